@@ -1,0 +1,84 @@
+// A JSON document that remembers the line of every value.
+//
+// Everything Farandole reads from JSON goes through here. Parsing refuses what JSON readers let pass: duplicate keys,
+// nesting beyond 64 levels, files over 64 MiB, anything after the document. Values may be replaced before they are
+// read (`--set`, sweeps), and then say so in errors. A Document owns its values; a `Value` is a light handle
+// (node and pointer path) that must not outlive it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "config/error.hpp"
+
+namespace farandole {
+
+struct Node {
+  using Array = std::vector<Node>;
+  using Object = std::vector<std::pair<std::string, Node>>;  // in file order, keys unique
+
+  std::variant<std::nullptr_t, bool, std::int64_t, double, std::string, Array, Object> value;
+  int line = 0;
+  std::shared_ptr<const std::string> source;  // the file's name, or "--set"
+};
+
+/// A value and where it stands.
+class Value {
+ public:
+  Value(const Node& node, std::string pointer) : node_(&node), pointer_(std::move(pointer)) {}
+
+  [[nodiscard]] const Node& node() const { return *node_; }
+  [[nodiscard]] const std::string& pointer() const { return pointer_; }
+  [[nodiscard]] Place place() const;
+  /// The value in a message: `"25 GB"`, `-4`, `an object`, ...
+  [[nodiscard]] std::string describe() const;
+
+  [[noreturn]] void fail(std::string_view expected) const;
+  [[noreturn]] void fail(std::string_view expected, std::string_view got, std::string_view hint = {}) const;
+  /// For a name that is not in a catalogue: "expected a model, got \"vgg61\"; did you mean \"vgg16\"?".
+  [[noreturn]] void fail_unknown(std::string_view what, const std::vector<std::string>& known) const;
+
+  /// The elements of an array; fails where the value is not one.
+  [[nodiscard]] std::vector<Value> elements() const;
+  /// The members of an object, for objects whose keys are data; fails where the value is not one.
+  [[nodiscard]] std::vector<std::pair<std::string, Value>> members() const;
+  [[nodiscard]] bool is_object() const;
+  [[nodiscard]] bool is_array() const;
+  [[nodiscard]] bool is_string() const;
+
+ private:
+  const Node* node_;
+  std::string pointer_;
+};
+
+class Document {
+ public:
+  static Document read(const std::filesystem::path& file);
+  static Document parse(std::string_view text, std::string source);
+
+  [[nodiscard]] Value root() const { return Value(root_, ""); }
+  [[nodiscard]] const std::string& source() const { return *root_.source; }
+
+  /// Replaces or adds what `pointer` (RFC 6901) names. The parent must exist and be an object, or an array with that
+  /// index. `text` is read as JSON, and as a plain string where it is none ("25 Gbit/s" needs no quotes).
+  void set(std::string_view pointer, std::string_view text);
+  /// The same with a ready value, for sweeps.
+  void set(std::string_view pointer, const Node& value);
+
+  [[nodiscard]] nlohmann::json to_json() const;
+
+ private:
+  Node root_;
+};
+
+nlohmann::json to_json(const Node& node);
+
+}  // namespace farandole

@@ -1,0 +1,35 @@
+// The one error for bad input, and the wording every message follows.
+//
+//   FILE:LINE: /json/pointer: expected WHAT, got WHAT; did you mean "NAME"?
+//
+// Thrown while input is read and nowhere else; the command line prints it on one line and exits with 2.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace farandole {
+
+/// Where a value came from. `line` is 0 where the source has no lines (a command-line argument).
+struct Place {
+  std::string source;
+  int line = 0;
+  std::string pointer;
+};
+
+class InputError : public std::runtime_error {
+ public:
+  explicit InputError(const std::string& message) : std::runtime_error(message) {}
+  InputError(const Place& place, std::string_view expected, std::string_view got, std::string_view hint = {});
+};
+
+/// "; did you mean \"resnet50\"?" where a known name is near enough to be a slip of the hand, else
+/// "; known: a, b, c". Distance is Damerau-Levenshtein, at most a third of the name's length (and at least 1).
+std::string suggestion(std::string_view name, const std::vector<std::string>& known);
+
+/// A text from outside, made fit for one line of a terminal: control characters escaped, cut at 60 characters, quoted.
+std::string quoted(std::string_view text);
+
+}  // namespace farandole

@@ -1,0 +1,72 @@
+// Strict, typed reading of one JSON object.
+//
+// A configuration section is a struct; its reader makes a Section, takes every key by name and type, and calls
+// `finish()`, which refuses what nobody took (with the nearest known name). This is the only place with defaults.
+//
+//   Section section(value);
+//   link.rate = section.required<BytesPerSecond>("rate");
+//   link.latency = section.optional<Seconds>("latency", 0_s);
+//   section.finish();
+//
+// "$schema" and "comment" are allowed in every object and ignored here.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/document.hpp"
+#include "units/quantity.hpp"
+
+namespace farandole {
+
+/// A percentage in the file ("10 %"), a fraction (0.1) in the program.
+struct Fraction {
+  double value = 0;
+  friend auto operator<=>(const Fraction&, const Fraction&) = default;
+};
+
+/// `T` is bool, int, std::int64_t, double, std::string, Fraction, Bytes, Seconds, BytesPerSecond, Flop, FlopPerSecond
+/// or a std::vector of one of these. Quantities are strings with their unit and must not be negative. An int is a JSON
+/// integer (1.0 and true are not); a double is any JSON number.
+template <class T>
+T read(const Value& value);
+
+/// An integer of at least `least`.
+int read_at_least(const Value& value, int least);
+
+class Section {
+ public:
+  explicit Section(const Value& value);
+
+  template <class T>
+  T required(std::string_view key) {
+    return read<T>(child(key));
+  }
+  template <class T>
+  T optional(std::string_view key, T fallback) {
+    const auto value = maybe(key);
+    return value ? read<T>(*value) : fallback;
+  }
+  template <class T>
+  std::optional<T> maybe_read(std::string_view key) {
+    const auto value = maybe(key);
+    return value ? std::optional<T>(read<T>(*value)) : std::nullopt;
+  }
+
+  /// The member, which must be there ("expected a key \"rate\"").
+  Value child(std::string_view key);
+  /// The member, if it is there.
+  std::optional<Value> maybe(std::string_view key);
+  [[nodiscard]] const Value& value() const { return value_; }
+
+  /// Refuses keys nobody asked for.
+  void finish() const;
+
+ private:
+  Value value_;
+  std::vector<std::string> known_;
+};
+
+}  // namespace farandole

@@ -1,0 +1,34 @@
+// Reads a launch line as it was pasted: horovodrun, mpirun/mpiexec or aprun, with line continuations, quotes,
+// environment settings before it and options that mean nothing here.
+//
+//   horovodrun -np 16 -H server1:4,server2:4,server3:4,server4:4 --fusion-threshold-mb 32 python train.py
+//   mpirun -np 16 -H server1:4,server2:4 -bind-to none -map-by slot -x NCCL_DEBUG=INFO -x HOROVOD_CYCLE_TIME=3.5 ...
+//   aprun -n 128 -N 4 -cc depth -j 1 python train.py
+//
+// What sets ranks, hosts, ranks per node or a HOROVOD_* variable is returned; everything else that was understood as
+// an option is named in `ignored`, so that the user sees it. The program and its arguments end the options.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "platform/placement.hpp"
+
+namespace farandole {
+
+struct LaunchLine {
+  std::string launcher;  // "horovodrun", "mpirun", "aprun"
+  std::optional<int> ranks;
+  std::vector<Host> hosts;
+  std::optional<int> ranks_per_node;             // aprun -N, mpirun -npernode
+  std::map<std::string, std::string> environment;  // HOROVOD_* only, as Horovod writes them
+  std::vector<std::string> ignored;              // "-bind-to none", "NCCL_DEBUG=INFO", ...
+};
+
+/// `where` carries the line (a string) and is blamed for what is wrong with it.
+LaunchLine parse_launch_line(std::string_view text, const Value& where);
+
+}  // namespace farandole

@@ -1,0 +1,65 @@
+// Reads a file of topologies/ and builds the platform it describes.
+//
+// A topology may leave its node count open ("nodes": "as needed"); then it grows to what a run asks for. `kind` picks
+// the builder from the catalogue of topology kinds. Bad files throw InputError (config/error.hpp).
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/document.hpp"
+#include "config/registry.hpp"
+#include "platform/platform.hpp"
+
+namespace farandole {
+
+/// A topology file, read and checked but not yet sized.
+struct Topology {
+  std::string name;
+  std::string summary;
+  std::string kind;
+  std::filesystem::path file;
+  std::optional<int> nodes;  // empty: as many as needed
+  int devices_per_node = 1;
+
+  struct LinkRate {
+    BytesPerSecond wire;
+    std::optional<BytesPerSecond> host_rate;  // per-byte host cost in series: 1/B = 1/wire + 1/host_rate
+    Seconds latency;                          // per direction, end to end of this link
+    [[nodiscard]] BytesPerSecond effective() const;
+  };
+  struct PcieTree {
+    LinkRate link;                 // device to PCIe switch, and switch to CPU socket
+    int devices_per_switch = 1;    // 1: devices hang directly on their socket
+    int sockets = 1;
+    std::optional<LinkRate> interconnect;  // between the sockets; required when there are two
+  };
+  struct NvLink {
+    LinkRate link;  // what one device can send into, and receive from, the fabric
+  };
+
+  std::optional<PcieTree> pcie;
+  std::optional<NvLink> nvlink;
+  LinkRate nic;
+  Transport transport;
+  std::string device;
+  std::string measurements;
+  double device_spread = 0;
+  double step_jitter = 0;
+};
+
+/// `where` is the document's root.
+Topology read_topology(const Value& where, const std::filesystem::path& file);
+
+/// The platform with `nodes` nodes; throws InputError at `where` when the topology has fewer.
+Platform build(const Topology& topology, int nodes, const Value& where);
+
+struct TopologyKind {
+  Platform (*build)(const Topology&, int nodes);
+};
+/// The catalogue of topology kinds.
+std::span<const Entry<TopologyKind>> topology_kinds();
+
+}  // namespace farandole

@@ -1,0 +1,67 @@
+// The result point: what one run of one configuration gives, whoever executed it.
+//
+// Every executor, simulated or real, returns this; report/ prints it and computes nothing. All numbers are SI.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "units/quantity.hpp"
+
+namespace farandole {
+
+/// Disjoint parts of the mean iteration; they sum to it.
+struct Breakdown {
+  Seconds compute;
+  Seconds exposed_communication;
+  Seconds negotiation;
+  Seconds straggler;
+  Seconds input;
+  Seconds checkpoint;
+  Seconds other;
+
+  [[nodiscard]] Seconds total() const;
+};
+
+/// A point of `farandole run`.
+struct TrainingPoint {
+  std::string model;
+  std::string variant;
+  int ranks = 1;
+  int nodes = 1;
+  std::string platform;
+  std::string strategy;
+  std::string mode;
+  std::string algorithm;
+  std::string fidelity;
+  int batch_per_rank = 1;
+  std::string precision;
+  std::string compute_source;
+  Seconds iteration;
+  Seconds iteration_p95;
+  double samples_per_second = 0;
+  double scaling_efficiency = 1;
+  Breakdown breakdown;
+  int collectives_per_iteration = 0;
+  Bytes gradient_bytes;
+};
+
+/// A point of `farandole collective`, and later of `farandole bench`.
+struct CollectivePoint {
+  std::string operation;
+  std::string algorithm;
+  int ranks = 1;
+  Bytes bytes;
+  Seconds time;
+  BytesPerSecond algorithm_bandwidth;
+  BytesPerSecond bus_bandwidth;
+  std::string fidelity;
+  bool folded = false;
+};
+
+/// Effective settings, printed in every result: name to value, in order of name.
+using Settings = std::map<std::string, std::string>;
+
+}  // namespace farandole

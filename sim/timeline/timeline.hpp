@@ -1,0 +1,49 @@
+// What happened when: spans and instants on lanes, the same type for simulated and real runs.
+//
+// A strategy fills it while it runs; report/chrome_trace.hpp writes it. Recording is capped: once `capacity` events are
+// in, further ones are counted and dropped, so that no trace outgrows a browser.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "units/quantity.hpp"
+
+namespace farandole {
+
+struct Span {
+  std::string lane;      // a tensor's name, "compute", or "" for the whole process
+  std::string activity;  // Horovod's names: NEGOTIATE_ALLREDUCE, QUEUE, NCCL_ALLREDUCE, ...
+  Seconds start;
+  Seconds duration;
+};
+
+/// A mark without length: CYCLE_START, or rank r reporting a tensor ready.
+struct Instant {
+  std::string lane;
+  std::string activity;
+  Seconds at;
+};
+
+class Timeline {
+ public:
+  explicit Timeline(std::size_t capacity) : capacity_(capacity) {}
+
+  void span(std::string lane, std::string activity, Seconds start, Seconds end);
+  void instant(std::string lane, std::string activity, Seconds at);
+
+  [[nodiscard]] const std::vector<Span>& spans() const { return spans_; }
+  [[nodiscard]] const std::vector<Instant>& instants() const { return instants_; }
+  [[nodiscard]] std::size_t dropped() const { return dropped_; }
+
+ private:
+  [[nodiscard]] bool full();
+
+  std::size_t capacity_;
+  std::size_t dropped_ = 0;
+  std::vector<Span> spans_;
+  std::vector<Instant> instants_;
+};
+
+}  // namespace farandole

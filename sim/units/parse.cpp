@@ -1,0 +1,167 @@
+#include "units/parse.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+namespace farandole {
+namespace {
+
+struct Unit {
+  std::string_view symbol;
+  double si;
+};
+
+/// What a dimension is called, how a right value looks, and its units without prefix.
+template <class T>
+struct Dimension;
+
+template <>
+struct Dimension<Bytes> {
+  static constexpr std::string_view name = "a size";
+  static constexpr std::string_view example = "64 MiB";
+  static constexpr std::array units{Unit{"B", 1.0}, Unit{"bit", 0.125}};
+};
+template <>
+struct Dimension<Seconds> {
+  static constexpr std::string_view name = "a time";
+  static constexpr std::string_view example = "2 us";
+  static constexpr std::array units{Unit{"s", 1.0}, Unit{"min", 60.0}, Unit{"h", 3600.0}};
+};
+template <>
+struct Dimension<BytesPerSecond> {
+  static constexpr std::string_view name = "a rate";
+  static constexpr std::string_view example = "25 Gbit/s";
+  static constexpr std::array units{Unit{"B/s", 1.0}, Unit{"bit/s", 0.125}};
+};
+template <>
+struct Dimension<Flop> {
+  static constexpr std::string_view name = "an amount of work";
+  static constexpr std::string_view example = "7.8 GFLOP";
+  static constexpr std::array units{Unit{"FLOP", 1.0}};
+};
+template <>
+struct Dimension<FlopPerSecond> {
+  static constexpr std::string_view name = "a compute rate";
+  static constexpr std::string_view example = "9.3 TFLOP/s";
+  static constexpr std::array units{Unit{"FLOP/s", 1.0}};
+};
+
+constexpr std::array<Unit, 15> prefixes{{{"", 1.0},
+                                         {"n", 1e-9},
+                                         {"u", 1e-6},
+                                         {"µ", 1e-6},
+                                         {"m", 1e-3},
+                                         {"k", 1e3},
+                                         {"M", 1e6},
+                                         {"G", 1e9},
+                                         {"T", 1e12},
+                                         {"P", 1e15},
+                                         {"Ki", 1024.0},
+                                         {"Mi", 1024.0 * 1024},
+                                         {"Gi", 1024.0 * 1024 * 1024},
+                                         {"Ti", 1024.0 * 1024 * 1024 * 1024},
+                                         {"Pi", 1024.0 * 1024 * 1024 * 1024 * 1024}}};
+
+struct Split {
+  double number;
+  std::string_view unit;
+};
+
+/// "25 Gbit/s" into 25 and "Gbit/s"; nothing when no finite number leads.
+std::optional<Split> split(std::string_view text) {
+  Split result{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), result.number);
+  if (error != std::errc{} || !std::isfinite(result.number)) return std::nullopt;
+  result.unit = text.substr(static_cast<std::size_t>(end - text.data()));
+  if (!result.unit.empty() && result.unit.front() == ' ') result.unit.remove_prefix(1);
+  return result;
+}
+
+/// Fractions of a byte or of an operation do not exist, so only times take prefixes below one.
+bool takes_prefix(const Unit& prefix, const Unit& unit) {
+  if (unit.symbol == "min" || unit.symbol == "h") return prefix.symbol.empty();
+  if (unit.symbol == "s") return prefix.si <= 1.0;
+  return prefix.si >= 1.0;
+}
+
+template <class T>
+std::optional<double> factor_of(std::string_view unit) {
+  for (const Unit& base : Dimension<T>::units) {
+    for (const Unit& prefix : prefixes) {
+      if (unit.size() == prefix.symbol.size() + base.symbol.size() && unit.starts_with(prefix.symbol) &&
+          unit.ends_with(base.symbol) && takes_prefix(prefix, base)) {
+        return prefix.si * base.si;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+template <class T>
+std::string_view name_if(std::string_view unit) {
+  return factor_of<T>(unit) ? Dimension<T>::name : std::string_view{};
+}
+
+/// The dimension a unit belongs to, for the message about a unit of another dimension.
+std::string_view dimension_name(std::string_view unit) {
+  for (const auto name : {name_if<Bytes>(unit), name_if<Seconds>(unit), name_if<BytesPerSecond>(unit),
+                          name_if<Flop>(unit), name_if<FlopPerSecond>(unit)}) {
+    if (!name.empty()) return name;
+  }
+  if (unit == "%") return "a percentage";
+  if (unit.empty()) return "a number without unit";
+  return {};
+}
+
+std::string describe(std::string_view text) {
+  const auto parts = split(text);
+  const auto dimension = parts ? dimension_name(parts->unit) : std::string_view{};
+  if (dimension.empty()) return fmt::format("\"{}\"", text);
+  return fmt::format("\"{}\" ({})", text, dimension);
+}
+
+}  // namespace
+
+template <class T>
+Parsed<T> parse_quantity(std::string_view text) {
+  if (const auto parts = split(text)) {
+    if (const auto factor = factor_of<T>(parts->unit); factor && std::isfinite(parts->number * *factor)) {
+      return T(parts->number * *factor);
+    }
+  }
+  return UnitMismatch{fmt::format("{} such as \"{}\"", Dimension<T>::name, Dimension<T>::example), describe(text)};
+}
+
+template Parsed<Bytes> parse_quantity<Bytes>(std::string_view);
+template Parsed<Seconds> parse_quantity<Seconds>(std::string_view);
+template Parsed<BytesPerSecond> parse_quantity<BytesPerSecond>(std::string_view);
+template Parsed<Flop> parse_quantity<Flop>(std::string_view);
+template Parsed<FlopPerSecond> parse_quantity<FlopPerSecond>(std::string_view);
+
+Parsed<double> parse_fraction(std::string_view text) {
+  if (const auto parts = split(text); parts && parts->unit == "%") return parts->number / 100.0;
+  return UnitMismatch{"a percentage such as \"10 %\"", describe(text)};
+}
+
+Parsed<Bytes> parse_size(std::string_view text) {
+  constexpr std::array<Unit, 7> suffixes{{{"", 1.0},
+                                          {"K", 1024.0},
+                                          {"k", 1024.0},
+                                          {"M", 1048576.0},
+                                          {"m", 1048576.0},
+                                          {"G", 1073741824.0},
+                                          {"g", 1073741824.0}}};
+  if (const auto parts = split(text); parts && parts->number >= 0) {
+    for (const Unit& suffix : suffixes) {
+      const double bytes = parts->number * suffix.si;
+      if (parts->unit == suffix.symbol && bytes == std::floor(bytes)) return Bytes(bytes);
+    }
+  }
+  return UnitMismatch{"a size as nccl-tests reads it, such as \"8\", \"64K\" or \"128M\"", fmt::format("\"{}\"", text)};
+}
+
+}  // namespace farandole

@@ -1,0 +1,35 @@
+// Reads dimensioned text: "25 Gbit/s", "2 us", "64 MiB", "9.3 TFLOP/s", "10 %".
+//
+// Called by config for every value of an input file and by the command line for sizes. A number must be finite, be
+// followed by a unit of the asked dimension, and nothing else. Decimal prefixes k M G T P are powers of 1000, Ki Mi Gi
+// Ti of 1024; "bit" is an eighth of a byte. A reader that fails returns the reason; it never throws.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "units/quantity.hpp"
+
+namespace farandole {
+
+/// Why a text is not the quantity asked for: what a right one looks like, and what this one is.
+struct UnitMismatch {
+  std::string expected;
+  std::string got;
+};
+
+template <class T>
+using Parsed = std::variant<T, UnitMismatch>;
+
+/// `T` is Bytes, Seconds, BytesPerSecond, Flop or FlopPerSecond.
+template <class T>
+Parsed<T> parse_quantity(std::string_view text);
+
+/// "10 %" gives 0.1; a percent sign is required.
+Parsed<double> parse_fraction(std::string_view text);
+
+/// A size as nccl-tests reads it: "8", "64K", "128M", "1G", powers of 1024, a bare number is bytes.
+Parsed<Bytes> parse_size(std::string_view text);
+
+}  // namespace farandole

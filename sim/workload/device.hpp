@@ -1,0 +1,45 @@
+// A device that computes (a GPU or a many-core CPU): its peak rates, memory, and what was measured on it.
+//
+// What a file in topologies/devices/ describes.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/document.hpp"
+#include "units/quantity.hpp"
+
+namespace farandole {
+
+enum class Precision : std::uint8_t { fp32, fp16 };
+std::string name(Precision precision);
+/// Bytes of one gradient element.
+Bytes element_size(Precision precision);
+
+/// One published single-device training throughput.
+struct Measurement {
+  std::string set;  // which system and software it was measured with, e.g. "horovod-2017-09"
+  std::string model;
+  std::string variant;
+  Precision precision = Precision::fp32;
+  int batch = 0;
+  double samples_per_second = 0;
+  std::string source;
+};
+
+struct Device {
+  std::string name;
+  std::string summary;
+  std::map<Precision, FlopPerSecond> peak;  // dense multiply-add rate counted as two operations
+  BytesPerSecond memory_bandwidth;
+  Bytes memory;
+  double assumed_efficiency = 0;  // share of peak a convolutional network reaches where nothing was measured
+  std::vector<Measurement> measurements;
+};
+
+Device read_device(const Value& where, const std::filesystem::path& file);
+
+}  // namespace farandole

@@ -1,0 +1,52 @@
+// A model to train: its layers in execution order, and of each the trainable tensors, work and data moved per sample.
+//
+// What a file in models/ describes. Counts are per sample and forward only; nothing here knows a device or a batch.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "config/document.hpp"
+
+namespace farandole {
+
+struct Tensor {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  [[nodiscard]] std::int64_t elements() const;
+};
+
+struct Layer {
+  std::string name;
+  std::string type;                   // "conv2d", "linear", "batch_norm2d", "relu", ...
+  std::vector<Tensor> tensors;        // trainable, in the order the framework lists them
+  double macs = 0;                    // multiply-adds of one forward pass
+  double input_elements = 0;
+  double output_elements = 0;
+  [[nodiscard]] std::int64_t parameters() const;
+};
+
+struct Model {
+  std::string name;
+  std::string variant;
+  std::vector<Layer> layers;
+
+  [[nodiscard]] std::int64_t parameters() const;
+  [[nodiscard]] int tensors() const;
+  [[nodiscard]] double macs() const;
+};
+
+/// What `show models` lists without choosing a variant.
+struct ModelSummary {
+  std::string name;
+  std::string summary;
+  std::filesystem::path file;
+  std::vector<Model> variants;  // the first is the default
+};
+
+/// Reads every variant of a model file; `where` is the document's root.
+ModelSummary read_model(const Value& where, const std::filesystem::path& file);
+
+}  // namespace farandole
