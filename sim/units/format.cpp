@@ -1,10 +1,10 @@
 #include "units/format.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <cmath>
 #include <string_view>
+
+#include <fmt/format.h>
 
 namespace farandole {
 namespace {
@@ -23,16 +23,20 @@ std::string with_largest_fitting(double si, const std::array<Step, N>& steps) {
   return fmt::format("{:.4g} {}", si / steps.back().si, steps.back().symbol);
 }
 
-bool is_whole(double number) { return number == std::floor(number); }
+bool is_whole(double number) {
+  return number == std::floor(number);
+}
 
 }  // namespace
 
 std::string format(Bytes size) {
   constexpr std::array<Step, 3> binary{{{1073741824.0, "GiB"}, {1048576.0, "MiB"}, {1024.0, "KiB"}}};
   for (const Step& step : binary) {
-    if (size.si() >= step.si && is_whole(size.si() / step.si)) return fmt::format("{} {}", size.si() / step.si, step.symbol);
+    if (size.si() >= step.si && is_whole(size.si() / step.si))
+      return fmt::format("{} {}", size.si() / step.si, step.symbol);
   }
-  return with_largest_fitting(size.si(), std::array<Step, 5>{{{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "B"}}});
+  return with_largest_fitting(size.si(),
+                              std::array<Step, 5>{{{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "B"}}});
 }
 
 std::string format(Seconds time) {

@@ -1,11 +1,11 @@
 #include "units/parse.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <optional>
+
+#include <fmt/format.h>
 
 namespace farandole {
 namespace {

@@ -82,9 +82,13 @@ using PerSecond = Quantity<0, -1, 0>;
 
 /// Literals for code and tests: `64_MiB`, `25_Gbps`, `2_us`. Decimal prefixes are powers of 1000, `_KiB` ... of 1024.
 inline namespace literals {
-#define FARANDOLE_LITERAL(suffix, type, factor)                                                            \
-  constexpr type operator""_##suffix(long double x) { return type(static_cast<double>(x) * (factor)); }    \
-  constexpr type operator""_##suffix(unsigned long long x) { return type(static_cast<double>(x) * (factor)); }
+#define FARANDOLE_LITERAL(suffix, type, factor)              \
+  constexpr type operator""_##suffix(long double x) {        \
+    return type(static_cast<double>(x) * (factor));          \
+  }                                                          \
+  constexpr type operator""_##suffix(unsigned long long x) { \
+    return type(static_cast<double>(x) * (factor));          \
+  }
 FARANDOLE_LITERAL(B, Bytes, 1.0)
 FARANDOLE_LITERAL(KiB, Bytes, 1024.0)
 FARANDOLE_LITERAL(MiB, Bytes, 1048576.0)
