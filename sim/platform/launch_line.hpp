@@ -23,9 +23,9 @@ struct LaunchLine {
   std::string launcher;  // "horovodrun", "mpirun", "aprun"
   std::optional<int> ranks;
   std::vector<Host> hosts;
-  std::optional<int> ranks_per_node;             // aprun -N, mpirun -npernode
+  std::optional<int> ranks_per_node;               // aprun -N, mpirun -npernode
   std::map<std::string, std::string> environment;  // HOROVOD_* only, as Horovod writes them
-  std::vector<std::string> ignored;              // "-bind-to none", "NCCL_DEBUG=INFO", ...
+  std::vector<std::string> ignored;                // "-bind-to none", "NCCL_DEBUG=INFO", ...
 };
 
 /// `where` carries the line (a string) and is blamed for what is wrong with it.

@@ -18,12 +18,12 @@ struct Link {
   std::string name;         // "node3/nic0/up"
   BytesPerSecond capacity;  // what payload gets: the wire in series with the host's cost per byte
   Seconds latency;
-  BytesPerSecond wire;      // the nominal rate, for display
+  BytesPerSecond wire;  // the nominal rate, for display
 };
 
 struct Route {
   std::vector<int> links;  // indices into Platform::links, in order from source to destination
-  Seconds latency;         // the links' latencies and the transport's
+  Seconds latency;         // the sum of the links' latencies, and the transport's
 };
 
 /// What the communication software adds to the wires, the same for every message.
@@ -34,7 +34,8 @@ struct Transport {
   Seconds launch;              // per collective, before its first message
 };
 
-/// A vertex of the routing tree: a device, a switch inside a node, a NIC or a switch of the network.
+/// A vertex of the routing tree: a device, a switch inside a node, a CPU socket (socket 0 owns the NIC) or a switch of
+/// the network. A parent stands before its children in Platform::vertices.
 struct Vertex {
   int parent = -1;  // -1 at the root
   int up = -1;      // link towards the parent, -1 where the step costs nothing
@@ -44,7 +45,7 @@ struct Vertex {
 struct DeviceSlot {
   int node = 0;
   int local = 0;       // index within the node
-  int vertex = 0;      // in Platform::vertices
+  int vertex = 0;      // in Platform::vertices; a device with no bus of its own is its node's vertex
   int fabric_up = -1;  // links of the node's own fabric, -1 without one
   int fabric_down = -1;
 };
@@ -59,9 +60,10 @@ struct Platform {
   std::vector<Vertex> vertices;
   std::vector<DeviceSlot> devices;  // node by node
   Transport transport;
-  double device_spread = 0;         // relative standard deviation of speed among devices of this kind
-  double step_jitter = 0;           // relative standard deviation of one device's time from step to step
+  double device_spread = 0;  // relative standard deviation of speed among devices of this kind
+  double step_jitter = 0;    // relative standard deviation of one device's time from step to step
 
+  /// Both indices must be in `devices`.
   [[nodiscard]] Route route(int from_device, int to_device) const;
 };
 

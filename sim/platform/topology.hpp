@@ -2,10 +2,15 @@
 //
 // A topology may leave its node count open ("nodes": "as needed"); then it grows to what a run asks for. `kind` picks
 // the builder from the catalogue of topology kinds. Bad files throw InputError (config/error.hpp).
+//
+// A link of a file has a rate and a latency in each direction. The latency of a NIC and of an NVLink port counts from
+// end to end of the network behind it: once per route, half on the way in and half on the way out. The latency of a
+// PCIe link or of a socket interconnect counts each time it is crossed.
 #pragma once
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,15 +31,16 @@ struct Topology {
 
   struct LinkRate {
     BytesPerSecond wire;
-    std::optional<BytesPerSecond> host_rate;  // per-byte host cost in series: 1/B = 1/wire + 1/host_rate
-    Seconds latency;                          // per direction, end to end of this link
+    std::optional<BytesPerSecond> host_rate;  // the rate at which the host alone would move the bytes
+    Seconds latency;
+    /// What payload gets, the wire and the host in series: 1/B = 1/wire + 1/host_rate.
     [[nodiscard]] BytesPerSecond effective() const;
   };
   struct PcieTree {
-    LinkRate link;                 // device to PCIe switch, and switch to CPU socket
-    int devices_per_switch = 1;    // 1: devices hang directly on their socket
-    int sockets = 1;
-    std::optional<LinkRate> interconnect;  // between the sockets; required when there are two
+    LinkRate link;                         // device to PCIe switch, switch to CPU socket, device to socket
+    int devices_per_switch = 1;            // 1: devices hang directly on their socket
+    int sockets = 1;                       // devices are dealt to sockets in equal blocks; socket 0 has the NIC
+    std::optional<LinkRate> interconnect;  // from each other socket to socket 0; present when there are any
   };
   struct NvLink {
     LinkRate link;  // what one device can send into, and receive from, the fabric
@@ -53,7 +59,8 @@ struct Topology {
 /// `where` is the document's root.
 Topology read_topology(const Value& where, const std::filesystem::path& file);
 
-/// The platform with `nodes` nodes; throws InputError at `where` when the topology has fewer.
+/// The platform with `nodes` nodes; throws InputError at `where` when the topology has fewer, when `nodes` is not
+/// positive, and when there would be more than 4 Mi devices.
 Platform build(const Topology& topology, int nodes, const Value& where);
 
 struct TopologyKind {

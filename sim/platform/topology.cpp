@@ -1,0 +1,28 @@
+#include "platform/topology.hpp"
+
+namespace farandole {
+namespace {
+
+constexpr int most_devices = 1 << 22;  // 4 Mi: a few links each still fit an ordinary machine
+
+}  // namespace
+
+BytesPerSecond Topology::LinkRate::effective() const {
+  if (!host_rate) return wire;
+  return 1.0 / (1.0 / wire + 1.0 / *host_rate);
+}
+
+Platform build(const Topology& topology, int nodes, const Value& where) {
+  if (nodes < 1) where.fail("at least one node", std::to_string(nodes) + " nodes");
+  if (topology.nodes && nodes > *topology.nodes) {
+    where.fail("at most the " + std::to_string(*topology.nodes) + " nodes of " + topology.name,
+               std::to_string(nodes) + " nodes");
+  }
+  if (nodes > most_devices / topology.devices_per_node) {
+    where.fail("at most " + std::to_string(most_devices) + " devices",
+               std::to_string(nodes) + " nodes of " + std::to_string(topology.devices_per_node));
+  }
+  return find(topology_kinds(), topology.kind, "a topology kind", where).builder.build(topology, nodes);
+}
+
+}  // namespace farandole
