@@ -21,7 +21,8 @@ struct Place {
 
 class InputError : public std::runtime_error {
  public:
-  explicit InputError(const std::string& message) : std::runtime_error(message) {}
+  /// Control characters in `message` are escaped: a message is one line, whatever the input holds.
+  explicit InputError(const std::string& message);
   InputError(const Place& place, std::string_view expected, std::string_view got, std::string_view hint = {});
 };
 
@@ -31,5 +32,15 @@ std::string suggestion(std::string_view name, const std::vector<std::string>& kn
 
 /// A text from outside, made fit for one line of a terminal: control characters escaped, cut at 60 characters, quoted.
 std::string quoted(std::string_view text);
+/// These only keep std::quoted out, which <iomanip> would otherwise offer for a std::string.
+inline std::string quoted(const char* text) {
+  return quoted(std::string_view(text));
+}
+inline std::string quoted(const std::string& text) {
+  return quoted(std::string_view(text));
+}
+inline std::string quoted(std::string& text) {
+  return quoted(std::string_view(text));
+}
 
 }  // namespace farandole

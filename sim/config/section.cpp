@@ -1,0 +1,157 @@
+#include "config/section.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include <fmt/format.h>
+
+#include "units/parse.hpp"
+
+namespace farandole {
+namespace {
+
+template <class T>
+struct Wanted {};
+
+template <class T>
+const T* as(const Value& value) {
+  return std::get_if<T>(&value.node().value);
+}
+
+bool convert(const Value& value, Wanted<bool>) {
+  if (const auto* flag = as<bool>(value)) return *flag;
+  value.fail("true or false");
+}
+
+std::int64_t convert(const Value& value, Wanted<std::int64_t>) {
+  if (const auto* number = as<std::int64_t>(value)) return *number;
+  value.fail("an integer");
+}
+
+int convert(const Value& value, Wanted<int>) {
+  const auto number = convert(value, Wanted<std::int64_t>{});
+  using Limits = std::numeric_limits<int>;
+  if (number >= Limits::min() && number <= Limits::max()) return static_cast<int>(number);
+  value.fail(fmt::format("an integer from {} to {}", Limits::min(), Limits::max()));
+}
+
+double convert(const Value& value, Wanted<double>) {
+  if (const auto* number = as<double>(value)) return *number;
+  if (const auto* number = as<std::int64_t>(value)) return static_cast<double>(*number);
+  value.fail("a number");
+}
+
+std::string convert(const Value& value, Wanted<std::string>) {
+  if (const auto* text = as<std::string>(value)) return *text;
+  value.fail("a string");
+}
+
+[[noreturn]] void fail_without_unit(const Value& value, const std::string& expected) {
+  const bool number = as<double>(value) != nullptr || as<std::int64_t>(value) != nullptr;
+  value.fail(expected, value.describe() + (number ? " (a number without unit)" : ""));
+}
+
+/// What `parse` reads from a string with its unit; `si` tells the number in it, which must not be negative.
+template <class Parse, class Si>
+auto with_unit(const Value& value, Parse parse, Si si) {
+  const auto* text = as<std::string>(value);
+  const auto parsed = parse(text == nullptr ? std::string_view{} : std::string_view(*text));
+  if (const auto* mismatch = std::get_if<UnitMismatch>(&parsed)) {
+    if (text == nullptr) fail_without_unit(value, mismatch->expected);
+    value.fail(mismatch->expected, mismatch->got);
+  }
+  const auto result = std::get<0>(parsed);
+  if (std::signbit(si(result))) {
+    value.fail(std::get<UnitMismatch>(parse({})).expected, value.describe() + " (negative)");
+  }
+  return result;
+}
+
+Fraction convert(const Value& value, Wanted<Fraction>) {
+  return Fraction{with_unit(value, parse_fraction, [](double fraction) { return fraction; })};
+}
+
+template <int B, int S, int F>
+Quantity<B, S, F> convert(const Value& value, Wanted<Quantity<B, S, F>>) {
+  using T = Quantity<B, S, F>;
+  return with_unit(value, parse_quantity<T>, [](T quantity) { return quantity.si(); });
+}
+
+template <class T>
+std::vector<T> convert(const Value& value, Wanted<std::vector<T>>) {
+  std::vector<T> result;
+  for (const Value& element : value.elements()) result.push_back(convert(element, Wanted<T>{}));
+  return result;
+}
+
+bool allowed_everywhere(std::string_view key) {
+  return key == "$schema" || key == "comment";
+}
+
+/// A misspelt key is better named than the one that is missing for it.
+void fail_at_misspelling(const Value& section, const std::string& key, const std::vector<std::string>& known) {
+  for (const auto& [name, member] : section.members()) {
+    if (allowed_everywhere(name) || std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const auto hint = suggestion(name, {key});
+    if (hint.starts_with("; did you mean")) member.fail(fmt::format("a key {}", quoted(key)), quoted(name), hint);
+  }
+}
+
+}  // namespace
+
+template <class T>
+T read(const Value& value) {
+  return convert(value, Wanted<T>{});
+}
+
+#define FARANDOLE_READS(T)          \
+  template T read<T>(const Value&); \
+  template std::vector<T> read<std::vector<T>>(const Value&);
+FARANDOLE_READS(bool)
+FARANDOLE_READS(int)
+FARANDOLE_READS(std::int64_t)
+FARANDOLE_READS(double)
+FARANDOLE_READS(std::string)
+FARANDOLE_READS(Fraction)
+FARANDOLE_READS(Bytes)
+FARANDOLE_READS(Seconds)
+FARANDOLE_READS(BytesPerSecond)
+FARANDOLE_READS(Flop)
+FARANDOLE_READS(FlopPerSecond)
+#undef FARANDOLE_READS
+
+int read_at_least(const Value& value, int least) {
+  const int number = read<int>(value);
+  if (number < least) value.fail(fmt::format("an integer of at least {}", least));
+  return number;
+}
+
+Section::Section(const Value& value) : value_(value) {
+  if (!value.is_object()) value.fail("an object");
+}
+
+Value Section::child(std::string_view key) {
+  if (const auto value = maybe(key)) return *value;
+  const std::string name(key);
+  fail_at_misspelling(value_, name, known_);
+  value_.fail(fmt::format("a key {}", quoted(key)), "an object without it");
+}
+
+std::optional<Value> Section::maybe(std::string_view key) {
+  if (std::find(known_.begin(), known_.end(), key) == known_.end()) known_.emplace_back(key);
+  for (const auto& [name, member] : value_.members()) {
+    if (name == key) return member;
+  }
+  return std::nullopt;
+}
+
+void Section::finish() const {
+  for (const auto& [name, member] : value_.members()) {
+    if (allowed_everywhere(name) || std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
+    member.fail("a known key", quoted(name), suggestion(name, known_));
+  }
+}
+
+}  // namespace farandole

@@ -1,0 +1,107 @@
+#include "config/tree_builder.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "config/pointer.hpp"
+#include "config/syntax_error.hpp"
+
+namespace farandole {
+namespace {
+
+constexpr std::size_t deepest = 64;
+
+int line_of(const Node::Object& object, const std::string& key) {
+  const auto found =
+      std::find_if(object.begin(), object.end(), [&](const auto& member) { return member.first == key; });
+  return found == object.end() ? 0 : found->second.line;
+}
+
+}  // namespace
+
+bool TreeBuilder::number_unsigned(std::uint64_t value) {
+  constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  return value <= most ? add(static_cast<std::int64_t>(value)) : add(static_cast<double>(value));
+}
+
+bool TreeBuilder::number_float(double value, const std::string&) {
+  return add(value);
+}
+
+bool TreeBuilder::binary(nlohmann::json::binary_t&) {
+  return false;
+}  // JSON text has none
+
+bool TreeBuilder::key(std::string& name) {
+  Level& level = open_.back();
+  if (!level.names.insert(name).second) {
+    const int first = line_of(std::get<Node::Object>(level.node.value), name);
+    throw InputError(place(pointer(false) + "/" + pointer_token(name)), "every key once",
+                     fmt::format("{} again (first on line {})", quoted(name), first));
+  }
+  level.key = std::move(name);
+  return true;
+}
+
+bool TreeBuilder::parse_error(std::size_t offset, const std::string& token, const nlohmann::json::exception& error) {
+  constexpr int number_overflow = 406;
+  if (error.id == number_overflow) throw InputError(place(pointer(true)), "a finite number", quoted(token));
+  const auto why = explain_syntax_error(error.what(), token, text_, offset);
+  throw InputError(place(pointer(!why.after_value)), why.expected, why.got);
+}
+
+bool TreeBuilder::add(decltype(Node::value) value) {
+  return attach(Node{std::move(value), progress_->token_line, source_});
+}
+
+bool TreeBuilder::attach(Node node) {
+  if (open_.empty()) {
+    root_ = std::move(node);
+    return true;
+  }
+  Level& level = open_.back();
+  if (auto* array = std::get_if<Node::Array>(&level.node.value)) {
+    array->push_back(std::move(node));
+  } else {
+    std::get<Node::Object>(level.node.value).emplace_back(std::move(level.key).value(), std::move(node));
+    level.key.reset();
+  }
+  return true;
+}
+
+bool TreeBuilder::open(decltype(Node::value) container) {
+  if (open_.size() == deepest) {
+    throw InputError(place(pointer(true)), fmt::format("at most {} levels of nesting", deepest), "more");
+  }
+  open_.push_back(Level{Node{std::move(container), progress_->token_line, source_}, {}, {}});
+  return true;
+}
+
+bool TreeBuilder::close() {
+  Node node = std::move(open_.back().node);
+  open_.pop_back();
+  return attach(std::move(node));
+}
+
+/// The containers that are open, and with `with_next` the element that would come next in the innermost.
+std::string TreeBuilder::pointer(bool with_next) const {
+  std::string result;
+  for (std::size_t i = 0; i < open_.size(); ++i) {
+    if (i + 1 == open_.size() && !with_next) break;
+    const Level& level = open_[i];
+    if (const auto* array = std::get_if<Node::Array>(&level.node.value)) {
+      result += fmt::format("/{}", array->size());
+    } else if (level.key) {
+      result += "/" + pointer_token(*level.key);
+    }
+  }
+  return result;
+}
+
+Place TreeBuilder::place(std::string pointer) const {
+  return Place{*source_, progress_->token_line, std::move(pointer)};
+}
+
+}  // namespace farandole
