@@ -6,7 +6,16 @@
 namespace farandole {
 namespace {
 
-void check(int ranks, const std::vector<Host>& hosts, int devices_per_node, const Value& where) {
+void check_ranks(int ranks, const Value& where) {
+  if (ranks < 1) where.fail("at least one rank", std::to_string(ranks));
+  if (ranks > most_devices) where.fail("at most " + std::to_string(most_devices) + " ranks", std::to_string(ranks));
+}
+
+void check_slots(int ranks, const std::vector<Host>& hosts, int devices_per_node, const Value& where) {
+  if (hosts.size() > static_cast<std::size_t>(most_devices / devices_per_node)) {
+    where.fail("hosts with at most " + std::to_string(most_devices) + " devices",
+               std::to_string(hosts.size()) + " hosts of " + std::to_string(devices_per_node));
+  }
   std::int64_t slots = 0;
   for (const Host& host : hosts) {
     if (host.slots < 1) where.fail("at least one slot on each host", host.name + ":" + std::to_string(host.slots));
@@ -29,9 +38,9 @@ std::vector<Host> hosts_for(int ranks, int ranks_per_node) {
 }
 
 Placement place_by_slot(int ranks, const std::vector<Host>& hosts, int devices_per_node, const Value& where) {
-  if (ranks < 1) where.fail("at least one rank", std::to_string(ranks));
+  check_ranks(ranks, where);
   if (hosts.empty()) return place_by_slot(ranks, hosts_for(ranks, devices_per_node), devices_per_node, where);
-  check(ranks, hosts, devices_per_node, where);
+  check_slots(ranks, hosts, devices_per_node, where);
   Placement placement;
   int left = ranks;
   for (std::size_t node = 0; left > 0; ++node) {
@@ -46,8 +55,8 @@ Placement place_by_slot(int ranks, const std::vector<Host>& hosts, int devices_p
 }
 
 Placement place_by_node(int ranks, const std::vector<Host>& hosts, int devices_per_node, const Value& where) {
-  if (ranks < 1) where.fail("at least one rank", std::to_string(ranks));
-  check(ranks, hosts, devices_per_node, where);
+  check_ranks(ranks, where);
+  check_slots(ranks, hosts, devices_per_node, where);
   Placement placement;
   int left = ranks;
   for (int slot = 0; left > 0; ++slot) {

@@ -14,6 +14,9 @@
 
 namespace farandole {
 
+/// The largest platform anyone may ask for, so that a slip of the hand is refused before it fills the memory.
+inline constexpr int most_devices = 1 << 22;
+
 struct Link {
   std::string name;         // "node3/nic0/up"
   BytesPerSecond capacity;  // what payload gets: the wire in series with the host's cost per byte

@@ -1,11 +1,6 @@
 #include "platform/topology.hpp"
 
 namespace farandole {
-namespace {
-
-constexpr int most_devices = 1 << 22;  // 4 Mi: a few links each still fit an ordinary machine
-
-}  // namespace
 
 BytesPerSecond Topology::LinkRate::effective() const {
   if (!host_rate) return wire;

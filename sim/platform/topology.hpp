@@ -60,7 +60,7 @@ struct Topology {
 Topology read_topology(const Value& where, const std::filesystem::path& file);
 
 /// The platform with `nodes` nodes; throws InputError at `where` when the topology has fewer, when `nodes` is not
-/// positive, and when there would be more than 4 Mi devices.
+/// positive, and when there would be more than `most_devices`.
 Platform build(const Topology& topology, int nodes, const Value& where);
 
 struct TopologyKind {
