@@ -1,0 +1,35 @@
+#include "simulate/bounds.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <set>
+#include <utility>
+
+namespace farandole {
+
+CollectiveBounds bounds_of(const RoutedSchedule& routed) {
+  const Schedule& schedule = routed.schedule();
+  Seconds shortest = Seconds::infinity();
+  std::vector<BytesPerSecond> injection(static_cast<std::size_t>(schedule.ranks));
+  std::set<std::pair<int, int>> counted;
+  for (std::size_t phase = 0; phase < schedule.phases.size(); ++phase) {
+    for (std::size_t t = 0; t < schedule.phases[phase].transfers.size(); ++t) {
+      const auto& leg = routed.legs(phase)[t];
+      const int from = schedule.phases[phase].transfers[t].from;
+      shortest = std::min(shortest, leg.latency);
+      if (!leg.links.empty() && counted.emplace(from, leg.links.front()).second) {
+        injection[static_cast<std::size_t>(from)] += routed.capacities()[static_cast<std::size_t>(leg.links.front())];
+      }
+    }
+  }
+  if (schedule.phases.empty()) return {Seconds(0), BytesPerSecond::infinity(), schedule.ranks};
+  const auto depth = static_cast<double>(std::bit_width(static_cast<unsigned>(schedule.ranks - 1)));
+  return {shortest * depth, *std::ranges::max_element(injection), schedule.ranks};
+}
+
+Seconds CollectiveBounds::least_time(Bytes size) const {
+  const Seconds bandwidth = size * (2.0 * (ranks - 1) / ranks) / injection;
+  return std::max(latency, bandwidth);
+}
+
+}  // namespace farandole

@@ -1,0 +1,24 @@
+// How closely the network is looked at.
+//
+//   analytic  closed form per round: latency + bytes / (capacity / flows on the most loaded link), no simulator
+//   flow      SimGrid finds the max-min rates of all pairs of a phase at once, latency counted per round
+//   message   every transfer of every round goes through SimGrid
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace farandole {
+
+enum class Fidelity : std::uint8_t { analytic, flow, message };
+
+struct FidelityRow {
+  Fidelity fidelity;
+  std::string name;
+  std::string summary;
+};
+std::span<const FidelityRow> fidelities();
+std::string name(Fidelity fidelity);
+
+}  // namespace farandole

@@ -1,0 +1,114 @@
+#include "simulate/simulation.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "simulate/invariant.hpp"
+
+namespace farandole {
+
+Simulation::Simulation(const Job& job, const Variability& variability, Strategy& strategy, CollectiveClock& clock,
+                       int ranks, Seconds launch, Timeline* timeline)
+    : job_(job),
+      variability_(variability),
+      strategy_(strategy),
+      clock_(clock),
+      launch_(launch),
+      timeline_(timeline),
+      begin_(all_at(ranks, Seconds(0))),
+      stream_free_(all_at(ranks, Seconds(0))) {}
+
+void Simulation::schedule(Seconds when, Kind kind, int index) {
+  events_.push({std::max(when, now_), scheduled_++, kind, index});
+}
+
+void Simulation::wake_at(Seconds when) { schedule(when, Kind::timer, 0); }
+
+void Simulation::schedule_gradients() {
+  const Seconds last_begin = latest(begin_);
+  for (std::size_t i = 0; i < job_.gradients.size(); ++i) {
+    const Gradient& gradient = job_.gradients[i];
+    schedule(last_begin + gradient.announced, Kind::announced, static_cast<int>(i));
+    schedule(latest(begin_ + factors_ * gradient.ready.si()), Kind::ready, static_cast<int>(i));
+  }
+  undelivered_gradients_ = static_cast<int>(job_.gradients.size());
+}
+
+Iteration Simulation::run_iteration() {
+  factors_ = variability_.factors(iteration_++);
+  communications_.clear();
+  busy_.clear();
+  schedule_gradients();
+  strategy_.begin(*this);
+  while (undelivered_gradients_ > 0 || !strategy_.synchronised()) {
+    if (events_.empty()) throw InvariantError("an iteration stopped before all gradients were averaged");
+    const Event event = events_.top();
+    events_.pop();
+    now_ = event.when;
+    deliver(event);
+  }
+  return close_iteration(begin_ + factors_ * job_.backward_end.si());
+}
+
+void Simulation::deliver(const Event& event) {
+  const auto index = static_cast<std::size_t>(event.index);
+  switch (event.kind) {
+    case Kind::announced:
+      strategy_.on_announced(*this, event.index, begin_ + job_.gradients[index].announced.si());
+      break;
+    case Kind::ready:
+      --undelivered_gradients_;
+      strategy_.on_ready(*this, event.index, begin_ + factors_ * job_.gradients[index].ready.si());
+      break;
+    case Kind::timer:
+      strategy_.on_timer(*this);
+      break;
+    case Kind::communicated:
+      strategy_.on_communicated(*this, event.index, communications_[index]);
+      break;
+  }
+}
+
+int Simulation::enqueue(CommunicationWork work) {
+  CommunicationTimes times;
+  times.begin = work.earliest.max(stream_free_);
+  times.reducing = times.begin + work.copy_in.si();
+  times.reduced = clock_.finish(work.size, times.reducing + launch_.si());
+  times.end = times.reduced + work.copy_out.si();
+  stream_free_ = times.end;
+  busy_.push_back({latest(times.begin), latest(times.end)});
+  communications_.push_back(std::move(times));
+  const auto number = static_cast<int>(communications_.size()) - 1;
+  schedule(latest(communications_.back().end), Kind::communicated, number);
+  return number;
+}
+
+Seconds Simulation::communicating_between(Seconds from, Seconds to) const {
+  Seconds sum;
+  Seconds covered = from;
+  for (const Busy& busy : busy_) {  // in order: the communication stream is serial
+    const Seconds start = std::clamp(busy.from, covered, to);
+    const Seconds end = std::clamp(busy.to, start, to);
+    sum += end - start;
+    covered = std::max(covered, end);
+  }
+  return sum;
+}
+
+Iteration Simulation::close_iteration(const RankTimes& backward_end) {
+  const RankTimes synchronised = strategy_.synchronised()->max(backward_end);
+  const RankTimes end = synchronised + factors_ * job_.update.si();
+  const Seconds computed = latest(backward_end);
+  const Seconds waited = latest(synchronised) - computed;
+  const Seconds communicating = communicating_between(computed, latest(synchronised));
+  if (timeline_ != nullptr) {
+    timeline_->span("compute", "FORWARD_BACKWARD", Seconds(begin_[0]), Seconds(backward_end[0]));
+    timeline_->span("compute", "UPDATE", Seconds(synchronised[0]), Seconds(end[0]));
+  }
+  Iteration result{latest(end) - latest(begin_), communicating, waited - communicating,
+                   static_cast<int>(communications_.size())};
+  begin_ = end;
+  return result;
+}
+
+}  // namespace farandole

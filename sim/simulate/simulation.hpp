@@ -1,0 +1,79 @@
+// The event loop: simulated time, the ranks' compute and communication streams, one iteration after another.
+//
+// Deterministic: events at the same moment are delivered in the order they were scheduled. What differs between ranks is
+// carried in arrays (RankTimes); nothing is done once per rank that can be done once for all.
+#pragma once
+
+#include <queue>
+#include <vector>
+
+#include "simulate/collective_clock.hpp"
+#include "timeline/timeline.hpp"
+#include "training/job.hpp"
+#include "training/strategy.hpp"
+#include "training/variability.hpp"
+
+namespace farandole {
+
+/// One iteration, from the moment the last rank ended the one before to the moment the last rank ends this one.
+struct Iteration {
+  Seconds duration;
+  Seconds exposed_communication;  // after the slowest rank's backward pass, with communication under way
+  Seconds negotiation;            // after the slowest rank's backward pass, with nothing under way
+  int collectives = 0;
+};
+
+class Simulation final : public Executor {
+ public:
+  /// `launch`: what starting a collective costs. `timeline` may be null. The references must outlive the simulation.
+  Simulation(const Job& job, const Variability& variability, Strategy& strategy, CollectiveClock& clock, int ranks,
+             Seconds launch, Timeline* timeline);
+
+  Iteration run_iteration();
+
+  [[nodiscard]] Seconds now() const override { return now_; }
+  void wake_at(Seconds when) override;
+  int enqueue(CommunicationWork work) override;
+
+ private:
+  enum class Kind : std::uint8_t { announced, ready, timer, communicated };
+  struct Event {
+    Seconds when;
+    std::int64_t order;
+    Kind kind;
+    int index;
+    [[nodiscard]] bool operator>(const Event& other) const {
+      return when != other.when ? when > other.when : order > other.order;
+    }
+  };
+  struct Busy {
+    Seconds from;
+    Seconds to;
+  };
+
+  void schedule(Seconds when, Kind kind, int index);
+  void schedule_gradients();
+  void deliver(const Event& event);
+  [[nodiscard]] Iteration close_iteration(const RankTimes& backward_end);
+  [[nodiscard]] Seconds communicating_between(Seconds from, Seconds to) const;
+
+  const Job& job_;
+  const Variability& variability_;
+  Strategy& strategy_;
+  CollectiveClock& clock_;
+  Seconds launch_;
+  Timeline* timeline_;
+
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::int64_t scheduled_ = 0;
+  Seconds now_;
+  int iteration_ = 0;
+  int undelivered_gradients_ = 0;
+  RankTimes begin_;        // of this iteration
+  RankTimes factors_;      // of this iteration
+  RankTimes stream_free_;  // communication stream
+  std::vector<CommunicationTimes> communications_;  // of this iteration, by number
+  std::vector<Busy> busy_;                          // all ranks taking part, one per communication
+};
+
+}  // namespace farandole

@@ -1,0 +1,172 @@
+#include "training/strategies/horovod.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <utility>
+
+#include "training/fusion.hpp"
+
+namespace farandole {
+
+Seconds negotiation_time(const ControlPlane& control, int ranks, int tensors, bool cached) {
+  const int depth = std::bit_width(static_cast<unsigned>(ranks - 1));  // ceil(log2 n)
+  if (cached) return control.latency * (2.0 * depth);
+  return control.latency * (4.0 * depth) + control.per_message * (static_cast<double>(ranks) * tensors);
+}
+
+Horovod::Horovod(const Job& job, int ranks, HorovodSettings settings, Timeline* timeline)
+    : job_(job),
+      ranks_(ranks),
+      settings_(std::move(settings)),
+      timeline_(timeline),
+      thread_moment_(all_at(ranks, Seconds(0))),
+      cached_(job.gradients.size(), false),
+      synchronised_(all_at(ranks, Seconds(0))) {}
+
+void Horovod::begin(Executor& /*executor*/) {
+  const std::size_t gradients = job_.gradients.size();
+  remaining_ = ranks_ > 1 ? static_cast<int>(gradients) : 0;
+  ready_.assign(gradients, {});
+  first_announced_.assign(gradients, 0);
+}
+
+void Horovod::on_announced(Executor& executor, int gradient, const RankTimes& moments) {
+  if (ranks_ == 1) return;
+  first_announced_[static_cast<std::size_t>(gradient)] = moments.minCoeff();
+  announced_.push_back(gradient);
+  if (thread_ == Thread::sleeping && !awaiting_timer_) sleep_until_next_pass(executor);
+}
+
+void Horovod::sleep_until_next_pass(Executor& executor) {
+  // Passes with nothing to negotiate only keep the beat: they are counted, not simulated.
+  const Seconds idle = negotiation_time(settings_.control, ranks_, 0, settings_.profile.cache_capacity > 0);
+  const Seconds beat = settings_.profile.sleeps_after_pass ? settings_.profile.cycle + idle
+                                                           : std::max(settings_.profile.cycle, idle);
+  if (next_pass_ < executor.now()) {
+    const double behind = (executor.now() - next_pass_) / std::max(beat, Seconds(1e-9));
+    next_pass_ += beat * std::ceil(behind);
+  }
+  awaiting_timer_ = true;
+  executor.wake_at(std::max(next_pass_, executor.now()));
+}
+
+void Horovod::on_timer(Executor& executor) {
+  awaiting_timer_ = false;
+  if (thread_ == Thread::sleeping) {
+    start_pass(executor);
+  } else if (thread_ == Thread::negotiating) {
+    receive_responses(executor);
+  }
+}
+
+void Horovod::start_pass(Executor& executor) {
+  pass_start_ = executor.now();
+  negotiated_ = std::exchange(announced_, {});
+  thread_ = Thread::negotiating;
+  if (timeline_ != nullptr) timeline_->instant("", "CYCLE_START", pass_start_);
+  awaiting_timer_ = true;
+  executor.wake_at(pass_start_ + negotiation_time(settings_.control, ranks_, static_cast<int>(negotiated_.size()),
+                                                  all_cached(negotiated_)));
+}
+
+bool Horovod::all_cached(const std::vector<int>& gradients) const {
+  return std::ranges::all_of(gradients, [&](int gradient) { return cached_[static_cast<std::size_t>(gradient)]; });
+}
+
+void Horovod::receive_responses(Executor& executor) {
+  std::vector<Bytes> sizes;
+  for (const int gradient : negotiated_) {
+    const auto index = static_cast<std::size_t>(gradient);
+    sizes.push_back(job_.gradients[index].size);
+    cached_[index] = gradient < settings_.profile.cache_capacity;
+    if (timeline_ != nullptr) {
+      timeline_->span(job_.gradients[index].name, "NEGOTIATE_ALLREDUCE", Seconds(first_announced_[index]),
+                      executor.now());
+    }
+  }
+  to_perform_.clear();
+  performed_ = 0;
+  for (const auto& group : fuse(sizes, settings_.profile.fusion_threshold, settings_.profile.fuses_past_misfits)) {
+    Response response;
+    for (const int member : group) {
+      response.gradients.push_back(negotiated_[static_cast<std::size_t>(member)]);
+      response.size += sizes[static_cast<std::size_t>(member)];
+    }
+    to_perform_.push_back(std::move(response));
+  }
+  thread_ = Thread::performing;
+  thread_moment_ = all_at(ranks_, executor.now());
+  perform(executor);
+}
+
+bool Horovod::data_ready(const Response& response) const {
+  return std::ranges::all_of(response.gradients,
+                             [&](int gradient) { return ready_[static_cast<std::size_t>(gradient)].size() > 0; });
+}
+
+void Horovod::perform(Executor& executor) {
+  while (performed_ < to_perform_.size() && data_ready(to_perform_[performed_])) {
+    Response& response = to_perform_[performed_++];
+    const double reached = thread_moment_[0];
+    for (const int gradient : response.gradients) {
+      thread_moment_ = thread_moment_.max(ready_[static_cast<std::size_t>(gradient)]);
+    }
+    response.enqueued = Seconds(thread_moment_[0]);
+    record_wait(response, reached);
+    // A tensor that travels alone is reduced in place.
+    const Seconds copy =
+        response.gradients.size() > 1 ? 2.0 * response.size / settings_.memory_bandwidth : Seconds(0);
+    const int work = executor.enqueue({response.size, copy, copy, thread_moment_});
+    in_flight_.emplace_back(work, response);
+  }
+  if (performed_ < to_perform_.size()) return;
+  thread_ = Thread::sleeping;
+  const Seconds free = latest(thread_moment_);
+  next_pass_ = settings_.profile.sleeps_after_pass ? free + settings_.profile.cycle
+                                                   : std::max(free, pass_start_ + settings_.profile.cycle);
+  if (!announced_.empty()) sleep_until_next_pass(executor);
+}
+
+void Horovod::on_ready(Executor& executor, int gradient, const RankTimes& moments) {
+  ready_[static_cast<std::size_t>(gradient)] = moments;
+  if (thread_ == Thread::performing) perform(executor);
+}
+
+void Horovod::on_communicated(Executor& /*executor*/, int work, const CommunicationTimes& times) {
+  const auto item = std::ranges::find(in_flight_, work, &std::pair<int, Response>::first);
+  record_communication(item->second, times);
+  remaining_ -= static_cast<int>(item->second.gradients.size());
+  in_flight_.erase(item);
+  synchronised_ = synchronised_.max(times.end);
+}
+
+std::optional<RankTimes> Horovod::synchronised() const {
+  if (remaining_ > 0) return std::nullopt;
+  return synchronised_;
+}
+
+void Horovod::record_wait(const Response& response, double reached) const {
+  if (timeline_ == nullptr) return;
+  for (const int gradient : response.gradients) {
+    const auto index = static_cast<std::size_t>(gradient);
+    const std::string& name = job_.gradients[index].name;
+    const double data = std::max(reached, ready_[index][0]);
+    timeline_->span(name, "WAIT_FOR_DATA", Seconds(reached), Seconds(data));
+    timeline_->span(name, "WAIT_FOR_OTHER_TENSOR_DATA", Seconds(data), Seconds(thread_moment_[0]));
+  }
+}
+
+void Horovod::record_communication(const Response& response, const CommunicationTimes& times) const {
+  if (timeline_ == nullptr) return;
+  const bool fused = response.gradients.size() > 1;
+  for (const int gradient : response.gradients) {
+    const std::string& name = job_.gradients[static_cast<std::size_t>(gradient)].name;
+    timeline_->span(name, "QUEUE", response.enqueued, Seconds(times.begin[0]));
+    if (fused) timeline_->span(name, "MEMCPY_IN_FUSION_BUFFER", Seconds(times.begin[0]), Seconds(times.reducing[0]));
+    timeline_->span(name, settings_.allreduce_activity, Seconds(times.reducing[0]), Seconds(times.reduced[0]));
+    if (fused) timeline_->span(name, "MEMCPY_OUT_FUSION_BUFFER", Seconds(times.reduced[0]), Seconds(times.end[0]));
+  }
+}
+
+}  // namespace farandole

@@ -1,0 +1,91 @@
+// Horovod: a background thread that wakes every cycle, negotiates, fuses and starts one allreduce after another.
+//
+// Each pass of the thread (its loop in Horovod's operations.cc):
+//   1. all ranks send rank 0 the tensors announced since the last pass; rank 0 answers with those every rank has
+//      announced, fused up to the threshold: negotiation_time();
+//   2. response by response, the thread waits until the device has computed all tensors of the response
+//      (WAIT_FOR_DATA, WAIT_FOR_OTHER_TENSOR_DATA) and enqueues copy-in, allreduce and copy-out on the communication
+//      stream, without waiting for them (QUEUE);
+//   3. it sleeps: a whole cycle, or what is left of it, depending on the version.
+// Negotiation keeps the ranks' threads in step: a pass starts when the slowest rank's thread is there.
+// With one rank Horovod's optimizer does not communicate at all.
+#pragma once
+
+#include <vector>
+
+#include "timeline/timeline.hpp"
+#include "training/job.hpp"
+#include "training/strategies/horovod_profile.hpp"
+#include "training/strategy.hpp"
+
+namespace farandole {
+
+/// What negotiation costs on a platform.
+struct ControlPlane {
+  Seconds latency;      // one small MPI message between nodes
+  Seconds per_message;  // rank 0's work for one tensor of one rank
+};
+
+/// Uncached: gather of sizes, gather of requests, broadcast of size, broadcast of responses, each ceil(log2 n) messages
+/// deep, and rank 0's work for n * tensors requests. Cached: one allreduce of a bit vector, 2 ceil(log2 n) messages deep.
+Seconds negotiation_time(const ControlPlane& control, int ranks, int tensors, bool cached);
+
+struct HorovodSettings {
+  HorovodProfile profile;
+  ControlPlane control;
+  BytesPerSecond memory_bandwidth;  // of the device: a fused byte is read and written once on its way in and out
+  std::string allreduce_activity = "NCCL_ALLREDUCE";
+};
+
+class Horovod final : public Strategy {
+ public:
+  /// `timeline` may be null; it records rank 0.
+  Horovod(const Job& job, int ranks, HorovodSettings settings, Timeline* timeline);
+
+  void begin(Executor& executor) override;
+  void on_announced(Executor& executor, int gradient, const RankTimes& moments) override;
+  void on_ready(Executor& executor, int gradient, const RankTimes& moments) override;
+  void on_timer(Executor& executor) override;
+  void on_communicated(Executor& executor, int work, const CommunicationTimes& times) override;
+  [[nodiscard]] std::optional<RankTimes> synchronised() const override;
+
+ private:
+  enum class Thread : std::uint8_t { sleeping, negotiating, performing };
+  struct Response {
+    std::vector<int> gradients;
+    Bytes size;
+    Seconds enqueued;  // on rank 0
+  };
+
+  void sleep_until_next_pass(Executor& executor);
+  void start_pass(Executor& executor);
+  void receive_responses(Executor& executor);
+  void perform(Executor& executor);
+  [[nodiscard]] bool data_ready(const Response& response) const;
+  [[nodiscard]] bool all_cached(const std::vector<int>& gradients) const;
+  void record_wait(const Response& response, double reached) const;
+  void record_communication(const Response& response, const CommunicationTimes& times) const;
+
+  const Job& job_;
+  int ranks_;
+  HorovodSettings settings_;
+  Timeline* timeline_;
+
+  Thread thread_ = Thread::sleeping;
+  bool awaiting_timer_ = false;
+  Seconds pass_start_;
+  Seconds next_pass_;
+  RankTimes thread_moment_;             // where each rank's thread is
+  std::vector<int> announced_;          // waiting for the next pass
+  std::vector<int> negotiated_;         // in this pass
+  std::vector<Response> to_perform_;    // in order; `performed_` of them are enqueued
+  std::size_t performed_ = 0;
+  std::vector<std::pair<int, Response>> in_flight_;
+  std::vector<RankTimes> ready_;        // per gradient; empty until computed everywhere
+  std::vector<double> first_announced_;
+  std::vector<bool> cached_;
+  int remaining_ = 0;
+  RankTimes synchronised_;
+};
+
+}  // namespace farandole

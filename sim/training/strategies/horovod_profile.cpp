@@ -1,0 +1,158 @@
+#include "training/strategies/horovod_profile.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <string_view>
+
+namespace farandole {
+namespace {
+
+using Version = std::array<int, 3>;
+
+std::optional<Version> parse_version(std::string_view text) {
+  Version version{};
+  for (std::size_t part = 0; part < version.size(); ++part) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), version[part]);
+    if (error != std::errc{} || version[part] < 0) return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    const bool last = part + 1 == version.size();
+    if (last ? !text.empty() : !text.starts_with('.')) return std::nullopt;
+    if (!last) text.remove_prefix(1);
+  }
+  return version;
+}
+
+struct Release {
+  Version from;
+  Bytes fusion_threshold;
+  Seconds cycle;
+  bool sleeps_after_pass;
+  bool cycle_time_adjustable;
+  bool fuses_past_misfits;
+  int cache_capacity;
+};
+
+constexpr std::array releases{
+    Release{{0, 9, 0}, 0_MiB, 5_ms, true, false, false, 0},
+    Release{{0, 9, 3}, 64_MiB, 5_ms, true, false, false, 0},
+    Release{{0, 13, 8}, 64_MiB, 5_ms, false, true, false, 0},
+    Release{{0, 16, 0}, 64_MiB, 5_ms, false, true, true, 0},
+    Release{{0, 16, 2}, 64_MiB, 5_ms, false, true, true, 1024},
+    Release{{0, 21, 0}, 128_MiB, 1_ms, false, true, true, 1024},
+};
+
+double number(const std::string& name, const std::string& text, std::string_view what, const Value& where) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !(value >= 0) || value > 1e15) {
+    where.fail(fmt::format("{} as Horovod writes it, {}", name, what), quoted(text));
+  }
+  return value;
+}
+
+struct Context {
+  HorovodProfile& profile;
+  HorovodEnvironment& result;
+  const std::string& name;
+  const std::string& text;
+  const Value& where;
+};
+
+void fusion_threshold(Context c) {
+  c.profile.fusion_threshold = Bytes(number(c.name, c.text, "a bare number of bytes", c.where));
+}
+
+void cycle_time(Context c) {
+  const double milliseconds = number(c.name, c.text, "a bare number of milliseconds", c.where);
+  if (c.profile.cycle_time_adjustable) {
+    c.profile.cycle = Seconds(milliseconds * 1e-3);
+  } else {
+    c.result.ignored.push_back(fmt::format("{} (Horovod {} always waits 5 ms)", c.name, c.profile.version));
+  }
+}
+
+void cache_capacity(Context c) {
+  const double capacity = number(c.name, c.text, "a number of tensors", c.where);
+  if (c.profile.cache_capacity > 0) {
+    c.profile.cache_capacity = static_cast<int>(capacity);
+  } else {
+    c.result.ignored.push_back(fmt::format("{} (Horovod {} has no response cache)", c.name, c.profile.version));
+  }
+}
+
+void timeline(Context c) { c.result.timeline_file = c.text; }
+
+void no_meaning(Context c) { c.result.ignored.push_back(c.name); }
+
+/// Features that change the answer and are not simulated: off is fine, on is refused rather than ignored.
+void must_be_off(Context c) {
+  if (c.text != "0" && !c.text.empty()) {
+    c.where.fail(fmt::format("{} off", c.name), quoted(c.text), "; it is not simulated yet");
+  }
+}
+
+struct Variable {
+  const char* name;
+  void (*apply)(Context);
+};
+
+constexpr std::array variables{
+    Variable{"HOROVOD_FUSION_THRESHOLD", fusion_threshold},
+    Variable{"HOROVOD_CYCLE_TIME", cycle_time},
+    Variable{"HOROVOD_CACHE_CAPACITY", cache_capacity},
+    Variable{"HOROVOD_TIMELINE", timeline},
+    Variable{"HOROVOD_TIMELINE_MARK_CYCLES", no_meaning},
+    Variable{"HOROVOD_STALL_CHECK_DISABLE", no_meaning},
+    Variable{"HOROVOD_STALL_CHECK_TIME_SECONDS", no_meaning},
+    Variable{"HOROVOD_STALL_SHUTDOWN_TIME_SECONDS", no_meaning},
+    Variable{"HOROVOD_LOG_LEVEL", no_meaning},
+    Variable{"HOROVOD_LOG_HIDE_TIME", no_meaning},
+    Variable{"HOROVOD_THREAD_AFFINITY", no_meaning},
+    Variable{"HOROVOD_MPI_THREADS_DISABLE", no_meaning},
+    Variable{"HOROVOD_CONTROLLER", no_meaning},
+    Variable{"HOROVOD_CPU_OPERATIONS", no_meaning},
+    Variable{"HOROVOD_NUM_NCCL_STREAMS", no_meaning},
+    Variable{"HOROVOD_GLOO_TIMEOUT_SECONDS", no_meaning},
+    Variable{"HOROVOD_AUTOTUNE", must_be_off},
+    Variable{"HOROVOD_HIERARCHICAL_ALLREDUCE", must_be_off},
+    Variable{"HOROVOD_HIERARCHICAL_ALLGATHER", must_be_off},
+};
+
+}  // namespace
+
+HorovodProfile horovod_profile(const std::string& version, const Value& where) {
+  const auto wanted = parse_version(version);
+  if (!wanted) where.fail("a Horovod version such as \"0.13.8\"", quoted(version));
+  if (*wanted < releases.front().from) where.fail("Horovod 0.9.0 or later", quoted(version));
+  const Release* found = nullptr;
+  for (const Release& release : releases) {
+    if (release.from <= *wanted) found = &release;
+  }
+  return {version,
+          found->fusion_threshold,
+          found->cycle,
+          found->sleeps_after_pass,
+          found->cycle_time_adjustable,
+          found->fuses_past_misfits,
+          found->cache_capacity};
+}
+
+HorovodEnvironment apply_environment(HorovodProfile& profile, const std::map<std::string, std::string>& environment,
+                                     const Value& where) {
+  HorovodEnvironment result;
+  for (const auto& [name, text] : environment) {
+    const Variable* found = nullptr;
+    std::vector<std::string> known;
+    for (const Variable& variable : variables) {
+      if (name == variable.name) found = &variable;
+      known.emplace_back(variable.name);
+    }
+    if (found == nullptr) where.fail("a HOROVOD_* setting", quoted(name), suggestion(name, known));
+    found->apply({profile, result, name, text, where});
+  }
+  return result;
+}
+
+}  // namespace farandole
