@@ -2,7 +2,8 @@
 //
 // The total is measured single-device throughput where there is one; the roofline only splits it over the layers:
 //   t_forward(l)  = max(2 macs(l) batch / peak, bytes_moved(l) / memory_bandwidth)
-//   t_backward(l) = the same for two passes (gradient by weights, gradient by inputs; the first layer needs only one)
+//   t_backward(l) = the same for two passes (gradient by weights, gradient by inputs; the first layer with weights
+//                   needs only one)
 //   update        = bytes of parameters, gradients and momentum read and written / memory_bandwidth
 // and all are scaled by one factor so that their sum is batch / throughput. Where nothing was measured the factor is
 // 1 / assumed_efficiency and the result says so. (Roofline: Williams, Waterman, Patterson, CACM 52(4), 2009.)
@@ -27,7 +28,9 @@ struct ComputeTimes {
 };
 
 /// `measurement_set` restricts the search to one set of measurements (a platform names its own); empty: any. Among rows
-/// of the same model, variant and precision the one with this batch wins, else the nearest batch, else the first.
+/// of the same model, variant and precision the one with this batch wins, else the nearest batch, else the first. Rows
+/// of another batch keep their throughput. Throws InputError for a set that the device does not have, and for a
+/// precision that it has no peak rate for; std::invalid_argument where `batch` is not positive.
 ComputeTimes compute_times(const Model& model, const Device& device, Precision precision, int batch,
                            const std::string& measurement_set);
 

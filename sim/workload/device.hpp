@@ -3,9 +3,9 @@
 // What a file in topologies/devices/ describes.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +16,8 @@ namespace farandole {
 
 enum class Precision : std::uint8_t { fp32, fp16 };
 std::string name(Precision precision);
+/// Reads "fp32" or "fp16".
+Precision read_precision(const Value& where);
 /// Bytes of one gradient element.
 Bytes element_size(Precision precision);
 
@@ -25,7 +27,7 @@ struct Measurement {
   std::string model;
   std::string variant;
   Precision precision = Precision::fp32;
-  int batch = 0;
+  int batch = 0;  // 0 where the source does not state it
   double samples_per_second = 0;
   std::string source;
 };
@@ -33,6 +35,7 @@ struct Measurement {
 struct Device {
   std::string name;
   std::string summary;
+  std::filesystem::path file;
   std::map<Precision, FlopPerSecond> peak;  // dense multiply-add rate counted as two operations
   BytesPerSecond memory_bandwidth;
   Bytes memory;
@@ -40,6 +43,7 @@ struct Device {
   std::vector<Measurement> measurements;
 };
 
+/// `where` is the document's root. Every rate, the memory and every throughput must be positive.
 Device read_device(const Value& where, const std::filesystem::path& file);
 
 }  // namespace farandole

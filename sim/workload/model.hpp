@@ -20,9 +20,9 @@ struct Tensor {
 
 struct Layer {
   std::string name;
-  std::string type;                   // "conv2d", "linear", "batch_norm2d", "relu", ...
-  std::vector<Tensor> tensors;        // trainable, in the order the framework lists them
-  double macs = 0;                    // multiply-adds of one forward pass
+  std::string type;             // "conv2d", "linear", "batch_norm2d", "relu", ...
+  std::vector<Tensor> tensors;  // trainable, in the order the framework lists them
+  double macs = 0;              // multiply-adds of one forward pass
   double input_elements = 0;
   double output_elements = 0;
   [[nodiscard]] std::int64_t parameters() const;
@@ -46,7 +46,8 @@ struct ModelSummary {
   std::vector<Model> variants;  // the first is the default
 };
 
-/// Reads every variant of a model file; `where` is the document's root.
+/// Reads every variant of a model file; `where` is the document's root. A variant states its totals; one whose layers
+/// do not sum to them is refused, so a slip in a long list cannot pass.
 ModelSummary read_model(const Value& where, const std::filesystem::path& file);
 
 }  // namespace farandole
