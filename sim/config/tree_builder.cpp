@@ -12,6 +12,7 @@ namespace farandole {
 namespace {
 
 constexpr std::size_t deepest = 64;
+constexpr std::size_t longest_key = 1000;
 
 int line_of(const Node::Object& object, const std::string& key) {
   const auto found =
@@ -35,6 +36,9 @@ bool TreeBuilder::binary(nlohmann::json::binary_t&) {
 }  // JSON text has none
 
 bool TreeBuilder::key(std::string& name) {
+  if (name.size() > longest_key) {
+    throw InputError(place(pointer(false)), fmt::format("keys of at most {} bytes", longest_key), quoted(name));
+  }
   Level& level = open_.back();
   if (!level.names.insert(name).second) {
     const int first = line_of(std::get<Node::Object>(level.node.value), name);

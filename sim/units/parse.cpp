@@ -117,11 +117,20 @@ std::string_view dimension_name(std::string_view unit) {
   return {};
 }
 
+/// The text in quotes, cut where it is too long for a message, but not within a UTF-8 character.
+std::string quote(std::string_view text) {
+  constexpr std::size_t longest = 60;
+  if (text.size() <= longest) return fmt::format("\"{}\"", text);
+  std::size_t end = longest;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return fmt::format("\"{}...\"", text.substr(0, end));
+}
+
 std::string describe(std::string_view text) {
   const auto parts = split(text);
   const auto dimension = parts ? dimension_name(parts->unit) : std::string_view{};
-  if (dimension.empty()) return fmt::format("\"{}\"", text);
-  return fmt::format("\"{}\" ({})", text, dimension);
+  if (dimension.empty()) return quote(text);
+  return fmt::format("{} ({})", quote(text), dimension);
 }
 
 }  // namespace
@@ -158,10 +167,10 @@ Parsed<Bytes> parse_size(std::string_view text) {
   if (const auto parts = split(text); parts && parts->number >= 0) {
     for (const Unit& suffix : suffixes) {
       const double bytes = parts->number * suffix.si;
-      if (parts->unit == suffix.symbol && bytes == std::floor(bytes)) return Bytes(bytes);
+      if (parts->unit == suffix.symbol && std::isfinite(bytes) && bytes == std::floor(bytes)) return Bytes(bytes);
     }
   }
-  return UnitMismatch{"a size as nccl-tests reads it, such as \"8\", \"64K\" or \"128M\"", fmt::format("\"{}\"", text)};
+  return UnitMismatch{"a size as nccl-tests reads it, such as \"8\", \"64K\" or \"128M\"", quote(text)};
 }
 
 }  // namespace farandole
