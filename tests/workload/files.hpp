@@ -1,0 +1,48 @@
+// Reads the models and devices of this repository, for tests.
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "config/document.hpp"
+#include "workload/device.hpp"
+#include "workload/model.hpp"
+
+namespace farandole::test {
+
+inline std::filesystem::path repository() {
+  return FARANDOLE_SOURCE_DIR;
+}
+
+inline std::vector<std::filesystem::path> json_files(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(repository() / folder)) {
+    if (entry.path().extension() == ".json") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+inline ModelSummary model_file(const std::string& name) {
+  const auto file = repository() / "models" / (name + ".json");
+  const auto document = Document::read(file);
+  return read_model(document.root(), file);
+}
+
+inline Model model(const std::string& name, const std::string& variant = "torchvision") {
+  for (const Model& candidate : model_file(name).variants) {
+    if (candidate.variant == variant) return candidate;
+  }
+  throw std::runtime_error("no variant " + variant + " of " + name);
+}
+
+inline Device device(const std::string& name) {
+  const auto file = repository() / "topologies" / "devices" / (name + ".json");
+  const auto document = Document::read(file);
+  return read_device(document.root(), file);
+}
+
+}  // namespace farandole::test
