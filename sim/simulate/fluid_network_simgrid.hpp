@@ -1,0 +1,49 @@
+// What a FluidNetwork needs of SimGrid and nothing more: a clock, one timer, and flows that end. The .cpp beside this
+// is the only file that includes SimGrid, knows its faults and steers around them; a port to another version is there.
+//
+// Called by FluidNetwork alone, which has checked what it passes. Flows have no latency here.
+// Errors: std::logic_error for a second engine in the process and for an end that SimGrid reported too late.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "units/quantity.hpp"
+
+namespace farandole {
+
+class SimGridEngine {
+ public:
+  /// Both are called from run(), neither may throw.
+  struct Events {
+    std::function<void()> timer;
+    std::function<void(int tag)> done;
+  };
+
+  /// One link per capacity.
+  SimGridEngine(std::span<const BytesPerSecond> capacities, Events events);
+  ~SimGridEngine();
+  SimGridEngine(const SimGridEngine&) = delete;
+  SimGridEngine& operator=(const SimGridEngine&) = delete;
+
+  int add_route(std::span<const int> links);
+
+  /// Starts a flow at clock(): before run() or from the timer, never from `done`.
+  void send(int route, std::uint64_t size, int tag);
+
+  /// Asks for the timer at a date not before clock(); the earliest one asked for since it last rang counts.
+  void ring_at(Seconds date);
+
+  /// Returns when no flow is left and no timer is asked for.
+  void run();
+
+  [[nodiscard]] Seconds clock() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace farandole
