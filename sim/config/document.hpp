@@ -22,12 +22,18 @@
 namespace farandole {
 
 struct Node {
+  struct Member;
   using Array = std::vector<Node>;
-  using Object = std::vector<std::pair<std::string, Node>>;  // in file order, keys unique
+  using Object = std::vector<Member>;  // in file order, keys unique
 
   std::variant<std::nullptr_t, bool, std::int64_t, double, std::string, Array, Object> value;
   int line = 0;
   std::shared_ptr<const std::string> source;  // the file's name, or "--set"
+};
+
+struct Node::Member {
+  std::string key;
+  Node node;
 };
 
 /// A value and where it stands.
@@ -72,6 +78,9 @@ class Document {
   void set(std::string_view pointer, std::string_view text);
   /// The same with a ready value, for sweeps.
   void set(std::string_view pointer, const Node& value);
+
+  /// The document without one member of its outermost object.
+  [[nodiscard]] Document without(std::string_view key) const;
 
   [[nodiscard]] nlohmann::json to_json() const;
 

@@ -15,7 +15,7 @@ void forget_lines(Node& node) {
   if (auto* array = std::get_if<Node::Array>(&node.value)) {
     for (Node& element : *array) forget_lines(element);
   } else if (auto* object = std::get_if<Node::Object>(&node.value)) {
-    for (auto& member : *object) forget_lines(member.second);
+    for (auto& member : *object) forget_lines(member.node);
   }
 }
 
@@ -36,14 +36,13 @@ Node node_from(std::string_view text, const Place& place) {
 std::vector<std::string> keys_of(const Node::Object& object) {
   std::vector<std::string> keys;
   keys.reserve(object.size());
-  for (const auto& member : object) keys.push_back(member.first);
+  for (const auto& member : object) keys.push_back(member.key);
   return keys;
 }
 
 Node* find_member(Node::Object& object, const std::string& key) {
-  const auto found =
-      std::find_if(object.begin(), object.end(), [&](const auto& member) { return member.first == key; });
-  return found == object.end() ? nullptr : &found->second;
+  const auto found = std::find_if(object.begin(), object.end(), [&](const auto& member) { return member.key == key; });
+  return found == object.end() ? nullptr : &found->node;
 }
 
 [[noreturn]] void refuse_index(const Place& place, std::size_t size, const std::string& key) {
@@ -69,7 +68,7 @@ Node& step_into(Node& node, const std::string& key, const Place& place) {
 void put(Node& parent, const std::string& key, const Node& value, const Place& place) {
   auto* object = std::get_if<Node::Object>(&parent.value);
   if (object != nullptr && find_member(*object, key) == nullptr) {
-    object->emplace_back(key, value);
+    object->push_back({key, value});
     return;
   }
   auto* array = std::get_if<Node::Array>(&parent.value);
@@ -104,6 +103,14 @@ void Document::set(std::string_view pointer, const Node& value) {
   Node* parent = &root_;
   for (std::size_t i = 0; i + 1 < keys.size(); ++i) parent = &step_into(*parent, keys[i], place);
   put(*parent, keys.back(), copy, place);
+}
+
+Document Document::without(std::string_view key) const {
+  Document copy = *this;
+  if (auto* object = std::get_if<Node::Object>(&copy.root_.value)) {
+    std::erase_if(*object, [&](const auto& member) { return member.key == key; });
+  }
+  return copy;
 }
 
 }  // namespace farandole

@@ -79,7 +79,7 @@ std::vector<std::string> property_names(const json& schema) {
 
 /// The name between the quotes that end "...: 'rate'." or "... 'rate'."
 std::string name_in(const std::string& description) {
-  const auto first = description.find("'", description.rfind(" '"));
+  const auto first = description.find('\'', description.rfind(" '"));
   const auto last = description.rfind('\'');
   return first < last ? description.substr(first + 1, last - first - 1) : std::string();
 }

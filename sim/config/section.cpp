@@ -106,6 +106,7 @@ T read(const Value& value) {
   return convert(value, Wanted<T>{});
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a type takes no parentheses.
 #define FARANDOLE_READS(T)          \
   template T read<T>(const Value&); \
   template std::vector<T> read<std::vector<T>>(const Value&);
@@ -121,6 +122,7 @@ FARANDOLE_READS(BytesPerSecond)
 FARANDOLE_READS(Flop)
 FARANDOLE_READS(FlopPerSecond)
 #undef FARANDOLE_READS
+// NOLINTEND(bugprone-macro-parentheses)
 
 int read_at_least(const Value& value, int least) {
   const int number = read<int>(value);

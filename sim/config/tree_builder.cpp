@@ -15,9 +15,8 @@ constexpr std::size_t deepest = 64;
 constexpr std::size_t longest_key = 1000;
 
 int line_of(const Node::Object& object, const std::string& key) {
-  const auto found =
-      std::find_if(object.begin(), object.end(), [&](const auto& member) { return member.first == key; });
-  return found == object.end() ? 0 : found->second.line;
+  const auto found = std::find_if(object.begin(), object.end(), [&](const auto& member) { return member.key == key; });
+  return found == object.end() ? 0 : found->node.line;
 }
 
 }  // namespace
@@ -69,7 +68,7 @@ bool TreeBuilder::attach(Node node) {
   if (auto* array = std::get_if<Node::Array>(&level.node.value)) {
     array->push_back(std::move(node));
   } else {
-    std::get<Node::Object>(level.node.value).emplace_back(std::move(level.key).value(), std::move(node));
+    std::get<Node::Object>(level.node.value).push_back({std::move(level.key).value(), std::move(node)});
     level.key.reset();
   }
   return true;

@@ -44,7 +44,7 @@ class Quantity {
   friend constexpr Quantity operator*(Quantity a, double factor) { return Quantity(a.si_ * factor); }
   friend constexpr Quantity operator*(double factor, Quantity a) { return Quantity(a.si_ * factor); }
   friend constexpr Quantity operator/(Quantity a, double divisor) { return Quantity(a.si_ / divisor); }
-  friend constexpr auto operator<=>(Quantity a, Quantity b) = default;
+  friend constexpr auto operator<=>(Quantity a, Quantity b) = default;  // NOLINT(modernize-use-nullptr): none here
 
  private:
   double si_ = 0;
@@ -82,6 +82,7 @@ using PerSecond = Quantity<0, -1, 0>;
 
 /// Literals for code and tests: `64_MiB`, `25_Gbps`, `2_us`. Decimal prefixes are powers of 1000, `_KiB` ... of 1024.
 inline namespace literals {
+// NOLINTBEGIN(bugprone-macro-parentheses): a type takes no parentheses.
 #define FARANDOLE_LITERAL(suffix, type, factor)              \
   constexpr type operator""_##suffix(long double x) {        \
     return type(static_cast<double>(x) * (factor));          \
@@ -107,6 +108,7 @@ FARANDOLE_LITERAL(Mbps, BytesPerSecond, 1e6 / 8)
 FARANDOLE_LITERAL(GFLOP, Flop, 1e9)
 FARANDOLE_LITERAL(TFLOPps, FlopPerSecond, 1e12)
 #undef FARANDOLE_LITERAL
+// NOLINTEND(bugprone-macro-parentheses)
 }  // namespace literals
 
 }  // namespace farandole

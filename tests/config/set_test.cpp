@@ -1,5 +1,6 @@
 #include <string>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -57,7 +58,8 @@ TEST(Set, RefusesAParentThatIsMissingAndNamesTheNearest) {
 
 TEST(Set, RefusesAnIndexThatIsNone) {
   for (const std::string key : {"4", "01", "-1", "x", "99999999999999999999", ""}) {
-    EXPECT_EQ(refusal("/ranks/" + key), "--set: /ranks/" + key + ": expected an index up to 2, got \"" + key + "\"");
+    EXPECT_EQ(refusal("/ranks/" + key),
+              fmt::format("--set: /ranks/{}: expected an index up to 2, got \"{}\"", key, key));
   }
   EXPECT_EQ(refusal("/ranks/-/x"), "--set: /ranks/-/x: expected an index up to 2, got \"-\"");
 }
