@@ -35,6 +35,7 @@ struct Transport {
   Seconds intra_node_latency;  // per message between devices of one node
   Seconds inter_node_latency;  // per message between nodes
   Seconds launch;              // per collective, before its first message
+  Seconds control_latency;     // of a small message between hosts, which negotiation uses
 };
 
 /// A vertex of the routing tree: a device, a switch inside a node, a CPU socket (socket 0 owns the NIC) or a switch of

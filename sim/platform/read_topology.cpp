@@ -99,6 +99,7 @@ Transport read_transport(const Value& value) {
   transport.intra_node_latency = section.optional<Seconds>("intra_node_latency", Seconds(0));
   transport.inter_node_latency = section.optional<Seconds>("inter_node_latency", Seconds(0));
   transport.launch = section.optional<Seconds>("launch", Seconds(0));
+  transport.control_latency = section.optional<Seconds>("control_latency", Seconds(0));
   section.finish();
   return transport;
 }

@@ -1,0 +1,86 @@
+#include "platform/launch_line.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "platform/launch/launcher.hpp"
+#include "platform/launch/line_reader.hpp"
+
+namespace farandole {
+namespace {
+
+using launch::Reading;
+using launch::WrittenHost;
+
+/// Each host once: one that is listed again adds its slots, and a host without a number counts one.
+std::vector<WrittenHost> merged(const std::vector<WrittenHost>& written) {
+  std::vector<WrittenHost> hosts;
+  std::map<std::string, std::size_t> place_of;
+  for (const WrittenHost& host : written) {
+    const auto [place, is_new] = place_of.emplace(host.name, hosts.size());
+    if (is_new) {
+      hosts.push_back(host);
+    } else {
+      WrittenHost& known = hosts[place->second];
+      known.slots = known.slots.value_or(1) + host.slots.value_or(1);
+    }
+  }
+  return hosts;
+}
+
+/// As many slots as may be used: ranks per node, where they are given, limit a host or number its slots.
+Host usable(const WrittenHost& host, const Reading& reading) {
+  if (!reading.ranks_per_node) return {host.name, host.slots.value_or(1)};
+  const int ranks = *reading.ranks_per_node;
+  if (host.slots && *host.slots < ranks) {
+    reading.where.fail("hosts with slots for " + std::to_string(ranks) + " ranks per node",
+                       quoted(host.name + ":" + std::to_string(*host.slots)));
+  }
+  return {host.name, ranks};
+}
+
+std::int64_t slots_of(const std::vector<Host>& hosts) {
+  std::int64_t slots = 0;
+  for (const Host& host : hosts) slots += host.slots;
+  return slots;
+}
+
+/// The ranks asked for, or all slots of the hosts where none are.
+int ranks_of(const LaunchLine& line, const Reading& reading) {
+  const std::int64_t slots = slots_of(line.hosts);
+  if (!reading.ranks && line.hosts.empty()) {
+    reading.where.fail("the number of ranks after " + std::string(line.launcher == "aprun" ? "-n" : "-np"),
+                       "a line of " + line.launcher + " without it");
+  }
+  if (!line.hosts.empty() && reading.ranks.value_or(0) > slots) {
+    reading.where.fail("at most " + std::to_string(slots) + " ranks, one per slot of the hosts",
+                       std::to_string(*reading.ranks), "; a host without \":SLOTS\" has one slot");
+  }
+  if (!reading.ranks && slots > most_devices) {
+    reading.where.fail("at most " + std::to_string(most_devices) + " slots", std::to_string(slots));
+  }
+  return reading.ranks.value_or(static_cast<int>(slots));
+}
+
+}  // namespace
+
+LaunchLine parse_launch_line(std::string_view text, const Value& where) {
+  Reading reading{where};
+  LaunchLine line;
+  line.launcher = launch::read_line(text, reading);
+  for (const WrittenHost& host : merged(reading.hosts)) line.hosts.push_back(usable(host, reading));
+  line.ranks = ranks_of(line, reading);
+  line.ranks_per_node = reading.ranks_per_node;
+  line.by_node = reading.by_node;
+  line.environment = std::move(reading.environment);
+  line.ignored = std::move(reading.ignored);
+  return line;
+}
+
+Placement place(const LaunchLine& line, int devices_per_node, const Value& where) {
+  const bool listed = !line.hosts.empty();
+  const auto hosts = listed ? line.hosts : hosts_for(line.ranks, line.ranks_per_node.value_or(devices_per_node));
+  return (line.by_node ? place_by_node : place_by_slot)(line.ranks, hosts, devices_per_node, where);
+}
+
+}  // namespace farandole

@@ -1,0 +1,107 @@
+#include <chrono>
+#include <set>
+
+#include <gmock/gmock.h>
+
+#include "platform/samples.hpp"
+
+namespace farandole {
+namespace {
+
+using testing::HasSubstr;
+
+const char* const four_devices = R"({"devices": 4, "device": "d", "measurements": "m",
+  "fabric": {"pcie": {"link": {"rate": "12 GB/s"}, "sockets": 2, "interconnect": {"rate": "9 GB/s"}}},
+  "nic": {"rate": "25 Gbit/s", "host_rate": "12.5 GB/s"}})";
+
+const Link& link_named(const Platform& platform, const std::string& name) {
+  return *std::ranges::find(platform.links, name, &Link::name);
+}
+
+TEST(Build, GivesALinkTheRateOfWireAndHostInSeries) {
+  const auto platform = platform_of(star(four_devices), 1);
+  // 1/B = 1/wire + 1/host_rate: 1/3.125 + 1/12.5 = 0.32 + 0.08 = 0.4 = 1/2.5
+  const Link& nic = link_named(platform, "node0/nic0/up");
+  EXPECT_DOUBLE_EQ(nic.capacity.si(), 2.5e9);
+  EXPECT_EQ(nic.wire, 25_Gbps);
+  EXPECT_EQ(link_named(platform, "node0/socket1/down").capacity, 9_GBps);
+}
+
+TEST(Build, WithoutAHostRateTheWireIsAllThereIs) {
+  EXPECT_EQ((Topology::LinkRate{25_Gbps, std::nullopt, 0_s}.effective()), 25_Gbps);
+}
+
+TEST(Build, LaysOutEveryPartOnceAndDevicesNodeByNode) {
+  const auto platform = platform_of(star(four_devices), 3);
+  // Per node: 4 devices, 1 interconnect, 1 NIC, each with a link up and one down.
+  EXPECT_EQ(platform.links.size(), 3U * (4 + 1 + 1) * 2);
+  // The network switch; per node 2 sockets and 4 devices.
+  EXPECT_EQ(platform.vertices.size(), 1U + 3 * (2 + 4));
+  std::set<std::string> names;
+  for (const Link& link : platform.links) names.insert(link.name);
+  EXPECT_EQ(names.size(), platform.links.size());
+  for (int device = 0; device < 12; ++device) {
+    const DeviceSlot& slot = platform.devices[static_cast<std::size_t>(device)];
+    EXPECT_EQ(slot.node, device / 4);
+    EXPECT_EQ(slot.local, device % 4);
+  }
+}
+
+TEST(Build, PutsParentsBeforeTheirChildren) {
+  const auto platform = platform_of(star(four_devices), 3);
+  EXPECT_EQ(platform.vertices.front().parent, -1);
+  for (std::size_t i = 1; i < platform.vertices.size(); ++i) {
+    EXPECT_GE(platform.vertices[i].parent, 0);
+    EXPECT_LT(platform.vertices[i].parent, static_cast<int>(i));
+  }
+}
+
+TEST(Build, CarriesOverWhatTheFileSays) {
+  const auto platform = platform_of(star(four_devices, R"(, "transport": {"name": "t", "launch": "3 us"},
+                              "variability": {"device_spread": "1.5 %", "step_jitter": "0.2 %"})"),
+                                    7);
+  EXPECT_EQ(platform.name, "sample");
+  EXPECT_EQ(platform.device, "d");
+  EXPECT_EQ(platform.measurements, "m");
+  EXPECT_EQ(platform.nodes, 7);
+  EXPECT_EQ(platform.devices_per_node, 4);
+  EXPECT_EQ(platform.transport.name, "t");
+  EXPECT_EQ(platform.transport.launch, 3_us);
+  EXPECT_DOUBLE_EQ(platform.device_spread, 0.015);
+  EXPECT_DOUBLE_EQ(platform.step_jitter, 0.002);
+}
+
+TEST(Build, GrowsAnOpenTopologyToAnyNumberOfNodes) {
+  for (const int nodes : {1, 2, 3, 17, 1000}) {
+    const auto platform = build(topology_named("ethernet-25g"), nodes, anywhere());
+    EXPECT_EQ(platform.nodes, nodes);
+    EXPECT_EQ(platform.devices.size(), static_cast<std::size_t>(nodes));
+    EXPECT_EQ(platform.links.size(), static_cast<std::size_t>(2 * nodes));
+  }
+}
+
+TEST(Build, MakesSixtyFiveThousandNodesInWellUnderASecond) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto platform = build(topology_named("ethernet-25g"), 65536, anywhere());
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  EXPECT_EQ(names_of(platform, platform.route(65535, 0)),
+            (std::vector<std::string>{"node65535/nic0/up", "node0/nic0/down"}));
+  EXPECT_LT(took.count(), 2.0);  // 0.1 s in a debug build; the margin is for busy and instrumented ones
+}
+
+TEST(Build, RefusesMoreNodesThanTheMachineHas) {
+  EXPECT_THAT(message_of([] { build(topology_named("roce25-4xp100"), 129, anywhere()); }),
+              HasSubstr("expected at most the 128 nodes of roce25-4xp100, got 129 nodes"));
+  EXPECT_EQ(build(topology_named("roce25-4xp100"), 128, anywhere()).devices.size(), 512U);
+}
+
+TEST(Build, RefusesNumbersOfNodesThatMakeNoSense) {
+  const auto topology = topology_named("ethernet-25g");
+  for (const int nodes : {0, -1}) {
+    EXPECT_THAT(message_of([&] { build(topology, nodes, anywhere()); }), HasSubstr("expected at least one node"));
+  }
+  EXPECT_THAT(message_of([&] { build(topology, 2147483647, anywhere()); }), HasSubstr("expected at most 4194304"));
+}
+
+}  // namespace
+}  // namespace farandole

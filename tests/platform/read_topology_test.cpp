@@ -1,0 +1,132 @@
+#include <gmock/gmock.h>
+
+#include "config/schema.hpp"
+#include "platform/samples.hpp"
+
+namespace farandole {
+namespace {
+
+using testing::HasSubstr;
+
+std::filesystem::path schema() {
+  return source_folder() / "sim/config/schemas/topology.schema.json";
+}
+
+TEST(TopologyFiles, AllLoadAndBuildAtTheirSizeAndMatchTheirSchema) {
+  const auto files = topology_files();
+  ASSERT_GE(files.size(), 5U);
+  for (const auto& file : files) {
+    SCOPED_TRACE(file.string());
+    const auto document = Document::read(file);
+    EXPECT_EQ(message_of([&] { check_schema(document, schema()); }), "(no error)");
+    const auto topology = read_topology(document.root(), file);
+    EXPECT_EQ(topology.name, file.stem().string());
+    EXPECT_EQ(topology.file, file);
+    const int nodes = topology.nodes.value_or(6);
+    const auto platform = build(topology, nodes, document.root());
+    EXPECT_EQ(static_cast<int>(platform.devices.size()), nodes * topology.devices_per_node);
+  }
+}
+
+TEST(TopologyFiles, EthernetIsItsRateEachWayAndTwoMicrosecondsEndToEndAndNothingElse) {
+  for (const auto& [name, rate] :
+       {std::pair{"ethernet-10g", 10_Gbps}, {"ethernet-25g", 25_Gbps}, {"ethernet-100g", 100_Gbps}}) {
+    SCOPED_TRACE(name);
+    const auto topology = topology_named(name);
+    EXPECT_FALSE(topology.nodes.has_value());
+    const auto platform = build(topology, 2, anywhere());
+    const auto route = platform.route(0, 1);
+    EXPECT_EQ(route.latency, 2_us);
+    for (const int link : route.links) {
+      EXPECT_EQ(platform.links[static_cast<std::size_t>(link)].capacity, rate);
+    }
+    EXPECT_EQ(platform.transport.launch, 0_s);
+    EXPECT_EQ(platform.device_spread, 0);
+    EXPECT_EQ(platform.step_jitter, 0);
+  }
+}
+
+TEST(TopologyFiles, ARingThroughARoceServerIsLimitedByItsNicAlone) {
+  const auto platform = build(topology_named("roce25-4xp100"), 128, anywhere());
+  for (int rank = 0; rank < 8; ++rank) {
+    for (const int link : platform.route(rank, rank + 1).links) {
+      const Link& used = platform.links[static_cast<std::size_t>(link)];
+      EXPECT_TRUE(used.name.find("nic") != std::string::npos || used.capacity > 25_Gbps) << used.name;
+    }
+  }
+  // latency(inside a server) = 1.9 * 5.7 us; latency(between servers) = 1.9 * 6.6 us
+  EXPECT_DOUBLE_EQ(platform.route(0, 1).latency.si(), 1.9 * 5.7e-6);
+  EXPECT_DOUBLE_EQ(platform.route(3, 4).latency.si(), 1.9 * 6.6e-6);
+}
+
+struct Wrong {
+  const char* what;
+  std::string text;
+  const char* message;
+};
+
+void PrintTo(const Wrong& wrong, std::ostream* out) {
+  *out << wrong.what;
+}
+
+class WrongTopology : public testing::TestWithParam<Wrong> {};
+
+TEST_P(WrongTopology, IsRefusedWithThePlaceAndTheReason) {
+  EXPECT_THAT(message_of([] { topology_of(GetParam().text); }), HasSubstr(GetParam().message));
+}
+
+std::string with_pcie(const std::string& devices, const std::string& pcie) {
+  return star(R"({"devices": )" + devices + R"(, "device": "d", "fabric": {"pcie": {"link": {"rate": "8 GB/s"}, )" +
+              pcie + R"(}}, "nic": {"rate": "1 GB/s"}})");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, WrongTopology,
+    testing::Values(
+        Wrong{"unknown kind", R"({"name": "n", "summary": "s", "kind": "stra"})", "/kind: expected a topology kind"},
+        Wrong{"open count misspelt", R"({"name": "n", "summary": "s", "kind": "star", "nodes": "many"})",
+              "/nodes: expected a number of nodes or \"as needed\", got \"many\""},
+        Wrong{"no nodes", R"({"name": "n", "summary": "s", "kind": "star", "nodes": 0})", "/nodes: expected"},
+        Wrong{"no device", star(R"({"nic": {"rate": "1 GB/s"}})"), "\"device\""},
+        Wrong{"no NIC", star(R"({"device": "d"})"), "\"nic\""},
+        Wrong{"devices below one", star(R"({"devices": 0, "device": "d"})"), "/node/devices: expected"},
+        Wrong{"rate of zero", star(R"({"device": "d", "nic": {"rate": "0 GB/s"}})"),
+              "/node/nic/rate: expected a rate above zero, got \"0 GB/s\""},
+        Wrong{"host rate of zero", star(R"({"device": "d", "nic": {"rate": "1 GB/s", "host_rate": "0 B/s"}})"),
+              "/node/nic/host_rate: expected a rate above zero"},
+        Wrong{"rate in bytes", star(R"({"device": "d", "nic": {"rate": "1 GB"}})"), "/node/nic/rate: expected a rate"},
+        Wrong{"unknown key", star(R"({"device": "d", "nic": {"rate": "1 GB/s", "latncy": "1 us"}})"), "\"latency\""},
+        Wrong{"source that is no text", star(R"({"device": "d", "source": 3, "nic": {"rate": "1 GB/s"}})"),
+              "/node/source: expected"},
+        Wrong{"no bus between devices", star(R"({"devices": 2, "device": "d", "nic": {"rate": "1 GB/s"}})"),
+              "/node: expected a \"fabric\" (\"pcie\" or \"nvlink\") between the devices, got 2 devices without one"},
+        Wrong{"uneven sockets", with_pcie("3", R"("sockets": 2, "interconnect": {"rate": "1 GB/s"})"),
+              "/node/fabric/pcie: expected sockets that share the devices equally, got 3 devices on 2 sockets"},
+        Wrong{"uneven switches", with_pcie("6", R"("devices_per_switch": 4)"), "6 devices on switches of 4"},
+        Wrong{"switch across sockets",
+              with_pcie("4", R"("sockets": 2, "devices_per_switch": 4, "interconnect": {"rate": "1 GB/s"})"),
+              "2 devices on switches of 4"},
+        Wrong{"sockets apart", with_pcie("4", R"("sockets": 2)"), "expected an \"interconnect\" between the sockets"},
+        Wrong{"interconnect to nowhere", with_pcie("4", R"("interconnect": {"rate": "1 GB/s"})"),
+              "expected an \"interconnect\" only between sockets, got one socket"}));
+
+TEST(TopologySchema, RefusesWhatTheReaderRefuses) {
+  for (const auto& text :
+       {star(R"({"device": "d", "nic": {"rate": "1 GB/s", "latncy": "1 us"}})"), star(R"({"device": "d"})"),
+        star(R"({"device": "d", "nic": {"rate": 25}})"), star(R"({"device": "d", "nic": {"rate": "25 us"}})"),
+        star(R"({"devices": 0, "device": "d", "nic": {"rate": "1 GB/s"}})")}) {
+    EXPECT_NE(message_of([&] { check_schema(sample(text), schema()); }), "(no error)") << text;
+    EXPECT_NE(message_of([&] { topology_of(text); }), "(no error)") << text;
+  }
+}
+
+TEST(TopologyKinds, HaveNamesAndSummaries) {
+  for (const auto& kind : topology_kinds()) {
+    EXPECT_FALSE(kind.name.empty());
+    EXPECT_FALSE(kind.summary.empty());
+    EXPECT_NE(kind.builder.build, nullptr);
+  }
+}
+
+}  // namespace
+}  // namespace farandole
