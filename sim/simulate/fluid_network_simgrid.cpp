@@ -49,7 +49,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 
 const std::map<std::string, std::string>& fixed_settings() {
   static const std::map<std::string, std::string> settings = {
-      {"maxmin/precision", "1e-12"},      // the default, 1e-5, is how much of a link may be lost
+      {"maxmin/precision", "1e-12"},      // the default takes a link for full with 1e-5 of it left
       {"network/bandwidth-factor", "1"},  // the file of the platform says what a link really carries
       {"network/crosstraffic", "no"},     // no acknowledgements on the way back
       {"network/latency-factor", "0"},    // see 2

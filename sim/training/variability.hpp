@@ -19,6 +19,9 @@ class Variability {
  public:
   Variability(int ranks, double device_spread, double step_jitter, std::uint64_t seed);
 
+  /// Makes one rank permanently slower: 0.1 adds ten percent to its compute time.
+  void slow_down(int rank, double share) { device_[rank] *= 1 + share; }
+
   /// The factors by which the ranks' compute times exceed the nominal ones in this iteration; all above zero.
   [[nodiscard]] Eigen::ArrayXd factors(int iteration) const;
 

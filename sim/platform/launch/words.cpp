@@ -1,7 +1,6 @@
 #include "platform/launch/words.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 namespace farandole::launch {
@@ -20,7 +19,7 @@ class Splitter {
       const char c = take();
       if (is_blank(c)) {
         end_word();
-      } else if (c == '#' && !word_) {
+      } else if (c == '#' && !in_word_) {
         rest_.remove_prefix(std::min(rest_.find('\n'), rest_.size()));
       } else if (c == '\'' || c == '"') {
         take_quoted(c);
@@ -42,13 +41,13 @@ class Splitter {
   }
 
   void add(char c) {
-    if (!word_) word_.emplace();
-    *word_ += c;
+    in_word_ = true;
+    word_ += c;
   }
 
   void end_word() {
-    if (word_) words_.push_back(std::move(*word_));
-    word_.reset();
+    if (in_word_) words_.push_back(std::exchange(word_, {}));
+    in_word_ = false;
   }
 
   /// Whether a backslash just read continues the line: only blanks follow it there. Takes them and the line's end.
@@ -64,7 +63,7 @@ class Splitter {
   }
 
   void take_quoted(char quote) {
-    if (!word_) word_.emplace();  // '' is a word
+    in_word_ = true;  // '' is a word
     while (!rest_.empty() && rest_.front() != quote) {
       const char c = take();
       const bool escape = quote == '"' && c == '\\' && !rest_.empty();
@@ -83,7 +82,8 @@ class Splitter {
   std::string_view rest_;
   const Value& where_;
   std::vector<std::string> words_;
-  std::optional<std::string> word_;
+  std::string word_;
+  bool in_word_ = false;
 };
 
 }  // namespace

@@ -1,0 +1,76 @@
+#include "report/collective_report.hpp"
+
+#include <ostream>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "report/nccl_row.hpp"
+#include "report/point_facets.hpp"
+#include "report/record.hpp"
+
+namespace farandole {
+namespace {
+
+using Points = std::span<const CollectivePoint>;
+
+std::string average_bus_bandwidth(Points points, std::string_view fidelity) {
+  BytesPerSecond sum;
+  int count = 0;
+  for (const CollectivePoint& point : points) {
+    if (point.fidelity != fidelity) continue;
+    sum += point.bus_bandwidth;
+    ++count;
+  }
+  return fmt::format("{:g}", sum.si() / count / 1e9);
+}
+
+/// One average per fidelity: an average over several would be the answer to no question.
+void write_averages(std::ostream& out, Points points) {
+  const std::vector<std::string> fidelities = fidelities_of(points);
+  for (const std::string& fidelity : fidelities) {
+    out << "# Avg bus bandwidth    : " << average_bus_bandwidth(points, fidelity);
+    if (fidelities.size() > 1) out << " (" << printable(fidelity) << ')';
+    out << '\n';
+  }
+}
+
+/// A row of nccl-tests is one cell here, so that what follows it to the right is aligned whatever its length.
+Table table_of(const Facets<CollectivePoint>& facets, Points points) {
+  std::vector<Column> columns = facet_columns(facets);
+  columns.insert(columns.begin(), {nccl_heading_units(), Align::left});
+  Table table(std::move(columns));
+  for (const CollectivePoint& point : points) {
+    std::vector<std::string> cells = facet_cells(facets, point);
+    cells.insert(cells.begin(), nccl_row(point));
+    table.row(std::move(cells));
+  }
+  return table;
+}
+
+void write_table(std::ostream& out, const Heading& heading, Points points) {
+  const Facets<CollectivePoint> facets = split(collective_facets(), points);
+  write_comment(out, heading);
+  const std::string shared = shared_text(facets, points);
+  if (!shared.empty()) out << "# all points: " << shared << '\n';
+  out << "#\n" << nccl_heading_names() << '\n';
+  table_of(facets, points).write(out);
+  write_averages(out, points);
+}
+
+}  // namespace
+
+void write_collective(std::ostream& out, Format format, const Heading& heading, Points points) {
+  const std::vector<Record> records = to_records(points);  // refuses what is not finite, for the table too
+  switch (format) {
+    case Format::table:
+      return write_table(out, heading, points);
+    case Format::json:
+      return write_json(out, heading, records);
+    case Format::csv:
+      return write_csv(out, to_record(CollectivePoint{}), records);
+  }
+}
+
+}  // namespace farandole

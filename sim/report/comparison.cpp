@@ -1,0 +1,138 @@
+#include "report/comparison.hpp"
+
+#include <algorithm>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "report/collective_report.hpp"
+#include "report/point_facets.hpp"
+#include "report/record.hpp"
+#include "report/training_report.hpp"
+
+namespace farandole {
+namespace {
+
+constexpr std::string_view reference = "message";
+
+/// How to compare points of one kind: what makes two of them the same configuration, and which time to print.
+template <class Point>
+struct Subject {
+  std::vector<Facet<Point>> facets;
+  Seconds (*time)(const Point&);
+  std::string unit;
+  double per_second;
+};
+
+/// One configuration: its points, one per fidelity.
+template <class Point>
+struct Row {
+  std::vector<const Point*> points;
+
+  [[nodiscard]] const Point* at(std::string_view fidelity) const {
+    const auto found = std::ranges::find(points, fidelity, &Point::fidelity);
+    return found == points.end() ? nullptr : *found;
+  }
+};
+
+template <class Point>
+std::vector<Row<Point>> rows_of(const Subject<Point>& subject, std::span<const Point> points) {
+  std::vector<Row<Point>> rows;
+  for (const Point& point : points) {
+    const auto same = [&](const Row<Point>& row) {
+      const auto agree = [&](const auto& facet) { return facet.text(point) == facet.text(*row.points.front()); };
+      return std::ranges::all_of(subject.facets, agree);
+    };
+    auto row = std::ranges::find_if(rows, same);
+    if (row == rows.end()) row = rows.insert(rows.end(), Row<Point>{});
+    row->points.push_back(&point);
+  }
+  return rows;
+}
+
+bool has_difference(std::string_view fidelity, const std::vector<std::string>& all) {
+  return fidelity != reference && std::ranges::find(all, reference) != all.end();
+}
+
+/// Empty where there is nothing to compare, or nothing to divide by.
+template <class Point>
+std::string difference(const Subject<Point>& subject, const Point* point, const Point* against) {
+  if (point == nullptr || against == nullptr || subject.time(*against) <= Seconds(0)) return "";
+  return signed_percent(subject.time(*point) / subject.time(*against) - 1, 2);
+}
+
+template <class Point>
+std::vector<Column> columns_of(const Facets<Point>& facets, const std::vector<std::string>& fidelities,
+                               const std::string& unit) {
+  std::vector<Column> columns = facet_columns(facets);
+  for (const std::string& fidelity : fidelities) {
+    columns.push_back({fmt::format("{} ({})", fidelity, unit)});
+    if (has_difference(fidelity, fidelities)) columns.push_back({fmt::format("to {}", reference)});
+  }
+  return columns;
+}
+
+template <class Point>
+std::vector<std::string> cells_of(const Subject<Point>& subject, const Facets<Point>& facets,
+                                  const std::vector<std::string>& fidelities, const Row<Point>& row) {
+  std::vector<std::string> cells = facet_cells(facets, *row.points.front());
+  for (const std::string& fidelity : fidelities) {
+    const Point* point = row.at(fidelity);
+    cells.push_back(point == nullptr ? "" : grouped(subject.time(*point).si() * subject.per_second, 3));
+    if (has_difference(fidelity, fidelities)) cells.push_back(difference(subject, point, row.at(reference)));
+  }
+  return cells;
+}
+
+template <class Point>
+void write_table(std::ostream& out, const Heading& heading, const Subject<Point>& subject,
+                 std::span<const Point> points) {
+  to_records(points);  // refuses what is not finite
+  const Facets<Point> facets = split(subject.facets, points);
+  const std::vector<std::string> fidelities = fidelities_of(points);
+  write_comment(out, heading);
+  const std::string shared = shared_text(facets, points);
+  if (!shared.empty()) out << "# all points: " << shared << '\n';
+  out << '\n';
+  Table table(columns_of(facets, fidelities, subject.unit));
+  for (const Row<Point>& row : rows_of(subject, points)) table.row(cells_of(subject, facets, fidelities, row));
+  table.write(out);
+}
+
+template <class Point>
+std::vector<Facet<Point>> without(std::vector<Facet<Point>> facets, const std::vector<std::string>& names) {
+  std::erase_if(facets, [&](const auto& facet) { return std::ranges::find(names, facet.name) != names.end(); });
+  return facets;
+}
+
+Subject<TrainingPoint> training_subject() {
+  return {without(training_facets(), {"fidelity"}), [](const TrainingPoint& p) { return p.iteration; }, "ms", 1e3};
+}
+
+Subject<CollectivePoint> collective_subject() {
+  using Point = CollectivePoint;
+  // Whether a point was folded goes with its fidelity and must not part two fidelities of one configuration.
+  auto facets = without(collective_facets(), {"fidelity", "folded"});
+  facets.push_back({"size (B)", [](const Point& p) { return grouped(p.bytes.si(), 0); }, Align::right, true});
+  return {std::move(facets), [](const Point& p) { return p.time; }, "us", 1e6};
+}
+
+}  // namespace
+
+void write_training_comparison(std::ostream& out, Format format, const Heading& heading,
+                               std::span<const TrainingPoint> points) {
+  if (format != Format::table) return write_training(out, format, heading, points);
+  write_table(out, heading, training_subject(), points);
+}
+
+void write_collective_comparison(std::ostream& out, Format format, const Heading& heading,
+                                 std::span<const CollectivePoint> points) {
+  if (format != Format::table) return write_collective(out, format, heading, points);
+  write_table(out, heading, collective_subject(), points);
+}
+
+}  // namespace farandole

@@ -1,0 +1,69 @@
+// What tells result points apart: the named properties of a point, split into those all points share and the others.
+//
+// A sweep changes a few properties and leaves the rest alone; the tables print the shared ones once, above, and give
+// a column only to what differs. Used by the table writers of this room.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "report/table.hpp"
+
+namespace farandole {
+
+template <class Point>
+struct Facet {
+  std::string name;
+  std::string (*text)(const Point&);
+  Align align = Align::left;
+  bool always_a_column = false;  // model and ranks: a table without them would look unfinished
+};
+
+template <class Point>
+struct Facets {
+  std::vector<Facet<Point>> columns;
+  std::vector<Facet<Point>> shared;
+};
+
+template <class Point>
+Facets<Point> split(const std::vector<Facet<Point>>& facets, std::span<const Point> points) {
+  Facets<Point> result;
+  for (const auto& facet : facets) {
+    const auto like_the_first = [&](const Point& p) { return facet.text(p) == facet.text(points.front()); };
+    const bool differs = !points.empty() && !std::ranges::all_of(points, like_the_first);
+    (differs || facet.always_a_column ? result.columns : result.shared).push_back(facet);
+  }
+  return result;
+}
+
+/// "variant torchvision, strategy horovod"; properties without a value are left out.
+template <class Point>
+std::string shared_text(const Facets<Point>& facets, std::span<const Point> points) {
+  std::string result;
+  if (points.empty()) return result;
+  for (const auto& facet : facets.shared) {
+    const std::string text = facet.text(points.front());
+    if (text.empty()) continue;
+    if (!result.empty()) result += ", ";
+    result += facet.name + ' ' + printable(text);
+  }
+  return result;
+}
+
+template <class Point>
+std::vector<Column> facet_columns(const Facets<Point>& facets) {
+  std::vector<Column> result;
+  for (const auto& facet : facets.columns) result.push_back({facet.name, facet.align});
+  return result;
+}
+
+template <class Point>
+std::vector<std::string> facet_cells(const Facets<Point>& facets, const Point& point) {
+  std::vector<std::string> result;
+  for (const auto& facet : facets.columns) result.push_back(facet.text(point));
+  return result;
+}
+
+}  // namespace farandole

@@ -1,0 +1,21 @@
+// The columns of a row of nccl-tests for a collective point.
+//
+// Formats and meanings follow nccl-tests (src/common.cu and doc/PERFORMANCE.md of github.com/NVIDIA/nccl-tests), so
+// that scripts that read its tables read ours. The element type is float: sizes here are bytes, and 4 bytes an element
+// is what nccl-tests assumes unless told otherwise.
+#pragma once
+
+#include <string>
+
+#include "timeline/result.hpp"
+
+namespace farandole {
+
+/// The two heading lines, which start with '#'.
+std::string nccl_heading_names();
+std::string nccl_heading_units();
+
+/// Size, count, type, redop, root, time, algbw and busbw, each as wide as its heading.
+std::string nccl_row(const CollectivePoint& point);
+
+}  // namespace farandole

@@ -1,0 +1,45 @@
+// A result point as the flat or nested record that JSON and CSV share, so that the two can never disagree.
+//
+// `to_record` is the one place that knows the outward names of a point's keys: scripts rely on them, so keys may be
+// added but never renamed. Used by the writers of this room.
+#pragma once
+
+#include <iosfwd>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "report/heading.hpp"
+#include "timeline/result.hpp"
+
+namespace farandole {
+
+using Record = nlohmann::ordered_json;
+
+Record to_record(const TrainingPoint& point);
+Record to_record(const CollectivePoint& point);
+
+/// A number for a record. JSON has no word for infinity or "not a number", and a result that holds one is wrong:
+/// std::logic_error. Negative zero becomes zero.
+double finite(double number, std::string_view key);
+
+template <class Point>
+std::vector<Record> to_records(std::span<const Point> points) {
+  std::vector<Record> result;
+  for (const Point& point : points) result.push_back(to_record(point));
+  return result;
+}
+
+/// The document of section "Results as JSON" of the outward contract, indented by two.
+void write_json(std::ostream& out, const Heading& heading, const std::vector<Record>& records);
+
+/// A line of names, then a line per record (RFC 4180, lines end in LF). Nested keys are joined with '_'. `example`
+/// gives the columns, so that a result without points still has its header line; records have the same keys.
+void write_csv(std::ostream& out, const Record& example, const std::vector<Record>& records);
+
+/// `record` as JSON text on one line or indented; bytes that are not UTF-8 are replaced, never a reason to fail.
+std::string json_text(const Record& record, int indent = -1);
+
+}  // namespace farandole

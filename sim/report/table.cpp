@@ -1,0 +1,83 @@
+#include "report/table.hpp"
+
+#include <algorithm>
+#include <ostream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace farandole {
+namespace {
+
+std::size_t width(std::string_view text) {
+  const auto starts_code_point = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; };
+  return static_cast<std::size_t>(std::ranges::count_if(text, starts_code_point));
+}
+
+std::string without_sign_of_zero(std::string number) {
+  const bool zero = number.find_first_of("123456789") == std::string::npos;
+  if (zero && (number.front() == '-' || number.front() == '+')) number.erase(0, 1);
+  return number;
+}
+
+void write_line(std::ostream& out, const std::vector<Column>& columns, const std::vector<std::size_t>& widths,
+                const std::vector<std::string>& cells) {
+  std::string line;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const std::string padding(widths[i] - width(cells[i]), ' ');
+    if (i > 0) line += "  ";
+    line += columns[i].align == Align::right ? padding + cells[i] : cells[i] + padding;
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  out << line << '\n';
+}
+
+}  // namespace
+
+void Table::row(std::vector<std::string> cells) {
+  if (cells.size() != columns_.size()) throw std::logic_error("a table row needs one cell per column");
+  for (std::string& cell : cells) cell = cell.empty() ? "-" : printable(cell);
+  rows_.push_back(std::move(cells));
+}
+
+std::vector<std::size_t> Table::widths() const {
+  std::vector<std::size_t> result;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    std::size_t widest = width(columns_[i].heading);
+    for (const auto& row : rows_) widest = std::max(widest, width(row[i]));
+    result.push_back(widest);
+  }
+  return result;
+}
+
+void Table::write(std::ostream& out) const {
+  const auto column_widths = widths();
+  std::vector<std::string> headings;
+  for (const Column& column : columns_) headings.push_back(column.heading);
+  write_line(out, columns_, column_widths, headings);
+  for (const auto& row : rows_) write_line(out, columns_, column_widths, row);
+}
+
+std::string grouped(double number, int decimals) {
+  std::string text = without_sign_of_zero(fmt::format("{:.{}f}", number, decimals));
+  const std::size_t first_digit = text.front() == '-' ? 1 : 0;
+  const std::size_t point = std::min(text.find('.'), text.size());
+  for (std::size_t at = point; at > first_digit + 3;) {
+    at -= 3;
+    text.insert(at, ",");
+  }
+  return text;
+}
+
+std::string signed_percent(double fraction, int decimals) {
+  return without_sign_of_zero(fmt::format("{:+.{}f}", fraction * 100, decimals)) + " %";
+}
+
+std::string printable(std::string_view text) {
+  std::string result(text);
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20U || c == 0x7F; };
+  std::ranges::replace_if(result, is_control, '?');
+  return result;
+}
+
+}  // namespace farandole

@@ -1,0 +1,45 @@
+// A table of aligned text columns, and numbers as people read them.
+//
+// Used by the writers of this room. Cells are UTF-8; widths count code points. Numbers are aligned to the right, names
+// to the left; columns stand two spaces apart and lines have no trailing spaces.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace farandole {
+
+enum class Align { left, right };
+
+struct Column {
+  std::string heading;
+  Align align = Align::right;
+};
+
+class Table {
+ public:
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+  /// One cell per column (std::logic_error otherwise); an empty cell is shown as "-".
+  void row(std::vector<std::string> cells);
+  void write(std::ostream& out) const;
+
+ private:
+  [[nodiscard]] std::vector<std::size_t> widths() const;
+
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// 1234567.891 with 1 decimal is "1,234,567.9"; a number that rounds to zero has no sign.
+std::string grouped(double number, int decimals);
+
+/// 0.0123 is "+1.2 %" with 1 decimal; always with a sign, but for zero.
+std::string signed_percent(double fraction, int decimals);
+
+/// The text with every control character replaced, so that a name from outside cannot break a line or steer a terminal.
+std::string printable(std::string_view text);
+
+}  // namespace farandole

@@ -1,0 +1,83 @@
+#include "report/training_report.hpp"
+
+#include <array>
+#include <ostream>
+#include <utility>
+
+#include "report/point_facets.hpp"
+#include "report/record.hpp"
+#include "units/format.hpp"
+
+namespace farandole {
+namespace {
+
+constexpr double milliseconds = 1e3;
+
+using Points = std::span<const TrainingPoint>;
+using TrainingFacets = Facets<TrainingPoint>;
+
+std::vector<std::string> measured_cells(const TrainingPoint& point) {
+  return {grouped(point.iteration.si() * milliseconds, 3),
+          grouped(point.iteration_p95.si() * milliseconds, 3),
+          grouped(point.samples_per_second, 1),
+          grouped(point.scaling_efficiency * 100, 1),
+          std::to_string(point.collectives_per_iteration),
+          format(point.gradient_bytes)};
+}
+
+std::vector<std::string> share_cells(const TrainingPoint& point) {
+  const Breakdown& b = point.breakdown;
+  const std::array parts{b.compute, b.exposed_communication, b.negotiation, b.straggler, b.input, b.checkpoint,
+                         b.other};
+  std::vector<std::string> result;
+  for (const Seconds part : parts) {
+    const bool has_length = b.total() > Seconds(0);
+    result.push_back(has_length ? grouped(part / b.total() * 100, 1) : "");
+  }
+  return result;
+}
+
+Table table_of(const TrainingFacets& facets, Points points, const std::vector<std::string>& headings,
+               std::vector<std::string> (*cells)(const TrainingPoint&)) {
+  std::vector<Column> columns = facet_columns(facets);
+  for (const std::string& heading : headings) columns.push_back({heading});
+  Table table(std::move(columns));
+  for (const TrainingPoint& point : points) {
+    std::vector<std::string> row = facet_cells(facets, point);
+    for (std::string& cell : cells(point)) row.push_back(std::move(cell));
+    table.row(std::move(row));
+  }
+  return table;
+}
+
+void write_table(std::ostream& out, const Heading& heading, Points points) {
+  const TrainingFacets facets = split(training_facets(), points);
+  write_comment(out, heading);
+  const std::string shared = shared_text(facets, points);
+  if (!shared.empty()) out << "# all points: " << shared << '\n';
+  out << '\n';
+  table_of(facets, points, {"iteration (ms)", "p95 (ms)", "samples/s", "efficiency (%)", "collectives", "gradients"},
+           measured_cells)
+      .write(out);
+  out << "\nShare of the iteration (%)\n";
+  table_of(facets, points,
+           {"compute", "exposed communication", "negotiation", "straggler", "input", "checkpoint", "other"},
+           share_cells)
+      .write(out);
+}
+
+}  // namespace
+
+void write_training(std::ostream& out, Format format, const Heading& heading, Points points) {
+  const std::vector<Record> records = to_records(points);  // refuses what is not finite, for the table too
+  switch (format) {
+    case Format::table:
+      return write_table(out, heading, points);
+    case Format::json:
+      return write_json(out, heading, records);
+    case Format::csv:
+      return write_csv(out, to_record(TrainingPoint{}), records);
+  }
+}
+
+}  // namespace farandole

@@ -1,0 +1,9 @@
+#include "report/version.hpp"
+
+namespace farandole {
+
+std::string_view version() {
+  return FARANDOLE_VERSION;
+}
+
+}  // namespace farandole

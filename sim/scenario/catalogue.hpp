@@ -1,0 +1,48 @@
+// Finds models, topologies and devices: by name in the data folders, or as a file.
+//
+// The data root is the environment variable FARANDOLE_DATA, else the source tree the program was built from. A text with
+// a slash or ending in .json is a file, sought from the current folder; anything else is the name of a file in models/,
+// topologies/ or topologies/devices/. Unknown names fail with the nearest known one.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/document.hpp"
+#include "platform/topology.hpp"
+#include "workload/device.hpp"
+#include "workload/model.hpp"
+
+namespace farandole {
+
+class Catalogue {
+ public:
+  Catalogue();
+  explicit Catalogue(std::filesystem::path root) : root_(std::move(root)) {}
+
+  [[nodiscard]] const std::filesystem::path& root() const { return root_; }
+
+  /// `where` is the value that holds the name and is blamed for it.
+  [[nodiscard]] ModelSummary model(const std::string& name, const Value& where) const;
+  /// `overrides`: an object from JSON pointers into the topology file to the values to put there, or nothing.
+  [[nodiscard]] Topology topology(const std::string& name, const Value& where,
+                                  const std::optional<Value>& overrides = {}) const;
+  [[nodiscard]] Device device(const std::string& name, const Value& where) const;
+
+  /// Names in alphabetical order.
+  [[nodiscard]] std::vector<std::string> models() const;
+  [[nodiscard]] std::vector<std::string> topologies() const;
+
+ private:
+  [[nodiscard]] std::filesystem::path find(const char* folder, const std::string& name, std::string_view what,
+                                           const Value& where) const;
+
+  std::filesystem::path root_;
+};
+
+/// The variant of that name, or the default one where `variant` is empty.
+const Model& choose_variant(const ModelSummary& model, const std::string& variant, const Value& where);
+
+}  // namespace farandole

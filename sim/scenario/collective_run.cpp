@@ -1,0 +1,78 @@
+#include "scenario/collective_run.hpp"
+
+#include <algorithm>
+
+#include "simulate/collective_clock.hpp"
+#include "simulate/fluid_network.hpp"
+#include "units/format.hpp"
+
+namespace farandole {
+namespace {
+
+/// nccl-tests' bus bandwidth factor: what the slowest link carries per byte of the result.
+double bus_factor(Operation operation, int ranks) {
+  switch (operation) {
+    case Operation::allreduce:
+      return 2.0 * (ranks - 1) / ranks;
+  }
+  return 1;
+}
+
+CollectivePoint point(const CollectiveRequest& request, Fidelity fidelity, Bytes size, Seconds time) {
+  const BytesPerSecond bandwidth = time > Seconds(0) ? size / time : BytesPerSecond(0);
+  return {name(request.algorithm.operation),
+          request.algorithm.name,
+          request.ranks,
+          size,
+          time,
+          bandwidth,
+          bandwidth * bus_factor(request.algorithm.operation, request.ranks),
+          name(fidelity),
+          false};
+}
+
+}  // namespace
+
+std::vector<Bytes> size_range(Bytes least, Bytes most, int factor) {
+  std::vector<Bytes> sizes;
+  for (Bytes size = least; size <= most; size *= factor) {
+    sizes.push_back(size);
+    if (factor < 2 || size == Bytes(0)) break;
+  }
+  return sizes;
+}
+
+std::vector<CollectivePoint> run_collective(const CollectiveRequest& request, const Topology& topology,
+                                            const Value& where) {
+  const Placement placement = place_by_slot(request.ranks, {}, topology.devices_per_node, where);
+  const Platform platform = build(topology, std::max(placement.nodes_used, topology.nodes.value_or(0)), where);
+  const RankTimes start = all_at(request.ranks, Seconds(0));
+  std::vector<CollectivePoint> points;
+  for (const Fidelity fidelity : request.fidelities) {
+    const auto clock =
+        make_collective_clock(fidelity, RoutedSchedule(request.algorithm.build(request.ranks), platform, placement));
+    for (const Bytes size : request.sizes) {
+      const Seconds launch = request.ranks > 1 ? platform.transport.launch : Seconds(0);
+      points.push_back(point(request, fidelity, size, latest(clock->finish(size, start)) + launch));
+    }
+  }
+  std::ranges::stable_sort(points, {}, &CollectivePoint::bytes);
+  return points;
+}
+
+Settings collective_settings(const CollectiveRequest& request, const Topology& topology) {
+  Settings settings{
+      {"transport.name", topology.transport.name},
+      {"transport.intra_node_latency", format(topology.transport.intra_node_latency)},
+      {"transport.inter_node_latency", format(topology.transport.inter_node_latency)},
+      {"transport.launch", format(topology.transport.launch)},
+      {"topology", topology.name},
+  };
+  const bool simgrid = std::ranges::any_of(request.fidelities, [](Fidelity f) { return f != Fidelity::analytic; });
+  if (simgrid) {
+    for (const auto& [key, value] : simgrid_settings()) settings["simgrid." + key] = value;
+  }
+  return settings;
+}
+
+}  // namespace farandole

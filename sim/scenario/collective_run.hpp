@@ -1,0 +1,33 @@
+// A simulated nccl-tests run: one collective over a range of sizes.
+#pragma once
+
+#include <vector>
+
+#include "collective/algorithms.hpp"
+#include "scenario/catalogue.hpp"
+#include "simulate/fidelity.hpp"
+#include "timeline/result.hpp"
+
+namespace farandole {
+
+struct CollectiveRequest {
+  Algorithm algorithm;
+  std::vector<Bytes> sizes;
+  std::vector<Fidelity> fidelities;
+  int ranks = 2;
+};
+
+/// nccl-tests' sizes: from `least` to `most`, multiplied by `factor` each time. A factor of at least 2 (1 is allowed
+/// where least == most); an empty range is refused by the caller.
+std::vector<Bytes> size_range(Bytes least, Bytes most, int factor);
+
+/// One point per size and fidelity; time includes the transport's launch. Bandwidths as nccl-tests defines them
+/// (doc/PERFORMANCE.md of nccl-tests): algorithm bandwidth = bytes / time, bus bandwidth = that times 2 (n-1)/n for an
+/// allreduce. `where` is blamed when the topology has too few slots.
+std::vector<CollectivePoint> run_collective(const CollectiveRequest& request, const Topology& topology,
+                                            const Value& where);
+
+/// Settings the points depend on.
+Settings collective_settings(const CollectiveRequest& request, const Topology& topology);
+
+}  // namespace farandole

@@ -1,0 +1,195 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/section.hpp"
+#include "platform/launch_line.hpp"
+#include "scenario/scenario.hpp"
+
+namespace farandole {
+namespace {
+
+template <class Row>
+const Row& choose(std::span<const Row> rows, std::string Row::* member, const Value& where, std::string_view what) {
+  const auto name = read<std::string>(where);
+  std::vector<std::string> known;
+  for (const Row& row : rows) {
+    if (row.*member == name) return row;
+    known.push_back(row.*member);
+  }
+  where.fail_unknown(what, known);
+}
+
+/// "10 us", or "ready" for a framework that announces a gradient only when it is computed.
+std::optional<Seconds> read_host_dispatch(Section& section) {
+  // TensorFlow and PyTorch queue a kernel in about ten microseconds of host time; the result hardly moves with it as long
+  // as the host is ahead of the device (scenarios/README.md shows by how much).
+  const auto value = section.maybe("host_dispatch");
+  if (!value) return 10_us;
+  if (value->is_string() && read<std::string>(*value) == "ready") return std::nullopt;
+  return read<Seconds>(*value);
+}
+
+WorkloadSpec read_workload(const Value& where, const Catalogue& catalogue) {
+  Section section(where);
+  WorkloadSpec workload;
+  const Value model = section.child("model");
+  const ModelSummary found = catalogue.model(read<std::string>(model), model);
+  const auto variant = section.maybe("variant");
+  workload.model = choose_variant(found, variant ? read<std::string>(*variant) : "", variant.value_or(model));
+  if (const auto batch = section.maybe("batch_per_rank")) workload.batch_per_rank = read_at_least(*batch, 1);
+  if (const auto precision = section.maybe("precision")) workload.precision = read_precision(*precision);
+  workload.host_dispatch = read_host_dispatch(section);
+  section.finish();
+  return workload;
+}
+
+/// What a run was asked to start: a number of ranks, or a launch line.
+struct Launch {
+  int ranks = 1;
+  std::optional<LaunchLine> line;
+};
+
+Launch read_launch(Section& section) {
+  const auto ranks = section.maybe("ranks");
+  const auto text = section.maybe("launch");
+  if (!text) return {ranks ? read_at_least(*ranks, 1) : 1, {}};
+  LaunchLine line = parse_launch_line(read<std::string>(*text), *text);
+  if (ranks && read_at_least(*ranks, 1) != line.ranks) {
+    ranks->fail(fmt::format("{} as the launch line says, or no \"ranks\"", line.ranks));
+  }
+  return {line.ranks, std::move(line)};
+}
+
+PlatformSpec read_platform(const Value& where, const Catalogue& catalogue, Launch& launch) {
+  Section section(where);
+  const Value name = section.child("topology");
+  const Topology topology = catalogue.topology(read<std::string>(name), name, section.maybe("override"));
+  launch = read_launch(section);
+  section.finish();
+  PlatformSpec spec;
+  spec.ranks = launch.ranks;
+  spec.placement = launch.line ? place(*launch.line, topology.devices_per_node, where)
+                               : place_by_slot(launch.ranks, {}, topology.devices_per_node, where);
+  spec.platform = build(topology, topology.nodes.value_or(spec.placement.nodes_used), where);
+  if (spec.placement.nodes_used > spec.platform.nodes) {
+    where.fail(fmt::format("at most {} ranks, {} nodes with {} slots each, on {}",
+                           spec.platform.nodes * spec.platform.devices_per_node, spec.platform.nodes,
+                           spec.platform.devices_per_node, topology.name),
+               fmt::format("{} ranks on {} nodes", spec.ranks, spec.placement.nodes_used));
+  }
+  spec.device = catalogue.device(spec.platform.device, name);
+  return spec;
+}
+
+using Environment = std::map<std::string, std::string>;
+
+Environment read_settings(const Value& where) {
+  Environment environment;
+  for (const auto& [key, value] : where.members()) {
+    if (key != "comment") environment[key] = read<std::string>(value);
+  }
+  return environment;
+}
+
+StrategySpec read_strategy(const Value& where, const Launch& launch, Scenario& scenario) {
+  Section section(where);
+  StrategySpec strategy;
+  if (const auto kind = section.maybe("kind")) {
+    if (read<std::string>(*kind) != strategy.kind) kind->fail_unknown("a strategy", {strategy.kind});
+  }
+  const auto version = section.maybe("version");
+  // The newest version whose defaults we know.
+  strategy.horovod = horovod_profile(version ? read<std::string>(*version) : "0.21.0", version.value_or(where));
+  const auto paste = [&](const Environment& variables, const Value& source) {
+    auto applied = apply_environment(strategy.horovod, variables, source);
+    if (applied.timeline_file) scenario.timeline_file = applied.timeline_file;
+    std::ranges::move(applied.ignored, std::back_inserter(scenario.ignored));
+  };
+  if (const auto settings = section.maybe("settings")) paste(read_settings(*settings), *settings);
+  if (launch.line) paste(launch.line->environment, where);
+  if (const auto compression = section.maybe("compression")) {
+    if (read<std::string>(*compression) != "none") compression->fail_unknown("a compression", {"none"});
+  }
+  strategy.horovod.fusion_threshold = section.optional("fusion_threshold", strategy.horovod.fusion_threshold);
+  strategy.horovod.cycle = section.optional("cycle_time", strategy.horovod.cycle);
+  // Deserialising a request and counting it in a hash map: of the order of a microsecond on a server core.
+  strategy.coordinator_per_message = section.optional("coordinator_per_message", 1_us);
+  section.finish();
+  return strategy;
+}
+
+Algorithm read_allreduce(const Value& where) {
+  const auto name = read<std::string>(where);
+  const Algorithm* found = find_algorithm(Operation::allreduce, name);
+  if (found == nullptr) where.fail_unknown("an allreduce algorithm", algorithm_names(Operation::allreduce));
+  return *found;
+}
+
+double read_share(const Value& where, double most) {
+  const double share = read<Fraction>(where).value;
+  if (share < 0 || share > most) where.fail(fmt::format("a percentage from 0 % to {} %", most * 100));
+  return share;
+}
+
+Straggler read_straggler(const Value& where) {
+  Section section(where);
+  Straggler straggler;
+  for (const Value& element : section.child("ranks").elements()) {
+    straggler.ranks.push_back(read_at_least(element, 0));
+  }
+  straggler.slowdown = read_share(section.child("slowdown"), 100);
+  section.finish();
+  return straggler;
+}
+
+EffectsSpec read_effects(const std::optional<Value>& where, const Platform& platform) {
+  EffectsSpec effects{platform.device_spread, platform.step_jitter, {}};
+  if (!where) return effects;
+  Section section(*where);
+  if (const auto spread = section.maybe("device_spread")) effects.device_spread = read_share(*spread, 0.2);
+  if (const auto jitter = section.maybe("step_jitter")) effects.step_jitter = read_share(*jitter, 0.2);
+  if (const auto straggler = section.maybe("straggler")) {
+    effects.stragglers.push_back(read_straggler(*straggler));
+  }
+  section.finish();
+  return effects;
+}
+
+void read_measure(const std::optional<Value>& where, Scenario& scenario) {
+  if (!where) return;
+  Section section(*where);
+  if (const auto iterations = section.maybe("iterations")) scenario.measure.iterations = read_at_least(*iterations, 1);
+  if (const auto warmup = section.maybe("warmup")) scenario.measure.warmup = read_at_least(*warmup, 0);
+  if (const auto seed = section.maybe("seed")) scenario.seed = static_cast<std::uint64_t>(read_at_least(*seed, 0));
+  if (const auto fidelity = section.maybe("fidelity")) {
+    scenario.fidelity = choose(fidelities(), &FidelityRow::name, *fidelity, "a fidelity").fidelity;
+  }
+  section.finish();
+}
+
+}  // namespace
+
+Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
+  Section section(where);
+  Scenario scenario;
+  scenario.name = section.required<std::string>("name");
+  section.maybe("summary");
+  scenario.workload = read_workload(section.child("workload"), catalogue);
+  Launch launch;
+  scenario.platform = read_platform(section.child("platform"), catalogue, launch);
+  if (launch.line) scenario.ignored = launch.line->ignored;
+  scenario.strategy = read_strategy(section.child("strategy"), launch, scenario);
+  scenario.allreduce = *find_algorithm(Operation::allreduce, "ring");
+  if (const auto collectives = section.maybe("collectives")) {
+    Section choices(*collectives);
+    if (const auto allreduce = choices.maybe("allreduce")) scenario.allreduce = read_allreduce(*allreduce);
+    choices.finish();
+  }
+  scenario.effects = read_effects(section.maybe("effects"), scenario.platform.platform);
+  read_measure(section.maybe("measure"), scenario);
+  section.finish();
+  return scenario;
+}
+
+}  // namespace farandole

@@ -1,0 +1,73 @@
+// A scenario: workload, platform, strategy, effects and how to measure, as typed values.
+//
+// One scenario file describes one configuration or, with "sweep", many; this is one of them, with every default filled
+// in. Reading is strict (config/section.hpp); what needs the catalogue (models, topologies) is resolved while reading,
+// so that every mistake is reported with its place before anything runs.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collective/algorithms.hpp"
+#include "platform/placement.hpp"
+#include "platform/platform.hpp"
+#include "scenario/catalogue.hpp"
+#include "simulate/fidelity.hpp"
+#include "simulate/training_run.hpp"
+#include "training/strategies/horovod_profile.hpp"
+#include "workload/compute_time.hpp"
+
+namespace farandole {
+
+struct WorkloadSpec {
+  Model model;
+  int batch_per_rank = 64;
+  Precision precision = Precision::fp32;
+  std::optional<Seconds> host_dispatch;  // empty: the host does not run ahead of the device
+};
+
+struct PlatformSpec {
+  Platform platform;
+  Device device;
+  Placement placement;
+  int ranks = 1;
+};
+
+struct StrategySpec {
+  std::string kind = "horovod";
+  HorovodProfile horovod;
+  Seconds coordinator_per_message;
+};
+
+struct Straggler {
+  std::vector<int> ranks;  // those beyond the run's size are simply not in it
+  double slowdown = 0;  // 0.1: ten percent more time
+};
+
+struct EffectsSpec {
+  double device_spread = 0;
+  double step_jitter = 0;
+  std::vector<Straggler> stragglers;
+};
+
+struct Scenario {
+  std::string name;
+  WorkloadSpec workload;
+  PlatformSpec platform;
+  StrategySpec strategy;
+  Algorithm allreduce;
+  EffectsSpec effects;
+  Measure measure;
+  std::uint64_t seed = 1;
+  Fidelity fidelity = Fidelity::flow;
+  std::optional<std::string> timeline_file;  // HOROVOD_TIMELINE
+  std::vector<std::string> ignored;          // what was pasted and has no meaning here
+};
+
+/// `where` is the root of a scenario document without "sweep" (scenario/sweep.hpp).
+Scenario read_scenario(const Value& where, const Catalogue& catalogue);
+
+}  // namespace farandole

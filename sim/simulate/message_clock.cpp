@@ -1,0 +1,192 @@
+#include "simulate/message_clock.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "simulate/fluid_network.hpp"
+#include "simulate/invariant.hpp"
+
+namespace farandole {
+
+MessageClock::MessageClock(RoutedSchedule routed) : routed_(std::move(routed)) {
+  const Schedule& schedule = routed_.schedule();
+  for (std::size_t phase = 0; phase < schedule.phases.size(); ++phase) {
+    auto& ranks = of_rank_.emplace_back(static_cast<std::size_t>(schedule.ranks));
+    const auto& pattern = schedule.phases[phase].transfers;
+    for (std::size_t position = 0; position < pattern.size(); ++position) {
+      const auto number = static_cast<int>(transfers_.size());
+      transfers_.push_back({phase, position});
+      ranks[static_cast<std::size_t>(pattern[position].from)].sends.push_back(number);
+      ranks[static_cast<std::size_t>(pattern[position].from)].all.push_back(number);
+      ranks[static_cast<std::size_t>(pattern[position].to)].all.push_back(number);
+    }
+  }
+}
+
+/// One collective under way.
+class MessageClock::Run {
+ public:
+  Run(const MessageClock& clock, Bytes size, const RankTimes& start);
+  RankTimes simulate();
+
+ private:
+  struct Progress {
+    std::size_t phase = 0;
+    int repeat = 0;
+    int missing = 0;  // own transfers of this round that are not done
+    bool finished = false;
+  };
+
+  [[nodiscard]] const Phase& phase_of(int transfer) const {
+    return schedule_.phases[clock_.transfers_[static_cast<std::size_t>(transfer)].phase];
+  }
+  void enter_round(int rank);
+  void leave_round(int rank);
+  void send(int transfer);
+  void done(int transfer);
+  void count_for(int rank, int transfer, int repeat);
+  void drain();
+  void check() const;
+
+  const MessageClock& clock_;
+  const Schedule& schedule_;
+  ChunkSizes chunks_;
+  FluidNetwork network_;
+  RankTimes start_;
+  RankTimes end_;
+  std::vector<int> route_;      // per transfer
+  std::vector<int> completed_;  // per transfer: repeats done
+  std::vector<Bytes> in_flight_;
+  std::vector<Progress> progress_;
+  std::vector<int> ready_;  // ranks whose round is complete, to be taken on without recursion
+  Bytes sent_;
+  Bytes received_;
+};
+
+namespace {
+
+std::vector<FluidLink> fluid_links(const RoutedSchedule& routed) {
+  std::vector<FluidLink> links;
+  for (const BytesPerSecond capacity : routed.capacities()) links.push_back({capacity});
+  return links;
+}
+
+}  // namespace
+
+MessageClock::Run::Run(const MessageClock& clock, Bytes size, const RankTimes& start)
+    : clock_(clock),
+      schedule_(clock.routed_.schedule()),
+      chunks_(size, schedule_.chunks),
+      network_(fluid_links(clock.routed_)),
+      start_(start),
+      end_(start),
+      completed_(clock.transfers_.size(), 0),
+      in_flight_(clock.transfers_.size()),
+      progress_(static_cast<std::size_t>(schedule_.ranks)) {
+  for (const auto& [phase, position] : clock.transfers_) {
+    route_.push_back(network_.add_route(clock.routed_.legs(phase)[position].links));
+  }
+}
+
+RankTimes MessageClock::Run::simulate() {
+  const auto transfers = static_cast<int>(clock_.transfers_.size());
+  // Time starts at the first rank's start, so that a collective late in a run is timed to the same last digit.
+  const double origin = start_.minCoeff();
+  for (int rank = 0; rank < schedule_.ranks; ++rank) {
+    network_.call_at(Seconds(start_[rank] - origin), transfers + rank);
+  }
+  network_.run([&](int tag) {
+    if (tag >= transfers) {
+      enter_round(tag - transfers);
+    } else {
+      received_ += in_flight_[static_cast<std::size_t>(tag)];
+      done(tag);
+    }
+    drain();
+  });
+  check();
+  return end_ + origin;
+}
+
+void MessageClock::Run::enter_round(int rank) {
+  Progress& at = progress_[static_cast<std::size_t>(rank)];
+  if (at.phase == schedule_.phases.size()) {
+    at.finished = true;
+    end_[rank] = network_.now().si();
+    return;
+  }
+  const OfRank& own = clock_.of_rank_[at.phase][static_cast<std::size_t>(rank)];
+  at.missing = 0;
+  for (const int transfer : own.all) at.missing += completed_[static_cast<std::size_t>(transfer)] <= at.repeat ? 1 : 0;
+  if (at.missing == 0) ready_.push_back(rank);
+  for (const int transfer : own.sends) send(transfer);
+}
+
+void MessageClock::Run::send(int transfer) {
+  const auto index = static_cast<std::size_t>(transfer);
+  const auto& [phase, position] = clock_.transfers_[index];
+  const Phase& pattern = schedule_.phases[phase];
+  const int chunk = chunk_in_repeat(schedule_, pattern, pattern.transfers[position], completed_[index]);
+  in_flight_[index] = chunks_[chunk];
+  if (in_flight_[index] == Bytes(0)) {
+    done(transfer);
+    return;
+  }
+  sent_ += in_flight_[index];
+  network_.start(route_[index], clock_.routed_.legs(phase)[position].latency, in_flight_[index], transfer);
+}
+
+void MessageClock::Run::done(int transfer) {
+  const auto index = static_cast<std::size_t>(transfer);
+  const int repeat = completed_[index]++;
+  const Transfer& ends = phase_of(transfer).transfers[clock_.transfers_[index].position];
+  count_for(ends.from, transfer, repeat);
+  count_for(ends.to, transfer, repeat);
+}
+
+void MessageClock::Run::count_for(int rank, int transfer, int repeat) {
+  Progress& at = progress_[static_cast<std::size_t>(rank)];
+  const bool in_this_round =
+      at.phase == clock_.transfers_[static_cast<std::size_t>(transfer)].phase && at.repeat == repeat;
+  // A rank that has not started yet has nothing missing; it looks at what is completed when it enters.
+  if (in_this_round && at.missing > 0 && --at.missing == 0) ready_.push_back(rank);
+}
+
+void MessageClock::Run::drain() {
+  while (!ready_.empty()) {
+    const int rank = ready_.back();
+    ready_.pop_back();
+    leave_round(rank);
+  }
+}
+
+void MessageClock::Run::leave_round(int rank) {
+  Progress& at = progress_[static_cast<std::size_t>(rank)];
+  if (++at.repeat == schedule_.phases[at.phase].repeats) {
+    at.repeat = 0;
+    ++at.phase;
+  }
+  enter_round(rank);
+}
+
+void MessageClock::Run::check() const {
+  for (std::size_t rank = 0; rank < progress_.size(); ++rank) {
+    if (!progress_[rank].finished) throw InvariantError(fmt::format("rank {} never finished {}", rank, schedule_.algorithm));
+  }
+  Bytes due;
+  for (const Phase& phase : schedule_.phases) {
+    for (const Transfer& transfer : phase.transfers) {
+      for (int repeat = 0; repeat < phase.repeats; ++repeat) {
+        due += chunks_[chunk_in_repeat(schedule_, phase, transfer, repeat)];
+      }
+    }
+  }
+  if (sent_ != due || received_ != due) {
+    throw InvariantError(fmt::format("{} of {} bytes sent, {} received", sent_.si(), due.si(), received_.si()));
+  }
+}
+
+RankTimes MessageClock::finish(Bytes size, const RankTimes& start) { return Run(*this, size, start).simulate(); }
+
+}  // namespace farandole

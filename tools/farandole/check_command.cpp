@@ -1,0 +1,68 @@
+// farandole check: is a file what it says it is? Schema and reader, without running anything.
+#include <iostream>
+#include <memory>
+
+#include "command.hpp"
+#include "config/schema.hpp"
+#include "platform/topology.hpp"
+#include "scenario/scenario.hpp"
+#include "scenario/sweep.hpp"
+
+namespace farandole {
+namespace {
+
+void check_model(const Document& document, const std::filesystem::path& file) { read_model(document.root(), file); }
+void check_device(const Document& document, const std::filesystem::path& file) { read_device(document.root(), file); }
+
+void check_topology(const Document& document, const std::filesystem::path& file) {
+  const Topology topology = read_topology(document.root(), file);
+  build(topology, topology.nodes.value_or(2), document.root());
+}
+
+void check_scenario(const Document& document, const std::filesystem::path& /*file*/) {
+  const Catalogue catalogue;
+  for (const Document& configuration : expand_sweep(document)) read_scenario(configuration.root(), catalogue);
+}
+
+struct FileKind {
+  const char* name;
+  void (*check)(const Document&, const std::filesystem::path&);
+};
+
+constexpr std::array kinds{FileKind{"scenario", check_scenario}, FileKind{"topology", check_topology},
+                           FileKind{"model", check_model}, FileKind{"device", check_device}};
+
+/// A file says its kind by the schema it names.
+const FileKind& kind_of(const Document& document) {
+  for (const auto& [key, value] : document.root().members()) {
+    if (key != "$schema" || !value.is_string()) continue;
+    for (const FileKind& kind : kinds) {
+      if (std::get<std::string>(value.node().value).ends_with(std::string(kind.name) + ".schema.json")) return kind;
+    }
+    value.fail("the schema of a scenario, topology, model or device");
+  }
+  document.root().fail("a key \"$schema\" that says which kind of file this is, such as "
+                       "\"../sim/config/schemas/scenario.schema.json\"");
+}
+
+void check(const std::string& file) {
+  const Document document = Document::read(file);
+  const FileKind& kind = kind_of(document);
+  kind.check(document, file);
+  check_schema(document, Catalogue().root() / "sim/config/schemas" / (std::string(kind.name) + ".schema.json"));
+  std::cout << file << ": " << kind.name << ", ok\n";
+}
+
+}  // namespace
+
+void add_check(CLI::App& app) {
+  auto files = std::make_shared<std::vector<std::string>>();
+  CLI::App* command = app.add_subcommand("check", "Check scenario, topology, model and device files without running them");
+  command->add_option("files", *files, "the files")->required()->type_name("FILE...");
+  command->footer("Example:\n  farandole check scenarios/*.json topologies/*.json models/*.json");
+  command->callback([files] {
+    for (const std::string& file : *files) check(file);
+  });
+}
+
+}  // namespace farandole

@@ -1,0 +1,86 @@
+// farandole collective: a simulated nccl-tests table.
+#include <memory>
+
+#include "output_options.hpp"
+#include "report/collective_report.hpp"
+#include "report/comparison.hpp"
+#include "scenario/collective_run.hpp"
+#include "units/parse.hpp"
+
+namespace farandole {
+namespace {
+
+struct CollectiveArguments {
+  std::string least = "8";
+  std::string most = "128M";
+  std::string factor = "2";
+  std::string operation = "allreduce";
+  std::string algorithm = "ring";
+  std::string topology;
+  std::string ranks;
+  std::string fidelity = "flow";
+  OutputOptions output;
+};
+
+Bytes size(const std::string& option, const std::string& text) {
+  const auto parsed = parse_size(text);
+  if (const auto* mismatch = std::get_if<UnitMismatch>(&parsed)) refuse_option(option, mismatch->expected, text);
+  return std::get<Bytes>(parsed);
+}
+
+Algorithm algorithm(const CollectiveArguments& arguments) {
+  const Operation* operation = find_operation(arguments.operation);
+  if (operation == nullptr) {
+    refuse_option("--op", "an operation", arguments.operation, suggestion(arguments.operation, operation_names()));
+  }
+  const Algorithm* found = find_algorithm(*operation, arguments.algorithm);
+  if (found == nullptr) {
+    refuse_option("--algorithm", "an algorithm for " + arguments.operation, arguments.algorithm,
+                  suggestion(arguments.algorithm, algorithm_names(*operation)));
+  }
+  return *found;
+}
+
+CollectiveRequest request(const CollectiveArguments& arguments) {
+  const Bytes least = size("-b", arguments.least);
+  const Bytes most = size("-e", arguments.most);
+  if (most < least) refuse_option("-e", "at least the " + arguments.least + " of -b", arguments.most);
+  const int factor = whole_number("-f", arguments.factor, least == most ? 1 : 2);
+  return {algorithm(arguments), size_range(least, most, factor), parse_fidelities(arguments.fidelity),
+          whole_number("--ranks", arguments.ranks, 1)};
+}
+
+void run(const CollectiveArguments& arguments) {
+  const Format format = arguments.output.chosen_format();
+  const CollectiveRequest wanted = request(arguments);
+  const OptionValue topology_option("--topology", arguments.topology);
+  const OptionValue ranks_option("--ranks", arguments.ranks);
+  const Topology topology = Catalogue().topology(arguments.topology, topology_option.value());
+  const auto points = run_collective(wanted, topology, ranks_option.value());
+  arguments.output.write([&](std::ostream& out) {
+    const auto write = wanted.fidelities.size() > 1 ? write_collective_comparison : write_collective;
+    write(out, format, {"collective", collective_settings(wanted, topology)}, points);
+  });
+}
+
+}  // namespace
+
+void add_collective(CLI::App& app) {
+  auto arguments = std::make_shared<CollectiveArguments>();
+  CLI::App* command = app.add_subcommand("collective", "Simulate a collective over a range of sizes: an nccl-tests table");
+  command->add_option("-b,--minbytes", arguments->least, "smallest size; K, M, G are powers of 1024")->type_name("SIZE")->capture_default_str();
+  command->add_option("-e,--maxbytes", arguments->most, "largest size")->type_name("SIZE")->capture_default_str();
+  command->add_option("-f,--stepfactor", arguments->factor, "factor from size to size")->type_name("N")->capture_default_str();
+  command->add_option("--op", arguments->operation, "the operation")->type_name("OP")->capture_default_str();
+  command->add_option("--algorithm", arguments->algorithm, "the algorithm")->type_name("NAME")->capture_default_str();
+  command->add_option("--topology", arguments->topology, "a file, or a name in topologies/")->type_name("T")->required();
+  command->add_option("--ranks", arguments->ranks, "how many ranks")->type_name("N")->required();
+  command->add_option("--fidelity", arguments->fidelity, fidelity_choices)->type_name("LEVEL")->capture_default_str();
+  arguments->output.add_to(*command);
+  command->footer(
+      "Example:\n"
+      "  farandole collective -b 1K -e 128M -f 4 --op allreduce --algorithm ring --topology ethernet-25g --ranks 16");
+  command->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace farandole

@@ -1,0 +1,16 @@
+#include "command.hpp"
+
+#include <charconv>
+
+namespace farandole {
+
+int whole_number(const std::string& option, const std::string& text, int least) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number < least) {
+    refuse_option(option, "a whole number of at least " + std::to_string(least), text);
+  }
+  return number;
+}
+
+}  // namespace farandole

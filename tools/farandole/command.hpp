@@ -1,0 +1,43 @@
+// A command of `farandole`: adds its options to the parser; runs when it was chosen and parsed.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "config/document.hpp"
+
+namespace farandole {
+
+/// Exit statuses scripts rely on.
+enum ExitStatus : int { exit_done = 0, exit_failed = 1, exit_bad_input = 2, exit_out_of_tolerance = 3 };
+
+/// What the command line says is bad input too: "farandole: --ranks: expected ..., got ...".
+[[noreturn]] inline void refuse_option(const std::string& option, const std::string& expected, const std::string& got,
+                                       const std::string& hint = {}) {
+  throw InputError("farandole: " + option + ": expected " + expected + ", got " + quoted(got) + hint);
+}
+
+/// An option's text as a Value, so that the rooms below can blame it as they blame a value of a file.
+class OptionValue {
+ public:
+  OptionValue(const std::string& option, const std::string& text)
+      : node_{text, 0, std::make_shared<const std::string>("farandole")}, value_(node_, option) {}
+  [[nodiscard]] const Value& value() const { return value_; }
+
+ private:
+  Node node_;
+  Value value_;
+};
+
+int whole_number(const std::string& option, const std::string& text, int least);
+
+/// Each adds one subcommand whose callback does the work; errors are exceptions.
+void add_run(CLI::App& app);
+void add_collective(CLI::App& app);
+void add_show(CLI::App& app);
+void add_check(CLI::App& app);
+void add_doctor(CLI::App& app);
+
+}  // namespace farandole

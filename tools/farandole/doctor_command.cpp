@@ -1,0 +1,50 @@
+// farandole doctor: what this program was built with and whether it finds its data.
+#include <fmt/format.h>
+#include <fmt/core.h>
+
+#include <iostream>
+#include <thread>
+
+#include <CLI/Version.hpp>
+#include <Eigen/Core>
+#include <nlohmann/json.hpp>
+
+#include "command.hpp"
+#include "report/version.hpp"
+#include "scenario/catalogue.hpp"
+#include "simulate/fluid_network.hpp"
+
+namespace farandole {
+namespace {
+
+void row(std::string_view what, std::string_view value) { std::cout << fmt::format("{:<14} {}\n", what, value); }
+
+void run() {
+  const Catalogue catalogue;
+  row("farandole", version());
+  row("compiler", __VERSION__);
+  row("simgrid", simgrid_settings().at("version"));
+  row("eigen", fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION));
+  row("nlohmann_json", fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
+                                   NLOHMANN_JSON_VERSION_PATCH));
+  row("fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100));
+  row("cli11", CLI11_VERSION);
+  row("processors", std::to_string(std::thread::hardware_concurrency()));
+  row("data", fmt::format("{} ({} models, {} topologies)", catalogue.root().string(), catalogue.models().size(),
+                          catalogue.topologies().size()));
+  if (catalogue.models().empty() || catalogue.topologies().empty()) {
+    throw InputError(fmt::format("{}: expected models/ and topologies/ there, found none; set FARANDOLE_DATA",
+                                 catalogue.root().string()));
+  }
+  row("verdict", "ready");
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("doctor", "Say what this program was built with and whether it is ready");
+  command->footer("Example:\n  farandole doctor");
+  command->callback(run);
+}
+
+}  // namespace farandole

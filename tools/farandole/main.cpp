@@ -1,0 +1,60 @@
+// farandole: the command line.
+#include <iostream>
+
+#include "command.hpp"
+#include "report/version.hpp"
+
+namespace farandole {
+namespace {
+
+constexpr const char* footer =
+    "Example:\n"
+    "  farandole run scenarios/horovod-512-roce25.json\n"
+    "\n"
+    "Exit status: 0 done, 1 the program failed, 2 bad input, 3 outside the tolerance.";
+
+/// The nearest subcommand, for `farandole rnu`.
+std::string suggest_command(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return {};
+  std::vector<std::string> known;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    if (command->get_name() == argv[1]) return {};
+    known.push_back(command->get_name());
+  }
+  return suggestion(argv[1], known);
+}
+
+int parse_and_run(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+    return exit_done;
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    std::cerr << "farandole: " << error.what() << suggest_command(app, argc, argv) << "\n"
+              << "Try 'farandole --help' or 'farandole COMMAND --help'.\n";
+    return exit_bad_input;
+  } catch (const InputError& error) {
+    std::cerr << error.what() << "\n";
+    return exit_bad_input;
+  } catch (const std::exception& error) {
+    std::cerr << "farandole: " << error.what() << "\n";
+    return exit_failed;
+  }
+}
+
+}  // namespace
+}  // namespace farandole
+
+int main(int argc, char** argv) {
+  CLI::App app("Farandole simulates distributed data-parallel training: how well a model will train on a cluster, and why.",
+               "farandole");
+  app.set_version_flag("--version", std::string(farandole::version()));
+  app.require_subcommand(1);
+  app.footer(farandole::footer);
+  farandole::add_run(app);
+  farandole::add_collective(app);
+  farandole::add_show(app);
+  farandole::add_check(app);
+  farandole::add_doctor(app);
+  return farandole::parse_and_run(app, argc, argv);
+}

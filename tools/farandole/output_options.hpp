@@ -1,0 +1,32 @@
+// Options that every command with a result takes: its format and where it goes.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "command.hpp"
+#include "report/format.hpp"
+#include "report/output_file.hpp"
+#include "simulate/fidelity.hpp"
+
+namespace farandole {
+
+struct OutputOptions {
+  std::string format = "table";
+  std::string file;
+
+  void add_to(CLI::App& command);
+  /// Refuses an unknown format.
+  [[nodiscard]] Format chosen_format() const;
+  void write(const Writer& writer) const;
+};
+
+/// "flow", or "all"; refuses anything else. Empty text gives an empty list.
+std::vector<Fidelity> parse_fidelities(const std::string& text);
+
+/// What `--fidelity` takes, for help texts.
+inline constexpr const char* fidelity_choices = "analytic, flow, message or all";
+
+}  // namespace farandole

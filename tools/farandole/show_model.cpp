@@ -1,0 +1,89 @@
+// farandole show models, farandole show model NAME.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "command.hpp"
+#include "scenario/catalogue.hpp"
+#include "show.hpp"
+
+namespace farandole {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+ModelSummary load(const Catalogue& catalogue, const std::string& name) {
+  const OptionValue option("show model", name);
+  return catalogue.model(name, option.value());
+}
+
+Json variants_json(const ModelSummary& model) {
+  Json variants = Json::array();
+  for (const Model& variant : model.variants) {
+    variants.push_back({{"name", variant.variant},
+                        {"parameters", variant.parameters()},
+                        {"tensors", variant.tensors()},
+                        {"forward_macs", variant.macs()}});
+  }
+  return variants;
+}
+
+Json model_json(const ModelSummary& model) {
+  const Model& standard = model.variants.front();
+  return {{"name", model.name},
+          {"summary", model.summary},
+          {"file", model.file.string()},
+          {"parameters", standard.parameters()},
+          {"tensors", standard.tensors()},
+          {"forward_macs", standard.macs()},
+          {"variants", variants_json(model)}};
+}
+
+/// Layers with parameters, the largest first: where the bytes of the gradients are.
+std::string largest_layers(const Model& model) {
+  std::vector<Layer> layers = model.layers;
+  std::ranges::stable_sort(layers, std::greater{}, &Layer::parameters);
+  std::string text = fmt::format("\nlargest layers of {} ({})\n  {:<36} {:<14} {:>12} {:>8} {:>16}\n", model.name,
+                                 model.variant, "layer", "type", "parameters", "share", "forward MACs");
+  for (std::size_t i = 0; i < std::min<std::size_t>(layers.size(), 10); ++i) {
+    const Layer& layer = layers[i];
+    fmt::format_to(std::back_inserter(text), "  {:<36} {:<14} {:>12} {:>6.1f} % {:>16.0f}\n", layer.name, layer.type,
+                   layer.parameters(),
+                   100.0 * static_cast<double>(layer.parameters()) / static_cast<double>(model.parameters()), layer.macs);
+  }
+  return text;
+}
+
+}  // namespace
+
+Shown show_models(const ShowRequest& /*request*/) {
+  const Catalogue catalogue;
+  Shown shown{fmt::format("{:<14} {:>12} {:>8} {:>14}  {}\n", "model", "parameters", "tensors", "forward MACs", "variants"),
+              Json::array()};
+  for (const std::string& name : catalogue.models()) {
+    const ModelSummary model = load(catalogue, name);
+    shown.json.push_back(model_json(model));
+    std::string variants;
+    for (const Model& variant : model.variants) variants += (variants.empty() ? "" : ", ") + variant.variant;
+    fmt::format_to(std::back_inserter(shown.text), "{:<14} {:>12} {:>8} {:>14.0f}  {}\n", name,
+                   model.variants.front().parameters(), model.variants.front().tensors(), model.variants.front().macs(),
+                   variants);
+  }
+  return shown;
+}
+
+Shown show_model(const ShowRequest& request) {
+  const ModelSummary model = load(Catalogue(), request.name);
+  Shown shown{fmt::format("{}: {}\n\n{:<20} {:>12} {:>8} {:>8} {:>16}\n", model.name, model.summary, "variant",
+                          "parameters", "tensors", "layers", "forward MACs"),
+              model_json(model)};
+  for (const Model& variant : model.variants) {
+    fmt::format_to(std::back_inserter(shown.text), "{:<20} {:>12} {:>8} {:>8} {:>16.0f}\n", variant.variant,
+                   variant.parameters(), variant.tensors(), variant.layers.size(), variant.macs());
+  }
+  shown.text += largest_layers(model.variants.front());
+  return shown;
+}
+
+}  // namespace farandole
