@@ -1,3 +1,6 @@
+#include <fstream>
+#include <iterator>
+
 #include <gmock/gmock.h>
 
 #include "config/schema.hpp"
@@ -57,6 +60,16 @@ TEST(TopologyFiles, ARingThroughARoceServerIsLimitedByItsNicAlone) {
   // latency(inside a server) = 1.9 * 5.7 us; latency(between servers) = 1.9 * 6.6 us
   EXPECT_DOUBLE_EQ(platform.route(0, 1).latency.si(), 1.9 * 5.7e-6);
   EXPECT_DOUBLE_EQ(platform.route(3, 4).latency.si(), 1.9 * 6.6e-6);
+}
+
+TEST(TopologyFiles, TheExampleOfTheirReadmeIsOne) {
+  std::ifstream file(source_folder() / "topologies/README.md");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const auto start = text.find("```json\n") + 8;
+  const auto document = sample(text.substr(start, text.find("```", start) - start));
+  EXPECT_EQ(message_of([&] { check_schema(document, schema()); }), "(no error)");
+  const auto platform = build(read_topology(document.root(), "README.md"), 16, anywhere());
+  EXPECT_EQ(platform.devices.size(), 16U * 8);
 }
 
 struct Wrong {
