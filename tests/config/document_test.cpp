@@ -69,6 +69,13 @@ TEST(Document, GivesItsValuesBackAsJson) {
   EXPECT_EQ(sample(text).to_json(), nlohmann::json::parse(text));
 }
 
+TEST(Document, IsCopiedWithoutOneOfItsMembers) {
+  const auto document = sample("{\"a\": 1,\n\"sweep\": {\"a\": 2}}");
+  EXPECT_EQ(document.without("sweep").to_json(), nlohmann::json({{"a", 1}}));
+  EXPECT_EQ(document.without("none").to_json(), document.to_json());
+  EXPECT_EQ(document.without("a").root().members()[0].second.node().line, 2);
+}
+
 TEST(Document, EscapesSlashesAndTildesInPointers) {
   const auto document = sample(R"({"a/b~c": {"": 1}})");
   const auto inner = document.root().members()[0].second;
@@ -79,10 +86,9 @@ TEST(Document, EscapesSlashesAndTildesInPointers) {
 TEST(Value, FailsWithItsPlaceAndWhatItIs) {
   const auto document = sample("{\"a\":\n [null, true, -4, 1.0, 0.5, \"x\", [], [1], {}]}");
   const auto elements = document.root().members()[0].second.elements();
-  std::vector<std::string> words;
-  for (const auto& element : elements) words.push_back(element.describe());
-  EXPECT_THAT(words, testing::ElementsAre("null", "true", "-4", "1.0", "0.5", "\"x\"", "an empty array", "an array",
-                                          "an object"));
+  std::string words;
+  for (const auto& element : elements) words += element.describe() + "; ";
+  EXPECT_EQ(words, "null; true; -4; 1.0; 0.5; \"x\"; an empty array; an array; an object; ");
   EXPECT_EQ(message_of([&] { elements[2].fail("a rate"); }), "s.json:2: /a/2: expected a rate, got -4");
 }
 
