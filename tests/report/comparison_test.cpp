@@ -1,0 +1,80 @@
+#include "report/comparison.hpp"
+
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "report/points.hpp"
+
+namespace farandole {
+namespace {
+
+TrainingPoint training(const std::string& model, const std::string& fidelity, Seconds iteration) {
+  TrainingPoint point = vgg16_on_512_ranks();
+  point.model = model;
+  point.fidelity = fidelity;
+  point.iteration = iteration;
+  return point;
+}
+
+CollectivePoint collective(const std::string& fidelity, Seconds time, bool folded) {
+  CollectivePoint point = allreduce_of_a_mebibyte();
+  point.fidelity = fidelity;
+  point.time = time;
+  point.folded = folded;
+  return point;
+}
+
+std::string text(const std::vector<TrainingPoint>& points) {
+  std::ostringstream out;
+  write_training_comparison(out, Format::table, heading(), points);
+  return out.str();
+}
+
+std::string text(const std::vector<CollectivePoint>& points) {
+  std::ostringstream out;
+  write_collective_comparison(out, Format::table, heading(), points);
+  return out.str();
+}
+
+std::string after_blank_line(const std::string& table) {
+  return table.substr(table.find("\n\n") + 2);
+}
+
+// difference = time / time at message - 1: 0.3 / 0.32 - 1 = -6.25 %, 0.336 / 0.32 - 1 = 5 %
+TEST(TrainingComparison, SetsFidelitiesSideBySideWithTheirDistanceToMessage) {
+  EXPECT_EQ(after_blank_line(text({training("vgg16", "analytic", 0.3_s), training("vgg16", "flow", 0.336_s),
+                                   training("vgg16", "message", 0.32_s), training("resnet50", "analytic", 0.1_s),
+                                   training("resnet50", "flow", 0.1_s), training("resnet50", "message", 0.1_s)})),
+            R"(model     ranks  nodes  analytic (ms)  to message  flow (ms)  to message  message (ms)
+vgg16       512    128        300.000     -6.25 %    336.000     +5.00 %       320.000
+resnet50    512    128        100.000      0.00 %    100.000      0.00 %       100.000
+)");
+}
+
+TEST(TrainingComparison, LeavesOutWhatWasNotTimed) {
+  EXPECT_EQ(after_blank_line(text({training("vgg16", "flow", 0.3_s), training("resnet50", "message", 0.1_s)})),
+            R"(model     ranks  nodes  flow (ms)  to message  message (ms)
+vgg16       512    128    300.000           -             -
+resnet50    512    128          -           -       100.000
+)");
+}
+
+TEST(TrainingComparison, HasNoDistancesWithoutMessage) {
+  EXPECT_EQ(after_blank_line(text({training("vgg16", "analytic", 0.3_s), training("vgg16", "flow", 0.3_s)})),
+            R"(model  ranks  nodes  analytic (ms)  flow (ms)
+vgg16    512    128        300.000    300.000
+)");
+}
+
+TEST(CollectiveComparison, IsOneRowPerSizeWhicheverWasFolded) {
+  const std::string table = text({collective("flow", 500_us, true), collective("message", 400_us, false)});
+  EXPECT_EQ(table, heading_text() + R"(# all points: op allreduce, algorithm ring, ranks 16
+
+ size (B)  flow (us)  to message  message (us)
+1,048,576    500.000    +25.00 %       400.000
+)");
+}
+
+}  // namespace
+}  // namespace farandole

@@ -1,0 +1,89 @@
+#include "report/training_report.hpp"
+
+#include <limits>
+#include <sstream>
+#include <stdexcept>
+
+#include <gtest/gtest.h>
+
+#include "report/points.hpp"
+
+namespace farandole {
+namespace {
+
+std::string text(Format format, const std::vector<TrainingPoint>& points) {
+  std::ostringstream out;
+  write_training(out, format, heading(), points);
+  return out.str();
+}
+
+TEST(TrainingTable, ShowsWhatDiffersInColumnsAndWhatIsSharedOnce) {
+  TrainingPoint two_nodes = vgg16_on_512_ranks();
+  two_nodes.model = "resnet50";
+  two_nodes.ranks = 8;
+  two_nodes.nodes = 2;
+  two_nodes.samples_per_second = 1638.4;
+  const std::string expected = heading_text() +
+                               "# all points: variant torchvision, platform roce25-4xp100, strategy horovod, mode "
+                               "synchronous, algorithm ring, precision fp32, compute source measured, batch per rank "
+                               "64, fidelity flow\n"
+                               R"(
+model     ranks  nodes  iteration (ms)  p95 (ms)  samples/s  efficiency (%)  collectives  gradients
+vgg16       512    128         312.500   330.000  104,857.6            68.0           12   553.4 MB
+resnet50      8      2         312.500   330.000    1,638.4            68.0           12   553.4 MB
+
+Share of the iteration (%)
+model     ranks  nodes  compute  exposed communication  negotiation  straggler  input  checkpoint  other
+vgg16       512    128     64.0                   32.0          4.0        0.0    0.0         0.0    0.0
+resnet50      8      2     64.0                   32.0          4.0        0.0    0.0         0.0    0.0
+)";
+  EXPECT_EQ(text(Format::table, {vgg16_on_512_ranks(), two_nodes}), expected);
+}
+
+TEST(TrainingTable, GivesAColumnToAPropertyInWhichPointsDiffer) {
+  TrainingPoint at_message = vgg16_on_512_ranks();
+  at_message.fidelity = "message";
+  const std::string table = text(Format::table, {vgg16_on_512_ranks(), at_message});
+  EXPECT_NE(table.find("nodes  fidelity  iteration"), std::string::npos) << table;
+  EXPECT_NE(table.find("128  message "), std::string::npos) << table;
+}
+
+TEST(TrainingTable, ShowsNoSharesOfAnIterationWithoutLength) {
+  TrainingPoint point = vgg16_on_512_ranks();
+  point.breakdown = {};
+  EXPECT_NE(text(Format::table, {point}).find("128        -                      -"), std::string::npos);
+}
+
+TEST(TrainingTable, OfNoPointsIsItsHeadings) {
+  const std::string table = text(Format::table, {});
+  EXPECT_EQ(table.find("all points"), std::string::npos);
+  EXPECT_NE(table.find("model  ranks  nodes  iteration (ms)"), std::string::npos) << table;
+}
+
+TEST(TrainingTable, LetsNoNameBreakALineOrSteerATerminal) {
+  TrainingPoint point = vgg16_on_512_ranks();
+  point.model = "a\nb\x1b[2J";
+  point.platform = "c\rd";
+  const std::string table = text(Format::table, {point});
+  EXPECT_NE(table.find("a?b?[2J"), std::string::npos) << table;
+  EXPECT_NE(table.find("platform c?d"), std::string::npos) << table;
+}
+
+TEST(TrainingReport, RefusesNumbersThatAreNotFiniteAndWritesNothing) {
+  TrainingPoint point = vgg16_on_512_ranks();
+  point.scaling_efficiency = std::numeric_limits<double>::quiet_NaN();
+  for (const Format format : {Format::table, Format::json, Format::csv}) {
+    std::ostringstream out;
+    EXPECT_THROW(write_training(out, format, heading(), std::vector{point}), std::logic_error);
+    EXPECT_EQ(out.str(), "");
+  }
+}
+
+TEST(TrainingReport, IsTheSameTextForTheSamePoints) {
+  for (const Format format : {Format::table, Format::json, Format::csv}) {
+    EXPECT_EQ(text(format, {vgg16_on_512_ranks()}), text(format, {vgg16_on_512_ranks()}));
+  }
+}
+
+}  // namespace
+}  // namespace farandole
