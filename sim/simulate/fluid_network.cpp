@@ -28,7 +28,7 @@ class FluidNetwork::Engine {
  public:
   explicit Engine(std::span<const FluidLink> links)
       : links_(links.size()),
-        simgrid_(capacities_of(links), {[this] { begin_due(); }, [this](int tag) { end(tag); }}) {}
+        simgrid_(capacities_of(links), {[this](Seconds date) { begin(date); }, [this](int tag) { end(tag); }}) {}
 
   int add_route(std::span<const int> links);
   void start_at(Seconds when, int route, Seconds latency, Bytes size, int tag);
@@ -50,7 +50,7 @@ class FluidNetwork::Engine {
   };
 
   void wait(Seconds when, Pending pending);
-  void begin_due();
+  void begin(Seconds date);
   void end(int tag);
   void report(int tag);
 
@@ -106,8 +106,8 @@ void FluidNetwork::Engine::run(const Done& done) {
   if (sending_ != 0 || !pending_.empty()) throw std::logic_error("SimGrid stopped while flows were still sending");
 }
 
-void FluidNetwork::Engine::begin_due() {
-  while (!pending_.empty() && pending_.top().date <= simgrid_.clock().si()) {
+void FluidNetwork::Engine::begin(Seconds date) {
+  while (!pending_.empty() && pending_.top().date <= date.si()) {
     const Pending next = pending_.top();
     pending_.pop();
     if (next.route == kNoRoute) {

@@ -216,10 +216,7 @@ void SimGridEngine::State::ring() {
   timer_date = kNever;
   const double now = s4u::Engine::get_clock();
   if (now >= horizon) raise_horizon();
-  if (now >= wanted) {
-    wanted = kNever;
-    events.timer();
-  }
+  if (now >= origin + wanted) events.timer(Seconds(std::exchange(wanted, kNever)));
   arm();
 }
 
@@ -231,7 +228,7 @@ void SimGridEngine::State::raise_horizon() {
 // SimGrid runs as long as there is a timer, so there is one only while something is under way.
 void SimGridEngine::State::arm() {
   if (sending == 0 && wanted == kNever) return;
-  const double date = std::min(horizon, wanted);
+  const double date = std::min(horizon, origin + wanted);
   if (timer_date <= date) return;
   disarm();
   timer_date = date;
@@ -267,7 +264,7 @@ void SimGridEngine::send(int route, std::uint64_t size, int tag) {
 }
 
 void SimGridEngine::ring_at(Seconds date) {
-  state_->wanted = std::min(state_->wanted, state_->origin + date.si());
+  state_->wanted = std::min(state_->wanted, date.si());
   state_->arm();
 }
 

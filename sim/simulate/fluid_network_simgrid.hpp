@@ -18,7 +18,7 @@ class SimGridEngine {
  public:
   /// Both are called from run(), neither may throw.
   struct Events {
-    std::function<void()> timer;
+    std::function<void(Seconds date)> timer;  // the date asked for, whatever the clock rounded it to
     std::function<void(int tag)> done;
   };
 

@@ -1,0 +1,32 @@
+// Plays a list of flows on a FluidNetwork, or on anything with its interface, and says when each ends.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "simulate/fluid_network.hpp"
+
+namespace farandole::support {
+
+struct Flow {
+  std::vector<int> links;
+  Seconds latency;
+  Bytes size;
+  Seconds start = Seconds(0);
+};
+
+using Ends = std::vector<double>;  // seconds, in the order of the flows
+
+template <class Network>
+Ends ends_of(std::span<const FluidLink> links, const std::vector<Flow>& flows) {
+  Network network(links);
+  Ends ends(flows.size(), -1);
+  for (std::size_t i = 0; i < flows.size(); ++i) {
+    network.start_at(flows[i].start, network.add_route(flows[i].links), flows[i].latency, flows[i].size,
+                     static_cast<int>(i));
+  }
+  network.run([&](int tag) { ends[static_cast<std::size_t>(tag)] = network.now().si(); });
+  return ends;
+}
+
+}  // namespace farandole::support
