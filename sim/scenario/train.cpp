@@ -26,7 +26,8 @@ HorovodSettings horovod_settings(const Scenario& scenario) {
   const Transport& transport = scenario.platform.platform.transport;
   return {scenario.strategy.horovod,
           {transport.control_latency, scenario.strategy.coordinator_per_message},
-          scenario.platform.device.memory_bandwidth};
+          scenario.platform.device.memory_bandwidth,
+          scenario.seed};
 }
 
 TrainingRun run(const Scenario& scenario, const Job& job, const Variability& variability, const Placement& placement,

@@ -6,19 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "training/random.hpp"
+
 namespace farandole {
 namespace {
-
-/// splitmix64 (Steele, Lea, Flood, OOPSLA 2014): a good 64-bit mix of a counter.
-std::uint64_t mix(std::uint64_t x) {
-  x += 0x9E3779B97F4A7C15ULL;
-  x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9ULL;
-  x = (x ^ (x >> 27U)) * 0x94D049BB133111EBULL;
-  return x ^ (x >> 31U);
-}
-
-/// Uniform in the open interval (0, 1).
-double uniform(std::uint64_t bits) { return (static_cast<double>(bits >> 11U) + 0.5) * 0x1.0p-53; }
 
 double normal_quantile(double probability) {
   return boost::math::quantile(boost::math::normal_distribution<double>(), probability);
@@ -49,7 +40,7 @@ Eigen::ArrayXd Variability::factors(int iteration) const {
   Eigen::ArrayXd result = device_;
   const std::uint64_t stream = mix(seed_ + 1) ^ mix(static_cast<std::uint64_t>(iteration) + (1ULL << 40U));
   for (Eigen::Index rank = 0; rank < result.size(); ++rank) {
-    const double deviate = normal_quantile(uniform(mix(stream ^ mix(static_cast<std::uint64_t>(rank)))));
+    const double deviate = normal_quantile(uniform_deviate(stream ^ mix(static_cast<std::uint64_t>(rank))));
     result[rank] *= 1 + step_jitter_ * std::clamp(deviate, -4.0, 4.0);
   }
   return result;

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <utility>
 
 #include "training/fusion.hpp"
+#include "training/random.hpp"
 
 namespace farandole {
 
@@ -39,13 +39,11 @@ void Horovod::on_announced(Executor& executor, int gradient, const RankTimes& mo
 }
 
 void Horovod::sleep_until_next_pass(Executor& executor) {
-  // Passes with nothing to negotiate only keep the beat: they are counted, not simulated.
-  const Seconds idle = negotiation_time(settings_.control, ranks_, 0, settings_.profile.cache_capacity > 0);
-  const Seconds beat = settings_.profile.sleeps_after_pass ? settings_.profile.cycle + idle
-                                                           : std::max(settings_.profile.cycle, idle);
-  if (next_pass_ < executor.now()) {
-    const double behind = (executor.now() - next_pass_) / std::max(beat, Seconds(1e-9));
-    next_pass_ += beat * std::ceil(behind);
+  if (next_pass_ < executor.now()) {  // idle passes went by
+    const Seconds idle = negotiation_time(settings_.control, ranks_, 0, settings_.profile.cache_capacity > 0);
+    const Seconds beat = settings_.profile.sleeps_after_pass ? settings_.profile.cycle + idle
+                                                             : std::max(settings_.profile.cycle, idle);
+    next_pass_ = executor.now() + beat * uniform_deviate(mix(settings_.seed) ^ drawn_++);
   }
   awaiting_timer_ = true;
   executor.wake_at(std::max(next_pass_, executor.now()));

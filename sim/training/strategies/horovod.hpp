@@ -6,7 +6,9 @@
 //   2. response by response, the thread waits until the device has computed all tensors of the response
 //      (WAIT_FOR_DATA, WAIT_FOR_OTHER_TENSOR_DATA) and enqueues copy-in, allreduce and copy-out on the communication
 //      stream, without waiting for them (QUEUE);
-//   3. it sleeps: a whole cycle, or what is left of it, depending on the version.
+//   3. it sleeps: a whole cycle, or what is left of it, depending on the version. Passes with nothing to negotiate are
+//      not simulated: each starts when the last of n threads wakes, some tens of microseconds late, so that after a few
+//      of them where the next one falls is anybody's guess. It is drawn (seeded) evenly over the cycle.
 // Negotiation keeps the ranks' threads in step: a pass starts when the slowest rank's thread is there.
 // With one rank Horovod's optimizer does not communicate at all.
 #pragma once
@@ -34,6 +36,7 @@ struct HorovodSettings {
   HorovodProfile profile;
   ControlPlane control;
   BytesPerSecond memory_bandwidth;  // of the device: a fused byte is read and written once on its way in and out
+  std::uint64_t seed = 1;
   std::string allreduce_activity = "NCCL_ALLREDUCE";
 };
 
@@ -85,6 +88,7 @@ class Horovod final : public Strategy {
   std::vector<double> first_announced_;
   std::vector<bool> cached_;
   int remaining_ = 0;
+  std::uint64_t drawn_ = 0;  // random numbers used
   RankTimes synchronised_;
 };
 
