@@ -1,9 +1,9 @@
 #include "scenario/catalogue.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdlib>
+
+#include <fmt/format.h>
 
 namespace farandole {
 namespace {
@@ -56,8 +56,12 @@ Device Catalogue::device(const std::string& name, const Value& where) const {
   return read_device(document.root(), file);
 }
 
-std::vector<std::string> Catalogue::models() const { return json_files_in(root_ / "models"); }
-std::vector<std::string> Catalogue::topologies() const { return json_files_in(root_ / "topologies"); }
+std::vector<std::string> Catalogue::models() const {
+  return json_files_in(root_ / "models");
+}
+std::vector<std::string> Catalogue::topologies() const {
+  return json_files_in(root_ / "topologies");
+}
 
 const Model& choose_variant(const ModelSummary& model, const std::string& variant, const Value& where) {
   if (variant.empty()) return model.variants.front();

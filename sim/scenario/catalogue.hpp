@@ -1,8 +1,8 @@
 // Finds models, topologies and devices: by name in the data folders, or as a file.
 //
-// The data root is the environment variable FARANDOLE_DATA, else the source tree the program was built from. A text with
-// a slash or ending in .json is a file, sought from the current folder; anything else is the name of a file in models/,
-// topologies/ or topologies/devices/. Unknown names fail with the nearest known one.
+// The data root is the environment variable FARANDOLE_DATA, else the source tree the program was built from. A text
+// with a slash or ending in .json is a file, sought from the current folder; anything else is the name of a file in
+// models/, topologies/ or topologies/devices/. Unknown names fail with the nearest known one.
 #pragma once
 
 #include <filesystem>

@@ -8,7 +8,9 @@
 namespace farandole {
 namespace {
 
-std::string percent(double share) { return fmt::format("{:.4g} %", share * 100); }
+std::string percent(double share) {
+  return fmt::format("{:.4g} %", share * 100);
+}
 
 }  // namespace
 

@@ -1,6 +1,6 @@
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 #include "config/section.hpp"
 #include "platform/launch_line.hpp"
@@ -10,7 +10,7 @@ namespace farandole {
 namespace {
 
 template <class Row>
-const Row& choose(std::span<const Row> rows, std::string Row::* member, const Value& where, std::string_view what) {
+const Row& choose(std::span<const Row> rows, std::string Row::*member, const Value& where, std::string_view what) {
   const auto name = read<std::string>(where);
   std::vector<std::string> known;
   for (const Row& row : rows) {
@@ -22,8 +22,8 @@ const Row& choose(std::span<const Row> rows, std::string Row::* member, const Va
 
 /// "10 us", or "ready" for a framework that announces a gradient only when it is computed.
 std::optional<Seconds> read_host_dispatch(Section& section) {
-  // TensorFlow and PyTorch queue a kernel in about ten microseconds of host time; the result hardly moves with it as long
-  // as the host is ahead of the device (scenarios/README.md shows by how much).
+  // TensorFlow and PyTorch queue a kernel in about ten microseconds of host time; the result hardly moves with it as
+  // long as the host is ahead of the device (scenarios/README.md shows by how much).
   const auto value = section.maybe("host_dispatch");
   if (!value) return 10_us;
   if (value->is_string() && read<std::string>(*value) == "ready") return std::nullopt;

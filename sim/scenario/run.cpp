@@ -1,9 +1,9 @@
 #include "scenario/run.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "scenario/effective_settings.hpp"
 #include "scenario/sweep.hpp"
@@ -67,7 +67,8 @@ class Runner {
     TrainingPoint point = train(scenario, timeline);
     point.scaling_efficiency = reference(scenario) / point.iteration;
     if (point.scaling_efficiency > 1 + 1e-9) {
-      throw InvariantError(fmt::format("{} ranks scale with an efficiency of {}", point.ranks, point.scaling_efficiency));
+      throw InvariantError(
+          fmt::format("{} ranks scale with an efficiency of {}", point.ranks, point.scaling_efficiency));
     }
     return point;
   }

@@ -44,7 +44,7 @@ struct StrategySpec {
 
 struct Straggler {
   std::vector<int> ranks;  // those beyond the run's size are simply not in it
-  double slowdown = 0;  // 0.1: ten percent more time
+  double slowdown = 0;     // 0.1: ten percent more time
 };
 
 struct EffectsSpec {

@@ -1,8 +1,8 @@
 #include "scenario/sweep.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 namespace farandole {
 namespace {

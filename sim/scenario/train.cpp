@@ -46,8 +46,7 @@ TrainingRun run(const Scenario& scenario, const Job& job, const Variability& var
 TrainingPoint train(const Scenario& scenario, Timeline* timeline) {
   const int ranks = scenario.platform.ranks;
   const Job job = job_of(scenario);
-  const TrainingRun result =
-      run(scenario, job, variability_of(scenario, ranks), scenario.platform.placement, timeline);
+  const TrainingRun result = run(scenario, job, variability_of(scenario, ranks), scenario.platform.placement, timeline);
   TrainingPoint point;
   point.model = scenario.workload.model.name;
   point.variant = scenario.workload.model.variant;

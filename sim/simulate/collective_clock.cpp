@@ -1,8 +1,8 @@
 #include "simulate/collective_clock.hpp"
 
-#include <fmt/format.h>
-
 #include <map>
+
+#include <fmt/format.h>
 
 #include "simulate/bounds.hpp"
 #include "simulate/invariant.hpp"

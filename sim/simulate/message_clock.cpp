@@ -1,8 +1,8 @@
 #include "simulate/message_clock.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 #include "simulate/fluid_network.hpp"
 #include "simulate/invariant.hpp"
@@ -21,6 +21,17 @@ MessageClock::MessageClock(RoutedSchedule routed) : routed_(std::move(routed)) {
       ranks[static_cast<std::size_t>(pattern[position].from)].all.push_back(number);
       ranks[static_cast<std::size_t>(pattern[position].to)].all.push_back(number);
     }
+  }
+}
+
+MessageClock::~MessageClock() = default;
+
+void MessageClock::build_network() {
+  std::vector<FluidLink> links;
+  for (const BytesPerSecond capacity : routed_.capacities()) links.push_back({capacity});
+  network_ = std::make_unique<FluidNetwork>(links);
+  for (const auto& [phase, position] : transfers_) {
+    routes_.push_back(network_->add_route(routed_.legs(phase)[position].links));
   }
 }
 
@@ -52,10 +63,9 @@ class MessageClock::Run {
   const MessageClock& clock_;
   const Schedule& schedule_;
   ChunkSizes chunks_;
-  FluidNetwork network_;
+  FluidNetwork& network_;
   RankTimes start_;
   RankTimes end_;
-  std::vector<int> route_;      // per transfer
   std::vector<int> completed_;  // per transfer: repeats done
   std::vector<Bytes> in_flight_;
   std::vector<Progress> progress_;
@@ -64,37 +74,23 @@ class MessageClock::Run {
   Bytes received_;
 };
 
-namespace {
-
-std::vector<FluidLink> fluid_links(const RoutedSchedule& routed) {
-  std::vector<FluidLink> links;
-  for (const BytesPerSecond capacity : routed.capacities()) links.push_back({capacity});
-  return links;
-}
-
-}  // namespace
-
 MessageClock::Run::Run(const MessageClock& clock, Bytes size, const RankTimes& start)
     : clock_(clock),
       schedule_(clock.routed_.schedule()),
       chunks_(size, schedule_.chunks),
-      network_(fluid_links(clock.routed_)),
+      network_(*clock.network_),
       start_(start),
       end_(start),
       completed_(clock.transfers_.size(), 0),
       in_flight_(clock.transfers_.size()),
-      progress_(static_cast<std::size_t>(schedule_.ranks)) {
-  for (const auto& [phase, position] : clock.transfers_) {
-    route_.push_back(network_.add_route(clock.routed_.legs(phase)[position].links));
-  }
-}
+      progress_(static_cast<std::size_t>(schedule_.ranks)) {}
 
 RankTimes MessageClock::Run::simulate() {
   const auto transfers = static_cast<int>(clock_.transfers_.size());
-  // Time starts at the first rank's start, so that a collective late in a run is timed to the same last digit.
-  const double origin = start_.minCoeff();
+  // The network's clock knows nothing of the run's: the first rank starts now.
+  const double origin = start_.minCoeff() - network_.now().si();
   for (int rank = 0; rank < schedule_.ranks; ++rank) {
-    network_.call_at(Seconds(start_[rank] - origin), transfers + rank);
+    network_.call_at(std::max(network_.now(), Seconds(start_[rank] - origin)), transfers + rank);
   }
   network_.run([&](int tag) {
     if (tag >= transfers) {
@@ -134,7 +130,7 @@ void MessageClock::Run::send(int transfer) {
     return;
   }
   sent_ += in_flight_[index];
-  network_.start(route_[index], clock_.routed_.legs(phase)[position].latency, in_flight_[index], transfer);
+  network_.start(clock_.routes_[index], clock_.routed_.legs(phase)[position].latency, in_flight_[index], transfer);
 }
 
 void MessageClock::Run::done(int transfer) {
@@ -172,7 +168,8 @@ void MessageClock::Run::leave_round(int rank) {
 
 void MessageClock::Run::check() const {
   for (std::size_t rank = 0; rank < progress_.size(); ++rank) {
-    if (!progress_[rank].finished) throw InvariantError(fmt::format("rank {} never finished {}", rank, schedule_.algorithm));
+    if (!progress_[rank].finished)
+      throw InvariantError(fmt::format("rank {} never finished {}", rank, schedule_.algorithm));
   }
   Bytes due;
   for (const Phase& phase : schedule_.phases) {
@@ -187,6 +184,9 @@ void MessageClock::Run::check() const {
   }
 }
 
-RankTimes MessageClock::finish(Bytes size, const RankTimes& start) { return Run(*this, size, start).simulate(); }
+RankTimes MessageClock::finish(Bytes size, const RankTimes& start) {
+  if (network_ == nullptr) build_network();
+  return Run(*this, size, start).simulate();
+}
 
 }  // namespace farandole

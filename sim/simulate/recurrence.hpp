@@ -3,8 +3,8 @@
 // With a cost c(t) per transfer and round, a rank enters the next round when its own transfers are done, and a transfer
 // starts when its sender entered the round:
 //   T[k+1][r] = max( T[k][r], max over t from r: T[k][r] + c(t), max over t into r: T[k][from(t)] + c(t) )
-// Exact where the transfers of a round do not change one another's rates over time. O(repeats x transfers); a ring whose
-// costs are all equal and whose repeats carry every start once around has the closed form max(T) + repeats c.
+// Exact where the transfers of a round do not change one another's rates over time. O(repeats x transfers); a ring
+// whose costs are all equal and whose repeats carry every start once around has the closed form max(T) + repeats c.
 #pragma once
 
 #include "collective/schedule.hpp"

@@ -22,7 +22,9 @@ void Simulation::schedule(Seconds when, Kind kind, int index) {
   events_.push({std::max(when, now_), scheduled_++, kind, index});
 }
 
-void Simulation::wake_at(Seconds when) { schedule(when, Kind::timer, 0); }
+void Simulation::wake_at(Seconds when) {
+  schedule(when, Kind::timer, 0);
+}
 
 void Simulation::schedule_gradients() {
   const Seconds last_begin = latest(begin_);

@@ -1,7 +1,7 @@
 // The event loop: simulated time, the ranks' compute and communication streams, one iteration after another.
 //
-// Deterministic: events at the same moment are delivered in the order they were scheduled. What differs between ranks is
-// carried in arrays (RankTimes); nothing is done once per rank that can be done once for all.
+// Deterministic: events at the same moment are delivered in the order they were scheduled. What differs between ranks
+// is carried in arrays (RankTimes); nothing is done once per rank that can be done once for all.
 #pragma once
 
 #include <queue>
@@ -69,9 +69,9 @@ class Simulation final : public Executor {
   Seconds now_;
   int iteration_ = 0;
   int undelivered_gradients_ = 0;
-  RankTimes begin_;        // of this iteration
-  RankTimes factors_;      // of this iteration
-  RankTimes stream_free_;  // communication stream
+  RankTimes begin_;                                 // of this iteration
+  RankTimes factors_;                               // of this iteration
+  RankTimes stream_free_;                           // communication stream
   std::vector<CommunicationTimes> communications_;  // of this iteration, by number
   std::vector<Busy> busy_;                          // all ranks taking part, one per communication
 };

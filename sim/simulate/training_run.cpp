@@ -1,9 +1,9 @@
 #include "simulate/training_run.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+
+#include <fmt/format.h>
 
 #include "simulate/invariant.hpp"
 

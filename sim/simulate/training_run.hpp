@@ -12,9 +12,9 @@ struct Measure {
 };
 
 struct TrainingRun {
-  Seconds iteration;      // mean over the measured iterations
-  Seconds iteration_p95;  // the smallest duration that at least 95 % of them do not exceed
-  Breakdown breakdown;    // sums to `iteration`
+  Seconds iteration;                  // mean over the measured iterations
+  Seconds iteration_p95;              // the smallest duration that at least 95 % of them do not exceed
+  Breakdown breakdown;                // sums to `iteration`
   int collectives_per_iteration = 0;  // of the last iteration
 };
 

@@ -9,8 +9,8 @@
 
 namespace farandole {
 
-/// latency + chunk / rate, where the rate is the smallest capacity / flows over the links of the way, with all transfers
-/// of the round under way at once (the contention factor of the most loaded link).
+/// latency + chunk / rate, where the rate is the smallest capacity / flows over the links of the way, with all
+/// transfers of the round under way at once (the contention factor of the most loaded link).
 TransferCosts analytic_costs(const RoutedSchedule& routed, std::size_t phase, Bytes size);
 
 /// latency + (time of one SimGrid flow of all the phase's bytes, all pairs started together) / repeats.

@@ -1,7 +1,8 @@
 // The seam between what a strategy decides and the clock and network it runs on.
 //
 // A strategy issues work through an Executor and is called back with what happened. `simulate/` implements it with
-// simulated time; a real backend implements it with MPI or NCCL and a wall clock; strategies cannot tell the difference.
+// simulated time; a real backend implements it with MPI or NCCL and a wall clock; strategies cannot tell the
+// difference.
 //
 // Every rank has one communication stream. Work enqueued on it runs in order: a rank starts an item when it has
 // finished the one before and its own `earliest` moment has come, as kernels on a CUDA stream do.
@@ -21,10 +22,10 @@ struct CommunicationWork {
 
 /// When each rank passed each stage of one item.
 struct CommunicationTimes {
-  RankTimes begin;      // the stream is free and the data is there: copying in starts
-  RankTimes reducing;   // the allreduce starts
-  RankTimes reduced;    // the allreduce ends
-  RankTimes end;        // copied out
+  RankTimes begin;     // the stream is free and the data is there: copying in starts
+  RankTimes reducing;  // the allreduce starts
+  RankTimes reduced;   // the allreduce ends
+  RankTimes end;       // copied out
 };
 
 class Executor {

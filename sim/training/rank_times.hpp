@@ -10,8 +10,14 @@ namespace farandole {
 /// Element r belongs to rank r. Moments are seconds since the start of the run.
 using RankTimes = Eigen::ArrayXd;
 
-inline RankTimes all_at(int ranks, Seconds moment) { return RankTimes::Constant(ranks, moment.si()); }
-inline Seconds latest(const RankTimes& moments) { return Seconds(moments.maxCoeff()); }
-inline Seconds earliest(const RankTimes& moments) { return Seconds(moments.minCoeff()); }
+inline RankTimes all_at(int ranks, Seconds moment) {
+  return RankTimes::Constant(ranks, moment.si());
+}
+inline Seconds latest(const RankTimes& moments) {
+  return Seconds(moments.maxCoeff());
+}
+inline Seconds earliest(const RankTimes& moments) {
+  return Seconds(moments.minCoeff());
+}
 
 }  // namespace farandole

@@ -1,10 +1,11 @@
 #include "training/variability.hpp"
 
 #include <algorithm>
-#include <boost/math/distributions/normal.hpp>
 #include <numeric>
 #include <utility>
 #include <vector>
+
+#include <boost/math/distributions/normal.hpp>
 
 #include "training/random.hpp"
 

@@ -11,8 +11,12 @@
 namespace farandole {
 namespace {
 
-void check_model(const Document& document, const std::filesystem::path& file) { read_model(document.root(), file); }
-void check_device(const Document& document, const std::filesystem::path& file) { read_device(document.root(), file); }
+void check_model(const Document& document, const std::filesystem::path& file) {
+  read_model(document.root(), file);
+}
+void check_device(const Document& document, const std::filesystem::path& file) {
+  read_device(document.root(), file);
+}
 
 void check_topology(const Document& document, const std::filesystem::path& file) {
   const Topology topology = read_topology(document.root(), file);
@@ -41,8 +45,9 @@ const FileKind& kind_of(const Document& document) {
     }
     value.fail("the schema of a scenario, topology, model or device");
   }
-  document.root().fail("a key \"$schema\" that says which kind of file this is, such as "
-                       "\"../sim/config/schemas/scenario.schema.json\"");
+  document.root().fail(
+      "a key \"$schema\" that says which kind of file this is, such as "
+      "\"../sim/config/schemas/scenario.schema.json\"");
 }
 
 void check(const std::string& file) {
@@ -57,7 +62,8 @@ void check(const std::string& file) {
 
 void add_check(CLI::App& app) {
   auto files = std::make_shared<std::vector<std::string>>();
-  CLI::App* command = app.add_subcommand("check", "Check scenario, topology, model and device files without running them");
+  CLI::App* command =
+      app.add_subcommand("check", "Check scenario, topology, model and device files without running them");
   command->add_option("files", *files, "the files")->required()->type_name("FILE...");
   command->footer("Example:\n  farandole check scenarios/*.json topologies/*.json models/*.json");
   command->callback([files] {

@@ -67,13 +67,20 @@ void run(const CollectiveArguments& arguments) {
 
 void add_collective(CLI::App& app) {
   auto arguments = std::make_shared<CollectiveArguments>();
-  CLI::App* command = app.add_subcommand("collective", "Simulate a collective over a range of sizes: an nccl-tests table");
-  command->add_option("-b,--minbytes", arguments->least, "smallest size; K, M, G are powers of 1024")->type_name("SIZE")->capture_default_str();
+  CLI::App* command =
+      app.add_subcommand("collective", "Simulate a collective over a range of sizes: an nccl-tests table");
+  command->add_option("-b,--minbytes", arguments->least, "smallest size; K, M, G are powers of 1024")
+      ->type_name("SIZE")
+      ->capture_default_str();
   command->add_option("-e,--maxbytes", arguments->most, "largest size")->type_name("SIZE")->capture_default_str();
-  command->add_option("-f,--stepfactor", arguments->factor, "factor from size to size")->type_name("N")->capture_default_str();
+  command->add_option("-f,--stepfactor", arguments->factor, "factor from size to size")
+      ->type_name("N")
+      ->capture_default_str();
   command->add_option("--op", arguments->operation, "the operation")->type_name("OP")->capture_default_str();
   command->add_option("--algorithm", arguments->algorithm, "the algorithm")->type_name("NAME")->capture_default_str();
-  command->add_option("--topology", arguments->topology, "a file, or a name in topologies/")->type_name("T")->required();
+  command->add_option("--topology", arguments->topology, "a file, or a name in topologies/")
+      ->type_name("T")
+      ->required();
   command->add_option("--ranks", arguments->ranks, "how many ranks")->type_name("N")->required();
   command->add_option("--fidelity", arguments->fidelity, fidelity_choices)->type_name("LEVEL")->capture_default_str();
   arguments->output.add_to(*command);

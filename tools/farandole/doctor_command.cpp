@@ -1,12 +1,11 @@
 // farandole doctor: what this program was built with and whether it finds its data.
-#include <fmt/format.h>
-#include <fmt/core.h>
-
 #include <iostream>
 #include <thread>
 
 #include <CLI/Version.hpp>
 #include <Eigen/Core>
+#include <fmt/core.h>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "command.hpp"
@@ -17,7 +16,9 @@
 namespace farandole {
 namespace {
 
-void row(std::string_view what, std::string_view value) { std::cout << fmt::format("{:<14} {}\n", what, value); }
+void row(std::string_view what, std::string_view value) {
+  std::cout << fmt::format("{:<14} {}\n", what, value);
+}
 
 void run() {
   const Catalogue catalogue;
@@ -25,8 +26,8 @@ void run() {
   row("compiler", __VERSION__);
   row("simgrid", simgrid_settings().at("version"));
   row("eigen", fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION));
-  row("nlohmann_json", fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
-                                   NLOHMANN_JSON_VERSION_PATCH));
+  row("nlohmann_json",
+      fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH));
   row("fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100));
   row("cli11", CLI11_VERSION);
   row("processors", std::to_string(std::thread::hardware_concurrency()));

@@ -46,8 +46,9 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
 }  // namespace farandole
 
 int main(int argc, char** argv) {
-  CLI::App app("Farandole simulates distributed data-parallel training: how well a model will train on a cluster, and why.",
-               "farandole");
+  CLI::App app(
+      "Farandole simulates distributed data-parallel training: how well a model will train on a cluster, and why.",
+      "farandole");
   app.set_version_flag("--version", std::string(farandole::version()));
   app.require_subcommand(1);
   app.footer(farandole::footer);

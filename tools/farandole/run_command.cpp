@@ -1,9 +1,9 @@
 // farandole run: a scenario to result points.
-#include <unistd.h>
-
 #include <algorithm>
 #include <iostream>
 #include <memory>
+
+#include <unistd.h>
 
 #include "output_options.hpp"
 #include "report/chrome_trace.hpp"
@@ -53,7 +53,9 @@ void show_progress(int done, int all) {
   std::cerr << "\r" << done << " of " << all << " points" << (done + 1 == all ? "\r" : "") << std::flush;
 }
 
-void clear_progress() { std::cerr << "\r                              \r" << std::flush; }
+void clear_progress() {
+  std::cerr << "\r                              \r" << std::flush;
+}
 
 void write_timeline(const RunResult& result, const std::string& file, bool quiet) {
   write_file(file, [&](std::ostream& out) {
@@ -95,14 +97,17 @@ void run(const RunArguments& arguments) {
 
 void add_run(CLI::App& app) {
   auto arguments = std::make_shared<RunArguments>();
-  CLI::App* command = app.add_subcommand("run", "Simulate a scenario: iteration time, throughput, scaling efficiency, and why");
+  CLI::App* command =
+      app.add_subcommand("run", "Simulate a scenario: iteration time, throughput, scaling efficiency, and why");
   command->add_option("scenario", arguments->scenario, "a file such as scenarios/horovod-512-roce25.json")
       ->required()
       ->type_name("SCENARIO.json");
   command->add_option("--set", arguments->settings, "replace a value of the scenario; may be repeated")
       ->type_name("/POINTER=VALUE")
       ->allow_extra_args(false);
-  command->add_option("--launch", arguments->launch, "a horovodrun, mpirun or aprun line, pasted: sets ranks and placement")
+  command
+      ->add_option("--launch", arguments->launch,
+                   "a horovodrun, mpirun or aprun line, pasted: sets ranks and placement")
       ->type_name("LINE");
   command->add_option("--fidelity", arguments->fidelity, fidelity_choices)->type_name("LEVEL");
   command->add_option("--seed", arguments->seed, "the seed of all that is random")->type_name("N");

@@ -1,7 +1,7 @@
 // farandole show algorithms, algorithm NAME, strategies, strategy NAME.
-#include <fmt/format.h>
-
 #include <iterator>
+
+#include <fmt/format.h>
 
 #include "collective/algorithms.hpp"
 #include "command.hpp"
@@ -44,7 +44,9 @@ void add_round(Shown& shown, const Schedule& schedule, const Phase& phase, int r
   shown.json["rounds"].push_back({{"phase", phase.name}, {"transfers", transfers}});
 }
 
-Json strategy_json(const StrategyRow& row) { return {{"name", row.name}, {"summary", row.summary}}; }
+Json strategy_json(const StrategyRow& row) {
+  return {{"name", row.name}, {"summary", row.summary}};
+}
 
 }  // namespace
 
@@ -91,7 +93,8 @@ Shown show_strategies(const ShowRequest& /*request*/) {
 Shown show_strategy(const ShowRequest& request) {
   std::vector<std::string> known;
   for (const StrategyRow& row : strategies()) {
-    if (row.name == request.name) return {fmt::format("{}: {}\n\n{}", row.name, row.summary, row.description), strategy_json(row)};
+    if (row.name == request.name)
+      return {fmt::format("{}: {}\n\n{}", row.name, row.summary, row.description), strategy_json(row)};
     known.push_back(row.name);
   }
   refuse_option("show strategy", "a strategy", request.name, suggestion(request.name, known));

@@ -1,7 +1,7 @@
 // farandole show: what there is to choose from, and what is inside.
-#include <fmt/format.h>
-
 #include <iostream>
+
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "command.hpp"
@@ -25,10 +25,14 @@ struct Showing {
 };
 
 constexpr std::array showings{
-    Showing{"models", false, show_models},         Showing{"topologies", false, show_topologies},
-    Showing{"algorithms", false, show_algorithms}, Showing{"strategies", false, show_strategies},
-    Showing{"model", true, show_model},            Showing{"topology", true, show_topology},
-    Showing{"algorithm", true, show_algorithm},    Showing{"strategy", true, show_strategy},
+    Showing{"models", false, show_models},
+    Showing{"topologies", false, show_topologies},
+    Showing{"algorithms", false, show_algorithms},
+    Showing{"strategies", false, show_strategies},
+    Showing{"model", true, show_model},
+    Showing{"topology", true, show_topology},
+    Showing{"algorithm", true, show_algorithm},
+    Showing{"strategy", true, show_strategy},
 };
 
 const Showing& find_showing(const ShowArguments& arguments) {
@@ -62,13 +66,21 @@ void run(const ShowArguments& arguments) {
 
 void add_show(CLI::App& app) {
   auto arguments = std::make_shared<ShowArguments>();
-  CLI::App* command = app.add_subcommand("show", "List models, topologies, algorithms and strategies, or look into one");
-  command->add_option("kind", arguments->kind, "models, topologies, algorithms, strategies; model, topology, algorithm, strategy")
+  CLI::App* command =
+      app.add_subcommand("show", "List models, topologies, algorithms and strategies, or look into one");
+  command
+      ->add_option("kind", arguments->kind,
+                   "models, topologies, algorithms, strategies; model, topology, algorithm, strategy")
       ->type_name("KIND")
       ->required();
-  command->add_option("name", arguments->name, "which model, topology (name or file), algorithm or strategy")->type_name("NAME");
-  command->add_option("--op", arguments->operation, "the operation of an algorithm")->type_name("OP")->capture_default_str();
-  command->add_option("--ranks", arguments->ranks, "how many ranks an algorithm is shown with")->type_name("N")->capture_default_str();
+  command->add_option("name", arguments->name, "which model, topology (name or file), algorithm or strategy")
+      ->type_name("NAME");
+  command->add_option("--op", arguments->operation, "the operation of an algorithm")
+      ->type_name("OP")
+      ->capture_default_str();
+  command->add_option("--ranks", arguments->ranks, "how many ranks an algorithm is shown with")
+      ->type_name("N")
+      ->capture_default_str();
   command->add_option("--format", arguments->format, "table or json")->type_name("FORMAT")->capture_default_str();
   command->footer("Example:\n  farandole show algorithm ring --op allreduce --ranks 4");
   command->callback([arguments] { run(*arguments); });

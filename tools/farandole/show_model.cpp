@@ -1,8 +1,8 @@
 // farandole show models, farandole show model NAME.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
+
+#include <fmt/format.h>
 
 #include "command.hpp"
 #include "scenario/catalogue.hpp"
@@ -50,7 +50,8 @@ std::string largest_layers(const Model& model) {
     const Layer& layer = layers[i];
     fmt::format_to(std::back_inserter(text), "  {:<36} {:<14} {:>12} {:>6.1f} % {:>16.0f}\n", layer.name, layer.type,
                    layer.parameters(),
-                   100.0 * static_cast<double>(layer.parameters()) / static_cast<double>(model.parameters()), layer.macs);
+                   100.0 * static_cast<double>(layer.parameters()) / static_cast<double>(model.parameters()),
+                   layer.macs);
   }
   return text;
 }
@@ -59,8 +60,9 @@ std::string largest_layers(const Model& model) {
 
 Shown show_models(const ShowRequest& /*request*/) {
   const Catalogue catalogue;
-  Shown shown{fmt::format("{:<14} {:>12} {:>8} {:>14}  {}\n", "model", "parameters", "tensors", "forward MACs", "variants"),
-              Json::array()};
+  Shown shown{
+      fmt::format("{:<14} {:>12} {:>8} {:>14}  {}\n", "model", "parameters", "tensors", "forward MACs", "variants"),
+      Json::array()};
   for (const std::string& name : catalogue.models()) {
     const ModelSummary model = load(catalogue, name);
     shown.json.push_back(model_json(model));

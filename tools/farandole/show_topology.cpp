@@ -1,7 +1,7 @@
 // farandole show topologies, farandole show topology NAME-or-FILE.
-#include <fmt/format.h>
-
 #include <iterator>
+
+#include <fmt/format.h>
 
 #include "command.hpp"
 #include "scenario/catalogue.hpp"
@@ -54,7 +54,8 @@ std::string describe_route(const Platform& platform, const char* what, int from,
 
 Shown show_topologies(const ShowRequest& /*request*/) {
   const Catalogue catalogue;
-  Shown shown{fmt::format("{:<18} {:<6} {:>10} {:>8}  {}\n", "topology", "kind", "nodes", "devices", "summary"), Json::array()};
+  Shown shown{fmt::format("{:<18} {:<6} {:>10} {:>8}  {}\n", "topology", "kind", "nodes", "devices", "summary"),
+              Json::array()};
   for (const std::string& name : catalogue.topologies()) {
     const Topology topology = load(catalogue, name);
     const Platform platform = sample(topology);
@@ -71,11 +72,11 @@ Shown show_topology(const ShowRequest& request) {
   const Platform platform = sample(topology);
   Shown shown{{}, topology_json(topology, platform)};
   shown.text = fmt::format("{}: {}\n", topology.name, topology.summary);
-  shown.text += topology.nodes ? fmt::format("  {} nodes, {} devices ({} each, {}), {} links\n", platform.nodes,
-                                             platform.devices.size(), platform.devices_per_node, platform.device,
-                                             platform.links.size())
-                               : fmt::format("  nodes as needed, {} device each ({})\n", platform.devices_per_node,
-                                             platform.device);
+  shown.text +=
+      topology.nodes
+          ? fmt::format("  {} nodes, {} devices ({} each, {}), {} links\n", platform.nodes, platform.devices.size(),
+                        platform.devices_per_node, platform.device, platform.links.size())
+          : fmt::format("  nodes as needed, {} device each ({})\n", platform.devices_per_node, platform.device);
   shown.text += fmt::format("  a collective starts in {}\n", format(platform.transport.launch));
   if (platform.devices_per_node > 1) shown.text += describe_route(platform, "within a node", 0, 1);
   if (platform.nodes > 1) {

@@ -41,8 +41,8 @@ void Horovod::on_announced(Executor& executor, int gradient, const RankTimes& mo
 void Horovod::sleep_until_next_pass(Executor& executor) {
   if (next_pass_ < executor.now()) {  // idle passes went by
     const Seconds idle = negotiation_time(settings_.control, ranks_, 0, settings_.profile.cache_capacity > 0);
-    const Seconds beat = settings_.profile.sleeps_after_pass ? settings_.profile.cycle + idle
-                                                             : std::max(settings_.profile.cycle, idle);
+    const Seconds beat =
+        settings_.profile.sleeps_after_pass ? settings_.profile.cycle + idle : std::max(settings_.profile.cycle, idle);
     next_pass_ = executor.now() + beat * uniform_deviate(mix(settings_.seed) ^ drawn_++);
   }
   awaiting_timer_ = true;
@@ -113,8 +113,7 @@ void Horovod::perform(Executor& executor) {
     response.enqueued = Seconds(thread_moment_[0]);
     record_wait(response, reached);
     // A tensor that travels alone is reduced in place.
-    const Seconds copy =
-        response.gradients.size() > 1 ? 2.0 * response.size / settings_.memory_bandwidth : Seconds(0);
+    const Seconds copy = response.gradients.size() > 1 ? 2.0 * response.size / settings_.memory_bandwidth : Seconds(0);
     const int work = executor.enqueue({response.size, copy, copy, thread_moment_});
     in_flight_.emplace_back(work, response);
   }

@@ -29,7 +29,8 @@ struct ControlPlane {
 };
 
 /// Uncached: gather of sizes, gather of requests, broadcast of size, broadcast of responses, each ceil(log2 n) messages
-/// deep, and rank 0's work for n * tensors requests. Cached: one allreduce of a bit vector, 2 ceil(log2 n) messages deep.
+/// deep, and rank 0's work for n * tensors requests. Cached: one allreduce of a bit vector, 2 ceil(log2 n) messages
+/// deep.
 Seconds negotiation_time(const ControlPlane& control, int ranks, int tensors, bool cached);
 
 struct HorovodSettings {
@@ -78,13 +79,13 @@ class Horovod final : public Strategy {
   bool awaiting_timer_ = false;
   Seconds pass_start_;
   Seconds next_pass_;
-  RankTimes thread_moment_;             // where each rank's thread is
-  std::vector<int> announced_;          // waiting for the next pass
-  std::vector<int> negotiated_;         // in this pass
-  std::vector<Response> to_perform_;    // in order; `performed_` of them are enqueued
+  RankTimes thread_moment_;           // where each rank's thread is
+  std::vector<int> announced_;        // waiting for the next pass
+  std::vector<int> negotiated_;       // in this pass
+  std::vector<Response> to_perform_;  // in order; `performed_` of them are enqueued
   std::size_t performed_ = 0;
   std::vector<std::pair<int, Response>> in_flight_;
-  std::vector<RankTimes> ready_;        // per gradient; empty until computed everywhere
+  std::vector<RankTimes> ready_;  // per gradient; empty until computed everywhere
   std::vector<double> first_announced_;
   std::vector<bool> cached_;
   int remaining_ = 0;

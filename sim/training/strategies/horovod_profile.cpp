@@ -1,10 +1,10 @@
 #include "training/strategies/horovod_profile.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <charconv>
 #include <string_view>
+
+#include <fmt/format.h>
 
 namespace farandole {
 namespace {
@@ -82,9 +82,13 @@ void cache_capacity(Context c) {
   }
 }
 
-void timeline(Context c) { c.result.timeline_file = c.text; }
+void timeline(Context c) {
+  c.result.timeline_file = c.text;
+}
 
-void no_meaning(Context c) { c.result.ignored.push_back(c.name); }
+void no_meaning(Context c) {
+  c.result.ignored.push_back(c.name);
+}
 
 /// Features that change the answer and are not simulated: off is fine, on is refused rather than ignored.
 void must_be_off(Context c) {

@@ -1,7 +1,7 @@
 // What each version of Horovod does by default, and the settings a user may paste.
 //
-// Defaults by version were read from Horovod's sources at the release tags: fusion since 0.9.3, HOROVOD_CYCLE_TIME since
-// 0.13.8, response cache since 0.16.2, 128 MiB and 1 ms since 0.21.0 (pull request 2468).
+// Defaults by version were read from Horovod's sources at the release tags: fusion since 0.9.3, HOROVOD_CYCLE_TIME
+// since 0.13.8, response cache since 0.16.2, 128 MiB and 1 ms since 0.21.0 (pull request 2468).
 #pragma once
 
 #include <map>
@@ -16,12 +16,12 @@ namespace farandole {
 
 struct HorovodProfile {
   std::string version;
-  Bytes fusion_threshold;       // 0: no fusion
+  Bytes fusion_threshold;  // 0: no fusion
   Seconds cycle;
-  bool sleeps_after_pass;       // sleeps a whole cycle after each pass, else only what is left of the cycle
-  bool cycle_time_adjustable;   // HOROVOD_CYCLE_TIME exists
-  bool fuses_past_misfits;      // a tensor that does not fit is passed over and later ones are tried
-  int cache_capacity;           // responses remembered, 0: no response cache
+  bool sleeps_after_pass;      // sleeps a whole cycle after each pass, else only what is left of the cycle
+  bool cycle_time_adjustable;  // HOROVOD_CYCLE_TIME exists
+  bool fuses_past_misfits;     // a tensor that does not fit is passed over and later ones are tried
+  int cache_capacity;          // responses remembered, 0: no response cache
 };
 
 /// The defaults of a version such as "0.13.8". `where` fails for text that is no version or one before 0.9.0.
@@ -33,8 +33,8 @@ struct HorovodEnvironment {
   std::vector<std::string> ignored;
 };
 
-/// Applies HOROVOD_* variables, written as Horovod writes them (bare bytes and milliseconds). Unknown names, values that
-/// are no numbers and features that are not simulated fail at `where`.
+/// Applies HOROVOD_* variables, written as Horovod writes them (bare bytes and milliseconds). Unknown names, values
+/// that are no numbers and features that are not simulated fail at `where`.
 HorovodEnvironment apply_environment(HorovodProfile& profile, const std::map<std::string, std::string>& variables,
                                      const Value& where);
 

@@ -1,0 +1,44 @@
+// Every file in scenarios/ is read, and agrees with its schema.
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "config/schema.hpp"
+#include "scenario/scenario.hpp"
+#include "scenario/sweep.hpp"
+
+namespace farandole {
+namespace {
+
+const std::filesystem::path source(FARANDOLE_SOURCE_DIR);
+
+TEST(ScenarioFiles, AreAllReadableInEveryPointAndAgreeWithTheirSchema) {
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(source / "scenarios")) {
+    if (entry.path().extension() != ".json") continue;
+    ++files;
+    const Document document = Document::read(entry.path());
+    EXPECT_NO_THROW(check_schema(document, source / "sim/config/schemas/scenario.schema.json")) << entry.path();
+    for (const Document& configuration : expand_sweep(document)) {
+      EXPECT_NO_THROW(read_scenario(configuration.root(), Catalogue())) << entry.path();
+    }
+  }
+  EXPECT_GT(files, 0);
+}
+
+TEST(ScenarioFiles, AreNamedAsTheyCallThemselves) {
+  for (const auto& entry : std::filesystem::directory_iterator(source / "scenarios")) {
+    if (entry.path().extension() != ".json") continue;
+    const Document document = Document::read(entry.path());
+    EXPECT_EQ(read_scenario(expand_sweep(document).front().root(), Catalogue()).name, entry.path().stem().string());
+  }
+}
+
+TEST(ScenarioSchema, RefusesWhatTheReaderRefuses) {
+  Document document = Document::read(source / "scenarios/horovod-512-roce25.json");
+  document.set("/workload/batch_per_rnk", "3");
+  EXPECT_THROW(check_schema(document, source / "sim/config/schemas/scenario.schema.json"), InputError);
+}
+
+}  // namespace
+}  // namespace farandole

@@ -1,0 +1,128 @@
+// Ring allreduce at all three fidelities against its closed form.
+//
+//   T(n, M) = 2 (n-1) (alpha + M / (n B))        n ranks, M bytes, latency alpha, link rate B, n divides M
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "simulate/platform_kit.hpp"
+#include "simulate/recurrence.hpp"
+#include "simulate/transfer_costs.hpp"
+
+namespace farandole {
+namespace {
+
+using test::in_order;
+using test::ring_finish;
+using test::ring_time;
+using test::star;
+
+constexpr std::array all_fidelities{Fidelity::analytic, Fidelity::flow, Fidelity::message};
+
+double closed_form(int n, double bytes, BytesPerSecond rate, Seconds latency) {
+  return 2.0 * (n - 1) * (latency.si() + bytes / n / rate.si());
+}
+
+TEST(RingTime, IsTheClosedFormWhereTheRanksDivideTheBytes) {
+  for (const Fidelity fidelity : all_fidelities) {
+    for (int n = 2; n <= 64; ++n) {
+      const auto clock = test::ring_clock(fidelity, star(n, 25_Gbps, 2_us), in_order(n));
+      for (const double chunk : {1.0, 1000.0, 1'000'000.0}) {
+        const double time = clock->finish(Bytes(chunk * n), all_at(n, 0_s)).maxCoeff();
+        EXPECT_NEAR(time / closed_form(n, chunk * n, 25_Gbps, 2_us), 1, 1e-9)
+            << n << " ranks, chunks of " << chunk << ", " << name(fidelity);
+      }
+    }
+  }
+}
+
+TEST(RingTime, ElsewhereLiesWithinOneBytePerRoundAboveTheClosedForm) {
+  // The longest chunk, less than a byte above M / n, travels through every round:
+  //   T(n, M) <= T < T(n, M) + 2 (n-1) / B
+  for (const int n : {3, 7, 12, 33, 64}) {
+    for (const double bytes : {1e3 + 1, 1e6 + 7, 12'345'678.0}) {
+      const double least = closed_form(n, bytes, 25_Gbps, 2_us);
+      for (const Fidelity fidelity : all_fidelities) {
+        const double time = ring_time(fidelity, star(n, 25_Gbps, 2_us), n, Bytes(bytes)).si();
+        EXPECT_GE(time, least * (1 - 1e-12)) << n << " ranks, " << name(fidelity);
+        EXPECT_LE(time, (least + 2.0 * (n - 1) / (25_Gbps).si()) * (1 + 1e-12)) << n << " ranks, " << name(fidelity);
+      }
+    }
+  }
+}
+
+TEST(RingTime, OfFewerBytesThanRanksStillSendsEachByteAllTheWayRound) {
+  // M = 3 bytes, n = 8: chunks of one byte and of none; a byte takes 2 (n-1) hops.
+  for (const Fidelity fidelity : all_fidelities) {
+    EXPECT_NEAR(ring_time(fidelity, star(8, 1_MBps, 1_us), 8, 3_B).si(), 14 * 2e-6, 1e-15) << name(fidelity);
+  }
+}
+
+TEST(RingTime, IsSetByTheSlowestHop) {
+  // Two nodes of two devices; buses 1 GB/s, NICs 100 MB/s: every round waits for the NIC.
+  const Platform platform = test::two_level(2, 2, 1_GBps, 100_MBps);
+  for (const Fidelity fidelity : all_fidelities) {
+    EXPECT_NEAR(ring_time(fidelity, platform, 4, 4_MB).si(), 6 * 0.01, 1e-9) << name(fidelity);
+  }
+}
+
+TEST(RingTime, SharesALinkThatTwoPairsUse) {
+  // Ranks 0 and 2 on node 0, 1 and 3 on node 1: each NIC carries two flows each way at once.
+  const Platform platform = test::two_level(2, 2, 1_GBps, 100_MBps);
+  const Placement alternating{{0, 2, 1, 3}, 2};
+  for (const Fidelity fidelity : all_fidelities) {
+    const double time = ring_finish(fidelity, platform, alternating, 4_MB, all_at(4, 0_s)).maxCoeff();
+    EXPECT_NEAR(time, 6 * 0.02, 1e-9) << name(fidelity);
+  }
+}
+
+TEST(RingTime, CarriesLateRanksAlikeAtAllFidelities) {
+  const Platform platform = star(6, 1_GBps, 3_us);
+  RankTimes start(6);
+  start << 0.5, 0.5001, 0.53, 0.5, 0.512, 0.5;
+  const RankTimes analytic = ring_finish(Fidelity::analytic, platform, in_order(6), 6_MB, start);
+  const RankTimes message = ring_finish(Fidelity::message, platform, in_order(6), 6_MB, start);
+  for (int rank = 0; rank < 6; ++rank) EXPECT_NEAR(analytic[rank], message[rank], 1e-12);
+  // Equal costs and n-1 rounds: everyone ends a ring's time after the last to join.
+  EXPECT_NEAR(message[0], 0.53 + closed_form(6, 6e6, 1_GBps, 3_us), 1e-12);
+}
+
+RC_GTEST_PROP(RingTime, UnequalHopsAndLateRanksAgreeBetweenRecurrenceAndMessages, ()) {
+  const int n = *rc::gen::inRange(2, 9);
+  Platform platform = star(n, 1_GBps, 1_us);
+  for (Link& link : platform.links) link.capacity = BytesPerSecond(*rc::gen::inRange(1, 50) * 1e6);
+  RankTimes start(n);
+  for (int rank = 0; rank < n; ++rank) start[rank] = *rc::gen::inRange(0, 1000) * 1e-5;
+  const Bytes size(n * *rc::gen::inRange(1, 5000));
+  const RankTimes analytic = ring_finish(Fidelity::analytic, platform, in_order(n), size, start);
+  const RankTimes message = ring_finish(Fidelity::message, platform, in_order(n), size, start);
+  RC_ASSERT((analytic - message).abs().maxCoeff() < 1e-11);
+}
+
+RC_GTEST_PROP(RingTime, MoreBandwidthIsNeverSlower, ()) {
+  const int n = *rc::gen::inRange(2, 9);
+  const Bytes size(*rc::gen::inRange(1, 1'000'000));
+  const double rate = *rc::gen::inRange(1, 1000) * 1e6;
+  for (const Fidelity fidelity : all_fidelities) {
+    RC_ASSERT(ring_time(fidelity, star(n, BytesPerSecond(rate * 2), 1_us), n, size) <=
+              ring_time(fidelity, star(n, BytesPerSecond(rate), 1_us), n, size));
+  }
+}
+
+TEST(Recurrence, OfARingWithEqualCostsHasItsClosedForm) {
+  // The shortcut against the rounds themselves: one cost differs by nothing but forces the long way.
+  const Schedule ring = ring_allreduce(7);
+  const Phase& phase = ring.phases[0];
+  RankTimes start(7);
+  start << 3, 1, 4, 1, 5, 9, 2;
+  RankTimes shortcut = start;
+  carry(shortcut, phase, TransferCosts::Constant(7, 0.5));
+  RankTimes rounds = start;
+  TransferCosts nearly = TransferCosts::Constant(7, 0.5);
+  nearly[3] = std::nextafter(0.5, 0);
+  carry(rounds, phase, nearly);
+  for (int rank = 0; rank < 7; ++rank) EXPECT_NEAR(shortcut[rank], rounds[rank], 1e-12);
+  EXPECT_DOUBLE_EQ(shortcut[0], 9 + 6 * 0.5);
+}
+
+}  // namespace
+}  // namespace farandole

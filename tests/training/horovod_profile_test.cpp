@@ -1,0 +1,100 @@
+#include "training/strategies/horovod_profile.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace farandole {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class HorovodProfileTest : public testing::Test {
+ protected:
+  HorovodProfile profile(const std::string& version) { return horovod_profile(version, where_); }
+  HorovodEnvironment apply(HorovodProfile& profile, const std::map<std::string, std::string>& variables) {
+    return apply_environment(profile, variables, where_);
+  }
+  /// What the user reads.
+  template <class Call>
+  std::string error_of(Call call) {
+    try {
+      call();
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  Node node_{std::string("x"), 4, std::make_shared<const std::string>("scenario.json")};
+  Value where_{node_, "/strategy"};
+};
+
+TEST_F(HorovodProfileTest, DefaultsFollowTheVersion) {
+  EXPECT_EQ(profile("0.9.0").fusion_threshold, 0_B);
+  EXPECT_EQ(profile("0.9.3").fusion_threshold, 64_MiB);
+  EXPECT_EQ(profile("0.20.3").fusion_threshold, 64_MiB);
+  EXPECT_EQ(profile("0.21.0").fusion_threshold, 128_MiB);
+  EXPECT_EQ(profile("0.9.6").cycle, 5_ms);
+  EXPECT_EQ(profile("0.22.1").cycle, 1_ms);
+  EXPECT_EQ(profile("0.16.1").cache_capacity, 0);
+  EXPECT_EQ(profile("0.16.2").cache_capacity, 1024);
+  EXPECT_TRUE(profile("0.13.7").sleeps_after_pass);
+  EXPECT_FALSE(profile("0.13.8").sleeps_after_pass);
+}
+
+TEST_F(HorovodProfileTest, TextThatIsNoVersionIsRefused) {
+  for (const char* text : {"", "0.13", "0.13.8.1", "v0.13.8", "0.13.8rc1", "0.-1.0"}) {
+    EXPECT_THAT(error_of([&] { profile(text); }), HasSubstr("expected a Horovod version such as \"0.13.8\"")) << text;
+  }
+  EXPECT_THAT(error_of([&] { profile("0.8.9"); }), HasSubstr("expected Horovod 0.9.0 or later, got \"0.8.9\""));
+}
+
+TEST_F(HorovodProfileTest, PastedSettingsAreReadAsHorovodWritesThem) {
+  HorovodProfile modern = profile("0.19.0");
+  const auto result = apply(
+      modern,
+      {{"HOROVOD_FUSION_THRESHOLD", "33554432"}, {"HOROVOD_CYCLE_TIME", "3.5"}, {"HOROVOD_TIMELINE", "/tmp/t.json"}});
+  EXPECT_EQ(modern.fusion_threshold, 32_MiB);
+  EXPECT_DOUBLE_EQ(modern.cycle.si(), 3.5e-3);
+  EXPECT_EQ(result.timeline_file, "/tmp/t.json");
+}
+
+TEST_F(HorovodProfileTest, ASettingTheVersionDoesNotKnowIsNamedAndIgnoredAsHorovodDoes) {
+  HorovodProfile old = profile("0.9.6");
+  const auto result = apply(old, {{"HOROVOD_CYCLE_TIME", "1"}});
+  EXPECT_EQ(old.cycle, 5_ms);
+  EXPECT_THAT(result.ignored, ElementsAre("HOROVOD_CYCLE_TIME (Horovod 0.9.6 always waits 5 ms)"));
+}
+
+TEST_F(HorovodProfileTest, AMisspeltSettingIsRefusedWithTheNearestName) {
+  HorovodProfile modern = profile("0.19.0");
+  EXPECT_EQ(error_of([&] {
+              apply(modern, {{"HOROVOD_CYCLETIME", "1"}});
+            }),
+            "scenario.json:4: /strategy: expected a HOROVOD_* setting, got \"HOROVOD_CYCLETIME\"; did you mean "
+            "\"HOROVOD_CYCLE_TIME\"?");
+}
+
+TEST_F(HorovodProfileTest, ANumberThatIsNoneIsRefused) {
+  HorovodProfile modern = profile("0.19.0");
+  for (const char* text : {"5 ms", "", "-1", "nan", "1e99"}) {
+    EXPECT_THAT(error_of([&] {
+                  apply(modern, {{"HOROVOD_CYCLE_TIME", text}});
+                }),
+                HasSubstr("a bare number of milliseconds"))
+        << text;
+  }
+}
+
+TEST_F(HorovodProfileTest, WhatIsNotSimulatedIsRefusedRatherThanIgnored) {
+  HorovodProfile modern = profile("0.19.0");
+  EXPECT_THAT(error_of([&] {
+                apply(modern, {{"HOROVOD_HIERARCHICAL_ALLREDUCE", "1"}});
+              }),
+              HasSubstr("expected HOROVOD_HIERARCHICAL_ALLREDUCE off, got \"1\"; it is not simulated yet"));
+  EXPECT_EQ(error_of([&] { apply(modern, {{"HOROVOD_HIERARCHICAL_ALLREDUCE", "0"}}); }), "no error");
+}
+
+}  // namespace
+}  // namespace farandole

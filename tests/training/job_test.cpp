@@ -1,0 +1,56 @@
+#include "training/job.hpp"
+
+#include <gtest/gtest.h>
+
+namespace farandole {
+namespace {
+
+/// Two layers: forward 1 s and 2 s, backward 3 s and 4 s.
+class TwoLayers : public testing::Test {
+ protected:
+  Model model_{"two",
+               "plain",
+               {{"first", "linear", {{"w", {10}}, {"b", {2}}}, 0, 0, 0}, {"second", "linear", {{"v", {5}}}, 0, 0, 0}}};
+  ComputeTimes times_{{1_s, 2_s}, {3_s, 4_s}, 1_s, true, ""};
+};
+
+TEST_F(TwoLayers, GradientsStandInBackwardOrder) {
+  const Job job = make_job(model_, times_, Precision::fp32, std::nullopt);
+  ASSERT_EQ(job.gradients.size(), 3U);
+  EXPECT_EQ(job.gradients[0].name, "v");
+  EXPECT_EQ(job.gradients[1].name, "b");
+  EXPECT_EQ(job.gradients[2].name, "w");
+  EXPECT_EQ(job.gradients[2].size, 40_B);
+  EXPECT_EQ(job.gradient_bytes(), 68_B);
+}
+
+TEST_F(TwoLayers, AGradientIsReadyWhenItsLayersBackwardPassEnds) {
+  const Job job = make_job(model_, times_, Precision::fp32, std::nullopt);
+  EXPECT_EQ(job.gradients[0].ready, 7_s);   // 1 + 2 forward, 4 backward
+  EXPECT_EQ(job.gradients[2].ready, 10_s);  // and 3
+  EXPECT_EQ(job.backward_end, 10_s);
+  EXPECT_EQ(job.compute(), 11_s);
+}
+
+TEST_F(TwoLayers, AHostThatRunsAheadAnnouncesWhenItHasQueuedTheKernels) {
+  const Job job = make_job(model_, times_, Precision::fp32, 10_ms);
+  EXPECT_DOUBLE_EQ(job.gradients[0].announced.si(), 0.03);  // two forward passes, one backward
+  EXPECT_DOUBLE_EQ(job.gradients[2].announced.si(), 0.04);
+}
+
+TEST_F(TwoLayers, AHostThatWaitsForItsDeviceAnnouncesWhatIsReady) {
+  const Job job = make_job(model_, times_, Precision::fp32, std::nullopt);
+  for (const Gradient& gradient : job.gradients) EXPECT_EQ(gradient.announced, gradient.ready);
+}
+
+TEST_F(TwoLayers, ASlowHostDoesNotAnnounceAfterTheDataIsThere) {
+  const Job job = make_job(model_, times_, Precision::fp32, 100_s);
+  for (const Gradient& gradient : job.gradients) EXPECT_EQ(gradient.announced, gradient.ready);
+}
+
+TEST_F(TwoLayers, HalfPrecisionHalvesTheGradients) {
+  EXPECT_EQ(make_job(model_, times_, Precision::fp16, std::nullopt).gradient_bytes(), 34_B);
+}
+
+}  // namespace
+}  // namespace farandole
