@@ -16,9 +16,9 @@ namespace {
 std::unique_ptr<CollectiveClock> bare_clock(Fidelity fidelity, RoutedSchedule routed) {
   switch (fidelity) {
     case Fidelity::analytic:
-      return std::make_unique<RecurrenceClock>(std::move(routed), analytic_costs);
+      return std::make_unique<RecurrenceClock>(std::move(routed), analytic_rates);
     case Fidelity::flow:
-      return std::make_unique<RecurrenceClock>(std::move(routed), flow_costs);
+      return std::make_unique<RecurrenceClock>(std::move(routed), flow_rates);
     case Fidelity::message:
       return std::make_unique<MessageClock>(std::move(routed));
   }

@@ -1,22 +1,21 @@
 #include "simulate/recurrence_clock.hpp"
 
+#include <utility>
+
 namespace farandole {
 
-const std::vector<TransferCosts>& RecurrenceClock::costs(Bytes size) {
-  const auto found = known_.find(size);
-  if (found != known_.end()) return found->second;
-  std::vector<TransferCosts> phases;
+RecurrenceClock::RecurrenceClock(RoutedSchedule routed, RateModel rate_model) : routed_(std::move(routed)) {
   for (std::size_t phase = 0; phase < routed_.schedule().phases.size(); ++phase) {
-    phases.push_back(cost_model_(routed_, phase, size));
+    rates_.push_back(rate_model(routed_, phase));
   }
-  return known_.emplace(size, std::move(phases)).first->second;
 }
 
 RankTimes RecurrenceClock::finish(Bytes size, const RankTimes& start) {
+  const Bytes chunk = ChunkSizes(size, routed_.schedule().chunks).largest();
   RankTimes moments = start;
-  const auto& phases = costs(size);
-  for (std::size_t phase = 0; phase < phases.size(); ++phase) {
-    carry(moments, routed_.schedule().phases[phase], phases[phase]);
+  for (std::size_t phase = 0; phase < rates_.size(); ++phase) {
+    const TransferCosts costs = rates_[phase].latency + chunk.si() * rates_[phase].inverse_rate;
+    carry(moments, routed_.schedule().phases[phase], costs);
   }
   return moments;
 }

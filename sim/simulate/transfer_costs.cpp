@@ -5,42 +5,48 @@
 #include "simulate/fluid_network.hpp"
 
 namespace farandole {
+namespace {
 
-TransferCosts analytic_costs(const RoutedSchedule& routed, std::size_t phase, Bytes size) {
+TransferRates latencies(const RoutedSchedule& routed, std::size_t phase) {
+  const auto& legs = routed.legs(phase);
+  const auto transfers = static_cast<Eigen::Index>(legs.size());
+  TransferRates rates{Eigen::ArrayXd(transfers), Eigen::ArrayXd::Zero(transfers)};
+  for (Eigen::Index t = 0; t < transfers; ++t) rates.latency[t] = legs[static_cast<std::size_t>(t)].latency.si();
+  return rates;
+}
+
+}  // namespace
+
+TransferRates analytic_rates(const RoutedSchedule& routed, std::size_t phase) {
   const auto& legs = routed.legs(phase);
   std::vector<int> flows(routed.capacities().size(), 0);
   for (const auto& leg : legs) {
     for (const int link : leg.links) ++flows[static_cast<std::size_t>(link)];
   }
-  const Bytes chunk = ChunkSizes(size, routed.schedule().chunks).largest();
-  TransferCosts costs(static_cast<Eigen::Index>(legs.size()));
+  TransferRates rates = latencies(routed, phase);
   for (std::size_t t = 0; t < legs.size(); ++t) {
     BytesPerSecond rate = BytesPerSecond::infinity();
     for (const int link : legs[t].links) {
       const auto index = static_cast<std::size_t>(link);
       rate = std::min(rate, routed.capacities()[index] / flows[index]);
     }
-    costs[static_cast<Eigen::Index>(t)] = (legs[t].latency + chunk / rate).si();
+    rates.inverse_rate[static_cast<Eigen::Index>(t)] = 1 / rate.si();
   }
-  return costs;
+  return rates;
 }
 
-TransferCosts flow_costs(const RoutedSchedule& routed, std::size_t phase, Bytes size) {
+TransferRates flow_rates(const RoutedSchedule& routed, std::size_t phase) {
+  constexpr Bytes length = 1_GiB;  // any would do; long enough that a byte is no matter
   const auto& legs = routed.legs(phase);
-  const Phase& pattern = routed.schedule().phases[phase];
-  const Bytes chunk = ChunkSizes(size, routed.schedule().chunks).largest();
   std::vector<FluidLink> links;
   for (const BytesPerSecond capacity : routed.capacities()) links.push_back({capacity});
   FluidNetwork network(links);
   for (std::size_t t = 0; t < legs.size(); ++t) {
-    if (chunk > Bytes(0)) {
-      network.start(network.add_route(legs[t].links), Seconds(0), chunk * pattern.repeats, static_cast<int>(t));
-    }
+    network.start(network.add_route(legs[t].links), Seconds(0), length, static_cast<int>(t));
   }
-  TransferCosts costs(static_cast<Eigen::Index>(legs.size()));
-  for (std::size_t t = 0; t < legs.size(); ++t) costs[static_cast<Eigen::Index>(t)] = legs[t].latency.si();
-  network.run([&](int t) { costs[t] += network.now().si() / pattern.repeats; });
-  return costs;
+  TransferRates rates = latencies(routed, phase);
+  network.run([&](int t) { rates.inverse_rate[t] = network.now().si() / length.si(); });
+  return rates;
 }
 
 }  // namespace farandole
