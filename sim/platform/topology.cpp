@@ -1,5 +1,7 @@
 #include "platform/topology.hpp"
 
+#include <fmt/format.h>
+
 namespace farandole {
 
 BytesPerSecond Topology::LinkRate::effective() const {
@@ -18,6 +20,16 @@ Platform build(const Topology& topology, int nodes, const Value& where) {
                std::to_string(nodes) + " nodes of " + std::to_string(topology.devices_per_node));
   }
   return find(topology_kinds(), topology.kind, "a topology kind", where).builder.build(topology, nodes);
+}
+
+Platform build_for(const Topology& topology, const Placement& placement, const Value& where) {
+  const int nodes = topology.nodes.value_or(placement.nodes_used);
+  if (placement.nodes_used > nodes) {
+    where.fail(fmt::format("at most {} ranks, {} nodes with {} slots each, on {}", nodes * topology.devices_per_node,
+                           nodes, topology.devices_per_node, topology.name),
+               fmt::format("{} ranks on {} nodes", placement.device_of_rank.size(), placement.nodes_used));
+  }
+  return build(topology, nodes, where);
 }
 
 }  // namespace farandole

@@ -16,6 +16,7 @@
 
 #include "config/document.hpp"
 #include "config/registry.hpp"
+#include "platform/placement.hpp"
 #include "platform/platform.hpp"
 
 namespace farandole {
@@ -62,6 +63,10 @@ Topology read_topology(const Value& where, const std::filesystem::path& file);
 /// The platform with `nodes` nodes; throws InputError at `where` when the topology has fewer, when `nodes` is not
 /// positive, and when there would be more than `most_devices`.
 Platform build(const Topology& topology, int nodes, const Value& where);
+
+/// The platform at its own size, or as large as the placement needs where that is open; fails at `where` when the
+/// placement needs more nodes than there are.
+Platform build_for(const Topology& topology, const Placement& placement, const Value& where);
 
 struct TopologyKind {
   Platform (*build)(const Topology&, int nodes);

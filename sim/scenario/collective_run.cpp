@@ -45,7 +45,7 @@ std::vector<Bytes> size_range(Bytes least, Bytes most, int factor) {
 std::vector<CollectivePoint> run_collective(const CollectiveRequest& request, const Topology& topology,
                                             const Value& where) {
   const Placement placement = place_by_slot(request.ranks, {}, topology.devices_per_node, where);
-  const Platform platform = build(topology, std::max(placement.nodes_used, topology.nodes.value_or(0)), where);
+  const Platform platform = build_for(topology, placement, where);
   const RankTimes start = all_at(request.ranks, Seconds(0));
   std::vector<CollectivePoint> points;
   for (const Fidelity fidelity : request.fidelities) {

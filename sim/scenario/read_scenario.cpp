@@ -71,13 +71,7 @@ PlatformSpec read_platform(const Value& where, const Catalogue& catalogue, Launc
   spec.ranks = launch.ranks;
   spec.placement = launch.line ? place(*launch.line, topology.devices_per_node, where)
                                : place_by_slot(launch.ranks, {}, topology.devices_per_node, where);
-  spec.platform = build(topology, topology.nodes.value_or(spec.placement.nodes_used), where);
-  if (spec.placement.nodes_used > spec.platform.nodes) {
-    where.fail(fmt::format("at most {} ranks, {} nodes with {} slots each, on {}",
-                           spec.platform.nodes * spec.platform.devices_per_node, spec.platform.nodes,
-                           spec.platform.devices_per_node, topology.name),
-               fmt::format("{} ranks on {} nodes", spec.ranks, spec.placement.nodes_used));
-  }
+  spec.platform = build_for(topology, spec.placement, where);
   spec.device = catalogue.device(spec.platform.device, name);
   return spec;
 }

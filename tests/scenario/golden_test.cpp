@@ -1,0 +1,61 @@
+// Every scenario is run and compared, point by point, with the table kept in tests/golden/.
+//
+// A difference is a change of results: if it is meant, FARANDOLE_UPDATE_GOLDEN=1 writes the new table, and the change
+// log says why.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include "report/training_report.hpp"
+#include "scenario/run.hpp"
+
+namespace farandole {
+namespace {
+
+using nlohmann::json;
+
+const std::filesystem::path source(FARANDOLE_SOURCE_DIR);
+
+json points_of(const std::filesystem::path& scenario) {
+  const RunResult result = run_document(Document::read(scenario), Catalogue(), {});
+  std::ostringstream text;
+  write_training(text, Format::json, {result.scenario, result.settings}, result.points);
+  return json::parse(text.str())["points"];
+}
+
+/// Compilers may round the last digits differently; nothing else may differ.
+void expect_same(const json& expected, const json& found, const std::string& where) {
+  if (expected.is_object()) {
+    ASSERT_EQ(expected.size(), found.size()) << where;
+    for (const auto& [key, value] : expected.items()) expect_same(value, found.at(key), where + "/" + key);
+  } else if (expected.is_number()) {
+    const double scale = std::max(std::abs(expected.get<double>()), 1e-9);
+    EXPECT_NEAR(expected.get<double>() / scale, found.get<double>() / scale, 1e-9) << where;
+  } else {
+    EXPECT_EQ(expected, found) << where;
+  }
+}
+
+TEST(Golden, EveryScenarioGivesThePointsItGaveBefore) {
+  for (const auto& entry : std::filesystem::directory_iterator(source / "scenarios")) {
+    if (entry.path().extension() != ".json") continue;
+    const auto golden = source / "tests/golden" / entry.path().filename();
+    const json found = points_of(entry.path());
+    if (std::getenv("FARANDOLE_UPDATE_GOLDEN") != nullptr) std::ofstream(golden) << found.dump(1) << "\n";
+    std::ifstream stream(golden);
+    ASSERT_TRUE(stream) << "no golden table for " << entry.path();
+    const json expected = json::parse(stream);
+    ASSERT_EQ(expected.size(), found.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      expect_same(expected[i], found[i], entry.path().stem().string() + "/" + std::to_string(i));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace farandole

@@ -1,0 +1,154 @@
+// The outward contract: commands, JSON keys, exit statuses.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/process.hpp"
+
+namespace farandole {
+namespace {
+
+using nlohmann::json;
+using test::Finished;
+using test::Workplace;
+using testing::HasSubstr;
+
+const std::string small_run =
+    "run " + test::scenario("horovod-512-roce25") + " --set '/sweep={\"/platform/ranks\": [1, 8]}' --quiet";
+
+TEST(RunCommand, PrintsThePointsWithTheirPromisedKeys) {
+  const Finished finished = Workplace().farandole(small_run + " --format json");
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  const json result = json::parse(finished.out);
+  for (const char* key : {"farandole", "scenario", "settings", "points"}) EXPECT_TRUE(result.contains(key)) << key;
+  ASSERT_EQ(result["points"].size(), 2U);
+  const json& point = result["points"][1];
+  for (const char* key : {"model", "variant", "ranks", "nodes", "platform", "strategy", "mode", "algorithm", "fidelity",
+                          "iteration_seconds", "iteration_seconds_p95", "samples_per_second", "scaling_efficiency"}) {
+    EXPECT_TRUE(point.contains(key)) << key;
+  }
+  double sum = 0;
+  for (const char* key : {"compute", "exposed_communication", "negotiation", "straggler", "input", "checkpoint", "other"}) {
+    sum += point["breakdown"].at(key).get<double>();
+  }
+  EXPECT_NEAR(sum / point["iteration_seconds"].get<double>(), 1, 1e-9);
+}
+
+TEST(RunCommand, GivesTheSameBytesEveryTime) {
+  const Workplace place;
+  EXPECT_EQ(place.farandole(small_run + " --format json").out, place.farandole(small_run + " --format json").out);
+  EXPECT_NE(place.farandole(small_run + " --format csv").out, place.farandole(small_run + " --seed 9 --format csv").out);
+}
+
+TEST(RunCommand, TakesAPastedLaunchLine) {
+  const Workplace place;
+  const Finished finished = place.farandole(
+      "run " + place.write("s.json", R"({"name": "s", "workload": {"model": "vgg16", "variant": "tf_cnn_benchmarks"},
+        "platform": {"topology": "roce25-4xp100"}, "strategy": {"version": "0.13.8"},
+        "measure": {"iterations": 3, "warmup": 1}})").string() +
+      " --format json --launch 'horovodrun -np 8 -H server1:4,server2:4 --cycle-time-ms 3.5 -p 12345 python train.py'");
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  const json result = json::parse(finished.out);
+  EXPECT_EQ(result["points"][0]["ranks"], 8);
+  EXPECT_EQ(result["points"][0]["nodes"], 2);
+  EXPECT_EQ(result["settings"]["horovod.cycle_time"], "3.5 ms");
+  EXPECT_THAT(finished.err, HasSubstr("ignored, no meaning here: -p 12345"));
+}
+
+TEST(RunCommand, WritesHorovodsTimelineOnRequest) {
+  const Workplace place;
+  const Finished finished = place.farandole(small_run + " --timeline t.json --output r.csv --format csv");
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  EXPECT_EQ(finished.out, "");
+  EXPECT_THAT(test::contents(place.folder() / "r.csv"), HasSubstr("scaling_efficiency"));
+  const json trace = json::parse(test::contents(place.folder() / "t.json"));
+  EXPECT_GT(trace.at("traceEvents").size(), 100U);
+  const std::string text = trace.dump();
+  for (const char* activity : {"NEGOTIATE_ALLREDUCE", "QUEUE", "MEMCPY_IN_FUSION_BUFFER", "NCCL_ALLREDUCE",
+                               "MEMCPY_OUT_FUSION_BUFFER", "CYCLE_START"}) {
+    EXPECT_THAT(text, HasSubstr(activity));
+  }
+}
+
+TEST(RunCommand, TheThreeFidelitiesStandSideBySide) {
+  const Finished finished = Workplace().farandole(small_run + " --fidelity all");
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  for (const char* fidelity : {"analytic", "flow", "message"}) EXPECT_THAT(finished.out, HasSubstr(fidelity));
+}
+
+TEST(CollectiveCommand, PrintsThePointsWithTheirPromisedKeys) {
+  const Finished finished = Workplace().farandole(
+      "collective -b 1M -e 4M -f 2 --op allreduce --algorithm ring --topology ethernet-25g --ranks 8 --format json");
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  const json points = json::parse(finished.out)["points"];
+  ASSERT_EQ(points.size(), 3U);
+  for (const char* key : {"op", "algorithm", "ranks", "bytes", "seconds", "algorithm_bandwidth", "bus_bandwidth",
+                          "fidelity", "folded"}) {
+    EXPECT_TRUE(points[0].contains(key)) << key;
+  }
+  // 2 (n-1) (alpha + M / (n B)) with n = 8, alpha = 2 us, M = 1 MiB, B = 3.125 GB/s
+  EXPECT_NEAR(points[0]["seconds"].get<double>(), 14 * (2e-6 + 1048576.0 / 8 / 3.125e9), 1e-12);
+  EXPECT_NEAR(points[0]["bus_bandwidth"].get<double>() / points[0]["algorithm_bandwidth"].get<double>(), 1.75, 1e-12);
+}
+
+TEST(ShowCommand, ListsEveryKindAsJson) {
+  const Workplace place;
+  for (const std::string kind : {"models", "topologies", "algorithms", "strategies"}) {
+    const Finished finished = place.farandole("show " + kind + " --format json");
+    ASSERT_EQ(finished.status, 0) << finished.err;
+    const json rows = json::parse(finished.out).at(kind);
+    ASSERT_FALSE(rows.empty());
+    for (const json& row : rows) {
+      EXPECT_TRUE(row.contains("name"));
+      EXPECT_TRUE(row.contains("summary"));
+    }
+  }
+}
+
+TEST(ShowCommand, PrintsTheRingRoundByRound) {
+  const Finished finished = Workplace().farandole("show algorithm ring --op allreduce --ranks 4");
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  EXPECT_THAT(finished.out, HasSubstr("rank 0 sends segment 3 to rank 1"));
+}
+
+TEST(ShowCommand, LooksIntoModelsTopologiesAndStrategies) {
+  const Workplace place;
+  EXPECT_THAT(place.farandole("show model vgg16").out, HasSubstr("138357544"));
+  EXPECT_THAT(place.farandole("show topology roce25-4xp100").out, HasSubstr("between nodes"));
+  EXPECT_THAT(place.farandole("show strategy horovod").out, HasSubstr("fusion_threshold"));
+}
+
+TEST(CheckCommand, AcceptsWhatComesWithTheProgram) {
+  for (const char* folder : {"scenarios", "topologies", "topologies/devices", "models"}) {
+    const Finished finished = Workplace().farandole(std::string("check '" FARANDOLE_SOURCE_DIR "'/") + folder + "/*.json");
+    EXPECT_EQ(finished.status, 0) << finished.err;
+  }
+}
+
+TEST(CheckCommand, NamesTheFirstMistake) {
+  const Workplace place;
+  const auto file = place.write("t.json", R"({"$schema": "x/topology.schema.json", "name": "t", "kind": "strr"})");
+  const Finished finished = place.farandole("check " + file.string());
+  EXPECT_EQ(finished.status, 2);
+  EXPECT_THAT(finished.err, HasSubstr("t.json:1: "));
+}
+
+TEST(DoctorCommand, SaysWhatItWasBuiltWith) {
+  const Finished finished = Workplace().farandole("doctor");
+  EXPECT_EQ(finished.status, 0);
+  EXPECT_THAT(finished.out, HasSubstr("simgrid        3.32"));
+  EXPECT_THAT(finished.out, HasSubstr("ready"));
+}
+
+TEST(Help, OfEveryCommandShowsAnExample) {
+  const Workplace place;
+  for (const char* command : {"run", "collective", "show", "check", "doctor"}) {
+    const Finished finished = place.farandole(std::string(command) + " --help");
+    EXPECT_EQ(finished.status, 0);
+    EXPECT_THAT(finished.out, HasSubstr("Example:\n  farandole " + std::string(command)));
+  }
+}
+
+}  // namespace
+}  // namespace farandole
