@@ -12,7 +12,6 @@ std::vector<Facet<TrainingPoint>> training_facets() {
       {"mode", [](const Point& p) { return p.mode; }},
       {"algorithm", [](const Point& p) { return p.algorithm; }},
       {"precision", [](const Point& p) { return p.precision; }},
-      {"compute source", [](const Point& p) { return p.compute_source; }},
       {"batch per rank", [](const Point& p) { return std::to_string(p.batch_per_rank); }, Align::right},
       {"ranks", [](const Point& p) { return std::to_string(p.ranks); }, Align::right, true},
       {"nodes", [](const Point& p) { return std::to_string(p.nodes); }, Align::right, true},

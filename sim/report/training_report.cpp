@@ -1,5 +1,6 @@
 #include "report/training_report.hpp"
 
+#include <algorithm>
 #include <array>
 #include <ostream>
 #include <utility>
@@ -50,11 +51,23 @@ Table table_of(const TrainingFacets& facets, Points points, const std::vector<st
   return table;
 }
 
+/// Where the compute times come from is a matter of the model: said once for each.
+void write_compute_sources(std::ostream& out, Points points) {
+  std::vector<std::string> said;
+  for (const TrainingPoint& point : points) {
+    const std::string line = "# compute of " + point.model + ": " + printable(point.compute_source);
+    if (std::ranges::find(said, line) != said.end()) continue;
+    said.push_back(line);
+    out << line << '\n';
+  }
+}
+
 void write_table(std::ostream& out, const Heading& heading, Points points) {
   const TrainingFacets facets = split(training_facets(), points);
   write_comment(out, heading);
   const std::string shared = shared_text(facets, points);
   if (!shared.empty()) out << "# all points: " << shared << '\n';
+  write_compute_sources(out, points);
   out << '\n';
   table_of(facets, points, {"iteration (ms)", "p95 (ms)", "samples/s", "efficiency (%)", "collectives", "gradients"},
            measured_cells)

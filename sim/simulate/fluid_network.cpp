@@ -34,6 +34,7 @@ class FluidNetwork::Engine {
   void start_at(Seconds when, int route, Seconds latency, Bytes size, int tag);
   void call_at(Seconds when, int tag);
   void run(const Done& done);
+  void restart();
   [[nodiscard]] Seconds now() const { return simgrid_.clock(); }
 
  private:
@@ -106,6 +107,11 @@ void FluidNetwork::Engine::run(const Done& done) {
   if (sending_ != 0 || !pending_.empty()) throw std::logic_error("SimGrid stopped while flows were still sending");
 }
 
+void FluidNetwork::Engine::restart() {
+  if (done_ != nullptr || sending_ != 0 || !pending_.empty()) throw std::logic_error("a restart while flows are left");
+  simgrid_.restart();
+}
+
 void FluidNetwork::Engine::begin(Seconds date) {
   while (!pending_.empty() && pending_.top().date <= date.si()) {
     const Pending next = pending_.top();
@@ -153,6 +159,10 @@ void FluidNetwork::call_at(Seconds when, int tag) {
 void FluidNetwork::run(const Done& done) {
   engine_->run(done);
 }
+void FluidNetwork::restart() {
+  engine_->restart();
+}
+
 Seconds FluidNetwork::now() const {
   return engine_->now();
 }

@@ -3,21 +3,21 @@
 // 1. Its lazy solver computes wrong shares when several flows have paid their latency at one moment: only the first
 //    link of each is solved anew. So SimGrid never sees a latency: FluidNetwork waits, and a flow is made in SimGrid
 //    the moment it begins to send, which marks all its links.
-// 2. It weights the shares by 1 / latency of the route. Our zone reports the same latency, 1 s, for every route, and
-//    network/latency-factor 0 makes nobody wait for it.
-// 3. surf/precision merges events closer than 1e-9 s. Here it follows the clock: a few units in the last place of it.
-//    A fixed 1e-13 s would still merge what lies closer, and would lose events altogether beyond 450 s, where the
-//    clock itself is coarser.
+// 2. It weights the shares by 1 / latency of the route. Without latency all weights are 1.
+// 3. surf/precision merges events closer than 1e-9 s. Here it follows the clock, at a few units in its last place: any
+//    fixed one is too coarse for the first events of a fast network or finer than the clock late in a long run.
 // 4. A Comm must outlive its own completion. Ours live as long as the engine and are used again. That is also what
 //    makes it fast: SimGrid's list of direct comms, scanned whole at every end of one, stays empty.
 // 5. A comm of 0 bytes never starts and a size is a whole number: FluidNetwork checks both.
 // 6. The defaults model TCP over a WAN: every factor is pinned below.
 // 7. The clock runs on between engines, so the rounding of a result would depend on what ran before: it is set back.
+// 8. Every engine leaves a callback behind that all later flows call, 15 ns each: they are removed.
 #include "simulate/fluid_network_simgrid.hpp"
 
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <exception>
 #include <limits>
 #include <stdexcept>
 #include <utility>
@@ -47,32 +47,39 @@ constexpr double kFirstHorizon = 0x1p-20;
 constexpr double kPrecision = 0x1p-50;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
+// No window, no acknowledgements on the way back, no share by bandwidth, and what a link carries is in its capacity.
 const std::map<std::string, std::string>& fixed_settings() {
   static const std::map<std::string, std::string> settings = {
-      {"maxmin/precision", "1e-12"},      // the default takes a link for full with 1e-5 of it left
-      {"network/bandwidth-factor", "1"},  // the file of the platform says what a link really carries
-      {"network/crosstraffic", "no"},     // no acknowledgements on the way back
-      {"network/latency-factor", "0"},    // see 2
-      {"network/model", "CM02"},         {"network/optim", "Lazy"},
-      {"network/solver", "maxmin"},      {"network/TCP-gamma", "0"},  // no window
-      {"network/weight-S", "0"},                                      // and no bandwidth in the weights
+      {"maxmin/precision", "1e-12"},  // the default takes a link for full with 1e-5 of it left
+      {"network/TCP-gamma", "0"},      {"network/bandwidth-factor", "1"}, {"network/crosstraffic", "no"},
+      {"network/latency-factor", "1"}, {"network/model", "CM02"},         {"network/optim", "Lazy"},
+      {"network/solver", "maxmin"},    {"network/weight-S", "0"},
   };
   return settings;
 }
 
-// SimGrid takes over Ctrl-C and segmentation faults when an engine is made; they belong to the program.
-struct KeepSignalHandlers {
-  KeepSignalHandlers() {
-    each([](int signal, struct sigaction& old) { sigaction(signal, nullptr, &old); });
+// SimGrid takes over Ctrl-C, crashes and std::terminate when the first engine is made; they belong to the program.
+struct KeepHandlers {
+  KeepHandlers() {
+    for (auto& [signal, old] : signals) sigaction(signal, nullptr, &old);
   }
-  ~KeepSignalHandlers() {
-    each([](int signal, struct sigaction& old) { sigaction(signal, &old, nullptr); });
+  ~KeepHandlers() {
+    for (auto& [signal, old] : signals) sigaction(signal, &old, nullptr);
+    std::set_terminate(terminate);
   }
-  void each(void (*act)(int signal, struct sigaction& old)) {
-    for (auto& [signal, old] : handlers) act(signal, old);
-  }
-  std::array<std::pair<int, struct sigaction>, 3> handlers = {{{SIGINT, {}}, {SIGSEGV, {}}, {SIGBUS, {}}}};
+  std::array<std::pair<int, struct sigaction>, 3> signals = {{{SIGINT, {}}, {SIGSEGV, {}}, {SIGBUS, {}}}};
+  std::terminate_handler terminate = std::get_terminate();
 };
+
+// The signal of SimGrid that a flow has ended. It is private, because callbacks are only ever added; but every engine
+// adds one of its own for ever, and all are called at every end. (Explicit instantiations are not subject to access.)
+using Completion = simgrid::xbt::signal<void(const s4u::Activity&)>;
+Completion& completion();
+template <Completion& signal>
+struct Opened {
+  friend Completion& completion() { return signal; }
+};
+template struct Opened<s4u::Activity::on_completion>;
 
 // SimGrid offers no way to set its clock back but exports it. Were the symbol missing, the clock would run on, and
 // times, which are relative to its start, would lose digits.
@@ -83,7 +90,7 @@ void set_clock_back() {
 
 std::unique_ptr<s4u::Engine> make_engine() {
   if (s4u::Engine::has_instance()) throw std::logic_error("a process holds one FluidNetwork at a time");
-  const KeepSignalHandlers keep;
+  const KeepHandlers keep;
   set_clock_back();
   std::array<std::string, 3> words = {"farandole", "--log=root.thresh:critical", "--cfg=debug/clean-atexit:no"};
   std::array<char*, 4> argv = {words[0].data(), words[1].data(), words[2].data(), nullptr};
@@ -97,16 +104,15 @@ std::unique_ptr<s4u::Engine> make_engine() {
   return engine;
 }
 
-// All flows go from one host to one other; the route is the one chosen just before the flow is started.
+// All flows go from one host to one other; the route is the one chosen just before the flow is started. No latency.
 class RouteZone : public simgrid::kernel::routing::NetZoneImpl {
  public:
   RouteZone() : NetZoneImpl("fluid") {}
   void choose(const Route& route) { route_ = &route; }
   void get_local_route(const simgrid::kernel::routing::NetPoint* /*from*/,
                        const simgrid::kernel::routing::NetPoint* /*to*/, simgrid::kernel::routing::Route* into,
-                       double* latency) override {
+                       double* /*latency*/) override {
     into->link_list_ = *route_;
-    if (latency != nullptr) *latency += 1;
   }
 
  private:
@@ -153,22 +159,6 @@ struct SimGridEngine::State {
   double timer_date = kNever;
 };
 
-namespace {
-
-// SimGrid's signal is global and cannot be left again, so it is joined once and each comm says whose it is.
-template <class Slot>
-void connect_completions() {
-  [[maybe_unused]] static const bool connected = [] {
-    s4u::Activity::on_completion_cb([](const s4u::Activity& activity) {
-      auto* slot = activity.get_data<Slot>();
-      if (slot != nullptr) slot->state->complete(*slot, activity.get_finish_time());
-    });
-    return true;
-  }();
-}
-
-}  // namespace
-
 SimGridEngine::State::State(std::span<const BytesPerSecond> capacities, Events reported)
     : engine(make_engine()),
       events(std::move(reported)),
@@ -183,7 +173,11 @@ SimGridEngine::State::State(std::span<const BytesPerSecond> capacities, Events r
   dead->turn_off();
   dead_link = {dead->get_impl()};
   zone->seal();
-  connect_completions<Slot>();
+  completion().disconnect_slots();
+  completion().connect([](const s4u::Activity& activity) {
+    auto* slot = activity.get_data<Slot>();
+    if (slot != nullptr) slot->state->complete(*slot, activity.get_finish_time());
+  });
   raise_horizon();
 }
 
@@ -271,6 +265,13 @@ void SimGridEngine::ring_at(Seconds date) {
 void SimGridEngine::run() {
   state_->engine->run();
   if (state_->late) throw std::logic_error("SimGrid reported the end of a flow too late");
+}
+
+void SimGridEngine::restart() {
+  set_clock_back();
+  state_->origin = s4u::Engine::get_clock();
+  state_->horizon = kFirstHorizon;
+  state_->raise_horizon();
 }
 
 Seconds SimGridEngine::clock() const {

@@ -39,6 +39,9 @@ class SimGridEngine {
   /// Returns when no flow is left and no timer is asked for.
   void run();
 
+  /// Sets clock() to zero; nothing may be under way.
+  void restart();
+
   [[nodiscard]] Seconds clock() const;
 
  private:

@@ -25,8 +25,8 @@ TEST(TrainingTable, ShowsWhatDiffersInColumnsAndWhatIsSharedOnce) {
   two_nodes.samples_per_second = 1638.4;
   const std::string expected = heading_text() +
                                "# all points: variant torchvision, platform roce25-4xp100, strategy horovod, mode "
-                               "synchronous, algorithm ring, precision fp32, compute source measured, batch per rank "
-                               "64, fidelity flow\n"
+                               "synchronous, algorithm ring, precision fp32, batch per rank 64, fidelity flow\n"
+                               "# compute of vgg16: measured\n# compute of resnet50: measured\n"
                                R"(
 model     ranks  nodes  iteration (ms)  p95 (ms)  samples/s  efficiency (%)  collectives  gradients
 vgg16       512    128         312.500   330.000  104,857.6            68.0           12   553.4 MB
