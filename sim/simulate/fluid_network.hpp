@@ -13,8 +13,9 @@
 // and nothing of an earlier one shows in the times of a later one, to the last bit. Time starts at zero. Equal times
 // are handled in the order of the calls that caused them, so a run is reproducible.
 //
-// Cost: about 0.6 us of CPU per flow on links that are not contended, however many are live; more where sharing
-// couples many links, since every start and end there changes the rates of all coupled flows.
+// Cost: about 0.55 us of CPU per flow on links that few flows share, however many are live. Where links are shared, a
+// start or an end costs about 0.2 us for every flow whose rate it may change: 65 us in an alltoall of 256 ranks. Links
+// that flows couple in a chain are walked by recursion: 32,000 in a row need 8 MB of stack.
 //
 // Errors: std::invalid_argument for a capacity, size, latency or index out of range; std::logic_error for a second
 // network, a time in the past and for flows that SimGrid never ended. An exception thrown by the callback leaves run().
