@@ -67,6 +67,7 @@ class Horovod final : public Strategy {
   void perform(Executor& executor);
   [[nodiscard]] bool data_ready(const Response& response) const;
   [[nodiscard]] bool all_cached(const std::vector<int>& gradients) const;
+  void record_announced(int gradient, const RankTimes& moments) const;
   void record_wait(const Response& response, double reached) const;
   void record_communication(const Response& response, const CommunicationTimes& times) const;
 
