@@ -98,7 +98,7 @@ std::unique_ptr<s4u::Engine> make_engine() {
   auto engine = std::make_unique<s4u::Engine>(&argc, argv.data());
   // SimGrid keeps its settings for the whole process and refuses to choose the model twice.
   [[maybe_unused]] static const bool configured = [] {
-    for (const auto& [key, value] : fixed_settings()) s4u::Engine::set_config(key + ":" + value);
+    for (const auto& [key, value] : fixed_settings()) s4u::Engine::set_config(fmt::format("{}:{}", key, value));
     return true;
   }();
   return engine;
