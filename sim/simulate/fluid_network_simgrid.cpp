@@ -162,7 +162,7 @@ struct SimGridEngine::State {
 SimGridEngine::State::State(std::span<const BytesPerSecond> capacities, Events reported)
     : engine(make_engine()),
       events(std::move(reported)),
-      zone(new RouteZone),
+      zone(new RouteZone),  // owned by SimGrid's engine
       source(zone->create_host("source", {1.0})),
       target(zone->create_host("target", {1.0})),
       origin(s4u::Engine::get_clock()) {

@@ -2,13 +2,12 @@
 //
 // A difference is a change of results: if it is meant, FARANDOLE_UPDATE_GOLDEN=1 writes the new table, and the change
 // log says why.
-#include <gtest/gtest.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "report/training_report.hpp"

@@ -2,9 +2,9 @@
 //
 // Horovod README and docs/summary.rst: "90% scaling efficiency for both Inception V3 and ResNet-101, and 68% scaling
 // efficiency for VGG-16" on 128 servers with 4 Pascal GPUs each, RoCE-capable 25 Gbit/s.
-#include <gtest/gtest.h>
-
 #include <filesystem>
+
+#include <gtest/gtest.h>
 
 #include "config/section.hpp"
 #include "scenario/run.hpp"

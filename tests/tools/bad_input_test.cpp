@@ -1,8 +1,8 @@
 // Bad input: one clear line on stderr, exit 2, nothing on stdout, nothing written.
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <algorithm>
 
 #include "tools/process.hpp"
 
@@ -25,19 +25,23 @@ class BadInput : public testing::Test {
     EXPECT_FALSE(std::filesystem::exists(place_.folder() / "result.json"));
     return finished.err;
   }
-  std::string run_file(const std::string& text) const { return message("run " + place_.write("s.json", text).string()); }
+  std::string run_file(const std::string& text) const {
+    return message("run " + place_.write("s.json", text).string());
+  }
   static std::string horovod() { return "run " + test::scenario("horovod-512-roce25"); }
 
   Workplace place_;
 };
 
 TEST_F(BadInput, AnUnknownModel) {
-  EXPECT_THAT(message(horovod() + " --set '/sweep/~1workload~1model=[\"vgg17\"]'"), HasSubstr("expected a model, got \"vgg17\""));
+  EXPECT_THAT(message(horovod() + " --set '/sweep/~1workload~1model=[\"vgg17\"]'"),
+              HasSubstr("expected a model, got \"vgg17\""));
 }
 
 TEST_F(BadInput, AMisspeltKeyWithItsLine) {
-  EXPECT_THAT(run_file("{\n  \"name\": \"x\",\n  \"worklaod\": {},\n  \"platform\": {},\n  \"strategy\": {}\n}\n"),
-              HasSubstr("s.json:3: /worklaod: expected a key \"workload\", got \"worklaod\"; did you mean \"workload\"?"));
+  EXPECT_THAT(
+      run_file("{\n  \"name\": \"x\",\n  \"worklaod\": {},\n  \"platform\": {},\n  \"strategy\": {}\n}\n"),
+      HasSubstr("s.json:3: /worklaod: expected a key \"workload\", got \"worklaod\"; did you mean \"workload\"?"));
 }
 
 TEST_F(BadInput, NegativeRanks) {
@@ -55,19 +59,27 @@ TEST_F(BadInput, RanksBeyondTheSlots) {
   EXPECT_THAT(message("collective --topology roce25-4xp100 --ranks 513"), HasSubstr("513"));
 }
 
-TEST_F(BadInput, AnEmptyFile) { EXPECT_THAT(run_file(""), HasSubstr("s.json")); }
+TEST_F(BadInput, AnEmptyFile) {
+  EXPECT_THAT(run_file(""), HasSubstr("s.json"));
+}
 
 TEST_F(BadInput, TenMegabytesOfBrackets) {
   EXPECT_THAT(run_file(std::string(10'000'000, '[')), HasSubstr("s.json:1: "));
 }
 
-TEST_F(BadInput, AFileThatIsNotThere) { EXPECT_THAT(message("run nowhere.json"), HasSubstr("nowhere.json")); }
+TEST_F(BadInput, AFileThatIsNotThere) {
+  EXPECT_THAT(message("run nowhere.json"), HasSubstr("nowhere.json"));
+}
 
 TEST_F(BadInput, AnUnknownOptionValue) {
-  EXPECT_THAT(message("collective --topology ethernet-25g --ranks 4 --algorithm rign"), HasSubstr("did you mean \"ring\"?"));
-  EXPECT_THAT(message("collective --topology ethernet-25g --ranks 4 --op allredcue"), HasSubstr("did you mean \"allreduce\"?"));
-  EXPECT_THAT(message("collective --topology ethernet-25g --ranks four"), HasSubstr("--ranks: expected a whole number"));
-  EXPECT_THAT(message("collective --topology ethernet-25g --ranks 4 -b 1M -e 1K"), HasSubstr("-e: expected at least the 1M of -b"));
+  EXPECT_THAT(message("collective --topology ethernet-25g --ranks 4 --algorithm rign"),
+              HasSubstr("did you mean \"ring\"?"));
+  EXPECT_THAT(message("collective --topology ethernet-25g --ranks 4 --op allredcue"),
+              HasSubstr("did you mean \"allreduce\"?"));
+  EXPECT_THAT(message("collective --topology ethernet-25g --ranks four"),
+              HasSubstr("--ranks: expected a whole number"));
+  EXPECT_THAT(message("collective --topology ethernet-25g --ranks 4 -b 1M -e 1K"),
+              HasSubstr("-e: expected at least the 1M of -b"));
   EXPECT_THAT(message("collective --topology ethernet-25g --ranks 4 -b 1.5"), HasSubstr("-b: expected a size"));
   EXPECT_THAT(message(horovod() + " --fidelity flwo"), HasSubstr("did you mean \"flow\"?"));
 }

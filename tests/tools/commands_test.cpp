@@ -1,7 +1,6 @@
 // The outward contract: commands, JSON keys, exit statuses.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
 #include <nlohmann/json.hpp>
 
 #include "tools/process.hpp"
@@ -29,7 +28,8 @@ TEST(RunCommand, PrintsThePointsWithTheirPromisedKeys) {
     EXPECT_TRUE(point.contains(key)) << key;
   }
   double sum = 0;
-  for (const char* key : {"compute", "exposed_communication", "negotiation", "straggler", "input", "checkpoint", "other"}) {
+  for (const char* key :
+       {"compute", "exposed_communication", "negotiation", "straggler", "input", "checkpoint", "other"}) {
     sum += point["breakdown"].at(key).get<double>();
   }
   EXPECT_NEAR(sum / point["iteration_seconds"].get<double>(), 1, 1e-9);
@@ -38,15 +38,19 @@ TEST(RunCommand, PrintsThePointsWithTheirPromisedKeys) {
 TEST(RunCommand, GivesTheSameBytesEveryTime) {
   const Workplace place;
   EXPECT_EQ(place.farandole(small_run + " --format json").out, place.farandole(small_run + " --format json").out);
-  EXPECT_NE(place.farandole(small_run + " --format csv").out, place.farandole(small_run + " --seed 9 --format csv").out);
+  EXPECT_NE(place.farandole(small_run + " --format csv").out,
+            place.farandole(small_run + " --seed 9 --format csv").out);
 }
 
 TEST(RunCommand, TakesAPastedLaunchLine) {
   const Workplace place;
   const Finished finished = place.farandole(
-      "run " + place.write("s.json", R"({"name": "s", "workload": {"model": "vgg16", "variant": "tf_cnn_benchmarks"},
+      "run " +
+      place
+          .write("s.json", R"({"name": "s", "workload": {"model": "vgg16", "variant": "tf_cnn_benchmarks"},
         "platform": {"topology": "roce25-4xp100"}, "strategy": {"version": "0.13.8"},
-        "measure": {"iterations": 3, "warmup": 1}})").string() +
+        "measure": {"iterations": 3, "warmup": 1}})")
+          .string() +
       " --format json --launch 'horovodrun -np 8 -H server1:4,server2:4 --cycle-time-ms 3.5 -p 12345 python train.py'");
   ASSERT_EQ(finished.status, 0) << finished.err;
   const json result = json::parse(finished.out);
@@ -83,8 +87,8 @@ TEST(CollectiveCommand, PrintsThePointsWithTheirPromisedKeys) {
   ASSERT_EQ(finished.status, 0) << finished.err;
   const json points = json::parse(finished.out)["points"];
   ASSERT_EQ(points.size(), 3U);
-  for (const char* key : {"op", "algorithm", "ranks", "bytes", "seconds", "algorithm_bandwidth", "bus_bandwidth",
-                          "fidelity", "folded"}) {
+  for (const char* key :
+       {"op", "algorithm", "ranks", "bytes", "seconds", "algorithm_bandwidth", "bus_bandwidth", "fidelity", "folded"}) {
     EXPECT_TRUE(points[0].contains(key)) << key;
   }
   // 2 (n-1) (alpha + M / (n B)) with n = 8, alpha = 2 us, M = 1 MiB, B = 3.125 GB/s
@@ -121,7 +125,8 @@ TEST(ShowCommand, LooksIntoModelsTopologiesAndStrategies) {
 
 TEST(CheckCommand, AcceptsWhatComesWithTheProgram) {
   for (const char* folder : {"scenarios", "topologies", "topologies/devices", "models"}) {
-    const Finished finished = Workplace().farandole(std::string("check '" FARANDOLE_SOURCE_DIR "'/") + folder + "/*.json");
+    const Finished finished =
+        Workplace().farandole(std::string("check '" FARANDOLE_SOURCE_DIR "'/") + folder + "/*.json");
     EXPECT_EQ(finished.status, 0) << finished.err;
   }
 }
