@@ -95,5 +95,20 @@ TEST(Run, HorovodTimelineAsksForATimeline) {
   EXPECT_FALSE(result.timeline->spans().empty());
 }
 
+// Every message of three networks on up to 64 ranks: some seconds, and the reason why `message` is not the default.
+TEST(SlowRun, TheHorovodPictureIsTheSameAtAllFidelitiesUpTo64Ranks) {
+  Document document = Document::read(std::string(FARANDOLE_SOURCE_DIR) + "/scenarios/horovod-512-roce25.json");
+  document.set("/sweep/~1platform~1ranks", "[1, 4, 16, 64]");
+  RunOptions all;
+  all.fidelities = {Fidelity::analytic, Fidelity::flow, Fidelity::message};
+  const RunResult result = run_document(document, Catalogue(), all);
+  ASSERT_EQ(result.points.size(), 36U);
+  for (std::size_t i = 0; i < result.points.size(); i += 3) {
+    const Seconds message = result.points[i + 2].iteration;
+    EXPECT_NEAR(result.points[i].iteration / message, 1, 1e-6) << result.points[i].model << result.points[i].ranks;
+    EXPECT_NEAR(result.points[i + 1].iteration / message, 1, 1e-6) << result.points[i].model << result.points[i].ranks;
+  }
+}
+
 }  // namespace
 }  // namespace farandole
