@@ -15,7 +15,7 @@ using Counts = Eigen::Array<std::int32_t, Eigen::Dynamic, 1>;
 /// counts(rank, chunk)[r]: how often rank r's contribution is summed into that chunk.
 class SymbolicState {
  public:
-  explicit SymbolicState(const Schedule& schedule) : chunks_(schedule.chunks) {
+  explicit SymbolicState(const Schedule& schedule) : chunks_(static_cast<std::size_t>(schedule.chunks)) {
     for (int rank = 0; rank < schedule.ranks; ++rank) {
       Counts own = Counts::Zero(schedule.ranks);
       own[rank] = 1;
@@ -23,10 +23,10 @@ class SymbolicState {
     }
   }
 
-  Counts& at(int rank, int chunk) { return cells_[static_cast<std::size_t>(rank * chunks_ + chunk)]; }
+  Counts& at(int rank, int chunk) { return cells_[static_cast<std::size_t>(rank) * chunks_ + static_cast<std::size_t>(chunk)]; }
 
  private:
-  int chunks_;
+  std::size_t chunks_;
   std::vector<Counts> cells_;
 };
 

@@ -77,7 +77,8 @@ class Runner {
     const std::string key = reference_key(scenario);
     const auto found = std::ranges::find(references_, key, &Reference::key);
     if (found != references_.end()) return found->iteration;
-    return references_.emplace_back(key, train_one_rank(scenario)).iteration;
+    references_.push_back({key, train_one_rank(scenario)});
+    return references_.back().iteration;
   }
 
   const Catalogue& catalogue_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <ranges>
 
 namespace farandole {
 
@@ -19,10 +20,10 @@ Job make_job(const Model& model, const ComputeTimes& times, Precision gradient_p
     device += times.backward[layer];
     host += host_dispatch.value_or(Seconds(0));
     const auto& tensors = model.layers[layer].tensors;
-    for (auto tensor = tensors.rbegin(); tensor != tensors.rend(); ++tensor) {
-      const Bytes size = element_size(gradient_precision) * static_cast<double>(tensor->elements());
+    for (const Tensor& tensor : tensors | std::views::reverse) {
+      const Bytes size = element_size(gradient_precision) * static_cast<double>(tensor.elements());
       // A host slower than its device cannot announce late: the measured step already contains its pace.
-      job.gradients.push_back({tensor->name, size, host_dispatch ? std::min(host, device) : device, device});
+      job.gradients.push_back({tensor.name, size, host_dispatch ? std::min(host, device) : device, device});
     }
   }
   job.backward_end = device;

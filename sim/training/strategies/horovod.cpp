@@ -11,9 +11,9 @@
 namespace farandole {
 
 Seconds negotiation_time(const ControlPlane& control, int ranks, int tensors, bool cached) {
-  const int depth = std::bit_width(static_cast<unsigned>(ranks - 1));  // ceil(log2 n)
-  if (cached) return control.latency * (2.0 * depth);
-  return control.latency * (4.0 * depth) + control.per_message * (static_cast<double>(ranks) * tensors);
+  const double depth = std::bit_width(static_cast<unsigned>(ranks - 1));  // ceil(log2 n)
+  if (cached) return control.latency * (2 * depth);
+  return control.latency * (4 * depth) + control.per_message * (static_cast<double>(ranks) * tensors);
 }
 
 Horovod::Horovod(const Job& job, int ranks, HorovodSettings settings, Timeline* timeline)
