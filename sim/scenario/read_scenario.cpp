@@ -20,17 +20,16 @@ const Row& choose(std::span<const Row> rows, std::string Row::*member, const Val
   where.fail_unknown(what, known);
 }
 
-/// "10 us", or "ready" for a framework that announces a gradient only when it is computed.
-std::optional<Seconds> read_host_dispatch(Section& section) {
-  // TensorFlow and PyTorch queue a kernel in about ten microseconds of host time; the result hardly moves with it as
-  // long as the host is ahead of the device (scenarios/README.md shows by how much).
-  const auto value = section.maybe("host_dispatch");
-  if (!value) return 10_us;
+/// "10 us", or "ready" for a framework that announces a gradient only when it is computed; nothing: as the device works.
+std::optional<Seconds> read_host_dispatch(const std::optional<Value>& value, const Device& device) {
+  // TensorFlow and PyTorch queue a kernel in about ten microseconds of host time; the result hardly moves with it as long
+  // as the host is ahead of the device (tools/compare_published.py shows by how much).
+  if (!value) return device.asynchronous ? std::optional<Seconds>(10_us) : std::nullopt;
   if (value->is_string() && read<std::string>(*value) == "ready") return std::nullopt;
   return read<Seconds>(*value);
 }
 
-WorkloadSpec read_workload(const Value& where, const Catalogue& catalogue) {
+WorkloadSpec read_workload(const Value& where, const Catalogue& catalogue, const Device& device) {
   Section section(where);
   WorkloadSpec workload;
   const Value model = section.child("model");
@@ -39,7 +38,7 @@ WorkloadSpec read_workload(const Value& where, const Catalogue& catalogue) {
   workload.model = choose_variant(found, variant ? read<std::string>(*variant) : "", variant.value_or(model));
   if (const auto batch = section.maybe("batch_per_rank")) workload.batch_per_rank = read_at_least(*batch, 1);
   if (const auto precision = section.maybe("precision")) workload.precision = read_precision(*precision);
-  workload.host_dispatch = read_host_dispatch(section);
+  workload.host_dispatch = read_host_dispatch(section.maybe("host_dispatch"), device);
   section.finish();
   return workload;
 }
@@ -169,9 +168,10 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   Scenario scenario;
   scenario.name = section.required<std::string>("name");
   section.maybe("summary");
-  scenario.workload = read_workload(section.child("workload"), catalogue);
+  const Value workload = section.child("workload");
   Launch launch;
   scenario.platform = read_platform(section.child("platform"), catalogue, launch);
+  scenario.workload = read_workload(workload, catalogue, scenario.platform.device);
   if (launch.line) scenario.ignored = launch.line->ignored;
   scenario.strategy = read_strategy(section.child("strategy"), launch, scenario);
   scenario.allreduce = *find_algorithm(Operation::allreduce, "ring");

@@ -27,7 +27,8 @@ HorovodSettings horovod_settings(const Scenario& scenario) {
   return {scenario.strategy.horovod,
           {transport.control_latency, scenario.strategy.coordinator_per_message},
           scenario.platform.device.memory_bandwidth,
-          scenario.seed};
+          scenario.seed,
+          scenario.platform.device.asynchronous ? "NCCL_ALLREDUCE" : "MPI_ALLREDUCE"};
 }
 
 TrainingRun run(const Scenario& scenario, const Job& job, const Variability& variability, const Placement& placement,

@@ -80,6 +80,7 @@ Device read_device(const Value& where, const std::filesystem::path& file) {
   device.peak = read_peaks(section.child("peak"));
   device.memory_bandwidth = read_positive<BytesPerSecond>(section, "memory_bandwidth", "a positive rate");
   device.memory = read_positive<Bytes>(section, "memory", "a positive size");
+  device.asynchronous = section.optional("asynchronous", true);
   device.assumed_efficiency = read_efficiency(section.child("assumed_efficiency"));
   section.required<std::string>("source");
   for (const Value& row : section.child("measurements").elements()) {

@@ -39,6 +39,8 @@ struct Device {
   std::map<Precision, FlopPerSecond> peak;  // dense multiply-add rate counted as two operations
   BytesPerSecond memory_bandwidth;
   Bytes memory;
+  /// A GPU works through a queue that its host fills ahead of it; a CPU does one thing after the other.
+  bool asynchronous = true;
   double assumed_efficiency = 0;  // share of peak a convolutional network reaches where nothing was measured
   std::vector<Measurement> measurements;
 };

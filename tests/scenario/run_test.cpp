@@ -81,6 +81,12 @@ TEST(Run, ALaunchLineSetsRanksPlacementAndHorovodsSettings) {
   EXPECT_FALSE(result.ignored.empty());
 }
 
+TEST(Run, AHostRunsAheadOfAGpuAndNotOfACpu) {
+  EXPECT_EQ(test::run({}).settings.at("workload.host_dispatch"), "10 us");
+  const RunResult cpu = test::run({{"/platform/override", R"({"/node/device": "knl7230"})"}});
+  EXPECT_EQ(cpu.settings.at("workload.host_dispatch"), "ready");
+}
+
 TEST(Run, SettingsListWhatTheResultDependsOn) {
   const RunResult result = test::run({{"/measure/fidelity", "flow"}});
   for (const char* key : {"horovod.cycle_time", "effects.step_jitter", "simgrid.version", "measure.seed"}) {
