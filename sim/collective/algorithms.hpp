@@ -1,9 +1,10 @@
 // The catalogue of collective algorithms: one row per operation and name.
 //
-// An algorithm is one function from a number of ranks to a Schedule, in a file of its own under algorithms/, and one
-// row here. `show algorithms` lists the rows, scenarios and the command line pick from them.
+// An algorithm is one function from a Shape to a Schedule, in a file of its own under algorithms/, and one row here.
+// `show algorithms` lists the rows, scenarios and the command line pick from them.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,11 +13,23 @@
 
 namespace farandole {
 
+/// What an algorithm is built for. A number of ranks alone is a shape.
+struct Shape {
+  Shape(int size) : ranks(size) {}
+  Shape(int size, int root_rank) : ranks(size), root(root_rank) {}
+
+  int ranks;
+  int root = 0;
+  int ranks_per_node = 1;       // ranks 0 .. k-1 sit on the first node, and so on; the last node may have fewer
+  int segments = 0;             // in pipelines; 0: as the algorithm sees fit
+  std::vector<double> weights;  // sizes of the ranks' contributions to each other; empty: all alike
+};
+
 struct Algorithm {
   Operation operation;
   std::string name;
   std::string summary;
-  Schedule (*build)(int ranks);
+  std::function<Schedule(const Shape& shape)> build;
 };
 
 std::span<const Algorithm> algorithms();
@@ -24,10 +37,7 @@ std::span<const Algorithm> algorithms();
 /// The row, or nullptr.
 const Algorithm* find_algorithm(Operation operation, const std::string& name);
 
-/// The names of the algorithms of an operation, and of all operations, for messages.
+/// The names of the algorithms of an operation, for messages.
 std::vector<std::string> algorithm_names(Operation operation);
-std::vector<std::string> operation_names();
-const Operation* find_operation(const std::string& name);
-std::string name(Operation operation);
 
 }  // namespace farandole

@@ -1,130 +1,141 @@
 #include "collective/proof.hpp"
 
-#include <set>
-#include <utility>
+#include <random>
 
 #include <fmt/format.h>
 
-#include "collective/algorithms.hpp"
+#include "collective/apply.hpp"
+#include "collective/specification.hpp"
+#include "collective/symbolic_state.hpp"
 
 namespace farandole {
 namespace {
 
-using Counts = Eigen::Array<std::int32_t, Eigen::Dynamic, 1>;
+using Fault = std::optional<std::string>;
 
-/// counts(rank, chunk)[r]: how often rank r's contribution is summed into that chunk.
-class SymbolicState {
- public:
-  explicit SymbolicState(const Schedule& schedule) : chunks_(static_cast<std::size_t>(schedule.chunks)) {
-    for (int rank = 0; rank < schedule.ranks; ++rank) {
-      Counts own = Counts::Zero(schedule.ranks);
-      own[rank] = 1;
-      cells_.insert(cells_.end(), static_cast<std::size_t>(schedule.chunks), own);
+std::string heading(const Schedule& schedule) {
+  return fmt::format("{} {}", schedule.algorithm, name(schedule.operation));
+}
+
+/// Only what a rank holds can be sent.
+Fault find_empty_send(const Schedule& schedule, const Phase& phase, int repeat, const SymbolicState& state) {
+  Fault fault;
+  for_each_transfer(schedule, phase, repeat, [&](const Transfer& transfer, std::size_t /*index*/) {
+    for_each_chunk(schedule, phase, transfer, [&](Chunk chunk) {
+      if (fault || (state.at(transfer.from, chunk) != 0).any()) return;
+      fault = fmt::format("{}: phase {}, repeat {}: rank {} sends chunk {} to rank {} before it holds anything of it",
+                          heading(schedule), phase.name, repeat, transfer.from, chunk, transfer.to);
+    });
+  });
+  return fault;
+}
+
+Fault find_broken_promise(const Schedule& schedule, int rank, Chunk chunk, const Counts& counts) {
+  for (int source = 0; source < schedule.ranks; ++source) {
+    const Wanted want = wanted(schedule, chunk, source);
+    const int count = counts[source];
+    if (want == Wanted::once ? count == 1 : want == Wanted::never ? count == 0 : count > 0) continue;
+    const char* instead = want == Wanted::once ? "once" : want == Wanted::never ? "never" : "at least once";
+    return fmt::format("{}: chunk {} of rank {} ends with rank {}'s contribution {} times, not {}", heading(schedule),
+                       chunk, rank, source, count, instead);
+  }
+  return std::nullopt;
+}
+
+/// Where the chunk begins in a buffer, an element for each byte.
+Eigen::Index begin_of(const ChunkSizes& sizes, Chunk chunk) {
+  return static_cast<Eigen::Index>(sizes.before(chunk).si());
+}
+
+/// Random where the rank contributes, and elsewhere what no sum of contributions can hide.
+IntegerVector random_buffer(const Schedule& schedule, const ChunkSizes& sizes, int rank, std::mt19937_64& random) {
+  constexpr std::int64_t most = 1'000'000'000;
+  std::uniform_int_distribution<std::int64_t> any(-most, most);
+  const std::int64_t poison = most * 1'000'000;
+  IntegerVector buffer(begin_of(sizes, schedule.chunks));
+  for (Chunk chunk = 0; chunk < schedule.chunks; ++chunk) {
+    const bool own = contributes(schedule, rank, chunk);
+    for (Eigen::Index i = begin_of(sizes, chunk); i < begin_of(sizes, chunk + 1); ++i) {
+      buffer[i] = own ? any(random) : poison;
     }
   }
-
-  Counts& at(int rank, int chunk) { return cells_[static_cast<std::size_t>(rank) * chunks_ + static_cast<std::size_t>(chunk)]; }
-
- private:
-  std::size_t chunks_;
-  std::vector<Counts> cells_;
-};
-
-/// Applies one round to any state: `read(rank, chunk)` copies a chunk out, `write(rank, chunk, value, action)` puts it
-/// in.
-template <class Read, class Write>
-void apply_round(const Schedule& schedule, const Phase& phase, int repeat, Read read, Write write) {
-  std::vector<std::pair<Transfer, decltype(read(0, 0))>> in_flight;
-  in_flight.reserve(phase.transfers.size());
-  for (Transfer transfer : phase.transfers) {
-    transfer.chunk = chunk_in_repeat(schedule, phase, transfer, repeat);
-    in_flight.emplace_back(transfer, read(transfer.from, transfer.chunk));
-  }
-  for (const auto& [transfer, value] : in_flight) write(transfer.to, transfer.chunk, value, transfer.action);
+  return buffer;
 }
 
-template <class Read, class Write>
-void apply_all(const Schedule& schedule, Read read, Write write) {
-  for (const Phase& phase : schedule.phases) {
-    for (int repeat = 0; repeat < phase.repeats; ++repeat) apply_round(schedule, phase, repeat, read, write);
+Fault find_wrong_number(const Schedule& schedule, const ChunkSizes& sizes, int rank, Chunk chunk,
+                        const std::vector<IntegerVector>& before, const IntegerVector& after) {
+  for (Eigen::Index i = begin_of(sizes, chunk); i < begin_of(sizes, chunk + 1); ++i) {
+    std::int64_t expected = 0;
+    for (int source = 0; source < schedule.ranks; ++source) {
+      if (contributes(schedule, source, chunk)) expected += before[static_cast<std::size_t>(source)][i];
+    }
+    if (after[i] != expected) {
+      return fmt::format("{}: element {} of chunk {} of rank {} ends as {}, not {}", heading(schedule), i, chunk, rank,
+                         after[i], expected);
+    }
   }
+  return std::nullopt;
 }
 
-std::optional<std::string> find_malformed(const Schedule& schedule, const Phase& phase, const Transfer& transfer) {
-  const auto outside = [](int value, int limit) { return value < 0 || value >= limit; };
-  if (outside(transfer.from, schedule.ranks) || outside(transfer.to, schedule.ranks)) {
-    return fmt::format("phase {}: a transfer from rank {} to rank {}, of {} ranks", phase.name, transfer.from,
-                       transfer.to, schedule.ranks);
-  }
-  if (transfer.from == transfer.to) return fmt::format("phase {}: rank {} sends to itself", phase.name, transfer.from);
-  if (outside(transfer.chunk, schedule.chunks)) {
-    return fmt::format("phase {}: chunk {}, of {} chunks", phase.name, transfer.chunk, schedule.chunks);
+/// Calls `find(rank, chunk)` for all that is promised until it finds something.
+template <class Find>
+Fault first_fault(const Schedule& schedule, Find find) {
+  for (int rank = 0; rank < schedule.ranks; ++rank) {
+    for (Chunk chunk = 0; chunk < schedule.chunks; ++chunk) {
+      if (!is_promised(schedule, rank, chunk)) continue;
+      if (auto fault = find(rank, chunk)) return fault;
+    }
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<std::string> find_malformed(const Schedule& schedule) {
-  for (const Phase& phase : schedule.phases) {
-    // With every repeat all chunks of a phase move on together, so one repeat decides for all.
-    std::set<std::pair<int, int>> copied;
-    for (const Transfer& transfer : phase.transfers) {
-      if (auto malformed = find_malformed(schedule, phase, transfer)) return malformed;
-      if (transfer.action == Action::copy && !copied.emplace(transfer.to, transfer.chunk).second) {
-        return fmt::format("phase {}: chunk {} of rank {} is overwritten twice in a round", phase.name, transfer.chunk,
-                           transfer.to);
-      }
-    }
-  }
-  return std::nullopt;
-}
-
 std::optional<std::string> disprove(const Schedule& schedule) {
   if (auto malformed = find_malformed(schedule)) return malformed;
   SymbolicState state(schedule);
-  apply_all(
-      schedule, [&](int rank, int chunk) { return state.at(rank, chunk); },
-      [&](int rank, int chunk, const Counts& value, Action action) {
-        if (action == Action::reduce) {
-          state.at(rank, chunk) += value;
-        } else {
-          state.at(rank, chunk) = value;
-        }
-      });
-  for (int rank = 0; rank < schedule.ranks; ++rank) {
-    for (int chunk = 0; chunk < schedule.chunks; ++chunk) {
-      const Counts& counts = state.at(rank, chunk);
-      for (int source = 0; source < schedule.ranks; ++source) {
-        if (counts[source] == 1) continue;
-        return fmt::format("{} {}: chunk {} of rank {} ends with rank {}'s contribution {} times, not once",
-                           schedule.algorithm, name(schedule.operation), chunk, rank, source, counts[source]);
-      }
+  for (const Phase& phase : schedule.phases) {
+    for (int repeat = 0; repeat < phase.repeats; ++repeat) {
+      if (auto fault = find_empty_send(schedule, phase, repeat, state)) return fault;
+      state.apply(schedule, phase, repeat);
     }
   }
-  return std::nullopt;
+  return first_fault(schedule, [&](int rank, Chunk chunk) {
+    return find_broken_promise(schedule, rank, chunk, state.at(rank, chunk));
+  });
 }
 
 void execute(const Schedule& schedule, std::vector<IntegerVector>& buffers) {
-  const Eigen::Index length = buffers.front().size();
-  const ChunkSizes sizes(Bytes(static_cast<double>(length)), schedule.chunks);
-  std::vector<Eigen::Index> begin(1, 0);
-  for (int chunk = 0; chunk < schedule.chunks; ++chunk) {
-    begin.push_back(begin.back() + static_cast<Eigen::Index>(sizes[chunk].si()));
-  }
-  const auto segment = [&](int rank, int chunk) {
-    const auto c = static_cast<std::size_t>(chunk);
-    return buffers[static_cast<std::size_t>(rank)].segment(begin[c], begin[c + 1] - begin[c]);
+  const auto length = static_cast<double>(buffers.front().size());
+  const ChunkSizes sizes(Bytes(schedule.operation == Operation::alltoall ? length / schedule.ranks : length), schedule);
+  const auto segment = [&](int rank, Chunk chunk) {
+    const Eigen::Index begin = begin_of(sizes, chunk);
+    return buffers[static_cast<std::size_t>(rank)].segment(begin, begin_of(sizes, chunk + 1) - begin);
   };
   apply_all(
-      schedule, [&](int rank, int chunk) { return IntegerVector(segment(rank, chunk)); },
-      [&](int rank, int chunk, const IntegerVector& value, Action action) {
+      schedule, [&](int rank, Chunk chunk) { return IntegerVector(segment(rank, chunk)); },
+      [&](int rank, Chunk chunk, const IntegerVector& value, Action action) {
         if (action == Action::reduce) {
           segment(rank, chunk) += value;
         } else {
           segment(rank, chunk) = value;
         }
       });
+}
+
+std::optional<std::string> disprove_numerically(const Schedule& schedule, int size, std::uint64_t seed) {
+  // What a barrier carries may come twice: it has no sum to get right.
+  if (schedule.operation == Operation::barrier) return std::nullopt;
+  const ChunkSizes sizes(Bytes(size), schedule);
+  std::mt19937_64 random(seed);
+  std::vector<IntegerVector> before;
+  before.reserve(static_cast<std::size_t>(schedule.ranks));
+  for (int rank = 0; rank < schedule.ranks; ++rank) before.push_back(random_buffer(schedule, sizes, rank, random));
+  std::vector<IntegerVector> after = before;
+  execute(schedule, after);
+  return first_fault(schedule, [&](int rank, Chunk chunk) {
+    return find_wrong_number(schedule, sizes, rank, chunk, before, after[static_cast<std::size_t>(rank)]);
+  });
 }
 
 }  // namespace farandole

@@ -1,7 +1,9 @@
 // Proofs that a schedule computes its operation, independent of how the algorithm was written.
 //
+// Called by the tests for every algorithm, and for every schedule that a user brings. What an operation promises is in
+// collective/specification.hpp.
 // Symbolic: every chunk of every rank carries the multiset of ranks summed into it, as a count per rank. Before: rank r
-// holds its own contribution once. After an allreduce: every chunk of every rank holds every rank's exactly once.
+// holds its own contribution once, or nothing. After: what is promised, exactly.
 // Numeric: the schedule is carried out on vectors of integers, where sums are exact and `==` is meant.
 //
 // Both follow the rule of collective/schedule.hpp: a round reads the state before it. Cost is O(ranks^2 chunks).
@@ -14,20 +16,27 @@
 
 #include <Eigen/Core>
 
+#include "collective/chunk_sizes.hpp"
 #include "collective/schedule.hpp"
 
 namespace farandole {
 
 /// What is wrong with the form of a schedule: a rank or chunk out of range, a send to oneself, two transfers of one
-/// round that overwrite the same chunk. Nothing when the form is right.
+/// round that write the same chunk where one overwrites. Nothing when the form is right.
 std::optional<std::string> find_malformed(const Schedule& schedule);
 
-/// The first rank and chunk that do not hold what the operation promises, as a sentence; nothing when proved.
+/// The first rank and chunk that do not hold what the operation promises, or are sent before they hold anything, as a
+/// sentence; nothing when proved.
 std::optional<std::string> disprove(const Schedule& schedule);
 
 using IntegerVector = Eigen::Matrix<std::int64_t, Eigen::Dynamic, 1>;
 
-/// Carries the schedule out: `buffers[r]` is rank r's data (all of one length), cut as ChunkSizes cuts bytes.
+/// Carries the schedule out on bytes' stead: `buffers[r]` is rank r's data, ranks * size long for an alltoall and size
+/// long for the rest, cut as ChunkSizes(size, schedule) cuts bytes. Where a rank contributes nothing to a chunk, what
+/// stands there must not matter.
 void execute(const Schedule& schedule, std::vector<IntegerVector>& buffers);
+
+/// Carries the schedule out on random integers and compares every promised element: the first wrong one, as a sentence.
+std::optional<std::string> disprove_numerically(const Schedule& schedule, int size, std::uint64_t seed);
 
 }  // namespace farandole

@@ -6,65 +6,110 @@
 //   The transfers of a round read the state at the end of the round before; a rank enters round k+1 when its own
 //   transfers of round k, sent and received, are done; there is no global barrier.
 //
-// The value is compact: a phase is one pattern of at most a few transfers per rank, repeated; with every repeat each
-// transfer's chunk moves on by `chunk_step` (modulo the number of chunks). A ring of n ranks is two phases of n
-// transfers, each repeated n-1 times: O(n), not O(n^2).
+// The value is compact: a phase is one pattern of at most a few transfers per rank, repeated; from repeat to repeat
+// the pattern moves on by fixed steps, in chunks, in rows of chunks and in receivers, each modulo its range. A ring of
+// n ranks is two phases of n transfers, each repeated n-1 times: O(n), not O(n^2); so is an alltoall (`peer_step`), a
+// pipeline (`window`), and what sends to everybody at once (`fan`). Nobody but `in_repeat` and `for_each_chunk` works
+// out what a transfer carries.
+//
+// Chunks lie in a grid of `rows` equal rows; chunk c is column c mod columns of row c / columns. Most algorithms have
+// one row. What the chunks mean to an operation is said in collective/specification.hpp.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "units/quantity.hpp"
+#include "collective/operation.hpp"
 
 namespace farandole {
-
-enum class Operation : std::uint8_t { allreduce };
 
 enum class Action : std::uint8_t {
   copy,   // the receiver's chunk becomes the sender's
   reduce  // the sender's chunk is added to the receiver's
 };
 
+/// A chunk's number, or how many there are: of an alltoall, ranks squared.
+using Chunk = std::int64_t;
+
 struct Transfer {
   int from = 0;
   int to = 0;
-  int chunk = 0;  // in the first repeat
+  Chunk chunk = 0;  // in the first repeat it takes part in
   Action action = Action::copy;
+  int count = 1;  // neighbouring chunks of the row, from `chunk` on; past the end of the row they go on at its start
+  int start = 0;  // the first repeat it takes part in; other than 0 only in a phase with a window
+};
+
+/// A step in the grid of chunks.
+struct Offset {
+  int row = 0;
+  int column = 0;
 };
 
 struct Phase {
   std::string name;
   std::vector<Transfer> transfers;
   int repeats = 1;
-  int chunk_step = 0;
+  int chunk_step = 0;            // columns per step; a step is a repeat, or with a fan a lane of a repeat
+  int row_step = 0;              // rows per step
+  int peer_step = 0;             // receivers per step
+  int fan = 1;                   // lanes: every transfer is sent so often in one repeat, each time a step further
+  int window = 0;                // in how many repeats a transfer takes part, from its start on; 0: in all
+  std::vector<Offset> bundle{};  // every transfer carries its chunks moved by each of these; empty: just its chunks
 };
 
 struct Schedule {
   Operation operation = Operation::allreduce;
   std::string algorithm;
   int ranks = 1;
-  int chunks = 1;
+  Chunk chunks = 1;
   std::vector<Phase> phases;
+  int rows = 1;
+  int root = 0;                   // of operations that have one
+  std::vector<double> weights{};  // relative sizes of the chunks; empty: all alike
 };
 
-/// The chunk `transfer` carries in the given repeat of its phase.
-int chunk_in_repeat(const Schedule& schedule, const Phase& phase, const Transfer& transfer, int repeat);
+/// Whether the transfer takes part in that repeat of its phase.
+bool takes_part(const Phase& phase, const Transfer& transfer, int repeat);
+
+/// The transfer with the receiver and the first chunk it has in a lane of a repeat of its phase.
+Transfer in_repeat(const Schedule& schedule, const Phase& phase, const Transfer& transfer, int repeat, int lane = 0);
+
+/// The first chunk `transfer` carries in the given repeat of its phase.
+Chunk chunk_in_repeat(const Schedule& schedule, const Phase& phase, const Transfer& transfer, int repeat);
+
+/// `chunk` moved through the grid, modulo its rows and its columns.
+Chunk moved(const Schedule& schedule, Chunk chunk, std::int64_t rows, std::int64_t columns);
+
+/// Calls `visit(chunk)` for every chunk of a transfer that in_repeat has placed.
+template <class Visit>
+void for_each_chunk(const Schedule& schedule, const Phase& phase, const Transfer& placed, Visit visit) {
+  static const std::vector<Offset> alone(1);
+  for (const Offset& offset : phase.bundle.empty() ? alone : phase.bundle) {
+    for (int i = 0; i < placed.count; ++i) visit(moved(schedule, placed.chunk, offset.row, offset.column + i));
+  }
+}
+
+/// Calls `visit(transfer, index)` for all that is sent in a round, placed; index = position * fan + lane.
+template <class Visit>
+void for_each_transfer(const Schedule& schedule, const Phase& phase, int repeat, Visit visit) {
+  std::size_t index = 0;
+  for (const Transfer& transfer : phase.transfers) {
+    const bool sends = takes_part(phase, transfer, repeat);
+    for (int lane = 0; lane < phase.fan; ++lane, ++index) {
+      if (sends) visit(in_repeat(schedule, phase, transfer, repeat, lane), index);
+    }
+  }
+}
+
+/// How many indices for_each_transfer counts through.
+std::size_t transfers_per_round(const Phase& phase);
+
+/// In how many repeats each transfer of the phase takes part.
+int active_repeats(const Phase& phase);
 
 /// Rounds over all phases.
 int rounds(const Schedule& schedule);
-
-/// A buffer of whole bytes cut into nearly equal chunks: the first `total mod chunks` of them are one byte longer.
-class ChunkSizes {
- public:
-  ChunkSizes(Bytes total, int chunks);
-  [[nodiscard]] Bytes operator[](int chunk) const;
-  [[nodiscard]] Bytes largest() const;
-  [[nodiscard]] bool equal() const { return longer_ == 0; }
-
- private:
-  double base_;
-  int longer_;
-};
 
 }  // namespace farandole

@@ -1,24 +1,53 @@
-#include <array>
-
 #include "collective/algorithms.hpp"
+#include "collective/algorithms/binomial.hpp"
+#include "collective/algorithms/bruck.hpp"
+#include "collective/algorithms/chain.hpp"
+#include "collective/algorithms/direct.hpp"
+#include "collective/algorithms/dissemination.hpp"
+#include "collective/algorithms/double_tree.hpp"
+#include "collective/algorithms/halving_doubling.hpp"
+#include "collective/algorithms/hierarchical.hpp"
+#include "collective/algorithms/pairwise.hpp"
+#include "collective/algorithms/recursive_doubling.hpp"
+#include "collective/algorithms/reduce_broadcast.hpp"
 #include "collective/algorithms/ring.hpp"
+#include "collective/algorithms/scatter_allgather.hpp"
+#include "collective/algorithms/segmented_ring.hpp"
+#include "collective/algorithms/torus.hpp"
 
 namespace farandole {
-namespace {
-
-struct NamedOperation {
-  Operation operation;
-  const char* name;
-};
-
-constexpr std::array operations{NamedOperation{Operation::allreduce, "allreduce"}};
-
-}  // namespace
 
 std::span<const Algorithm> algorithms() {
+  using enum Operation;
   static const std::vector<Algorithm> rows{
-      {Operation::allreduce, "ring", "reduce-scatter, then allgather, both around one ring; bandwidth-optimal",
-       ring_allreduce},
+      {allreduce, "ring", "reduce-scatter, then allgather, both around one ring; bandwidth-optimal", ring_allreduce},
+      {allreduce, "segmented_ring", "the ring, its reduce-scatter segment by segment", segmented_ring_allreduce},
+      {allreduce, "hierarchical", "within the node, a ring between nodes, within the node", hierarchical_allreduce},
+      {allreduce, "recursive_doubling", "all data exchanged at distance 1, 2, 4, ...", recursive_doubling_allreduce},
+      {allreduce, "halving_doubling", "recursive halving, then doubling (Rabenseifner)", halving_doubling_allreduce},
+      {allreduce, "double_tree", "half of the data up and down each of two binary trees (NCCL)", double_tree_allreduce},
+      {allreduce, "torus", "rings along the lines and columns of a grid of ranks", torus_allreduce},
+      {allreduce, "direct", "everybody sends everybody his block, then his sum", direct_allreduce},
+      {allreduce, "reduce_broadcast", "a binomial reduce to one rank, then a broadcast", reduce_broadcast_allreduce},
+      {reduce_scatter, "ring", "once around one ring; bandwidth-optimal", ring_reduce_scatter},
+      {reduce_scatter, "recursive_halving", "half of the rest at distance n/2, n/4, ...",
+       recursive_halving_reduce_scatter},
+      {reduce_scatter, "direct", "everybody sends everybody his block at once", direct_reduce_scatter},
+      {allgather, "ring", "once around one ring", ring_allgather},
+      {allgather, "recursive_doubling", "all that is held at distance 1, 2, 4, ...", recursive_doubling_allgather},
+      {allgather, "bruck", "log2 n rounds for any number of ranks", bruck_allgather},
+      {allgather, "direct", "everybody sends everybody its block at once", direct_allgather},
+      {broadcast, "binomial", "the number of ranks that have it doubles each round", binomial_broadcast},
+      {broadcast, "chain", "segment after segment from rank to rank", chain_broadcast},
+      {broadcast, "scatter_allgather", "a binomial scatter, then a ring (van de Geijn)", scatter_allgather_broadcast},
+      {broadcast, "double_tree", "half of the data down each of two binary trees", double_tree_broadcast},
+      {alltoall, "pairwise", "in round i to the rank i + 1 ahead", pairwise_alltoall},
+      {alltoall, "direct", "everybody sends to everybody at once", direct_alltoall},
+      {alltoall, "bruck", "log2 n rounds, half of the data in each", bruck_alltoall},
+      {reduce, "binomial", "sums meet on the way to the root", binomial_reduce},
+      {gather, "binomial", "blocks meet on the way to the root", binomial_gather},
+      {scatter, "binomial", "blocks part on the way from the root", binomial_scatter},
+      {barrier, "dissemination", "tells the rank 1, 2, 4, ... ahead", dissemination_barrier},
   };
   return rows;
 }
@@ -36,26 +65,6 @@ std::vector<std::string> algorithm_names(Operation operation) {
     if (row.operation == operation) result.push_back(row.name);
   }
   return result;
-}
-
-std::vector<std::string> operation_names() {
-  std::vector<std::string> result;
-  for (const NamedOperation& row : operations) result.emplace_back(row.name);
-  return result;
-}
-
-const Operation* find_operation(const std::string& name) {
-  for (const NamedOperation& row : operations) {
-    if (row.name == name) return &row.operation;
-  }
-  return nullptr;
-}
-
-std::string name(Operation operation) {
-  for (const NamedOperation& row : operations) {
-    if (row.operation == operation) return row.name;
-  }
-  return {};
 }
 
 }  // namespace farandole

@@ -1,5 +1,7 @@
 #include "collective/algorithms/ring.hpp"
 
+#include "collective/algorithms/blank.hpp"
+
 namespace farandole {
 namespace {
 
@@ -15,12 +17,29 @@ Phase around_the_ring(const char* name, int ranks, int first, Action action) {
 
 }  // namespace
 
-Schedule ring_allreduce(int ranks) {
-  Schedule schedule{Operation::allreduce, "ring", ranks, ranks, {}};
-  if (ranks > 1) {
-    schedule.phases.push_back(around_the_ring("reduce_scatter", ranks, -1, Action::reduce));
-    schedule.phases.push_back(around_the_ring("allgather", ranks, 0, Action::copy));
-  }
+Phase ring_reduce_scatter_phase(int ranks) {
+  return around_the_ring("reduce_scatter", ranks, -1, Action::reduce);
+}
+
+Phase ring_allgather_phase(int ranks) {
+  return around_the_ring("allgather", ranks, 0, Action::copy);
+}
+
+Schedule ring_allreduce(const Shape& shape) {
+  Schedule schedule = blank(Operation::allreduce, "ring", shape, shape.ranks);
+  if (shape.ranks > 1) schedule.phases = {ring_reduce_scatter_phase(shape.ranks), ring_allgather_phase(shape.ranks)};
+  return schedule;
+}
+
+Schedule ring_reduce_scatter(const Shape& shape) {
+  Schedule schedule = blank(Operation::reduce_scatter, "ring", shape, shape.ranks);
+  if (shape.ranks > 1) schedule.phases = {ring_reduce_scatter_phase(shape.ranks)};
+  return schedule;
+}
+
+Schedule ring_allgather(const Shape& shape) {
+  Schedule schedule = blank(Operation::allgather, "ring", shape, shape.ranks);
+  if (shape.ranks > 1) schedule.phases = {ring_allgather_phase(shape.ranks)};
   return schedule;
 }
 

@@ -1,0 +1,19 @@
+// Where every algorithm begins: a schedule without phases, and modular arithmetic on ranks.
+#pragma once
+
+#include <string>
+
+#include "collective/algorithms.hpp"
+
+namespace farandole {
+
+/// Takes ranks, root and weights from the shape. Throws std::invalid_argument for weights that are not one for each
+/// chunk, or on an operation whose ranks all contribute alike.
+Schedule blank(Operation operation, const std::string& algorithm, const Shape& shape, Chunk chunks, int rows = 1);
+
+/// value mod ranks, from 0 to ranks - 1 for negative values too.
+inline int wrap(int value, int ranks) {
+  return ((value % ranks) + ranks) % ranks;
+}
+
+}  // namespace farandole

@@ -1,0 +1,30 @@
+#include "collective/algorithms/halving_doubling.hpp"
+
+#include "collective/algorithms/blank.hpp"
+#include "collective/algorithms/folded_ranks.hpp"
+
+namespace farandole {
+
+Schedule halving_doubling_allreduce(const Shape& shape) {
+  const FoldedRanks folded(shape.ranks);
+  Schedule schedule = blank(Operation::allreduce, "halving_doubling", shape, folded.members());
+  folded.fold(schedule.phases, {0, 0, 0, Action::reduce, folded.members()});
+  folded.halve(schedule.phases, FoldedRanks::Blocks::of_members);
+  folded.double_up(schedule.phases, FoldedRanks::Blocks::of_members);
+  folded.unfold(schedule.phases, {0, 0, 0, Action::copy, folded.members()});
+  return schedule;
+}
+
+Schedule recursive_halving_reduce_scatter(const Shape& shape) {
+  const FoldedRanks folded(shape.ranks);
+  Schedule schedule = blank(Operation::reduce_scatter, "recursive_halving", shape, shape.ranks);
+  folded.fold(schedule.phases, {0, 0, 0, Action::reduce, shape.ranks});
+  folded.halve(schedule.phases, FoldedRanks::Blocks::of_ranks);
+  folded.unfold(schedule.phases, {});
+  if (folded.extra() > 0) {
+    for (Transfer& transfer : schedule.phases.back().transfers) transfer.chunk = transfer.to;
+  }
+  return schedule;
+}
+
+}  // namespace farandole

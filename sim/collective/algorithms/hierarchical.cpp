@@ -1,0 +1,62 @@
+#include "collective/algorithms/hierarchical.hpp"
+
+#include <algorithm>
+
+#include "collective/algorithms/blank.hpp"
+#include "collective/algorithms/grid_rings.hpp"
+
+namespace farandole {
+namespace {
+
+struct Nodes {
+  int ranks;
+  int per_node;
+  [[nodiscard]] int count() const { return (ranks + per_node - 1) / per_node; }
+};
+
+/// In every node, local ranks `distance` apart meet, the upper one sending up or the lower one down.
+Phase within_nodes(const Nodes& nodes, int distance, Action action) {
+  Phase phase{action == Action::reduce ? "reduce_in_node" : "broadcast_in_node", {}};
+  for (int rank = 0; rank < nodes.ranks; ++rank) {
+    const int local = rank % nodes.per_node;
+    const int other = rank + distance;
+    if (local % (2 * distance) != 0 || local + distance >= nodes.per_node || other >= nodes.ranks) continue;
+    const bool is_up = action == Action::reduce;
+    phase.transfers.push_back({is_up ? other : rank, is_up ? rank : other, 0, action, nodes.count()});
+  }
+  return phase;
+}
+
+Phase between_leaders(const Nodes& nodes, const char* name, int first, Action action) {
+  const int count = nodes.count();
+  Phase phase{name, {}, count - 1, -1};
+  for (int node = 0; node < count; ++node) {
+    const int next = (node + 1) % count;
+    phase.transfers.push_back({node * nodes.per_node, next * nodes.per_node, wrap(node + first, count), action});
+  }
+  return phase;
+}
+
+Schedule through_leaders(const Shape& shape) {
+  const Nodes nodes{shape.ranks, shape.ranks_per_node};
+  Schedule schedule = blank(Operation::allreduce, "hierarchical", shape, nodes.count());
+  std::vector<Phase> down;
+  for (int distance = 1; distance < nodes.per_node; distance *= 2) {
+    schedule.phases.push_back(within_nodes(nodes, distance, Action::reduce));
+    down.push_back(within_nodes(nodes, distance, Action::copy));
+  }
+  schedule.phases.push_back(between_leaders(nodes, "reduce_scatter_across", -1, Action::reduce));
+  schedule.phases.push_back(between_leaders(nodes, "allgather_across", 0, Action::copy));
+  schedule.phases.insert(schedule.phases.end(), down.rbegin(), down.rend());
+  return schedule;
+}
+
+}  // namespace
+
+Schedule hierarchical_allreduce(const Shape& shape) {
+  const int per_node = std::clamp(shape.ranks_per_node, 1, shape.ranks);
+  if (shape.ranks % per_node == 0) return grid_rings("hierarchical", shape, per_node);
+  return through_leaders(shape);
+}
+
+}  // namespace farandole

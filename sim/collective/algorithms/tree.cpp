@@ -1,0 +1,46 @@
+#include "collective/algorithms/tree.hpp"
+
+#include <algorithm>
+
+namespace farandole {
+namespace {
+
+/// The lowest set bit moves up by one; out of range, it is only cleared.
+int parent_in_first(int ranks, int rank) {
+  if (rank == 0) return -1;
+  const int bit = rank & -rank;
+  const int up = (rank ^ bit) | (bit << 1);
+  return up < ranks ? up : rank ^ bit;
+}
+
+int parent_in_second(int ranks, int rank) {
+  if (ranks % 2 == 0) {
+    const int parent = parent_in_first(ranks, ranks - 1 - rank);
+    return parent < 0 ? -1 : ranks - 1 - parent;
+  }
+  const int parent = parent_in_first(ranks, (rank - 1 + ranks) % ranks);
+  return parent < 0 ? -1 : (parent + 1) % ranks;
+}
+
+}  // namespace
+
+Tree nccl_tree(int ranks, WhichTree which) {
+  const auto size = static_cast<std::size_t>(ranks);
+  Tree tree{{}, std::vector<int>(size, 0), std::vector<int>(size, 0)};
+  for (int rank = 0; rank < ranks; ++rank) {
+    tree.parent.push_back(which == WhichTree::first ? parent_in_first(ranks, rank) : parent_in_second(ranks, rank));
+    if (tree.parent.back() < 0) tree.root = rank;
+  }
+  for (std::size_t rank = 0; rank < size; ++rank) {
+    int climbed = 0;
+    for (int above = tree.parent[rank]; above >= 0; above = tree.parent[static_cast<std::size_t>(above)]) {
+      ++climbed;
+      auto& height = tree.height[static_cast<std::size_t>(above)];
+      height = std::max(height, climbed);
+    }
+    tree.depth[rank] = climbed;
+  }
+  return tree;
+}
+
+}  // namespace farandole

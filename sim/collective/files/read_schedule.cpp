@@ -1,0 +1,75 @@
+#include "collective/files/read_schedule.hpp"
+
+#include <fstream>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "collective/proof.hpp"
+
+namespace farandole {
+namespace {
+
+/// What the symbolic proof holds and does; far above any algorithm that people write down by hand.
+constexpr double most_counts = 1 << 28;
+constexpr double most_chunks_sent = 1 << 26;
+
+double chunks_sent(const Schedule& schedule) {
+  double sum = 0;
+  for (const Phase& phase : schedule.phases) {
+    double chunks = 0;
+    for (const Transfer& transfer : phase.transfers) chunks += transfer.count;
+    const double bundle = phase.bundle.empty() ? 1 : static_cast<double>(phase.bundle.size());
+    sum += chunks * bundle * phase.fan * phase.repeats;
+  }
+  return sum;
+}
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw InputError(fmt::format("{}: cannot be read", file.string()));
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
+void require_proof(const Schedule& schedule, const Place& place) {
+  const std::string expected = "an algorithm that computes " + name(schedule.operation);
+  const double counts = static_cast<double>(schedule.chunks) * schedule.ranks * schedule.ranks;
+  if (counts > most_counts || chunks_sent(schedule) > most_chunks_sent) {
+    throw InputError(place, "an algorithm small enough to be proved",
+                     fmt::format("{} ranks, {} chunks, {} rounds", schedule.ranks, schedule.chunks, rounds(schedule)));
+  }
+  if (const auto fault = disprove(schedule)) throw InputError(place, expected, *fault);
+}
+
+bool is_algorithm_file(const std::string& name) {
+  return name.find('/') != std::string::npos || name.ends_with(".json") || name.ends_with(".xml");
+}
+
+Algorithm algorithm_from_file(const std::filesystem::path& file) {
+  const Schedule schedule = read_schedule(file);
+  const auto build = [schedule, file](const Shape& shape) {
+    if (shape.ranks == schedule.ranks) return Schedule(schedule);
+    if (shape.ranks != 1) {
+      throw InputError({file.string(), 0, "/ranks"}, fmt::format("an algorithm for {} ranks", shape.ranks),
+                       fmt::format("one for {}", schedule.ranks));
+    }
+    return Schedule{schedule.operation, schedule.algorithm, 1, 1, {}};
+  };
+  return {schedule.operation, schedule.algorithm, "from " + file.string(), build};
+}
+
+Schedule read_schedule(const std::filesystem::path& file) {
+  if (file.extension() == ".xml") {
+    Schedule schedule = parse_msccl(text_of(file), file.string());
+    require_proof(schedule, {file.string(), 1, ""});
+    return schedule;
+  }
+  const Document document = Document::read(file);
+  Schedule schedule = parse_schedule(document.root());
+  require_proof(schedule, document.root().place());
+  return schedule;
+}
+
+}  // namespace farandole

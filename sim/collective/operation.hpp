@@ -1,0 +1,27 @@
+// The collective operations, by name.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace farandole {
+
+enum class Operation : std::uint8_t {
+  allreduce,
+  reduce_scatter,
+  allgather,
+  broadcast,
+  alltoall,
+  reduce,
+  gather,
+  scatter,
+  barrier
+};
+
+std::vector<std::string> operation_names();
+/// nullptr where there is none of that name.
+const Operation* find_operation(const std::string& name);
+std::string name(Operation operation);
+
+}  // namespace farandole

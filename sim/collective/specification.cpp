@@ -1,0 +1,89 @@
+#include "collective/specification.hpp"
+
+#include <fmt/format.h>
+
+namespace farandole {
+namespace {
+
+bool has_blocks(Operation operation) {
+  return operation == Operation::reduce_scatter || operation == Operation::allgather ||
+         operation == Operation::gather || operation == Operation::scatter;
+}
+
+/// The rank whose block the chunk belongs to.
+int block_of(const Schedule& schedule, Chunk chunk) {
+  return static_cast<int>(chunk / (schedule.chunks / schedule.ranks));
+}
+
+int destination_of(const Schedule& schedule, Chunk chunk) {
+  return static_cast<int>(chunk % schedule.ranks);
+}
+
+}  // namespace
+
+std::optional<std::string> find_misfit(const Schedule& schedule) {
+  const Chunk ranks = schedule.ranks;
+  const Chunk chunks = schedule.chunks;
+  if (ranks < 1 || chunks < 1) return fmt::format("{} ranks and {} chunks, where there must be some", ranks, chunks);
+  if (schedule.rows < 1 || chunks % schedule.rows != 0) {
+    return fmt::format("{} chunks in {} equal rows", chunks, schedule.rows);
+  }
+  if (schedule.root < 0 || schedule.root >= ranks) return fmt::format("root {}, of {} ranks", schedule.root, ranks);
+  if (has_blocks(schedule.operation) && chunks % ranks != 0) {
+    return fmt::format("{} chunks, which {} ranks cannot share equally", chunks, ranks);
+  }
+  if (schedule.operation == Operation::alltoall && (chunks != ranks * ranks || schedule.rows != ranks)) {
+    return fmt::format("{} chunks in {} rows, not one from each of {} ranks to each", chunks, schedule.rows, ranks);
+  }
+  if (!schedule.weights.empty() && static_cast<Chunk>(schedule.weights.size()) != chunks) {
+    return fmt::format("{} weights for {} chunks", schedule.weights.size(), chunks);
+  }
+  return std::nullopt;
+}
+
+bool sums(Operation operation) {
+  return operation == Operation::allreduce || operation == Operation::reduce_scatter ||
+         operation == Operation::reduce || operation == Operation::barrier;
+}
+
+bool has_root(Operation operation) {
+  return operation == Operation::broadcast || operation == Operation::reduce || operation == Operation::gather ||
+         operation == Operation::scatter;
+}
+
+bool contributes(const Schedule& schedule, int rank, Chunk chunk) {
+  switch (schedule.operation) {
+    case Operation::broadcast:
+    case Operation::scatter:
+      return rank == schedule.root;
+    case Operation::allgather:
+    case Operation::gather:
+      return rank == block_of(schedule, chunk);
+    case Operation::alltoall:
+      return rank == chunk / schedule.ranks;
+    default:
+      return true;
+  }
+}
+
+bool is_promised(const Schedule& schedule, int rank, Chunk chunk) {
+  switch (schedule.operation) {
+    case Operation::reduce:
+    case Operation::gather:
+      return rank == schedule.root;
+    case Operation::reduce_scatter:
+    case Operation::scatter:
+      return rank == block_of(schedule, chunk);
+    case Operation::alltoall:
+      return rank == destination_of(schedule, chunk);
+    default:
+      return true;
+  }
+}
+
+Wanted wanted(const Schedule& schedule, Chunk chunk, int source) {
+  if (schedule.operation == Operation::barrier) return Wanted::at_least_once;
+  return contributes(schedule, source, chunk) ? Wanted::once : Wanted::never;
+}
+
+}  // namespace farandole

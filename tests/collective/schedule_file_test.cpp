@@ -1,0 +1,138 @@
+// Algorithms from files: accepted when proved, refused with place, chunk and rank.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "collective/files/read_schedule.hpp"
+#include "collective/proof.hpp"
+
+namespace farandole {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr std::string_view pair_json = R"({
+  "name": "pair", "op": "allreduce", "ranks": 2, "chunks": 1,
+  "phases": [
+    {"name": "exchange", "transfers": [
+      {"from": 0, "to": 1, "chunk": 0, "action": "reduce"},
+      {"from": 1, "to": 0, "chunk": 0, "action": "reduce"}]}]
+})";
+
+Schedule parsed(const std::string& text) {
+  const Document document = Document::parse(text, "own.json");
+  Schedule schedule = parse_schedule(document.root());
+  require_proof(schedule, document.root().place());
+  return schedule;
+}
+
+std::string changed(std::string_view text, const std::string& from, const std::string& to) {
+  std::string result(text);
+  result.replace(result.find(from), from.size(), to);
+  return result;
+}
+
+std::string refusal(const std::function<void()>& read) {
+  try {
+    read();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "not refused";
+}
+
+TEST(AlgorithmFile, InJsonIsReadAndProved) {
+  const Schedule schedule = parsed(std::string(pair_json));
+  EXPECT_EQ(schedule.algorithm, "pair");
+  EXPECT_EQ(rounds(schedule), 1);
+}
+
+TEST(AlgorithmFile, ThatDoesNotComputeItsOperationIsRefusedWithChunkAndRank) {
+  EXPECT_THAT(refusal([] { parsed(changed(pair_json, "\"reduce\"}]", "\"copy\"}]")); }),
+              AllOf(HasSubstr("own.json:1"), HasSubstr("expected an algorithm that computes allreduce"),
+                    HasSubstr("chunk 0 of rank 0 ends with rank 0's contribution 0 times, not once")));
+}
+
+TEST(AlgorithmFile, WithAnUnknownActionIsRefusedAtItsPlace) {
+  EXPECT_THAT(refusal([] { parsed(changed(pair_json, "reduce\"},", "add\"},")); }),
+              AllOf(HasSubstr("own.json:5"), HasSubstr("/phases/0/transfers/0/action")));
+}
+
+TEST(AlgorithmFile, TooLargeToBeProvedIsRefused) {
+  EXPECT_THAT(refusal([] { parsed(changed(pair_json, "\"chunks\": 1", "\"chunks\": 1000000000")); }),
+              HasSubstr("small enough to be proved"));
+}
+
+/// A ring allreduce of two GPUs, in place, as MSCCL's compiler writes it.
+constexpr std::string_view ring_xml = R"(<?xml version="1.0"?>
+<!-- two GPUs -->
+<algo name="pair_ring" proto="Simple" nchannels="1" nchunksperloop="2" ngpus="2" coll="allreduce" inplace="1">
+  <gpu id="0" i_chunks="2" o_chunks="0" s_chunks="0">
+    <tb id="0" send="1" recv="1" chan="0">
+      <step s="0" type="s" srcbuf="i" srcoff="1" dstbuf="i" dstoff="1" cnt="1" depid="-1" deps="-1" hasdep="0"/>
+      <step s="1" type="rrcs" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"/>
+      <step s="2" type="r" srcbuf="i" srcoff="1" dstbuf="i" dstoff="1" cnt="1" depid="-1" deps="-1" hasdep="0"/>
+    </tb>
+  </gpu>
+  <gpu id="1" i_chunks="2" o_chunks="0" s_chunks="0">
+    <tb id="0" send="0" recv="0" chan="0">
+      <step s="0" type="s" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"/>
+      <step s="1" type="rrcs" srcbuf="i" srcoff="1" dstbuf="i" dstoff="1" cnt="1" depid="-1" deps="-1" hasdep="0"/>
+      <step s="2" type="r" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"/>
+    </tb>
+  </gpu>
+</algo>)";
+
+std::string xml_refusal(const std::string& text) {
+  return refusal([&] { require_proof(parse_msccl(text, "own.xml"), {"own.xml", 1, ""}); });
+}
+
+TEST(MscclFile, IsReadAsRoundsAndProved) {
+  const Schedule schedule = parse_msccl(ring_xml, "own.xml");
+  EXPECT_EQ(disprove(schedule), std::nullopt);
+  EXPECT_EQ(schedule.algorithm, "pair_ring");
+  ASSERT_EQ(schedule.phases.size(), 2U);
+  EXPECT_EQ(schedule.phases[0].transfers.size(), 2U);
+  EXPECT_EQ(schedule.phases[0].transfers[0].action, Action::reduce);
+  EXPECT_EQ(schedule.phases[1].transfers[0].action, Action::copy);
+}
+
+TEST(MscclFile, ThatOverwritesWhereItShouldAddIsRefusedWithChunkAndRank) {
+  EXPECT_THAT(xml_refusal(changed(ring_xml, "rrcs", "rcs")),
+              AllOf(HasSubstr("own.xml:1"), HasSubstr("chunk 0 of rank 0")));
+}
+
+TEST(MscclFile, WithAReceiveThatNothingMeetsIsRefusedAtItsLine) {
+  EXPECT_THAT(
+      xml_refusal(changed(ring_xml, "type=\"s\" srcbuf=\"i\" srcoff=\"0\"", "type=\"nop\" srcbuf=\"i\" srcoff=\"0\"")),
+      AllOf(HasSubstr("own.xml:8"), HasSubstr("a send from GPU 1 that meets this receive")));
+}
+
+TEST(MscclFile, WhoseStepsWaitForOneAnotherIsRefused) {
+  const std::string both =
+      changed(changed(ring_xml, "type=\"s\" srcbuf=\"i\" srcoff=\"1\"", "type=\"rrcs\" srcbuf=\"i\" srcoff=\"1\""),
+              "type=\"s\" srcbuf=\"i\" srcoff=\"0\"", "type=\"rrcs\" srcbuf=\"i\" srcoff=\"0\"");
+  const std::string text = changed(changed(both, "type=\"r\"", "type=\"nop\""), "type=\"r\"", "type=\"nop\"");
+  EXPECT_THAT(xml_refusal(text), HasSubstr("steps that wait for one another"));
+}
+
+TEST(MscclFile, WithAScratchBufferIsRefusedAtItsLine) {
+  EXPECT_THAT(xml_refusal(changed(ring_xml, "srcbuf=\"i\"", "srcbuf=\"s\"")),
+              AllOf(HasSubstr("own.xml:6"), HasSubstr("i or o")));
+}
+
+TEST(MscclFile, WithADependencyThatIsNotThereIsRefused) {
+  EXPECT_THAT(xml_refusal(changed(ring_xml, "depid=\"-1\" deps=\"-1\"", "depid=\"0\" deps=\"7\"")),
+              HasSubstr("a step to depend on"));
+}
+
+TEST(MscclFile, ThatIsNoXmlIsRefusedWithTheLine) {
+  EXPECT_THAT(xml_refusal("<algo name=\"a\"\n  <gpu"), HasSubstr("own.xml:2"));
+  EXPECT_THAT(xml_refusal(""), HasSubstr("the end of the file"));
+  EXPECT_THAT(xml_refusal("<algo name=\"a\" name=\"b\"/>"), HasSubstr("only once"));
+  EXPECT_THAT(xml_refusal("<algo name=\"a\">text</algo>"), HasSubstr("expected \"<\""));
+  EXPECT_THAT(xml_refusal("<algo/>"), HasSubstr("an attribute \"coll\""));
+}
+
+}  // namespace
+}  // namespace farandole
