@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "collective/specification.hpp"
 #include "simulate/collective_clock.hpp"
 #include "simulate/fluid_network.hpp"
 #include "units/format.hpp"
@@ -9,13 +10,32 @@
 namespace farandole {
 namespace {
 
-/// nccl-tests' bus bandwidth factor: what the slowest link carries per byte of the result.
+/// nccl-tests' bus bandwidth factor: what the slowest link carries per byte of the size.
 double bus_factor(Operation operation, int ranks) {
+  const double others = static_cast<double>(ranks - 1) / ranks;
   switch (operation) {
     case Operation::allreduce:
-      return 2.0 * (ranks - 1) / ranks;
+      return 2 * others;
+    case Operation::reduce_scatter:
+    case Operation::allgather:
+    case Operation::alltoall:
+    case Operation::gather:
+    case Operation::scatter:
+      return others;
+    case Operation::broadcast:
+    case Operation::reduce:
+      return 1;
+    case Operation::barrier:
+      return 0;
   }
   return 1;
+}
+
+Shape shape_of(const CollectiveRequest& request, const Topology& topology) {
+  Shape shape(request.ranks, request.root);
+  shape.ranks_per_node = topology.devices_per_node;
+  shape.segments = request.segments;
+  return shape;
 }
 
 CollectivePoint point(const CollectiveRequest& request, Fidelity fidelity, Bytes size, Seconds time) {
@@ -28,7 +48,8 @@ CollectivePoint point(const CollectiveRequest& request, Fidelity fidelity, Bytes
           bandwidth,
           bandwidth * bus_factor(request.algorithm.operation, request.ranks),
           name(fidelity),
-          false};
+          false,
+          request.root};
 }
 
 }  // namespace
@@ -49,8 +70,8 @@ std::vector<CollectivePoint> run_collective(const CollectiveRequest& request, co
   const RankTimes start = all_at(request.ranks, Seconds(0));
   std::vector<CollectivePoint> points;
   for (const Fidelity fidelity : request.fidelities) {
-    const auto clock =
-        make_collective_clock(fidelity, RoutedSchedule(request.algorithm.build(request.ranks), platform, placement));
+    const auto clock = make_collective_clock(
+        fidelity, RoutedSchedule(request.algorithm.build(shape_of(request, topology)), platform, placement));
     for (const Bytes size : request.sizes) {
       const Seconds launch = request.ranks > 1 ? platform.transport.launch : Seconds(0);
       points.push_back(point(request, fidelity, size, latest(clock->finish(size, start)) + launch));
@@ -68,6 +89,8 @@ Settings collective_settings(const CollectiveRequest& request, const Topology& t
       {"transport.launch", format(topology.transport.launch)},
       {"topology", topology.name},
   };
+  if (has_root(request.algorithm.operation)) settings["root"] = std::to_string(request.root);
+  if (request.segments > 0) settings["segments"] = std::to_string(request.segments);
   const bool simgrid = std::ranges::any_of(request.fidelities, [](Fidelity f) { return f != Fidelity::analytic; });
   if (simgrid) {
     for (const auto& [key, value] : simgrid_settings()) settings["simgrid." + key] = value;

@@ -15,6 +15,8 @@ struct CollectiveRequest {
   std::vector<Bytes> sizes;
   std::vector<Fidelity> fidelities;
   int ranks = 2;
+  int root = 0;      // of operations that have one
+  int segments = 0;  // in pipelines; 0: as the algorithm sees fit
 };
 
 /// nccl-tests' sizes: from `least` to `most`, multiplied by `factor` each time. A factor of at least 2 (1 is allowed
@@ -23,7 +25,9 @@ std::vector<Bytes> size_range(Bytes least, Bytes most, int factor);
 
 /// One point per size and fidelity; time includes the transport's launch. Bandwidths as nccl-tests defines them
 /// (doc/PERFORMANCE.md of nccl-tests): algorithm bandwidth = bytes / time, bus bandwidth = that times 2 (n-1)/n for an
-/// allreduce. `where` is blamed when the topology has too few slots.
+/// allreduce, (n-1)/n for reduce_scatter, allgather, alltoall, gather and scatter, 1 for broadcast and reduce; a
+/// barrier has none. Sizes count as collective/chunk_sizes.hpp says. `where` is blamed when the topology has too few
+/// slots.
 std::vector<CollectivePoint> run_collective(const CollectiveRequest& request, const Topology& topology,
                                             const Value& where);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "collective/files/read_schedule.hpp"
 #include "config/section.hpp"
 #include "platform/launch_line.hpp"
 #include "scenario/scenario.hpp"
@@ -114,6 +115,11 @@ StrategySpec read_strategy(const Value& where, const Launch& launch, Scenario& s
 
 Algorithm read_allreduce(const Value& where) {
   const auto name = read<std::string>(where);
+  if (is_algorithm_file(name)) {
+    Algorithm own = algorithm_from_file(name);
+    if (own.operation != Operation::allreduce) where.fail("a file with an allreduce");
+    return own;
+  }
   const Algorithm* found = find_algorithm(Operation::allreduce, name);
   if (found == nullptr) where.fail_unknown("an allreduce algorithm", algorithm_names(Operation::allreduce));
   return *found;

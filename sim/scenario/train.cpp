@@ -34,8 +34,10 @@ HorovodSettings horovod_settings(const Scenario& scenario) {
 TrainingRun run(const Scenario& scenario, const Job& job, const Variability& variability, const Placement& placement,
                 Timeline* timeline) {
   const auto ranks = static_cast<int>(placement.device_of_rank.size());
+  Shape shape(ranks);
+  shape.ranks_per_node = scenario.platform.platform.devices_per_node;
   const auto clock = make_collective_clock(
-      scenario.fidelity, RoutedSchedule(scenario.allreduce.build(ranks), scenario.platform.platform, placement));
+      scenario.fidelity, RoutedSchedule(scenario.allreduce.build(shape), scenario.platform.platform, placement));
   Horovod strategy(job, ranks, horovod_settings(scenario), timeline);
   Simulation simulation(job, variability, strategy, *clock, ranks, scenario.platform.platform.transport.launch,
                         timeline);

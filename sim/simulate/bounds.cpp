@@ -1,35 +1,138 @@
 #include "simulate/bounds.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <set>
 #include <utility>
 
-namespace farandole {
+#include "collective/chunk_sizes.hpp"
 
-CollectiveBounds bounds_of(const RoutedSchedule& routed) {
+namespace farandole {
+namespace {
+
+/// Ways to look at, beyond which bounds would cost more than the answers they check.
+constexpr std::size_t most_ways = std::size_t{1} << 22;
+
+/// Capacities of the links at either end of the ways, each link of a rank counted once.
+class Ends {
+ public:
+  Ends(int ranks, std::span<const BytesPerSecond> capacities)
+      : capacities_(capacities), total_(static_cast<std::size_t>(ranks)) {}
+
+  void add(int rank, int link) {
+    if (counted_.emplace(rank, link).second) {
+      total_[static_cast<std::size_t>(rank)] += capacities_[static_cast<std::size_t>(link)];
+    }
+  }
+  [[nodiscard]] BytesPerSecond of(int rank) const {
+    const BytesPerSecond total = total_[static_cast<std::size_t>(rank)];
+    return total > BytesPerSecond(0) ? total : BytesPerSecond::infinity();
+  }
+  [[nodiscard]] BytesPerSecond best() const { return *std::ranges::max_element(total_); }
+
+ private:
+  std::span<const BytesPerSecond> capacities_;
+  std::vector<BytesPerSecond> total_;
+  std::set<std::pair<int, int>> counted_;
+};
+
+std::size_t ways(const Schedule& schedule) {
+  std::size_t sum = 0;
+  for (const Phase& phase : schedule.phases) {
+    sum += transfers_per_round(phase) * static_cast<std::size_t>(receivers_move(phase) ? phase.repeats : 1);
+  }
+  return sum;
+}
+
+/// Calls `visit(from, to, leg)` for every way that is used, some more than once.
+template <class Visit>
+void for_each_way(const RoutedSchedule& routed, Visit visit) {
   const Schedule& schedule = routed.schedule();
-  Seconds shortest = Seconds::infinity();
-  std::vector<BytesPerSecond> injection(static_cast<std::size_t>(schedule.ranks));
-  std::set<std::pair<int, int>> counted;
-  for (std::size_t phase = 0; phase < schedule.phases.size(); ++phase) {
-    for (std::size_t t = 0; t < schedule.phases[phase].transfers.size(); ++t) {
-      const auto& leg = routed.legs(phase)[t];
-      const int from = schedule.phases[phase].transfers[t].from;
-      shortest = std::min(shortest, leg.latency);
-      if (!leg.links.empty() && counted.emplace(from, leg.links.front()).second) {
-        injection[static_cast<std::size_t>(from)] += routed.capacities()[static_cast<std::size_t>(leg.links.front())];
+  for (std::size_t p = 0; p < schedule.phases.size(); ++p) {
+    const Phase& phase = schedule.phases[p];
+    const auto fan = static_cast<std::size_t>(phase.fan);
+    const int repeats = receivers_move(phase) ? phase.repeats : 1;
+    for (int repeat = 0; repeat < repeats; ++repeat) {
+      for (std::size_t index = 0; index < transfers_per_round(phase); ++index) {
+        const Transfer& transfer = phase.transfers[index / fan];
+        const int when = repeats > 1 ? repeat : transfer.start;
+        const int to = in_repeat(schedule, phase, transfer, when, static_cast<int>(index % fan)).to;
+        visit(transfer.from, to, repeat == 0 ? routed.legs(p)[index] : routed.leg(p, index, repeat));
       }
     }
   }
-  if (schedule.phases.empty()) return {Seconds(0), BytesPerSecond::infinity(), schedule.ranks};
-  const auto depth = static_cast<double>(std::bit_width(static_cast<unsigned>(schedule.ranks - 1)));
-  return {shortest * depth, *std::ranges::max_element(injection), schedule.ranks};
+}
+
+Bytes own_block(const Schedule& schedule, const ChunkSizes& sizes) {
+  const Chunk per_rank = schedule.chunks / schedule.ranks;
+  return sizes.before((schedule.root + 1) * per_rank) - sizes.before(schedule.root * per_rank);
+}
+
+Bytes diagonal(const Schedule& schedule, const ChunkSizes& sizes) {
+  Bytes sum;
+  for (Chunk rank = 0; rank < schedule.ranks; ++rank) sum += sizes[rank * schedule.ranks + rank];
+  return sum;
+}
+
+/// Bytes that must be sent, by all ranks together.
+Bytes least_sent(const Schedule& schedule, Bytes size) {
+  const ChunkSizes sizes(size, schedule);
+  const double n = schedule.ranks;
+  switch (schedule.operation) {
+    case Operation::allreduce:
+      return size * (2 * (n - 1));
+    case Operation::alltoall:
+      return size * n - diagonal(schedule, sizes);
+    case Operation::gather:
+    case Operation::scatter:
+      return size - own_block(schedule, sizes);
+    case Operation::barrier:
+      return Bytes(0);
+    default:
+      return size * (n - 1);
+  }
+}
+
+Seconds root_time(const CollectiveBounds& bounds, Bytes size) {
+  switch (bounds.operation.operation) {
+    case Operation::broadcast:
+      return size / bounds.root_sends;
+    case Operation::scatter:
+      return least_sent(bounds.operation, size) / bounds.root_sends;
+    case Operation::reduce:
+      return size / bounds.root_receives;
+    case Operation::gather:
+      return least_sent(bounds.operation, size) / bounds.root_receives;
+    default:
+      return Seconds(0);
+  }
+}
+
+}  // namespace
+
+CollectiveBounds bounds_of(const RoutedSchedule& routed) {
+  Schedule operation = routed.schedule();
+  operation.phases.clear();
+  constexpr BytesPerSecond unknown = BytesPerSecond::infinity();
+  CollectiveBounds none{std::move(operation), Seconds(0), unknown, unknown, unknown};
+  if (routed.schedule().phases.empty() || ways(routed.schedule()) > most_ways) return none;
+  Seconds shortest = Seconds::infinity();
+  Ends first(routed.schedule().ranks, routed.capacities());
+  Ends last(routed.schedule().ranks, routed.capacities());
+  for_each_way(routed, [&](int from, int to, const RoutedSchedule::Leg& leg) {
+    shortest = std::min(shortest, leg.latency);
+    if (leg.links.empty()) return;
+    first.add(from, leg.links.front());
+    last.add(to, leg.links.back());
+  });
+  const int root = none.operation.root;
+  return {std::move(none.operation), shortest, first.best(), first.of(root), last.of(root)};
 }
 
 Seconds CollectiveBounds::least_time(Bytes size) const {
-  const Seconds bandwidth = size * (2.0 * (ranks - 1) / ranks) / injection;
-  return std::max(latency, bandwidth);
+  const Bytes sent = least_sent(operation, size);
+  const bool nothing_moves = sent == Bytes(0) && operation.operation != Operation::barrier;
+  if (operation.ranks == 1 || nothing_moves) return Seconds(0);
+  return std::max({latency, sent / operation.ranks / injection, root_time(*this, size)});
 }
 
 }  // namespace farandole

@@ -1,8 +1,13 @@
-// The least time any allreduce can take on the links it was given.
+// The least time any algorithm can take for an operation on the links it was given.
 //
-// Latency: information from n ranks cannot meet in fewer than ceil(log2 n) consecutive messages. Bandwidth: on average
-// a rank sends 2 (n-1)/n of the data (Patarasuk and Yuan, JPDC 69(2), 2009), and none can send faster than its first
-// links allow together.
+// Called to check every answer of every fidelity. Latency: something must arrive, so one message's. (Not ceil(log2 n)
+// messages: a rank that is sent to by all at once hears from n ranks in one.) Bandwidth, with no rank sending faster
+// than its first links, or receiving faster than its last ones, allow together:
+//   on average over n ranks, each sends 2 (n-1)/n of the data in an allreduce (Patarasuk and Yuan, JPDC 69(2), 2009),
+//   (n-1)/n in reduce_scatter, allgather, broadcast and reduce, where every byte must be sent on n-1 times, and in an
+//   alltoall or a scatter or gather all that is not at its place from the start;
+//   the root of a broadcast sends all the data, that of a reduce receives as much; of scatter and gather, all but its
+//   own.
 #pragma once
 
 #include "simulate/routed_schedule.hpp"
@@ -10,9 +15,11 @@
 namespace farandole {
 
 struct CollectiveBounds {
-  Seconds latency;
-  BytesPerSecond injection;  // the best-connected rank's
-  int ranks = 1;
+  Schedule operation;         // without phases: what is asked for, not how it is done
+  Seconds latency;            // the shortest way's
+  BytesPerSecond injection;   // the best-connected rank's
+  BytesPerSecond root_sends;  // infinite where unknown
+  BytesPerSecond root_receives;
 
   [[nodiscard]] Seconds least_time(Bytes size) const;
 };

@@ -43,18 +43,20 @@ class CheckedClock final : public CollectiveClock {
   const RankTimes& together(Bytes size) {
     const auto found = remembered_.find(size);
     if (found != remembered_.end()) return found->second;
-    const RankTimes start = all_at(bounds_.ranks, Seconds(0));
+    const RankTimes start = all_at(bounds_.operation.ranks, Seconds(0));
     RankTimes end = clock_->finish(size, start);
     check(size, start, end);
     return remembered_.emplace(size, std::move(end)).first->second;
   }
 
   void check(Bytes size, const RankTimes& start, const RankTimes& end) const {
-    const Seconds taken = latest(end) - latest(start);
+    // From the first rank's start: what is done before the last one starts counts.
+    const Seconds taken = latest(end) - earliest(start);
     const Seconds least = bounds_.least_time(size);
     if (taken < least * (1 - 1e-9)) {
-      throw InvariantError(fmt::format("an allreduce of {} bytes over {} ranks took {} s, less than the bound of {} s",
-                                       size.si(), bounds_.ranks, taken.si(), least.si()));
+      throw InvariantError(fmt::format("{} of {} bytes over {} ranks took {} s, less than the bound of {} s",
+                                       name(bounds_.operation.operation), size.si(), bounds_.operation.ranks,
+                                       taken.si(), least.si()));
     }
     if ((end < start).any()) throw InvariantError("a rank finished a collective before it joined");
   }

@@ -16,7 +16,7 @@ namespace farandole {
 class CollectiveClock {
  public:
   virtual ~CollectiveClock() = default;
-  /// `size`: whole bytes held by every rank; `start[r]`: when rank r joins.
+  /// `size`: whole bytes, as collective/chunk_sizes.hpp counts them; `start[r]`: when rank r joins.
   virtual RankTimes finish(Bytes size, const RankTimes& start) = 0;
 };
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "collective/chunk_sizes.hpp"
 #include "simulate/fluid_network.hpp"
 #include "simulate/invariant.hpp"
 
@@ -11,17 +12,38 @@ namespace farandole {
 
 MessageClock::MessageClock(RoutedSchedule routed) : routed_(std::move(routed)) {
   const Schedule& schedule = routed_.schedule();
-  for (std::size_t phase = 0; phase < schedule.phases.size(); ++phase) {
+  for (std::size_t p = 0; p < schedule.phases.size(); ++p) {
+    const Phase& phase = schedule.phases[p];
     auto& ranks = of_rank_.emplace_back(static_cast<std::size_t>(schedule.ranks));
-    const auto& pattern = schedule.phases[phase].transfers;
-    for (std::size_t position = 0; position < pattern.size(); ++position) {
+    for (std::size_t index = 0; index < transfers_per_round(phase); ++index) {
       const auto number = static_cast<int>(transfers_.size());
-      transfers_.push_back({phase, position});
-      ranks[static_cast<std::size_t>(pattern[position].from)].sends.push_back(number);
-      ranks[static_cast<std::size_t>(pattern[position].from)].all.push_back(number);
-      ranks[static_cast<std::size_t>(pattern[position].to)].all.push_back(number);
+      transfers_.push_back({p, index});
+      const Transfer first = placed(number, pattern(number).start);
+      ranks[static_cast<std::size_t>(first.from)].sends.push_back(number);
+      ranks[static_cast<std::size_t>(first.to)].receives.push_back(number);
     }
   }
+}
+
+const Transfer& MessageClock::pattern(int number) const {
+  const auto& [p, index] = transfers_[static_cast<std::size_t>(number)];
+  const Phase& phase = routed_.schedule().phases[p];
+  return phase.transfers[index / static_cast<std::size_t>(phase.fan)];
+}
+
+Transfer MessageClock::placed(int number, int repeat) const {
+  const auto& [p, index] = transfers_[static_cast<std::size_t>(number)];
+  const Phase& phase = routed_.schedule().phases[p];
+  const auto lane = static_cast<int>(index % static_cast<std::size_t>(phase.fan));
+  return in_repeat(routed_.schedule(), phase, pattern(number), repeat, lane);
+}
+
+/// All receivers move on together, so what a rank receives is what the rank so far behind it received at first.
+const std::vector<int>& MessageClock::receives(std::size_t phase, int repeat, int rank) const {
+  const Phase& pattern = routed_.schedule().phases[phase];
+  const std::int64_t ranks = routed_.schedule().ranks;
+  const std::int64_t shift = static_cast<std::int64_t>(repeat) * pattern.fan * pattern.peer_step % ranks;
+  return of_rank_[phase][static_cast<std::size_t>((rank - shift + ranks) % ranks)].receives;
 }
 
 MessageClock::~MessageClock() = default;
@@ -30,15 +52,24 @@ void MessageClock::build_network() {
   std::vector<FluidLink> links;
   for (const BytesPerSecond capacity : routed_.capacities()) links.push_back({capacity});
   network_ = std::make_unique<FluidNetwork>(links);
-  for (const auto& [phase, position] : transfers_) {
-    routes_.push_back(network_->add_route(routed_.legs(phase)[position].links));
-  }
+  for (const auto& [phase, index] : transfers_)
+    routes_.push_back(network_->add_route(routed_.legs(phase)[index].links));
+}
+
+int MessageClock::route_of(int number, int repeat) {
+  const auto& [phase, index] = transfers_[static_cast<std::size_t>(number)];
+  if (repeat == 0 || !receivers_move(routed_.schedule().phases[phase]))
+    return routes_[static_cast<std::size_t>(number)];
+  const Transfer transfer = placed(number, repeat);
+  const auto [place, is_new] = moved_routes_.emplace(std::pair(transfer.from, transfer.to), 0);
+  if (is_new) place->second = network_->add_route(routed_.leg(phase, index, repeat).links);
+  return place->second;
 }
 
 /// One collective under way.
 class MessageClock::Run {
  public:
-  Run(const MessageClock& clock, Bytes size, const RankTimes& start);
+  Run(MessageClock& clock, Bytes size, const RankTimes& start);
   RankTimes simulate();
 
  private:
@@ -49,9 +80,6 @@ class MessageClock::Run {
     bool finished = false;
   };
 
-  [[nodiscard]] const Phase& phase_of(int transfer) const {
-    return schedule_.phases[clock_.transfers_[static_cast<std::size_t>(transfer)].phase];
-  }
   void enter_round(int rank);
   void leave_round(int rank);
   void send(int transfer);
@@ -59,14 +87,15 @@ class MessageClock::Run {
   void count_for(int rank, int transfer, int repeat);
   void drain();
   void check() const;
+  [[nodiscard]] Bytes bytes_due() const;
 
-  const MessageClock& clock_;
+  MessageClock& clock_;
   const Schedule& schedule_;
   ChunkSizes chunks_;
   FluidNetwork& network_;
   RankTimes start_;
   RankTimes end_;
-  std::vector<int> completed_;  // per transfer: repeats done
+  std::vector<int> completed_;  // per transfer: the first repeat that is not done
   std::vector<Bytes> in_flight_;
   std::vector<Progress> progress_;
   std::vector<int> ready_;  // ranks whose round is complete, to be taken on without recursion
@@ -74,16 +103,20 @@ class MessageClock::Run {
   Bytes received_;
 };
 
-MessageClock::Run::Run(const MessageClock& clock, Bytes size, const RankTimes& start)
+MessageClock::Run::Run(MessageClock& clock, Bytes size, const RankTimes& start)
     : clock_(clock),
       schedule_(clock.routed_.schedule()),
-      chunks_(size, schedule_.chunks),
+      chunks_(size, schedule_),
       network_(*clock.network_),
       start_(start),
       end_(start),
-      completed_(clock.transfers_.size(), 0),
+      completed_(clock.transfers_.size()),
       in_flight_(clock.transfers_.size()),
-      progress_(static_cast<std::size_t>(schedule_.ranks)) {}
+      progress_(static_cast<std::size_t>(schedule_.ranks)) {
+  for (std::size_t number = 0; number < completed_.size(); ++number) {
+    completed_[number] = clock.pattern(static_cast<int>(number)).start;
+  }
+}
 
 RankTimes MessageClock::Run::simulate() {
   const auto transfers = static_cast<int>(clock_.transfers_.size());
@@ -102,7 +135,8 @@ RankTimes MessageClock::Run::simulate() {
     drain();
   });
   check();
-  return end_ + origin;
+  // A rank that finds all done when it joins must not end before, by a rounding of the way there and back.
+  return (end_ + origin).max(start_);
 }
 
 void MessageClock::Run::enter_round(int rank) {
@@ -112,31 +146,38 @@ void MessageClock::Run::enter_round(int rank) {
     end_[rank] = network_.now().si();
     return;
   }
-  const OfRank& own = clock_.of_rank_[at.phase][static_cast<std::size_t>(rank)];
-  at.missing = 0;
-  for (const int transfer : own.all) at.missing += completed_[static_cast<std::size_t>(transfer)] <= at.repeat ? 1 : 0;
+  const Phase& phase = schedule_.phases[at.phase];
+  const auto is_due = [&](int transfer) { return takes_part(phase, clock_.pattern(transfer), at.repeat); };
+  const auto is_missing = [&](int transfer) {
+    return is_due(transfer) && completed_[static_cast<std::size_t>(transfer)] <= at.repeat;
+  };
+  const auto& sends = clock_.of_rank_[at.phase][static_cast<std::size_t>(rank)].sends;
+  const auto& receives = clock_.receives(at.phase, at.repeat, rank);
+  at.missing = static_cast<int>(std::ranges::count_if(sends, is_missing) + std::ranges::count_if(receives, is_missing));
   if (at.missing == 0) ready_.push_back(rank);
-  for (const int transfer : own.sends) send(transfer);
+  for (const int transfer : sends) {
+    if (is_due(transfer)) send(transfer);
+  }
 }
 
 void MessageClock::Run::send(int transfer) {
   const auto index = static_cast<std::size_t>(transfer);
-  const auto& [phase, position] = clock_.transfers_[index];
-  const Phase& pattern = schedule_.phases[phase];
-  const int chunk = chunk_in_repeat(schedule_, pattern, pattern.transfers[position], completed_[index]);
-  in_flight_[index] = chunks_[chunk];
+  const int repeat = completed_[index];
+  const std::size_t phase = clock_.transfers_[index].phase;
+  in_flight_[index] = chunks_.of(schedule_, schedule_.phases[phase], clock_.placed(transfer, repeat));
   if (in_flight_[index] == Bytes(0)) {
     done(transfer);
     return;
   }
   sent_ += in_flight_[index];
-  network_.start(clock_.routes_[index], clock_.routed_.legs(phase)[position].latency, in_flight_[index], transfer);
+  const Seconds latency = clock_.routed_.leg(phase, clock_.transfers_[index].index, repeat).latency;
+  network_.start(clock_.route_of(transfer, repeat), latency, in_flight_[index], transfer);
 }
 
 void MessageClock::Run::done(int transfer) {
   const auto index = static_cast<std::size_t>(transfer);
   const int repeat = completed_[index]++;
-  const Transfer& ends = phase_of(transfer).transfers[clock_.transfers_[index].position];
+  const Transfer ends = clock_.placed(transfer, repeat);
   count_for(ends.from, transfer, repeat);
   count_for(ends.to, transfer, repeat);
 }
@@ -166,19 +207,24 @@ void MessageClock::Run::leave_round(int rank) {
   enter_round(rank);
 }
 
+Bytes MessageClock::Run::bytes_due() const {
+  Bytes due;
+  for (const Phase& phase : schedule_.phases) {
+    for (int repeat = 0; repeat < phase.repeats; ++repeat) {
+      for_each_transfer(schedule_, phase, repeat, [&](const Transfer& transfer, std::size_t /*index*/) {
+        due += chunks_.of(schedule_, phase, transfer);
+      });
+    }
+  }
+  return due;
+}
+
 void MessageClock::Run::check() const {
   for (std::size_t rank = 0; rank < progress_.size(); ++rank) {
     if (!progress_[rank].finished)
       throw InvariantError(fmt::format("rank {} never finished {}", rank, schedule_.algorithm));
   }
-  Bytes due;
-  for (const Phase& phase : schedule_.phases) {
-    for (const Transfer& transfer : phase.transfers) {
-      for (int repeat = 0; repeat < phase.repeats; ++repeat) {
-        due += chunks_[chunk_in_repeat(schedule_, phase, transfer, repeat)];
-      }
-    }
-  }
+  const Bytes due = bytes_due();
   if (sent_ != due || received_ != due) {
     throw InvariantError(fmt::format("{} of {} bytes sent, {} received", sent_.si(), due.si(), received_.si()));
   }

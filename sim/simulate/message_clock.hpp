@@ -8,7 +8,9 @@
 // engine a process has had; so only one message clock may be in use at a time (simulate/fluid_network.hpp).
 #pragma once
 
+#include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "simulate/collective_clock.hpp"
@@ -29,22 +31,29 @@ class MessageClock final : public CollectiveClock {
   class Run;
 
   void build_network();
+  [[nodiscard]] int route_of(int number, int repeat);
 
-  /// A transfer of any phase, numbered through.
+  /// What a transfer of any phase sends in one lane, numbered through.
   struct Numbered {
     std::size_t phase;
-    std::size_t position;  // within the phase
+    std::size_t index;  // within the phase, as for_each_transfer counts
   };
   struct OfRank {
     std::vector<int> sends;
-    std::vector<int> all;  // sent and received
+    std::vector<int> receives;  // in the first repeat
   };
+
+  [[nodiscard]] const Transfer& pattern(int number) const;
+  [[nodiscard]] Transfer placed(int number, int repeat) const;
+  /// What the rank receives in that repeat of the phase, if it takes part then.
+  [[nodiscard]] const std::vector<int>& receives(std::size_t phase, int repeat, int rank) const;
 
   RoutedSchedule routed_;
   std::vector<Numbered> transfers_;
   std::vector<std::vector<OfRank>> of_rank_;  // [phase][rank]
   std::unique_ptr<FluidNetwork> network_;
-  std::vector<int> routes_;  // per transfer
+  std::vector<int> routes_;                          // per transfer, in its first repeat
+  std::map<std::pair<int, int>, int> moved_routes_;  // from rank to rank, where receivers move on
 };
 
 }  // namespace farandole

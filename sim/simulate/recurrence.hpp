@@ -12,9 +12,13 @@
 
 namespace farandole {
 
-/// Seconds per round, one per transfer of the phase.
+/// Seconds per round, one per transfer of the phase and lane, in the order of for_each_transfer's index.
 using TransferCosts = Eigen::ArrayXd;
 
-void carry(RankTimes& moments, const Phase& phase, const TransferCosts& costs);
+/// Through all repeats, where costs are the same in each.
+void carry(RankTimes& moments, const Schedule& schedule, const Phase& phase, const TransferCosts& costs);
+/// Through one repeat.
+void carry_once(RankTimes& moments, const Schedule& schedule, const Phase& phase, int repeat,
+                const TransferCosts& costs);
 
 }  // namespace farandole

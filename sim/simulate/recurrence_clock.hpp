@@ -1,6 +1,7 @@
 // The clocks of `analytic` and `flow`: a cost per round and transfer, carried through the rounds by the recurrence.
 //
-// Rates are worked out once, for a network on which all ranks take part at once.
+// Rates are worked out once, for a network on which all ranks take part at once; but for phases whose repeats cost
+// differently: those are worked out as they are carried, so that nothing is held per repeat.
 #pragma once
 
 #include "simulate/collective_clock.hpp"
@@ -10,7 +11,7 @@ namespace farandole {
 
 class RecurrenceClock final : public CollectiveClock {
  public:
-  using RateModel = TransferRates (*)(const RoutedSchedule&, std::size_t phase);
+  using RateModel = TransferRates (*)(const RoutedSchedule&, std::size_t phase, int repeat);
 
   RecurrenceClock(RoutedSchedule routed, RateModel rate_model);
 
@@ -18,7 +19,8 @@ class RecurrenceClock final : public CollectiveClock {
 
  private:
   RoutedSchedule routed_;
-  std::vector<TransferRates> rates_;  // per phase
+  RateModel rate_model_;
+  std::vector<TransferRates> rates_;  // per phase; empty where costs vary
 };
 
 }  // namespace farandole

@@ -1,9 +1,13 @@
 // A schedule laid onto a platform: every transfer with the links it crosses and the latency it pays.
 //
-// All fidelities time this value. Building is O(transfers of all phases x links per route); nothing is held per repeat.
+// All fidelities time this value. Building is O(transfers of all phases x links per route); nothing is held per repeat:
+// where receivers move on from repeat to repeat (a shift alltoall), the legs of later ones are worked out when asked
+// for.
 #pragma once
 
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "collective/schedule.hpp"
@@ -23,14 +27,22 @@ class RoutedSchedule {
   };
 
   [[nodiscard]] const Schedule& schedule() const { return schedule_; }
-  /// One leg per transfer of the phase, in the same order.
+  /// The legs of a phase's first repeat, in the order of for_each_transfer's index.
   [[nodiscard]] const std::vector<Leg>& legs(std::size_t phase) const { return legs_[phase]; }
+  /// The leg of a transfer in any repeat.
+  [[nodiscard]] Leg leg(std::size_t phase, std::size_t index, int repeat) const;
   [[nodiscard]] std::span<const BytesPerSecond> capacities() const { return capacities_; }
 
  private:
+  [[nodiscard]] Leg between(int from, int to) const;
+
   Schedule schedule_;
   std::vector<std::vector<Leg>> legs_;
-  std::vector<BytesPerSecond> capacities_;  // per link of the platform
+  std::vector<BytesPerSecond> capacities_;                       // per link of the platform
+  std::shared_ptr<const std::pair<Platform, Placement>> where_;  // kept only where receivers move
 };
+
+/// Whether the receivers of a phase change from one repeat to the next.
+bool receivers_move(const Phase& phase);
 
 }  // namespace farandole

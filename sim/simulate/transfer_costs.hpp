@@ -1,27 +1,39 @@
 // What one round of each transfer of a phase costs, by closed form or by asking SimGrid for the rates:
 //
-//   cost(t) = latency(t) + chunk * inverse_rate(t)
+//   cost(t) = latency(t) + bytes(t) * inverse_rate(t), and nothing where there is nothing to send
 //
-// Rates are those of all transfers of the round under way at once. They do not depend on how long the chunk is, since
-// all transfers of a round are equally long: chunks that differ by a byte are all counted as the longest, which is
-// exact for a ring's makespan, whose longest chunk travels through every round.
+// Rates are those of all transfers of the round under way at once. They depend on how long these are beside one
+// another, which is the same for every size; so they are asked for once, for chunks of about a GiB. In a phase of
+// several repeats, chunks that differ by a byte are all counted as the longest, which is exact for a ring's makespan,
+// whose longest chunk travels through every round. Where repeats differ by more, in their receivers or in chunks of
+// given weights, every repeat has costs of its own. In a pipeline (a phase with a window) all transfers are taken to be
+// under way in every repeat, also while it fills and drains: where they share links, that is too slow, and `message`
+// says by how much.
 #pragma once
 
+#include "collective/chunk_sizes.hpp"
 #include "simulate/recurrence.hpp"
 #include "simulate/routed_schedule.hpp"
 
 namespace farandole {
 
-/// Per transfer of a phase.
+/// Per transfer of a round, in the order of for_each_transfer's index.
 struct TransferRates {
   Eigen::ArrayXd latency;       // seconds
-  Eigen::ArrayXd inverse_rate;  // seconds per byte
+  Eigen::ArrayXd inverse_rate;  // seconds per byte; 0 for what sends nothing, whatever the size
 };
 
+/// Whether one repeat of the phase costs something else than another.
+bool costs_vary(const RoutedSchedule& routed, std::size_t phase);
+
 /// The rate is the smallest capacity / flows over the links of the way (the contention factor of the most loaded link).
-TransferRates analytic_rates(const RoutedSchedule& routed, std::size_t phase);
+/// `repeat` matters where costs vary.
+TransferRates analytic_rates(const RoutedSchedule& routed, std::size_t phase, int repeat);
 
 /// The rate is what SimGrid gives one flow per pair, all started together, over its whole length.
-TransferRates flow_rates(const RoutedSchedule& routed, std::size_t phase);
+TransferRates flow_rates(const RoutedSchedule& routed, std::size_t phase, int repeat);
+
+TransferCosts transfer_costs(const RoutedSchedule& routed, std::size_t phase, int repeat, const TransferRates& rates,
+                             const ChunkSizes& sizes);
 
 }  // namespace farandole

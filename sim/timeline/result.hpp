@@ -59,6 +59,7 @@ struct CollectivePoint {
   BytesPerSecond bus_bandwidth;
   std::string fidelity;
   bool folded = false;
+  int root = 0;  // of operations that have one
 };
 
 /// Effective settings, printed in every result: name to value, in order of name.

@@ -115,11 +115,11 @@ TEST(Recurrence, OfARingWithEqualCostsHasItsClosedForm) {
   RankTimes start(7);
   start << 3, 1, 4, 1, 5, 9, 2;
   RankTimes shortcut = start;
-  carry(shortcut, phase, TransferCosts::Constant(7, 0.5));
+  carry(shortcut, ring, phase, TransferCosts::Constant(7, 0.5));
   RankTimes rounds = start;
   TransferCosts nearly = TransferCosts::Constant(7, 0.5);
   nearly[3] = std::nextafter(0.5, 0);
-  carry(rounds, phase, nearly);
+  carry(rounds, ring, phase, nearly);
   for (int rank = 0; rank < 7; ++rank) EXPECT_NEAR(shortcut[rank], rounds[rank], 1e-12);
   EXPECT_DOUBLE_EQ(shortcut[0], 9 + 6 * 0.5);
 }

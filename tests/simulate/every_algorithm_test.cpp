@@ -1,0 +1,133 @@
+// Every algorithm at every fidelity: closed forms on a star, agreement, and never below the bounds (which the clocks
+// check at every call).
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "collective/algorithms.hpp"
+#include "simulate/bounds.hpp"
+#include "simulate/platform_kit.hpp"
+
+namespace farandole {
+namespace {
+
+using test::in_order;
+using test::star;
+
+constexpr std::array all_fidelities{Fidelity::analytic, Fidelity::flow, Fidelity::message};
+
+Schedule built(Operation operation, const std::string& name, const Shape& shape) {
+  return find_algorithm(operation, name)->build(shape);
+}
+
+RankTimes finish(Fidelity fidelity, const Schedule& schedule, const Platform& platform, Bytes size,
+                 const RankTimes& start) {
+  return make_collective_clock(fidelity, RoutedSchedule(schedule, platform, in_order(schedule.ranks)))
+      ->finish(size, start);
+}
+
+double time_of(Fidelity fidelity, const Schedule& schedule, const Platform& platform, Bytes size) {
+  return finish(fidelity, schedule, platform, size, all_at(schedule.ranks, 0_s)).maxCoeff();
+}
+
+struct ClosedForm {
+  Operation operation;
+  const char* name;
+  double rounds;
+  double share;  // of the size, sent one after the other
+};
+
+TEST(EveryAlgorithm, TakesItsClosedFormOnAStar) {
+  // T = rounds alpha + share M / B; n = 16, S = 8 segments.
+  constexpr int n = 16;
+  using enum Operation;
+  const std::array forms{
+      ClosedForm{allreduce, "recursive_doubling", 4, 4},
+      ClosedForm{allreduce, "halving_doubling", 8, 2.0 * 15 / 16},
+      ClosedForm{allreduce, "torus", 12, 2.0 * 15 / 16},
+      ClosedForm{allreduce, "direct", 2, 2.0 * 15 / 16},
+      ClosedForm{allreduce, "reduce_broadcast", 8, 8},
+      ClosedForm{reduce_scatter, "recursive_halving", 4, 15.0 / 16},
+      ClosedForm{allgather, "bruck", 4, 15.0 / 16},
+      ClosedForm{broadcast, "binomial", 4, 4},
+      ClosedForm{broadcast, "chain", 8 + 16 - 2, (8 + 16 - 2) / 8.0},
+      ClosedForm{broadcast, "scatter_allgather", 4 + 15, 2.0 * 15 / 16},
+      ClosedForm{alltoall, "pairwise", 15, 15.0 / 16},
+      ClosedForm{alltoall, "direct", 1, 15.0 / 16},
+      ClosedForm{alltoall, "bruck", 4, 4 * 0.5},
+      ClosedForm{gather, "binomial", 4, 15.0 / 16},
+      ClosedForm{scatter, "binomial", 4, 15.0 / 16},
+      ClosedForm{barrier, "dissemination", 4, 4},
+  };
+  const Platform platform = star(n, 1_GBps, 2_us);
+  for (const ClosedForm& form : forms) {
+    for (const Fidelity fidelity : all_fidelities) {
+      const double expected = form.rounds * 2e-6 + form.share * 16e6 / 1e9;
+      const double time = time_of(fidelity, built(form.operation, form.name, n), platform, 16_MB);
+      EXPECT_NEAR(time / expected, 1, 1e-9) << name(form.operation) << " " << form.name << ", " << name(fidelity);
+    }
+  }
+}
+
+TEST(EveryAlgorithm, IsTimedWithinTheBoundsOnSharedLinksWithLateRanks) {
+  // Four nodes of three devices on thin NICs; every third rank is late.
+  const Platform platform = test::two_level(4, 3, 1_GBps, 100_MBps);
+  for (const Algorithm& row : algorithms()) {
+    Shape shape(12, 5);
+    shape.ranks_per_node = 3;
+    const Schedule schedule = row.build(shape);
+    RankTimes start = RankTimes::Zero(12);
+    for (int rank = 0; rank < 12; rank += 3) start[rank] = 0.001 * rank;
+    for (const Fidelity fidelity : all_fidelities) {
+      EXPECT_GT(time_of(fidelity, schedule, platform, 120_MB), 0) << name(row.operation) << " " << row.name;
+      EXPECT_TRUE((finish(fidelity, schedule, platform, 1_MB, start) >= start).all()) << row.name;
+    }
+  }
+}
+
+TEST(EveryAlgorithm, WithUnequalContributionsWaitsForTheLongest) {
+  // Allgather around a ring of 4, rank 1 contributing all 4 MB: three hops of it, and nothing else to send.
+  Shape shape(4);
+  shape.weights = {0, 1, 0, 0};
+  const Schedule schedule = built(Operation::allgather, "ring", shape);
+  for (const Fidelity fidelity : all_fidelities) {
+    const double time = time_of(fidelity, schedule, star(4, 1_GBps, 2_us), 4_MB);
+    EXPECT_NEAR(time, 3 * (2e-6 + 4e-3), 1e-12) << name(fidelity);
+  }
+}
+
+TEST(Bounds, OfRootedOperationsCountWhatTheRootSendsAndReceives) {
+  const auto least = [](Operation operation) {
+    const RoutedSchedule routed(built(operation, "binomial", {8, 3}), star(8, 1_GBps, 2_us), in_order(8));
+    return bounds_of(routed).least_time(8_GB).si();
+  };
+  EXPECT_NEAR(least(Operation::broadcast), 8, 1e-9);
+  EXPECT_NEAR(least(Operation::reduce), 8, 1e-9);
+  EXPECT_NEAR(least(Operation::scatter), 7, 1e-9);
+  EXPECT_NEAR(least(Operation::gather), 7, 1e-9);
+}
+
+TEST(Bounds, OfWhatIsAtItsPlaceAlreadyAreNothing) {
+  Shape shape(4, 2);
+  shape.weights = {0, 0, 1, 0};
+  const RoutedSchedule routed(built(Operation::gather, "binomial", shape), star(4, 1_GBps, 2_us), in_order(4));
+  EXPECT_EQ(bounds_of(routed).least_time(1_GB), 0_s);
+}
+
+RC_GTEST_PROP(EveryAlgorithm, NeverBeatsItsBoundsOnRandomStarsWithRandomStarts, ()) {
+  const std::vector<Algorithm> rows(algorithms().begin(), algorithms().end());
+  const auto index = *rc::gen::inRange<std::size_t>(0, rows.size());
+  const int n = *rc::gen::inRange(2, 9);
+  const Schedule schedule = rows[index].build({n, *rc::gen::inRange(0, n)});
+  Platform platform = star(n, 1_GBps, 1_us);
+  for (Link& link : platform.links) link.capacity = BytesPerSecond(*rc::gen::inRange(1, 50) * 1e6);
+  RankTimes start(n);
+  for (int rank = 0; rank < n; ++rank) start[rank] = *rc::gen::inRange(0, 1000) * 1e-5;
+  const Bytes size(*rc::gen::inRange(1, 50000));
+  for (const Fidelity fidelity : all_fidelities) {
+    RC_ASSERT(time_of(fidelity, schedule, platform, size) > 0 || schedule.phases.empty() || size < Bytes(n));
+    RC_ASSERT((finish(fidelity, schedule, platform, size, start) >= start).all());
+  }
+}
+
+}  // namespace
+}  // namespace farandole
