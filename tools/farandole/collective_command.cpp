@@ -1,6 +1,7 @@
 // farandole collective: a simulated nccl-tests table.
 #include <memory>
 
+#include "collective/files/read_schedule.hpp"
 #include "output_options.hpp"
 #include "report/collective_report.hpp"
 #include "report/comparison.hpp"
@@ -18,6 +19,8 @@ struct CollectiveArguments {
   std::string algorithm = "ring";
   std::string topology;
   std::string ranks;
+  std::string root = "0";
+  std::string segments = "0";
   std::string fidelity = "flow";
   OutputOptions output;
 };
@@ -33,6 +36,12 @@ Algorithm algorithm(const CollectiveArguments& arguments) {
   if (operation == nullptr) {
     refuse_option("--op", "an operation", arguments.operation, suggestion(arguments.operation, operation_names()));
   }
+  if (is_algorithm_file(arguments.algorithm)) {
+    Algorithm own = algorithm_from_file(arguments.algorithm);
+    if (own.operation != *operation)
+      refuse_option("--op", name(own.operation) + ", as the file says", arguments.operation);
+    return own;
+  }
   const Algorithm* found = find_algorithm(*operation, arguments.algorithm);
   if (found == nullptr) {
     refuse_option("--algorithm", "an algorithm for " + arguments.operation, arguments.algorithm,
@@ -46,8 +55,15 @@ CollectiveRequest request(const CollectiveArguments& arguments) {
   const Bytes most = size("-e", arguments.most);
   if (most < least) refuse_option("-e", "at least the " + arguments.least + " of -b", arguments.most);
   const int factor = whole_number("-f", arguments.factor, least == most ? 1 : 2);
-  return {algorithm(arguments), size_range(least, most, factor), parse_fidelities(arguments.fidelity),
-          whole_number("--ranks", arguments.ranks, 1)};
+  const int ranks = whole_number("--ranks", arguments.ranks, 1);
+  const int root = whole_number("--root", arguments.root, 0);
+  if (root >= ranks) refuse_option("--root", "a rank below the " + arguments.ranks + " of --ranks", arguments.root);
+  return {algorithm(arguments),
+          size_range(least, most, factor),
+          parse_fidelities(arguments.fidelity),
+          ranks,
+          root,
+          whole_number("--segments", arguments.segments, 0)};
 }
 
 void run(const CollectiveArguments& arguments) {
@@ -77,11 +93,19 @@ void add_collective(CLI::App& app) {
       ->type_name("N")
       ->capture_default_str();
   command->add_option("--op", arguments->operation, "the operation")->type_name("OP")->capture_default_str();
-  command->add_option("--algorithm", arguments->algorithm, "the algorithm")->type_name("NAME")->capture_default_str();
+  command->add_option("--algorithm", arguments->algorithm, "the algorithm, or the file of one")
+      ->type_name("NAME")
+      ->capture_default_str();
   command->add_option("--topology", arguments->topology, "a file, or a name in topologies/")
       ->type_name("T")
       ->required();
   command->add_option("--ranks", arguments->ranks, "how many ranks")->type_name("N")->required();
+  command->add_option("--root", arguments->root, "the root of an operation that has one")
+      ->type_name("RANK")
+      ->capture_default_str();
+  command->add_option("--segments", arguments->segments, "segments of a pipelined algorithm; 0: as it sees fit")
+      ->type_name("N")
+      ->capture_default_str();
   command->add_option("--fidelity", arguments->fidelity, fidelity_choices)->type_name("LEVEL")->capture_default_str();
   arguments->output.add_to(*command);
   command->footer(

@@ -1,6 +1,8 @@
-// What `farandole show` shows of each kind: as text for people and as JSON for scripts.
+// What `farandole show` shows of each kind: as text for people, as JSON for scripts, and some as a picture.
 #pragma once
 
+#include <functional>
+#include <iosfwd>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -11,11 +13,16 @@ struct ShowRequest {
   std::string name;
   std::string operation;
   int ranks = 4;
+  int root = 0;
+  int ranks_per_node = 1;
+  int segments = 0;
 };
 
 struct Shown {
   std::string text;
   nlohmann::ordered_json json;
+  /// As a picture, where there is one: SVG, or HTML around it.
+  std::function<void(std::ostream& out, bool is_html)> draw{};
 };
 
 Shown show_models(const ShowRequest& request);

@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include "collective/algorithms.hpp"
+#include "collective/files/read_schedule.hpp"
+#include "collective/walk.hpp"
 #include "command.hpp"
+#include "report/algorithm_drawing.hpp"
 #include "show.hpp"
 #include "training/strategies/catalogue.hpp"
 
@@ -14,6 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int most_ranks_printed = 64;
+constexpr double most_cells = 1e6;
 
 const Algorithm& find(const ShowRequest& request) {
   const Operation* operation = find_operation(request.operation);
@@ -28,20 +32,68 @@ const Algorithm& find(const ShowRequest& request) {
   return *found;
 }
 
-void add_round(Shown& shown, const Schedule& schedule, const Phase& phase, int repeat, int round) {
-  fmt::format_to(std::back_inserter(shown.text), "round {} ({})\n", round, phase.name);
-  Json transfers = Json::array();
-  for (const Transfer& transfer : phase.transfers) {
-    const int chunk = chunk_in_repeat(schedule, phase, transfer, repeat);
-    const char* action = transfer.action == Action::reduce ? "adds it" : "takes it over";
-    fmt::format_to(std::back_inserter(shown.text), "  rank {} sends segment {} to rank {}, which {}\n", transfer.from,
-                   chunk, transfer.to, action);
-    transfers.push_back({{"from", transfer.from},
-                         {"to", transfer.to},
-                         {"chunk", chunk},
-                         {"action", transfer.action == Action::reduce ? "reduce" : "copy"}});
+/// A named algorithm built for so many ranks, or a file's own.
+Schedule schedule_of(const ShowRequest& request, std::string& summary) {
+  if (is_algorithm_file(request.name)) {
+    summary = "from " + request.name;
+    return read_schedule(request.name);
   }
-  shown.json["rounds"].push_back({{"phase", phase.name}, {"transfers", transfers}});
+  const Algorithm& algorithm = find(request);
+  if (request.ranks > most_ranks_printed) {
+    refuse_option("--ranks", fmt::format("at most {}, to print every round", most_ranks_printed),
+                  std::to_string(request.ranks));
+  }
+  if (request.root >= request.ranks) {
+    refuse_option("--root", fmt::format("a rank below the {} of --ranks", request.ranks), std::to_string(request.root));
+  }
+  summary = algorithm.summary;
+  Shape shape(request.ranks, request.root);
+  shape.ranks_per_node = request.ranks_per_node;
+  shape.segments = request.segments;
+  return algorithm.build(shape);
+}
+
+std::string held_line(const Schedule& schedule, const SymbolicState& held, int rank) {
+  std::string line = fmt::format("  rank {} holds", rank);
+  for (Chunk chunk = 0; chunk < schedule.chunks; ++chunk) {
+    const std::string text = held_text(held.at(rank, chunk));
+    if (!text.empty()) fmt::format_to(std::back_inserter(line), " {}{{{}}}", chunk, text);
+  }
+  return line + "\n";
+}
+
+Json held_json(const Schedule& schedule, const SymbolicState& held) {
+  Json ranks = Json::array();
+  for (int rank = 0; rank < schedule.ranks; ++rank) {
+    Json chunks = Json::array();
+    for (Chunk chunk = 0; chunk < schedule.chunks; ++chunk) chunks.push_back(held_text(held.at(rank, chunk)));
+    ranks.push_back(std::move(chunks));
+  }
+  return ranks;
+}
+
+Json transfer_json(const Sending& sending) {
+  return {{"from", sending.from},
+          {"to", sending.to},
+          {"chunk", sending.chunks.front()},
+          {"chunks", sending.chunks},
+          {"action", sending.action == Action::reduce ? "reduce" : "copy"}};
+}
+
+void add_round(Shown& shown, const Schedule& schedule, const WalkedRound& round, std::size_t number) {
+  fmt::format_to(std::back_inserter(shown.text), "round {} ({})\n", number, round.phase);
+  Json transfers = Json::array();
+  for (const Sending& sending : round.sendings) {
+    const bool is_one = sending.chunks.size() == 1;
+    const bool adds = sending.action == Action::reduce;
+    const char* action = is_one ? (adds ? "adds it" : "takes it over") : (adds ? "adds them" : "takes them over");
+    fmt::format_to(std::back_inserter(shown.text), "  rank {} sends segment{} {} to rank {}, which {}\n", sending.from,
+                   is_one ? "" : "s", chunks_text(sending.chunks), sending.to, action);
+  }
+  for (const Sending& sending : round.sendings) transfers.push_back(transfer_json(sending));
+  for (int rank = 0; rank < schedule.ranks; ++rank) shown.text += held_line(schedule, round.held, rank);
+  shown.json["rounds"].push_back(
+      {{"phase", round.phase}, {"transfers", transfers}, {"held", held_json(schedule, round.held)}});
 }
 
 Json strategy_json(const StrategyRow& row) {
@@ -51,7 +103,7 @@ Json strategy_json(const StrategyRow& row) {
 }  // namespace
 
 Shown show_algorithms(const ShowRequest& /*request*/) {
-  Shown shown{fmt::format("{:<14} {:<20} {}\n", "op", "algorithm", "summary"), Json::array()};
+  Shown shown{fmt::format("{:<14} {:<20} {}\n", "op", "algorithm", "summary"), Json::array(), {}};
   for (const Algorithm& row : algorithms()) {
     shown.json.push_back({{"op", name(row.operation)}, {"name", row.name}, {"summary", row.summary}});
     fmt::format_to(std::back_inserter(shown.text), "{:<14} {:<20} {}\n", name(row.operation), row.name, row.summary);
@@ -60,29 +112,37 @@ Shown show_algorithms(const ShowRequest& /*request*/) {
 }
 
 Shown show_algorithm(const ShowRequest& request) {
-  const Algorithm& algorithm = find(request);
-  if (request.ranks > most_ranks_printed) {
-    refuse_option("--ranks", fmt::format("at most {}, to print every round", most_ranks_printed),
-                  std::to_string(request.ranks));
+  std::string summary;
+  const Schedule schedule = schedule_of(request, summary);
+  if (cells_of_walk(schedule) > most_cells) {
+    refuse_option("--ranks", "fewer, to show what all hold after every round", std::to_string(request.ranks));
   }
-  const Schedule schedule = algorithm.build(request.ranks);
-  Shown shown{fmt::format("{} {}: {}\n{} ranks, {} segments, {} rounds\n", algorithm.name, name(algorithm.operation),
-                          algorithm.summary, schedule.ranks, schedule.chunks, rounds(schedule)),
-              {{"op", name(algorithm.operation)},
-               {"name", algorithm.name},
-               {"summary", algorithm.summary},
+  const Walk walked = walk(schedule);
+  const std::string operation = name(schedule.operation);
+  const std::string heading = fmt::format("{} {}", schedule.algorithm, operation);
+  Shown shown{fmt::format("{}: {}\n{} ranks, {} segments, {} rounds\n", heading, summary, schedule.ranks,
+                          schedule.chunks, rounds(schedule)),
+              {{"op", operation},
+               {"name", schedule.algorithm},
+               {"summary", summary},
                {"ranks", schedule.ranks},
                {"chunks", schedule.chunks},
-               {"rounds", Json::array()}}};
-  int round = 0;
-  for (const Phase& phase : schedule.phases) {
-    for (int repeat = 0; repeat < phase.repeats; ++repeat) add_round(shown, schedule, phase, repeat, ++round);
+               {"rounds", Json::array()}},
+              {}};
+  shown.text += "2{0+1} is segment 2 with the contributions of ranks 0 and 1\nat the start\n";
+  for (int rank = 0; rank < schedule.ranks; ++rank) shown.text += held_line(schedule, walked.start, rank);
+  for (std::size_t round = 0; round < walked.rounds.size(); ++round) {
+    add_round(shown, schedule, walked.rounds[round], round + 1);
   }
+  shown.draw = [walked, title = fmt::format("{} of {} ranks", heading, schedule.ranks)](std::ostream& out,
+                                                                                        bool is_html) {
+    (is_html ? write_algorithm_html : write_algorithm_svg)(out, walked, title);
+  };
   return shown;
 }
 
 Shown show_strategies(const ShowRequest& /*request*/) {
-  Shown shown{fmt::format("{:<14} {}\n", "strategy", "summary"), Json::array()};
+  Shown shown{fmt::format("{:<14} {}\n", "strategy", "summary"), Json::array(), {}};
   for (const StrategyRow& row : strategies()) {
     shown.json.push_back(strategy_json(row));
     fmt::format_to(std::back_inserter(shown.text), "{:<14} {}\n", row.name, row.summary);
@@ -94,7 +154,7 @@ Shown show_strategy(const ShowRequest& request) {
   std::vector<std::string> known;
   for (const StrategyRow& row : strategies()) {
     if (row.name == request.name)
-      return {fmt::format("{}: {}\n\n{}", row.name, row.summary, row.description), strategy_json(row)};
+      return {fmt::format("{}: {}\n\n{}", row.name, row.summary, row.description), strategy_json(row), {}};
     known.push_back(row.name);
   }
   refuse_option("show strategy", "a strategy", request.name, suggestion(request.name, known));

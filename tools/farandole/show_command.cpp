@@ -15,8 +15,13 @@ struct ShowArguments {
   std::string name;
   std::string operation = "allreduce";
   std::string ranks = "4";
+  std::string root = "0";
+  std::string ranks_per_node = "1";
+  std::string segments = "0";
   std::string format = "table";
 };
+
+constexpr const char* format_choices = "table, json, or for an algorithm svg or html";
 
 struct Showing {
   const char* kind;
@@ -44,18 +49,30 @@ const Showing& find_showing(const ShowArguments& arguments) {
   refuse_option("show", "a kind", arguments.kind, suggestion(arguments.kind, known));
 }
 
+ShowRequest request_of(const ShowArguments& arguments) {
+  return {arguments.name,
+          arguments.operation,
+          whole_number("--ranks", arguments.ranks, 1),
+          whole_number("--root", arguments.root, 0),
+          whole_number("--ranks-per-node", arguments.ranks_per_node, 1),
+          whole_number("--segments", arguments.segments, 0)};
+}
+
 void run(const ShowArguments& arguments) {
-  if (arguments.format != "table" && arguments.format != "json") {
-    refuse_option("--format", "table or json", arguments.format);
+  const bool is_picture = arguments.format == "svg" || arguments.format == "html";
+  if (arguments.format != "table" && arguments.format != "json" && !is_picture) {
+    refuse_option("--format", format_choices, arguments.format);
   }
   const Showing& showing = find_showing(arguments);
   if (showing.needs_name == arguments.name.empty()) {
     refuse_option(fmt::format("show {}", arguments.kind), showing.needs_name ? "a name" : "no name",
                   arguments.name.empty() ? "nothing" : arguments.name);
   }
-  const ShowRequest request{arguments.name, arguments.operation, whole_number("--ranks", arguments.ranks, 1)};
-  const Shown shown = showing.show(request);
-  if (arguments.format == "json") {
+  const Shown shown = showing.show(request_of(arguments));
+  if (is_picture) {
+    if (!shown.draw) refuse_option("--format", "table or json, where there is no picture", arguments.format);
+    shown.draw(std::cout, arguments.format == "html");
+  } else if (arguments.format == "json") {
     std::cout << nlohmann::ordered_json{{arguments.kind, shown.json}}.dump(2) << "\n";
   } else {
     std::cout << shown.text;
@@ -73,7 +90,9 @@ void add_show(CLI::App& app) {
                    "models, topologies, algorithms, strategies; model, topology, algorithm, strategy")
       ->type_name("KIND")
       ->required();
-  command->add_option("name", arguments->name, "which model, topology (name or file), algorithm or strategy")
+  command
+      ->add_option("name", arguments->name,
+                   "which model, topology (name or file), algorithm (name or file) or strategy")
       ->type_name("NAME");
   command->add_option("--op", arguments->operation, "the operation of an algorithm")
       ->type_name("OP")
@@ -81,7 +100,16 @@ void add_show(CLI::App& app) {
   command->add_option("--ranks", arguments->ranks, "how many ranks an algorithm is shown with")
       ->type_name("N")
       ->capture_default_str();
-  command->add_option("--format", arguments->format, "table or json")->type_name("FORMAT")->capture_default_str();
+  command->add_option("--root", arguments->root, "the root of an algorithm that has one")
+      ->type_name("RANK")
+      ->capture_default_str();
+  command->add_option("--ranks-per-node", arguments->ranks_per_node, "how many ranks of an algorithm share a node")
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_option("--segments", arguments->segments, "segments of a pipelined algorithm; 0: as it sees fit")
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_option("--format", arguments->format, format_choices)->type_name("FORMAT")->capture_default_str();
   command->footer("Example:\n  farandole show algorithm ring --op allreduce --ranks 4");
   command->callback([arguments] { run(*arguments); });
 }

@@ -1,0 +1,113 @@
+// Algorithms on the command line: every row of the catalogue, roots, a user's own file, and pictures.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tools/process.hpp"
+
+namespace farandole::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr const char* own_pair = R"({
+  "name": "pair", "op": "allreduce", "ranks": 2, "chunks": 1,
+  "phases": [{"name": "exchange", "transfers": [
+    {"from": 0, "to": 1, "chunk": 0, "action": "reduce"},
+    {"from": 1, "to": 0, "chunk": 0, "action": "reduce"}]}]
+})";
+
+TEST(CollectiveCommand, RunsEveryAlgorithmThatIsShown) {
+  const Workplace place;
+  const json rows = json::parse(place.farandole("show algorithms --format json").out).at("algorithms");
+  EXPECT_GE(rows.size(), 27U);
+  for (const json& row : rows) {
+    const auto op = row.at("op").get<std::string>();
+    const auto algorithm = row.at("name").get<std::string>();
+    const Finished finished = place.farandole(
+        "collective -b 8K -e 8K --topology ethernet-25g --ranks 6 --format json --fidelity analytic --op " + op +
+        " --algorithm " + algorithm);
+    ASSERT_EQ(finished.status, 0) << finished.err;
+    const json point = json::parse(finished.out).at("points").at(0);
+    EXPECT_EQ(point.at("op"), op);
+    EXPECT_GT(point.at("seconds"), 2e-6) << algorithm;
+  }
+}
+
+TEST(CollectiveCommand, ReportsBusBandwidthWithTheFactorsOfNcclTests) {
+  const Workplace place;
+  const auto factor = [&](const std::string& chosen) {
+    const Finished finished =
+        place.farandole("collective -b 1M -e 1M --topology ethernet-25g --ranks 8 --format json " + chosen);
+    const json point = json::parse(finished.out).at("points").at(0);
+    return point.at("bus_bandwidth").get<double>() / point.at("algorithm_bandwidth").get<double>();
+  };
+  EXPECT_NEAR(factor("--op allreduce --algorithm ring"), 2 * 7.0 / 8, 1e-12);
+  EXPECT_NEAR(factor("--op reduce_scatter --algorithm ring"), 7.0 / 8, 1e-12);
+  EXPECT_NEAR(factor("--op alltoall --algorithm pairwise"), 7.0 / 8, 1e-12);
+  EXPECT_NEAR(factor("--op broadcast --algorithm chain --root 3"), 1, 1e-12);
+}
+
+TEST(CollectiveCommand, RefusesARootThatIsNoRank) {
+  const Finished finished = Workplace().farandole(
+      "collective --op broadcast --algorithm binomial --topology ethernet-25g --ranks 4 --root 4");
+  EXPECT_EQ(finished.status, 2);
+  EXPECT_THAT(finished.err, HasSubstr("--root"));
+}
+
+TEST(CollectiveCommand, TimesAnAlgorithmFromAFile) {
+  const Workplace place;
+  place.write("pair.json", own_pair);
+  const Finished finished = place.farandole(
+      "collective -b 1M -e 1M --topology ethernet-25g --ranks 2 --algorithm pair.json --format json --fidelity "
+      "message");
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  const json point = json::parse(finished.out).at("points").at(0);
+  EXPECT_EQ(point.at("algorithm"), "pair");
+  EXPECT_NEAR(point.at("seconds").get<double>(), 2e-6 + 1048576 * 8 / 25e9, 1e-12);
+}
+
+TEST(CollectiveCommand, RefusesAFilesAlgorithmThatIsWrongWithItsChunkAndRank) {
+  const Workplace place;
+  std::string wrong = own_pair;
+  wrong.replace(wrong.rfind("reduce"), 6, "copy");
+  place.write("pair.json", wrong);
+  const Finished finished = place.farandole("collective --topology ethernet-25g --ranks 2 --algorithm pair.json");
+  EXPECT_EQ(finished.status, 2);
+  EXPECT_THAT(finished.err, HasSubstr("pair.json:1"));
+  EXPECT_THAT(finished.err, HasSubstr("chunk 0 of rank 0"));
+}
+
+TEST(CollectiveCommand, RefusesAFileForAnotherNumberOfRanks) {
+  const Workplace place;
+  place.write("pair.json", own_pair);
+  const Finished finished = place.farandole("collective --topology ethernet-25g --ranks 3 --algorithm pair.json");
+  EXPECT_EQ(finished.status, 2);
+  EXPECT_THAT(finished.err, HasSubstr("an algorithm for 3 ranks"));
+}
+
+TEST(ShowCommand, SaysWhatEveryRankHoldsAfterEachRound) {
+  const Finished finished = Workplace().farandole("show algorithm ring --op allreduce --ranks 4");
+  EXPECT_THAT(finished.out, HasSubstr("rank 1 holds 0{1} 1{1} 2{1} 3{0+1}"));
+  EXPECT_THAT(finished.out, HasSubstr("rank 3 holds 0{all} 1{all} 2{all} 3{all}"));
+}
+
+TEST(ShowCommand, DrawsAnAlgorithm) {
+  const Workplace place;
+  EXPECT_THAT(place.farandole("show algorithm bruck --op alltoall --ranks 5 --format svg").out, StartsWith("<svg "));
+  EXPECT_THAT(place.farandole("show algorithm chain --op broadcast --ranks 5 --root 2 --format html").out,
+              StartsWith("<!DOCTYPE html>"));
+  EXPECT_EQ(place.farandole("show model vgg16 --format svg").status, 2);
+}
+
+TEST(ShowCommand, LooksIntoAnAlgorithmFromAFile) {
+  const Workplace place;
+  place.write("pair.json", own_pair);
+  EXPECT_THAT(place.farandole("show algorithm pair.json").out,
+              HasSubstr("rank 0 sends segment 0 to rank 1, which adds it"));
+}
+
+}  // namespace
+}  // namespace farandole::test
