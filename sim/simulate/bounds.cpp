@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <set>
 #include <utility>
+#include <vector>
 
 namespace farandole {
 
@@ -11,16 +11,19 @@ CollectiveBounds bounds_of(const RoutedSchedule& routed) {
   const Schedule& schedule = routed.schedule();
   Seconds shortest = Seconds::infinity();
   std::vector<BytesPerSecond> injection(static_cast<std::size_t>(schedule.ranks));
-  std::set<std::pair<int, int>> counted;
+  std::vector<std::pair<int, int>> ways_out;  // of each rank: the links its messages cross first
   for (std::size_t phase = 0; phase < schedule.phases.size(); ++phase) {
     for (std::size_t t = 0; t < schedule.phases[phase].transfers.size(); ++t) {
       const auto& leg = routed.legs(phase)[t];
       const int from = schedule.phases[phase].transfers[t].from;
       shortest = std::min(shortest, leg.latency);
-      if (!leg.links.empty() && counted.emplace(from, leg.links.front()).second) {
-        injection[static_cast<std::size_t>(from)] += routed.capacities()[static_cast<std::size_t>(leg.links.front())];
-      }
+      if (!leg.links.empty()) ways_out.emplace_back(from, leg.links.front());
     }
+  }
+  std::ranges::sort(ways_out);
+  ways_out.erase(std::ranges::unique(ways_out).begin(), ways_out.end());
+  for (const auto& [rank, link] : ways_out) {
+    injection[static_cast<std::size_t>(rank)] += routed.capacities()[static_cast<std::size_t>(link)];
   }
   if (schedule.phases.empty()) return {Seconds(0), BytesPerSecond::infinity(), schedule.ranks};
   const auto depth = static_cast<double>(std::bit_width(static_cast<unsigned>(schedule.ranks - 1)));

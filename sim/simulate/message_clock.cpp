@@ -9,10 +9,13 @@
 
 namespace farandole {
 
-MessageClock::MessageClock(RoutedSchedule routed) : routed_(std::move(routed)) {
+MessageClock::MessageClock(RoutedSchedule routed, Repeats repeats) : routed_(std::move(routed)), repeats_(repeats) {
   const Schedule& schedule = routed_.schedule();
   for (std::size_t phase = 0; phase < schedule.phases.size(); ++phase) {
-    auto& ranks = of_rank_.emplace_back(static_cast<std::size_t>(schedule.ranks));
+    OfPhase& own = phases_.emplace_back();
+    auto& ranks = own.ranks;
+    ranks.resize(static_cast<std::size_t>(schedule.ranks));
+    own.first = static_cast<int>(transfers_.size());
     const auto& pattern = schedule.phases[phase].transfers;
     for (std::size_t position = 0; position < pattern.size(); ++position) {
       const auto number = static_cast<int>(transfers_.size());
@@ -21,6 +24,7 @@ MessageClock::MessageClock(RoutedSchedule routed) : routed_(std::move(routed)) {
       ranks[static_cast<std::size_t>(pattern[position].from)].all.push_back(number);
       ranks[static_cast<std::size_t>(pattern[position].to)].all.push_back(number);
     }
+    own.participants = static_cast<int>(std::ranges::count_if(ranks, [](const OfRank& r) { return !r.all.empty(); }));
   }
 }
 
@@ -48,6 +52,16 @@ class MessageClock::Run {
     int missing = 0;  // own transfers of this round that are not done
     bool finished = false;
   };
+  /// Ranks that entered the repeat at the very same moment.
+  struct Lockstep {
+    std::size_t phase = 0;
+    int repeat = -1;
+    double moment = 0;
+    int entered = 0;
+    bool complete = false;  // all that take part in the phase, and nothing is under way but what they sent then
+    bool follows = false;   // on a lockstep that was complete
+    double period = 0;      // seconds since then
+  };
 
   [[nodiscard]] const Phase& phase_of(int transfer) const {
     return schedule_.phases[clock_.transfers_[static_cast<std::size_t>(transfer)].phase];
@@ -58,6 +72,9 @@ class MessageClock::Run {
   void done(int transfer);
   void count_for(int rank, int transfer, int repeat);
   void drain();
+  void note_entry(const Progress& at);
+  void look_for_lockstep();
+  void multiply();
   void check() const;
 
   const MessageClock& clock_;
@@ -72,6 +89,10 @@ class MessageClock::Run {
   std::vector<int> ready_;  // ranks whose round is complete, to be taken on without recursion
   Bytes sent_;
   Bytes received_;
+  Lockstep lockstep_;
+  int started_ = 0;     // ranks
+  int flows_ = 0;       // under way
+  double skipped_ = 0;  // seconds that were multiplied, not simulated
 };
 
 MessageClock::Run::Run(const MessageClock& clock, Bytes size, const RankTimes& start)
@@ -94,8 +115,10 @@ RankTimes MessageClock::Run::simulate() {
   }
   network_.run([&](int tag) {
     if (tag >= transfers) {
+      ++started_;
       enter_round(tag - transfers);
     } else {
+      --flows_;
       received_ += in_flight_[static_cast<std::size_t>(tag)];
       done(tag);
     }
@@ -109,14 +132,51 @@ void MessageClock::Run::enter_round(int rank) {
   Progress& at = progress_[static_cast<std::size_t>(rank)];
   if (at.phase == schedule_.phases.size()) {
     at.finished = true;
-    end_[rank] = network_.now().si();
+    end_[rank] = network_.now().si() + skipped_;
     return;
   }
-  const OfRank& own = clock_.of_rank_[at.phase][static_cast<std::size_t>(rank)];
+  const OfRank& own = clock_.phases_[at.phase].ranks[static_cast<std::size_t>(rank)];
   at.missing = 0;
   for (const int transfer : own.all) at.missing += completed_[static_cast<std::size_t>(transfer)] <= at.repeat ? 1 : 0;
   if (at.missing == 0) ready_.push_back(rank);
   for (const int transfer : own.sends) send(transfer);
+  if (clock_.repeats_ == Repeats::until_steady && !own.all.empty()) note_entry(at);
+}
+
+void MessageClock::Run::note_entry(const Progress& at) {
+  const Lockstep before = lockstep_;
+  const double now = network_.now().si();
+  if (at.phase != before.phase || at.repeat != before.repeat || now != before.moment) {
+    lockstep_ = {at.phase, at.repeat, now};
+    lockstep_.follows = before.complete && at.phase == before.phase && at.repeat == before.repeat + 1;
+    lockstep_.period = now - before.moment;
+  }
+  ++lockstep_.entered;
+}
+
+void MessageClock::Run::look_for_lockstep() {
+  if (lockstep_.complete || lockstep_.entered == 0) return;
+  if (lockstep_.entered != clock_.phases_[lockstep_.phase].participants) return;
+  const Phase& phase = schedule_.phases[lockstep_.phase];
+  if (started_ != schedule_.ranks || flows_ != static_cast<int>(phase.transfers.size())) return;
+  lockstep_.complete = true;
+  if (lockstep_.follows && lockstep_.repeat + 1 < phase.repeats) multiply();
+}
+
+/// What has just been sent becomes the last repeat; those between take as long as the one before.
+void MessageClock::Run::multiply() {
+  const Phase& phase = schedule_.phases[lockstep_.phase];
+  const int left_out = phase.repeats - 1 - lockstep_.repeat;
+  skipped_ += left_out * lockstep_.period;
+  for (Progress& at : progress_) {
+    if (at.phase == lockstep_.phase) at.repeat = phase.repeats - 1;
+  }
+  const auto first = static_cast<std::size_t>(clock_.phases_[lockstep_.phase].first);
+  for (std::size_t transfer = first; transfer < first + phase.transfers.size(); ++transfer) {
+    completed_[transfer] = phase.repeats - 1;
+    sent_ += in_flight_[transfer] * left_out;
+    received_ += in_flight_[transfer] * left_out;
+  }
 }
 
 void MessageClock::Run::send(int transfer) {
@@ -130,6 +190,7 @@ void MessageClock::Run::send(int transfer) {
     return;
   }
   sent_ += in_flight_[index];
+  ++flows_;
   network_.start(clock_.routes_[index], clock_.routed_.legs(phase)[position].latency, in_flight_[index], transfer);
 }
 
@@ -155,6 +216,7 @@ void MessageClock::Run::drain() {
     ready_.pop_back();
     leave_round(rank);
   }
+  if (clock_.repeats_ == Repeats::until_steady) look_for_lockstep();
 }
 
 void MessageClock::Run::leave_round(int rank) {

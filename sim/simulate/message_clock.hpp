@@ -6,8 +6,13 @@
 //
 // The network is made at the first collective and kept for the following ones, since SimGrid gets slower with every
 // engine a process has had; so only one message clock may be in use at a time (simulate/fluid_network.hpp).
+//
+// With `Repeats::until_steady` the clock multiplies instead of repeating where that is exact: when all ranks of a phase
+// enter one repeat and the next in lockstep (at the very same moment, with nothing under way but what they send then),
+// the state is the same but for the time, so every later repeat takes as long. Chunks must all be equally long then.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -19,7 +24,9 @@ class FluidNetwork;
 
 class MessageClock final : public CollectiveClock {
  public:
-  explicit MessageClock(RoutedSchedule routed);
+  enum class Repeats : std::uint8_t { all, until_steady };
+
+  explicit MessageClock(RoutedSchedule routed, Repeats repeats = Repeats::all);
   ~MessageClock() override;
 
   /// Throws InvariantError when a byte that was sent is not received or a rank never finishes.
@@ -39,10 +46,16 @@ class MessageClock final : public CollectiveClock {
     std::vector<int> sends;
     std::vector<int> all;  // sent and received
   };
+  struct OfPhase {
+    std::vector<OfRank> ranks;
+    int first = 0;         // number of the phase's first transfer
+    int participants = 0;  // ranks that send or receive
+  };
 
   RoutedSchedule routed_;
+  Repeats repeats_;
   std::vector<Numbered> transfers_;
-  std::vector<std::vector<OfRank>> of_rank_;  // [phase][rank]
+  std::vector<OfPhase> phases_;
   std::unique_ptr<FluidNetwork> network_;
   std::vector<int> routes_;  // per transfer
 };

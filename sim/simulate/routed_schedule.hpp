@@ -4,6 +4,7 @@
 #pragma once
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "collective/schedule.hpp"
@@ -21,6 +22,10 @@ class RoutedSchedule {
     Seconds latency;
     BytesPerSecond narrowest;  // smallest capacity on the way
   };
+
+  /// From its parts: legs per phase and transfer, and the capacities of the links they name.
+  RoutedSchedule(Schedule schedule, std::vector<std::vector<Leg>> legs, std::vector<BytesPerSecond> capacities)
+      : schedule_(std::move(schedule)), legs_(std::move(legs)), capacities_(std::move(capacities)) {}
 
   [[nodiscard]] const Schedule& schedule() const { return schedule_; }
   /// One leg per transfer of the phase, in the same order.
