@@ -18,7 +18,7 @@ double bus_factor(Operation operation, int ranks) {
   return 1;
 }
 
-CollectivePoint point(const CollectiveRequest& request, Fidelity fidelity, Bytes size, Seconds time) {
+CollectivePoint point(const CollectiveRequest& request, Fidelity fidelity, Bytes size, Seconds time, bool folded) {
   const BytesPerSecond bandwidth = time > Seconds(0) ? size / time : BytesPerSecond(0);
   return {name(request.algorithm.operation),
           request.algorithm.name,
@@ -28,7 +28,7 @@ CollectivePoint point(const CollectiveRequest& request, Fidelity fidelity, Bytes
           bandwidth,
           bandwidth * bus_factor(request.algorithm.operation, request.ranks),
           name(fidelity),
-          false};
+          folded};
 }
 
 }  // namespace
@@ -49,11 +49,12 @@ std::vector<CollectivePoint> run_collective(const CollectiveRequest& request, co
   const RankTimes start = all_at(request.ranks, Seconds(0));
   std::vector<CollectivePoint> points;
   for (const Fidelity fidelity : request.fidelities) {
-    const auto clock =
-        make_collective_clock(fidelity, RoutedSchedule(request.algorithm.build(request.ranks), platform, placement));
+    const auto clock = make_collective_clock(
+        fidelity, RoutedSchedule(request.algorithm.build(request.ranks), platform, placement), request.folding);
     for (const Bytes size : request.sizes) {
       const Seconds launch = request.ranks > 1 ? platform.transport.launch : Seconds(0);
-      points.push_back(point(request, fidelity, size, latest(clock->finish(size, start)) + launch));
+      const Seconds time = latest(clock->finish(size, start)) + launch;
+      points.push_back(point(request, fidelity, size, time, clock->folded()));
     }
   }
   std::ranges::stable_sort(points, {}, &CollectivePoint::bytes);

@@ -5,6 +5,7 @@
 
 #include "collective/algorithms.hpp"
 #include "scenario/catalogue.hpp"
+#include "simulate/collective_clock.hpp"
 #include "simulate/fidelity.hpp"
 #include "timeline/result.hpp"
 
@@ -15,6 +16,7 @@ struct CollectiveRequest {
   std::vector<Bytes> sizes;
   std::vector<Fidelity> fidelities;
   int ranks = 2;
+  FoldingPolicy folding = FoldingPolicy::where_exact;
 };
 
 /// nccl-tests' sizes: from `least` to `most`, multiplied by `factor` each time. A factor of at least 2 (1 is allowed

@@ -235,6 +235,10 @@ void MessageClock::Run::check() const {
   }
   Bytes due;
   for (const Phase& phase : schedule_.phases) {
+    if (chunks_.equal()) {
+      due += chunks_.largest() * static_cast<double>(phase.transfers.size()) * phase.repeats;
+      continue;
+    }
     for (const Transfer& transfer : phase.transfers) {
       for (int repeat = 0; repeat < phase.repeats; ++repeat) {
         due += chunks_[chunk_in_repeat(schedule_, phase, transfer, repeat)];

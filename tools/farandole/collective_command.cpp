@@ -19,6 +19,7 @@ struct CollectiveArguments {
   std::string topology;
   std::string ranks;
   std::string fidelity = "flow";
+  bool no_fold = false;
   OutputOptions output;
 };
 
@@ -47,7 +48,8 @@ CollectiveRequest request(const CollectiveArguments& arguments) {
   if (most < least) refuse_option("-e", "at least the " + arguments.least + " of -b", arguments.most);
   const int factor = whole_number("-f", arguments.factor, least == most ? 1 : 2);
   return {algorithm(arguments), size_range(least, most, factor), parse_fidelities(arguments.fidelity),
-          whole_number("--ranks", arguments.ranks, 1)};
+          whole_number("--ranks", arguments.ranks, 1),
+          arguments.no_fold ? FoldingPolicy::never : FoldingPolicy::where_exact};
 }
 
 void run(const CollectiveArguments& arguments) {
@@ -83,6 +85,8 @@ void add_collective(CLI::App& app) {
       ->required();
   command->add_option("--ranks", arguments->ranks, "how many ranks")->type_name("N")->required();
   command->add_option("--fidelity", arguments->fidelity, fidelity_choices)->type_name("LEVEL")->capture_default_str();
+  command->add_flag("--no-fold", arguments->no_fold,
+                    "simulate every rank, even where one can stand for many (slower, the same to rounding)");
   arguments->output.add_to(*command);
   command->footer(
       "Example:\n"
