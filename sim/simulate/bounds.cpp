@@ -11,13 +11,16 @@ CollectiveBounds bounds_of(const RoutedSchedule& routed) {
   const Schedule& schedule = routed.schedule();
   Seconds shortest = Seconds::infinity();
   std::vector<BytesPerSecond> injection(static_cast<std::size_t>(schedule.ranks));
-  std::vector<std::pair<int, int>> ways_out;  // of each rank: the links its messages cross first
+  std::vector<int> last_sender(routed.capacities().size(), -1);  // most repetitions are seen without sorting
+  std::vector<std::pair<int, int>> ways_out;                     // of each rank: the links its messages cross first
   for (std::size_t phase = 0; phase < schedule.phases.size(); ++phase) {
     for (std::size_t t = 0; t < schedule.phases[phase].transfers.size(); ++t) {
       const auto& leg = routed.legs(phase)[t];
       const int from = schedule.phases[phase].transfers[t].from;
       shortest = std::min(shortest, leg.latency);
-      if (!leg.links.empty()) ways_out.emplace_back(from, leg.links.front());
+      if (leg.links.empty()) continue;
+      int& last = last_sender[static_cast<std::size_t>(leg.links.front())];
+      if (std::exchange(last, from) != from) ways_out.emplace_back(from, leg.links.front());
     }
   }
   std::ranges::sort(ways_out);

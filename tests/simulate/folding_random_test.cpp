@@ -13,16 +13,25 @@ BytesPerSecond draw_rate(Random& random) {
   return BytesPerSecond(1e9 * draw(random, 1, 4));
 }
 
-Platform draw_platform(Random& random) {
+Platform draw_shape(Random& random) {
   const int kind = draw(random, 0, 5);
   if (kind == 0) return test::star(draw(random, 2, 16), draw_rate(random), 2_us);
   if (kind == 1) return test::two_level(draw(random, 1, 5), draw(random, 2, 4), draw_rate(random), draw_rate(random));
   Platform platform = test::leaf_spine(draw(random, 1, 4), draw(random, 1, 3), draw(random, 1, 3), draw_rate(random),
                                        draw_rate(random) * draw(random, 1, 3));
-  if (platform.devices.size() < 2) return draw_platform(random);
+  if (platform.devices.size() < 2) return draw_shape(random);
   if (kind == 3) return test::half_duplex(platform);
   if (kind == 4) return test::hub(platform);
   if (kind == 5) platform.links[static_cast<std::size_t>(draw(random, 0, 1))].capacity = draw_rate(random);
+  return platform;
+}
+
+Platform draw_platform(Random& random) {
+  Platform platform = draw_shape(random);
+  const int far = draw(random, 2, 12);  // every so many links, in one drawing of two
+  for (std::size_t link = 0; link < platform.links.size() && far < 8; link += static_cast<std::size_t>(far)) {
+    platform.links[link].latency += 40_us;
+  }
   return platform;
 }
 
@@ -77,11 +86,11 @@ int compare_folded_with_unfolded(std::uint64_t first_seed, std::uint64_t last_se
 }
 
 TEST(FoldingAtRandom, EveryRankEndsWhenItWouldHaveEndedUnfolded) {
-  EXPECT_GT(compare_folded_with_unfolded(1, 300), 75);
+  EXPECT_GT(compare_folded_with_unfolded(1, 300), 50);
 }
 
 TEST(SlowFoldingAtRandom, EveryRankEndsWhenItWouldHaveEndedUnfolded) {
-  EXPECT_GT(compare_folded_with_unfolded(301, 3000), 675);
+  EXPECT_GT(compare_folded_with_unfolded(301, 3000), 450);
 }
 
 TEST(FoldingAtRandom, AnUnfoldedNetworkMayBeMultipliedToo) {
