@@ -56,7 +56,8 @@ Record to_record(const TrainingPoint& point) {
           {"precision", point.precision},
           {"compute_source", point.compute_source},
           {"collectives_per_iteration", point.collectives_per_iteration},
-          {"gradient_bytes", size_in_bytes(point.gradient_bytes, "gradient_bytes")}};
+          {"gradient_bytes", size_in_bytes(point.gradient_bytes, "gradient_bytes")},
+          {"folded", point.folded}};
 }
 
 Record to_record(const CollectivePoint& point) {

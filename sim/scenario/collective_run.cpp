@@ -38,7 +38,7 @@ Shape shape_of(const CollectiveRequest& request, const Topology& topology) {
   return shape;
 }
 
-CollectivePoint point(const CollectiveRequest& request, Fidelity fidelity, Bytes size, Seconds time) {
+CollectivePoint point(const CollectiveRequest& request, Fidelity fidelity, Bytes size, Seconds time, bool folded) {
   const BytesPerSecond bandwidth = time > Seconds(0) ? size / time : BytesPerSecond(0);
   return {name(request.algorithm.operation),
           request.algorithm.name,
@@ -48,7 +48,7 @@ CollectivePoint point(const CollectiveRequest& request, Fidelity fidelity, Bytes
           bandwidth,
           bandwidth * bus_factor(request.algorithm.operation, request.ranks),
           name(fidelity),
-          false,
+          folded,
           request.root};
 }
 
@@ -71,10 +71,12 @@ std::vector<CollectivePoint> run_collective(const CollectiveRequest& request, co
   std::vector<CollectivePoint> points;
   for (const Fidelity fidelity : request.fidelities) {
     const auto clock = make_collective_clock(
-        fidelity, RoutedSchedule(request.algorithm.build(shape_of(request, topology)), platform, placement));
+        fidelity, RoutedSchedule(request.algorithm.build(shape_of(request, topology)), platform, placement),
+        request.folding);
     for (const Bytes size : request.sizes) {
       const Seconds launch = request.ranks > 1 ? platform.transport.launch : Seconds(0);
-      points.push_back(point(request, fidelity, size, latest(clock->finish(size, start)) + launch));
+      const Seconds time = latest(clock->finish(size, start)) + launch;
+      points.push_back(point(request, fidelity, size, time, clock->folded()));
     }
   }
   std::ranges::stable_sort(points, {}, &CollectivePoint::bytes);

@@ -5,6 +5,7 @@
 
 #include "collective/algorithms.hpp"
 #include "scenario/catalogue.hpp"
+#include "simulate/collective_clock.hpp"
 #include "simulate/fidelity.hpp"
 #include "timeline/result.hpp"
 
@@ -17,6 +18,7 @@ struct CollectiveRequest {
   int ranks = 2;
   int root = 0;      // of operations that have one
   int segments = 0;  // in pipelines; 0: as the algorithm sees fit
+  FoldingPolicy folding = FoldingPolicy::where_exact;
 };
 
 /// nccl-tests' sizes: from `least` to `most`, multiplied by `factor` each time. A factor of at least 2 (1 is allowed

@@ -34,6 +34,7 @@ class Runner {
 
   void add(const Document& document) {
     Scenario scenario = read_scenario(document.root(), catalogue_);
+    scenario.folding = options_.folding;
     std::vector<Fidelity> fidelities = options_.fidelities;
     if (fidelities.empty()) fidelities.push_back(scenario.fidelity);
     for (const Fidelity fidelity : fidelities) {

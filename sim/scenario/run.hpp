@@ -18,7 +18,8 @@ namespace farandole {
 
 struct RunOptions {
   std::vector<Fidelity> fidelities;  // empty: what the scenario says
-  bool record_timeline = false;      // of the last point
+  FoldingPolicy folding = FoldingPolicy::where_exact;
+  bool record_timeline = false;  // of the last point
   /// Called before each point with (points done, points in all); may be empty.
   std::function<void(int, int)> progress;
 };

@@ -15,6 +15,7 @@
 #include "platform/placement.hpp"
 #include "platform/platform.hpp"
 #include "scenario/catalogue.hpp"
+#include "simulate/collective_clock.hpp"
 #include "simulate/fidelity.hpp"
 #include "simulate/training_run.hpp"
 #include "training/strategies/horovod_profile.hpp"
@@ -63,6 +64,7 @@ struct Scenario {
   Measure measure;
   std::uint64_t seed = 1;
   Fidelity fidelity = Fidelity::flow;
+  FoldingPolicy folding = FoldingPolicy::where_exact;
   std::optional<std::string> timeline_file;  // HOROVOD_TIMELINE
   std::vector<std::string> ignored;          // what was pasted and has no meaning here
 };

@@ -37,7 +37,8 @@ TrainingRun run(const Scenario& scenario, const Job& job, const Variability& var
   Shape shape(ranks);
   shape.ranks_per_node = scenario.platform.platform.devices_per_node;
   const auto clock = make_collective_clock(
-      scenario.fidelity, RoutedSchedule(scenario.allreduce.build(shape), scenario.platform.platform, placement));
+      scenario.fidelity, RoutedSchedule(scenario.allreduce.build(shape), scenario.platform.platform, placement),
+      scenario.folding);
   Horovod strategy(job, ranks, horovod_settings(scenario), timeline);
   Simulation simulation(job, variability, strategy, *clock, ranks, scenario.platform.platform.transport.launch,
                         timeline);
@@ -70,6 +71,7 @@ TrainingPoint train(const Scenario& scenario, Timeline* timeline) {
   point.samples_per_second = ranks * scenario.workload.batch_per_rank / result.iteration.si();
   point.breakdown = result.breakdown;
   point.collectives_per_iteration = result.collectives_per_iteration;
+  point.folded = result.folded;
   point.gradient_bytes = job.gradient_bytes();
   return point;
 }

@@ -1,10 +1,12 @@
 #include "simulate/collective_clock.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "simulate/bounds.hpp"
+#include "simulate/folding/folded_message_clock.hpp"
 #include "simulate/invariant.hpp"
 #include "simulate/message_clock.hpp"
 #include "simulate/recurrence_clock.hpp"
@@ -13,40 +15,59 @@
 namespace farandole {
 namespace {
 
-std::unique_ptr<CollectiveClock> bare_clock(Fidelity fidelity, RoutedSchedule routed) {
+std::unique_ptr<CollectiveClock> bare_clock(Fidelity fidelity, RoutedSchedule routed, FoldingPolicy policy) {
   switch (fidelity) {
     case Fidelity::analytic:
-      return std::make_unique<RecurrenceClock>(std::move(routed), analytic_rates);
+      return std::make_unique<RecurrenceClock>(std::move(routed), analytic_rates, policy);
     case Fidelity::flow:
-      return std::make_unique<RecurrenceClock>(std::move(routed), flow_rates);
+      return std::make_unique<RecurrenceClock>(std::move(routed), flow_rates, policy);
     case Fidelity::message:
-      return std::make_unique<MessageClock>(std::move(routed));
+      if (policy == FoldingPolicy::never) return std::make_unique<MessageClock>(std::move(routed));
+      return std::make_unique<FoldedMessageClock>(std::move(routed));
   }
   throw InvariantError("a fidelity without a clock");
 }
 
 class CheckedClock final : public CollectiveClock {
  public:
-  CheckedClock(Fidelity fidelity, RoutedSchedule routed)
-      : bounds_(bounds_of(routed)), clock_(bare_clock(fidelity, std::move(routed))) {}
+  CheckedClock(Fidelity fidelity, RoutedSchedule routed, FoldingPolicy policy)
+      : bounds_(bounds_of(routed)),
+        clock_(bare_clock(fidelity, std::move(routed), policy)),
+        may_overlook_(fidelity != Fidelity::message && bounds_.operation.operation == Operation::gather) {}
 
   RankTimes finish(Bytes size, const RankTimes& start) override {
+    folded_ = false;
     if (start.size() == 1 || size == Bytes(0)) return start;
     if ((start == start[0]).all()) return RankTimes(together(size) + start[0]);
-    RankTimes end = clock_->finish(size, start);
-    check(size, start, end);
-    return end;
+    return checked(size, start);
   }
+  [[nodiscard]] bool folded() const override { return folded_; }
 
  private:
   /// A collective that all ranks join at once takes the same time whenever that is.
   const RankTimes& together(Bytes size) {
-    const auto found = remembered_.find(size);
-    if (found != remembered_.end()) return found->second;
-    const RankTimes start = all_at(bounds_.operation.ranks, Seconds(0));
+    auto found = remembered_.find(size);
+    if (found == remembered_.end()) {
+      RankTimes end = checked(size, all_at(bounds_.operation.ranks, Seconds(0)));
+      found = remembered_.emplace(size, Remembered{std::move(end), folded_}).first;
+    }
+    folded_ = found->second.folded;
+    return found->second.end;
+  }
+
+  RankTimes checked(Bytes size, const RankTimes& start) {
     RankTimes end = clock_->finish(size, start);
+    folded_ = clock_->folded();
+    if (may_overlook_) hold_root_to_its_link(size, start, end);
     check(size, start, end);
-    return remembered_.emplace(size, std::move(end)).first->second;
+    return end;
+  }
+
+  /// A gather's root may receive what was sent in different rounds at the same time, and clocks that look at one round
+  /// after the other do not see that these share its link. They are held to what the link can do.
+  void hold_root_to_its_link(Bytes size, const RankTimes& start, RankTimes& end) const {
+    double& root = end[bounds_.operation.root];
+    root = std::max(root, (earliest(start) + bounds_.least_time(size)).si());
   }
 
   void check(Bytes size, const RankTimes& start, const RankTimes& end) const {
@@ -61,15 +82,22 @@ class CheckedClock final : public CollectiveClock {
     if ((end < start).any()) throw InvariantError("a rank finished a collective before it joined");
   }
 
+  struct Remembered {
+    RankTimes end;
+    bool folded;
+  };
+
   CollectiveBounds bounds_;
   std::unique_ptr<CollectiveClock> clock_;
-  std::map<Bytes, RankTimes> remembered_;
+  bool may_overlook_;
+  std::map<Bytes, Remembered> remembered_;
+  bool folded_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<CollectiveClock> make_collective_clock(Fidelity fidelity, RoutedSchedule routed) {
-  return std::make_unique<CheckedClock>(fidelity, std::move(routed));
+std::unique_ptr<CollectiveClock> make_collective_clock(Fidelity fidelity, RoutedSchedule routed, FoldingPolicy policy) {
+  return std::make_unique<CheckedClock>(fidelity, std::move(routed), policy);
 }
 
 }  // namespace farandole

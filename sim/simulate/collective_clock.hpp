@@ -3,8 +3,13 @@
 // One implementation per fidelity over the same RoutedSchedule. `make_collective_clock` adds what all share: a
 // collective of the same size that starts everywhere at once is timed once and remembered, and no answer may beat the
 // bounds of simulate/bounds.hpp (InvariantError).
+//
+// Where it is exact, ranks that behave alike are represented by one of them (simulate/folding/fold.hpp); `folded` says
+// whether that was so. Exact means to rounding, but for the ends of single ranks where chunks differ by a byte: folded,
+// all of them end with the last.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "simulate/fidelity.hpp"
@@ -13,13 +18,18 @@
 
 namespace farandole {
 
+enum class FoldingPolicy : std::uint8_t { where_exact, never };
+
 class CollectiveClock {
  public:
   virtual ~CollectiveClock() = default;
   /// `size`: whole bytes, as collective/chunk_sizes.hpp counts them; `start[r]`: when rank r joins.
   virtual RankTimes finish(Bytes size, const RankTimes& start) = 0;
+  /// Whether the last answer was had from representatives.
+  [[nodiscard]] virtual bool folded() const { return false; }
 };
 
-std::unique_ptr<CollectiveClock> make_collective_clock(Fidelity fidelity, RoutedSchedule routed);
+std::unique_ptr<CollectiveClock> make_collective_clock(Fidelity fidelity, RoutedSchedule routed,
+                                                       FoldingPolicy policy = FoldingPolicy::where_exact);
 
 }  // namespace farandole

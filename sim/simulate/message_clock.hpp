@@ -6,8 +6,13 @@
 //
 // The network is made at the first collective and kept for the following ones, since SimGrid gets slower with every
 // engine a process has had; so only one message clock may be in use at a time (simulate/fluid_network.hpp).
+//
+// With `Repeats::until_steady` the clock multiplies instead of repeating where that is exact: when all ranks of a phase
+// enter one repeat and the next in lockstep (at the very same moment, with nothing under way but what they send then),
+// the state is the same but for the time, so every later repeat takes as long. Chunks must all be equally long then.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <utility>
@@ -21,7 +26,9 @@ class FluidNetwork;
 
 class MessageClock final : public CollectiveClock {
  public:
-  explicit MessageClock(RoutedSchedule routed);
+  enum class Repeats : std::uint8_t { all, until_steady };
+
+  explicit MessageClock(RoutedSchedule routed, Repeats repeats = Repeats::all);
   ~MessageClock() override;
 
   /// Throws InvariantError when a byte that was sent is not received or a rank never finishes.
@@ -42,6 +49,11 @@ class MessageClock final : public CollectiveClock {
     std::vector<int> sends;
     std::vector<int> receives;  // in the first repeat
   };
+  struct OfPhase {
+    std::vector<OfRank> ranks;
+    int first = 0;         // number of the phase's first transfer
+    int participants = 0;  // ranks that send or receive
+  };
 
   [[nodiscard]] const Transfer& pattern(int number) const;
   [[nodiscard]] Transfer placed(int number, int repeat) const;
@@ -49,8 +61,9 @@ class MessageClock final : public CollectiveClock {
   [[nodiscard]] const std::vector<int>& receives(std::size_t phase, int repeat, int rank) const;
 
   RoutedSchedule routed_;
+  Repeats repeats_;
   std::vector<Numbered> transfers_;
-  std::vector<std::vector<OfRank>> of_rank_;  // [phase][rank]
+  std::vector<OfPhase> phases_;
   std::unique_ptr<FluidNetwork> network_;
   std::vector<int> routes_;                          // per transfer, in its first repeat
   std::map<std::pair<int, int>, int> moved_routes_;  // from rank to rank, where receivers move on

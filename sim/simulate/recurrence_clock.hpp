@@ -1,10 +1,15 @@
 // The clocks of `analytic` and `flow`: a cost per round and transfer, carried through the rounds by the recurrence.
 //
-// Rates are worked out once, for a network on which all ranks take part at once; but for phases whose repeats cost
-// differently: those are worked out as they are carried, so that nothing is held per repeat.
+// Rates are worked out once, for a network on which all ranks take part at once: folded, for one transfer of each
+// class. Ranks that all start together are carried through the rounds by class too, others one by one. Phases whose
+// repeats cost differently are worked out as they are carried, so that nothing is held per repeat.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "simulate/collective_clock.hpp"
+#include "simulate/folding/fold.hpp"
 #include "simulate/transfer_costs.hpp"
 
 namespace farandole {
@@ -13,14 +18,20 @@ class RecurrenceClock final : public CollectiveClock {
  public:
   using RateModel = TransferRates (*)(const RoutedSchedule&, std::size_t phase, int repeat);
 
-  RecurrenceClock(RoutedSchedule routed, RateModel rate_model);
+  RecurrenceClock(RoutedSchedule routed, RateModel rate_model, FoldingPolicy policy);
 
   RankTimes finish(Bytes size, const RankTimes& start) override;
+  [[nodiscard]] bool folded() const override { return folding_.has_value(); }
 
  private:
+  [[nodiscard]] TransferRates rates_of_all(std::size_t phase) const;
+  [[nodiscard]] bool costs_the_same_within_classes(const ChunkSizes& sizes) const;
+  [[nodiscard]] RankTimes finish_by_class(Bytes size, const RankTimes& start) const;
+
   RoutedSchedule routed_;
   RateModel rate_model_;
-  std::vector<TransferRates> rates_;  // per phase; empty where costs vary
+  std::optional<Folding> folding_;
+  std::vector<TransferRates> rates_;  // per phase, of the quotient if there is one; empty where costs vary
 };
 
 }  // namespace farandole

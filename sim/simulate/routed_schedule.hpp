@@ -26,6 +26,10 @@ class RoutedSchedule {
     BytesPerSecond narrowest;  // smallest capacity on the way
   };
 
+  /// From its parts: legs per phase and transfer, and the capacities of the links they name.
+  RoutedSchedule(Schedule schedule, std::vector<std::vector<Leg>> legs, std::vector<BytesPerSecond> capacities)
+      : schedule_(std::move(schedule)), legs_(std::move(legs)), capacities_(std::move(capacities)) {}
+
   [[nodiscard]] const Schedule& schedule() const { return schedule_; }
   /// The legs of a phase's first repeat, in the order of for_each_transfer's index.
   [[nodiscard]] const std::vector<Leg>& legs(std::size_t phase) const { return legs_[phase]; }

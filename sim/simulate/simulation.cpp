@@ -76,6 +76,8 @@ int Simulation::enqueue(CommunicationWork work) {
   times.begin = work.earliest.max(stream_free_);
   times.reducing = times.begin + work.copy_in.si();
   times.reduced = clock_.finish(work.size, times.reducing + launch_.si());
+  ++collectives_;
+  folded_ += clock_.folded() ? 1 : 0;
   times.end = times.reduced + work.copy_out.si();
   stream_free_ = times.end;
   busy_.push_back({latest(times.begin), latest(times.end)});

@@ -35,6 +35,9 @@ class Simulation final : public Executor {
   void wake_at(Seconds when) override;
   int enqueue(CommunicationWork work) override;
 
+  /// Whether there were collectives, and all of them were folded.
+  [[nodiscard]] bool folded() const { return collectives_ > 0 && folded_ == collectives_; }
+
  private:
   enum class Kind : std::uint8_t { announced, ready, timer, communicated };
   struct Event {
@@ -66,6 +69,8 @@ class Simulation final : public Executor {
 
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::int64_t scheduled_ = 0;
+  int collectives_ = 0;
+  int folded_ = 0;  // of them
   Seconds now_;
   int iteration_ = 0;
   int undelivered_gradients_ = 0;

@@ -46,7 +46,7 @@ TrainingRun run_training(Simulation& simulation, const Job& job, const Measure& 
     sum.collectives = iteration.collectives;
   }
   const auto count = static_cast<double>(measure.iterations);
-  TrainingRun run{sum.duration / count, percentile_95(std::move(durations)), {}, sum.collectives};
+  TrainingRun run{sum.duration / count, percentile_95(std::move(durations)), {}, sum.collectives, simulation.folded()};
   run.breakdown = break_down(run.iteration, sum.exposed_communication / count, sum.negotiation / count, job);
   if (std::abs(run.breakdown.total() / run.iteration - 1) > 1e-9) {
     throw InvariantError(fmt::format("the breakdown sums to {} s, the iteration takes {} s", run.breakdown.total().si(),

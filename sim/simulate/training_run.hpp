@@ -16,6 +16,7 @@ struct TrainingRun {
   Seconds iteration_p95;              // the smallest duration that at least 95 % of them do not exceed
   Breakdown breakdown;                // sums to `iteration`
   int collectives_per_iteration = 0;  // of the last iteration
+  bool folded = false;                // every collective
 };
 
 TrainingRun run_training(Simulation& simulation, const Job& job, const Measure& measure);

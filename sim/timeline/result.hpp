@@ -46,6 +46,7 @@ struct TrainingPoint {
   Breakdown breakdown;
   int collectives_per_iteration = 0;
   Bytes gradient_bytes;
+  bool folded = false;  // whether every collective was timed by representatives
 };
 
 /// A point of `farandole collective`, and later of `farandole bench`.

@@ -46,6 +46,23 @@ TEST(Run, AllFidelitiesAgreeWhereNoLinkIsShared) {
   EXPECT_NEAR(result.points[2].iteration / result.points[0].iteration, 1, 1e-9);
 }
 
+TEST(Run, FoldsRanksThatAreAlikeUnlessToldNotTo) {
+  RunOptions message;
+  message.fidelities = {Fidelity::message};
+  const TrainingPoint folded = test::run({}, message).points[0];
+  message.folding = FoldingPolicy::never;
+  const TrainingPoint unfolded = test::run({}, message).points[0];
+  EXPECT_TRUE(folded.folded);
+  EXPECT_FALSE(unfolded.folded);
+  EXPECT_NEAR(folded.iteration / unfolded.iteration, 1, 1e-12);
+}
+
+TEST(Run, DoesNotFoldMessagesOfRanksThatJitter) {
+  RunOptions message;
+  message.fidelities = {Fidelity::message};
+  EXPECT_FALSE(test::run({{"/effects", R"({"step_jitter": "1 %"})"}}, message).points[0].folded);
+}
+
 TEST(Run, AStragglerSlowsEveryIteration) {
   const Seconds plain = test::run({}).points[0].iteration;
   const TrainingPoint slowed =

@@ -22,6 +22,7 @@ struct CollectiveArguments {
   std::string root = "0";
   std::string segments = "0";
   std::string fidelity = "flow";
+  bool no_fold = false;
   OutputOptions output;
 };
 
@@ -63,7 +64,8 @@ CollectiveRequest request(const CollectiveArguments& arguments) {
           parse_fidelities(arguments.fidelity),
           ranks,
           root,
-          whole_number("--segments", arguments.segments, 0)};
+          whole_number("--segments", arguments.segments, 0),
+          arguments.no_fold ? FoldingPolicy::never : FoldingPolicy::where_exact};
 }
 
 void run(const CollectiveArguments& arguments) {
@@ -107,6 +109,8 @@ void add_collective(CLI::App& app) {
       ->type_name("N")
       ->capture_default_str();
   command->add_option("--fidelity", arguments->fidelity, fidelity_choices)->type_name("LEVEL")->capture_default_str();
+  command->add_flag("--no-fold", arguments->no_fold,
+                    "simulate every rank, even where one can stand for many (slower, the same to rounding)");
   arguments->output.add_to(*command);
   command->footer(
       "Example:\n"

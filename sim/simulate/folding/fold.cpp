@@ -1,0 +1,173 @@
+#include "simulate/folding/fold.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "simulate/invariant.hpp"
+
+namespace farandole {
+namespace {
+
+/// Whatever tells vertices apart from the start: what they are, and their start, capacity or phase, latency and length.
+Colouring first_colours(const Incidence& graph, const RoutedSchedule& routed, const RankTimes& start) {
+  enum class Kind : std::uint8_t { rank, transfer, link };
+  std::map<std::tuple<Kind, std::size_t, double, int>, int> numbers;
+  Colouring colours;
+  colours.reserve(static_cast<std::size_t>(graph.vertices()));
+  const auto add = [&](Kind kind, std::size_t phase, double value, int chunks) {
+    colours.push_back(
+        numbers.try_emplace({kind, phase, value, chunks}, static_cast<int>(numbers.size())).first->second);
+  };
+  for (const double moment : start) add(Kind::rank, 0, moment, 0);
+  for (std::size_t phase = 0; phase < routed.schedule().phases.size(); ++phase) {
+    const auto& transfers = routed.schedule().phases[phase].transfers;
+    for (std::size_t t = 0; t < transfers.size(); ++t) {
+      add(Kind::transfer, phase, routed.legs(phase)[t].latency.si(), transfers[t].count);
+    }
+  }
+  for (const BytesPerSecond capacity : routed.capacities()) add(Kind::link, 0, capacity.si(), 0);
+  return colours;
+}
+
+/// Reads the quotient off a stable colouring.
+class Quotient {
+ public:
+  Quotient(const Incidence& graph, const RoutedSchedule& routed, const Colouring& colours)
+      : graph_(graph), routed_(routed), colours_(colours), class_of_(colours.size(), -1) {}
+
+  Folding read();
+
+ private:
+  int& class_of(int vertex) { return class_of_[static_cast<std::size_t>(colours_[static_cast<std::size_t>(vertex)])]; }
+  int add_ranks();
+  void add_phase(std::size_t phase);
+  void add_links();
+  void add_link(int link);
+
+  const Incidence& graph_;
+  const RoutedSchedule& routed_;
+  const Colouring& colours_;
+  std::vector<int> class_of_;  // by colour: the rank of the quotient, the position in its phase, or -1
+  std::vector<int> class_of_rank_;
+  std::vector<std::vector<int>> class_of_transfer_;
+  Schedule schedule_;
+  std::vector<std::vector<RoutedSchedule::Leg>> legs_;
+  std::vector<RoutedSchedule::Leg*> leg_of_;  // by colour of a transfer
+  std::vector<BytesPerSecond> capacities_;
+  int next_transfer_ = 0;
+};
+
+Folding Quotient::read() {
+  const Schedule& whole = routed_.schedule();
+  const int ranks = add_ranks();
+  schedule_ = {whole.operation, whole.algorithm, ranks, whole.chunks, {}};
+  for (std::size_t phase = 0; phase < whole.phases.size(); ++phase) add_phase(phase);
+  add_links();
+  return {RoutedSchedule(std::move(schedule_), std::move(legs_), std::move(capacities_)), std::move(class_of_rank_),
+          std::move(class_of_transfer_)};
+}
+
+int Quotient::add_ranks() {
+  int classes = 0;
+  for (int rank = 0; rank < graph_.ranks(); ++rank) {
+    int& number = class_of(rank);
+    if (number < 0) number = classes++;
+    class_of_rank_.push_back(number);
+  }
+  return classes;
+}
+
+void Quotient::add_phase(std::size_t phase) {
+  const Phase& whole = routed_.schedule().phases[phase];
+  Phase& folded = schedule_.phases.emplace_back(Phase{whole.name, {}, whole.repeats, whole.chunk_step});
+  auto& legs = legs_.emplace_back();
+  auto& classes = class_of_transfer_.emplace_back();
+  for (std::size_t position = 0; position < whole.transfers.size(); ++position) {
+    int& number = class_of(graph_.transfer(next_transfer_++));
+    if (number < 0) {
+      number = static_cast<int>(legs.size());
+      const Transfer& first = whole.transfers[position];
+      folded.transfers.push_back({class_of(first.from), class_of(first.to), first.chunk, first.action, first.count});
+      const RoutedSchedule::Leg& leg = routed_.legs(phase)[position];
+      legs.push_back({{}, leg.latency, leg.narrowest});
+    }
+    classes.push_back(number);
+  }
+}
+
+void Quotient::add_links() {
+  leg_of_.assign(colours_.size(), nullptr);
+  int transfer = 0;
+  for (std::size_t phase = 0; phase < legs_.size(); ++phase) {
+    for (const int number : class_of_transfer_[phase]) {
+      const int colour = colours_[static_cast<std::size_t>(graph_.transfer(transfer++))];
+      leg_of_[static_cast<std::size_t>(colour)] = &legs_[phase][static_cast<std::size_t>(number)];
+    }
+  }
+  for (int link = 0; link < graph_.links(); ++link) {
+    int& number = class_of(graph_.link(link));
+    if (number >= 0 || graph_.neighbours(graph_.link(link)).empty()) continue;
+    number = static_cast<int>(capacities_.size());
+    add_link(link);
+  }
+}
+
+void Quotient::add_link(int link) {
+  std::map<int, int> times;  // of each class of transfers that cross this one link
+  for (const auto& crossing : graph_.neighbours(graph_.link(link))) {
+    ++times[colours_[static_cast<std::size_t>(crossing.vertex)]];
+  }
+  int divisor = 0;
+  for (const auto& [colour, count] : times) divisor = std::gcd(divisor, count);
+  const auto index = static_cast<int>(capacities_.size());
+  capacities_.push_back(routed_.capacities()[static_cast<std::size_t>(link)] / divisor);
+  for (const auto& [colour, count] : times) {
+    auto& links = leg_of_[static_cast<std::size_t>(colour)]->links;
+    links.insert(links.end(), static_cast<std::size_t>(count / divisor), index);
+  }
+}
+
+}  // namespace
+
+bool is_foldable(const Schedule& schedule) {
+  const auto is_plain = [](const Phase& phase) {
+    return phase.row_step == 0 && phase.peer_step == 0 && phase.fan == 1 && phase.window == 0 && phase.bundle.empty();
+  };
+  return schedule.rows == 1 && schedule.weights.empty() && std::ranges::all_of(schedule.phases, is_plain);
+}
+
+bool Folding::is_worthwhile() const {
+  return 2 * static_cast<std::size_t>(quotient.schedule().ranks) <= class_of_rank.size();
+}
+
+RankTimes Folding::of_classes(const RankTimes& of_ranks) const {
+  RankTimes result(quotient.schedule().ranks);
+  for (std::size_t rank = 0; rank < class_of_rank.size(); ++rank) {
+    result[class_of_rank[rank]] = of_ranks[static_cast<Eigen::Index>(rank)];
+  }
+  return result;
+}
+
+RankTimes Folding::of_ranks(const RankTimes& of_classes) const {
+  RankTimes result(static_cast<Eigen::Index>(class_of_rank.size()));
+  for (std::size_t rank = 0; rank < class_of_rank.size(); ++rank) {
+    result[static_cast<Eigen::Index>(rank)] = of_classes[class_of_rank[rank]];
+  }
+  return result;
+}
+
+Folding fold(const RoutedSchedule& routed, const RankTimes& start) {
+  const Incidence graph(routed);
+  const Colouring colours = coarsest_stable_colouring(graph, first_colours(graph, routed, start));
+  if (!is_stable(graph, colours)) throw InvariantError("a folding whose classes do not behave alike");
+  return Quotient(graph, routed, colours).read();
+}
+
+Folding fold(const RoutedSchedule& routed) {
+  return fold(routed, all_at(routed.schedule().ranks, Seconds(0)));
+}
+
+}  // namespace farandole

@@ -1,0 +1,44 @@
+// Folds a routed schedule: ranks, links and transfers that nothing can tell apart are represented by one of them.
+//
+// The result is a RoutedSchedule again, smaller, which every clock times as it times any other:
+//   - its ranks are classes of ranks and its transfers classes of transfers, from class to class (often to its own);
+//   - its links are classes of links. Where one link of class l carries k(l, c) transfers of class c, the quotient's
+//     link has the capacity C / g, g = gcd over c of k(l, c), and the route of c lists it k(l, c) / g times. The
+//     constraint of the quotient, sum over c of k/g rate(c) <= C/g, is then that of any one link of the class. How many
+//     links of the class a single transfer crosses is of no account.
+// Exact for static routes, for every size of equal chunks, and for starts that are equal within a class of `start`.
+// What differs between members of a transfer class is the chunk, so where chunks differ in size a fold is not exact
+// (simulate/folding/pace.hpp has the one case in which it is after all).
+#pragma once
+
+#include "simulate/folding/colouring.hpp"
+#include "simulate/routed_schedule.hpp"
+#include "training/rank_times.hpp"
+
+namespace farandole {
+
+struct Folding {
+  RoutedSchedule quotient;
+  std::vector<int> class_of_rank;                   // ranks of the quotient
+  std::vector<std::vector<int>> class_of_transfer;  // [phase][position]: the position in the quotient's phase
+
+  /// Fewer than half as many classes as ranks; otherwise the fold costs more than it saves.
+  [[nodiscard]] bool is_worthwhile() const;
+
+  /// Of each class its members' moment, and back. Exact where moments are equal within classes.
+  [[nodiscard]] RankTimes of_classes(const RankTimes& of_ranks) const;
+  [[nodiscard]] RankTimes of_ranks(const RankTimes& of_classes) const;
+};
+
+/// Whether the schedule is of the form that can be folded: every transfer in every repeat, to the same receiver, with
+/// chunks that are equal or differ by a byte. Not so: pipelines, shift patterns, grids of chunks and given weights.
+bool is_foldable(const Schedule& schedule);
+
+/// Ranks that start at different moments are never put into one class. O(edges log edges). Throws InvariantError should
+/// the colouring turn out not to be stable.
+Folding fold(const RoutedSchedule& routed, const RankTimes& start);
+
+/// For ranks that all start together.
+Folding fold(const RoutedSchedule& routed);
+
+}  // namespace farandole

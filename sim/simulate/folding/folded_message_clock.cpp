@@ -1,0 +1,68 @@
+#include "simulate/folding/folded_message_clock.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "collective/chunk_sizes.hpp"
+#include "simulate/folding/pace.hpp"
+
+namespace farandole {
+namespace {
+
+/// Of each rank the number of its moment, in order of appearance.
+std::vector<int> groups_of(const RankTimes& start) {
+  std::map<double, int> numbers;
+  std::vector<int> groups;
+  groups.reserve(static_cast<std::size_t>(start.size()));
+  for (const double moment : start) {
+    groups.push_back(numbers.try_emplace(moment, static_cast<int>(numbers.size())).first->second);
+  }
+  return groups;
+}
+
+/// All alone: what is said of a network that is not folded.
+std::vector<int> everyone_apart(Eigen::Index ranks) {
+  std::vector<int> groups;
+  for (int rank = 0; rank < ranks; ++rank) groups.push_back(rank);
+  return groups;
+}
+
+}  // namespace
+
+/// A size of which all chunks are as long as the longest of `size`, if that makes no difference.
+std::optional<Bytes> FoldedMessageClock::size_of_equal_chunks(Bytes size, bool together) {
+  const ChunkSizes chunks(size, routed_.schedule());
+  if (chunks.equal()) return size;
+  if (!together) return std::nullopt;
+  if (!paced_) paced_ = is_paced_by_longest_chunk(routed_);
+  if (!*paced_) return std::nullopt;
+  return chunks.largest() * static_cast<double>(routed_.schedule().chunks);
+}
+
+void FoldedMessageClock::choose(std::vector<int> groups, const RankTimes& start) {
+  const auto distinct = static_cast<std::size_t>(*std::ranges::max_element(groups)) + 1;
+  const bool may_fold = is_foldable(routed_.schedule()) && 2 * distinct <= groups.size();
+  if (!may_fold) groups = everyone_apart(start.size());
+  if (clock_ != nullptr && groups == groups_) return;
+  groups_ = std::move(groups);
+  std::optional<Folding> folding;
+  if (may_fold) folding = fold(routed_, start);
+  if (folding && !folding->is_worthwhile()) folding.reset();
+  if (clock_ != nullptr && !folding && !folding_) return;
+  clock_.reset();
+  folding_ = std::move(folding);
+  clock_ = folding_ ? std::make_unique<MessageClock>(folding_->quotient, MessageClock::Repeats::until_steady)
+                    : std::make_unique<MessageClock>(routed_);
+}
+
+RankTimes FoldedMessageClock::finish(Bytes size, const RankTimes& start) {
+  std::vector<int> groups = groups_of(start);
+  const bool together = groups.back() == 0 && (start == start[0]).all();
+  const std::optional<Bytes> even = size_of_equal_chunks(size, together);
+  choose(even ? std::move(groups) : everyone_apart(start.size()), start);
+  if (!folding_) return clock_->finish(size, start);
+  return folding_->of_ranks(clock_->finish(even.value_or(size), folding_->of_classes(start)));
+}
+
+}  // namespace farandole

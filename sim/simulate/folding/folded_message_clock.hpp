@@ -1,0 +1,36 @@
+// The clock of `message` over representatives: one flow per class of transfers and round, where that is exact.
+//
+// Exact where all chunks are equally long, whoever starts when (ranks that start together may share a class), and for
+// the makespan where chunks differ but pace.hpp applies and all start together. Everywhere else, and where folding
+// would not at least halve the ranks, every message of every rank is sent.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "simulate/folding/fold.hpp"
+#include "simulate/message_clock.hpp"
+
+namespace farandole {
+
+class FoldedMessageClock final : public CollectiveClock {
+ public:
+  explicit FoldedMessageClock(RoutedSchedule routed) : routed_(std::move(routed)) {}
+
+  RankTimes finish(Bytes size, const RankTimes& start) override;
+  [[nodiscard]] bool folded() const override { return folding_.has_value(); }
+
+ private:
+  [[nodiscard]] std::optional<Bytes> size_of_equal_chunks(Bytes size, bool together);
+  void choose(std::vector<int> groups, const RankTimes& start);
+
+  RoutedSchedule routed_;
+  std::optional<bool> paced_;  // by the longest chunk; once anyone asks
+  // The network in use, for ranks that start in such groups. One at a time, as SimGrid wants it.
+  std::vector<int> groups_;
+  std::optional<Folding> folding_;
+  std::unique_ptr<MessageClock> clock_;
+};
+
+}  // namespace farandole

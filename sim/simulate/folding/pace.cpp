@@ -1,0 +1,102 @@
+#include "simulate/folding/pace.hpp"
+
+#include <algorithm>
+
+namespace farandole {
+namespace {
+
+bool sends_one_thing_at_a_time(const Schedule& schedule) {
+  for (const Phase& phase : schedule.phases) {
+    std::vector<bool> sends(static_cast<std::size_t>(schedule.ranks), false);
+    for (const Transfer& transfer : phase.transfers) {
+      if (transfer.count != 1 || sends[static_cast<std::size_t>(transfer.from)]) return false;
+      sends[static_cast<std::size_t>(transfer.from)] = true;
+    }
+  }
+  return true;
+}
+
+bool has_a_sender_per_link(const RoutedSchedule& routed) {
+  std::vector<int> sender(routed.capacities().size(), -1);
+  for (std::size_t phase = 0; phase < routed.schedule().phases.size(); ++phase) {
+    const auto& transfers = routed.schedule().phases[phase].transfers;
+    for (std::size_t position = 0; position < transfers.size(); ++position) {
+      for (const int link : routed.legs(phase)[position].links) {
+        int& known = sender[static_cast<std::size_t>(link)];
+        if (known >= 0 && known != transfers[position].from) return false;
+        known = transfers[position].from;
+      }
+    }
+  }
+  return true;
+}
+
+bool lists_a_link_twice(const RoutedSchedule::Leg& leg) {
+  std::vector<int> links = leg.links;
+  std::ranges::sort(links);
+  return std::ranges::adjacent_find(links) != links.end();
+}
+
+bool are_alike(const std::vector<RoutedSchedule::Leg>& legs) {
+  return std::ranges::all_of(legs, [&](const RoutedSchedule::Leg& leg) {
+    return leg.latency == legs.front().latency && leg.narrowest == legs.front().narrowest && !lists_a_link_twice(leg);
+  });
+}
+
+/// Follows the first chunk through the rounds.
+class Traveller {
+ public:
+  explicit Traveller(const Schedule& schedule)
+      : schedule_(schedule), holds_(static_cast<std::size_t>(schedule.ranks), true) {}
+
+  /// Whether it is on its way in every round of the phase.
+  bool passes(const Phase& phase) {
+    std::vector<const Transfer*> by_chunk;
+    for (const Transfer& transfer : phase.transfers) by_chunk.push_back(&transfer);
+    const auto chunk_of = [](const Transfer* transfer) { return transfer->chunk; };
+    std::ranges::sort(by_chunk, {}, chunk_of);
+    const Phase backwards{{}, {}, phase.repeats, -phase.chunk_step};
+    for (int repeat = 0; repeat < phase.repeats; ++repeat) {
+      // A transfer carries chunk 0 in this repeat if it began so many steps before it.
+      const Chunk begun = chunk_in_repeat(schedule_, backwards, {}, repeat);
+      const auto carriers = std::ranges::equal_range(by_chunk, begun, {}, chunk_of);
+      if (!moves_on({carriers.begin(), carriers.end()})) return false;
+    }
+    return true;
+  }
+
+ private:
+  bool moves_on(std::vector<const Transfer*> carriers) {
+    std::erase_if(carriers, [this](const Transfer* t) { return !holds_[static_cast<std::size_t>(t->from)]; });
+    if (first_) holds_.assign(holds_.size(), false);
+    first_ = false;
+    for (const int rank : holders_) holds_[static_cast<std::size_t>(rank)] = false;
+    holders_.clear();
+    for (const Transfer* transfer : carriers) {
+      for (const int rank : {transfer->from, transfer->to}) {
+        holds_[static_cast<std::size_t>(rank)] = true;
+        holders_.push_back(rank);
+      }
+    }
+    return !carriers.empty();
+  }
+
+  const Schedule& schedule_;
+  std::vector<bool> holds_;  // ranks that took part in the round before; at first all
+  std::vector<int> holders_;
+  bool first_ = true;
+};
+
+}  // namespace
+
+bool is_paced_by_longest_chunk(const RoutedSchedule& routed) {
+  const Schedule& schedule = routed.schedule();
+  if (!sends_one_thing_at_a_time(schedule) || !has_a_sender_per_link(routed)) return false;
+  Traveller traveller(schedule);
+  for (std::size_t phase = 0; phase < schedule.phases.size(); ++phase) {
+    if (!are_alike(routed.legs(phase)) || !traveller.passes(schedule.phases[phase])) return false;
+  }
+  return true;
+}
+
+}  // namespace farandole

@@ -1,0 +1,188 @@
+#include "simulate/message_run.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "simulate/invariant.hpp"
+
+namespace farandole {
+
+MessageClock::Run::Run(MessageClock& clock, Bytes size, const RankTimes& start)
+    : clock_(clock),
+      schedule_(clock.routed_.schedule()),
+      chunks_(size, schedule_),
+      network_(*clock.network_),
+      start_(start),
+      end_(start),
+      completed_(clock.transfers_.size()),
+      in_flight_(clock.transfers_.size()),
+      progress_(static_cast<std::size_t>(schedule_.ranks)) {
+  for (std::size_t number = 0; number < completed_.size(); ++number) {
+    completed_[number] = clock.pattern(static_cast<int>(number)).start;
+  }
+}
+
+RankTimes MessageClock::Run::simulate() {
+  const auto transfers = static_cast<int>(clock_.transfers_.size());
+  // The network's clock knows nothing of the run's: the first rank starts now.
+  const double origin = start_.minCoeff() - network_.now().si();
+  for (int rank = 0; rank < schedule_.ranks; ++rank) {
+    network_.call_at(std::max(network_.now(), Seconds(start_[rank] - origin)), transfers + rank);
+  }
+  network_.run([&](int tag) {
+    if (tag >= transfers) {
+      ++started_;
+      enter_round(tag - transfers);
+    } else {
+      --flows_;
+      received_ += in_flight_[static_cast<std::size_t>(tag)];
+      done(tag);
+    }
+    drain();
+  });
+  check();
+  // A rank that finds all done when it joins must not end before, by a rounding of the way there and back.
+  return (end_ + origin).max(start_);
+}
+
+void MessageClock::Run::enter_round(int rank) {
+  Progress& at = progress_[static_cast<std::size_t>(rank)];
+  if (at.phase == schedule_.phases.size()) {
+    at.finished = true;
+    end_[rank] = network_.now().si() + skipped_;
+    return;
+  }
+  const Phase& phase = schedule_.phases[at.phase];
+  const auto is_due = [&](int transfer) { return takes_part(phase, clock_.pattern(transfer), at.repeat); };
+  const auto is_missing = [&](int transfer) {
+    return is_due(transfer) && completed_[static_cast<std::size_t>(transfer)] <= at.repeat;
+  };
+  const auto& sends = clock_.phases_[at.phase].ranks[static_cast<std::size_t>(rank)].sends;
+  const auto& receives = clock_.receives(at.phase, at.repeat, rank);
+  at.missing = static_cast<int>(std::ranges::count_if(sends, is_missing) + std::ranges::count_if(receives, is_missing));
+  if (at.missing == 0) ready_.push_back(rank);
+  for (const int transfer : sends) {
+    if (is_due(transfer)) send(transfer);
+  }
+  if (clock_.repeats_ == Repeats::until_steady && !(sends.empty() && receives.empty())) note_entry(at);
+}
+
+void MessageClock::Run::note_entry(const Progress& at) {
+  const Lockstep before = lockstep_;
+  const double now = network_.now().si();
+  if (at.phase != before.phase || at.repeat != before.repeat || now != before.moment) {
+    lockstep_ = {at.phase, at.repeat, now};
+    lockstep_.follows = before.complete && at.phase == before.phase && at.repeat == before.repeat + 1;
+    lockstep_.period = now - before.moment;
+  }
+  ++lockstep_.entered;
+}
+
+void MessageClock::Run::look_for_lockstep() {
+  if (lockstep_.complete || lockstep_.entered == 0) return;
+  if (lockstep_.entered != clock_.phases_[lockstep_.phase].participants) return;
+  const Phase& phase = schedule_.phases[lockstep_.phase];
+  if (started_ != schedule_.ranks || flows_ != static_cast<int>(phase.transfers.size())) return;
+  lockstep_.complete = true;
+  if (lockstep_.follows && lockstep_.repeat + 1 < phase.repeats) multiply();
+}
+
+/// What has just been sent becomes the last repeat; those between take as long as the one before.
+void MessageClock::Run::multiply() {
+  const Phase& phase = schedule_.phases[lockstep_.phase];
+  const int left_out = phase.repeats - 1 - lockstep_.repeat;
+  skipped_ += left_out * lockstep_.period;
+  for (Progress& at : progress_) {
+    if (at.phase == lockstep_.phase) at.repeat = phase.repeats - 1;
+  }
+  const auto first = static_cast<std::size_t>(clock_.phases_[lockstep_.phase].first);
+  for (std::size_t transfer = first; transfer < first + phase.transfers.size(); ++transfer) {
+    completed_[transfer] = phase.repeats - 1;
+    sent_ += in_flight_[transfer] * left_out;
+    received_ += in_flight_[transfer] * left_out;
+  }
+}
+
+void MessageClock::Run::send(int transfer) {
+  const auto index = static_cast<std::size_t>(transfer);
+  const int repeat = completed_[index];
+  const std::size_t phase = clock_.transfers_[index].phase;
+  in_flight_[index] = chunks_.of(schedule_, schedule_.phases[phase], clock_.placed(transfer, repeat));
+  if (in_flight_[index] == Bytes(0)) {
+    done(transfer);
+    return;
+  }
+  sent_ += in_flight_[index];
+  ++flows_;
+  const Seconds latency = clock_.routed_.leg(phase, clock_.transfers_[index].index, repeat).latency;
+  network_.start(clock_.route_of(transfer, repeat), latency, in_flight_[index], transfer);
+}
+
+void MessageClock::Run::done(int transfer) {
+  const auto index = static_cast<std::size_t>(transfer);
+  const int repeat = completed_[index]++;
+  const Transfer ends = clock_.placed(transfer, repeat);
+  count_for(ends.from, transfer, repeat);
+  count_for(ends.to, transfer, repeat);
+}
+
+void MessageClock::Run::count_for(int rank, int transfer, int repeat) {
+  Progress& at = progress_[static_cast<std::size_t>(rank)];
+  const bool in_this_round =
+      at.phase == clock_.transfers_[static_cast<std::size_t>(transfer)].phase && at.repeat == repeat;
+  // A rank that has not started yet has nothing missing; it looks at what is completed when it enters.
+  if (in_this_round && at.missing > 0 && --at.missing == 0) ready_.push_back(rank);
+}
+
+void MessageClock::Run::drain() {
+  while (!ready_.empty()) {
+    const int rank = ready_.back();
+    ready_.pop_back();
+    leave_round(rank);
+  }
+  if (clock_.repeats_ == Repeats::until_steady) look_for_lockstep();
+}
+
+void MessageClock::Run::leave_round(int rank) {
+  Progress& at = progress_[static_cast<std::size_t>(rank)];
+  if (++at.repeat == schedule_.phases[at.phase].repeats) {
+    at.repeat = 0;
+    ++at.phase;
+  }
+  enter_round(rank);
+}
+
+Bytes MessageClock::Run::bytes_due() const {
+  Bytes due;
+  if (chunks_.equal()) {  // every repeat is as long as the first
+    for (std::size_t number = 0; number < clock_.transfers_.size(); ++number) {
+      const Phase& phase = schedule_.phases[clock_.transfers_[number].phase];
+      const auto transfer = static_cast<int>(number);
+      const Bytes bytes = chunks_.of(schedule_, phase, clock_.placed(transfer, clock_.pattern(transfer).start));
+      due += bytes * active_repeats(phase);
+    }
+    return due;
+  }
+  for (const Phase& phase : schedule_.phases) {
+    for (int repeat = 0; repeat < phase.repeats; ++repeat) {
+      for_each_transfer(schedule_, phase, repeat, [&](const Transfer& transfer, std::size_t /*index*/) {
+        due += chunks_.of(schedule_, phase, transfer);
+      });
+    }
+  }
+  return due;
+}
+
+void MessageClock::Run::check() const {
+  for (std::size_t rank = 0; rank < progress_.size(); ++rank) {
+    if (!progress_[rank].finished)
+      throw InvariantError(fmt::format("rank {} never finished {}", rank, schedule_.algorithm));
+  }
+  const Bytes due = bytes_due();
+  if (sent_ != due || received_ != due) {
+    throw InvariantError(fmt::format("{} of {} bytes sent, {} received", sent_.si(), due.si(), received_.si()));
+  }
+}
+
+}  // namespace farandole

@@ -1,0 +1,68 @@
+// One collective under way on a message clock: which round each rank is in, and what is on the wires.
+//
+// Used by simulate/message_clock.cpp alone, once per collective.
+#pragma once
+
+#include <vector>
+
+#include "collective/chunk_sizes.hpp"
+#include "simulate/fluid_network.hpp"
+#include "simulate/message_clock.hpp"
+
+namespace farandole {
+
+/// One collective under way.
+class MessageClock::Run {
+ public:
+  Run(MessageClock& clock, Bytes size, const RankTimes& start);
+  RankTimes simulate();
+
+ private:
+  struct Progress {
+    std::size_t phase = 0;
+    int repeat = 0;
+    int missing = 0;  // own transfers of this round that are not done
+    bool finished = false;
+  };
+  /// Ranks that entered the repeat at the very same moment.
+  struct Lockstep {
+    std::size_t phase = 0;
+    int repeat = -1;
+    double moment = 0;
+    int entered = 0;
+    bool complete = false;  // all that take part in the phase, and nothing is under way but what they sent then
+    bool follows = false;   // on a lockstep that was complete
+    double period = 0;      // seconds since then
+  };
+
+  void enter_round(int rank);
+  void leave_round(int rank);
+  void send(int transfer);
+  void done(int transfer);
+  void count_for(int rank, int transfer, int repeat);
+  void drain();
+  void note_entry(const Progress& at);
+  void look_for_lockstep();
+  void multiply();
+  void check() const;
+  [[nodiscard]] Bytes bytes_due() const;
+
+  MessageClock& clock_;
+  const Schedule& schedule_;
+  ChunkSizes chunks_;
+  FluidNetwork& network_;
+  RankTimes start_;
+  RankTimes end_;
+  std::vector<int> completed_;  // per transfer: the first repeat that is not done
+  std::vector<Bytes> in_flight_;
+  std::vector<Progress> progress_;
+  std::vector<int> ready_;  // ranks whose round is complete, to be taken on without recursion
+  Bytes sent_;
+  Bytes received_;
+  Lockstep lockstep_;
+  int started_ = 0;     // ranks
+  int flows_ = 0;       // under way
+  double skipped_ = 0;  // seconds that were multiplied, not simulated
+};
+
+}  // namespace farandole
