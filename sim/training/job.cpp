@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <ranges>
 
 namespace farandole {
 
@@ -20,7 +19,8 @@ Job make_job(const Model& model, const ComputeTimes& times, Precision gradient_p
     device += times.backward[layer];
     host += host_dispatch.value_or(Seconds(0));
     const auto& tensors = model.layers[layer].tensors;
-    for (const Tensor& tensor : tensors | std::views::reverse) {
+    for (std::size_t t = tensors.size(); t-- > 0;) {
+      const Tensor& tensor = tensors[t];
       const Bytes size = element_size(gradient_precision) * static_cast<double>(tensor.elements());
       // A host slower than its device cannot announce late: the measured step already contains its pace.
       job.gradients.push_back({tensor.name, size, host_dispatch ? std::min(host, device) : device, device});

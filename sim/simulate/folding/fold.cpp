@@ -120,7 +120,7 @@ void Quotient::add_link(int link) {
   for (const auto& crossing : graph_.neighbours(graph_.link(link))) {
     ++times[colours_[static_cast<std::size_t>(crossing.vertex)]];
   }
-  int divisor = 0;
+  int divisor = times.begin()->second;  // a link that nothing crosses is not added
   for (const auto& [colour, count] : times) divisor = std::gcd(divisor, count);
   const auto index = static_cast<int>(capacities_.size());
   capacities_.push_back(routed_.capacities()[static_cast<std::size_t>(link)] / divisor);

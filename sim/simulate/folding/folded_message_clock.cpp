@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "collective/chunk_sizes.hpp"
@@ -23,8 +24,8 @@ std::vector<int> groups_of(const RankTimes& start) {
 
 /// All alone: what is said of a network that is not folded.
 std::vector<int> everyone_apart(Eigen::Index ranks) {
-  std::vector<int> groups;
-  for (int rank = 0; rank < ranks; ++rank) groups.push_back(rank);
+  std::vector<int> groups(static_cast<std::size_t>(ranks));
+  std::iota(groups.begin(), groups.end(), 0);
   return groups;
 }
 

@@ -59,8 +59,9 @@ class Traveller {
     for (int repeat = 0; repeat < phase.repeats; ++repeat) {
       // A transfer carries chunk 0 in this repeat if it began so many steps before it.
       const Chunk begun = chunk_in_repeat(schedule_, backwards, {}, repeat);
-      const auto carriers = std::ranges::equal_range(by_chunk, begun, {}, chunk_of);
-      if (!moves_on({carriers.begin(), carriers.end()})) return false;
+      const auto first = std::ranges::lower_bound(by_chunk, begun, {}, chunk_of);
+      const auto last = std::ranges::upper_bound(by_chunk, begun, {}, chunk_of);
+      if (!moves_on({first, last})) return false;
     }
     return true;
   }
