@@ -5,10 +5,14 @@
 namespace farandole {
 namespace {
 
-Job job_of(const Scenario& scenario) {
+ComputeTimes times_of(const Scenario& scenario) {
   const WorkloadSpec& workload = scenario.workload;
-  const ComputeTimes times = compute_times(workload.model, scenario.platform.device, workload.precision,
-                                           workload.batch_per_rank, scenario.platform.platform.measurements);
+  return compute_times(workload.model, scenario.platform.device, workload.precision, workload.batch_per_rank,
+                       scenario.platform.platform.measurements);
+}
+
+Job job_of(const Scenario& scenario, const ComputeTimes& times) {
+  const WorkloadSpec& workload = scenario.workload;
   return make_job(workload.model, times, workload.precision, workload.host_dispatch);
 }
 
@@ -49,7 +53,8 @@ TrainingRun run(const Scenario& scenario, const Job& job, const Variability& var
 
 TrainingPoint train(const Scenario& scenario, Timeline* timeline) {
   const int ranks = scenario.platform.ranks;
-  const Job job = job_of(scenario);
+  const ComputeTimes times = times_of(scenario);
+  const Job job = job_of(scenario, times);
   const TrainingRun result = run(scenario, job, variability_of(scenario, ranks), scenario.platform.placement, timeline);
   TrainingPoint point;
   point.model = scenario.workload.model.name;
@@ -63,9 +68,7 @@ TrainingPoint train(const Scenario& scenario, Timeline* timeline) {
   point.fidelity = name(scenario.fidelity);
   point.batch_per_rank = scenario.workload.batch_per_rank;
   point.precision = name(scenario.workload.precision);
-  point.compute_source = compute_times(scenario.workload.model, scenario.platform.device, scenario.workload.precision,
-                                       scenario.workload.batch_per_rank, scenario.platform.platform.measurements)
-                             .source;
+  point.compute_source = times.source;
   point.iteration = result.iteration;
   point.iteration_p95 = result.iteration_p95;
   point.samples_per_second = ranks * scenario.workload.batch_per_rank / result.iteration.si();
@@ -78,7 +81,7 @@ TrainingPoint train(const Scenario& scenario, Timeline* timeline) {
 
 Seconds train_one_rank(const Scenario& scenario) {
   const Variability median(1, 0, scenario.effects.step_jitter, scenario.seed);
-  return run(scenario, job_of(scenario), median, Placement{{0}, 1}, nullptr).iteration;
+  return run(scenario, job_of(scenario, times_of(scenario)), median, Placement{{0}, 1}, nullptr).iteration;
 }
 
 }  // namespace farandole

@@ -98,6 +98,7 @@ TEST(BadCommandLine, SaysWhatIsWrongAndWhereHelpIs) {
     EXPECT_EQ(finished.out, "");
   }
   EXPECT_THAT(place.farandole("rnu x.json").err, HasSubstr("did you mean \"run\"?"));
+  EXPECT_THAT(place.farandole("run x.json --fidelty flow").err, HasSubstr("did you mean \"--fidelity\"?"));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // farandole: the command line.
+#include <algorithm>
 #include <iostream>
 
 #include "command.hpp"
@@ -24,13 +25,30 @@ std::string suggest_command(const CLI::App& app, int argc, char** argv) {
   return suggestion(argv[1], known);
 }
 
+/// The nearest option of the chosen command, for `--fidelty`.
+std::string suggest_option(const CLI::App& app, int argc, char** argv) {
+  const auto chosen = app.get_subcommands();
+  if (chosen.empty()) return {};
+  std::vector<std::string> known;
+  for (const CLI::Option* option : chosen.front()->get_options()) {
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  }
+  for (int i = 2; i < argc; ++i) {
+    const std::string written = std::string(argv[i]).substr(0, std::string_view(argv[i]).find('='));
+    if (written.starts_with("--") && std::ranges::find(known, written) == known.end())
+      return suggestion(written, known);
+  }
+  return {};
+}
+
 int parse_and_run(CLI::App& app, int argc, char** argv) {
   try {
     app.parse(argc, argv);
     return exit_done;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    std::cerr << "farandole: " << error.what() << suggest_command(app, argc, argv) << "\n"
+    std::cerr << "farandole: " << error.what() << suggest_command(app, argc, argv) << suggest_option(app, argc, argv)
+              << "\n"
               << "Try 'farandole --help' or 'farandole COMMAND --help'.\n";
     return exit_bad_input;
   } catch (const InputError& error) {
