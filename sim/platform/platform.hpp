@@ -27,6 +27,8 @@ struct Link {
 struct Route {
   std::vector<int> links;  // indices into Platform::links, in order from source to destination
   Seconds latency;         // the sum of the links' latencies, and the transport's
+  // What is sent is split evenly over so many paths; a link stands in `links` once for every path that crosses it.
+  int paths = 1;
 };
 
 /// What the communication software adds to the wires, the same for every message.
