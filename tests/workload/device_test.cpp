@@ -1,5 +1,6 @@
 #include <map>
 #include <set>
+#include <tuple>
 
 #include <gmock/gmock.h>
 
@@ -83,7 +84,7 @@ TEST(Device, AnElementOfAGradientHasFourOrTwoBytes) {
 
 TEST(DeviceFiles, EveryFileLoadsIsNamedAsItsDeviceAndAgreesWithItsSchema) {
   const auto files = test::json_files("topologies/devices");
-  EXPECT_EQ(files.size(), 5U);
+  EXPECT_EQ(files.size(), 12U);
   for (const auto& file : files) {
     const auto document = Document::read(file);
     const Device device = read_device(document.root(), file);
@@ -125,13 +126,42 @@ TEST(DeviceFiles, NoSetMeasuresTheSameThingTwice) {
 }
 
 TEST(DeviceFiles, TheGpusHaveTheRatesOfTheirDatasheets) {
+  struct Datasheet {
+    const char* device;
+    FlopPerSecond fp32;
+    FlopPerSecond fp16;
+    BytesPerSecond memory_bandwidth;
+    Bytes memory;
+  };
+  const Bytes gib = 1024_MiB;
+  for (const auto& [name, fp32, fp16, bandwidth, memory] : {
+           Datasheet{"p100", 9.3_TFLOPps, 18.7_TFLOPps, 732_GBps, 16 * gib},
+           Datasheet{"p100-sxm2", 10.6_TFLOPps, 21.2_TFLOPps, 732_GBps, 16 * gib},
+           Datasheet{"v100", 15.7_TFLOPps, 125_TFLOPps, 900_GBps, 16 * gib},
+           Datasheet{"v100-32gb", 15.7_TFLOPps, 125_TFLOPps, 900_GBps, 32 * gib},
+           Datasheet{"v100-pcie", 14_TFLOPps, 112_TFLOPps, 900_GBps, 16 * gib},
+           Datasheet{"v100-sxm3-450w", 16.4_TFLOPps, 131_TFLOPps, 900_GBps, 32 * gib},
+           Datasheet{"a100", 19.5_TFLOPps, 312_TFLOPps, 1555_GBps, 40 * gib},
+           Datasheet{"a100-80gb", 19.5_TFLOPps, 312_TFLOPps, 2039_GBps, 80 * gib},
+           Datasheet{"h100", 67_TFLOPps, 989_TFLOPps, 3350_GBps, 80 * gib},
+       }) {
+    const Device device = test::device(name);
+    EXPECT_EQ(device.peak.at(Precision::fp32), fp32) << name;
+    EXPECT_EQ(device.peak.at(Precision::fp16), fp16) << name;
+    EXPECT_EQ(device.memory_bandwidth, bandwidth) << name;
+    EXPECT_EQ(device.memory, memory) << name;
+    EXPECT_TRUE(device.asynchronous) << name;
+  }
   EXPECT_EQ(test::device("k80").peak.at(Precision::fp32), 4.37_TFLOPps);
-  EXPECT_EQ(test::device("p100").peak.at(Precision::fp32), 9.3_TFLOPps);
-  EXPECT_EQ(test::device("p100").peak.at(Precision::fp16), 18.7_TFLOPps);
-  EXPECT_EQ(test::device("v100").peak.at(Precision::fp32), 15.7_TFLOPps);
-  EXPECT_EQ(test::device("v100").peak.at(Precision::fp16), 125_TFLOPps);
-  EXPECT_EQ(test::device("a100").peak.at(Precision::fp32), 19.5_TFLOPps);
-  EXPECT_EQ(test::device("a100").memory_bandwidth, 1555_GBps);
+}
+
+TEST(DeviceFiles, AKnightsLandingDoesSixtyFourOperationsPerCoreAndCycle) {
+  // Two AVX-512 units of 16 single precision lanes, a multiply and an add each; two digits of it are in the file.
+  for (const auto& [name, cores, gigahertz] : {std::tuple{"knl7230", 64, 1.3}, std::tuple{"knl7250", 68, 1.4}}) {
+    const Device device = test::device(name);
+    EXPECT_NEAR(device.peak.at(Precision::fp32).si(), cores * gigahertz * 1e9 * 64, 0.05e12) << name;
+    EXPECT_FALSE(device.asynchronous) << name;
+  }
 }
 
 }  // namespace
