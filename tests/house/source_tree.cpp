@@ -24,7 +24,9 @@ bool is_left_out(const Path& folder) {
   return name == ".git" || name == "__pycache__" || (at_top && (name.starts_with("build") || name == "results"));
 }
 
+/// In a linked worktree .git is a file that names the repository it belongs to.
 bool is_wanted(const Path& file, const std::vector<std::string>& extensions) {
+  if (file.filename() == ".git") return false;
   return extensions.empty() || std::ranges::find(extensions, file.extension().string()) != extensions.end();
 }
 
