@@ -136,13 +136,13 @@ TEST(DeviceFiles, TheGpusHaveTheRatesOfTheirDatasheets) {
   const Bytes gib = 1024_MiB;
   for (const auto& [name, fp32, fp16, bandwidth, memory] : {
            Datasheet{"p100", 9.3_TFLOPps, 18.7_TFLOPps, 732_GBps, 16 * gib},
-           Datasheet{"p100-sxm2", 10.6_TFLOPps, 21.2_TFLOPps, 732_GBps, 16 * gib},
+           Datasheet{"p100_sxm2", 10.6_TFLOPps, 21.2_TFLOPps, 732_GBps, 16 * gib},
            Datasheet{"v100", 15.7_TFLOPps, 125_TFLOPps, 900_GBps, 16 * gib},
-           Datasheet{"v100-32gb", 15.7_TFLOPps, 125_TFLOPps, 900_GBps, 32 * gib},
-           Datasheet{"v100-pcie", 14_TFLOPps, 112_TFLOPps, 900_GBps, 16 * gib},
-           Datasheet{"v100-sxm3-450w", 16.4_TFLOPps, 131_TFLOPps, 900_GBps, 32 * gib},
+           Datasheet{"v100_32gb", 15.7_TFLOPps, 125_TFLOPps, 900_GBps, 32 * gib},
+           Datasheet{"v100_pcie", 14_TFLOPps, 112_TFLOPps, 900_GBps, 16 * gib},
+           Datasheet{"v100_sxm3_450w", 16.4_TFLOPps, 131_TFLOPps, 900_GBps, 32 * gib},
            Datasheet{"a100", 19.5_TFLOPps, 312_TFLOPps, 1555_GBps, 40 * gib},
-           Datasheet{"a100-80gb", 19.5_TFLOPps, 312_TFLOPps, 2039_GBps, 80 * gib},
+           Datasheet{"a100_80gb", 19.5_TFLOPps, 312_TFLOPps, 2039_GBps, 80 * gib},
            Datasheet{"h100", 67_TFLOPps, 989_TFLOPps, 3350_GBps, 80 * gib},
        }) {
     const Device device = test::device(name);
