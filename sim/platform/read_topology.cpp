@@ -2,6 +2,7 @@
 #include <string>
 
 #include "config/section.hpp"
+#include "platform/protocol.hpp"
 #include "platform/topology.hpp"
 
 namespace farandole {
@@ -26,6 +27,7 @@ Topology::LinkRate read_link(const Value& value) {
   link.wire = read_rate(section.child("rate"));
   if (const auto host_rate = section.maybe("host_rate")) link.host_rate = read_rate(*host_rate);
   link.latency = section.optional<Seconds>("latency", Seconds(0));
+  if (const auto protocol = section.maybe("protocol")) link.payload_share = read_protocol(*protocol).efficiency();
   section.finish();
   return link;
 }

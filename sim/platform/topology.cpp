@@ -5,8 +5,9 @@
 namespace farandole {
 
 BytesPerSecond Topology::LinkRate::effective() const {
-  if (!host_rate) return wire;
-  return 1.0 / (1.0 / wire + 1.0 / *host_rate);
+  const BytesPerSecond payload = wire * payload_share;
+  if (!host_rate) return payload;
+  return 1.0 / (1.0 / payload + 1.0 / *host_rate);
 }
 
 Platform build(const Topology& topology, int nodes, const Value& where) {

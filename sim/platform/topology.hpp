@@ -34,7 +34,8 @@ struct Topology {
     BytesPerSecond wire;
     std::optional<BytesPerSecond> host_rate;  // the rate at which the host alone would move the bytes
     Seconds latency;
-    /// What payload gets, the wire and the host in series: 1/B = 1/wire + 1/host_rate.
+    double payload_share = 1;  // of the wire (platform/protocol.hpp)
+    /// What payload gets, the wire and the host in series: 1/B = 1/(wire * payload_share) + 1/host_rate.
     [[nodiscard]] BytesPerSecond effective() const;
   };
   struct PcieTree {
