@@ -77,10 +77,18 @@ LaunchLine parse_launch_line(std::string_view text, const Value& where) {
   return line;
 }
 
-Placement place(const LaunchLine& line, int devices_per_node, const Value& where) {
-  const bool listed = !line.hosts.empty();
-  const auto hosts = listed ? line.hosts : hosts_for(line.ranks, line.ranks_per_node.value_or(devices_per_node));
-  return (line.by_node ? place_by_node : place_by_slot)(line.ranks, hosts, devices_per_node, where);
+Placement place(const LaunchLine& line, PlacementRule rule, const NodeLayout& layout, const Value& where) {
+  if (line.by_node && rule.order.value_or(PlacementRule::Order::by_node) != PlacementRule::Order::by_node) {
+    where.fail("a placement in the order of the launch line, by_node");
+  }
+  if (line.by_node) rule.order = PlacementRule::Order::by_node;
+  const int wanted = line.ranks_per_node.value_or(rule.ranks_per_node.value_or(0));
+  if (rule.ranks_per_node && *rule.ranks_per_node != wanted) {
+    where.fail("the " + std::to_string(wanted) + " ranks per node of the launch line",
+               std::to_string(*rule.ranks_per_node));
+  }
+  if (wanted > 0) rule.ranks_per_node = wanted;
+  return place(rule, line.ranks, line.hosts, layout, where);
 }
 
 }  // namespace farandole

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "platform/placement.hpp"
+#include "platform/placement_rule.hpp"
 
 namespace farandole {
 
@@ -33,7 +33,8 @@ struct LaunchLine {
 /// `where` carries the line (a string) and is blamed for what is wrong with it.
 LaunchLine parse_launch_line(std::string_view text, const Value& where);
 
-/// The placement the line asks for. Without hosts, as many nodes as it takes, each with its devices or ranks per node.
-Placement place(const LaunchLine& line, int devices_per_node, const Value& where);
+/// The placement the line asks for, on the nodes and in the order of `rule`, which must not contradict it. Without
+/// hosts, as many nodes as it takes, each with its devices or ranks per node.
+Placement place(const LaunchLine& line, PlacementRule rule, const NodeLayout& layout, const Value& where);
 
 }  // namespace farandole

@@ -32,6 +32,22 @@ void check_slots(int ranks, const std::vector<Host>& hosts, int devices_per_node
 
 }  // namespace
 
+int Placement::nodes_needed(int devices_per_node) const {
+  return device_of_rank.empty() ? 0 : *std::ranges::max_element(device_of_rank) / devices_per_node + 1;
+}
+
+int Placement::ranks_per_node(int devices_per_node) const {
+  const auto node = [&](std::size_t rank) { return device_of_rank[rank] / devices_per_node; };
+  const std::size_t ranks = device_of_rank.size();
+  std::size_t block = 1;
+  while (block < ranks && node(block) == node(0)) ++block;
+  for (std::size_t rank = block; rank < ranks; ++rank) {
+    const bool same_node = node(rank) == node(rank - 1);
+    if (same_node == (rank % block == 0)) return 1;
+  }
+  return static_cast<int>(block);
+}
+
 std::vector<Host> hosts_for(int ranks, int ranks_per_node) {
   const int nodes = ranks / ranks_per_node + (ranks % ranks_per_node != 0 ? 1 : 0);
   return std::vector<Host>(static_cast<std::size_t>(nodes), Host{"", ranks_per_node});

@@ -20,7 +20,12 @@ struct Host {
 
 struct Placement {
   std::vector<int> device_of_rank;
-  int nodes_used = 0;  // the platform must have at least so many: 1 + the highest node with a rank
+  int nodes_used = 0;  // how many nodes carry a rank
+
+  /// How many nodes the platform must have at least: 1 + the highest that carries a rank.
+  [[nodiscard]] int nodes_needed(int devices_per_node) const;
+  /// How many consecutive ranks sit on every node, where that is the same for all but the last; else 1.
+  [[nodiscard]] int ranks_per_node(int devices_per_node) const;
 };
 
 /// Ranks fill one host after the other. `hosts` empty: every node with all its devices, as many nodes as it takes. A

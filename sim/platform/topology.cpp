@@ -10,6 +10,10 @@ BytesPerSecond Topology::LinkRate::effective() const {
   return 1.0 / (1.0 / payload + 1.0 / *host_rate);
 }
 
+NodeLayout layout_of(const Topology& topology) {
+  return {topology.devices_per_node, topology.nodes, 0};
+}
+
 Platform build(const Topology& topology, int nodes, const Value& where) {
   if (nodes < 1) where.fail("at least one node", std::to_string(nodes) + " nodes");
   if (topology.nodes && nodes > *topology.nodes) {
@@ -24,11 +28,12 @@ Platform build(const Topology& topology, int nodes, const Value& where) {
 }
 
 Platform build_for(const Topology& topology, const Placement& placement, const Value& where) {
-  const int nodes = topology.nodes.value_or(placement.nodes_used);
-  if (placement.nodes_used > nodes) {
+  const int needed = placement.nodes_needed(topology.devices_per_node);
+  const int nodes = topology.nodes.value_or(needed);
+  if (needed > nodes) {
     where.fail(fmt::format("at most {} ranks, {} nodes with {} slots each, on {}", nodes * topology.devices_per_node,
                            nodes, topology.devices_per_node, topology.name),
-               fmt::format("{} ranks on {} nodes", placement.device_of_rank.size(), placement.nodes_used));
+               fmt::format("{} ranks on {} nodes", placement.device_of_rank.size(), needed));
   }
   return build(topology, nodes, where);
 }

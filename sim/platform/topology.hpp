@@ -17,6 +17,7 @@
 #include "config/document.hpp"
 #include "config/registry.hpp"
 #include "platform/placement.hpp"
+#include "platform/placement_rule.hpp"
 #include "platform/platform.hpp"
 
 namespace farandole {
@@ -57,6 +58,9 @@ struct Topology {
   double device_spread = 0;
   double step_jitter = 0;
 };
+
+/// What a placement needs to know of it.
+NodeLayout layout_of(const Topology& topology);
 
 /// `where` is the document's root.
 Topology read_topology(const Value& where, const std::filesystem::path& file);

@@ -31,9 +31,9 @@ double bus_factor(Operation operation, int ranks) {
   return 1;
 }
 
-Shape shape_of(const CollectiveRequest& request, const Topology& topology) {
+Shape shape_of(const CollectiveRequest& request, const Topology& topology, const Placement& placement) {
   Shape shape(request.ranks, request.root);
-  shape.ranks_per_node = topology.devices_per_node;
+  shape.ranks_per_node = placement.ranks_per_node(topology.devices_per_node);
   shape.segments = request.segments;
   return shape;
 }
@@ -65,13 +65,13 @@ std::vector<Bytes> size_range(Bytes least, Bytes most, int factor) {
 
 std::vector<CollectivePoint> run_collective(const CollectiveRequest& request, const Topology& topology,
                                             const Value& where) {
-  const Placement placement = place_by_slot(request.ranks, {}, topology.devices_per_node, where);
+  const Placement placement = place(request.placement, request.ranks, {}, layout_of(topology), where);
   const Platform platform = build_for(topology, placement, where);
   const RankTimes start = all_at(request.ranks, Seconds(0));
   std::vector<CollectivePoint> points;
   for (const Fidelity fidelity : request.fidelities) {
     const auto clock = make_collective_clock(
-        fidelity, RoutedSchedule(request.algorithm.build(shape_of(request, topology)), platform, placement),
+        fidelity, RoutedSchedule(request.algorithm.build(shape_of(request, topology, placement)), platform, placement),
         request.folding);
     for (const Bytes size : request.sizes) {
       const Seconds launch = request.ranks > 1 ? platform.transport.launch : Seconds(0);

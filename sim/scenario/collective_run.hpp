@@ -18,6 +18,7 @@ struct CollectiveRequest {
   int ranks = 2;
   int root = 0;      // of operations that have one
   int segments = 0;  // in pipelines; 0: as the algorithm sees fit
+  PlacementRule placement;
   FoldingPolicy folding = FoldingPolicy::where_exact;
 };
 

@@ -67,11 +67,13 @@ PlatformSpec read_platform(const Value& where, const Catalogue& catalogue, Launc
   const Value name = section.child("topology");
   const Topology topology = catalogue.topology(read<std::string>(name), name, section.maybe("override"));
   launch = read_launch(section);
+  const auto placement = section.maybe("placement");
+  const PlacementRule rule = placement ? read_placement_rule(*placement) : PlacementRule{};
   section.finish();
   PlatformSpec spec;
   spec.ranks = launch.ranks;
-  spec.placement = launch.line ? place(*launch.line, topology.devices_per_node, where)
-                               : place_by_slot(launch.ranks, {}, topology.devices_per_node, where);
+  spec.placement = launch.line ? place(*launch.line, rule, layout_of(topology), where)
+                               : place(rule, launch.ranks, {}, layout_of(topology), where);
   spec.platform = build_for(topology, spec.placement, where);
   spec.device = catalogue.device(spec.platform.device, name);
   return spec;

@@ -39,7 +39,7 @@ TrainingRun run(const Scenario& scenario, const Job& job, const Variability& var
                 Timeline* timeline) {
   const auto ranks = static_cast<int>(placement.device_of_rank.size());
   Shape shape(ranks);
-  shape.ranks_per_node = scenario.platform.platform.devices_per_node;
+  shape.ranks_per_node = placement.ranks_per_node(scenario.platform.platform.devices_per_node);
   const auto clock = make_collective_clock(
       scenario.fidelity, RoutedSchedule(scenario.allreduce.build(shape), scenario.platform.platform, placement),
       scenario.folding);

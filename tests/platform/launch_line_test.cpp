@@ -117,13 +117,33 @@ TEST(Aprun, ReadsNumbersThatTouchTheirOption) {
 }
 
 TEST(LaunchLine, IsPlacedAsItSays) {
-  const auto devices = [](std::string_view text) { return place(line_of(text), 4, anywhere()).device_of_rank; };
+  const auto devices = [](std::string_view text) {
+    return place(line_of(text), {}, {4, {}, 0}, anywhere()).device_of_rank;
+  };
   EXPECT_THAT(devices("horovodrun -np 3 -H a:2,b:2 x"), ElementsAre(0, 1, 4));
   EXPECT_THAT(devices("mpirun -np 3 -bynode -H a:2,b:2 x"), ElementsAre(0, 4, 1));
   EXPECT_THAT(devices("aprun -n 5 -N 2 x"), ElementsAre(0, 1, 4, 5, 8));
   EXPECT_THAT(devices("mpirun -np 5 x"), ElementsAre(0, 1, 2, 3, 4));
   EXPECT_THAT(message_of([&] { devices("aprun -n 10 -N 5 x"); }),
               testing::HasSubstr("expected at most 4 ranks on a node, one per device, got 5 on each node"));
+}
+
+TEST(LaunchLine, TakesItsNodesFromAPlacementThatDoesNotContradictIt) {
+  const auto devices = [](std::string_view text, const PlacementRule& rule) {
+    return place(line_of(text), rule, {4, 9, 0}, anywhere()).device_of_rank;
+  };
+  PlacementRule later;
+  later.first_node = 2;
+  EXPECT_THAT(devices("aprun -n 5 -N 2 x", later), ElementsAre(8, 9, 12, 13, 16));
+  EXPECT_THAT(devices("mpirun -np 3 -bynode -H a:2,b:2 x", later), ElementsAre(8, 12, 9));
+  PlacementRule by_slot;
+  by_slot.order = PlacementRule::Order::by_slot;
+  EXPECT_THAT(message_of([&] { devices("mpirun -np 3 -bynode -H a:2,b:2 x", by_slot); }),
+              testing::HasSubstr("a placement in the order of the launch line, by_node"));
+  PlacementRule three;
+  three.ranks_per_node = 3;
+  EXPECT_THAT(message_of([&] { devices("aprun -n 5 -N 2 x", three); }),
+              testing::HasSubstr("the 2 ranks per node of the launch line, got 3"));
 }
 
 }  // namespace

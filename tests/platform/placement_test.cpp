@@ -89,6 +89,14 @@ void expect_within_slots(const Case& given, const Placement& placement) {
   RC_ASSERT(placement.nodes_used == *devices.rbegin() / given.devices + 1);
 }
 
+TEST(Placement, SaysHowManyRanksFillEachNode) {
+  EXPECT_EQ((Placement{{0, 1, 2, 3, 4}, 2}.ranks_per_node(4)), 4);
+  EXPECT_EQ((Placement{{8, 9, 0, 1, 4}, 3}.ranks_per_node(4)), 2);
+  EXPECT_EQ((Placement{{0, 4, 1, 5}, 2}.ranks_per_node(4)), 1);
+  EXPECT_EQ((Placement{{0, 1, 4, 8, 9}, 3}.ranks_per_node(4)), 1);
+  EXPECT_EQ((Placement{{8, 9, 0, 1, 4}, 3}.nodes_needed(4)), 3);
+}
+
 RC_GTEST_PROP(PlacementProperty, BySlotEachDeviceCarriesAtMostOneRankAndSlotsFillInOrder, ()) {
   const Case given = any_case();
   const auto placement = place_by_slot(given.ranks, given.hosts, given.devices, anywhere());

@@ -98,6 +98,14 @@ TEST(Run, ALaunchLineSetsRanksPlacementAndHorovodsSettings) {
   EXPECT_FALSE(result.ignored.empty());
 }
 
+TEST(Run, APlacementChoosesNodesForALaunchLine) {
+  Document document = test::changed({});
+  document.set("/platform", R"({"topology": "roce25-4xp100", "launch": "aprun -n 6 -N 2 train",
+                                "placement": {"nodes": "random", "seed": 3}})");
+  EXPECT_EQ(run_document(document, Catalogue(), {}).points[0].nodes, 3);
+  EXPECT_THAT(test::error_of({{"/platform/placement", "randm"}}), testing::HasSubstr("did you mean \"random\"?"));
+}
+
 TEST(Run, AHostRunsAheadOfAGpuAndNotOfACpu) {
   EXPECT_EQ(test::run({}).settings.at("workload.host_dispatch"), "10 us");
   const RunResult cpu = test::run({{"/platform/override", R"({"/node/device": "knl7230"})"}});

@@ -21,6 +21,7 @@ struct CollectiveArguments {
   std::string ranks;
   std::string root = "0";
   std::string segments = "0";
+  std::string placement = "by_slot";
   std::string fidelity = "flow";
   bool no_fold = false;
   OutputOptions output;
@@ -51,6 +52,13 @@ Algorithm algorithm(const CollectiveArguments& arguments) {
   return *found;
 }
 
+/// A word, or an object as in a scenario.
+PlacementRule placement(const std::string& text) {
+  if (text.starts_with('{')) return read_placement_rule(Document::parse(text, "--placement").root());
+  const OptionValue word("--placement", text);
+  return read_placement_rule(word.value());
+}
+
 CollectiveRequest request(const CollectiveArguments& arguments) {
   const Bytes least = size("-b", arguments.least);
   const Bytes most = size("-e", arguments.most);
@@ -65,6 +73,7 @@ CollectiveRequest request(const CollectiveArguments& arguments) {
           ranks,
           root,
           whole_number("--segments", arguments.segments, 0),
+          placement(arguments.placement),
           arguments.no_fold ? FoldingPolicy::never : FoldingPolicy::where_exact};
 }
 
@@ -102,6 +111,11 @@ void add_collective(CLI::App& app) {
       ->type_name("T")
       ->required();
   command->add_option("--ranks", arguments->ranks, "how many ranks")->type_name("N")->required();
+  command
+      ->add_option("--placement", arguments->placement,
+                   "by_slot, by_node, contiguous, random, by_group, or an object as in a scenario")
+      ->type_name("RULE")
+      ->capture_default_str();
   command->add_option("--root", arguments->root, "the root of an operation that has one")
       ->type_name("RANK")
       ->capture_default_str();
