@@ -92,11 +92,14 @@ std::vector<int> nodes_by_group(int count, int all, int group) {
 }
 
 /// The node that each host of the list is.
-std::vector<int> choose_nodes(const PlacementRule& rule, int count, const NodeLayout& layout, const Value& where) {
+std::vector<int> choose_nodes(const PlacementRule& rule, const Placement& in_hosts, const NodeLayout& layout,
+                              const Value& where) {
+  const int count = in_hosts.nodes_used;
   const int all = layout.nodes.value_or(rule.first_node + count);
   if (rule.first_node + count > all) {
+    const auto ranks = std::to_string(in_hosts.device_of_rank.size()) + " ranks on " + std::to_string(count);
     where.fail("at most the " + std::to_string(all) + " nodes there are",
-               std::to_string(count) + " nodes from node " + std::to_string(rule.first_node) + " on");
+               ranks + " nodes from node " + std::to_string(rule.first_node) + " on");
   }
   switch (rule.nodes) {
     case Nodes::random:
@@ -149,7 +152,7 @@ Placement place(const PlacementRule& rule, int ranks, std::vector<Host> hosts, c
   if (hosts.empty() && ranks > 0) hosts = hosts_for(ranks, rule.ranks_per_node.value_or(usable));
   const auto fill = rule.order == Order::by_node ? place_by_node : place_by_slot;
   const Placement in_hosts = fill(ranks, hosts, usable, where);
-  const auto nodes = choose_nodes(rule, in_hosts.nodes_used, layout, where);
+  const auto nodes = choose_nodes(rule, in_hosts, layout, where);
   Placement placement{{}, in_hosts.nodes_used};
   for (const int slot : in_hosts.device_of_rank) {
     const int node = nodes[static_cast<std::size_t>(slot / usable)];
