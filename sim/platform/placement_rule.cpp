@@ -91,16 +91,9 @@ std::vector<int> nodes_by_group(int count, int all, int group) {
   return nodes;
 }
 
-/// The node that each host of the list is.
-std::vector<int> choose_nodes(const PlacementRule& rule, const Placement& in_hosts, const NodeLayout& layout,
+/// The node that each host of the list is, `count` of them from `all`.
+std::vector<int> choose_nodes(const PlacementRule& rule, int count, int all, const NodeLayout& layout,
                               const Value& where) {
-  const int count = in_hosts.nodes_used;
-  const int all = layout.nodes.value_or(rule.first_node + count);
-  if (rule.first_node + count > all) {
-    const auto ranks = std::to_string(in_hosts.device_of_rank.size()) + " ranks on " + std::to_string(count);
-    where.fail("at most the " + std::to_string(all) + " nodes there are",
-               ranks + " nodes from node " + std::to_string(rule.first_node) + " on");
-  }
   switch (rule.nodes) {
     case Nodes::random:
       return random_nodes(count, all, rule.seed);
@@ -152,7 +145,15 @@ Placement place(const PlacementRule& rule, int ranks, std::vector<Host> hosts, c
   if (hosts.empty() && ranks > 0) hosts = hosts_for(ranks, rule.ranks_per_node.value_or(usable));
   const auto fill = rule.order == Order::by_node ? place_by_node : place_by_slot;
   const Placement in_hosts = fill(ranks, hosts, usable, where);
-  const auto nodes = choose_nodes(rule, in_hosts, layout, where);
+  const int all = layout.nodes.value_or(rule.first_node + in_hosts.nodes_used);
+  if (rule.first_node + in_hosts.nodes_used > all) {
+    const int most = (all - rule.first_node) * hosts.front().slots;
+    where.fail("at most " + std::to_string(most) + " ranks, " + std::to_string(hosts.front().slots) +
+                   " on each of the " + std::to_string(all - rule.first_node) + " nodes" +
+                   (rule.first_node > 0 ? " from node " + std::to_string(rule.first_node) + " on" : ""),
+               std::to_string(ranks) + " ranks on " + std::to_string(in_hosts.nodes_used) + " nodes");
+  }
+  const auto nodes = choose_nodes(rule, in_hosts.nodes_used, all, layout, where);
   Placement placement{{}, in_hosts.nodes_used};
   for (const int slot : in_hosts.device_of_rank) {
     const int node = nodes[static_cast<std::size_t>(slot / usable)];

@@ -109,8 +109,8 @@ TEST(PlacementRule, RefusesWhatMakesNoSenseInClearWords) {
   EXPECT_THAT(refusal(R"({"devices": [4]})"), HasSubstr("devices below the 4 of a node, got 4"));
   EXPECT_THAT(refusal(R"({"nodes": "random", "first_node": 2})"), HasSubstr("a first node only of contiguous ones"));
   EXPECT_THAT(refusal(R"({"first_node": 11, "ranks_per_node": 2})"),
-              HasSubstr("got 4 ranks on 2 nodes from node 11 on"));
-  EXPECT_THAT(refusal("\"random\"", 49), HasSubstr("at most the 12 nodes there are, got 49 ranks on 13 nodes"));
+              HasSubstr("at most 2 ranks, 2 on each of the 1 nodes from node 11 on, got 4 ranks on 2"));
+  EXPECT_THAT(refusal("\"random\"", 49), HasSubstr("at most 48 ranks, 4 on each of the 12 nodes, got 49 ranks on 13"));
   EXPECT_THAT(refusal(R"({"ranks_per_node": 5})"), HasSubstr("at most 4 ranks on a node"));
   EXPECT_THAT(message_of([] { devices_of("\"by_group\"", 2, {1, 4, 0}); }), HasSubstr("nodes are in groups"));
 }
