@@ -1,24 +1,52 @@
 #include "platform/platform.hpp"
 
-#include <algorithm>
-#include <utility>
+#include <numeric>
 
 namespace farandole {
 namespace {
 
-std::vector<int> tree_path(const std::vector<Vertex>& vertices, int from, int to) {
-  std::vector<int> links;
-  std::vector<int> descent;
-  while (from != to) {
-    // A parent stands before its children, so the vertex with the larger index cannot be above the other: it climbs.
-    const bool source_climbs = from > to;
-    const Vertex& vertex = vertices[static_cast<std::size_t>(source_climbs ? from : to)];
-    const int link = source_climbs ? vertex.up : vertex.down;
-    if (link >= 0) (source_climbs ? links : descent).push_back(link);
-    (source_climbs ? from : to) = vertex.parent;
+/// The same path from another node's first link on.
+void append(Path& path, const Path& offsets, int first_link) {
+  for (const int offset : offsets) path.push_back(first_link + offset);
+}
+
+/// Through one NIC of each node.
+Paths through(const Platform& platform, int from_device, int from_nic, int to_device, int to_nic) {
+  const auto nics = static_cast<int>(platform.node.nics.size());
+  const int from_node = platform.node_of(from_device);
+  const int to_node = platform.node_of(to_device);
+  const int each = platform.devices_per_node;
+  const Paths& out = platform.node.way_out(from_device % each, from_nic);
+  const Paths& in = platform.node.way_in(to_nic, to_device % each);
+  const Paths across = platform.network.paths(from_node * nics + from_nic, to_node * nics + to_nic);
+  Paths paths(std::lcm(out.size(), std::lcm(across.size(), in.size())));
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    append(paths[i], out[i % out.size()], platform.link_of(from_node, 0));
+    append(paths[i], across[i % across.size()], 0);
+    append(paths[i], in[i % in.size()], platform.link_of(to_node, 0));
   }
-  links.insert(links.end(), descent.rbegin(), descent.rend());
-  return links;
+  return paths;
+}
+
+Paths between_nodes(const Platform& platform, int from, int to) {
+  const auto& senders = platform.node.nics_of_device[static_cast<std::size_t>(from % platform.devices_per_node)];
+  const auto& own = platform.node.nics_of_device[static_cast<std::size_t>(to % platform.devices_per_node)];
+  const auto& receivers = platform.network.rails_apart ? senders : own;
+  if (senders.size() == 1 && receivers.size() == 1) {
+    return through(platform, from, senders.front(), to, receivers.front());
+  }
+  std::vector<Paths> ways;
+  const std::size_t pairs = std::lcm(senders.size(), receivers.size());
+  ways.reserve(pairs);
+  for (std::size_t i = 0; i < pairs; ++i) {
+    ways.push_back(through(platform, from, senders[i % senders.size()], to, receivers[i % receivers.size()]));
+  }
+  return side_by_side(ways);
+}
+
+Paths within_node(const Platform& platform, int from, int to) {
+  const int each = platform.devices_per_node;
+  return shifted(platform.node.way(from % each, to % each), platform.link_of(platform.node_of(from), 0));
 }
 
 }  // namespace
@@ -26,15 +54,13 @@ std::vector<int> tree_path(const std::vector<Vertex>& vertices, int from, int to
 Route Platform::route(int from_device, int to_device) const {
   Route route;
   if (from_device == to_device) return route;
-  const DeviceSlot& from = devices[static_cast<std::size_t>(from_device)];
-  const DeviceSlot& to = devices[static_cast<std::size_t>(to_device)];
-  const bool same_node = from.node == to.node;
-  if (same_node && from.fabric_up >= 0 && to.fabric_down >= 0) {
-    route.links = {from.fabric_up, to.fabric_down};
-  } else {
-    route.links = tree_path(vertices, from.vertex, to.vertex);
-  }
+  const bool same_node = node_of(from_device) == node_of(to_device);
+  const Paths paths =
+      same_node ? within_node(*this, from_device, to_device) : between_nodes(*this, from_device, to_device);
+  route.paths = static_cast<int>(paths.size());
+  for (const Path& path : paths) route.links.insert(route.links.end(), path.begin(), path.end());
   for (const int link : route.links) route.latency += links[static_cast<std::size_t>(link)].latency;
+  route.latency /= route.paths;
   route.latency += same_node ? transport.intra_node_latency : transport.inter_node_latency;
   return route;
 }

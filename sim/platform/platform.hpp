@@ -1,15 +1,20 @@
-// A machine as a graph value: devices in nodes, links with a capacity and a latency, and the route between any two
-// devices. What a file in topologies/ describes; read by training and simulate, which never see the file.
+// A machine as a value: devices in nodes, links with a capacity and a latency, and the route between any two devices.
+// What a file in topologies/ describes; read by training and simulate, which never see the file.
 //
-// Every link has one direction; a cable is two links. Routes follow a tree: each device climbs from parent to parent
-// (PCIe switch, CPU socket, NIC, network switch) until the paths of both ends meet. Where a node has a fabric of its
-// own for device-to-device traffic (NVLink), pairs inside the node use that instead. Routes are static, never use a
-// link twice, and the route of a device to itself is empty. Building is O(devices); a route is O(depth).
+// Every link has one direction; a cable is two links. All nodes are alike inside (platform/node_template.hpp) and
+// joined by a network (platform/network.hpp): a route between nodes is the way out of one through its NIC, the
+// network's way from NIC to NIC, and the way in. Device d is device d % devices_per_node of node d / devices_per_node.
+// Node n owns the links from n * node.links.size() on; those of the network follow behind the last node's. Routes are
+// static, no path of one uses a link twice, and the route of a device to itself is empty. Building is O(links); a route
+// is O(its links).
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "platform/link.hpp"
+#include "platform/network.hpp"
+#include "platform/node_template.hpp"
 #include "units/quantity.hpp"
 
 namespace farandole {
@@ -17,16 +22,9 @@ namespace farandole {
 /// The largest platform anyone may ask for, so that a slip of the hand is refused before it fills the memory.
 inline constexpr int most_devices = 1 << 22;
 
-struct Link {
-  std::string name;         // "node3/nic0/up"
-  BytesPerSecond capacity;  // what payload gets: the wire in series with the host's cost per byte
-  Seconds latency;
-  BytesPerSecond wire;  // the nominal rate, for display
-};
-
 struct Route {
-  std::vector<int> links;  // indices into Platform::links, in order from source to destination
-  Seconds latency;         // the sum of the links' latencies, and the transport's
+  std::vector<int> links;  // indices into Platform::links, in order from source to destination, path after path
+  Seconds latency;         // the sum of the links' latencies, the mean of all paths, and the transport's
   // What is sent is split evenly over so many paths; a link stands in `links` once for every path that crosses it.
   int paths = 1;
 };
@@ -40,22 +38,6 @@ struct Transport {
   Seconds control_latency;     // of a small message between hosts, which negotiation uses
 };
 
-/// A vertex of the routing tree: a device, a switch inside a node, a CPU socket (socket 0 owns the NIC) or a switch of
-/// the network. A parent stands before its children in Platform::vertices.
-struct Vertex {
-  int parent = -1;  // -1 at the root
-  int up = -1;      // link towards the parent, -1 where the step costs nothing
-  int down = -1;    // link from the parent
-};
-
-struct DeviceSlot {
-  int node = 0;
-  int local = 0;       // index within the node
-  int vertex = 0;      // in Platform::vertices; a device with no bus of its own is its node's vertex
-  int fabric_up = -1;  // links of the node's own fabric, -1 without one
-  int fabric_down = -1;
-};
-
 struct Platform {
   std::string name;
   std::string device;        // a name in topologies/devices/
@@ -63,13 +45,21 @@ struct Platform {
   int nodes = 0;
   int devices_per_node = 1;
   std::vector<Link> links;
-  std::vector<Vertex> vertices;
-  std::vector<DeviceSlot> devices;  // node by node
+  NodeTemplate node;
+  Network network;
   Transport transport;
   double device_spread = 0;  // relative standard deviation of speed among devices of this kind
   double step_jitter = 0;    // relative standard deviation of one device's time from step to step
 
-  /// Both indices must be in `devices`.
+  [[nodiscard]] int devices() const { return nodes * devices_per_node; }
+  [[nodiscard]] int node_of(int device_index) const { return device_index / devices_per_node; }
+  /// The link behind an offset of the node template.
+  [[nodiscard]] int link_of(int node_index, int offset) const {
+    return node_index * static_cast<int>(node.links.size()) + offset;
+  }
+  [[nodiscard]] int first_network_link() const { return link_of(nodes, 0); }
+
+  /// Both must be below devices().
   [[nodiscard]] Route route(int from_device, int to_device) const;
 };
 

@@ -1,41 +1,10 @@
 // The typed reader of topology files; the format is described in topologies/README.md.
 #include <string>
 
-#include "config/section.hpp"
-#include "platform/protocol.hpp"
-#include "platform/topology.hpp"
+#include "platform/sections.hpp"
 
 namespace farandole {
 namespace {
-
-/// A section in which numbers stand, with the place they were published at beside them.
-Section sourced(const Value& value) {
-  Section section(value);
-  (void)section.maybe_read<std::string>("source");
-  return section;
-}
-
-BytesPerSecond read_rate(const Value& value) {
-  const auto rate = read<BytesPerSecond>(value);
-  if (rate <= BytesPerSecond(0)) value.fail("a rate above zero");
-  return rate;
-}
-
-Topology::LinkRate read_link(const Value& value) {
-  Section section = sourced(value);
-  Topology::LinkRate link;
-  link.wire = read_rate(section.child("rate"));
-  if (const auto host_rate = section.maybe("host_rate")) link.host_rate = read_rate(*host_rate);
-  link.latency = section.optional<Seconds>("latency", Seconds(0));
-  if (const auto protocol = section.maybe("protocol")) link.payload_share = read_protocol(*protocol).efficiency();
-  section.finish();
-  return link;
-}
-
-int positive(Section& section, std::string_view key, int fallback) {
-  const auto value = section.maybe(key);
-  return value ? read_at_least(*value, 1) : fallback;
-}
 
 void check_layout(const Topology::PcieTree& pcie, int devices, const Value& where) {
   const auto many = std::to_string(devices) + " devices";
@@ -57,8 +26,8 @@ Topology::PcieTree read_pcie(const Value& value, int devices) {
   Section section = sourced(value);
   Topology::PcieTree pcie;
   pcie.link = read_link(section.child("link"));
-  pcie.devices_per_switch = positive(section, "devices_per_switch", 1);
-  pcie.sockets = positive(section, "sockets", 1);
+  pcie.devices_per_switch = read_positive(section, "devices_per_switch", 1);
+  pcie.sockets = read_positive(section, "sockets", 1);
   if (const auto interconnect = section.maybe("interconnect")) pcie.interconnect = read_link(*interconnect);
   section.finish();
   check_layout(pcie, devices, value);
@@ -81,7 +50,7 @@ void read_fabric(const Value& value, Topology& topology) {
 
 void read_node(const Value& value, Topology& topology) {
   Section section = sourced(value);
-  topology.devices_per_node = positive(section, "devices", 1);
+  topology.devices_per_node = read_positive(section, "devices", 1);
   topology.device = section.required<std::string>("device");
   topology.measurements = section.optional<std::string>("measurements", "");
   if (const auto fabric = section.maybe("fabric")) read_fabric(*fabric, topology);
@@ -127,10 +96,12 @@ Topology read_topology(const Value& where, const std::filesystem::path& file) {
   topology.file = file;
   topology.name = section.required<std::string>("name");
   topology.summary = section.required<std::string>("summary");
-  const Value kind = section.child("kind");
-  topology.kind = find(topology_kinds(), read<std::string>(kind), "a topology kind", kind).name;
+  const Value kind_value = section.child("kind");
+  const auto& kind = find(topology_kinds(), read<std::string>(kind_value), "a topology kind", kind_value);
+  topology.kind = kind.name;
   topology.nodes = read_node_count(section.child("nodes"));
   read_node(section.child("node"), topology);
+  topology.network = kind.builder.read(section.maybe("network"), topology);
   if (const auto transport = section.maybe("transport")) topology.transport = read_transport(*transport);
   if (const auto variability = section.maybe("variability")) read_variability(*variability, topology);
   section.finish();

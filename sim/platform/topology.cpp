@@ -2,7 +2,27 @@
 
 #include <fmt/format.h>
 
+#include "platform/topologies/node.hpp"
+
 namespace farandole {
+namespace {
+
+/// Everything from the file but links and network.
+Platform platform_of(const Topology& topology, int nodes) {
+  Platform platform;
+  platform.name = topology.name;
+  platform.device = topology.device;
+  platform.measurements = topology.measurements;
+  platform.nodes = nodes;
+  platform.devices_per_node = topology.devices_per_node;
+  platform.node = node_template(topology);
+  platform.transport = topology.transport;
+  platform.device_spread = topology.device_spread;
+  platform.step_jitter = topology.step_jitter;
+  return platform;
+}
+
+}  // namespace
 
 BytesPerSecond Topology::LinkRate::effective() const {
   const BytesPerSecond payload = wire * payload_share;
@@ -24,7 +44,10 @@ Platform build(const Topology& topology, int nodes, const Value& where) {
     where.fail("at most " + std::to_string(most_devices) + " devices",
                std::to_string(nodes) + " nodes of " + std::to_string(topology.devices_per_node));
   }
-  return find(topology_kinds(), topology.kind, "a topology kind", where).builder.build(topology, nodes);
+  Platform platform = platform_of(topology, nodes);
+  add_nodes(platform);
+  topology.network(platform, where);
+  return platform;
 }
 
 Platform build_for(const Topology& topology, const Placement& placement, const Value& where) {

@@ -1,7 +1,8 @@
 // Reads a file of topologies/ and builds the platform it describes.
 //
 // A topology may leave its node count open ("nodes": "as needed"); then it grows to what a run asks for. `kind` picks
-// the builder from the catalogue of topology kinds. Bad files throw InputError (config/error.hpp).
+// the network from the catalogue of topology kinds; the inside of a node is the same for all of them. Bad files throw
+// InputError (config/error.hpp).
 //
 // A link of a file has a rate and a latency in each direction. The latency of a NIC and of an NVLink port counts from
 // end to end of the network behind it: once per route, half on the way in and half on the way out. The latency of a
@@ -9,6 +10,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,6 +23,10 @@
 #include "platform/platform.hpp"
 
 namespace farandole {
+
+/// Lays out the network around the nodes of a platform: adds its links behind theirs and fills in `network`. A platform
+/// that the network has no room for fails at `where`.
+using NetworkPlan = std::function<void(Platform& platform, const Value& where)>;
 
 /// A topology file, read and checked but not yet sized.
 struct Topology {
@@ -52,6 +58,7 @@ struct Topology {
   std::optional<PcieTree> pcie;
   std::optional<NvLink> nvlink;
   LinkRate nic;
+  NetworkPlan network;
   Transport transport;
   std::string device;
   std::string measurements;
@@ -74,7 +81,8 @@ Platform build(const Topology& topology, int nodes, const Value& where);
 Platform build_for(const Topology& topology, const Placement& placement, const Value& where);
 
 struct TopologyKind {
-  Platform (*build)(const Topology&, int nodes);
+  /// Reads the file's "network", which says what is particular to the kind; nodes and NICs have been read already.
+  NetworkPlan (*read)(const std::optional<Value>& network, const Topology& topology);
 };
 /// The catalogue of topology kinds.
 std::span<const Entry<TopologyKind>> topology_kinds();

@@ -99,7 +99,7 @@ TEST(Route, InsideANodeUsesTheFabricWhereThereIsOne) {
 
 TEST(Route, NeverUsesALinkTwiceAndItsLatencyIsTheSumOfItsParts) {
   const auto platform = big(3);
-  const int devices = static_cast<int>(platform.devices.size());
+  const int devices = platform.devices();
   for (int from = 0; from < devices; ++from) {
     for (int to = 0; to < devices; ++to) {
       if (from == to) continue;

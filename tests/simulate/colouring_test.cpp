@@ -39,7 +39,7 @@ Colouring by_kind(const Incidence& graph) {
 
 Incidence draw_graph(test::Random& random) {
   const Platform platform = test::leaf_spine(test::draw(random, 1, 4), test::draw(random, 1, 4), 2, 1_GBps, 1_GBps);
-  const auto devices = static_cast<int>(platform.devices.size());
+  const auto devices = platform.devices();
   const auto which = static_cast<std::size_t>(test::draw(random, 0, 5));
   const Placement placement =
       test::draw(random, 0, 1) == 0 ? test::in_order(devices) : test::shuffled(random, devices, devices);

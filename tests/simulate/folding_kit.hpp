@@ -1,6 +1,7 @@
 // Platforms, placements and schedules for the tests of folding: symmetric, nearly so and not at all.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 #include <random>
@@ -15,41 +16,46 @@ namespace farandole::test {
 /// Nodes under leaf switches under one spine. Each node has `devices` on its NIC's vertex; leaves reach the spine over
 /// one link each way. A leaf-spine is 2:1 when that is half of what its NICs carry.
 inline Platform leaf_spine(int leaves, int nodes_per_leaf, int devices, BytesPerSecond nic, BytesPerSecond uplink) {
-  Platform platform;
-  platform.nodes = leaves * nodes_per_leaf;
-  platform.devices_per_node = devices;
-  const auto add = [&](int parent, const char* name, BytesPerSecond rate) {
-    const auto link = static_cast<int>(platform.links.size());
-    platform.links.push_back({std::string(name) + "/up", rate, 1_us, rate});
-    platform.links.push_back({std::string(name) + "/down", rate, 1_us, rate});
-    platform.vertices.push_back({parent, link, link + 1});
-    return static_cast<int>(platform.vertices.size()) - 1;
-  };
-  platform.vertices.push_back({});
+  Platform platform = nodes_of(leaves * nodes_per_leaf, devices, 4 * nic, nic, 2_us);
+  for (Link& link : platform.links) link.latency = 1_us;
+  const int first = platform.first_network_link();
   for (int leaf = 0; leaf < leaves; ++leaf) {
-    const int leaf_switch = add(0, "leaf", uplink);
-    for (int node = 0; node < nodes_per_leaf; ++node) {
-      const int head = add(leaf_switch, "nic", nic);
-      for (int local = 0; local < devices; ++local) {
-        const int device = add(head, "bus", 4 * nic);
-        platform.devices.push_back({leaf * nodes_per_leaf + node, local, device, -1, -1});
-      }
-    }
+    platform.links.push_back({"leaf up", uplink, 1_us, uplink});
+    platform.links.push_back({"leaf down", uplink, 1_us, uplink});
   }
+  platform.network.paths = [=](int from, int to) -> Paths {
+    const int sender = from / nodes_per_leaf;
+    const int receiver = to / nodes_per_leaf;
+    if (sender == receiver) return {{}};
+    return {{first + 2 * sender, first + 2 * receiver + 1}};
+  };
   return platform;
+}
+
+/// Every path with `change` done to its links.
+inline Paths changed(Paths paths, const std::function<int(int)>& change) {
+  for (Path& path : paths) std::ranges::transform(path, path.begin(), change);
+  return paths;
 }
 
 /// Every pair of links that belong to one cable becomes one link that both directions share.
 inline Platform half_duplex(Platform platform) {
-  for (Vertex& vertex : platform.vertices) vertex.down = vertex.up;
+  const auto upward = [](int link) { return link / 2 * 2; };
+  for (auto* ways : {&platform.node.between, &platform.node.to_nic, &platform.node.from_nic}) {
+    for (Paths& way : *ways) way = changed(way, upward);
+  }
+  platform.network.paths = [upward, paths = platform.network.paths](int from, int to) {
+    return changed(paths(from, to), upward);
+  };
   return platform;
 }
 
-/// All top-level cables become one: a route from one to another crosses it twice.
+/// All cables between switches become one: a route from one to another crosses it twice.
 inline Platform hub(Platform platform) {
-  for (Vertex& vertex : platform.vertices) {
-    if (vertex.parent == 0) vertex.up = vertex.down = 0;
-  }
+  const int only = platform.first_network_link();
+  platform.network.paths = [only, paths = platform.network.paths](int from, int to) {
+    return changed(paths(from, to), [only](int) { return only; });
+  };
   return platform;
 }
 

@@ -19,7 +19,7 @@ Platform draw_shape(Random& random) {
   if (kind == 1) return test::two_level(draw(random, 1, 5), draw(random, 2, 4), draw_rate(random), draw_rate(random));
   Platform platform = test::leaf_spine(draw(random, 1, 4), draw(random, 1, 3), draw(random, 1, 3), draw_rate(random),
                                        draw_rate(random) * draw(random, 1, 3));
-  if (platform.devices.size() < 2) return draw_shape(random);
+  if (platform.devices() < 2) return draw_shape(random);
   if (kind == 3) return test::half_duplex(platform);
   if (kind == 4) return test::hub(platform);
   if (kind == 5) platform.links[static_cast<std::size_t>(draw(random, 0, 1))].capacity = draw_rate(random);
@@ -54,7 +54,7 @@ struct Case {
 
 Case draw_case(Random& random) {
   const Platform platform = draw_platform(random);
-  const auto devices = static_cast<int>(platform.devices.size());
+  const auto devices = platform.devices();
   const bool sorted = draw(random, 0, 2) > 0;
   const int ranks = draw(random, 0, 2) > 0 ? devices : draw(random, 2, devices);
   const Placement placement = sorted ? test::in_order(ranks) : test::shuffled(random, ranks, devices);

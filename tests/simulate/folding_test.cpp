@@ -73,7 +73,10 @@ TEST(Folding, DividesALinkByTheTransfersOfAClassThatShareIt) {
 TEST(Folding, ListsALinkAsOftenAsTransfersOfAClassCrossIt) {
   // Ranks 0 to 2 share a cable of 6 GB/s to rank 3. The third starts late and is a class of its own: k = 2 and 1.
   Platform platform = star(2, 6_GBps, 0_s);
-  platform.devices = {{0, 0, 1, -1, -1}, {0, 1, 1, -1, -1}, {0, 2, 1, -1, -1}, {1, 0, 2, -1, -1}};
+  platform.devices_per_node = platform.node.devices = 3;
+  platform.node.nics_of_device.assign(3, {0});
+  platform.node.to_nic.assign(3, {{0}});
+  platform.node.from_nic.assign(3, {{1}});
   const Schedule gather = test::schedule_of("gather", 4, {{"gather", {{0, 3, 0}, {1, 3, 1}, {2, 3, 2}}, 1, 0}});
   RankTimes start(4);
   start << 0, 0, 1e-3, 0;

@@ -8,34 +8,50 @@
 
 namespace farandole::test {
 
-/// `nodes` single-device nodes on one switch: up and down links of `rate`, `latency` end to end.
-inline Platform star(int nodes, BytesPerSecond rate, Seconds latency) {
+/// `nodes` nodes of `devices`, each device on a bus of `bus` bytes per second, all on one NIC whose latency is
+/// `latency` end to end; the way between NICs is still to be said.
+inline Platform nodes_of(int nodes, int devices, BytesPerSecond bus, BytesPerSecond nic, Seconds latency) {
   Platform platform;
   platform.nodes = nodes;
-  platform.vertices.push_back({});
-  for (int node = 0; node < nodes; ++node) {
-    const auto link = static_cast<int>(platform.links.size());
-    platform.links.push_back({"up", rate, latency / 2, rate});
-    platform.links.push_back({"down", rate, latency / 2, rate});
-    platform.devices.push_back({node, 0, static_cast<int>(platform.vertices.size()), -1, -1});
-    platform.vertices.push_back({0, link, link + 1});
+  platform.devices_per_node = devices;
+  NodeTemplate& node = platform.node;
+  node.devices = devices;
+  node.nics = {{0, 1}};
+  node.nics_of_device.assign(static_cast<std::size_t>(devices), {0});
+  node.links = {{"nic up", nic, latency / 2, nic}, {"nic down", nic, latency / 2, nic}};
+  for (int from = 0; from < devices; ++from) {
+    node.links.push_back({"bus up", bus, 0_s, bus});
+    node.links.push_back({"bus down", bus, 0_s, bus});
+    for (int to = 0; to < devices; ++to) node.between.push_back({{2 + 2 * from, 3 + 2 * to}});
+    node.to_nic.push_back({{2 + 2 * from, 0}});
+    node.from_nic.push_back({{1, 3 + 2 * from}});
+  }
+  for (int index = 0; index < nodes; ++index) {
+    platform.links.insert(platform.links.end(), node.links.begin(), node.links.end());
   }
   return platform;
 }
 
 /// `nodes` nodes of `devices`, each device on a bus of `bus` bytes per second, each node on a NIC of `nic`.
 inline Platform two_level(int nodes, int devices, BytesPerSecond bus, BytesPerSecond nic) {
-  Platform platform = star(nodes, nic, 0_s);
-  platform.devices.clear();
-  platform.devices_per_node = devices;
+  Platform platform = nodes_of(nodes, devices, bus, nic, 0_s);
+  platform.network.paths = [](int, int) { return Paths{{}}; };
+  return platform;
+}
+
+/// `nodes` single-device nodes on one switch: up and down links of `rate`, `latency` end to end.
+inline Platform star(int nodes, BytesPerSecond rate, Seconds latency) {
+  Platform platform;
+  platform.nodes = nodes;
+  platform.node.nics = {{0, 1}};
+  platform.node.nics_of_device = {{0}};
+  platform.node.links = {{"up", rate, latency / 2, rate}, {"down", rate, latency / 2, rate}};
+  platform.node.between = {{{}}};
+  platform.node.to_nic = {{{0}}};
+  platform.node.from_nic = {{{1}}};
+  platform.network.paths = [](int, int) { return Paths{{}}; };
   for (int node = 0; node < nodes; ++node) {
-    for (int local = 0; local < devices; ++local) {
-      const auto link = static_cast<int>(platform.links.size());
-      platform.links.push_back({"bus up", bus, 0_s, bus});
-      platform.links.push_back({"bus down", bus, 0_s, bus});
-      platform.devices.push_back({node, local, static_cast<int>(platform.vertices.size()), -1, -1});
-      platform.vertices.push_back({1 + node, link, link + 1});
-    }
+    platform.links.insert(platform.links.end(), platform.node.links.begin(), platform.node.links.end());
   }
   return platform;
 }

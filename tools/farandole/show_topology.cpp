@@ -32,7 +32,7 @@ Json topology_json(const Topology& topology, const Platform& platform) {
           {"kind", topology.kind},
           {"file", topology.file.string()},
           {"nodes", open ? as_needed : Json(platform.nodes)},
-          {"devices", open ? as_needed : Json(platform.devices.size())},
+          {"devices", open ? as_needed : Json(platform.devices())},
           {"links", open ? as_needed : Json(platform.links.size())},
           {"devices_per_node", platform.devices_per_node},
           {"device", platform.device}};
@@ -62,7 +62,7 @@ Shown show_topologies(const ShowRequest& /*request*/) {
     shown.json.push_back(topology_json(topology, platform));
     fmt::format_to(std::back_inserter(shown.text), "{:<18} {:<6} {:>10} {:>8}  {}\n", name, topology.kind,
                    topology.nodes ? std::to_string(*topology.nodes) : "as needed",
-                   topology.nodes ? std::to_string(platform.devices.size()) : "-", topology.summary);
+                   topology.nodes ? std::to_string(platform.devices()) : "-", topology.summary);
   }
   return shown;
 }
@@ -74,7 +74,7 @@ Shown show_topology(const ShowRequest& request) {
   shown.text = fmt::format("{}: {}\n", topology.name, topology.summary);
   shown.text +=
       topology.nodes
-          ? fmt::format("  {} nodes, {} devices ({} each, {}), {} links\n", platform.nodes, platform.devices.size(),
+          ? fmt::format("  {} nodes, {} devices ({} each, {}), {} links\n", platform.nodes, platform.devices(),
                         platform.devices_per_node, platform.device, platform.links.size())
           : fmt::format("  nodes as needed, {} device each ({})\n", platform.devices_per_node, platform.device);
   shown.text += fmt::format("  a collective starts in {}\n", format(platform.transport.launch));

@@ -8,7 +8,7 @@ namespace farandole {
 
 std::span<const Entry<TopologyKind>> topology_kinds() {
   static const std::array<Entry<TopologyKind>, 1> table{{
-      {"star", "nodes with one NIC each around one non-blocking switch", {build_star}},
+      {"star", "nodes around one non-blocking switch", {read_star}},
   }};
   return table;
 }

@@ -5,103 +5,167 @@
 namespace farandole {
 namespace {
 
-struct Cable {
-  int up;
-  int down;
+/// A CPU socket, a PCIe switch or a device, on its way up to the socket that owns the NIC. A parent stands before its
+/// children.
+struct Vertex {
+  int parent = -1;
+  int up = -1;
+  int down = -1;
 };
 
-Cable add_cable(Platform& platform, const std::string& name, const Topology::LinkRate& rate, Seconds latency) {
-  const int up = static_cast<int>(platform.links.size());
-  platform.links.push_back({name + "/up", rate.effective(), latency, rate.wire});
-  platform.links.push_back({name + "/down", rate.effective(), latency, rate.wire});
+class Builder {
+ public:
+  explicit Builder(const Topology& topology) : topology_(topology) {}
+  NodeTemplate build();
+
+ private:
+  struct Ends {
+    int up;
+    int down;
+  };
+  Ends add_cable(const std::string& name, const Topology::LinkRate& rate, Seconds latency);
+  int add_child(int parent, const std::string& name, const Topology::LinkRate& rate);
+  std::vector<int> add_sockets(const Topology::PcieTree& pcie);
+  std::vector<int> add_hubs(const Topology::PcieTree& pcie);
+  void add_devices();
+  void add_ports();
+  [[nodiscard]] Path climb(int from, int to) const;
+  [[nodiscard]] Path within(int from, int to) const;
+  void add_ways();
+
+  const Topology& topology_;
+  NodeTemplate node_;
+  std::vector<Vertex> tree_{{}};  // the socket with the NIC is the root
+  std::vector<int> devices_;      // their vertices
+  std::vector<Ends> ports_;       // of each device into NVLink, where there is any
+};
+
+Builder::Ends Builder::add_cable(const std::string& name, const Topology::LinkRate& rate, Seconds latency) {
+  const int up = static_cast<int>(node_.links.size());
+  node_.links.push_back({name + "/up", rate.effective(), latency, rate.wire});
+  node_.links.push_back({name + "/down", rate.effective(), latency, rate.wire});
   return {up, up + 1};
 }
 
-std::string part_name(int node, const char* part, int index) {
-  return node_name(node) + "/" + part + std::to_string(index);
+int Builder::add_child(int parent, const std::string& name, const Topology::LinkRate& rate) {
+  const Ends cable = add_cable(name, rate, rate.latency);
+  tree_.push_back({parent, cable.up, cable.down});
+  return static_cast<int>(tree_.size()) - 1;
 }
 
-/// The vertices of the CPU sockets; socket 0 is the head, the others reach it over the interconnect.
-std::vector<int> add_sockets(Platform& platform, const Topology::PcieTree& pcie, int node, int head) {
-  std::vector<int> sockets{head};
+/// Socket 0 is the root, the others reach it over the interconnect.
+std::vector<int> Builder::add_sockets(const Topology::PcieTree& pcie) {
+  std::vector<int> sockets{0};
   for (int socket = 1; socket < pcie.sockets; ++socket) {
-    const Topology::LinkRate& rate = pcie.interconnect.value();
-    sockets.push_back(add_child(platform, head, part_name(node, "socket", socket), rate, rate.latency));
+    sockets.push_back(add_child(0, "socket" + std::to_string(socket), pcie.interconnect.value()));
   }
   return sockets;
 }
 
 /// The vertices devices hang on, one per PCIe switch or, without switches, one per socket.
-std::vector<int> add_switches(Platform& platform, const Topology& topology, int node, std::vector<int> sockets) {
-  const Topology::PcieTree& pcie = topology.pcie.value();
+std::vector<int> Builder::add_hubs(const Topology::PcieTree& pcie) {
+  const std::vector<int> sockets = add_sockets(pcie);
   if (pcie.devices_per_switch == 1) return sockets;
-  const int switches = topology.devices_per_node / pcie.devices_per_switch;
+  const int switches = topology_.devices_per_node / pcie.devices_per_switch;
   std::vector<int> hubs;
   for (int index = 0; index < switches; ++index) {
     const int socket = sockets[static_cast<std::size_t>(index * pcie.sockets / switches)];
-    hubs.push_back(add_child(platform, socket, part_name(node, "switch", index), pcie.link, pcie.link.latency));
+    hubs.push_back(add_child(socket, "switch" + std::to_string(index), pcie.link));
   }
   return hubs;
 }
 
-/// The vertex of each device of the node.
-std::vector<int> add_pcie(Platform& platform, const Topology& topology, int node, int head) {
-  const Topology::PcieTree& pcie = topology.pcie.value();
-  const auto hubs = add_switches(platform, topology, node, add_sockets(platform, pcie, node, head));
-  std::vector<int> vertices;
-  for (int local = 0; local < topology.devices_per_node; ++local) {
-    const auto hub =
-        static_cast<std::size_t>(local) * hubs.size() / static_cast<std::size_t>(topology.devices_per_node);
-    vertices.push_back(add_child(platform, hubs[hub], part_name(node, "device", local), pcie.link, pcie.link.latency));
+void Builder::add_devices() {
+  const auto count = static_cast<std::size_t>(topology_.devices_per_node);
+  if (!topology_.pcie) {
+    devices_.assign(count, 0);
+    return;
   }
-  return vertices;
+  const std::vector<int> hubs = add_hubs(*topology_.pcie);
+  for (std::size_t local = 0; local < count; ++local) {
+    const int hub = hubs[local * hubs.size() / count];
+    devices_.push_back(add_child(hub, "device" + std::to_string(local), topology_.pcie->link));
+  }
+}
+
+void Builder::add_ports() {
+  if (!topology_.nvlink) return;
+  for (int local = 0; local < topology_.devices_per_node; ++local) {
+    // As with the NIC: a pair crosses one port into the fabric and one out of it.
+    const Topology::LinkRate& rate = topology_.nvlink->link;
+    ports_.push_back(add_cable("nvlink" + std::to_string(local), rate, rate.latency / 2));
+  }
+}
+
+Path Builder::climb(int from, int to) const {
+  Path path;
+  Path descent;
+  while (from != to) {
+    // A parent stands before its children, so the vertex with the larger index cannot be above the other: it climbs.
+    const bool source_climbs = from > to;
+    const Vertex& vertex = tree_[static_cast<std::size_t>(source_climbs ? from : to)];
+    (source_climbs ? path : descent).push_back(source_climbs ? vertex.up : vertex.down);
+    (source_climbs ? from : to) = vertex.parent;
+  }
+  path.insert(path.end(), descent.rbegin(), descent.rend());
+  return path;
+}
+
+Path Builder::within(int from, int to) const {
+  const auto sender = static_cast<std::size_t>(from);
+  const auto receiver = static_cast<std::size_t>(to);
+  if (from == to) return {};
+  if (!ports_.empty()) return {ports_[sender].up, ports_[receiver].down};
+  return climb(devices_[sender], devices_[receiver]);
+}
+
+void Builder::add_ways() {
+  for (int from = 0; from < node_.devices; ++from) {
+    for (int to = 0; to < node_.devices; ++to) node_.between.push_back({within(from, to)});
+  }
+  const NodeTemplate::Nic nic = node_.nics.front();
+  for (const int device : devices_) {
+    Path out = climb(device, 0);
+    out.push_back(nic.up);
+    node_.to_nic.push_back({std::move(out)});
+    Path in{nic.down};
+    const Path rest = climb(0, device);
+    in.insert(in.end(), rest.begin(), rest.end());
+    node_.from_nic.push_back({std::move(in)});
+  }
+}
+
+NodeTemplate Builder::build() {
+  node_.devices = topology_.devices_per_node;
+  // A route between nodes crosses one NIC upwards and one downwards; half the latency on each adds up to the file's.
+  const Ends nic = add_cable("nic0", topology_.nic, topology_.nic.latency / 2);
+  node_.nics.push_back({nic.up, nic.down});
+  node_.nics_of_device.assign(static_cast<std::size_t>(node_.devices), {0});
+  add_devices();
+  add_ports();
+  add_ways();
+  return std::move(node_);
 }
 
 }  // namespace
 
-Platform empty_platform(const Topology& topology, int nodes) {
-  Platform platform;
-  platform.name = topology.name;
-  platform.device = topology.device;
-  platform.measurements = topology.measurements;
-  platform.nodes = nodes;
-  platform.devices_per_node = topology.devices_per_node;
-  platform.transport = topology.transport;
-  platform.device_spread = topology.device_spread;
-  platform.step_jitter = topology.step_jitter;
-  platform.devices.reserve(static_cast<std::size_t>(nodes) * static_cast<std::size_t>(topology.devices_per_node));
-  return platform;
+NodeTemplate node_template(const Topology& topology) {
+  return Builder(topology).build();
+}
+
+void add_nodes(Platform& platform) {
+  platform.links.reserve(static_cast<std::size_t>(platform.nodes) * platform.node.links.size());
+  for (int node = 0; node < platform.nodes; ++node) {
+    const std::string prefix = node_name(node) + "/";
+    for (const Link& link : platform.node.links) {
+      platform.links.push_back(link);
+      platform.links.back().name.insert(0, prefix);
+    }
+  }
 }
 
 std::string node_name(int node) {
   return "node" + std::to_string(node);
-}
-
-int add_vertex(Platform& platform, Vertex vertex) {
-  platform.vertices.push_back(vertex);
-  return static_cast<int>(platform.vertices.size()) - 1;
-}
-
-int add_child(Platform& platform, int parent, const std::string& name, const Topology::LinkRate& rate,
-              Seconds latency_each_way) {
-  const Cable cable = add_cable(platform, name, rate, latency_each_way);
-  return add_vertex(platform, {parent, cable.up, cable.down});
-}
-
-void add_devices(Platform& platform, const Topology& topology, int node, int head) {
-  std::vector<int> vertices(static_cast<std::size_t>(topology.devices_per_node), head);
-  if (topology.pcie) vertices = add_pcie(platform, topology, node, head);
-  for (int local = 0; local < topology.devices_per_node; ++local) {
-    DeviceSlot slot{node, local, vertices[static_cast<std::size_t>(local)], -1, -1};
-    if (topology.nvlink) {
-      // As with the NIC: a pair crosses one port into the fabric and one out of it.
-      const Topology::LinkRate& rate = topology.nvlink->link;
-      const Cable port = add_cable(platform, part_name(node, "nvlink", local), rate, rate.latency / 2);
-      slot.fabric_up = port.up;
-      slot.fabric_down = port.down;
-    }
-    platform.devices.push_back(slot);
-  }
 }
 
 }  // namespace farandole

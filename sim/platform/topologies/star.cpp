@@ -1,19 +1,22 @@
 #include "platform/topologies/star.hpp"
 
-#include "platform/topologies/node.hpp"
+#include "platform/sections.hpp"
 
 namespace farandole {
 
-Platform build_star(const Topology& topology, int nodes) {
-  Platform platform = empty_platform(topology, nodes);
-  const int network_switch = add_vertex(platform, {});
-  for (int node = 0; node < nodes; ++node) {
-    // A route between nodes crosses one NIC upwards and one downwards; half the latency on each adds up to the file's.
-    const std::string name = node_name(node);
-    const int head = add_child(platform, network_switch, name + "/nic0", topology.nic, topology.nic.latency / 2);
-    add_devices(platform, topology, node, head);
+NetworkPlan read_star(const std::optional<Value>& network, const Topology& /*topology*/) {
+  int ports = 0;
+  if (network) {
+    Section section = sourced(*network);
+    ports = section.optional<int>("switch_ports", 0);
+    section.finish();
   }
-  return platform;
+  return [ports](Platform& platform, const Value& /*where*/) {
+    Network& star = platform.network;
+    star.switches.push_back({"switch", ports, 0});
+    star.switch_of_nic.assign(static_cast<std::size_t>(platform.nodes) * platform.node.nics.size(), 0);
+    star.paths = [](int, int) { return Paths{{}}; };
+  };
 }
 
 }  // namespace farandole

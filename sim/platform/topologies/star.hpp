@@ -1,11 +1,10 @@
-// The topology kind "star": nodes with one NIC each around one non-blocking switch.
+// The topology kind "star": nodes around one switch that never limits and costs nothing.
 #pragma once
 
 #include "platform/topology.hpp"
 
 namespace farandole {
 
-/// Any number of nodes; the switch itself never limits and costs nothing.
-Platform build_star(const Topology& topology, int nodes);
+NetworkPlan read_star(const std::optional<Value>& network, const Topology& topology);
 
 }  // namespace farandole

@@ -1,0 +1,42 @@
+// What joins the nodes: switches, the cables between them, where each NIC is plugged in, and the way from NIC to NIC.
+//
+// Made by the builders of topologies/; read by Platform::route, which asks `paths`, and by whatever looks at the graph
+// itself (port counts, bisection, pictures, files for other simulators). NICs are numbered node by node:
+// node * NICs per node + NIC. Routes are static: `paths` depends on nothing but its arguments. No path uses a link
+// twice.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "platform/link.hpp"
+
+namespace farandole {
+
+struct Switch {
+  std::string name;
+  int ports = 0;  // how many it has; 0 where nobody says
+  int level = 0;  // 0 where NICs are plugged in; pictures draw higher levels further up
+};
+
+/// Between two switches: one link there and one back. A bundle that hardware shares packet by packet is one Cable.
+struct Cable {
+  int from = 0;
+  int to = 0;
+  int there = -1;  // link from `from` to `to`
+  int back = -1;
+  int count = 1;  // physical cables in it
+};
+
+struct Network {
+  std::vector<Switch> switches;
+  std::vector<Cable> cables;
+  std::vector<int> switch_of_nic;
+  /// NIC i of a node meets only NICs i: what leaves through it arrives through it.
+  bool rails_apart = false;
+  /// The links between the switches of two NICs of different nodes; their own `up` and `down` not among them.
+  std::function<Paths(int from_nic, int to_nic)> paths;
+};
+
+}  // namespace farandole

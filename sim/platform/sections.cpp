@@ -1,0 +1,38 @@
+#include "platform/sections.hpp"
+
+#include "platform/protocol.hpp"
+
+namespace farandole {
+namespace {
+
+BytesPerSecond read_rate(const Value& value) {
+  const auto rate = read<BytesPerSecond>(value);
+  if (rate <= BytesPerSecond(0)) value.fail("a rate above zero");
+  return rate;
+}
+
+}  // namespace
+
+Section sourced(const Value& value) {
+  Section section(value);
+  (void)section.maybe_read<std::string>("source");
+  return section;
+}
+
+Topology::LinkRate read_link(const Value& value) {
+  Section section = sourced(value);
+  Topology::LinkRate link;
+  link.wire = read_rate(section.child("rate"));
+  if (const auto host_rate = section.maybe("host_rate")) link.host_rate = read_rate(*host_rate);
+  link.latency = section.optional<Seconds>("latency", Seconds(0));
+  if (const auto protocol = section.maybe("protocol")) link.payload_share = read_protocol(*protocol).efficiency();
+  section.finish();
+  return link;
+}
+
+int read_positive(Section& section, std::string_view key, int fallback) {
+  const auto value = section.maybe(key);
+  return value ? read_at_least(*value, 1) : fallback;
+}
+
+}  // namespace farandole

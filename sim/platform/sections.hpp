@@ -1,0 +1,18 @@
+// What readers of topology files share: sections with a source, rates, and links.
+#pragma once
+
+#include "config/section.hpp"
+#include "platform/topology.hpp"
+
+namespace farandole {
+
+/// A section in which numbers stand, with the place they were published at beside them.
+Section sourced(const Value& value);
+
+/// {"rate": ..., "host_rate": ..., "latency": ..., "protocol": ...}; rates above zero.
+Topology::LinkRate read_link(const Value& value);
+
+/// The integer under `key`, at least 1; `fallback` where it is not there.
+int read_positive(Section& section, std::string_view key, int fallback);
+
+}  // namespace farandole
