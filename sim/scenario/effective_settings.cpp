@@ -15,15 +15,10 @@ std::string percent(double share) {
 }  // namespace
 
 Settings effective_settings(const Scenario& scenario) {
-  const HorovodProfile& horovod = scenario.strategy.horovod;
+  const StrategyChoice& strategy = scenario.strategy;
   const Transport& transport = scenario.platform.platform.transport;
   const auto& dispatch = scenario.workload.host_dispatch;
   Settings settings{
-      {"horovod.version", horovod.version},
-      {"horovod.fusion_threshold", format(horovod.fusion_threshold)},
-      {"horovod.cycle_time", format(horovod.cycle)},
-      {"horovod.cache_capacity", fmt::format("{}", horovod.cache_capacity)},
-      {"horovod.coordinator_per_message", format(scenario.strategy.coordinator_per_message)},
       {"effects.device_spread", percent(scenario.effects.device_spread)},
       {"effects.step_jitter", percent(scenario.effects.step_jitter)},
       {"workload.host_dispatch", dispatch ? format(*dispatch) : "ready"},
@@ -36,6 +31,11 @@ Settings effective_settings(const Scenario& scenario) {
       {"measure.warmup", fmt::format("{}", scenario.measure.warmup)},
       {"measure.seed", fmt::format("{}", scenario.seed)},
   };
+  for (const auto& [name, value] : strategy.settings) settings[strategy.kind + "." + name] = value;
+  if (strategy.compression.kind != Compression::none) {
+    settings["strategy.compression"] = describe(strategy.compression);
+  }
+  if (strategy.accumulation > 1) settings["strategy.accumulation"] = fmt::format("{}", strategy.accumulation);
   if (scenario.fidelity != Fidelity::analytic) {
     for (const auto& [name, value] : simgrid_settings()) settings["simgrid." + name] = value;
   }

@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <array>
+#include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -79,53 +82,51 @@ PlatformSpec read_platform(const Value& where, const Catalogue& catalogue, Launc
   return spec;
 }
 
-using Environment = std::map<std::string, std::string>;
-
-Environment read_settings(const Value& where) {
-  Environment environment;
-  for (const auto& [key, value] : where.members()) {
-    if (key != "comment") environment[key] = read<std::string>(value);
-  }
-  return environment;
+StrategyChoice read_strategy_of(const Value& where, const Launch& launch) {
+  return read_strategy(where, launch.line ? launch.line->environment : std::map<std::string, std::string>{},
+                       launch.ranks);
 }
 
-StrategySpec read_strategy(const Value& where, const Launch& launch, Scenario& scenario) {
-  Section section(where);
-  StrategySpec strategy;
-  if (const auto kind = section.maybe("kind")) {
-    if (read<std::string>(*kind) != strategy.kind) kind->fail_unknown("a strategy", {strategy.kind});
-  }
-  const auto version = section.maybe("version");
-  // The newest version whose defaults we know.
-  strategy.horovod = horovod_profile(version ? read<std::string>(*version) : "0.21.0", version.value_or(where));
-  const auto paste = [&](const Environment& variables, const Value& source) {
-    auto applied = apply_environment(strategy.horovod, variables, source);
-    if (applied.timeline_file) scenario.timeline_file = applied.timeline_file;
-    std::ranges::move(applied.ignored, std::back_inserter(scenario.ignored));
-  };
-  if (const auto settings = section.maybe("settings")) paste(read_settings(*settings), *settings);
-  if (launch.line) paste(launch.line->environment, where);
-  if (const auto compression = section.maybe("compression")) {
-    if (read<std::string>(*compression) != "none") compression->fail_unknown("a compression", {"none"});
-  }
-  strategy.horovod.fusion_threshold = section.optional("fusion_threshold", strategy.horovod.fusion_threshold);
-  strategy.horovod.cycle = section.optional("cycle_time", strategy.horovod.cycle);
-  // Deserialising a request and counting it in a hash map: of the order of a microsecond on a server core.
-  strategy.coordinator_per_message = section.optional("coordinator_per_message", 1_us);
-  section.finish();
-  return strategy;
-}
-
-Algorithm read_allreduce(const Value& where) {
-  const auto name = read<std::string>(where);
-  if (is_algorithm_file(name)) {
-    Algorithm own = algorithm_from_file(name);
-    if (own.operation != Operation::allreduce) where.fail("a file with an allreduce");
+Algorithm read_algorithm(const Value& where, Operation operation) {
+  const auto text = read<std::string>(where);
+  if (is_algorithm_file(text)) {
+    Algorithm own = algorithm_from_file(text);
+    if (own.operation != operation) where.fail(fmt::format("a file with an {}", name(operation)));
     return own;
   }
-  const Algorithm* found = find_algorithm(Operation::allreduce, name);
-  if (found == nullptr) where.fail_unknown("an allreduce algorithm", algorithm_names(Operation::allreduce));
+  const Algorithm* found = find_algorithm(operation, text);
+  if (found == nullptr) {
+    where.fail_unknown(fmt::format("an {} algorithm", name(operation)), algorithm_names(operation));
+  }
   return *found;
+}
+
+/// What strategies ask for, and by which algorithm unless they or the scenario say otherwise.
+constexpr std::array default_algorithms{
+    std::pair{Operation::allreduce, "ring"},
+    std::pair{Operation::allgather, "ring"},
+    std::pair{Operation::broadcast, "binomial"},
+};
+
+std::map<Operation, Algorithm> read_collectives(const std::optional<Value>& where, const StrategyChoice& strategy) {
+  std::optional<Section> section;
+  if (where) section.emplace(*where);
+  std::map<Operation, Algorithm> collectives;
+  for (const auto& [operation, fallback] : default_algorithms) {
+    const auto wanted = strategy.algorithms.find(operation);
+    const auto chosen = section ? section->maybe(name(operation)) : std::nullopt;
+    if (chosen) {
+      collectives[operation] = read_algorithm(*chosen, operation);
+      if (wanted != strategy.algorithms.end() && collectives[operation].name != wanted->second) {
+        chosen->fail(fmt::format("\"{}\", as the strategy's settings ask for, or nothing", wanted->second));
+      }
+    } else {
+      const std::string text = wanted != strategy.algorithms.end() ? wanted->second : fallback;
+      collectives[operation] = *find_algorithm(operation, text);
+    }
+  }
+  if (section) section->finish();
+  return collectives;
 }
 
 double read_share(const Value& where, double most) {
@@ -182,13 +183,9 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   scenario.platform = read_platform(section.child("platform"), catalogue, launch);
   scenario.workload = read_workload(workload, catalogue, scenario.platform.device);
   if (launch.line) scenario.ignored = launch.line->ignored;
-  scenario.strategy = read_strategy(section.child("strategy"), launch, scenario);
-  scenario.allreduce = *find_algorithm(Operation::allreduce, "ring");
-  if (const auto collectives = section.maybe("collectives")) {
-    Section choices(*collectives);
-    if (const auto allreduce = choices.maybe("allreduce")) scenario.allreduce = read_allreduce(*allreduce);
-    choices.finish();
-  }
+  scenario.strategy = read_strategy_of(section.child("strategy"), launch);
+  std::ranges::copy(scenario.strategy.ignored, std::back_inserter(scenario.ignored));
+  scenario.collectives = read_collectives(section.maybe("collectives"), scenario.strategy);
   scenario.effects = read_effects(section.maybe("effects"), scenario.platform.platform);
   read_measure(section.maybe("measure"), scenario);
   section.finish();

@@ -22,10 +22,10 @@ struct Reference {
 };
 
 std::string reference_key(const Scenario& s) {
-  return fmt::format("{}/{}/{}/{}/{}/{}/{}/{}/{}/{}", s.workload.model.name, s.workload.model.variant,
+  return fmt::format("{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}", s.workload.model.name, s.workload.model.variant,
                      s.workload.batch_per_rank, name(s.workload.precision), s.platform.device.name,
                      s.platform.platform.measurements, s.effects.step_jitter, s.seed, s.measure.iterations,
-                     s.measure.warmup);
+                     s.measure.warmup, s.strategy.accumulation);
 }
 
 class Runner {
@@ -50,8 +50,8 @@ class Runner {
       const Scenario& scenario = scenarios_[i];
       if (options_.progress) options_.progress(static_cast<int>(i), static_cast<int>(scenarios_.size()));
       const bool last = i + 1 == scenarios_.size();
-      result.timeline_file = scenario.timeline_file;
-      if (last && (options_.record_timeline || scenario.timeline_file)) {
+      result.timeline_file = scenario.strategy.timeline_file;
+      if (last && (options_.record_timeline || scenario.strategy.timeline_file)) {
         result.timeline = std::make_unique<Timeline>(timeline_capacity);
       }
       result.points.push_back(point(scenario, result.timeline.get()));

@@ -18,7 +18,7 @@
 #include "simulate/collective_clock.hpp"
 #include "simulate/fidelity.hpp"
 #include "simulate/training_run.hpp"
-#include "training/strategies/horovod_profile.hpp"
+#include "training/strategies/catalogue.hpp"
 #include "workload/compute_time.hpp"
 
 namespace farandole {
@@ -37,12 +37,6 @@ struct PlatformSpec {
   int ranks = 1;
 };
 
-struct StrategySpec {
-  std::string kind = "horovod";
-  HorovodProfile horovod;
-  Seconds coordinator_per_message;
-};
-
 struct Straggler {
   std::vector<int> ranks;  // those beyond the run's size are simply not in it
   double slowdown = 0;     // 0.1: ten percent more time
@@ -58,15 +52,14 @@ struct Scenario {
   std::string name;
   WorkloadSpec workload;
   PlatformSpec platform;
-  StrategySpec strategy;
-  Algorithm allreduce;
+  StrategyChoice strategy;
+  std::map<Operation, Algorithm> collectives;  // by which algorithm; of every operation a strategy may ask for
   EffectsSpec effects;
   Measure measure;
   std::uint64_t seed = 1;
   Fidelity fidelity = Fidelity::flow;
   FoldingPolicy folding = FoldingPolicy::where_exact;
-  std::optional<std::string> timeline_file;  // HOROVOD_TIMELINE
-  std::vector<std::string> ignored;          // what was pasted and has no meaning here
+  std::vector<std::string> ignored;  // what was pasted and has no meaning here
 };
 
 /// `where` is the root of a scenario document without "sweep" (scenario/sweep.hpp).

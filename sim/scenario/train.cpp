@@ -1,6 +1,8 @@
 #include "scenario/train.hpp"
 
-#include "training/strategies/horovod.hpp"
+#include <algorithm>
+
+#include "simulate/collective_clocks.hpp"
 
 namespace farandole {
 namespace {
@@ -13,7 +15,8 @@ ComputeTimes times_of(const Scenario& scenario) {
 
 Job job_of(const Scenario& scenario, const ComputeTimes& times) {
   const WorkloadSpec& workload = scenario.workload;
-  return make_job(workload.model, times, workload.precision, workload.host_dispatch);
+  return accumulated(make_job(workload.model, times, workload.precision, workload.host_dispatch),
+                     scenario.strategy.accumulation);
 }
 
 Variability variability_of(const Scenario& scenario, int ranks) {
@@ -26,27 +29,54 @@ Variability variability_of(const Scenario& scenario, int ranks) {
   return variability;
 }
 
-HorovodSettings horovod_settings(const Scenario& scenario) {
-  const Transport& transport = scenario.platform.platform.transport;
-  return {scenario.strategy.horovod,
-          {transport.control_latency, scenario.strategy.coordinator_per_message},
-          scenario.platform.device.memory_bandwidth,
+CollectiveClocks clocks_of(const Scenario& scenario, const Placement& placement) {
+  const Platform& platform = scenario.platform.platform;
+  Shape shape(static_cast<int>(placement.device_of_rank.size()));
+  shape.ranks_per_node = placement.ranks_per_node(platform.devices_per_node);
+  return CollectiveClocks([&scenario, &platform, placement, shape](Operation operation) {
+    return make_collective_clock(
+        scenario.fidelity, RoutedSchedule(scenario.collectives.at(operation).build(shape), platform, placement),
+        scenario.folding);
+  });
+}
+
+StrategySite site_of(const Scenario& scenario, const Job& job, const Placement& placement, Timeline* timeline) {
+  const PlatformSpec& spec = scenario.platform;
+  return {job,
+          static_cast<int>(placement.device_of_rank.size()),
+          placement.ranks_per_node(spec.platform.devices_per_node),
+          spec.device.memory_bandwidth,
+          spec.platform.transport.control_latency,
+          spec.device.asynchronous ? "NCCL" : "MPI",
           scenario.seed,
-          scenario.platform.device.asynchronous ? "NCCL_ALLREDUCE" : "MPI_ALLREDUCE"};
+          timeline};
+}
+
+/// Whole periods, so that the mean is that of a long run.
+Measure whole_periods(Measure measure, int period) {
+  const auto up = [period](int count) { return (count + period - 1) / period * period; };
+  measure.iterations = up(measure.iterations);
+  measure.warmup = up(measure.warmup);
+  return measure;
 }
 
 TrainingRun run(const Scenario& scenario, const Job& job, const Variability& variability, const Placement& placement,
                 Timeline* timeline) {
-  const auto ranks = static_cast<int>(placement.device_of_rank.size());
-  Shape shape(ranks);
-  shape.ranks_per_node = placement.ranks_per_node(scenario.platform.platform.devices_per_node);
-  const auto clock = make_collective_clock(
-      scenario.fidelity, RoutedSchedule(scenario.allreduce.build(shape), scenario.platform.platform, placement),
-      scenario.folding);
-  Horovod strategy(job, ranks, horovod_settings(scenario), timeline);
-  Simulation simulation(job, variability, strategy, *clock, ranks, scenario.platform.platform.transport.launch,
-                        timeline);
-  return run_training(simulation, job, scenario.measure);
+  CollectiveClocks clocks = clocks_of(scenario, placement);
+  const StrategySite site = site_of(scenario, job, placement, timeline);
+  const auto strategy = scenario.strategy.make(site);
+  Simulation simulation(
+      job, variability, *strategy, [&](Operation operation) -> CollectiveClock& { return clocks.of(operation); },
+      site.ranks, scenario.platform.platform.transport.launch, timeline);
+  return run_training(simulation, job, whole_periods(scenario.measure, scenario.strategy.period));
+}
+
+/// The operation that carries the gradients, as points name their algorithm by it.
+Operation carrier_of(const StrategyChoice& strategy) {
+  const Compression compression = strategy.compression.kind;
+  const bool gathers = strategy.kind == "allgather" || compression == Compression::int8 ||
+                       compression == Compression::top_k || compression == Compression::one_bit;
+  return gathers ? Operation::allgather : Operation::allreduce;
 }
 
 }  // namespace
@@ -63,15 +93,16 @@ TrainingPoint train(const Scenario& scenario, Timeline* timeline) {
   point.nodes = scenario.platform.placement.nodes_used;
   point.platform = scenario.platform.platform.name;
   point.strategy = scenario.strategy.kind;
-  point.mode = "synchronous";
-  point.algorithm = scenario.allreduce.name;
+  point.mode = scenario.strategy.mode;
+  point.algorithm = scenario.collectives.at(carrier_of(scenario.strategy)).name;
   point.fidelity = name(scenario.fidelity);
   point.batch_per_rank = scenario.workload.batch_per_rank;
   point.precision = name(scenario.workload.precision);
   point.compute_source = times.source;
   point.iteration = result.iteration;
   point.iteration_p95 = result.iteration_p95;
-  point.samples_per_second = ranks * scenario.workload.batch_per_rank / result.iteration.si();
+  const int samples = ranks * scenario.workload.batch_per_rank * scenario.strategy.accumulation;
+  point.samples_per_second = samples / result.iteration.si();
   point.breakdown = result.breakdown;
   point.collectives_per_iteration = result.collectives_per_iteration;
   point.folded = result.folded;

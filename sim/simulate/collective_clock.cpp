@@ -42,6 +42,7 @@ class CheckedClock final : public CollectiveClock {
     return checked(size, start);
   }
   [[nodiscard]] bool folded() const override { return folded_; }
+  void rest() override { clock_->rest(); }
 
  private:
   /// A collective that all ranks join at once takes the same time whenever that is.

@@ -67,6 +67,12 @@ int MessageClock::route_of(int number, int repeat) {
   return place->second;
 }
 
+void MessageClock::rest() {
+  network_.reset();
+  routes_.clear();
+  moved_routes_.clear();
+}
+
 RankTimes MessageClock::finish(Bytes size, const RankTimes& start) {
   if (network_ == nullptr) {
     build_network();

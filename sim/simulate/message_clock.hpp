@@ -33,6 +33,7 @@ class MessageClock final : public CollectiveClock {
 
   /// Throws InvariantError when a byte that was sent is not received or a rank never finishes.
   RankTimes finish(Bytes size, const RankTimes& start) override;
+  void rest() override;
 
  private:
   class Run;

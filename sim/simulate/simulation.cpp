@@ -9,10 +9,16 @@ namespace farandole {
 
 Simulation::Simulation(const Job& job, const Variability& variability, Strategy& strategy, CollectiveClock& clock,
                        int ranks, Seconds launch, Timeline* timeline)
+    : Simulation(
+          job, variability, strategy, [&clock](Operation) -> CollectiveClock& { return clock; }, ranks, launch,
+          timeline) {}
+
+Simulation::Simulation(const Job& job, const Variability& variability, Strategy& strategy, ClockOf clock_of, int ranks,
+                       Seconds launch, Timeline* timeline)
     : job_(job),
       variability_(variability),
       strategy_(strategy),
-      clock_(clock),
+      clock_of_(std::move(clock_of)),
       launch_(launch),
       timeline_(timeline),
       begin_(all_at(ranks, Seconds(0))),
@@ -26,12 +32,17 @@ void Simulation::wake_at(Seconds when) {
   schedule(when, Kind::timer, 0);
 }
 
+void Simulation::compute_from(RankTimes moments) {
+  compute_begin_ = std::move(moments);
+  schedule_gradients();
+}
+
 void Simulation::schedule_gradients() {
-  const Seconds last_begin = latest(begin_);
+  const Seconds last_begin = latest(compute_begin_);
   for (std::size_t i = 0; i < job_.gradients.size(); ++i) {
     const Gradient& gradient = job_.gradients[i];
     schedule(last_begin + gradient.announced, Kind::announced, static_cast<int>(i));
-    schedule(latest(begin_ + factors_ * gradient.ready.si()), Kind::ready, static_cast<int>(i));
+    schedule(latest(compute_begin_ + factors_ * gradient.ready.si()), Kind::ready, static_cast<int>(i));
   }
   undelivered_gradients_ = static_cast<int>(job_.gradients.size());
 }
@@ -40,27 +51,27 @@ Iteration Simulation::run_iteration() {
   factors_ = variability_.factors(iteration_++);
   communications_.clear();
   busy_.clear();
-  schedule_gradients();
-  strategy_.begin(*this);
-  while (undelivered_gradients_ > 0 || !strategy_.synchronised()) {
+  compute_begin_ = {};
+  strategy_.begin(*this, begin_);
+  while (compute_begin_.size() == 0 || undelivered_gradients_ > 0 || !strategy_.synchronised()) {
     if (events_.empty()) throw InvariantError("an iteration stopped before all gradients were averaged");
     const Event event = events_.top();
     events_.pop();
     now_ = event.when;
     deliver(event);
   }
-  return close_iteration(begin_ + factors_ * job_.backward_end.si());
+  return close_iteration(compute_begin_ + factors_ * job_.backward_end.si());
 }
 
 void Simulation::deliver(const Event& event) {
   const auto index = static_cast<std::size_t>(event.index);
   switch (event.kind) {
     case Kind::announced:
-      strategy_.on_announced(*this, event.index, begin_ + job_.gradients[index].announced.si());
+      strategy_.on_announced(*this, event.index, compute_begin_ + job_.gradients[index].announced.si());
       break;
     case Kind::ready:
       --undelivered_gradients_;
-      strategy_.on_ready(*this, event.index, begin_ + factors_ * job_.gradients[index].ready.si());
+      strategy_.on_ready(*this, event.index, compute_begin_ + factors_ * job_.gradients[index].ready.si());
       break;
     case Kind::timer:
       strategy_.on_timer(*this);
@@ -75,9 +86,10 @@ int Simulation::enqueue(CommunicationWork work) {
   CommunicationTimes times;
   times.begin = work.earliest.max(stream_free_);
   times.reducing = times.begin + work.copy_in.si();
-  times.reduced = clock_.finish(work.size, times.reducing + launch_.si());
+  CollectiveClock& clock = clock_of_(work.operation);
+  times.reduced = clock.finish(work.size, times.reducing + launch_.si());
   ++collectives_;
-  folded_ += clock_.folded() ? 1 : 0;
+  folded_ += clock.folded() ? 1 : 0;
   times.end = times.reduced + work.copy_out.si();
   stream_free_ = times.end;
   busy_.push_back({latest(times.begin), latest(times.end)});
@@ -105,11 +117,12 @@ Iteration Simulation::close_iteration(const RankTimes& backward_end) {
   const Seconds computed = latest(backward_end);
   const Seconds waited = latest(synchronised) - computed;
   const Seconds communicating = communicating_between(computed, latest(synchronised));
+  const Seconds before = latest(compute_begin_) - latest(begin_);  // what the forward pass had to wait for
   if (timeline_ != nullptr) {
-    timeline_->span("compute", "FORWARD_BACKWARD", Seconds(begin_[0]), Seconds(backward_end[0]));
+    timeline_->span("compute", "FORWARD_BACKWARD", Seconds(compute_begin_[0]), Seconds(backward_end[0]));
     timeline_->span("compute", "UPDATE", Seconds(synchronised[0]), Seconds(end[0]));
   }
-  Iteration result{latest(end) - latest(begin_), communicating, waited - communicating,
+  Iteration result{latest(end) - latest(begin_), before + communicating, waited - communicating,
                    static_cast<int>(communications_.size())};
   begin_ = end;
   return result;

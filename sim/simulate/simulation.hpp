@@ -4,6 +4,7 @@
 // is carried in arrays (RankTimes); nothing is done once per rank that can be done once for all.
 #pragma once
 
+#include <functional>
 #include <queue>
 #include <vector>
 
@@ -15,10 +16,13 @@
 
 namespace farandole {
 
+/// The clock of an operation; must outlive the simulation.
+using ClockOf = std::function<CollectiveClock&(Operation)>;
+
 /// One iteration, from the moment the last rank ended the one before to the moment the last rank ends this one.
 struct Iteration {
   Seconds duration;
-  Seconds exposed_communication;  // after the slowest rank's backward pass, with communication under way
+  Seconds exposed_communication;  // before the forward or after the slowest backward pass, with communication under way
   Seconds negotiation;            // after the slowest rank's backward pass, with nothing under way
   int collectives = 0;
 };
@@ -26,6 +30,9 @@ struct Iteration {
 class Simulation final : public Executor {
  public:
   /// `launch`: what starting a collective costs. `timeline` may be null. The references must outlive the simulation.
+  Simulation(const Job& job, const Variability& variability, Strategy& strategy, ClockOf clock_of, int ranks,
+             Seconds launch, Timeline* timeline);
+  /// One clock times every operation.
   Simulation(const Job& job, const Variability& variability, Strategy& strategy, CollectiveClock& clock, int ranks,
              Seconds launch, Timeline* timeline);
 
@@ -33,6 +40,7 @@ class Simulation final : public Executor {
 
   [[nodiscard]] Seconds now() const override { return now_; }
   void wake_at(Seconds when) override;
+  void compute_from(RankTimes moments) override;
   int enqueue(CommunicationWork work) override;
 
   /// Whether there were collectives, and all of them were folded.
@@ -63,7 +71,7 @@ class Simulation final : public Executor {
   const Job& job_;
   const Variability& variability_;
   Strategy& strategy_;
-  CollectiveClock& clock_;
+  ClockOf clock_of_;
   Seconds launch_;
   Timeline* timeline_;
 
@@ -75,6 +83,7 @@ class Simulation final : public Executor {
   int iteration_ = 0;
   int undelivered_gradients_ = 0;
   RankTimes begin_;                                 // of this iteration
+  RankTimes compute_begin_;                         // of its forward pass; empty until the strategy lets it
   RankTimes factors_;                               // of this iteration
   RankTimes stream_free_;                           // communication stream
   std::vector<CommunicationTimes> communications_;  // of this iteration, by number

@@ -4,27 +4,32 @@
 // simulated time; a real backend implements it with MPI or NCCL and a wall clock; strategies cannot tell the
 // difference.
 //
-// Every rank has one communication stream. Work enqueued on it runs in order: a rank starts an item when it has
-// finished the one before and its own `earliest` moment has come, as kernels on a CUDA stream do.
+// Every rank has communication streams, numbered from 0. Work enqueued on one runs in order: a rank starts an item when
+// it has finished the one before and its own `earliest` moment has come, as kernels on a CUDA stream do. Collectives on
+// different streams run at the same time and share the network.
 #pragma once
 
+#include "collective/operation.hpp"
 #include "training/rank_times.hpp"
 
 namespace farandole {
 
-/// One allreduce over all ranks, with the copies into and out of the fusion buffer around it.
+/// One collective over all ranks, with what the device does before and after it on the same stream: copies into and out
+/// of a buffer, encoding and decoding. Which algorithm carries it out is the executor's affair.
 struct CommunicationWork {
-  Bytes size;
+  Bytes size;  // as the operation counts it (collective/chunk_sizes.hpp)
   Seconds copy_in;
   Seconds copy_out;
   RankTimes earliest;
+  Operation operation = Operation::allreduce;
+  int stream = 0;
 };
 
 /// When each rank passed each stage of one item.
 struct CommunicationTimes {
   RankTimes begin;     // the stream is free and the data is there: copying in starts
-  RankTimes reducing;  // the allreduce starts
-  RankTimes reduced;   // the allreduce ends
+  RankTimes reducing;  // the collective starts
+  RankTimes reduced;   // the collective ends
   RankTimes end;       // copied out
 };
 
@@ -35,7 +40,9 @@ class Executor {
   [[nodiscard]] virtual Seconds now() const = 0;
   /// Calls Strategy::on_timer at `when` (not before now).
   virtual void wake_at(Seconds when) = 0;
-  /// Appends to the communication stream; Strategy::on_communicated follows with the number returned here.
+  /// Lets each rank start its forward pass at that moment, once per iteration: its gradients follow from it.
+  virtual void compute_from(RankTimes moments) = 0;
+  /// Appends to a communication stream; Strategy::on_communicated follows with the number returned here.
   virtual int enqueue(CommunicationWork work) = 0;
 };
 

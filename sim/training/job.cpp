@@ -4,15 +4,55 @@
 #include <numeric>
 
 namespace farandole {
+namespace {
+
+Gradient gradient_of(const Tensor& tensor, Bytes element, Seconds announced, Seconds ready) {
+  const auto elements = static_cast<double>(tensor.elements());
+  const double rows = tensor.shape.empty() ? elements : static_cast<double>(tensor.shape.front());
+  return {tensor.name, element * elements, announced, ready, rows, elements / rows};
+}
+
+/// The moving mean and variance that a batch normalisation keeps per channel.
+void add_moving_averages(std::vector<Variable>& variables, const Layer& layer, int index) {
+  if (!layer.type.starts_with("batch_norm") || layer.tensors.empty()) return;
+  const Bytes size = element_size(Precision::fp32) * static_cast<double>(layer.tensors.front().elements());
+  variables.push_back({layer.name + ".running_mean", size, index, -1});
+  variables.push_back({layer.name + ".running_var", size, index, -1});
+}
+
+std::vector<Variable> variables_of(const Model& model) {
+  int later = model.tensors();  // tensors from here on, which come earlier in backward order
+  std::vector<Variable> variables;
+  for (std::size_t index = 0; index < model.layers.size(); ++index) {
+    const Layer& layer = model.layers[index];
+    for (const Tensor& tensor : layer.tensors) {
+      const Bytes size = element_size(Precision::fp32) * static_cast<double>(tensor.elements());
+      variables.push_back({tensor.name, size, static_cast<int>(index), --later});
+    }
+    add_moving_averages(variables, layer, static_cast<int>(index));
+  }
+  return variables;
+}
+
+}  // namespace
 
 Bytes Job::gradient_bytes() const {
   return std::accumulate(gradients.begin(), gradients.end(), Bytes(0),
                          [](Bytes sum, const Gradient& gradient) { return sum + gradient.size; });
 }
 
+Bytes Job::buffer_bytes() const {
+  Bytes sum;
+  for (const Variable& variable : variables) {
+    if (variable.gradient < 0) sum += variable.size;
+  }
+  return sum;
+}
+
 Job make_job(const Model& model, const ComputeTimes& times, Precision gradient_precision,
              std::optional<Seconds> host_dispatch) {
   Job job;
+  job.element = element_size(gradient_precision);
   Seconds device = std::accumulate(times.forward.begin(), times.forward.end(), Seconds(0));
   Seconds host = host_dispatch.value_or(Seconds(0)) * static_cast<double>(model.layers.size());
   for (std::size_t layer = model.layers.size(); layer-- > 0;) {
@@ -20,14 +60,27 @@ Job make_job(const Model& model, const ComputeTimes& times, Precision gradient_p
     host += host_dispatch.value_or(Seconds(0));
     const auto& tensors = model.layers[layer].tensors;
     for (std::size_t t = tensors.size(); t-- > 0;) {
-      const Tensor& tensor = tensors[t];
-      const Bytes size = element_size(gradient_precision) * static_cast<double>(tensor.elements());
       // A host slower than its device cannot announce late: the measured step already contains its pace.
-      job.gradients.push_back({tensor.name, size, host_dispatch ? std::min(host, device) : device, device});
+      const Seconds announced = host_dispatch ? std::min(host, device) : device;
+      job.gradients.push_back(gradient_of(tensors[t], job.element, announced, device));
     }
   }
   job.backward_end = device;
   job.update = times.update;
+  for (std::size_t layer = 0; layer < model.layers.size(); ++layer) {
+    job.layers.push_back({times.forward[layer], times.backward[layer]});
+  }
+  job.variables = variables_of(model);
+  return job;
+}
+
+Job accumulated(Job job, int passes) {
+  const Seconds earlier = (passes - 1) * job.backward_end;
+  for (Gradient& gradient : job.gradients) {
+    gradient.announced += earlier;
+    gradient.ready += earlier;
+  }
+  job.backward_end += earlier;
   return job;
 }
 

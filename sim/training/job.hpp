@@ -19,16 +19,43 @@ struct Gradient {
   Bytes size;
   Seconds announced;  // since the start of the iteration; host time, the same on slow and fast devices
   Seconds ready;      // since the start of the iteration, at nominal speed
+  // The tensor as a matrix: its first dimension by all others. A vector has one column.
+  double rows = 0;
+  double columns = 1;
+};
+
+/// One layer's passes at nominal speed, in the order of the forward pass.
+struct LayerPass {
+  Seconds forward;
+  Seconds backward;
+};
+
+/// What the framework keeps for the model: tensors that are trained and those that only follow, the moving means and
+/// variances of batch normalisation. Always in fp32.
+struct Variable {
+  std::string name;
+  Bytes size;
+  int layer = 0;      // in Job::layers
+  int gradient = -1;  // in Job::gradients; -1: not trained
 };
 
 struct Job {
   std::vector<Gradient> gradients;
   Seconds backward_end;  // forward and backward together, at nominal speed
   Seconds update;
+  Bytes element = 4_B;               // of a gradient
+  std::vector<LayerPass> layers{};   // in forward order; their passes sum to backward_end
+  std::vector<Variable> variables{};  // in the order in which the framework makes them
 
   [[nodiscard]] Seconds compute() const { return backward_end + update; }
   [[nodiscard]] Bytes gradient_bytes() const;
+  /// Of variables that are not trained.
+  [[nodiscard]] Bytes buffer_bytes() const;
 };
+
+/// Gradients add up over so many forward and backward passes before they travel: only the last pass gives them, and the
+/// update follows once.
+Job accumulated(Job job, int passes);
 
 /// `host_dispatch`: what the host spends to queue one pass (forward or backward) over one layer; empty: the host does
 /// not run ahead of the device.

@@ -90,10 +90,20 @@ TEST_F(HorovodProfileTest, ANumberThatIsNoneIsRefused) {
 TEST_F(HorovodProfileTest, WhatIsNotSimulatedIsRefusedRatherThanIgnored) {
   HorovodProfile modern = profile("0.19.0");
   EXPECT_THAT(error_of([&] {
-                apply(modern, {{"HOROVOD_HIERARCHICAL_ALLREDUCE", "1"}});
+                apply(modern, {{"HOROVOD_AUTOTUNE", "1"}});
               }),
-              HasSubstr("expected HOROVOD_HIERARCHICAL_ALLREDUCE off, got \"1\"; it is not simulated yet"));
-  EXPECT_EQ(error_of([&] { apply(modern, {{"HOROVOD_HIERARCHICAL_ALLREDUCE", "0"}}); }), "no error");
+              HasSubstr("expected HOROVOD_AUTOTUNE off, got \"1\"; it is not simulated yet"));
+  EXPECT_EQ(error_of([&] { apply(modern, {{"HOROVOD_AUTOTUNE", "0"}}); }), "no error");
+}
+
+TEST_F(HorovodProfileTest, TheHierarchicalAllreduceRoundsItsBufferUpToAtomicUnitsOfEveryRankOfANode) {
+  // 4 ranks x 64 elements x 8 bytes = 2048 bytes.
+  HorovodProfile modern = profile("0.19.0");
+  modern.fusion_threshold = 5000_B;
+  EXPECT_EQ(fusion_buffer(modern, 4), 5000_B);
+  apply(modern, {{"HOROVOD_HIERARCHICAL_ALLREDUCE", "1"}});
+  EXPECT_EQ(fusion_buffer(modern, 4), 6144_B);
+  EXPECT_EQ(fusion_buffer(profile("0.9.0"), 4), 0_B);
 }
 
 }  // namespace

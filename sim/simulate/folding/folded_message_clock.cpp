@@ -57,6 +57,10 @@ void FoldedMessageClock::choose(std::vector<int> groups, const RankTimes& start)
                     : std::make_unique<MessageClock>(routed_);
 }
 
+void FoldedMessageClock::rest() {
+  if (clock_ != nullptr) clock_->rest();
+}
+
 RankTimes FoldedMessageClock::finish(Bytes size, const RankTimes& start) {
   std::vector<int> groups = groups_of(start);
   const bool together = groups.back() == 0 && (start == start[0]).all();

@@ -20,6 +20,7 @@ class FoldedMessageClock final : public CollectiveClock {
 
   RankTimes finish(Bytes size, const RankTimes& start) override;
   [[nodiscard]] bool folded() const override { return folding_.has_value(); }
+  void rest() override;
 
  private:
   [[nodiscard]] std::optional<Bytes> size_of_equal_chunks(Bytes size, bool together);

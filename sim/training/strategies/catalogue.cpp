@@ -1,28 +1,53 @@
 #include "training/strategies/catalogue.hpp"
 
-#include <vector>
+#include <algorithm>
+#include <cctype>
+
+#include "training/strategies/rows.hpp"
 
 namespace farandole {
 
 std::span<const StrategyRow> strategies() {
   static const std::vector<StrategyRow> rows{
-      {"horovod", "background cycle: negotiate announced tensors, fuse them, allreduce one fused buffer after another",
-       "Settings of \"strategy\" in a scenario:\n"
-       "  version            Horovod release whose defaults apply (default 0.21.0)\n"
-       "  settings           pasted HOROVOD_* variables, as Horovod writes them\n"
-       "  fusion_threshold   largest fused buffer, such as \"64 MiB\"; \"0 B\" switches fusion off\n"
-       "  cycle_time         time between passes of the background thread, such as \"5 ms\"\n"
-       "  coordinator_per_message  rank 0's work per tensor and rank while negotiating (default \"1 us\")\n"
-       "  compression        \"none\"\n"
-       "Defaults by version:\n"
-       "  0.9.0   no fusion,  5 ms after each pass\n"
-       "  0.9.3   64 MiB,     5 ms after each pass\n"
-       "  0.13.8  64 MiB,     a pass every 5 ms, HOROVOD_CYCLE_TIME\n"
-       "  0.16.0  the same, and fusion passes over tensors that do not fit\n"
-       "  0.16.2  the same, and a response cache of 1024\n"
-       "  0.21.0  128 MiB,    a pass every 1 ms\n"},
+      horovod_strategy(), ddp_strategy(), allgather_strategy(), local_sgd_strategy(), single_strategy(),
   };
   return rows;
+}
+
+StrategyChoice read_strategy(const Value& where, const std::map<std::string, std::string>& environment, int ranks) {
+  Section section(where);
+  const auto kind = section.maybe("kind");
+  const std::string wanted = kind ? read<std::string>(*kind) : "horovod";
+  std::vector<std::string> known;
+  for (const StrategyRow& row : strategies()) {
+    known.push_back(row.name);
+    if (row.name != wanted) continue;
+    StrategyChoice choice = row.read({section, environment, ranks});
+    choice.kind = row.name;
+    section.finish();
+    return choice;
+  }
+  kind->fail_unknown("a strategy", known);
+}
+
+CompressionSettings read_compression(Section& section) {
+  const auto compression = section.maybe("compression");
+  return compression ? read_compression(*compression) : CompressionSettings{};
+}
+
+int read_accumulation(Section& section) {
+  const auto passes = section.maybe("accumulation");
+  return passes ? read_at_least(*passes, 1) : 1;
+}
+
+std::string activity(const std::string& library, Operation operation) {
+  std::string text = library + "_" + name(operation);
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
+void ignore_environment(const StrategyInput& input, StrategyChoice& choice) {
+  for (const auto& [name, text] : input.environment) choice.ignored.push_back(name);
 }
 
 }  // namespace farandole

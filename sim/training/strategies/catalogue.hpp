@@ -1,17 +1,80 @@
-// The catalogue of strategies: how gradients travel. One row per strategy.
+// The catalogue of strategies: how gradients travel. One row per strategy, one file per row.
+//
+// A row reads its own settings from a scenario's "strategy" and gives a StrategyChoice: everything that is known before
+// the job is, and a function that makes the strategy once it is. Called by scenario/; `show strategies` lists the rows.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
+
+#include "config/section.hpp"
+#include "timeline/result.hpp"
+#include "timeline/timeline.hpp"
+#include "training/compression.hpp"
+#include "training/job.hpp"
+#include "training/strategy.hpp"
 
 namespace farandole {
+
+/// What a strategy is made for. The references must outlive it.
+struct StrategySite {
+  const Job& job;
+  int ranks;
+  int ranks_per_node;
+  BytesPerSecond memory_bandwidth;  // of a device
+  Seconds control_latency;          // of one small message between hosts
+  std::string library;              // that carries collectives out, as timelines name it: "NCCL", "MPI"
+  std::uint64_t seed;
+  Timeline* timeline;  // may be null; records rank 0
+};
+
+struct StrategyChoice {
+  std::string kind;
+  std::string mode = "synchronous";
+  Settings settings;  // effective ones, printed with the result as "KIND.NAME"
+  CompressionSettings compression;
+  int accumulation = 1;  // passes whose gradients add up before they travel
+  int period = 1;        // iterations after which what happens repeats
+  std::map<Operation, std::string> algorithms;  // that it picks where the scenario leaves them open
+  std::optional<std::string> timeline_file;     // HOROVOD_TIMELINE
+  std::vector<std::string> ignored;             // what was pasted and has no meaning here
+  std::function<std::unique_ptr<Strategy>(const StrategySite&)> make;
+};
+
+struct StrategyInput {
+  Section& section;                                       // "strategy", without its kind
+  const std::map<std::string, std::string>& environment;  // HOROVOD_* of a launch line
+  int ranks;
+};
 
 struct StrategyRow {
   std::string name;
   std::string summary;
   std::string description;  // what it does and which settings it takes, for `show strategy`
+  StrategyChoice (*read)(const StrategyInput& input);
 };
 
 std::span<const StrategyRow> strategies();
+
+/// Reads "strategy" of a scenario: its kind, horovod where there is none, and what that takes.
+StrategyChoice read_strategy(const Value& where, const std::map<std::string, std::string>& environment, int ranks);
+
+/// "compression", where the strategy takes one.
+CompressionSettings read_compression(Section& section);
+
+/// "accumulation": how many passes add up.
+int read_accumulation(Section& section);
+
+/// What a timeline calls a collective: "NCCL_ALLREDUCE".
+std::string activity(const std::string& library, Operation operation);
+
+/// For strategies that HOROVOD_* variables mean nothing to.
+void ignore_environment(const StrategyInput& input, StrategyChoice& choice);
 
 }  // namespace farandole

@@ -7,13 +7,15 @@
 
 #include "training/fusion.hpp"
 #include "training/random.hpp"
+#include "training/strategies/catalogue.hpp"
 
 namespace farandole {
 
-Seconds negotiation_time(const ControlPlane& control, int ranks, int tensors, bool cached) {
+Seconds negotiation_time(const ControlPlane& control, int ranks, int uncached, bool has_cache) {
   const double depth = std::bit_width(static_cast<unsigned>(ranks - 1));  // ceil(log2 n)
-  if (cached) return control.latency * (2 * depth);
-  return control.latency * (4 * depth) + control.per_message * (static_cast<double>(ranks) * tensors);
+  const Seconds bits = has_cache ? control.latency * (2 * depth) : Seconds(0);
+  if (has_cache && uncached == 0) return bits;
+  return bits + control.latency * (4 * depth) + control.per_message * (static_cast<double>(ranks) * uncached);
 }
 
 Horovod::Horovod(const Job& job, int ranks, HorovodSettings settings, Timeline* timeline)
@@ -25,11 +27,12 @@ Horovod::Horovod(const Job& job, int ranks, HorovodSettings settings, Timeline* 
       cached_(job.gradients.size(), false),
       synchronised_(all_at(ranks, Seconds(0))) {}
 
-void Horovod::begin(Executor& /*executor*/) {
+void Horovod::begin(Executor& executor, const RankTimes& moments) {
   const std::size_t gradients = job_.gradients.size();
   remaining_ = ranks_ > 1 ? static_cast<int>(gradients) : 0;
   ready_.assign(gradients, {});
   first_announced_.assign(gradients, 0);
+  executor.compute_from(moments);
 }
 
 void Horovod::on_announced(Executor& executor, int gradient, const RankTimes& moments) {
@@ -66,20 +69,22 @@ void Horovod::start_pass(Executor& executor) {
   thread_ = Thread::negotiating;
   if (timeline_ != nullptr) timeline_->instant("", "CYCLE_START", pass_start_);
   awaiting_timer_ = true;
-  executor.wake_at(pass_start_ + negotiation_time(settings_.control, ranks_, static_cast<int>(negotiated_.size()),
-                                                  all_cached(negotiated_)));
+  executor.wake_at(pass_start_ + negotiation_time(settings_.control, ranks_, uncached(negotiated_),
+                                                  settings_.profile.cache_capacity > 0));
 }
 
-bool Horovod::all_cached(const std::vector<int>& gradients) const {
-  return std::ranges::all_of(gradients, [&](int gradient) { return cached_[static_cast<std::size_t>(gradient)]; });
+int Horovod::uncached(const std::vector<int>& gradients) const {
+  return static_cast<int>(std::ranges::count_if(
+      gradients, [&](int gradient) { return !cached_[static_cast<std::size_t>(gradient)]; }));
 }
 
 void Horovod::receive_responses(Executor& executor) {
   std::vector<Bytes> sizes;
   for (const int gradient : negotiated_) {
     const auto index = static_cast<std::size_t>(gradient);
-    sizes.push_back(job_.gradients[index].size);
-    cached_[index] = gradient < settings_.profile.cache_capacity;
+    sizes.push_back(compressed_size(settings_.compression, job_, job_.gradients[index]));
+    // What was used least recently makes room, and tensors come around in a circle: a cache that is too small is useless.
+    cached_[index] = std::ssize(job_.gradients) <= settings_.profile.cache_capacity;
     if (timeline_ != nullptr) {
       timeline_->span(job_.gradients[index].name, "NEGOTIATE_ALLREDUCE", Seconds(first_announced_[index]),
                       executor.now());
@@ -114,10 +119,7 @@ void Horovod::perform(Executor& executor) {
     }
     response.enqueued = Seconds(thread_moment_[0]);
     record_wait(response, reached);
-    // A tensor that travels alone is reduced in place.
-    const Seconds copy = response.gradients.size() > 1 ? 2.0 * response.size / settings_.memory_bandwidth : Seconds(0);
-    const int work = executor.enqueue({response.size, copy, copy, thread_moment_});
-    in_flight_.emplace_back(work, response);
+    enqueue(executor, response);
   }
   if (performed_ < to_perform_.size()) return;
   thread_ = Thread::sleeping;
@@ -127,16 +129,29 @@ void Horovod::perform(Executor& executor) {
   if (!announced_.empty()) sleep_until_next_pass(executor);
 }
 
+void Horovod::enqueue(Executor& executor, const Response& response) {
+  auto pieces = on_the_wire(settings_.compression, job_, response.gradients, ranks_, settings_.memory_bandwidth);
+  // A tensor that travels alone is reduced in place.
+  const Seconds copy = response.gradients.size() > 1 ? 2.0 * response.size / settings_.memory_bandwidth : Seconds(0);
+  pieces.front().before += copy;
+  pieces.back().after += copy;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const WirePiece& piece = pieces[i];
+    const int work = executor.enqueue({piece.size, piece.before, piece.after, thread_moment_, piece.operation});
+    in_flight_.push_back({work, piece.operation, i + 1 == pieces.size(), response});
+  }
+}
+
 void Horovod::on_ready(Executor& executor, int gradient, const RankTimes& moments) {
   ready_[static_cast<std::size_t>(gradient)] = moments;
   if (thread_ == Thread::performing) perform(executor);
 }
 
 void Horovod::on_communicated(Executor& /*executor*/, int work, const CommunicationTimes& times) {
-  const auto item = std::ranges::find(in_flight_, work, &std::pair<int, Response>::first);
-  record_communication(item->second, times);
-  remaining_ -= static_cast<int>(item->second.gradients.size());
-  in_flight_.erase(item);
+  const auto flight = std::ranges::find(in_flight_, work, &Flight::work);
+  record_communication(*flight, times);
+  if (flight->last) remaining_ -= static_cast<int>(flight->response.gradients.size());
+  in_flight_.erase(flight);
   synchronised_ = synchronised_.max(times.end);
 }
 
@@ -167,14 +182,15 @@ void Horovod::record_wait(const Response& response, double reached) const {
   }
 }
 
-void Horovod::record_communication(const Response& response, const CommunicationTimes& times) const {
+void Horovod::record_communication(const Flight& flight, const CommunicationTimes& times) const {
   if (timeline_ == nullptr) return;
+  const Response& response = flight.response;
   const bool fused = response.gradients.size() > 1;
   for (const int gradient : response.gradients) {
     const std::string& name = job_.gradients[static_cast<std::size_t>(gradient)].name;
     timeline_->span(name, "QUEUE", response.enqueued, Seconds(times.begin[0]));
     if (fused) timeline_->span(name, "MEMCPY_IN_FUSION_BUFFER", Seconds(times.begin[0]), Seconds(times.reducing[0]));
-    timeline_->span(name, settings_.allreduce_activity, Seconds(times.reducing[0]), Seconds(times.reduced[0]));
+    timeline_->span(name, activity(settings_.library, flight.operation), Seconds(times.reducing[0]), Seconds(times.reduced[0]));
     if (fused) timeline_->span(name, "MEMCPY_OUT_FUSION_BUFFER", Seconds(times.reduced[0]), Seconds(times.end[0]));
   }
 }

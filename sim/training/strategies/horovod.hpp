@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "timeline/timeline.hpp"
+#include "training/compression.hpp"
 #include "training/job.hpp"
 #include "training/strategies/horovod_profile.hpp"
 #include "training/strategy.hpp"
@@ -28,17 +29,19 @@ struct ControlPlane {
   Seconds per_message;  // rank 0's work for one tensor of one rank
 };
 
-/// Uncached: gather of sizes, gather of requests, broadcast of size, broadcast of responses, each ceil(log2 n) messages
-/// deep, and rank 0's work for n * tensors requests. Cached: one allreduce of a bit vector, 2 ceil(log2 n) messages
-/// deep.
-Seconds negotiation_time(const ControlPlane& control, int ranks, int tensors, bool cached);
+/// With a response cache, ranks first agree on a bit vector of what they have announced and know: one allreduce, 2
+/// ceil(log2 n) messages deep. What is not in the cache, and everything where there is none, is negotiated: gather of
+/// sizes, gather of requests, broadcast of size, broadcast of responses, each ceil(log2 n) messages deep, and rank 0's
+/// work for n * uncached requests.
+Seconds negotiation_time(const ControlPlane& control, int ranks, int uncached, bool has_cache);
 
 struct HorovodSettings {
   HorovodProfile profile;
   ControlPlane control;
   BytesPerSecond memory_bandwidth;  // of the device: a fused byte is read and written once on its way in and out
   std::uint64_t seed = 1;
-  std::string allreduce_activity = "NCCL_ALLREDUCE";
+  std::string library = "NCCL";  // that carries collectives out
+  CompressionSettings compression;
 };
 
 class Horovod final : public Strategy {
@@ -46,7 +49,7 @@ class Horovod final : public Strategy {
   /// `timeline` may be null; it records rank 0.
   Horovod(const Job& job, int ranks, HorovodSettings settings, Timeline* timeline);
 
-  void begin(Executor& executor) override;
+  void begin(Executor& executor, const RankTimes& moments) override;
   void on_announced(Executor& executor, int gradient, const RankTimes& moments) override;
   void on_ready(Executor& executor, int gradient, const RankTimes& moments) override;
   void on_timer(Executor& executor) override;
@@ -60,16 +63,24 @@ class Horovod final : public Strategy {
     Bytes size;
     Seconds enqueued;  // on rank 0
   };
+  /// One collective of a response.
+  struct Flight {
+    int work;
+    Operation operation;
+    bool last;  // of its response
+    Response response;
+  };
 
   void sleep_until_next_pass(Executor& executor);
   void start_pass(Executor& executor);
   void receive_responses(Executor& executor);
   void perform(Executor& executor);
   [[nodiscard]] bool data_ready(const Response& response) const;
-  [[nodiscard]] bool all_cached(const std::vector<int>& gradients) const;
+  void enqueue(Executor& executor, const Response& response);
+  [[nodiscard]] int uncached(const std::vector<int>& gradients) const;
   void record_announced(int gradient, const RankTimes& moments) const;
   void record_wait(const Response& response, double reached) const;
-  void record_communication(const Response& response, const CommunicationTimes& times) const;
+  void record_communication(const Flight& flight, const CommunicationTimes& times) const;
 
   const Job& job_;
   int ranks_;
@@ -85,7 +96,7 @@ class Horovod final : public Strategy {
   std::vector<int> negotiated_;       // in this pass
   std::vector<Response> to_perform_;  // in order; `performed_` of them are enqueued
   std::size_t performed_ = 0;
-  std::vector<std::pair<int, Response>> in_flight_;
+  std::vector<Flight> in_flight_;
   std::vector<RankTimes> ready_;  // per gradient; empty until computed everywhere
   std::vector<double> first_announced_;
   std::vector<bool> cached_;

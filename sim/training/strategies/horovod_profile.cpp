@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -82,6 +83,10 @@ void cache_capacity(Context c) {
   }
 }
 
+void hierarchical_allreduce(Context c) {
+  c.profile.hierarchical_allreduce = number(c.name, c.text, "0 or 1", c.where) != 0;
+}
+
 void timeline(Context c) {
   c.result.timeline_file = c.text;
 }
@@ -120,7 +125,7 @@ constexpr std::array variables{
     Variable{"HOROVOD_NUM_NCCL_STREAMS", no_meaning},
     Variable{"HOROVOD_GLOO_TIMEOUT_SECONDS", no_meaning},
     Variable{"HOROVOD_AUTOTUNE", must_be_off},
-    Variable{"HOROVOD_HIERARCHICAL_ALLREDUCE", must_be_off},
+    Variable{"HOROVOD_HIERARCHICAL_ALLREDUCE", hierarchical_allreduce},
     Variable{"HOROVOD_HIERARCHICAL_ALLGATHER", must_be_off},
 };
 
@@ -141,6 +146,13 @@ HorovodProfile horovod_profile(const std::string& version, const Value& where) {
           found->cycle_time_adjustable,
           found->fuses_past_misfits,
           found->cache_capacity};
+}
+
+Bytes fusion_buffer(const HorovodProfile& profile, int ranks_per_node) {
+  if (!profile.hierarchical_allreduce) return profile.fusion_threshold;
+  constexpr Bytes atomic_unit = 64 * 8_B;
+  const Bytes unit = ranks_per_node * atomic_unit;
+  return std::ceil(profile.fusion_threshold / unit) * unit;
 }
 
 HorovodEnvironment apply_environment(HorovodProfile& profile, const std::map<std::string, std::string>& environment,

@@ -1,0 +1,56 @@
+// Local SGD: ranks train on their own and average their parameters every few steps.
+//
+// All parameters travel at once as one flat fp32 buffer, copied together before and apart after (PyTorch's
+// PeriodicModelAverager). Between averages no rank waits for another. (Stich, Local SGD Converges Fast and Communicates
+// Little, ICLR 2019.) The average is timed before the update of its step, not after it: the step takes as long.
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "training/strategies/bucketed.hpp"
+#include "training/strategies/rows.hpp"
+
+namespace farandole {
+namespace {
+
+constexpr int default_period = 8;
+
+Bytes parameter_bytes(const Job& job) {
+  Bytes sum;
+  for (const Variable& variable : job.variables) {
+    if (variable.gradient >= 0) sum += variable.size;
+  }
+  return sum;
+}
+
+std::unique_ptr<Strategy> make(int period, const StrategySite& site) {
+  std::vector<int> all(site.job.gradients.size());
+  std::iota(all.begin(), all.end(), 0);
+  const Bytes size = parameter_bytes(site.job);
+  const Seconds copy = 2 * size / site.memory_bandwidth;
+  BucketPlan plan;
+  plan.period = period;
+  if (!all.empty()) plan.buckets.push_back({std::move(all), {{Operation::allreduce, size, copy, copy}}});
+  return std::make_unique<Bucketed>(site, std::move(plan));
+}
+
+StrategyChoice read(const StrategyInput& input) {
+  StrategyChoice choice;
+  const auto period = input.section.maybe("period");
+  choice.period = period ? read_at_least(*period, 1) : default_period;
+  choice.settings = {{"period", fmt::format("{}", choice.period)}};
+  ignore_environment(input, choice);
+  choice.make = [period = choice.period](const StrategySite& site) { return make(period, site); };
+  return choice;
+}
+
+}  // namespace
+
+StrategyRow local_sgd_strategy() {
+  return {"local_sgd", "ranks train on their own and average their parameters every few steps",
+          "Settings of \"strategy\" in a scenario:\n"
+          "  period  steps from one average to the next (default 8); whole periods are measured\n",
+          read};
+}
+
+}  // namespace farandole
