@@ -34,9 +34,9 @@ CollectiveClocks clocks_of(const Scenario& scenario, const Placement& placement)
   Shape shape(static_cast<int>(placement.device_of_rank.size()));
   shape.ranks_per_node = placement.ranks_per_node(platform.devices_per_node);
   return CollectiveClocks([&scenario, &platform, placement, shape](Operation operation) {
-    return make_collective_clock(
-        scenario.fidelity, RoutedSchedule(scenario.collectives.at(operation).build(shape), platform, placement),
-        scenario.folding);
+    return make_collective_clock(scenario.fidelity,
+                                 RoutedSchedule(scenario.collectives.at(operation).build(shape), platform, placement),
+                                 scenario.folding);
   });
 }
 

@@ -1,8 +1,8 @@
 // The clocks of a run, one per operation, made when first asked for.
 //
-// Called by the composition root, which knows the algorithms, and handed to the event loop. A clock that holds a network
-// gives it back while another works, since only one exists at a time (simulate/fluid_network.hpp); what it remembers
-// stays.
+// Called by the composition root, which knows the algorithms, and handed to the event loop. A clock that holds a
+// network gives it back while another works, since only one exists at a time (simulate/fluid_network.hpp); what it
+// remembers stays.
 #pragma once
 
 #include <functional>

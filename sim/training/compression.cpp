@@ -71,8 +71,7 @@ Traffic traffic_of(const CompressionSettings& compression, const Job& job, std::
                    double senders) {
   Traffic sum;
   for (const int index : gradients) {
-    const auto [encode, decode] =
-        traffic_of(compression, job, job.gradients[static_cast<std::size_t>(index)], senders);
+    const auto [encode, decode] = traffic_of(compression, job, job.gradients[static_cast<std::size_t>(index)], senders);
     sum.encode += encode;
     sum.decode += decode;
   }

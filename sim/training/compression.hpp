@@ -8,9 +8,11 @@
 //   none       allreduce of e n
 //   fp16,bf16  allreduce of 2 n; encode reads e n and writes 2 n, decode the other way round (Horovod's
 //              Compression.fp16, PyTorch's fp16_compress_hook); nothing at all where gradients are that short already
-//   int8       allgather of n + 4 (a scale) per rank, since sums of bytes overflow (PyTorch's quantization_pertensor_hook);
+//   int8       allgather of n + 4 (a scale) per rank, since sums of bytes overflow (PyTorch's
+//   quantization_pertensor_hook);
 //              encode reads twice (range, then values) and writes n, decode reads r n and writes e n
-//   top_k      allgather of the share `keep` of the elements as value and index, 8 bytes each (Lin et al., Deep Gradient
+//   top_k      allgather of the share `keep` of the elements as value and index, 8 bytes each (Lin et al., Deep
+//   Gradient
 //              Compression, ICLR 2018: the threshold is sampled); decode clears e n and adds r times the kept elements
 //   one_bit    allgather of n / 8 + 8 (two means) per rank (Seide et al., Interspeech 2014); decode reads r n / 8
 //   power_sgd  two allreduces, of P (rows x rank) and Q (columns x rank) of every matrix (Vogels et al., NeurIPS 2019);

@@ -43,8 +43,8 @@ struct Job {
   std::vector<Gradient> gradients;
   Seconds backward_end;  // forward and backward together, at nominal speed
   Seconds update;
-  Bytes element = 4_B;               // of a gradient
-  std::vector<LayerPass> layers{};   // in forward order; their passes sum to backward_end
+  Bytes element = 4_B;                // of a gradient
+  std::vector<LayerPass> layers{};    // in forward order; their passes sum to backward_end
   std::vector<Variable> variables{};  // in the order in which the framework makes them
 
   [[nodiscard]] Seconds compute() const { return backward_end + update; }

@@ -5,20 +5,14 @@
 #include <gtest/gtest.h>
 
 #include "simulate/simulation.hpp"
+#include "simulate/strategy_kit.hpp"
 #include "simulate/training_run.hpp"
 
 namespace farandole {
 namespace {
 
-/// A network on which every allreduce takes a second per byte, whoever joins when: all end together.
-class SecondPerByte final : public CollectiveClock {
- public:
-  RankTimes finish(Bytes size, const RankTimes& start) override {
-    sizes.push_back(size);
-    return RankTimes::Constant(start.size(), start.maxCoeff() + size.si());
-  }
-  std::vector<Bytes> sizes;
-};
+using test::SecondPerByte;
+using test::three_gradients;
 
 HorovodSettings settings(Bytes threshold, Seconds cycle) {
   HorovodSettings result;
@@ -40,11 +34,6 @@ struct Bench {
   Horovod strategy;
   Simulation simulation;
 };
-
-/// Three gradients of 2, 3 and 4 bytes, ready after 10, 20 and 30 s and announced then; no update.
-Job three_gradients() {
-  return {{{"c", 2_B, 10_s, 10_s}, {"b", 3_B, 20_s, 20_s}, {"a", 4_B, 30_s, 30_s}}, 30_s, 0_s};
-}
 
 TEST(Horovod, OverlapsAllButTheLastGradient) {
   // c: 10 to 12, b: 20 to 23, both under way while the device computes; a: 30 to 34. Four seconds are exposed.

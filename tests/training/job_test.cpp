@@ -52,5 +52,27 @@ TEST_F(TwoLayers, HalfPrecisionHalvesTheGradients) {
   EXPECT_EQ(make_job(model_, times_, Precision::fp16, std::nullopt).gradient_bytes(), 34_B);
 }
 
+TEST_F(TwoLayers, VariablesStandInTheOrderOfTheModelAndNameTheirGradients) {
+  model_.layers.insert(model_.layers.begin() + 1, {"bn", "batch_norm2d", {{"g", {3}}}, 0, 0, 0});
+  times_.forward = {1_s, 0_s, 2_s};
+  times_.backward = {3_s, 0_s, 4_s};
+  const Job job = make_job(model_, times_, Precision::fp16, std::nullopt);
+  std::vector<std::string> names;
+  for (const Variable& variable : job.variables) {
+    names.push_back(variable.name);
+    if (variable.gradient < 0) continue;
+    EXPECT_EQ(job.gradients[static_cast<std::size_t>(variable.gradient)].name, variable.name);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"w", "b", "g", "bn.running_mean", "bn.running_var", "v"}));
+  EXPECT_EQ(job.buffer_bytes(), 2 * 12_B);  // always in fp32
+}
+
+TEST_F(TwoLayers, AccumulationGivesGradientsInItsLastPass) {
+  const Job job = accumulated(make_job(model_, times_, Precision::fp32, std::nullopt), 3);
+  EXPECT_EQ(job.gradients[0].ready, 27_s);
+  EXPECT_EQ(job.backward_end, 30_s);
+  EXPECT_EQ(job.compute(), 31_s);
+}
+
 }  // namespace
 }  // namespace farandole

@@ -72,13 +72,14 @@ StrategyChoice read(const StrategyInput& input) {
 }  // namespace
 
 StrategyRow allgather_strategy() {
-  return {"allgather", "every rank gathers all gradients and adds them up: sparse gradients, or a plain ring",
-          "Settings of \"strategy\" in a scenario:\n"
-          "  density       share of the rows of each gradient that are not zero (default \"100 %\"); sparse rows travel\n"
-          "                with an index of 8 bytes\n"
-          "  overlap       true: each gradient goes when it is computed; false: all go at the end (default true)\n"
-          "  accumulation  passes whose gradients add up before they travel (default 1)\n",
-          read};
+  return {
+      "allgather", "every rank gathers all gradients and adds them up: sparse gradients, or a plain ring",
+      "Settings of \"strategy\" in a scenario:\n"
+      "  density       share of the rows of each gradient that are not zero (default \"100 %\"); sparse rows travel\n"
+      "                with an index of 8 bytes\n"
+      "  overlap       true: each gradient goes when it is computed; false: all go at the end (default true)\n"
+      "  accumulation  passes whose gradients add up before they travel (default 1)\n",
+      read};
 }
 
 }  // namespace farandole

@@ -39,8 +39,8 @@ struct StrategyChoice {
   std::string mode = "synchronous";
   Settings settings;  // effective ones, printed with the result as "KIND.NAME"
   CompressionSettings compression;
-  int accumulation = 1;  // passes whose gradients add up before they travel
-  int period = 1;        // iterations after which what happens repeats
+  int accumulation = 1;                         // passes whose gradients add up before they travel
+  int period = 1;                               // iterations after which what happens repeats
   std::map<Operation, std::string> algorithms;  // that it picks where the scenario leaves them open
   std::optional<std::string> timeline_file;     // HOROVOD_TIMELINE
   std::vector<std::string> ignored;             // what was pasted and has no meaning here

@@ -74,8 +74,8 @@ void Horovod::start_pass(Executor& executor) {
 }
 
 int Horovod::uncached(const std::vector<int>& gradients) const {
-  return static_cast<int>(std::ranges::count_if(
-      gradients, [&](int gradient) { return !cached_[static_cast<std::size_t>(gradient)]; }));
+  return static_cast<int>(
+      std::ranges::count_if(gradients, [&](int gradient) { return !cached_[static_cast<std::size_t>(gradient)]; }));
 }
 
 void Horovod::receive_responses(Executor& executor) {
@@ -83,7 +83,8 @@ void Horovod::receive_responses(Executor& executor) {
   for (const int gradient : negotiated_) {
     const auto index = static_cast<std::size_t>(gradient);
     sizes.push_back(compressed_size(settings_.compression, job_, job_.gradients[index]));
-    // What was used least recently makes room, and tensors come around in a circle: a cache that is too small is useless.
+    // What was used least recently makes room, and tensors come around in a circle: a cache that is too small is
+    // useless.
     cached_[index] = std::ssize(job_.gradients) <= settings_.profile.cache_capacity;
     if (timeline_ != nullptr) {
       timeline_->span(job_.gradients[index].name, "NEGOTIATE_ALLREDUCE", Seconds(first_announced_[index]),
@@ -190,7 +191,8 @@ void Horovod::record_communication(const Flight& flight, const CommunicationTime
     const std::string& name = job_.gradients[static_cast<std::size_t>(gradient)].name;
     timeline_->span(name, "QUEUE", response.enqueued, Seconds(times.begin[0]));
     if (fused) timeline_->span(name, "MEMCPY_IN_FUSION_BUFFER", Seconds(times.begin[0]), Seconds(times.reducing[0]));
-    timeline_->span(name, activity(settings_.library, flight.operation), Seconds(times.reducing[0]), Seconds(times.reduced[0]));
+    timeline_->span(name, activity(settings_.library, flight.operation), Seconds(times.reducing[0]),
+                    Seconds(times.reduced[0]));
     if (fused) timeline_->span(name, "MEMCPY_OUT_FUSION_BUFFER", Seconds(times.reduced[0]), Seconds(times.end[0]));
   }
 }

@@ -18,15 +18,16 @@ struct HorovodProfile {
   std::string version;
   Bytes fusion_threshold;  // 0: no fusion
   Seconds cycle;
-  bool sleeps_after_pass;      // sleeps a whole cycle after each pass, else only what is left of the cycle
-  bool cycle_time_adjustable;  // HOROVOD_CYCLE_TIME exists
-  bool fuses_past_misfits;     // a tensor that does not fit is passed over and later ones are tried
-  int cache_capacity;          // responses remembered, 0: no response cache
+  bool sleeps_after_pass;               // sleeps a whole cycle after each pass, else only what is left of the cycle
+  bool cycle_time_adjustable;           // HOROVOD_CYCLE_TIME exists
+  bool fuses_past_misfits;              // a tensor that does not fit is passed over and later ones are tried
+  int cache_capacity;                   // responses remembered, 0: no response cache
   bool hierarchical_allreduce = false;  // HOROVOD_HIERARCHICAL_ALLREDUCE
 };
 
 /// The fusion buffer that the threshold becomes. For the hierarchical allreduce Horovod rounds it up so that every rank
-/// of a node gets equally many elements, a multiple of 64 (FUSION_BUFFER_ATOMIC_UNIT) of even the longest type, 8 bytes.
+/// of a node gets equally many elements, a multiple of 64 (FUSION_BUFFER_ATOMIC_UNIT) of even the longest type, 8
+/// bytes.
 Bytes fusion_buffer(const HorovodProfile& profile, int ranks_per_node);
 
 /// The defaults of a version such as "0.13.8". `where` fails for text that is no version or one before 0.9.0.
