@@ -45,19 +45,32 @@ struct Topology {
     /// What payload gets, the wire and the host in series: 1/B = 1/(wire * payload_share) + 1/host_rate.
     [[nodiscard]] BytesPerSecond effective() const;
   };
+  /// Where devices and NICs cannot reach each other's memory: what is sent waits in the memory of the NIC's socket.
+  struct Staging {
+    LinkRate memory;               // of one socket, shared by all that is staged there
+    bool between_devices = false;  // devices of one node as well, in the memory of the sender's socket
+  };
   struct PcieTree {
     LinkRate link;                         // device to PCIe switch, switch to CPU socket, device to socket
     int devices_per_switch = 1;            // 1: devices hang directly on their socket
-    int sockets = 1;                       // devices are dealt to sockets in equal blocks; socket 0 has the NIC
+    int sockets = 1;                       // devices are dealt to sockets in equal blocks
     std::optional<LinkRate> interconnect;  // from each other socket to socket 0; present when there are any
+    std::optional<Staging> staging;
   };
   struct NvLink {
-    LinkRate link;  // what one device can send into, and receive from, the fabric
+    struct Bundle {
+      int from = 0;
+      int to = 0;
+      int links = 1;
+    };
+    LinkRate link;             // of a mesh one link's, else what one device can send into, and receive from, a switch
+    std::vector<Bundle> mesh;  // the pairs that are joined; the others go over PCIe. Empty: a switch joins all
   };
 
   std::optional<PcieTree> pcie;
   std::optional<NvLink> nvlink;
   LinkRate nic;
+  std::vector<std::string> nics_at{"socket0"};  // the part of the node each NIC is plugged into
   NetworkPlan network;
   Transport transport;
   std::string device;

@@ -1,148 +1,173 @@
 #include "platform/topologies/node.hpp"
 
+#include <algorithm>
+#include <cstdint>
+#include <map>
 #include <utility>
+
+#include "platform/topologies/node_tree.hpp"
 
 namespace farandole {
 namespace {
 
-/// A CPU socket, a PCIe switch or a device, on its way up to the socket that owns the NIC. A parent stands before its
-/// children.
-struct Vertex {
-  int parent = -1;
-  int up = -1;
-  int down = -1;
-};
+void append(Path& path, const Path& more) {
+  path.insert(path.end(), more.begin(), more.end());
+}
 
 class Builder {
  public:
-  explicit Builder(const Topology& topology) : topology_(topology) {}
+  explicit Builder(const Topology& topology) : topology_(topology), nics_(add_nics()), tree_(topology, node_.links) {}
   NodeTemplate build();
 
  private:
-  struct Ends {
+  struct Nic {
     int up;
     int down;
   };
-  Ends add_cable(const std::string& name, const Topology::LinkRate& rate, Seconds latency);
-  int add_child(int parent, const std::string& name, const Topology::LinkRate& rate);
-  std::vector<int> add_sockets(const Topology::PcieTree& pcie);
-  std::vector<int> add_hubs(const Topology::PcieTree& pcie);
-  void add_devices();
-  void add_ports();
-  [[nodiscard]] Path climb(int from, int to) const;
+  std::vector<Nic> add_nics();
+  void add_memories();
+  void add_nvlinks();
+  enum class Reach : std::uint8_t { hub, socket, node };
+  [[nodiscard]] std::pair<Reach, std::vector<int>> nearest_nics(int device) const;
+  [[nodiscard]] std::vector<int> share_of_nics(int device) const;
+  [[nodiscard]] Path staged(int from, int to, int socket) const;
   [[nodiscard]] Path within(int from, int to) const;
   void add_ways();
 
   const Topology& topology_;
   NodeTemplate node_;
-  std::vector<Vertex> tree_{{}};  // the socket with the NIC is the root
-  std::vector<int> devices_;      // their vertices
-  std::vector<Ends> ports_;       // of each device into NVLink, where there is any
+  std::vector<Nic> nics_;
+  NodeTree tree_;
+  std::map<std::pair<int, int>, Path> nvlinks_;  // of the pairs of devices that have one
+  std::map<int, int> memories_;  // per socket, the link through its memory; none where nothing is staged
 };
 
-Builder::Ends Builder::add_cable(const std::string& name, const Topology::LinkRate& rate, Seconds latency) {
-  const int up = static_cast<int>(node_.links.size());
-  node_.links.push_back({name + "/up", rate.effective(), latency, rate.wire});
-  node_.links.push_back({name + "/down", rate.effective(), latency, rate.wire});
-  return {up, up + 1};
-}
-
-int Builder::add_child(int parent, const std::string& name, const Topology::LinkRate& rate) {
-  const Ends cable = add_cable(name, rate, rate.latency);
-  tree_.push_back({parent, cable.up, cable.down});
-  return static_cast<int>(tree_.size()) - 1;
-}
-
-/// Socket 0 is the root, the others reach it over the interconnect.
-std::vector<int> Builder::add_sockets(const Topology::PcieTree& pcie) {
-  std::vector<int> sockets{0};
-  for (int socket = 1; socket < pcie.sockets; ++socket) {
-    sockets.push_back(add_child(0, "socket" + std::to_string(socket), pcie.interconnect.value()));
+std::vector<Builder::Nic> Builder::add_nics() {
+  std::vector<Nic> nics;
+  for (std::size_t nic = 0; nic < topology_.nics_at.size(); ++nic) {
+    // A route between nodes crosses one NIC upwards and one downwards; half the latency on each adds up to the file's.
+    const int up = add_cable(node_.links, "nic" + std::to_string(nic), topology_.nic, topology_.nic.latency / 2);
+    nics.push_back({up, up + 1});
   }
-  return sockets;
+  return nics;
 }
 
-/// The vertices devices hang on, one per PCIe switch or, without switches, one per socket.
-std::vector<int> Builder::add_hubs(const Topology::PcieTree& pcie) {
-  const std::vector<int> sockets = add_sockets(pcie);
-  if (pcie.devices_per_switch == 1) return sockets;
-  const int switches = topology_.devices_per_node / pcie.devices_per_switch;
-  std::vector<int> hubs;
-  for (int index = 0; index < switches; ++index) {
-    const int socket = sockets[static_cast<std::size_t>(index * pcie.sockets / switches)];
-    hubs.push_back(add_child(socket, "switch" + std::to_string(index), pcie.link));
-  }
-  return hubs;
-}
-
-void Builder::add_devices() {
-  const auto count = static_cast<std::size_t>(topology_.devices_per_node);
-  if (!topology_.pcie) {
-    devices_.assign(count, 0);
-    return;
-  }
-  const std::vector<int> hubs = add_hubs(*topology_.pcie);
-  for (std::size_t local = 0; local < count; ++local) {
-    const int hub = hubs[local * hubs.size() / count];
-    devices_.push_back(add_child(hub, "device" + std::to_string(local), topology_.pcie->link));
+void Builder::add_memories() {
+  if (!topology_.pcie || !topology_.pcie->staging) return;
+  const Topology::LinkRate& memory = topology_.pcie->staging->memory;
+  for (int socket = 0; socket < topology_.pcie->sockets; ++socket) {
+    const std::string name = "socket" + std::to_string(socket);
+    memories_[tree_.part(name)] = static_cast<int>(node_.links.size());
+    node_.links.push_back({name + "/memory", memory.effective(), memory.latency, memory.wire});
   }
 }
 
-void Builder::add_ports() {
+void Builder::add_nvlinks() {
   if (!topology_.nvlink) return;
+  const Topology::LinkRate& rate = topology_.nvlink->link;
+  for (const auto& [from, to, links] : topology_.nvlink->mesh) {
+    Topology::LinkRate bundle = rate;
+    bundle.wire *= links;
+    const auto name = "nvlink" + std::to_string(from) + "-" + std::to_string(to);
+    const int there = add_cable(node_.links, name, bundle, rate.latency);
+    nvlinks_[{from, to}] = {there};
+    nvlinks_[{to, from}] = {there + 1};
+  }
+  if (!topology_.nvlink->mesh.empty()) return;
+  std::vector<int> ports;
   for (int local = 0; local < topology_.devices_per_node; ++local) {
     // As with the NIC: a pair crosses one port into the fabric and one out of it.
-    const Topology::LinkRate& rate = topology_.nvlink->link;
-    ports_.push_back(add_cable("nvlink" + std::to_string(local), rate, rate.latency / 2));
+    ports.push_back(add_cable(node_.links, "nvlink" + std::to_string(local), rate, rate.latency / 2));
+  }
+  for (std::size_t from = 0; from < ports.size(); ++from) {
+    for (std::size_t to = 0; to < ports.size(); ++to) {
+      nvlinks_[{static_cast<int>(from), static_cast<int>(to)}] = {ports[from], ports[to] + 1};
+    }
   }
 }
 
-Path Builder::climb(int from, int to) const {
-  Path path;
-  Path descent;
-  while (from != to) {
-    // A parent stands before its children, so the vertex with the larger index cannot be above the other: it climbs.
-    const bool source_climbs = from > to;
-    const Vertex& vertex = tree_[static_cast<std::size_t>(source_climbs ? from : to)];
-    (source_climbs ? path : descent).push_back(source_climbs ? vertex.up : vertex.down);
-    (source_climbs ? from : to) = vertex.parent;
+/// Those on the device's own switch or socket; where there are none, those under its socket; else all.
+std::pair<Builder::Reach, std::vector<int>> Builder::nearest_nics(int device) const {
+  std::vector<int> on_hub;
+  std::vector<int> on_socket;
+  std::vector<int> all;
+  for (std::size_t nic = 0; nic < topology_.nics_at.size(); ++nic) {
+    const int place = tree_.part(topology_.nics_at[nic]);
+    const int index = static_cast<int>(nic);
+    all.push_back(index);
+    if (place == tree_.hub(device)) on_hub.push_back(index);
+    if (tree_.socket_of(place) == tree_.socket_of(tree_.device(device))) on_socket.push_back(index);
   }
-  path.insert(path.end(), descent.rbegin(), descent.rend());
+  if (!on_hub.empty()) return {Reach::hub, on_hub};
+  if (!on_socket.empty()) return {Reach::socket, on_socket};
+  return {Reach::node, all};
+}
+
+/// Devices that are nearest to the same NICs divide them: each its own NICs, or several one NIC.
+std::vector<int> Builder::share_of_nics(int device) const {
+  const auto nearest = nearest_nics(device);
+  const std::vector<int>& nics = nearest.second;
+  int before = 0;
+  int sharers = 0;
+  for (int other = 0; other < topology_.devices_per_node; ++other) {
+    if (nearest_nics(other) != nearest) continue;
+    if (other < device) ++before;
+    ++sharers;
+  }
+  const auto count = static_cast<int>(nics.size());
+  if (count >= sharers && count % sharers != 0) return nics;
+  const auto first = nics.begin() + before * count / sharers;
+  return {first, first + std::max(1, count / sharers)};
+}
+
+/// Up into the memory of a socket and down again, or straight where nothing is staged.
+Path Builder::staged(int from, int to, int socket) const {
+  if (memories_.empty()) return tree_.climb(from, to);
+  Path path = tree_.climb(from, socket);
+  path.push_back(memories_.at(socket));
+  append(path, tree_.climb(socket, to));
   return path;
 }
 
 Path Builder::within(int from, int to) const {
-  const auto sender = static_cast<std::size_t>(from);
-  const auto receiver = static_cast<std::size_t>(to);
   if (from == to) return {};
-  if (!ports_.empty()) return {ports_[sender].up, ports_[receiver].down};
-  return climb(devices_[sender], devices_[receiver]);
+  if (const auto direct = nvlinks_.find({from, to}); direct != nvlinks_.end()) return direct->second;
+  const int sender = tree_.device(from);
+  const int receiver = tree_.device(to);
+  if (!memories_.empty() && topology_.pcie->staging->between_devices) {
+    return staged(sender, receiver, tree_.socket_of(sender));
+  }
+  return tree_.climb(sender, receiver);
 }
 
 void Builder::add_ways() {
   for (int from = 0; from < node_.devices; ++from) {
     for (int to = 0; to < node_.devices; ++to) node_.between.push_back({within(from, to)});
   }
-  const NodeTemplate::Nic nic = node_.nics.front();
-  for (const int device : devices_) {
-    Path out = climb(device, 0);
-    out.push_back(nic.up);
-    node_.to_nic.push_back({std::move(out)});
-    Path in{nic.down};
-    const Path rest = climb(0, device);
-    in.insert(in.end(), rest.begin(), rest.end());
-    node_.from_nic.push_back({std::move(in)});
+  for (int device = 0; device < node_.devices; ++device) {
+    for (std::size_t nic = 0; nic < nics_.size(); ++nic) {
+      const int place = tree_.part(topology_.nics_at[nic]);
+      Path out = staged(tree_.device(device), place, tree_.socket_of(place));
+      out.push_back(nics_[nic].up);
+      node_.to_nic.push_back({std::move(out)});
+    }
+  }
+  for (std::size_t nic = 0; nic < nics_.size(); ++nic) {
+    for (int device = 0; device < node_.devices; ++device) {
+      const int place = tree_.part(topology_.nics_at[nic]);
+      Path in{nics_[nic].down};
+      append(in, staged(place, tree_.device(device), tree_.socket_of(place)));
+      node_.from_nic.push_back({std::move(in)});
+    }
   }
 }
 
 NodeTemplate Builder::build() {
   node_.devices = topology_.devices_per_node;
-  // A route between nodes crosses one NIC upwards and one downwards; half the latency on each adds up to the file's.
-  const Ends nic = add_cable("nic0", topology_.nic, topology_.nic.latency / 2);
-  node_.nics.push_back({nic.up, nic.down});
-  node_.nics_of_device.assign(static_cast<std::size_t>(node_.devices), {0});
-  add_devices();
-  add_ports();
+  for (const Nic& nic : nics_) node_.nics.push_back({nic.up, nic.down});
+  for (int device = 0; device < node_.devices; ++device) node_.nics_of_device.push_back(share_of_nics(device));
+  add_memories();
+  add_nvlinks();
   add_ways();
   return std::move(node_);
 }
