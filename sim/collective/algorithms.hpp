@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "collective/schedule.hpp"
+#include "units/quantity.hpp"
 
 namespace farandole {
 
@@ -23,6 +24,9 @@ struct Shape {
   int ranks_per_node = 1;       // ranks 0 .. k-1 sit on the first node, and so on; the last node may have fewer
   int segments = 0;             // in pipelines; 0: as the algorithm sees fit
   std::vector<double> weights;  // sizes of the ranks' contributions to each other; empty: all alike
+  int servers = 0;              // of a parameter server; 0: as the algorithm sees fit
+  std::vector<std::vector<double>> shards{};  // sizes of the tensors of each server; empty: all data split evenly
+  bool message_per_tensor = false;            // of shards that are given
 };
 
 struct Algorithm {
@@ -30,6 +34,7 @@ struct Algorithm {
   std::string name;
   std::string summary;
   std::function<Schedule(const Shape& shape)> build;
+  Bytes key{};  // of a parameter server that cuts shards into keys of a fixed size: that size; else none
 };
 
 std::span<const Algorithm> algorithms();

@@ -1,7 +1,8 @@
 // One interpreter of schedules on any state: the proofs, the execution on numbers and the drawings all go through it.
 //
 // `read(rank, chunk)` copies a chunk out, `write(rank, chunk, value, action)` puts it in. A round reads everything
-// before it writes anything, as the rule of collective/schedule.hpp asks for.
+// before it writes anything, as the rule of collective/schedule.hpp asks for. `action` is copy or reduce: what is
+// relayed is written twice.
 #pragma once
 
 #include <utility>
@@ -19,7 +20,11 @@ void apply_round(const Schedule& schedule, const Phase& phase, int repeat, Read 
       in_flight.emplace_back(transfer, read(transfer.from, chunk)).first.chunk = chunk;
     });
   });
-  for (const auto& [transfer, value] : in_flight) write(transfer.to, transfer.chunk, value, transfer.action);
+  for (const auto& [transfer, value] : in_flight) {
+    const bool is_relayed = transfer.action == Action::relay;
+    write(transfer.to, transfer.chunk, value, is_relayed ? Action::copy : transfer.action);
+    if (is_relayed) write(transfer.to, first_copy(schedule, transfer.chunk), value, Action::reduce);
+  }
 }
 
 template <class Read, class Write>

@@ -7,8 +7,9 @@
 namespace farandole {
 namespace {
 
-Chunk rows_cut_alike(const Schedule& schedule) {
-  return schedule.operation == Operation::alltoall ? schedule.rows : 1;
+/// Arrays of the given size that the chunks make up together, all cut alike.
+Chunk arrays(const Schedule& schedule) {
+  return schedule.operation == Operation::alltoall ? schedule.rows : schedule.copies;
 }
 
 }  // namespace
@@ -18,10 +19,9 @@ ChunkSizes::ChunkSizes(Bytes row, Chunk chunks)
       base_(std::floor(row.si() / static_cast<double>(chunks))),
       longer_(static_cast<Chunk>(row.si() - base_ * static_cast<double>(chunks))) {}
 
-ChunkSizes::ChunkSizes(Bytes size, const Schedule& schedule)
-    : ChunkSizes(size, schedule.chunks / rows_cut_alike(schedule)) {
+ChunkSizes::ChunkSizes(Bytes size, const Schedule& schedule) : ChunkSizes(size, schedule.chunks / arrays(schedule)) {
   if (schedule.weights.empty()) return;
-  const double total = size.si() * static_cast<double>(rows_cut_alike(schedule));
+  const double total = size.si() * static_cast<double>(arrays(schedule));
   const double all = std::accumulate(schedule.weights.begin(), schedule.weights.end(), 0.0);
   double sum = 0;
   for (const double weight : schedule.weights) {
@@ -68,6 +68,14 @@ Bytes ChunkSizes::of(const Schedule& schedule, const Phase& phase, const Transfe
   Bytes sum;
   for (const Offset& offset : phase.bundle) sum += run(moved(schedule, placed.chunk, offset.row, offset.column));
   return sum;
+}
+
+std::vector<Bytes> ChunkSizes::messages(const Schedule& schedule, const Phase& phase, const Transfer& placed) const {
+  std::vector<Bytes> result;
+  for_each_chunk(schedule, phase, placed, [&](Chunk chunk) {
+    if ((*this)[chunk] > Bytes(0)) result.push_back((*this)[chunk]);
+  });
+  return result;
 }
 
 }  // namespace farandole

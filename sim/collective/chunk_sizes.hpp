@@ -3,7 +3,8 @@
 // Called by whoever times or carries out a schedule of a given size. The size is what nccl-tests calls it: the whole
 // array (of one rank, for an allreduce; of all ranks together, for allgather, reduce-scatter, gather and scatter), but
 // one rank's send buffer for an alltoall. Chunks are whole bytes. Equal ones: the first `total mod chunks` are a byte
-// longer (of an alltoall: in every row). Weighted ones: chunk c ends at floor(total * weights up to c / all weights).
+// longer (of an alltoall: in every row; of copies: in every copy). Weighted ones: chunk c ends at floor(total * weights
+// up to c / all weights).
 #pragma once
 
 #include <vector>
@@ -30,6 +31,8 @@ class ChunkSizes {
 
   /// What the transfer, placed by in_repeat, carries.
   [[nodiscard]] Bytes of(const Schedule& schedule, const Phase& phase, const Transfer& placed) const;
+  /// The same as messages of a chunk each, without the empty ones.
+  [[nodiscard]] std::vector<Bytes> messages(const Schedule& schedule, const Phase& phase, const Transfer& placed) const;
 
  private:
   Chunk columns_ = 1;

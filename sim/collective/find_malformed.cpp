@@ -24,6 +24,10 @@ Fault find_bad_transfer(const Schedule& schedule, const Phase& phase, const Tran
     return fmt::format("phase {}: {} chunks from chunk {} of rank {} on, of {} in a row", phase.name, transfer.count,
                        transfer.chunk, transfer.from, schedule.chunks / schedule.rows);
   }
+  if (transfer.action == Action::relay && transfer.chunk == first_copy(schedule, transfer.chunk)) {
+    return fmt::format("phase {}: rank {} relays chunk {}, which is no copy to pass on", phase.name, transfer.from,
+                       transfer.chunk);
+  }
   if (transfer.start < 0 || (transfer.start > 0 && phase.window == 0)) {
     return fmt::format("phase {}: rank {} starts in repeat {} of a phase without a window", phase.name, transfer.from,
                        transfer.start);
@@ -49,14 +53,19 @@ Fault find_bad_pattern(const Schedule& schedule, const Phase& phase) {
 Fault find_conflict(const Schedule& schedule, const Phase& phase, int repeat) {
   std::map<std::pair<int, Chunk>, Action> written;
   Fault fault;
+  const auto write = [&](int rank, Chunk chunk, Action action) {
+    const auto [place, is_first] = written.emplace(std::pair(rank, chunk), action);
+    if (is_first || (place->second == Action::reduce && action == Action::reduce)) return;
+    fault = fmt::format("phase {}: chunk {} of rank {} is {} in a round", phase.name, chunk, rank,
+                        place->second == action ? "overwritten twice" : "overwritten and added to");
+  };
   for_each_transfer(schedule, phase, repeat, [&](const Transfer& transfer, std::size_t /*index*/) {
     if (transfer.from == transfer.to)
       fault = fmt::format("phase {}: rank {} sends to itself", phase.name, transfer.from);
     for_each_chunk(schedule, phase, transfer, [&](Chunk chunk) {
-      const auto [place, is_first] = written.emplace(std::pair(transfer.to, chunk), transfer.action);
-      if (is_first || (place->second == Action::reduce && transfer.action == Action::reduce)) return;
-      fault = fmt::format("phase {}: chunk {} of rank {} is {} in a round", phase.name, chunk, transfer.to,
-                          place->second == transfer.action ? "overwritten twice" : "overwritten and added to");
+      const bool is_relayed = transfer.action == Action::relay;
+      write(transfer.to, chunk, is_relayed ? Action::copy : transfer.action);
+      if (is_relayed) write(transfer.to, first_copy(schedule, chunk), Action::reduce);
     });
   });
   return fault;

@@ -15,7 +15,7 @@ constexpr std::array operations{
     NamedOperation{Operation::allgather, "allgather"}, NamedOperation{Operation::broadcast, "broadcast"},
     NamedOperation{Operation::alltoall, "alltoall"},   NamedOperation{Operation::reduce, "reduce"},
     NamedOperation{Operation::gather, "gather"},       NamedOperation{Operation::scatter, "scatter"},
-    NamedOperation{Operation::barrier, "barrier"},
+    NamedOperation{Operation::barrier, "barrier"},     NamedOperation{Operation::parameter_server, "parameter_server"},
 };
 
 }  // namespace

@@ -16,7 +16,8 @@ enum class Operation : std::uint8_t {
   reduce,
   gather,
   scatter,
-  barrier
+  barrier,
+  parameter_server
 };
 
 std::vector<std::string> operation_names();

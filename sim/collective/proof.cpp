@@ -47,13 +47,15 @@ Eigen::Index begin_of(const ChunkSizes& sizes, Chunk chunk) {
   return static_cast<Eigen::Index>(sizes.before(chunk).si());
 }
 
-/// Random where the rank contributes, and elsewhere what no sum of contributions can hide.
+/// Random where the rank contributes, and elsewhere what no sum of contributions can hide; but nothing where others'
+/// contributions are to be added.
 IntegerVector random_buffer(const Schedule& schedule, const ChunkSizes& sizes, int rank, std::mt19937_64& random) {
   constexpr std::int64_t most = 1'000'000'000;
   std::uniform_int_distribution<std::int64_t> any(-most, most);
-  const std::int64_t poison = most * 1'000'000;
-  IntegerVector buffer(begin_of(sizes, schedule.chunks));
-  for (Chunk chunk = 0; chunk < schedule.chunks; ++chunk) {
+  const std::int64_t poison = sums(schedule.operation) ? 0 : most * 1'000'000;
+  const Chunk chunks = schedule.chunks / schedule.copies;
+  IntegerVector buffer(begin_of(sizes, chunks));
+  for (Chunk chunk = 0; chunk < chunks; ++chunk) {
     const bool own = contributes(schedule, rank, chunk);
     for (Eigen::Index i = begin_of(sizes, chunk); i < begin_of(sizes, chunk + 1); ++i) {
       buffer[i] = own ? any(random) : poison;
@@ -108,6 +110,7 @@ std::optional<std::string> disprove(const Schedule& schedule) {
 void execute(const Schedule& schedule, std::vector<IntegerVector>& buffers) {
   const auto length = static_cast<double>(buffers.front().size());
   const ChunkSizes sizes(Bytes(schedule.operation == Operation::alltoall ? length / schedule.ranks : length), schedule);
+  for (IntegerVector& buffer : buffers) buffer = buffer.replicate(schedule.copies, 1).eval();
   const auto segment = [&](int rank, Chunk chunk) {
     const Eigen::Index begin = begin_of(sizes, chunk);
     return buffers[static_cast<std::size_t>(rank)].segment(begin, begin_of(sizes, chunk + 1) - begin);
@@ -121,6 +124,7 @@ void execute(const Schedule& schedule, std::vector<IntegerVector>& buffers) {
           segment(rank, chunk) = value;
         }
       });
+  for (IntegerVector& buffer : buffers) buffer.conservativeResize(buffer.size() / schedule.copies);
 }
 
 std::optional<std::string> disprove_numerically(const Schedule& schedule, int size, std::uint64_t seed) {

@@ -25,8 +25,9 @@
 namespace farandole {
 
 enum class Action : std::uint8_t {
-  copy,   // the receiver's chunk becomes the sender's
-  reduce  // the sender's chunk is added to the receiver's
+  copy,    // the receiver's chunk becomes the sender's
+  reduce,  // the sender's chunk is added to the receiver's
+  relay    // the receiver's chunk becomes the sender's, to be passed on, and is added to its first copy (`copies`)
 };
 
 /// A chunk's number, or how many there are: of an alltoall, ranks squared.
@@ -57,6 +58,7 @@ struct Phase {
   int fan = 1;                   // lanes: every transfer is sent so often in one repeat, each time a step further
   int window = 0;                // in how many repeats a transfer takes part, from its start on; 0: in all
   std::vector<Offset> bundle{};  // every transfer carries its chunks moved by each of these; empty: just its chunks
+  bool one_by_one = false;       // a transfer's chunks go one after the other, each as a message of its own
 };
 
 struct Schedule {
@@ -68,6 +70,9 @@ struct Schedule {
   int rows = 1;
   int root = 0;                   // of operations that have one
   std::vector<double> weights{};  // relative sizes of the chunks; empty: all alike
+  int copies = 1;                 // of the array, in every rank's chunks; those after the first are to pass on
+  int servers = 0;                // of a parameter server: ranks 0 .. servers-1 add up what is pushed
+  int first_worker = 0;           // of a parameter server: the ranks before it only serve
 };
 
 /// Whether the transfer takes part in that repeat of its phase.
@@ -81,6 +86,11 @@ Chunk chunk_in_repeat(const Schedule& schedule, const Phase& phase, const Transf
 
 /// `chunk` moved through the grid, modulo its rows and its columns.
 Chunk moved(const Schedule& schedule, Chunk chunk, std::int64_t rows, std::int64_t columns);
+
+/// The chunk of the first copy of the array that this one is a copy of.
+inline Chunk first_copy(const Schedule& schedule, Chunk chunk) {
+  return chunk % (schedule.chunks / schedule.copies);
+}
 
 /// Calls `visit(chunk)` for every chunk of a transfer that in_repeat has placed.
 template <class Visit>

@@ -19,6 +19,20 @@ int destination_of(const Schedule& schedule, Chunk chunk) {
   return static_cast<int>(chunk % schedule.ranks);
 }
 
+std::optional<std::string> find_misfit_of_servers(const Schedule& schedule) {
+  const int servers = schedule.servers;
+  const int first = schedule.first_worker;
+  if (schedule.operation != Operation::parameter_server) {
+    if (servers == 0 && first == 0) return std::nullopt;
+    return fmt::format("{} servers, which are for a parameter server", servers);
+  }
+  if (servers < 1 || servers > schedule.ranks) return fmt::format("{} servers, of {} ranks", servers, schedule.ranks);
+  if ((first != 0 && first != servers) || first >= schedule.ranks) {
+    return fmt::format("first worker {}, where {} of {} ranks serve", first, servers, schedule.ranks);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string> find_misfit(const Schedule& schedule) {
@@ -35,6 +49,13 @@ std::optional<std::string> find_misfit(const Schedule& schedule) {
   if (schedule.operation == Operation::alltoall && (chunks != ranks * ranks || schedule.rows != ranks)) {
     return fmt::format("{} chunks in {} rows, not one from each of {} ranks to each", chunks, schedule.rows, ranks);
   }
+  if (schedule.copies < 1 || chunks % schedule.copies != 0) {
+    return fmt::format("{} chunks in {} equal copies", chunks, schedule.copies);
+  }
+  if (schedule.copies > 1 && schedule.operation != Operation::allreduce) {
+    return fmt::format("{} copies of the array, which are for an allreduce", schedule.copies);
+  }
+  if (auto fault = find_misfit_of_servers(schedule)) return fault;
   if (!schedule.weights.empty() && static_cast<Chunk>(schedule.weights.size()) != chunks) {
     return fmt::format("{} weights for {} chunks", schedule.weights.size(), chunks);
   }
@@ -43,7 +64,7 @@ std::optional<std::string> find_misfit(const Schedule& schedule) {
 
 bool sums(Operation operation) {
   return operation == Operation::allreduce || operation == Operation::reduce_scatter ||
-         operation == Operation::reduce || operation == Operation::barrier;
+         operation == Operation::reduce || operation == Operation::barrier || operation == Operation::parameter_server;
 }
 
 bool has_root(Operation operation) {
@@ -61,6 +82,8 @@ bool contributes(const Schedule& schedule, int rank, Chunk chunk) {
       return rank == block_of(schedule, chunk);
     case Operation::alltoall:
       return rank == chunk / schedule.ranks;
+    case Operation::parameter_server:
+      return rank >= schedule.first_worker;
     default:
       return true;
   }
@@ -76,8 +99,10 @@ bool is_promised(const Schedule& schedule, int rank, Chunk chunk) {
       return rank == block_of(schedule, chunk);
     case Operation::alltoall:
       return rank == destination_of(schedule, chunk);
+    case Operation::parameter_server:
+      return rank >= schedule.first_worker;
     default:
-      return true;
+      return chunk == first_copy(schedule, chunk);
   }
 }
 

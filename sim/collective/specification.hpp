@@ -3,8 +3,10 @@
 // The proofs hold an algorithm against this; no algorithm includes it. Written after the pre- and postconditions of
 // MSCCL (github.com/microsoft/msccl-tools, msccl/language/collectives.py) and the MPI standard, chapter 6. Chunks are
 // spread over the operation's data:
-//   allreduce, broadcast, reduce, barrier   any number of chunks, all of one array
+//   allreduce, broadcast, reduce, barrier   any number of chunks, all of one array; of an allreduce, what stands in
+//     further copies of the array afterwards is of no account
 //   reduce_scatter, allgather, gather, scatter   ranks * m chunks; m neighbouring ones are the block of each rank
+//   parameter_server   as an allreduce among the workers, the ranks from `first_worker` on: all, or all but the servers
 //   alltoall   ranks * ranks chunks; chunk s * ranks + d goes from rank s to rank d
 #pragma once
 

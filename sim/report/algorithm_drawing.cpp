@@ -96,7 +96,7 @@ void draw_arrow(std::ostream& out, const Sending& sending, Chunk chunk) {
   const int y = y_of(chunk) + cell_height / 2;
   const int distance = sending.to > sending.from ? sending.to - sending.from : sending.from - sending.to;
   const int bow = distance == 1 ? 0 : 12 + 6 * std::min(distance, 6);
-  const char* kind = sending.action == Action::reduce ? "reduce" : "copy";
+  const char* kind = sending.action == Action::copy ? "copy" : "reduce";
   out << fmt::format("<path class=\"{}\" marker-end=\"url(#{}-head)\" d=\"M{} {} Q{} {} {} {}\"/>\n", kind, kind, from,
                      y, (from + to) / 2, y - bow, to, y);
 }
@@ -110,7 +110,10 @@ void draw_round(std::ostream& out, const Walk& walk, std::size_t number, const s
   const WalkedRound& round = walk.rounds[number];
   Cells changed;
   for (const Sending& sending : round.sendings) {
-    for (const Chunk chunk : sending.chunks) changed.emplace(sending.to, chunk);
+    for (const Chunk chunk : sending.chunks) {
+      changed.emplace(sending.to, chunk);
+      if (sending.action == Action::relay) changed.emplace(sending.to, first_copy(walk.schedule, chunk));
+    }
   }
   out << "<g class=\"frame\">\n";
   draw_heading(out, title, fmt::format("round {} of {}: {}", number + 1, walk.rounds.size(), round.phase));

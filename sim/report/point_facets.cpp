@@ -25,6 +25,7 @@ std::vector<Facet<CollectivePoint>> collective_facets() {
       {"op", [](const Point& p) { return p.operation; }},
       {"algorithm", [](const Point& p) { return p.algorithm; }},
       {"ranks", [](const Point& p) { return std::to_string(p.ranks); }, Align::right},
+      {"servers", [](const Point& p) { return p.servers > 0 ? std::to_string(p.servers) : ""; }, Align::right},
       {"folded", [](const Point& p) { return std::string(p.folded ? "yes" : "no"); }},
       {"fidelity", [](const Point& p) { return p.fidelity; }},
   };

@@ -69,7 +69,8 @@ Record to_record(const CollectivePoint& point) {
           {"algorithm_bandwidth", finite(point.algorithm_bandwidth.si(), "algorithm_bandwidth")},
           {"bus_bandwidth", finite(point.bus_bandwidth.si(), "bus_bandwidth")},
           {"fidelity", point.fidelity},
-          {"folded", point.folded}};
+          {"folded", point.folded},
+          {"servers", point.servers}};
 }
 
 std::string json_text(const Record& record, int indent) {

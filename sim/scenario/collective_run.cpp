@@ -1,6 +1,11 @@
 #include "scenario/collective_run.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+
+#include <fmt/ranges.h>
 
 #include "collective/specification.hpp"
 #include "simulate/collective_clock.hpp"
@@ -10,10 +15,28 @@
 namespace farandole {
 namespace {
 
+/// The part of all data that the busiest parameter server has.
+double largest_share(const ServerRequest& request, int servers) {
+  double largest = 0;
+  double all = 0;
+  for (const std::vector<double>& shard : request.shards) {
+    const double bytes = std::accumulate(shard.begin(), shard.end(), 0.0);
+    largest = std::max(largest, bytes);
+    all += bytes;
+  }
+  return all > 0 ? largest / all : 1.0 / servers;
+}
+
+/// What the busiest parameter server sends: its sums to every worker, and what it contributes to others.
+double bus_factor_of_servers(const Schedule& schedule, double share) {
+  const int workers = schedule.ranks - schedule.first_worker;
+  return schedule.first_worker > 0 ? std::max(workers * share, 1.0) : (workers - 1) * share + 1 - share;
+}
+
 /// nccl-tests' bus bandwidth factor: what the slowest link carries per byte of the size.
-double bus_factor(Operation operation, int ranks) {
-  const double others = static_cast<double>(ranks - 1) / ranks;
-  switch (operation) {
+double bus_factor(const CollectiveRequest& request, const Schedule& schedule) {
+  const double others = static_cast<double>(schedule.ranks - 1) / schedule.ranks;
+  switch (schedule.operation) {
     case Operation::allreduce:
       return 2 * others;
     case Operation::reduce_scatter:
@@ -27,18 +50,36 @@ double bus_factor(Operation operation, int ranks) {
       return 1;
     case Operation::barrier:
       return 0;
+    case Operation::parameter_server:
+      return bus_factor_of_servers(schedule, largest_share(request.parameter_server, schedule.servers));
   }
   return 1;
 }
 
-Shape shape_of(const CollectiveRequest& request, const Topology& topology, const Placement& placement) {
+/// As many as make keys of at most the size that is asked for, or that the algorithm has.
+int keys_of(const CollectiveRequest& request, Bytes size) {
+  const ServerRequest& wanted = request.parameter_server;
+  const Bytes key = wanted.key > Bytes(0) ? wanted.key : request.algorithm.key;
+  if (request.segments > 0 || key == Bytes(0)) return request.segments;
+  Shape shape(request.ranks);
+  shape.servers = wanted.servers;
+  const Bytes shard = size * largest_share(wanted, request.algorithm.build(shape).servers);
+  return std::max(1, static_cast<int>(std::ceil(shard / key)));
+}
+
+Shape shape_of(const CollectiveRequest& request, const Topology& topology, const Placement& placement, Bytes size) {
   Shape shape(request.ranks, request.root);
   shape.ranks_per_node = placement.ranks_per_node(topology.devices_per_node);
-  shape.segments = request.segments;
+  shape.segments = keys_of(request, size);
+  shape.weights = request.contributions;
+  shape.servers = request.parameter_server.servers;
+  shape.shards = request.parameter_server.shards;
+  shape.message_per_tensor = request.parameter_server.message_per_tensor;
   return shape;
 }
 
-CollectivePoint point(const CollectiveRequest& request, Fidelity fidelity, Bytes size, Seconds time, bool folded) {
+CollectivePoint point(const CollectiveRequest& request, const Schedule& schedule, Fidelity fidelity, Bytes size,
+                      Seconds time, bool folded) {
   const BytesPerSecond bandwidth = time > Seconds(0) ? size / time : BytesPerSecond(0);
   return {name(request.algorithm.operation),
           request.algorithm.name,
@@ -46,10 +87,52 @@ CollectivePoint point(const CollectiveRequest& request, Fidelity fidelity, Bytes
           size,
           time,
           bandwidth,
-          bandwidth * bus_factor(request.algorithm.operation, request.ranks),
+          bandwidth * bus_factor(request, schedule),
           name(fidelity),
           folded,
-          request.root};
+          request.root,
+          schedule.servers};
+}
+
+/// The clock of one schedule, until another number of keys makes another schedule of it.
+class ClockOfSize {
+ public:
+  ClockOfSize(const CollectiveRequest& request, const Topology& topology, const Platform& platform,
+              const Placement& placement, Fidelity fidelity)
+      : request_(request), topology_(topology), platform_(platform), placement_(placement), fidelity_(fidelity) {}
+
+  CollectivePoint run(Bytes size) {
+    prepare(shape_of(request_, topology_, placement_, size));
+    const Seconds launch = request_.ranks > 1 ? platform_.transport.launch : Seconds(0);
+    const Seconds time = latest(clock_->finish(size, all_at(request_.ranks, Seconds(0)))) + launch;
+    return point(request_, schedule_, fidelity_, size, time, clock_->folded());
+  }
+
+ private:
+  void prepare(const Shape& shape) {
+    if (clock_ != nullptr && shape.segments == segments_) return;
+    segments_ = shape.segments;
+    schedule_ = request_.algorithm.build(shape);
+    clock_.reset();  // before the next one: only one may use SimGrid
+    clock_ = make_collective_clock(fidelity_, RoutedSchedule(schedule_, platform_, placement_), request_.folding);
+    schedule_.phases.clear();  // the clock has them
+  }
+
+  const CollectiveRequest& request_;
+  const Topology& topology_;
+  const Platform& platform_;
+  const Placement& placement_;
+  Fidelity fidelity_;
+  int segments_ = 0;
+  Schedule schedule_;
+  std::unique_ptr<CollectiveClock> clock_;
+};
+
+void add_server_settings(const ServerRequest& request, Settings& settings) {
+  settings["sharding"] = request.sharding;
+  settings["messages"] = request.message_per_tensor ? "per_tensor" : "fused";
+  if (!request.model.empty()) settings["model"] = request.model;
+  if (request.key > Bytes(0)) settings["key"] = format(request.key);
 }
 
 }  // namespace
@@ -67,17 +150,10 @@ std::vector<CollectivePoint> run_collective(const CollectiveRequest& request, co
                                             const Value& where) {
   const Placement placement = place(request.placement, request.ranks, {}, layout_of(topology), where);
   const Platform platform = build_for(topology, placement, where);
-  const RankTimes start = all_at(request.ranks, Seconds(0));
   std::vector<CollectivePoint> points;
   for (const Fidelity fidelity : request.fidelities) {
-    const auto clock = make_collective_clock(
-        fidelity, RoutedSchedule(request.algorithm.build(shape_of(request, topology, placement)), platform, placement),
-        request.folding);
-    for (const Bytes size : request.sizes) {
-      const Seconds launch = request.ranks > 1 ? platform.transport.launch : Seconds(0);
-      const Seconds time = latest(clock->finish(size, start)) + launch;
-      points.push_back(point(request, fidelity, size, time, clock->folded()));
-    }
+    ClockOfSize clock(request, topology, platform, placement, fidelity);
+    for (const Bytes size : request.sizes) points.push_back(clock.run(size));
   }
   std::ranges::stable_sort(points, {}, &CollectivePoint::bytes);
   return points;
@@ -93,6 +169,11 @@ Settings collective_settings(const CollectiveRequest& request, const Topology& t
   };
   if (has_root(request.algorithm.operation)) settings["root"] = std::to_string(request.root);
   if (request.segments > 0) settings["segments"] = std::to_string(request.segments);
+  if (!request.contributions.empty())
+    settings["contributions"] = fmt::format("{}", fmt::join(request.contributions, ","));
+  if (request.algorithm.operation == Operation::parameter_server) {
+    add_server_settings(request.parameter_server, settings);
+  }
   const bool simgrid = std::ranges::any_of(request.fidelities, [](Fidelity f) { return f != Fidelity::analytic; });
   if (simgrid) {
     for (const auto& [key, value] : simgrid_settings()) settings["simgrid." + key] = value;

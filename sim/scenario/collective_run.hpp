@@ -1,6 +1,7 @@
 // A simulated nccl-tests run: one collective over a range of sizes.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "collective/algorithms.hpp"
@@ -11,6 +12,16 @@
 
 namespace farandole {
 
+/// How a parameter server is set up; of no account for other operations.
+struct ServerRequest {
+  int servers = 0;    // 0: as the algorithm sees fit
+  std::string model;  // whose tensors are placed, and how; empty: all data split evenly
+  std::string sharding = "even";
+  std::vector<std::vector<double>> shards{};  // sizes of the tensors of each server
+  bool message_per_tensor = false;
+  Bytes key{};  // shards are cut into keys of at most this size; 0: into `segments`, or not at all
+};
+
 struct CollectiveRequest {
   Algorithm algorithm;
   std::vector<Bytes> sizes;
@@ -20,6 +31,8 @@ struct CollectiveRequest {
   int segments = 0;  // in pipelines; 0: as the algorithm sees fit
   PlacementRule placement;
   FoldingPolicy folding = FoldingPolicy::where_exact;
+  std::vector<double> contributions{};  // relative sizes, where ranks' contributions differ: Shape::weights
+  ServerRequest parameter_server{};
 };
 
 /// nccl-tests' sizes: from `least` to `most`, multiplied by `factor` each time. A factor of at least 2 (1 is allowed
@@ -29,7 +42,8 @@ std::vector<Bytes> size_range(Bytes least, Bytes most, int factor);
 /// One point per size and fidelity; time includes the transport's launch. Bandwidths as nccl-tests defines them
 /// (doc/PERFORMANCE.md of nccl-tests): algorithm bandwidth = bytes / time, bus bandwidth = that times 2 (n-1)/n for an
 /// allreduce, (n-1)/n for reduce_scatter, allgather, alltoall, gather and scatter, 1 for broadcast and reduce; a
-/// barrier has none. Sizes count as collective/chunk_sizes.hpp says. `where` is blamed when the topology has too few
+/// barrier has none; of a parameter server, that times what the busiest server sends (or receives) in shares of the
+/// size. Sizes count as collective/chunk_sizes.hpp says. `where` is blamed when the topology has too few
 /// slots.
 std::vector<CollectivePoint> run_collective(const CollectiveRequest& request, const Topology& topology,
                                             const Value& where);

@@ -74,6 +74,12 @@ Bytes diagonal(const Schedule& schedule, const ChunkSizes& sizes) {
   return sum;
 }
 
+/// Bytes that parameter servers receive: of each byte every worker's, or all but its server's where that works too.
+Bytes pushed(const Schedule& schedule, Bytes size) {
+  const int workers = schedule.ranks - schedule.first_worker;
+  return size * (schedule.first_worker > 0 ? workers : workers - 1);
+}
+
 /// Bytes that must be sent, by all ranks together.
 Bytes least_sent(const Schedule& schedule, Bytes size) {
   const ChunkSizes sizes(size, schedule);
@@ -86,6 +92,8 @@ Bytes least_sent(const Schedule& schedule, Bytes size) {
     case Operation::gather:
     case Operation::scatter:
       return size - own_block(schedule, sizes);
+    case Operation::parameter_server:
+      return 2 * pushed(schedule, size);
     case Operation::barrier:
       return Bytes(0);
     default:
@@ -103,9 +111,19 @@ Seconds root_time(const CollectiveBounds& bounds, Bytes size) {
       return size / bounds.root_receives;
     case Operation::gather:
       return least_sent(bounds.operation, size) / bounds.root_receives;
+    case Operation::parameter_server:
+      return pushed(bounds.operation, size) / std::min(bounds.root_sends, bounds.root_receives);
     default:
       return Seconds(0);
   }
+}
+
+/// What the root, or all servers together, can send or receive.
+BytesPerSecond of_roots(const Schedule& schedule, const Ends& ends) {
+  if (schedule.operation != Operation::parameter_server) return ends.of(schedule.root);
+  BytesPerSecond sum(0);
+  for (int server = 0; server < schedule.servers; ++server) sum += ends.of(server);
+  return sum;
 }
 
 }  // namespace
@@ -125,8 +143,9 @@ CollectiveBounds bounds_of(const RoutedSchedule& routed) {
     first.add(from, leg.links.front());
     last.add(to, leg.links.back());
   });
-  const int root = none.operation.root;
-  return {std::move(none.operation), shortest, first.best(), first.of(root), last.of(root)};
+  const BytesPerSecond sends = of_roots(none.operation, first);
+  const BytesPerSecond receives = of_roots(none.operation, last);
+  return {std::move(none.operation), shortest, first.best(), sends, receives};
 }
 
 Seconds CollectiveBounds::least_time(Bytes size) const {

@@ -7,7 +7,8 @@
 //   (n-1)/n in reduce_scatter, allgather, broadcast and reduce, where every byte must be sent on n-1 times, and in an
 //   alltoall or a scatter or gather all that is not at its place from the start;
 //   the root of a broadcast sends all the data, that of a reduce receives as much; of scatter and gather, all but its
-//   own.
+//   own; all parameter servers together receive what every worker pushes, but for what it keeps as a server itself, and
+//   send as much.
 #pragma once
 
 #include "simulate/routed_schedule.hpp"
@@ -18,7 +19,7 @@ struct CollectiveBounds {
   Schedule operation;         // without phases: what is asked for, not how it is done
   Seconds latency;            // the shortest way's
   BytesPerSecond injection;   // the best-connected rank's
-  BytesPerSecond root_sends;  // infinite where unknown
+  BytesPerSecond root_sends;  // of a parameter server: what all servers send; infinite where unknown
   BytesPerSecond root_receives;
 
   [[nodiscard]] Seconds least_time(Bytes size) const;

@@ -37,7 +37,7 @@ RankTimes MessageClock::Run::simulate() {
     } else {
       --flows_;
       received_ += in_flight_[static_cast<std::size_t>(tag)];
-      done(tag);
+      if (!send_next(tag)) done(tag);
     }
     drain();
   });
@@ -83,7 +83,7 @@ void MessageClock::Run::look_for_lockstep() {
   if (lockstep_.complete || lockstep_.entered == 0) return;
   if (lockstep_.entered != clock_.phases_[lockstep_.phase].participants) return;
   const Phase& phase = schedule_.phases[lockstep_.phase];
-  if (started_ != schedule_.ranks || flows_ != static_cast<int>(phase.transfers.size())) return;
+  if (phase.one_by_one || started_ != schedule_.ranks || flows_ != static_cast<int>(phase.transfers.size())) return;
   lockstep_.complete = true;
   if (lockstep_.follows && lockstep_.repeat + 1 < phase.repeats) multiply();
 }
@@ -107,16 +107,36 @@ void MessageClock::Run::multiply() {
 void MessageClock::Run::send(int transfer) {
   const auto index = static_cast<std::size_t>(transfer);
   const int repeat = completed_[index];
-  const std::size_t phase = clock_.transfers_[index].phase;
-  in_flight_[index] = chunks_.of(schedule_, schedule_.phases[phase], clock_.placed(transfer, repeat));
-  if (in_flight_[index] == Bytes(0)) {
-    done(transfer);
+  const Phase& phase = schedule_.phases[clock_.transfers_[index].phase];
+  const Transfer placed = clock_.placed(transfer, repeat);
+  if (phase.one_by_one) {
+    queued_[transfer] = chunks_.messages(schedule_, phase, placed);
+    std::ranges::reverse(queued_[transfer]);
+    if (!send_next(transfer)) done(transfer);
     return;
   }
-  sent_ += in_flight_[index];
+  const Bytes bytes = chunks_.of(schedule_, phase, placed);
+  bytes == Bytes(0) ? done(transfer) : start(transfer, bytes);
+}
+
+void MessageClock::Run::start(int transfer, Bytes bytes) {
+  const auto index = static_cast<std::size_t>(transfer);
+  const auto& [phase, position] = clock_.transfers_[index];
+  const int repeat = completed_[index];
+  in_flight_[index] = bytes;
+  sent_ += bytes;
   ++flows_;
-  const Seconds latency = clock_.routed_.leg(phase, clock_.transfers_[index].index, repeat).latency;
-  network_.start(clock_.route_of(transfer, repeat), latency, in_flight_[index], transfer);
+  network_.start(clock_.route_of(transfer, repeat), clock_.routed_.leg(phase, position, repeat).latency, bytes,
+                 transfer);
+}
+
+bool MessageClock::Run::send_next(int transfer) {
+  const auto queued = queued_.find(transfer);
+  if (queued == queued_.end() || queued->second.empty()) return false;
+  const Bytes next = queued->second.back();
+  queued->second.pop_back();
+  start(transfer, next);
+  return true;
 }
 
 void MessageClock::Run::done(int transfer) {

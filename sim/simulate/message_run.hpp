@@ -3,6 +3,7 @@
 // Used by simulate/message_clock.cpp alone, once per collective.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "collective/chunk_sizes.hpp"
@@ -38,6 +39,9 @@ class MessageClock::Run {
   void enter_round(int rank);
   void leave_round(int rank);
   void send(int transfer);
+  void start(int transfer, Bytes bytes);
+  /// Sends the next message of a transfer that has more than one, if there is one left.
+  bool send_next(int transfer);
   void done(int transfer);
   void count_for(int rank, int transfer, int repeat);
   void drain();
@@ -55,6 +59,7 @@ class MessageClock::Run {
   RankTimes end_;
   std::vector<int> completed_;  // per transfer: the first repeat that is not done
   std::vector<Bytes> in_flight_;
+  std::map<int, std::vector<Bytes>> queued_;  // per transfer that is sent one by one: its messages to come, last first
   std::vector<Progress> progress_;
   std::vector<int> ready_;  // ranks whose round is complete, to be taken on without recursion
   Bytes sent_;

@@ -29,6 +29,19 @@ std::vector<Bytes> bytes_of_round(const RoutedSchedule& routed, std::size_t phas
   return bytes;
 }
 
+/// Messages one after the other that every transfer of the round is sent as.
+Eigen::ArrayXd messages_of_round(const RoutedSchedule& routed, std::size_t phase, int repeat, const ChunkSizes& sizes) {
+  const Schedule& schedule = routed.schedule();
+  const Phase& pattern = schedule.phases[phase];
+  Eigen::ArrayXd messages = Eigen::ArrayXd::Ones(static_cast<Eigen::Index>(transfers_per_round(pattern)));
+  if (!pattern.one_by_one) return messages;
+  for_each_transfer(schedule, pattern, repeat, [&](const Transfer& transfer, std::size_t index) {
+    messages[static_cast<Eigen::Index>(index)] =
+        static_cast<double>(sizes.messages(schedule, pattern, transfer).size());
+  });
+  return messages;
+}
+
 /// Any size would do that is long enough that a byte is no matter, and short enough to be counted in whole bytes.
 std::vector<Bytes> lengths_of_round(const RoutedSchedule& routed, std::size_t phase, int repeat) {
   const auto chunks = static_cast<double>(routed.schedule().chunks);
@@ -110,10 +123,11 @@ TransferRates flow_rates(const RoutedSchedule& routed, std::size_t phase, int re
 TransferCosts transfer_costs(const RoutedSchedule& routed, std::size_t phase, int repeat, const TransferRates& rates,
                              const ChunkSizes& sizes) {
   const auto bytes = bytes_of_round(routed, phase, repeat, sizes);
+  const Eigen::ArrayXd messages = messages_of_round(routed, phase, repeat, sizes);
   TransferCosts costs(rates.latency.size());
   for (Eigen::Index t = 0; t < costs.size(); ++t) {
     const double length = bytes[static_cast<std::size_t>(t)].si();
-    costs[t] = length > 0 ? rates.latency[t] + length * rates.inverse_rate[t] : 0;
+    costs[t] = length > 0 ? messages[t] * rates.latency[t] + length * rates.inverse_rate[t] : 0;
   }
   return costs;
 }

@@ -1,7 +1,8 @@
 // What one round of each transfer of a phase costs, by closed form or by asking SimGrid for the rates:
 //
-//   cost(t) = latency(t) + bytes(t) * inverse_rate(t), and nothing where there is nothing to send
+//   cost(t) = messages(t) * latency(t) + bytes(t) * inverse_rate(t), and nothing where there is nothing to send
 //
+// with one message but for what is sent one by one.
 // Rates are those of all transfers of the round under way at once. They depend on how long these are beside one
 // another, which is the same for every size; so they are asked for once, for chunks of about a GiB. In a phase of
 // several repeats, chunks that differ by a byte are all counted as the longest, which is exact for a ring's makespan,

@@ -60,7 +60,8 @@ struct CollectivePoint {
   BytesPerSecond bus_bandwidth;
   std::string fidelity;
   bool folded = false;
-  int root = 0;  // of operations that have one
+  int root = 0;     // of operations that have one
+  int servers = 0;  // of a parameter server
 };
 
 /// Effective settings, printed in every result: name to value, in order of name.

@@ -63,9 +63,9 @@ TEST(TrainingCsv, OfNoPointsIsItsHeader) {
 TEST(CollectiveCsv, HasALinePerPoint) {
   std::ostringstream out;
   write_collective(out, Format::csv, heading(), std::vector{allreduce_of_a_mebibyte(), allreduce_of_a_mebibyte()});
-  const std::string line = "allreduce,ring,16,1048576,0.0005,2097152000.0,3932160000.0,flow,true\n";
-  EXPECT_EQ(out.str(),
-            "op,algorithm,ranks,bytes,seconds,algorithm_bandwidth,bus_bandwidth,fidelity,folded\n" + line + line);
+  const std::string line = "allreduce,ring,16,1048576,0.0005,2097152000.0,3932160000.0,flow,true,0\n";
+  EXPECT_EQ(out.str(), "op,algorithm,ranks,bytes,seconds,algorithm_bandwidth,bus_bandwidth,fidelity,folded,servers\n" +
+                           line + line);
 }
 
 TEST(TrainingCsv, OfAComparisonListsThePointsAsThePlainReportDoes) {

@@ -84,7 +84,7 @@ TEST(CollectiveJson, HasTheKeysOfTheOutwardContract) {
   EXPECT_THAT(keys(document), testing::ElementsAre("farandole", "scenario", "settings", "points"));
   const auto expected = ordered_json::parse(R"({
     "op": "allreduce", "algorithm": "ring", "ranks": 16, "bytes": 1048576, "seconds": 0.0005,
-    "algorithm_bandwidth": 2097152000.0, "bus_bandwidth": 3932160000.0, "fidelity": "flow", "folded": true})");
+    "algorithm_bandwidth": 2097152000.0, "bus_bandwidth": 3932160000.0, "fidelity": "flow", "folded": true, "servers": 0})");
   EXPECT_EQ(document["points"][0].dump(), expected.dump());
 }
 

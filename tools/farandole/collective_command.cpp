@@ -6,14 +6,18 @@
 #include "report/collective_report.hpp"
 #include "report/comparison.hpp"
 #include "scenario/collective_run.hpp"
+#include "server_options.hpp"
 #include "units/parse.hpp"
 
 namespace farandole {
 namespace {
 
+const std::string smallest = "8";
+const std::string largest = "128M";
+
 struct CollectiveArguments {
-  std::string least = "8";
-  std::string most = "128M";
+  std::string least;
+  std::string most;
   std::string factor = "2";
   std::string operation = "allreduce";
   std::string algorithm = "ring";
@@ -22,6 +26,8 @@ struct CollectiveArguments {
   std::string root = "0";
   std::string segments = "0";
   std::string placement = "by_slot";
+  std::string contributions;
+  ServerOptions servers;
   std::string fidelity = "flow";
   bool no_fold = false;
   OutputOptions output;
@@ -31,6 +37,19 @@ Bytes size(const std::string& option, const std::string& text) {
   const auto parsed = parse_size(text);
   if (const auto* mismatch = std::get_if<UnitMismatch>(&parsed)) refuse_option(option, mismatch->expected, text);
   return std::get<Bytes>(parsed);
+}
+
+/// The smallest and the largest.
+std::pair<Bytes, Bytes> sizes(const CollectiveArguments& arguments) {
+  if (arguments.least.empty() && arguments.most.empty() && !arguments.servers.model.empty()) {
+    const Bytes all = arguments.servers.bytes_of_model();
+    return {all, all};
+  }
+  const std::string& first = arguments.least.empty() ? smallest : arguments.least;
+  const Bytes least = size("-b", first);
+  const Bytes most = size("-e", arguments.most.empty() ? largest : arguments.most);
+  if (most < least) refuse_option("-e", "at least the " + first + " of -b", arguments.most);
+  return {least, most};
 }
 
 Algorithm algorithm(const CollectiveArguments& arguments) {
@@ -60,21 +79,22 @@ PlacementRule placement(const std::string& text) {
 }
 
 CollectiveRequest request(const CollectiveArguments& arguments) {
-  const Bytes least = size("-b", arguments.least);
-  const Bytes most = size("-e", arguments.most);
-  if (most < least) refuse_option("-e", "at least the " + arguments.least + " of -b", arguments.most);
+  const auto [least, most] = sizes(arguments);
   const int factor = whole_number("-f", arguments.factor, least == most ? 1 : 2);
   const int ranks = whole_number("--ranks", arguments.ranks, 1);
   const int root = whole_number("--root", arguments.root, 0);
   if (root >= ranks) refuse_option("--root", "a rank below the " + arguments.ranks + " of --ranks", arguments.root);
-  return {algorithm(arguments),
+  const Algorithm chosen = algorithm(arguments);
+  return {chosen,
           size_range(least, most, factor),
           parse_fidelities(arguments.fidelity),
           ranks,
           root,
           whole_number("--segments", arguments.segments, 0),
           placement(arguments.placement),
-          arguments.no_fold ? FoldingPolicy::never : FoldingPolicy::where_exact};
+          arguments.no_fold ? FoldingPolicy::never : FoldingPolicy::where_exact,
+          contributions(arguments.contributions, chosen, ranks),
+          arguments.servers.request(chosen, ranks)};
 }
 
 void run(const CollectiveArguments& arguments) {
@@ -98,8 +118,8 @@ void add_collective(CLI::App& app) {
       app.add_subcommand("collective", "Simulate a collective over a range of sizes: an nccl-tests table");
   command->add_option("-b,--minbytes", arguments->least, "smallest size; K, M, G are powers of 1024")
       ->type_name("SIZE")
-      ->capture_default_str();
-  command->add_option("-e,--maxbytes", arguments->most, "largest size")->type_name("SIZE")->capture_default_str();
+      ->default_str(smallest);
+  command->add_option("-e,--maxbytes", arguments->most, "largest size")->type_name("SIZE")->default_str(largest);
   command->add_option("-f,--stepfactor", arguments->factor, "factor from size to size")
       ->type_name("N")
       ->capture_default_str();
@@ -122,13 +142,20 @@ void add_collective(CLI::App& app) {
   command->add_option("--segments", arguments->segments, "segments of a pipelined algorithm; 0: as it sees fit")
       ->type_name("N")
       ->capture_default_str();
+  command
+      ->add_option("--contributions", arguments->contributions,
+                   "relative sizes of the ranks' contributions, where they differ: 1,2,0.5,...")
+      ->type_name("LIST");
+  arguments->servers.add_to(*command);
   command->add_option("--fidelity", arguments->fidelity, fidelity_choices)->type_name("LEVEL")->capture_default_str();
   command->add_flag("--no-fold", arguments->no_fold,
                     "simulate every rank, even where one can stand for many (slower, the same to rounding)");
   arguments->output.add_to(*command);
   command->footer(
       "Example:\n"
-      "  farandole collective -b 1K -e 128M -f 4 --op allreduce --algorithm ring --topology ethernet-25g --ranks 16");
+      "  farandole collective -b 1K -e 128M -f 4 --op allreduce --algorithm ring --topology ethernet-25g --ranks 16\n"
+      "  farandole collective --op parameter_server --algorithm dedicated --servers 2 --model vgg16 --sharding by_size "
+      "--topology ethernet-25g --ranks 10");
   command->callback([arguments] { run(*arguments); });
 }
 

@@ -16,6 +16,7 @@ struct ShowRequest {
   int root = 0;
   int ranks_per_node = 1;
   int segments = 0;
+  int servers = 0;
 };
 
 struct Shown {

@@ -8,6 +8,7 @@
 #include "collective/walk.hpp"
 #include "command.hpp"
 #include "report/algorithm_drawing.hpp"
+#include "server_options.hpp"
 #include "show.hpp"
 #include "training/strategies/catalogue.hpp"
 
@@ -32,6 +33,13 @@ const Algorithm& find(const ShowRequest& request) {
   return *found;
 }
 
+/// How many parameter servers; the algorithm's own number where none is asked for.
+int servers_of(const ShowRequest& request, const Algorithm& algorithm) {
+  if (request.servers == 0) return 0;
+  require_servers(algorithm, request.ranks, request.servers);
+  return request.servers;
+}
+
 /// A named algorithm built for so many ranks, or a file's own.
 Schedule schedule_of(const ShowRequest& request, std::string& summary) {
   if (is_algorithm_file(request.name)) {
@@ -50,7 +58,25 @@ Schedule schedule_of(const ShowRequest& request, std::string& summary) {
   Shape shape(request.ranks, request.root);
   shape.ranks_per_node = request.ranks_per_node;
   shape.segments = request.segments;
+  shape.servers = servers_of(request, algorithm);
   return algorithm.build(shape);
+}
+
+/// What the receiver does with one segment, or with several.
+std::string_view received(Action action, bool is_one) {
+  switch (action) {
+    case Action::copy:
+      return is_one ? "takes it over" : "takes them over";
+    case Action::reduce:
+      return is_one ? "adds it" : "adds them";
+    case Action::relay:
+      return is_one ? "adds it and keeps it to pass on" : "adds them and keeps them to pass on";
+  }
+  return {};
+}
+
+std::string action_name(Action action) {
+  return action == Action::copy ? "copy" : action == Action::reduce ? "reduce" : "relay";
 }
 
 std::string held_line(const Schedule& schedule, const SymbolicState& held, int rank) {
@@ -77,7 +103,7 @@ Json transfer_json(const Sending& sending) {
           {"to", sending.to},
           {"chunk", sending.chunks.front()},
           {"chunks", sending.chunks},
-          {"action", sending.action == Action::reduce ? "reduce" : "copy"}};
+          {"action", action_name(sending.action)}};
 }
 
 void add_round(Shown& shown, const Schedule& schedule, const WalkedRound& round, std::size_t number) {
@@ -85,15 +111,20 @@ void add_round(Shown& shown, const Schedule& schedule, const WalkedRound& round,
   Json transfers = Json::array();
   for (const Sending& sending : round.sendings) {
     const bool is_one = sending.chunks.size() == 1;
-    const bool adds = sending.action == Action::reduce;
-    const char* action = is_one ? (adds ? "adds it" : "takes it over") : (adds ? "adds them" : "takes them over");
     fmt::format_to(std::back_inserter(shown.text), "  rank {} sends segment{} {} to rank {}, which {}\n", sending.from,
-                   is_one ? "" : "s", chunks_text(sending.chunks), sending.to, action);
+                   is_one ? "" : "s", chunks_text(sending.chunks), sending.to, received(sending.action, is_one));
   }
   for (const Sending& sending : round.sendings) transfers.push_back(transfer_json(sending));
   for (int rank = 0; rank < schedule.ranks; ++rank) shown.text += held_line(schedule, round.held, rank);
   shown.json["rounds"].push_back(
       {{"phase", round.phase}, {"transfers", transfers}, {"held", held_json(schedule, round.held)}});
+}
+
+std::string copies_text(const Schedule& schedule) {
+  if (schedule.copies == 1) return {};
+  const Chunk first = schedule.chunks / schedule.copies;
+  return fmt::format("the sum is in the first {} segment{}; the others are copies to pass on\n", first,
+                     first == 1 ? "" : "s");
 }
 
 Json strategy_json(const StrategyRow& row) {
@@ -129,7 +160,8 @@ Shown show_algorithm(const ShowRequest& request) {
                {"chunks", schedule.chunks},
                {"rounds", Json::array()}},
               {}};
-  shown.text += "2{0+1} is segment 2 with the contributions of ranks 0 and 1\nat the start\n";
+  shown.text += "2{0+1} is segment 2 with the contributions of ranks 0 and 1\n";
+  shown.text += copies_text(schedule) + "at the start\n";
   for (int rank = 0; rank < schedule.ranks; ++rank) shown.text += held_line(schedule, walked.start, rank);
   for (std::size_t round = 0; round < walked.rounds.size(); ++round) {
     add_round(shown, schedule, walked.rounds[round], round + 1);

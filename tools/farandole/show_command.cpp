@@ -18,6 +18,7 @@ struct ShowArguments {
   std::string root = "0";
   std::string ranks_per_node = "1";
   std::string segments = "0";
+  std::string servers = "0";
   std::string format = "table";
 };
 
@@ -55,7 +56,8 @@ ShowRequest request_of(const ShowArguments& arguments) {
           whole_number("--ranks", arguments.ranks, 1),
           whole_number("--root", arguments.root, 0),
           whole_number("--ranks-per-node", arguments.ranks_per_node, 1),
-          whole_number("--segments", arguments.segments, 0)};
+          whole_number("--segments", arguments.segments, 0),
+          whole_number("--servers", arguments.servers, 0)};
 }
 
 void run(const ShowArguments& arguments) {
@@ -107,6 +109,10 @@ void add_show(CLI::App& app) {
       ->type_name("N")
       ->capture_default_str();
   command->add_option("--segments", arguments->segments, "segments of a pipelined algorithm; 0: as it sees fit")
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      ->add_option("--servers", arguments->servers, "parameter servers among the ranks; 0: as the algorithm sees fit")
       ->type_name("N")
       ->capture_default_str();
   command->add_option("--format", arguments->format, format_choices)->type_name("FORMAT")->capture_default_str();

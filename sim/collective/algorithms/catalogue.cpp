@@ -8,6 +8,8 @@
 #include "collective/algorithms/halving_doubling.hpp"
 #include "collective/algorithms/hierarchical.hpp"
 #include "collective/algorithms/pairwise.hpp"
+#include "collective/algorithms/parameter_server.hpp"
+#include "collective/algorithms/plain_ring.hpp"
 #include "collective/algorithms/recursive_doubling.hpp"
 #include "collective/algorithms/reduce_broadcast.hpp"
 #include "collective/algorithms/ring.hpp"
@@ -29,6 +31,8 @@ std::span<const Algorithm> algorithms() {
       {allreduce, "torus", "rings along the lines and columns of a grid of ranks", torus_allreduce},
       {allreduce, "direct", "everybody sends everybody his block, then his sum", direct_allreduce},
       {allreduce, "reduce_broadcast", "a binomial reduce to one rank, then a broadcast", reduce_broadcast_allreduce},
+      {allreduce, "plain_ring", "whole arrays passed on around a ring; every rank adds what comes by",
+       plain_ring_allreduce},
       {reduce_scatter, "ring", "once around one ring; bandwidth-optimal", ring_reduce_scatter},
       {reduce_scatter, "recursive_halving", "half of the rest at distance n/2, n/4, ...",
        recursive_halving_reduce_scatter},
@@ -45,9 +49,16 @@ std::span<const Algorithm> algorithms() {
       {alltoall, "direct", "everybody sends to everybody at once", direct_alltoall},
       {alltoall, "bruck", "log2 n rounds, half of the data in each", bruck_alltoall},
       {reduce, "binomial", "sums meet on the way to the root", binomial_reduce},
+      {reduce, "chain", "the whole sum from rank to rank, once around to the root", chain_reduce},
       {gather, "binomial", "blocks meet on the way to the root", binomial_gather},
       {scatter, "binomial", "blocks part on the way from the root", binomial_scatter},
       {barrier, "dissemination", "tells the rank 1, 2, 4, ... ahead", dissemination_barrier},
+      {parameter_server, "dedicated", "ranks 0 .. servers-1 only serve, the rest work; a message per shard",
+       dedicated_parameter_servers},
+      {parameter_server, "dedicated_keys", "the same in keys of 256 KiB, pulled as soon as they are summed (PS-Lite)",
+       keyed_parameter_servers, 256_KiB},
+      {parameter_server, "colocated", "every rank works, and ranks 0 .. servers-1 serve too",
+       colocated_parameter_servers},
   };
   return rows;
 }

@@ -8,7 +8,8 @@ Action read_action(const Value& where) {
   const auto text = read<std::string>(where);
   if (text == "copy") return Action::copy;
   if (text == "reduce") return Action::reduce;
-  where.fail_unknown("an action", {"copy", "reduce"});
+  if (text == "relay") return Action::relay;
+  where.fail_unknown("an action", {"copy", "reduce", "relay"});
 }
 
 Operation read_operation(const Value& where) {
@@ -46,6 +47,7 @@ Phase read_phase(const Value& where) {
   phase.peer_step = section.optional("peer_step", phase.peer_step);
   phase.fan = section.optional("fan", phase.fan);
   phase.window = section.optional("window", phase.window);
+  phase.one_by_one = section.optional("one_by_one", phase.one_by_one);
   if (const auto bundle = section.maybe("bundle")) {
     for (const Value& element : bundle->elements()) phase.bundle.push_back(read_offset(element));
   }
@@ -68,6 +70,9 @@ Schedule parse_schedule(const Value& where) {
   schedule.rows = section.optional("rows", schedule.operation == Operation::alltoall ? schedule.ranks : 1);
   schedule.root = section.optional("root", 0);
   schedule.weights = section.optional("weights", schedule.weights);
+  schedule.copies = section.optional("copies", schedule.copies);
+  schedule.servers = section.optional("servers", schedule.servers);
+  schedule.first_worker = section.optional("first_worker", schedule.first_worker);
   for (const Value& element : section.child("phases").elements()) schedule.phases.push_back(read_phase(element));
   section.finish();
   return schedule;

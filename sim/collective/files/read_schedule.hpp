@@ -24,10 +24,11 @@ Algorithm algorithm_from_file(const std::filesystem::path& file);
 /// Reads a file ending in .xml as MSCCL's form, any other as JSON, and proves it.
 Schedule read_schedule(const std::filesystem::path& file);
 
-/// {"name", "op", "ranks", "chunks", "rows"?, "root"?, "weights"?, "phases": [{"name", "repeats"?, "chunk_step"?,
-/// "row_step"?, "peer_step"?, "fan"?, "window"?, "bundle"?: [[row, column], ...],
-/// "transfers": [{"from", "to", "chunk", "action": "copy" or "reduce", "count"?, "start"?}, ...]}, ...]}: members as
-/// collective/schedule.hpp explains them. Not proved yet.
+/// {"name", "op", "ranks", "chunks", "rows"?, "root"?, "weights"?, "copies"?, "servers"?, "first_worker"?,
+/// "phases": [{"name", "repeats"?, "chunk_step"?, "row_step"?, "peer_step"?, "fan"?, "window"?, "one_by_one"?,
+/// "bundle"?: [[row, column], ...],
+/// "transfers": [{"from", "to", "chunk", "action": "copy", "reduce" or "relay", "count"?, "start"?}, ...]}, ...]}:
+/// members as collective/schedule.hpp explains them. Not proved yet.
 Schedule parse_schedule(const Value& where);
 
 /// MSCCL's XML (files/msccl.cpp says which part of it). Not proved yet.

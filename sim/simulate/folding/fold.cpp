@@ -64,6 +64,7 @@ Folding Quotient::read() {
   const Schedule& whole = routed_.schedule();
   const int ranks = add_ranks();
   schedule_ = {whole.operation, whole.algorithm, ranks, whole.chunks, {}};
+  schedule_.copies = whole.copies;
   for (std::size_t phase = 0; phase < whole.phases.size(); ++phase) add_phase(phase);
   add_links();
   return {RoutedSchedule(std::move(schedule_), std::move(legs_), std::move(capacities_)), std::move(class_of_rank_),
@@ -134,7 +135,8 @@ void Quotient::add_link(int link) {
 
 bool is_foldable(const Schedule& schedule) {
   const auto is_plain = [](const Phase& phase) {
-    return phase.row_step == 0 && phase.peer_step == 0 && phase.fan == 1 && phase.window == 0 && phase.bundle.empty();
+    return phase.row_step == 0 && phase.peer_step == 0 && phase.fan == 1 && phase.window == 0 && phase.bundle.empty() &&
+           !phase.one_by_one;
   };
   return schedule.rows == 1 && schedule.weights.empty() && std::ranges::all_of(schedule.phases, is_plain);
 }
