@@ -63,6 +63,40 @@ TEST(AlgorithmFile, TooLargeToBeProvedIsRefused) {
               HasSubstr("small enough to be proved"));
 }
 
+TEST(AlgorithmFile, MayPassOnWhatItAddsFromACopy) {
+  const std::string text = R"({
+    "name": "own_plain_ring", "op": "allreduce", "ranks": 3, "chunks": 2, "copies": 2,
+    "phases": [{"name": "pass_on", "repeats": 2, "transfers": [
+      {"from": 0, "to": 1, "chunk": 1, "action": "relay"},
+      {"from": 1, "to": 2, "chunk": 1, "action": "relay"},
+      {"from": 2, "to": 0, "chunk": 1, "action": "relay"}]}]
+  })";
+  EXPECT_EQ(rounds(parsed(text)), 2);
+  EXPECT_THAT(refusal([&] { parsed(changed(text, "\"copies\": 2", "\"copies\": 1")); }),
+              HasSubstr("is no copy to pass on"));
+  EXPECT_THAT(refusal([&] { parsed(changed(text, "\"repeats\": 2", "\"repeats\": 1")); }),
+              HasSubstr("chunk 0 of rank 0"));
+}
+
+TEST(AlgorithmFile, MayServeParameters) {
+  const std::string text = R"({
+    "name": "own_server", "op": "parameter_server", "ranks": 3, "chunks": 2, "servers": 1, "first_worker": 1,
+    "weights": [3, 1],
+    "phases": [
+      {"name": "push", "one_by_one": true, "transfers": [
+        {"from": 1, "to": 0, "chunk": 0, "count": 2, "action": "reduce"},
+        {"from": 2, "to": 0, "chunk": 0, "count": 2, "action": "reduce"}]},
+      {"name": "pull", "one_by_one": true, "transfers": [
+        {"from": 0, "to": 1, "chunk": 0, "count": 2, "action": "copy"},
+        {"from": 0, "to": 2, "chunk": 0, "count": 2, "action": "copy"}]}]
+  })";
+  EXPECT_EQ(parsed(text).servers, 1);
+  EXPECT_THAT(refusal([&] { parsed(changed(text, "\"servers\": 1", "\"servers\": 2")); }),
+              HasSubstr("first worker 1, where 2 of 3 ranks serve"));
+  EXPECT_THAT(refusal([&] { parsed(changed(text, "parameter_server", "allreduce")); }),
+              HasSubstr("which are for a parameter server"));
+}
+
 /// A ring allreduce of two GPUs, in place, as MSCCL's compiler writes it.
 constexpr std::string_view ring_xml = R"(<?xml version="1.0"?>
 <!-- two GPUs -->

@@ -121,6 +121,20 @@ TEST(UnequalContributions, AreTimedAtAllFidelities) {
   }
 }
 
+TEST(AlgorithmFromAFile, TakesNoOptionsThatItWouldNotHeed) {
+  const Workplace place;
+  place.write("pair.json",
+              R"({"name": "pair", "op": "allreduce", "ranks": 2, "chunks": 1, "phases": [{"name": "exchange",
+    "transfers": [{"from": 0, "to": 1, "chunk": 0, "action": "reduce"},
+                  {"from": 1, "to": 0, "chunk": 0, "action": "reduce"}]}]})");
+  for (const std::string option : {"--servers 1", "--key 1K", "--contributions 1,2", "--messages per_tensor"}) {
+    const Finished finished =
+        place.farandole("collective --topology ethernet-25g --ranks 2 --algorithm pair.json " + option);
+    EXPECT_EQ(finished.status, 2) << option;
+    EXPECT_THAT(finished.err, HasSubstr("for an algorithm from a file")) << option;
+  }
+}
+
 TEST(UnequalContributions, AreRefusedWhereTheyDoNotFit) {
   EXPECT_THAT(refusal("--op allgather --ranks 4 --contributions 1,2,3"),
               HasSubstr("one number for each of 4 ranks, got \"3 numbers: 1,2,3\""));

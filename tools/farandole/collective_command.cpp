@@ -58,6 +58,10 @@ Algorithm algorithm(const CollectiveArguments& arguments) {
     refuse_option("--op", "an operation", arguments.operation, suggestion(arguments.operation, operation_names()));
   }
   if (is_algorithm_file(arguments.algorithm)) {
+    arguments.servers.require_unused();
+    if (!arguments.contributions.empty()) {
+      refuse_option("--contributions", "none for an algorithm from a file", arguments.contributions);
+    }
     Algorithm own = algorithm_from_file(arguments.algorithm);
     if (own.operation != *operation)
       refuse_option("--op", name(own.operation) + ", as the file says", arguments.operation);

@@ -149,6 +149,18 @@ ServerRequest ServerOptions::request(const Algorithm& algorithm, int ranks) cons
   return wanted;
 }
 
+void ServerOptions::require_unused() const {
+  const ServerOptions unused;
+  const auto require_same = [](const char* option, const std::string& given, const std::string& none) {
+    if (given != none) refuse_option(option, "no " + std::string(option) + " for an algorithm from a file", given);
+  };
+  require_same("--servers", servers, unused.servers);
+  require_same("--model", model, unused.model);
+  require_same("--sharding", sharding, unused.sharding);
+  require_same("--messages", messages, unused.messages);
+  require_same("--key", key, unused.key);
+}
+
 Bytes ServerOptions::bytes_of_model() const {
   Bytes sum;
   for (const Bytes size : tensors_of(model)) sum += size;

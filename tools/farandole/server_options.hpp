@@ -22,6 +22,8 @@ struct ServerOptions {
   void add_to(CLI::App& command);
   /// Refuses options that go with nothing else that was asked for.
   [[nodiscard]] ServerRequest request(const Algorithm& algorithm, int ranks) const;
+  /// Refuses any of them that was given: an algorithm from a file has all that it needs in it.
+  void require_unused() const;
   /// All tensors of --model, where that was given: the size to run with unless another is asked for.
   [[nodiscard]] Bytes bytes_of_model() const;
 };
