@@ -36,6 +36,8 @@ struct Transport {
   Seconds inter_node_latency;  // per message between nodes
   Seconds launch;              // per collective, before its first message
   Seconds control_latency;     // of a small message between hosts, which negotiation uses
+  // At which a receiver adds what it has received to its own, once it is there; infinite: at no cost.
+  BytesPerSecond reduce_rate = BytesPerSecond::infinity();
 };
 
 struct Platform {

@@ -15,6 +15,7 @@ Transport read_transport(const Value& value) {
   transport.inter_node_latency = section.optional<Seconds>("inter_node_latency", Seconds(0));
   transport.launch = section.optional<Seconds>("launch", Seconds(0));
   transport.control_latency = section.optional<Seconds>("control_latency", Seconds(0));
+  transport.reduce_rate = section.optional<BytesPerSecond>("reduce_rate", BytesPerSecond::infinity());
   section.finish();
   return transport;
 }

@@ -167,6 +167,9 @@ Settings collective_settings(const CollectiveRequest& request, const Topology& t
       {"transport.launch", format(topology.transport.launch)},
       {"topology", topology.name},
   };
+  if (topology.transport.reduce_rate < BytesPerSecond::infinity()) {
+    settings["transport.reduce_rate"] = format(topology.transport.reduce_rate);
+  }
   if (has_root(request.algorithm.operation)) settings["root"] = std::to_string(request.root);
   if (request.segments > 0) settings["segments"] = std::to_string(request.segments);
   if (!request.contributions.empty())

@@ -31,6 +31,9 @@ Settings effective_settings(const Scenario& scenario) {
       {"measure.warmup", fmt::format("{}", scenario.measure.warmup)},
       {"measure.seed", fmt::format("{}", scenario.seed)},
   };
+  if (transport.reduce_rate < BytesPerSecond::infinity()) {
+    settings["transport.reduce_rate"] = format(transport.reduce_rate);
+  }
   for (const auto& [name, value] : strategy.settings) settings[strategy.kind + "." + name] = value;
   if (strategy.compression.kind != Compression::none) {
     settings["strategy.compression"] = describe(strategy.compression);

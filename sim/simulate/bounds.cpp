@@ -19,7 +19,10 @@ class Ends {
   Ends(int ranks, std::span<const BytesPerSecond> capacities)
       : capacities_(capacities), total_(static_cast<std::size_t>(ranks)) {}
 
+  /// `link`: what all that is sent must cross, -1 where there is no such link.
   void add(int rank, int link) {
+    if (link < 0) total_[static_cast<std::size_t>(rank)] = BytesPerSecond::infinity();
+    if (link < 0) return;
     if (counted_.emplace(rank, link).second) {
       total_[static_cast<std::size_t>(rank)] += capacities_[static_cast<std::size_t>(link)];
     }
@@ -61,6 +64,15 @@ void for_each_way(const RoutedSchedule& routed, Visit visit) {
       }
     }
   }
+}
+
+/// The first of the links that all paths cross; of a leg that is not split, the first.
+template <class Links>
+int first_of_all_paths(const Links& links, int paths) {
+  for (const int link : links) {
+    if (paths == 1 || std::ranges::count(links, link) == paths) return link;
+  }
+  return -1;
 }
 
 Bytes own_block(const Schedule& schedule, const ChunkSizes& sizes) {
@@ -140,8 +152,8 @@ CollectiveBounds bounds_of(const RoutedSchedule& routed) {
   for_each_way(routed, [&](int from, int to, const RoutedSchedule::Leg& leg) {
     shortest = std::min(shortest, leg.latency);
     if (leg.links.empty()) return;
-    first.add(from, leg.links.front());
-    last.add(to, leg.links.back());
+    first.add(from, first_of_all_paths(leg.links, leg.paths));
+    last.add(to, first_of_all_paths(std::ranges::subrange(leg.links.rbegin(), leg.links.rend()), leg.paths));
   });
   const BytesPerSecond sends = of_roots(none.operation, first);
   const BytesPerSecond receives = of_roots(none.operation, last);

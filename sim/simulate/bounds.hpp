@@ -2,7 +2,8 @@
 //
 // Called to check every answer of every fidelity. Latency: something must arrive, so one message's. (Not ceil(log2 n)
 // messages: a rank that is sent to by all at once hears from n ranks in one.) Bandwidth, with no rank sending faster
-// than its first links, or receiving faster than its last ones, allow together:
+// than its first links, or receiving faster than its last ones, allow together (the first and last that all paths of
+// what is split cross, if there are such):
 //   on average over n ranks, each sends 2 (n-1)/n of the data in an allreduce (Patarasuk and Yuan, JPDC 69(2), 2009),
 //   (n-1)/n in reduce_scatter, allgather, broadcast and reduce, where every byte must be sent on n-1 times, and in an
 //   alltoall or a scatter or gather all that is not at its place from the start;

@@ -12,12 +12,13 @@
 namespace farandole {
 namespace {
 
-std::vector<BytesPerSecond> capacities_of(std::span<const FluidLink> links) {
+std::vector<BytesPerSecond> capacities_of(std::span<const FluidLink> links, int parts) {
+  if (parts < 1) throw std::invalid_argument("a route has at least one part");
   std::vector<BytesPerSecond> capacities;
   for (const FluidLink& link : links) {
     const double capacity = link.capacity.si();
     if (!(capacity > 0) || !std::isfinite(capacity)) throw std::invalid_argument("a link has a capacity above zero");
-    capacities.push_back(link.capacity);
+    capacities.push_back(link.capacity * parts);
   }
   return capacities;
 }
@@ -26,11 +27,12 @@ std::vector<BytesPerSecond> capacities_of(std::span<const FluidLink> links) {
 
 class FluidNetwork::Engine {
  public:
-  explicit Engine(std::span<const FluidLink> links)
+  Engine(std::span<const FluidLink> links, int parts)
       : links_(links.size()),
-        simgrid_(capacities_of(links), {[this](Seconds date) { begin(date); }, [this](int tag) { end(tag); }}) {}
+        parts_(parts),
+        simgrid_(capacities_of(links, parts), {[this](Seconds date) { begin(date); }, [this](int tag) { end(tag); }}) {}
 
-  int add_route(std::span<const int> links);
+  int add_route(std::span<const int> links, int paths);
   void start_at(Seconds when, int route, Seconds latency, Bytes size, int tag);
   void call_at(Seconds when, int tag);
   void run(const Done& done);
@@ -56,6 +58,7 @@ class FluidNetwork::Engine {
   void report(int tag);
 
   std::size_t links_;
+  int parts_;
   int routes_ = 0;
   SimGridEngine simgrid_;
   std::priority_queue<Pending, std::vector<Pending>, std::greater<>> pending_;
@@ -65,12 +68,16 @@ class FluidNetwork::Engine {
   std::exception_ptr thrown_;
 };
 
-int FluidNetwork::Engine::add_route(std::span<const int> links) {
+int FluidNetwork::Engine::add_route(std::span<const int> links, int paths) {
   if (links.empty()) throw std::invalid_argument("a route has at least one link");
   for (const int link : links) {
     if (link < 0 || static_cast<std::size_t>(link) >= links_) throw std::invalid_argument("a route over no such link");
   }
-  simgrid_.add_route(links);
+  if (paths < 1 || parts_ % paths != 0) throw std::invalid_argument("a route split into other parts than these");
+  std::vector<int> listed;
+  listed.reserve(links.size() * static_cast<std::size_t>(parts_ / paths));
+  for (const int link : links) listed.insert(listed.end(), static_cast<std::size_t>(parts_ / paths), link);
+  simgrid_.add_route(listed);
   return routes_++;
 }
 
@@ -142,11 +149,12 @@ void FluidNetwork::Engine::report(int tag) {
   }
 }
 
-FluidNetwork::FluidNetwork(std::span<const FluidLink> links) : engine_(std::make_unique<Engine>(links)) {}
+FluidNetwork::FluidNetwork(std::span<const FluidLink> links, int parts)
+    : engine_(std::make_unique<Engine>(links, parts)) {}
 FluidNetwork::~FluidNetwork() = default;
 
-int FluidNetwork::add_route(std::span<const int> links) {
-  return engine_->add_route(links);
+int FluidNetwork::add_route(std::span<const int> links, int paths) {
+  return engine_->add_route(links, paths);
 }
 
 void FluidNetwork::start_at(Seconds when, int route, Seconds latency, Bytes size, int tag) {

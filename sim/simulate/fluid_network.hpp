@@ -4,10 +4,11 @@
 // callback that reports an end. A flow waits its latency, then sends its bytes over every link of its route at once,
 // at the rate r of the max-min fair allocation of the flows that send at that moment:
 //
-//   for every link l:  sum over flows f of times(f, l) * r(f) <= capacity(l),  and no r(f) can grow without
+//   for every link l:  sum over flows f of times(f, l) / paths(f) * r(f) <= capacity(l),  and no r(f) can grow without
 //   lowering a smaller or equal one;
 //
-// times(f, l) is how often the route of f lists l. Latency takes no part in the sharing.
+// times(f, l) is how often the route of f lists l, and paths(f) over how many paths it is split. Latency takes no part
+// in the sharing.
 //
 // Invariants: one network exists at a time in a process (SimGrid is a singleton), any number may follow one another,
 // and nothing of an earlier one shows in the times of a later one, to the last bit. Time starts at zero. Equal times
@@ -42,14 +43,17 @@ class FluidNetwork {
   /// Receives the tag of the flow (or the call) that has just ended, at now().
   using Done = std::function<void(int tag)>;
 
-  explicit FluidNetwork(std::span<const FluidLink> links);
+  /// `parts`: a multiple of the paths of every route. SimGrid knows whole multiplicities only, so internally every link
+  /// has so many times its capacity and is listed parts / paths times as often, which costs as much longer.
+  explicit FluidNetwork(std::span<const FluidLink> links, int parts = 1);
   ~FluidNetwork();
   FluidNetwork(const FluidNetwork&) = delete;
   FluidNetwork& operator=(const FluidNetwork&) = delete;
 
-  /// The index of a new route over these links (at least one; a link listed k times carries the flow k times).
-  /// Routes may be added at any time, also from the callback; the same route serves any number of flows.
-  int add_route(std::span<const int> links);
+  /// The index of a new route over these links (at least one), split evenly over `paths` paths; a link listed k times
+  /// carries k / paths of the flow. Routes may be added at any time, also from the callback; the same route serves any
+  /// number of flows.
+  int add_route(std::span<const int> links, int paths = 1);
 
   /// Starts a flow of a whole number of bytes > 0 now: before run() or from its callback. Nothing to send is not a
   /// flow: skip it, or use call_at where the moment still matters.

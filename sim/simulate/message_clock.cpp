@@ -52,18 +52,16 @@ MessageClock::~MessageClock() = default;
 void MessageClock::build_network() {
   std::vector<FluidLink> links;
   for (const BytesPerSecond capacity : routed_.capacities()) links.push_back({capacity});
-  network_ = std::make_unique<FluidNetwork>(links);
-  for (const auto& [phase, index] : transfers_)
-    routes_.push_back(network_->add_route(routed_.legs(phase)[index].links));
+  network_ = std::make_unique<FluidNetwork>(links, routed_.parts());
+  for (const auto& [phase, index] : transfers_) {
+    const RoutedSchedule::Leg& leg = routed_.legs(phase)[index];
+    routes_.push_back(network_->add_route(leg.links, leg.paths));
+  }
 }
 
-int MessageClock::route_of(int number, int repeat) {
-  const auto& [phase, index] = transfers_[static_cast<std::size_t>(number)];
-  if (repeat == 0 || !receivers_move(routed_.schedule().phases[phase]))
-    return routes_[static_cast<std::size_t>(number)];
-  const Transfer transfer = placed(number, repeat);
-  const auto [place, is_new] = moved_routes_.emplace(std::pair(transfer.from, transfer.to), 0);
-  if (is_new) place->second = network_->add_route(routed_.leg(phase, index, repeat).links);
+int MessageClock::route_over(const RoutedSchedule::Leg& leg) {
+  const auto [place, is_new] = moved_routes_.try_emplace({leg.links, leg.paths}, 0);
+  if (is_new) place->second = network_->add_route(leg.links, leg.paths);
   return place->second;
 }
 

@@ -1,8 +1,10 @@
 // The clock of `message`: every transfer of every round goes through SimGrid.
 //
 // A rank enters a round when its own transfers of the round before, sent and received, are done, and then sends at once
-// (eager); what arrives early waits for its round. Transfers of empty chunks are not sent and count as done when their
-// sender enters the round. Cost: one SimGrid flow per transfer and round.
+// (eager); what arrives early waits for its round. Where reducing costs something, the receiver reduces what has
+// arrived one after the other, at the earliest when it enters the round, and leaves it when all is reduced. Transfers
+// of empty chunks are not sent and count as done when their sender enters the round. Cost: one SimGrid flow per
+// transfer and round.
 //
 // The network is made at the first collective and kept for the following ones, since SimGrid gets slower with every
 // engine a process has had; so only one message clock may be in use at a time (simulate/fluid_network.hpp).
@@ -10,6 +12,7 @@
 // With `Repeats::until_steady` the clock multiplies instead of repeating where that is exact: when all ranks of a phase
 // enter one repeat and the next in lockstep (at the very same moment, with nothing under way but what they send then),
 // the state is the same but for the time, so every later repeat takes as long. Chunks must all be equally long then.
+// Not so in phases whose transfers take part in some repeats only, or move on.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +42,7 @@ class MessageClock final : public CollectiveClock {
   class Run;
 
   void build_network();
-  [[nodiscard]] int route_of(int number, int repeat);
+  [[nodiscard]] int route_over(const RoutedSchedule::Leg& leg);
 
   /// What a transfer of any phase sends in one lane, numbered through.
   struct Numbered {
@@ -66,8 +69,8 @@ class MessageClock final : public CollectiveClock {
   std::vector<Numbered> transfers_;
   std::vector<OfPhase> phases_;
   std::unique_ptr<FluidNetwork> network_;
-  std::vector<int> routes_;                          // per transfer, in its first repeat
-  std::map<std::pair<int, int>, int> moved_routes_;  // from rank to rank, where receivers move on
+  std::vector<int> routes_;                                       // per transfer, in its first repeat
+  std::map<std::pair<std::vector<int>, int>, int> moved_routes_;  // by links and paths, where receivers move on
 };
 
 }  // namespace farandole

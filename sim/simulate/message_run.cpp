@@ -31,7 +31,9 @@ RankTimes MessageClock::Run::simulate() {
     network_.call_at(std::max(network_.now(), Seconds(start_[rank] - origin)), transfers + rank);
   }
   network_.run([&](int tag) {
-    if (tag >= transfers) {
+    if (tag >= transfers + schedule_.ranks) {
+      ready_.push_back(tag - transfers - schedule_.ranks);  // all is reduced
+    } else if (tag >= transfers) {
       ++started_;
       enter_round(tag - transfers);
     } else {
@@ -61,7 +63,11 @@ void MessageClock::Run::enter_round(int rank) {
   const auto& sends = clock_.phases_[at.phase].ranks[static_cast<std::size_t>(rank)].sends;
   const auto& receives = clock_.receives(at.phase, at.repeat, rank);
   at.missing = static_cast<int>(std::ranges::count_if(sends, is_missing) + std::ranges::count_if(receives, is_missing));
-  if (at.missing == 0) ready_.push_back(rank);
+  at.reduced = network_.now().si();
+  for (const int transfer : receives) {
+    if (is_due(transfer) && !is_missing(transfer)) at.reduced += time_to_reduce(transfer, at.repeat).si();
+  }
+  if (at.missing == 0) leave_when_reduced(rank);
   for (const int transfer : sends) {
     if (is_due(transfer)) send(transfer);
   }
@@ -83,7 +89,8 @@ void MessageClock::Run::look_for_lockstep() {
   if (lockstep_.complete || lockstep_.entered == 0) return;
   if (lockstep_.entered != clock_.phases_[lockstep_.phase].participants) return;
   const Phase& phase = schedule_.phases[lockstep_.phase];
-  if (phase.one_by_one || started_ != schedule_.ranks || flows_ != static_cast<int>(phase.transfers.size())) return;
+  if (phase.one_by_one || phase.window != 0 || receivers_move(phase)) return;  // repeats are not alike
+  if (started_ != schedule_.ranks || flows_ != static_cast<int>(phase.transfers.size())) return;
   lockstep_.complete = true;
   if (lockstep_.follows && lockstep_.repeat + 1 < phase.repeats) multiply();
 }
@@ -126,8 +133,12 @@ void MessageClock::Run::start(int transfer, Bytes bytes) {
   in_flight_[index] = bytes;
   sent_ += bytes;
   ++flows_;
-  network_.start(clock_.route_of(transfer, repeat), clock_.routed_.leg(phase, position, repeat).latency, bytes,
-                 transfer);
+  if (repeat == 0 || !receivers_move(schedule_.phases[phase])) {
+    network_.start(clock_.routes_[index], clock_.routed_.legs(phase)[position].latency, bytes, transfer);
+    return;
+  }
+  const RoutedSchedule::Leg leg = clock_.routed_.leg(phase, position, repeat);
+  network_.start(clock_.route_over(leg), leg.latency, bytes, transfer);
 }
 
 bool MessageClock::Run::send_next(int transfer) {
@@ -143,16 +154,34 @@ void MessageClock::Run::done(int transfer) {
   const auto index = static_cast<std::size_t>(transfer);
   const int repeat = completed_[index]++;
   const Transfer ends = clock_.placed(transfer, repeat);
-  count_for(ends.from, transfer, repeat);
-  count_for(ends.to, transfer, repeat);
+  count_for(ends.from, transfer, repeat, Seconds(0));
+  count_for(ends.to, transfer, repeat, time_to_reduce(transfer, repeat));
 }
 
-void MessageClock::Run::count_for(int rank, int transfer, int repeat) {
+Seconds MessageClock::Run::time_to_reduce(int transfer, int repeat) const {
+  const auto& [phase, index] = clock_.transfers_[static_cast<std::size_t>(transfer)];
+  const BytesPerSecond rate = clock_.routed_.legs(phase)[index].reduce_rate;
+  if (rate == BytesPerSecond::infinity()) return Seconds(0);
+  return chunks_.of(schedule_, schedule_.phases[phase], clock_.placed(transfer, repeat)) / rate;
+}
+
+void MessageClock::Run::leave_when_reduced(int rank) {
+  const Seconds reduced(progress_[static_cast<std::size_t>(rank)].reduced);
+  if (reduced <= network_.now()) {
+    ready_.push_back(rank);
+  } else {
+    network_.call_at(reduced, static_cast<int>(clock_.transfers_.size()) + schedule_.ranks + rank);
+  }
+}
+
+void MessageClock::Run::count_for(int rank, int transfer, int repeat, Seconds reducing) {
   Progress& at = progress_[static_cast<std::size_t>(rank)];
   const bool in_this_round =
       at.phase == clock_.transfers_[static_cast<std::size_t>(transfer)].phase && at.repeat == repeat;
   // A rank that has not started yet has nothing missing; it looks at what is completed when it enters.
-  if (in_this_round && at.missing > 0 && --at.missing == 0) ready_.push_back(rank);
+  if (!in_this_round || at.missing == 0) return;
+  at.reduced = std::max(at.reduced, network_.now().si()) + reducing.si();
+  if (--at.missing == 0) leave_when_reduced(rank);
 }
 
 void MessageClock::Run::drain() {

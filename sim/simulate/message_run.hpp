@@ -22,7 +22,8 @@ class MessageClock::Run {
   struct Progress {
     std::size_t phase = 0;
     int repeat = 0;
-    int missing = 0;  // own transfers of this round that are not done
+    int missing = 0;     // own transfers of this round that are not done
+    double reduced = 0;  // when all that has arrived of this round is reduced
     bool finished = false;
   };
   /// Ranks that entered the repeat at the very same moment.
@@ -43,7 +44,9 @@ class MessageClock::Run {
   /// Sends the next message of a transfer that has more than one, if there is one left.
   bool send_next(int transfer);
   void done(int transfer);
-  void count_for(int rank, int transfer, int repeat);
+  void count_for(int rank, int transfer, int repeat, Seconds reducing);
+  void leave_when_reduced(int rank);
+  [[nodiscard]] Seconds time_to_reduce(int transfer, int repeat) const;
   void drain();
   void note_entry(const Progress& at);
   void look_for_lockstep();

@@ -1,6 +1,8 @@
 #include "simulate/recurrence.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace farandole {
 namespace {
@@ -18,15 +20,36 @@ bool is_ring(const Phase& phase, Eigen::Index ranks) {
 
 void carry_ring(RankTimes& moments, const Phase& phase, const TransferCosts& costs) {
   const Eigen::Index n = moments.size();
-  if (phase.repeats >= n - 1 && (costs == costs[0]).all()) {
-    moments.setConstant(moments.maxCoeff() + phase.repeats * costs[0]);
+  const auto& [sending, reducing] = costs;
+  const bool mixed = phase.repeats >= n - 1 && (reducing == 0).all();
+  if ((sending == sending[0]).all() && (reducing == reducing[0]).all() && (mixed || (moments == moments[0]).all())) {
+    moments.setConstant(moments.maxCoeff() + phase.repeats * (sending[0] + reducing[0]));
     return;
   }
   RankTimes sent(n);
   for (int repeat = 0; repeat < phase.repeats; ++repeat) {
-    sent = moments + costs;
-    moments.tail(n - 1) = sent.tail(n - 1).max(sent.head(n - 1));
-    moments[0] = std::max(sent[0], sent[n - 1]);
+    sent = moments + sending;
+    moments.tail(n - 1) = sent.tail(n - 1).max(moments.tail(n - 1).max(sent.head(n - 1)) + reducing.head(n - 1));
+    moments[0] = std::max(sent[0], std::max(moments[0], sent[n - 1]) + reducing[n - 1]);
+  }
+}
+
+/// Something to reduce that is at its receiver.
+struct Arrival {
+  int rank;
+  double moment;
+  double work;
+};
+
+/// Every rank takes what has arrived one by one, in the order in which it came.
+void reduce(std::vector<Arrival> arrivals, RankTimes& moments) {
+  std::ranges::sort(arrivals, {}, [](const Arrival& a) { return std::pair(a.rank, a.moment); });
+  int rank = -1;
+  double busy = 0;
+  for (const Arrival& arrival : arrivals) {
+    busy = (arrival.rank == rank ? std::max(busy, arrival.moment) : arrival.moment) + arrival.work;
+    rank = arrival.rank;
+    moments[rank] = std::max(moments[rank], busy);
   }
 }
 
@@ -35,11 +58,18 @@ void carry_ring(RankTimes& moments, const Phase& phase, const TransferCosts& cos
 void carry_once(RankTimes& moments, const Schedule& schedule, const Phase& phase, int repeat,
                 const TransferCosts& costs) {
   RankTimes next = moments;
+  std::vector<Arrival> to_reduce;
   for_each_transfer(schedule, phase, repeat, [&](const Transfer& transfer, std::size_t index) {
-    const double done = moments[transfer.from] + costs[static_cast<Eigen::Index>(index)];
+    const auto i = static_cast<Eigen::Index>(index);
+    const double done = moments[transfer.from] + costs.sending[i];
     next[transfer.from] = std::max(next[transfer.from], done);
-    next[transfer.to] = std::max(next[transfer.to], done);
+    if (costs.reducing[i] > 0) {
+      to_reduce.push_back({transfer.to, std::max(done, moments[transfer.to]), costs.reducing[i]});
+    } else {
+      next[transfer.to] = std::max(next[transfer.to], done);
+    }
   });
+  reduce(std::move(to_reduce), next);
   moments.swap(next);
 }
 

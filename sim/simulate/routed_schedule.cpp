@@ -1,31 +1,40 @@
 #include "simulate/routed_schedule.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace farandole {
 
 RoutedSchedule::RoutedSchedule(Schedule schedule, const Platform& platform, const Placement& placement)
-    : schedule_(std::move(schedule)), where_(std::make_shared<std::pair<Platform, Placement>>(platform, placement)) {
+    : schedule_(std::move(schedule)) {
+  capacities_.reserve(platform.links.size());
   for (const Link& link : platform.links) capacities_.push_back(link.capacity);
   for (const Phase& phase : schedule_.phases) {
     auto& legs = legs_.emplace_back();
     legs.reserve(transfers_per_round(phase));
     for (const Transfer& transfer : phase.transfers) {
       for (int lane = 0; lane < phase.fan; ++lane) {
-        legs.push_back(between(transfer.from, in_repeat(schedule_, phase, transfer, transfer.start, lane).to));
+        legs.push_back(between(platform, placement, in_repeat(schedule_, phase, transfer, transfer.start, lane)));
       }
     }
   }
-  if (std::ranges::none_of(schedule_.phases, receivers_move)) where_.reset();
+  if (std::ranges::any_of(schedule_.phases, receivers_move)) {
+    where_ = std::make_shared<std::pair<Platform, Placement>>(platform, placement);
+  }
 }
 
-RoutedSchedule::Leg RoutedSchedule::between(int from, int to) const {
-  const auto& [platform, placement] = *where_;
-  Route route = platform.route(placement.device_of_rank[static_cast<std::size_t>(from)],
-                               placement.device_of_rank[static_cast<std::size_t>(to)]);
+RoutedSchedule::Leg RoutedSchedule::between(const Platform& platform, const Placement& placement,
+                                            const Transfer& transfer) const {
+  Route route = platform.route(placement.device_of_rank[static_cast<std::size_t>(transfer.from)],
+                               placement.device_of_rank[static_cast<std::size_t>(transfer.to)]);
   BytesPerSecond narrowest = BytesPerSecond::infinity();
-  for (const int link : route.links) narrowest = std::min(narrowest, capacities_[static_cast<std::size_t>(link)]);
-  return {std::move(route.links), route.latency, narrowest};
+  for (const int link : route.links) {
+    const auto share = static_cast<double>(std::ranges::count(route.links, link)) / route.paths;
+    narrowest = std::min(narrowest, capacities_[static_cast<std::size_t>(link)] / share);
+  }
+  const bool reduces = transfer.action != Action::copy;
+  return {std::move(route.links), route.latency, narrowest, route.paths,
+          reduces ? platform.transport.reduce_rate : BytesPerSecond::infinity()};
 }
 
 RoutedSchedule::Leg RoutedSchedule::leg(std::size_t phase, std::size_t index, int repeat) const {
@@ -33,7 +42,22 @@ RoutedSchedule::Leg RoutedSchedule::leg(std::size_t phase, std::size_t index, in
   if (repeat == 0 || !receivers_move(pattern)) return legs_[phase][index];
   const auto fan = static_cast<std::size_t>(pattern.fan);
   const Transfer& transfer = pattern.transfers[index / fan];
-  return between(transfer.from, in_repeat(schedule_, pattern, transfer, repeat, static_cast<int>(index % fan)).to);
+  return between(where_->first, where_->second,
+                 in_repeat(schedule_, pattern, transfer, repeat, static_cast<int>(index % fan)));
+}
+
+int RoutedSchedule::parts() const {
+  int parts = 1;
+  for (std::size_t phase = 0; phase < legs_.size(); ++phase) {
+    const Phase& pattern = schedule_.phases[phase];
+    const int repeats = receivers_move(pattern) ? pattern.repeats : 1;
+    for (int repeat = 0; repeat < repeats; ++repeat) {
+      for (std::size_t index = 0; index < legs_[phase].size(); ++index) {
+        parts = std::lcm(parts, repeat == 0 ? legs_[phase][index].paths : leg(phase, index, repeat).paths);
+      }
+    }
+  }
+  return parts;
 }
 
 bool receivers_move(const Phase& phase) {

@@ -23,7 +23,9 @@ class RoutedSchedule {
   struct Leg {
     std::vector<int> links;
     Seconds latency;
-    BytesPerSecond narrowest;  // smallest capacity on the way
+    BytesPerSecond narrowest;  // what it gets where nothing else is sent: the least capacity * paths / times listed
+    int paths = 1;             // as in Route: a transfer of rate r takes r * times listed / paths of a link
+    BytesPerSecond reduce_rate = BytesPerSecond::infinity();  // at which the receiver reduces it; infinite: at no cost
   };
 
   /// From its parts: legs per phase and transfer, and the capacities of the links they name.
@@ -36,9 +38,11 @@ class RoutedSchedule {
   /// The leg of a transfer in any repeat.
   [[nodiscard]] Leg leg(std::size_t phase, std::size_t index, int repeat) const;
   [[nodiscard]] std::span<const BytesPerSecond> capacities() const { return capacities_; }
+  /// The least number of equal parts that every leg's paths divide; O(legs of all repeats).
+  [[nodiscard]] int parts() const;
 
  private:
-  [[nodiscard]] Leg between(int from, int to) const;
+  [[nodiscard]] Leg between(const Platform& platform, const Placement& placement, const Transfer& transfer) const;
 
   Schedule schedule_;
   std::vector<std::vector<Leg>> legs_;

@@ -1,6 +1,7 @@
 #include "simulate/transfer_costs.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "simulate/fluid_network.hpp"
 
@@ -72,10 +73,10 @@ TransferRates latencies(const Legs& legs) {
 }
 
 TransferRates shared_rates(const RoutedSchedule& routed, const Legs& legs, const std::vector<Bytes>& lengths) {
-  std::vector<int> flows(routed.capacities().size(), 0);
+  std::vector<double> load(routed.capacities().size(), 0);
   for (std::size_t t = 0; t < legs.size(); ++t) {
     if (lengths[t] == Bytes(0)) continue;
-    for (const int link : legs[t].links) ++flows[static_cast<std::size_t>(link)];
+    for (const int link : legs[t].links) load[static_cast<std::size_t>(link)] += 1.0 / legs[t].paths;
   }
   TransferRates rates = latencies(legs);
   for (std::size_t t = 0; t < legs.size(); ++t) {
@@ -83,7 +84,7 @@ TransferRates shared_rates(const RoutedSchedule& routed, const Legs& legs, const
     BytesPerSecond rate = BytesPerSecond::infinity();
     for (const int link : legs[t].links) {
       const auto index = static_cast<std::size_t>(link);
-      rate = std::min(rate, routed.capacities()[index] / flows[index]);
+      rate = std::min(rate, routed.capacities()[index] / load[index]);
     }
     rates.inverse_rate[static_cast<Eigen::Index>(t)] = 1 / rate.si();
   }
@@ -93,10 +94,12 @@ TransferRates shared_rates(const RoutedSchedule& routed, const Legs& legs, const
 TransferRates simulated_rates(const RoutedSchedule& routed, const Legs& legs, const std::vector<Bytes>& lengths) {
   std::vector<FluidLink> links;
   for (const BytesPerSecond capacity : routed.capacities()) links.push_back({capacity});
-  FluidNetwork network(links);
+  int parts = 1;
+  for (const RoutedSchedule::Leg& leg : legs) parts = std::lcm(parts, leg.paths);
+  FluidNetwork network(links, parts);
   for (std::size_t t = 0; t < legs.size(); ++t) {
     if (lengths[t] == Bytes(0)) continue;
-    network.start(network.add_route(legs[t].links), Seconds(0), lengths[t], static_cast<int>(t));
+    network.start(network.add_route(legs[t].links, legs[t].paths), Seconds(0), lengths[t], static_cast<int>(t));
   }
   TransferRates rates = latencies(legs);
   network.run([&](int t) { rates.inverse_rate[t] = network.now().si() / lengths[static_cast<std::size_t>(t)].si(); });
@@ -124,10 +127,13 @@ TransferCosts transfer_costs(const RoutedSchedule& routed, std::size_t phase, in
                              const ChunkSizes& sizes) {
   const auto bytes = bytes_of_round(routed, phase, repeat, sizes);
   const Eigen::ArrayXd messages = messages_of_round(routed, phase, repeat, sizes);
-  TransferCosts costs(rates.latency.size());
-  for (Eigen::Index t = 0; t < costs.size(); ++t) {
-    const double length = bytes[static_cast<std::size_t>(t)].si();
-    costs[t] = length > 0 ? messages[t] * rates.latency[t] + length * rates.inverse_rate[t] : 0;
+  const Eigen::Index transfers = rates.latency.size();
+  TransferCosts costs{Eigen::ArrayXd(transfers), Eigen::ArrayXd(transfers)};
+  for (Eigen::Index t = 0; t < transfers; ++t) {
+    const Bytes length = bytes[static_cast<std::size_t>(t)];
+    const double sending = messages[t] * rates.latency[t] + length.si() * rates.inverse_rate[t];
+    costs.sending[t] = length > Bytes(0) ? sending : 0;
+    costs.reducing[t] = (length / routed.legs(phase)[static_cast<std::size_t>(t)].reduce_rate).si();
   }
   return costs;
 }

@@ -1,8 +1,12 @@
 // What one round of each transfer of a phase costs, by closed form or by asking SimGrid for the rates:
 //
-//   cost(t) = messages(t) * latency(t) + bytes(t) * inverse_rate(t), and nothing where there is nothing to send
+//   sending(t) = messages(t) * latency(t) + bytes(t) * inverse_rate(t), and nothing where there is nothing to send
+//   reducing(t) = bytes(t) / reduce rate, where the receiver reduces and that costs something (gamma)
 //
-// with one message but for what is sent one by one.
+// with one message but for what is sent one by one. Reducing comes after sending, in series: it begins when all of the
+// transfer is there. It takes the receiver's time, not the links', and what arrives together is reduced one after the
+// other (simulate/recurrence.hpp, and likewise message by message).
+//
 // Rates are those of all transfers of the round under way at once. They depend on how long these are beside one
 // another, which is the same for every size; so they are asked for once, for chunks of about a GiB. In a phase of
 // several repeats, chunks that differ by a byte are all counted as the longest, which is exact for a ring's makespan,
@@ -27,7 +31,8 @@ struct TransferRates {
 /// Whether one repeat of the phase costs something else than another.
 bool costs_vary(const RoutedSchedule& routed, std::size_t phase);
 
-/// The rate is the smallest capacity / flows over the links of the way (the contention factor of the most loaded link).
+/// The rate is the smallest capacity / load over the links of the way (the contention factor of the most loaded link);
+/// the load is that of all transfers of the round, each as often as it crosses the link over one of its paths.
 /// `repeat` matters where costs vary.
 TransferRates analytic_rates(const RoutedSchedule& routed, std::size_t phase, int repeat);
 

@@ -1,4 +1,5 @@
 // Contended networks drawn at random: every end as progressive filling in long double has it.
+#include <array>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -39,11 +40,14 @@ void expect_equal(const support::Ends& simulated, const support::Ends& exact, st
   }
 }
 
-void compare(std::uint64_t seed, bool together) {
+void compare(std::uint64_t seed, bool together, bool split = false) {
   Random random(seed);
   const std::vector<FluidLink> links = draw_links(random);
   std::vector<support::Flow> flows(static_cast<std::size_t>(draw(random, 2, 24)));
-  for (support::Flow& flow : flows) flow = draw_flow(random, links.size(), together);
+  for (support::Flow& flow : flows) {
+    flow = draw_flow(random, links.size(), together);
+    if (split) flow.paths = std::array{1, 2, 3, 4, 6}[static_cast<std::size_t>(draw(random, 0, 4))];
+  }
   expect_equal(support::ends_of<FluidNetwork>(links, flows), support::ends_of<support::MaxMinNetwork>(links, flows),
                seed);
 }
@@ -54,6 +58,10 @@ TEST(FluidNetworkAtRandom, FlowsThatStartTogetherEndAsProgressiveFillingHasIt) {
 
 TEST(FluidNetworkAtRandom, FlowsThatStartAtDifferentTimesEndAsProgressiveFillingHasIt) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) compare(seed, false);
+}
+
+TEST(FluidNetworkAtRandom, FlowsThatAreSplitOverPathsEndAsProgressiveFillingHasIt) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) compare(seed, seed % 2 == 0, true);
 }
 
 // Every flow starts the next one over its route, as the ranks of a collective do.

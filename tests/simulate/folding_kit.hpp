@@ -32,6 +32,26 @@ inline Platform leaf_spine(int leaves, int nodes_per_leaf, int devices, BytesPer
   return platform;
 }
 
+/// The same with several spines, over which all that leaves a leaf is split evenly.
+inline Platform split_leaf_spine(int leaves, int nodes_per_leaf, int devices, BytesPerSecond nic, BytesPerSecond uplink,
+                                 int spines) {
+  Platform platform = leaf_spine(leaves * spines, 1, devices, nic, uplink);  // for so many uplinks
+  Platform nodes = nodes_of(leaves * nodes_per_leaf, devices, 4 * nic, nic, 2_us);
+  const int first = nodes.first_network_link();
+  nodes.links.insert(nodes.links.end(), platform.links.begin() + platform.first_network_link(), platform.links.end());
+  nodes.network.paths = [=](int from, int to) -> Paths {
+    const int sender = from / nodes_per_leaf;
+    const int receiver = to / nodes_per_leaf;
+    if (sender == receiver) return {{}};
+    Paths paths;
+    for (int spine = 0; spine < spines; ++spine) {
+      paths.push_back({first + 2 * (sender * spines + spine), first + 2 * (receiver * spines + spine) + 1});
+    }
+    return paths;
+  };
+  return nodes;
+}
+
 /// Every path with `change` done to its links.
 inline Paths changed(Paths paths, const std::function<int(int)>& change) {
   for (Path& path : paths) std::ranges::transform(path, path.begin(), change);
@@ -137,7 +157,12 @@ inline const std::vector<ScheduleOf>& schedules_to_fold() {
     std::vector<ScheduleOf> list{all_at_once, exchange_by_bits, through_one, ring_of_pairs, braided_rings};
     for (const Algorithm& row : algorithms()) {
       const auto build = row.build;
-      if (is_foldable(build(Shape(6)))) list.emplace_back([build](int ranks) { return build(Shape(ranks)); });
+      if (!is_foldable(build(Shape(6)))) continue;
+      list.emplace_back([build](int ranks) {
+        Shape shape(ranks);
+        shape.ranks_per_node = 2;
+        return build(shape);
+      });
     }
     return list;
   }();

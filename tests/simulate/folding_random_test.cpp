@@ -14,7 +14,11 @@ BytesPerSecond draw_rate(Random& random) {
 }
 
 Platform draw_shape(Random& random) {
-  const int kind = draw(random, 0, 5);
+  const int kind = draw(random, 0, 6);
+  if (kind == 6) {
+    return test::split_leaf_spine(draw(random, 2, 4), draw(random, 1, 3), draw(random, 1, 2), draw_rate(random),
+                                  draw_rate(random), draw(random, 2, 3));
+  }
   if (kind == 0) return test::star(draw(random, 2, 16), draw_rate(random), 2_us);
   if (kind == 1) return test::two_level(draw(random, 1, 5), draw(random, 2, 4), draw_rate(random), draw_rate(random));
   Platform platform = test::leaf_spine(draw(random, 1, 4), draw(random, 1, 3), draw(random, 1, 3), draw_rate(random),
@@ -32,6 +36,7 @@ Platform draw_platform(Random& random) {
   for (std::size_t link = 0; link < platform.links.size() && far < 8; link += static_cast<std::size_t>(far)) {
     platform.links[link].latency += 40_us;
   }
+  if (draw(random, 0, 2) == 0) platform.transport.reduce_rate = draw_rate(random);
   return platform;
 }
 
@@ -59,8 +64,9 @@ Case draw_case(Random& random) {
   const int ranks = draw(random, 0, 2) > 0 ? devices : draw(random, 2, devices);
   const Placement placement = sorted ? test::in_order(ranks) : test::shuffled(random, ranks, devices);
   const auto which = static_cast<std::size_t>(draw(random, 0, static_cast<int>(test::schedules_to_fold().size()) - 1));
-  return {RoutedSchedule(test::schedules_to_fold()[which](ranks), platform, placement), draw_start(random, ranks),
-          Bytes(static_cast<double>(ranks) * draw(random, 1, 500'000))};
+  const Schedule schedule = test::schedules_to_fold()[which](ranks);
+  const Bytes size(static_cast<double>(schedule.chunks) * draw(random, 1, 500'000));
+  return {RoutedSchedule(schedule, platform, placement), draw_start(random, ranks), size};
 }
 
 void expect_equal(const RankTimes& folded, const RankTimes& unfolded, std::uint64_t seed) {

@@ -115,11 +115,12 @@ TEST(Recurrence, OfARingWithEqualCostsHasItsClosedForm) {
   RankTimes start(7);
   start << 3, 1, 4, 1, 5, 9, 2;
   RankTimes shortcut = start;
-  carry(shortcut, ring, phase, TransferCosts::Constant(7, 0.5));
+  const Eigen::ArrayXd free = Eigen::ArrayXd::Zero(7);
+  carry(shortcut, ring, phase, {Eigen::ArrayXd::Constant(7, 0.5), free});
   RankTimes rounds = start;
-  TransferCosts nearly = TransferCosts::Constant(7, 0.5);
+  Eigen::ArrayXd nearly = Eigen::ArrayXd::Constant(7, 0.5);
   nearly[3] = std::nextafter(0.5, 0);
-  carry(rounds, ring, phase, nearly);
+  carry(rounds, ring, phase, {nearly, free});
   for (int rank = 0; rank < 7; ++rank) EXPECT_NEAR(shortcut[rank], rounds[rank], 1e-12);
   EXPECT_DOUBLE_EQ(shortcut[0], 9 + 6 * 0.5);
 }

@@ -1,6 +1,7 @@
 // Plays a list of flows on a FluidNetwork, or on anything with its interface, and says when each ends.
 #pragma once
 
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -13,16 +14,19 @@ struct Flow {
   Seconds latency;
   Bytes size;
   Seconds start = Seconds(0);
+  int paths = 1;  // over which it is split
 };
 
 using Ends = std::vector<double>;  // seconds, in the order of the flows
 
 template <class Network>
 Ends ends_of(std::span<const FluidLink> links, const std::vector<Flow>& flows) {
-  Network network(links);
+  int parts = 1;
+  for (const Flow& flow : flows) parts = std::lcm(parts, flow.paths);
+  Network network(links, parts);
   Ends ends(flows.size(), -1);
   for (std::size_t i = 0; i < flows.size(); ++i) {
-    network.start_at(flows[i].start, network.add_route(flows[i].links), flows[i].latency, flows[i].size,
+    network.start_at(flows[i].start, network.add_route(flows[i].links, flows[i].paths), flows[i].latency, flows[i].size,
                      static_cast<int>(i));
   }
   network.run([&](int tag) { ends[static_cast<std::size_t>(tag)] = network.now().si(); });

@@ -19,11 +19,17 @@ using Exact = long double;
 
 struct Sender {
   std::vector<int> links;  // a link may be listed more than once
+  int paths = 1;           // over which it is split
   Exact left = 0;          // bytes
   int tag = 0;
   Exact rate = 0;
   bool full = false;  // the rate is final
 };
+
+/// How much of a link a sender takes for each byte per second of its own.
+inline Exact share_of(const Sender& sender, int link) {
+  return static_cast<Exact>(std::count(sender.links.begin(), sender.links.end(), link)) / sender.paths;
+}
 
 /// The level at which the first link fills up: min over links of (capacity - carried by final flows) / count of others.
 inline Exact next_level(const std::vector<Exact>& capacities, const std::vector<Sender>& senders) {
@@ -32,8 +38,7 @@ inline Exact next_level(const std::vector<Exact>& capacities, const std::vector<
     Exact room = capacities[link];
     Exact growing = 0;
     for (const Sender& sender : senders) {
-      const auto times =
-          static_cast<Exact>(std::count(sender.links.begin(), sender.links.end(), static_cast<int>(link)));
+      const Exact times = share_of(sender, static_cast<int>(link));
       if (sender.full) {
         room -= times * sender.rate;
       } else {
@@ -51,8 +56,7 @@ inline bool is_full(const Sender& sender, Exact level, const std::vector<Exact>&
   return std::any_of(sender.links.begin(), sender.links.end(), [&](int link) {
     Exact carried = 0;
     for (const Sender& other : senders) {
-      const auto times = static_cast<Exact>(std::count(other.links.begin(), other.links.end(), link));
-      carried += times * (other.full ? other.rate : level);
+      carried += share_of(other, link) * (other.full ? other.rate : level);
     }
     return carried >= capacities[static_cast<std::size_t>(link)] * (1 - Exact(1e-15));
   });
@@ -75,12 +79,12 @@ inline void max_min_rates(const std::vector<Exact>& capacities, std::vector<Send
 
 class MaxMinNetwork {
  public:
-  explicit MaxMinNetwork(std::span<const FluidLink> links) {
+  explicit MaxMinNetwork(std::span<const FluidLink> links, int /*parts*/ = 1) {
     for (const FluidLink& link : links) capacities_.push_back(link.capacity.si());
   }
 
-  int add_route(std::span<const int> links) {
-    routes_.emplace_back(links.begin(), links.end());
+  int add_route(std::span<const int> links, int paths = 1) {
+    routes_.push_back({{links.begin(), links.end()}, paths});
     return static_cast<int>(routes_.size()) - 1;
   }
 
@@ -88,7 +92,10 @@ class MaxMinNetwork {
 
   void start_at(Seconds when, int route, Seconds latency, Bytes size, int tag) {
     const Exact date = std::max(Exact(when.si()), clock_) + Exact(latency.si());
-    pending_.emplace(date, Sender{routes_[static_cast<std::size_t>(route)], size.si(), tag});
+    Sender sender = routes_[static_cast<std::size_t>(route)];
+    sender.left = size.si();
+    sender.tag = tag;
+    pending_.emplace(date, std::move(sender));
   }
 
   void run(const std::function<void(int tag)>& done) {
@@ -128,7 +135,7 @@ class MaxMinNetwork {
   }
 
   std::vector<Exact> capacities_;
-  std::vector<std::vector<int>> routes_;
+  std::vector<Sender> routes_;  // senders to be
   std::multimap<Exact, Sender> pending_;
   std::vector<Sender> senders_;
   Exact clock_ = 0;

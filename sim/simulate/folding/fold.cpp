@@ -11,24 +11,28 @@
 namespace farandole {
 namespace {
 
-/// Whatever tells vertices apart from the start: what they are, and their start, capacity or phase, latency and length.
+/// Whatever tells vertices apart from the start: what they are, and their start, capacity or phase, latency and so on.
 Colouring first_colours(const Incidence& graph, const RoutedSchedule& routed, const RankTimes& start) {
   enum class Kind : std::uint8_t { rank, transfer, link };
-  std::map<std::tuple<Kind, std::size_t, double, int>, int> numbers;
+  // What it is, its phase, start or latency or capacity, rate of reducing, chunks, paths, first repeat.
+  std::map<std::tuple<Kind, std::size_t, double, double, int, int, int>, int> numbers;
   Colouring colours;
   colours.reserve(static_cast<std::size_t>(graph.vertices()));
-  const auto add = [&](Kind kind, std::size_t phase, double value, int chunks) {
-    colours.push_back(
-        numbers.try_emplace({kind, phase, value, chunks}, static_cast<int>(numbers.size())).first->second);
+  const auto add = [&](Kind kind, double value, std::size_t phase = 0, double rate = 0, int chunks = 0, int paths = 0,
+                       int first = 0) {
+    const auto fresh = static_cast<int>(numbers.size());
+    colours.push_back(numbers.try_emplace({kind, phase, value, rate, chunks, paths, first}, fresh).first->second);
   };
-  for (const double moment : start) add(Kind::rank, 0, moment, 0);
+  for (const double moment : start) add(Kind::rank, moment);
   for (std::size_t phase = 0; phase < routed.schedule().phases.size(); ++phase) {
     const auto& transfers = routed.schedule().phases[phase].transfers;
     for (std::size_t t = 0; t < transfers.size(); ++t) {
-      add(Kind::transfer, phase, routed.legs(phase)[t].latency.si(), transfers[t].count);
+      const RoutedSchedule::Leg& leg = routed.legs(phase)[t];
+      add(Kind::transfer, leg.latency.si(), phase, leg.reduce_rate.si(), transfers[t].count, leg.paths,
+          transfers[t].start);
     }
   }
-  for (const BytesPerSecond capacity : routed.capacities()) add(Kind::link, 0, capacity.si(), 0);
+  for (const BytesPerSecond capacity : routed.capacities()) add(Kind::link, capacity.si());
   return colours;
 }
 
@@ -43,6 +47,7 @@ class Quotient {
  private:
   int& class_of(int vertex) { return class_of_[static_cast<std::size_t>(colours_[static_cast<std::size_t>(vertex)])]; }
   int add_ranks();
+  [[nodiscard]] BytesPerSecond together(const RoutedSchedule::Leg& leg, int transfer, int receiver) const;
   void add_phase(std::size_t phase);
   void add_links();
   void add_link(int link);
@@ -56,6 +61,7 @@ class Quotient {
   Schedule schedule_;
   std::vector<std::vector<RoutedSchedule::Leg>> legs_;
   std::vector<RoutedSchedule::Leg*> leg_of_;  // by colour of a transfer
+  std::vector<int> paths_of_;                 // likewise, of its members
   std::vector<BytesPerSecond> capacities_;
   int next_transfer_ = 0;
 };
@@ -63,7 +69,7 @@ class Quotient {
 Folding Quotient::read() {
   const Schedule& whole = routed_.schedule();
   const int ranks = add_ranks();
-  schedule_ = {whole.operation, whole.algorithm, ranks, whole.chunks, {}};
+  schedule_ = {whole.operation, whole.algorithm, ranks, whole.chunks, {}, whole.rows};
   schedule_.copies = whole.copies;
   for (std::size_t phase = 0; phase < whole.phases.size(); ++phase) add_phase(phase);
   add_links();
@@ -83,7 +89,8 @@ int Quotient::add_ranks() {
 
 void Quotient::add_phase(std::size_t phase) {
   const Phase& whole = routed_.schedule().phases[phase];
-  Phase& folded = schedule_.phases.emplace_back(Phase{whole.name, {}, whole.repeats, whole.chunk_step});
+  Phase& folded = schedule_.phases.emplace_back(whole);
+  folded.transfers.clear();
   auto& legs = legs_.emplace_back();
   auto& classes = class_of_transfer_.emplace_back();
   for (std::size_t position = 0; position < whole.transfers.size(); ++position) {
@@ -91,21 +98,34 @@ void Quotient::add_phase(std::size_t phase) {
     if (number < 0) {
       number = static_cast<int>(legs.size());
       const Transfer& first = whole.transfers[position];
-      folded.transfers.push_back({class_of(first.from), class_of(first.to), first.chunk, first.action, first.count});
+      folded.transfers.push_back(
+          {class_of(first.from), class_of(first.to), first.chunk, first.action, first.count, first.start});
       const RoutedSchedule::Leg& leg = routed_.legs(phase)[position];
-      legs.push_back({{}, leg.latency, leg.narrowest});
+      legs.push_back({{}, leg.latency, leg.narrowest, 1, together(leg, next_transfer_ - 1, first.to)});
     }
     classes.push_back(number);
   }
 }
 
+/// The rate for one of all transfers of a class that the rank receives at the same moment, one after the other.
+BytesPerSecond Quotient::together(const RoutedSchedule::Leg& leg, int transfer, int receiver) const {
+  if (leg.reduce_rate == BytesPerSecond::infinity()) return leg.reduce_rate;
+  const int colour = colours_[static_cast<std::size_t>(graph_.transfer(transfer))];
+  const auto is_alike = [&](const Incidence::Neighbour& n) {
+    return n.bond == Bond::receives && colours_[static_cast<std::size_t>(n.vertex)] == colour;
+  };
+  return leg.reduce_rate / static_cast<double>(std::ranges::count_if(graph_.neighbours(receiver), is_alike));
+}
+
 void Quotient::add_links() {
   leg_of_.assign(colours_.size(), nullptr);
+  paths_of_.assign(colours_.size(), 1);
   int transfer = 0;
   for (std::size_t phase = 0; phase < legs_.size(); ++phase) {
-    for (const int number : class_of_transfer_[phase]) {
-      const int colour = colours_[static_cast<std::size_t>(graph_.transfer(transfer++))];
-      leg_of_[static_cast<std::size_t>(colour)] = &legs_[phase][static_cast<std::size_t>(number)];
+    for (std::size_t position = 0; position < class_of_transfer_[phase].size(); ++position) {
+      const auto colour = static_cast<std::size_t>(colours_[static_cast<std::size_t>(graph_.transfer(transfer++))]);
+      leg_of_[colour] = &legs_[phase][static_cast<std::size_t>(class_of_transfer_[phase][position])];
+      paths_of_[colour] = routed_.legs(phase)[position].paths;
     }
   }
   for (int link = 0; link < graph_.links(); ++link) {
@@ -121,10 +141,15 @@ void Quotient::add_link(int link) {
   for (const auto& crossing : graph_.neighbours(graph_.link(link))) {
     ++times[colours_[static_cast<std::size_t>(crossing.vertex)]];
   }
-  int divisor = times.begin()->second;  // a link that nothing crosses is not added
-  for (const auto& [colour, count] : times) divisor = std::gcd(divisor, count);
+  int parts = 1;
+  for (const auto& [colour, count] : times) parts = std::lcm(parts, paths_of_[static_cast<std::size_t>(colour)]);
+  int divisor = 0;
+  for (auto& [colour, count] : times) {
+    count *= parts / paths_of_[static_cast<std::size_t>(colour)];
+    divisor = std::gcd(divisor, count);
+  }
   const auto index = static_cast<int>(capacities_.size());
-  capacities_.push_back(routed_.capacities()[static_cast<std::size_t>(link)] / divisor);
+  capacities_.push_back(routed_.capacities()[static_cast<std::size_t>(link)] * parts / divisor);
   for (const auto& [colour, count] : times) {
     auto& links = leg_of_[static_cast<std::size_t>(colour)]->links;
     links.insert(links.end(), static_cast<std::size_t>(count / divisor), index);
@@ -134,11 +159,8 @@ void Quotient::add_link(int link) {
 }  // namespace
 
 bool is_foldable(const Schedule& schedule) {
-  const auto is_plain = [](const Phase& phase) {
-    return phase.row_step == 0 && phase.peer_step == 0 && phase.fan == 1 && phase.window == 0 && phase.bundle.empty() &&
-           !phase.one_by_one;
-  };
-  return schedule.rows == 1 && schedule.weights.empty() && std::ranges::all_of(schedule.phases, is_plain);
+  const auto is_plain = [](const Phase& phase) { return phase.peer_step == 0 && phase.fan == 1 && !phase.one_by_one; };
+  return schedule.weights.empty() && std::ranges::all_of(schedule.phases, is_plain);
 }
 
 bool Folding::is_worthwhile() const {

@@ -2,10 +2,12 @@
 //
 // The result is a RoutedSchedule again, smaller, which every clock times as it times any other:
 //   - its ranks are classes of ranks and its transfers classes of transfers, from class to class (often to its own);
-//   - its links are classes of links. Where one link of class l carries k(l, c) transfers of class c, the quotient's
-//     link has the capacity C / g, g = gcd over c of k(l, c), and the route of c lists it k(l, c) / g times. The
-//     constraint of the quotient, sum over c of k/g rate(c) <= C/g, is then that of any one link of the class. How many
-//     links of the class a single transfer crosses is of no account.
+//   - its links are classes of links. Where one link of class l carries k(l, c) transfers of class c, each split over
+//     paths(c), and P = lcm over c of paths(c), it carries K(l, c) = k(l, c) P / paths(c) of P parts. The quotient's
+//     link has the capacity C P / g, g = gcd over c of K(l, c), and the route of c lists it K(l, c) / g times, unsplit.
+//     The constraint of the quotient, sum over c of K/g rate(c) <= C P/g, is then that of any one link of the class.
+//     How many links of the class a single transfer crosses is of no account;
+//   - where a rank receives k transfers of a class, the representative is reduced at 1 / k of the rate.
 // Exact for static routes, for every size of equal chunks, and for starts that are equal within a class of `start`.
 // What differs between members of a transfer class is the chunk, so where chunks differ in size a fold is not exact
 // (simulate/folding/pace.hpp has the one case in which it is after all).
@@ -30,8 +32,8 @@ struct Folding {
   [[nodiscard]] RankTimes of_ranks(const RankTimes& of_classes) const;
 };
 
-/// Whether the schedule is of the form that can be folded: every transfer in every repeat, to the same receiver, with
-/// chunks that are equal or differ by a byte. Not so: pipelines, shift patterns, grids of chunks and given weights.
+/// Whether the schedule is of the form that can be folded: every transfer to the same receiver in all its repeats, with
+/// chunks that are equal or differ by a byte. Not so: shift patterns, sends to everybody at once, and given weights.
 bool is_foldable(const Schedule& schedule);
 
 /// Ranks that start at different moments are never put into one class. O(edges log edges). Throws InvariantError should

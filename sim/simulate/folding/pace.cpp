@@ -5,12 +5,25 @@
 namespace farandole {
 namespace {
 
-bool sends_one_thing_at_a_time(const Schedule& schedule) {
+bool is_plain(const Schedule& schedule) {
+  const auto plain = [](const Phase& phase) {
+    return phase.row_step == 0 && phase.window == 0 && phase.peer_step == 0 && phase.fan == 1 && phase.bundle.empty() &&
+           !phase.one_by_one;
+  };
+  return schedule.rows == 1 && schedule.weights.empty() && std::ranges::all_of(schedule.phases, plain);
+}
+
+/// Of every rank and phase one transfer sent, and one to reduce.
+bool does_one_thing_at_a_time(const Schedule& schedule) {
   for (const Phase& phase : schedule.phases) {
     std::vector<bool> sends(static_cast<std::size_t>(schedule.ranks), false);
+    std::vector<bool> reduces(sends);
     for (const Transfer& transfer : phase.transfers) {
       if (transfer.count != 1 || sends[static_cast<std::size_t>(transfer.from)]) return false;
       sends[static_cast<std::size_t>(transfer.from)] = true;
+      if (transfer.action == Action::copy) continue;
+      if (reduces[static_cast<std::size_t>(transfer.to)]) return false;
+      reduces[static_cast<std::size_t>(transfer.to)] = true;
     }
   }
   return true;
@@ -31,15 +44,10 @@ bool has_a_sender_per_link(const RoutedSchedule& routed) {
   return true;
 }
 
-bool lists_a_link_twice(const RoutedSchedule::Leg& leg) {
-  std::vector<int> links = leg.links;
-  std::ranges::sort(links);
-  return std::ranges::adjacent_find(links) != links.end();
-}
-
 bool are_alike(const std::vector<RoutedSchedule::Leg>& legs) {
   return std::ranges::all_of(legs, [&](const RoutedSchedule::Leg& leg) {
-    return leg.latency == legs.front().latency && leg.narrowest == legs.front().narrowest && !lists_a_link_twice(leg);
+    const RoutedSchedule::Leg& first = legs.front();
+    return leg.latency == first.latency && leg.narrowest == first.narrowest && leg.reduce_rate == first.reduce_rate;
   });
 }
 
@@ -74,12 +82,15 @@ class Traveller {
     for (const int rank : holders_) holds_[static_cast<std::size_t>(rank)] = false;
     holders_.clear();
     for (const Transfer* transfer : carriers) {
-      for (const int rank : {transfer->from, transfer->to}) {
-        holds_[static_cast<std::size_t>(rank)] = true;
-        holders_.push_back(rank);
-      }
+      hold(transfer->to);
+      if (transfer->action == Action::copy) hold(transfer->from);
     }
     return !carriers.empty();
+  }
+
+  void hold(int rank) {
+    holds_[static_cast<std::size_t>(rank)] = true;
+    holders_.push_back(rank);
   }
 
   const Schedule& schedule_;
@@ -92,7 +103,7 @@ class Traveller {
 
 bool is_paced_by_longest_chunk(const RoutedSchedule& routed) {
   const Schedule& schedule = routed.schedule();
-  if (!sends_one_thing_at_a_time(schedule) || !has_a_sender_per_link(routed)) return false;
+  if (!is_plain(schedule) || !does_one_thing_at_a_time(schedule) || !has_a_sender_per_link(routed)) return false;
   Traveller traveller(schedule);
   for (std::size_t phase = 0; phase < schedule.phases.size(); ++phase) {
     if (!are_alike(routed.legs(phase)) || !traveller.passes(schedule.phases[phase])) return false;

@@ -2,17 +2,20 @@
 //
 // A schedule on a platform is *paced by its longest chunk* when
 //   (a) no two transfers ever share a link: all that crosses a link has one sender, which sends one thing at a time;
-//   (b) all transfers of a phase pay the same latency and meet the same narrowest link;
+//   (b) all transfers of a phase pay the same latency, are alone as fast, and are reduced at the same rate, no two by
+//       one receiver;
 //   (c) in every round the first chunk, which is one of the longest, is sent by a rank that took part in sending it in
-//       the round before.
+//       the round before; if it was reduced then, by the one that received it.
+// Only schedules of one row, in which every transfer takes part in every repeat, are looked at.
 // If all ranks start together, its makespan is then exactly
 //
-//   sum over phases of repeats * (latency + longest / narrowest)
+//   sum over phases of repeats * (latency + longest / narrowest + longest / rate of reducing)
 //
-// Never longer: by (a) a transfer takes latency + bytes / narrowest, whatever else goes on, and ends of such rounds are
-// monotonic in what each transfer takes. Never shorter: by (c) the first chunk's rounds follow one another. The ring on
-// a star is such a schedule: 2 (n-1) (L + ceil(M / n) / B). So its makespan may be had from a network in which all
-// chunks are the longest, and which folds; single ranks may end earlier, by less than a byte's time per round.
+// Never longer: by (a) a transfer takes latency + bytes / narrowest (and reducing), whatever else goes on, and ends of
+// such rounds are monotonic in what each transfer takes. Never shorter: by (c) the first chunk's rounds follow one
+// another. The ring on a star is such a schedule: 2 (n-1) (L + ceil(M / n) / B). So its makespan may be had from a
+// network in which all chunks are the longest, and which folds; single ranks may end earlier, by less than a byte's
+// time per round.
 #pragma once
 
 #include "simulate/routed_schedule.hpp"
