@@ -48,6 +48,7 @@ Record to_record(const TrainingPoint& point) {
           {"algorithm", point.algorithm},
           {"fidelity", point.fidelity},
           {"iteration_seconds", finite(point.iteration.si(), "iteration_seconds")},
+          {"iteration_seconds_p50", finite(point.iteration_p50.si(), "iteration_seconds_p50")},
           {"iteration_seconds_p95", finite(point.iteration_p95.si(), "iteration_seconds_p95")},
           {"samples_per_second", finite(point.samples_per_second, "samples_per_second")},
           {"scaling_efficiency", finite(point.scaling_efficiency, "scaling_efficiency")},

@@ -8,6 +8,7 @@
 #include "collective/files/read_schedule.hpp"
 #include "config/section.hpp"
 #include "platform/launch_line.hpp"
+#include "scenario/read_effects.hpp"
 #include "scenario/scenario.hpp"
 
 namespace farandole {
@@ -129,42 +130,13 @@ std::map<Operation, Algorithm> read_collectives(const std::optional<Value>& wher
   return collectives;
 }
 
-double read_share(const Value& where, double most) {
-  const double share = read<Fraction>(where).value;
-  if (share < 0 || share > most) where.fail(fmt::format("a percentage from 0 % to {} %", most * 100));
-  return share;
-}
-
-Straggler read_straggler(const Value& where) {
-  Section section(where);
-  Straggler straggler;
-  for (const Value& element : section.child("ranks").elements()) {
-    straggler.ranks.push_back(read_at_least(element, 0));
-  }
-  straggler.slowdown = read_share(section.child("slowdown"), 100);
-  section.finish();
-  return straggler;
-}
-
-EffectsSpec read_effects(const std::optional<Value>& where, const Platform& platform) {
-  EffectsSpec effects{platform.device_spread, platform.step_jitter, {}};
-  if (!where) return effects;
-  Section section(*where);
-  if (const auto spread = section.maybe("device_spread")) effects.device_spread = read_share(*spread, 0.2);
-  if (const auto jitter = section.maybe("step_jitter")) effects.step_jitter = read_share(*jitter, 0.2);
-  if (const auto straggler = section.maybe("straggler")) {
-    effects.stragglers.push_back(read_straggler(*straggler));
-  }
-  section.finish();
-  return effects;
-}
-
 void read_measure(const std::optional<Value>& where, Scenario& scenario) {
   if (!where) return;
   Section section(*where);
   if (const auto iterations = section.maybe("iterations")) scenario.measure.iterations = read_at_least(*iterations, 1);
   if (const auto warmup = section.maybe("warmup")) scenario.measure.warmup = read_at_least(*warmup, 0);
   if (const auto seed = section.maybe("seed")) scenario.seed = static_cast<std::uint64_t>(read_at_least(*seed, 0));
+  if (const auto seeds = section.maybe("seeds")) scenario.seeds = read_at_least(*seeds, 1);
   if (const auto fidelity = section.maybe("fidelity")) {
     scenario.fidelity = choose(fidelities(), &FidelityRow::name, *fidelity, "a fidelity").fidelity;
   }
@@ -186,7 +158,12 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   scenario.strategy = read_strategy_of(section.child("strategy"), launch);
   std::ranges::copy(scenario.strategy.ignored, std::back_inserter(scenario.ignored));
   scenario.collectives = read_collectives(section.maybe("collectives"), scenario.strategy);
-  scenario.effects = read_effects(section.maybe("effects"), scenario.platform.platform);
+  scenario.effects =
+      read_effects(section.maybe("effects"), scenario.platform.platform, scenario.platform.device, catalogue);
+  if (auto& checkpoint = scenario.effects.checkpoint; checkpoint && checkpoint->size == 0_B) {
+    // Parameters and momentum in single precision, as frameworks save them.
+    checkpoint->size = 2.0 * static_cast<double>(scenario.workload.model.parameters()) * element_size(Precision::fp32);
+  }
   read_measure(section.maybe("measure"), scenario);
   section.finish();
   return scenario;

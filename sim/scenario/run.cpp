@@ -1,7 +1,6 @@
 #include "scenario/run.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,19 +13,6 @@ namespace farandole {
 namespace {
 
 constexpr std::size_t timeline_capacity = 100'000;  // events; about 15 MB of JSON, which browsers still open
-
-/// Configurations that share a 1-rank reference run.
-struct Reference {
-  std::string key;
-  Seconds iteration;
-};
-
-std::string reference_key(const Scenario& s) {
-  return fmt::format("{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}", s.workload.model.name, s.workload.model.variant,
-                     s.workload.batch_per_rank, name(s.workload.precision), s.platform.device.name,
-                     s.platform.platform.measurements, s.effects.step_jitter, s.seed, s.measure.iterations,
-                     s.measure.warmup, s.strategy.accumulation);
-}
 
 class Runner {
  public:
@@ -64,9 +50,9 @@ class Runner {
   }
 
  private:
-  TrainingPoint point(const Scenario& scenario, Timeline* timeline) {
+  static TrainingPoint point(const Scenario& scenario, Timeline* timeline) {
     TrainingPoint point = train(scenario, timeline);
-    point.scaling_efficiency = reference(scenario) / point.iteration;
+    point.scaling_efficiency = train_one_rank(scenario) / point.iteration;
     if (point.scaling_efficiency > 1 + 1e-9) {
       throw InvariantError(
           fmt::format("{} ranks scale with an efficiency of {}", point.ranks, point.scaling_efficiency));
@@ -74,18 +60,9 @@ class Runner {
     return point;
   }
 
-  Seconds reference(const Scenario& scenario) {
-    const std::string key = reference_key(scenario);
-    const auto found = std::ranges::find(references_, key, &Reference::key);
-    if (found != references_.end()) return found->iteration;
-    references_.push_back({key, train_one_rank(scenario)});
-    return references_.back().iteration;
-  }
-
   const Catalogue& catalogue_;
   const RunOptions& options_;
   std::vector<Scenario> scenarios_;
-  std::vector<Reference> references_;
 };
 
 }  // namespace

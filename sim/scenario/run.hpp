@@ -1,7 +1,7 @@
 // Runs scenarios: from a document to result points.
 //
-// Every point carries its scaling efficiency, for which one rank with the same workload, effects and seed is run too
-// (once per such configuration). Efficiency above one is an error: nothing simulated here can make n devices faster
+// Every point carries its scaling efficiency, for which one rank with the same workload, effects and seed is run too.
+// Efficiency above one is an error: nothing simulated here can make n devices faster
 // than n times the median one.
 #pragma once
 

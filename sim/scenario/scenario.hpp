@@ -15,6 +15,7 @@
 #include "platform/placement.hpp"
 #include "platform/platform.hpp"
 #include "scenario/catalogue.hpp"
+#include "scenario/effects_spec.hpp"
 #include "simulate/collective_clock.hpp"
 #include "simulate/fidelity.hpp"
 #include "simulate/training_run.hpp"
@@ -37,17 +38,6 @@ struct PlatformSpec {
   int ranks = 1;
 };
 
-struct Straggler {
-  std::vector<int> ranks;  // those beyond the run's size are simply not in it
-  double slowdown = 0;     // 0.1: ten percent more time
-};
-
-struct EffectsSpec {
-  double device_spread = 0;
-  double step_jitter = 0;
-  std::vector<Straggler> stragglers;
-};
-
 struct Scenario {
   std::string name;
   WorkloadSpec workload;
@@ -57,6 +47,7 @@ struct Scenario {
   EffectsSpec effects;
   Measure measure;
   std::uint64_t seed = 1;
+  int seeds = 1;  // runs with `seed`, seed + 1, ..., taken together
   Fidelity fidelity = Fidelity::flow;
   FoldingPolicy folding = FoldingPolicy::where_exact;
   std::vector<std::string> ignored;  // what was pasted and has no meaning here

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "scenario/apply_effects.hpp"
 #include "simulate/collective_clocks.hpp"
+#include "timeline/percentile.hpp"
 
 namespace farandole {
 namespace {
@@ -19,21 +21,11 @@ Job job_of(const Scenario& scenario, const ComputeTimes& times) {
                      scenario.strategy.accumulation);
 }
 
-Variability variability_of(const Scenario& scenario, int ranks) {
-  Variability variability(ranks, scenario.effects.device_spread, scenario.effects.step_jitter, scenario.seed);
-  for (const Straggler& straggler : scenario.effects.stragglers) {
-    for (const int rank : straggler.ranks) {
-      if (rank < ranks) variability.slow_down(rank, straggler.slowdown);
-    }
-  }
-  return variability;
-}
-
 CollectiveClocks clocks_of(const Scenario& scenario, const Placement& placement) {
-  const Platform& platform = scenario.platform.platform;
+  Platform platform = platform_of(scenario);
   Shape shape(static_cast<int>(placement.device_of_rank.size()));
   shape.ranks_per_node = placement.ranks_per_node(platform.devices_per_node);
-  return CollectiveClocks([&scenario, &platform, placement, shape](Operation operation) {
+  return CollectiveClocks([&scenario, platform = std::move(platform), placement, shape](Operation operation) {
     return make_collective_clock(scenario.fidelity,
                                  RoutedSchedule(scenario.collectives.at(operation).build(shape), platform, placement),
                                  scenario.folding);
@@ -68,6 +60,9 @@ TrainingRun run(const Scenario& scenario, const Job& job, const Variability& var
   Simulation simulation(
       job, variability, *strategy, [&](Operation operation) -> CollectiveClock& { return clocks.of(operation); },
       site.ranks, scenario.platform.platform.transport.launch, timeline);
+  std::optional<InputPipeline> input = input_of(scenario, placement);
+  if (input) simulation.feed_from(*input);
+  simulation.take_from_compute(scenario.effects.communication_compute_share);
   return run_training(simulation, job, whole_periods(scenario.measure, scenario.strategy.period));
 }
 
@@ -79,13 +74,43 @@ Operation carrier_of(const StrategyChoice& strategy) {
   return gathers ? Operation::allgather : Operation::allreduce;
 }
 
+/// The runs of all seeds as one: every iteration of every seed weighs the same.
+struct Pooled {
+  TrainingRun run;
+  std::vector<WeightedDuration> durations;
+};
+
+void add(Pooled& pooled, const TrainingRun& run, double weight) {
+  pooled.run.iteration += run.iteration * weight;
+  pooled.run.breakdown += run.breakdown * weight;
+  pooled.run.collectives_per_iteration = run.collectives_per_iteration;
+  pooled.run.folded = run.folded;
+  for (const Seconds duration : run.durations) pooled.durations.push_back({duration, 1});
+}
+
+/// `run_one` runs the scenario it is given, with one seed after the other.
+template <class RunOne>
+Pooled pool_seeds(const Scenario& scenario, RunOne run_one) {
+  Pooled pooled;
+  Scenario seeded = scenario;
+  for (int i = 0; i < scenario.seeds; ++i) {
+    seeded.seed = scenario.seed + static_cast<std::uint64_t>(i);
+    add(pooled, run_one(seeded, i), 1.0 / scenario.seeds);
+  }
+  if (scenario.effects.checkpoint) charge_checkpoints(pooled.run, pooled.durations, *scenario.effects.checkpoint);
+  return pooled;
+}
+
 }  // namespace
 
 TrainingPoint train(const Scenario& scenario, Timeline* timeline) {
   const int ranks = scenario.platform.ranks;
   const ComputeTimes times = times_of(scenario);
   const Job job = job_of(scenario, times);
-  const TrainingRun result = run(scenario, job, variability_of(scenario, ranks), scenario.platform.placement, timeline);
+  const Pooled pooled = pool_seeds(scenario, [&](const Scenario& seeded, int index) {
+    return run(seeded, job, variability_of(seeded, times), seeded.platform.placement, index == 0 ? timeline : nullptr);
+  });
+  const TrainingRun& result = pooled.run;
   TrainingPoint point;
   point.model = scenario.workload.model.name;
   point.variant = scenario.workload.model.variant;
@@ -100,7 +125,8 @@ TrainingPoint train(const Scenario& scenario, Timeline* timeline) {
   point.precision = name(scenario.workload.precision);
   point.compute_source = times.source;
   point.iteration = result.iteration;
-  point.iteration_p95 = result.iteration_p95;
+  point.iteration_p50 = percentile(pooled.durations, 0.5);
+  point.iteration_p95 = percentile(pooled.durations, 0.95);
   const int samples = ranks * scenario.workload.batch_per_rank * scenario.strategy.accumulation;
   point.samples_per_second = samples / result.iteration.si();
   point.breakdown = result.breakdown;
@@ -111,8 +137,13 @@ TrainingPoint train(const Scenario& scenario, Timeline* timeline) {
 }
 
 Seconds train_one_rank(const Scenario& scenario) {
-  const Variability median(1, 0, scenario.effects.step_jitter, scenario.seed);
-  return run(scenario, job_of(scenario, times_of(scenario)), median, Placement{{0}, 1}, nullptr).iteration;
+  const ComputeTimes times = times_of(scenario);
+  const Job job = job_of(scenario, times);
+  return pool_seeds(scenario,
+                    [&](const Scenario& seeded, int /*index*/) {
+                      return run(seeded, job, median_variability(seeded, times), Placement{{0}, 1}, nullptr);
+                    })
+      .run.iteration;
 }
 
 }  // namespace farandole

@@ -42,9 +42,13 @@ void Simulation::schedule_gradients() {
   for (std::size_t i = 0; i < job_.gradients.size(); ++i) {
     const Gradient& gradient = job_.gradients[i];
     schedule(last_begin + gradient.announced, Kind::announced, static_cast<int>(i));
-    schedule(latest(compute_begin_ + factors_ * gradient.ready.si()), Kind::ready, static_cast<int>(i));
+    schedule(latest(computed(gradient.ready)), Kind::ready, static_cast<int>(i));
   }
   undelivered_gradients_ = static_cast<int>(job_.gradients.size());
+}
+
+RankTimes Simulation::computed(Seconds nominal) const {
+  return device_share_.finish(compute_begin_, factors_ * nominal.si(), communications_);
 }
 
 Iteration Simulation::run_iteration() {
@@ -52,6 +56,8 @@ Iteration Simulation::run_iteration() {
   communications_.clear();
   busy_.clear();
   compute_begin_ = {};
+  const Seconds before = latest(begin_);
+  if (input_ != nullptr) begin_ = input_->start(begin_);
   strategy_.begin(*this, begin_);
   while (compute_begin_.size() == 0 || undelivered_gradients_ > 0 || !strategy_.synchronised()) {
     if (events_.empty()) throw InvariantError("an iteration stopped before all gradients were averaged");
@@ -60,7 +66,7 @@ Iteration Simulation::run_iteration() {
     now_ = event.when;
     deliver(event);
   }
-  return close_iteration(compute_begin_ + factors_ * job_.backward_end.si());
+  return close_iteration(before, computed(job_.backward_end));
 }
 
 void Simulation::deliver(const Event& event) {
@@ -70,8 +76,7 @@ void Simulation::deliver(const Event& event) {
       strategy_.on_announced(*this, event.index, compute_begin_ + job_.gradients[index].announced.si());
       break;
     case Kind::ready:
-      --undelivered_gradients_;
-      strategy_.on_ready(*this, event.index, compute_begin_ + factors_ * job_.gradients[index].ready.si());
+      deliver_ready(event.index);
       break;
     case Kind::timer:
       strategy_.on_timer(*this);
@@ -80,6 +85,14 @@ void Simulation::deliver(const Event& event) {
       strategy_.on_communicated(*this, event.index, communications_[index]);
       break;
   }
+}
+
+/// Collectives that were enqueued in the meantime may have put it off.
+void Simulation::deliver_ready(int gradient) {
+  const RankTimes moments = computed(job_.gradients[static_cast<std::size_t>(gradient)].ready);
+  if (latest(moments) > now_) return schedule(latest(moments), Kind::ready, gradient);
+  --undelivered_gradients_;
+  strategy_.on_ready(*this, gradient, moments);
 }
 
 int Simulation::enqueue(CommunicationWork work) {
@@ -111,19 +124,24 @@ Seconds Simulation::communicating_between(Seconds from, Seconds to) const {
   return sum;
 }
 
-Iteration Simulation::close_iteration(const RankTimes& backward_end) {
+Iteration Simulation::close_iteration(Seconds before, const RankTimes& backward_end) {
   const RankTimes synchronised = strategy_.synchronised()->max(backward_end);
   const RankTimes end = synchronised + factors_ * job_.update.si();
   const Seconds computed = latest(backward_end);
   const Seconds waited = latest(synchronised) - computed;
   const Seconds communicating = communicating_between(computed, latest(synchronised));
-  const Seconds before = latest(compute_begin_) - latest(begin_);  // what the forward pass had to wait for
+  const Seconds waited_before = latest(compute_begin_) - latest(begin_);  // what the forward pass had to wait for
   if (timeline_ != nullptr) {
     timeline_->span("compute", "FORWARD_BACKWARD", Seconds(compute_begin_[0]), Seconds(backward_end[0]));
     timeline_->span("compute", "UPDATE", Seconds(synchronised[0]), Seconds(end[0]));
   }
-  Iteration result{latest(end) - latest(begin_), before + communicating, waited - communicating,
-                   static_cast<int>(communications_.size())};
+  Iteration result;
+  result.duration = latest(end) - before;
+  result.exposed_communication = waited_before + communicating;
+  result.negotiation = waited - communicating;
+  result.input = latest(begin_) - before;
+  result.stolen = computed - latest(compute_begin_ + factors_ * job_.backward_end.si());
+  result.collectives = static_cast<int>(communications_.size());
   begin_ = end;
   return result;
 }

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "simulate/collective_clock.hpp"
+#include "simulate/device_share.hpp"
 #include "timeline/timeline.hpp"
+#include "training/effects/input_pipeline.hpp"
 #include "training/job.hpp"
 #include "training/strategy.hpp"
 #include "training/variability.hpp"
@@ -24,6 +26,8 @@ struct Iteration {
   Seconds duration;
   Seconds exposed_communication;  // before the forward or after the slowest backward pass, with communication under way
   Seconds negotiation;            // after the slowest rank's backward pass, with nothing under way
+  Seconds input;                  // before the last rank starts to compute, waiting for its batch
+  Seconds stolen;                 // by which collectives delay the end of the slowest rank's backward pass
   int collectives = 0;
 };
 
@@ -35,6 +39,11 @@ class Simulation final : public Executor {
   /// One clock times every operation.
   Simulation(const Job& job, const Variability& variability, Strategy& strategy, CollectiveClock& clock, int ranks,
              Seconds launch, Timeline* timeline);
+
+  /// Iterations start when their batch is there; without this, input is free. `input` must outlive the simulation.
+  void feed_from(InputPipeline& input) { input_ = &input; }
+  /// What a running collective takes of a device's compute rate, from 0 to below 1.
+  void take_from_compute(double share) { device_share_ = DeviceShare(share); }
 
   Iteration run_iteration();
 
@@ -64,8 +73,11 @@ class Simulation final : public Executor {
 
   void schedule(Seconds when, Kind kind, int index);
   void schedule_gradients();
+  /// When each rank has computed so much of the iteration, as far as communication is known by now.
+  [[nodiscard]] RankTimes computed(Seconds nominal) const;
   void deliver(const Event& event);
-  [[nodiscard]] Iteration close_iteration(const RankTimes& backward_end);
+  void deliver_ready(int gradient);
+  [[nodiscard]] Iteration close_iteration(Seconds before, const RankTimes& backward_end);
   [[nodiscard]] Seconds communicating_between(Seconds from, Seconds to) const;
 
   const Job& job_;
@@ -74,6 +86,8 @@ class Simulation final : public Executor {
   ClockOf clock_of_;
   Seconds launch_;
   Timeline* timeline_;
+  InputPipeline* input_ = nullptr;
+  DeviceShare device_share_;
 
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::int64_t scheduled_ = 0;

@@ -1,5 +1,7 @@
-// Runs a job for some iterations and condenses them: mean, 95th percentile, breakdown.
+// Runs a job for some iterations and condenses them: mean, every duration, breakdown.
 #pragma once
+
+#include <vector>
 
 #include "simulate/simulation.hpp"
 #include "timeline/result.hpp"
@@ -13,7 +15,7 @@ struct Measure {
 
 struct TrainingRun {
   Seconds iteration;                  // mean over the measured iterations
-  Seconds iteration_p95;              // the smallest duration that at least 95 % of them do not exceed
+  std::vector<Seconds> durations;     // of each
   Breakdown breakdown;                // sums to `iteration`
   int collectives_per_iteration = 0;  // of the last iteration
   bool folded = false;                // every collective

@@ -23,7 +23,9 @@ struct Breakdown {
   Seconds other;
 
   [[nodiscard]] Seconds total() const;
+  Breakdown& operator+=(const Breakdown& more);
 };
+Breakdown operator*(const Breakdown& parts, double factor);
 
 /// A point of `farandole run`.
 struct TrainingPoint {
@@ -40,6 +42,7 @@ struct TrainingPoint {
   std::string precision;
   std::string compute_source;
   Seconds iteration;
+  Seconds iteration_p50;
   Seconds iteration_p95;
   double samples_per_second = 0;
   double scaling_efficiency = 1;

@@ -1,6 +1,5 @@
 #include "training/variability.hpp"
 
-#include <algorithm>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -25,10 +24,18 @@ std::vector<int> permutation(int ranks, std::uint64_t seed) {
   return result;
 }
 
+/// The deviate of a rank in an iteration's stream.
+double deviate(std::uint64_t stream, Eigen::Index rank) {
+  return uniform_deviate(stream ^ mix(static_cast<std::uint64_t>(rank)));
+}
+
 }  // namespace
 
 Variability::Variability(int ranks, double device_spread, double step_jitter, std::uint64_t seed)
-    : device_(ranks), step_jitter_(step_jitter), seed_(seed) {
+    : Variability(ranks, device_spread, Distribution{"normal", step_jitter}, seed) {}
+
+Variability::Variability(int ranks, double device_spread, Distribution step_jitter, std::uint64_t seed)
+    : device_(ranks), step_jitter_(std::move(step_jitter)), seed_(seed) {
   const std::vector<int> stratum = permutation(ranks, seed);
   for (int rank = 0; rank < ranks; ++rank) {
     const double probability = (stratum[static_cast<std::size_t>(rank)] + 0.5) / ranks;
@@ -36,15 +43,32 @@ Variability::Variability(int ranks, double device_spread, double step_jitter, st
   }
 }
 
+void Variability::disturb(const OsNoise& noise, Seconds compute) {
+  if (compute > Seconds(0)) disturbance_ = Disturbance{noise, compute};
+}
+
 Eigen::ArrayXd Variability::factors(int iteration) const {
-  if (step_jitter_ == 0) return device_;
   Eigen::ArrayXd result = device_;
-  const std::uint64_t stream = mix(seed_ + 1) ^ mix(static_cast<std::uint64_t>(iteration) + (1ULL << 40U));
-  for (Eigen::Index rank = 0; rank < result.size(); ++rank) {
-    const double deviate = normal_quantile(uniform_deviate(stream ^ mix(static_cast<std::uint64_t>(rank))));
-    result[rank] *= 1 + step_jitter_ * std::clamp(deviate, -4.0, 4.0);
-  }
+  const std::uint64_t number = static_cast<std::uint64_t>(iteration) + (1ULL << 40U);
+  if (step_jitter_.varies()) jitter(result, number);
+  if (disturbance_) disturb(result, number);
   return result;
+}
+
+void Variability::jitter(Eigen::ArrayXd& factors, std::uint64_t iteration) const {
+  const std::uint64_t stream = mix(seed_ + 1) ^ mix(iteration);
+  for (Eigen::Index rank = 0; rank < factors.size(); ++rank) {
+    factors[rank] *= step_jitter_.factor(deviate(stream, rank));
+  }
+}
+
+void Variability::disturb(Eigen::ArrayXd& factors, std::uint64_t iteration) const {
+  const auto& [noise, compute] = *disturbance_;
+  const std::uint64_t phase = mix(seed_ + 2) ^ mix(iteration);
+  const std::uint64_t length = mix(seed_ + 3) ^ mix(iteration);
+  for (Eigen::Index rank = 0; rank < factors.size(); ++rank) {
+    factors[rank] += noise.added(compute * factors[rank], deviate(phase, rank), deviate(length, rank)) / compute;
+  }
 }
 
 }  // namespace farandole

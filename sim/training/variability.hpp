@@ -1,33 +1,51 @@
 // How fast each rank's device is, relative to the nominal one, iteration by iteration.
 //
-//   factor(r, i) = (1 + spread * q(r)) * (1 + jitter * z(r, i))
+//   factor(r, i) = (1 + spread * q(r)) * (1 + slowdowns of r) * J(r, i) + noise(r, i) / nominal compute time
 //
 // q is what stays: devices of one kind differ. It is a stratified sample of the standard normal distribution,
 // q(r) = Q((pi(r) + 1/2) / n) with a seeded permutation pi, so that n devices always span what n devices span and the
 // single device of a 1-rank run is the median one, which is what a measured single-device throughput describes.
-// z is what changes from step to step: independent standard normal deviates, truncated at four deviations.
-// Both are functions of (seed, rank, iteration) alone: nothing depends on the order of evaluation.
+// J is what changes from step to step: independent draws of a distribution of mean 1, normal by default. Noise is what
+// the operating system takes (training/effects/os_noise.hpp).
+// All are functions of (seed, rank, iteration) alone: nothing depends on the order of evaluation.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
+#include "training/effects/distribution.hpp"
+#include "training/effects/os_noise.hpp"
 #include "training/rank_times.hpp"
 
 namespace farandole {
 
 class Variability {
  public:
+  /// Normal jitter of that standard deviation, none where it is 0.
   Variability(int ranks, double device_spread, double step_jitter, std::uint64_t seed);
+  Variability(int ranks, double device_spread, Distribution step_jitter, std::uint64_t seed);
 
   /// Makes one rank permanently slower: 0.1 adds ten percent to its compute time.
   void slow_down(int rank, double share) { device_[rank] *= 1 + share; }
+
+  /// `compute`: the nominal compute time of an iteration.
+  void disturb(const OsNoise& noise, Seconds compute);
 
   /// The factors by which the ranks' compute times exceed the nominal ones in this iteration; all above zero.
   [[nodiscard]] Eigen::ArrayXd factors(int iteration) const;
 
  private:
+  struct Disturbance {
+    OsNoise noise;
+    Seconds compute;
+  };
+
+  void jitter(Eigen::ArrayXd& factors, std::uint64_t iteration) const;
+  void disturb(Eigen::ArrayXd& factors, std::uint64_t iteration) const;
+
   Eigen::ArrayXd device_;
-  double step_jitter_;
+  Distribution step_jitter_;
+  std::optional<Disturbance> disturbance_;
   std::uint64_t seed_;
 };
 

@@ -35,6 +35,16 @@ double read_efficiency(const Value& where) {
   return efficiency;
 }
 
+Board read_board(const Value& where) {
+  Section section(where);
+  Board board;
+  board.devices = read_at_least(section.child("devices"), 2);
+  if (const auto slowdown = section.maybe_read<Fraction>("slowdown")) board.slowdown = slowdown->value;
+  section.required<std::string>("source");
+  section.finish();
+  return board;
+}
+
 Measurement read_measurement(const Value& where) {
   Section section(where);
   Measurement row;
@@ -81,6 +91,7 @@ Device read_device(const Value& where, const std::filesystem::path& file) {
   device.memory_bandwidth = read_positive<BytesPerSecond>(section, "memory_bandwidth", "a positive rate");
   device.memory = read_positive<Bytes>(section, "memory", "a positive size");
   device.asynchronous = section.optional("asynchronous", true);
+  if (const auto board = section.maybe("board")) device.board = read_board(*board);
   device.assumed_efficiency = read_efficiency(section.child("assumed_efficiency"));
   section.required<std::string>("source");
   for (const Value& row : section.child("measurements").elements()) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,12 @@ struct Measurement {
   std::string source;
 };
 
+/// Devices that share one board's power budget, and by how much each is slower while the others compute too.
+struct Board {
+  int devices = 1;
+  std::optional<double> slowdown;  // 0.1: ten percent more time; empty where nobody measured it
+};
+
 struct Device {
   std::string name;
   std::string summary;
@@ -41,6 +48,7 @@ struct Device {
   Bytes memory;
   /// A GPU works through a queue that its host fills ahead of it; a CPU does one thing after the other.
   bool asynchronous = true;
+  Board board;
   double assumed_efficiency = 0;  // share of peak a convolutional network reaches where nothing was measured
   std::vector<Measurement> measurements;
 };

@@ -1,0 +1,123 @@
+#include "scenario/apply_effects.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace farandole {
+namespace {
+
+using Ranks = std::vector<int>;
+
+int device_of(const Scenario& scenario, int rank) {
+  return scenario.platform.placement.device_of_rank[static_cast<std::size_t>(rank)];
+}
+
+bool contains(const std::vector<int>& values, int value) {
+  return std::ranges::find(values, value) != values.end();
+}
+
+Seconds compute_on(const Scenario& scenario, const Device& device) {
+  const WorkloadSpec& workload = scenario.workload;
+  return compute_times(workload.model, device, workload.precision, workload.batch_per_rank, "").total();
+}
+
+void apply_other_device(Variability& variability, const Scenario& scenario, const OtherDevice& other, Seconds nominal) {
+  const double relative = other.device ? compute_on(scenario, *other.device) / nominal : 1 / other.speed;
+  const Platform& platform = scenario.platform.platform;
+  for (int rank = 0; rank < scenario.platform.ranks; ++rank) {
+    if (contains(other.ranks, rank) || contains(other.nodes, platform.node_of(device_of(scenario, rank)))) {
+      variability.slow_down(rank, relative - 1);
+    }
+  }
+}
+
+/// Two ranks share a board when they sit on the same node and their slots fall into the same block of so many.
+void apply_shared_boards(Variability& variability, const Scenario& scenario) {
+  if (scenario.effects.board_slowdown == 0) return;
+  const Platform& platform = scenario.platform.platform;
+  std::map<std::pair<int, int>, Ranks> boards;
+  for (int rank = 0; rank < scenario.platform.ranks; ++rank) {
+    const int device = device_of(scenario, rank);
+    const int local = device % platform.devices_per_node;
+    boards[{platform.node_of(device), local / scenario.platform.device.board.devices}].push_back(rank);
+  }
+  for (const auto& [board, ranks] : boards) {
+    if (ranks.size() < 2) continue;
+    for (const int rank : ranks) variability.slow_down(rank, scenario.effects.board_slowdown);
+  }
+}
+
+bool is_slow(const SlowLink& slow, const std::string& link) {
+  if (!slow.links.empty()) return link.starts_with(slow.links);
+  return std::ranges::any_of(slow.nodes, [&](int node) { return link.starts_with(fmt::format("node{}/nic", node)); });
+}
+
+}  // namespace
+
+Variability variability_of(const Scenario& scenario, const ComputeTimes& times) {
+  const EffectsSpec& effects = scenario.effects;
+  const int ranks = scenario.platform.ranks;
+  Variability variability(ranks, effects.device_spread, effects.step_jitter, scenario.seed);
+  for (const Straggler& straggler : effects.stragglers) {
+    for (const int rank : straggler.ranks) {
+      if (rank < ranks) variability.slow_down(rank, straggler.slowdown);
+    }
+  }
+  for (const OtherDevice& other : effects.other_devices) {
+    apply_other_device(variability, scenario, other, times.total());
+  }
+  apply_shared_boards(variability, scenario);
+  if (effects.os_noise) variability.disturb(*effects.os_noise, times.total() * scenario.strategy.accumulation);
+  return variability;
+}
+
+Variability median_variability(const Scenario& scenario, const ComputeTimes& times) {
+  Variability median(1, 0, scenario.effects.step_jitter, scenario.seed);
+  if (scenario.effects.os_noise)
+    median.disturb(*scenario.effects.os_noise, times.total() * scenario.strategy.accumulation);
+  return median;
+}
+
+Platform platform_of(const Scenario& scenario) {
+  Platform platform = scenario.platform.platform;
+  for (const SlowLink& slow : scenario.effects.slow_links) {
+    for (Link& link : platform.links) {
+      if (!is_slow(slow, link.name)) continue;
+      link.capacity *= slow.rate;
+      link.latency += slow.added_latency;
+    }
+  }
+  return platform;
+}
+
+std::optional<InputPipeline> input_of(const Scenario& scenario, const Placement& placement) {
+  const auto& supply = scenario.effects.input;
+  if (!supply) return std::nullopt;
+  std::vector<int> node_of_rank;
+  for (const int device : placement.device_of_rank) {
+    node_of_rank.push_back(scenario.platform.platform.node_of(device));
+  }
+  RankTimes batch_time =
+      batch_times(*supply, scenario.workload.batch_per_rank * scenario.strategy.accumulation, node_of_rank);
+  if ((batch_time == 0).all()) return std::nullopt;
+  return InputPipeline(std::move(batch_time), supply->prefetch, supply->variation, scenario.seed);
+}
+
+void charge_checkpoints(TrainingRun& run, std::vector<WeightedDuration>& durations, const Checkpoint& checkpoint) {
+  const double often = checkpoint.per_iteration(run.iteration);
+  const Seconds cost = checkpoint.pause() * often;
+  run.iteration += cost;
+  run.breakdown.checkpoint += cost;
+  std::vector<WeightedDuration> charged;
+  const double with = std::min(often, 1.0);
+  for (const auto& [duration, weight] : durations) {
+    charged.push_back({duration, weight * (1 - with)});
+    charged.push_back({duration + checkpoint.pause() * std::max(often, 1.0), weight * with});
+  }
+  durations = std::move(charged);
+}
+
+}  // namespace farandole

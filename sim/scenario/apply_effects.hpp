@@ -1,0 +1,33 @@
+// Turns the effects of a scenario into what the event loop works with.
+//
+// Called by scenario/train.cpp. Nothing here decides when something happens; it only says how fast each rank, each link
+// and each rank's input is.
+#pragma once
+
+#include <optional>
+
+#include "scenario/scenario.hpp"
+#include "simulate/training_run.hpp"
+#include "timeline/percentile.hpp"
+#include "training/effects/input_pipeline.hpp"
+#include "training/variability.hpp"
+
+namespace farandole {
+
+/// How the ranks of the run compute; `times` are the nominal ones of the platform's device.
+Variability variability_of(const Scenario& scenario, const ComputeTimes& times);
+
+/// One rank on the median device with the same jitter and noise: what scaling efficiency is measured against.
+Variability median_variability(const Scenario& scenario, const ComputeTimes& times);
+
+/// The platform with its slow links.
+Platform platform_of(const Scenario& scenario);
+
+/// Nothing where input is free.
+std::optional<InputPipeline> input_of(const Scenario& scenario, const Placement& placement);
+
+/// What checkpoints cost per iteration in the mean: added to iteration and breakdown, and to as many of the durations
+/// as have one.
+void charge_checkpoints(TrainingRun& run, std::vector<WeightedDuration>& durations, const Checkpoint& checkpoint);
+
+}  // namespace farandole

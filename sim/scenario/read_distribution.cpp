@@ -1,0 +1,110 @@
+#include "scenario/read_distribution.hpp"
+
+#include <fmt/format.h>
+
+#include "config/section.hpp"
+
+namespace farandole {
+namespace {
+
+const DistributionKind& read_kind(const Value& where) {
+  const auto name = read<std::string>(where);
+  std::vector<std::string> known;
+  for (const DistributionKind& kind : distribution_kinds()) {
+    if (kind.name == name) return kind;
+    known.push_back(kind.name);
+  }
+  where.fail_unknown("a distribution", known);
+}
+
+/// Kind and deviation of an object whose mean the caller reads; the deviation is a share of the mean, or a time.
+Distribution read_spread(Section& section, Seconds mean) {
+  const DistributionKind& kind = read_kind(section.child("distribution"));
+  if (kind.most_deviation == 0) return {kind.name, 0};
+  const Value deviation = section.child("deviation");
+  const bool share = mean == Seconds(0) || (deviation.is_string() && read<std::string>(deviation).ends_with('%'));
+  const double relative = share ? read<Fraction>(deviation).value : read<Seconds>(deviation) / mean;
+  if (relative > kind.most_deviation) {
+    deviation.fail(
+        fmt::format("at most {:.4g} % of the mean for a {} distribution", kind.most_deviation * 100, kind.name));
+  }
+  return {kind.name, relative};
+}
+
+double read_samples_per_second(const Value& where) {
+  const auto rate = read<double>(where);
+  if (!(rate > 0)) where.fail("a positive number");
+  return rate;
+}
+
+Access read_access(const Value& where) {
+  const auto text = read<std::string>(where);
+  if (text == "random") return Access::random;
+  if (text == "partition") return Access::partition;
+  where.fail_unknown("a way to draw samples", {"random", "partition"});
+}
+
+}  // namespace
+
+double read_share(const Value& where, double most) {
+  const double share = read<Fraction>(where).value;
+  if (share < 0 || share > most) where.fail(fmt::format("a percentage from 0 % to {} %", most * 100));
+  return share;
+}
+
+BytesPerSecond read_rate(const Value& where) {
+  const auto rate = read<BytesPerSecond>(where);
+  if (rate == BytesPerSecond(0)) where.fail("a rate above 0");
+  return rate;
+}
+
+Distribution read_jitter(const Value& where) {
+  if (!where.is_object()) return {"normal", read_share(where, distribution_kind("normal").most_deviation)};
+  Section section(where);
+  Distribution jitter = read_spread(section, Seconds(0));
+  section.finish();
+  return jitter;
+}
+
+TimeDistribution read_time_distribution(const Value& where) {
+  if (!where.is_object()) return {read<Seconds>(where), {}};
+  Section section(where);
+  TimeDistribution time;
+  const Value mean = section.child("mean");
+  time.mean = read<Seconds>(mean);
+  if (time.mean == Seconds(0)) mean.fail("a time above 0");
+  time.spread = read_spread(section, time.mean);
+  section.finish();
+  return time;
+}
+
+InputSupply read_input(const Value& where) {
+  Section section(where);
+  InputSupply supply;
+  if (const auto access = section.maybe("access")) supply.access = read_access(*access);
+  supply.sample_size = section.optional("sample_size", 0_B);
+  if (const auto rate = section.maybe("storage_bandwidth")) supply.storage_bandwidth = read_rate(*rate);
+  if (const auto rate = section.maybe("storage_samples_per_second")) {
+    supply.storage_samples_per_second = read_samples_per_second(*rate);
+  }
+  if (const auto rate = section.maybe("node_bandwidth")) supply.node_bandwidth = read_rate(*rate);
+  supply.request_latency = section.optional("request_latency", 0_s);
+  if (const auto workers = section.maybe("decode_workers")) supply.decode_workers = read_at_least(*workers, 1);
+  if (const auto rate = section.maybe("decode_rate")) supply.decode_rate = read_samples_per_second(*rate);
+  supply.cache = section.optional("cache", 0_B);
+  supply.dataset = section.optional("dataset", 0_B);
+  if (const auto prefetch = section.maybe("prefetch")) supply.prefetch = read_at_least(*prefetch, 0);
+  if (const auto variation = section.maybe("variation")) supply.variation = read_jitter(*variation);
+  section.finish();
+  if (supply.prefetch > 1'000'000) where.fail("a prefetch of at most 1,000,000 batches");
+  const bool reads =
+      supply.storage_bandwidth < BytesPerSecond::infinity() || supply.node_bandwidth < BytesPerSecond::infinity();
+  if (reads && supply.sample_size == 0_B) where.fail("a \"sample_size\", for the bandwidths to mean anything");
+  if (supply.decode_workers == 0 && (supply.decode_rate > 0 || supply.request_latency > 0_s)) {
+    where.fail("\"decode_workers\", which read and decode the samples");
+  }
+  if (supply.cache > 0_B && supply.dataset == 0_B) where.fail("the size of the \"dataset\", of which a part is cached");
+  return supply;
+}
+
+}  // namespace farandole

@@ -1,0 +1,159 @@
+#include "scenario/read_effects.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "config/section.hpp"
+#include "scenario/read_distribution.hpp"
+
+namespace farandole {
+namespace {
+
+/// One object, or a list of them.
+template <class T>
+std::vector<T> read_one_or_more(const std::optional<Value>& where, T (*read_one)(const Value&)) {
+  std::vector<T> result;
+  if (!where) return result;
+  if (!where->is_array()) return {read_one(*where)};
+  for (const Value& element : where->elements()) result.push_back(read_one(element));
+  return result;
+}
+
+std::vector<int> read_indices(const std::optional<Value>& where) {
+  std::vector<int> result;
+  if (!where) return result;
+  for (const Value& element : where->elements()) result.push_back(read_at_least(element, 0));
+  return result;
+}
+
+Straggler read_straggler(const Value& where) {
+  Section section(where);
+  Straggler straggler;
+  straggler.ranks = read_indices(section.child("ranks"));
+  straggler.slowdown = read_share(section.child("slowdown"), 100);
+  section.finish();
+  return straggler;
+}
+
+double read_speed(const Value& where) {
+  const double speed = read_share(where, 100);
+  if (speed == 0) where.fail("a percentage above 0 %");
+  return speed;
+}
+
+OtherDevice read_other_device(const Value& where, const Catalogue& catalogue) {
+  Section section(where);
+  OtherDevice other;
+  other.ranks = read_indices(section.maybe("ranks"));
+  other.nodes = read_indices(section.maybe("nodes"));
+  const auto speed = section.maybe("speed");
+  const auto device = section.maybe("device");
+  if (speed.has_value() == device.has_value()) where.fail("either a \"speed\" or a \"device\"");
+  if (speed) other.speed = read_speed(*speed);
+  if (device) other.device = catalogue.device(read<std::string>(*device), *device);
+  section.finish();
+  if (other.ranks.empty() && other.nodes.empty()) where.fail("the \"ranks\" or the \"nodes\" that have it");
+  return other;
+}
+
+SlowLink read_slow_link(const Value& where) {
+  Section section(where);
+  SlowLink slow;
+  slow.nodes = read_indices(section.maybe("nodes"));
+  slow.links = section.optional<std::string>("links", "");
+  if (const auto rate = section.maybe("rate")) slow.rate = read_speed(*rate);
+  slow.added_latency = section.optional("added_latency", 0_s);
+  section.finish();
+  if (slow.nodes.empty() == slow.links.empty()) where.fail("either \"nodes\" or \"links\"");
+  return slow;
+}
+
+void check_links(const Value& where, const SlowLink& slow, const Platform& platform) {
+  if (slow.links.empty()) return;
+  const auto known = std::ranges::any_of(platform.links, [&](const Link& l) { return l.name.starts_with(slow.links); });
+  if (known) return;
+  const std::string example = platform.links.empty() ? "" : platform.links.front().name;
+  where.fail(fmt::format("the beginning of a link's name, such as {}", quoted(example)), quoted(slow.links));
+}
+
+OsNoise read_os_noise(const Value& where) {
+  Section section(where);
+  OsNoise noise;
+  const Value period = section.child("period");
+  noise.period = read<Seconds>(period);
+  if (noise.period == 0_s) period.fail("a time above 0");
+  const TimeDistribution length = read_time_distribution(section.child("duration"));
+  noise.length = length.mean;
+  noise.spread = length.spread;
+  section.finish();
+  return noise;
+}
+
+double read_compute_share(const Value& where) {
+  const double share = read<Fraction>(where).value;
+  if (share >= 1) where.fail("a percentage below 100 %");
+  return share;
+}
+
+/// true: what the device's file says; or the slowdown itself.
+double read_shared_board(const Value& where, const Device& device) {
+  if (device.board.devices < 2) {
+    where.fail(fmt::format("a device with a board that several share; {} says nothing of one", quoted(device.name)));
+  }
+  if (where.is_string()) return read_share(where, 100);
+  if (!read<bool>(where)) return 0;
+  if (!device.board.slowdown) {
+    where.fail(fmt::format("a percentage, because the file of {} gives none", quoted(device.name)));
+  }
+  return *device.board.slowdown;
+}
+
+Checkpoint read_checkpoint(const Value& where) {
+  Section section(where);
+  Checkpoint checkpoint;
+  if (const auto steps = section.maybe("every_steps")) checkpoint.every_steps = read_at_least(*steps, 1);
+  if (const auto every = section.maybe("every")) {
+    checkpoint.every = read<Seconds>(*every);
+    if (*checkpoint.every == 0_s) every->fail("a time above 0");
+  }
+  if (checkpoint.every.has_value() == checkpoint.every_steps.has_value()) {
+    where.fail("either \"every\" (a time) or \"every_steps\"");
+  }
+  checkpoint.size = section.optional("size", 0_B);
+  checkpoint.rate = read_rate(section.child("rate"));
+  checkpoint.latency = section.optional("latency", 0_s);
+  section.finish();
+  return checkpoint;
+}
+
+}  // namespace
+
+EffectsSpec read_effects(const std::optional<Value>& where, const Platform& platform, const Device& device,
+                         const Catalogue& catalogue) {
+  EffectsSpec effects;
+  effects.device_spread = platform.device_spread;
+  effects.step_jitter = {"normal", platform.step_jitter};
+  if (!where) return effects;
+  Section section(*where);
+  if (const auto spread = section.maybe("device_spread")) effects.device_spread = read_share(*spread, 0.2);
+  if (const auto jitter = section.maybe("step_jitter")) effects.step_jitter = read_jitter(*jitter);
+  effects.stragglers = read_one_or_more(section.maybe("straggler"), read_straggler);
+  if (const auto others = section.maybe("other_devices")) {
+    for (const Value& other : others->elements()) effects.other_devices.push_back(read_other_device(other, catalogue));
+  }
+  const auto links = section.maybe("slow_links");
+  effects.slow_links = read_one_or_more(links, read_slow_link);
+  for (const SlowLink& slow : effects.slow_links) check_links(*links, slow, platform);
+  if (const auto noise = section.maybe("os_noise")) effects.os_noise = read_os_noise(*noise);
+  if (const auto share = section.maybe("communication_compute_share")) {
+    effects.communication_compute_share = read_compute_share(*share);
+  }
+  if (const auto board = section.maybe("shared_board")) effects.board_slowdown = read_shared_board(*board, device);
+  if (const auto input = section.maybe("input")) effects.input = read_input(*input);
+  if (const auto checkpoint = section.maybe("checkpoint")) effects.checkpoint = read_checkpoint(*checkpoint);
+  section.finish();
+  return effects;
+}
+
+}  // namespace farandole

@@ -1,0 +1,13 @@
+#include "training/effects/checkpoint.hpp"
+
+namespace farandole {
+
+double Checkpoint::per_iteration(Seconds iteration) const {
+  return iteration / interval(iteration);
+}
+
+Seconds Checkpoint::interval(Seconds iteration) const {
+  return every ? *every : iteration * every_steps.value_or(1);
+}
+
+}  // namespace farandole

@@ -1,0 +1,13 @@
+#include "training/effects/os_noise.hpp"
+
+#include <cmath>
+
+namespace farandole {
+
+Seconds OsNoise::added(Seconds compute, double phase, double probability) const {
+  const double hits = std::floor(compute / period + phase);
+  if (hits < 1) return Seconds(0);
+  return length * (hits * spread.of_sum(hits).factor(probability));
+}
+
+}  // namespace farandole

@@ -1,0 +1,129 @@
+// Every effect, switched on alone in a scenario: what it does to the iteration and to the breakdown.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "scenario/scenario_kit.hpp"
+
+namespace farandole {
+namespace {
+
+using testing::HasSubstr;
+
+TrainingPoint with_effects(const std::string& effects, std::vector<test::Change> more = {}) {
+  more.push_back({"/effects", effects});
+  return test::run(more).points.at(0);
+}
+
+TrainingPoint ideal() {
+  return test::run({}).points.at(0);
+}
+
+TEST(Effects, TheBreakdownSumsToTheIterationWithAllOfThemOn) {
+  const TrainingPoint point = with_effects(R"({
+    "device_spread": "2 %", "step_jitter": {"distribution": "gamma", "deviation": "3 %"},
+    "straggler": [{"ranks": [1], "slowdown": "10 %"}, {"ranks": [2], "slowdown": "5 %"}],
+    "other_devices": [{"ranks": [3], "speed": "80 %"}], "slow_links": {"nodes": [0], "rate": "50 %"},
+    "os_noise": {"period": "10 ms", "duration": {"distribution": "exponential", "mean": "50 us", "deviation": "50 us"}},
+    "communication_compute_share": "10 %",
+    "input": {"storage_samples_per_second": 900, "prefetch": 2, "variation": "10 %"},
+    "checkpoint": {"every_steps": 50, "rate": "1 GB/s"}
+  })");
+  EXPECT_NEAR(point.breakdown.total() / point.iteration, 1, 1e-12);
+  EXPECT_GT(point.breakdown.straggler, 0_s);
+  EXPECT_GT(point.breakdown.checkpoint, 0_s);
+  EXPECT_LT(ideal().iteration, point.iteration);
+}
+
+TEST(Effects, ADeviceAtHalfTheSpeedTakesTwiceTheTime) {
+  // What is not hidden behind the slow rank's backward pass hardly changes: iteration >= 2 x compute.
+  const TrainingPoint point = with_effects(R"({"other_devices": [{"nodes": [1], "speed": "50 %"}]})");
+  EXPECT_NEAR(point.breakdown.straggler / point.breakdown.compute, 1, 1e-9);
+}
+
+TEST(Effects, ANodeWithAnotherDeviceIsAsSlowAsThatDevice) {
+  const TrainingPoint k80 = with_effects(R"({"other_devices": [{"ranks": [0], "device": "k80"}]})");
+  EXPECT_GT(k80.breakdown.straggler, k80.breakdown.compute);  // less than half the rate of the P100 it stands beside
+}
+
+TEST(Effects, ASlowLinkSlowsTheWholeRing) {
+  const TrainingPoint slow = with_effects(R"({"slow_links": [{"links": "node2/nic0", "rate": "10 %"}]})");
+  EXPECT_GT(slow.breakdown.exposed_communication, 2 * ideal().breakdown.exposed_communication);
+  EXPECT_EQ(slow.breakdown.straggler, ideal().breakdown.straggler);
+}
+
+TEST(Effects, StorageCapsTheRateOfAllRanksTogether) {
+  const TrainingPoint point =
+      with_effects(R"({"input": {"storage_samples_per_second": 100, "prefetch": 2}})", {{"/measure/warmup", "5"}});
+  EXPECT_NEAR(point.samples_per_second, 100, 1e-6);
+  EXPECT_GT(point.breakdown.input, 0.5 * point.iteration);
+}
+
+TEST(Effects, ACheckpointCostsItsPausePerIteration) {
+  // 100 MB at 1 GB/s and 0.4 s to sync: 0.5 s every 50 steps.
+  const TrainingPoint point =
+      with_effects(R"({"checkpoint": {"every_steps": 50, "size": "100 MB", "rate": "1 GB/s", "latency": "0.4 s"}})");
+  EXPECT_NEAR(point.breakdown.checkpoint.si(), 0.01, 1e-12);
+  EXPECT_NEAR((point.iteration - ideal().iteration).si(), 0.01, 1e-12);
+  EXPECT_EQ(point.iteration_p50, ideal().iteration_p50);
+}
+
+TEST(Effects, CollectivesThatTakeComputeLengthenTheBackwardPass) {
+  // Without fusion most gradients travel while the device still computes.
+  const std::vector<test::Change> overlapping{{"/strategy/fusion_threshold", "0 B"}};
+  const TrainingPoint plain = test::run(overlapping).points[0];
+  const TrainingPoint point = with_effects(R"({"communication_compute_share": "30 %"})", overlapping);
+  EXPECT_GT(point.breakdown.other, 0_s);
+  EXPECT_GE(point.iteration, plain.iteration);
+  EXPECT_NEAR(point.breakdown.straggler.si(), 0, 1e-12);
+  EXPECT_EQ(plain.breakdown.other, 0_s);
+}
+
+TEST(Effects, TwoDevicesOfABoardSlowEachOtherAndALoneOneDoesNot) {
+  const std::vector<test::Change> k80{
+      {"/platform/topology", "roce25-4xp100"},
+      {"/platform/override", R"({"/node/device": "k80", "/node/measurements": "tf-2017-05-aws"})"}};
+  auto pair = k80;
+  pair.push_back({"/platform/ranks", "2"});
+  EXPECT_NEAR(with_effects(R"({"device_spread": "0 %", "step_jitter": "0 %", "shared_board": "20 %"})", pair)
+                      .breakdown.straggler /
+                  with_effects(R"({"device_spread": "0 %", "step_jitter": "0 %", "shared_board": "20 %"})", pair)
+                      .breakdown.compute,
+              0.2, 1e-9);
+  auto apart = k80;
+  apart.push_back({"/platform/launch", "horovodrun -np 2 -H a:1,b:1 python t.py"});
+  Document document = test::changed(apart);
+  document.set("/platform", R"({"topology": "roce25-4xp100", "launch": "horovodrun -np 2 -H a:1,b:1 python t.py",
+                "override": {"/node/device": "k80", "/node/measurements": "tf-2017-05-aws"}})");
+  document.set("/effects", R"({"device_spread": "0 %", "step_jitter": "0 %", "shared_board": "20 %"})");
+  EXPECT_EQ(run_document(document, Catalogue(), {}).points[0].breakdown.straggler, 0_s);
+}
+
+TEST(Effects, SeveralSeedsArePooled) {
+  const std::string jitter = R"({"step_jitter": "5 %"})";
+  const TrainingPoint both = with_effects(jitter, {{"/measure/seeds", "2"}});
+  const Seconds one = with_effects(jitter).iteration;
+  const Seconds two = with_effects(jitter, {{"/measure/seed", "2"}}).iteration;
+  EXPECT_NEAR(both.iteration.si(), ((one + two) / 2).si(), 1e-12);
+  EXPECT_LE(both.iteration_p50, both.iteration_p95);
+}
+
+TEST(Effects, BadValuesAreRefusedInPlace) {
+  const auto error = [](const std::string& effects) { return test::error_of({{"/effects", effects}}); };
+  EXPECT_THAT(error(R"({"step_jitter": {"distribution": "gaussian", "deviation": "2 %"}})"),
+              HasSubstr("/effects/step_jitter/distribution: expected a distribution"));
+  EXPECT_THAT(error(R"({"step_jitter": {"distribution": "uniform", "deviation": "90 %"}})"),
+              HasSubstr("at most 50 % of the mean"));
+  EXPECT_THAT(error(R"({"os_noise": {"period": "10 MB", "duration": "1 us"}})"), HasSubstr("/effects/os_noise/period"));
+  EXPECT_THAT(error(R"({"other_devices": [{"ranks": [1]}]})"), HasSubstr("either a \"speed\" or a \"device\""));
+  EXPECT_THAT(error(R"({"slow_links": {"links": "nod2"}})"),
+              HasSubstr("the beginning of a link's name, such as \"node0/nic"));
+  EXPECT_THAT(error(R"({"shared_board": true})"), HasSubstr("says nothing of one"));
+  EXPECT_THAT(error(R"({"input": {"storage_bandwidth": "1 GB/s"}})"), HasSubstr("sample_size"));
+  EXPECT_THAT(error(R"({"input": {"acess": "random"}})"), HasSubstr("did you mean \"access\"?"));
+  EXPECT_THAT(error(R"({"checkpoint": {"rate": "1 GB/s"}})"),
+              HasSubstr("either \"every\" (a time) or \"every_steps\""));
+  EXPECT_THAT(error(R"({"communication_compute_share": "100 %"})"), HasSubstr("below 100 %"));
+}
+
+}  // namespace
+}  // namespace farandole
