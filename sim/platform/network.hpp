@@ -14,6 +14,8 @@
 
 namespace farandole {
 
+struct Platform;
+
 struct Switch {
   std::string name;
   int ports = 0;  // how many it has; 0 where nobody says
@@ -37,6 +39,8 @@ struct Network {
   bool rails_apart = false;
   /// The links between the switches of two NICs of different nodes; their own `up` and `down` not among them.
   std::function<Paths(int from_nic, int to_nic)> paths;
+  /// The kind's formula for platform/bisection.hpp; empty where there is none.
+  std::function<BytesPerSecond(const Platform&)> bisection;
 };
 
 }  // namespace farandole

@@ -46,7 +46,7 @@ Topology read_topology(const Value& where, const std::filesystem::path& file) {
   topology.kind = kind.name;
   topology.nodes = read_node_count(section.child("nodes"));
   read_node(section.child("node"), topology);
-  topology.network = kind.builder.read(section.maybe("network"), topology);
+  topology.network = kind.builder.read(section, topology);
   if (const auto transport = section.maybe("transport")) topology.transport = read_transport(*transport);
   if (const auto variability = section.maybe("variability")) read_variability(*variability, topology);
   section.finish();

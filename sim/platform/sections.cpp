@@ -35,4 +35,15 @@ int read_positive(Section& section, std::string_view key, int fallback) {
   return value ? read_at_least(*value, 1) : fallback;
 }
 
+std::size_t read_choice(Section& section, std::string_view key, std::string_view what,
+                        const std::vector<std::string>& names) {
+  const auto value = section.maybe(key);
+  if (!value) return 0;
+  const auto name = read<std::string>(*value);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == name) return i;
+  }
+  value->fail_unknown(what, names);
+}
+
 }  // namespace farandole

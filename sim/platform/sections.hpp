@@ -15,4 +15,8 @@ Topology::LinkRate read_link(const Value& value);
 /// The integer under `key`, at least 1; `fallback` where it is not there.
 int read_positive(Section& section, std::string_view key, int fallback);
 
+/// The place among `names` of the word under `key`; 0 where the key is not there. `what` is "a routing", ...
+std::size_t read_choice(Section& section, std::string_view key, std::string_view what,
+                        const std::vector<std::string>& names);
+
 }  // namespace farandole

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "platform/topologies/node.hpp"
+#include "platform/topologies/wiring.hpp"
 
 namespace farandole {
 namespace {
@@ -47,6 +48,7 @@ Platform build(const Topology& topology, int nodes, const Value& where) {
   Platform platform = platform_of(topology, nodes);
   add_nodes(platform);
   topology.network(platform, where);
+  check_ports(platform, where);
   return platform;
 }
 

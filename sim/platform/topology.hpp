@@ -18,6 +18,7 @@
 
 #include "config/document.hpp"
 #include "config/registry.hpp"
+#include "config/section.hpp"
 #include "platform/placement.hpp"
 #include "platform/placement_rule.hpp"
 #include "platform/platform.hpp"
@@ -94,8 +95,8 @@ Platform build(const Topology& topology, int nodes, const Value& where);
 Platform build_for(const Topology& topology, const Placement& placement, const Value& where);
 
 struct TopologyKind {
-  /// Reads the file's "network", which says what is particular to the kind; nodes and NICs have been read already.
-  NetworkPlan (*read)(const std::optional<Value>& network, const Topology& topology);
+  /// Reads the file's key "network", which says what is particular to the kind; nodes and NICs have been read already.
+  NetworkPlan (*read)(Section& file, const Topology& topology);
 };
 /// The catalogue of topology kinds.
 std::span<const Entry<TopologyKind>> topology_kinds();

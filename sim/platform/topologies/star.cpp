@@ -1,12 +1,13 @@
 #include "platform/topologies/star.hpp"
 
+#include "platform/bisection.hpp"
 #include "platform/sections.hpp"
 
 namespace farandole {
 
-NetworkPlan read_star(const std::optional<Value>& network, const Topology& /*topology*/) {
+NetworkPlan read_star(Section& file, const Topology& /*topology*/) {
   int ports = 0;
-  if (network) {
+  if (const auto network = file.maybe("network")) {
     Section section = sourced(*network);
     ports = section.optional<int>("switch_ports", 0);
     section.finish();
@@ -16,6 +17,7 @@ NetworkPlan read_star(const std::optional<Value>& network, const Topology& /*top
     star.switches.push_back({"switch", ports, 0});
     star.switch_of_nic.assign(static_cast<std::size_t>(platform.nodes) * platform.node.nics.size(), 0);
     star.paths = [](int, int) { return Paths{{}}; };
+    star.bisection = [](const Platform& whole) { return least_prefix_cut(whole, std::vector<int>{0}); };
   };
 }
 

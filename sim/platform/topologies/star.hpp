@@ -5,6 +5,6 @@
 
 namespace farandole {
 
-NetworkPlan read_star(const std::optional<Value>& network, const Topology& topology);
+NetworkPlan read_star(Section& file, const Topology& topology);
 
 }  // namespace farandole

@@ -1,0 +1,144 @@
+#include "platform/topologies/dragonfly.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "platform/bisection.hpp"
+#include "platform/sections.hpp"
+#include "platform/topologies/wiring.hpp"
+
+namespace farandole {
+namespace {
+
+struct Dragonfly {
+  struct Rank {
+    Topology::LinkRate link;
+    int cables = 1;
+  };
+  DragonflyLayout layout;
+  int nodes_per_router = 1;
+  int ports = 0;
+  std::array<Rank, 3> ranks;
+};
+
+Dragonfly::Rank read_rank(const Value& value) {
+  Section section = sourced(value);
+  Dragonfly::Rank rank{read_link(section.child("link")), read_positive(section, "cables", 1)};
+  section.finish();
+  return rank;
+}
+
+void read_optical(const Value& value, Dragonfly& dragonfly) {
+  Section section = sourced(value);
+  DragonflyLayout& layout = dragonfly.layout;
+  dragonfly.ranks[2].link = read_link(section.child("link"));
+  const auto per_router = section.maybe("cables_per_router");
+  if (per_router && section.maybe("cables_per_pair")) {
+    per_router->fail("either \"cables_per_router\" or \"cables_per_pair\"", "both");
+  }
+  const int peers = layout.groups - 1;
+  if (per_router) {
+    const int all = read_at_least(*per_router, 1) * layout.routers_of_group();
+    layout.between = peers > 0 ? all / peers : 0;
+    if (peers > all) {
+      per_router->fail(fmt::format("cables from every group to {} others", peers), fmt::format("{} of a group", all));
+    }
+  } else {
+    layout.between = read_at_least(section.child("cables_per_pair"), 1);
+  }
+  section.finish();
+}
+
+void read_routing(Section& section, DragonflyLayout& layout) {
+  const std::size_t chosen = read_choice(section, "routing", "a routing", {"adaptive", "minimal", "valiant"});
+  layout.minimal = chosen == 0 ? read_positive(section, "minimal_paths", 2) : chosen == 1 ? 1 : 0;
+  layout.non_minimal = chosen == 0 ? read_positive(section, "non_minimal_paths", 2) : chosen == 1 ? 0 : 1;
+  layout.seed = static_cast<std::uint64_t>(section.optional<std::int64_t>("seed", 1));
+}
+
+/// The routers in the order of one of the permutations of (group, chassis, slot).
+std::vector<int> routers_in_order(const DragonflyLayout& layout, const std::array<int, 3>& order) {
+  const std::array<int, 3> counts{layout.groups, layout.chassis, layout.slots};
+  const std::array<int, 3> steps{layout.routers_of_group(), layout.slots, 1};
+  const auto at = [](const std::array<int, 3>& list, int index) { return list.at(static_cast<std::size_t>(index)); };
+  std::vector<int> routers;
+  for (int i = 0; i < at(counts, order[0]); ++i) {
+    for (int j = 0; j < at(counts, order[1]); ++j) {
+      for (int k = 0; k < at(counts, order[2]); ++k) {
+        routers.push_back(i * at(steps, order[0]) + j * at(steps, order[1]) + k * at(steps, order[2]));
+      }
+    }
+  }
+  return routers;
+}
+
+/// Halves of whole groups, chassis or slots, and what is left over of one.
+BytesPerSecond bisection_of(const DragonflyLayout& layout, const Platform& platform) {
+  BytesPerSecond least = BytesPerSecond::infinity();
+  std::array<int, 3> order{0, 1, 2};
+  do {
+    least = std::min(least, least_prefix_cut(platform, routers_in_order(layout, order)));
+  } while (std::next_permutation(order.begin(), order.end()));
+  return least;
+}
+
+void lay_out(const Dragonfly& dragonfly, Platform& platform, const Value& where) {
+  const DragonflyLayout& layout = dragonfly.layout;
+  const int room = layout.routers() * dragonfly.nodes_per_router;
+  if (platform.nodes > room) {
+    where.fail(fmt::format("at most the {} nodes that the dragonfly has room for", room),
+               fmt::format("{} nodes", platform.nodes));
+  }
+  for (int router = 0; router < layout.routers(); ++router) {
+    const int local = router % layout.routers_of_group();
+    add_switch(
+        platform,
+        fmt::format("group{}/chassis{}/router{}", layout.group_of(router), local / layout.slots, local % layout.slots),
+        0, dragonfly.ports);
+  }
+  const int first_link = static_cast<int>(platform.links.size());
+  layout.for_each_cable([&](int from, int to, int rank) {
+    const auto& names = platform.network.switches;
+    const Dragonfly::Rank& made_of = dragonfly.ranks.at(static_cast<std::size_t>(rank - 1));
+    const std::string name =
+        fmt::format("{}-{}", names[static_cast<std::size_t>(from)].name, names[static_cast<std::size_t>(to)].name);
+    // Between groups two routers may have more than one cable; each has its own number.
+    const int number = static_cast<int>(platform.network.cables.size());
+    add_cable(platform, from, to, rank == 3 ? fmt::format("{}.{}", name, number) : name, made_of.link, made_of.cables);
+  });
+  const auto nics = static_cast<int>(platform.node.nics.size());
+  for (int nic = 0; nic < platform.nodes * nics; ++nic) {
+    platform.network.switch_of_nic.push_back(nic / nics / dragonfly.nodes_per_router);
+  }
+  const int per_router = nics * dragonfly.nodes_per_router;
+  platform.network.paths = [=](int from, int to) {
+    return shifted(layout.paths(from / per_router, to / per_router), first_link);
+  };
+  platform.network.bisection = [layout](const Platform& whole) { return bisection_of(layout, whole); };
+}
+
+}  // namespace
+
+NetworkPlan read_dragonfly(Section& file, const Topology& /*topology*/) {
+  Section section = sourced(file.child("network"));
+  Dragonfly dragonfly;
+  DragonflyLayout& layout = dragonfly.layout;
+  layout.groups = read_at_least(section.child("groups"), 1);
+  layout.chassis = read_positive(section, "chassis_per_group", 1);
+  layout.slots = read_at_least(section.child("routers_per_chassis"), 1);
+  dragonfly.nodes_per_router = read_at_least(section.child("nodes_per_router"), 1);
+  if (const auto ports = section.maybe("router_ports")) dragonfly.ports = read_at_least(*ports, 1);
+  // A rank that joins nothing may be left out.
+  const auto has = [&](const char* rank, int count) { return section.maybe(rank) || count > 1; };
+  if (has("rank1", layout.slots)) dragonfly.ranks[0] = read_rank(section.child("rank1"));
+  if (has("rank2", layout.chassis)) dragonfly.ranks[1] = read_rank(section.child("rank2"));
+  if (has("rank3", layout.groups)) read_optical(section.child("rank3"), dragonfly);
+  read_routing(section, layout);
+  section.finish();
+  return [dragonfly](Platform& platform, const Value& where) { lay_out(dragonfly, platform, where); };
+}
+
+}  // namespace farandole

@@ -1,0 +1,144 @@
+#include "platform/topologies/fat_tree.hpp"
+
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "platform/topologies/wiring.hpp"
+
+namespace farandole {
+namespace {
+
+/// A tree with all its numbers, and which of its leaves a NIC is plugged into.
+struct Plan {
+  FatTree tree;
+  TreeLayout layout;
+  int nodes = 0;
+  int nics = 1;
+  int nodes_per_leaf = 1;
+  int first_link = 0;
+
+  [[nodiscard]] int leaves_per_pod() const { return tree.rails == Rails::joined ? nics : 1; }
+  [[nodiscard]] int copies() const { return tree.rails == Rails::apart ? nics : 1; }
+  [[nodiscard]] int leaf_of(int nic) const {
+    const int pod = nic / nics / nodes_per_leaf;
+    return tree.rails == Rails::joined ? pod * nics + nic % nics : pod;
+  }
+  [[nodiscard]] int copy_of(int nic) const { return tree.rails == Rails::apart ? nic % nics : 0; }
+  /// Its number for routing: in the order of the leaves and their ports.
+  [[nodiscard]] int number_of(int nic) const {
+    if (tree.rails == Rails::none) return nic;
+    return leaf_of(nic) * nodes_per_leaf + nic / nics % nodes_per_leaf;
+  }
+  [[nodiscard]] Paths paths(int from, int to) const {
+    const int first = first_link + copy_of(from) * 2 * layout.all_cables();
+    return shifted(layout.paths({leaf_of(from), leaf_of(to), number_of(from), number_of(to)}), first);
+  }
+};
+
+int divided_up(int count, int by) {
+  return count / by + (count % by != 0 ? 1 : 0);
+}
+
+Plan sized(const FatTree& tree, const Platform& platform, const Value& where) {
+  Plan plan{tree, {}, platform.nodes, static_cast<int>(platform.node.nics.size())};
+  plan.nodes_per_leaf = tree.levels.front().down.value();
+  TreeLayout& layout = plan.layout;
+  layout.routing = tree.routing;
+  layout.seed = tree.seed;
+  const int needed = divided_up(platform.nodes, plan.nodes_per_leaf) * plan.leaves_per_pod();
+  layout.levels.push_back({plan.nodes_per_leaf, 1, 1});
+  for (std::size_t l = 1; l < tree.levels.size(); ++l) {
+    const FatTree::Level& level = tree.levels[l];
+    layout.levels.push_back({level.down.value_or(divided_up(needed, layout.leaves)), level.up, level.cables});
+    layout.leaves *= layout.levels.back().down;
+  }
+  const int room = layout.leaves / plan.leaves_per_pod() * plan.nodes_per_leaf;
+  if (platform.nodes > room) {
+    where.fail(fmt::format("at most the {} nodes that the tree has room for", room),
+               fmt::format("{} nodes", platform.nodes));
+  }
+  return plan;
+}
+
+std::string switch_name(const Plan& plan, const std::string& prefix, int l, int index) {
+  return prefix + plan.tree.levels[static_cast<std::size_t>(l)].name + std::to_string(index);
+}
+
+void add_switches(Platform& platform, const Plan& plan, const std::string& prefix) {
+  for (int l = 0; l < plan.layout.height(); ++l) {
+    const int count = plan.layout.subtrees(l) * plan.layout.planes(l);
+    const int ports = plan.tree.levels[static_cast<std::size_t>(l)].ports;
+    for (int i = 0; i < count; ++i) add_switch(platform, switch_name(plan, prefix, l, i), l, ports);
+  }
+}
+
+/// The cables of one switch to one parent, in the order of TreeLayout::cable_index.
+void add_lanes(Platform& platform, const Plan& plan, int first_switch, int l, int index, int up) {
+  const TreeLayout& layout = plan.layout;
+  const FatTree::Level& above = plan.tree.levels[static_cast<std::size_t>(l + 1)];
+  const int subtree = index / layout.planes(l) / layout.level(l + 1).down;
+  const int parent_plane = index % layout.planes(l) + up * layout.planes(l);
+  const int from = first_switch + layout.switch_index(l, 0, 0) + index;
+  const int to = first_switch + layout.switch_index(l + 1, subtree, parent_plane);
+  const auto& switches = platform.network.switches;
+  const std::string name =
+      switches[static_cast<std::size_t>(from)].name + "-" + switches[static_cast<std::size_t>(to)].name;
+  const int lanes = layout.lanes(l + 1);
+  for (int lane = 0; lane < lanes; ++lane) {
+    const std::string lane_name = lanes > 1 ? name + "." + std::to_string(lane) : name;
+    add_cable(platform, from, to, lane_name, above.link, above.cables / lanes);
+  }
+}
+
+void add_copy(Platform& platform, const Plan& plan, const std::string& prefix) {
+  const int first_switch = static_cast<int>(platform.network.switches.size());
+  add_switches(platform, plan, prefix);
+  for (int l = 0; l + 1 < plan.layout.height(); ++l) {
+    const int count = plan.layout.subtrees(l) * plan.layout.planes(l);
+    for (int index = 0; index < count; ++index) {
+      for (int up = 0; up < plan.layout.level(l + 1).up; ++up) add_lanes(platform, plan, first_switch, l, index, up);
+    }
+  }
+}
+
+BytesPerSecond bisection_of(const Plan& plan, const Platform& platform) {
+  std::vector<int> nodes_of_leaf(static_cast<std::size_t>(plan.layout.leaves), 0);
+  const int step = plan.tree.rails == Rails::joined ? 1 : plan.nics;  // one NIC of each node, or one of each rail
+  for (int nic = 0; nic < plan.nodes * plan.nics; nic += step) {
+    ++nodes_of_leaf[static_cast<std::size_t>(plan.leaf_of(nic))];
+  }
+  std::vector<BytesPerSecond> up;
+  for (int l = 0; l + 1 < plan.layout.height(); ++l) {
+    const FatTree::Level& above = plan.tree.levels[static_cast<std::size_t>(l + 1)];
+    up.push_back(above.link.effective() * above.cables * above.up * plan.layout.planes(l));
+  }
+  const NodeTemplate& node = platform.node;
+  const BytesPerSecond nic = node.links[static_cast<std::size_t>(node.nics.front().up)].capacity;
+  // Without rails all NICs of a node are plugged into one leaf and count as one; each network of a rail counts.
+  const int together = plan.tree.rails == Rails::none ? plan.nics : 1;
+  return plan.copies() * tree_bisection(nodes_of_leaf, plan.layout, together * nic, up, plan.leaves_per_pod());
+}
+
+}  // namespace
+
+NetworkPlan plan_of(FatTree tree) {
+  return [tree = std::move(tree)](Platform& platform, const Value& where) {
+    Plan plan = sized(tree, platform, where);
+    plan.first_link = static_cast<int>(platform.links.size());
+    for (int copy = 0; copy < plan.copies(); ++copy) {
+      add_copy(platform, plan, plan.copies() > 1 ? "rail" + std::to_string(copy) + "/" : "");
+    }
+    Network& network = platform.network;
+    network.rails_apart = tree.rails == Rails::apart;
+    for (int nic = 0; nic < plan.nodes * plan.nics; ++nic) {
+      network.switch_of_nic.push_back(plan.copy_of(nic) * plan.layout.all_switches() + plan.leaf_of(nic));
+    }
+    const auto shared = std::make_shared<const Plan>(std::move(plan));
+    network.paths = [shared](int from, int to) { return shared->paths(from, to); };
+    network.bisection = [shared](const Platform& whole) { return bisection_of(*shared, whole); };
+  };
+}
+
+}  // namespace farandole
