@@ -58,7 +58,8 @@ Record to_record(const TrainingPoint& point) {
           {"compute_source", point.compute_source},
           {"collectives_per_iteration", point.collectives_per_iteration},
           {"gradient_bytes", size_in_bytes(point.gradient_bytes, "gradient_bytes")},
-          {"folded", point.folded}};
+          {"folded", point.folded},
+          {"mean_staleness", finite(point.mean_staleness, "mean_staleness")}};
 }
 
 Record to_record(const CollectivePoint& point) {

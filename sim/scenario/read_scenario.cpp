@@ -66,10 +66,10 @@ Launch read_launch(Section& section) {
   return {line.ranks, std::move(line)};
 }
 
-PlatformSpec read_platform(const Value& where, const Catalogue& catalogue, Launch& launch) {
+PlatformSpec read_platform(const Value& where, const Catalogue& catalogue, Launch& launch, Topology& topology) {
   Section section(where);
   const Value name = section.child("topology");
-  const Topology topology = catalogue.topology(read<std::string>(name), name, section.maybe("override"));
+  topology = catalogue.topology(read<std::string>(name), name, section.maybe("override"));
   launch = read_launch(section);
   const auto placement = section.maybe("placement");
   const PlacementRule rule = placement ? read_placement_rule(*placement) : PlacementRule{};
@@ -81,6 +81,19 @@ PlatformSpec read_platform(const Value& where, const Catalogue& catalogue, Launc
   spec.platform = build_for(topology, spec.placement, where);
   spec.device = catalogue.device(spec.platform.device, name);
   return spec;
+}
+
+/// Servers that do not share the workers' nodes need nodes of their own.
+void make_room(const StrategyChoice& strategy, const Topology& topology, const Value& where, PlatformSpec& spec) {
+  if (!strategy.servers || strategy.servers->colocated) return;
+  const int free = spec.platform.nodes - spec.placement.nodes_used;
+  const int servers = strategy.servers->servers;
+  if (free >= servers) return;
+  if (topology.nodes) {
+    where.fail(fmt::format("a topology with {} nodes left for servers", servers), fmt::format("{} left", free),
+               "; \"colocated\": true puts them on the workers' nodes");
+  }
+  spec.platform = build(topology, spec.placement.nodes_needed(topology.devices_per_node) + servers, where);
 }
 
 StrategyChoice read_strategy_of(const Value& where, const Launch& launch) {
@@ -152,14 +165,21 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   section.maybe("summary");
   const Value workload = section.child("workload");
   Launch launch;
-  scenario.platform = read_platform(section.child("platform"), catalogue, launch);
+  Topology topology;
+  const Value platform = section.child("platform");
+  scenario.platform = read_platform(platform, catalogue, launch, topology);
   scenario.workload = read_workload(workload, catalogue, scenario.platform.device);
   if (launch.line) scenario.ignored = launch.line->ignored;
   scenario.strategy = read_strategy_of(section.child("strategy"), launch);
+  make_room(scenario.strategy, topology, platform, scenario.platform);
   std::ranges::copy(scenario.strategy.ignored, std::back_inserter(scenario.ignored));
   scenario.collectives = read_collectives(section.maybe("collectives"), scenario.strategy);
-  scenario.effects =
-      read_effects(section.maybe("effects"), scenario.platform.platform, scenario.platform.device, catalogue);
+  const auto effects = section.maybe("effects");
+  scenario.effects = read_effects(effects, scenario.platform.platform, scenario.platform.device, catalogue);
+  if (scenario.strategy.servers && (scenario.effects.input || scenario.effects.communication_compute_share > 0)) {
+    effects->fail("neither an input pipeline nor a share of compute for communication with parameter servers",
+                  "one of them", "; they are simulated with collectives only");
+  }
   if (auto& checkpoint = scenario.effects.checkpoint; checkpoint && checkpoint->size == 0_B) {
     // Parameters and momentum in single precision, as frameworks save them.
     checkpoint->size = 2.0 * static_cast<double>(scenario.workload.model.parameters()) * element_size(Precision::fp32);

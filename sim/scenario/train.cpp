@@ -4,6 +4,7 @@
 
 #include "scenario/apply_effects.hpp"
 #include "simulate/collective_clocks.hpp"
+#include "simulate/servers/server_run.hpp"
 #include "timeline/percentile.hpp"
 
 namespace farandole {
@@ -66,12 +67,23 @@ TrainingRun run(const Scenario& scenario, const Job& job, const Variability& var
   return run_training(simulation, job, whole_periods(scenario.measure, scenario.strategy.period));
 }
 
-/// The operation that carries the gradients, as points name their algorithm by it.
-Operation carrier_of(const StrategyChoice& strategy) {
+TrainingRun run_with_servers(const Scenario& scenario, const Job& job, const Variability& variability,
+                             Timeline* timeline) {
+  const PlatformSpec& spec = scenario.platform;
+  const Platform platform = platform_of(scenario);
+  return run_with_servers({job, *scenario.strategy.servers, platform, spec.placement, variability,
+                           spec.device.memory_bandwidth, scenario.fidelity, scenario.folding, timeline},
+                          scenario.measure);
+}
+
+/// How gradients travel, as points name it: the algorithm of the operation that carries them, or where servers are.
+std::string algorithm_of(const Scenario& scenario) {
+  const StrategyChoice& strategy = scenario.strategy;
+  if (strategy.servers) return strategy.servers->colocated ? "colocated" : "dedicated";
   const Compression compression = strategy.compression.kind;
   const bool gathers = strategy.kind == "allgather" || compression == Compression::int8 ||
                        compression == Compression::top_k || compression == Compression::one_bit;
-  return gathers ? Operation::allgather : Operation::allreduce;
+  return scenario.collectives.at(gathers ? Operation::allgather : Operation::allreduce).name;
 }
 
 /// The runs of all seeds as one: every iteration of every seed weighs the same.
@@ -83,6 +95,7 @@ struct Pooled {
 void add(Pooled& pooled, const TrainingRun& run, double weight) {
   pooled.run.iteration += run.iteration * weight;
   pooled.run.breakdown += run.breakdown * weight;
+  pooled.run.mean_staleness += run.mean_staleness * weight;
   pooled.run.collectives_per_iteration = run.collectives_per_iteration;
   pooled.run.folded = run.folded;
   for (const Seconds duration : run.durations) pooled.durations.push_back({duration, 1});
@@ -108,10 +121,14 @@ TrainingPoint train(const Scenario& scenario, Timeline* timeline) {
   const ComputeTimes times = times_of(scenario);
   const Job job = job_of(scenario, times);
   const Pooled pooled = pool_seeds(scenario, [&](const Scenario& seeded, int index) {
-    return run(seeded, job, variability_of(seeded, times), seeded.platform.placement, index == 0 ? timeline : nullptr);
+    Timeline* const of_the_first = index == 0 ? timeline : nullptr;
+    const Variability variability = variability_of(seeded, times);
+    if (seeded.strategy.servers) return run_with_servers(seeded, job, variability, of_the_first);
+    return run(seeded, job, variability, seeded.platform.placement, of_the_first);
   });
   const TrainingRun& result = pooled.run;
   TrainingPoint point;
+  point.mean_staleness = result.mean_staleness;
   point.model = scenario.workload.model.name;
   point.variant = scenario.workload.model.variant;
   point.ranks = ranks;
@@ -119,7 +136,7 @@ TrainingPoint train(const Scenario& scenario, Timeline* timeline) {
   point.platform = scenario.platform.platform.name;
   point.strategy = scenario.strategy.kind;
   point.mode = scenario.strategy.mode;
-  point.algorithm = scenario.collectives.at(carrier_of(scenario.strategy)).name;
+  point.algorithm = algorithm_of(scenario);
   point.fidelity = name(scenario.fidelity);
   point.batch_per_rank = scenario.workload.batch_per_rank;
   point.precision = name(scenario.workload.precision);

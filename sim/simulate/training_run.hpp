@@ -19,6 +19,7 @@ struct TrainingRun {
   Breakdown breakdown;                // sums to `iteration`
   int collectives_per_iteration = 0;  // of the last iteration
   bool folded = false;                // every collective
+  double mean_staleness = 0;          // of servers without a barrier: updates by others between pull and push
 };
 
 TrainingRun run_training(Simulation& simulation, const Job& job, const Measure& measure);

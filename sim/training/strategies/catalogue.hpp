@@ -18,6 +18,7 @@
 #include "timeline/timeline.hpp"
 #include "training/compression.hpp"
 #include "training/job.hpp"
+#include "training/strategies/server_plan.hpp"
 #include "training/strategy.hpp"
 
 namespace farandole {
@@ -44,7 +45,8 @@ struct StrategyChoice {
   std::map<Operation, std::string> algorithms;  // that it picks where the scenario leaves them open
   std::optional<std::string> timeline_file;     // HOROVOD_TIMELINE
   std::vector<std::string> ignored;             // what was pasted and has no meaning here
-  std::function<std::unique_ptr<Strategy>(const StrategySite&)> make;
+  std::function<std::unique_ptr<Strategy>(const StrategySite&)> make;  // with servers: of one rank without them
+  std::optional<ServerPlan> servers;  // where there are any, simulate/servers carries the strategy out
 };
 
 struct StrategyInput {

@@ -10,5 +10,10 @@ StrategyRow ddp_strategy();
 StrategyRow allgather_strategy();
 StrategyRow local_sgd_strategy();
 StrategyRow single_strategy();
+StrategyRow parameter_server_strategy();
+StrategyRow distributed_replicated_strategy();
+
+/// One rank alone, whatever the strategy of many.
+std::unique_ptr<Strategy> make_alone(const StrategySite& site);
 
 }  // namespace farandole

@@ -16,11 +16,15 @@ StrategyChoice read(const StrategyInput& input) {
   StrategyChoice choice;
   choice.accumulation = read_accumulation(input.section);
   ignore_environment(input, choice);
-  choice.make = [](const StrategySite& site) { return std::make_unique<Bucketed>(site, BucketPlan{}); };
+  choice.make = make_alone;
   return choice;
 }
 
 }  // namespace
+
+std::unique_ptr<Strategy> make_alone(const StrategySite& site) {
+  return std::make_unique<Bucketed>(site, BucketPlan{});
+}
 
 StrategyRow single_strategy() {
   return {"single", "one rank alone, its batch in as many shards as its memory asks for",

@@ -1,0 +1,106 @@
+#include "platform/host_route.hpp"
+
+#include <numeric>
+
+namespace farandole {
+namespace {
+
+/// Ways of a node, with links of the platform, that end at (or start from) one of its NICs.
+struct Ways {
+  Paths paths;
+  int nic;
+};
+
+int nic_of(const Platform& platform, int node, int nic) {
+  return node * static_cast<int>(platform.node.nics.size()) + nic;
+}
+
+Paths own_link(const Platform& platform, int node, int offset) {
+  return offset >= 0 ? Paths{{platform.link_of(node, offset)}} : Paths{{}};
+}
+
+Ways host_out(const Platform& platform, int node) {
+  return {own_link(platform, node, platform.node.nics.front().up), nic_of(platform, node, 0)};
+}
+
+Ways host_in(const Platform& platform, int node) {
+  return {own_link(platform, node, platform.node.nics.front().down), nic_of(platform, node, 0)};
+}
+
+int local_of(const Platform& platform, int device) {
+  return device % platform.devices_per_node;
+}
+
+int first_nic(const Platform& platform, int device) {
+  return platform.node.nics_of_device[static_cast<std::size_t>(local_of(platform, device))].front();
+}
+
+Ways device_out(const Platform& platform, int device, int nic) {
+  const int node = platform.node_of(device);
+  return {shifted(platform.node.way_out(local_of(platform, device), nic), platform.link_of(node, 0)),
+          nic_of(platform, node, nic)};
+}
+
+Ways device_in(const Platform& platform, int device, int nic) {
+  const int node = platform.node_of(device);
+  return {shifted(platform.node.way_in(nic, local_of(platform, device)), platform.link_of(node, 0)),
+          nic_of(platform, node, nic)};
+}
+
+void append(Path& path, const Path& more) {
+  path.insert(path.end(), more.begin(), more.end());
+}
+
+Route route_of(const Platform& platform, const Paths& paths, Seconds transport) {
+  Route route;
+  route.paths = static_cast<int>(paths.size());
+  for (const Path& path : paths) append(route.links, path);
+  for (const int link : route.links) route.latency += platform.links[static_cast<std::size_t>(link)].latency;
+  route.latency /= route.paths;
+  route.latency += transport;
+  return route;
+}
+
+Route across(const Platform& platform, const Ways& out, const Ways& in) {
+  const Paths network = platform.network.paths(out.nic, in.nic);
+  Paths paths(std::lcm(out.paths.size(), std::lcm(network.size(), in.paths.size())));
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    append(paths[i], out.paths[i % out.paths.size()]);
+    append(paths[i], network[i % network.size()]);
+    append(paths[i], in.paths[i % in.paths.size()]);
+  }
+  return route_of(platform, paths, platform.transport.inter_node_latency);
+}
+
+}  // namespace
+
+Route route_to_host(const Platform& platform, int device, int node) {
+  if (platform.node_of(device) != node) {
+    return across(platform, device_out(platform, device, first_nic(platform, device)), host_in(platform, node));
+  }
+  Paths paths = device_out(platform, device, 0).paths;
+  const bool ends_with_nic = platform.node.nics.front().up >= 0;
+  for (Path& path : paths) {
+    if (ends_with_nic) path.pop_back();
+  }
+  return route_of(platform, paths, platform.transport.intra_node_latency);
+}
+
+Route route_from_host(const Platform& platform, int node, int device) {
+  if (platform.node_of(device) != node) {
+    return across(platform, host_out(platform, node), device_in(platform, device, first_nic(platform, device)));
+  }
+  Paths paths = device_in(platform, device, 0).paths;
+  const bool starts_with_nic = platform.node.nics.front().down >= 0;
+  for (Path& path : paths) {
+    if (starts_with_nic) path.erase(path.begin());
+  }
+  return route_of(platform, paths, platform.transport.intra_node_latency);
+}
+
+Route route_between_hosts(const Platform& platform, int from_node, int to_node) {
+  if (from_node == to_node) return {};
+  return across(platform, host_out(platform, from_node), host_in(platform, to_node));
+}
+
+}  // namespace farandole

@@ -1,0 +1,239 @@
+#include "simulate/servers/server_network.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <stdexcept>
+#include <tuple>
+
+#include "platform/host_route.hpp"
+
+namespace farandole {
+namespace {
+
+/// A worker before folding.
+struct Worker {
+  std::vector<int> ranks;
+  std::vector<int> devices;  // of its ranks
+  int node;
+};
+
+/// Which flows cross a link, and how often: (class of the worker, server and direction) to a count.
+using Load = std::map<std::pair<int, int>, int>;
+using Colours = std::vector<int>;
+
+class Folder {
+ public:
+  Folder(const Platform& platform, const Placement& placement, const std::vector<int>& server_nodes,
+         const ServerPlan& plan);
+  ServerNetwork fold(bool together);
+
+ private:
+  void add_workers(const Placement& placement);
+  void add_routes();
+  [[nodiscard]] Route route_of(const Worker& worker, int node, bool to_server) const;
+  [[nodiscard]] std::vector<Load> loads(const Colours& classes) const;
+  [[nodiscard]] Colours link_classes(const std::vector<Load>& loads) const;
+  [[nodiscard]] Colours refined(const Colours& classes, const Colours& links) const;
+  void add_ways(ServerNetwork& network, std::size_t worker, int of_class, const std::vector<Load>& load,
+                const Colours& links) const;
+  [[nodiscard]] BytesPerSecond bus_of(const Worker& worker) const;
+  [[nodiscard]] std::size_t ways() const { return server_nodes_.size() * 2; }
+  [[nodiscard]] const Route& route(std::size_t worker, std::size_t way) const { return routes_[worker * ways() + way]; }
+
+  const Platform& platform_;
+  const std::vector<int>& server_nodes_;
+  const ServerPlan& plan_;
+  std::vector<Worker> workers_;
+  std::vector<Route> routes_;  // [worker * ways + server * 2 + to_server]
+  std::vector<BytesPerSecond> capacities_;
+};
+
+Folder::Folder(const Platform& platform, const Placement& placement, const std::vector<int>& server_nodes,
+               const ServerPlan& plan)
+    : platform_(platform), server_nodes_(server_nodes), plan_(plan) {
+  for (const Link& link : platform.links) capacities_.push_back(link.capacity);
+  if (plan.rate) capacities_.insert(capacities_.end(), server_nodes.size(), *plan.rate);
+  add_workers(placement);
+  add_routes();
+}
+
+void Folder::add_workers(const Placement& placement) {
+  std::map<int, std::size_t> of_node;
+  for (std::size_t rank = 0; rank < placement.device_of_rank.size(); ++rank) {
+    const int device = placement.device_of_rank[rank];
+    const int node = platform_.node_of(device);
+    const auto [place, is_new] = of_node.emplace(node, workers_.size());
+    if (is_new || !plan_.aggregate_on_node) {
+      workers_.push_back({{static_cast<int>(rank)}, {device}, node});
+    } else {
+      workers_[place->second].ranks.push_back(static_cast<int>(rank));
+      workers_[place->second].devices.push_back(device);
+    }
+  }
+}
+
+Route Folder::route_of(const Worker& worker, int node, bool to_server) const {
+  if (plan_.aggregate_on_node) {
+    return to_server ? route_between_hosts(platform_, worker.node, node)
+                     : route_between_hosts(platform_, node, worker.node);
+  }
+  const int device = worker.devices.front();
+  return to_server ? route_to_host(platform_, device, node) : route_from_host(platform_, node, device);
+}
+
+void Folder::add_routes() {
+  const auto first_server = static_cast<int>(platform_.links.size());
+  for (const Worker& worker : workers_) {
+    for (std::size_t server = 0; server < server_nodes_.size(); ++server) {
+      for (const bool to_server : {false, true}) {
+        Route& route = routes_.emplace_back(route_of(worker, server_nodes_[server], to_server));
+        if (plan_.rate) {
+          route.links.insert(route.links.end(), static_cast<std::size_t>(route.paths),
+                             first_server + static_cast<int>(server));
+        }
+      }
+    }
+  }
+}
+
+std::vector<Load> Folder::loads(const Colours& classes) const {
+  std::vector<Load> loads(capacities_.size());
+  for (std::size_t worker = 0; worker < workers_.size(); ++worker) {
+    for (std::size_t way = 0; way < ways(); ++way) {
+      for (const int link : route(worker, way).links) {
+        ++loads[static_cast<std::size_t>(link)][{classes[worker], static_cast<int>(way)}];
+      }
+    }
+  }
+  return loads;
+}
+
+Colours Folder::link_classes(const std::vector<Load>& loads) const {
+  std::map<std::pair<BytesPerSecond, Load>, int> numbers;
+  Colours classes;
+  for (std::size_t link = 0; link < loads.size(); ++link) {
+    classes.push_back(
+        numbers.try_emplace({capacities_[link], loads[link]}, static_cast<int>(numbers.size())).first->second);
+  }
+  return classes;
+}
+
+Colours Folder::refined(const Colours& classes, const Colours& links) const {
+  using Signature = std::vector<std::tuple<std::vector<int>, Seconds, int>>;
+  std::map<std::tuple<int, std::size_t, Signature>, int> numbers;
+  Colours finer;
+  for (std::size_t worker = 0; worker < workers_.size(); ++worker) {
+    Signature signature;
+    for (std::size_t way = 0; way < ways(); ++way) {
+      const Route& r = route(worker, way);
+      std::vector<int> crossed;
+      for (const int link : r.links) crossed.push_back(links[static_cast<std::size_t>(link)]);
+      signature.emplace_back(std::move(crossed), r.latency, r.paths);
+    }
+    finer.push_back(numbers
+                        .try_emplace({classes[worker], workers_[worker].ranks.size(), std::move(signature)},
+                                     static_cast<int>(numbers.size()))
+                        .first->second);
+  }
+  return finer;
+}
+
+/// What a node's ranks get when all of them move a gradient to or from their host at once.
+BytesPerSecond Folder::bus_of(const Worker& worker) const {
+  if (!plan_.aggregate_on_node) return BytesPerSecond::infinity();
+  std::map<int, double> crossed;
+  for (const int device : worker.devices) {
+    const Route route = route_to_host(platform_, device, worker.node);
+    for (const int link : route.links) crossed[link] += 1.0 / route.paths;
+  }
+  BytesPerSecond rate = BytesPerSecond::infinity();
+  for (const auto& [link, times] : crossed) rate = std::min(rate, capacities_[static_cast<std::size_t>(link)] / times);
+  return rate;
+}
+
+/// The ways of a worker that stands for its class.
+void Folder::add_ways(ServerNetwork& network, std::size_t worker, int of_class, const std::vector<Load>& load,
+                      const Colours& links) const {
+  for (std::size_t way = 0; way < ways(); ++way) {
+    const Route& r = route(worker, way);
+    std::map<int, int> times;
+    for (const int link : r.links) {
+      const auto index = static_cast<std::size_t>(link);
+      times[links[index]] = load[index].at({of_class, static_cast<int>(way)});
+    }
+    ServerNetwork::Way& added = network.ways.emplace_back(ServerNetwork::Way{{}, r.latency, r.paths});
+    for (const auto& [link, count] : times) added.crossings.push_back({link, count});
+  }
+}
+
+/// What all flows on a link have in common goes into its capacity.
+void reduce(ServerNetwork& network) {
+  std::vector<int> common(network.capacities.size(), 0);
+  for (const ServerNetwork::Way& way : network.ways) {
+    for (const auto& [link, times] : way.crossings) {
+      int& divisor = common[static_cast<std::size_t>(link)];
+      divisor = std::gcd(divisor, times);
+    }
+  }
+  for (ServerNetwork::Way& way : network.ways) {
+    for (Crossing& crossing : way.crossings) crossing.times /= common[static_cast<std::size_t>(crossing.link)];
+  }
+  for (std::size_t link = 0; link < common.size(); ++link) network.capacities[link] /= std::max(common[link], 1);
+}
+
+ServerNetwork Folder::fold(bool together) {
+  Colours classes(workers_.size(), 0);
+  if (!together) std::iota(classes.begin(), classes.end(), 0);
+  std::vector<Load> load = loads(classes);
+  Colours links = link_classes(load);
+  for (Colours finer = refined(classes, links); finer != classes; finer = refined(classes, links)) {
+    classes = std::move(finer);
+    load = loads(classes);
+    links = link_classes(load);
+  }
+  ServerNetwork network;
+  network.servers = static_cast<int>(server_nodes_.size());
+  for (std::size_t link = 0; link < links.size(); ++link) {
+    if (links[link] == static_cast<int>(network.capacities.size())) network.capacities.push_back(capacities_[link]);
+  }
+  for (std::size_t w = 0; w < workers_.size(); ++w) {
+    if (classes[w] == static_cast<int>(network.groups.size())) {
+      network.groups.push_back({{}, 0, bus_of(workers_[w])});
+      add_ways(network, w, classes[w], load, links);
+    }
+    ServerNetwork::Group& group = network.groups[static_cast<std::size_t>(classes[w])];
+    ++group.workers;
+    group.ranks.insert(group.ranks.end(), workers_[w].ranks.begin(), workers_[w].ranks.end());
+  }
+  reduce(network);
+  return network;
+}
+
+}  // namespace
+
+ServerNetwork make_server_network(const Platform& platform, const Placement& placement,
+                                  const std::vector<int>& server_nodes, const ServerPlan& plan, bool together) {
+  return Folder(platform, placement, server_nodes, plan).fold(together);
+}
+
+std::vector<int> server_nodes_of(const ServerPlan& plan, const Platform& platform, const Placement& placement) {
+  std::set<int> used;
+  for (const int device : placement.device_of_rank) used.insert(platform.node_of(device));
+  std::vector<int> nodes;
+  if (plan.colocated) {
+    const std::vector<int> own(used.begin(), used.end());
+    for (int server = 0; server < plan.servers; ++server) {
+      nodes.push_back(own[static_cast<std::size_t>(server) % own.size()]);
+    }
+    return nodes;
+  }
+  for (int node = 0; node < platform.nodes && static_cast<int>(nodes.size()) < plan.servers; ++node) {
+    if (!used.contains(node)) nodes.push_back(node);
+  }
+  if (static_cast<int>(nodes.size()) < plan.servers) throw std::invalid_argument("too few nodes for the servers");
+  return nodes;
+}
+
+}  // namespace farandole

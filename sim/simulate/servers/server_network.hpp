@@ -1,0 +1,54 @@
+// Workers, servers and the links between them, with workers that behave alike carried as one.
+//
+// Called by server_run.hpp. A worker is a rank, or a node whose ranks add their gradients up before they push; a server
+// is the software on a node's host. Where a server's software has a rate of its own, that is one more link, which
+// everything to and from it crosses.
+//
+// Folding: workers are of one class when, for every server and direction, their routes cross links of the same classes,
+// in order; links are of one class when they have the same capacity and are crossed by equally many flows of every
+// class of workers, server and direction. This is the coarsest such partition, found by refinement; as in
+// simulate/folding/fold.hpp, flows of one class then have the same rate at every moment, so one of them is carried, and
+// the links it crosses count it as often as the class crosses them.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "platform/placement.hpp"
+#include "platform/platform.hpp"
+#include "simulate/servers/message_network.hpp"
+#include "training/message_executor.hpp"
+#include "training/strategies/server_plan.hpp"
+
+namespace farandole {
+
+struct ServerNetwork {
+  struct Way {
+    std::vector<Crossing> crossings;  // empty: nothing to cross
+    Seconds latency;
+    int paths = 1;  // what is sent is split evenly
+  };
+  struct Group {
+    std::vector<int> ranks;  // of all its workers
+    int workers = 1;
+    BytesPerSecond bus;  // WorkerGroup::bus
+  };
+
+  std::vector<BytesPerSecond> capacities;  // of classes of links
+  std::vector<Group> groups;
+  int servers = 1;
+  std::vector<Way> ways;  // [(group * servers + server) * 2 + to_server]
+
+  [[nodiscard]] const Way& way(Connection c) const {
+    return ways[static_cast<std::size_t>((c.worker * servers + c.server) * 2 + (c.to_server ? 1 : 0))];
+  }
+};
+
+/// `server_nodes`: where each server is; `together`: whether workers may be carried as one at all.
+ServerNetwork make_server_network(const Platform& platform, const Placement& placement,
+                                  const std::vector<int>& server_nodes, const ServerPlan& plan, bool together);
+
+/// The node of each server: the workers' own in turn, or the lowest that carry no rank.
+std::vector<int> server_nodes_of(const ServerPlan& plan, const Platform& platform, const Placement& placement);
+
+}  // namespace farandole

@@ -1,0 +1,70 @@
+// Messages on links that each share themselves alone: the closed approximation of `analytic`.
+//
+// Every link gives each of the flows on it the same share, and a flow is over when the slowest of its links would have
+// carried it. So a link does not know that a flow is held up elsewhere and could leave its share to others: exact where
+// all flows that meet are limited by the same kind of link (one hot server; workers that send to many), else too fast
+// or too slow by less than the max-min fair `flow` would say. On one link this is processor sharing: in its own virtual
+// time, which runs at capacity / flows, a flow of b bytes is over b later, whoever comes and goes meanwhile. So a start
+// or an end costs O(links of the route x log flows), not a new share for everyone.
+#pragma once
+
+#include <cstdint>
+#include <queue>
+
+#include "simulate/servers/message_network.hpp"
+
+namespace farandole {
+
+class SharedLinks final : public MessageNetwork {
+ public:
+  explicit SharedLinks(std::span<const BytesPerSecond> capacities);
+
+  int add_route(std::span<const Crossing> crossings) override;
+  void start(int route, Bytes size, int tag) override;
+  void call_at(Seconds when, int tag) override;
+  void run(const Done& done) override;
+  [[nodiscard]] Seconds now() const override { return now_; }
+
+ private:
+  struct OnLink {
+    double end;  // in the link's virtual time: bytes that each flow on it has been given
+    std::int64_t order;
+    int flow;
+    int times;
+    bool operator>(const OnLink& other) const { return end != other.end ? end > other.end : order > other.order; }
+  };
+  struct SharedLink {
+    double capacity;
+    double users = 0;
+    double given = 0;  // virtual time
+    Seconds updated{};
+    int version = 0;  // of what is expected of it
+    std::priority_queue<OnLink, std::vector<OnLink>, std::greater<>> flows{};
+  };
+  struct Flow {
+    int tag;
+    int links_left;
+  };
+  /// A call (link < 0) or the next end on a link.
+  struct Event {
+    Seconds when;
+    std::int64_t order;
+    int link;
+    int value;  // a call's tag, or the link's version
+    bool operator>(const Event& other) const { return when != other.when ? when > other.when : order > other.order; }
+  };
+
+  void catch_up(SharedLink& link) const;
+  void expect_end(int link);
+  void end_on(int link, const Done& done);
+
+  std::vector<SharedLink> links_;
+  std::vector<std::vector<Crossing>> routes_;
+  std::vector<Flow> flows_;
+  std::vector<int> free_flows_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::int64_t order_ = 0;
+  Seconds now_;
+};
+
+}  // namespace farandole

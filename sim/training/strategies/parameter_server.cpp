@@ -1,0 +1,217 @@
+#include "training/strategies/parameter_server.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace farandole {
+
+ParameterServer::ParameterServer(const Job& job, const ServerPlan& plan, std::vector<Shard> shards,
+                                 std::vector<WorkerGroup> workers, FactorsOf factors, int iterations,
+                                 Timeline* timeline)
+    : job_(job),
+      plan_(plan),
+      shards_(std::move(shards)),
+      factors_(std::move(factors)),
+      iterations_(iterations),
+      timeline_(timeline),
+      groups_(std::move(workers)),
+      workers_(groups_.size()),
+      idle_(groups_.size(), true),
+      shards_of_layer_(job.layers.size()),
+      pushed_by_(shards_.size(), 0),
+      asked_(shards_.size()) {
+  for (std::size_t shard = 0; shard < shards_.size(); ++shard) {
+    shards_of_layer_[static_cast<std::size_t>(shards_[shard].layer)].push_back(static_cast<int>(shard));
+  }
+}
+
+void ParameterServer::begin(MessageExecutor& executor) {
+  over_[0] = static_cast<int>(groups_.size());
+  start_all_allowed(executor);
+}
+
+bool ParameterServer::may_start(const Worker& worker) const {
+  const int next = worker.iteration + 1;
+  const int slowest = over_.begin()->first;
+  if (slowest >= iterations_) return false;
+  switch (plan_.mode) {
+    case ServerMode::synchronous:
+      return next <= slowest;
+    case ServerMode::stale_synchronous:
+      return next <= slowest + plan_.bound;
+    case ServerMode::asynchronous:
+      return true;
+  }
+  return false;
+}
+
+void ParameterServer::start_if_allowed(MessageExecutor& executor, int worker) {
+  const auto w = static_cast<std::size_t>(worker);
+  if (idle_[w] && may_start(workers_[w])) start(executor, worker);
+}
+
+void ParameterServer::start_all_allowed(MessageExecutor& executor) {
+  for (int worker = 0; worker < static_cast<int>(groups_.size()); ++worker) start_if_allowed(executor, worker);
+}
+
+void ParameterServer::start(MessageExecutor& executor, int index) {
+  const auto w = static_cast<std::size_t>(index);
+  Worker& worker = workers_[w];
+  idle_[w] = false;
+  ++worker.iteration;
+  worker.factor = factors_(worker.iteration)[index];
+  worker.start = executor.now();
+  worker.updates_at_start = updates_;
+  worker.layer = 0;
+  worker.missing.assign(job_.layers.size(), 0);
+  worker.outstanding = static_cast<int>(shards_.size()) + 1;  // and the backward pass itself
+  for (std::size_t s = 0; s < shards_.size() && !plan_.replicated; ++s) {
+    const Shard& shard = shards_[s];
+    if (shard.pull == Bytes(0)) continue;
+    ++worker.missing[static_cast<std::size_t>(shard.layer)];
+    send_back(executor, index, static_cast<int>(s));
+  }
+  forward(executor, index);
+}
+
+/// Goes as far as variables are there, in one go.
+void ParameterServer::forward(MessageExecutor& executor, int index) {
+  Worker& worker = workers_[static_cast<std::size_t>(index)];
+  Seconds time;
+  while (worker.layer < job_.layers.size() && worker.missing[worker.layer] == 0) {
+    time += job_.layers[worker.layer++].forward * worker.factor;
+  }
+  worker.waits_for_pull = false;
+  if (time > Seconds(0)) {
+    executor.wake_at(executor.now() + time, {forwarded, index, 0});
+  } else if (worker.layer < job_.layers.size()) {
+    worker.waits_for_pull = true;
+  } else {
+    backward(executor, index);
+  }
+}
+
+void ParameterServer::backward(MessageExecutor& executor, int index) {
+  const Worker& worker = workers_[static_cast<std::size_t>(index)];
+  Seconds passes;
+  for (const LayerPass& layer : job_.layers) passes += layer.forward + layer.backward;
+  // Earlier passes, whose gradients only add up.
+  Seconds moment = executor.now() + std::max(Seconds(0), job_.backward_end - passes) * worker.factor;
+  for (std::size_t layer = job_.layers.size(); layer-- > 0;) {
+    moment += job_.layers[layer].backward * worker.factor;
+    if (!shards_of_layer_[layer].empty()) {
+      executor.wake_at(moment, {computed_layer, index, static_cast<int>(layer)});
+    }
+  }
+  executor.wake_at(moment, {computed, index, 0});
+}
+
+void ParameterServer::push_layer(MessageExecutor& executor, int index, int layer) {
+  Worker& worker = workers_[static_cast<std::size_t>(index)];
+  const BytesPerSecond bus = groups_[static_cast<std::size_t>(index)].bus;
+  const auto& shards = shards_of_layer_[static_cast<std::size_t>(layer)];
+  for (auto shard = shards.rbegin(); shard != shards.rend(); ++shard) {
+    const Shard& pushed_shard = shards_[static_cast<std::size_t>(*shard)];
+    const Seconds on_its_way = pushed_shard.encode + pushed_shard.push / bus;
+    if (on_its_way == Seconds(0)) {
+      push(executor, index, *shard);
+      continue;
+    }
+    worker.free_out = std::max(worker.free_out, executor.now()) + on_its_way;
+    executor.wake_at(worker.free_out, {encoded, index, *shard});
+  }
+}
+
+void ParameterServer::push(MessageExecutor& executor, int index, int shard) {
+  const Shard& sent = shards_[static_cast<std::size_t>(shard)];
+  ++messages_;
+  if (index == 0) asked_[static_cast<std::size_t>(shard)] = executor.now();
+  executor.send({index, sent.server, true}, sent.push, {pushed, index, shard});
+}
+
+void ParameterServer::on_note(MessageExecutor& executor, Note note) {
+  switch (static_cast<What>(note.what)) {
+    case forwarded:
+      return forward(executor, note.worker);
+    case computed_layer:
+      return push_layer(executor, note.worker, note.index);
+    case computed:
+      return one_done(executor, note.worker);
+    case encoded:
+      return push(executor, note.worker, note.index);
+    case pushed:
+      record("PUSH", note.worker, note.index, executor.now());
+      return arrived(executor, note.worker, note.index);
+    case at_node:
+      record("PULL", note.worker, note.index, executor.now());
+      return bring_in(executor, note.worker, note.index);
+    case pulled:
+      return pulled_here(executor, note.worker, note.index);
+  }
+}
+
+void ParameterServer::arrived(MessageExecutor& executor, int index, int shard) {
+  if (!plan_.replicated) return one_done(executor, index);
+  int& groups = pushed_by_[static_cast<std::size_t>(shard)];
+  if (++groups < static_cast<int>(groups_.size())) return;
+  groups = 0;
+  for (int worker = 0; worker < static_cast<int>(groups_.size()); ++worker) send_back(executor, worker, shard);
+}
+
+void ParameterServer::send_back(MessageExecutor& executor, int index, int shard) {
+  const Shard& sent = shards_[static_cast<std::size_t>(shard)];
+  ++messages_;
+  if (index == 0) asked_[static_cast<std::size_t>(shard)] = executor.now();
+  executor.send({index, sent.server, false}, sent.pull, {at_node, index, shard});
+}
+
+/// From the node's host to its ranks.
+void ParameterServer::bring_in(MessageExecutor& executor, int index, int shard) {
+  Worker& worker = workers_[static_cast<std::size_t>(index)];
+  const Seconds time = shards_[static_cast<std::size_t>(shard)].pull / groups_[static_cast<std::size_t>(index)].bus;
+  if (time == Seconds(0)) return pulled_here(executor, index, shard);
+  worker.free_in = std::max(worker.free_in, executor.now()) + time;
+  executor.wake_at(worker.free_in, {pulled, index, shard});
+}
+
+void ParameterServer::pulled_here(MessageExecutor& executor, int index, int shard) {
+  if (plan_.replicated) return one_done(executor, index);
+  Worker& worker = workers_[static_cast<std::size_t>(index)];
+  --worker.missing[static_cast<std::size_t>(shards_[static_cast<std::size_t>(shard)].layer)];
+  if (worker.waits_for_pull && worker.missing[worker.layer] == 0) forward(executor, index);
+}
+
+void ParameterServer::one_done(MessageExecutor& executor, int index) {
+  if (--workers_[static_cast<std::size_t>(index)].outstanding == 0) finish(executor, index);
+}
+
+void ParameterServer::finish(MessageExecutor& executor, int index) {
+  const auto w = static_cast<std::size_t>(index);
+  Worker& worker = workers_[w];
+  const double count = groups_[w].count;
+  // Of workers carried as one, half of the others come first in the mean.
+  const double staleness =
+      plan_.mode == ServerMode::synchronous ? 0 : updates_ - worker.updates_at_start + (count - 1) / 2;
+  updates_ += count;
+  finished_.push_back(
+      {index, worker.free, executor.now(), worker.start - worker.free, job_.backward_end * worker.factor, staleness});
+  if (timeline_ != nullptr && index == 0) {
+    timeline_->span("compute", "ITERATION", worker.start, executor.now());
+  }
+  worker.free = executor.now();
+  idle_[w] = true;
+  const int slowest = over_.begin()->first;
+  const auto place = over_.find(worker.iteration);
+  if (--place->second == 0) over_.erase(place);
+  ++over_[worker.iteration + 1];
+  if (over_.begin()->first > slowest) return start_all_allowed(executor);
+  start_if_allowed(executor, index);
+}
+
+void ParameterServer::record(const char* what, int worker, int shard, Seconds now) {
+  if (timeline_ == nullptr || worker != 0) return;
+  const auto index = static_cast<std::size_t>(shard);
+  timeline_->span(shards_[index].variable, what, asked_[index], now);
+}
+
+}  // namespace farandole

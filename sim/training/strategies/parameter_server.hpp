@@ -1,0 +1,113 @@
+// Parameter servers as a state machine: workers pull variables, compute layer by layer, and push gradients.
+//
+// An iteration of a worker:
+//   pulls     all variables are asked for when it starts, in forward order
+//   forward   a layer starts when the one before is done and its variables are there
+//   backward  when a layer is done its gradients are encoded and pushed (with aggregation: after they crossed the
+//   node's
+//             bus, one after the other)
+// and it is over when its last push has arrived. When the next one starts is the mode's affair:
+//   synchronous        when the iteration of every worker is over
+//   asynchronous       at once
+//   stale_synchronous  at once, unless it would be more than `bound` iterations ahead of the slowest worker
+//                      (Ho et al., NIPS 2013)
+// Replicated: nothing is pulled at the start; a variable is fetched as soon as every worker has pushed it, and the
+// iteration is over when all are fetched everywhere (tf_cnn_benchmarks' distributed_replicated: a barrier per
+// variable).
+#pragma once
+
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "timeline/timeline.hpp"
+#include "training/message_executor.hpp"
+#include "training/strategies/server_plan.hpp"
+
+namespace farandole {
+
+/// Workers that act as one.
+struct WorkerGroup {
+  double count = 1;
+  BytesPerSecond bus;  // at which a node's ranks add their gradients up and share what is fetched; infinite: no cost
+};
+
+/// By how much each group's compute exceeds the nominal one in an iteration.
+using FactorsOf = std::function<const RankTimes&(int iteration)>;
+
+/// One iteration of one group.
+struct WorkerIteration {
+  int group = 0;
+  Seconds start;  // when it was free to start
+  Seconds end;
+  Seconds waited;        // of that, for the slowest worker
+  Seconds computing;     // its own
+  double staleness = 0;  // updates by others between its pulls and its last push
+};
+
+class ParameterServer final : public MessageStrategy {
+ public:
+  /// Runs until every worker has done `iterations`; fast ones go on until the slowest has.
+  ParameterServer(const Job& job, const ServerPlan& plan, std::vector<Shard> shards, std::vector<WorkerGroup> workers,
+                  FactorsOf factors, int iterations, Timeline* timeline);
+
+  void begin(MessageExecutor& executor) override;
+  void on_note(MessageExecutor& executor, Note note) override;
+
+  /// In the order in which they ended.
+  [[nodiscard]] const std::vector<WorkerIteration>& finished() const { return finished_; }
+  /// Sent in the whole run, each once however many workers are carried as one.
+  [[nodiscard]] int messages() const { return messages_; }
+
+ private:
+  enum What : int { forwarded, computed_layer, computed, encoded, pushed, at_node, pulled };
+  struct Worker {
+    int iteration = -1;  // counted from 0; the one it is in, or was in last
+    double factor = 1;
+    Seconds free;  // since when it could have started
+    Seconds start;
+    double updates_at_start = 0;
+    std::size_t layer = 0;  // next of the forward pass
+    bool waits_for_pull = false;
+    int outstanding = 0;       // pushes, or fetches where replicated, and the backward pass
+    std::vector<int> missing;  // pulls per layer
+    Seconds free_out;          // of the device's encoding and the node's bus
+    Seconds free_in;
+  };
+
+  void start(MessageExecutor& executor, int worker);
+  void forward(MessageExecutor& executor, int worker);
+  void backward(MessageExecutor& executor, int worker);
+  void push_layer(MessageExecutor& executor, int worker, int layer);
+  void push(MessageExecutor& executor, int worker, int shard);
+  void arrived(MessageExecutor& executor, int worker, int shard);
+  void send_back(MessageExecutor& executor, int worker, int shard);
+  void bring_in(MessageExecutor& executor, int worker, int shard);
+  void pulled_here(MessageExecutor& executor, int worker, int shard);
+  void one_done(MessageExecutor& executor, int worker);
+  void finish(MessageExecutor& executor, int worker);
+  void start_if_allowed(MessageExecutor& executor, int worker);
+  void start_all_allowed(MessageExecutor& executor);
+  [[nodiscard]] bool may_start(const Worker& worker) const;
+  void record(const char* what, int worker, int shard, Seconds now);
+
+  const Job& job_;
+  ServerPlan plan_;
+  std::vector<Shard> shards_;
+  FactorsOf factors_;
+  int iterations_;
+  Timeline* timeline_;
+
+  std::vector<WorkerGroup> groups_;
+  std::vector<Worker> workers_;
+  std::vector<bool> idle_;   // between two iterations
+  std::map<int, int> over_;  // how many groups have so many iterations behind them
+  std::vector<std::vector<int>> shards_of_layer_;
+  std::vector<int> pushed_by_;  // replicated: groups whose push of a shard has arrived
+  std::vector<Seconds> asked_;  // of worker 0: since when a shard is on its way
+  double updates_ = 0;          // iterations of single workers that are over
+  std::vector<WorkerIteration> finished_;
+  int messages_ = 0;
+};
+
+}  // namespace farandole

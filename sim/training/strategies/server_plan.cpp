@@ -1,0 +1,64 @@
+#include "training/strategies/server_plan.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "collective/tensor_placement.hpp"
+
+namespace farandole {
+namespace {
+
+std::vector<Variable> kept_variables(const Job& job, const ServerPlan& plan) {
+  std::vector<Variable> kept;
+  std::ranges::copy_if(job.variables, std::back_inserter(kept),
+                       [&](const Variable& variable) { return variable.gradient >= 0 || !plan.replicated; });
+  return kept;
+}
+
+bool is_half(Compression kind) {
+  return kind == Compression::fp16 || kind == Compression::bf16;
+}
+
+/// The whole variable, on no server yet.
+Shard whole(const Job& job, const ServerPlan& plan, const Variable& variable, BytesPerSecond memory) {
+  if (variable.gradient < 0) return {variable.name, 0, Bytes(0), variable.size, variable.layer, -1, Seconds(0)};
+  const Gradient& gradient = job.gradients[static_cast<std::size_t>(variable.gradient)];
+  return {variable.name,
+          0,
+          is_half(plan.compression.kind) ? variable.size / 2 : variable.size,
+          compressed_size(plan.compression, job, gradient),
+          variable.layer,
+          variable.gradient,
+          coding_of(plan.compression, job, gradient, memory).encode};
+}
+
+}  // namespace
+
+std::string name(ServerMode mode) {
+  constexpr std::array names{"synchronous", "asynchronous", "stale_synchronous"};
+  return names[static_cast<std::size_t>(mode)];
+}
+
+std::vector<Shard> shards_of(const Job& job, const ServerPlan& plan, BytesPerSecond memory_bandwidth) {
+  const std::vector<Variable> variables = kept_variables(job, plan);
+  std::vector<Bytes> sizes;
+  for (const Variable& variable : variables) sizes.push_back(variable.size);
+  std::vector<int> servers;
+  if (const TensorPlacement* row = find_tensor_placement(plan.placement)) servers = row->place(sizes, plan.servers);
+  std::vector<Shard> shards;
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    Shard shard = whole(job, plan, variables[i], memory_bandwidth);
+    if (!servers.empty()) {
+      shard.server = servers[i];
+      shards.push_back(std::move(shard));
+      continue;
+    }
+    shard.pull /= plan.servers;
+    shard.push /= plan.servers;
+    shard.encode /= plan.servers;
+    for (shard.server = 0; shard.server < plan.servers; ++shard.server) shards.push_back(shard);
+  }
+  return shards;
+}
+
+}  // namespace farandole
