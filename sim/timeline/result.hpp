@@ -49,7 +49,7 @@ struct TrainingPoint {
   Breakdown breakdown;
   int collectives_per_iteration = 0;
   Bytes gradient_bytes;
-  bool folded = false;  // whether every collective was timed by representatives
+  bool folded = false;        // whether every collective was timed by representatives
   double mean_staleness = 0;  // of servers without a barrier: updates by others between pull and push
 };
 
