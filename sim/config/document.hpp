@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -82,7 +83,14 @@ class Document {
   /// The document without one member of its outermost object.
   [[nodiscard]] Document without(std::string_view key) const;
 
+  /// The value a pointer names, if it is there.
+  [[nodiscard]] std::optional<Value> find(std::string_view pointer) const;
+  /// Takes out the member of an object that a pointer names; nothing happens where there is none.
+  void remove(std::string_view pointer);
+
   [[nodiscard]] nlohmann::json to_json() const;
+  /// With the members of objects in the order of the file.
+  [[nodiscard]] nlohmann::ordered_json to_ordered_json() const;
 
  private:
   Node root_;

@@ -113,4 +113,26 @@ Document Document::without(std::string_view key) const {
   return copy;
 }
 
+std::optional<Value> Document::find(std::string_view pointer) const {
+  const auto keys = keys_or_refuse({source(), 0, std::string(pointer)});
+  Value at = root();
+  for (const std::string& key : keys) {
+    if (!at.is_object()) return std::nullopt;
+    const auto members = at.members();
+    const auto next = std::ranges::find(members, key, &std::pair<std::string, Value>::first);
+    if (next == members.end()) return std::nullopt;
+    at = Value(next->second);
+  }
+  return at;
+}
+
+void Document::remove(std::string_view pointer) {
+  if (!find(pointer)) return;
+  const auto keys = keys_or_refuse({source(), 0, std::string(pointer)});
+  Node* parent = &root_;
+  for (std::size_t i = 0; i + 1 < keys.size(); ++i)
+    parent = find_member(std::get<Node::Object>(parent->value), keys[i]);
+  std::erase_if(std::get<Node::Object>(parent->value), [&](const auto& member) { return member.key == keys.back(); });
+}
+
 }  // namespace farandole

@@ -1,5 +1,6 @@
 #include "platform/platform.hpp"
 
+#include <cmath>
 #include <numeric>
 
 namespace farandole {
@@ -44,6 +45,19 @@ Paths between_nodes(const Platform& platform, int from, int to) {
   return side_by_side(ways);
 }
 
+/// Acknowledgements as a share of what is sent that goes back the way it came: with `returned` = 1/k, every path k
+/// times and the way back once. Below a hundredth they are not worth the length of such a route.
+void add_acknowledgements(const Platform& platform, const Paths& back, Route& route) {
+  constexpr double least = 0.01;
+  if (platform.returned < least) return;
+  const auto times = static_cast<std::size_t>(std::lround(1 / platform.returned));
+  const std::vector<int> forward = route.links;
+  route.links.reserve(forward.size() * (times + 1));
+  for (std::size_t i = 1; i < times; ++i) route.links.insert(route.links.end(), forward.begin(), forward.end());
+  for (const Path& path : back) route.links.insert(route.links.end(), path.begin(), path.end());
+  route.paths *= static_cast<int>(times);
+}
+
 Paths within_node(const Platform& platform, int from, int to) {
   const int each = platform.devices_per_node;
   return shifted(platform.node.way(from % each, to % each), platform.link_of(platform.node_of(from), 0));
@@ -62,6 +76,7 @@ Route Platform::route(int from_device, int to_device) const {
   for (const int link : route.links) route.latency += links[static_cast<std::size_t>(link)].latency;
   route.latency /= route.paths;
   route.latency += same_node ? transport.intra_node_latency : transport.inter_node_latency;
+  if (!same_node) add_acknowledgements(*this, between_nodes(*this, to_device, from_device), route);
   return route;
 }
 

@@ -25,7 +25,8 @@ inline constexpr int most_devices = 1 << 22;
 struct Route {
   std::vector<int> links;  // indices into Platform::links, in order from source to destination, path after path
   Seconds latency;         // the sum of the links' latencies, the mean of all paths, and the transport's
-  // What is sent is split evenly over so many paths; a link stands in `links` once for every path that crosses it.
+  // What is sent is split evenly over so many paths; a link stands in `links` once for every path that crosses it. What
+  // acknowledgements take of the way back counts as one path in many.
   int paths = 1;
 };
 
@@ -36,6 +37,7 @@ struct Transport {
   Seconds inter_node_latency;  // per message between nodes
   Seconds launch;              // per collective, before its first message
   Seconds control_latency;     // of a small message between hosts, which negotiation uses
+  bool eager_sends = false;    // a send counts as done when it is posted, as MPI's eager protocol has it
   // At which a receiver adds what it has received to its own, once it is there; infinite: at no cost.
   BytesPerSecond reduce_rate = BytesPerSecond::infinity();
 };
@@ -50,6 +52,7 @@ struct Platform {
   NodeTemplate node;
   Network network;
   Transport transport;
+  double returned = 0;       // between nodes, bytes of acknowledgements on the way back per byte sent
   double device_spread = 0;  // relative standard deviation of speed among devices of this kind
   double step_jitter = 0;    // relative standard deviation of one device's time from step to step
 

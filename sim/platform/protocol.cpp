@@ -40,6 +40,8 @@ PacketFormat read_protocol(const Value& where) {
     if (format.mtu <= format.inside) mtu->fail("more than the headers inside it, " + farandole::format(format.inside));
   }
   format.around = section.optional<Bytes>("framing", format.around);
+  if (const auto packets = section.maybe("packets_per_acknowledgement"))
+    format.packets_per_acknowledgement = read_at_least(*packets, 1);
   section.finish();
   return format;
 }

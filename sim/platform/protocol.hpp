@@ -6,7 +6,9 @@
 //
 //   payload rate = nominal rate * coding * (mtu - inside) / (mtu + around)
 //
-// Acknowledgements and retries are not in it. The sizes and where they are from stand in protocol.cpp.
+// Retries are not in it. Acknowledgements travel the other way, in packets without payload; where the file says after
+// how many packets one is sent, every byte of payload brings `returned` bytes back. The sizes and where they are from
+// stand in protocol.cpp.
 #pragma once
 
 #include <span>
@@ -17,19 +19,24 @@
 namespace farandole {
 
 struct PacketFormat {
-  Bytes mtu;      // unless the file says otherwise
-  Bytes inside;   // headers that the MTU counts, as IP and TCP do
-  Bytes around;   // what it does not count: framing, checksums, gaps
-  double coding;  // 1 where the nominal rate is that of bytes already
+  Bytes mtu;                            // unless the file says otherwise
+  Bytes inside;                         // headers that the MTU counts, as IP and TCP do
+  Bytes around;                         // what it does not count: framing, checksums, gaps
+  double coding;                        // 1 where the nominal rate is that of bytes already
+  int packets_per_acknowledgement = 0;  // 0: acknowledgements are not counted
 
   /// The mtu must be larger than `inside`.
   [[nodiscard]] double efficiency() const { return coding * ((mtu - inside) / (mtu + around)); }
+  /// What acknowledgements take of the way back, in bytes of payload that would fit there, per byte of payload sent.
+  [[nodiscard]] double returned() const {
+    return packets_per_acknowledgement > 0 ? (inside + around) / (mtu + around) / packets_per_acknowledgement : 0;
+  }
 };
 
 std::span<const Entry<PacketFormat>> protocols();
 
-/// Reads {"name": "roce_v2", "mtu": "4096 B", "framing": "14 B"}; `mtu` and `framing` (bytes around each packet, for a
-/// rate limiter that counts fewer than the wire carries) replace what the table has.
+/// Reads {"name": "tcp", "mtu": "9000 B", "framing": "14 B", "packets_per_acknowledgement": 2}; `mtu` and `framing`
+/// (bytes around each packet, for a rate limiter that counts fewer than the wire carries) replace what the table has.
 PacketFormat read_protocol(const Value& where);
 
 }  // namespace farandole

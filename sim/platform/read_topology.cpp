@@ -16,6 +16,7 @@ Transport read_transport(const Value& value) {
   transport.launch = section.optional<Seconds>("launch", Seconds(0));
   transport.control_latency = section.optional<Seconds>("control_latency", Seconds(0));
   transport.reduce_rate = section.optional<BytesPerSecond>("reduce_rate", BytesPerSecond::infinity());
+  transport.eager_sends = section.optional<bool>("eager_sends", false);
   section.finish();
   return transport;
 }
@@ -49,6 +50,7 @@ Topology read_topology(const Value& where, const std::filesystem::path& file) {
   topology.network = kind.builder.read(section, topology);
   if (const auto transport = section.maybe("transport")) topology.transport = read_transport(*transport);
   if (const auto variability = section.maybe("variability")) read_variability(*variability, topology);
+  (void)section.maybe("calibration");  // how the numbers came about; read by calibration/
   section.finish();
   return topology;
 }

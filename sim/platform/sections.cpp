@@ -25,7 +25,11 @@ Topology::LinkRate read_link(const Value& value) {
   link.wire = read_rate(section.child("rate"));
   if (const auto host_rate = section.maybe("host_rate")) link.host_rate = read_rate(*host_rate);
   link.latency = section.optional<Seconds>("latency", Seconds(0));
-  if (const auto protocol = section.maybe("protocol")) link.payload_share = read_protocol(*protocol).efficiency();
+  if (const auto protocol = section.maybe("protocol")) {
+    const PacketFormat format = read_protocol(*protocol);
+    link.payload_share = format.efficiency();
+    link.returned = format.returned();
+  }
   section.finish();
   return link;
 }

@@ -43,6 +43,7 @@ struct Topology {
     std::optional<BytesPerSecond> host_rate;  // the rate at which the host alone would move the bytes
     Seconds latency;
     double payload_share = 1;  // of the wire (platform/protocol.hpp)
+    double returned = 0;       // bytes of acknowledgements on the way back per byte sent
     /// What payload gets, the wire and the host in series: 1/B = 1/(wire * payload_share) + 1/host_rate.
     [[nodiscard]] BytesPerSecond effective() const;
   };

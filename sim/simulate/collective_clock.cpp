@@ -22,7 +22,8 @@ std::unique_ptr<CollectiveClock> bare_clock(Fidelity fidelity, RoutedSchedule ro
     case Fidelity::flow:
       return std::make_unique<RecurrenceClock>(std::move(routed), flow_rates, policy);
     case Fidelity::message:
-      if (policy == FoldingPolicy::never) return std::make_unique<MessageClock>(std::move(routed));
+      if (policy == FoldingPolicy::never || routed.eager_sends())
+        return std::make_unique<MessageClock>(std::move(routed));
       return std::make_unique<FoldedMessageClock>(std::move(routed));
   }
   throw InvariantError("a fidelity without a clock");

@@ -6,6 +6,10 @@
 // of empty chunks are not sent and count as done when their sender enters the round. Cost: one SimGrid flow per
 // transfer and round.
 //
+// On a platform with eager sends (platform/platform.hpp) a rank does not wait for what it sends: it enters the next
+// round when what it receives is there. Its messages to one receiver follow one another, those to others share its
+// links: an MPI rank whose sends return at once. The other clocks wait for sends all the same.
+//
 // The network is made at the first collective and kept for the following ones, since SimGrid gets slower with every
 // engine a process has had; so only one message clock may be in use at a time (simulate/fluid_network.hpp).
 //

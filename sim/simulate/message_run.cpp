@@ -62,14 +62,16 @@ void MessageClock::Run::enter_round(int rank) {
   };
   const auto& sends = clock_.phases_[at.phase].ranks[static_cast<std::size_t>(rank)].sends;
   const auto& receives = clock_.receives(at.phase, at.repeat, rank);
-  at.missing = static_cast<int>(std::ranges::count_if(sends, is_missing) + std::ranges::count_if(receives, is_missing));
+  const bool eager = is_eager(at.phase);
+  at.missing = static_cast<int>(std::ranges::count_if(receives, is_missing));
+  if (!eager) at.missing += static_cast<int>(std::ranges::count_if(sends, is_missing));
   at.reduced = network_.now().si();
   for (const int transfer : receives) {
     if (is_due(transfer) && !is_missing(transfer)) at.reduced += time_to_reduce(transfer, at.repeat).si();
   }
   if (at.missing == 0) leave_when_reduced(rank);
   for (const int transfer : sends) {
-    if (is_due(transfer)) send(transfer);
+    if (is_due(transfer)) eager ? post(transfer) : send(transfer);
   }
   if (clock_.repeats_ == Repeats::until_steady && !(sends.empty() && receives.empty())) note_entry(at);
 }
@@ -89,6 +91,7 @@ void MessageClock::Run::look_for_lockstep() {
   if (lockstep_.complete || lockstep_.entered == 0) return;
   if (lockstep_.entered != clock_.phases_[lockstep_.phase].participants) return;
   const Phase& phase = schedule_.phases[lockstep_.phase];
+  if (is_eager(lockstep_.phase)) return;  // what was sent before may be under way still
   if (phase.one_by_one || phase.window != 0 || receivers_move(phase)) return;  // repeats are not alike
   if (started_ != schedule_.ranks || flows_ != static_cast<int>(phase.transfers.size())) return;
   lockstep_.complete = true;
@@ -109,6 +112,19 @@ void MessageClock::Run::multiply() {
     sent_ += in_flight_[transfer] * left_out;
     received_ += in_flight_[transfer] * left_out;
   }
+}
+
+/// Where receivers move on, messages of one transfer would overtake one another; there, ranks wait.
+bool MessageClock::Run::is_eager(std::size_t phase) const {
+  const Phase& pattern = schedule_.phases[phase];
+  return clock_.routed_.eager_sends() && !receivers_move(pattern) && !pattern.one_by_one;
+}
+
+void MessageClock::Run::post(int transfer) {
+  const Transfer& pattern = clock_.pattern(transfer);
+  auto& stream = streams_[{pattern.from, pattern.to}];
+  stream.push_back(transfer);
+  if (stream.size() == 1) send(transfer);
 }
 
 void MessageClock::Run::send(int transfer) {
@@ -154,8 +170,14 @@ void MessageClock::Run::done(int transfer) {
   const auto index = static_cast<std::size_t>(transfer);
   const int repeat = completed_[index]++;
   const Transfer ends = clock_.placed(transfer, repeat);
-  count_for(ends.from, transfer, repeat, Seconds(0));
+  const bool eager = is_eager(clock_.transfers_[index].phase);
+  if (!eager) count_for(ends.from, transfer, repeat, Seconds(0));
   count_for(ends.to, transfer, repeat, time_to_reduce(transfer, repeat));
+  if (!eager) return;
+  const Transfer& pattern = clock_.pattern(transfer);
+  auto& stream = streams_[{pattern.from, pattern.to}];
+  stream.pop_front();
+  if (!stream.empty()) send(stream.front());
 }
 
 Seconds MessageClock::Run::time_to_reduce(int transfer, int repeat) const {

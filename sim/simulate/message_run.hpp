@@ -3,7 +3,9 @@
 // Used by simulate/message_clock.cpp alone, once per collective.
 #pragma once
 
+#include <deque>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "collective/chunk_sizes.hpp"
@@ -39,6 +41,10 @@ class MessageClock::Run {
 
   void enter_round(int rank);
   void leave_round(int rank);
+  /// Whether ranks leave rounds of the phase without waiting for what they send.
+  [[nodiscard]] bool is_eager(std::size_t phase) const;
+  /// Sends when all is sent that the same rank posted for the same receiver before.
+  void post(int transfer);
   void send(int transfer);
   void start(int transfer, Bytes bytes);
   /// Sends the next message of a transfer that has more than one, if there is one left.
@@ -67,6 +73,7 @@ class MessageClock::Run {
   std::vector<int> ready_;  // ranks whose round is complete, to be taken on without recursion
   Bytes sent_;
   Bytes received_;
+  std::map<std::pair<int, int>, std::deque<int>> streams_;  // posted, by sender and receiver; the first is under way
   Lockstep lockstep_;
   int started_ = 0;     // ranks
   int flows_ = 0;       // under way

@@ -6,7 +6,7 @@
 namespace farandole {
 
 RoutedSchedule::RoutedSchedule(Schedule schedule, const Platform& platform, const Placement& placement)
-    : schedule_(std::move(schedule)) {
+    : schedule_(std::move(schedule)), eager_sends_(platform.transport.eager_sends) {
   capacities_.reserve(platform.links.size());
   for (const Link& link : platform.links) capacities_.push_back(link.capacity);
   for (const Phase& phase : schedule_.phases) {

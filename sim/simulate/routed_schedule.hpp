@@ -38,6 +38,8 @@ class RoutedSchedule {
   /// The leg of a transfer in any repeat.
   [[nodiscard]] Leg leg(std::size_t phase, std::size_t index, int repeat) const;
   [[nodiscard]] std::span<const BytesPerSecond> capacities() const { return capacities_; }
+  /// Whether a rank leaves a round when what it receives is there, with what it sends still under way.
+  [[nodiscard]] bool eager_sends() const { return eager_sends_; }
   /// The least number of equal parts that every leg's paths divide; O(legs of all repeats).
   [[nodiscard]] int parts() const;
 
@@ -48,6 +50,7 @@ class RoutedSchedule {
   std::vector<std::vector<Leg>> legs_;
   std::vector<BytesPerSecond> capacities_;                       // per link of the platform
   std::shared_ptr<const std::pair<Platform, Placement>> where_;  // kept only where receivers move
+  bool eager_sends_ = false;
 };
 
 /// Whether the receivers of a phase change from one repeat to the next.

@@ -13,4 +13,10 @@ int whole_number(const std::string& option, const std::string& text, int least) 
   return number;
 }
 
+void set_value(Document& document, const std::string& assignment) {
+  const auto equals = assignment.find('=');
+  if (equals == std::string::npos) refuse_option("--set", "/json/pointer=VALUE", assignment);
+  document.set(assignment.substr(0, equals), assignment.substr(equals + 1));
+}
+
 }  // namespace farandole

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -12,6 +13,11 @@ namespace farandole {
 
 /// Exit statuses scripts rely on.
 enum ExitStatus : int { exit_done = 0, exit_failed = 1, exit_bad_input = 2, exit_out_of_tolerance = 3 };
+
+/// The result is written, and further off than was asked for: exit status 3.
+class OutOfTolerance : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 /// What the command line says is bad input too: "farandole: --ranks: expected ..., got ...".
 [[noreturn]] inline void refuse_option(const std::string& option, const std::string& expected, const std::string& got,
@@ -31,6 +37,9 @@ class OptionValue {
   Value value_;
 };
 
+/// Carries out `--set /json/pointer=VALUE`.
+void set_value(Document& document, const std::string& assignment);
+
 int whole_number(const std::string& option, const std::string& text, int least);
 
 /// Each adds one subcommand whose callback does the work; errors are exceptions.
@@ -39,5 +48,7 @@ void add_collective(CLI::App& app);
 void add_show(CLI::App& app);
 void add_check(CLI::App& app);
 void add_doctor(CLI::App& app);
+void add_calibrate(CLI::App& app);
+void add_validate(CLI::App& app);
 
 }  // namespace farandole

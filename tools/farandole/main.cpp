@@ -54,6 +54,9 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   } catch (const InputError& error) {
     std::cerr << error.what() << "\n";
     return exit_bad_input;
+  } catch (const OutOfTolerance& error) {
+    std::cerr << "farandole: " << error.what() << "\n";
+    return exit_out_of_tolerance;
   } catch (const std::exception& error) {
     std::cerr << "farandole: " << error.what() << "\n";
     return exit_failed;
@@ -75,5 +78,7 @@ int main(int argc, char** argv) {
   farandole::add_show(app);
   farandole::add_check(app);
   farandole::add_doctor(app);
+  farandole::add_calibrate(app);
+  farandole::add_validate(app);
   return farandole::parse_and_run(app, argc, argv);
 }

@@ -26,12 +26,6 @@ struct RunArguments {
   OutputOptions output;
 };
 
-void set_value(Document& document, const std::string& assignment) {
-  const auto equals = assignment.find('=');
-  if (equals == std::string::npos) refuse_option("--set", "/json/pointer=VALUE", assignment);
-  document.set(assignment.substr(0, equals), assignment.substr(equals + 1));
-}
-
 bool has_member(const Document& document, std::string_view key) {
   const auto members = document.root().members();
   return std::ranges::any_of(members, [&](const auto& member) { return member.first == key; });

@@ -1,11 +1,9 @@
 #include "collective/files/read_schedule.hpp"
 
-#include <fstream>
-#include <iterator>
-
 #include <fmt/format.h>
 
 #include "collective/proof.hpp"
+#include "config/text_file.hpp"
 
 namespace farandole {
 namespace {
@@ -23,12 +21,6 @@ double chunks_sent(const Schedule& schedule) {
     sum += chunks * bundle * phase.fan * phase.repeats;
   }
   return sum;
-}
-
-std::string text_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw InputError(fmt::format("{}: cannot be read", file.string()));
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 }  // namespace
@@ -62,7 +54,7 @@ Algorithm algorithm_from_file(const std::filesystem::path& file) {
 
 Schedule read_schedule(const std::filesystem::path& file) {
   if (file.extension() == ".xml") {
-    Schedule schedule = parse_msccl(text_of(file), file.string());
+    Schedule schedule = parse_msccl(read_text(file), file.string());
     require_proof(schedule, {file.string(), 1, ""});
     return schedule;
   }

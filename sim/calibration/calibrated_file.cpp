@@ -1,0 +1,93 @@
+#include "calibration/calibrated_file.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "calibration/least_squares.hpp"
+#include "config/section.hpp"
+
+namespace farandole {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json fitted(const FittedParameter& parameter) {
+  Json result{{"name", parameter.parameter.name},
+              {"pointer", parameter.parameter.pointer},
+              {"value", shown(parameter.parameter, parameter.value)}};
+  if (parameter.unidentified) {
+    result["not_identified"] = *parameter.unidentified;
+  } else {
+    const char* unit = parameter.parameter.kind == ParameterKind::time ? "s" : "s/B";
+    result["standard_error"] = fmt::format("{:.3g} {}", parameter.standard_error, unit);
+  }
+  return result;
+}
+
+std::string percent(double fraction) {
+  return fmt::format("{:.2f} %", 100 * fraction);
+}
+
+Json residuals(const Fit& fit) {
+  std::vector<double> sizes;
+  for (const double error : fit.errors) sizes.push_back(std::abs(error));
+  Json result{{"measurements", fit.errors.size()},
+              {"median", percent(median(sizes))},
+              {"worst", percent(*std::ranges::max_element(sizes))}};
+  return result;
+}
+
+Json scatter(const Fit& fit) {
+  Json result = Json::object();
+  for (std::size_t c = 0; c < fit.scatter.size(); ++c) {
+    if (fit.scatter[c] >= 0) result[size_classes()[c].name] = percent(fit.scatter[c]);
+  }
+  return result;
+}
+
+double standard_error_in(const Value& value) {
+  const auto text = read<std::string>(value);
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  if (end == text.c_str() || !std::isfinite(number) || number < 0) value.fail("a number of s or s/B");
+  return number;
+}
+
+}  // namespace
+
+Document calibrated_file(const Fit& fit, const Provenance& provenance) {
+  Json parameters = Json::array();
+  for (const FittedParameter& parameter : fit.parameters) parameters.push_back(fitted(parameter));
+  const Json note{{"comment", "Written by farandole calibrate; the values stand where the parameters' pointers say."},
+                  {"date", provenance.date},
+                  {"source", provenance.sources},
+                  {"parameters", parameters},
+                  {"residuals", residuals(fit)},
+                  {"scatter", scatter(fit)}};
+  Document file = fit.topology;
+  file.remove("/calibration");
+  file.set("/calibration", note.dump());
+  return file;
+}
+
+std::optional<CalibrationNote> calibration_in(const Document& topology) {
+  const auto section = topology.find("/calibration");
+  if (!section) return std::nullopt;
+  CalibrationNote note{{}, std::vector<double>(size_classes().size(), -1)};
+  Section calibration(*section);
+  for (const Value& value : calibration.child("parameters").elements()) {
+    Section parameter(value);
+    const auto pointer = parameter.required<std::string>("pointer");
+    if (const auto error = parameter.maybe("standard_error")) note.standard_errors[pointer] = standard_error_in(*error);
+  }
+  for (const auto& [name, value] : calibration.child("scatter").members()) {
+    for (std::size_t c = 0; c < size_classes().size(); ++c) {
+      if (size_classes()[c].name == name) note.scatter[c] = read<Fraction>(value).value;
+    }
+  }
+  return note;
+}
+
+}  // namespace farandole

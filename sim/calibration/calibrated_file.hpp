@@ -1,0 +1,31 @@
+// A topology file that carries its calibration: fitted values in place, and beside them a section that says when they
+// were fitted, to what, how surely, and what is left over.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "calibration/fit.hpp"
+
+namespace farandole {
+
+/// What the fit itself does not know.
+struct Provenance {
+  std::string date;                  // of the measurements or of the fit, as the user has it
+  std::vector<std::string> sources;  // file names, without their folders
+};
+
+/// The fitted topology with a "calibration" section.
+Document calibrated_file(const Fit& fit, const Provenance& provenance);
+
+/// What validation needs of that section.
+struct CalibrationNote {
+  std::map<std::string, double> standard_errors;  // by the parameter's pointer, in SI: s, or s per byte
+  std::vector<double> scatter;                    // per size class, relative; < 0: no data
+};
+/// Nothing where the topology was never calibrated.
+std::optional<CalibrationNote> calibration_in(const Document& topology);
+
+}  // namespace farandole

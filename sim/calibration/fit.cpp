@@ -1,0 +1,203 @@
+#include "calibration/fit.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <Eigen/Dense>
+#include <fmt/format.h>
+
+#include "calibration/least_squares.hpp"
+#include "calibration/predictor.hpp"
+
+namespace farandole {
+namespace {
+
+constexpr int most_rounds = 12;
+constexpr double converged = 1e-7;        // relative change of every prediction
+constexpr double least_deviation = 1e-3;  // clocks and rounding; keeps perfect data from weighing everything down
+constexpr double most_uncertain = 1.0;    // standard error over value, from which on a parameter counts as unknown
+
+/// The measurements that are fitted to, and the linear problem around a trial.
+class Problem {
+ public:
+  Problem(const Document& topology, std::span<const MeasuredTime> measurements)
+      : topology_(topology), rows_(measurements.begin(), measurements.end()) {
+    times_.resize(static_cast<Eigen::Index>(rows_.size()));
+    for (std::size_t i = 0; i < rows_.size(); ++i) times_[static_cast<Eigen::Index>(i)] = rows_[i].time.si();
+  }
+
+  [[nodiscard]] Eigen::VectorXd relative(std::span<const Parameter> parameters, std::span<const double> values) const {
+    const Document trial = with(topology_, parameters, values);
+    const auto predicted = predict(read_topology(trial.root(), topology_.source()), rows_);
+    Eigen::VectorXd result(times_.size());
+    for (std::size_t i = 0; i < predicted.size(); ++i) result[static_cast<Eigen::Index>(i)] = predicted[i].si();
+    return result.cwiseQuotient(times_);
+  }
+
+  /// d (predicted / measured) / d parameter, by forward differences; times are linear between few kinks.
+  [[nodiscard]] Eigen::MatrixXd jacobian(std::span<const Parameter> parameters, const std::vector<double>& values,
+                                         const Eigen::VectorXd& here) const {
+    Eigen::MatrixXd columns(times_.size(), static_cast<Eigen::Index>(values.size()));
+    for (std::size_t j = 0; j < values.size(); ++j) {
+      std::vector<double> moved = values;
+      const double step = std::max(1e-3 * values[j], smallest_step(parameters[j].kind));
+      moved[j] += step;
+      columns.col(static_cast<Eigen::Index>(j)) = (relative(parameters, moved) - here) / step;
+    }
+    return columns;
+  }
+
+ private:
+  /// A thousandth of the shortest time, or of the shortest time per byte, measured.
+  [[nodiscard]] double smallest_step(ParameterKind kind) const {
+    double least = times_.minCoeff();
+    if (kind == ParameterKind::time_per_byte) {
+      for (const MeasuredTime& row : rows_) {
+        if (row.bytes > Bytes(0)) least = std::min(least, row.time.si() / row.bytes.si());
+      }
+    }
+    return 1e-3 * least;
+  }
+
+  const Document& topology_;
+  std::vector<MeasuredTime> rows_;
+  Eigen::VectorXd times_;
+};
+
+struct Solution {
+  std::vector<double> values;
+  Eigen::MatrixXd jacobian;
+  Eigen::MatrixXd covariance;
+};
+
+Solution solve(const Problem& problem, std::span<const Parameter> parameters, std::vector<double> values) {
+  Solution solution{std::move(values), {}, {}};
+  RobustWeights robust;
+  for (int round = 0; round < most_rounds; ++round) {
+    const Eigen::VectorXd here = problem.relative(parameters, solution.values);
+    solution.jacobian = problem.jacobian(parameters, solution.values, here);
+    const Eigen::VectorXd residuals = here.array() - 1;
+    robust = huber_weights(residuals, least_deviation);
+    const Eigen::VectorXd now =
+        Eigen::Map<const Eigen::VectorXd>(solution.values.data(), static_cast<Eigen::Index>(solution.values.size()));
+    const Eigen::VectorXd next =
+        non_negative_least_squares(solution.jacobian, solution.jacobian * now - residuals, robust.weights);
+    solution.values.assign(next.data(), next.data() + next.size());
+    if ((solution.jacobian * (next - now)).cwiseAbs().maxCoeff() < converged) break;
+  }
+  solution.covariance = covariance(solution.jacobian, robust.weights) * robust.deviation * robust.deviation;
+  return solution;
+}
+
+double standard_error(const Solution& solution, std::size_t index) {
+  const auto i = static_cast<Eigen::Index>(index);
+  return std::sqrt(std::max(0.0, solution.covariance(i, i)));
+}
+
+/// What moves the predictions most like parameter `index` does.
+std::string confused_with(const Solution& solution, std::span<const Parameter> parameters, std::size_t index) {
+  const Eigen::VectorXd own = solution.jacobian.col(static_cast<Eigen::Index>(index)).normalized();
+  std::string other;
+  double most = 0.9;
+  for (std::size_t j = 0; j < parameters.size(); ++j) {
+    if (j == index) continue;
+    const double likeness = std::abs(own.dot(solution.jacobian.col(static_cast<Eigen::Index>(j)).normalized()));
+    if (likeness > most) {
+      most = likeness;
+      other = parameters[j].name;
+    }
+  }
+  return other;
+}
+
+/// The parameter the data say least about, and why; nothing where all are settled.
+struct Unidentified {
+  std::size_t index;
+  std::string reason;
+};
+std::optional<Unidentified> least_known(const Solution& solution, std::span<const Parameter> parameters) {
+  std::optional<Unidentified> found;
+  double most = most_uncertain;
+  for (std::size_t j = 0; j < parameters.size(); ++j) {
+    if (solution.jacobian.col(static_cast<Eigen::Index>(j)).cwiseAbs().maxCoeff() <= 0)
+      return Unidentified{j, "no measurement depends on it"};
+    const double value = solution.values[j];
+    const double uncertainty = value > 0 ? standard_error(solution, j) / value : 0;
+    if (uncertainty <= most) continue;
+    most = uncertainty;
+    const std::string other = confused_with(solution, parameters, j);
+    found = Unidentified{j, other.empty() ? fmt::format("its standard error is {:.0f} % of it", 100 * uncertainty)
+                                          : "the measurements cannot tell it from the " + other};
+  }
+  return found;
+}
+
+std::vector<double> values_in(const Document& topology, std::span<const Parameter> parameters) {
+  std::vector<double> values;
+  for (const Parameter& parameter : parameters) values.push_back(value_in(topology, parameter));
+  return values;
+}
+
+std::vector<double> errors_of(const Document& topology, std::span<const MeasuredTime> measurements) {
+  const auto predicted = predict(read_topology(topology.root(), topology.source()), measurements);
+  std::vector<double> errors;
+  for (std::size_t i = 0; i < measurements.size(); ++i) errors.push_back(predicted[i] / measurements[i].time - 1);
+  return errors;
+}
+
+std::vector<double> scatter_of(std::span<const MeasuredTime> measurements, const std::vector<double>& errors) {
+  std::vector<double> scatter;
+  for (std::size_t c = 0; c < size_classes().size(); ++c) {
+    std::vector<double> sizes;
+    for (std::size_t i = 0; i < errors.size(); ++i) {
+      if (!measurements[i].doubt && size_class_of(measurements[i].bytes) == c) sizes.push_back(std::abs(errors[i]));
+    }
+    scatter.push_back(sizes.empty() ? -1 : std::max(least_deviation, 1.4826 * median(sizes)));
+  }
+  return scatter;
+}
+
+}  // namespace
+
+std::span<const SizeClass> size_classes() {
+  static constexpr std::array<SizeClass, 4> classes{
+      {{"below 64 KiB", 0}, {"64 KiB to 1 MiB", 65536}, {"1 MiB to 16 MiB", 1048576}, {"16 MiB and up", 16777216}}};
+  return classes;
+}
+
+std::size_t size_class_of(Bytes size) {
+  std::size_t found = 0;
+  for (std::size_t c = 0; c < size_classes().size(); ++c) {
+    if (size.si() >= size_classes()[c].least) found = c;
+  }
+  return found;
+}
+
+Fit fit(const Document& topology, std::span<const MeasuredTime> measurements) {
+  std::vector<MeasuredTime> counted;
+  std::ranges::copy_if(measurements, std::back_inserter(counted), [](const MeasuredTime& row) { return !row.doubt; });
+  if (counted.empty()) throw InputError("expected at least one measurement without a doubt to fit to, got none");
+  const Problem problem(topology, counted);
+  std::vector<Parameter> free = parameters_of(topology);
+  Fit result{topology, {}, {}, {}};
+  Solution solution = solve(problem, free, values_in(topology, free));
+  while (const auto unknown = least_known(solution, free)) {
+    const Parameter& parameter = free[unknown->index];
+    const double kept = value_in(topology, parameter);
+    result.parameters.push_back({parameter, kept, kept, 0, unknown->reason});
+    free.erase(free.begin() + static_cast<std::ptrdiff_t>(unknown->index));
+    if (free.empty()) break;
+    solution = solve(problem, free, values_in(topology, free));
+  }
+  for (std::size_t j = 0; j < free.size(); ++j) {
+    result.parameters.push_back(
+        {free[j], value_in(topology, free[j]), solution.values[j], standard_error(solution, j), std::nullopt});
+  }
+  result.topology = with(topology, free, solution.values);
+  result.errors = errors_of(result.topology, measurements);
+  result.scatter = scatter_of(measurements, result.errors);
+  return result;
+}
+
+}  // namespace farandole

@@ -1,0 +1,20 @@
+// What the simulator says of a measurement, on a topology whose numbers are still being tried.
+//
+// Used by the fit, which asks again for every trial, and by validation. Few ranks are timed message by message, many as
+// flows. A ping-pong is a broadcast between two nodes; an exchange is an alltoall of two ranks with twice the bytes.
+// A measurement that says how many nodes it used is laid out on so many, the same number of ranks on each.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "calibration/measured_time.hpp"
+#include "platform/topology.hpp"
+
+namespace farandole {
+
+/// One time per measurement, in order. InputError at a measurement's place where the topology cannot hold it or the
+/// algorithm is unknown.
+std::vector<Seconds> predict(const Topology& topology, std::span<const MeasuredTime> measurements);
+
+}  // namespace farandole

@@ -1,0 +1,68 @@
+#include "calibration/readers/lines.hpp"
+
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace farandole {
+namespace {
+
+constexpr std::string_view blanks = " \t\r\v\f";
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (auto begin = line.find_first_not_of(blanks); begin != std::string_view::npos;) {
+    const auto end = std::min(line.find_first_of(blanks, begin), line.size());
+    words.push_back(line.substr(begin, end - begin));
+    begin = line.find_first_not_of(blanks, end);
+  }
+  return words;
+}
+
+}  // namespace
+
+std::vector<TextLine> lines_of(std::string_view text) {
+  std::vector<TextLine> lines;
+  int number = 0;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    ++number;
+    auto words = words_of(line);
+    if (!words.empty()) lines.push_back({number, line, std::move(words)});
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+std::optional<double> number_in(std::string_view word) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(number)) return std::nullopt;
+  return number;
+}
+
+double number_at(const std::string& file, const TextLine& line, std::size_t word, std::string_view what) {
+  if (word >= line.words.size()) refuse_line(file, line.number, what, "the end of the line");
+  const auto number = number_in(line.words[word]);
+  if (!number || *number < 0) refuse_line(file, line.number, what, quoted(line.words[word]));
+  return *number;
+}
+
+void refuse_line(const std::string& file, int line, std::string_view expected, std::string_view got) {
+  throw InputError(fmt::format("{}:{}: expected {}, got {}", file, line, expected, got));
+}
+
+std::optional<int> number_after(std::string_view line, std::string_view label) {
+  const auto at = line.find(label);
+  if (at == std::string_view::npos) return std::nullopt;
+  const auto words = words_of(line.substr(at + label.size()));
+  if (words.empty()) return std::nullopt;
+  constexpr double most = 1e9;
+  const auto number = number_in(words.front());
+  if (!number || *number < 0 || *number > most || *number != std::floor(*number)) return std::nullopt;
+  return static_cast<int>(*number);
+}
+
+}  // namespace farandole

@@ -1,0 +1,35 @@
+// A text, line by line and word by word, with errors that say which line.
+//
+// For the readers of benchmark output, which is text for people: words between blanks, numbers among them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/error.hpp"
+
+namespace farandole {
+
+struct TextLine {
+  int number = 0;  // from 1
+  std::string_view text;
+  std::vector<std::string_view> words;
+};
+
+/// All lines that are not blank.
+std::vector<TextLine> lines_of(std::string_view text);
+
+/// The number a word is, if it is one to its end and finite.
+std::optional<double> number_in(std::string_view word);
+
+/// The word as a number that is not negative; InputError with the line otherwise. `what` is "a size in bytes", ...
+double number_at(const std::string& file, const TextLine& line, std::size_t word, std::string_view what);
+
+[[noreturn]] void refuse_line(const std::string& file, int line, std::string_view expected, std::string_view got);
+
+/// The whole number after `label` in the line ("# #processes = 4"), if the label is there.
+std::optional<int> number_after(std::string_view line, std::string_view label);
+
+}  // namespace farandole

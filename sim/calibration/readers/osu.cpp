@@ -1,0 +1,57 @@
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "calibration/readers/forms.hpp"
+#include "calibration/readers/lines.hpp"
+#include "calibration/readers/operation_names.hpp"
+
+namespace farandole {
+namespace {
+
+constexpr std::string_view mark = "# OSU MPI";
+
+/// "# OSU MPI Allreduce Latency Test v5.8" is of an allreduce; "# OSU MPI Latency Test" of a ping-pong.
+std::optional<std::string> operation_in(std::string_view title) {
+  const auto begin = title.find(mark) + mark.size();
+  const auto end = title.find("Latency Test");
+  if (end == std::string_view::npos) return std::nullopt;
+  const std::string_view name = title.substr(begin, end - begin);
+  if (name.find_first_not_of(' ') == std::string_view::npos) return pingpong;
+  return operation_called(name);
+}
+
+}  // namespace
+
+bool is_osu(std::string_view text) {
+  return text.find(mark) != std::string_view::npos;
+}
+
+std::vector<MeasuredTime> read_osu(const MeasuredText& file) {
+  std::vector<MeasuredTime> rows;
+  std::string operation;
+  for (const TextLine& line : lines_of(file.text)) {
+    if (line.text.find(mark) != std::string_view::npos) {
+      const auto found = operation_in(line.text);
+      if (!found) refuse_line(file.name, line.number, "a latency test of an operation", quoted(line.text));
+      operation = *found;
+    }
+    if (operation.empty() || line.words.front().front() == '#' || !number_in(line.words.front())) continue;
+    MeasuredTime row;
+    row.place = {file.name, line.number, ""};
+    row.family = std::filesystem::path(file.name).stem().string();
+    row.operation = operation;
+    const bool sizeless = operation == "barrier";
+    row.bytes = sizeless ? Bytes(0) : Bytes(number_at(file.name, line, 0, "a size in bytes"));
+    const double microseconds = number_at(file.name, line, sizeless ? 0 : 1, "a time in microseconds");
+    if (microseconds <= 0) refuse_line(file.name, line.number, "a time above zero", "0");
+    row.time = Seconds(microseconds * 1e-6);
+    row.is_share = mpi_counts_shares(operation);
+    if (operation == pingpong) row.ranks = 2;
+    if (row.bytes == Bytes(0)) row.doubt = "no bytes";
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+}  // namespace farandole

@@ -1,0 +1,119 @@
+#include "calibration/readers/points.hpp"
+
+#include <cmath>
+
+#include "calibration/readers/operation_names.hpp"
+#include "config/section.hpp"
+
+namespace farandole {
+namespace {
+
+/// Which of two spellings of a key is there; neither: the first is missing.
+Value either(Section& section, std::string_view ours, std::string_view theirs) {
+  if (const auto value = section.maybe(ours)) return *value;
+  if (const auto value = section.maybe(theirs)) return *value;
+  return section.child(ours);
+}
+
+std::optional<Value> maybe_either(Section& section, std::string_view ours, std::string_view theirs) {
+  if (const auto value = section.maybe(ours)) return value;
+  return section.maybe(theirs);
+}
+
+double positive_number(const Value& value, std::string_view what) {
+  const auto number = read<double>(value);
+  if (!std::isfinite(number) || number <= 0) value.fail(what);
+  return number;
+}
+
+/// Sizes are whole; some tools write them with a point all the same.
+Bytes size_of(const Value& value) {
+  const auto number = read<double>(value);
+  if (!(number >= 0) || number != std::floor(number)) value.fail("a whole number of bytes");
+  return Bytes(number);
+}
+
+std::optional<Seconds> maybe_seconds(Section& section, std::string_view key) {
+  const auto value = section.maybe(key);
+  return value ? std::optional(Seconds(positive_number(*value, "seconds above zero"))) : std::nullopt;
+}
+
+/// The laboratory has an operation per way of doing the same: its hand-written ring is an allreduce, its three
+/// parameter servers are one operation.
+struct LabRow {
+  std::string_view op;
+  const char* operation;
+  const char* algorithm;  // empty: the row's own
+};
+constexpr LabRow lab_rows[] = {
+    {"ring", "allreduce", "ring"},
+    {"ps", "parameter_server", "dedicated"},
+    {"ps_chunk", "parameter_server", "dedicated_keys"},
+    {"ps_colocated", "parameter_server", "colocated"},
+};
+constexpr double lab_segment = 65536;  // bytes of a segment of pipeline_64k
+
+int pieces(Bytes bytes, double piece) {
+  return std::max(1, static_cast<int>(std::ceil(bytes.si() / piece)));
+}
+
+/// Rows of the laboratory's first form, which spells things its own way.
+void translate(MeasuredTime& row, const std::string& op, const std::string& algorithm, int servers) {
+  for (const LabRow& known : lab_rows) {
+    if (known.op != op) continue;
+    row.operation = known.operation;
+    row.algorithm = known.algorithm;
+    if (row.operation == "parameter_server") row.servers = op == "ps_colocated" ? row.ranks : servers;
+    return;
+  }
+  if (algorithm == "pipeline_64k") {
+    row.algorithm = "chain";
+    row.segments = pieces(row.bytes, lab_segment);
+  }
+}
+
+void read_operation(Section& section, MeasuredTime& row) {
+  const Value operation = either(section, "op", "operation");
+  const auto op = read<std::string>(operation);
+  const auto algorithm_value = maybe_either(section, "algorithm", "algo");
+  const auto algorithm = algorithm_value ? read<std::string>(*algorithm_value) : std::string();
+  const auto known = operation_called(op);
+  row.operation = known.value_or(op);
+  row.algorithm = algorithm_called(row.operation, algorithm);
+  const auto servers = maybe_either(section, "servers", "k");
+  const int count = servers ? read_at_least(*servers, 0) : 0;
+  if (row.operation == "parameter_server") row.servers = count;
+  if (const auto segments = section.maybe("segments")) row.segments = read_at_least(*segments, 0);
+  translate(row, op, algorithm, count);
+  if (!known && row.operation == op) operation.fail("an operation");
+  if (row.operation == pingpong || row.operation == exchange || row.operation == "barrier") row.algorithm.clear();
+}
+
+void read_doubts(Section& section, MeasuredTime& row) {
+  for (const char* key : {"ok", "data_correct"}) {
+    const auto correct = section.maybe(key);
+    if (correct && !read<bool>(*correct)) correct->fail("true: only what computed the right result is a measurement");
+  }
+  if (row.bytes == Bytes(0) || row.operation == "barrier") row.doubt = "no bytes";
+}
+
+}  // namespace
+
+MeasuredTime read_point(const Value& value, const std::string& family) {
+  Section section(value);
+  MeasuredTime row;
+  row.place = value.place();
+  row.family = family;
+  if (const auto config = section.maybe("config")) row.family = read<std::string>(*config);
+  row.ranks = read_at_least(either(section, "ranks", "nranks"), 1);
+  if (const auto nodes = maybe_either(section, "nodes", "hosts")) row.nodes = read_at_least(*nodes, 1);
+  row.bytes = size_of(section.child("bytes"));
+  row.time = Seconds(positive_number(either(section, "seconds", "seconds_median"), "seconds above zero"));
+  row.fastest = maybe_seconds(section, "min");
+  row.slowest = maybe_seconds(section, "max");
+  read_operation(section, row);
+  read_doubts(section, row);
+  return row;
+}
+
+}  // namespace farandole

@@ -1,0 +1,77 @@
+#include "calibration/trial.hpp"
+
+#include <array>
+#include <cstdint>
+
+#include <fmt/format.h>
+
+#include "config/section.hpp"
+#include "units/format.hpp"
+
+namespace farandole {
+namespace {
+
+struct Row {
+  const char* name;
+  const char* pointer;
+  ParameterKind kind;
+  const char* needs;  // a value that must be in the file for this one to have a meaning
+};
+
+constexpr std::array table{
+    Row{"host time per byte at the NIC", "/node/nic/host_rate", ParameterKind::time_per_byte, "/node/nic"},
+    Row{"latency between nodes", "/transport/inter_node_latency", ParameterKind::time, "/node/nic"},
+    Row{"host time per byte on PCIe", "/node/fabric/pcie/link/host_rate", ParameterKind::time_per_byte,
+        "/node/fabric/pcie/link"},
+    Row{"host time per byte on NVLink", "/node/fabric/nvlink/link/host_rate", ParameterKind::time_per_byte,
+        "/node/fabric/nvlink/link"},
+    Row{"latency inside a node", "/transport/intra_node_latency", ParameterKind::time, "/node/fabric"},
+    Row{"launch of a collective", "/transport/launch", ParameterKind::time, "/node"},
+    Row{"time to sum up a byte", "/transport/reduce_rate", ParameterKind::time_per_byte, "/node"},
+};
+
+}  // namespace
+
+std::vector<Parameter> parameters_of(const Document& topology) {
+  std::vector<Parameter> parameters;
+  for (const Row& row : table) {
+    if (topology.find(row.needs)) parameters.push_back({row.name, row.pointer, row.kind});
+  }
+  return parameters;
+}
+
+double value_in(const Document& topology, const Parameter& parameter) {
+  const auto value = topology.find(parameter.pointer);
+  if (!value) return 0;
+  if (parameter.kind == ParameterKind::time) return read<Seconds>(*value).si();
+  return 1 / read<BytesPerSecond>(*value).si();
+}
+
+Document with(const Document& topology, const Parameter& parameter, double value) {
+  Document changed = topology;
+  const std::string parent = parameter.pointer.substr(0, parameter.pointer.rfind('/'));
+  if (!topology.find(parent)) {
+    changed.set(parent, R"({"name": "calibrated"})");  // only "transport" may be missing, and must have a name
+  }
+  if (parameter.kind == ParameterKind::time) {
+    changed.set(parameter.pointer, fmt::format("\"{:.17g} s\"", value));
+  } else if (value > 0) {
+    changed.set(parameter.pointer, fmt::format("\"{:.17g} B/s\"", 1 / value));
+  } else {
+    changed.remove(parameter.pointer);
+  }
+  return changed;
+}
+
+Document with(const Document& topology, std::span<const Parameter> parameters, std::span<const double> values) {
+  Document changed = topology;
+  for (std::size_t i = 0; i < parameters.size(); ++i) changed = with(changed, parameters[i], values[i]);
+  return changed;
+}
+
+std::string shown(const Parameter& parameter, double value) {
+  if (parameter.kind == ParameterKind::time) return format(Seconds(value));
+  return value > 0 ? format(BytesPerSecond(1 / value)) : "none";
+}
+
+}  // namespace farandole

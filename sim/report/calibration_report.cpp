@@ -1,0 +1,25 @@
+#include "report/calibration_report.hpp"
+
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "report/table.hpp"
+
+namespace farandole {
+
+void write_calibration(std::ostream& out, const Heading& heading, const std::vector<CalibrationLine>& lines,
+                       const CalibrationSummary& summary) {
+  write_comment(out, heading);
+  Table table({{"parameter", Align::left}, {"before"}, {"fitted"}, {"95 % interval", Align::left}});
+  for (const CalibrationLine& line : lines) {
+    table.row({printable(line.name), printable(line.before), printable(line.after), printable(line.interval)});
+  }
+  table.write(out);
+  out << fmt::format(
+      "fitted to {} measurements ({} more are doubtful); errors left: median {:.1f} %, 9 of 10 below "
+      "{:.1f} %, worst {:.1f} %\n",
+      summary.measurements, summary.doubtful, 100 * summary.median, 100 * summary.p90, 100 * summary.worst);
+}
+
+}  // namespace farandole

@@ -1,0 +1,143 @@
+#include "report/validation_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "report/record.hpp"
+#include "report/table.hpp"
+#include "report/validation_summary.hpp"
+#include "report/version.hpp"
+
+namespace farandole {
+namespace {
+
+using Points = std::span<const ValidationPoint>;
+
+Record record(const ValidationPoint& point) {
+  Record result{{"family", point.family},
+                {"row", point.row},
+                {"op", point.operation},
+                {"ranks", point.ranks},
+                {"bytes", finite(point.bytes.si(), "bytes")},
+                {"predicted", finite(point.predicted, "predicted")},
+                {"measured", finite(point.measured, "measured")},
+                {"unit", point.unit},
+                {"error", finite(point.error, "error")},
+                {"counted", point.counted},
+                {"note", point.note}};
+  result["band_low"] = point.band ? Record(finite(point.band->low, "band_low")) : Record();
+  result["band_high"] = point.band ? Record(finite(point.band->high, "band_high")) : Record();
+  result["null_model_error"] = point.null_model ? Record(finite(*point.null_model, "null_model_error")) : Record();
+  return result;
+}
+
+Record record(const ErrorSummary& summary) {
+  Record result{{"group", summary.group},
+                {"rows", summary.rows},
+                {"median_error", summary.median},
+                {"p90_error", summary.p90},
+                {"worst_error", summary.worst}};
+  if (summary.inside_band) result["inside_band"] = *summary.inside_band;
+  if (summary.null_median) result["null_model_median_error"] = *summary.null_median;
+  return result;
+}
+
+std::vector<Record> records(Points points) {
+  std::vector<Record> result;
+  for (const ValidationPoint& point : points) result.push_back(record(point));
+  return result;
+}
+
+std::string number(double value, const std::string& unit) {
+  return unit == "s" ? fmt::format("{:.6g} s", value) : fmt::format("{:.5g} {}", value, unit);
+}
+
+std::string percent(double fraction) {
+  return fmt::format("{:.1f} %", 100 * fraction);
+}
+
+std::string share(const std::optional<double>& fraction) {
+  return fraction ? percent(*fraction) : std::string();
+}
+
+std::string band(const ValidationPoint& point) {
+  if (!point.band) return {};
+  return fmt::format("{:.4g} .. {:.4g}{}", point.band->low, point.band->high, inside_band(point) ? "" : " (out)");
+}
+
+void write_rows(std::ostream& out, Points points) {
+  const bool banded = std::ranges::any_of(points, [](const ValidationPoint& p) { return p.band.has_value(); });
+  const bool compared = std::ranges::any_of(points, [](const ValidationPoint& p) { return p.null_model.has_value(); });
+  std::vector<Column> columns{{"family", Align::left}, {"row", Align::left}, {"predicted"}, {"measured"}, {"error"}};
+  if (compared) columns.push_back({"null model"});
+  if (banded) columns.push_back({"80 % band", Align::left});
+  columns.push_back({"note", Align::left});
+  Table table(std::move(columns));
+  for (const ValidationPoint& point : points) {
+    std::vector<std::string> cells{printable(point.family), printable(point.row), number(point.predicted, point.unit),
+                                   number(point.measured, point.unit), signed_percent(point.error, 1)};
+    if (compared) cells.push_back(point.null_model ? signed_percent(*point.null_model, 1) : std::string());
+    if (banded) cells.push_back(band(point));
+    cells.push_back(point.counted ? std::string() : "not counted: " + printable(point.note));
+    table.row(std::move(cells));
+  }
+  table.write(out);
+}
+
+void write_summary(std::ostream& out, Points points) {
+  const auto summaries = summarise(points);
+  const bool banded = summaries.front().inside_band.has_value();
+  const bool compared = summaries.front().null_median.has_value();
+  std::vector<Column> columns{{"counted rows", Align::left}, {"rows"}, {"median"}, {"9 of 10 below"}, {"worst"}};
+  if (compared) columns.push_back({"null model's median"});
+  if (banded) columns.push_back({"inside the 80 % band"});
+  Table table(std::move(columns));
+  for (const ErrorSummary& summary : summaries) {
+    std::vector<std::string> cells{printable(summary.group), std::to_string(summary.rows), percent(summary.median),
+                                   percent(summary.p90), percent(summary.worst)};
+    if (compared) cells.push_back(share(summary.null_median));
+    if (banded) cells.push_back(share(summary.inside_band));
+    table.row(std::move(cells));
+  }
+  table.write(out);
+}
+
+void write_validation_json(std::ostream& out, const Heading& heading, Points points) {
+  Record summary = Record::array();
+  for (const ErrorSummary& group : summarise(points)) summary.push_back(record(group));
+  const Record document{{"farandole", version()},
+                        {"scenario", heading.scenario},
+                        {"settings", Record(heading.settings)},
+                        {"summary", summary},
+                        {"points", Record(records(points))}};
+  out << json_text(document, 2) << '\n';
+}
+
+}  // namespace
+
+void write_validation(std::ostream& out, Format format, const Heading& heading, Points points) {
+  switch (format) {
+    case Format::table:
+      write_comment(out, heading);
+      write_rows(out, points);
+      out << '\n';
+      return write_summary(out, points);
+    case Format::json:
+      return write_validation_json(out, heading, points);
+    case Format::csv:
+      return write_csv(out, record(ValidationPoint{}), records(points));
+  }
+}
+
+double worst_error(Points points) {
+  double worst = 0;
+  for (const ValidationPoint& point : points) {
+    if (point.counted) worst = std::max(worst, std::abs(point.error));
+  }
+  return worst;
+}
+
+}  // namespace farandole

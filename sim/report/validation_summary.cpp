@@ -1,0 +1,81 @@
+#include "report/validation_summary.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+
+namespace farandole {
+namespace {
+
+using Rows = std::vector<const ValidationPoint*>;
+
+/// The value below which that share lies, between neighbours by interpolation.
+double quantile(std::vector<double> values, double share) {
+  if (values.empty()) return 0;
+  std::ranges::sort(values);
+  const double place = share * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, values.size() - 1);
+  return values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
+}
+
+ErrorSummary summary(const std::string& group, const Rows& rows) {
+  std::vector<double> sizes;
+  std::vector<double> null_sizes;
+  int banded = 0;
+  int inside = 0;
+  for (const ValidationPoint* row : rows) {
+    sizes.push_back(std::abs(row->error));
+    if (row->null_model) null_sizes.push_back(std::abs(*row->null_model));
+    banded += row->band ? 1 : 0;
+    inside += inside_band(*row) ? 1 : 0;
+  }
+  ErrorSummary result{
+      group, static_cast<int>(rows.size()), quantile(sizes, 0.5), quantile(sizes, 0.9), quantile(sizes, 1.0), {}, {}};
+  if (banded > 0) result.inside_band = static_cast<double>(inside) / banded;
+  if (!null_sizes.empty()) result.null_median = quantile(null_sizes, 0.5);
+  return result;
+}
+
+std::string size_class(const ValidationPoint& row) {
+  struct Class {
+    double below;
+    const char* name;
+  };
+  static constexpr Class classes[] = {{65536, "1. below 64 KiB"},
+                                      {1048576, "2. 64 KiB to 1 MiB"},
+                                      {16777216, "3. 1 MiB to 16 MiB"},
+                                      {INFINITY, "4. 16 MiB and up"}};
+  for (const Class& known : classes) {
+    if (row.bytes.si() < known.below) return known.name;
+  }
+  return {};
+}
+
+void add_groups(const Rows& rows, const std::function<std::string(const ValidationPoint&)>& key,
+                std::vector<ErrorSummary>& summaries) {
+  std::map<std::string, Rows> groups;
+  for (const ValidationPoint* row : rows) groups[key(*row)].push_back(row);
+  if (groups.size() < 2) return;
+  for (const auto& [name, members] : groups) summaries.push_back(summary(name, members));
+}
+
+}  // namespace
+
+std::vector<ErrorSummary> summarise(std::span<const ValidationPoint> points) {
+  Rows counted;
+  for (const ValidationPoint& point : points) {
+    if (point.counted) counted.push_back(&point);
+  }
+  std::vector<ErrorSummary> summaries{summary("all", counted)};
+  add_groups(
+      counted, [](const ValidationPoint& row) { return "family " + row.family; }, summaries);
+  add_groups(
+      counted, [](const ValidationPoint& row) { return row.operation; }, summaries);
+  if (std::ranges::any_of(counted, [](const ValidationPoint* row) { return row->bytes > Bytes(0); }))
+    add_groups(counted, size_class, summaries);
+  return summaries;
+}
+
+}  // namespace farandole

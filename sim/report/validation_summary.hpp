@@ -1,0 +1,27 @@
+// How far predictions are off, over groups of rows.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "timeline/validation.hpp"
+
+namespace farandole {
+
+struct ErrorSummary {
+  std::string group;  // "all", "family n4_r100", "1 MiB to 16 MiB", ...
+  int rows = 0;       // counted
+  double median = 0;  // of the sizes of the errors
+  double p90 = 0;
+  double worst = 0;
+  std::optional<double> inside_band;  // share of the counted rows with a band
+  std::optional<double> null_median;  // of the plainest model's errors
+};
+
+/// Of all counted rows, then by family, by operation and by size class, each in order of name or size; groups of
+/// which there is only one are left out.
+std::vector<ErrorSummary> summarise(std::span<const ValidationPoint> points);
+
+}  // namespace farandole

@@ -1,0 +1,40 @@
+// One row of a validation: what was measured and what the simulator said, whoever measured it.
+//
+// Filled by calibration/, printed by report/. `error` is relative and signed: predicted / measured - 1. The band is
+// where the measurement should fall eight times in ten; it is empty where nothing is known of the scatter.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "units/quantity.hpp"
+
+namespace farandole {
+
+struct Band {
+  double low = 0;  // of what is compared, in its unit
+  double high = 0;
+};
+
+struct ValidationPoint {
+  std::string family;
+  std::string row;        // "allreduce ring, 4194304 bytes"
+  std::string operation;  // or the strategy of a training run
+  int ranks = 1;
+  Bytes bytes;           // zero for a training run
+  double predicted = 0;  // seconds, unless `unit` says otherwise
+  double measured = 0;
+  std::string unit = "s";
+  double error = 0;
+  bool counted = true;
+  std::string note;  // why it is not counted
+  std::optional<Band> band;
+  std::optional<double> null_model;  // the error of the plainest model, where there is one to compare with
+};
+
+/// Whether the measurement lies in the row's band.
+inline bool inside_band(const ValidationPoint& point) {
+  return point.band && point.band->low <= point.measured && point.measured <= point.band->high;
+}
+
+}  // namespace farandole

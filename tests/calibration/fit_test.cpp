@@ -1,0 +1,97 @@
+// The fit finds what the simulator was told, says what it cannot know, and never exceeds the wire.
+#include "calibration/fit.hpp"
+
+#include <random>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "calibration/lab.hpp"
+#include "calibration/least_squares.hpp"
+
+namespace farandole {
+namespace {
+
+using test::lab;
+using test::rows;
+using test::taken;
+
+const FittedParameter& parameter(const Fit& fit, const std::string& pointer) {
+  for (const FittedParameter& candidate : fit.parameters) {
+    if (candidate.parameter.pointer == pointer) return candidate;
+  }
+  throw std::logic_error("no parameter " + pointer);
+}
+
+TEST(Fit, FindsEveryParameterOfPerfectData) {
+  const Document truth = lab("50 MB/s", "40 us", "100 us");
+  const Fit found = fit(lab(), taken(truth, rows()));
+  EXPECT_NEAR(parameter(found, "/node/nic/host_rate").value, 1 / 50e6, 1e-6 / 50e6);
+  EXPECT_NEAR(parameter(found, "/transport/inter_node_latency").value, 40e-6, 1e-10);
+  EXPECT_NEAR(parameter(found, "/transport/launch").value, 100e-6, 1e-9);
+  for (const double error : found.errors) EXPECT_NEAR(error, 0, 1e-6);
+}
+
+TEST(Fit, CoversTheTruthOfNoisyDataWithItsStandardErrors) {
+  std::mt19937_64 random(7);
+  std::normal_distribution<double> noise(1.0, 0.02);
+  const Fit found = fit(lab(), taken(lab("50 MB/s", "400 us"), rows(), [&](std::size_t) { return noise(random); }));
+  const FittedParameter& latency = parameter(found, "/transport/inter_node_latency");
+  EXPECT_NEAR(latency.value, 400e-6, 4 * latency.standard_error);
+  EXPECT_LT(latency.standard_error, 40e-6);
+}
+
+TEST(Fit, AnOutlierPullsLittle) {
+  const auto data = taken(lab("50 MB/s", "40 us"), rows(), [](std::size_t i) { return i == 3 ? 5.0 : 1.0; });
+  EXPECT_NEAR(parameter(fit(lab(), data), "/transport/inter_node_latency").value, 40e-6, 1e-6);
+}
+
+TEST(Fit, NeverExceedsTheWireWhateverWasMeasured) {
+  const auto faster = taken(lab(), rows(), [](std::size_t) { return 0.5; });
+  const Fit found = fit(lab(), faster);
+  EXPECT_EQ(parameter(found, "/node/nic/host_rate").value, 0);  // nothing on top of the wire, and the wire as it was
+  for (const double error : found.errors) EXPECT_GT(error, 0.5);
+}
+
+TEST(Fit, SaysWhatTheDataCannotIdentify) {
+  std::vector<MeasuredTime> large;
+  for (const double size : {4194304.0, 16777216.0}) large.push_back(test::row(pingpong, "", 2, Bytes(size)));
+  const Fit found = fit(lab("", "30 us", "50 us"), taken(lab("50 MB/s", "30 us", "50 us"), large));
+  EXPECT_THAT(parameter(found, "/transport/launch").unidentified.value_or(""),
+              testing::HasSubstr("no measurement depends on it"));  // a ping-pong launches no collective
+  EXPECT_DOUBLE_EQ(parameter(found, "/transport/launch").value, 50e-6)
+      << "what is not identified keeps the file's value";
+}
+
+TEST(Fit, RowsWithADoubtAreNotFittedTo) {
+  auto data = taken(lab("50 MB/s", "40 us"), rows());
+  for (std::size_t i = 0; i < data.size(); i += 2) {
+    data[i].time = data[i].time * 3;
+    data[i].doubt = "the machine was busy";
+  }
+  EXPECT_NEAR(parameter(fit(lab(), data), "/transport/inter_node_latency").value, 40e-6, 1e-9);
+}
+
+TEST(Fit, WithNothingToFitToIsRefused) {
+  auto data = taken(lab(), rows());
+  for (MeasuredTime& row : data) row.doubt = "no bytes";
+  EXPECT_THROW(fit(lab(), data), InputError);
+}
+
+TEST(LeastSquares, HoldsAtZeroWhatWouldBeNegative) {
+  Eigen::MatrixXd a(3, 2);
+  a << 1, 0, 0, 1, 1, 1;
+  const Eigen::Vector3d b(2, -1, 1);
+  // Unbounded: x = (2, -1). Bounded: x2 = 0 and x1 = argmin (x - 2)^2 + (x - 1)^2 = 3/2.
+  const Eigen::VectorXd x = non_negative_least_squares(a, b, Eigen::Vector3d::Ones());
+  EXPECT_NEAR(x[0], 1.5, 1e-12);
+  EXPECT_EQ(x[1], 0);
+}
+
+TEST(LeastSquares, TheMedianOfAnEvenNumberIsBetweenTheMiddleTwo) {
+  EXPECT_EQ(median({4, 1, 3, 2}), 2.5);
+  EXPECT_EQ(median({3, 1, 2}), 2);
+}
+
+}  // namespace
+}  // namespace farandole

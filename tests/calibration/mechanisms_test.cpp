@@ -1,0 +1,66 @@
+// What makes a TCP network differ from a wire: acknowledgements on the way back, and sends that return at once.
+#include <gtest/gtest.h>
+
+#include "calibration/lab.hpp"
+
+namespace farandole {
+namespace {
+
+using test::row;
+
+Topology lab_with(const std::string& nic, const std::string& transport) {
+  const Document file = Document::parse(R"({"name": "lab", "summary": "", "kind": "star", "nodes": "as needed",
+    "node": {"devices": 1, "device": "p100", "nic": {"rate": "100 Mbit/s")" +
+                                            nic + R"(}},
+    "transport": {"name": "tcp")" + transport +
+                                            "}}",
+                                        "lab.json");
+  return read_topology(file.root(), "lab.json");
+}
+
+Seconds time_of(const Topology& topology, const MeasuredTime& what) {
+  return predict(topology, std::vector{what}).front();
+}
+
+const char* const with_acknowledgements =
+    R"(, "protocol": {"name": "tcp", "framing": "14 B", "packets_per_acknowledgement": 2})";
+constexpr double payload = 12.5e6 * 1448 / 1514;  // bytes per second
+
+TEST(Acknowledgements, CostNothingWhereTheWayBackIsIdle) {
+  // M / B, B = rate (MTU - 52) / (MTU + 14)
+  EXPECT_NEAR(time_of(lab_with(with_acknowledgements, ""), row(pingpong, "", 2, 4_MiB)).si(), 4194304 / payload, 1e-9);
+}
+
+TEST(Acknowledgements, TakeTheirShareWhereDataGoesBothWays) {
+  // Each direction carries M and the other's acknowledgements, (52 + 14) / (1500 + 14) / 2 of M, in parts of 1/46.
+  const double expected = 4194304 / payload * (1 + 1.0 / 46);
+  EXPECT_NEAR(time_of(lab_with(with_acknowledgements, ""), row(exchange, "", 2, 4_MiB)).si(), expected, 1e-9);
+}
+
+TEST(EagerSends, LetARootSendToBothItsChildrenAtOnce) {
+  // Binomial broadcast to 4: the root sends to 2 and to 1. Waiting for its sends: M/B to 2, then M/B to 1 and to 3.
+  // At once: both share the root's link for 2 M/B, and 2 passes on to 3 only then.
+  const Seconds once(4194304 / 12.5e6);
+  EXPECT_NEAR(time_of(lab_with("", ""), row("broadcast", "binomial", 4, 4_MiB)) / once, 2, 1e-9);
+  EXPECT_NEAR(time_of(lab_with("", R"(, "eager_sends": true)"), row("broadcast", "binomial", 4, 4_MiB)) / once, 3,
+              1e-9);
+}
+
+TEST(EagerSends, ChangeNothingForARing) {
+  for (const Bytes size : {1000_B, 1_MiB}) {
+    const Seconds waiting = time_of(lab_with("", ""), row("allreduce", "ring", 5, size));
+    const Seconds eager = time_of(lab_with("", R"(, "eager_sends": true)"), row("allreduce", "ring", 5, size));
+    EXPECT_NEAR(eager / waiting, 1, 1e-9);
+  }
+}
+
+TEST(EagerSends, MessagesToOneReceiverFollowOneAnother) {
+  // A chain in 4 segments over 3 ranks: the root posts all segments; they arrive M/4 after M/4: (4 + 1) M/4 / B.
+  MeasuredTime chain = row("broadcast", "chain", 3, 4_MiB);
+  chain.segments = 4;
+  const Seconds once(4194304 / 12.5e6);
+  EXPECT_NEAR(time_of(lab_with("", R"(, "eager_sends": true)"), chain) / once, 1.25, 1e-9);
+}
+
+}  // namespace
+}  // namespace farandole

@@ -1,0 +1,136 @@
+// Every form of measured file becomes the same rows; what is none, or says too little, is refused with its line.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "calibration/read_measurements.hpp"
+#include "calibration/samples.hpp"
+
+namespace farandole {
+namespace {
+
+using test::imb_text;
+using test::lab_lines;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::vector<MeasuredTime> rows(std::string_view text, const Unsaid& unsaid = {}) {
+  return read_measurements({"m.txt", text}, unsaid);
+}
+
+std::string refusal(std::string_view text, const Unsaid& unsaid = {}) {
+  try {
+    rows(text, unsaid);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "(no error)";
+}
+
+TEST(Readers, OwnPointsCarryOperationAlgorithmRanksNodesAndServers) {
+  const auto read = rows(test::points_json);
+  ASSERT_EQ(read.size(), 2U);
+  EXPECT_EQ(read[0].operation, "allreduce");
+  EXPECT_EQ(read[0].algorithm, "ring");
+  EXPECT_EQ(read[0].ranks, 4);
+  EXPECT_EQ(read[0].nodes, 2);
+  EXPECT_EQ(read[0].bytes, 1_MiB);
+  EXPECT_EQ(read[0].time, Seconds(0.01));
+  EXPECT_EQ(read[0].family, "m");
+  EXPECT_EQ(read[1].servers, 2);
+}
+
+TEST(Readers, TheLaboratorysNamesAreTranslated) {
+  const auto read = rows(lab_lines);
+  ASSERT_EQ(read.size(), 3U);
+  EXPECT_EQ(read[0].operation, "parameter_server");
+  EXPECT_EQ(read[0].algorithm, "dedicated");
+  EXPECT_EQ(read[0].servers, 2);
+  EXPECT_EQ(read[0].family, "n4_r100");
+  EXPECT_EQ(read[0].fastest, Seconds(0.71332));
+  EXPECT_EQ(read[1].algorithm, "halving_doubling");
+  EXPECT_EQ(read[2].operation, "broadcast");
+  EXPECT_EQ(read[2].algorithm, "chain");
+  EXPECT_EQ(read[2].segments, 16);  // 1 MiB in pieces of 64 KiB
+}
+
+TEST(Readers, LinesOfPointsKeepTheirNumbers) {
+  EXPECT_EQ(rows(lab_lines)[2].place.line, 4);  // the third line is blank
+}
+
+TEST(Readers, NcclTestsTextGivesRanksAndHostsFromItsHeader) {
+  const auto read = rows(test::nccl_tests_text, {"allreduce", "ring", {}, {}});
+  ASSERT_EQ(read.size(), 2U);
+  EXPECT_EQ(read[1].ranks, 4);
+  EXPECT_EQ(read[1].nodes, 2);
+  EXPECT_EQ(read[1].bytes, 1_GiB);
+  EXPECT_DOUBLE_EQ(read[1].time.si(), 6452.7e-6);  // out of place
+}
+
+TEST(Readers, NcclTestsTextDoesNotSayWhichCollectiveItWas) {
+  EXPECT_THAT(refusal(test::nccl_tests_text), HasSubstr("expected the operation"));
+  EXPECT_THAT(refusal(test::nccl_tests_text), HasSubstr("--op"));
+}
+
+TEST(Readers, NcclTestsJsonSaysItAll) {
+  const auto read = rows(test::nccl_tests_json);
+  ASSERT_EQ(read.size(), 1U);
+  EXPECT_EQ(read[0].operation, "allreduce");
+  EXPECT_EQ(read[0].ranks, 8);
+  EXPECT_DOUBLE_EQ(read[0].time.si(), 78.77e-6);
+}
+
+TEST(Readers, OsuCountsOneRanksShareOfAnAllgather) {
+  const auto read = rows(test::osu_text, {"", "ring", 4, {}});
+  ASSERT_EQ(read.size(), 2U);
+  EXPECT_EQ(read[1].operation, "allgather");
+  EXPECT_EQ(read[1].bytes, 4_MiB);  // 1 MiB from each of 4
+}
+
+TEST(Readers, OsuLatencyIsAPingPongOfTwo) {
+  const auto read = rows(test::osu_latency_text);
+  ASSERT_EQ(read.size(), 2U);
+  EXPECT_EQ(read[1].operation, pingpong);
+  EXPECT_EQ(read[1].ranks, 2);
+  EXPECT_TRUE(read[0].doubt.has_value()) << "a message of no bytes says nothing about rates";
+}
+
+TEST(Readers, ImbTablesAreToldApartAndTheSlowestRankCounts) {
+  const auto read = rows(imb_text);
+  ASSERT_EQ(read.size(), 3U);  // the empty allreduce took no time that its clock could see
+  EXPECT_EQ(read[1].operation, pingpong);
+  EXPECT_EQ(read[1].ranks, 2);
+  EXPECT_EQ(read[2].operation, "allreduce");
+  EXPECT_EQ(read[2].ranks, 8);
+  EXPECT_DOUBLE_EQ(read[2].time.si(), 1e-3);
+}
+
+TEST(Readers, AFileOfNoKnownFormIsRefusedWithTheFormsThatAre) {
+  EXPECT_THAT(refusal("Dear colleague,\nhow are you?\n"), StartsWith("m.txt:1: /: expected measurements"));
+  EXPECT_THAT(refusal(""), HasSubstr("nccl_tests"));
+}
+
+TEST(Readers, AFileWithoutASingleMeasurementIsRefused) {
+  EXPECT_THAT(refusal(R"({"points": []})"), HasSubstr("at least one measurement"));
+  EXPECT_THAT(refusal("# OSU MPI Allreduce Latency Test v5.8\n# Size       Avg Latency(us)\n"),
+              HasSubstr("at least one measurement"));
+}
+
+TEST(Readers, ARowThatBreaksOffIsRefusedWithItsLine) {
+  EXPECT_THAT(refusal("# OSU MPI Latency Test v5.8\n1024\n"), StartsWith("m.txt:2: expected a time in microseconds"));
+}
+
+TEST(Readers, WrongResultsAreNoMeasurements) {
+  EXPECT_THAT(refusal(R"({"points": [
+    {"op": "allreduce", "algorithm": "ring", "ranks": 2, "bytes": 8, "seconds": 1, "data_correct": false}]})"),
+              StartsWith("m.txt:2: /points/0/data_correct: expected true"));
+}
+
+TEST(Readers, TimesAreAboveZeroAndSizesWhole) {
+  EXPECT_THAT(refusal(R"({"points": [{"op": "allreduce", "ranks": 2, "bytes": 8, "seconds": 0}]})"),
+              HasSubstr("/points/0/seconds: expected seconds above zero"));
+  EXPECT_THAT(refusal(R"({"points": [{"op": "allreduce", "ranks": 2, "bytes": 0.5, "seconds": 1}]})"),
+              HasSubstr("/points/0/bytes: expected a whole number of bytes"));
+}
+
+}  // namespace
+}  // namespace farandole

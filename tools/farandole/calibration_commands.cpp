@@ -1,0 +1,210 @@
+// farandole calibrate and farandole validate: measurements into a topology file, and predictions beside measurements.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iostream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "calibration/calibrated_file.hpp"
+#include "calibration/least_squares.hpp"
+#include "calibration/read_measurements.hpp"
+#include "calibration/validation.hpp"
+#include "config/section.hpp"
+#include "output_options.hpp"
+#include "report/calibration_report.hpp"
+#include "report/validation_report.hpp"
+#include "scenario/catalogue.hpp"
+
+namespace farandole {
+namespace {
+
+/// What both commands are told about the measurements.
+struct MeasuredArguments {
+  std::vector<std::string> files;
+  std::string topology;
+  std::vector<std::string> settings;
+  std::vector<std::string> only;
+  std::string operation;
+  std::string algorithm;
+  std::string ranks;
+  std::string nodes;
+
+  void add_to(CLI::App& command);
+  [[nodiscard]] std::vector<MeasuredTime> read() const;
+  [[nodiscard]] Document topology_file() const;
+};
+
+void MeasuredArguments::add_to(CLI::App& command) {
+  command.add_option("measured", files, "files with measurements, of any form farandole knows")->type_name("MEASURED");
+  command.add_option("--topology", topology, "a file, or a name in topologies/")->type_name("T");
+  command.add_option("--set", settings, "replace a value of the topology; may be repeated")
+      ->type_name("/POINTER=VALUE")
+      ->allow_extra_args(false);
+  command.add_option("--only", only, "only measurements of this family or operation; may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  command.add_option("--op", operation, "the operation, where a file does not say")->type_name("OP");
+  command.add_option("--algorithm", algorithm, "the algorithm, where a file does not say")->type_name("NAME");
+  command.add_option("--ranks", ranks, "how many ranks, where a file does not say")->type_name("N");
+  command.add_option("--nodes", nodes, "on how many nodes, where a file does not say")->type_name("N");
+}
+
+std::vector<MeasuredTime> MeasuredArguments::read() const {
+  Unsaid unsaid{operation, algorithm, std::nullopt, std::nullopt};
+  if (!ranks.empty()) unsaid.ranks = whole_number("--ranks", ranks, 1);
+  if (!nodes.empty()) unsaid.nodes = whole_number("--nodes", nodes, 1);
+  std::vector<MeasuredTime> all;
+  for (const std::string& file : files) {
+    for (MeasuredTime& row : read_measurements(std::filesystem::path(file), unsaid)) all.push_back(std::move(row));
+  }
+  if (only.empty()) return all;
+  const auto is_wanted = [&](const MeasuredTime& row) {
+    return std::ranges::any_of(only,
+                               [&](const std::string& name) { return row.family == name || row.operation == name; });
+  };
+  std::vector<MeasuredTime> wanted;
+  std::ranges::copy_if(all, std::back_inserter(wanted), is_wanted);
+  if (wanted.empty()) {
+    std::vector<std::string> known;
+    for (const MeasuredTime& row : all) {
+      if (std::ranges::find(known, row.family) == known.end()) known.push_back(row.family);
+    }
+    refuse_option("--only", "a family or operation of the measurements", only.front(), suggestion(only.front(), known));
+  }
+  return wanted;
+}
+
+Document MeasuredArguments::topology_file() const {
+  const OptionValue option("--topology", topology);
+  const Topology known = Catalogue().topology(topology, option.value());
+  Document file = Document::read(known.file);
+  for (const std::string& assignment : settings) set_value(file, assignment);
+  return file;
+}
+
+struct CalibrateArguments {
+  MeasuredArguments measured;
+  std::string output;
+  std::string date = "not given";
+};
+
+std::string interval(const FittedParameter& parameter) {
+  constexpr double both_sides = 1.96;  // standard deviations that hold 95 % of a normal distribution
+  if (parameter.unidentified) return "kept: " + *parameter.unidentified;
+  const double width = both_sides * parameter.standard_error;
+  if (parameter.value <= 0) return "at its lower bound";
+  const double low = std::max(0.0, parameter.value - width);
+  return shown(parameter.parameter, parameter.parameter.kind == ParameterKind::time ? low : parameter.value + width) +
+         " .. " +
+         shown(parameter.parameter, parameter.parameter.kind == ParameterKind::time ? parameter.value + width : low);
+}
+
+CalibrationSummary summary_of(const Fit& fit, const std::vector<MeasuredTime>& measurements) {
+  std::vector<double> sizes;
+  for (std::size_t i = 0; i < measurements.size(); ++i) {
+    if (!measurements[i].doubt) sizes.push_back(std::abs(fit.errors[i]));
+  }
+  std::ranges::sort(sizes);
+  const auto counted = static_cast<int>(sizes.size());
+  return {counted, static_cast<int>(measurements.size()) - counted, median(sizes),
+          sizes[static_cast<std::size_t>(0.9 * (counted - 1))], sizes.back()};
+}
+
+void calibrate(const CalibrateArguments& arguments) {
+  const Document topology = arguments.measured.topology_file();
+  const auto measurements = arguments.measured.read();
+  const Fit found = fit(topology, measurements);
+  Provenance provenance{arguments.date, {}};
+  for (const std::string& file : arguments.measured.files)
+    provenance.sources.push_back(std::filesystem::path(file).filename().string());
+  const Document calibrated = calibrated_file(found, provenance);
+  write_output(std::filesystem::path(arguments.output), std::cout,
+               [&](std::ostream& out) { out << calibrated.to_ordered_json().dump(2) << '\n'; });
+  std::vector<CalibrationLine> lines;
+  for (const FittedParameter& parameter : found.parameters) {
+    lines.push_back({parameter.parameter.name, shown(parameter.parameter, parameter.before),
+                     shown(parameter.parameter, parameter.value), interval(parameter)});
+  }
+  write_calibration(std::cout, {"calibrate", {{"topology", arguments.measured.topology}}}, lines,
+                    summary_of(found, measurements));
+}
+
+struct ValidateArguments {
+  MeasuredArguments measured;
+  std::string tolerance;
+  std::string hold_out;
+  OutputOptions output;
+};
+
+struct NamedHoldOut {
+  const char* name;
+  HoldOut hold_out;
+};
+constexpr std::array hold_outs{NamedHoldOut{"sizes", HoldOut::sizes}, NamedHoldOut{"scales", HoldOut::scales},
+                               NamedHoldOut{"operations", HoldOut::operations}};
+
+HoldOut hold_out_named(const std::string& name) {
+  std::vector<std::string> known;
+  for (const NamedHoldOut& row : hold_outs) {
+    if (row.name == name) return row.hold_out;
+    known.emplace_back(row.name);
+  }
+  refuse_option("--hold-out", "sizes, scales or operations", name, suggestion(name, known));
+}
+
+void validate_and_write(const ValidateArguments& arguments) {
+  const Format format = arguments.output.chosen_format();
+  const OptionValue tolerance("--tolerance", arguments.tolerance);
+  const double most = arguments.tolerance.empty() ? INFINITY : read<Fraction>(tolerance.value()).value;
+  const Document topology = arguments.measured.topology_file();
+  const auto measurements = arguments.measured.read();
+  const auto points = arguments.hold_out.empty()
+                          ? validate(topology, measurements)
+                          : cross_validate(topology, measurements, hold_out_named(arguments.hold_out));
+  Settings settings{{"topology", arguments.measured.topology}};
+  if (!arguments.hold_out.empty()) settings["hold_out"] = arguments.hold_out;
+  arguments.output.write([&](std::ostream& out) { write_validation(out, format, {"validate", settings}, points); });
+  if (worst_error(points) > most) {
+    throw OutOfTolerance(fmt::format("the worst error is {:.1f} %, outside the tolerance of {}",
+                                     100 * worst_error(points), arguments.tolerance));
+  }
+}
+
+}  // namespace
+
+void add_calibrate(CLI::App& app) {
+  auto arguments = std::make_shared<CalibrateArguments>();
+  CLI::App* command = app.add_subcommand("calibrate", "Fit a topology's rates and latencies to measurements");
+  arguments->measured.add_to(*command);
+  command->get_option("measured")->required();
+  command->get_option("--topology")->required();
+  command->add_option("--output", arguments->output, "the calibrated topology file")->type_name("FILE")->required();
+  command->add_option("--date", arguments->date, "when it was measured, for the file's record")->type_name("DATE");
+  command->footer(
+      "Example:\n"
+      "  farandole calibrate measured.json --topology ethernet-25g --date 2026-11-21 --output my-cluster.json");
+  command->callback([arguments] { calibrate(*arguments); });
+}
+
+void add_validate(CLI::App& app) {
+  auto arguments = std::make_shared<ValidateArguments>();
+  CLI::App* command = app.add_subcommand("validate", "Set predictions beside measurements");
+  arguments->measured.add_to(*command);
+  command->get_option("measured")->required();
+  command->get_option("--topology")->required();
+  command->add_option("--tolerance", arguments->tolerance, "exit with 3 if a counted row is further off, as \"10 %\"")
+      ->type_name("SHARE");
+  command
+      ->add_option("--hold-out", arguments->hold_out,
+                   "fit to the others first, leaving out sizes, scales or operations in turn")
+      ->type_name("WHAT");
+  arguments->output.add_to(*command);
+  command->footer(
+      "Example:\n"
+      "  farandole validate measured.json --topology my-cluster.json --tolerance \"15 %\"");
+  command->callback([arguments] { validate_and_write(*arguments); });
+}
+
+}  // namespace farandole
