@@ -5,6 +5,7 @@
 #include <random>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "platform/samples.hpp"
 
@@ -75,6 +76,48 @@ inline std::string draw_dragonfly(Random& random, int most) {
   }
 }
 
+inline std::string draw_torus(Random& random, int most) {
+  while (true) {
+    std::vector<int> sizes;
+    int routers = 1;
+    for (int dimensions = draw(random, 1, 3); dimensions > 0; --dimensions) {
+      sizes.push_back(draw(random, 1, 5));
+      routers *= sizes.back();
+    }
+    const int each = draw(random, 1, 2);
+    if (routers * each < 2 || routers * each > most) continue;
+    const auto network = fmt::format(R"({{"sizes": [{}], "nodes_per_router": {}, "link": {}}})", fmt::join(sizes, ","),
+                                     each, link_of_rate(draw(random, 1, 3)));
+    return network_file("torus", std::to_string(routers * each), draw(random, 1, 6), network);
+  }
+}
+
+/// A tree of switches and hosts, and cables across it.
+inline std::string draw_graph(Random& random, int most) {
+  const int hosts = draw(random, 2, most);
+  const int switches = draw(random, 1, 5);
+  std::vector<std::string> names;
+  std::vector<std::string> links;
+  const auto join = [&](const std::string& from, const std::string& to) {
+    links.push_back(fmt::format(R"({{"from": "{}", "to": "{}", "link": {}, "cables": {}}})", from, to,
+                                link_of_rate(draw(random, 1, 4)), draw(random, 1, 2)));
+  };
+  const auto any_before = [&](int s) { return "s" + std::to_string(draw(random, 0, s - 1)); };
+  std::vector<std::string> parts;
+  for (int s = 0; s < switches; ++s) {
+    parts.push_back(fmt::format(R"({{"name": "s{}"}})", s));
+    if (s > 0) join("s" + std::to_string(s), any_before(s));
+    if (s > 0) join(any_before(s), "s" + std::to_string(s));
+  }
+  for (int h = 0; h < hosts; ++h) {
+    names.push_back(fmt::format("\"h{}\"", h));
+    join("h" + std::to_string(h), any_before(switches));
+  }
+  const auto network = fmt::format(R"({{"hosts": [{}], "switches": [{}], "links": [{}]}})", fmt::join(names, ","),
+                                   fmt::join(parts, ","), fmt::join(links, ","));
+  return network_file("graph", std::to_string(hosts), draw(random, 1, 4), network);
+}
+
 struct DrawnKind {
   const char* name;
   std::string (*draw)(Random& random, int most_nodes);
@@ -85,8 +128,9 @@ inline void PrintTo(const DrawnKind& kind, std::ostream* out) {
 }
 
 inline const std::vector<DrawnKind>& drawn_kinds() {
-  static const std::vector<DrawnKind> kinds{
-      {"star", draw_star}, {"leaf_spine", draw_leaf_spine}, {"fat_tree", draw_fat_tree}, {"dragonfly", draw_dragonfly}};
+  static const std::vector<DrawnKind> kinds{{"star", draw_star},         {"leaf_spine", draw_leaf_spine},
+                                            {"fat_tree", draw_fat_tree}, {"dragonfly", draw_dragonfly},
+                                            {"torus", draw_torus},       {"graph", draw_graph}};
   return kinds;
 }
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <iosfwd>
+#include <map>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -24,6 +25,8 @@ struct Shown {
   nlohmann::ordered_json json;
   /// As a picture, where there is one: SVG, or HTML around it.
   std::function<void(std::ostream& out, bool is_html)> draw{};
+  /// As a file for other programs, by the name of the format.
+  std::map<std::string, std::function<void(std::ostream& out)>> files{};
 };
 
 Shown show_models(const ShowRequest& request);

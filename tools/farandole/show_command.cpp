@@ -22,7 +22,8 @@ struct ShowArguments {
   std::string format = "table";
 };
 
-constexpr const char* format_choices = "table, json, or for an algorithm svg or html";
+constexpr const char* format_choices =
+    "table or json; svg or html of an algorithm or topology; dot or simgrid of a topology";
 
 struct Showing {
   const char* kind;
@@ -62,7 +63,8 @@ ShowRequest request_of(const ShowArguments& arguments) {
 
 void run(const ShowArguments& arguments) {
   const bool is_picture = arguments.format == "svg" || arguments.format == "html";
-  if (arguments.format != "table" && arguments.format != "json" && !is_picture) {
+  const bool is_file = arguments.format == "dot" || arguments.format == "simgrid";
+  if (arguments.format != "table" && arguments.format != "json" && !is_picture && !is_file) {
     refuse_option("--format", format_choices, arguments.format);
   }
   const Showing& showing = find_showing(arguments);
@@ -71,7 +73,11 @@ void run(const ShowArguments& arguments) {
                   arguments.name.empty() ? "nothing" : arguments.name);
   }
   const Shown shown = showing.show(request_of(arguments));
-  if (is_picture) {
+  if (is_file) {
+    if (!shown.files.contains(arguments.format))
+      refuse_option("--format", "dot and simgrid for a topology alone", arguments.format);
+    shown.files.at(arguments.format)(std::cout);
+  } else if (is_picture) {
     if (!shown.draw) refuse_option("--format", "table or json, where there is no picture", arguments.format);
     shown.draw(std::cout, arguments.format == "html");
   } else if (arguments.format == "json") {

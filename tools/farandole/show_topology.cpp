@@ -1,9 +1,16 @@
 // farandole show topologies, farandole show topology NAME-or-FILE.
+#include <algorithm>
 #include <iterator>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "command.hpp"
+#include "graphviz.hpp"
+#include "platform/bisection.hpp"
+#include "platform/diameter.hpp"
+#include "report/topology_files.hpp"
+#include "report/topology_picture.hpp"
 #include "scenario/catalogue.hpp"
 #include "show.hpp"
 #include "units/format.hpp"
@@ -38,16 +45,81 @@ Json topology_json(const Topology& topology, const Platform& platform) {
           {"device", platform.device}};
 }
 
+/// The rate of a route alone on the network: of a link that several of its paths share, what it has for all of them.
+BytesPerSecond rate_of(const Platform& platform, const Route& route) {
+  BytesPerSecond rate = BytesPerSecond::infinity();
+  for (const int link : route.links) {
+    const double share = static_cast<double>(std::ranges::count(route.links, link)) / route.paths;
+    rate = std::min(rate, platform.links[static_cast<std::size_t>(link)].capacity / share);
+  }
+  return rate;
+}
+
 std::string describe_route(const Platform& platform, const char* what, int from, int to) {
   const Route route = platform.route(from, to);
-  BytesPerSecond rate = BytesPerSecond::infinity();
   std::string way;
+  const std::set<int> links(route.links.begin(), route.links.end());
   for (const int index : route.links) {
+    if (route.paths > 1) break;
     const Link& link = platform.links[static_cast<std::size_t>(index)];
-    rate = std::min(rate, link.capacity);
     way += fmt::format("    {:<28} {:>14}\n", link.name, format(link.capacity));
   }
-  return fmt::format("  {} (device {} to {}): {}, {}\n{}", what, from, to, format(rate), format(route.latency), way);
+  if (route.paths > 1) way = fmt::format("    {} paths over {} links\n", route.paths, links.size());
+  return fmt::format("  {} (device {} to {}): {}, {}\n{}", what, from, to, format(rate_of(platform, route)),
+                     format(route.latency), way);
+}
+
+Json pair_json(const Platform& platform, const char* what, int from, int to) {
+  const Route route = platform.route(from, to);
+  return {{"pair", what},
+          {"from", from},
+          {"to", to},
+          {"links", route.links.size()},
+          {"paths", route.paths},
+          {"bandwidth", rate_of(platform, route).si()},
+          {"latency", route.latency.si()}};
+}
+
+struct Pair {
+  const char* what;
+  int from;
+  int to;
+};
+
+/// Two devices of a node, of two neighbours, and of the first and the last node.
+std::vector<Pair> sample_pairs(const Platform& platform) {
+  std::vector<Pair> pairs;
+  const int each = platform.devices_per_node;
+  if (each > 1) pairs.push_back({"within a node", 0, 1});
+  if (platform.nodes > 1) pairs.push_back({"between nodes", each - 1, each});
+  if (platform.nodes > 2) pairs.push_back({"from end to end", 0, platform.devices() - 1});
+  return pairs;
+}
+
+std::string network_text(const Platform& platform) {
+  const Network& network = platform.network;
+  int cables = 0;
+  for (const Cable& cable : network.cables) cables += cable.count;
+  std::string text =
+      fmt::format("  {} {}, {} cables between them; at most {} on a shortest way\n", network.switches.size(),
+                  network.switches.size() == 1 ? "switch" : "switches", cables, diameter(platform));
+  if (const auto halves = bisection(platform)) text += fmt::format("  bisection {} each way\n", format(*halves));
+  return text;
+}
+
+Json network_json(const Platform& platform) {
+  const auto halves = bisection(platform);
+  Json pairs = Json::array();
+  for (const Pair& pair : sample_pairs(platform)) {
+    pairs.push_back(pair_json(platform, pair.what, pair.from, pair.to));
+  }
+  int cables = 0;
+  for (const Cable& cable : platform.network.cables) cables += cable.count;
+  return {{"switches", platform.network.switches.size()},
+          {"cables", cables},
+          {"diameter", diameter(platform)},
+          {"bisection_bandwidth", halves ? Json(halves->si()) : Json()},
+          {"pairs", pairs}};
 }
 
 }  // namespace
@@ -78,10 +150,17 @@ Shown show_topology(const ShowRequest& request) {
                         platform.devices_per_node, platform.device, platform.links.size())
           : fmt::format("  nodes as needed, {} device each ({})\n", platform.devices_per_node, platform.device);
   shown.text += fmt::format("  a collective starts in {}\n", format(platform.transport.launch));
-  if (platform.devices_per_node > 1) shown.text += describe_route(platform, "within a node", 0, 1);
-  if (platform.nodes > 1) {
-    shown.text += describe_route(platform, "between nodes", platform.devices_per_node - 1, platform.devices_per_node);
+  shown.text += network_text(platform);
+  shown.json["network"] = network_json(platform);
+  for (const Pair& pair : sample_pairs(platform)) {
+    shown.text += describe_route(platform, pair.what, pair.from, pair.to);
   }
+  shown.draw = [platform](std::ostream& out, bool is_html) {
+    if (is_html) out << "<!DOCTYPE html>\n<title>" << platform.name << "</title>\n";
+    draw_with_graphviz(out, [&](std::ostream& text) { write_topology_picture(text, platform); });
+  };
+  shown.files["dot"] = [platform](std::ostream& out) { write_topology_dot(out, platform); };
+  shown.files["simgrid"] = [platform](std::ostream& out) { write_topology_simgrid(out, platform); };
   return shown;
 }
 

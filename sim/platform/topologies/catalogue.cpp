@@ -3,19 +3,23 @@
 
 #include "platform/topologies/dragonfly.hpp"
 #include "platform/topologies/fat_tree.hpp"
+#include "platform/topologies/graph.hpp"
 #include "platform/topologies/star.hpp"
+#include "platform/topologies/torus.hpp"
 #include "platform/topology.hpp"
 
 namespace farandole {
 
 std::span<const Entry<TopologyKind>> topology_kinds() {
-  static const std::array<Entry<TopologyKind>, 4> table{{
+  static const std::array<Entry<TopologyKind>, 6> table{{
       {"star", "nodes around one non-blocking switch", {read_star}},
       {"leaf_spine", "leaf switches, all joined by spine switches; oversubscription, rails", {read_leaf_spine}},
       {"fat_tree", "switches in any number of levels; oversubscription, rails", {read_fat_tree}},
       {"dragonfly",
        "groups of routers, all joined, as Cray Aries; adaptive over shortest and other ways",
        {read_dragonfly}},
+      {"torus", "routers in a grid of any dimensions, each joined to its neighbours", {read_torus}},
+      {"graph", "hosts, switches and cables listed one by one, or in a Graphviz file", {read_graph}},
   }};
   return table;
 }

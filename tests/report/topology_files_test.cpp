@@ -1,0 +1,84 @@
+#include "report/topology_files.hpp"
+
+#include <sstream>
+
+#include <gmock/gmock.h>
+
+#include "platform/topologies/graph.hpp"
+#include "platform/topology.hpp"
+#include "report/topology_picture.hpp"
+
+namespace farandole {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Platform leaf_spine(int nodes) {
+  const Document document = Document::parse(R"({"name": "sample", "summary": "s", "kind": "leaf_spine",
+    "nodes": "as needed", "node": {"device": "d", "nic": {"rate": "10 GB/s", "latency": "2 us"}},
+    "network": {"nodes_per_leaf": 2, "spines": 2, "cables_per_spine": 2, "routing": "spread",
+                "link": {"rate": "20 GB/s", "latency": "1 us"}}})",
+                                            "sample.json");
+  return build(read_topology(document.root(), "sample.json"), nodes, document.root());
+}
+
+std::string dot_of(const Platform& platform) {
+  std::ostringstream out;
+  write_topology_dot(out, platform);
+  return out.str();
+}
+
+std::string picture_of(const Platform& platform, std::span<const double> loads = {}) {
+  std::ostringstream out;
+  write_topology_picture(out, platform, loads);
+  return out.str();
+}
+
+TEST(TopologyFile, AsAGraphIsReadBackWithAllItHas) {
+  const Platform platform = leaf_spine(4);
+  const GraphPlan graph = parse_dot(dot_of(platform), "sample.dot", std::nullopt);
+  EXPECT_EQ(graph.hosts, 4);
+  EXPECT_EQ(graph.vertices.size(), 4U + 2 + 2);
+  ASSERT_EQ(graph.edges.size(), 4U + 4);
+  EXPECT_EQ(graph.edges[0].there.wire, 10_GBps);
+  EXPECT_EQ(graph.edges[0].there.latency, 1_us);
+  EXPECT_EQ(graph.edges[7].there.wire, 20_GBps);
+  EXPECT_EQ(graph.edges[7].cables, 2);
+}
+
+TEST(TopologyFile, ForSimGridHasEveryLinkAndTheRouteOfEveryPair) {
+  const Platform platform = leaf_spine(4);
+  std::ostringstream out;
+  write_topology_simgrid(out, platform);
+  EXPECT_THAT(out.str(), HasSubstr(R"(<link id="leaf1-spine0/up" bandwidth="40000000000Bps" latency="1e-06s")"));
+  EXPECT_THAT(out.str(),
+              HasSubstr(R"(<route src="device0" dst="device1" symmetrical="NO"><link_ctn id="node0/nic0/up"/>)"
+                        R"(<link_ctn id="node1/nic0/down"/></route>)"));
+  EXPECT_THAT(out.str(), HasSubstr(R"(<link_ctn id="leaf0-spine0/up"/><link_ctn id="leaf1-spine0/down"/>)"));
+}
+
+TEST(TopologyPicture, ShowsEveryNodeAndSwitchWhileTheyCanBeSeen) {
+  const std::string picture = picture_of(leaf_spine(4));
+  EXPECT_THAT(picture, HasSubstr("\"node3\" [shape=box"));
+  EXPECT_THAT(picture, HasSubstr("\"spine0\" -- \"leaf1\" [label=\"2 x 160 Gbit/s\"]"));
+}
+
+TEST(TopologyPicture, DrawsTogetherWhatIsTooMany) {
+  const std::string picture = picture_of(leaf_spine(200));
+  EXPECT_THAT(picture, HasSubstr("label=\"level 0\\n100 switches\""));
+  EXPECT_THAT(picture, HasSubstr("label=\"200 nodes\\n1 x d\""));
+  EXPECT_THAT(picture, Not(HasSubstr("leaf7")));
+}
+
+TEST(TopologyPicture, GivesALineTheColourOfItsBusiestLink) {
+  const Platform platform = leaf_spine(4);
+  std::vector<double> loads(platform.links.size(), 0.0);
+  loads[static_cast<std::size_t>(platform.network.cables[0].back)] = 0.5;
+  const std::string picture = picture_of(platform, loads);
+  EXPECT_THAT(picture, HasSubstr("\"spine0\" -- \"leaf0\" [color=\"0.165 0.9 0.8\", penwidth=3.0, label=\"50 %\"]"));
+  EXPECT_THAT(picture, HasSubstr("\"spine1\" -- \"leaf0\" [color=\"0.330 0.9 0.8\", penwidth=1.0, label=\"0 %\"]"));
+}
+
+}  // namespace
+}  // namespace farandole

@@ -1,0 +1,13 @@
+// Draws a Graphviz text as SVG with Graphviz's own program.
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+
+namespace farandole {
+
+/// Runs `dot -Tsvg` on what `write` writes. Throws std::runtime_error that says what to install where there is no
+/// `dot`.
+void draw_with_graphviz(std::ostream& out, const std::function<void(std::ostream&)>& write);
+
+}  // namespace farandole
