@@ -48,7 +48,7 @@ class Tokens {
   }
   [[noreturn]] void fail(const Token& token, std::string_view expected) const {
     const std::string got = token.text.empty() && !token.is_quoted ? "the end of the file" : quoted(token.text);
-    throw InputError(Place{source_, token.line, ""}, expected, got);
+    throw InputError(fmt::format("{}:{}: expected {}, got {}", source_, token.line, expected, got));
   }
 
  private:
@@ -204,7 +204,7 @@ class DotReader {
   }
 
   [[noreturn]] void fail(int line, std::string_view expected, const std::string& got) const {
-    throw InputError(Place{source_, line, ""}, expected, got);
+    throw InputError(fmt::format("{}:{}: expected {}, got {}", source_, line, expected, got));
   }
 
   int number(const Attributes& attributes, const std::string& key, int least, int fallback, int line) const {
