@@ -84,8 +84,10 @@ PlatformSpec read_platform(const Value& where, const Catalogue& catalogue, Launc
 }
 
 /// Servers that do not share the workers' nodes need nodes of their own.
-void make_room(const StrategyChoice& strategy, const Topology& topology, const Value& where, PlatformSpec& spec) {
-  if (!strategy.servers || strategy.servers->colocated) return;
+void make_room(StrategyChoice& strategy, const Topology& topology, const Value& where, PlatformSpec& spec) {
+  if (!strategy.servers) return;
+  if (strategy.servers->servers == 0) strategy.servers->servers = spec.placement.nodes_used;  // one per node
+  if (strategy.servers->colocated) return;
   const int free = spec.platform.nodes - spec.placement.nodes_used;
   const int servers = strategy.servers->servers;
   if (free >= servers) return;

@@ -51,5 +51,20 @@ TEST(Published, TheCalibrationRowsAreMatchedByTheOneFittedNumberPerTransport) {
   }
 }
 
+TEST(Published, ParameterServersOfOneDgx1AreMetWithinFourPercent) {
+  const Document published = Document::read(source / "scenarios/published/tf-2017-dgx1.json");
+  const Document scenario = Document::read(source / "scenarios/parameter-server-dgx1.json");
+  const auto points = run_document(scenario, Catalogue(), {}).points;
+  const Value rows = Section(published.root()).child("rows");
+  ASSERT_EQ(rows.elements().size(), points.size());
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    Section row(rows.elements()[i]);
+    ASSERT_EQ(points[i].model, row.required<std::string>("model"));
+    ASSERT_EQ(points[i].ranks, row.required<int>("ranks"));
+    EXPECT_NEAR(points[i].samples_per_second / row.required<double>("images_per_second"), 1, 0.04)
+        << points[i].model << " on " << points[i].ranks;
+  }
+}
+
 }  // namespace
 }  // namespace farandole

@@ -32,6 +32,15 @@ TEST(Strategy, WithoutABarrierThePointNamesItsModeAndStaleness) {
   EXPECT_GT(point.mean_staleness, 0);
 }
 
+TEST(Strategy, ServersMayBeOnePerNodeHoweverManyThereAre) {
+  const auto seconds = [](const std::string& servers) {
+    return point_of(R"({"kind": "distributed_replicated", "colocated": true, "servers": )" + servers + "}").iteration;
+  };
+  EXPECT_EQ(seconds(R"("one per node")"), seconds("4"));
+  EXPECT_THAT(test::error_of({{"/strategy", R"({"kind": "parameter_server", "servers": "two"})"}}),
+              HasSubstr("a number of servers or \"one per node\""));
+}
+
 TEST(Strategy, AccumulationCountsTheSamplesOfAllPasses) {
   const TrainingPoint point = point_of(R"({"kind": "ddp", "accumulation": 3})");
   EXPECT_DOUBLE_EQ(point.samples_per_second, 3 * 4 * 32 / point.iteration.si());

@@ -174,10 +174,10 @@ Shown show_algorithm(const ShowRequest& request) {
 }
 
 Shown show_strategies(const ShowRequest& /*request*/) {
-  Shown shown{fmt::format("{:<14} {}\n", "strategy", "summary"), Json::array(), {}};
+  Shown shown{fmt::format("{:<22} {}\n", "strategy", "summary"), Json::array(), {}};
   for (const StrategyRow& row : strategies()) {
     shown.json.push_back(strategy_json(row));
-    fmt::format_to(std::back_inserter(shown.text), "{:<14} {}\n", row.name, row.summary);
+    fmt::format_to(std::back_inserter(shown.text), "{:<22} {}\n", row.name, row.summary);
   }
   return shown;
 }

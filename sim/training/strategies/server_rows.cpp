@@ -10,6 +10,8 @@
 namespace farandole {
 namespace {
 
+constexpr const char* one_per_node = "one per node";
+
 constexpr std::array modes{ServerMode::synchronous, ServerMode::asynchronous, ServerMode::stale_synchronous};
 
 ServerMode read_mode(const Value& where) {
@@ -50,8 +52,15 @@ CompressionSettings read_pushes(Section& section) {
   return compression;
 }
 
+/// A number, or one on every node of the workers, which is known when these are placed: 0 until then.
+int read_servers(const Value& where) {
+  if (!where.is_string()) return read_at_least(where, 1);
+  if (read<std::string>(where) != one_per_node) where.fail(fmt::format("a number of servers or \"{}\"", one_per_node));
+  return 0;
+}
+
 ServerPlan read_plan(Section& section, ServerPlan plan) {
-  if (const auto servers = section.maybe("servers")) plan.servers = read_at_least(*servers, 1);
+  if (const auto servers = section.maybe("servers")) plan.servers = read_servers(*servers);
   plan.colocated = section.optional("colocated", plan.colocated);
   if (const auto placement = section.maybe("server_placement")) plan.placement = read_placement(*placement);
   plan.rate = section.maybe_read<BytesPerSecond>("server_rate");
@@ -65,7 +74,7 @@ StrategyChoice choice_of(const StrategyInput& input, const ServerPlan& plan) {
   choice.mode = name(plan.mode);
   choice.compression = plan.compression;
   choice.accumulation = read_accumulation(input.section);
-  choice.settings = {{"servers", fmt::format("{}", plan.servers)},
+  choice.settings = {{"servers", plan.servers > 0 ? fmt::format("{}", plan.servers) : one_per_node},
                      {"colocated", plan.colocated ? "true" : "false"},
                      {"server_placement", plan.placement},
                      {"server_rate", plan.rate ? format(*plan.rate) : "as its links allow"},
@@ -91,7 +100,7 @@ StrategyChoice read_distributed_replicated(const StrategyInput& input) {
 }
 
 constexpr const char* common_settings =
-    "  servers            how many (default 1)\n"
+    "  servers            how many (default 1), or \"one per node\" of the workers\n"
     "  colocated          true: on the hosts of the workers' nodes, in turn; false: each on a node of its own "
     "(default)\n"
     "  server_placement   of variables: round_robin (TensorFlow's, whole; the default), by_size (whole, to the server\n"
