@@ -1,5 +1,8 @@
+#include <algorithm>
+#include <map>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "report/record.hpp"
 
@@ -32,24 +35,27 @@ void for_each_leaf(const Record& record, const std::string& prefix, const Visit&
   }
 }
 
-/// One line: what `text(name, value)` gives for every leaf.
-template <class Text>
-void write_line(std::ostream& out, const Record& record, const Text& text) {
-  bool first = true;
-  for_each_leaf(record, "", [&](const std::string& name, const Record& value) {
-    if (!first) out << ',';
-    first = false;
-    out << quoted_where_needed(text(name, value));
-  });
+void write_line(std::ostream& out, const std::vector<std::string>& cells) {
+  for (std::size_t i = 0; i < cells.size(); ++i) out << (i > 0 ? "," : "") << quoted_where_needed(cells[i]);
   out << '\n';
 }
 
 }  // namespace
 
 void write_csv(std::ostream& out, const Record& example, const std::vector<Record>& records) {
-  write_line(out, example, [](const std::string& name, const Record&) { return name; });
+  std::vector<std::string> columns;
+  const auto add_columns = [&](const std::string& name, const Record&) {
+    if (std::ranges::find(columns, name) == columns.end()) columns.push_back(name);
+  };
+  for_each_leaf(example, "", add_columns);
+  for (const Record& record : records) for_each_leaf(record, "", add_columns);
+  write_line(out, columns);
   for (const Record& record : records) {
-    write_line(out, record, [](const std::string&, const Record& value) { return plain_text(value); });
+    std::map<std::string, std::string> texts;
+    for_each_leaf(record, "", [&](const std::string& name, const Record& value) { texts[name] = plain_text(value); });
+    std::vector<std::string> cells;
+    for (const std::string& column : columns) cells.push_back(texts[column]);
+    write_line(out, cells);
   }
 }
 

@@ -30,6 +30,58 @@ Record to_record(const Breakdown& breakdown) {
           {"other", finite(breakdown.other.si(), "other")}};
 }
 
+Record to_record(const MemoryUse& memory) {
+  return {{"parameters", size_in_bytes(memory.parameters, "parameters")},
+          {"gradients", size_in_bytes(memory.gradients, "gradients")},
+          {"optimizer_state", size_in_bytes(memory.optimizer_state, "optimizer_state")},
+          {"activations", size_in_bytes(memory.activations, "activations")},
+          {"fusion_buffers", size_in_bytes(memory.fusion_buffers, "fusion_buffers")},
+          {"server_shard", size_in_bytes(memory.server_shard, "server_shard")},
+          {"total", size_in_bytes(memory.total(), "total")},
+          {"device", size_in_bytes(memory.device, "device")}};
+}
+
+Record to_record(const WholeRun& run) {
+  return {{"samples", run.samples},
+          {"epochs", run.epochs},
+          {"global_batch", run.global_batch},
+          {"steps_per_epoch", run.steps_per_epoch},
+          {"distinct_share", finite(run.distinct_share, "distinct_share")},
+          {"startup_seconds", finite(run.startup.si(), "startup_seconds")},
+          {"epoch_seconds", finite(run.epoch.si(), "epoch_seconds")},
+          {"evaluation_seconds", finite(run.evaluation.si(), "evaluation_seconds")},
+          {"total_seconds", finite(run.total.si(), "total_seconds")},
+          {"total_seconds_p50", finite(run.total_p50.si(), "total_seconds_p50")},
+          {"total_seconds_p95", finite(run.total_p95.si(), "total_seconds_p95")},
+          {"hours", finite(run.total / 3600_s, "hours")},
+          {"failures", finite(run.failures, "failures")},
+          {"goodput", finite(run.goodput, "goodput")},
+          {"samples_per_second", finite(run.samples_per_second, "samples_per_second")},
+          {"learning_rate", finite(run.learning_rate, "learning_rate")},
+          {"warmup_epochs", finite(run.warmup_epochs, "warmup_epochs")},
+          {"caveats", run.caveats}};
+}
+
+/// "waterfall" holds seconds by mechanism, which sum to the iteration.
+void add_explanation(Record& record, const Explanation& explanation) {
+  Record waterfall = Record::object();
+  for (const auto& [name, time] : explanation.waterfall) waterfall[name] = finite(time.si(), name);
+  Record path = Record::array();
+  for (const auto& [activity, from, to] : explanation.critical_path) {
+    path.push_back({{"activity", activity}, {"from", finite(from.si(), "from")}, {"to", finite(to.si(), "to")}});
+  }
+  Record what_ifs = Record::array();
+  for (const WhatIf& what_if : explanation.what_ifs) {
+    what_ifs.push_back({{"change", what_if.change},
+                        {"kind", what_if.kind},
+                        {"samples_per_second", finite(what_if.samples_per_second, "samples_per_second")},
+                        {"efficiency_points", finite(what_if.efficiency_points, "efficiency_points")}});
+  }
+  record["waterfall"] = std::move(waterfall);
+  record["critical_path"] = std::move(path);
+  record["what_ifs"] = std::move(what_ifs);
+}
+
 }  // namespace
 
 double finite(double number, std::string_view key) {
@@ -38,28 +90,32 @@ double finite(double number, std::string_view key) {
 }
 
 Record to_record(const TrainingPoint& point) {
-  return {{"model", point.model},
-          {"variant", point.variant},
-          {"ranks", point.ranks},
-          {"nodes", point.nodes},
-          {"platform", point.platform},
-          {"strategy", point.strategy},
-          {"mode", point.mode},
-          {"algorithm", point.algorithm},
-          {"fidelity", point.fidelity},
-          {"iteration_seconds", finite(point.iteration.si(), "iteration_seconds")},
-          {"iteration_seconds_p50", finite(point.iteration_p50.si(), "iteration_seconds_p50")},
-          {"iteration_seconds_p95", finite(point.iteration_p95.si(), "iteration_seconds_p95")},
-          {"samples_per_second", finite(point.samples_per_second, "samples_per_second")},
-          {"scaling_efficiency", finite(point.scaling_efficiency, "scaling_efficiency")},
-          {"breakdown", to_record(point.breakdown)},
-          {"batch_per_rank", point.batch_per_rank},
-          {"precision", point.precision},
-          {"compute_source", point.compute_source},
-          {"collectives_per_iteration", point.collectives_per_iteration},
-          {"gradient_bytes", size_in_bytes(point.gradient_bytes, "gradient_bytes")},
-          {"folded", point.folded},
-          {"mean_staleness", finite(point.mean_staleness, "mean_staleness")}};
+  Record record{{"model", point.model},
+                {"variant", point.variant},
+                {"ranks", point.ranks},
+                {"nodes", point.nodes},
+                {"platform", point.platform},
+                {"strategy", point.strategy},
+                {"mode", point.mode},
+                {"algorithm", point.algorithm},
+                {"fidelity", point.fidelity},
+                {"iteration_seconds", finite(point.iteration.si(), "iteration_seconds")},
+                {"iteration_seconds_p50", finite(point.iteration_p50.si(), "iteration_seconds_p50")},
+                {"iteration_seconds_p95", finite(point.iteration_p95.si(), "iteration_seconds_p95")},
+                {"samples_per_second", finite(point.samples_per_second, "samples_per_second")},
+                {"scaling_efficiency", finite(point.scaling_efficiency, "scaling_efficiency")},
+                {"breakdown", to_record(point.breakdown)},
+                {"batch_per_rank", point.batch_per_rank},
+                {"precision", point.precision},
+                {"compute_source", point.compute_source},
+                {"collectives_per_iteration", point.collectives_per_iteration},
+                {"gradient_bytes", size_in_bytes(point.gradient_bytes, "gradient_bytes")},
+                {"folded", point.folded},
+                {"mean_staleness", finite(point.mean_staleness, "mean_staleness")},
+                {"memory", to_record(point.memory)}};
+  if (point.run) record["run"] = to_record(*point.run);
+  if (point.explanation) add_explanation(record, *point.explanation);
+  return record;
 }
 
 Record to_record(const CollectivePoint& point) {

@@ -36,7 +36,8 @@ std::vector<Record> to_records(std::span<const Point> points) {
 void write_json(std::ostream& out, const Heading& heading, const std::vector<Record>& records);
 
 /// A line of names, then a line per record (RFC 4180, lines end in LF). Nested keys are joined with '_'. `example`
-/// gives the columns, so that a result without points still has its header line; records have the same keys.
+/// gives the first columns, so that a result without points still has its header line; what only some records have
+/// follows, empty in the others.
 void write_csv(std::ostream& out, const Record& example, const std::vector<Record>& records);
 
 /// `record` as JSON text on one line or indented; bytes that are not UTF-8 are replaced, never a reason to fail.

@@ -5,6 +5,7 @@
 #include <ostream>
 #include <utility>
 
+#include "report/explanation_report.hpp"
 #include "report/point_facets.hpp"
 #include "report/record.hpp"
 #include "units/format.hpp"
@@ -77,6 +78,8 @@ void write_table(std::ostream& out, const Heading& heading, Points points) {
            {"compute", "exposed communication", "negotiation", "straggler", "input", "checkpoint", "other"},
            share_cells)
       .write(out);
+  write_whole_runs(out, points);
+  write_explanations(out, points);
 }
 
 }  // namespace

@@ -55,6 +55,21 @@ bool is_slow(const SlowLink& slow, const std::string& link) {
   return std::ranges::any_of(slow.nodes, [&](int node) { return link.starts_with(fmt::format("node{}/nic", node)); });
 }
 
+RankTimes batch_times_of(const Scenario& scenario, const Placement& placement) {
+  std::vector<int> node_of_rank;
+  for (const int device : placement.device_of_rank) {
+    node_of_rank.push_back(scenario.platform.platform.node_of(device));
+  }
+  const int batch = scenario.workload.batch_per_rank * scenario.strategy.accumulation;
+  return batch_times(*scenario.effects.input, batch, node_of_rank);
+}
+
+std::optional<InputPipeline> pipeline(const Scenario& scenario, RankTimes batch_time) {
+  if ((batch_time == 0).all()) return std::nullopt;
+  const InputSupply& supply = *scenario.effects.input;
+  return InputPipeline(std::move(batch_time), supply.prefetch, supply.variation, scenario.seed);
+}
+
 }  // namespace
 
 Variability variability_of(const Scenario& scenario, const ComputeTimes& times) {
@@ -83,6 +98,7 @@ Variability median_variability(const Scenario& scenario, const ComputeTimes& tim
 
 Platform platform_of(const Scenario& scenario) {
   Platform platform = scenario.platform.platform;
+  const Mechanisms& mechanisms = scenario.mechanisms;
   for (const SlowLink& slow : scenario.effects.slow_links) {
     for (Link& link : platform.links) {
       if (!is_slow(slow, link.name)) continue;
@@ -90,20 +106,24 @@ Platform platform_of(const Scenario& scenario) {
       link.latency += slow.added_latency;
     }
   }
+  for (Link& link : platform.links) {
+    link.capacity *= mechanisms.network_rate;
+    link.latency *= mechanisms.latency;
+  }
+  platform.transport.intra_node_latency *= mechanisms.latency;
+  platform.transport.inter_node_latency *= mechanisms.latency;
+  platform.transport.launch *= mechanisms.latency;
   return platform;
 }
 
 std::optional<InputPipeline> input_of(const Scenario& scenario, const Placement& placement) {
-  const auto& supply = scenario.effects.input;
-  if (!supply) return std::nullopt;
-  std::vector<int> node_of_rank;
-  for (const int device : placement.device_of_rank) {
-    node_of_rank.push_back(scenario.platform.platform.node_of(device));
-  }
-  RankTimes batch_time =
-      batch_times(*supply, scenario.workload.batch_per_rank * scenario.strategy.accumulation, node_of_rank);
-  if ((batch_time == 0).all()) return std::nullopt;
-  return InputPipeline(std::move(batch_time), supply->prefetch, supply->variation, scenario.seed);
+  if (!scenario.effects.input) return std::nullopt;
+  return pipeline(scenario, batch_times_of(scenario, placement));
+}
+
+std::optional<InputPipeline> input_of_one(const Scenario& scenario) {
+  if (!scenario.effects.input) return std::nullopt;
+  return pipeline(scenario, all_at(1, latest(batch_times_of(scenario, scenario.platform.placement))));
 }
 
 void charge_checkpoints(TrainingRun& run, std::vector<WeightedDuration>& durations, const Checkpoint& checkpoint) {

@@ -20,11 +20,14 @@ Variability variability_of(const Scenario& scenario, const ComputeTimes& times);
 /// One rank on the median device with the same jitter and noise: what scaling efficiency is measured against.
 Variability median_variability(const Scenario& scenario, const ComputeTimes& times);
 
-/// The platform with its slow links.
+/// The platform with its slow links, and as an explanation changes it.
 Platform platform_of(const Scenario& scenario);
 
 /// Nothing where input is free.
 std::optional<InputPipeline> input_of(const Scenario& scenario, const Placement& placement);
+
+/// The input of one rank by itself that is as slow as the slowest of the job's.
+std::optional<InputPipeline> input_of_one(const Scenario& scenario);
 
 /// What checkpoints cost per iteration in the mean: added to iteration and breakdown, and to as many of the durations
 /// as have one.

@@ -8,6 +8,7 @@
 #include "collective/files/read_schedule.hpp"
 #include "config/section.hpp"
 #include "platform/launch_line.hpp"
+#include "scenario/fit_memory.hpp"
 #include "scenario/read_effects.hpp"
 #include "scenario/scenario.hpp"
 
@@ -35,6 +36,10 @@ std::optional<Seconds> read_host_dispatch(const std::optional<Value>& value, con
   return read<Seconds>(*value);
 }
 
+Optimizer read_optimizer(const Value& where) {
+  return choose(optimizers(), &Optimizer::name, where, "an optimizer");
+}
+
 WorkloadSpec read_workload(const Value& where, const Catalogue& catalogue, const Device& device) {
   Section section(where);
   WorkloadSpec workload;
@@ -42,11 +47,29 @@ WorkloadSpec read_workload(const Value& where, const Catalogue& catalogue, const
   const ModelSummary found = catalogue.model(read<std::string>(model), model);
   const auto variant = section.maybe("variant");
   workload.model = choose_variant(found, variant ? read<std::string>(*variant) : "", variant.value_or(model));
-  if (const auto batch = section.maybe("batch_per_rank")) workload.batch_per_rank = read_at_least(*batch, 1);
+  const auto batch = section.maybe("batch_per_rank");
+  if (batch) workload.batch_per_rank = read_at_least(*batch, 1);
+  if (const auto global = section.maybe("global_batch")) {
+    if (batch) global->fail("either a \"batch_per_rank\" or a \"global_batch\"");
+    workload.global_batch = read_at_least(*global, 1);
+  }
+  if (const auto optimizer = section.maybe("optimizer")) workload.optimizer = read_optimizer(*optimizer);
   if (const auto precision = section.maybe("precision")) workload.precision = read_precision(*precision);
   workload.host_dispatch = read_host_dispatch(section.maybe("host_dispatch"), device);
   section.finish();
   return workload;
+}
+
+/// Strong scaling: every rank gets an equal part of the global batch, in as many passes as add up.
+void share_global_batch(Scenario& scenario, const Value& where) {
+  const int parts = scenario.platform.ranks * scenario.strategy.accumulation;
+  const int batch = scenario.workload.global_batch;
+  if (batch == 0) return;
+  if (batch % parts != 0) {
+    where.fail(fmt::format("a global batch that {} passes of {} ranks share evenly", parts, scenario.platform.ranks),
+               fmt::format("{}", batch));
+  }
+  scenario.workload.batch_per_rank = batch / parts;
 }
 
 /// What a run was asked to start: a number of ranks, or a launch line.
@@ -152,6 +175,7 @@ void read_measure(const std::optional<Value>& where, Scenario& scenario) {
   if (const auto warmup = section.maybe("warmup")) scenario.measure.warmup = read_at_least(*warmup, 0);
   if (const auto seed = section.maybe("seed")) scenario.seed = static_cast<std::uint64_t>(read_at_least(*seed, 0));
   if (const auto seeds = section.maybe("seeds")) scenario.seeds = read_at_least(*seeds, 1);
+  scenario.explain = section.optional("explain", false);
   if (const auto fidelity = section.maybe("fidelity")) {
     scenario.fidelity = choose(fidelities(), &FidelityRow::name, *fidelity, "a fidelity").fidelity;
   }
@@ -174,6 +198,7 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   if (launch.line) scenario.ignored = launch.line->ignored;
   scenario.strategy = read_strategy_of(section.child("strategy"), launch);
   make_room(scenario.strategy, topology, platform, scenario.platform);
+  share_global_batch(scenario, workload);
   std::ranges::copy(scenario.strategy.ignored, std::back_inserter(scenario.ignored));
   scenario.collectives = read_collectives(section.maybe("collectives"), scenario.strategy);
   const auto effects = section.maybe("effects");
@@ -183,11 +208,15 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
                   "one of them", "; they are simulated with collectives only");
   }
   if (auto& checkpoint = scenario.effects.checkpoint; checkpoint && checkpoint->size == 0_B) {
-    // Parameters and momentum in single precision, as frameworks save them.
-    checkpoint->size = 2.0 * static_cast<double>(scenario.workload.model.parameters()) * element_size(Precision::fp32);
+    // Parameters and what the optimizer keeps, in single precision, as frameworks save them.
+    const auto saved =
+        static_cast<double>((1 + scenario.workload.optimizer.slots) * scenario.workload.model.parameters());
+    checkpoint->size = saved * element_size(Precision::fp32);
   }
   read_measure(section.maybe("measure"), scenario);
+  if (const auto run = section.maybe("run")) scenario.run = read_run(*run, scenario.samples_per_step());
   section.finish();
+  refuse_what_does_not_fit(scenario, workload);
   return scenario;
 }
 

@@ -19,6 +19,7 @@ namespace farandole {
 struct RunOptions {
   std::vector<Fidelity> fidelities;  // empty: what the scenario says
   FoldingPolicy folding = FoldingPolicy::where_exact;
+  bool explain = false;          // every point, as "measure": {"explain": true} does
   bool record_timeline = false;  // of the last point
   /// Called before each point with (points done, points in all); may be empty.
   std::function<void(int, int)> progress;

@@ -16,9 +16,11 @@
 #include "platform/platform.hpp"
 #include "scenario/catalogue.hpp"
 #include "scenario/effects_spec.hpp"
+#include "scenario/run_spec.hpp"
 #include "simulate/collective_clock.hpp"
 #include "simulate/fidelity.hpp"
 #include "simulate/training_run.hpp"
+#include "training/memory.hpp"
 #include "training/strategies/catalogue.hpp"
 #include "workload/compute_time.hpp"
 
@@ -29,6 +31,8 @@ struct WorkloadSpec {
   int batch_per_rank = 64;
   Precision precision = Precision::fp32;
   std::optional<Seconds> host_dispatch;  // empty: the host does not run ahead of the device
+  Optimizer optimizer{"momentum", 1};
+  int global_batch = 0;  // shared by all ranks, as strong scaling has it; 0: every rank has its batch
 };
 
 struct PlatformSpec {
@@ -38,6 +42,14 @@ struct PlatformSpec {
   int ranks = 1;
 };
 
+/// What an explanation changes to see what it costs; everything as it is by default.
+struct Mechanisms {
+  double network_rate = 1;  // of every link
+  double latency = 1;       // of every link, the transport's messages and the launch of collectives
+  double copy_rate = 1;     // into and out of fusion buffers
+  bool contention = true;
+};
+
 struct Scenario {
   std::string name;
   WorkloadSpec workload;
@@ -45,12 +57,20 @@ struct Scenario {
   StrategyChoice strategy;
   std::map<Operation, Algorithm> collectives;  // by which algorithm; of every operation a strategy may ask for
   EffectsSpec effects;
+  std::optional<RunSpec> run;
+  Mechanisms mechanisms;
   Measure measure;
   std::uint64_t seed = 1;
   int seeds = 1;  // runs with `seed`, seed + 1, ..., taken together
   Fidelity fidelity = Fidelity::flow;
   FoldingPolicy folding = FoldingPolicy::where_exact;
+  bool explain = false;
   std::vector<std::string> ignored;  // what was pasted and has no meaning here
+
+  /// Samples of one step of all ranks.
+  [[nodiscard]] std::int64_t samples_per_step() const {
+    return std::int64_t{platform.ranks} * workload.batch_per_rank * strategy.accumulation;
+  }
 };
 
 /// `where` is the root of a scenario document without "sweep" (scenario/sweep.hpp).

@@ -1,10 +1,14 @@
 #include "scenario/train.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "scenario/apply_effects.hpp"
+#include "scenario/fit_memory.hpp"
 #include "simulate/collective_clocks.hpp"
 #include "simulate/servers/server_run.hpp"
+#include "simulate/uncontended.hpp"
 #include "timeline/percentile.hpp"
 
 namespace farandole {
@@ -27,9 +31,9 @@ CollectiveClocks clocks_of(const Scenario& scenario, const Placement& placement)
   Shape shape(static_cast<int>(placement.device_of_rank.size()));
   shape.ranks_per_node = placement.ranks_per_node(platform.devices_per_node);
   return CollectiveClocks([&scenario, platform = std::move(platform), placement, shape](Operation operation) {
-    return make_collective_clock(scenario.fidelity,
-                                 RoutedSchedule(scenario.collectives.at(operation).build(shape), platform, placement),
-                                 scenario.folding);
+    RoutedSchedule routed(scenario.collectives.at(operation).build(shape), platform, placement);
+    auto alone = scenario.mechanisms.contention ? std::nullopt : uncontended(routed);
+    return make_collective_clock(scenario.fidelity, alone ? std::move(*alone) : std::move(routed), scenario.folding);
   });
 }
 
@@ -38,7 +42,7 @@ StrategySite site_of(const Scenario& scenario, const Job& job, const Placement& 
   return {job,
           static_cast<int>(placement.device_of_rank.size()),
           placement.ranks_per_node(spec.platform.devices_per_node),
-          spec.device.memory_bandwidth,
+          spec.device.memory_bandwidth * scenario.mechanisms.copy_rate,
           spec.platform.transport.control_latency,
           spec.device.asynchronous ? "NCCL" : "MPI",
           scenario.seed,
@@ -54,14 +58,13 @@ Measure whole_periods(Measure measure, int period) {
 }
 
 TrainingRun run(const Scenario& scenario, const Job& job, const Variability& variability, const Placement& placement,
-                Timeline* timeline) {
+                std::optional<InputPipeline> input, Timeline* timeline) {
   CollectiveClocks clocks = clocks_of(scenario, placement);
   const StrategySite site = site_of(scenario, job, placement, timeline);
   const auto strategy = scenario.strategy.make(site);
   Simulation simulation(
       job, variability, *strategy, [&](Operation operation) -> CollectiveClock& { return clocks.of(operation); },
-      site.ranks, scenario.platform.platform.transport.launch, timeline);
-  std::optional<InputPipeline> input = input_of(scenario, placement);
+      site.ranks, scenario.platform.platform.transport.launch* scenario.mechanisms.latency, timeline);
   if (input) simulation.feed_from(*input);
   simulation.take_from_compute(scenario.effects.communication_compute_share);
   return run_training(simulation, job, whole_periods(scenario.measure, scenario.strategy.period));
@@ -71,9 +74,10 @@ TrainingRun run_with_servers(const Scenario& scenario, const Job& job, const Var
                              Timeline* timeline) {
   const PlatformSpec& spec = scenario.platform;
   const Platform platform = platform_of(scenario);
-  return run_with_servers({job, *scenario.strategy.servers, platform, spec.placement, variability,
-                           spec.device.memory_bandwidth, scenario.fidelity, scenario.folding, timeline},
-                          scenario.measure);
+  return run_with_servers(
+      {job, *scenario.strategy.servers, platform, spec.placement, variability,
+       spec.device.memory_bandwidth * scenario.mechanisms.copy_rate, scenario.fidelity, scenario.folding, timeline},
+      scenario.measure);
 }
 
 /// How gradients travel, as points name it: the algorithm of the operation that carries them, or where servers are.
@@ -98,6 +102,7 @@ void add(Pooled& pooled, const TrainingRun& run, double weight) {
   pooled.run.mean_staleness += run.mean_staleness * weight;
   pooled.run.collectives_per_iteration = run.collectives_per_iteration;
   pooled.run.folded = run.folded;
+  pooled.run.critical_path = run.critical_path;
   for (const Seconds duration : run.durations) pooled.durations.push_back({duration, 1});
 }
 
@@ -124,7 +129,8 @@ TrainingPoint train(const Scenario& scenario, Timeline* timeline) {
     Timeline* const of_the_first = index == 0 ? timeline : nullptr;
     const Variability variability = variability_of(seeded, times);
     if (seeded.strategy.servers) return run_with_servers(seeded, job, variability, of_the_first);
-    return run(seeded, job, variability, seeded.platform.placement, of_the_first);
+    const Placement& placement = seeded.platform.placement;
+    return run(seeded, job, variability, placement, input_of(seeded, placement), of_the_first);
   });
   const TrainingRun& result = pooled.run;
   TrainingPoint point;
@@ -144,23 +150,43 @@ TrainingPoint train(const Scenario& scenario, Timeline* timeline) {
   point.iteration = result.iteration;
   point.iteration_p50 = percentile(pooled.durations, 0.5);
   point.iteration_p95 = percentile(pooled.durations, 0.95);
-  const int samples = ranks * scenario.workload.batch_per_rank * scenario.strategy.accumulation;
-  point.samples_per_second = samples / result.iteration.si();
+  point.samples_per_second = static_cast<double>(scenario.samples_per_step()) / result.iteration.si();
   point.breakdown = result.breakdown;
   point.collectives_per_iteration = result.collectives_per_iteration;
   point.folded = result.folded;
   point.gradient_bytes = job.gradient_bytes();
+  point.memory = memory_of(scenario);
+  point.critical_path = result.critical_path;
   return point;
 }
 
 Seconds train_one_rank(const Scenario& scenario) {
+  return train_alone(scenario, Supply::of_one_rank);
+}
+
+Seconds train_alone(const Scenario& scenario, Supply supply) {
+  const Placement alone{{0}, 1};
   const ComputeTimes times = times_of(scenario);
   const Job job = job_of(scenario, times);
-  return pool_seeds(scenario,
-                    [&](const Scenario& seeded, int /*index*/) {
-                      return run(seeded, job, median_variability(seeded, times), Placement{{0}, 1}, nullptr);
-                    })
-      .run.iteration;
+  const auto input = [&](const Scenario& seeded) -> std::optional<InputPipeline> {
+    if (supply == Supply::free) return std::nullopt;
+    return supply == Supply::of_the_job ? input_of_one(seeded) : input_of(seeded, alone);
+  };
+  const Pooled pooled = pool_seeds(scenario, [&](const Scenario& seeded, int /*index*/) {
+    return run(seeded, job, median_variability(seeded, times), alone, input(seeded), nullptr);
+  });
+  return pooled.run.iteration;
+}
+
+Seconds forward_time(const Scenario& scenario) {
+  const ComputeTimes times = times_of(scenario);
+  return std::accumulate(times.forward.begin(), times.forward.end(), Seconds(0));
+}
+
+Seconds collective_time(const Scenario& scenario, Operation operation, Bytes size) {
+  CollectiveClocks clocks = clocks_of(scenario, scenario.platform.placement);
+  const RankTimes start = all_at(scenario.platform.ranks, Seconds(0));
+  return latest(clocks.of(operation).finish(size, start)) + scenario.platform.platform.transport.launch;
 }
 
 }  // namespace farandole

@@ -13,4 +13,17 @@ TrainingPoint train(const Scenario& scenario, Timeline* timeline);
 /// The iteration time of one rank on the median device with the same workload, jitter and seed.
 Seconds train_one_rank(const Scenario& scenario);
 
+/// Where the batches of one rank by itself come from: storage all to itself, as slowly as to the job's slowest rank, or
+/// from nowhere.
+enum class Supply : std::uint8_t { of_one_rank, of_the_job, free };
+
+/// The same with that supply.
+Seconds train_alone(const Scenario& scenario, Supply supply);
+
+/// A forward pass over one rank's batch at nominal speed.
+Seconds forward_time(const Scenario& scenario);
+
+/// One collective over all ranks, starting together, without anything else under way.
+Seconds collective_time(const Scenario& scenario, Operation operation, Bytes size);
+
 }  // namespace farandole

@@ -135,6 +135,7 @@ Iteration Simulation::close_iteration(Seconds before, const RankTimes& backward_
     timeline_->span("compute", "FORWARD_BACKWARD", Seconds(compute_begin_[0]), Seconds(backward_end[0]));
     timeline_->span("compute", "UPDATE", Seconds(synchronised[0]), Seconds(end[0]));
   }
+  moments_ = {before, latest(begin_), latest(compute_begin_), computed, latest(synchronised), latest(end)};
   Iteration result;
   result.duration = latest(end) - before;
   result.exposed_communication = waited_before + communicating;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "simulate/collective_clock.hpp"
+#include "simulate/critical_path.hpp"
 #include "simulate/device_share.hpp"
 #include "timeline/timeline.hpp"
 #include "training/effects/input_pipeline.hpp"
@@ -51,6 +52,9 @@ class Simulation final : public Executor {
   void wake_at(Seconds when) override;
   void compute_from(RankTimes moments) override;
   int enqueue(CommunicationWork work) override;
+
+  /// Of the last iteration.
+  [[nodiscard]] std::vector<PathStep> last_critical_path() const { return critical_path(moments_, communications_); }
 
   /// Whether there were collectives, and all of them were folded.
   [[nodiscard]] bool folded() const { return collectives_ > 0 && folded_ == collectives_; }
@@ -101,6 +105,7 @@ class Simulation final : public Executor {
   RankTimes factors_;                               // of this iteration
   RankTimes stream_free_;                           // communication stream
   std::vector<CommunicationTimes> communications_;  // of this iteration, by number
+  IterationMoments moments_;                        // of the last iteration
   std::vector<Busy> busy_;                          // all ranks taking part, one per communication
 };
 

@@ -56,6 +56,7 @@ TrainingRun run_training(Simulation& simulation, const Job& job, const Measure& 
   run.breakdown = break_down(mean, job);
   run.collectives_per_iteration = sum.collectives;
   run.folded = simulation.folded();
+  run.critical_path = simulation.last_critical_path();
   if (std::abs(run.breakdown.total() / run.iteration - 1) > 1e-9) {
     throw InvariantError(fmt::format("the breakdown sums to {} s, the iteration takes {} s", run.breakdown.total().si(),
                                      run.iteration.si()));

@@ -14,12 +14,13 @@ struct Measure {
 };
 
 struct TrainingRun {
-  Seconds iteration;                  // mean over the measured iterations
-  std::vector<Seconds> durations;     // of each
-  Breakdown breakdown;                // sums to `iteration`
-  int collectives_per_iteration = 0;  // of the last iteration
-  bool folded = false;                // every collective
-  double mean_staleness = 0;          // of servers without a barrier: updates by others between pull and push
+  Seconds iteration;                    // mean over the measured iterations
+  std::vector<Seconds> durations;       // of each
+  Breakdown breakdown;                  // sums to `iteration`
+  int collectives_per_iteration = 0;    // of the last iteration
+  bool folded = false;                  // every collective
+  double mean_staleness = 0;            // of servers without a barrier: updates by others between pull and push
+  std::vector<PathStep> critical_path;  // of the last iteration
 };
 
 TrainingRun run_training(Simulation& simulation, const Job& job, const Measure& measure);

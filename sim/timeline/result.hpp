@@ -8,6 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "timeline/explanation.hpp"
+#include "timeline/memory_use.hpp"
+#include "timeline/whole_run.hpp"
 #include "units/quantity.hpp"
 
 namespace farandole {
@@ -49,6 +52,10 @@ struct TrainingPoint {
   Breakdown breakdown;
   int collectives_per_iteration = 0;
   Bytes gradient_bytes;
+  MemoryUse memory;
+  std::vector<PathStep> critical_path;  // of the last iteration
+  std::optional<WholeRun> run;
+  std::optional<Explanation> explanation;
   bool folded = false;        // whether every collective was timed by representatives
   double mean_staleness = 0;  // of servers without a barrier: updates by others between pull and push
 };

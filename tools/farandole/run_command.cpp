@@ -23,6 +23,7 @@ struct RunArguments {
   std::string timeline;
   bool quiet = false;
   bool no_fold = false;
+  bool explain = false;
   OutputOptions output;
 };
 
@@ -74,6 +75,7 @@ void run(const RunArguments& arguments) {
   RunOptions options;
   options.fidelities = parse_fidelities(arguments.fidelity);
   if (arguments.no_fold) options.folding = FoldingPolicy::never;
+  options.explain = arguments.explain;
   options.record_timeline = !arguments.timeline.empty();
   const bool progress = !arguments.quiet && isatty(STDERR_FILENO) != 0;
   if (progress) options.progress = show_progress;
@@ -108,6 +110,8 @@ void add_run(CLI::App& app) {
   command->add_option("--fidelity", arguments->fidelity, fidelity_choices)->type_name("LEVEL");
   command->add_flag("--no-fold", arguments->no_fold,
                     "simulate every rank, even where one can stand for many (slower, the same to rounding)");
+  command->add_flag("--explain", arguments->explain,
+                    "waterfall from ideal to actual, critical path, and what would help, of every point");
   command->add_option("--seed", arguments->seed, "the seed of all that is random")->type_name("N");
   command->add_option("--timeline", arguments->timeline, "write a Chrome trace of rank 0, as HOROVOD_TIMELINE does")
       ->type_name("FILE")

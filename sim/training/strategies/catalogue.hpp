@@ -41,6 +41,7 @@ struct StrategyChoice {
   Settings settings;  // effective ones, printed with the result as "KIND.NAME"
   CompressionSettings compression;
   int accumulation = 1;                         // passes whose gradients add up before they travel
+  Bytes buffers{};                              // set aside on the device; infinity: as much as all gradients
   int period = 1;                               // iterations after which what happens repeats
   std::map<Operation, std::string> algorithms;  // that it picks where the scenario leaves them open
   std::optional<std::string> timeline_file;     // HOROVOD_TIMELINE

@@ -44,6 +44,7 @@ StrategyChoice read(const StrategyInput& input) {
   StrategyChoice choice;
   choice.compression = ddp.compression;
   choice.accumulation = read_accumulation(input.section);
+  if (!ddp.bucket_view) choice.buffers = Bytes::infinity();
   choice.settings = {{"first_bucket", format(ddp.first_bucket)},
                      {"bucket_cap", format(ddp.bucket_cap)},
                      {"gradient_as_bucket_view", ddp.bucket_view ? "true" : "false"},

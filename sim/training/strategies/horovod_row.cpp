@@ -60,6 +60,7 @@ StrategyChoice read(const StrategyInput& input) {
   choice.compression = read_compression(input.section);
   choice.accumulation = read_accumulation(input.section);
   choice.settings = effective(profile, per_message);
+  choice.buffers = profile.fusion_threshold;
   if (profile.hierarchical_allreduce) choice.algorithms[Operation::allreduce] = "hierarchical";
   choice.make = [profile, per_message, compression = choice.compression](const StrategySite& site) {
     HorovodSettings settings{

@@ -1,0 +1,103 @@
+#include "report/explanation_report.hpp"
+
+#include <algorithm>
+#include <ostream>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "report/table.hpp"
+#include "units/format.hpp"
+
+namespace farandole {
+namespace {
+
+constexpr double milliseconds = 1e3;
+
+std::string title(const TrainingPoint& point) {
+  return fmt::format("{} on {} ranks", point.model, point.ranks);
+}
+
+void write_waterfall(std::ostream& out, const TrainingPoint& point) {
+  out << "\nWaterfall of " << title(point) << ": what each mechanism adds to the iteration\n";
+  Table table({{"mechanism", Align::left}, {"ms"}, {"% of the iteration"}});
+  for (const auto& [name, time] : point.explanation->waterfall) {
+    table.row({name, grouped(time.si() * milliseconds, 3), grouped(time / point.iteration * 100, 1)});
+  }
+  table.row({"iteration", grouped(point.iteration.si() * milliseconds, 3), "100.0"});
+  table.write(out);
+}
+
+void write_path(std::ostream& out, const TrainingPoint& point) {
+  out << "\nCritical path of the last iteration of " << title(point) << "\n";
+  Table table({{"activity", Align::left}, {"from (ms)"}, {"to (ms)"}});
+  for (const auto& [activity, from, to] : point.explanation->critical_path) {
+    table.row({activity, grouped(from.si() * milliseconds, 3), grouped(to.si() * milliseconds, 3)});
+  }
+  table.write(out);
+}
+
+void write_what_ifs(std::ostream& out, const TrainingPoint& point) {
+  if (point.explanation->what_ifs.empty()) return;
+  out << "\nWhat if, for " << title(point) << ": points of efficiency, cheapest changes first\n";
+  Table table({{"change", Align::left}, {"kind", Align::left}, {"points"}, {"samples/s"}});
+  for (const WhatIf& what_if : point.explanation->what_ifs) {
+    table.row({what_if.change, what_if.kind, fmt::format("{:+.1f}", what_if.efficiency_points),
+               grouped(what_if.samples_per_second, 1)});
+  }
+  table.write(out);
+}
+
+void write_memory(std::ostream& out, const TrainingPoint& point) {
+  const MemoryUse& memory = point.memory;
+  out << "\nMemory of " << title(point) << ": " << format(memory.total()) << " of " << format(memory.device)
+      << " per device, at least (activations " << format(memory.activations) << ")\n";
+}
+
+std::vector<std::string> run_cells(const TrainingPoint& point) {
+  const WholeRun& run = *point.run;
+  return {point.model,
+          std::to_string(point.ranks),
+          std::to_string(run.steps_per_epoch),
+          grouped(run.epoch.si(), 3),
+          grouped(run.total / 3600_s, 3),
+          grouped(run.total_p95 / 3600_s, 3),
+          grouped(run.failures, 1),
+          grouped(run.goodput * 100, 1)};
+}
+
+}  // namespace
+
+void write_whole_runs(std::ostream& out, std::span<const TrainingPoint> points) {
+  if (std::ranges::none_of(points, [](const TrainingPoint& p) { return p.run.has_value(); })) return;
+  out << "\nWhole run\n";
+  Table table({{"model", Align::left},
+               {"ranks"},
+               {"steps/epoch"},
+               {"epoch (s)"},
+               {"hours"},
+               {"p95 (hours)"},
+               {"failures"},
+               {"goodput (%)"}});
+  std::vector<std::string> notes;
+  for (const TrainingPoint& point : points) {
+    if (!point.run) continue;
+    table.row(run_cells(point));
+    for (const std::string& caveat : point.run->caveats) notes.push_back(title(point) + ": " + caveat);
+  }
+  table.write(out);
+  for (const std::string& note : notes) out << "# " << note << '\n';
+}
+
+void write_explanations(std::ostream& out, std::span<const TrainingPoint> points) {
+  for (const TrainingPoint& point : points) {
+    if (!point.explanation) continue;
+    write_waterfall(out, point);
+    write_path(out, point);
+    write_what_ifs(out, point);
+    write_memory(out, point);
+  }
+}
+
+}  // namespace farandole

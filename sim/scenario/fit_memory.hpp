@@ -1,0 +1,15 @@
+// Whether a scenario's job fits into its devices' memory (training/memory.hpp).
+#pragma once
+
+#include "scenario/scenario.hpp"
+#include "timeline/memory_use.hpp"
+
+namespace farandole {
+
+MemoryUse memory_of(const Scenario& scenario);
+
+/// Fails at `workload` with the sum and the ways out where a GPU has too little memory. A CPU's own fast memory is no
+/// bound: what does not fit lies in the node's.
+void refuse_what_does_not_fit(const Scenario& scenario, const Value& workload);
+
+}  // namespace farandole

@@ -1,0 +1,27 @@
+// What would help a point, and by how much: a list of changes, each run on its own.
+//
+// Cheapest first: a setting costs nothing, an operation (no stragglers, faster input, no checkpoints) costs work,
+// hardware costs money; within a kind the largest gain stands first. A gain is counted in points: percent of the ideal
+// throughput of the point's own ranks. Changes that make no sense for a scenario, or that it refuses, are left out.
+#pragma once
+
+#include "scenario/catalogue.hpp"
+#include "scenario/scenario.hpp"
+#include "timeline/explanation.hpp"
+#include "timeline/result.hpp"
+
+namespace farandole {
+
+struct WhatIfBase {
+  const Document& document;
+  const Catalogue& catalogue;
+  const Scenario& scenario;
+  const TrainingPoint& point;
+};
+
+std::vector<WhatIf> what_ifs(const WhatIfBase& base);
+
+/// All ranks alike.
+void without_stragglers(Scenario& scenario);
+
+}  // namespace farandole

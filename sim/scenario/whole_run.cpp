@@ -1,0 +1,187 @@
+#include "scenario/whole_run.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "config/error.hpp"
+#include "scenario/train.hpp"
+#include "timeline/percentile.hpp"
+#include "training/effects/failures.hpp"
+
+namespace farandole {
+namespace {
+
+/// The pieces of a run without failures.
+struct Pace {
+  Seconds iteration;  // without checkpoints
+  Seconds training;   // of all epochs
+  Seconds others;     // evaluation and metrics of all epochs
+  [[nodiscard]] Seconds work() const { return training + others; }
+};
+
+Seconds evaluation_of(const Scenario& scenario, const TrainingPoint& point, std::int64_t global_batch) {
+  const RunSpec& spec = *scenario.run;
+  const auto batches = (spec.evaluation_samples + global_batch - 1) / global_batch;
+  const double slowest = 1 + point.breakdown.straggler / point.breakdown.compute;
+  return static_cast<double>(batches) * slowest * scenario.strategy.accumulation * forward_time(scenario);
+}
+
+Seconds startup_of(const Scenario& scenario) {
+  const RunSpec& spec = *scenario.run;
+  if (!spec.initial_broadcast || scenario.platform.ranks == 1) return spec.startup;
+  const Bytes parameters = static_cast<double>(scenario.workload.model.parameters()) * element_size(Precision::fp32);
+  return spec.startup + collective_time(scenario, Operation::broadcast, parameters);
+}
+
+Seconds metrics_of(const Scenario& scenario) {
+  if (scenario.run->metrics == 0 || scenario.platform.ranks == 1) return Seconds(0);
+  return collective_time(scenario, Operation::allreduce, scenario.run->metrics * element_size(Precision::fp32));
+}
+
+/// The scenario on its first so many nodes, measured briefly.
+Scenario on_nodes(Scenario scenario, int nodes) {
+  const Placement& all = scenario.platform.placement;
+  std::vector<int> kept;
+  std::set<int> used;
+  for (const int device : all.device_of_rank) {
+    const int node = scenario.platform.platform.node_of(device);
+    if (!used.contains(node) && static_cast<int>(used.size()) == nodes) continue;
+    used.insert(node);
+    kept.push_back(device);
+  }
+  scenario.platform.ranks = static_cast<int>(kept.size());
+  scenario.platform.placement.device_of_rank = std::move(kept);
+  scenario.measure = {10, 2};
+  scenario.seeds = 1;
+  return scenario;
+}
+
+ElasticPlan elastic_plan(const Scenario& scenario, const TrainingPoint& point, const Pace& pace) {
+  const FailureSpec& failures = *scenario.run->failures;
+  ElasticPlan plan;
+  plan.work = pace.work();
+  plan.commit_interval = pace.iteration * failures.commit_every_steps;
+  plan.reset = failures.restart;
+  plan.repair = failures.repair;
+  plan.node_mtbf = failures.node_mtbf;
+  plan.nodes = point.nodes;
+  plan.least_nodes = std::min(failures.least_nodes, point.nodes);
+  auto rates = std::make_shared<std::map<int, double>>();
+  plan.relative_rate = [&scenario, &point, rates](int nodes) {
+    if (nodes == point.nodes) return 1.0;
+    const auto [place, added] = rates->try_emplace(nodes, 0);
+    if (added) place->second = train(on_nodes(scenario, nodes), nullptr).samples_per_second / point.samples_per_second;
+    return place->second;
+  };
+  return plan;
+}
+
+RestartPlan restart_plan(const Scenario& scenario, const TrainingPoint& point, const Pace& pace) {
+  const FailureSpec& failures = *scenario.run->failures;
+  const auto& checkpoint = scenario.effects.checkpoint;
+  RestartPlan plan;
+  plan.work = pace.work();
+  plan.interval = checkpoint ? checkpoint->interval(pace.iteration) : pace.work();
+  plan.checkpoint = checkpoint ? checkpoint->pause() : Seconds(0);
+  plan.restart = failures.restart;
+  plan.mtbf = failures.node_mtbf / point.nodes;
+  return plan;
+}
+
+/// e^10 attempts per checkpoint are no run that anyone waits for.
+void refuse_hopeless(const RestartPlan& plan) {
+  if (plan.interval + plan.checkpoint + plan.restart < 10 * plan.mtbf) return;
+  throw InputError(fmt::format(
+      "the run would never end: the job fails every {:.4g} s, and needs {:.4g} s without a failure to make progress; "
+      "write checkpoints more often (\"effects\", \"checkpoint\")",
+      plan.mtbf.si(), (plan.interval + plan.checkpoint + plan.restart).si()));
+}
+
+std::vector<Survival> survive(const Scenario& scenario, const TrainingPoint& point, const Pace& pace) {
+  const FailureSpec& failures = *scenario.run->failures;
+  const RestartPlan restart = restart_plan(scenario, point, pace);
+  const ElasticPlan elastic = elastic_plan(scenario, point, pace);
+  if (!failures.elastic) refuse_hopeless(restart);
+  std::vector<Survival> runs;
+  for (int i = 0; i < failures.simulations; ++i) {
+    const std::uint64_t seed = scenario.seed + static_cast<std::uint64_t>(i);
+    runs.push_back(failures.elastic ? elastic_run(elastic, seed) : restart_run(restart, seed));
+  }
+  return runs;
+}
+
+void add_failures(WholeRun& run, const std::vector<Survival>& survivals) {
+  std::vector<WeightedDuration> totals;
+  Seconds sum;
+  for (const Survival& survival : survivals) {
+    totals.push_back({run.startup + survival.total, 1});
+    sum += totals.back().duration;
+    run.failures += static_cast<double>(survival.failures) / static_cast<double>(survivals.size());
+  }
+  run.total = sum / static_cast<double>(survivals.size());
+  run.total_p50 = percentile(totals, 0.5);
+  run.total_p95 = percentile(totals, 0.95);
+}
+
+void add_learning_rate(WholeRun& run, const LearningRateSpec& spec) {
+  const double ratio = static_cast<double>(run.global_batch) / spec.base_batch;
+  run.learning_rate = spec.base;
+  if (spec.scaling == "linear") run.learning_rate *= ratio;
+  if (spec.scaling == "sqrt") run.learning_rate *= std::sqrt(ratio);
+  run.warmup_epochs = spec.warmup_epochs;
+  if (run.global_batch > spec.largest_known_batch) {
+    run.caveats.push_back(
+        fmt::format("a global batch of {} is beyond {}, up to which linear scaling of the learning rate with five "
+                    "epochs of warm-up is "
+                    "known to keep the accuracy of ResNet-50 (Goyal et al., arXiv:1706.02677); throughput says nothing "
+                    "about accuracy",
+                    run.global_batch, spec.largest_known_batch));
+  }
+  if (ratio > 1 && (spec.scaling == "none" || spec.warmup_epochs == 0)) {
+    run.caveats.push_back(
+        fmt::format("the global batch is {:.4g} times the one the learning rate was chosen for; without {} "
+                    "it will not converge alike",
+                    ratio, spec.scaling == "none" ? "scaling" : "warm-up"));
+  }
+}
+
+/// Each rank drawing at random, with replacement, leaves (1 - 1/S)^S of S samples out: about 1/e.
+double distinct_share(const Scenario& scenario, std::int64_t drawn) {
+  const bool random = scenario.effects.input && scenario.effects.input->access == Access::random;
+  const auto samples = static_cast<double>(scenario.run->samples);
+  const auto count = static_cast<double>(drawn);
+  return random && scenario.platform.ranks > 1 ? -std::expm1(count * std::log1p(-1 / samples)) : count / samples;
+}
+
+}  // namespace
+
+WholeRun whole_run(const Scenario& scenario, const TrainingPoint& point) {
+  const RunSpec& spec = *scenario.run;
+  WholeRun run;
+  run.samples = spec.samples;
+  run.epochs = spec.epochs;
+  run.global_batch = scenario.samples_per_step();
+  run.steps_per_epoch = spec.samples / run.global_batch;
+  run.distinct_share = distinct_share(scenario, run.steps_per_epoch * run.global_batch);
+  run.startup = startup_of(scenario);
+  run.evaluation = evaluation_of(scenario, point, run.global_batch) / spec.evaluate_every;
+  const Seconds others = run.evaluation + metrics_of(scenario);
+  const auto steps = static_cast<double>(run.steps_per_epoch);
+  run.epoch = steps * point.iteration + others;
+  run.total = run.total_p50 = run.total_p95 = run.startup + run.epoch * spec.epochs;
+  const Seconds bare = point.iteration - point.breakdown.checkpoint;
+  const Pace pace{bare, steps * bare * spec.epochs, others * spec.epochs};
+  if (spec.failures) add_failures(run, survive(scenario, point, pace));
+  run.goodput = pace.training / run.total;
+  run.samples_per_second = steps * spec.epochs * static_cast<double>(run.global_batch) / run.total.si();
+  if (spec.learning_rate) add_learning_rate(run, *spec.learning_rate);
+  return run;
+}
+
+}  // namespace farandole

@@ -1,0 +1,49 @@
+// Does a job fit into its devices' memory, and if not, what would help?
+//
+//   parameters       elements x element size of the precision
+//   gradients        the same
+//   optimizer_state  elements x 4 bytes x slots of the optimizer; in half precision one more, the master copy
+//   activations      batch x (input + outputs of all layers but those that work in place) x element size
+//   fusion_buffers   what the strategy sets aside
+//
+// The activations are those that the backward pass needs: every layer's input, which is an earlier layer's output
+// (Rhu et al., "vDNN", MICRO 2016; Chen et al., "Training Deep Nets with Sublinear Memory Cost", arXiv:1604.06174).
+// ReLU and dropout overwrite their input. Gradients of activations, workspaces of convolution libraries and the
+// framework's own memory are not counted: the sum is a lower bound, so a job that is refused cannot run, and one that
+// is let pass may still not.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "timeline/memory_use.hpp"
+#include "workload/device.hpp"
+#include "workload/model.hpp"
+
+namespace farandole {
+
+struct Optimizer {
+  std::string name;
+  int slots = 0;  // numbers kept per parameter
+};
+/// sgd, momentum, adam.
+std::span<const Optimizer> optimizers();
+
+struct MemoryDemand {
+  Precision precision = Precision::fp32;
+  int batch = 1;
+  Optimizer optimizer;
+  Bytes fusion_buffers;
+  Bytes server_shard;
+};
+
+MemoryUse memory_use(const Model& model, const Device& device, const MemoryDemand& demand);
+
+/// "21.3 GiB = parameters 0.5 GiB + ...", parts without bytes left out.
+std::string describe(const MemoryUse& use);
+
+/// What would make a job fit that does not, by name and size, least change first; `ranks` share what can be sharded.
+std::vector<std::string> ways_to_fit(const MemoryUse& use, int batch, int ranks);
+
+}  // namespace farandole

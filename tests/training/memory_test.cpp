@@ -1,0 +1,59 @@
+#include "training/memory.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace farandole {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// Input of 10, a layer with 100 parameters and an output of 20, a ReLU on it in place.
+Model small_model() {
+  Layer dense{"dense", "linear", {{"weight", {100}}}, 0, 10, 20};
+  Layer relu{"relu", "relu", {}, 0, 20, 20};
+  return {"small", "", {dense, relu}};
+}
+
+Device device_of(Bytes memory) {
+  Device device;
+  device.memory = memory;
+  return device;
+}
+
+TEST(Memory, IsTheSumOfWhatTrainingKeeps) {
+  // fp32, momentum: 3 x 100 x 4 bytes; batch 2: 2 x (10 + 20) x 4 bytes; the ReLU works in place.
+  const MemoryUse use = memory_use(small_model(), device_of(1_GiB), {Precision::fp32, 2, {"momentum", 1}, 50_B, 0_B});
+  EXPECT_EQ(use.parameters, 400_B);
+  EXPECT_EQ(use.gradients, 400_B);
+  EXPECT_EQ(use.optimizer_state, 400_B);
+  EXPECT_EQ(use.activations, 240_B);
+  EXPECT_EQ(use.total(), Bytes(400 + 400 + 400 + 240 + 50));
+}
+
+TEST(Memory, MixedPrecisionKeepsAMasterCopy) {
+  // 2 + 2 bytes of parameters and gradients, 4 of the copy and 2 x 4 of Adam's moments.
+  const MemoryUse use = memory_use(small_model(), device_of(1_GiB), {Precision::fp16, 2, {"adam", 2}, 0_B, 0_B});
+  EXPECT_EQ(use.parameters + use.gradients, 400_B);
+  EXPECT_EQ(use.optimizer_state, 1200_B);
+  EXPECT_EQ(use.activations, 120_B);
+}
+
+TEST(Memory, NamesTheWaysToFit) {
+  // 800 + 400 of state + 120 per sample: 1,700 bytes hold 4 samples.
+  const MemoryUse use = memory_use(small_model(), device_of(1700_B), {Precision::fp32, 6, {"momentum", 1}, 0_B, 0_B});
+  EXPECT_THAT(ways_to_fit(use, 6, 4),
+              ElementsAre("a smaller batch, at most 4 per rank", "accumulation, 2 passes of 3 samples each",
+                          "a sharded optimizer, 300 B less on each of 4 ranks",
+                          "model parallelism, the layers over at least 2 devices"));
+  EXPECT_THAT(describe(use), HasSubstr(" = parameters 400 B + gradients 400 B + optimizer state 400 B"));
+}
+
+TEST(Memory, AModelThatAloneIsTooLargeCanOnlyBeSplit) {
+  const MemoryUse use = memory_use(small_model(), device_of(500_B), {Precision::fp32, 1, {"sgd", 0}, 0_B, 0_B});
+  EXPECT_THAT(ways_to_fit(use, 1, 1), ElementsAre("model parallelism, the layers over at least 2 devices"));
+}
+
+}  // namespace
+}  // namespace farandole
