@@ -41,6 +41,9 @@ struct Network {
   std::function<Paths(int from_nic, int to_nic)> paths;
   /// The kind's formula for platform/bisection.hpp; empty where there is none.
   std::function<BytesPerSecond(const Platform&)> bisection;
+  /// Moving every node on by so many, modulo their number, changes nothing: there is a renumbering of the network's
+  /// links after which the paths between moved NICs are those between the NICs before. 0: not known.
+  int alike_after = 0;
 };
 
 }  // namespace farandole

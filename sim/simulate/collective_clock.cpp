@@ -18,9 +18,9 @@ namespace {
 std::unique_ptr<CollectiveClock> bare_clock(Fidelity fidelity, RoutedSchedule routed, FoldingPolicy policy) {
   switch (fidelity) {
     case Fidelity::analytic:
-      return std::make_unique<RecurrenceClock>(std::move(routed), analytic_rates, policy);
+      return std::make_unique<RecurrenceClock>(std::move(routed), Sharing::by_load, policy);
     case Fidelity::flow:
-      return std::make_unique<RecurrenceClock>(std::move(routed), flow_rates, policy);
+      return std::make_unique<RecurrenceClock>(std::move(routed), Sharing::simulated, policy);
     case Fidelity::message:
       if (policy == FoldingPolicy::never || routed.eager_sends())
         return std::make_unique<MessageClock>(std::move(routed));

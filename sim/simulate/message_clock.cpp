@@ -49,10 +49,9 @@ const std::vector<int>& MessageClock::receives(std::size_t phase, int repeat, in
 
 MessageClock::~MessageClock() = default;
 
-void MessageClock::build_network() {
-  std::vector<FluidLink> links;
-  for (const BytesPerSecond capacity : routed_.capacities()) links.push_back({capacity});
-  network_ = std::make_unique<FluidNetwork>(links, routed_.parts());
+void MessageClock::use(std::shared_ptr<FluidNetwork> network) {
+  rest();
+  network_ = std::move(network);
   for (const auto& [phase, index] : transfers_) {
     const RoutedSchedule::Leg& leg = routed_.legs(phase)[index];
     routes_.push_back(network_->add_route(leg.links, leg.paths));
@@ -73,11 +72,18 @@ void MessageClock::rest() {
 
 RankTimes MessageClock::finish(Bytes size, const RankTimes& start) {
   if (network_ == nullptr) {
-    build_network();
+    std::vector<FluidLink> links;
+    for (const BytesPerSecond capacity : routed_.capacities()) links.push_back({capacity});
+    use(std::make_shared<FluidNetwork>(links, routed_.parts()));
   } else {
     network_->restart();  // so that the last bits of a result do not depend on what ran before
   }
-  return Run(*this, size, start).simulate();
+  const double origin = start.minCoeff();  // the network's zero
+  Run run(*this, size, start - origin);
+  run.begin();
+  network_->run([&](int tag) { run.handle(tag); });
+  // A rank that finds all done when it joins must not end before, by a rounding of the way there and back.
+  return (run.ends() + origin).max(start);
 }
 
 }  // namespace farandole

@@ -42,10 +42,14 @@ class MessageClock final : public CollectiveClock {
   RankTimes finish(Bytes size, const RankTimes& start) override;
   void rest() override;
 
- private:
+  /// One collective under way (simulate/message_run.hpp); several may be, on a network that their clocks share.
   class Run;
+  /// Sends over a network that has the links of the routed schedule, each route in parts that it knows.
+  void use(std::shared_ptr<FluidNetwork> network);
+  /// How many of the network's tags a run needs.
+  [[nodiscard]] int tags() const { return static_cast<int>(transfers_.size()) + 2 * routed_.schedule().ranks; }
 
-  void build_network();
+ private:
   [[nodiscard]] int route_over(const RoutedSchedule::Leg& leg);
 
   /// What a transfer of any phase sends in one lane, numbered through.
@@ -72,7 +76,7 @@ class MessageClock final : public CollectiveClock {
   Repeats repeats_;
   std::vector<Numbered> transfers_;
   std::vector<OfPhase> phases_;
-  std::unique_ptr<FluidNetwork> network_;
+  std::shared_ptr<FluidNetwork> network_;
   std::vector<int> routes_;                                       // per transfer, in its first repeat
   std::map<std::pair<std::vector<int>, int>, int> moved_routes_;  // by links and paths, where receivers move on
 };

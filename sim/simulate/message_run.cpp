@@ -8,12 +8,13 @@
 
 namespace farandole {
 
-MessageClock::Run::Run(MessageClock& clock, Bytes size, const RankTimes& start)
+MessageClock::Run::Run(MessageClock& clock, Bytes size, const RankTimes& start, int first_tag)
     : clock_(clock),
       schedule_(clock.routed_.schedule()),
       chunks_(size, schedule_),
       network_(*clock.network_),
       start_(start),
+      first_tag_(first_tag),
       end_(start),
       completed_(clock.transfers_.size()),
       in_flight_(clock.transfers_.size()),
@@ -23,35 +24,39 @@ MessageClock::Run::Run(MessageClock& clock, Bytes size, const RankTimes& start)
   }
 }
 
-RankTimes MessageClock::Run::simulate() {
+void MessageClock::Run::begin() {
   const auto transfers = static_cast<int>(clock_.transfers_.size());
-  // The network's clock knows nothing of the run's: the first rank starts now.
-  const double origin = start_.minCoeff() - network_.now().si();
   for (int rank = 0; rank < schedule_.ranks; ++rank) {
-    network_.call_at(std::max(network_.now(), Seconds(start_[rank] - origin)), transfers + rank);
+    call_at(std::max(network_.now(), Seconds(start_[rank])), transfers + rank);
   }
-  network_.run([&](int tag) {
-    if (tag >= transfers + schedule_.ranks) {
-      ready_.push_back(tag - transfers - schedule_.ranks);  // all is reduced
-    } else if (tag >= transfers) {
-      ++started_;
-      enter_round(tag - transfers);
-    } else {
-      --flows_;
-      received_ += in_flight_[static_cast<std::size_t>(tag)];
-      if (!send_next(tag)) done(tag);
-    }
-    drain();
-  });
+}
+
+void MessageClock::Run::handle(int tag) {
+  const auto transfers = static_cast<int>(clock_.transfers_.size());
+  const int own = tag - first_tag_;
+  if (own >= transfers + schedule_.ranks) {
+    ready_.push_back(own - transfers - schedule_.ranks);  // all is reduced
+  } else if (own >= transfers) {
+    ++started_;
+    enter_round(own - transfers);
+  } else {
+    --flows_;
+    received_ += in_flight_[static_cast<std::size_t>(own)];
+    if (!send_next(own)) done(own);
+  }
+  drain();
+}
+
+RankTimes MessageClock::Run::ends() const {
   check();
-  // A rank that finds all done when it joins must not end before, by a rounding of the way there and back.
-  return (end_ + origin).max(start_);
+  return end_.max(start_);
 }
 
 void MessageClock::Run::enter_round(int rank) {
   Progress& at = progress_[static_cast<std::size_t>(rank)];
   if (at.phase == schedule_.phases.size()) {
     at.finished = true;
+    ++finished_;
     end_[rank] = network_.now().si() + skipped_;
     return;
   }
@@ -150,11 +155,11 @@ void MessageClock::Run::start(int transfer, Bytes bytes) {
   sent_ += bytes;
   ++flows_;
   if (repeat == 0 || !receivers_move(schedule_.phases[phase])) {
-    network_.start(clock_.routes_[index], clock_.routed_.legs(phase)[position].latency, bytes, transfer);
+    network_.start(clock_.routes_[index], clock_.routed_.legs(phase)[position].latency, bytes, first_tag_ + transfer);
     return;
   }
   const RoutedSchedule::Leg leg = clock_.routed_.leg(phase, position, repeat);
-  network_.start(clock_.route_over(leg), leg.latency, bytes, transfer);
+  network_.start(clock_.route_over(leg), leg.latency, bytes, first_tag_ + transfer);
 }
 
 bool MessageClock::Run::send_next(int transfer) {
@@ -192,7 +197,7 @@ void MessageClock::Run::leave_when_reduced(int rank) {
   if (reduced <= network_.now()) {
     ready_.push_back(rank);
   } else {
-    network_.call_at(reduced, static_cast<int>(clock_.transfers_.size()) + schedule_.ranks + rank);
+    call_at(reduced, static_cast<int>(clock_.transfers_.size()) + schedule_.ranks + rank);
   }
 }
 

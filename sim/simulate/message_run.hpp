@@ -17,8 +17,15 @@ namespace farandole {
 /// One collective under way.
 class MessageClock::Run {
  public:
-  Run(MessageClock& clock, Bytes size, const RankTimes& start);
-  RankTimes simulate();
+  /// The tags of its flows and calls are from `first_tag` on; moments are the network's.
+  Run(MessageClock& clock, Bytes size, const RankTimes& start, int first_tag = 0);
+  /// Lets every rank join when it starts.
+  void begin();
+  /// What the network reports of its tags.
+  void handle(int tag);
+  [[nodiscard]] bool is_finished() const { return finished_ == schedule_.ranks; }
+  /// When each rank ended, once all have; throws InvariantError where bytes are missing.
+  [[nodiscard]] RankTimes ends() const;
 
  private:
   struct Progress {
@@ -39,6 +46,7 @@ class MessageClock::Run {
     double period = 0;      // seconds since then
   };
 
+  void call_at(Seconds when, int tag) { network_.call_at(when, first_tag_ + tag); }
   void enter_round(int rank);
   void leave_round(int rank);
   /// Whether ranks leave rounds of the phase without waiting for what they send.
@@ -65,6 +73,8 @@ class MessageClock::Run {
   ChunkSizes chunks_;
   FluidNetwork& network_;
   RankTimes start_;
+  int first_tag_;
+  int finished_ = 0;  // ranks
   RankTimes end_;
   std::vector<int> completed_;  // per transfer: the first repeat that is not done
   std::vector<Bytes> in_flight_;

@@ -5,15 +5,15 @@
 
 namespace farandole {
 
-RecurrenceClock::RecurrenceClock(RoutedSchedule routed, RateModel rate_model, FoldingPolicy policy)
-    : routed_(std::move(routed)), rate_model_(rate_model) {
-  if (policy == FoldingPolicy::where_exact && is_foldable(routed_.schedule())) {
-    Folding folding = fold(routed_);
-    if (folding.is_worthwhile()) folding_ = std::move(folding);
+RecurrenceClock::RecurrenceClock(RoutedSchedule routed, Sharing sharing, FoldingPolicy policy)
+    : routed_(std::move(routed)), sharing_(sharing) {
+  if (policy == FoldingPolicy::where_exact) {
+    folding_ = worthwhile_folding(routed_, all_at(routed_.schedule().ranks, Seconds(0)));
   }
   const RoutedSchedule& network = folding_ ? folding_->quotient : routed_;
+  RoundRates rates(network, sharing);
   for (std::size_t phase = 0; phase < network.schedule().phases.size(); ++phase) {
-    rates_.push_back(costs_vary(network, phase) ? TransferRates{} : rate_model(network, phase, 0));
+    rates_.push_back(costs_vary(network, phase) ? TransferRates{} : rates.of(phase, 0));
   }
 }
 
@@ -29,41 +29,42 @@ TransferRates RecurrenceClock::rates_of_all(std::size_t phase) const {
   return all;
 }
 
-/// Whether transfers of one class cost the same: of repeated phases all chunks are counted as the longest.
+/// Whether transfers of one class cost the same: of repeated phases all chunks are counted as the longest, unless their
+/// costs vary.
 bool RecurrenceClock::costs_the_same_within_classes(const ChunkSizes& sizes) const {
-  const auto& phases = routed_.schedule().phases;
-  return sizes.equal() || std::ranges::all_of(phases, [](const Phase& phase) { return phase.repeats > 1; });
+  if (sizes.equal()) return true;
+  for (std::size_t phase = 0; phase < routed_.schedule().phases.size(); ++phase) {
+    if (routed_.schedule().phases[phase].repeats == 1 || costs_vary(routed_, phase)) return false;
+  }
+  return true;
 }
 
 RankTimes RecurrenceClock::finish(Bytes size, const RankTimes& start) {
   const ChunkSizes sizes(size, routed_.schedule());
-  if (folding_ && (start == start[0]).all() && costs_the_same_within_classes(sizes))
-    return finish_by_class(size, start);
-  const Schedule& schedule = routed_.schedule();
-  RankTimes moments = start;
+  const bool by_class = folding_ && (start == start[0]).all() && costs_the_same_within_classes(sizes);
+  const auto varies = [](const TransferRates& rates) { return rates.latency.size() == 0; };
+  folded_ = folding_ && (by_class || std::ranges::none_of(rates_, varies));
+  if (!by_class) return carried(routed_, start, sizes, [this](std::size_t phase) { return rates_of_all(phase); });
+  const RoutedSchedule& quotient = folding_->quotient;
+  return folding_->of_ranks(carried(quotient, folding_->of_classes(start), ChunkSizes(size, quotient.schedule()),
+                                    [this](std::size_t phase) { return rates_[phase]; }));
+}
+
+RankTimes RecurrenceClock::carried(const RoutedSchedule& network, RankTimes moments, const ChunkSizes& sizes,
+                                   const std::function<TransferRates(std::size_t)>& steady) const {
+  const Schedule& schedule = network.schedule();
+  RoundRates rates(network, sharing_);
   for (std::size_t p = 0; p < schedule.phases.size(); ++p) {
     const Phase& phase = schedule.phases[p];
-    if (!costs_vary(routed_, p)) {
-      carry(moments, schedule, phase, transfer_costs(routed_, p, 0, rates_of_all(p), sizes));
+    if (!costs_vary(network, p)) {
+      carry(moments, schedule, phase, transfer_costs(network, p, 0, steady(p), sizes));
       continue;
     }
     for (int repeat = 0; repeat < phase.repeats; ++repeat) {
-      const TransferRates rates = rate_model_(routed_, p, repeat);
-      carry_once(moments, schedule, phase, repeat, transfer_costs(routed_, p, repeat, rates, sizes));
+      carry_once(moments, schedule, phase, repeat, transfer_costs(network, p, repeat, rates.of(p, repeat), sizes));
     }
   }
   return moments;
-}
-
-RankTimes RecurrenceClock::finish_by_class(Bytes size, const RankTimes& start) const {
-  const RoutedSchedule& quotient = folding_->quotient;
-  const ChunkSizes sizes(size, quotient.schedule());
-  RankTimes moments = folding_->of_classes(start);
-  for (std::size_t p = 0; p < rates_.size(); ++p) {
-    const TransferCosts costs = transfer_costs(quotient, p, 0, rates_[p], sizes);
-    carry(moments, quotient.schedule(), quotient.schedule().phases[p], costs);
-  }
-  return folding_->of_ranks(moments);
 }
 
 }  // namespace farandole

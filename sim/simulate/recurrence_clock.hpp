@@ -5,32 +5,34 @@
 // repeats cost differently are worked out as they are carried, so that nothing is held per repeat.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
 #include "simulate/collective_clock.hpp"
-#include "simulate/folding/fold.hpp"
+#include "simulate/folding/choose.hpp"
 #include "simulate/transfer_costs.hpp"
 
 namespace farandole {
 
 class RecurrenceClock final : public CollectiveClock {
  public:
-  using RateModel = TransferRates (*)(const RoutedSchedule&, std::size_t phase, int repeat);
-
-  RecurrenceClock(RoutedSchedule routed, RateModel rate_model, FoldingPolicy policy);
+  RecurrenceClock(RoutedSchedule routed, Sharing sharing, FoldingPolicy policy);
 
   RankTimes finish(Bytes size, const RankTimes& start) override;
-  [[nodiscard]] bool folded() const override { return folding_.has_value(); }
+  [[nodiscard]] bool folded() const override { return folded_; }
 
  private:
   [[nodiscard]] TransferRates rates_of_all(std::size_t phase) const;
   [[nodiscard]] bool costs_the_same_within_classes(const ChunkSizes& sizes) const;
-  [[nodiscard]] RankTimes finish_by_class(Bytes size, const RankTimes& start) const;
+  /// Through all phases, with the rates of those whose costs do not vary.
+  [[nodiscard]] RankTimes carried(const RoutedSchedule& network, RankTimes moments, const ChunkSizes& sizes,
+                                  const std::function<TransferRates(std::size_t)>& steady) const;
 
   RoutedSchedule routed_;
-  RateModel rate_model_;
+  Sharing sharing_;
   std::optional<Folding> folding_;
+  bool folded_ = false;
   std::vector<TransferRates> rates_;  // per phase, of the quotient if there is one; empty where costs vary
 };
 

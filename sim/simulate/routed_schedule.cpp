@@ -18,7 +18,7 @@ RoutedSchedule::RoutedSchedule(Schedule schedule, const Platform& platform, cons
       }
     }
   }
-  if (std::ranges::any_of(schedule_.phases, receivers_move)) {
+  if (std::ranges::any_of(schedule_.phases, [](const Phase& phase) { return phase.peer_step != 0; })) {
     where_ = std::make_shared<std::pair<Platform, Placement>>(platform, placement);
   }
 }
@@ -40,6 +40,7 @@ RoutedSchedule::Leg RoutedSchedule::between(const Platform& platform, const Plac
 RoutedSchedule::Leg RoutedSchedule::leg(std::size_t phase, std::size_t index, int repeat) const {
   const Phase& pattern = schedule_.phases[phase];
   if (repeat == 0 || !receivers_move(pattern)) return legs_[phase][index];
+  if (later_) return later_(phase, index, repeat);
   const auto fan = static_cast<std::size_t>(pattern.fan);
   const Transfer& transfer = pattern.transfers[index / fan];
   return between(where_->first, where_->second,

@@ -5,6 +5,7 @@
 // for.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -32,6 +33,15 @@ class RoutedSchedule {
   RoutedSchedule(Schedule schedule, std::vector<std::vector<Leg>> legs, std::vector<BytesPerSecond> capacities)
       : schedule_(std::move(schedule)), legs_(std::move(legs)), capacities_(std::move(capacities)) {}
 
+  /// Likewise, with a function that knows the legs of later repeats where receivers move.
+  using LaterLeg = std::function<Leg(std::size_t phase, std::size_t index, int repeat)>;
+  RoutedSchedule(Schedule schedule, std::vector<std::vector<Leg>> legs, std::vector<BytesPerSecond> capacities,
+                 LaterLeg later)
+      : schedule_(std::move(schedule)),
+        legs_(std::move(legs)),
+        capacities_(std::move(capacities)),
+        later_(std::move(later)) {}
+
   [[nodiscard]] const Schedule& schedule() const { return schedule_; }
   /// The legs of a phase's first repeat, in the order of for_each_transfer's index.
   [[nodiscard]] const std::vector<Leg>& legs(std::size_t phase) const { return legs_[phase]; }
@@ -42,6 +52,8 @@ class RoutedSchedule {
   [[nodiscard]] bool eager_sends() const { return eager_sends_; }
   /// The least number of equal parts that every leg's paths divide; O(legs of all repeats).
   [[nodiscard]] int parts() const;
+  /// What it was laid onto; null for what was made from parts, and where receivers have no steps.
+  [[nodiscard]] const std::pair<Platform, Placement>* where() const { return where_.get(); }
 
  private:
   [[nodiscard]] Leg between(const Platform& platform, const Placement& placement, const Transfer& transfer) const;
@@ -49,7 +61,8 @@ class RoutedSchedule {
   Schedule schedule_;
   std::vector<std::vector<Leg>> legs_;
   std::vector<BytesPerSecond> capacities_;                       // per link of the platform
-  std::shared_ptr<const std::pair<Platform, Placement>> where_;  // kept only where receivers move
+  std::shared_ptr<const std::pair<Platform, Placement>> where_;  // kept only where receivers have steps
+  LaterLeg later_;
   bool eager_sends_ = false;
 };
 

@@ -1,7 +1,9 @@
 #include "simulate/transfer_costs.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "simulate/fluid_network.hpp"
 
@@ -50,7 +52,7 @@ std::vector<Bytes> lengths_of_round(const RoutedSchedule& routed, std::size_t ph
   return bytes_of_round(routed, phase, repeat, ChunkSizes(size, routed.schedule()));
 }
 
-Legs moved_legs(const RoutedSchedule& routed, std::size_t phase, int repeat) {
+Legs legs_of_round(const RoutedSchedule& routed, std::size_t phase, int repeat) {
   Legs legs;
   for (std::size_t index = 0; index < routed.legs(phase).size(); ++index) {
     legs.push_back(routed.leg(phase, index, repeat));
@@ -58,69 +60,130 @@ Legs moved_legs(const RoutedSchedule& routed, std::size_t phase, int repeat) {
   return legs;
 }
 
-/// The result of `visit(legs)` with those of the repeat, without a copy where they do not move.
-template <class Visit>
-TransferRates with_legs(const RoutedSchedule& routed, std::size_t phase, int repeat, Visit visit) {
-  if (receivers_move(routed.schedule().phases[phase])) return visit(moved_legs(routed, phase, repeat));
-  return visit(routed.legs(phase));
+bool cross_the_same(const Legs& legs, const Legs& others) {
+  return std::ranges::equal(legs, others, [](const RoutedSchedule::Leg& leg, const RoutedSchedule::Leg& other) {
+    return leg.paths == other.paths && leg.links == other.links;
+  });
 }
 
-TransferRates latencies(const Legs& legs) {
-  const auto transfers = static_cast<Eigen::Index>(legs.size());
-  TransferRates rates{Eigen::ArrayXd(transfers), Eigen::ArrayXd::Zero(transfers)};
-  for (Eigen::Index t = 0; t < transfers; ++t) rates.latency[t] = legs[static_cast<std::size_t>(t)].latency.si();
-  return rates;
-}
-
-TransferRates shared_rates(const RoutedSchedule& routed, const Legs& legs, const std::vector<Bytes>& lengths) {
-  std::vector<double> load(routed.capacities().size(), 0);
+Eigen::ArrayXd shared(std::span<const BytesPerSecond> capacities, const Legs& legs, const std::vector<Bytes>& lengths) {
+  std::vector<double> load(capacities.size(), 0);
   for (std::size_t t = 0; t < legs.size(); ++t) {
     if (lengths[t] == Bytes(0)) continue;
     for (const int link : legs[t].links) load[static_cast<std::size_t>(link)] += 1.0 / legs[t].paths;
   }
-  TransferRates rates = latencies(legs);
+  Eigen::ArrayXd inverse_rates = Eigen::ArrayXd::Zero(static_cast<Eigen::Index>(legs.size()));
   for (std::size_t t = 0; t < legs.size(); ++t) {
     if (lengths[t] == Bytes(0)) continue;
     BytesPerSecond rate = BytesPerSecond::infinity();
     for (const int link : legs[t].links) {
       const auto index = static_cast<std::size_t>(link);
-      rate = std::min(rate, routed.capacities()[index] / load[index]);
+      rate = std::min(rate, capacities[index] / load[index]);
     }
-    rates.inverse_rate[static_cast<Eigen::Index>(t)] = 1 / rate.si();
+    inverse_rates[static_cast<Eigen::Index>(t)] = 1 / rate.si();
   }
-  return rates;
-}
-
-TransferRates simulated_rates(const RoutedSchedule& routed, const Legs& legs, const std::vector<Bytes>& lengths) {
-  std::vector<FluidLink> links;
-  for (const BytesPerSecond capacity : routed.capacities()) links.push_back({capacity});
-  int parts = 1;
-  for (const RoutedSchedule::Leg& leg : legs) parts = std::lcm(parts, leg.paths);
-  FluidNetwork network(links, parts);
-  for (std::size_t t = 0; t < legs.size(); ++t) {
-    if (lengths[t] == Bytes(0)) continue;
-    network.start(network.add_route(legs[t].links, legs[t].paths), Seconds(0), lengths[t], static_cast<int>(t));
-  }
-  TransferRates rates = latencies(legs);
-  network.run([&](int t) { rates.inverse_rate[t] = network.now().si() / lengths[static_cast<std::size_t>(t)].si(); });
-  return rates;
+  return inverse_rates;
 }
 
 }  // namespace
 
 bool costs_vary(const RoutedSchedule& routed, std::size_t phase) {
   const Phase& pattern = routed.schedule().phases[phase];
-  return receivers_move(pattern) || (pattern.repeats > 1 && !routed.schedule().weights.empty());
+  return receivers_move(pattern) ||
+         (pattern.repeats > 1 && (pattern.window != 0 || !routed.schedule().weights.empty()));
 }
 
-TransferRates analytic_rates(const RoutedSchedule& routed, std::size_t phase, int repeat) {
-  const auto lengths = lengths_of_round(routed, phase, repeat);
-  return with_legs(routed, phase, repeat, [&](const Legs& legs) { return shared_rates(routed, legs, lengths); });
+namespace {
+
+/// Like `lengths_of_round`, the longest of about a TiB.
+std::vector<Bytes> comparable_lengths(const RoundOf& round) {
+  std::vector<Bytes> lengths = lengths_of_round(*round.routed, round.phase, round.repeat);
+  const Bytes longest = *std::ranges::max_element(lengths);
+  for (Bytes& length : lengths) {
+    if (length > Bytes(0)) length = Bytes(std::max(1.0, std::floor(length / longest * 0x1p40)));
+  }
+  return lengths;
 }
 
-TransferRates flow_rates(const RoutedSchedule& routed, std::size_t phase, int repeat) {
-  const auto lengths = lengths_of_round(routed, phase, repeat);
-  return with_legs(routed, phase, repeat, [&](const Legs& legs) { return simulated_rates(routed, legs, lengths); });
+std::unique_ptr<FluidNetwork> network_of(std::span<const BytesPerSecond> capacities, int parts) {
+  std::vector<FluidLink> links;
+  for (const BytesPerSecond capacity : capacities) links.push_back({capacity});
+  return std::make_unique<FluidNetwork>(links, parts);
+}
+
+Eigen::ArrayXd simulated_once(std::span<const BytesPerSecond> capacities, const Legs& legs,
+                              const std::vector<Bytes>& lengths) {
+  int parts = 1;
+  for (const RoutedSchedule::Leg& leg : legs) parts = std::lcm(parts, leg.paths);
+  const auto network = network_of(capacities, parts);
+  for (std::size_t t = 0; t < legs.size(); ++t) {
+    if (lengths[t] == Bytes(0)) continue;
+    network->start(network->add_route(legs[t].links, legs[t].paths), Seconds(0), lengths[t], static_cast<int>(t));
+  }
+  Eigen::ArrayXd inverse_rates = Eigen::ArrayXd::Zero(static_cast<Eigen::Index>(legs.size()));
+  network->run([&](int t) { inverse_rates[t] = network->now().si() / lengths[static_cast<std::size_t>(t)].si(); });
+  return inverse_rates;
+}
+
+}  // namespace
+
+std::vector<Eigen::ArrayXd> rates_together(const std::vector<RoundOf>& rounds, Sharing sharing) {
+  Legs legs;
+  std::vector<Bytes> lengths;
+  for (const RoundOf& round : rounds) {
+    const Legs own = legs_of_round(*round.routed, round.phase, round.repeat);
+    const std::vector<Bytes> own_lengths = comparable_lengths(round);
+    legs.insert(legs.end(), own.begin(), own.end());
+    lengths.insert(lengths.end(), own_lengths.begin(), own_lengths.end());
+  }
+  const auto capacities = rounds.front().routed->capacities();
+  const Eigen::ArrayXd all =
+      sharing == Sharing::by_load ? shared(capacities, legs, lengths) : simulated_once(capacities, legs, lengths);
+  std::vector<Eigen::ArrayXd> result;
+  Eigen::Index first = 0;
+  for (const RoundOf& round : rounds) {
+    const auto count = static_cast<Eigen::Index>(round.routed->legs(round.phase).size());
+    result.emplace_back(all.segment(first, count));
+    first += count;
+  }
+  return result;
+}
+
+RoundRates::RoundRates(const RoutedSchedule& routed, Sharing sharing) : routed_(routed), sharing_(sharing) {}
+RoundRates::~RoundRates() = default;
+
+TransferRates RoundRates::of(std::size_t phase, int repeat) {
+  const bool moves = repeat > 0 && receivers_move(routed_.schedule().phases[phase]);
+  Legs moved = moves ? legs_of_round(routed_, phase, repeat) : Legs{};
+  const Legs& legs = moves ? moved : routed_.legs(phase);
+  std::vector<Bytes> lengths = lengths_of_round(routed_, phase, repeat);
+  TransferRates rates{Eigen::ArrayXd(static_cast<Eigen::Index>(legs.size())), {}};
+  for (std::size_t t = 0; t < legs.size(); ++t) rates.latency[static_cast<Eigen::Index>(t)] = legs[t].latency.si();
+  if (lengths != last_lengths_ || !cross_the_same(legs, last_legs_)) {
+    last_inverse_ =
+        sharing_ == Sharing::by_load ? shared(routed_.capacities(), legs, lengths) : simulated(legs, lengths);
+    last_lengths_ = std::move(lengths);
+    last_legs_ = moves ? std::move(moved) : legs;
+  }
+  rates.inverse_rate = last_inverse_;
+  return rates;
+}
+
+Eigen::ArrayXd RoundRates::simulated(const Legs& legs, const std::vector<Bytes>& lengths) {
+  if (network_ == nullptr) {
+    network_ = network_of(routed_.capacities(), routed_.parts());
+  } else {
+    network_->restart();
+  }
+  for (std::size_t t = 0; t < legs.size(); ++t) {
+    if (lengths[t] == Bytes(0)) continue;
+    const auto [route, is_new] = routes_.try_emplace({legs[t].links, legs[t].paths}, 0);
+    if (is_new) route->second = network_->add_route(legs[t].links, legs[t].paths);
+    network_->start(route->second, Seconds(0), lengths[t], static_cast<int>(t));
+  }
+  Eigen::ArrayXd inverse_rates = Eigen::ArrayXd::Zero(static_cast<Eigen::Index>(legs.size()));
+  network_->run([&](int t) { inverse_rates[t] = network_->now().si() / lengths[static_cast<std::size_t>(t)].si(); });
+  return inverse_rates;
 }
 
 TransferCosts transfer_costs(const RoutedSchedule& routed, std::size_t phase, int repeat, const TransferRates& rates,

@@ -11,10 +11,14 @@
 // another, which is the same for every size; so they are asked for once, for chunks of about a GiB. In a phase of
 // several repeats, chunks that differ by a byte are all counted as the longest, which is exact for a ring's makespan,
 // whose longest chunk travels through every round. Where repeats differ by more, in their receivers or in chunks of
-// given weights, every repeat has costs of its own. In a pipeline (a phase with a window) all transfers are taken to be
-// under way in every repeat, also while it fills and drains: where they share links, that is too slow, and `message`
-// says by how much.
+// given weights, every repeat has costs of its own. In a pipeline
+// (a phase with a window) every repeat has the costs of what takes part in it: few while it fills and drains.
 #pragma once
+
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "collective/chunk_sizes.hpp"
 #include "simulate/recurrence.hpp"
@@ -28,16 +32,55 @@ struct TransferRates {
   Eigen::ArrayXd inverse_rate;  // seconds per byte; 0 for what sends nothing, whatever the size
 };
 
+class FluidNetwork;
+
 /// Whether one repeat of the phase costs something else than another.
 bool costs_vary(const RoutedSchedule& routed, std::size_t phase);
 
-/// The rate is the smallest capacity / load over the links of the way (the contention factor of the most loaded link);
-/// the load is that of all transfers of the round, each as often as it crosses the link over one of its paths.
-/// `repeat` matters where costs vary.
-TransferRates analytic_rates(const RoutedSchedule& routed, std::size_t phase, int repeat);
+enum class Sharing : std::uint8_t {
+  /// The rate is the smallest capacity / load over the links of the way (the contention factor of the most loaded
+  /// link);
+  /// the load is that of all transfers of the round, each as often as it crosses the link over one of its paths.
+  by_load,
+  /// The rate is what SimGrid gives one flow per pair, all started together, over its whole length.
+  simulated
+};
 
-/// The rate is what SimGrid gives one flow per pair, all started together, over its whole length.
-TransferRates flow_rates(const RoutedSchedule& routed, std::size_t phase, int repeat);
+/// The rates of one round after another. Holds a network while it lives, if it simulates, and remembers the last round:
+/// one that crosses the same links with the same lengths is not worked out again. `routed` must outlive it.
+class RoundRates {
+ public:
+  RoundRates(const RoutedSchedule& routed, Sharing sharing);
+  ~RoundRates();
+  RoundRates(const RoundRates&) = delete;
+  RoundRates& operator=(const RoundRates&) = delete;
+
+  /// `repeat` matters where costs vary.
+  TransferRates of(std::size_t phase, int repeat);
+
+ private:
+  using Legs = std::vector<RoutedSchedule::Leg>;
+  Eigen::ArrayXd simulated(const Legs& legs, const std::vector<Bytes>& lengths);
+
+  const RoutedSchedule& routed_;
+  Sharing sharing_;
+  std::unique_ptr<FluidNetwork> network_;
+  std::map<std::pair<std::vector<int>, int>, int> routes_;  // by links and paths
+  Legs last_legs_;
+  std::vector<Bytes> last_lengths_;
+  Eigen::ArrayXd last_inverse_;
+};
+
+/// A repeat of a phase of a schedule.
+struct RoundOf {
+  const RoutedSchedule* routed;
+  std::size_t phase;
+  int repeat;
+};
+
+/// Inverse rates in each of these rounds with all of them under way at once, the longest transfers of each equally
+/// long; all are laid onto one platform. For collectives at the same time (simulate/concurrent_clock.hpp).
+std::vector<Eigen::ArrayXd> rates_together(const std::vector<RoundOf>& rounds, Sharing sharing);
 
 TransferCosts transfer_costs(const RoutedSchedule& routed, std::size_t phase, int repeat, const TransferRates& rates,
                              const ChunkSizes& sizes);

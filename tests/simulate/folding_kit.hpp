@@ -23,6 +23,7 @@ inline Platform leaf_spine(int leaves, int nodes_per_leaf, int devices, BytesPer
     platform.links.push_back({"leaf up", uplink, 1_us, uplink});
     platform.links.push_back({"leaf down", uplink, 1_us, uplink});
   }
+  platform.network.alike_after = nodes_per_leaf;
   platform.network.paths = [=](int from, int to) -> Paths {
     const int sender = from / nodes_per_leaf;
     const int receiver = to / nodes_per_leaf;
@@ -39,6 +40,7 @@ inline Platform split_leaf_spine(int leaves, int nodes_per_leaf, int devices, By
   Platform nodes = nodes_of(leaves * nodes_per_leaf, devices, 4 * nic, nic, 2_us);
   const int first = nodes.first_network_link();
   nodes.links.insert(nodes.links.end(), platform.links.begin() + platform.first_network_link(), platform.links.end());
+  nodes.network.alike_after = nodes_per_leaf;
   nodes.network.paths = [=](int from, int to) -> Paths {
     const int sender = from / nodes_per_leaf;
     const int receiver = to / nodes_per_leaf;

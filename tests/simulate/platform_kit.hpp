@@ -36,6 +36,7 @@ inline Platform nodes_of(int nodes, int devices, BytesPerSecond bus, BytesPerSec
 inline Platform two_level(int nodes, int devices, BytesPerSecond bus, BytesPerSecond nic) {
   Platform platform = nodes_of(nodes, devices, bus, nic, 0_s);
   platform.network.paths = [](int, int) { return Paths{{}}; };
+  platform.network.alike_after = 1;
   return platform;
 }
 

@@ -18,6 +18,7 @@ NetworkPlan read_star(Section& file, const Topology& /*topology*/) {
     star.switch_of_nic.assign(static_cast<std::size_t>(platform.nodes) * platform.node.nics.size(), 0);
     star.paths = [](int, int) { return Paths{{}}; };
     star.bisection = [](const Platform& whole) { return least_prefix_cut(whole, std::vector<int>{0}); };
+    star.alike_after = 1;
   };
 }
 

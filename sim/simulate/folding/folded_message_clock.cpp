@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "collective/chunk_sizes.hpp"
+#include "simulate/folding/choose.hpp"
 #include "simulate/folding/pace.hpp"
 
 namespace farandole {
@@ -43,13 +44,12 @@ std::optional<Bytes> FoldedMessageClock::size_of_equal_chunks(Bytes size, bool t
 
 void FoldedMessageClock::choose(std::vector<int> groups, const RankTimes& start) {
   const auto distinct = static_cast<std::size_t>(*std::ranges::max_element(groups)) + 1;
-  const bool may_fold = is_foldable(routed_.schedule()) && 2 * distinct <= groups.size();
+  const bool may_fold = 2 * distinct <= groups.size();
   if (!may_fold) groups = everyone_apart(start.size());
   if (clock_ != nullptr && groups == groups_) return;
   groups_ = std::move(groups);
   std::optional<Folding> folding;
-  if (may_fold) folding = fold(routed_, start);
-  if (folding && !folding->is_worthwhile()) folding.reset();
+  if (may_fold) folding = worthwhile_folding(routed_, start);
   if (clock_ != nullptr && !folding && !folding_) return;
   clock_.reset();
   folding_ = std::move(folding);

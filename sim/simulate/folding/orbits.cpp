@@ -1,0 +1,58 @@
+#include "simulate/folding/orbits.hpp"
+
+#include "simulate/invariant.hpp"
+
+namespace farandole {
+
+Orbits::Orbits(const Platform& platform, const Placement& placement, int step)
+    : platform_(platform),
+      placement_(placement),
+      step_(step),
+      moves_(static_cast<int>(placement.device_of_rank.size()) / step),
+      orbit_(platform.links.size(), -1) {
+  const auto own = static_cast<int>(platform.node.links.size());
+  const int period = step / platform.devices_per_node * own;
+  for (int link = 0; link < period; ++link) {
+    capacities_.push_back(platform.links[static_cast<std::size_t>(link)].capacity);
+  }
+  for (int link = 0; link < platform.first_network_link(); ++link) {
+    join(link, link % period, platform.links[static_cast<std::size_t>(link % period)]);
+  }
+}
+
+void Orbits::join(int link, int orbit, const Link& like) {
+  const Link& own = platform_.links[static_cast<std::size_t>(link)];
+  alike_ = alike_ && own.capacity == like.capacity && own.latency == like.latency;
+  orbit_[static_cast<std::size_t>(link)] = orbit;
+}
+
+void Orbits::add_route(int from, int to) {
+  const Route route = platform_.route(placement_.device_of_rank[static_cast<std::size_t>(from)],
+                                      placement_.device_of_rank[static_cast<std::size_t>(to)]);
+  for (std::size_t position = 0; position < route.links.size(); ++position) {
+    if (of(route.links[position]) < 0) add_orbit(from, to, position);
+  }
+}
+
+void Orbits::add_orbit(int from, int to, std::size_t position) {
+  const auto ranks = static_cast<int>(placement_.device_of_rank.size());
+  const auto orbit = static_cast<int>(capacities_.size());
+  const Link* first = nullptr;
+  int members = 0;
+  for (int move = 0; move < moves_; ++move) {
+    const auto moved = [&](int rank) {
+      return placement_.device_of_rank[static_cast<std::size_t>((rank + move * step_) % ranks)];
+    };
+    const Route route = platform_.route(moved(from), moved(to));
+    if (position >= route.links.size()) throw InvariantError("routes of a platform that is not alike all over");
+    const int link = route.links[position];
+    if (of(link) == orbit) continue;
+    if (of(link) >= 0) throw InvariantError("a link that a platform's symmetry takes to two others");
+    if (first == nullptr) first = &platform_.links[static_cast<std::size_t>(link)];
+    join(link, orbit, *first);
+    ++members;
+  }
+  capacities_.push_back(first->capacity * (static_cast<double>(members) / moves_));
+}
+
+}  // namespace farandole
