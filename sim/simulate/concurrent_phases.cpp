@@ -87,11 +87,13 @@ Seconds ConcurrentPhases::next_moment() const {
 void ConcurrentPhases::go_on_to(Seconds moment) {
   for (auto& [number, collective] : under_way_) {
     const Seconds left = collective.duration * collective.left;
-    const bool ends = now_ + left <= moment;
-    collective.left = ends ? 0 : collective.left - (moment - now_) / collective.duration;
-    if (!ends) continue;
+    if (now_ + left > moment) {
+      collective.left -= (moment - now_) / collective.duration;
+      continue;
+    }
     ++collective.phase;
-    if (collective.phase < phases(collective)) collective.left = 1;
+    collective.duration = Seconds::infinity();
+    collective.left = 1;
   }
   now_ = moment;
   for (auto waiting = waiting_.begin(); waiting != waiting_.end();) {

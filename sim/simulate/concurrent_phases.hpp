@@ -36,8 +36,8 @@ class ConcurrentPhases final : public ConcurrentClock {
     Seconds begin;    // the last rank joins
     double scale;     // of the phases' sum to what the clock says
     std::size_t phase = 0;
-    double left = 1;     // of the phase
-    Seconds duration{};  // of the phase at the pace of the moment
+    double left = 1;                         // of the phase
+    Seconds duration = Seconds::infinity();  // of the phase at the pace of the moment, once that is known
   };
   struct Event {
     Seconds when;

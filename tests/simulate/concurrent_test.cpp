@@ -46,9 +46,9 @@ TEST(Concurrent, ACollectiveAloneTakesWhatItsClockSays) {
     RankTimes start = all_at(8, 1_s);
     start[3] = 1.001;
     for (const Fidelity fidelity : all_fidelities) {
-      const RankTimes alone = make_collective_clock(fidelity, routed)->finish(800_kB, start);
+      const RankTimes alone = make_collective_clock(fidelity, routed)->finish(Bytes(800e3), start);
       const auto clock = make_concurrent_clock(fidelity, {routed});
-      clock->start(0, 800_kB, start, 7);
+      clock->start(0, Bytes(800e3), start, 7);
       const auto ends = ends_of(*clock);
       EXPECT_LT((ends.at(7) - alone).abs().maxCoeff(), 1e-9) << row.name << ", " << name(fidelity);
     }
@@ -92,7 +92,7 @@ TEST(Concurrent, ALoopMayStartTheNextWhenOneEnds) {
     clock->call_at(Seconds(1e-3), 100);
     clock->run([&](int tag, const RankTimes& ends) {
       moments.push_back(clock->now().si());
-      if (tag == 100) EXPECT_EQ(ends.size(), 0);
+      EXPECT_EQ(ends.size(), tag == 100 ? 0 : 4);
       if (moments.size() < 3) clock->start(0, 4_MB, all_at(4, clock->now()), static_cast<int>(moments.size()));
     });
     ASSERT_EQ(moments.size(), 3U);

@@ -51,6 +51,7 @@ inline Platform star(int nodes, BytesPerSecond rate, Seconds latency) {
   platform.node.to_nic = {{{0}}};
   platform.node.from_nic = {{{1}}};
   platform.network.paths = [](int, int) { return Paths{{}}; };
+  platform.network.alike_after = 1;
   for (int node = 0; node < nodes; ++node) {
     platform.links.insert(platform.links.end(), platform.node.links.begin(), platform.node.links.end());
   }

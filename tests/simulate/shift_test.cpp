@@ -62,7 +62,9 @@ TEST(FoldingByShift, OfAPairwiseAlltoallOnAStarIsOneRank) {
   // T = (n-1) (alpha + m / B), with m = M / n to each of the others.
   const int n = 256;
   const RoutedSchedule routed(built(Operation::alltoall, "pairwise", n), test::star(n, 1_GBps, 2_us), in_order(n));
-  EXPECT_EQ(fold_by_shift(routed)->quotient.schedule().ranks, 1);
+  const auto folding = fold_by_shift(routed);
+  ASSERT_TRUE(folding);
+  EXPECT_EQ(folding->quotient.schedule().ranks, 1);
   for (const Fidelity fidelity : all_fidelities) {
     const double time = make_collective_clock(fidelity, routed)->finish(256_MB, all_at(n, 0_s)).maxCoeff();
     EXPECT_NEAR(time / (255 * (2e-6 + 1e-3)), 1, 1e-9) << name(fidelity);
