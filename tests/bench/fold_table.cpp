@@ -1,4 +1,5 @@
-// One row of the table of tests/bench/README.md per run of the program, so that CPU time and memory are the process's own:
+// One row of the table of tests/bench/README.md per run of the program, so that CPU time and memory are the process's
+// own:
 //
 //   bench_fold_table ALGORITHM RANKS FIDELITY [BYTES]     classes, CPU seconds, MiB, simulated seconds
 //
@@ -29,8 +30,7 @@ void print_row(const std::string& algorithm, int ranks, const std::string& fidel
   const bool nodes = algorithm == "hierarchical";
   Shape shape(ranks);
   shape.ranks_per_node = nodes ? 8 : 1;
-  const Platform platform =
-      nodes ? test::two_level(ranks / 8, 8, 12_GBps, 25_Gbps) : test::star(ranks, 25_Gbps, 2_us);
+  const Platform platform = nodes ? test::two_level(ranks / 8, 8, 12_GBps, 25_Gbps) : test::star(ranks, 25_Gbps, 2_us);
   const RoutedSchedule routed(
       find_algorithm(exchange ? Operation::alltoall : Operation::allreduce, algorithm)->build(shape), platform,
       test::in_order(ranks));
