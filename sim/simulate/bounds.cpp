@@ -17,12 +17,19 @@ constexpr std::size_t most_ways = std::size_t{1} << 22;
 class Ends {
  public:
   Ends(int ranks, std::span<const BytesPerSecond> capacities)
-      : capacities_(capacities), total_(static_cast<std::size_t>(ranks)) {}
+      : capacities_(capacities), total_(static_cast<std::size_t>(ranks)), first_(total_.size(), -1) {}
 
   /// `link`: what all that is sent must cross, -1 where there is no such link.
   void add(int rank, int link) {
     if (link < 0) total_[static_cast<std::size_t>(rank)] = BytesPerSecond::infinity();
     if (link < 0) return;
+    int& first = first_[static_cast<std::size_t>(rank)];
+    if (first == link) return;  // most ranks have one alone
+    if (first < 0) {
+      first = link;
+      total_[static_cast<std::size_t>(rank)] += capacities_[static_cast<std::size_t>(link)];
+      return;
+    }
     if (counted_.emplace(rank, link).second) {
       total_[static_cast<std::size_t>(rank)] += capacities_[static_cast<std::size_t>(link)];
     }
@@ -36,7 +43,8 @@ class Ends {
  private:
   std::span<const BytesPerSecond> capacities_;
   std::vector<BytesPerSecond> total_;
-  std::set<std::pair<int, int>> counted_;
+  std::vector<int> first_;                 // link of each rank that was counted
+  std::set<std::pair<int, int>> counted_;  // of ranks that have more
 };
 
 std::size_t ways(const Schedule& schedule) {

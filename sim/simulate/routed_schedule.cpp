@@ -4,14 +4,40 @@
 #include <numeric>
 
 namespace farandole {
+namespace {
+
+BytesPerSecond reduce_rate(const Platform& platform, const Transfer& transfer) {
+  return transfer.action == Action::copy ? BytesPerSecond::infinity() : platform.transport.reduce_rate;
+}
+
+/// Whether every transfer of the phase is between the ranks of its like in the phase before, as in a ring's halves.
+bool goes_the_same_ways(const Schedule& schedule, std::size_t phase) {
+  if (phase == 0) return false;
+  const Phase& before = schedule.phases[phase - 1];
+  const Phase& here = schedule.phases[phase];
+  if (before.fan != 1 || here.fan != 1) return false;
+  return std::ranges::equal(before.transfers, here.transfers, [](const Transfer& one, const Transfer& other) {
+    return one.from == other.from && one.to == other.to;
+  });
+}
+
+}  // namespace
 
 RoutedSchedule::RoutedSchedule(Schedule schedule, const Platform& platform, const Placement& placement)
     : schedule_(std::move(schedule)), eager_sends_(platform.transport.eager_sends) {
   capacities_.reserve(platform.links.size());
   for (const Link& link : platform.links) capacities_.push_back(link.capacity);
+  legs_.reserve(schedule_.phases.size());
   for (const Phase& phase : schedule_.phases) {
     auto& legs = legs_.emplace_back();
     legs.reserve(transfers_per_round(phase));
+    if (goes_the_same_ways(schedule_, legs_.size() - 1)) {
+      legs = legs_[legs_.size() - 2];
+      for (std::size_t t = 0; t < legs.size(); ++t) {
+        legs[t].reduce_rate = reduce_rate(platform, phase.transfers[t]);
+      }
+      continue;
+    }
     for (const Transfer& transfer : phase.transfers) {
       for (int lane = 0; lane < phase.fan; ++lane) {
         legs.push_back(between(platform, placement, in_repeat(schedule_, phase, transfer, transfer.start, lane)));
@@ -32,9 +58,7 @@ RoutedSchedule::Leg RoutedSchedule::between(const Platform& platform, const Plac
     const auto share = static_cast<double>(std::ranges::count(route.links, link)) / route.paths;
     narrowest = std::min(narrowest, capacities_[static_cast<std::size_t>(link)] / share);
   }
-  const bool reduces = transfer.action != Action::copy;
-  return {std::move(route.links), route.latency, narrowest, route.paths,
-          reduces ? platform.transport.reduce_rate : BytesPerSecond::infinity()};
+  return {std::move(route.links), route.latency, narrowest, route.paths, reduce_rate(platform, transfer)};
 }
 
 RoutedSchedule::Leg RoutedSchedule::leg(std::size_t phase, std::size_t index, int repeat) const {

@@ -4,7 +4,7 @@
 //   bench_fold_table ALGORITHM RANKS FIDELITY [BYTES]     classes, CPU seconds, MiB, simulated seconds
 //
 // On a star of single-device nodes (25 Gbit/s, 2 us); `hierarchical` on nodes of 8 devices. Algorithms are those of
-// allreduce, and `pairwise` and `direct` of alltoall.
+// allreduce, `pairwise` of alltoall, and `dedicated` of parameter_server, with 64 servers.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -26,14 +26,15 @@ Fidelity fidelity_of(const std::string& word) {
 }
 
 void print_row(const std::string& algorithm, int ranks, const std::string& fidelity, Bytes size) {
-  const bool exchange = algorithm == "pairwise" || algorithm == "direct_alltoall";
+  const Operation operation = algorithm == "pairwise"    ? Operation::alltoall
+                              : algorithm == "dedicated" ? Operation::parameter_server
+                                                         : Operation::allreduce;
   const bool nodes = algorithm == "hierarchical";
   Shape shape(ranks);
+  shape.servers = 64;
   shape.ranks_per_node = nodes ? 8 : 1;
   const Platform platform = nodes ? test::two_level(ranks / 8, 8, 12_GBps, 25_Gbps) : test::star(ranks, 25_Gbps, 2_us);
-  const RoutedSchedule routed(
-      find_algorithm(exchange ? Operation::alltoall : Operation::allreduce, algorithm)->build(shape), platform,
-      test::in_order(ranks));
+  const RoutedSchedule routed(find_algorithm(operation, algorithm)->build(shape), platform, test::in_order(ranks));
   const auto clock = make_collective_clock(fidelity_of(fidelity), routed);
   const Seconds time = latest(clock->finish(size, all_at(ranks, Seconds(0))));
   rusage usage{};

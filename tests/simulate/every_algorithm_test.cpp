@@ -70,6 +70,24 @@ TEST(EveryAlgorithm, TakesItsClosedFormOnAStar) {
   }
 }
 
+TEST(EveryAlgorithm, OfAPipelineIsWithinAHundredthOfItsMessages) {
+  // Rounds have the rates of what takes part in them; ranks of a tree that run ahead of others are all that is left.
+  const std::array pipelines{std::pair(Operation::allreduce, "double_tree"),
+                             std::pair(Operation::broadcast, "double_tree"), std::pair(Operation::broadcast, "chain")};
+  for (const auto& [operation, algorithm] : pipelines) {
+    for (const int n : {4, 8, 16, 31, 64}) {
+      for (const Bytes size : {Bytes(1e4), Bytes(1.6e6), Bytes(1.6e8)}) {
+        const Schedule schedule = built(operation, algorithm, n);
+        const double messages = time_of(Fidelity::message, schedule, star(n, 25_Gbps, 2_us), size);
+        for (const Fidelity fidelity : {Fidelity::analytic, Fidelity::flow}) {
+          EXPECT_NEAR(time_of(fidelity, schedule, star(n, 25_Gbps, 2_us), size) / messages, 1, 0.01)
+              << algorithm << ", " << n << " ranks, " << size.si() << " bytes";
+        }
+      }
+    }
+  }
+}
+
 TEST(EveryAlgorithm, IsTimedWithinTheBoundsOnSharedLinksWithLateRanks) {
   // Four nodes of three devices on thin NICs; every third rank is late.
   const Platform platform = test::two_level(4, 3, 1_GBps, 100_MBps);
