@@ -14,6 +14,7 @@ Transport read_transport(const Value& value) {
   transport.intra_node_latency = section.optional<Seconds>("intra_node_latency", Seconds(0));
   transport.inter_node_latency = section.optional<Seconds>("inter_node_latency", Seconds(0));
   transport.launch = section.optional<Seconds>("launch", Seconds(0));
+  transport.library = section.optional<std::string>("library", "");
   transport.control_latency = section.optional<Seconds>("control_latency", Seconds(0));
   transport.reduce_rate = section.optional<BytesPerSecond>("reduce_rate", BytesPerSecond::infinity());
   transport.eager_sends = section.optional<bool>("eager_sends", false);

@@ -69,7 +69,7 @@ void write_collective(std::ostream& out, Format format, const Heading& heading, 
     case Format::json:
       return write_json(out, heading, records);
     case Format::csv:
-      return write_csv(out, to_record(CollectivePoint{}), records);
+      return write_csv(out, records.empty() ? to_record(CollectivePoint{}) : records.front(), records);
   }
 }
 

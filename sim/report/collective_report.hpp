@@ -2,8 +2,8 @@
 //
 // Called by the command line. The table's first eight columns are those of nccl-tests: size (bytes), count (elements),
 // type, redop, root, time (us), algbw and busbw (GB/s, powers of 1000); properties in which points differ (op,
-// algorithm, ranks, fidelity) follow to the right, where scripts that read nccl-tests do not look. Settings are '#'
-// lines. JSON and CSV list every key of every point (report/record.hpp).
+// algorithm, what a library chose, ranks, fidelity) follow to the right, where scripts that read nccl-tests do not
+// look. Settings are '#' lines. JSON and CSV list every key of every point (report/record.hpp).
 #pragma once
 
 #include <iosfwd>

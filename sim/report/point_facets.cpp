@@ -24,6 +24,10 @@ std::vector<Facet<CollectivePoint>> collective_facets() {
   return {
       {"op", [](const Point& p) { return p.operation; }},
       {"algorithm", [](const Point& p) { return p.algorithm; }},
+      {"chosen algorithm", [](const Point& p) { return p.choice ? p.choice->algorithm : std::string(); }},
+      {"protocol", [](const Point& p) { return p.choice ? p.choice->protocol : std::string(); }},
+      {"channels", [](const Point& p) { return p.choice ? std::to_string(p.choice->channels) : std::string(); },
+       Align::right},
       {"ranks", [](const Point& p) { return std::to_string(p.ranks); }, Align::right},
       {"servers", [](const Point& p) { return p.servers > 0 ? std::to_string(p.servers) : ""; }, Align::right},
       {"folded", [](const Point& p) { return std::string(p.folded ? "yes" : "no"); }},

@@ -119,16 +119,22 @@ Record to_record(const TrainingPoint& point) {
 }
 
 Record to_record(const CollectivePoint& point) {
-  return {{"op", point.operation},
-          {"algorithm", point.algorithm},
-          {"ranks", point.ranks},
-          {"bytes", size_in_bytes(point.bytes, "bytes")},
-          {"seconds", finite(point.time.si(), "seconds")},
-          {"algorithm_bandwidth", finite(point.algorithm_bandwidth.si(), "algorithm_bandwidth")},
-          {"bus_bandwidth", finite(point.bus_bandwidth.si(), "bus_bandwidth")},
-          {"fidelity", point.fidelity},
-          {"folded", point.folded},
-          {"servers", point.servers}};
+  Record record{{"op", point.operation},
+                {"algorithm", point.algorithm},
+                {"ranks", point.ranks},
+                {"bytes", size_in_bytes(point.bytes, "bytes")},
+                {"seconds", finite(point.time.si(), "seconds")},
+                {"algorithm_bandwidth", finite(point.algorithm_bandwidth.si(), "algorithm_bandwidth")},
+                {"bus_bandwidth", finite(point.bus_bandwidth.si(), "bus_bandwidth")},
+                {"fidelity", point.fidelity},
+                {"folded", point.folded},
+                {"servers", point.servers}};
+  if (point.choice) {
+    record["chosen_algorithm"] = point.choice->algorithm;
+    record["protocol"] = point.choice->protocol;
+    record["channels"] = point.choice->channels;
+  }
+  return record;
 }
 
 std::string json_text(const Record& record, int indent) {

@@ -135,6 +135,20 @@ void add_server_settings(const ServerRequest& request, Settings& settings) {
   if (request.key > Bytes(0)) settings["key"] = format(request.key);
 }
 
+/// All sizes at one fidelity, each as the library picks.
+void run_library(const CollectiveRequest& request, Fidelity fidelity, const Platform& platform,
+                 const Placement& placement, std::vector<CollectivePoint>& points) {
+  const LibraryJob job{platform, placement, request.algorithm.operation, request.root,
+                       request.library.compute_capability};
+  const auto clock = make_library_clock(*request.library.library, job, fidelity, request.folding);
+  const Schedule none;
+  for (const Bytes size : request.sizes) {
+    const Seconds time = latest(clock->finish(size, all_at(request.ranks, Seconds(0))));
+    points.push_back(point(request, none, fidelity, size, time, clock->folded()));
+    points.back().choice = clock->choice(size);
+  }
+}
+
 }  // namespace
 
 std::vector<Bytes> size_range(Bytes least, Bytes most, int factor) {
@@ -152,6 +166,10 @@ std::vector<CollectivePoint> run_collective(const CollectiveRequest& request, co
   const Platform platform = build_for(topology, placement, where);
   std::vector<CollectivePoint> points;
   for (const Fidelity fidelity : request.fidelities) {
+    if (is_library(request.algorithm)) {
+      run_library(request, fidelity, platform, placement, points);
+      continue;
+    }
     ClockOfSize clock(request, topology, platform, placement, fidelity);
     for (const Bytes size : request.sizes) points.push_back(clock.run(size));
   }
@@ -170,6 +188,7 @@ Settings collective_settings(const CollectiveRequest& request, const Topology& t
   if (topology.transport.reduce_rate < BytesPerSecond::infinity()) {
     settings["transport.reduce_rate"] = format(topology.transport.reduce_rate);
   }
+  if (request.library.library != nullptr) settings["library"] = request.library.library->name;
   if (has_root(request.algorithm.operation)) settings["root"] = std::to_string(request.root);
   if (request.segments > 0) settings["segments"] = std::to_string(request.segments);
   if (!request.contributions.empty())

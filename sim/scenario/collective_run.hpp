@@ -6,6 +6,7 @@
 
 #include "collective/algorithms.hpp"
 #include "scenario/catalogue.hpp"
+#include "scenario/library_choice.hpp"
 #include "simulate/collective_clock.hpp"
 #include "simulate/fidelity.hpp"
 #include "timeline/result.hpp"
@@ -33,6 +34,7 @@ struct CollectiveRequest {
   FoldingPolicy folding = FoldingPolicy::where_exact;
   std::vector<double> contributions{};  // relative sizes, where ranks' contributions differ: Shape::weights
   ServerRequest parameter_server{};
+  LibraryUse library{};  // where `algorithm` is a library
 };
 
 /// nccl-tests' sizes: from `least` to `most`, multiplied by `factor` each time. A factor of at least 2 (1 is allowed

@@ -100,6 +100,9 @@ Settings effective_settings(const Scenario& scenario) {
   if (strategy.accumulation > 1) settings["strategy.accumulation"] = fmt::format("{}", strategy.accumulation);
   if (scenario.seeds > 1) settings["measure.seeds"] = fmt::format("{}", scenario.seeds);
   add_effects(settings, scenario.effects);
+  for (const auto& [operation, use] : scenario.libraries) {
+    settings["collectives." + name(operation)] = use.library->name;
+  }
   if (scenario.fidelity != Fidelity::analytic) {
     for (const auto& [name, value] : simgrid_settings()) settings["simgrid." + name] = value;
   }

@@ -133,9 +133,10 @@ Algorithm read_algorithm(const Value& where, Operation operation) {
     if (own.operation != operation) where.fail(fmt::format("a file with an {}", name(operation)));
     return own;
   }
-  const Algorithm* found = find_algorithm(operation, text);
-  if (found == nullptr) {
-    where.fail_unknown(fmt::format("an {} algorithm", name(operation)), algorithm_names(operation));
+  const auto found = find_algorithm_or_library(operation, text);
+  if (!found) {
+    where.fail(fmt::format("an {} algorithm or a library", name(operation)), quoted(text),
+               hint_for_algorithm(operation, text));
   }
   return *found;
 }
@@ -166,6 +167,18 @@ std::map<Operation, Algorithm> read_collectives(const std::optional<Value>& wher
   }
   if (section) section->finish();
   return collectives;
+}
+
+/// Which libraries the names of libraries among the collectives mean there.
+std::map<Operation, LibraryUse> libraries_of(const Scenario& scenario, const Value& where) {
+  std::map<Operation, LibraryUse> libraries;
+  Section section(where);
+  const PlatformSpec& spec = scenario.platform;
+  for (const auto& [operation, algorithm] : scenario.collectives) {
+    if (!is_library(algorithm)) continue;
+    libraries[operation] = use_library(algorithm, spec.platform.transport, spec.device, section.child(name(operation)));
+  }
+  return libraries;
 }
 
 void read_measure(const std::optional<Value>& where, Scenario& scenario) {
@@ -200,7 +213,9 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   make_room(scenario.strategy, topology, platform, scenario.platform);
   share_global_batch(scenario, workload);
   std::ranges::copy(scenario.strategy.ignored, std::back_inserter(scenario.ignored));
-  scenario.collectives = read_collectives(section.maybe("collectives"), scenario.strategy);
+  const auto collectives = section.maybe("collectives");
+  scenario.collectives = read_collectives(collectives, scenario.strategy);
+  if (collectives) scenario.libraries = libraries_of(scenario, *collectives);
   const auto effects = section.maybe("effects");
   scenario.effects = read_effects(effects, scenario.platform.platform, scenario.platform.device, catalogue);
   if (scenario.strategy.servers && (scenario.effects.input || scenario.effects.communication_compute_share > 0)) {

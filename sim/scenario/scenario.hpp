@@ -16,6 +16,7 @@
 #include "platform/platform.hpp"
 #include "scenario/catalogue.hpp"
 #include "scenario/effects_spec.hpp"
+#include "scenario/library_choice.hpp"
 #include "scenario/run_spec.hpp"
 #include "simulate/collective_clock.hpp"
 #include "simulate/fidelity.hpp"
@@ -56,6 +57,7 @@ struct Scenario {
   PlatformSpec platform;
   StrategyChoice strategy;
   std::map<Operation, Algorithm> collectives;  // by which algorithm; of every operation a strategy may ask for
+  std::map<Operation, LibraryUse> libraries;   // of those where the algorithm is a library
   EffectsSpec effects;
   std::optional<RunSpec> run;
   Mechanisms mechanisms;

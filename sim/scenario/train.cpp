@@ -30,7 +30,12 @@ CollectiveClocks clocks_of(const Scenario& scenario, const Placement& placement)
   Platform platform = platform_of(scenario);
   Shape shape(static_cast<int>(placement.device_of_rank.size()));
   shape.ranks_per_node = placement.ranks_per_node(platform.devices_per_node);
-  return CollectiveClocks([&scenario, platform = std::move(platform), placement, shape](Operation operation) {
+  return CollectiveClocks([&scenario, platform = std::move(platform), placement,
+                           shape](Operation operation) -> std::unique_ptr<CollectiveClock> {
+    if (const auto found = scenario.libraries.find(operation); found != scenario.libraries.end()) {
+      const LibraryJob job{platform, placement, operation, 0, found->second.compute_capability};
+      return make_library_clock(*found->second.library, job, scenario.fidelity, scenario.folding);
+    }
     RoutedSchedule routed(scenario.collectives.at(operation).build(shape), platform, placement);
     auto alone = scenario.mechanisms.contention ? std::nullopt : uncontended(routed);
     return make_collective_clock(scenario.fidelity, alone ? std::move(*alone) : std::move(routed), scenario.folding);

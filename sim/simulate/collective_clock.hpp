@@ -27,6 +27,8 @@ class CollectiveClock {
   virtual RankTimes finish(Bytes size, const RankTimes& start) = 0;
   /// Whether the last answer was had from representatives.
   [[nodiscard]] virtual bool folded() const { return false; }
+  /// Whether what starting a collective costs is in its times already.
+  [[nodiscard]] virtual bool has_launch() const { return false; }
   /// Gives back the network, which the next answer makes anew, so that another clock may have one.
   virtual void rest() {}
 };

@@ -100,7 +100,7 @@ int Simulation::enqueue(CommunicationWork work) {
   times.begin = work.earliest.max(stream_free_);
   times.reducing = times.begin + work.copy_in.si();
   CollectiveClock& clock = clock_of_(work.operation);
-  times.reduced = clock.finish(work.size, times.reducing + launch_.si());
+  times.reduced = clock.finish(work.size, times.reducing + (clock.has_launch() ? 0 : launch_.si()));
   ++collectives_;
   folded_ += clock.folded() ? 1 : 0;
   times.end = times.reduced + work.copy_out.si();

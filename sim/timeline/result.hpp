@@ -60,6 +60,13 @@ struct TrainingPoint {
   double mean_staleness = 0;  // of servers without a barrier: updates by others between pull and push
 };
 
+/// What a communication library picked for one collective.
+struct LibraryChoice {
+  std::string algorithm;
+  std::string protocol;  // NCCL's: LL, LL128 or Simple; empty where the library has none
+  int channels = 1;
+};
+
 /// A point of `farandole collective`, and later of `farandole bench`.
 struct CollectivePoint {
   std::string operation;
@@ -71,8 +78,9 @@ struct CollectivePoint {
   BytesPerSecond bus_bandwidth;
   std::string fidelity;
   bool folded = false;
-  int root = 0;     // of operations that have one
-  int servers = 0;  // of a parameter server
+  int root = 0;                           // of operations that have one
+  int servers = 0;                        // of a parameter server
+  std::optional<LibraryChoice> choice{};  // where `algorithm` is a library
 };
 
 /// Effective settings, printed in every result: name to value, in order of name.

@@ -1,6 +1,7 @@
 #include "workload/device.hpp"
 
 #include <array>
+#include <cctype>
 
 #include "config/section.hpp"
 
@@ -81,6 +82,19 @@ Bytes element_size(Precision precision) {
   return precision == Precision::fp32 ? 4_B : 2_B;
 }
 
+namespace {
+
+/// "8.0" is 80.
+int read_compute_capability(const Value& where) {
+  const auto text = read<std::string>(where);
+  const bool is_version = text.size() == 3 && std::isdigit(static_cast<unsigned char>(text[0])) != 0 &&
+                          text[1] == '.' && std::isdigit(static_cast<unsigned char>(text[2])) != 0;
+  if (!is_version) where.fail("a compute capability like \"8.0\"");
+  return 10 * (text[0] - '0') + (text[2] - '0');
+}
+
+}  // namespace
+
 Device read_device(const Value& where, const std::filesystem::path& file) {
   Section section(where);
   Device device;
@@ -92,6 +106,9 @@ Device read_device(const Value& where, const std::filesystem::path& file) {
   device.memory = read_positive<Bytes>(section, "memory", "a positive size");
   device.asynchronous = section.optional("asynchronous", true);
   if (const auto board = section.maybe("board")) device.board = read_board(*board);
+  if (const auto capability = section.maybe("compute_capability")) {
+    device.compute_capability = read_compute_capability(*capability);
+  }
   device.assumed_efficiency = read_efficiency(section.child("assumed_efficiency"));
   section.required<std::string>("source");
   for (const Value& row : section.child("measurements").elements()) {

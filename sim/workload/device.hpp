@@ -49,6 +49,7 @@ struct Device {
   /// A GPU works through a queue that its host fills ahead of it; a CPU does one thing after the other.
   bool asynchronous = true;
   Board board;
+  int compute_capability = 0;     // of CUDA: 80 is 8.0; 0: no CUDA device
   double assumed_efficiency = 0;  // share of peak a convolutional network reaches where nothing was measured
   std::vector<Measurement> measurements;
 };

@@ -85,6 +85,8 @@ TEST_P(EveryAlgorithm, IsRefusedWithoutAnyOneOfItsTransfers) {
   for (const int n : {4, 7}) {
     const Schedule whole = GetParam().build(n);
     for (std::size_t p = 0; p < whole.phases.size(); ++p) {
+      // Ranks that passed blocks on in the scatter get them once more, as in MPICH.
+      if (whole.algorithm == "scatter_doubling" && whole.phases[p].name != "scatter") continue;
       for (std::size_t t = 0; t < whole.phases[p].transfers.size(); ++t) {
         // The ring of a broadcast feeds its root too, which needs nothing.
         if (whole.operation == Operation::broadcast && whole.phases[p].transfers[t].to == whole.root) continue;

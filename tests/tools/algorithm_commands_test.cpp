@@ -36,6 +36,32 @@ TEST(CollectiveCommand, RunsEveryAlgorithmThatIsShown) {
   }
 }
 
+TEST(CollectiveCommand, SaysWhatALibraryPicked) {
+  const Workplace place;
+  const std::string arguments =
+      "collective -b 1K -e 1M -f 1024 --topology ethernet-25g --ranks 4 --algorithm nccl-2.7 ";
+  const json points = json::parse(place.farandole(arguments + "--format json").out).at("points");
+  EXPECT_EQ(points.at(0).at("algorithm"), "nccl-2.7");
+  EXPECT_EQ(points.at(0).at("chosen_algorithm"), "ring");
+  EXPECT_EQ(points.at(0).at("protocol"), "LL");
+  EXPECT_EQ(points.at(1).at("protocol"), "Simple");
+  EXPECT_EQ(points.at(1).at("channels"), 2);
+  EXPECT_THAT(place.farandole(arguments).out, HasSubstr("protocol  channels"));
+}
+
+TEST(CollectiveCommand, NamesTheNearestReleaseOfALibrary) {
+  const Workplace place;
+  const auto refused = [&](const std::string& algorithm) {
+    const Finished finished = place.farandole("collective --topology ethernet-25g --ranks 4 --algorithm " + algorithm);
+    EXPECT_EQ(finished.status, 2);
+    return finished.err;
+  };
+  EXPECT_THAT(refused("nccl-2.8"), HasSubstr("did you mean \"nccl-2.7\"?"));
+  EXPECT_THAT(refused("nccl-2.21.5"), HasSubstr("did you mean \"nccl-2.18\"?"));
+  EXPECT_THAT(refused("openmpi-3.1"), HasSubstr("did you mean \"openmpi-4\"?"));
+  EXPECT_THAT(refused("library"), HasSubstr("known: nccl-2.5, nccl-2.7"));
+}
+
 TEST(CollectiveCommand, ReportsBusBandwidthWithTheFactorsOfNcclTests) {
   const Workplace place;
   const auto factor = [&](const std::string& chosen) {

@@ -67,10 +67,10 @@ Algorithm algorithm(const CollectiveArguments& arguments) {
       refuse_option("--op", name(own.operation) + ", as the file says", arguments.operation);
     return own;
   }
-  const Algorithm* found = find_algorithm(*operation, arguments.algorithm);
-  if (found == nullptr) {
-    refuse_option("--algorithm", "an algorithm for " + arguments.operation, arguments.algorithm,
-                  suggestion(arguments.algorithm, algorithm_names(*operation)));
+  const auto found = find_algorithm_or_library(*operation, arguments.algorithm);
+  if (!found) {
+    refuse_option("--algorithm", "an algorithm or a library for " + arguments.operation, arguments.algorithm,
+                  hint_for_algorithm(*operation, arguments.algorithm));
   }
   return *found;
 }
@@ -103,10 +103,15 @@ CollectiveRequest request(const CollectiveArguments& arguments) {
 
 void run(const CollectiveArguments& arguments) {
   const Format format = arguments.output.chosen_format();
-  const CollectiveRequest wanted = request(arguments);
+  CollectiveRequest wanted = request(arguments);
   const OptionValue topology_option("--topology", arguments.topology);
   const OptionValue ranks_option("--ranks", arguments.ranks);
   const Topology topology = Catalogue().topology(arguments.topology, topology_option.value());
+  if (is_library(wanted.algorithm)) {
+    const OptionValue algorithm_option("--algorithm", arguments.algorithm);
+    const Device device = Catalogue().device(topology.device, topology_option.value());
+    wanted.library = use_library(wanted.algorithm, topology.transport, device, algorithm_option.value());
+  }
   const auto points = run_collective(wanted, topology, ranks_option.value());
   arguments.output.write([&](std::ostream& out) {
     const auto write = wanted.fidelities.size() > 1 ? write_collective_comparison : write_collective;
@@ -128,7 +133,7 @@ void add_collective(CLI::App& app) {
       ->type_name("N")
       ->capture_default_str();
   command->add_option("--op", arguments->operation, "the operation")->type_name("OP")->capture_default_str();
-  command->add_option("--algorithm", arguments->algorithm, "the algorithm, or the file of one")
+  command->add_option("--algorithm", arguments->algorithm, "the algorithm, the file of one, or a library that picks")
       ->type_name("NAME")
       ->capture_default_str();
   command->add_option("--topology", arguments->topology, "a file, or a name in topologies/")

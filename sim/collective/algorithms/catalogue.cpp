@@ -2,17 +2,21 @@
 #include "collective/algorithms/binomial.hpp"
 #include "collective/algorithms/bruck.hpp"
 #include "collective/algorithms/chain.hpp"
+#include "collective/algorithms/composed.hpp"
 #include "collective/algorithms/direct.hpp"
 #include "collective/algorithms/dissemination.hpp"
 #include "collective/algorithms/double_tree.hpp"
 #include "collective/algorithms/halving_doubling.hpp"
 #include "collective/algorithms/hierarchical.hpp"
+#include "collective/algorithms/neighbor_exchange.hpp"
+#include "collective/algorithms/node_tree.hpp"
 #include "collective/algorithms/pairwise.hpp"
 #include "collective/algorithms/parameter_server.hpp"
 #include "collective/algorithms/plain_ring.hpp"
 #include "collective/algorithms/recursive_doubling.hpp"
 #include "collective/algorithms/reduce_broadcast.hpp"
 #include "collective/algorithms/ring.hpp"
+#include "collective/algorithms/rooted_trees.hpp"
 #include "collective/algorithms/scatter_allgather.hpp"
 #include "collective/algorithms/segmented_ring.hpp"
 #include "collective/algorithms/torus.hpp"
@@ -28,6 +32,7 @@ std::span<const Algorithm> algorithms() {
       {allreduce, "recursive_doubling", "all data exchanged at distance 1, 2, 4, ...", recursive_doubling_allreduce},
       {allreduce, "halving_doubling", "recursive halving, then doubling (Rabenseifner)", halving_doubling_allreduce},
       {allreduce, "double_tree", "half of the data up and down each of two binary trees (NCCL)", double_tree_allreduce},
+      {allreduce, "node_tree", "a chain in every node, double binary trees between nodes (NCCL)", node_tree_allreduce},
       {allreduce, "torus", "rings along the lines and columns of a grid of ranks", torus_allreduce},
       {allreduce, "direct", "everybody sends everybody his block, then his sum", direct_allreduce},
       {allreduce, "reduce_broadcast", "a binomial reduce to one rank, then a broadcast", reduce_broadcast_allreduce},
@@ -37,19 +42,30 @@ std::span<const Algorithm> algorithms() {
       {reduce_scatter, "recursive_halving", "half of the rest at distance n/2, n/4, ...",
        recursive_halving_reduce_scatter},
       {reduce_scatter, "direct", "everybody sends everybody his block at once", direct_reduce_scatter},
+      {reduce_scatter, "pairwise", "in round i to the rank i + 1 ahead", pairwise_reduce_scatter},
+      {reduce_scatter, "reduce_then_scatter", "a binomial reduce, then a binomial scatter", reduce_then_scatter},
       {allgather, "ring", "once around one ring", ring_allgather},
       {allgather, "recursive_doubling", "all that is held at distance 1, 2, 4, ...", recursive_doubling_allgather},
       {allgather, "bruck", "log2 n rounds for any number of ranks", bruck_allgather},
       {allgather, "direct", "everybody sends everybody its block at once", direct_allgather},
+      {allgather, "neighbor_exchange", "two blocks to the neighbour on either side in turn",
+       neighbor_exchange_allgather},
       {broadcast, "binomial", "the number of ranks that have it doubles each round", binomial_broadcast},
       {broadcast, "chain", "segment after segment from rank to rank", chain_broadcast},
       {broadcast, "scatter_allgather", "a binomial scatter, then a ring (van de Geijn)", scatter_allgather_broadcast},
+      {broadcast, "scatter_doubling", "a binomial scatter, then recursive doubling", scatter_doubling_broadcast},
+      {broadcast, "direct", "the root sends to everybody at once", direct_broadcast},
+      {broadcast, "binary", "down a binary tree", binary_broadcast},
+      {broadcast, "knomial", "down a 4-nomial tree", knomial_broadcast},
       {broadcast, "double_tree", "half of the data down each of two binary trees", double_tree_broadcast},
       {alltoall, "pairwise", "in round i to the rank i + 1 ahead", pairwise_alltoall},
       {alltoall, "direct", "everybody sends to everybody at once", direct_alltoall},
       {alltoall, "bruck", "log2 n rounds, half of the data in each", bruck_alltoall},
       {reduce, "binomial", "sums meet on the way to the root", binomial_reduce},
       {reduce, "chain", "the whole sum from rank to rank, once around to the root", chain_reduce},
+      {reduce, "direct", "everybody sends to the root at once", direct_reduce},
+      {reduce, "binary", "up a binary tree", binary_reduce},
+      {reduce, "scatter_gather", "recursive halving, then a binomial gather (Rabenseifner)", scatter_gather_reduce},
       {gather, "binomial", "blocks meet on the way to the root", binomial_gather},
       {scatter, "binomial", "blocks part on the way from the root", binomial_scatter},
       {barrier, "dissemination", "tells the rank 1, 2, 4, ... ahead", dissemination_barrier},

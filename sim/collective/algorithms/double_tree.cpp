@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "collective/algorithms/blank.hpp"
-#include "collective/algorithms/tree.hpp"
 
 namespace farandole {
 namespace {
@@ -49,15 +48,20 @@ void broadcast_from(Phase& phase, const Tree& tree, Chunk chunk, const Shape& sh
 
 }  // namespace
 
-Schedule double_tree_allreduce(const Shape& shape) {
+Schedule two_tree_allreduce(const std::string& algorithm, const Shape& shape, const Tree& first, const Tree& second) {
   const int segments = segments_of(shape);
-  Schedule schedule = blank(Operation::allreduce, "double_tree", shape, 2 * Chunk(segments), 2);
+  Schedule schedule = blank(Operation::allreduce, algorithm, shape, 2 * Chunk(segments), 2);
   if (shape.ranks == 1) return schedule;
   Phase phase = pipeline("reduce_and_broadcast", segments);
-  reduce_and_broadcast(phase, nccl_tree(shape.ranks, WhichTree::first), 0);
-  reduce_and_broadcast(phase, nccl_tree(shape.ranks, WhichTree::second), segments);
+  reduce_and_broadcast(phase, first, 0);
+  reduce_and_broadcast(phase, second, segments);
   schedule.phases.push_back(std::move(phase));
   return schedule;
+}
+
+Schedule double_tree_allreduce(const Shape& shape) {
+  return two_tree_allreduce("double_tree", shape, nccl_tree(shape.ranks, WhichTree::first),
+                            nccl_tree(shape.ranks, WhichTree::second));
 }
 
 Schedule double_tree_broadcast(const Shape& shape) {

@@ -6,10 +6,14 @@
 #pragma once
 
 #include "collective/algorithms.hpp"
+#include "collective/algorithms/tree.hpp"
 
 namespace farandole {
 
 Schedule double_tree_allreduce(const Shape& shape);
 Schedule double_tree_broadcast(const Shape& shape);
+
+/// The allreduce along any two trees of all ranks.
+Schedule two_tree_allreduce(const std::string& algorithm, const Shape& shape, const Tree& first, const Tree& second);
 
 }  // namespace farandole

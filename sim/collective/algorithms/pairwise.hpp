@@ -1,6 +1,7 @@
-// Pairwise alltoall: in round i rank r sends its block to rank r + i + 1 and receives from rank r - i - 1.
+// Pairwise: in round i rank r sends rank r + i + 1 its block and receives from rank r - i - 1.
 //
-// n-1 rounds, one block in each. Source: ompi_coll_base_alltoall_intra_pairwise of github.com/open-mpi/ompi.
+// n-1 rounds, one block in each; a reduce-scatter adds what comes. Sources: ompi_coll_base_alltoall_intra_pairwise of
+// github.com/open-mpi/ompi; MPIR_Reduce_scatter_intra_pairwise of github.com/pmodels/mpich.
 #pragma once
 
 #include "collective/algorithms.hpp"
@@ -8,5 +9,6 @@
 namespace farandole {
 
 Schedule pairwise_alltoall(const Shape& shape);
+Schedule pairwise_reduce_scatter(const Shape& shape);
 
 }  // namespace farandole

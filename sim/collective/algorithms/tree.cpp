@@ -1,6 +1,7 @@
 #include "collective/algorithms/tree.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace farandole {
 namespace {
@@ -24,14 +25,11 @@ int parent_in_second(int ranks, int rank) {
 
 }  // namespace
 
-Tree nccl_tree(int ranks, WhichTree which) {
-  const auto size = static_cast<std::size_t>(ranks);
-  Tree tree{{}, std::vector<int>(size, 0), std::vector<int>(size, 0)};
-  for (int rank = 0; rank < ranks; ++rank) {
-    tree.parent.push_back(which == WhichTree::first ? parent_in_first(ranks, rank) : parent_in_second(ranks, rank));
-    if (tree.parent.back() < 0) tree.root = rank;
-  }
+Tree tree_of(std::vector<int> parents) {
+  const std::size_t size = parents.size();
+  Tree tree{std::move(parents), std::vector<int>(size, 0), std::vector<int>(size, 0)};
   for (std::size_t rank = 0; rank < size; ++rank) {
+    if (tree.parent[rank] < 0) tree.root = static_cast<int>(rank);
     int climbed = 0;
     for (int above = tree.parent[rank]; above >= 0; above = tree.parent[static_cast<std::size_t>(above)]) {
       ++climbed;
@@ -41,6 +39,14 @@ Tree nccl_tree(int ranks, WhichTree which) {
     tree.depth[rank] = climbed;
   }
   return tree;
+}
+
+Tree nccl_tree(int ranks, WhichTree which) {
+  std::vector<int> parents;
+  for (int rank = 0; rank < ranks; ++rank) {
+    parents.push_back(which == WhichTree::first ? parent_in_first(ranks, rank) : parent_in_second(ranks, rank));
+  }
+  return tree_of(std::move(parents));
 }
 
 }  // namespace farandole

@@ -17,6 +17,9 @@ struct Tree {
   int root = 0;
 };
 
+/// The tree in which every rank has that parent, and the root -1.
+Tree tree_of(std::vector<int> parents);
+
 enum class WhichTree { first, second };
 
 Tree nccl_tree(int ranks, WhichTree which);

@@ -1,0 +1,77 @@
+#include "collective/algorithms/rooted_trees.hpp"
+
+#include <algorithm>
+
+#include "collective/algorithms/blank.hpp"
+#include "collective/algorithms/tree.hpp"
+
+namespace farandole {
+namespace {
+
+/// Members are counted from the root on; member 0 is the root.
+Tree tree_where(int ranks, int (*parent)(int member)) {
+  std::vector<int> parents{-1};
+  for (int member = 1; member < ranks; ++member) parents.push_back(parent(member));
+  return tree_of(std::move(parents));
+}
+
+int root_itself(int /*member*/) {
+  return 0;
+}
+
+/// Level l has members 2^l - 1 .. 2^(l+1) - 2; they are dealt to the level above in turn.
+int binary_parent(int member) {
+  int first = 1;
+  while (2 * first + 1 <= member) first = 2 * first + 1;
+  const int above = (first - 1) / 2;
+  return above + (member - first) % (above + 1);
+}
+
+/// The lowest digit to base 4 that is not zero becomes zero.
+int knomial_parent(int member) {
+  int place = 4;
+  while (member % place == 0) place *= 4;
+  return member - member % place;
+}
+
+Schedule along(Operation operation, const char* algorithm, const Shape& shape, const Tree& tree) {
+  const bool is_up = operation == Operation::reduce;
+  Schedule schedule = blank(operation, algorithm, shape, 1);
+  const int levels = *std::ranges::max_element(tree.depth);
+  for (int level = 1; level <= levels; ++level) {
+    Phase phase{is_up ? "up" : "down", {}};
+    for (int member = 1; member < shape.ranks; ++member) {
+      if (tree.depth[static_cast<std::size_t>(member)] != level) continue;
+      const int far = (shape.root + member) % shape.ranks;
+      const int near = (shape.root + tree.parent[static_cast<std::size_t>(member)]) % shape.ranks;
+      phase.transfers.push_back(is_up ? Transfer{far, near, 0, Action::reduce} : Transfer{near, far, 0, Action::copy});
+    }
+    schedule.phases.push_back(std::move(phase));
+  }
+  if (is_up) std::ranges::reverse(schedule.phases);
+  return schedule;
+}
+
+}  // namespace
+
+Schedule direct_broadcast(const Shape& shape) {
+  return along(Operation::broadcast, "direct", shape, tree_where(shape.ranks, root_itself));
+}
+
+Schedule direct_reduce(const Shape& shape) {
+  return along(Operation::reduce, "direct", shape, tree_where(shape.ranks, root_itself));
+}
+
+Schedule binary_broadcast(const Shape& shape) {
+  return along(Operation::broadcast, "binary", shape, tree_where(shape.ranks, binary_parent));
+}
+
+Schedule binary_reduce(const Shape& shape) {
+  return along(Operation::reduce, "binary", shape, tree_where(shape.ranks, binary_parent));
+}
+
+Schedule knomial_broadcast(const Shape& shape) {
+  return along(Operation::broadcast, "knomial", shape, tree_where(shape.ranks, knomial_parent));
+}
+
+}  // namespace farandole

@@ -1,0 +1,108 @@
+#include "scenario/library_choice.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "config/error.hpp"
+
+namespace farandole {
+namespace {
+
+constexpr const char* of_the_transport = "library";
+
+bool has(const Library& library, Operation operation) {
+  return std::ranges::find(library.operations, operation) != library.operations.end();
+}
+
+std::vector<std::string> library_names(Operation operation) {
+  std::vector<std::string> names;
+  for (const Library& library : libraries()) {
+    if (has(library, operation)) names.push_back(library.name);
+  }
+  return names;
+}
+
+struct Release {
+  std::string family;  // "nccl-"
+  int number = 0;      // 2.7: 207
+};
+
+/// "nccl-2.7", "nccl-2.7.8", "openmpi-4"; no number where there is none.
+std::optional<Release> release_of(const std::string& name) {
+  const auto dash = name.find('-');
+  if (dash == std::string::npos) return std::nullopt;
+  int major = 0;
+  int minor = 0;
+  const char* end = name.data() + name.size();
+  const auto read = std::from_chars(name.data() + dash + 1, end, major);
+  if (read.ec != std::errc{}) return std::nullopt;
+  if (read.ptr != end && *read.ptr == '.') std::from_chars(read.ptr + 1, end, minor);
+  return Release{name.substr(0, dash + 1), 100 * std::clamp(major, 0, 10000) + std::clamp(minor, 0, 99)};
+}
+
+/// The release of the same library that is nearest in number; empty where it is not one of ours.
+std::string nearest_release(const std::string& name, const std::vector<std::string>& known) {
+  const auto wanted = release_of(name);
+  std::string nearest;
+  int least = 0;
+  for (const std::string& candidate : known) {
+    const auto release = release_of(candidate);
+    if (!wanted || !release || release->family != wanted->family) continue;
+    const int distance = std::abs(release->number - wanted->number);
+    if (!nearest.empty() && distance >= least) continue;
+    nearest = candidate;
+    least = distance;
+  }
+  return nearest;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+}  // namespace
+
+std::optional<Algorithm> find_algorithm_or_library(Operation operation, const std::string& name) {
+  if (const Algorithm* found = find_algorithm(operation, name)) return *found;
+  if (name == of_the_transport) return Algorithm{operation, name, "what the transport's own library picks", {}};
+  const Library* library = find_library(name);
+  if (library == nullptr || !has(*library, operation)) return std::nullopt;
+  return Algorithm{operation, library->name, library->summary, {}};
+}
+
+std::string hint_for_algorithm(Operation operation, const std::string& name) {
+  std::vector<std::string> known = library_names(operation);
+  const std::string release = nearest_release(name, known);
+  if (!release.empty()) return fmt::format("; did you mean \"{}\"?", release);
+  std::ranges::move(algorithm_names(operation), std::back_inserter(known));
+  known.emplace_back(of_the_transport);
+  return suggestion(name, known);
+}
+
+LibraryUse use_library(const Algorithm& algorithm, const Transport& transport, const Device& device,
+                       const Value& where) {
+  const Operation operation = algorithm.operation;
+  const bool is_open = algorithm.name == of_the_transport;
+  if (is_open && transport.library.empty()) {
+    where.fail("the name of a library, as the topology's transport has none", quoted(algorithm.name),
+               "; known: " + joined(library_names(operation)));
+  }
+  const Library* library = find_library(is_open ? transport.library : algorithm.name);
+  if (library == nullptr || !has(*library, operation)) {
+    where.fail(fmt::format("a library that has {}", name(operation)),
+               fmt::format("the transport's {}", quoted(transport.library)),
+               "; known: " + joined(library_names(operation)));
+  }
+  if (library->needs_cuda && device.compute_capability == 0) {
+    where.fail("a library for devices without CUDA", fmt::format("{} with {}", quoted(library->name), device.name),
+               "; a CUDA device has a \"compute_capability\" in its file");
+  }
+  return {library, device.compute_capability};
+}
+
+}  // namespace farandole

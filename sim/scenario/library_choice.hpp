@@ -1,0 +1,39 @@
+// Collectives that name a library where others name an algorithm.
+//
+// A row of such a name has no schedule (its `build` is empty): "nccl-2.7" and its like, or "library" for the one that
+// the topology's transport names. Scenarios and the command line read names here, and say which library is meant once
+// the machine is known.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "collective/algorithms.hpp"
+#include "config/document.hpp"
+#include "platform/platform.hpp"
+#include "simulate/library/library.hpp"
+#include "workload/device.hpp"
+
+namespace farandole {
+
+/// The algorithm or the library of that name for the operation, or nothing.
+std::optional<Algorithm> find_algorithm_or_library(Operation operation, const std::string& name);
+
+inline bool is_library(const Algorithm& algorithm) {
+  return !algorithm.build;
+}
+
+/// What to say after a name that is neither: the nearest one, of a library the nearest release.
+std::string hint_for_algorithm(Operation operation, const std::string& name);
+
+struct LibraryUse {
+  const Library* library = nullptr;
+  int compute_capability = 0;
+};
+
+/// The library that `algorithm` means there. `where` is blamed where the transport names none, where it has not the
+/// operation, and where it needs CUDA and the device has not.
+LibraryUse use_library(const Algorithm& algorithm, const Transport& transport, const Device& device,
+                       const Value& where);
+
+}  // namespace farandole

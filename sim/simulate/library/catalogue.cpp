@@ -1,0 +1,26 @@
+#include <utility>
+
+#include "simulate/library/library.hpp"
+#include "simulate/library/mpi_planner.hpp"
+#include "simulate/library/nccl_planner.hpp"
+
+namespace farandole {
+
+std::span<const Library> libraries() {
+  static const std::vector<Library> rows = [] {
+    std::vector<Library> all;
+    for (const NcclTuning& tuning : nccl_tunings()) all.push_back(nccl_library(tuning));
+    for (Library& library : mpi_libraries()) all.push_back(std::move(library));
+    return all;
+  }();
+  return rows;
+}
+
+const Library* find_library(const std::string& name) {
+  for (const Library& row : libraries()) {
+    if (row.name == name) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace farandole

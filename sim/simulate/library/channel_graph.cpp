@@ -1,0 +1,192 @@
+#include "simulate/library/channel_graph.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <set>
+#include <string>
+
+namespace farandole {
+namespace {
+
+/// The devices of one node that take part, by their numbers within the node.
+using Locals = std::vector<int>;
+
+const Link& link_of(const NodeTemplate& node, int offset) {
+  return node.links[static_cast<std::size_t>(offset)];
+}
+
+/// Ways over NVLinks alone: builders call those links so.
+bool is_nvlink(const NodeTemplate& node, const Path& path) {
+  const auto is_called = [&](int offset) { return link_of(node, offset).name.find("nvlink") != std::string::npos; };
+  return !path.empty() && std::ranges::all_of(path, is_called);
+}
+
+int links_in(BytesPerSecond rate, BytesPerSecond nvlink) {
+  return std::max(1, static_cast<int>(std::lround(rate / nvlink)));
+}
+
+/// The offsets of the device's links to others that take part: to each device it is wired to, or, where it is wired to
+/// none, its port to the switch. Empty without NVLink.
+std::set<int> own_nvlinks(const NodeTemplate& node, const Locals& locals, int device) {
+  std::set<int> direct;
+  std::set<int> ports;
+  for (const int other : locals) {
+    if (other == device) continue;
+    for (const Path& path : node.way(device, other)) {
+      if (is_nvlink(node, path)) (path.size() == 1 ? direct : ports).insert(path.front());
+    }
+  }
+  return direct.empty() ? ports : direct;
+}
+
+bool is_wired_directly(const NodeTemplate& node, const Locals& locals) {
+  for (const int from : locals) {
+    for (const int to : locals) {
+      for (const Path& path : node.way(from, to)) {
+        if (path.size() == 1 && is_nvlink(node, path)) return true;
+      }
+    }
+  }
+  return false;
+}
+
+int nvlinks_of(const NodeTemplate& node, const Locals& locals, int device, BytesPerSecond nvlink) {
+  int links = 0;
+  for (const int offset : own_nvlinks(node, locals, device)) links += links_in(link_of(node, offset).wire, nvlink);
+  return links;
+}
+
+void survey_inside(const NodeTemplate& node, const Locals& locals, BytesPerSecond nvlink, ChannelGraph& graph) {
+  if (locals.size() < 2) return;
+  for (std::size_t i = 0; i < locals.size(); ++i) {
+    graph.nvlinks = std::min(graph.nvlinks, nvlinks_of(node, locals, locals[i], nvlink));
+    for (const Path& path : node.way(locals[i], locals[(i + 1) % locals.size()])) {
+      for (const int offset : path) graph.pci = std::min(graph.pci, link_of(node, offset).wire);
+    }
+  }
+  graph.is_switched = graph.is_switched && !is_wired_directly(node, locals);
+}
+
+void survey_nics(const NodeTemplate& node, const Locals& locals, ChannelGraph& graph) {
+  std::set<int> nics;
+  for (const int device : locals) {
+    const auto& own = node.nics_of_device[static_cast<std::size_t>(device)];
+    nics.insert(own.begin(), own.end());
+  }
+  graph.nics = std::min(graph.nics, static_cast<int>(nics.size()));
+  for (const int nic : nics) {
+    const int up = node.nics[static_cast<std::size_t>(nic)].up;
+    if (up >= 0) graph.nic = std::min(graph.nic, link_of(node, up).wire);
+  }
+}
+
+/// Where the network's own links begin at the NIC, its rate is that of the slowest link between two nodes.
+void survey_network(const Platform& platform, ChannelGraph& graph) {
+  const auto far = std::ranges::find_if(graph.node, [](int node) { return node > 0; }) - graph.node.begin();
+  const Route route = platform.route(graph.device.front(), graph.device[static_cast<std::size_t>(far)]);
+  for (const int link : route.links)
+    graph.nic = std::min(graph.nic, platform.links[static_cast<std::size_t>(link)].wire);
+}
+
+/// Positions of the node that the position is on: [first, last).
+std::pair<int, int> node_range(const ChannelGraph& graph, int position) {
+  const int here = graph.node[static_cast<std::size_t>(position)];
+  const auto [first, last] = std::equal_range(graph.node.begin(), graph.node.end(), here);
+  return {static_cast<int>(first - graph.node.begin()), static_cast<int>(last - graph.node.begin())};
+}
+
+Locals locals_of(const Platform& platform, const ChannelGraph& graph, int position) {
+  Locals locals;
+  const auto [begin, end] = node_range(graph, position);
+  for (int i = begin; i < end; ++i) {
+    locals.push_back(graph.device[static_cast<std::size_t>(i)] % platform.devices_per_node);
+  }
+  return locals;
+}
+
+void order_by_device(const Platform& platform, const Placement& placement, ChannelGraph& graph) {
+  graph.ranks = static_cast<int>(placement.device_of_rank.size());
+  graph.order.resize(placement.device_of_rank.size());
+  std::iota(graph.order.begin(), graph.order.end(), 0);
+  const auto device = [&](int rank) { return placement.device_of_rank[static_cast<std::size_t>(rank)]; };
+  std::ranges::stable_sort(graph.order, {}, device);
+  int last = -1;
+  graph.nodes = 0;
+  for (const int rank : graph.order) {
+    const int here = platform.node_of(device(rank));
+    if (here != last) ++graph.nodes;
+    last = here;
+    graph.device.push_back(device(rank));
+    graph.node.push_back(graph.nodes - 1);
+  }
+}
+
+ChannelWay over_own_nvlinks(const Platform& platform, const Locals& locals, int device, BytesPerSecond nvlink) {
+  ChannelWay way{{}, 0};
+  for (const int offset : own_nvlinks(platform.node, locals, device % platform.devices_per_node)) {
+    const int width = links_in(link_of(platform.node, offset).wire, nvlink);
+    const int link = platform.link_of(platform.node_of(device), offset);
+    way.links.insert(way.links.end(), static_cast<std::size_t>(width), link);
+    way.parts += width;
+  }
+  return way;
+}
+
+/// Side by side over every NIC of the sending node that its devices use, in equal shares.
+ChannelWay over_all_nics(const Platform& platform, const ChannelGraph& graph, int from, int to) {
+  const auto [begin, end] = node_range(graph, from);
+  const auto [other, other_end] = node_range(graph, to);
+  std::set<int> used;
+  std::vector<Route> rails;
+  int paths = 1;
+  for (int i = 0; i < end - begin; ++i) {
+    const int device = graph.device[static_cast<std::size_t>(begin + i)];
+    const int local = device % platform.devices_per_node;
+    if (!used.insert(platform.node.nics_of_device[static_cast<std::size_t>(local)].front()).second) continue;
+    const int peer = graph.device[static_cast<std::size_t>(other + i % (other_end - other))];
+    rails.push_back(platform.route(device, peer));
+    paths = std::lcm(paths, rails.back().paths);
+  }
+  ChannelWay way{{}, paths * static_cast<int>(rails.size())};
+  for (const Route& rail : rails) {
+    for (int i = 0; i < paths / rail.paths; ++i)
+      way.links.insert(way.links.end(), rail.links.begin(), rail.links.end());
+  }
+  return way;
+}
+
+}  // namespace
+
+ChannelGraph survey_channels(const Platform& platform, const Placement& placement, BytesPerSecond nvlink) {
+  ChannelGraph graph;
+  order_by_device(platform, placement, graph);
+  constexpr int many = std::numeric_limits<int>::max();
+  graph.nvlinks = graph.nics = many;
+  graph.pci = graph.nic = BytesPerSecond::infinity();
+  std::set<Locals> seen;
+  for (int position = 0; position < graph.ranks; position = node_range(graph, position).second) {
+    const Locals locals = locals_of(platform, graph, position);
+    if (!seen.insert(locals).second) continue;
+    survey_inside(platform.node, locals, nvlink, graph);
+    survey_nics(platform.node, locals, graph);
+  }
+  if (graph.nvlinks == many) graph.nvlinks = 0;
+  if (graph.nvlinks > 0) graph.inside = LinkClass::nvlink;
+  if (graph.nodes == 1) graph.nics = 0;
+  if (graph.nodes > 1 && graph.nic == BytesPerSecond::infinity()) survey_network(platform, graph);
+  return graph;
+}
+
+ChannelWay channel_way(const Platform& platform, const ChannelGraph& graph, BytesPerSecond nvlink, int from, int to) {
+  const auto at = [&](const std::vector<int>& of, int position) { return of[static_cast<std::size_t>(position)]; };
+  if (at(graph.node, from) != at(graph.node, to)) return over_all_nics(platform, graph, from, to);
+  if (graph.inside == LinkClass::nvlink && !graph.is_switched) {
+    return over_own_nvlinks(platform, locals_of(platform, graph, from), at(graph.device, from), nvlink);
+  }
+  const Route route = platform.route(at(graph.device, from), at(graph.device, to));
+  return {route.links, route.paths};
+}
+
+}  // namespace farandole

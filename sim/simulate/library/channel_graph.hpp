@@ -1,0 +1,45 @@
+// What NCCL's search of a machine comes to: how many channels it can lay through the devices of a run, and how fast.
+//
+// Called by what decides as NCCL does and by what times it. Everything is read off the platform's routes: inside a node
+// a way over links called nvlink, from one device to the next or through a switch, or else over PCIe; between nodes
+// over the NICs that its devices use. Ranks are taken node by node, in order of their devices, as NCCL lays its rings.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "platform/placement.hpp"
+#include "platform/platform.hpp"
+
+namespace farandole {
+
+enum class LinkClass : std::uint8_t { nvlink, pci, net };
+
+struct ChannelGraph {
+  int ranks = 1;
+  int nodes = 1;  // with a rank
+  LinkClass inside = LinkClass::pci;
+  int nvlinks = 0;          // of the device that has least, to others of the run; 0 without
+  bool is_switched = true;  // NVLinks, where there are any, go to a switch, not from device to device
+  BytesPerSecond pci;       // narrowest way from a device to the next one of its node, without NVLink
+  int nics = 0;             // of the node that has least; 0 on a single node
+  BytesPerSecond nic;       // the slowest one's wire
+  std::vector<int> order;   // ranks as the rings pass them
+  std::vector<int> device;  // in that order
+  std::vector<int> node;    // in that order, numbered from 0 as they come
+
+  [[nodiscard]] int ranks_per_node() const { return ranks / nodes; }
+};
+
+/// `nvlink`: the rate of one NVLink of these devices, by their datasheet.
+ChannelGraph survey_channels(const Platform& platform, const Placement& placement, BytesPerSecond nvlink);
+
+/// The links that carry what a position of the order sends to another one, all channels together; `parts` equal shares,
+/// a link once for every share it carries.
+struct ChannelWay {
+  std::vector<int> links;
+  int parts = 1;
+};
+ChannelWay channel_way(const Platform& platform, const ChannelGraph& graph, BytesPerSecond nvlink, int from, int to);
+
+}  // namespace farandole

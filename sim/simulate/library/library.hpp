@@ -1,0 +1,65 @@
+// Communication libraries: each picks the algorithm, and with it the protocol and the channels, by operation, size and
+// ranks, as its own sources say.
+//
+// The decision is the library's. The time comes from the schedule it decided for, on the platform, at any fidelity, so
+// that shared links and late ranks count as ever. Of NCCL, latencies and limits are its cost model's (nccl_route.hpp);
+// of the MPI libraries, the platform's transport's.
+//
+// Called by whoever needs a clock for a collective that names a library in place of an algorithm.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "simulate/collective_clock.hpp"
+#include "timeline/result.hpp"
+
+namespace farandole {
+
+struct LibraryJob {
+  const Platform& platform;
+  const Placement& placement;
+  Operation operation;
+  int root = 0;                // of operations that have one
+  int compute_capability = 0;  // of CUDA devices: 80 is 8.0; 0: no CUDA device
+};
+
+/// What a library does for one size.
+struct LibraryPlan {
+  LibraryChoice choice;
+  Seconds launch;                         // before the first message
+  std::string key;                        // plans with the same one have the same route
+  std::function<RoutedSchedule()> route;  // of ranks in the library's order
+};
+
+struct LibraryPlanner {
+  std::vector<int> order;  // the rank at each place of the schedules; empty: as they are numbered
+  std::function<LibraryPlan(Bytes size)> plan;
+};
+
+struct Library {
+  std::string name;  // "nccl-2.7"
+  std::string summary;
+  std::vector<Operation> operations;
+  bool needs_cuda = false;
+  std::function<LibraryPlanner(const LibraryJob& job)> planner;
+};
+
+std::span<const Library> libraries();
+/// The row, or nullptr.
+const Library* find_library(const std::string& name);
+
+/// A clock that asks the library for every size; its times have the launch in them.
+class LibraryClock : public CollectiveClock {
+ public:
+  [[nodiscard]] virtual LibraryChoice choice(Bytes size) const = 0;
+};
+
+/// Platform and placement of the job must outlive the clock.
+std::unique_ptr<LibraryClock> make_library_clock(const Library& library, const LibraryJob& job, Fidelity fidelity,
+                                                 FoldingPolicy policy = FoldingPolicy::where_exact);
+
+}  // namespace farandole

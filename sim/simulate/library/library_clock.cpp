@@ -1,0 +1,66 @@
+#include <map>
+#include <utility>
+
+#include "simulate/library/library.hpp"
+
+namespace farandole {
+namespace {
+
+class Choosing final : public LibraryClock {
+ public:
+  Choosing(LibraryPlanner planner, Fidelity fidelity, FoldingPolicy policy)
+      : planner_(std::move(planner)), fidelity_(fidelity), policy_(policy) {}
+
+  [[nodiscard]] LibraryChoice choice(Bytes size) const override { return planner_.plan(size).choice; }
+
+  RankTimes finish(Bytes size, const RankTimes& start) override {
+    folded_ = false;
+    if (start.size() == 1 || size == Bytes(0)) return start;
+    const LibraryPlan plan = planner_.plan(size);
+    CollectiveClock& clock = clock_of(plan);
+    RankTimes end = in_ranks(clock.finish(size, in_order(start + plan.launch.si())));
+    folded_ = clock.folded();
+    return end;
+  }
+  [[nodiscard]] bool folded() const override { return folded_; }
+  [[nodiscard]] bool has_launch() const override { return true; }
+  void rest() override {
+    if (last_ != nullptr) last_->rest();
+  }
+
+ private:
+  CollectiveClock& clock_of(const LibraryPlan& plan) {
+    auto& clock = clocks_[plan.key];
+    if (last_ != nullptr && last_ != clock.get()) last_->rest();  // only one may use SimGrid
+    if (clock == nullptr) clock = make_collective_clock(fidelity_, plan.route(), policy_);
+    last_ = clock.get();
+    return *clock;
+  }
+
+  [[nodiscard]] RankTimes in_order(const RankTimes& of_ranks) const {
+    if (planner_.order.empty()) return of_ranks;
+    return of_ranks(planner_.order);
+  }
+  [[nodiscard]] RankTimes in_ranks(const RankTimes& of_places) const {
+    if (planner_.order.empty()) return of_places;
+    RankTimes of_ranks(of_places.size());
+    of_ranks(planner_.order) = of_places;
+    return of_ranks;
+  }
+
+  LibraryPlanner planner_;
+  Fidelity fidelity_;
+  FoldingPolicy policy_;
+  std::map<std::string, std::unique_ptr<CollectiveClock>> clocks_;
+  CollectiveClock* last_ = nullptr;
+  bool folded_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<LibraryClock> make_library_clock(const Library& library, const LibraryJob& job, Fidelity fidelity,
+                                                 FoldingPolicy policy) {
+  return std::make_unique<Choosing>(library.planner(job), fidelity, policy);
+}
+
+}  // namespace farandole

@@ -1,0 +1,43 @@
+#include "simulate/library/mpi_planner.hpp"
+
+#include "collective/algorithms.hpp"
+#include "simulate/library/mpi_decision.hpp"
+
+namespace farandole {
+namespace {
+
+using Choose = std::string (*)(Operation operation, int ranks, Bytes size);
+
+RoutedSchedule route(const LibraryJob& job, const std::string& algorithm) {
+  Shape shape(static_cast<int>(job.placement.device_of_rank.size()), job.root);
+  shape.ranks_per_node = job.placement.ranks_per_node(job.platform.devices_per_node);
+  shape.segments = 1;  // neither library asks for segments
+  return {find_algorithm(job.operation, algorithm)->build(shape), job.platform, job.placement};
+}
+
+Library library(const char* name, const char* summary, Choose choose) {
+  using enum Operation;
+  return {name,
+          summary,
+          {allreduce, reduce_scatter, allgather, broadcast, reduce, alltoall},
+          false,
+          [choose](const LibraryJob& job) {
+            return LibraryPlanner{{}, [=](Bytes size) {
+                                    const auto ranks = static_cast<int>(job.placement.device_of_rank.size());
+                                    const std::string algorithm = choose(job.operation, ranks, size);
+                                    return LibraryPlan{
+                                        {algorithm, "", 1}, job.platform.transport.launch, algorithm, [=] {
+                                          return route(job, algorithm);
+                                        }};
+                                  }};
+          }};
+}
+
+}  // namespace
+
+std::vector<Library> mpi_libraries() {
+  return {library("openmpi-4", "what Open MPI 4.1's fixed decisions pick", openmpi_choice),
+          library("mpich", "what MPICH 4's default selection picks", mpich_choice)};
+}
+
+}  // namespace farandole

@@ -1,0 +1,60 @@
+// Source: src/mpi/coll/coll_selection.json of github.com/pmodels/mpich at 07f13b4514708bdcf17ba18981f6efce2fe8e75b
+// (4.x), for intracommunicators and built-in, commutative operations. There "avg_msg_size" of an alltoall is a pair's
+// block and "total_msg_size" the whole array. MPICH's "scattered" alltoall keeps 32 messages under way at a time; here
+// all are.
+#include <bit>
+
+#include "simulate/invariant.hpp"
+#include "simulate/library/mpi_decision.hpp"
+
+namespace farandole {
+namespace {
+
+constexpr Bytes element{4};
+
+bool is_power_of_two(int ranks) {
+  return std::has_single_bit(static_cast<unsigned>(ranks));
+}
+
+/// The elements do not reach for one each of the largest power of two of the ranks.
+bool is_too_short_to_halve(int ranks, Bytes size) {
+  return size / element < static_cast<double>(std::bit_floor(static_cast<unsigned>(ranks)));
+}
+
+std::string broadcast_choice(int ranks, Bytes size) {
+  if (ranks < 8 || size <= Bytes(12288)) return "binomial";
+  return is_power_of_two(ranks) && size <= Bytes(524288) ? "scatter_doubling" : "scatter_allgather";
+}
+
+std::string allgather_choice(int ranks, Bytes size) {
+  if (is_power_of_two(ranks)) return size < Bytes(524288) ? "recursive_doubling" : "ring";
+  return size < Bytes(81920) ? "bruck" : "ring";
+}
+
+std::string alltoall_choice(int ranks, Bytes block) {
+  if (ranks >= 8 && block <= Bytes(256)) return "bruck";
+  return block <= Bytes(32768) ? "direct" : "pairwise";
+}
+
+}  // namespace
+
+std::string mpich_choice(Operation operation, int ranks, Bytes size) {
+  switch (operation) {
+    case Operation::allreduce:
+      return size <= Bytes(8) || is_too_short_to_halve(ranks, size) ? "recursive_doubling" : "halving_doubling";
+    case Operation::reduce_scatter:
+      return size < Bytes(524288) ? "recursive_halving" : "pairwise";
+    case Operation::allgather:
+      return allgather_choice(ranks, size);
+    case Operation::broadcast:
+      return broadcast_choice(ranks, size);
+    case Operation::reduce:
+      return size <= Bytes(2048) || is_too_short_to_halve(ranks, size) ? "binomial" : "scatter_gather";
+    case Operation::alltoall:
+      return alltoall_choice(ranks, size / ranks);
+    default:
+      throw InvariantError("MPICH was asked to choose for an operation that its row does not list");
+  }
+}
+
+}  // namespace farandole

@@ -1,0 +1,242 @@
+#include "simulate/library/nccl_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace farandole {
+namespace {
+
+std::size_t index(NcclProtocol protocol) {
+  return static_cast<std::size_t>(protocol);
+}
+
+double gigabytes(BytesPerSecond rate) {
+  return rate.si() / 1e9;
+}
+
+/// The rates NCCL's search tries for a channel (src/graph/search.cc: speedArray; 2.7 has 21 where later ones have 22
+/// and 20, which no NIC or PCIe slot has): the highest that the link can do. Of a NIC 12 of 12.5 GB/s are counted on.
+double tried_rate(double link) {
+  for (const double rate : {48., 30., 24., 18., 15., 12., 10., 9., 7., 6., 5., 4., 3., 2.4, 1.2, .24}) {
+    if (rate <= link) return rate;
+  }
+  return .12;
+}
+
+/// Where the operation stands in NCCL's tables; of an alltoall, which NCCL sends piece by piece, the last.
+std::size_t place_of(Operation operation) {
+  switch (operation) {
+    case Operation::broadcast:
+      return 0;
+    case Operation::reduce:
+      return 1;
+    case Operation::allgather:
+      return 2;
+    case Operation::reduce_scatter:
+      return 3;
+    default:
+      return 4;
+  }
+}
+
+bool is_rooted(Operation operation) {
+  return operation == Operation::broadcast || operation == Operation::reduce;
+}
+
+int steps_of(Operation operation, int members) {
+  if (operation == Operation::allreduce) return 2 * (members - 1);
+  return is_rooted(operation) ? members : members - 1;
+}
+
+}  // namespace
+
+std::string name(NcclProtocol protocol) {
+  constexpr std::array names{"LL", "LL128", "Simple"};
+  return names.at(index(protocol));
+}
+
+double payload_share(NcclProtocol protocol) {
+  constexpr std::array shares{.5, 120.0 / 128, 1.0};
+  return shares.at(index(protocol));
+}
+
+BytesPerSecond nvlink_rate(int capability) {
+  return capability < 70 ? 20_GBps : 25_GBps;
+}
+
+NcclModel::NcclModel(const NcclTuning& tuning, const ChannelGraph& graph, Operation operation, int capability)
+    : tuning_(tuning),
+      graph_(graph),
+      operation_(operation),
+      capability_(capability),
+      scale_(static_cast<std::size_t>(std::min(graph.nodes, 3) - 1)),
+      generation_(capability >= 90   ? 2
+                  : capability >= 80 ? 1
+                                     : 0) {
+  const auto family = static_cast<std::size_t>(std::clamp(capability / 10 - 6, 0, 3));
+  const double inside =
+      graph.inside == LinkClass::nvlink ? graph.nvlinks * tuning.nvlink.at(family) : tried_rate(gigabytes(graph.pci));
+  const bool shares_nodes = graph.ranks > graph.nodes;
+  if (graph.nodes == 1) {
+    rings_ = std::max(graph.nvlinks, 1);
+    bus_ = inside;
+  } else {
+    rings_ = graph.nics;
+    bus_ = graph.nics * tried_rate(gigabytes(graph.nic));
+    if (shares_nodes) bus_ = std::min(bus_, inside);
+  }
+  if (capability == 80) bus_ = std::min(bus_, tuning.most_on_ampere);
+}
+
+double NcclModel::hop(LinkClass over, NcclAlgorithm algorithm, NcclProtocol protocol) const {
+  return tuning_.hop.at(static_cast<std::size_t>(over)).at(static_cast<std::size_t>(algorithm)).at(index(protocol));
+}
+
+/// Of all channels: by generation on one node, by the processor's maker on several. NVIDIA's machines with Ampere have
+/// AMD's, the others Intel's.
+double NcclModel::ll_most() const {
+  const bool is_amd = capability_ == 80;
+  return tuning_.ll_most.at(graph_.nodes == 1 ? generation_ : is_amd ? 1 : 0).at(scale_);
+}
+
+double NcclModel::ring_rate(NcclProtocol protocol) const {
+  if (protocol == NcclProtocol::simple) return bus_;
+  if (protocol == NcclProtocol::ll) {
+    const bool sums_twice = operation_ == Operation::allreduce || operation_ == Operation::reduce;
+    const bool is_third = tuning_.ll_third && graph_.nodes == 1 && !sums_twice;
+    return std::min(bus_ / (is_third ? 3 : 4), ll_most());
+  }
+  const bool is_alone = graph_.ranks < 2 * graph_.nodes;
+  const double share = is_alone ? tuning_.ring_ll128_share_alone : tuning_.ring_ll128_share;
+  const double channel =
+      generation_ == 2 ? tuning_.ring_ll128_hopper : tuning_.ring_ll128_per_channel.at(place_of(operation_));
+  return std::min({bus_ * share, channel * rings_, tuning_.ring_ll128_most.at(place_of(operation_))});
+}
+
+double NcclModel::tree_rate(NcclProtocol protocol) const {
+  const bool is_ll128 = protocol == NcclProtocol::ll128;
+  const PerScale& most = is_ll128 && capability_ == 80 ? tuning_.tree_most_ll128_ampere : tuning_.tree_most;
+  const double whole = std::min(
+      {bus_ * tuning_.tree_share, rings_ * tuning_.tree_per_channel.at(generation_).at(scale_), most.at(scale_)});
+  const PerProtocol& shares = graph_.nodes == 1 ? tuning_.tree_share_inside : tuning_.tree_share_between;
+  double rate = whole * shares.at(index(protocol));
+  if (protocol == NcclProtocol::ll) rate = std::min(rate, ll_most());
+  const double channel = generation_ == 2 ? tuning_.ring_ll128_hopper : tuning_.ring_ll128_per_channel.at(4);
+  // Infinite times anything stays so: a release that sets no limit per channel sets none for trees either.
+  if (is_ll128) rate = std::min(rate, channel * rings_ * tuning_.tree_ll128_of_ring);
+  return rate;
+}
+
+double NcclModel::ring_hops(NcclProtocol protocol) const {
+  const int steps = steps_of(operation_, graph_.ranks);
+  const double net = hop(LinkClass::net, NcclAlgorithm::ring, protocol);
+  double inside = hop(graph_.inside, NcclAlgorithm::ring, protocol);
+  if (graph_.nodes == 1) return steps * inside;
+  if (tuning_.ring_steps == NcclRingSteps::all_alike) return steps * net;
+  int crossing = steps_of(operation_, graph_.nodes);
+  if (tuning_.ring_steps == NcclRingSteps::net_apart) {
+    if (protocol == NcclProtocol::ll) inside *= 1.8;
+  } else {
+    if (operation_ == Operation::allreduce) crossing = 2 * graph_.nodes;
+    const double posting = capability_ == 80 ? 2.0 : 1.0;  // with AMD's processors twice what it is with Intel's
+    inside = std::max(inside, protocol == NcclProtocol::simple ? 3 * posting : posting);
+  }
+  return (steps - crossing) * inside + crossing * net;
+}
+
+/// A chunk passes all ranks; where all channels are the same, chunks follow so closely that only one step counts.
+double NcclModel::rooted_hops(NcclProtocol protocol) const {
+  const LinkClass over = graph_.nodes == 1 ? graph_.inside : LinkClass::net;
+  const bool has_same_channels = rings_ == 1 || (graph_.nodes == 1 && graph_.is_switched);
+  if (has_same_channels) return hop(over, NcclAlgorithm::ring, protocol);
+  const bool is_simple = protocol == NcclProtocol::simple;
+  return graph_.ranks * hop(over, is_simple ? NcclAlgorithm::tree : NcclAlgorithm::ring, protocol);
+}
+
+double NcclModel::tree_hops(NcclProtocol protocol) const {
+  double inside = hop(graph_.inside, NcclAlgorithm::tree, protocol);
+  if (graph_.nodes > 1 && protocol == NcclProtocol::ll && tuning_.ring_steps == NcclRingSteps::net_apart) inside *= 1.8;
+  const double net = hop(LinkClass::net, NcclAlgorithm::tree, protocol);
+  return 2 * ((graph_.ranks_per_node() - 1) * inside + std::floor(std::log2(graph_.nodes)) * net);
+}
+
+bool NcclModel::is_allowed(NcclProtocol protocol) const {
+  if (protocol != NcclProtocol::ll128) return true;
+  const bool knows = capability_ == 70 || (tuning_.version != "2.5" && capability_ == 80) ||
+                     (tuning_.version == "2.18" && capability_ == 90);
+  return knows && graph_.inside == LinkClass::nvlink && (graph_.nodes == 1 || graph_.nics > 1);
+}
+
+double NcclModel::plateau(NcclProtocol protocol, Bytes size) const {
+  if (protocol != NcclProtocol::simple || graph_.nodes == 1 || operation_ != Operation::allreduce) return 1;
+  switch (tuning_.plateau) {
+    case NcclPlateau::none:
+      return 1;
+    case NcclPlateau::by_size:
+      return size.si() >= graph_.ranks / 16.0 * 65536 ? 1.9 : 1;
+    case NcclPlateau::by_size_per_channel:
+      return std::floor(size.si() / (channels() * graph_.ranks)) >= 64 ? (capability_ < 80 ? 1.9 : 1.4) : 1;
+  }
+  return 1;
+}
+
+double NcclModel::correction(NcclProtocol protocol, Bytes size) const {
+  const auto& row = tuning_.tree_correction.at(index(protocol));
+  const double units = std::floor(size.si() / 64);
+  const auto place = static_cast<std::size_t>(units < 1 ? 0 : std::floor(std::log2(units)));
+  return place < row.size() ? row.at(place) : 1;
+}
+
+NcclCost NcclModel::cost(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const {
+  const bool is_tree = algorithm == NcclAlgorithm::tree;
+  if (!is_allowed(protocol) || (is_tree && operation_ != Operation::allreduce)) return {};
+  const double base = tuning_.base.at(is_tree ? 0 : 1).at(index(protocol)) * 1e-6;
+  if (is_tree) {
+    const double rate = tree_rate(protocol) * .5 * correction(protocol, size);
+    return {Seconds(base), Seconds(1e-6 * tree_hops(protocol)), BytesPerSecond(1e9 * rate)};
+  }
+  const double rate = ring_rate(protocol) * graph_.ranks / steps_of(operation_, graph_.ranks);
+  const double hops = 1e-6 * (is_rooted(operation_) ? rooted_hops(protocol) : ring_hops(protocol));
+  const double more = plateau(protocol, size);
+  return {Seconds(base * more), Seconds(hops * more), BytesPerSecond(1e9 * rate)};
+}
+
+NcclChoice NcclModel::choose(Bytes size) const {
+  NcclChoice best;
+  Seconds least = Seconds::infinity();
+  for (const NcclAlgorithm algorithm : {NcclAlgorithm::tree, NcclAlgorithm::ring}) {
+    for (const NcclProtocol protocol : {NcclProtocol::ll, NcclProtocol::ll128, NcclProtocol::simple}) {
+      const NcclCost candidate = cost(algorithm, protocol, size);
+      if (candidate.rate == BytesPerSecond(0) || candidate.time(size) >= least) continue;
+      least = candidate.time(size);
+      best = {algorithm, protocol, channels_for(algorithm, protocol, size), candidate};
+    }
+  }
+  return best;
+}
+
+/// Every channel that the search finds is laid twice (src/graph/connect.cc: ncclTopoPostset), 32 at most.
+int NcclModel::channels() const {
+  return std::min(2 * rings_, 32);
+}
+
+/// A channel less, as long as its threads would have less than a threshold of bytes each (src/enqueue.cc).
+int NcclModel::channels_for(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const {
+  const bool is_ring = algorithm == NcclAlgorithm::ring;
+  const bool is_slow = is_ring && protocol == NcclProtocol::simple && bus_ <= 12;
+  const double threads = protocol == NcclProtocol::ll128 ? 640 : is_slow ? 256 : 512;
+  const double threshold = protocol == NcclProtocol::simple          ? 64
+                           : is_ring && protocol == NcclProtocol::ll ? 8.0 * graph_.ranks
+                                                                     : 8;
+  return static_cast<int>(std::clamp(std::floor(size.si() / (threads * threshold)), 1.0, double(channels())));
+}
+
+Seconds NcclModel::message_base() const {
+  return Seconds(1e-6 * tuning_.base.at(1).at(index(NcclProtocol::simple)));
+}
+
+Seconds NcclModel::message_hop(LinkClass over) const {
+  return Seconds(1e-6 * hop(over, NcclAlgorithm::ring, NcclProtocol::simple));
+}
+
+}  // namespace farandole

@@ -1,0 +1,79 @@
+// NCCL's cost model: what it thinks every algorithm and protocol would take, and so what it picks.
+//
+// Called by the NCCL clock, and by tests that hold it against the sources. A collective of `bytes` takes
+//
+//   base + hops + bytes / rate
+//
+// with base + hops the latency and rate the algorithm's, both of src/graph/tuning.cc
+// (simulate/library/nccl_tuning.hpp). It picks the least, trees before rings and LL before LL128 before Simple where
+// two are equal, and then as few channels as give every thread enough to do (src/enqueue.cc: getAlgoInfo). Trees are
+// for allreduce only. LL128 needs NVLinks, and from Volta on; between nodes also NICs beside the devices, taken to be
+// so where a node has several.
+#pragma once
+
+#include <string>
+
+#include "simulate/library/channel_graph.hpp"
+#include "simulate/library/nccl_tuning.hpp"
+#include "units/quantity.hpp"
+
+namespace farandole {
+
+struct NcclCost {
+  Seconds base;
+  Seconds hops;
+  BytesPerSecond rate;  // 0: not to be had
+  [[nodiscard]] Seconds time(Bytes size) const { return base + hops + size / rate; }
+};
+
+struct NcclChoice {
+  NcclAlgorithm algorithm = NcclAlgorithm::ring;
+  NcclProtocol protocol = NcclProtocol::simple;
+  int channels = 1;
+  NcclCost cost;
+};
+
+std::string name(NcclProtocol protocol);
+/// The share of what travels that is payload: 4 bytes of 8, 120 of 128, all.
+double payload_share(NcclProtocol protocol);
+
+/// The rate of one NVLink of devices of that compute capability (80: 8.0), by NVIDIA's datasheets.
+BytesPerSecond nvlink_rate(int capability);
+
+class NcclModel {
+ public:
+  NcclModel(const NcclTuning& tuning, const ChannelGraph& graph, Operation operation, int capability);
+
+  [[nodiscard]] NcclCost cost(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const;
+  [[nodiscard]] NcclChoice choose(Bytes size) const;
+  /// Of all channels together.
+  [[nodiscard]] BytesPerSecond bus_rate() const { return BytesPerSecond(1e9 * bus_); }
+  /// What a message costs that is not part of an algorithm (ncclSend and ncclRecv): Simple's.
+  [[nodiscard]] Seconds message_base() const;
+  [[nodiscard]] Seconds message_hop(LinkClass over) const;
+  [[nodiscard]] int channels() const;
+
+ private:
+  [[nodiscard]] double tree_rate(NcclProtocol protocol) const;
+  [[nodiscard]] double ring_rate(NcclProtocol protocol) const;
+  [[nodiscard]] double tree_hops(NcclProtocol protocol) const;
+  [[nodiscard]] double ring_hops(NcclProtocol protocol) const;
+  [[nodiscard]] double rooted_hops(NcclProtocol protocol) const;
+  [[nodiscard]] double ll_most() const;
+  [[nodiscard]] bool is_allowed(NcclProtocol protocol) const;
+  [[nodiscard]] double plateau(NcclProtocol protocol, Bytes size) const;
+  [[nodiscard]] double correction(NcclProtocol protocol, Bytes size) const;
+  [[nodiscard]] double hop(LinkClass over, NcclAlgorithm algorithm, NcclProtocol protocol) const;
+  [[nodiscard]] int channels_for(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const;
+
+  const NcclTuning& tuning_;
+  const ChannelGraph& graph_;
+  Operation operation_;
+  int capability_;
+  std::size_t scale_;       // in PerScale
+  std::size_t generation_;  // in PerGeneration
+  int rings_ = 1;           // distinct channels that the search finds
+  double bus_ = 0;          // GB/s
+};
+
+}  // namespace farandole

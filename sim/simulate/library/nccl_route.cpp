@@ -1,0 +1,124 @@
+#include "simulate/library/nccl_route.hpp"
+
+#include <algorithm>
+
+#include "collective/algorithms/chain.hpp"
+#include "collective/algorithms/direct.hpp"
+#include "collective/algorithms/node_tree.hpp"
+#include "collective/algorithms/ring.hpp"
+
+namespace farandole {
+namespace {
+
+Schedule schedule_of(const NcclJob& job, const NcclChoice& choice, int segments) {
+  Shape shape(job.graph.ranks, job.root);
+  shape.segments = segments;
+  shape.ranks_per_node = (job.graph.ranks + job.graph.nodes - 1) / job.graph.nodes;
+  switch (job.operation) {
+    case Operation::allreduce:
+      return choice.algorithm == NcclAlgorithm::tree ? node_tree_allreduce(shape) : ring_allreduce(shape);
+    case Operation::reduce_scatter:
+      return ring_reduce_scatter(shape);
+    case Operation::allgather:
+      return ring_allgather(shape);
+    case Operation::broadcast:
+      return chain_broadcast(shape);
+    case Operation::reduce:
+      return chain_reduce(shape);
+    default:
+      return direct_alltoall(shape);
+  }
+}
+
+/// What a hop carries in a round it takes part in, as a share of the size.
+double share_per_round(const Schedule& schedule) {
+  return 1.0 / static_cast<double>(schedule.chunks);
+}
+
+using Legs = std::vector<std::vector<RoutedSchedule::Leg>>;
+
+/// Messages of an alltoall go from device to device; all else is spread over the channels.
+ChannelWay way_between(const NcclJob& job, int from, int to) {
+  if (job.operation != Operation::alltoall) return channel_way(job.platform, job.graph, job.nvlink, from, to);
+  const Route route = job.platform.route(job.graph.device[static_cast<std::size_t>(from)],
+                                         job.graph.device[static_cast<std::size_t>(to)]);
+  return {route.links, route.paths};
+}
+
+std::vector<BytesPerSecond> capacities_of(const Platform& platform, double payload) {
+  std::vector<BytesPerSecond> capacities;
+  for (const Link& link : platform.links) capacities.push_back(link.capacity * payload);
+  return capacities;
+}
+
+/// All parts of the way cross the limit first.
+RoutedSchedule::Leg leg(int limit, const ChannelWay& way, Seconds latency,
+                        const std::vector<BytesPerSecond>& capacities) {
+  RoutedSchedule::Leg result{{}, latency, BytesPerSecond::infinity(), way.parts};
+  result.links.assign(static_cast<std::size_t>(way.parts), limit);
+  result.links.insert(result.links.end(), way.links.begin(), way.links.end());
+  std::vector<int> sorted = result.links;
+  std::ranges::sort(sorted);
+  for (auto at = sorted.begin(); at != sorted.end();) {
+    const auto end = std::upper_bound(at, sorted.end(), *at);
+    const double share = static_cast<double>(end - at) / way.parts;
+    result.narrowest = std::min(result.narrowest, capacities[static_cast<std::size_t>(*at)] / share);
+    at = end;
+  }
+  return result;
+}
+
+RoutedSchedule route_algorithm(const NcclJob& job, const NcclChoice& choice, int segments) {
+  Schedule schedule = schedule_of(job, choice, segments);
+  const int all_rounds = rounds(schedule);
+  int active = 0;
+  for (const Phase& phase : schedule.phases) active += active_repeats(phase);
+  const double filling = static_cast<double>(all_rounds) / active;
+  auto capacities = capacities_of(job.platform, payload_share(choice.protocol) * filling);
+  const BytesPerSecond limit = choice.cost.rate * (share_per_round(schedule) * all_rounds);
+  Legs legs;
+  for (const Phase& phase : schedule.phases) {
+    auto& own = legs.emplace_back();
+    for (const Transfer& transfer : phase.transfers) {
+      capacities.push_back(limit);
+      own.push_back(leg(static_cast<int>(capacities.size()) - 1, way_between(job, transfer.from, transfer.to),
+                        choice.cost.hops / all_rounds, capacities));
+    }
+  }
+  return {std::move(schedule), std::move(legs), std::move(capacities)};
+}
+
+/// A device sends to the others at most what its channels can do.
+RoutedSchedule route_messages(const NcclJob& job, const NcclModel& model, const NcclChoice& choice) {
+  Schedule schedule = schedule_of(job, choice, 1);
+  auto capacities = capacities_of(job.platform, payload_share(choice.protocol));
+  const auto limits = static_cast<int>(capacities.size());
+  capacities.resize(capacities.size() + static_cast<std::size_t>(job.graph.ranks), model.bus_rate());
+  Legs legs(schedule.phases.size());
+  const Phase none{"", {}};
+  const Phase& phase = schedule.phases.empty() ? none : schedule.phases.front();
+  for_each_transfer(schedule, phase, 0, [&](const Transfer& sent, std::size_t) {
+    const auto node = [&](int position) { return job.graph.node[static_cast<std::size_t>(position)]; };
+    const bool is_inside = node(sent.from) == node(sent.to);
+    const Seconds hop = model.message_hop(is_inside ? job.graph.inside : LinkClass::net);
+    legs[0].push_back(leg(limits + sent.from, way_between(job, sent.from, sent.to), hop, capacities));
+  });
+  return {std::move(schedule), std::move(legs), std::move(capacities)};
+}
+
+}  // namespace
+
+std::string schedule_name(const NcclJob& job, const NcclChoice& choice) {
+  return schedule_of(job, choice, 1).algorithm;
+}
+
+int nccl_segments(Bytes size) {
+  return static_cast<int>(std::clamp(size.si() / 2, 1.0, 8.0));
+}
+
+RoutedSchedule route_as_nccl(const NcclJob& job, const NcclModel& model, const NcclChoice& choice, Bytes size) {
+  if (job.operation == Operation::alltoall) return route_messages(job, model, choice);
+  return route_algorithm(job, choice, nccl_segments(size));
+}
+
+}  // namespace farandole

@@ -1,0 +1,121 @@
+#include "simulate/library/nccl_tuning.hpp"
+
+#include <limits>
+#include <vector>
+
+namespace farandole {
+namespace {
+
+constexpr double no_limit = std::numeric_limits<double>::infinity();
+constexpr PerScale no_limits{no_limit, no_limit, no_limit};
+constexpr PerGeneration unlimited{no_limits, no_limits, no_limits};
+constexpr std::array<double, 5> unlimited_operations{no_limit, no_limit, no_limit, no_limit, no_limit};
+
+// v2.5.7-1, tuning.cc: baseLat, hwLat, ll128MaxBw and ncclSetThresholds; topo.h: *_NVLINK_WIDTH. LL128 is Volta's only,
+// trees are held to 90 and 70 GB/s, and neither trees nor large rings are corrected by size.
+NcclTuning nccl_2_5() {
+  NcclTuning t;
+  t.version = "2.5";
+  t.tag = "v2.5.7-1";
+  t.base = {{{4.4, 4.4, 0}, {3.6, 3.6, 8.4}}};
+  t.hop = {
+      {{{{.5, 1.9, 28}, {.4, 2.5, 5.7}}}, {{{1.0, 1.9, 28}, {1.0, 2.5, 5.7}}}, {{{5.0, 7.5, 50}, {.9, 2.5, 6.6}}}}};
+  t.nvlink = {18, 21, 21, 21};
+  t.most_on_ampere = no_limit;
+  t.tree_share = .9;
+  t.tree_share_inside = {1 / 3.0, 7 / 9.0, 1};
+  t.tree_share_between = {1 / 3.0, 7 / 9.0, 1};
+  t.tree_per_channel = unlimited;
+  t.tree_most = {90, 70, 70};
+  t.tree_most_ll128_ampere = t.tree_most;
+  t.ring_ll128_share = 120.0 / 128;
+  t.ring_ll128_share_alone = 120.0 / 128;
+  t.ring_ll128_per_channel = unlimited_operations;
+  t.ring_ll128_hopper = no_limit;
+  t.ring_ll128_most = {113, 72, 110, 91, 100};
+  t.tree_ll128_of_ring = no_limit;
+  t.ll_third = false;
+  t.ll_most = unlimited;
+  t.ring_steps = NcclRingSteps::all_alike;
+  t.plateau = NcclPlateau::none;
+  for (auto& protocol : t.tree_correction) protocol.fill(1);
+  return t;
+}
+
+// v2.7.8-1, tuning.cc: baseLat, hwLat, ll128MaxBwPerCh, ncclTopoTuneModel, treeCorrectionFactor and
+// ncclTopoGetAlgoTime; topo.h: *_NVLINK_WIDTH.
+NcclTuning nccl_2_7() {
+  NcclTuning t = nccl_2_5();
+  t.version = "2.7";
+  t.tag = "v2.7.8-1";
+  t.base = {{{4.4, 4.4, 0}, {3.6, 10.0, 8.4}}};
+  t.hop = {
+      {{{{.52, 1.2, 28}, {.47, 1.9, 3.4}}}, {{{1.0, 1.9, 28}, {1.0, 2.5, 5.7}}}, {{{5.0, 8.5, 50}, {2.7, 4.0, 9.6}}}}};
+  t.most_on_ampere = 235;
+  t.tree_share_inside = {1 / 3.8, 7 / 9.0, 1};
+  t.tree_share_between = {1 / 3.8, .915, 1};
+  t.tree_most = {110, 110, 80};
+  t.tree_most_ll128_ampere = {130, 130, 105};
+  t.ring_ll128_share = .92;
+  t.ring_ll128_share_alone = .7;
+  t.ring_ll128_per_channel = {18.8, 12.0, 18.3, 15.2, 16.7};
+  t.ring_ll128_most = unlimited_operations;
+  t.tree_ll128_of_ring = 7 / 9.0;
+  t.ll_third = true;
+  t.ring_steps = NcclRingSteps::net_apart;
+  t.plateau = NcclPlateau::by_size;
+  t.tree_correction = {{{1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1},
+                        {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .5, .6, .6, .7, .7, .8, .9, .9, 1, 1},
+                        {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .5, .5, .6, .6, .7, .8, .9, 1}}};
+  return t;
+}
+
+// v2.10.3-1, tuning.cc: as above, with ll128MaxBwPerCh one number, llMaxBws and perChMaxTreeBws; topo.h:
+// SM*_NVLINK_WIDTH.
+NcclTuning nccl_2_10() {
+  NcclTuning t = nccl_2_7();
+  t.version = "2.10";
+  t.tag = "v2.10.3-1";
+  t.hop = {
+      {{{{.52, 1.25, 28}, {.47, 1.9, 3.4}}}, {{{1.0, 1.9, 28}, {1.0, 2.5, 5.7}}}, {{{5.0, 8.5, 28}, {2.7, 4.0, 9.6}}}}};
+  t.nvlink = {18, 22, 22, 22};
+  t.tree_share = .92;
+  t.tree_share_between = {1 / 3.8, 120.0 / 128, 1};
+  t.tree_per_channel = {{{26.5, 18.5, 10.0}, {24.0, 23.6, 17.8}, {24.0, 23.6, 17.8}}};
+  t.tree_most = no_limits;
+  t.tree_most_ll128_ampere = no_limits;
+  t.ring_ll128_per_channel = {20, 20, 20, 20, 20};
+  t.tree_ll128_of_ring = 1;
+  t.ll_most = {{{39.0, 39.0, 20.4}, {87.7, 22.5, 19.0}, {87.7, 22.5, 19.0}}};
+  t.tree_correction = {{{1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1},
+                        {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1},
+                        {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9}}};
+  return t;
+}
+
+// v2.18.6-1, tuning.cc: as above, with perChMaxRingLL128Bws, perChMaxTreeLL128Bws, Hopper's rows and getNetOverhead;
+// topo.h: SM*_NVLINK_BW. NVLink SHARP and CollNet, which need hardware of their own, are left out.
+NcclTuning nccl_2_18() {
+  NcclTuning t = nccl_2_10();
+  t.version = "2.18";
+  t.tag = "v2.18.6-1";
+  t.base = {{{6.8, 14.0, 0}, {6.6, 14.0, 8.4}}};
+  t.hop = {
+      {{{{.6, 1.25, 4}, {.6, 1.9, 3.4}}}, {{{1.0, 1.9, 6}, {1.0, 2.5, 5.7}}}, {{{5.0, 8.5, 14}, {2.7, 4.0, 14.0}}}}};
+  t.nvlink = {18, 20, 20, 20};
+  t.most_on_ampere = no_limit;
+  t.tree_per_channel = {{{26.5, 18.5, 10.0}, {24.0, 23.6, 17.8}, {38.7, 41.4, 36.0}}};
+  t.ring_ll128_hopper = 36.7;
+  t.ring_steps = NcclRingSteps::net_and_posting;
+  t.plateau = NcclPlateau::by_size_per_channel;
+  return t;
+}
+
+}  // namespace
+
+std::span<const NcclTuning> nccl_tunings() {
+  static const std::vector<NcclTuning> rows{nccl_2_5(), nccl_2_7(), nccl_2_10(), nccl_2_18()};
+  return rows;
+}
+
+}  // namespace farandole

@@ -1,0 +1,67 @@
+// What NCCL's releases say about themselves: the constants of their own cost models, as published in their sources.
+//
+// Called by simulate/library/nccl_model.cpp alone. Each row is one release's src/graph/tuning.cc (and topo.h, for the
+// rates it counts on per link) of github.com/NVIDIA/nccl at the tag it names. Latencies are microseconds and rates
+// GB/s there, and here too: these are their tables, read beside their source.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "collective/operation.hpp"
+
+namespace farandole {
+
+enum class NcclAlgorithm : std::uint8_t { tree, ring };
+enum class NcclProtocol : std::uint8_t { ll, ll128, simple };
+
+/// Of {LL, LL128, Simple}.
+using PerProtocol = std::array<double, 3>;
+/// Of {tree, ring}.
+using PerAlgorithm = std::array<PerProtocol, 2>;
+/// Of {one node, two nodes, more}.
+using PerScale = std::array<double, 3>;
+/// Of {Pascal and Volta, Ampere, Hopper}.
+using PerGeneration = std::array<PerScale, 3>;
+
+/// How the steps of a ring that cross the network are counted and what the others cost then.
+enum class NcclRingSteps : std::uint8_t {
+  all_alike,       // every step as slow as the slowest kind
+  net_apart,       // 2 (nodes - 1) of an allreduce's steps cross it; LL within nodes takes 1.8 times as long
+  net_and_posting  // 2 nodes of them cross it; the others cannot be faster than posting a send
+};
+
+/// From which size the ring's "plateau" makes Simple's latency count more.
+enum class NcclPlateau : std::uint8_t { none, by_size, by_size_per_channel };
+
+struct NcclTuning {
+  std::string version;  // "2.7"
+  std::string tag;
+  PerAlgorithm base;
+  std::array<PerAlgorithm, 3> hop;  // over NVLink, PCIe and the network
+  std::array<double, 4> nvlink;     // what one NVLink of Pascal, Volta, Ampere and Hopper is counted on
+  double most_on_ampere;            // of all channels together
+  double tree_share;                // of the channels' rate that a tree gets
+  PerProtocol tree_share_inside;    // of that, per protocol, on one node
+  PerProtocol tree_share_between;   // and on several
+  PerGeneration tree_per_channel;   // at most, each channel
+  PerScale tree_most;               // at most, all channels
+  PerScale tree_most_ll128_ampere;
+  double ring_ll128_share;
+  double ring_ll128_share_alone;                 // with less than two ranks a node
+  std::array<double, 5> ring_ll128_per_channel;  // broadcast, reduce, allgather, reduce_scatter, allreduce; at most
+  double ring_ll128_hopper;                      // on Hopper, of all five
+  std::array<double, 5> ring_ll128_most;         // all channels
+  double tree_ll128_of_ring;                     // at most, of what the ring's LL128 gets per channel
+  bool ll_third;          // LL gets a third, not a quarter, of one node's rate where nothing is summed twice
+  PerGeneration ll_most;  // all channels: by generation on one node, by {Intel, AMD, AMD} processor on several
+  NcclRingSteps ring_steps;
+  NcclPlateau plateau;
+  std::array<std::array<double, 23>, 3> tree_correction;  // by size, from 64 B on, in powers of two
+};
+
+std::span<const NcclTuning> nccl_tunings();
+
+}  // namespace farandole

@@ -1,0 +1,206 @@
+// What is timed when a collective names a library.
+#include "simulate/library/library.hpp"
+
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+#include "collective/algorithms.hpp"
+#include "simulate/library/mpi_decision.hpp"
+#include "simulate/library/nccl_model.hpp"
+#include "simulate/library_kit.hpp"
+
+namespace farandole {
+namespace {
+
+using test::dgx_a100;
+using test::in_order;
+using test::library_clock;
+
+constexpr std::array all_fidelities{Fidelity::analytic, Fidelity::flow, Fidelity::message};
+constexpr std::array nccl_operations{Operation::allreduce, Operation::reduce_scatter, Operation::allgather,
+                                     Operation::broadcast, Operation::reduce};
+
+Seconds time(LibraryClock& clock, Bytes size, int ranks) {
+  return latest(clock.finish(size, all_at(ranks, 0_s)));
+}
+
+/// What the cost model says that its own choice takes.
+Seconds modelled(const NcclTuning& tuning, const Platform& platform, int ranks, Operation operation, Bytes size,
+                 int capability) {
+  const ChannelGraph graph = survey_channels(platform, in_order(ranks), nvlink_rate(capability));
+  return NcclModel(tuning, graph, operation, capability).choose(size).cost.time(size);
+}
+
+void expect_the_models_time(const Platform& platform, int ranks, int capability) {
+  const Placement placement = in_order(ranks);
+  for (const NcclTuning& tuning : nccl_tunings()) {
+    for (const Operation operation : nccl_operations) {
+      for (const Fidelity fidelity : all_fidelities) {
+        auto clock = library_clock("nccl-" + tuning.version, operation, platform, placement, fidelity, capability);
+        // Sizes that divide evenly into the schedules' chunks.
+        for (const Bytes size : {1_KiB, 256_KiB, 64_MiB}) {
+          const Seconds expected = modelled(tuning, platform, ranks, operation, size, capability);
+          EXPECT_NEAR(time(*clock, size, ranks) / expected, 1, 1e-9)
+              << tuning.version << ' ' << name(operation) << ' ' << name(fidelity) << ' ' << size.si();
+        }
+      }
+    }
+  }
+}
+
+TEST(Library, OnAQuietSwitchedNodeNcclTakesWhatItsModelSaysAtEveryFidelity) {
+  expect_the_models_time(dgx_a100(1), 8, 80);
+}
+
+TEST(Library, OnTwoQuietNodesNcclTakesWhatItsModelSaysAtEveryFidelity) {
+  expect_the_models_time(dgx_a100(2), 16, 80);
+}
+
+TEST(Library, OnDirectlyWiredDevicesNcclTakesWhatItsModelSaysAtEveryFidelity) {
+  expect_the_models_time(test::wired_quad(2), 4, 70);
+}
+
+TEST(Library, RanksDealtRoundTheNodesAreTakenNodeByNode) {
+  const Platform platform = dgx_a100(2);
+  Placement dealt;
+  for (int rank = 0; rank < 16; ++rank) dealt.device_of_rank.push_back(rank % 2 * 8 + rank / 2);
+  dealt.nodes_used = 2;
+  auto in_turn = library_clock("nccl-2.10", Operation::allreduce, platform, dealt);
+  const Placement filling = in_order(16);
+  auto filled = library_clock("nccl-2.10", Operation::allreduce, platform, filling);
+  EXPECT_DOUBLE_EQ(time(*in_turn, 64_MiB, 16).si(), time(*filled, 64_MiB, 16).si());
+}
+
+TEST(Library, ALinkSlowerThanNcclCountsOnSlowsItDown) {
+  // NICs of 200 Gbit/s whose hosts move only 5 GB/s: 8 * 5 GB/s for 30/16 of the data, not 8 * 24.
+  Platform platform = dgx_a100(2);
+  for (Link& link : platform.links) {
+    if (link.name.starts_with("nic")) link.capacity = 5_GBps;
+  }
+  const Placement placement = in_order(16);
+  for (const Fidelity fidelity : all_fidelities) {
+    auto clock = library_clock("nccl-2.10", Operation::allreduce, platform, placement, fidelity);
+    const Seconds wait = 1.9 * 1e-6_s * (8.4 + 28 * 3.4 + 2 * 9.6);
+    EXPECT_NEAR(time(*clock, 1_GiB, 16).si(), (wait + 1_GiB * 30 / 16 / 40_GBps).si(), 1e-6) << name(fidelity);
+  }
+}
+
+TEST(Library, FlagsBesideThePayloadTakeHalfOfTheLinkUnderLl) {
+  // One NIC of 10 Gbit/s is counted on for 1.2 GB/s: LL gets .3, its flags as much again, and the link has 1.25.
+  const Platform platform = test::star(2, 10_Gbps, 0_s);
+  const Placement placement = in_order(2);
+  auto clock = library_clock("nccl-2.7", Operation::allreduce, platform, placement, Fidelity::analytic, 60);
+  EXPECT_EQ(clock->choice(1_KiB).protocol, "LL");
+  Platform slow = platform;
+  for (Link& link : slow.links) link.capacity = BytesPerSecond(.4e9);  // .2 for payload
+  auto slowed = library_clock("nccl-2.7", Operation::allreduce, slow, placement, Fidelity::analytic, 60);
+  const Seconds more = 1_KiB / BytesPerSecond(.2e9) - 1_KiB / BytesPerSecond(.3e9);
+  EXPECT_NEAR((time(*slowed, 1_KiB, 2) - time(*clock, 1_KiB, 2)).si(), more.si(), 1e-12);
+}
+
+TEST(Library, AnAlltoallGoesFromDeviceToDeviceAsSimpleMessages) {
+  // 7 blocks of 1 MiB through a port of 300 GB/s, held to the channels' 235.
+  const Platform platform = dgx_a100(1);
+  const Placement placement = in_order(8);
+  for (const Fidelity fidelity : all_fidelities) {
+    auto clock = library_clock("nccl-2.10", Operation::alltoall, platform, placement, fidelity);
+    EXPECT_EQ(clock->choice(8_MiB).algorithm, "direct");
+    EXPECT_NEAR(time(*clock, 8_MiB, 8).si(), 11.8e-6 + 7 * 1048576 / 235e9, 1e-10) << name(fidelity);
+  }
+}
+
+TEST(Library, ALateRankHoldsEverybodyUp) {
+  const Platform platform = dgx_a100(1);
+  const Placement placement = in_order(8);
+  for (const Fidelity fidelity : all_fidelities) {
+    auto clock = library_clock("nccl-2.10", Operation::allreduce, platform, placement, fidelity);
+    RankTimes start = all_at(8, 0_s);
+    start[3] = 0.01;
+    EXPECT_GT(clock->finish(64_MiB, start).minCoeff(), 0.01) << name(fidelity);
+    EXPECT_LT(latest(clock->finish(64_MiB, start)), 10_ms + time(*clock, 64_MiB, 8) * (1 + 1e-9));
+  }
+}
+
+TEST(Library, TimesGrowWithTheSizeWhereOneProtocolServes) {
+  const Platform platform = dgx_a100(2);
+  const Placement placement = in_order(16);
+  auto clock = library_clock("nccl-2.10", Operation::allreduce, platform, placement);
+  Seconds before;
+  for (Bytes size = 8_B; size <= 8_GiB; size *= 2) {
+    const Seconds now = time(*clock, size, 16);
+    EXPECT_GT(now, before) << size.si();
+    before = now;
+  }
+}
+
+TEST(Library, OneRankHasNothingToDo) {
+  const Platform platform = dgx_a100(1);
+  const Placement placement = in_order(1);
+  auto clock = library_clock("nccl-2.7", Operation::allreduce, platform, placement);
+  EXPECT_EQ(time(*clock, 1_MiB, 1), 0_s);
+}
+
+TEST(Library, AnMpiLibraryTakesWhatItsAlgorithmAndTheLaunchTake) {
+  Platform platform = test::star(16, 25_Gbps, 2_us);
+  platform.transport.launch = 3_us;
+  const Placement placement = in_order(16);
+  auto clock = library_clock("openmpi-4", Operation::allreduce, platform, placement);
+  EXPECT_EQ(clock->choice(1_MiB).algorithm, "halving_doubling");
+  const auto direct = make_collective_clock(
+      Fidelity::analytic,
+      RoutedSchedule(find_algorithm(Operation::allreduce, "halving_doubling")->build(16), platform, placement));
+  const Seconds alone = latest(direct->finish(1_MiB, all_at(16, 0_s)));
+  EXPECT_DOUBLE_EQ(time(*clock, 1_MiB, 16).si(), (alone + 3_us).si());
+}
+
+TEST(Library, OpenMpiSwitchesWhereItsDecisionsSay) {
+  using enum Operation;
+  EXPECT_EQ(openmpi_choice(allreduce, 16, 4095_B), "recursive_doubling");
+  EXPECT_EQ(openmpi_choice(allreduce, 16, 4096_B), "halving_doubling");
+  EXPECT_EQ(openmpi_choice(allreduce, 200, 64_KiB), "reduce_broadcast");
+  EXPECT_EQ(openmpi_choice(allreduce, 3, 64_KiB), "ring");
+  EXPECT_EQ(openmpi_choice(allgather, 2, 64_KiB), "ring");
+  EXPECT_EQ(openmpi_choice(allgather, 16, 1_GiB), "recursive_doubling");
+  EXPECT_EQ(openmpi_choice(allgather, 12, 1_GiB), "bruck");  // doubling is for powers of two
+  EXPECT_EQ(openmpi_choice(allgather, 32, 32 * 1024_B), "neighbor_exchange");
+  EXPECT_EQ(openmpi_choice(allgather, 32, 32 * 65536_B), "ring");
+  EXPECT_EQ(openmpi_choice(alltoall, 40, 40 * 511_B), "bruck");
+  EXPECT_EQ(openmpi_choice(alltoall, 40, 40 * 512_B), "direct");
+  EXPECT_EQ(openmpi_choice(broadcast, 20, 1_MiB), "scatter_doubling");
+  EXPECT_EQ(openmpi_choice(broadcast, 64, 1_MiB), "knomial");
+  EXPECT_EQ(openmpi_choice(reduce, 24, 4096_B), "binomial");
+  EXPECT_EQ(openmpi_choice(reduce_scatter, 16, 262144_B), "ring");
+}
+
+TEST(Library, MpichSwitchesWhereItsSelectionSays) {
+  using enum Operation;
+  EXPECT_EQ(mpich_choice(allreduce, 16, 8_B), "recursive_doubling");
+  EXPECT_EQ(mpich_choice(allreduce, 16, 60_B), "recursive_doubling");  // 15 floats for 16 ranks
+  EXPECT_EQ(mpich_choice(allreduce, 16, 64_B), "halving_doubling");
+  EXPECT_EQ(mpich_choice(broadcast, 7, 1_GiB), "binomial");
+  EXPECT_EQ(mpich_choice(broadcast, 16, 12288_B), "binomial");
+  EXPECT_EQ(mpich_choice(broadcast, 16, 524288_B), "scatter_doubling");
+  EXPECT_EQ(mpich_choice(broadcast, 16, 524289_B), "scatter_allgather");
+  EXPECT_EQ(mpich_choice(allgather, 16, 524287_B), "recursive_doubling");
+  EXPECT_EQ(mpich_choice(allgather, 12, 81919_B), "bruck");
+  EXPECT_EQ(mpich_choice(allgather, 12, 81920_B), "ring");
+  EXPECT_EQ(mpich_choice(reduce, 16, 2049_B), "scatter_gather");
+  EXPECT_EQ(mpich_choice(reduce_scatter, 16, 524288_B), "pairwise");
+  EXPECT_EQ(mpich_choice(alltoall, 8, 8 * 256_B), "bruck");
+  EXPECT_EQ(mpich_choice(alltoall, 8, 8 * 32768_B), "direct");
+  EXPECT_EQ(mpich_choice(alltoall, 4, 4 * 32769_B), "pairwise");
+}
+
+RC_GTEST_PROP(Library, WhateverAnMpiLibraryPicksIsInTheCatalogue, ()) {
+  const int ranks = *rc::gen::inRange(2, 70000);
+  const Bytes size(std::exp2(*rc::gen::inRange(0, 34)) + *rc::gen::inRange(0, 1000));
+  for (const char* mpi : {"openmpi-4", "mpich"}) {
+    for (const Operation operation : find_library(mpi)->operations) {
+      const auto choose = std::string(mpi) == "mpich" ? mpich_choice : openmpi_choice;
+      RC_ASSERT(find_algorithm(operation, choose(operation, ranks, size)) != nullptr);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace farandole

@@ -1,0 +1,139 @@
+// NCCL's cost model against what its sources say, worked out by hand.
+#include "simulate/library/nccl_model.hpp"
+
+#include <gmock/gmock.h>
+
+#include "simulate/library_kit.hpp"
+
+namespace farandole {
+namespace {
+
+using test::dgx_a100;
+using test::in_order;
+using enum NcclAlgorithm;
+using enum NcclProtocol;
+
+const NcclTuning& tuning(const std::string& version) {
+  for (const NcclTuning& row : nccl_tunings()) {
+    if (row.version == version) return row;
+  }
+  throw std::logic_error("no such version");
+}
+
+/// A model and the graph that it refers to.
+struct Modelled {
+  Modelled(const std::string& version, const Platform& platform, int ranks, Operation operation, int capability)
+      : graph(survey_channels(platform, in_order(ranks), nvlink_rate(capability))),
+        model(tuning(version), graph, operation, capability) {}
+  ChannelGraph graph;
+  NcclModel model;
+};
+
+void expect_cost(const NcclCost& cost, double base_us, double hops_us, double gigabytes_per_second) {
+  EXPECT_NEAR(cost.base.si(), base_us * 1e-6, 1e-12);
+  EXPECT_NEAR(cost.hops.si(), hops_us * 1e-6, 1e-12);
+  EXPECT_NEAR(cost.rate.si(), gigabytes_per_second * 1e9, 1);
+}
+
+TEST(NcclModel, ARingOnOneNodeCountsEveryStepOverNvlink) {
+  // 14 steps; 12 links of 22 GB/s are held to 235; a rank sends 14/8 of the data; LL128 at most 20 a channel.
+  const Modelled a100("2.10", dgx_a100(1), 8, Operation::allreduce, 80);
+  expect_cost(a100.model.cost(ring, simple, 1_GiB), 8.4, 14 * 3.4, 235 * 8 / 14.0);
+  expect_cost(a100.model.cost(ring, ll, 1_KiB), 3.6, 14 * .47, 235 / 4.0 * 8 / 14);
+  expect_cost(a100.model.cost(ring, ll128, 1_MiB), 10, 14 * 1.9, 235 * .92 * 8 / 14);
+}
+
+TEST(NcclModel, ATreeOnOneNodeIsAChainUpAndDownCorrectedBySize) {
+  // 1 KiB is 16 units of 64 B, place 4 of the table: .9 of LL's rate; .92 of 235, over 3.8, over 2.
+  const Modelled a100("2.10", dgx_a100(1), 8, Operation::allreduce, 80);
+  expect_cost(a100.model.cost(tree, ll, 1_KiB), 4.4, 2 * 7 * .52, 235 * .92 / 3.8 / 2 * .9);
+  // 1 MiB is place 14; Simple has no base of its own.
+  expect_cost(a100.model.cost(tree, simple, 1_MiB), 0, 2 * 7 * 28, 235 * .92 / 2 * .5);
+}
+
+TEST(NcclModel, StepsBetweenNodesAreCountedApartAndLargeRingsWaitOnAPlateau) {
+  // Two nodes: 30 steps, 2 of them over the network; 8 NICs of 200 Gbit/s are counted on for 24 GB/s each.
+  const Modelled pair("2.10", dgx_a100(2), 16, Operation::allreduce, 80);
+  expect_cost(pair.model.cost(ring, simple, 1_KiB), 8.4, 28 * 3.4 + 2 * 9.6, 192 * 16 / 30.0);
+  expect_cost(pair.model.cost(ring, simple, 64_KiB), 8.4 * 1.9, (28 * 3.4 + 2 * 9.6) * 1.9, 192 * 16 / 30.0);
+  expect_cost(pair.model.cost(ring, ll, 1_KiB), 3.6, 28 * .47 * 1.8 + 2 * 2.7, 22.5 * 16 / 30);
+}
+
+TEST(NcclModel, Nccl25KnowsOneLatencyAndNoLl128OnAmpere) {
+  const Modelled pair("2.5", dgx_a100(2), 16, Operation::allreduce, 80);
+  expect_cost(pair.model.cost(ring, simple, 1_GiB), 8.4, 30 * 6.6, 192 * 16 / 30.0);
+  EXPECT_EQ(pair.model.cost(ring, ll128, 1_GiB).rate, BytesPerSecond(0));
+  expect_cost(pair.model.cost(tree, simple, 1_GiB), 0, 2 * (7 * 28 + 50), 35);
+}
+
+TEST(NcclModel, Nccl218CountsPostingASendInEveryStep) {
+  // Posting takes 2 us with AMD's processors, three times that for Simple; 4 of 30 steps cross the network.
+  const Modelled pair("2.18", dgx_a100(2), 16, Operation::allreduce, 80);
+  expect_cost(pair.model.cost(ring, ll, 1_KiB), 6.6, 26 * 2.0 + 4 * 2.7, 22.5 * 16 / 30);
+  expect_cost(pair.model.cost(ring, simple, 1_KiB), 8.4, 26 * 6.0 + 4 * 14.0, 192 * 16 / 30.0);
+  expect_cost(pair.model.cost(ring, simple, 1_MiB), 8.4 * 1.4, (26 * 6.0 + 4 * 14.0) * 1.4, 192 * 16 / 30.0);
+}
+
+TEST(NcclModel, DirectlyWiredDevicesUseAllTheirLinks) {
+  // Three pairs of 2 links each: 6 channels of 21 GB/s on Volta.
+  const Modelled quad("2.7", test::wired_quad(2), 4, Operation::allreduce, 70);
+  EXPECT_FALSE(quad.graph.is_switched);
+  EXPECT_EQ(quad.graph.nvlinks, 6);
+  expect_cost(quad.model.cost(ring, simple, 1_GiB), 8.4, 6 * 3.4, 126 * 4 / 6.0);
+}
+
+TEST(NcclModel, WithoutNvlinkThereIsOneChannelOverPcie) {
+  const Modelled pci("2.7", test::two_level(1, 4, 12_GBps, 3_GBps), 4, Operation::allreduce, 60);
+  EXPECT_EQ(pci.graph.inside, LinkClass::pci);
+  expect_cost(pci.model.cost(ring, simple, 1_GiB), 8.4, 6 * 5.7, 12 * 4 / 6.0);
+  EXPECT_EQ(pci.model.choose(1_GiB).channels, 2);
+}
+
+TEST(NcclModel, ANicIsCountedOnAtTheNextRateThatTheSearchTries) {
+  // 25 Gbit/s is 3.125 GB/s: 3.
+  const Modelled star("2.7", test::star(4, 25_Gbps, 2_us), 4, Operation::allgather, 60);
+  expect_cost(star.model.cost(ring, simple, 1_GiB), 8.4, 3 * 9.6, 3 * 4 / 3.0);
+}
+
+TEST(NcclModel, ProtocolsSwitchFromLlToLl128ToSimpleAsSizesGrow) {
+  const Modelled a100("2.10", dgx_a100(1), 8, Operation::allreduce, 80);
+  EXPECT_EQ(a100.model.choose(8_B).protocol, ll);
+  EXPECT_EQ(a100.model.choose(4_MiB).protocol, ll128);
+  EXPECT_EQ(a100.model.choose(256_MiB).protocol, simple);
+  // LL128 and Simple cost the same where 36.6 + s / 123.54 = 56 + s / 134.29 (us, and s in kB): at 29.9 MB.
+  EXPECT_EQ(a100.model.choose(Bytes(29e6)).protocol, ll128);
+  EXPECT_EQ(a100.model.choose(Bytes(31e6)).protocol, simple);
+}
+
+TEST(NcclModel, TreesWinOnManyNodesUntilRingsCatchUp) {
+  const Modelled many("2.7", dgx_a100(24), 192, Operation::allreduce, 80);
+  EXPECT_EQ(many.model.choose(1_KiB).algorithm, tree);
+  EXPECT_EQ(many.model.choose(1_GiB).algorithm, ring);
+}
+
+TEST(NcclModel, ItPicksTheLeastOfAllItCosts) {
+  for (const NcclTuning& row : nccl_tunings()) {
+    const Modelled pair(row.version, dgx_a100(2), 16, Operation::allreduce, 80);
+    for (double size = 8; size < 1e10; size *= 2) {
+      const NcclChoice choice = pair.model.choose(Bytes(size));
+      for (const NcclAlgorithm algorithm : {tree, ring}) {
+        for (const NcclProtocol protocol : {ll, ll128, simple}) {
+          const NcclCost other = pair.model.cost(algorithm, protocol, Bytes(size));
+          if (other.rate == BytesPerSecond(0)) continue;
+          EXPECT_LE(choice.cost.time(Bytes(size)), other.time(Bytes(size)));
+        }
+      }
+    }
+  }
+}
+
+TEST(NcclModel, ChannelsGrowWithTheSizeUntilAllAreUsed) {
+  // A thread of LL's ring has 8 bytes a rank: 512 * 8 * 8 bytes fill a channel.
+  const Modelled a100("2.10", dgx_a100(1), 8, Operation::allreduce, 80);
+  EXPECT_EQ(a100.model.choose(8_B).channels, 1);
+  EXPECT_EQ(a100.model.choose(64_KiB).channels, 2);
+  EXPECT_EQ(a100.model.choose(1_GiB).channels, 24);
+}
+
+}  // namespace
+}  // namespace farandole
