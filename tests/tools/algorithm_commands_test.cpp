@@ -1,4 +1,9 @@
 // Algorithms on the command line: every row of the catalogue, roots, a user's own file, and pictures.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -60,6 +65,33 @@ TEST(CollectiveCommand, NamesTheNearestReleaseOfALibrary) {
   EXPECT_THAT(refused("nccl-2.21.5"), HasSubstr("did you mean \"nccl-2.18\"?"));
   EXPECT_THAT(refused("openmpi-3.1"), HasSubstr("did you mean \"openmpi-4\"?"));
   EXPECT_THAT(refused("library"), HasSubstr("known: nccl-2.5, nccl-2.7"));
+}
+
+/// From 64 MiB on, where the rates of datasheets and NCCL's tables tell; nothing is fitted to these tables.
+TEST(CollectiveCommand, PredictsPublishedTablesOfLargeAllreducesWithinAThird) {
+  const Workplace place;
+  int tables = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(FARANDOLE_SOURCE_DIR "/scenarios/published/collectives")) {
+    if (entry.path().extension() != ".json") continue;
+    std::ifstream in(entry.path());
+    const json table = json::parse(in);
+    const json& points = table.at("points");
+    const std::string arguments = "collective -b 4 -e 1G --fidelity analytic --format json --topology " +
+                                  table.at("topology").get<std::string>() + " --algorithm " +
+                                  table.at("library").get<std::string>() + " --ranks " +
+                                  std::to_string(points.at(0).at("ranks").get<int>());
+    const json predicted = json::parse(place.farandole(arguments).out).at("points");
+    for (const json& point : points) {
+      if (point.at("bytes") < 64 << 20) continue;
+      const auto same =
+          std::ranges::find_if(predicted, [&](const json& p) { return p.at("bytes") == point.at("bytes"); });
+      const double error = same->at("seconds").get<double>() / point.at("seconds").get<double>() - 1;
+      EXPECT_LT(std::abs(error), 0.33) << entry.path() << ' ' << point.at("bytes");
+    }
+    ++tables;
+  }
+  EXPECT_EQ(tables, 3);
 }
 
 TEST(CollectiveCommand, ReportsBusBandwidthWithTheFactorsOfNcclTests) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <set>
 #include <string>
@@ -134,17 +135,18 @@ ChannelWay over_own_nvlinks(const Platform& platform, const Locals& locals, int 
   return way;
 }
 
-/// Side by side over every NIC of the sending node that its devices use, in equal shares.
+/// Side by side over every NIC of the sending node that its devices use, in equal shares: as many devices send as there
+/// are NICs, each through the ones it is near.
 ChannelWay over_all_nics(const Platform& platform, const ChannelGraph& graph, int from, int to) {
   const auto [begin, end] = node_range(graph, from);
   const auto [other, other_end] = node_range(graph, to);
-  std::set<int> used;
+  std::map<int, std::size_t> senders;  // by the first of their NICs
   std::vector<Route> rails;
   int paths = 1;
   for (int i = 0; i < end - begin; ++i) {
     const int device = graph.device[static_cast<std::size_t>(begin + i)];
-    const int local = device % platform.devices_per_node;
-    if (!used.insert(platform.node.nics_of_device[static_cast<std::size_t>(local)].front()).second) continue;
+    const auto& own = platform.node.nics_of_device[static_cast<std::size_t>(device % platform.devices_per_node)];
+    if (senders[own.front()]++ >= own.size()) continue;
     const int peer = graph.device[static_cast<std::size_t>(other + i % (other_end - other))];
     rails.push_back(platform.route(device, peer));
     paths = std::lcm(paths, rails.back().paths);
