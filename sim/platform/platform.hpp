@@ -30,6 +30,16 @@ struct Route {
   int paths = 1;
 };
 
+/// What a message costs by its size: a small one is copied on its way, a large one waits for a handshake first.
+struct MessageCost {
+  Bytes rendezvous_from = Bytes::infinity();
+  Seconds rendezvous;                                      // from that size on
+  BytesPerSecond eager_rate = BytesPerSecond::infinity();  // at which smaller ones are copied
+
+  /// Never less for a longer message.
+  [[nodiscard]] Seconds of(Bytes size) const { return size < rendezvous_from ? size / eager_rate : rendezvous; }
+};
+
 /// What the communication software adds to the wires, the same for every message.
 struct Transport {
   std::string name;
@@ -41,6 +51,7 @@ struct Transport {
   // At which a receiver adds what it has received to its own, once it is there; infinite: at no cost.
   BytesPerSecond reduce_rate = BytesPerSecond::infinity();
   std::string library;  // that picks algorithms where a collective asks for "library"; may be empty
+  MessageCost message;
 };
 
 struct Platform {

@@ -7,6 +7,21 @@
 namespace farandole {
 namespace {
 
+MessageCost read_message_cost(Section& section) {
+  MessageCost cost;
+  cost.eager_rate = section.optional<BytesPerSecond>("eager_rate", cost.eager_rate);
+  if (const auto value = section.maybe("rendezvous")) {
+    Section rendezvous = sourced(*value);
+    cost.rendezvous_from = rendezvous.required<Bytes>("from");
+    cost.rendezvous = rendezvous.required<Seconds>("latency");
+    rendezvous.finish();
+    if (cost.rendezvous < cost.rendezvous_from / cost.eager_rate) {
+      value->fail("a handshake that takes at least as long as copying that many bytes does");
+    }
+  }
+  return cost;
+}
+
 Transport read_transport(const Value& value) {
   Section section = sourced(value);
   Transport transport;
@@ -17,7 +32,11 @@ Transport read_transport(const Value& value) {
   transport.library = section.optional<std::string>("library", "");
   transport.control_latency = section.optional<Seconds>("control_latency", Seconds(0));
   transport.reduce_rate = section.optional<BytesPerSecond>("reduce_rate", BytesPerSecond::infinity());
+<<<<<<< HEAD
   transport.eager_sends = section.optional<bool>("eager_sends", false);
+=======
+  transport.message = read_message_cost(section);
+>>>>>>> 81fcc73 (What a message costs by its size: eager copies and the handshake of large ones; an assumed efficiency per scenario)
   section.finish();
   return transport;
 }

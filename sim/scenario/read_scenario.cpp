@@ -55,6 +55,12 @@ WorkloadSpec read_workload(const Value& where, const Catalogue& catalogue, const
   }
   if (const auto optimizer = section.maybe("optimizer")) workload.optimizer = read_optimizer(*optimizer);
   if (const auto precision = section.maybe("precision")) workload.precision = read_precision(*precision);
+  if (const auto efficiency = section.maybe("assumed_efficiency")) {
+    workload.assumed_efficiency = read<Fraction>(*efficiency).value;
+    if (!(*workload.assumed_efficiency > 0 && *workload.assumed_efficiency <= 1)) {
+      efficiency->fail("a percentage above 0 % and up to 100 %");
+    }
+  }
   workload.host_dispatch = read_host_dispatch(section.maybe("host_dispatch"), device);
   section.finish();
   return workload;
@@ -208,6 +214,8 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   const Value platform = section.child("platform");
   scenario.platform = read_platform(platform, catalogue, launch, topology);
   scenario.workload = read_workload(workload, catalogue, scenario.platform.device);
+  Device& device = scenario.platform.device;
+  device.assumed_efficiency = scenario.workload.assumed_efficiency.value_or(device.assumed_efficiency);
   if (launch.line) scenario.ignored = launch.line->ignored;
   scenario.strategy = read_strategy_of(section.child("strategy"), launch);
   make_room(scenario.strategy, topology, platform, scenario.platform);

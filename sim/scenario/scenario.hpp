@@ -31,7 +31,8 @@ struct WorkloadSpec {
   Model model;
   int batch_per_rank = 64;
   Precision precision = Precision::fp32;
-  std::optional<Seconds> host_dispatch;  // empty: the host does not run ahead of the device
+  std::optional<double> assumed_efficiency;  // instead of the device's
+  std::optional<Seconds> host_dispatch;      // empty: the host does not run ahead of the device
   Optimizer optimizer{"momentum", 1};
   int global_batch = 0;  // shared by all ranks, as strong scaling has it; 0: every rank has its batch
 };

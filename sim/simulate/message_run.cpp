@@ -154,12 +154,14 @@ void MessageClock::Run::start(int transfer, Bytes bytes) {
   in_flight_[index] = bytes;
   sent_ += bytes;
   ++flows_;
+  const Seconds cost = clock_.routed_.message_cost().of(bytes);
   if (repeat == 0 || !receivers_move(schedule_.phases[phase])) {
-    network_.start(clock_.routes_[index], clock_.routed_.legs(phase)[position].latency, bytes, first_tag_ + transfer);
+    network_.start(clock_.routes_[index], clock_.routed_.legs(phase)[position].latency + cost, bytes,
+                   first_tag_ + transfer);
     return;
   }
   const RoutedSchedule::Leg leg = clock_.routed_.leg(phase, position, repeat);
-  network_.start(clock_.route_over(leg), leg.latency, bytes, first_tag_ + transfer);
+  network_.start(clock_.route_over(leg), leg.latency + cost, bytes, first_tag_ + transfer);
 }
 
 bool MessageClock::Run::send_next(int transfer) {

@@ -28,6 +28,7 @@ RoutedSchedule::RoutedSchedule(Schedule schedule, const Platform& platform, cons
   capacities_.reserve(platform.links.size());
   for (const Link& link : platform.links) capacities_.push_back(link.capacity);
   legs_.reserve(schedule_.phases.size());
+  message_cost_ = platform.transport.message;
   for (const Phase& phase : schedule_.phases) {
     auto& legs = legs_.emplace_back();
     legs.reserve(transfers_per_round(phase));

@@ -30,16 +30,21 @@ class RoutedSchedule {
   };
 
   /// From its parts: legs per phase and transfer, and the capacities of the links they name.
-  RoutedSchedule(Schedule schedule, std::vector<std::vector<Leg>> legs, std::vector<BytesPerSecond> capacities)
-      : schedule_(std::move(schedule)), legs_(std::move(legs)), capacities_(std::move(capacities)) {}
+  RoutedSchedule(Schedule schedule, std::vector<std::vector<Leg>> legs, std::vector<BytesPerSecond> capacities,
+                 MessageCost message_cost = {})
+      : schedule_(std::move(schedule)),
+        legs_(std::move(legs)),
+        capacities_(std::move(capacities)),
+        message_cost_(message_cost) {}
 
   /// Likewise, with a function that knows the legs of later repeats where receivers move.
   using LaterLeg = std::function<Leg(std::size_t phase, std::size_t index, int repeat)>;
   RoutedSchedule(Schedule schedule, std::vector<std::vector<Leg>> legs, std::vector<BytesPerSecond> capacities,
-                 LaterLeg later)
+                 LaterLeg later, MessageCost message_cost)
       : schedule_(std::move(schedule)),
         legs_(std::move(legs)),
         capacities_(std::move(capacities)),
+        message_cost_(message_cost),
         later_(std::move(later)) {}
 
   [[nodiscard]] const Schedule& schedule() const { return schedule_; }
@@ -54,13 +59,16 @@ class RoutedSchedule {
   [[nodiscard]] int parts() const;
   /// What it was laid onto; null for what was made from parts, and where receivers have no steps.
   [[nodiscard]] const std::pair<Platform, Placement>* where() const { return where_.get(); }
+  /// Beside its leg's latency.
+  [[nodiscard]] const MessageCost& message_cost() const { return message_cost_; }
 
  private:
   [[nodiscard]] Leg between(const Platform& platform, const Placement& placement, const Transfer& transfer) const;
 
   Schedule schedule_;
   std::vector<std::vector<Leg>> legs_;
-  std::vector<BytesPerSecond> capacities_;                       // per link of the platform
+  std::vector<BytesPerSecond> capacities_;  // per link of the platform
+  MessageCost message_cost_;
   std::shared_ptr<const std::pair<Platform, Placement>> where_;  // kept only where receivers have steps
   LaterLeg later_;
   bool eager_sends_ = false;

@@ -194,7 +194,8 @@ TransferCosts transfer_costs(const RoutedSchedule& routed, std::size_t phase, in
   TransferCosts costs{Eigen::ArrayXd(transfers), Eigen::ArrayXd(transfers)};
   for (Eigen::Index t = 0; t < transfers; ++t) {
     const Bytes length = bytes[static_cast<std::size_t>(t)];
-    const double sending = messages[t] * rates.latency[t] + length.si() * rates.inverse_rate[t];
+    const Seconds each = Seconds(rates.latency[t]) + routed.message_cost().of(length / messages[t]);
+    const double sending = messages[t] * each.si() + length.si() * rates.inverse_rate[t];
     costs.sending[t] = length > Bytes(0) ? sending : 0;
     costs.reducing[t] = (length / routed.legs(phase)[static_cast<std::size_t>(t)].reduce_rate).si();
   }

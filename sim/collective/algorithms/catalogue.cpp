@@ -22,10 +22,12 @@
 #include "collective/algorithms/torus.hpp"
 
 namespace farandole {
+namespace {
 
-std::span<const Algorithm> algorithms() {
-  using enum Operation;
-  static const std::vector<Algorithm> rows{
+using enum Operation;
+
+std::vector<Algorithm> allreduces_and_reduce_scatters() {
+  return {
       {allreduce, "ring", "reduce-scatter, then allgather, both around one ring; bandwidth-optimal", ring_allreduce},
       {allreduce, "segmented_ring", "the ring, its reduce-scatter segment by segment", segmented_ring_allreduce},
       {allreduce, "hierarchical", "within the node, a ring between nodes, within the node", hierarchical_allreduce},
@@ -44,6 +46,11 @@ std::span<const Algorithm> algorithms() {
       {reduce_scatter, "direct", "everybody sends everybody his block at once", direct_reduce_scatter},
       {reduce_scatter, "pairwise", "in round i to the rank i + 1 ahead", pairwise_reduce_scatter},
       {reduce_scatter, "reduce_then_scatter", "a binomial reduce, then a binomial scatter", reduce_then_scatter},
+  };
+}
+
+std::vector<Algorithm> all_others() {
+  return {
       {allgather, "ring", "once around one ring", ring_allgather},
       {allgather, "recursive_doubling", "all that is held at distance 1, 2, 4, ...", recursive_doubling_allgather},
       {allgather, "bruck", "log2 n rounds for any number of ranks", bruck_allgather},
@@ -76,6 +83,17 @@ std::span<const Algorithm> algorithms() {
       {parameter_server, "colocated", "every rank works, and ranks 0 .. servers-1 serve too",
        colocated_parameter_servers},
   };
+}
+
+std::vector<Algorithm> joined(std::vector<Algorithm> rows, const std::vector<Algorithm>& more) {
+  rows.insert(rows.end(), more.begin(), more.end());
+  return rows;
+}
+
+}  // namespace
+
+std::span<const Algorithm> algorithms() {
+  static const std::vector<Algorithm> rows = joined(allreduces_and_reduce_scatters(), all_others());
   return rows;
 }
 

@@ -73,8 +73,8 @@ Folding Quotient::read() {
   schedule_.copies = whole.copies;
   for (std::size_t phase = 0; phase < whole.phases.size(); ++phase) add_phase(phase);
   add_links();
-  return {RoutedSchedule(std::move(schedule_), std::move(legs_), std::move(capacities_)), std::move(class_of_rank_),
-          std::move(class_of_transfer_)};
+  return {RoutedSchedule(std::move(schedule_), std::move(legs_), std::move(capacities_), routed_.message_cost()),
+          std::move(class_of_rank_), std::move(class_of_transfer_)};
 }
 
 int Quotient::add_ranks() {

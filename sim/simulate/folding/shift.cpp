@@ -131,7 +131,8 @@ std::optional<Folding> fold_by_shift(const RoutedSchedule& routed) {
   std::vector<BytesPerSecond> capacities = kept->orbits.capacities();
   RoutedSchedule quotient(
       std::move(schedule), std::move(legs), std::move(capacities),
-      [kept](std::size_t phase, std::size_t index, int repeat) { return kept->leg(phase, index, repeat); });
+      [kept](std::size_t phase, std::size_t index, int repeat) { return kept->leg(phase, index, repeat); },
+      routed.message_cost());
   return Folding{std::move(quotient), std::move(class_of_rank), std::move(class_of_transfer)};
 }
 
