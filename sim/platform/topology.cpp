@@ -33,7 +33,7 @@ BytesPerSecond Topology::LinkRate::effective() const {
 }
 
 NodeLayout layout_of(const Topology& topology) {
-  return {topology.devices_per_node, topology.nodes, 0};
+  return {topology.devices_per_node, topology.nodes, topology.nodes_per_group};
 }
 
 Platform build(const Topology& topology, int nodes, const Value& where) {

@@ -74,6 +74,7 @@ struct Topology {
   LinkRate nic;
   std::vector<std::string> nics_at{"socket0"};  // the part of the node each NIC is plugged into
   NetworkPlan network;
+  int nodes_per_group = 0;  // node n is in group n / nodes_per_group; 0: there are none
   Transport transport;
   std::string device;
   std::string measurements;
@@ -98,6 +99,8 @@ Platform build_for(const Topology& topology, const Placement& placement, const V
 struct TopologyKind {
   /// Reads the file's key "network", which says what is particular to the kind; nodes and NICs have been read already.
   NetworkPlan (*read)(Section& file, const Topology& topology);
+  /// Nodes of a leaf or a group; null where all stand together.
+  int (*nodes_per_group)(const Value& network) = nullptr;
 };
 /// The catalogue of topology kinds.
 std::span<const Entry<TopologyKind>> topology_kinds();

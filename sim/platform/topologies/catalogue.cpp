@@ -4,6 +4,7 @@
 #include "platform/topologies/dragonfly.hpp"
 #include "platform/topologies/fat_tree.hpp"
 #include "platform/topologies/graph.hpp"
+#include "platform/topologies/groups.hpp"
 #include "platform/topologies/star.hpp"
 #include "platform/topologies/torus.hpp"
 #include "platform/topology.hpp"
@@ -13,11 +14,15 @@ namespace farandole {
 std::span<const Entry<TopologyKind>> topology_kinds() {
   static const std::array<Entry<TopologyKind>, 6> table{{
       {"star", "nodes around one non-blocking switch", {read_star}},
-      {"leaf_spine", "leaf switches, all joined by spine switches; oversubscription, rails", {read_leaf_spine}},
-      {"fat_tree", "switches in any number of levels; oversubscription, rails", {read_fat_tree}},
+      {"leaf_spine",
+       "leaf switches, all joined by spine switches; oversubscription, rails",
+       {read_leaf_spine, nodes_of_leaf_spine_leaf}},
+      {"fat_tree",
+       "switches in any number of levels; oversubscription, rails",
+       {read_fat_tree, nodes_of_fat_tree_leaf}},
       {"dragonfly",
        "groups of routers, all joined, as Cray Aries; adaptive over shortest and other ways",
-       {read_dragonfly}},
+       {read_dragonfly, nodes_of_dragonfly_group}},
       {"torus", "routers in a grid of any dimensions, each joined to its neighbours", {read_torus}},
       {"graph", "hosts, switches and cables listed one by one, or in a Graphviz file", {read_graph}},
   }};
