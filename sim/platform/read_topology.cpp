@@ -32,11 +32,8 @@ Transport read_transport(const Value& value) {
   transport.library = section.optional<std::string>("library", "");
   transport.control_latency = section.optional<Seconds>("control_latency", Seconds(0));
   transport.reduce_rate = section.optional<BytesPerSecond>("reduce_rate", BytesPerSecond::infinity());
-<<<<<<< HEAD
   transport.eager_sends = section.optional<bool>("eager_sends", false);
-=======
   transport.message = read_message_cost(section);
->>>>>>> 81fcc73 (What a message costs by its size: eager copies and the handshake of large ones; an assumed efficiency per scenario)
   section.finish();
   return transport;
 }
