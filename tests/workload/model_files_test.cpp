@@ -63,7 +63,9 @@ TEST(ModelFiles, EveryFileLoadsIsNamedAsItsModelAndHasItsTotalsWrittenDownHere) 
     EXPECT_EQ(summary.name, file.stem().string());
     EXPECT_EQ(summary.file, file);
     // torchvision has no network for MNIST.
-    if (!summary.name.starts_with("mnist")) EXPECT_EQ(summary.variants.front().variant, "torchvision") << file;
+    if (!summary.name.starts_with("mnist")) {
+      EXPECT_EQ(summary.variants.front().variant, "torchvision") << file;
+    }
     variants += summary.variants.size();
   }
   EXPECT_EQ(variants, published().size());
