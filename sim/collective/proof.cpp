@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "collective/apply.hpp"
+#include "collective/carry_out.hpp"
 #include "collective/specification.hpp"
 #include "collective/symbolic_state.hpp"
 
@@ -108,23 +108,7 @@ std::optional<std::string> disprove(const Schedule& schedule) {
 }
 
 void execute(const Schedule& schedule, std::vector<IntegerVector>& buffers) {
-  const auto length = static_cast<double>(buffers.front().size());
-  const ChunkSizes sizes(Bytes(schedule.operation == Operation::alltoall ? length / schedule.ranks : length), schedule);
-  for (IntegerVector& buffer : buffers) buffer = buffer.replicate(schedule.copies, 1).eval();
-  const auto segment = [&](int rank, Chunk chunk) {
-    const Eigen::Index begin = begin_of(sizes, chunk);
-    return buffers[static_cast<std::size_t>(rank)].segment(begin, begin_of(sizes, chunk + 1) - begin);
-  };
-  apply_all(
-      schedule, [&](int rank, Chunk chunk) { return IntegerVector(segment(rank, chunk)); },
-      [&](int rank, Chunk chunk, const IntegerVector& value, Action action) {
-        if (action == Action::reduce) {
-          segment(rank, chunk) += value;
-        } else {
-          segment(rank, chunk) = value;
-        }
-      });
-  for (IntegerVector& buffer : buffers) buffer.conservativeResize(buffer.size() / schedule.copies);
+  carry_out(schedule, buffers);
 }
 
 std::optional<std::string> disprove_numerically(const Schedule& schedule, int size, std::uint64_t seed) {

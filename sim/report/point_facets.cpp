@@ -10,6 +10,7 @@ std::vector<Facet<TrainingPoint>> training_facets() {
       {"platform", [](const Point& p) { return p.platform; }},
       {"strategy", [](const Point& p) { return p.strategy; }},
       {"mode", [](const Point& p) { return p.mode; }},
+      {"strategy options", [](const Point& p) { return p.strategy_options; }},
       {"algorithm", [](const Point& p) { return p.algorithm; }},
       {"precision", [](const Point& p) { return p.precision; }},
       {"batch per rank", [](const Point& p) { return std::to_string(p.batch_per_rank); }, Align::right},

@@ -82,6 +82,14 @@ void add_explanation(Record& record, const Explanation& explanation) {
   record["what_ifs"] = std::move(what_ifs);
 }
 
+Record to_record(const Learning& learning) {
+  Record record{{"problem", learning.problem}, {"start_loss", finite(learning.start_loss, "start_loss")}};
+  for (const double weight : learning.weights) record["weights"].push_back(finite(weight, "weights"));
+  for (const double loss : learning.loss) record["loss"].push_back(finite(loss, "loss"));
+  for (const Seconds at : learning.seconds) record["seconds"].push_back(finite(at.si(), "seconds"));
+  return record;
+}
+
 }  // namespace
 
 double finite(double number, std::string_view key) {
@@ -109,12 +117,14 @@ Record to_record(const TrainingPoint& point) {
                 {"precision", point.precision},
                 {"compute_source", point.compute_source},
                 {"collectives_per_iteration", point.collectives_per_iteration},
+                {"strategy_options", point.strategy_options},
                 {"gradient_bytes", size_in_bytes(point.gradient_bytes, "gradient_bytes")},
                 {"folded", point.folded},
                 {"mean_staleness", finite(point.mean_staleness, "mean_staleness")},
                 {"memory", to_record(point.memory)}};
   if (point.run) record["run"] = to_record(*point.run);
   if (point.explanation) add_explanation(record, *point.explanation);
+  if (point.learning) record["learning"] = to_record(*point.learning);
   return record;
 }
 

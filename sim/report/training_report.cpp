@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "report/explanation_report.hpp"
+#include "report/learning_table.hpp"
 #include "report/point_facets.hpp"
 #include "report/record.hpp"
 #include "units/format.hpp"
@@ -80,6 +81,7 @@ void write_table(std::ostream& out, const Heading& heading, Points points) {
       .write(out);
   write_whole_runs(out, points);
   write_explanations(out, points);
+  write_learning(out, facets, points);
 }
 
 }  // namespace
@@ -92,7 +94,7 @@ void write_training(std::ostream& out, Format format, const Heading& heading, Po
     case Format::json:
       return write_json(out, heading, records);
     case Format::csv:
-      return write_csv(out, to_record(TrainingPoint{}), records);
+      return write_csv(out, points.empty() ? to_record(TrainingPoint{}) : records.front(), records);
   }
 }
 

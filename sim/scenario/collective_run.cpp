@@ -7,6 +7,7 @@
 
 #include <fmt/ranges.h>
 
+#include "collective/bus_factor.hpp"
 #include "collective/specification.hpp"
 #include "simulate/collective_clock.hpp"
 #include "simulate/fluid_network.hpp"
@@ -25,35 +26,6 @@ double largest_share(const ServerRequest& request, int servers) {
     all += bytes;
   }
   return all > 0 ? largest / all : 1.0 / servers;
-}
-
-/// What the busiest parameter server sends: its sums to every worker, and what it contributes to others.
-double bus_factor_of_servers(const Schedule& schedule, double share) {
-  const int workers = schedule.ranks - schedule.first_worker;
-  return schedule.first_worker > 0 ? std::max(workers * share, 1.0) : (workers - 1) * share + 1 - share;
-}
-
-/// nccl-tests' bus bandwidth factor: what the slowest link carries per byte of the size.
-double bus_factor(const CollectiveRequest& request, const Schedule& schedule) {
-  const double others = static_cast<double>(schedule.ranks - 1) / schedule.ranks;
-  switch (schedule.operation) {
-    case Operation::allreduce:
-      return 2 * others;
-    case Operation::reduce_scatter:
-    case Operation::allgather:
-    case Operation::alltoall:
-    case Operation::gather:
-    case Operation::scatter:
-      return others;
-    case Operation::broadcast:
-    case Operation::reduce:
-      return 1;
-    case Operation::barrier:
-      return 0;
-    case Operation::parameter_server:
-      return bus_factor_of_servers(schedule, largest_share(request.parameter_server, schedule.servers));
-  }
-  return 1;
 }
 
 /// As many as make keys of at most the size that is asked for, or that the algorithm has.
@@ -87,7 +59,7 @@ CollectivePoint point(const CollectiveRequest& request, const Schedule& schedule
           size,
           time,
           bandwidth,
-          bandwidth * bus_factor(request, schedule),
+          bandwidth * bus_factor(schedule, largest_share(request.parameter_server, schedule.servers)),
           name(fidelity),
           folded,
           request.root,

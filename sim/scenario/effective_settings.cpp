@@ -103,6 +103,11 @@ Settings effective_settings(const Scenario& scenario) {
   for (const auto& [operation, use] : scenario.libraries) {
     settings["collectives." + name(operation)] = use.library->name;
   }
+  if (scenario.learning) {
+    settings["learning.problem"] = scenario.learning->kind;
+    settings["learning.learning_rate"] = fmt::format("{}", scenario.learning->learning_rate);
+    settings["learning.epochs"] = fmt::format("{}", scenario.learning->epochs);
+  }
   if (scenario.fidelity != Fidelity::analytic) {
     for (const auto& [name, value] : simgrid_settings()) settings["simgrid." + name] = value;
   }

@@ -10,6 +10,7 @@
 #include "platform/launch_line.hpp"
 #include "scenario/fit_memory.hpp"
 #include "scenario/read_effects.hpp"
+#include "scenario/read_learning.hpp"
 #include "scenario/scenario.hpp"
 
 namespace farandole {
@@ -238,6 +239,7 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   }
   read_measure(section.maybe("measure"), scenario);
   if (const auto run = section.maybe("run")) scenario.run = read_run(*run, scenario.samples_per_step());
+  if (const auto learning = section.maybe("learning")) scenario.learning = read_learning(*learning, scenario);
   section.finish();
   refuse_what_does_not_fit(scenario, workload);
   return scenario;

@@ -6,6 +6,7 @@
 
 #include "scenario/effective_settings.hpp"
 #include "scenario/explain.hpp"
+#include "scenario/learning_run.hpp"
 #include "scenario/sweep.hpp"
 #include "scenario/train.hpp"
 #include "scenario/whole_run.hpp"
@@ -76,6 +77,7 @@ class Runner {
  private:
   static TrainingPoint point(const Scenario& scenario, Timeline* timeline) {
     TrainingPoint point = train(scenario, timeline);
+    if (scenario.learning) point.learning = learn(scenario);
     point.scaling_efficiency = single_rank_share(scenario) / point.iteration;
     // Servers update for their workers, and without a barrier nobody waits for the slowest.
     if (!scenario.strategy.servers && !may_scale_beyond_its_ranks(scenario) && point.scaling_efficiency > 1 + 1e-9) {

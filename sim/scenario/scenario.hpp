@@ -7,11 +7,13 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "collective/algorithms.hpp"
+#include "learning/problem.hpp"
 #include "platform/placement.hpp"
 #include "platform/platform.hpp"
 #include "scenario/catalogue.hpp"
@@ -52,6 +54,13 @@ struct Mechanisms {
   bool contention = true;
 };
 
+struct LearningSpec {
+  std::string kind;
+  NumericProblem problem;
+  double learning_rate = 0.01;
+  int epochs = 1;
+};
+
 struct Scenario {
   std::string name;
   WorkloadSpec workload;
@@ -62,6 +71,7 @@ struct Scenario {
   EffectsSpec effects;
   std::optional<RunSpec> run;
   Mechanisms mechanisms;
+  std::shared_ptr<const LearningSpec> learning;  // null: nothing is trained on numbers
   Measure measure;
   std::uint64_t seed = 1;
   int seeds = 1;  // runs with `seed`, seed + 1, ..., taken together

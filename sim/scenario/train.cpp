@@ -4,6 +4,9 @@
 #include <numeric>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "scenario/apply_effects.hpp"
 #include "scenario/fit_memory.hpp"
 #include "simulate/collective_clocks.hpp"
@@ -26,17 +29,21 @@ Job job_of(const Scenario& scenario, const ComputeTimes& times) {
                      scenario.strategy.accumulation);
 }
 
-CollectiveClocks clocks_of(const Scenario& scenario, const Placement& placement) {
-  Platform platform = platform_of(scenario);
+Schedule build_schedule(const Scenario& scenario, const Placement& placement, Operation operation) {
   Shape shape(static_cast<int>(placement.device_of_rank.size()));
-  shape.ranks_per_node = placement.ranks_per_node(platform.devices_per_node);
-  return CollectiveClocks([&scenario, platform = std::move(platform), placement,
-                           shape](Operation operation) -> std::unique_ptr<CollectiveClock> {
+  shape.ranks_per_node = placement.ranks_per_node(scenario.platform.platform.devices_per_node);
+  const bool is_fixed = !scenario.libraries.contains(operation);
+  return (is_fixed ? scenario.collectives.at(operation) : *find_algorithm(operation, "ring")).build(shape);
+}
+
+CollectiveClocks clocks_of(const Scenario& scenario, const Placement& placement) {
+  return CollectiveClocks([&scenario, platform = platform_of(scenario),
+                           placement](Operation operation) -> std::unique_ptr<CollectiveClock> {
     if (const auto found = scenario.libraries.find(operation); found != scenario.libraries.end()) {
       const LibraryJob job{platform, placement, operation, 0, found->second.compute_capability};
       return make_library_clock(*found->second.library, job, scenario.fidelity, scenario.folding);
     }
-    RoutedSchedule routed(scenario.collectives.at(operation).build(shape), platform, placement);
+    RoutedSchedule routed(build_schedule(scenario, placement, operation), platform, placement);
     auto alone = scenario.mechanisms.contention ? std::nullopt : uncontended(routed);
     return make_collective_clock(scenario.fidelity, alone ? std::move(*alone) : std::move(routed), scenario.folding);
   });
@@ -62,8 +69,10 @@ Measure whole_periods(Measure measure, int period) {
   return measure;
 }
 
-TrainingRun run(const Scenario& scenario, const Job& job, const Variability& variability, const Placement& placement,
-                std::optional<InputPipeline> input, Timeline* timeline) {
+/// What `use(simulation)` gives.
+template <class Use>
+auto simulate(const Scenario& scenario, const Job& job, const Variability& variability, const Placement& placement,
+              std::optional<InputPipeline> input, Timeline* timeline, Use use) {
   CollectiveClocks clocks = clocks_of(scenario, placement);
   const StrategySite site = site_of(scenario, job, placement, timeline);
   const auto strategy = scenario.strategy.make(site);
@@ -72,27 +81,39 @@ TrainingRun run(const Scenario& scenario, const Job& job, const Variability& var
       site.ranks, scenario.platform.platform.transport.launch* scenario.mechanisms.latency, timeline);
   if (input) simulation.feed_from(*input);
   simulation.take_from_compute(scenario.effects.communication_compute_share);
-  return run_training(simulation, job, whole_periods(scenario.measure, scenario.strategy.period));
+  return use(simulation);
+}
+
+TrainingRun run(const Scenario& scenario, const Job& job, const Variability& variability, const Placement& placement,
+                std::optional<InputPipeline> input, Timeline* timeline) {
+  return simulate(scenario, job, variability, placement, std::move(input), timeline, [&](Simulation& simulation) {
+    return run_training(simulation, job, whole_periods(scenario.measure, scenario.strategy.period));
+  });
+}
+
+/// What `use(site)` gives.
+template <class Use>
+auto with_server_site(const Scenario& scenario, const Job& job, const Variability& variability, Timeline* timeline,
+                      Use use) {
+  const PlatformSpec& spec = scenario.platform;
+  const Platform platform = platform_of(scenario);
+  return use(ServerSite{job, *scenario.strategy.servers, platform, spec.placement, variability,
+                        spec.device.memory_bandwidth * scenario.mechanisms.copy_rate, scenario.fidelity,
+                        scenario.folding, timeline});
 }
 
 TrainingRun run_with_servers(const Scenario& scenario, const Job& job, const Variability& variability,
                              Timeline* timeline) {
-  const PlatformSpec& spec = scenario.platform;
-  const Platform platform = platform_of(scenario);
-  return run_with_servers(
-      {job, *scenario.strategy.servers, platform, spec.placement, variability,
-       spec.device.memory_bandwidth * scenario.mechanisms.copy_rate, scenario.fidelity, scenario.folding, timeline},
-      scenario.measure);
+  return with_server_site(scenario, job, variability, timeline,
+                          [&](const ServerSite& site) { return run_with_servers(site, scenario.measure); });
 }
 
-/// How gradients travel, as points name it: the algorithm of the operation that carries them, or where servers are.
-std::string algorithm_of(const Scenario& scenario) {
-  const StrategyChoice& strategy = scenario.strategy;
-  if (strategy.servers) return strategy.servers->colocated ? "colocated" : "dedicated";
-  const Compression compression = strategy.compression.kind;
-  const bool gathers = strategy.kind == "allgather" || compression == Compression::int8 ||
-                       compression == Compression::top_k || compression == Compression::one_bit;
-  return scenario.collectives.at(gathers ? Operation::allgather : Operation::allreduce).name;
+std::string options_of(const StrategyChoice& strategy) {
+  std::vector<std::string> options;
+  if (strategy.compression.kind != Compression::none) options.push_back(describe(strategy.compression));
+  if (strategy.accumulation > 1) options.push_back(fmt::format("{} passes", strategy.accumulation));
+  if (strategy.period > 1) options.push_back(fmt::format("every {} steps", strategy.period));
+  return fmt::format("{}", fmt::join(options, ", "));
 }
 
 /// The runs of all seeds as one: every iteration of every seed weighs the same.
@@ -124,7 +145,30 @@ Pooled pool_seeds(const Scenario& scenario, RunOne run_one) {
   return pooled;
 }
 
+/// How gradients travel, as points name it: the algorithm of the operation that carries them, or where servers are.
+const Algorithm& algorithm_of(const Scenario& scenario) {
+  const auto& servers = scenario.strategy.servers;
+  if (!servers) return scenario.collectives.at(carrier_of(scenario.strategy));
+  return *find_algorithm(Operation::parameter_server, servers->colocated ? "colocated" : "dedicated");
+}
+
+/// Workers that push what they have to the servers, and pull the sums.
+Schedule server_schedule(const Scenario& scenario) {
+  const ServerPlan& plan = *scenario.strategy.servers;
+  Shape shape(scenario.platform.ranks + (plan.colocated ? 0 : plan.servers));
+  shape.servers = plan.colocated ? std::min(plan.servers, shape.ranks) : plan.servers;
+  return algorithm_of(scenario).build(shape);
+}
+
 }  // namespace
+
+Operation carrier_of(const StrategyChoice& strategy) {
+  if (strategy.servers) return Operation::parameter_server;
+  const Compression compression = strategy.compression.kind;
+  const bool gathers = strategy.kind == "allgather" || compression == Compression::int8 ||
+                       compression == Compression::top_k || compression == Compression::one_bit;
+  return gathers ? Operation::allgather : Operation::allreduce;
+}
 
 TrainingPoint train(const Scenario& scenario, Timeline* timeline) {
   const int ranks = scenario.platform.ranks;
@@ -147,7 +191,8 @@ TrainingPoint train(const Scenario& scenario, Timeline* timeline) {
   point.platform = scenario.platform.platform.name;
   point.strategy = scenario.strategy.kind;
   point.mode = scenario.strategy.mode;
-  point.algorithm = algorithm_of(scenario);
+  point.strategy_options = options_of(scenario.strategy);
+  point.algorithm = algorithm_of(scenario).name;
   point.fidelity = name(scenario.fidelity);
   point.batch_per_rank = scenario.workload.batch_per_rank;
   point.precision = name(scenario.workload.precision);
@@ -163,6 +208,32 @@ TrainingPoint train(const Scenario& scenario, Timeline* timeline) {
   point.memory = memory_of(scenario);
   point.critical_path = result.critical_path;
   return point;
+}
+
+UpdateLog time_updates(const Scenario& scenario, int iterations) {
+  const ComputeTimes times = times_of(scenario);
+  const Job job = job_of(scenario, times);
+  const Variability variability = variability_of(scenario, times);
+  if (scenario.strategy.servers) {
+    return with_server_site(scenario, job, variability, nullptr,
+                            [&](const ServerSite& site) { return server_updates(site, iterations); });
+  }
+  const Placement& placement = scenario.platform.placement;
+  return simulate(scenario, job, variability, placement, input_of(scenario, placement), nullptr,
+                  [&](Simulation& simulation) {
+                    UpdateLog log;
+                    Seconds end;
+                    for (int i = 0; i < iterations; ++i) {
+                      end += simulation.run_iteration().duration;
+                      log.push_back({end, every_rank, i});
+                    }
+                    return log;
+                  });
+}
+
+Schedule schedule_of(const Scenario& scenario, Operation operation) {
+  if (operation == Operation::parameter_server) return server_schedule(scenario);
+  return build_schedule(scenario, scenario.platform.placement, operation);
 }
 
 Seconds train_one_rank(const Scenario& scenario) {

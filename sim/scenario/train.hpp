@@ -4,11 +4,21 @@
 #include "scenario/scenario.hpp"
 #include "timeline/result.hpp"
 #include "timeline/timeline.hpp"
+#include "training/update_log.hpp"
 
 namespace farandole {
 
 /// Everything but the scaling efficiency. `timeline` may be null.
 TrainingPoint train(const Scenario& scenario, Timeline* timeline);
+
+/// When each of the first `iterations` ended on all ranks; where workers do not wait for each other, so many of each.
+UpdateLog time_updates(const Scenario& scenario, int iterations);
+
+/// The schedule of an operation, as it is timed; a ring where a library chooses one by size.
+Schedule schedule_of(const Scenario& scenario, Operation operation);
+
+/// The operation that carries the gradients; points name their algorithm by it.
+Operation carrier_of(const StrategyChoice& strategy);
 
 /// The iteration time of one rank on the median device with the same workload, jitter and seed.
 Seconds train_one_rank(const Scenario& scenario);

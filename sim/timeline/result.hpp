@@ -30,6 +30,15 @@ struct Breakdown {
 };
 Breakdown operator*(const Breakdown& parts, double factor);
 
+/// What became of a numeric problem's weights in simulated time.
+struct Learning {
+  std::string problem;
+  std::vector<double> weights;   // at the end, flat
+  double start_loss = 0;         // before the first epoch
+  std::vector<double> loss;      // at the end of each epoch, over all samples
+  std::vector<Seconds> seconds;  // when that was, since the start of the run
+};
+
 /// A point of `farandole run`.
 struct TrainingPoint {
   std::string model;
@@ -39,6 +48,7 @@ struct TrainingPoint {
   std::string platform;
   std::string strategy;
   std::string mode;
+  std::string strategy_options;  // that a sweep is likely to change; empty where all are as by default
   std::string algorithm;
   std::string fidelity;
   int batch_per_rank = 1;
@@ -56,8 +66,9 @@ struct TrainingPoint {
   std::vector<PathStep> critical_path;  // of the last iteration
   std::optional<WholeRun> run;
   std::optional<Explanation> explanation;
-  bool folded = false;        // whether every collective was timed by representatives
-  double mean_staleness = 0;  // of servers without a barrier: updates by others between pull and push
+  bool folded = false;               // whether every collective was timed by representatives
+  double mean_staleness = 0;         // of servers without a barrier: updates by others between pull and push
+  std::optional<Learning> learning;  // of a scenario with a numeric problem
 };
 
 /// What a communication library picked for one collective.

@@ -54,6 +54,31 @@ TEST(TrainingTable, ShowsNoSharesOfAnIterationWithoutLength) {
   EXPECT_NE(text(Format::table, {point}).find("128        -                      -"), std::string::npos);
 }
 
+TEST(TrainingTable, ShowsTheLossOfTheFirstEpochsAndTheLastAgainstTime) {
+  TrainingPoint point = vgg16_on_512_ranks();
+  point.learning = Learning{"linear_regression", {5, 3}, 9, {4, 3, 2, 1}, {1_s, 2_s, 3_s, 4_s}};
+  const std::string expected = R"(
+Loss against simulated time
+model  ranks  nodes  epoch  simulated time  loss
+vgg16    512    128      0            0 ns     9
+vgg16    512    128      1             1 s     4
+vgg16    512    128      2             2 s     3
+vgg16    512    128      4             4 s     1
+# weights (vgg16, 512, 128): 5, 3
+)";
+  EXPECT_NE(text(Format::table, {point}).find(expected), std::string::npos) << text(Format::table, {point});
+}
+
+TEST(TrainingJson, HasLearningOnlyWhereSomethingWasLearned) {
+  TrainingPoint point = vgg16_on_512_ranks();
+  EXPECT_EQ(text(Format::json, {point}).find("\"learning\""), std::string::npos);
+  point.learning = Learning{"linear_regression", {5, 3}, 9, {4}, {1_s}};
+  const std::string json = text(Format::json, {point});
+  for (const char* key : {"\"learning\"", "\"weights\"", "\"loss\"", "\"seconds\"", "\"start_loss\""}) {
+    EXPECT_NE(json.find(key), std::string::npos) << key;
+  }
+}
+
 TEST(TrainingTable, OfNoPointsIsItsHeadings) {
   const std::string table = text(Format::table, {});
   EXPECT_EQ(table.find("all points"), std::string::npos);

@@ -48,9 +48,13 @@ class Workplace {
 
   /// `arguments` as typed in a shell.
   [[nodiscard]] Finished farandole(const std::string& arguments) const {
+    return run(FARANDOLE_PROGRAM " " + arguments);
+  }
+
+  /// The same for any command.
+  [[nodiscard]] Finished run(const std::string& line) const {
     const auto err = folder_ / "stderr.txt";
-    const std::string command =
-        "cd '" + folder_.string() + "' && " FARANDOLE_PROGRAM " " + arguments + " 2>'" + err.string() + "'";
+    const std::string command = "cd '" + folder_.string() + "' && " + line + " 2>'" + err.string() + "'";
     Finished finished;
     FILE* pipe = popen(command.c_str(), "r");
     char buffer[4096];

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "backend/backend.hpp"
 #include "command.hpp"
 #include "report/version.hpp"
 #include "scenario/catalogue.hpp"
@@ -30,6 +31,9 @@ void run() {
       fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH));
   row("fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100));
   row("cli11", CLI11_VERSION);
+  for (const BackendRow& backend : backends()) {
+    row("backend " + backend.name, backend.open != nullptr ? backend.version : "not built: " + backend.remedy);
+  }
   row("processors", std::to_string(std::thread::hardware_concurrency()));
   row("data", fmt::format("{} ({} models, {} topologies)", catalogue.root().string(), catalogue.models().size(),
                           catalogue.topologies().size()));

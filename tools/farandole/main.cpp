@@ -75,6 +75,7 @@ int main(int argc, char** argv) {
   app.footer(farandole::footer);
   farandole::add_run(app);
   farandole::add_collective(app);
+  farandole::add_bench(app);
   farandole::add_show(app);
   farandole::add_check(app);
   farandole::add_doctor(app);

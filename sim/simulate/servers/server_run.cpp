@@ -192,6 +192,24 @@ Mean mean_of_all(const ServerSite& site, const ServerNetwork& layout, const Meas
   return mean_of_stretch(strategy.finished(), layout, measure.warmup, measure.iterations);
 }
 
+UpdateLog updates_in_step(const std::vector<WorkerIteration>& finished, std::size_t groups) {
+  UpdateLog log;
+  for (std::size_t last = groups - 1; last < finished.size(); last += groups) {
+    log.push_back({finished[last].end, every_rank, static_cast<int>(log.size())});
+  }
+  return log;
+}
+
+/// Every worker is a group of its own.
+UpdateLog updates_one_by_one(const std::vector<WorkerIteration>& finished) {
+  UpdateLog log;
+  for (const WorkerIteration& iteration : finished) {
+    log.push_back(
+        {iteration.end, iteration.group, static_cast<int>(log.size()) - static_cast<int>(iteration.staleness)});
+  }
+  return log;
+}
+
 }  // namespace
 
 TrainingRun run_with_servers(const ServerSite& site, const Measure& measure) {
@@ -208,6 +226,19 @@ TrainingRun run_with_servers(const ServerSite& site, const Measure& measure) {
   run.folded = std::ranges::any_of(layout.groups, [](const auto& group) { return group.workers > 1; });
   run.mean_staleness = mean.staleness;
   return run;
+}
+
+UpdateLog server_updates(const ServerSite& site, int iterations) {
+  const bool waits = site.plan.mode == ServerMode::synchronous;
+  const auto nodes = server_nodes_of(site.plan, site.platform, site.placement);
+  const ServerNetwork layout =
+      make_server_network(site.platform, site.placement, nodes, site.plan, waits && is_uniform(site.variability));
+  GroupFactors factors(site.variability, layout);
+  ParameterServer strategy(site.job, site.plan, shards_of(site.job, site.plan, site.memory_bandwidth),
+                           groups_of(layout), std::ref(factors), iterations, nullptr);
+  const auto network = network_of(site, layout, !waits);
+  ServerSimulation(layout, *network).run(strategy);
+  return waits ? updates_in_step(strategy.finished(), layout.groups.size()) : updates_one_by_one(strategy.finished());
 }
 
 }  // namespace farandole

@@ -19,6 +19,7 @@
 #include "simulate/collective_clock.hpp"
 #include "simulate/training_run.hpp"
 #include "training/strategies/server_plan.hpp"
+#include "training/update_log.hpp"
 #include "training/variability.hpp"
 
 namespace farandole {
@@ -37,5 +38,9 @@ struct ServerSite {
 
 /// Throws std::invalid_argument where the platform has too few nodes for the servers.
 TrainingRun run_with_servers(const ServerSite& site, const Measure& measure);
+
+/// When the weights on the servers changed, in the first iterations of every worker, without warm-up: of a synchronous
+/// run one entry per iteration, of others one per worker's iteration, `Update::rank` being its worker.
+UpdateLog server_updates(const ServerSite& site, int iterations);
 
 }  // namespace farandole

@@ -1,0 +1,35 @@
+#include "backend/backend.hpp"
+
+#include <vector>
+
+#ifdef FARANDOLE_WITH_MPI
+#include "backend/mpi/session.hpp"
+#endif
+
+namespace farandole {
+namespace {
+
+BackendRow mpi_row() {
+  BackendRow row{"mpi", "", "install an MPI (Debian: libopenmpi-dev openmpi-bin) and build again"};
+#ifdef FARANDOLE_WITH_MPI
+  row.version = mpi_version();
+  row.open = open_mpi_session;
+#endif
+  return row;
+}
+
+}  // namespace
+
+std::span<const BackendRow> backends() {
+  static const std::vector<BackendRow> rows{mpi_row()};
+  return rows;
+}
+
+const BackendRow* find_backend(const std::string& name) {
+  for (const BackendRow& row : backends()) {
+    if (row.name == name) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace farandole

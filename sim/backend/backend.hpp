@@ -1,0 +1,49 @@
+// The catalogue of backends: what carries collectives out on real hardware, one row each, built or not.
+//
+// A backend opens a session, which every rank of a launched program has one of: an endpoint for the interpreter of
+// schedules, the library's own collectives, and a description of machine and library that goes into the result. `bench`
+// asks for a row by name; `doctor` lists them. Nothing of a library is initialised before a session is opened.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "backend/endpoint.hpp"
+#include "collective/schedule.hpp"
+#include "timeline/result.hpp"
+
+namespace farandole {
+
+/// Carries a collective out once: `out` holds the same as `in` when it begins.
+using CollectiveRun = std::function<void(std::span<const float> in, std::span<float> out)>;
+
+class Session {
+ public:
+  virtual ~Session() = default;
+
+  virtual Endpoint& endpoint() = 0;
+  [[nodiscard]] virtual int ranks_per_node() const = 0;  // on this rank's node
+  [[nodiscard]] virtual int nodes() const = 0;
+  /// Machine, library, binding. Every rank calls it; rank 0's answer is complete.
+  virtual Settings description() = 0;
+  /// The library's own collective on data laid out so; `size` in elements. Empty where the library has none.
+  virtual CollectiveRun library(const Schedule& layout, std::int64_t size) = 0;
+  /// Ends the ranks that wait for this one, after a failure.
+  virtual void abandon() = 0;
+};
+
+struct BackendRow {
+  std::string name;
+  std::string version;  // of the library it was built with; empty: it was not built
+  std::string remedy;   // what to do to have it built
+  std::unique_ptr<Session> (*open)() = nullptr;
+};
+
+std::span<const BackendRow> backends();
+
+/// Null where there is none of that name.
+const BackendRow* find_backend(const std::string& name);
+
+}  // namespace farandole

@@ -1,0 +1,29 @@
+// The seam between a schedule and what carries its messages: one rank's way to the others.
+//
+// The interpreter (backend/interpreter.hpp) knows nothing else. Messages between two ranks arrive in the order they
+// were sent. Sends and receives are started and then waited for together; data stays where it is until then. Every rank
+// calls `everyones` the same number of times.
+#pragma once
+
+#include <span>
+#include <vector>
+
+namespace farandole {
+
+class Endpoint {
+ public:
+  virtual ~Endpoint() = default;
+
+  [[nodiscard]] virtual int rank() const = 0;
+  [[nodiscard]] virtual int ranks() const = 0;
+
+  virtual void send(std::span<const float> data, int to) = 0;
+  virtual void receive(std::span<float> data, int from) = 0;
+  /// Until all that was started is done.
+  virtual void wait() = 0;
+
+  /// The numbers that all ranks gave, in order of rank; nobody leaves before everybody has come.
+  virtual std::vector<double> everyones(double number) = 0;
+};
+
+}  // namespace farandole

@@ -1,0 +1,100 @@
+#include "backend/interpreter.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <stdexcept>
+
+namespace farandole {
+namespace {
+
+std::size_t length_of(const Message& message) {
+  return static_cast<std::size_t>(message.elements());
+}
+
+std::span<float> piece(std::span<float> data, const ElementRange& range) {
+  return data.subspan(static_cast<std::size_t>(range.begin), static_cast<std::size_t>(range.count));
+}
+
+bool overlap(const ElementRange& a, const ElementRange& b) {
+  return a.begin < b.begin + b.count && b.begin < a.begin + a.count;
+}
+
+bool touches(const Message& message, const ElementRange& range) {
+  return std::ranges::any_of(message.ranges, [&](const ElementRange& other) { return overlap(other, range); });
+}
+
+/// Whether it may land where it belongs while the round goes on: nobody else reads or writes there.
+bool lands_in_place(const RankRound& round, const Message& received) {
+  if (received.action != Action::copy || received.ranges.size() > 1) return false;
+  const ElementRange& range = received.ranges.front();
+  const auto is_elsewhere = [&](const Message& other) { return &other == &received || !touches(other, range); };
+  return std::ranges::all_of(round.sends, is_elsewhere) && std::ranges::all_of(round.receives, is_elsewhere);
+}
+
+std::size_t room_aside(const RankRound& round) {
+  std::size_t room = 0;
+  for (const Message& message : round.sends) room += message.ranges.size() > 1 ? length_of(message) : 0;
+  for (const Message& message : round.receives) room += lands_in_place(round, message) ? 0 : length_of(message);
+  return room;
+}
+
+void pack(const Message& message, std::span<float> data, std::span<float> packed) {
+  auto next = packed.begin();
+  for (const ElementRange& range : message.ranges) next = std::ranges::copy(piece(data, range), next).out;
+}
+
+void add(std::span<const float> summands, std::span<float> sums) {
+  std::ranges::transform(sums, summands, sums.begin(), std::plus<>());
+}
+
+/// What is relayed is kept to be passed on, and added to the first copy of the array.
+void unpack(const Message& message, std::span<const float> packed, std::span<float> data, std::int64_t array) {
+  for (const ElementRange& range : message.ranges) {
+    const auto came = packed.first(static_cast<std::size_t>(range.count));
+    packed = packed.subspan(came.size());
+    if (message.action != Action::reduce) std::ranges::copy(came, piece(data, range).begin());
+    if (message.action == Action::reduce) add(came, piece(data, range));
+    if (message.action == Action::relay) add(came, piece(data, {range.begin % array, range.count}));
+  }
+}
+
+}  // namespace
+
+Interpreter::Interpreter(RankProgram program, Endpoint& endpoint) : program_(std::move(program)), endpoint_(endpoint) {
+  std::size_t room = 0;
+  for (const RankRound& round : program_.rounds) room = std::max(room, room_aside(round));
+  aside_.resize(room);
+}
+
+void Interpreter::run(std::span<float> data) {
+  if (static_cast<std::int64_t>(data.size()) != program_.elements) {
+    throw std::logic_error("a buffer of another size than the schedule was laid out for");
+  }
+  for (const RankRound& round : program_.rounds) run_round(round, data);
+}
+
+void Interpreter::run_round(const RankRound& round, std::span<float> data) {
+  std::span<float> free(aside_);
+  const auto take = [&free](std::size_t elements) {
+    const std::span<float> taken = free.first(elements);
+    free = free.subspan(elements);
+    return taken;
+  };
+  std::vector<std::pair<const Message*, std::span<const float>>> kept;
+  for (const Message& message : round.receives) {
+    const bool in_place = lands_in_place(round, message);
+    const std::span<float> into = in_place ? piece(data, message.ranges.front()) : take(length_of(message));
+    if (!in_place) kept.emplace_back(&message, into);
+    endpoint_.receive(into, message.peer);
+  }
+  for (const Message& message : round.sends) {
+    const bool is_one = message.ranges.size() == 1;
+    const std::span<float> from = is_one ? piece(data, message.ranges.front()) : take(length_of(message));
+    if (!is_one) pack(message, data, from);
+    endpoint_.send(from, message.peer);
+  }
+  endpoint_.wait();
+  for (const auto& [message, packed] : kept) unpack(*message, packed, data, program_.array);
+}
+
+}  // namespace farandole

@@ -1,0 +1,66 @@
+#include "learning/exchange.hpp"
+
+#include "learning/codec.hpp"
+
+namespace farandole {
+
+Exchange::Exchange(Carrier carrier, Operation operation, CompressionSettings compression, MatrixShape matrix)
+    : carrier_(std::move(carrier)),
+      operation_(operation),
+      compression_(compression),
+      power_(matrix, compression.rank) {}
+
+void Exchange::sum(std::vector<Vector>& contributions) {
+  switch (compression_.kind) {
+    case Compression::none:
+      return carrier_.sum(operation_, contributions);
+    case Compression::fp16:
+      return sum_as<Eigen::half>(contributions);
+    case Compression::bf16:
+      return sum_as<Eigen::bfloat16>(contributions);
+    case Compression::power_sgd:
+      return sum_by_power(contributions);
+    default:
+      return sum_encoded(contributions);
+  }
+}
+
+template <class Short>
+void Exchange::sum_as(std::vector<Vector>& contributions) {
+  std::vector<Eigen::Matrix<Short, Eigen::Dynamic, 1>> rounded;
+  for (const Vector& values : contributions) rounded.emplace_back(values.cast<Short>());
+  carrier_.sum(operation_, rounded);
+  for (std::size_t worker = 0; worker < rounded.size(); ++worker) {
+    contributions[worker] = rounded[worker].template cast<double>();
+  }
+}
+
+void Exchange::add_residuals(std::vector<Vector>& contributions) {
+  for (std::size_t worker = 0; worker < residuals_.size(); ++worker) contributions[worker] += residuals_[worker];
+}
+
+void Exchange::sum_encoded(std::vector<Vector>& contributions) {
+  add_residuals(contributions);
+  std::vector<Vector> sent;
+  for (const Vector& values : contributions) sent.push_back(sent_and_decoded(compression_, values));
+  if (compression_.error_feedback && compression_.kind != Compression::int8) {
+    residuals_ = std::move(contributions);
+    for (std::size_t worker = 0; worker < sent.size(); ++worker) residuals_[worker] -= sent[worker];
+  }
+  carrier_.sum(operation_, sent);
+  contributions = std::move(sent);
+}
+
+void Exchange::sum_by_power(std::vector<Vector>& contributions) {
+  add_residuals(contributions);
+  std::vector<Vector> sums = contributions;
+  power_.sum(carrier_, sums);
+  if (compression_.error_feedback) {
+    const auto workers = static_cast<double>(contributions.size());
+    residuals_ = std::move(contributions);
+    for (std::size_t worker = 0; worker < sums.size(); ++worker) residuals_[worker] -= sums[worker] / workers;
+  }
+  contributions = std::move(sums);
+}
+
+}  // namespace farandole

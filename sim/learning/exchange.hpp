@@ -1,0 +1,44 @@
+// One exchange of gradients between all ranks: compressed as the strategy compresses, carried by its schedules, added
+// up.
+//
+//   none, int8, top_k, one_bit   what each rank sent, decoded (learning/codec.hpp), is added up by the carrier
+//   fp16, bf16                   vectors are rounded to the short form, and the schedule adds in it
+//   power_sgd                    learning/power_sgd.hpp
+//
+// With error feedback, which int8 does not take, a rank keeps what its encoding left out and adds it to the next
+// gradient.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "learning/carrier.hpp"
+#include "learning/power_sgd.hpp"
+#include "training/compression.hpp"
+
+namespace farandole {
+
+class Exchange {
+ public:
+  Exchange(Carrier carrier, Operation operation, CompressionSettings compression, MatrixShape matrix);
+
+  /// `contributions[w]`, worker w's, becomes the sum of all as worker w holds it.
+  void sum(std::vector<Vector>& contributions);
+
+  [[nodiscard]] double messages() { return carrier_.messages(operation_); }
+
+ private:
+  template <class Short>
+  void sum_as(std::vector<Vector>& contributions);
+  void sum_encoded(std::vector<Vector>& contributions);
+  void sum_by_power(std::vector<Vector>& contributions);
+  void add_residuals(std::vector<Vector>& contributions);
+
+  Carrier carrier_;
+  Operation operation_;
+  CompressionSettings compression_;
+  PowerSgd power_;
+  std::vector<Vector> residuals_;  // of each worker; empty before the first exchange, and without error feedback
+};
+
+}  // namespace farandole

@@ -1,0 +1,92 @@
+#include "report/bench_report.hpp"
+
+#include <algorithm>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "report/nccl_row.hpp"
+#include "report/point_facets.hpp"
+#include "report/record.hpp"
+
+namespace farandole {
+namespace {
+
+using Points = std::span<const MeasuredPoint>;
+
+std::string wrong_text(const MeasuredPoint& point) {
+  return point.collective.operation == "barrier" ? "N/A" : std::to_string(point.wrong);
+}
+
+std::vector<Facet<MeasuredPoint>> facets_of_measured() {
+  using Point = MeasuredPoint;
+  return {
+      {"backend", [](const Point& p) { return p.backend; }},
+      {"op", [](const Point& p) { return p.collective.operation; }},
+      {"algorithm", [](const Point& p) { return p.collective.algorithm; }},
+      {"ranks", [](const Point& p) { return std::to_string(p.collective.ranks); }, Align::right},
+      {"servers", [](const Point& p) { return p.collective.servers > 0 ? std::to_string(p.collective.servers) : ""; },
+       Align::right},
+  };
+}
+
+/// A point as the record of a simulated one, without what only a simulation has.
+Record record_of(const MeasuredPoint& point) {
+  Record record = to_record(point.collective);
+  record.erase("fidelity");
+  record.erase("folded");
+  record["backend"] = point.backend;
+  record["data_correct"] = point.wrong == 0;
+  record["wrong"] = point.wrong;
+  record["nodes"] = point.nodes;
+  record["root"] = point.collective.root;
+  record["repetitions"] = Record::array();
+  for (const Seconds time : point.repetitions) record["repetitions"].push_back(finite(time.si(), "repetitions"));
+  return record;
+}
+
+Table table_of(const Facets<MeasuredPoint>& facets, Points points) {
+  std::vector<Column> columns = facet_columns(facets);
+  columns.insert(columns.begin(), {nccl_heading_units() + "        ", Align::left});
+  Table table(std::move(columns));
+  for (const MeasuredPoint& point : points) {
+    std::vector<std::string> cells = facet_cells(facets, point);
+    cells.insert(cells.begin(), fmt::format("{}  {:>6}", nccl_row(point.collective), wrong_text(point)));
+    table.row(std::move(cells));
+  }
+  return table;
+}
+
+double average_bus_bandwidth(Points points) {
+  double sum = 0;
+  for (const MeasuredPoint& point : points) sum += point.collective.bus_bandwidth.si();
+  return sum / static_cast<double>(points.size()) / 1e9;
+}
+
+void write_table(std::ostream& out, const Heading& heading, Points points) {
+  const Facets<MeasuredPoint> facets = split(facets_of_measured(), points);
+  write_comment(out, heading);
+  out << "# all points: " << shared_text(facets, points) << '\n';
+  out << "#\n" << nccl_heading_names() << "  #wrong\n";
+  table_of(facets, points).write(out);
+  const auto wrong = std::ranges::count_if(points, [](const MeasuredPoint& point) { return point.wrong > 0; });
+  out << fmt::format("# Out of bounds values : {} {}\n", wrong, wrong == 0 ? "OK" : "FAILED");
+  if (!points.empty()) out << fmt::format("# Avg bus bandwidth    : {:g}\n", average_bus_bandwidth(points));
+}
+
+}  // namespace
+
+void write_bench(std::ostream& out, Format format, const Heading& heading, Points points) {
+  std::vector<Record> records;
+  for (const MeasuredPoint& point : points) records.push_back(record_of(point));
+  switch (format) {
+    case Format::table:
+      return write_table(out, heading, points);
+    case Format::json:
+      return write_json(out, heading, records);
+    case Format::csv:
+      return write_csv(out, record_of(MeasuredPoint{}), records);
+  }
+}
+
+}  // namespace farandole

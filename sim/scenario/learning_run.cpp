@@ -1,0 +1,47 @@
+#include "scenario/learning_run.hpp"
+
+#include <fmt/format.h>
+
+#include "learning/learn.hpp"
+#include "scenario/train.hpp"
+
+namespace farandole {
+namespace {
+
+Training training_of(const Scenario& scenario) {
+  const LearningSpec& spec = *scenario.learning;
+  const StrategyChoice& strategy = scenario.strategy;
+  Carrier carrier([&scenario](Operation operation) { return schedule_of(scenario, operation); });
+  return {spec.problem,
+          spec.learning_rate,
+          spec.epochs,
+          scenario.platform.ranks,
+          scenario.workload.batch_per_rank,
+          strategy.accumulation,
+          strategy.period,
+          Exchange(std::move(carrier), carrier_of(strategy), strategy.compression, spec.problem.matrix)};
+}
+
+void expect_affordable(Training& training, int updates) {
+  constexpr double most_messages = 1e8;  // some tens of nanoseconds each
+  const double messages = training.exchange.messages() * updates;
+  if (messages <= most_messages) return;
+  throw InputError(
+      fmt::format("/learning: expected at most {:.0e} messages to carry out on numbers, got {:.1e}: {} updates of "
+                  "{} ranks; take fewer epochs, a larger batch or fewer ranks",
+                  most_messages, messages, updates, training.workers));
+}
+
+}  // namespace
+
+Learning learn(const Scenario& scenario) {
+  Training training = training_of(scenario);
+  const int updates = training.updates_per_epoch() * training.epochs;
+  expect_affordable(training, updates);
+  const LearningRuleRow& row = *find_learning_rule(scenario.strategy.kind, scenario.strategy.mode);
+  Learning learning = row.rule(training, time_updates(scenario, updates));
+  learning.problem = scenario.learning->kind;
+  return learning;
+}
+
+}  // namespace farandole

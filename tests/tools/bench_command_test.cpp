@@ -1,0 +1,104 @@
+// farandole bench under mpirun: four ranks on this machine, as root and as somebody else.
+#include <cstdlib>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "tools/process.hpp"
+
+namespace farandole::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+bool can_run(const std::string& command) {
+  return std::system((command + " >/dev/null 2>&1").c_str()) == 0;
+}
+
+// Ranks that wait in a spin loop on fewer cores than ranks would wait for one another's time slices.
+constexpr const char* mpirun =
+    "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1 "
+    "mpirun --oversubscribe -np 4 ";
+
+std::string why_not_mpi() {
+  if (!can_run("command -v mpirun")) return "mpirun is not installed";
+  const Workplace place;
+  if (place.farandole("doctor").out.find("backend mpi    not built") != std::string::npos) return "built without MPI";
+  return {};
+}
+
+void expect_all_correct(const Finished& finished, std::size_t least_points) {
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  const json points = json::parse(finished.out).at("points");
+  EXPECT_GE(points.size(), least_points);
+  for (const json& point : points) {
+    EXPECT_EQ(point.at("data_correct"), true) << point;
+    EXPECT_EQ(point.at("backend"), "mpi");
+    EXPECT_EQ(point.at("ranks"), 4);
+    EXPECT_EQ(point.at("repetitions").size(), 2U);
+    EXPECT_GT(point.at("seconds"), 0);
+  }
+}
+
+TEST(BenchCommand, RunsEveryAlgorithmAndTheLibrarysOwnUnderMpirun) {
+  if (const std::string why = why_not_mpi(); !why.empty()) GTEST_SKIP() << why;
+  const Workplace place;
+  expect_all_correct(
+      place.run(std::string(mpirun) + FARANDOLE_PROGRAM
+                " bench --backend mpi -b 1K -e 64K -f 64 -n 2 -w 1 --op all --algorithm all --format json"),
+      70);
+}
+
+TEST(BenchCommand, RunsForAnOrdinaryUserToo) {
+  if (const std::string why = why_not_mpi(); !why.empty()) GTEST_SKIP() << why;
+  if (geteuid() != 0) GTEST_SKIP() << "the other tests are an ordinary user's already";
+  const std::string as_nobody = "setpriv --reuid 65534 --regid 65534 --clear-groups env HOME=/tmp TMPDIR=/tmp ";
+  if (!can_run(as_nobody + FARANDOLE_PROGRAM " --version")) GTEST_SKIP() << "nobody may not run the program";
+  const Workplace place;
+  expect_all_correct(
+      place.run(as_nobody + "OMPI_MCA_mpi_yield_when_idle=1 mpirun --oversubscribe -np 4 " FARANDOLE_PROGRAM
+                            " bench -b 1K -e 1K -n 2 -w 1 --algorithm library --format json"),
+      1);
+}
+
+TEST(BenchCommand, PrintsTheTableOfNcclTestsOnce) {
+  if (const std::string why = why_not_mpi(); !why.empty()) GTEST_SKIP() << why;
+  const Workplace place;
+  const Finished finished =
+      place.run(std::string(mpirun) + FARANDOLE_PROGRAM " bench -b 4K -e 8K -n 2 -w 1 --algorithm ring");
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  EXPECT_THAT(finished.out, StartsWith("# farandole "));
+  EXPECT_THAT(finished.out, HasSubstr("busbw  #wrong\n"));
+  EXPECT_THAT(finished.out, HasSubstr("# Out of bounds values : 0 OK\n"));
+  EXPECT_EQ(finished.out.find("# farandole "), finished.out.rfind("# farandole "));
+  EXPECT_THAT(finished.out, HasSubstr("mpi.library"));
+  EXPECT_THAT(finished.out, HasSubstr("rank.0003"));
+}
+
+TEST(BenchCommand, RefusesUnknownNamesOnce) {
+  if (const std::string why = why_not_mpi(); !why.empty()) GTEST_SKIP() << why;
+  const Workplace place;
+  const Finished finished = place.run(std::string(mpirun) + FARANDOLE_PROGRAM " bench --algorithm rign");
+  EXPECT_EQ(finished.status, 2);
+  const std::string message = "--algorithm: expected an algorithm for allreduce, got \"rign\"; did you mean \"ring\"?";
+  EXPECT_THAT(finished.err, HasSubstr(message));
+  EXPECT_EQ(finished.err.find(message), finished.err.rfind(message));
+}
+
+TEST(BenchCommand, RefusesABackendThatIsNotThere) {
+  const Workplace place;
+  const Finished finished = place.farandole("bench --backend mip");
+  EXPECT_EQ(finished.status, 2);
+  EXPECT_THAT(finished.err, HasSubstr("--backend: expected a backend, got \"mip\"; did you mean \"mpi\"?"));
+}
+
+TEST(Doctor, SaysWhichBackendsWereBuilt) {
+  const Workplace place;
+  EXPECT_THAT(place.farandole("doctor").out, HasSubstr("\nbackend mpi "));
+}
+
+}  // namespace
+}  // namespace farandole::test

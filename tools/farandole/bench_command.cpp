@@ -1,0 +1,157 @@
+// farandole bench: the nccl-tests table, measured.
+#include <iostream>
+#include <memory>
+
+#include "backend/bench.hpp"
+#include "output_options.hpp"
+#include "report/bench_report.hpp"
+#include "scenario/collective_run.hpp"
+#include "units/parse.hpp"
+
+namespace farandole {
+namespace {
+
+struct BenchArguments {
+  std::string backend = "mpi";
+  std::string least = "8";
+  std::string most = "128M";
+  std::string factor = "2";
+  std::string operation = "allreduce";
+  std::string algorithm = "ring";
+  std::string root = "0";
+  std::string segments = "0";
+  std::string servers = "0";
+  std::string repetitions = "20";
+  std::string warmup = "5";
+  OutputOptions output;
+};
+
+Bytes size(const std::string& option, const std::string& text) {
+  const auto parsed = parse_size(text);
+  if (const auto* mismatch = std::get_if<UnitMismatch>(&parsed)) refuse_option(option, mismatch->expected, text);
+  return std::get<Bytes>(parsed);
+}
+
+const BackendRow& backend(const BenchArguments& arguments) {
+  std::vector<std::string> known;
+  for (const BackendRow& row : backends()) known.push_back(row.name);
+  const BackendRow* row = find_backend(arguments.backend);
+  if (row == nullptr) {
+    refuse_option("--backend", "a backend", arguments.backend, suggestion(arguments.backend, known));
+  }
+  if (row->open == nullptr) {
+    refuse_option("--backend", "one that this program was built with", arguments.backend, "; " + row->remedy);
+  }
+  return *row;
+}
+
+std::vector<Operation> operations(const BenchArguments& arguments) {
+  std::vector<Operation> chosen;
+  for (const std::string& name : operation_names()) {
+    if (arguments.operation == name || arguments.operation == "all") chosen.push_back(*find_operation(name));
+  }
+  if (chosen.empty()) {
+    refuse_option("--op", "an operation or all", arguments.operation,
+                  suggestion(arguments.operation, operation_names()));
+  }
+  return chosen;
+}
+
+BenchRequest common_request(const BenchArguments& arguments, int ranks) {
+  BenchRequest request;
+  const Bytes least = size("-b", arguments.least);
+  const Bytes most = size("-e", arguments.most);
+  if (most < least) refuse_option("-e", "at least the " + arguments.least + " of -b", arguments.most);
+  request.sizes = size_range(least, most, whole_number("-f", arguments.factor, least == most ? 1 : 2));
+  request.warmup = whole_number("-w", arguments.warmup, 0);
+  request.repetitions = whole_number("-n", arguments.repetitions, 1);
+  request.root = whole_number("--root", arguments.root, 0);
+  if (request.root >= ranks) {
+    refuse_option("--root", "a rank below the " + std::to_string(ranks) + " that were started", arguments.root);
+  }
+  request.segments = whole_number("--segments", arguments.segments, 0);
+  request.servers = whole_number("--servers", arguments.servers, 0);
+  if (request.servers > ranks) {
+    refuse_option("--servers", "at most the " + std::to_string(ranks) + " ranks that were started", arguments.servers);
+  }
+  return request;
+}
+
+std::vector<BenchRequest> requests(const BenchArguments& arguments, int ranks) {
+  const BenchRequest like = common_request(arguments, ranks);
+  std::vector<BenchRequest> chosen;
+  std::vector<std::string> known{"all", library_algorithm};
+  for (const Operation operation : operations(arguments)) {
+    for (BenchRequest& request : bench_requests(operation, arguments.algorithm, like)) {
+      chosen.push_back(std::move(request));
+    }
+    for (const std::string& name : algorithm_names(operation)) known.push_back(name);
+  }
+  if (chosen.empty()) {
+    refuse_option("--algorithm", "an algorithm for " + arguments.operation, arguments.algorithm,
+                  suggestion(arguments.algorithm, known));
+  }
+  return chosen;
+}
+
+/// Whether all data was right.
+bool measure_and_write(const BenchArguments& arguments, Session& session) {
+  const Format format = arguments.output.chosen_format();
+  const Settings settings = session.description();
+  std::vector<MeasuredPoint> points;
+  for (const BenchRequest& request : requests(arguments, session.endpoint().ranks())) {
+    std::ranges::move(bench(session, arguments.backend, request), std::back_inserter(points));
+  }
+  if (session.endpoint().rank() == 0) {
+    arguments.output.write([&](std::ostream& out) { write_bench(out, format, {"bench", settings}, points); });
+  }
+  return std::ranges::all_of(points, [](const MeasuredPoint& point) { return point.wrong == 0; });
+}
+
+void run(const BenchArguments& arguments) {
+  const BackendRow& row = backend(arguments);
+  const auto session = row.open();
+  // What all ranks would say, rank 0 says alone.
+  if (session->endpoint().rank() != 0) std::cerr.setstate(std::ios::failbit);
+  bool is_right = false;
+  try {
+    is_right = measure_and_write(arguments, *session);
+  } catch (const InputError&) {
+    throw;  // on every rank alike
+  } catch (const std::exception& error) {
+    std::cerr << "farandole: " << error.what() << std::endl;
+    session->abandon();
+  }
+  if (!is_right) throw std::runtime_error("the data was wrong after a collective: see #wrong");
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app) {
+  auto arguments = std::make_shared<BenchArguments>();
+  CLI::App* command = app.add_subcommand(
+      "bench", "Measure a collective on real hardware, under mpirun, srun or aprun: an nccl-tests table");
+  const auto add = [&](const char* names, std::string& value, const char* help, const char* type) {
+    command->add_option(names, value, help)->type_name(type)->capture_default_str();
+  };
+  add("--backend", arguments->backend, "what carries the messages: mpi", "NAME");
+  add("-b,--minbytes", arguments->least, "smallest size; K, M, G are powers of 1024", "SIZE");
+  add("-e,--maxbytes", arguments->most, "largest size", "SIZE");
+  add("-f,--stepfactor", arguments->factor, "factor from size to size", "N");
+  add("--op", arguments->operation, "the operation, or all", "OP");
+  add("--algorithm", arguments->algorithm, "an algorithm of `show algorithms`, the library's own (library), or all",
+      "NAME");
+  add("--root", arguments->root, "the root of an operation that has one", "RANK");
+  add("--segments", arguments->segments, "segments of a pipelined algorithm; 0: as it sees fit", "N");
+  add("--servers", arguments->servers, "parameter servers; 0: as the algorithm sees fit", "N");
+  add("-n,--iters", arguments->repetitions, "repetitions that are measured", "N");
+  add("-w,--warmup_iters", arguments->warmup, "repetitions before them", "N");
+  arguments->output.add_to(*command);
+  command->footer(
+      "Example:\n  mpirun -np 4 farandole bench --backend mpi -b 1K -e 16M -f 4 --op allreduce --algorithm ring\n"
+      "Open MPI: --oversubscribe for more ranks than cores; as root, OMPI_ALLOW_RUN_AS_ROOT=1 and\n"
+      "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in the environment, or mpirun --allow-run-as-root.");
+  command->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace farandole
