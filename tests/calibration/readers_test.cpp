@@ -130,6 +130,9 @@ TEST(Readers, TimesAreAboveZeroAndSizesWhole) {
               HasSubstr("/points/0/seconds: expected seconds above zero"));
   EXPECT_THAT(refusal(R"({"points": [{"op": "allreduce", "ranks": 2, "bytes": 0.5, "seconds": 1}]})"),
               HasSubstr("/points/0/bytes: expected a whole number of bytes"));
+  EXPECT_THAT(refusal(R"({"points": [{"op": "allreduce", "ranks": 2, "bytes": 1e40, "seconds": 1}]})"),
+              HasSubstr("/points/0/bytes: expected a whole number of bytes up to 16 TiB"));
+  EXPECT_THAT(refusal("# OSU MPI Latency Test v5.8\n1e40 2.5\n"), StartsWith("m.txt:2: expected a whole number"));
 }
 
 }  // namespace

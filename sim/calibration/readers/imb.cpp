@@ -50,7 +50,7 @@ std::vector<MeasuredTime> read_imb(const MeasuredText& file) {
     row.family = std::filesystem::path(file.name).stem().string();
     row.operation = table.operation;
     row.ranks = table.ranks;
-    row.bytes = Bytes(number_at(file.name, line, 0, "a size in bytes"));
+    row.bytes = Bytes(size_at(file.name, line, 0));
     row.is_share = mpi_counts_shares(row.operation);
     const double microseconds = number_at(file.name, line, table.time, "a time in microseconds");
     // IMB prints 0.00 for what takes less than its clock sees; the empty messages of a collective do.

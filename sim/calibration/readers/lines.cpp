@@ -50,6 +50,13 @@ double number_at(const std::string& file, const TextLine& line, std::size_t word
   return *number;
 }
 
+double size_at(const std::string& file, const TextLine& line, std::size_t word) {
+  const double bytes = number_at(file, line, word, "a size in bytes");
+  if (bytes > most_bytes || bytes != std::floor(bytes))
+    refuse_line(file, line.number, "a whole number of bytes up to 16 TiB", quoted(line.words[word]));
+  return bytes;
+}
+
 void refuse_line(const std::string& file, int line, std::string_view expected, std::string_view got) {
   throw InputError(fmt::format("{}:{}: expected {}, got {}", file, line, expected, got));
 }

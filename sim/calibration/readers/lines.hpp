@@ -24,6 +24,12 @@ std::vector<TextLine> lines_of(std::string_view text);
 /// The number a word is, if it is one to its end and finite.
 std::optional<double> number_in(std::string_view word);
 
+/// The largest size anyone measures; what is above is a slip of the pen.
+inline constexpr double most_bytes = 0x1p44;
+
+/// The word as a size, whole and at most `most_bytes`; InputError with the line otherwise.
+double size_at(const std::string& file, const TextLine& line, std::size_t word);
+
 /// The word as a number that is not negative; InputError with the line otherwise. `what` is "a size in bytes", ...
 double number_at(const std::string& file, const TextLine& line, std::size_t word, std::string_view what);
 

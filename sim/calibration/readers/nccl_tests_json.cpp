@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "calibration/readers/forms.hpp"
+#include "calibration/readers/lines.hpp"
 #include "calibration/readers/operation_names.hpp"
 #include "config/section.hpp"
 
@@ -46,7 +47,11 @@ MeasuredTime read_row(const Value& value, const Header& header, const std::strin
   row.operation = header.operation;
   row.ranks = header.ranks;
   row.nodes = header.nodes;
-  row.bytes = Bytes(read<double>(section.child("size")));
+  const Value size = section.child("size");
+  const auto bytes = read<double>(size);
+  if (!(bytes >= 0 && bytes <= most_bytes) || bytes != std::floor(bytes))
+    size.fail("a whole number of bytes up to 16 TiB");
+  row.bytes = Bytes(bytes);
   Section side(section.child("out_of_place"));
   const Value time = side.child("time");
   const auto microseconds = read<double>(time);

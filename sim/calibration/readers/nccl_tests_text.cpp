@@ -70,7 +70,7 @@ std::vector<MeasuredTime> read_nccl_tests_text(const MeasuredText& file) {
     MeasuredTime row;
     row.place = {file.name, line.number, ""};
     row.family = std::filesystem::path(file.name).stem().string();
-    row.bytes = Bytes(number_at(file.name, line, 0, "a size in bytes"));
+    row.bytes = Bytes(size_at(file.name, line, 0));
     const double microseconds = number_at(file.name, line, time_column(line), "a time in microseconds");
     if (microseconds <= 0) refuse_line(file.name, line.number, "a time above zero", "0");
     row.time = Seconds(microseconds * 1e-6);

@@ -42,7 +42,7 @@ std::vector<MeasuredTime> read_osu(const MeasuredText& file) {
     row.family = std::filesystem::path(file.name).stem().string();
     row.operation = operation;
     const bool sizeless = operation == "barrier";
-    row.bytes = sizeless ? Bytes(0) : Bytes(number_at(file.name, line, 0, "a size in bytes"));
+    row.bytes = sizeless ? Bytes(0) : Bytes(size_at(file.name, line, 0));
     const double microseconds = number_at(file.name, line, sizeless ? 0 : 1, "a time in microseconds");
     if (microseconds <= 0) refuse_line(file.name, line.number, "a time above zero", "0");
     row.time = Seconds(microseconds * 1e-6);

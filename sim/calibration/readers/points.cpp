@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "calibration/readers/lines.hpp"
 #include "calibration/readers/operation_names.hpp"
 #include "config/section.hpp"
 
@@ -29,7 +30,8 @@ double positive_number(const Value& value, std::string_view what) {
 /// Sizes are whole; some tools write them with a point all the same.
 Bytes size_of(const Value& value) {
   const auto number = read<double>(value);
-  if (!(number >= 0) || number != std::floor(number)) value.fail("a whole number of bytes");
+  if (!(number >= 0 && number <= most_bytes) || number != std::floor(number))
+    value.fail("a whole number of bytes up to 16 TiB");
   return Bytes(number);
 }
 
@@ -86,7 +88,8 @@ void read_operation(Section& section, MeasuredTime& row) {
   if (const auto segments = section.maybe("segments")) row.segments = read_at_least(*segments, 0);
   translate(row, op, algorithm, count);
   if (!known && row.operation == op) operation.fail("an operation");
-  if (row.operation == pingpong || row.operation == exchange || row.operation == "barrier") row.algorithm.clear();
+  if (row.operation == pingpong || row.operation == exchange) row.algorithm.clear();
+  if (row.operation == "barrier") row.algorithm = "dissemination";
 }
 
 void read_doubts(Section& section, MeasuredTime& row) {
