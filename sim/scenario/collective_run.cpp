@@ -113,10 +113,12 @@ void run_library(const CollectiveRequest& request, Fidelity fidelity, const Plat
   const LibraryJob job{platform, placement, request.algorithm.operation, request.root,
                        request.library.compute_capability};
   const auto clock = make_library_clock(*request.library.library, job, fidelity, request.folding);
-  const Schedule none;
+  Schedule any;  // what the bus bandwidth needs to know, which no algorithm changes
+  any.operation = request.algorithm.operation;
+  any.ranks = request.ranks;
   for (const Bytes size : request.sizes) {
     const Seconds time = latest(clock->finish(size, all_at(request.ranks, Seconds(0))));
-    points.push_back(point(request, none, fidelity, size, time, clock->folded()));
+    points.push_back(point(request, any, fidelity, size, time, clock->folded()));
     points.back().choice = clock->choice(size);
   }
 }

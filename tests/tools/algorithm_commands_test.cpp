@@ -47,6 +47,9 @@ TEST(CollectiveCommand, SaysWhatALibraryPicked) {
       "collective -b 1K -e 1M -f 1024 --topology ethernet-25g --ranks 4 --algorithm nccl-2.7 ";
   const json points = json::parse(place.farandole(arguments + "--format json").out).at("points");
   EXPECT_EQ(points.at(0).at("algorithm"), "nccl-2.7");
+  // bus bandwidth of an allreduce = algorithm bandwidth * 2 (n - 1) / n
+  EXPECT_DOUBLE_EQ(points.at(0).at("bus_bandwidth").get<double>(),
+                   points.at(0).at("algorithm_bandwidth").get<double>() * 2 * 3 / 4);
   EXPECT_EQ(points.at(0).at("chosen_algorithm"), "ring");
   EXPECT_EQ(points.at(0).at("protocol"), "LL");
   EXPECT_EQ(points.at(1).at("protocol"), "Simple");
