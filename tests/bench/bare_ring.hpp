@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "collective/chunk_sizes.hpp"
 #include "collective/schedule.hpp"
 #include "simulate/fluid_network_simgrid.hpp"
 
