@@ -73,8 +73,8 @@ std::vector<ErrorSummary> summarise(std::span<const ValidationPoint> points) {
       counted, [](const ValidationPoint& row) { return "family " + row.family; }, summaries);
   add_groups(
       counted, [](const ValidationPoint& row) { return row.operation; }, summaries);
-  if (std::ranges::any_of(counted, [](const ValidationPoint* row) { return row->bytes > Bytes(0); }))
-    add_groups(counted, size_class, summaries);
+  std::erase_if(counted, [](const ValidationPoint* row) { return row->bytes == Bytes(0); });
+  add_groups(counted, size_class, summaries);
   return summaries;
 }
 

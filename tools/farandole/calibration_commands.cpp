@@ -6,9 +6,11 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "calibration/calibrated_file.hpp"
 #include "calibration/least_squares.hpp"
+#include "calibration/published.hpp"
 #include "calibration/read_measurements.hpp"
 #include "calibration/validation.hpp"
 #include "config/section.hpp"
@@ -133,6 +135,7 @@ void calibrate(const CalibrateArguments& arguments) {
 
 struct ValidateArguments {
   MeasuredArguments measured;
+  bool published = false;
   std::string tolerance;
   std::string hold_out;
   OutputOptions output;
@@ -154,18 +157,65 @@ HoldOut hold_out_named(const std::string& name) {
   refuse_option("--hold-out", "sizes, scales or operations", name, suggestion(name, known));
 }
 
+/// What is validated, and what the result says of it.
+struct Validation {
+  std::vector<ValidationPoint> points;
+  Settings settings;
+};
+
+Validation validate_measured(const ValidateArguments& arguments) {
+  const Document topology = arguments.measured.topology_file();
+  const auto measurements = arguments.measured.read();
+  Settings settings{{"topology", arguments.measured.topology}};
+  if (arguments.hold_out.empty()) return {validate(topology, measurements), settings};
+  settings["hold_out"] = arguments.hold_out;
+  return {cross_validate(topology, measurements, hold_out_named(arguments.hold_out)), settings};
+}
+
+/// `--set` replaces a value of every scenario, also one within an object that a scenario has not.
+void adapt(Document& scenario, const std::vector<std::string>& settings) {
+  for (const std::string& assignment : settings) {
+    const std::string pointer = assignment.substr(0, assignment.find('='));
+    for (auto end = pointer.find('/', 1); end != std::string::npos; end = pointer.find('/', end + 1)) {
+      const std::string parent = pointer.substr(0, end);
+      if (!scenario.find(parent)) scenario.set(parent, "{}");
+    }
+    set_value(scenario, assignment);
+  }
+}
+
+Validation validate_all_published(const MeasuredArguments& arguments) {
+  PublishedRequest request{arguments.only, [&](Document& scenario) { adapt(scenario, arguments.settings); }, {}};
+  if (isatty(STDERR_FILENO) != 0) {
+    request.progress = [](int done, int all) {
+      std::cerr << "\r" << done << " of " << all << " runs" << (done + 1 == all ? "\r              \r" : "")
+                << std::flush;
+    };
+  }
+  Settings settings{{"published", "scenarios/published"},
+                    {"error", "of the time of a step or a collective, predicted / published - 1"},
+                    {"null model", "linear scaling: a step takes what it takes on one device"}};
+  for (const std::string& assignment : arguments.settings)
+    settings["set " + assignment.substr(0, assignment.find('='))] = assignment.substr(assignment.find('=') + 1);
+  return {validate_published(Catalogue(), request), settings};
+}
+
+void refuse_half_a_request(const ValidateArguments& arguments) {
+  if (arguments.published) return;
+  if (arguments.measured.files.empty()) refuse_option("validate", "files with measurements or --published", "neither");
+  if (arguments.measured.topology.empty()) refuse_option("--topology", "the topology of the measurements", "nothing");
+}
+
 void validate_and_write(const ValidateArguments& arguments) {
+  refuse_half_a_request(arguments);
   const Format format = arguments.output.chosen_format();
   const OptionValue tolerance("--tolerance", arguments.tolerance);
   const double most = arguments.tolerance.empty() ? INFINITY : read<Fraction>(tolerance.value()).value;
-  const Document topology = arguments.measured.topology_file();
-  const auto measurements = arguments.measured.read();
-  const auto points = arguments.hold_out.empty()
-                          ? validate(topology, measurements)
-                          : cross_validate(topology, measurements, hold_out_named(arguments.hold_out));
-  Settings settings{{"topology", arguments.measured.topology}};
-  if (!arguments.hold_out.empty()) settings["hold_out"] = arguments.hold_out;
-  arguments.output.write([&](std::ostream& out) { write_validation(out, format, {"validate", settings}, points); });
+  const auto [points, settings] =
+      arguments.published ? validate_all_published(arguments.measured) : validate_measured(arguments);
+  arguments.output.write([&, &points = points, &settings = settings](std::ostream& out) {
+    write_validation(out, format, {"validate", settings}, points);
+  });
   if (worst_error(points) > most) {
     throw OutOfTolerance(fmt::format("the worst error is {:.1f} %, outside the tolerance of {}",
                                      100 * worst_error(points), arguments.tolerance));
@@ -192,18 +242,24 @@ void add_validate(CLI::App& app) {
   auto arguments = std::make_shared<ValidateArguments>();
   CLI::App* command = app.add_subcommand("validate", "Set predictions beside measurements");
   arguments->measured.add_to(*command);
-  command->get_option("measured")->required();
-  command->get_option("--topology")->required();
+  CLI::Option* published = command->add_flag(
+      "--published", arguments->published,
+      "instead: every run and table of scenarios/published; --only names its files, --set changes every scenario");
+  for (const char* name : {"measured", "--topology", "--op", "--algorithm", "--ranks", "--nodes"}) {
+    published->excludes(command->get_option(name));
+  }
   command->add_option("--tolerance", arguments->tolerance, "exit with 3 if a counted row is further off, as \"10 %\"")
       ->type_name("SHARE");
   command
       ->add_option("--hold-out", arguments->hold_out,
                    "fit to the others first, leaving out sizes, scales or operations in turn")
-      ->type_name("WHAT");
+      ->type_name("WHAT")
+      ->excludes(published);
   arguments->output.add_to(*command);
   command->footer(
       "Example:\n"
-      "  farandole validate measured.json --topology my-cluster.json --tolerance \"15 %\"");
+      "  farandole validate measured.json --topology my-cluster.json --tolerance \"15 %\"\n"
+      "  farandole validate --published --only tf-2017-dgx1");
   command->callback([arguments] { validate_and_write(*arguments); });
 }
 

@@ -2,6 +2,7 @@
 #include <iostream>
 #include <memory>
 
+#include "calibration/published.hpp"
 #include "command.hpp"
 #include "config/schema.hpp"
 #include "platform/topology.hpp"
@@ -28,13 +29,20 @@ void check_scenario(const Document& document, const std::filesystem::path& /*fil
   for (const Document& configuration : expand_sweep(document)) read_scenario(configuration.root(), catalogue);
 }
 
+void check_published(const Document& document, const std::filesystem::path& file) {
+  const Catalogue catalogue;
+  for (const PublishedRow& row : read_published(document, file.stem().string(), catalogue))
+    read_scenario(row.scenario.root(), catalogue);
+}
+
 struct FileKind {
   const char* name;
   void (*check)(const Document&, const std::filesystem::path&);
 };
 
 constexpr std::array kinds{FileKind{"scenario", check_scenario}, FileKind{"topology", check_topology},
-                           FileKind{"model", check_model}, FileKind{"device", check_device}};
+                           FileKind{"model", check_model}, FileKind{"device", check_device},
+                           FileKind{"published", check_published}};
 
 /// A file says its kind by the schema it names.
 const FileKind& kind_of(const Document& document) {
@@ -43,7 +51,7 @@ const FileKind& kind_of(const Document& document) {
     for (const FileKind& kind : kinds) {
       if (std::get<std::string>(value.node().value).ends_with(std::string(kind.name) + ".schema.json")) return kind;
     }
-    value.fail("the schema of a scenario, topology, model or device");
+    value.fail("the schema of a scenario, topology, model, device or published runs");
   }
   document.root().fail(
       "a key \"$schema\" that says which kind of file this is, such as "

@@ -1,0 +1,173 @@
+#include "calibration/published.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "calibration/read_measurements.hpp"
+#include "config/section.hpp"
+#include "scenario/collective_run.hpp"
+#include "scenario/train.hpp"
+
+namespace farandole {
+namespace {
+
+using FilePath = std::filesystem::path;
+
+std::string row_name(const TrainingPoint& point) {
+  return fmt::format("{} {}, {} ranks, {} each", point.model, point.precision, point.ranks, point.batch_per_rank);
+}
+
+std::string why_not_counted(const PublishedRow& row, const TrainingPoint& point, const ComputeTimes& single) {
+  if (point.ranks == 1) return "one device: an input";
+  if (!row.note.empty()) return row.note;
+  return single.measured ? "" : "the rate of one device is estimated";
+}
+
+/// The JSON files of a folder in order of name.
+std::vector<FilePath> json_files(const FilePath& folder) {
+  std::vector<FilePath> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".json") files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+/// Whether a file says that it holds published runs.
+bool holds_runs(const Document& file) {
+  const auto schema = file.find("/$schema");
+  return schema && schema->is_string() && read<std::string>(*schema).ends_with("/published.schema.json");
+}
+
+struct Family {
+  std::string name;
+  Document file;
+};
+
+std::vector<Family> families_of(const Catalogue& catalogue) {
+  const FilePath folder = catalogue.root() / "scenarios" / "published";
+  std::vector<Family> families;
+  for (const FilePath& path : json_files(folder)) {
+    Document file = Document::read(path);
+    if (holds_runs(file)) families.push_back({path.stem().string(), std::move(file)});
+  }
+  return families;
+}
+
+std::vector<Family> tables_of(const Catalogue& catalogue) {
+  std::vector<Family> tables;
+  for (const FilePath& path : json_files(catalogue.root() / "scenarios" / "published" / "collectives")) {
+    tables.push_back({"collectives/" + path.stem().string(), Document::read(path)});
+  }
+  return tables;
+}
+
+void keep_wanted(std::vector<Family>& families, const std::vector<std::string>& wanted) {
+  if (wanted.empty()) return;
+  std::erase_if(families, [&](const Family& family) { return std::ranges::find(wanted, family.name) == wanted.end(); });
+}
+
+void refuse_unknown(const std::vector<std::string>& wanted, const std::vector<Family>& families,
+                    const std::vector<Family>& tables) {
+  std::vector<std::string> known;
+  for (const Family& family : families) known.push_back(family.name);
+  for (const Family& table : tables) known.push_back(table.name);
+  for (const std::string& name : wanted) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    throw InputError("farandole: --only: expected a file of scenarios/published, got " + quoted(name) +
+                     suggestion(name, known));
+  }
+}
+
+std::vector<ValidationPoint> run_rows(const std::vector<PublishedRow>& rows, const Catalogue& catalogue,
+                                      const PublishedRequest& request) {
+  std::vector<ValidationPoint> points;
+  for (PublishedRow row : rows) {
+    if (request.progress) request.progress(static_cast<int>(points.size()), static_cast<int>(rows.size()));
+    if (request.adapt) request.adapt(row.scenario);
+    points.push_back(validate(row, catalogue));
+  }
+  return points;
+}
+
+}  // namespace
+
+ValidationPoint validate(const PublishedRow& row, const Catalogue& catalogue) {
+  const Scenario scenario = read_scenario(row.scenario.root(), catalogue);
+  const TrainingPoint run = train(scenario, nullptr);
+  const ComputeTimes single =
+      compute_times(scenario.workload.model, scenario.platform.device, scenario.workload.precision,
+                    scenario.workload.batch_per_rank, scenario.platform.platform.measurements);
+  const Seconds alone = single.total() * scenario.strategy.accumulation;
+  const double samples =
+      static_cast<double>(run.ranks) * run.batch_per_rank * scenario.strategy.accumulation;  // of a step
+  const Seconds measured = row.efficiency ? alone / *row.efficiency : Seconds(samples / *row.samples_per_second);
+  ValidationPoint point;
+  point.family = row.family;
+  point.row = row_name(run);
+  point.operation = "training";
+  point.ranks = run.ranks;
+  point.predicted = run.iteration.si();
+  point.measured = measured.si();
+  point.error = run.iteration / measured - 1;
+  point.note = why_not_counted(row, run, single);
+  point.counted = point.note.empty();
+  if (run.ranks > 1 && single.measured) point.null_model = alone / measured - 1;
+  return point;
+}
+
+std::vector<ValidationPoint> validate_published_collectives(const Document& file, const std::string& family,
+                                                            const Catalogue& catalogue) {
+  Section section(file.root());
+  const Value topology_name = section.child("topology");
+  const Topology topology = catalogue.topology(read<std::string>(topology_name), topology_name);
+  const Device device = catalogue.device(topology.device, topology_name);
+  const Value library = section.child("library");
+  std::vector<ValidationPoint> points;
+  for (const MeasuredTime& row : read_measurements(FilePath(file.source()))) {
+    const Operation* operation = find_operation(row.operation);
+    const auto algorithm =
+        operation == nullptr ? std::nullopt : find_algorithm_or_library(*operation, read<std::string>(library));
+    if (!algorithm) throw InputError(row.place, "an operation of " + read<std::string>(library), quoted(row.operation));
+    CollectiveRequest request;
+    request.algorithm = *algorithm;
+    request.sizes = {row.bytes};
+    request.fidelities = {Fidelity::analytic};
+    request.ranks = row.ranks;
+    request.library = use_library(*algorithm, topology.transport, device, library);
+    const Seconds predicted = run_collective(request, topology, topology_name).front().time;
+    ValidationPoint point;
+    point.family = family;
+    point.row = fmt::format("{}, {:.0f} bytes, {} ranks", row.operation, row.bytes.si(), row.ranks);
+    point.operation = row.operation;
+    point.ranks = row.ranks;
+    point.bytes = row.bytes;
+    point.predicted = predicted.si();
+    point.measured = row.time.si();
+    point.error = predicted / row.time - 1;
+    point.counted = !row.doubt;
+    point.note = row.doubt.value_or("");
+    points.push_back(std::move(point));
+  }
+  return points;
+}
+
+std::vector<ValidationPoint> validate_published(const Catalogue& catalogue, const PublishedRequest& request) {
+  auto families = families_of(catalogue);
+  auto tables = tables_of(catalogue);
+  refuse_unknown(request.families, families, tables);
+  keep_wanted(families, request.families);
+  keep_wanted(tables, request.families);
+  std::vector<PublishedRow> rows;
+  for (const Family& family : families)
+    std::ranges::move(read_published(family.file, family.name, catalogue), std::back_inserter(rows));
+  auto points = run_rows(rows, catalogue, request);
+  for (const Family& table : tables) {
+    std::ranges::move(validate_published_collectives(table.file, table.name, catalogue), std::back_inserter(points));
+  }
+  return points;
+}
+
+}  // namespace farandole

@@ -1,0 +1,52 @@
+// Published runs beside predictions: files that hold a scenario and what somebody published of it, row by row.
+//
+// Called by `farandole validate --published`. A file names its scenario (a file beside scenarios/published/, or an
+// object in place) and has "rows": each says what it changes (model, variant, batch_per_rank, precision, topology,
+// ranks, or any value by its JSON pointer under "set") and what was published, "images_per_second" of all ranks
+// together or "scaling_efficiency". What stands in the file itself holds for all its rows. A row with a "note" is
+// shown, not counted; neither are rows of one rank, which are inputs, nor rows of devices whose rate is only estimated.
+//
+// Training is compared by the time of a step, in seconds. The null model is plain linear scaling: a step takes what it
+// takes on one device, batch / published single-device rate. Collectives (scenarios/published/collectives) have none.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/document.hpp"
+#include "scenario/catalogue.hpp"
+#include "timeline/validation.hpp"
+
+namespace farandole {
+
+struct PublishedRow {
+  std::string family;  // the file's name
+  Document scenario;
+  std::optional<double> samples_per_second;  // of all ranks together; or
+  std::optional<double> efficiency;          // against as many times one device
+  std::string note;                          // why it is not counted; empty: it is
+};
+
+/// The rows of one file, in its order. InputError where the file is not what it should be.
+std::vector<PublishedRow> read_published(const Document& file, const std::string& family, const Catalogue& catalogue);
+
+/// Runs a row.
+ValidationPoint validate(const PublishedRow& row, const Catalogue& catalogue);
+
+/// A table of nccl-tests beside what the library it names takes on its topology, each size timed in closed form.
+std::vector<ValidationPoint> validate_published_collectives(const Document& file, const std::string& family,
+                                                            const Catalogue& catalogue);
+
+struct PublishedRequest {
+  std::vector<std::string> families;       // empty: all
+  std::function<void(Document&)> adapt;    // applied to each row's scenario before it is read; may be empty
+  std::function<void(int, int)> progress;  // called before each row of training with (rows done, rows in all)
+};
+
+/// Every run of scenarios/published and every table of scenarios/published/collectives, by family in order of name,
+/// training first. Files of other kinds are left alone. InputError for a family that is not there.
+std::vector<ValidationPoint> validate_published(const Catalogue& catalogue, const PublishedRequest& request = {});
+
+}  // namespace farandole

@@ -1,0 +1,160 @@
+// Published runs: what their files may say, and how a row is compared.
+#include "calibration/published.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "config/schema.hpp"
+#include "scenario/scenario.hpp"
+
+namespace farandole {
+namespace {
+
+using testing::HasSubstr;
+
+const std::filesystem::path source(FARANDOLE_SOURCE_DIR);
+
+/// A file whose devices are all alike and steady, so that what is left of a step is compute and communication.
+std::string file_with(const std::string& rows) {
+  return R"({"summary": "s", "source": "s", "confidence": "verbatim", "use": "validation",
+             "scenario": {"name": "test",
+               "workload": {"model": "resnet50", "variant": "tf_cnn_benchmarks", "batch_per_rank": 64},
+               "platform": {"topology": "dgx1-p100"},
+               "strategy": {"kind": "ddp"},
+               "effects": {"device_spread": "0 %", "step_jitter": "0 %"},
+               "measure": {"iterations": 2, "warmup": 1, "fidelity": "analytic"}},
+             "rows": [)" +
+         rows + "]}";
+}
+
+std::vector<PublishedRow> read(const std::string& rows) {
+  return read_published(Document::parse(file_with(rows), "test.json"), "test", Catalogue());
+}
+
+std::string refusal(const std::string& rows) {
+  try {
+    read(rows);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Published, TheErrorIsThatOfTheStepTimeAndTheNullModelIsLinearScaling) {
+  const auto rows = read(R"({"ranks": 8, "images_per_second": 1600})");
+  const ValidationPoint point = validate(rows.at(0), Catalogue());
+  EXPECT_NEAR(point.measured, 8 * 64 / 1600.0, 1e-12);  // ranks * batch / rate
+  EXPECT_NEAR(point.error, point.predicted / point.measured - 1, 1e-12);
+  EXPECT_NEAR(*point.null_model, 1600 / (8 * 219.0) - 1, 1e-9);  // 219 images/s: one P100 of a DGX-1
+  EXPECT_TRUE(point.counted);
+}
+
+TEST(Published, AnEfficiencyIsAgainstTheMeasuredRateOfOneDevice) {
+  const auto rows = read(R"({"ranks": 8, "scaling_efficiency": 0.5})");
+  const ValidationPoint point = validate(rows.at(0), Catalogue());
+  EXPECT_NEAR(point.measured, 64 / 219.0 / 0.5, 1e-9);
+  EXPECT_NEAR(*point.null_model, -0.5, 1e-9);
+}
+
+TEST(Published, RowsOfOneDeviceAndRowsWithANoteAreShownButNotCounted) {
+  const auto rows = read(R"({"ranks": 1, "images_per_second": 219},
+                            {"ranks": 2, "images_per_second": 400, "note": "the batch is not stated"})");
+  const ValidationPoint one = validate(rows.at(0), Catalogue());
+  const ValidationPoint two = validate(rows.at(1), Catalogue());
+  EXPECT_FALSE(one.counted);
+  EXPECT_THAT(one.note, HasSubstr("an input"));
+  EXPECT_FALSE(one.null_model);
+  EXPECT_FALSE(two.counted);
+  EXPECT_EQ(two.note, "the batch is not stated");
+}
+
+TEST(Published, RowsOfADeviceWhoseRateIsOnlyEstimatedAreNotCounted) {
+  const auto rows = read(R"({"ranks": 2, "topology": "dgx2h", "images_per_second": 400})");
+  const ValidationPoint point = validate(rows.at(0), Catalogue());
+  EXPECT_FALSE(point.counted);
+  EXPECT_THAT(point.note, HasSubstr("estimated"));
+}
+
+TEST(Published, ARowMayReplaceAnyValueOfItsScenario) {
+  const auto rows = read(R"({"ranks": 2, "images_per_second": 1, "set": {"/strategy/kind": "horovod"}})");
+  EXPECT_EQ(read_scenario(rows.at(0).scenario.root(), Catalogue()).strategy.kind, "horovod");
+}
+
+TEST(Published, AFileIsRefusedWithThePlaceOfWhatIsWrong) {
+  EXPECT_THAT(refusal(R"({"ranks": 2})"), HasSubstr("test.json:8: /rows/0: expected \"images_per_second\""));
+  EXPECT_THAT(refusal(R"({"images_per_second": 1, "scaling_efficiency": 1})"), HasSubstr("got both"));
+  EXPECT_THAT(refusal(R"({"images_per_second": 0})"),
+              HasSubstr("/rows/0/images_per_second: expected a number above 0"));
+  EXPECT_THAT(refusal(R"({"images_per_secnd": 1})"), HasSubstr("/rows/0"));
+  EXPECT_THAT(refusal(R"({"images_per_second": 1, "modle": "vgg16"})"), HasSubstr("did you mean \"model\""));
+  EXPECT_THAT(refusal(R"({"images_per_second": 1, "set": {"strategy": 1}})"), HasSubstr("points into the scenario"));
+}
+
+TEST(Published, AnUnknownFamilyIsRefusedWithTheNearestOne) {
+  try {
+    validate_published(Catalogue(), {{"tf-2017-dxg1"}, {}, {}});
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("did you mean \"tf-2017-dgx1\""));
+  }
+}
+
+TEST(Published, EveryFileAgreesWithItsSchemaAndAllItsRowsAreReadable) {
+  int rows = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(source / "scenarios/published")) {
+    if (entry.path().extension() != ".json") continue;
+    const Document file = Document::read(entry.path());
+    if (!file.find("/$schema")) continue;
+    EXPECT_NO_THROW(check_schema(file, source / "sim/config/schemas/published.schema.json")) << entry.path();
+    for (const PublishedRow& row : read_published(file, entry.path().stem().string(), Catalogue())) {
+      EXPECT_NO_THROW(read_scenario(row.scenario.root(), Catalogue())) << entry.path();
+      ++rows;
+    }
+  }
+  EXPECT_GT(rows, 150);
+}
+
+TEST(Published, AdaptingAScenarioChangesWhatIsPredictedAndNothingElse) {
+  const auto without_spread = [](Document& scenario) {
+    scenario.set("/effects", R"({"device_spread": "0 %", "step_jitter": "0 %"})");
+  };
+  const auto plain = validate_published(Catalogue(), {{"tf-2017-dgx1"}, {}, {}});
+  const auto adapted = validate_published(Catalogue(), {{"tf-2017-dgx1"}, without_spread, {}});
+  ASSERT_EQ(plain.size(), adapted.size());
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    if (plain[i].ranks > 1) {
+      EXPECT_LT(adapted[i].predicted, plain[i].predicted);
+    }
+    EXPECT_EQ(adapted[i].measured, plain[i].measured);
+  }
+}
+
+double median_of(std::vector<double> values) {
+  std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2));
+  return values[values.size() / 2];
+}
+
+/// The bounds are a little above what is reached (scenarios/README.md has the table): a guard against losing it.
+TEST(SlowPublished, AllRunsAreMetAsWellAsTheirTableSaysAndTheSameTwice) {
+  const auto points = validate_published(Catalogue());
+  const auto again = validate_published(Catalogue());
+  ASSERT_EQ(points.size(), again.size());
+  std::vector<double> errors;
+  std::vector<double> null_errors;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    EXPECT_EQ(points[i].predicted, again[i].predicted) << points[i].row;
+    if (!points[i].counted || points[i].operation != "training") continue;
+    errors.push_back(std::abs(points[i].error));
+    null_errors.push_back(std::abs(*points[i].null_model));
+  }
+  EXPECT_GT(errors.size(), 70U);
+  EXPECT_LT(median_of(errors), 0.025);
+  EXPECT_LT(median_of(errors), 0.65 * median_of(null_errors));
+}
+
+}  // namespace
+}  // namespace farandole
