@@ -54,13 +54,13 @@ StandIn stand_in(const MeasuredTime& row) {
   if (operation == nullptr) {
     throw InputError(row.place, "an operation", quoted(row.operation), suggestion(row.operation, operation_names()));
   }
-  const Algorithm* algorithm = find_algorithm(*operation, row.algorithm);
+  const std::string wanted = row.algorithm.empty() ? algorithm_names(*operation).front() : row.algorithm;
+  const Algorithm* algorithm = find_algorithm(*operation, wanted);
   if (algorithm == nullptr) {
     throw InputError(row.place, "an algorithm for " + row.operation, quoted(row.algorithm),
                      suggestion(row.algorithm, algorithm_names(*operation)));
   }
-  return {*operation, row.algorithm, row.ranks, row.nodes.value_or(0), row.servers, segments_of(row, *algorithm),
-          row.place};
+  return {*operation, wanted, row.ranks, row.nodes.value_or(0), row.servers, segments_of(row, *algorithm), row.place};
 }
 
 Bytes stand_in_size(const MeasuredTime& row) {

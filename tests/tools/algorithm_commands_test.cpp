@@ -41,6 +41,18 @@ TEST(CollectiveCommand, RunsEveryAlgorithmThatIsShown) {
   }
 }
 
+TEST(CollectiveCommand, TakesTheFirstAlgorithmOfAnOperationUnlessOneIsGiven) {
+  const Workplace place;
+  const auto algorithm_of = [&](const std::string& operation) {
+    const Finished finished =
+        place.farandole("collective -b 1K -e 1K --topology ethernet-25g --ranks 4 --format json --op " + operation);
+    return json::parse(finished.out).at("points").at(0).at("algorithm").get<std::string>();
+  };
+  EXPECT_EQ(algorithm_of("allreduce"), "ring");
+  EXPECT_EQ(algorithm_of("broadcast"), "binomial");
+  EXPECT_EQ(algorithm_of("parameter_server"), "dedicated");
+}
+
 TEST(CollectiveCommand, SaysWhatALibraryPicked) {
   const Workplace place;
   const std::string arguments =

@@ -17,7 +17,7 @@ struct BenchArguments {
   std::string most = "128M";
   std::string factor = "2";
   std::string operation = "allreduce";
-  std::string algorithm = "ring";
+  std::string algorithm;  // empty: the first that the operation has
   std::string root = "0";
   std::string segments = "0";
   std::string servers = "0";
@@ -82,10 +82,12 @@ std::vector<BenchRequest> requests(const BenchArguments& arguments, int ranks) {
   std::vector<BenchRequest> chosen;
   std::vector<std::string> known{"all", library_algorithm};
   for (const Operation operation : operations(arguments)) {
-    for (BenchRequest& request : bench_requests(operation, arguments.algorithm, like)) {
+    const auto names = algorithm_names(operation);
+    for (BenchRequest& request :
+         bench_requests(operation, arguments.algorithm.empty() ? names.front() : arguments.algorithm, like)) {
       chosen.push_back(std::move(request));
     }
-    for (const std::string& name : algorithm_names(operation)) known.push_back(name);
+    known.insert(known.end(), names.begin(), names.end());
   }
   if (chosen.empty()) {
     refuse_option("--algorithm", "an algorithm for " + arguments.operation, arguments.algorithm,

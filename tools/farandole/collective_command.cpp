@@ -20,7 +20,7 @@ struct CollectiveArguments {
   std::string most;
   std::string factor = "2";
   std::string operation = "allreduce";
-  std::string algorithm = "ring";
+  std::string algorithm;  // empty: the first that the operation has
   std::string topology;
   std::string ranks;
   std::string root = "0";
@@ -57,6 +57,7 @@ Algorithm algorithm(const CollectiveArguments& arguments) {
   if (operation == nullptr) {
     refuse_option("--op", "an operation", arguments.operation, suggestion(arguments.operation, operation_names()));
   }
+  if (arguments.algorithm.empty()) return *find_algorithm(*operation, algorithm_names(*operation).front());
   if (is_algorithm_file(arguments.algorithm)) {
     arguments.servers.require_unused();
     if (!arguments.contributions.empty()) {
@@ -133,9 +134,10 @@ void add_collective(CLI::App& app) {
       ->type_name("N")
       ->capture_default_str();
   command->add_option("--op", arguments->operation, "the operation")->type_name("OP")->capture_default_str();
-  command->add_option("--algorithm", arguments->algorithm, "the algorithm, the file of one, or a library that picks")
-      ->type_name("NAME")
-      ->capture_default_str();
+  command
+      ->add_option("--algorithm", arguments->algorithm,
+                   "the algorithm, the file of one, or a library that picks; the operation's first unless given")
+      ->type_name("NAME");
   command->add_option("--topology", arguments->topology, "a file, or a name in topologies/")
       ->type_name("T")
       ->required();

@@ -38,6 +38,13 @@ constexpr std::array algorithms{
     AlgorithmAlias{"", "rabenseifner", "halving_doubling"},
     AlgorithmAlias{"alltoall", "linear", "direct"},
     AlgorithmAlias{"broadcast", "pipeline", "chain"},
+    AlgorithmAlias{"parameter_server", "push_pull", "dedicated"},
+    AlgorithmAlias{"parameter_server", "parameter_server", "dedicated"},
+    AlgorithmAlias{"parameter_server", "ps", "dedicated"},
+    AlgorithmAlias{"parameter_server", "chunked", "dedicated_keys"},
+    AlgorithmAlias{"parameter_server", "ps_chunk", "dedicated_keys"},
+    AlgorithmAlias{"parameter_server", "co_located", "colocated"},
+    AlgorithmAlias{"parameter_server", "ps_colocated", "colocated"},
 };
 
 std::string letters_of(std::string_view name) {
