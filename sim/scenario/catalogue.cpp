@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -20,8 +21,27 @@ std::vector<std::string> json_files_in(const std::filesystem::path& folder) {
 
 }  // namespace
 
-Catalogue::Catalogue() : root_(FARANDOLE_DATA_DIR) {
+struct Catalogue::Memory {
+  std::map<std::filesystem::path, Document> documents;
+  std::map<std::filesystem::path, ModelSummary> models;
+};
+
+Catalogue::Catalogue() : Catalogue(FARANDOLE_DATA_DIR) {
   if (const char* data = std::getenv("FARANDOLE_DATA"); data != nullptr) root_ = data;
+}
+
+Catalogue::Catalogue(std::filesystem::path root) : root_(std::move(root)), memory_(std::make_shared<Memory>()) {}
+
+const Document& Catalogue::document(const std::filesystem::path& file) const {
+  const auto found = memory_->documents.find(file);
+  if (found != memory_->documents.end()) return found->second;
+  return memory_->documents.emplace(file, Document::read(file)).first->second;
+}
+
+std::vector<const Document*> Catalogue::documents() const {
+  std::vector<const Document*> all;
+  for (const auto& [file, read] : memory_->documents) all.push_back(&read);
+  return all;
 }
 
 std::filesystem::path Catalogue::find(const char* folder, const std::string& name, std::string_view what,
@@ -37,23 +57,23 @@ std::filesystem::path Catalogue::find(const char* folder, const std::string& nam
 
 ModelSummary Catalogue::model(const std::string& name, const Value& where) const {
   const auto file = find("models", name, "a model", where);
-  const Document document = Document::read(file);
-  return read_model(document.root(), file);
+  const auto found = memory_->models.find(file);
+  if (found != memory_->models.end()) return found->second;
+  return memory_->models.emplace(file, read_model(document(file).root(), file)).first->second;
 }
 
 Topology Catalogue::topology(const std::string& name, const Value& where, const std::optional<Value>& overrides) const {
   const auto file = find("topologies", name, "a topology", where);
-  Document document = Document::read(file);
+  Document changed = document(file);
   if (overrides) {
-    for (const auto& [pointer, value] : overrides->members()) document.set(pointer, value.node());
+    for (const auto& [pointer, value] : overrides->members()) changed.set(pointer, value.node());
   }
-  return read_topology(document.root(), file);
+  return read_topology(changed.root(), file);
 }
 
 Device Catalogue::device(const std::string& name, const Value& where) const {
   const auto file = find("topologies/devices", name, "a device", where);
-  const Document document = Document::read(file);
-  return read_device(document.root(), file);
+  return read_device(document(file).root(), file);
 }
 
 std::vector<std::string> Catalogue::models() const {

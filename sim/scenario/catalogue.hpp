@@ -2,10 +2,12 @@
 //
 // The data root is the environment variable FARANDOLE_DATA, else the source tree the program was built from. A text
 // with a slash or ending in .json is a file, sought from the current folder; anything else is the name of a file in
-// models/, topologies/ or topologies/devices/. Unknown names fail with the nearest known one.
+// models/, topologies/ or topologies/devices/. Unknown names fail with the nearest known one. A file is read once and
+// remembered, by copies of the catalogue too; not for several threads.
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,7 +22,7 @@ namespace farandole {
 class Catalogue {
  public:
   Catalogue();
-  explicit Catalogue(std::filesystem::path root) : root_(std::move(root)) {}
+  explicit Catalogue(std::filesystem::path root);
 
   [[nodiscard]] const std::filesystem::path& root() const { return root_; }
 
@@ -31,6 +33,9 @@ class Catalogue {
                                   const std::optional<Value>& overrides = {}) const;
   [[nodiscard]] Device device(const std::string& name, const Value& where) const;
 
+  /// Every file read so far, in order of name: what results depend on besides the scenario.
+  [[nodiscard]] std::vector<const Document*> documents() const;
+
   /// Names in alphabetical order.
   [[nodiscard]] std::vector<std::string> models() const;
   [[nodiscard]] std::vector<std::string> topologies() const;
@@ -38,8 +43,12 @@ class Catalogue {
  private:
   [[nodiscard]] std::filesystem::path find(const char* folder, const std::string& name, std::string_view what,
                                            const Value& where) const;
+  [[nodiscard]] const Document& document(const std::filesystem::path& file) const;
+
+  struct Memory;
 
   std::filesystem::path root_;
+  std::shared_ptr<Memory> memory_;
 };
 
 /// The variant of that name, or the default one where `variant` is empty.

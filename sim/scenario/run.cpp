@@ -32,73 +32,74 @@ bool may_scale_beyond_its_ranks(const Scenario& scenario) {
   return scenario.effects.input || !scenario.effects.other_devices.empty() || scenario.workload.global_batch > 0;
 }
 
-class Runner {
- public:
-  Runner(const Catalogue& catalogue, const RunOptions& options) : catalogue_(catalogue), options_(options) {}
-
-  void add(const Document& document) {
-    Scenario scenario = read_scenario(document.root(), catalogue_);
-    scenario.folding = options_.folding;
-    std::vector<Fidelity> fidelities = options_.fidelities;
-    if (fidelities.empty()) fidelities.push_back(scenario.fidelity);
-    for (const Fidelity fidelity : fidelities) {
-      scenarios_.push_back(scenario);
-      scenarios_.back().fidelity = fidelity;
-      documents_.push_back(document);
-    }
+void add(RunPlan& plan, const Configuration& configuration, const Scenario& scenario, std::string name) {
+  merge_settings(plan.settings, effective_settings(scenario));
+  for (const std::string& ignored : scenario.ignored) {
+    if (std::ranges::find(plan.ignored, ignored) == plan.ignored.end()) plan.ignored.push_back(ignored);
   }
+  plan.timeline_file = scenario.strategy.timeline_file;
+  plan.points.push_back({std::move(name), configuration.document, scenario});
+}
 
-  RunResult run() {
-    RunResult result;
-    result.scenario = scenarios_.front().name;
-    for (std::size_t i = 0; i < scenarios_.size(); ++i) {
-      const Scenario& scenario = scenarios_[i];
-      if (options_.progress) options_.progress(static_cast<int>(i), static_cast<int>(scenarios_.size()));
-      const bool last = i + 1 == scenarios_.size();
-      result.timeline_file = scenario.strategy.timeline_file;
-      if (last && (options_.record_timeline || scenario.strategy.timeline_file)) {
-        result.timeline = std::make_unique<Timeline>(timeline_capacity);
-      }
-      result.points.push_back(point(scenario, result.timeline.get()));
-      TrainingPoint& done = result.points.back();
-      if (scenario.run) done.run = whole_run(scenario, done);
-      if (scenario.explain || options_.explain) {
-        done.explanation = explain(documents_[i], catalogue_, scenario, done);
-        done.explanation->critical_path = done.critical_path;
-      }
-      merge_settings(result.settings, effective_settings(scenario));
-      for (const std::string& ignored : scenario.ignored) {
-        if (std::ranges::find(result.ignored, ignored) == result.ignored.end()) result.ignored.push_back(ignored);
-      }
-    }
-    return result;
+std::string with_fidelity(const std::string& name, Fidelity fidelity) {
+  return name + (name.empty() ? "" : ", ") + farandole::name(fidelity);
+}
+
+void add_at_fidelities(RunPlan& plan, const Configuration& configuration, Scenario scenario,
+                       const RunOptions& options) {
+  scenario.folding = options.folding;
+  scenario.explain = scenario.explain || options.explain;
+  if (options.fidelities.empty()) return add(plan, configuration, scenario, configuration.name);
+  for (const Fidelity fidelity : options.fidelities) {
+    scenario.fidelity = fidelity;
+    const bool several = options.fidelities.size() > 1;
+    add(plan, configuration, scenario, several ? with_fidelity(configuration.name, fidelity) : configuration.name);
   }
-
- private:
-  static TrainingPoint point(const Scenario& scenario, Timeline* timeline) {
-    TrainingPoint point = train(scenario, timeline);
-    if (scenario.learning) point.learning = learn(scenario);
-    point.scaling_efficiency = single_rank_share(scenario) / point.iteration;
-    // Servers update for their workers, and without a barrier nobody waits for the slowest.
-    if (!scenario.strategy.servers && !may_scale_beyond_its_ranks(scenario) && point.scaling_efficiency > 1 + 1e-9) {
-      throw InvariantError(
-          fmt::format("{} ranks scale with an efficiency of {}", point.ranks, point.scaling_efficiency));
-    }
-    return point;
-  }
-
-  const Catalogue& catalogue_;
-  const RunOptions& options_;
-  std::vector<Scenario> scenarios_;
-  std::vector<Document> documents_;  // what each was read from
-};
+}
 
 }  // namespace
 
+RunPlan plan_run(const Document& document, const Catalogue& catalogue, const RunOptions& options) {
+  RunPlan plan;
+  for (const Configuration& configuration : expand_sweep(document)) {
+    add_at_fidelities(plan, configuration, read_scenario(configuration.root(), catalogue), options);
+  }
+  plan.scenario = plan.points.front().scenario.name;
+  return plan;
+}
+
+TrainingPoint run_point(const RunPlan::Point& planned, const Catalogue& catalogue, Timeline* timeline) {
+  const Scenario& scenario = planned.scenario;
+  TrainingPoint point = train(scenario, timeline);
+  if (scenario.learning) point.learning = learn(scenario);
+  point.scaling_efficiency = single_rank_share(scenario) / point.iteration;
+  // Servers update for their workers, and without a barrier nobody waits for the slowest.
+  if (!scenario.strategy.servers && !may_scale_beyond_its_ranks(scenario) && point.scaling_efficiency > 1 + 1e-9) {
+    throw InvariantError(fmt::format("{} ranks scale with an efficiency of {}", point.ranks, point.scaling_efficiency));
+  }
+  if (scenario.run) point.run = whole_run(scenario, point);
+  if (scenario.explain) {
+    point.explanation = explain(planned.document, catalogue, scenario, point);
+    point.explanation->critical_path = point.critical_path;
+  }
+  return point;
+}
+
+std::unique_ptr<Timeline> new_timeline() {
+  return std::make_unique<Timeline>(timeline_capacity);
+}
+
 RunResult run_document(const Document& document, const Catalogue& catalogue, const RunOptions& options) {
-  Runner runner(catalogue, options);
-  for (const Document& configuration : expand_sweep(document)) runner.add(configuration);
-  return runner.run();
+  const RunPlan plan = plan_run(document, catalogue, options);
+  RunResult result{plan.scenario, plan.settings, {}, plan.ignored, plan.timeline_file, nullptr};
+  if (options.record_timeline || plan.timeline_file) result.timeline = new_timeline();
+  for (const RunPlan::Point& planned : plan.points) {
+    if (options.progress)
+      options.progress(static_cast<int>(result.points.size()), static_cast<int>(plan.points.size()));
+    const bool last = &planned == &plan.points.back();
+    result.points.push_back(run_point(planned, catalogue, last ? result.timeline.get() : nullptr));
+  }
+  return result;
 }
 
 }  // namespace farandole

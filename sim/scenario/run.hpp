@@ -1,8 +1,9 @@
 // Runs scenarios: from a document to result points.
 //
-// Every point carries its scaling efficiency, for which one rank with the same workload, effects and seed is run too.
-// Efficiency above one is an error: nothing simulated here can make n devices faster
-// than n times the median one.
+// A plan is everything that can be known before the first point runs; study/ runs the points of a plan on many
+// processes. Every point carries its scaling efficiency, for which one rank with the same workload, effects and seed is
+// run too. Efficiency above one is an error: nothing simulated here can make n devices faster than n times the median
+// one.
 #pragma once
 
 #include <functional>
@@ -34,6 +35,29 @@ struct RunResult {
   std::unique_ptr<Timeline> timeline;        // empty unless it was asked for
 };
 
+/// All points of a document, read and checked, before anything runs.
+struct RunPlan {
+  struct Point {
+    std::string name;   // which one it is: `/platform/ranks 4, flow`; empty where there is only one
+    Document document;  // what the scenario was read from
+    Scenario scenario;
+  };
+  std::string scenario;
+  Settings settings;                 // of all points
+  std::vector<Point> points;         // in the order of results; at least one
+  std::vector<std::string> ignored;  // see RunResult
+  std::optional<std::string> timeline_file;
+};
+
+RunPlan plan_run(const Document& document, const Catalogue& catalogue, const RunOptions& options);
+
+/// One point with all that was asked of it. `catalogue` is the one it was planned with. `timeline` may be null.
+TrainingPoint run_point(const RunPlan::Point& point, const Catalogue& catalogue, Timeline* timeline);
+
+/// Room for the timeline of one point, empty.
+std::unique_ptr<Timeline> new_timeline();
+
+/// Plans and runs, one point after the other in this process.
 RunResult run_document(const Document& document, const Catalogue& catalogue, const RunOptions& options);
 
 }  // namespace farandole

@@ -4,50 +4,50 @@
 
 #include <fmt/format.h>
 
+#include "scenario/sweep_axis.hpp"
+
 namespace farandole {
 namespace {
 
-struct Axis {
-  std::string pointer;
-  Value where;
-  std::vector<Value> values;
-};
-
-std::vector<Axis> read_axes(const Value& sweep) {
-  std::vector<Axis> axes;
-  std::size_t configurations = 1;
-  for (const auto& [pointer, values] : sweep.members()) {
-    if (pointer == "comment") continue;
-    if (!pointer.starts_with('/')) values.fail("a JSON pointer such as \"/platform/ranks\" as key", quoted(pointer));
-    axes.push_back({pointer, values, values.elements()});
-    if (axes.back().values.empty()) values.fail("at least one value");
-    configurations *= axes.back().values.size();
-    if (configurations > 100'000) sweep.fail("at most 100,000 configurations", fmt::format("{}", configurations));
+void apply(Document& document, const Assignment& assignment) {
+  try {
+    document.set(assignment.pointer, assignment.value);
+  } catch (const InputError&) {
+    assignment.where.fail("a key that points into the scenario", quoted(assignment.pointer));
   }
-  return axes;
 }
 
-void apply(Document& document, const Axis& axis, const Value& value) {
-  try {
-    document.set(axis.pointer, value.node());
-  } catch (const InputError&) {
-    axis.where.fail("a key that points into the scenario", quoted(axis.pointer));
+Configuration with(const Configuration& partial, const Setting& setting) {
+  Configuration next = partial;
+  for (const Assignment& assignment : setting.assignments) apply(next.document, assignment);
+  if (!next.name.empty()) next.name += ", ";
+  next.name += setting.name;
+  return next;
+}
+
+void refuse_too_many(const std::vector<Axis>& axes, const Value& sweep) {
+  std::size_t configurations = 1;
+  for (const Axis& axis : axes) {
+    configurations *= axis.size();
+    if (configurations > most_configurations) {
+      sweep.fail("at most 100,000 configurations", fmt::format("{}", configurations));
+    }
   }
 }
 
 }  // namespace
 
-std::vector<Document> expand_sweep(const Document& document) {
+std::vector<Configuration> expand_sweep(const Document& document) {
   const auto members = document.root().members();
   const auto sweep = std::ranges::find(members, "sweep", &std::pair<std::string, Value>::first);
-  if (sweep == members.end()) return {document};
-  std::vector<Document> expanded{document.without("sweep")};
-  for (const Axis& axis : read_axes(sweep->second)) {
-    std::vector<Document> next;
-    for (const Document& partial : expanded) {
-      for (const Value& value : axis.values) {
-        apply(next.emplace_back(partial), axis, value);
-      }
+  if (sweep == members.end()) return {{document, ""}};
+  const std::vector<Axis> axes = read_axes(sweep->second);
+  refuse_too_many(axes, sweep->second);
+  std::vector<Configuration> expanded{{document.without("sweep"), ""}};
+  for (const Axis& axis : axes) {
+    std::vector<Configuration> next;
+    for (const Configuration& partial : expanded) {
+      for (const Setting& setting : axis) next.push_back(with(partial, setting));
     }
     expanded = std::move(next);
   }

@@ -19,7 +19,7 @@ TEST(ScenarioFiles, AreAllReadableInEveryPointAndAgreeWithTheirSchema) {
     ++files;
     const Document document = Document::read(entry.path());
     EXPECT_NO_THROW(check_schema(document, source / "sim/config/schemas/scenario.schema.json")) << entry.path();
-    for (const Document& configuration : expand_sweep(document)) {
+    for (const Configuration& configuration : expand_sweep(document)) {
       EXPECT_NO_THROW(read_scenario(configuration.root(), Catalogue())) << entry.path();
     }
   }

@@ -26,7 +26,7 @@ void check_topology(const Document& document, const std::filesystem::path& file)
 
 void check_scenario(const Document& document, const std::filesystem::path& /*file*/) {
   const Catalogue catalogue;
-  for (const Document& configuration : expand_sweep(document)) read_scenario(configuration.root(), catalogue);
+  for (const Configuration& configuration : expand_sweep(document)) read_scenario(configuration.root(), catalogue);
 }
 
 void check_published(const Document& document, const std::filesystem::path& file) {

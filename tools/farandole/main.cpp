@@ -74,6 +74,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(farandole::footer);
   farandole::add_run(app);
+  farandole::add_merge(app);
   farandole::add_collective(app);
   farandole::add_bench(app);
   farandole::add_show(app);

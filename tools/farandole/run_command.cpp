@@ -2,14 +2,17 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <thread>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "output_options.hpp"
+#include "progress_bar.hpp"
 #include "report/chrome_trace.hpp"
 #include "report/comparison.hpp"
 #include "report/training_report.hpp"
-#include "scenario/run.hpp"
+#include "study/merge.hpp"
 
 namespace farandole {
 namespace {
@@ -24,6 +27,9 @@ struct RunArguments {
   bool quiet = false;
   bool no_fold = false;
   bool explain = false;
+  int jobs = 0;
+  bool resume = false;
+  std::string shard;
   OutputOptions output;
 };
 
@@ -45,50 +51,110 @@ Document read_document(const RunArguments& arguments) {
   return document;
 }
 
-void show_progress(int done, int all) {
-  std::cerr << "\r" << done << " of " << all << " points" << (done + 1 == all ? "\r" : "") << std::flush;
-}
-
-void clear_progress() {
-  std::cerr << "\r                              \r" << std::flush;
-}
-
-void write_timeline(const RunResult& result, const std::string& file, bool quiet) {
+void write_timeline(const RunPlan& plan, const StudyResult& result, const std::string& file, bool quiet) {
   write_file(file, [&](std::ostream& out) {
-    write_chrome_trace(out, *result.timeline, {result.scenario, result.settings});
+    write_chrome_trace(out, *result.timeline, {plan.scenario, plan.settings});
   });
   if (quiet) return;
-  const TrainingPoint& last = result.points.back();
+  const TrainingPoint& last = result.points.rbegin()->second;
   std::cerr << "timeline of rank 0: " << file << " (" << last.model << ", " << last.ranks << " ranks, " << last.fidelity
             << "; " << result.timeline->spans().size() << " spans, " << result.timeline->dropped()
             << " events beyond the cap left out)\n";
 }
 
-std::optional<std::string> timeline_file(const RunArguments& arguments, const RunResult& result) {
-  if (!arguments.timeline.empty()) return arguments.timeline;
-  return result.timeline_file;
+/// "2/3"; see study/shard.hpp.
+StudyShard parse_shard(const std::string& text) {
+  if (text.empty()) return {};
+  const auto slash = text.find('/');
+  const std::string expected = "I/N, such as 2/3: the second of three shards";
+  if (slash == std::string::npos) refuse_option("--shard", expected, text);
+  const int of = whole_number("--shard", text.substr(slash + 1), 1);
+  const int index = whole_number("--shard", text.substr(0, slash), 0);
+  if (index > of) refuse_option("--shard", expected, text);
+  return {index == 0 ? of : index, of};
+}
+
+/// Beside the output; none where the output is no file, or there is nothing to resume.
+std::filesystem::path journal_of(const RunArguments& arguments, const RunPlan& plan) {
+  const std::string& file = arguments.output.file;
+  std::error_code none;
+  const bool is_file =
+      !file.empty() && (!std::filesystem::exists(file, none) || std::filesystem::is_regular_file(file));
+  if (!is_file && arguments.resume) {
+    refuse_option("--resume", "--output FILE with it, beside which finished points are kept", file);
+  }
+  return is_file && plan.points.size() > 1 ? std::filesystem::path(file + ".partial") : std::filesystem::path();
+}
+
+StudyResult run_points(const RunArguments& arguments, const RunPlan& plan, const Catalogue& catalogue,
+                       const StudyHeading& heading) {
+  StudyOptions options;
+  options.processes = arguments.jobs > 0 ? arguments.jobs : static_cast<int>(std::thread::hardware_concurrency());
+  options.resume = arguments.resume;
+  options.journal = journal_of(arguments, plan);
+  options.record_timeline = !arguments.timeline.empty() || plan.timeline_file;
+  options.execute = [&](const RunPlan::Point& point, Timeline* timeline) {
+    return run_point(point, catalogue, timeline);
+  };
+  ProgressBar bar;
+  const bool progress = !arguments.quiet && plan.points.size() > 1 && isatty(STDERR_FILENO) != 0;
+  if (progress) options.progress = [&](int done, int all) { bar.show(done, all); };
+  StudyResult result = run_study(plan, heading, options);
+  if (progress) bar.clear();
+  if (!arguments.quiet && result.resumed > 0) {
+    std::cerr << "resumed: " << result.resumed << " points were finished already\n";
+  }
+  return result;
+}
+
+void write_result(const RunArguments& arguments, const StudyHeading& heading, const StudyResult& result) {
+  const Format format = arguments.output.chosen_format();
+  arguments.output.write([&](std::ostream& out) {
+    if (heading.shard.of > 1) return write_shard(out, heading, result);
+    std::vector<TrainingPoint> points;
+    for (const auto& [index, point] : result.points) points.push_back(point);
+    const auto write = heading.comparison ? write_training_comparison : write_training;
+    write(out, format, {heading.scenario, heading.settings}, points);
+  });
+}
+
+/// The points that finished are written all the same, except to a shard, and kept in the journal for --resume.
+[[noreturn]] void fail(const RunArguments& arguments, const StudyHeading& heading, const StudyResult& result) {
+  for (const auto& [point, reason] : result.failures) std::cerr << "failed: " << point << ": " << reason << "\n";
+  if (heading.shard.of == 1) write_result(arguments, heading, result);
+  throw std::runtime_error(
+      fmt::format("{} of {} points failed", result.failures.size(), result.failures.size() + result.points.size()));
 }
 
 void run(const RunArguments& arguments) {
-  const Format format = arguments.output.chosen_format();
+  static_cast<void>(arguments.output.chosen_format());  // refused before anything runs
+  const StudyShard shard = parse_shard(arguments.shard);
+  if (shard.of > 1 && arguments.output.file.empty()) {
+    refuse_option("--shard", "--output FILE with it, for farandole merge", "no file");
+  }
   const Document document = read_document(arguments);
+  const Catalogue catalogue;
   RunOptions options;
   options.fidelities = parse_fidelities(arguments.fidelity);
   if (arguments.no_fold) options.folding = FoldingPolicy::never;
   options.explain = arguments.explain;
-  options.record_timeline = !arguments.timeline.empty();
-  const bool progress = !arguments.quiet && isatty(STDERR_FILENO) != 0;
-  if (progress) options.progress = show_progress;
-  const RunResult result = run_document(document, Catalogue(), options);
-  if (progress) clear_progress();
+  const RunPlan plan = plan_run(document, catalogue, options);
+  const StudyHeading heading{plan.scenario,
+                             identity_of(document, catalogue, options),
+                             plan.points.size(),
+                             options.fidelities.size() > 1,
+                             shard,
+                             arguments.output.format,
+                             plan.settings};
+  const StudyResult result = run_points(arguments, plan, catalogue, heading);
   if (!arguments.quiet) {
-    for (const std::string& ignored : result.ignored) std::cerr << "ignored, no meaning here: " << ignored << "\n";
+    for (const std::string& ignored : plan.ignored) std::cerr << "ignored, no meaning here: " << ignored << "\n";
   }
-  arguments.output.write([&](std::ostream& out) {
-    const auto write = options.fidelities.size() > 1 ? write_training_comparison : write_training;
-    write(out, format, {result.scenario, result.settings}, result.points);
-  });
-  if (const auto file = timeline_file(arguments, result)) write_timeline(result, *file, arguments.quiet);
+  if (!result.failures.empty()) fail(arguments, heading, result);
+  write_result(arguments, heading, result);
+  std::filesystem::remove(journal_of(arguments, plan));
+  const std::string timeline = arguments.timeline.empty() ? plan.timeline_file.value_or("") : arguments.timeline;
+  if (result.timeline) write_timeline(plan, result, timeline, arguments.quiet);
 }
 
 }  // namespace
@@ -116,6 +182,12 @@ void add_run(CLI::App& app) {
   command->add_option("--timeline", arguments->timeline, "write a Chrome trace of rank 0, as HOROVOD_TIMELINE does")
       ->type_name("FILE")
       ->envname("HOROVOD_TIMELINE");
+  command->add_option("--jobs", arguments->jobs, "processes that run points; all cores unless said")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--resume", arguments->resume, "go on from what an interrupted run left beside --output");
+  command->add_option("--shard", arguments->shard, "run every N-th point only; farandole merge joins the outputs")
+      ->type_name("I/N");
   command->add_flag("--quiet", arguments->quiet, "no messages and no progress on stderr");
   arguments->output.add_to(*command);
   command->footer(

@@ -1,0 +1,123 @@
+#include "report/read_record.hpp"
+
+#include <stdexcept>
+
+namespace farandole {
+namespace {
+
+Seconds seconds(const Record& record, const char* key) {
+  return Seconds(record.at(key).get<double>());
+}
+
+Breakdown breakdown(const Record& record) {
+  return {seconds(record, "compute"),     seconds(record, "exposed_communication"),
+          seconds(record, "negotiation"), seconds(record, "straggler"),
+          seconds(record, "input"),       seconds(record, "checkpoint"),
+          seconds(record, "other")};
+}
+
+Bytes bytes(const Record& record, const char* key) {
+  return Bytes(record.at(key).get<double>());
+}
+
+MemoryUse memory(const Record& record) {
+  return {bytes(record, "parameters"),  bytes(record, "gradients"),      bytes(record, "optimizer_state"),
+          bytes(record, "activations"), bytes(record, "fusion_buffers"), bytes(record, "server_shard"),
+          bytes(record, "device")};
+}
+
+WholeRun whole_run(const Record& record) {
+  WholeRun run;
+  run.samples = record.at("samples");
+  run.epochs = record.at("epochs");
+  run.global_batch = record.at("global_batch");
+  run.steps_per_epoch = record.at("steps_per_epoch");
+  run.distinct_share = record.at("distinct_share");
+  run.startup = seconds(record, "startup_seconds");
+  run.epoch = seconds(record, "epoch_seconds");
+  run.evaluation = seconds(record, "evaluation_seconds");
+  run.total = seconds(record, "total_seconds");
+  run.total_p50 = seconds(record, "total_seconds_p50");
+  run.total_p95 = seconds(record, "total_seconds_p95");
+  run.failures = record.at("failures");
+  run.goodput = record.at("goodput");
+  run.samples_per_second = record.at("samples_per_second");
+  run.learning_rate = record.at("learning_rate");
+  run.warmup_epochs = record.at("warmup_epochs");
+  run.caveats = record.at("caveats").get<std::vector<std::string>>();
+  return run;
+}
+
+/// Its three parts stand in the point's own record.
+Explanation explanation(const Record& record) {
+  Explanation result;
+  for (const auto& [name, time] : record.at("waterfall").items()) {
+    result.waterfall.push_back({name, Seconds(time.get<double>())});
+  }
+  for (const Record& step : record.at("critical_path")) {
+    result.critical_path.push_back({step.at("activity"), seconds(step, "from"), seconds(step, "to")});
+  }
+  for (const Record& what_if : record.at("what_ifs")) {
+    result.what_ifs.push_back(
+        {what_if.at("change"), what_if.at("kind"), what_if.at("samples_per_second"), what_if.at("efficiency_points")});
+  }
+  return result;
+}
+
+Learning learning(const Record& record) {
+  Learning result;
+  result.problem = record.at("problem");
+  result.start_loss = record.at("start_loss");
+  for (const Record& weight : record.value("weights", Record::array())) result.weights.push_back(weight);
+  for (const Record& loss : record.value("loss", Record::array())) result.loss.push_back(loss);
+  for (const Record& at : record.value("seconds", Record::array())) result.seconds.push_back(Seconds(at.get<double>()));
+  return result;
+}
+
+TrainingPoint read(const Record& record) {
+  TrainingPoint point;
+  point.model = record.at("model");
+  point.variant = record.at("variant");
+  point.ranks = record.at("ranks");
+  point.nodes = record.at("nodes");
+  point.platform = record.at("platform");
+  point.strategy = record.at("strategy");
+  point.mode = record.at("mode");
+  point.algorithm = record.at("algorithm");
+  point.fidelity = record.at("fidelity");
+  point.iteration = seconds(record, "iteration_seconds");
+  point.iteration_p50 = seconds(record, "iteration_seconds_p50");
+  point.iteration_p95 = seconds(record, "iteration_seconds_p95");
+  point.samples_per_second = record.at("samples_per_second");
+  point.scaling_efficiency = record.at("scaling_efficiency");
+  point.breakdown = breakdown(record.at("breakdown"));
+  point.batch_per_rank = record.at("batch_per_rank");
+  point.precision = record.at("precision");
+  point.compute_source = record.at("compute_source");
+  point.collectives_per_iteration = record.at("collectives_per_iteration");
+  point.gradient_bytes = bytes(record, "gradient_bytes");
+  point.folded = record.at("folded");
+  point.mean_staleness = record.at("mean_staleness");
+  point.strategy_options = record.at("strategy_options");
+  point.memory = memory(record.at("memory"));
+  if (record.contains("run")) point.run = whole_run(record.at("run"));
+  if (record.contains("waterfall")) point.explanation = explanation(record);
+  if (record.contains("learning")) point.learning = learning(record.at("learning"));
+  return point;
+}
+
+}  // namespace
+
+TrainingPoint training_point(const Record& record) {
+  TrainingPoint point;
+  try {
+    point = read(record);
+  } catch (const Record::exception& error) {
+    throw std::logic_error(std::string("not the record of a point: ") + error.what());
+  }
+  // A key that is written and not read would be lost without a word.
+  if (to_record(point) != record) throw std::logic_error("a record that does not come back as it was");
+  return point;
+}
+
+}  // namespace farandole

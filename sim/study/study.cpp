@@ -1,0 +1,126 @@
+#include "study/study.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "report/read_record.hpp"
+#include "study/process_pool.hpp"
+
+namespace farandole {
+namespace {
+
+namespace fs = std::filesystem;
+
+void refuse_other_study(const StudyHeading& found, const StudyHeading& own, const fs::path& file) {
+  const Place place{file.string(), 1, ""};
+  if (found.identity != own.identity || found.points != own.points) {
+    throw InputError(place, fmt::format("the journal of this very run of \"{}\"", own.scenario),
+                     fmt::format("one of \"{}\" with other values, options or data files", found.scenario),
+                     "; without it the run starts afresh");
+  }
+  if (found.shard != own.shard) {
+    throw InputError(place, fmt::format("the journal of shard {}", own.shard.text()),
+                     fmt::format("that of shard {}", found.shard.text()));
+  }
+}
+
+class Study {
+ public:
+  Study(const RunPlan& plan, const StudyHeading& heading, const StudyOptions& options)
+      : plan_(plan), options_(options) {
+    for (std::size_t i = 0; i < plan.points.size(); ++i) {
+      if (heading.shard.has(i)) tasks_.push_back(i);
+    }
+    if (!options.journal.empty()) open_journal(heading);
+  }
+
+  StudyResult run() {
+    std::vector<std::size_t> open;
+    std::ranges::copy_if(tasks_, std::back_inserter(open),
+                         [&](std::size_t task) { return !result_.points.contains(task); });
+    // A timeline is too much to send from one process to another.
+    const bool last_here = options_.record_timeline && !tasks_.empty();
+    if (last_here) std::erase(open, tasks_.back());
+    if (tasks_.size() > 1) {
+      run_in_processes(
+          open, options_.processes, [&](std::size_t task) { return json_text(to_record(execute(task, nullptr))); },
+          [&](std::size_t task, const Outcome& outcome) { receive(task, outcome); });
+    } else {
+      for (const std::size_t task : open) keep(task, to_record(execute(task, nullptr)));
+    }
+    if (last_here) run_last();
+    for (auto& [task, failure] : failures_) result_.failures.push_back(std::move(failure));
+    return std::move(result_);
+  }
+
+ private:
+  void open_journal(const StudyHeading& heading) {
+    std::error_code none;
+    JournalContents found;
+    if (fs::exists(options_.journal, none)) found = read_journal(options_.journal);
+    const bool has_points = !found.points.empty();
+    if (has_points && !options_.resume) {
+      throw InputError(
+          fmt::format("{} keeps {} finished points of an interrupted run: --resume goes on from them; remove the file "
+                      "to start afresh",
+                      options_.journal.string(), found.points.size()));
+    }
+    if (has_points) refuse_other_study(study_heading(found.heading, options_.journal), heading, options_.journal);
+    journal_.emplace(options_.journal);
+    journal_->cut(has_points ? found.whole_bytes : 0);
+    if (!has_points) journal_->append(to_record(heading));
+    for (const auto& [task, record] : found.points) take_over(task, record);
+    result_.resumed = found.points.size();
+  }
+
+  void take_over(std::size_t task, const Record& record) {
+    if (!std::ranges::binary_search(tasks_, task)) {
+      throw InputError(Place{options_.journal.string(), 0, ""}, "points of this run", fmt::format("point {}", task));
+    }
+    result_.points.emplace(task, training_point(record));
+  }
+
+  TrainingPoint execute(std::size_t task, Timeline* timeline) const {
+    return options_.execute(plan_.points[task], timeline);
+  }
+
+  void receive(std::size_t task, const Outcome& outcome) {
+    if (outcome.kind == Outcome::Kind::bad_input) throw InputError(outcome.text);
+    if (outcome.kind == Outcome::Kind::done) return keep(task, Record::parse(outcome.text));
+    failures_[task] = {plan_.points[task].name, outcome.text};
+    report_progress();
+  }
+
+  void keep(std::size_t task, const Record& record) {
+    const bool is_new = result_.points.emplace(task, training_point(record)).second;
+    if (journal_ && is_new) journal_->append(journal_entry(task, record));
+    report_progress();
+  }
+
+  void run_last() {
+    result_.timeline = new_timeline();
+    keep(tasks_.back(), to_record(execute(tasks_.back(), result_.timeline.get())));
+  }
+
+  void report_progress() const {
+    if (!options_.progress) return;
+    options_.progress(static_cast<int>(result_.points.size() + failures_.size()), static_cast<int>(tasks_.size()));
+  }
+
+  const RunPlan& plan_;
+  const StudyOptions& options_;
+  std::vector<std::size_t> tasks_;
+  std::optional<Journal> journal_;
+  std::map<std::size_t, StudyResult::Failure> failures_;
+  StudyResult result_;
+};
+
+}  // namespace
+
+StudyResult run_study(const RunPlan& plan, const StudyHeading& heading, const StudyOptions& options) {
+  return Study(plan, heading, options).run();
+}
+
+}  // namespace farandole

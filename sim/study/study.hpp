@@ -1,0 +1,64 @@
+// A study: all points of a scenario, on all cores, written down as they finish.
+//
+// Called by `farandole run` and `farandole merge`. Results come in the order of the scenario, byte for byte the same
+// whatever the number of processes, interrupted or not, in shards or whole. A point that fails or crashes is a Failure
+// with its name; the others still finish. Bad input found while a point runs ends the study (InputError).
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "scenario/run.hpp"
+#include "study/journal.hpp"
+#include "study/shard.hpp"
+
+namespace farandole {
+
+/// What a study is, so that points of different ones are never mixed: the first line of its journals and shards.
+struct StudyHeading {
+  std::string scenario;
+  std::string identity;  // digest of all that the results depend on: version, scenario, options, data files
+  std::size_t points = 0;
+  bool comparison = false;  // of several fidelities
+  StudyShard shard;
+  std::string format;
+  Settings settings;
+};
+
+Record to_record(const StudyHeading& heading);
+/// InputError at `file` where the record is no heading.
+StudyHeading study_heading(const Record& record, const std::filesystem::path& file);
+
+/// The digest: the same for the same results.
+std::string identity_of(const Document& document, const Catalogue& catalogue, const RunOptions& options);
+
+struct StudyOptions {
+  int processes = 1;
+  std::filesystem::path journal;  // empty: none
+  bool resume = false;
+  bool record_timeline = false;            // of the last point, which then runs in this process
+  std::function<void(int, int)> progress;  // after each point, with (points done, points in all); may be empty
+  /// What runs a point: run_point with the catalogue of the plan.
+  std::function<TrainingPoint(const RunPlan::Point&, Timeline*)> execute;
+};
+
+struct StudyResult {
+  struct Failure {
+    std::string point;
+    std::string reason;
+  };
+  std::map<std::size_t, TrainingPoint> points;  // by place in the plan
+  std::vector<Failure> failures;                // in the order of the plan
+  std::unique_ptr<Timeline> timeline;
+  std::size_t resumed = 0;  // points that the journal had
+};
+
+/// The points of `heading.shard`. The journal is left for the caller to remove once the results are safe. InputError
+/// where a journal holds points and `resume` is off, or is another study's.
+StudyResult run_study(const RunPlan& plan, const StudyHeading& heading, const StudyOptions& options);
+
+}  // namespace farandole

@@ -1,0 +1,167 @@
+// Sweeps on many processes, interrupted, in shards: always the same bytes.
+#include <algorithm>
+#include <csignal>
+#include <thread>
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tools/process.hpp"
+
+namespace farandole {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* study = R"({
+  "name": "study",
+  "workload": { "model": "resnet18", "batch_per_rank": 32 },
+  "platform": { "topology": "ethernet-25g", "ranks": 4 },
+  "strategy": { "kind": "horovod", "version": "0.19.0" },
+  "measure": { "iterations": 50, "warmup": 1, "fidelity": "flow" },
+  "sweep": {
+    "/platform/ranks": { "from": 1, "to": 16, "factor": 2 },
+    "/strategy/fusion_threshold": { "from": "4 MiB", "to": "32 MiB", "factor": 2 }
+  }
+})";
+constexpr int points = 20;
+
+void expect_success(const test::Finished& finished) {
+  EXPECT_EQ(finished.status, 0) << finished.err;
+}
+
+/// Starts the program on study.json with --resume and kills it once the journal has that many lines.
+void run_until(const test::Workplace& place, int lines) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const std::string folder = place.folder().string();
+    const int null = ::open("/dev/null", O_WRONLY);
+    ::dup2(null, STDERR_FILENO);
+    if (::chdir(folder.c_str()) == 0) {
+      ::execl(FARANDOLE_PROGRAM, FARANDOLE_PROGRAM, "run", "study.json", "--format", "json", "--output", "killed.json",
+              "--jobs", "2", "--resume", nullptr);
+    }
+    ::_exit(127);
+  }
+  const auto journal = place.folder() / "killed.json.partial";
+  int status = 0;
+  while (::waitpid(child, &status, WNOHANG) == 0) {
+    const std::string text = test::contents(journal);
+    if (std::count(text.begin(), text.end(), '\n') >= lines) ::kill(child, SIGKILL);
+    std::this_thread::yield();
+  }
+}
+
+/// The same, again where the run was over before it could be killed: leaves a journal.
+void interrupt(const test::Workplace& place, int lines) {
+  const auto output = place.folder() / "killed.json";
+  for (int attempt = 0; attempt < 50; ++attempt) {
+    run_until(place, lines);
+    if (std::filesystem::exists(output.string() + ".partial")) return;
+    std::filesystem::remove(output);
+  }
+  FAIL() << "never interrupted";
+}
+
+class Study : public testing::Test {
+ protected:
+  Study() { place.write("study.json", study); }
+
+  std::string whole() {
+    expect_success(place.farandole("run study.json --format json --jobs 1 --output whole.json"));
+    return test::contents(place.folder() / "whole.json");
+  }
+
+  test::Workplace place;
+};
+
+TEST_F(Study, GivesTheSameBytesWhateverTheNumberOfJobs) {
+  const std::string one = whole();
+  EXPECT_FALSE(one.empty());
+  EXPECT_EQ(place.farandole("run study.json --format json --jobs 3").out, one);
+  EXPECT_EQ(place.farandole("run study.json --format json").out, one);
+}
+
+TEST_F(Study, GoesOnAfterKillsAsIfNothingHadHappened) {
+  const std::string undisturbed = whole();
+  for (const int lines : {1, 2, 9, points}) {
+    run_until(place, lines);
+    const test::Finished finished = place.farandole("run study.json --format json --output killed.json --resume");
+    expect_success(finished);
+    EXPECT_EQ(test::contents(place.folder() / "killed.json"), undisturbed) << "killed after " << lines << " lines";
+    EXPECT_FALSE(std::filesystem::exists(place.folder() / "killed.json.partial"));
+    std::filesystem::remove(place.folder() / "killed.json");
+  }
+}
+
+TEST_F(Study, DropsATornLastLineAndRefusesADamagedOneBeforeIt) {
+  const std::string undisturbed = whole();
+  interrupt(place, 6);
+  const auto journal = place.folder() / "killed.json.partial";
+  ASSERT_TRUE(std::filesystem::exists(journal));
+  const std::string kept = test::contents(journal);
+  place.write("killed.json.partial", kept.substr(0, kept.size() - 7));
+  expect_success(place.farandole("run study.json --format json --output killed.json --resume"));
+  EXPECT_EQ(test::contents(place.folder() / "killed.json"), undisturbed);
+
+  std::string damaged = kept;
+  damaged[damaged.find('\n') + 30] ^= 1;
+  place.write("killed.json.partial", damaged);
+  const test::Finished refused = place.farandole("run study.json --format json --output killed.json --resume");
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("killed.json.partial:2: "));
+}
+
+TEST_F(Study, RefusesTheJournalOfAnotherRunAndToForgetOne) {
+  interrupt(place, 4);
+  const test::Finished other =
+      place.farandole("run study.json --set /measure/iterations=11 --format json --output killed.json --resume");
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.err, HasSubstr("with other values, options or data files"));
+  const test::Finished forgetful = place.farandole("run study.json --format json --output killed.json");
+  EXPECT_EQ(forgetful.status, 2);
+  EXPECT_THAT(forgetful.err, HasSubstr("--resume goes on from them"));
+}
+
+TEST_F(Study, IsJoinedFromShardsToTheSameBytes) {
+  const std::string undisturbed = whole();
+  for (const char* shard : {"1", "2", "3"}) {
+    expect_success(
+        place.farandole(std::string("run study.json --format json --shard ") + shard + "/3 --output s" + shard));
+  }
+  expect_success(place.farandole("merge s3 s1 s2 --output merged.json"));
+  EXPECT_EQ(test::contents(place.folder() / "merged.json"), undisturbed);
+  EXPECT_EQ(place.farandole("merge s1 s2 s3 --format csv").out, place.farandole("run study.json --format csv").out);
+}
+
+TEST_F(Study, RefusesShardsThatAreMissingTwiceForeignOrCutShort) {
+  for (const char* run :
+       {"--shard 1/2 --output s1", "--shard 0/2 --output s2", "--shard 2/2 --set /measure/seed=7 --output foreign"}) {
+    expect_success(place.farandole(std::string("run study.json ") + run));
+  }
+  EXPECT_THAT(place.farandole("merge s1").err, HasSubstr("missing shards: 2/2"));
+  EXPECT_THAT(place.farandole("merge s1 s2 s1").err, HasSubstr("shard 1/2, as s1"));
+  EXPECT_THAT(place.farandole("merge s1 foreign").err, HasSubstr("foreign:1: "));
+  const std::string text = test::contents(place.folder() / "s2");
+  place.write("s2", text.substr(0, text.size() - 100));
+  const test::Finished cut = place.farandole("merge s1 s2");
+  EXPECT_EQ(cut.status, 2);
+  EXPECT_THAT(cut.err, HasSubstr("s2: "));
+  EXPECT_THAT(cut.err, HasSubstr("incomplete"));
+}
+
+TEST_F(Study, ZipsAndVariantsAreAxesToo) {
+  place.write("study.json", std::string(study).replace(std::string(study).find("\"sweep\""), std::string::npos, R"(
+    "sweep": {
+      "zip": { "/platform/ranks": [2, 4], "/workload/batch_per_rank": [64, 32] },
+      "variants": { "small": { "/workload/model": "resnet18" }, "large": { "/workload/model": "resnet50" } }
+    } })"));
+  const std::string csv = place.farandole("run study.json --format csv").out;
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 5) << csv;
+  EXPECT_LT(csv.find("resnet18"), csv.find("resnet50"));
+}
+
+}  // namespace
+}  // namespace farandole
