@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "report/link_table.hpp"
 #include "report/nccl_row.hpp"
 #include "report/point_facets.hpp"
 #include "report/record.hpp"
@@ -49,6 +50,12 @@ Table table_of(const Facets<CollectivePoint>& facets, Points points) {
   return table;
 }
 
+/// A list within a row has no place in CSV.
+std::vector<Record> without_links(std::vector<Record> records) {
+  for (Record& record : records) record.erase("links");
+  return records;
+}
+
 void write_table(std::ostream& out, const Heading& heading, Points points) {
   const Facets<CollectivePoint> facets = split(collective_facets(), points);
   write_comment(out, heading);
@@ -57,6 +64,7 @@ void write_table(std::ostream& out, const Heading& heading, Points points) {
   out << "#\n" << nccl_heading_names() << '\n';
   table_of(facets, points).write(out);
   write_averages(out, points);
+  write_busiest_links(out, points);
 }
 
 }  // namespace
@@ -68,8 +76,10 @@ void write_collective(std::ostream& out, Format format, const Heading& heading, 
       return write_table(out, heading, points);
     case Format::json:
       return write_json(out, heading, records);
-    case Format::csv:
-      return write_csv(out, records.empty() ? to_record(CollectivePoint{}) : records.front(), records);
+    case Format::csv: {
+      const std::vector<Record> rows = without_links(records);
+      return write_csv(out, rows.empty() ? to_record(CollectivePoint{}) : rows.front(), rows);
+    }
   }
 }
 

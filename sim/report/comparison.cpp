@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "report/collective_report.hpp"
+#include "report/link_table.hpp"
 #include "report/point_facets.hpp"
 #include "report/record.hpp"
 #include "report/training_report.hpp"
@@ -133,6 +134,7 @@ void write_collective_comparison(std::ostream& out, Format format, const Heading
                                  std::span<const CollectivePoint> points) {
   if (format != Format::table) return write_collective(out, format, heading, points);
   write_table(out, heading, collective_subject(), points);
+  write_busiest_links(out, points);
 }
 
 }  // namespace farandole

@@ -90,6 +90,13 @@ Record to_record(const Learning& learning) {
   return record;
 }
 
+Record to_record(const LinkUse& link) {
+  return {{"name", link.name},
+          {"bytes", size_in_bytes(link.bytes, "bytes")},
+          {"capacity", finite(link.capacity.si(), "capacity")},
+          {"utilisation", finite(link.utilisation, "utilisation")}};
+}
+
 }  // namespace
 
 double finite(double number, std::string_view key) {
@@ -144,6 +151,7 @@ Record to_record(const CollectivePoint& point) {
     record["protocol"] = point.choice->protocol;
     record["channels"] = point.choice->channels;
   }
+  for (const LinkUse& link : point.links) record["links"].push_back(to_record(link));
   return record;
 }
 

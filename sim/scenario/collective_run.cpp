@@ -39,17 +39,6 @@ int keys_of(const CollectiveRequest& request, Bytes size) {
   return std::max(1, static_cast<int>(std::ceil(shard / key)));
 }
 
-Shape shape_of(const CollectiveRequest& request, const Topology& topology, const Placement& placement, Bytes size) {
-  Shape shape(request.ranks, request.root);
-  shape.ranks_per_node = placement.ranks_per_node(topology.devices_per_node);
-  shape.segments = keys_of(request, size);
-  shape.weights = request.contributions;
-  shape.servers = request.parameter_server.servers;
-  shape.shards = request.parameter_server.shards;
-  shape.message_per_tensor = request.parameter_server.message_per_tensor;
-  return shape;
-}
-
 CollectivePoint point(const CollectiveRequest& request, const Schedule& schedule, Fidelity fidelity, Bytes size,
                       Seconds time, bool folded) {
   const BytesPerSecond bandwidth = time > Seconds(0) ? size / time : BytesPerSecond(0);
@@ -124,6 +113,17 @@ void run_library(const CollectiveRequest& request, Fidelity fidelity, const Plat
 }
 
 }  // namespace
+
+Shape shape_of(const CollectiveRequest& request, const Topology& topology, const Placement& placement, Bytes size) {
+  Shape shape(request.ranks, request.root);
+  shape.ranks_per_node = placement.ranks_per_node(topology.devices_per_node);
+  shape.segments = keys_of(request, size);
+  shape.weights = request.contributions;
+  shape.servers = request.parameter_server.servers;
+  shape.shards = request.parameter_server.shards;
+  shape.message_per_tensor = request.parameter_server.message_per_tensor;
+  return shape;
+}
 
 std::vector<Bytes> size_range(Bytes least, Bytes most, int factor) {
   std::vector<Bytes> sizes;

@@ -50,6 +50,9 @@ std::vector<Bytes> size_range(Bytes least, Bytes most, int factor);
 std::vector<CollectivePoint> run_collective(const CollectiveRequest& request, const Topology& topology,
                                             const Value& where);
 
+/// What the request's algorithm is built for, at one of its sizes.
+Shape shape_of(const CollectiveRequest& request, const Topology& topology, const Placement& placement, Bytes size);
+
 /// Settings the points depend on.
 Settings collective_settings(const CollectiveRequest& request, const Topology& topology);
 

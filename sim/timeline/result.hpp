@@ -78,6 +78,14 @@ struct LibraryChoice {
   int channels = 1;
 };
 
+/// How busy one link was.
+struct LinkUse {
+  std::string name;
+  Bytes bytes;
+  BytesPerSecond capacity;
+  double utilisation = 0;  // of its capacity over the time
+};
+
 /// A point of `farandole collective`, and later of `farandole bench`.
 struct CollectivePoint {
   std::string operation;
@@ -92,6 +100,7 @@ struct CollectivePoint {
   int root = 0;                           // of operations that have one
   int servers = 0;                        // of a parameter server
   std::optional<LibraryChoice> choice{};  // where `algorithm` is a library
+  std::vector<LinkUse> links{};           // the busiest, where they were asked for
 };
 
 /// Effective settings, printed in every result: name to value, in order of name.

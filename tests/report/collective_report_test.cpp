@@ -51,6 +51,47 @@ TEST(CollectiveTable, NamesFidelitiesAndAveragesEachWhereThereAreSeveral) {
   EXPECT_EQ(text({allreduce_of_a_mebibyte(), by_message}), expected);
 }
 
+TEST(CollectiveTable, ListsTheBusiestLinksBelow) {
+  CollectivePoint point = allreduce_of_a_mebibyte();
+  point.links = {{"leaf0-spine0/up", 2_MiB, 5_GBps, 0.8388608}, {"node3/nic0/up", 1966080_B, 10_GBps, 0.393216}};
+  EXPECT_TRUE(text({point}).ends_with(R"(
+# Avg bus bandwidth    : 3.93216
+#
+# Busiest links at 1 MiB (flow): bytes, capacity, share of it in use
+#   leaf0-spine0/up          2097152      40 Gbit/s   83.9 %
+#   node3/nic0/up            1966080      80 Gbit/s   39.3 %
+)")) << text({point});
+}
+
+TEST(CollectiveJson, HasTheBusiestLinksOfAPointWhereTheyWereAskedFor) {
+  CollectivePoint point = allreduce_of_a_mebibyte();
+  std::ostringstream without;
+  write_collective(without, Format::json, heading(), std::vector{point});
+  EXPECT_EQ(without.str().find("links"), std::string::npos);
+  point.links = {{"leaf0-spine0/up", 2_MiB, 5_GBps, 0.75}};
+  std::ostringstream with;
+  write_collective(with, Format::json, heading(), std::vector{point});
+  const std::string expected = R"(      "links": [
+        {
+          "name": "leaf0-spine0/up",
+          "bytes": 2097152,
+          "capacity": 5000000000.0,
+          "utilisation": 0.75
+        }
+      ])";
+  EXPECT_NE(with.str().find(expected), std::string::npos) << with.str();
+}
+
+TEST(CollectiveCsv, LeavesListsOut) {
+  CollectivePoint point = allreduce_of_a_mebibyte();
+  std::ostringstream without;
+  write_collective(without, Format::csv, heading(), std::vector{point});
+  point.links = {{"leaf0-spine0/up", 2_MiB, 5_GBps, 0.75}};
+  std::ostringstream with;
+  write_collective(with, Format::csv, heading(), std::vector{point});
+  EXPECT_EQ(with.str(), without.str());
+}
+
 TEST(CollectiveTable, OfNoPointsIsItsHeadings) {
   EXPECT_EQ(text({}), heading_text() + "#\n" + nccl_heading_names() + '\n' + nccl_heading_units() + '\n');
 }

@@ -111,6 +111,37 @@ TEST(CollectiveCommand, PlacesRanksAsTold) {
               HasSubstr("farandole: --placement: expected a placement, got \"bynode\"; did you mean \"by_node\"?"));
 }
 
+TEST(CollectiveCommand, ListsTheBusiestLinksAndDrawsThem) {
+  const Workplace place;
+  const std::string command =
+      "collective -b 8M -e 8M --ranks 8 --topology ethernet-25g --links 3 --format json --draw load.svg --algorithm ";
+  const Finished ring = place.farandole(command + "ring");
+  ASSERT_EQ(ring.status, 0) << ring.err;
+  const json point = json::parse(ring.out)["points"][0];
+  ASSERT_EQ(point["links"].size(), 3U);
+  // 2 (n-1)/n of 8 MiB through every link of 3.125 GB/s
+  EXPECT_EQ(point["links"][0]["name"], "node0/nic0/up");
+  EXPECT_EQ(point["links"][0]["bytes"], 14680064);
+  EXPECT_NEAR(point["links"][0]["utilisation"].get<double>(), 14680064 / 3.125e9 / point["seconds"].get<double>(),
+              1e-12);
+  EXPECT_THAT(test::contents(place.folder() / "load.svg"), HasSubstr("<svg"));
+  EXPECT_THAT(place.farandole("collective --ranks 4 --topology ethernet-25g --links few").err,
+              HasSubstr("--links: expected a whole number"));
+}
+
+TEST(CollectiveCommand, CountsTheLinksOfWhatALibraryPicked) {
+  const auto point = [](const std::string& algorithm) {
+    const Finished finished = Workplace().farandole(
+        "collective -b 64M -e 64M --ranks 8 --topology ethernet-25g --links 2 --format json --algorithm " + algorithm);
+    EXPECT_EQ(finished.status, 0) << finished.err;
+    return json::parse(finished.out)["points"][0];
+  };
+  const json picked = point("openmpi-4");
+  const json same = point(picked["chosen_algorithm"].get<std::string>());
+  EXPECT_EQ(picked["links"], same["links"]);
+  EXPECT_EQ(picked["bus_bandwidth"], same["bus_bandwidth"]);
+}
+
 TEST(ShowCommand, ListsEveryKindAsJson) {
   const Workplace place;
   for (const std::string kind : {"models", "topologies", "algorithms", "strategies"}) {

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "collective/files/read_schedule.hpp"
+#include "load_options.hpp"
 #include "output_options.hpp"
 #include "report/collective_report.hpp"
 #include "report/comparison.hpp"
@@ -29,6 +30,7 @@ struct CollectiveArguments {
   std::string contributions;
   ServerOptions servers;
   std::string fidelity = "flow";
+  LoadOptions loads;
   bool no_fold = false;
   OutputOptions output;
 };
@@ -104,6 +106,7 @@ CollectiveRequest request(const CollectiveArguments& arguments) {
 
 void run(const CollectiveArguments& arguments) {
   const Format format = arguments.output.chosen_format();
+  arguments.loads.check();
   CollectiveRequest wanted = request(arguments);
   const OptionValue topology_option("--topology", arguments.topology);
   const OptionValue ranks_option("--ranks", arguments.ranks);
@@ -113,7 +116,8 @@ void run(const CollectiveArguments& arguments) {
     const Device device = Catalogue().device(topology.device, topology_option.value());
     wanted.library = use_library(wanted.algorithm, topology.transport, device, algorithm_option.value());
   }
-  const auto points = run_collective(wanted, topology, ranks_option.value());
+  auto points = run_collective(wanted, topology, ranks_option.value());
+  arguments.loads.show(wanted, topology, ranks_option.value(), points);
   arguments.output.write([&](std::ostream& out) {
     const auto write = wanted.fidelities.size() > 1 ? write_collective_comparison : write_collective;
     write(out, format, {"collective", collective_settings(wanted, topology)}, points);
@@ -158,6 +162,7 @@ void add_collective(CLI::App& app) {
                    "relative sizes of the ranks' contributions, where they differ: 1,2,0.5,...")
       ->type_name("LIST");
   arguments->servers.add_to(*command);
+  arguments->loads.add_to(*command);
   command->add_option("--fidelity", arguments->fidelity, fidelity_choices)->type_name("LEVEL")->capture_default_str();
   command->add_flag("--no-fold", arguments->no_fold,
                     "simulate every rank, even where one can stand for many (slower, the same to rounding)");

@@ -1,6 +1,8 @@
 #include "platform/topologies/fat_tree.hpp"
 
+#include <algorithm>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -103,6 +105,18 @@ void add_copy(Platform& platform, const Plan& plan, const std::string& prefix) {
   }
 }
 
+/// Network::alike_after: the subtrees under the uppermost switches are alike, where routing treats their members so.
+int alike_after(const Plan& plan) {
+  const TreeLayout& layout = plan.layout;
+  if (layout.height() == 1) return 1;
+  const bool has_one_way = std::all_of(layout.levels.begin() + 1, layout.levels.end(),
+                                       [](const TreeLayout::Level& level) { return level.up * level.cables == 1; });
+  if (layout.routing != TreeRouting::spread && !has_one_way) return 0;
+  const int leaves = std::lcm(layout.leaves_below(layout.height() - 2), plan.leaves_per_pod());
+  const int step = leaves / plan.leaves_per_pod() * plan.nodes_per_leaf;
+  return plan.nodes % step == 0 ? step : 0;
+}
+
 BytesPerSecond bisection_of(const Plan& plan, const Platform& platform) {
   std::vector<int> nodes_of_leaf(static_cast<std::size_t>(plan.layout.leaves), 0);
   const int step = plan.tree.rails == Rails::joined ? 1 : plan.nics;  // one NIC of each node, or one of each rail
@@ -132,6 +146,7 @@ NetworkPlan plan_of(FatTree tree) {
     }
     Network& network = platform.network;
     network.rails_apart = tree.rails == Rails::apart;
+    network.alike_after = alike_after(plan);
     for (int nic = 0; nic < plan.nodes * plan.nics; ++nic) {
       network.switch_of_nic.push_back(plan.copy_of(nic) * plan.layout.all_switches() + plan.leaf_of(nic));
     }

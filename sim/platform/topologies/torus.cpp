@@ -104,6 +104,15 @@ void add_dimension(const Torus& torus, std::size_t d, Platform& platform) {
   }
 }
 
+/// Network::alike_after, of a torus without empty slots: a step in the last dimension. Of an even number of routers
+/// half send what is as far either way upwards and half downwards, in turn.
+int alike_after(const Torus& torus) {
+  std::size_t d = torus.dimensions() - 1;
+  while (d > 0 && torus.sizes[d] == 1) --d;
+  const int size = torus.sizes[d];
+  return torus.strides[d] * torus.nodes_per_router * (size > 2 && size % 2 == 0 ? 2 : 1);
+}
+
 void lay_out(Torus torus, Platform& platform, const Value& where) {
   const int room = torus.routers() * torus.nodes_per_router;
   if (platform.nodes > room) {
@@ -124,6 +133,7 @@ void lay_out(Torus torus, Platform& platform, const Value& where) {
   platform.network.paths = [=](int from, int to) {
     return shifted({torus.path(from / per_router, to / per_router)}, first_link);
   };
+  if (platform.nodes == room) platform.network.alike_after = alike_after(torus);
   platform.network.bisection = [torus](const Platform& whole) { return bisection_of(torus, whole); };
 }
 

@@ -1,0 +1,86 @@
+// Folded and unfolded on networks of every kind, read from files drawn at random: every rank ends at the same moment.
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "platform/networks.hpp"
+#include "simulate/folding/shift.hpp"
+#include "simulate/folding_kit.hpp"
+
+namespace farandole {
+namespace {
+
+class FoldingOnEveryKind : public testing::TestWithParam<DrawnKind> {};
+
+constexpr int seeds = 60;
+constexpr int most_nodes = 16;
+
+struct Named {
+  Operation operation;
+  const char* algorithm;
+};
+
+RoutedSchedule routed(const Named& named, const Platform& platform, Random& random) {
+  const int ranks = draw(random, 0, 1) > 0 ? platform.nodes : draw(random, 2, platform.nodes);
+  Shape shape(ranks);
+  shape.ranks_per_node = draw(random, 1, 3);
+  const Placement placement =
+      draw(random, 0, 2) > 0 ? test::in_order(ranks) : test::shuffled(random, ranks, platform.nodes);
+  return {find_algorithm(named.operation, named.algorithm)->build(shape), platform, placement};
+}
+
+Bytes size_of_equal_chunks(const RoutedSchedule& whole, Random& random) {
+  return Bytes(static_cast<double>(whole.schedule().chunks) * draw(random, 1, 500'000));
+}
+
+/// Message by message, every rank.
+void expect_the_same_ends(const Folding& folding, const RoutedSchedule& whole, Bytes size) {
+  const RankTimes start = all_at(whole.schedule().ranks, 0_s);
+  const RankTimes unfolded = MessageClock(whole).finish(size, start);
+  const RankTimes folded = folding.of_ranks(MessageClock(folding.quotient).finish(size, folding.of_classes(start)));
+  EXPECT_LT(((folded - unfolded).abs() / unfolded.max(1e-9)).maxCoeff(), 1e-12);
+}
+
+TEST_P(FoldingOnEveryKind, EveryRankOfAnAllreduceEndsWhenItWouldHaveEndedUnfolded) {
+  int smaller = 0;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    Random random(seed);
+    const std::string text = GetParam().draw(random, most_nodes);
+    const Platform platform = built(text);
+    for (const char* algorithm : {"ring", "halving_doubling", "hierarchical"}) {
+      SCOPED_TRACE(fmt::format("{}, seed {}: {}", algorithm, seed, text));
+      const RoutedSchedule whole = routed({Operation::allreduce, algorithm}, platform, random);
+      ASSERT_TRUE(is_foldable(whole.schedule()));
+      const Folding folding = fold(whole);
+      expect_the_same_ends(folding, whole, size_of_equal_chunks(whole, random));
+      smaller += folding.quotient.schedule().ranks < whole.schedule().ranks ? 1 : 0;
+    }
+  }
+  EXPECT_GT(smaller, seeds / 4);
+}
+
+TEST_P(FoldingOnEveryKind, AShiftAlltoallTakesWhatItWouldHaveTakenUnfolded) {
+  int folded = 0;
+  for (std::uint64_t seed = 1; seed <= 4 * seeds; ++seed) {
+    Random random(seed);
+    const std::string text = GetParam().draw(random, most_nodes);
+    const Platform platform = built(text);
+    SCOPED_TRACE(fmt::format("seed {}: {}", seed, text));
+    for (const char* algorithm : {"pairwise", "direct"}) {
+      const RoutedSchedule whole = routed({Operation::alltoall, algorithm}, platform, random);
+      const auto folding = fold_by_shift(whole);
+      if (!folding) continue;
+      expect_the_same_ends(*folding, whole, size_of_equal_chunks(whole, random));
+      ++folded;
+    }
+  }
+  // Hashed ways repeat nowhere, and of a listed graph nobody says that it does.
+  const std::set<std::string> repeating{"star", "leaf_spine", "fat_tree", "torus"};
+  EXPECT_GE(folded, repeating.contains(GetParam().name) ? 5 : 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Drawn, FoldingOnEveryKind, testing::ValuesIn(drawn_kinds()),
+                         [](const auto& kind) { return std::string(kind.param.name); });
+
+}  // namespace
+}  // namespace farandole
