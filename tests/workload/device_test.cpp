@@ -84,7 +84,7 @@ TEST(Device, AnElementOfAGradientHasFourOrTwoBytes) {
 
 TEST(DeviceFiles, EveryFileLoadsIsNamedAsItsDeviceAndAgreesWithItsSchema) {
   const auto files = test::json_files("topologies/devices");
-  EXPECT_EQ(files.size(), 12U);
+  EXPECT_EQ(files.size(), 13U);
   for (const auto& file : files) {
     const auto document = Document::read(file);
     const Device device = read_device(document.root(), file);
