@@ -1,0 +1,114 @@
+"""tools/export_torch.py against models/*.json, and networks of one's own against sums by hand."""
+
+import json
+import unittest
+
+from python_support import ROOT, InAFolder, require
+
+require("torch", "torchvision")
+
+NETWORKS = """
+import torch
+from torch import nn
+
+class Language(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words = nn.Embedding(1000, 64)
+        self.recurrent = nn.LSTM(64, 64, 2, batch_first=True)
+        self.next = nn.Linear(64, 1000)
+        self.next.weight = self.words.weight
+        self.unused = nn.Linear(5, 5)
+        self.frozen = nn.Linear(64, 64).requires_grad_(False)
+
+    def forward(self, words):
+        return self.next(self.frozen(self.recurrent(self.words(words))[0]))
+
+def attention():
+    return nn.TransformerEncoder(nn.TransformerEncoderLayer(64, 4, 256, batch_first=True), 1)
+
+def up():
+    return nn.Sequential(nn.Conv2d(3, 8, 3, 2, 1), nn.ConvTranspose2d(8, 3, 2, 2))
+
+def number():
+    return 3
+"""
+
+SCENARIO = """{
+  "name": "own",
+  "workload": { "model": "own.json", "batch_per_rank": 8 },
+  "platform": { "topology": "roce25-4xp100", "ranks": 8 },
+  "strategy": { "kind": "ddp" },
+  "measure": { "iterations": 2, "fidelity": "analytic" }
+}"""
+
+
+class ExportTorch(InAFolder):
+    def setUp(self):
+        super().setUp()
+        self.write("net.py", NETWORKS)
+
+    def export(self, model, *arguments):
+        """The variant that the file holds, once farandole has accepted it."""
+        finished = self.tool("export_torch.py", model, "--output", "own.json", *arguments)
+        self.assertEqual(finished.returncode, 0, finished.stderr)
+        self.assertIn("own.json: model, ok", self.farandole("check", "own.json"))
+        return json.loads((self.folder / "own.json").read_text())["variants"][0]
+
+    def expect_as_in_models(self, name):
+        ours = json.loads((ROOT / "models" / f"{name}.json").read_text())["variants"][0]
+        exported = self.export(name)
+        self.assertEqual(exported["layers"], ours["layers"])
+        for total in ("input", "parameters", "tensors", "macs"):
+            self.assertEqual(exported[total], ours[total])
+
+    def test_resnet50_is_the_one_in_models_layer_by_layer_and_tensor_by_tensor(self):
+        self.expect_as_in_models("resnet50")
+
+    def test_vgg16_is_the_one_in_models_layer_by_layer_and_tensor_by_tensor(self):
+        self.expect_as_in_models("vgg16")
+
+    def test_attention_has_the_work_of_its_products_and_the_tensors_of_its_parts(self):
+        layers = self.export("net.py:attention", "--input", "16x64")["layers"]
+        self.assertEqual(layers[0]["type"], "multihead_attention")
+        # 16 tokens of 64: query, key and value; scores and their use over all four heads; the projection.
+        self.assertEqual(layers[0]["macs"], 16 * 64 * 192 + 2 * 16 * 16 * 64 + 16 * 64 * 64)
+        self.assertEqual([tensor["shape"] for tensor in layers[0]["tensors"]], [[192, 64], [192], [64, 64], [64]])
+        self.assertEqual(sum(layer.get("macs", 0) for layer in layers[1:]), 2 * 16 * 64 * 256)
+
+    def test_a_tied_tensor_is_listed_once_and_what_is_not_trained_is_named_and_left_out(self):
+        finished = self.tool("export_torch.py", "net.py:Language", "--input", "35:int64")
+        self.assertIn("left out, not trained: unused.weight, unused.bias, frozen.weight, frozen.bias", finished.stderr)
+        layers = {layer["name"]: layer for layer in json.loads(finished.stdout)["variants"][0]["layers"]}
+        self.assertEqual(list(layers), ["words", "recurrent", "frozen", "next"])
+        self.assertEqual(layers["words"]["tensors"], [{"name": "words.weight", "shape": [1000, 64]}])
+        self.assertEqual(layers["next"]["tensors"], [{"name": "next.bias", "shape": [1000]}])
+        self.assertEqual(layers["recurrent"]["macs"], 35 * 2 * 2 * 4 * 64 * 64)  # two layers, two matrices, four gates
+
+    def test_a_transposed_convolution_multiplies_every_input_position_by_its_kernel(self):
+        layers = self.export("net.py:up", "--input", "3x32x32")["layers"]
+        self.assertEqual([layer["macs"] for layer in layers], [16 * 16 * 8 * 3 * 9, 16 * 16 * 8 * 3 * 4])
+
+    def test_what_it_writes_runs(self):
+        self.export("net.py:Language", "--input", "35:int64")
+        self.write("scenario.json", SCENARIO)
+        point = json.loads(self.farandole("run", "scenario.json", "--format", "json"))["points"][0]
+        self.assertEqual(point["model"], "language")
+
+    def test_bad_input_is_one_line_and_leaves_no_file(self):
+        for arguments, message in [
+                (["resnet51"], "resnet51: expected a torchvision model"),
+                (["net.py:number", "--input", "4"], "net.py:number: expected a torch.nn.Module, got int"),
+                (["net.py:nothing", "--input", "4"], "net.py:nothing: module 'net' has no attribute 'nothing'"),
+                (["none.py:up", "--input", "4"], "none.py: expected a file, got none"),
+                (["net.py:up"], "--input: expected the shape of one sample"),
+                (["net.py:up", "--input", "3x32x32y"], "--input: expected the shape of one sample"),
+                (["net.py:up", "--input", "4x32x32"], "the model fails in a pass with a batch of 2: RuntimeError"),
+                (["net.py:up", "--input", "3x32x32", "--name", "My net"], "--name: expected a name in snake_case")]:
+            with self.subTest(arguments):
+                self.assert_refused(self.tool("export_torch.py", *arguments, "--output", "own.json"), message)
+                self.assertEqual([file.name for file in self.folder.glob("*.json")], [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""Turns a PyTorch model into a workload file that farandole reads: its layers in order, their tensors with true sizes,
+multiply-adds, and the shapes that go in and come out.
+
+MODEL is the name of a torchvision model, or FILE.py:CALLABLE or MODULE:CALLABLE for anything that returns a
+torch.nn.Module when it is called without arguments.
+
+Examples:
+  tools/export_torch.py resnet50 --output my_resnet50.json
+  tools/export_torch.py net.py:build --input 3x32x32 --output my_net.json
+  tools/export_torch.py bert.py:build --input 128:int64 --output my_bert.json
+"""
+
+import argparse
+import importlib
+import importlib.util
+import pathlib
+import sys
+
+from exporters import workload_file
+from exporters.workload_file import InputError, Variant
+
+try:
+    import torch
+    from exporters import torch_layers
+except ImportError as error:
+    sys.exit(f"export_torch.py: PyTorch is not here ({error}); on Debian: apt-get install python3-torch python3-torchvision")
+
+
+def torchvision_model(name):
+    try:
+        import torchvision
+    except ImportError as error:
+        raise InputError(f"{name}: torchvision is not here ({error}); FILE.py:CALLABLE needs none") from error
+    known = torchvision.models.list_models()
+    if name not in known:
+        raise InputError(f"{name}: expected a torchvision model, FILE.py:CALLABLE or MODULE:CALLABLE"
+                         f"{workload_file.suggestion(name, known)}")
+    source = f"torchvision {torchvision.__version__} on PyTorch {torch.__version__}"
+    return torchvision.models.get_model(name), f"{name} as torchvision builds it.", source
+
+
+def image_of(name):
+    """The shape of the images that torchvision's weights of that name were trained with."""
+    import torchvision
+    transforms = torchvision.models.get_model_weights(name).DEFAULT.transforms()
+    crop = getattr(transforms, "crop_size", None)
+    if not crop:
+        raise InputError(f"--input: expected the shape of one sample, such as 3x224x224, which {name} does not say")
+    return [((3, crop[0], crop[-1]), torch.float32)]
+
+
+def module_of(place):
+    """A file or the name of a module, imported."""
+    if not place.endswith(".py"):
+        return importlib.import_module(place)
+    path = pathlib.Path(place)
+    if not path.is_file():
+        raise InputError(f"{place}: expected a file, got none")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(path.parent))
+    spec.loader.exec_module(module)
+    return module
+
+
+def own_model(text):
+    place, _, name = text.rpartition(":")
+    try:
+        build = getattr(module_of(place), name)
+    except (ImportError, AttributeError) as error:
+        raise InputError(f"{text}: {error}") from error
+    model = build()
+    if not isinstance(model, torch.nn.Module):
+        raise InputError(f"{text}: expected a torch.nn.Module, got {type(model).__name__}")
+    return model, f"{name} of {pathlib.Path(place).name}.", f"{text} on PyTorch {torch.__version__}"
+
+
+def parsed_input(text):
+    """(shape of one sample, type) of 3x224x224 or 128:int64."""
+    shape, _, kind = text.partition(":")
+    dtype = getattr(torch, kind or "float32", None)
+    extents = shape.lower().split("x")
+    if not isinstance(dtype, torch.dtype) or not all(extent.isdigit() and int(extent) > 0 for extent in extents):
+        raise InputError(f"--input: expected the shape of one sample such as 3x224x224 or 128:int64, got {text!r}")
+    return tuple(map(int, extents)), dtype
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", metavar="MODEL")
+    parser.add_argument("--output", metavar="FILE.json", type=pathlib.Path, help="else to standard output")
+    parser.add_argument("--name", help="of the workload; else of the model")
+    parser.add_argument("--input", metavar="SHAPE[:TYPE]", action="append",
+                        help="of one sample, once for each input; torchvision's classifiers need none")
+    return parser.parse_args()
+
+
+def traced(model, inputs):
+    """A model that cannot be called with such inputs is the user's affair: his error in one line."""
+    try:
+        return torch_layers.trace(model, inputs)
+    except (RuntimeError, TypeError, ValueError, IndexError) as error:
+        raise InputError(f"the model fails in a pass with a batch of {torch_layers.BATCH}: "
+                         f"{type(error).__name__}: {str(error).splitlines()[0]}") from error
+
+
+def main():
+    given = arguments()
+    torch.manual_seed(1)
+    is_own = ":" in given.model
+    if is_own and not given.input:
+        raise InputError("--input: expected the shape of one sample, such as 3x224x224, got none")
+    model, summary, origin = own_model(given.model) if is_own else torchvision_model(given.model)
+    inputs = [parsed_input(text) for text in given.input] if given.input else image_of(given.model)
+    trace = traced(model, inputs)
+    if trace.left_out:
+        print(f"left out, not trained: {', '.join(trace.left_out)}", file=sys.stderr)
+    variant = Variant("pytorch" if is_own else "torchvision", f"{type(model).__name__}, in training mode.",
+                      f"{origin}: named_parameters() and the modules called in one pass in training mode", trace.layers)
+    name = given.name or workload_file.snake_case(given.model.rpartition(":")[2])
+    workload_file.write_model(name, summary, variant, given.output)
+
+
+if __name__ == "__main__":
+    workload_file.run(main)

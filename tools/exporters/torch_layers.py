@@ -1,0 +1,211 @@
+"""The layers of a PyTorch module, as one forward and one backward pass in training mode show them.
+
+A layer is a module that is called and has no modules within, or that has parameters or multiplies matrices itself, as
+attention does. Multiply-adds are counted where PyTorch's operators are dispatched, so it does not matter who calls
+them. A tensor belongs to the first call of its module; the gradients of both are ready at the same moment. What has no
+gradient after the backward pass is not trained and left out.
+"""
+
+import collections
+import dataclasses
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from exporters.workload_file import InputError, Layer, snake_case, unique
+
+BATCH = 2  # batch normalisation does not train on one sample
+MOVES_NOTHING = (torch.nn.Identity, torch.nn.Flatten, torch.nn.Unflatten)
+FUSED = ("_cudnn_rnn", "mkldnn_rnn_layer", "miopen_rnn", "_thnn_fused_lstm_cell", "_thnn_fused_gru_cell")
+
+
+def convolution_macs(out, arguments):
+    image, weight, transposed = arguments[0], arguments[1], arguments[6]
+    return (image if transposed else out).numel() * weight[0].numel()
+
+
+def attention_macs(_, arguments):
+    query, key, value = arguments[:3]
+    return query.numel() * key.shape[-2] + query[..., 0].numel() * value[0, 0].numel()
+
+
+def product_macs(out, matrix):
+    return out.numel() * matrix.shape[-1]
+
+
+MACS = {  # operator: multiply-adds from its result and arguments
+    "convolution": convolution_macs,
+    "mm": lambda out, arguments: product_macs(out, arguments[0]),
+    "bmm": lambda out, arguments: product_macs(out, arguments[0]),
+    "mv": lambda out, arguments: product_macs(out, arguments[0]),
+    "addmm": lambda out, arguments: product_macs(out, arguments[1]),
+    "baddbmm": lambda out, arguments: product_macs(out, arguments[1]),
+    "addmv": lambda out, arguments: product_macs(out, arguments[1]),
+    "_scaled_dot_product_flash_attention": attention_macs,
+    "_scaled_dot_product_efficient_attention": attention_macs,
+    "_scaled_dot_product_flash_attention_for_cpu": attention_macs,
+}
+
+
+def tensors_in(value):
+    """All tensors of arguments or results, however they are packed; each once."""
+    found, waiting = {}, [value]
+    while waiting:
+        one = waiting.pop(0)
+        if isinstance(one, torch.Tensor):
+            found[id(one)] = one
+        elif isinstance(one, collections.abc.Mapping):
+            waiting += one.values()
+        elif isinstance(one, (list, tuple)):
+            waiting += one
+    return list(found.values())
+
+
+@dataclasses.dataclass
+class Call:
+    """One call of a module; its shapes are of the whole batch."""
+    module: str
+    began: int
+    input: list
+    output: list = dataclasses.field(default_factory=list)
+    macs: int = 0
+
+
+class Recorder(TorchDispatchMode):
+    """While it is entered: records every call of every module of a model, and how much each multiplies itself."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model, self.calls, self.running, self.handles, self.moment = model, [], [], [], 0
+
+    def __enter__(self):
+        for name, module in self.model.named_modules():
+            self.handles += [module.register_forward_pre_hook(lambda _, inputs, name=name: self.begin(name, inputs)),
+                             module.register_forward_hook(lambda _, inputs, output: self.end(output))]
+        return super().__enter__()
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+        return super().__exit__(*error)
+
+    def tick(self):
+        self.moment += 1
+        return self.moment
+
+    def begin(self, name, inputs):
+        self.running.append(Call(name, self.tick(), shapes_of(inputs)))
+        self.calls.append(self.running[-1])
+
+    def end(self, output):
+        call = self.running.pop()
+        call.output = shapes_of(output)
+        call.input = call.input or call.output  # it was called with named arguments, which hooks are not shown
+
+    def count(self, operator, out, arguments):
+        if operator in FUSED:
+            raise InputError(f"expected operators whose multiply-adds are known, got {operator}; export on a CPU")
+        macs = MACS[operator](out[0] if isinstance(out, tuple) else out, arguments) if operator in MACS else 0
+        if macs and self.running:
+            call = self.running[-1]
+            call.began = call.began if call.macs else self.tick()
+            call.macs += macs
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        out = func(*args, **(kwargs or {}))
+        self.count(func.overloadpacket.__name__, out, args)
+        return out
+
+
+def shapes_of(value):
+    return [list(tensor.shape) for tensor in tensors_in(value)]
+
+
+def one_sample(shape):
+    """Without the batch, which is a factor of the first extent that it divides; all of it where it divides none."""
+    for axis, extent in enumerate(shape):
+        if extent % BATCH == 0:
+            rest = [extent // BATCH] if extent > BATCH else []
+            return (shape[:axis] + rest + shape[axis + 1:]) or [1]
+    return shape or [1]
+
+
+def sample_shape(shapes):
+    """Of one tensor its shape; of several only the elements of all can be told."""
+    samples = [one_sample(shape) for shape in shapes]
+    if len(samples) == 1:
+        return samples[0]
+    return [max(1, sum(torch.Size(shape).numel() for shape in samples))]
+
+
+def random_inputs(inputs, batch, device="cpu"):
+    """`inputs` are pairs (shape of one sample, type); whole numbers are all zero, which every vocabulary has."""
+    generator = torch.Generator().manual_seed(1)
+
+    def one(extents, kind):
+        whole = not kind.is_floating_point
+        return torch.zeros(extents, dtype=kind) if whole else torch.randn(extents, generator=generator, dtype=kind)
+
+    return [one((batch, *shape), kind).to(device) for shape, kind in inputs]
+
+
+def loss_of(output):
+    """Something to differentiate: only that every output takes part matters."""
+    parts = [tensor.sum() for tensor in tensors_in(output) if tensor.requires_grad]
+    if not parts:
+        raise InputError("expected a model whose output depends on its parameters, got one that has nothing to train")
+    return sum(parts)
+
+
+def owner(tensor, called):
+    """The module a tensor belongs to: its own, or the nearest one around it that is called."""
+    module = tensor.rpartition(".")[0]
+    while module and module not in called:
+        module = module.rpartition(".")[0]
+    return module
+
+
+def trained_tensors(model, called):
+    """Of each module the tensors that have a gradient, as pairs (name, shape); and the names of all others."""
+    trained, left_out = collections.defaultdict(list), []
+    for name, parameter in model.named_parameters():
+        if parameter.grad is None:
+            left_out.append(name)
+        else:
+            trained[owner(name, called)].append((name, list(parameter.shape) or [1]))
+    return trained, left_out
+
+
+@dataclasses.dataclass
+class Trace:
+    layers: list
+    layer_of_call: list  # by number of the call: the number of its layer, or None
+    left_out: list       # names of parameters that are not trained
+
+
+def record(model, inputs):
+    """All calls of one pass forward; the gradients of one pass backward are there afterwards."""
+    model.train()
+    model.zero_grad(set_to_none=True)
+    with Recorder(model) as recorder:
+        output = model(*random_inputs(inputs, BATCH))
+    loss_of(output).backward()
+    return recorder.calls
+
+
+def trace(model, inputs):
+    calls = record(model, inputs)
+    tensors, left_out = trained_tensors(model, {call.module for call in calls})
+    modules, taken = dict(model.named_modules()), set()
+    found = Trace([], [None] * len(calls), left_out)
+    for number, call in sorted(enumerate(calls), key=lambda one: one[1].began):
+        module = modules[call.module]
+        own_tensors = tensors.pop(call.module, [])
+        is_layer = call.macs > 0 or bool(own_tensors) or not any(module.children())
+        if not is_layer or isinstance(module, MOVES_NOTHING):
+            continue
+        kind = snake_case(type(module).__name__)
+        found.layer_of_call[number] = len(found.layers)
+        found.layers.append(Layer(unique(call.module or kind, taken), kind, sample_shape(call.input),
+                                  sample_shape(call.output), -(-call.macs // BATCH), own_tensors))
+    return found
