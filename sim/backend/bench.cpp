@@ -8,6 +8,7 @@
 #include "backend/interpreter.hpp"
 #include "backend/test_data.hpp"
 #include "collective/bus_factor.hpp"
+#include "collective/chunk_sizes.hpp"
 #include "config/error.hpp"
 #include "units/format.hpp"
 
@@ -33,8 +34,7 @@ std::int64_t floats_in(Bytes size) {
 /// Segments, where a parameter server cuts its shards into keys of a fixed size.
 int segments_of(const BenchRequest& request, const Shape& shape, Bytes size) {
   if (request.segments > 0 || request.key == Bytes(0)) return request.segments;
-  const Bytes shard = size / request.build(shape).servers;
-  return std::max(1, static_cast<int>(std::ceil(shard / request.key)));
+  return keys_in(size / request.build(shape).servers, request.key);
 }
 
 Schedule layout_of(const BenchRequest& request, const Session& session, int ranks, Bytes size) {

@@ -5,8 +5,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "calibration/least_squares.hpp"
 #include "config/section.hpp"
+#include "timeline/quantile.hpp"
+#include "timeline/size_class.hpp"
 
 namespace farandole {
 namespace {

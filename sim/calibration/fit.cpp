@@ -1,7 +1,6 @@
 #include "calibration/fit.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <Eigen/Dense>
@@ -9,6 +8,8 @@
 
 #include "calibration/least_squares.hpp"
 #include "calibration/predictor.hpp"
+#include "timeline/quantile.hpp"
+#include "timeline/size_class.hpp"
 
 namespace farandole {
 namespace {
@@ -159,20 +160,6 @@ std::vector<double> scatter_of(std::span<const MeasuredTime> measurements, const
 }
 
 }  // namespace
-
-std::span<const SizeClass> size_classes() {
-  static constexpr std::array<SizeClass, 4> classes{
-      {{"below 64 KiB", 0}, {"64 KiB to 1 MiB", 65536}, {"1 MiB to 16 MiB", 1048576}, {"16 MiB and up", 16777216}}};
-  return classes;
-}
-
-std::size_t size_class_of(Bytes size) {
-  std::size_t found = 0;
-  for (std::size_t c = 0; c < size_classes().size(); ++c) {
-    if (size.si() >= size_classes()[c].least) found = c;
-  }
-  return found;
-}
 
 Fit fit(const Document& topology, std::span<const MeasuredTime> measurements) {
   std::vector<MeasuredTime> counted;

@@ -28,19 +28,12 @@ struct FittedParameter {
   std::optional<std::string> unidentified;  // why it kept the file's value
 };
 
-/// Measurements of about one size scatter alike; these are the classes.
-struct SizeClass {
-  const char* name;
-  double least;  // bytes
-};
-std::span<const SizeClass> size_classes();
-std::size_t size_class_of(Bytes size);
-
 struct Fit {
   Document topology;  // with the fitted values
   std::vector<FittedParameter> parameters;
-  std::vector<double> errors;   // relative, signed, one per measurement
-  std::vector<double> scatter;  // per size class: what is left over, as a robust standard deviation; < 0: no data
+  std::vector<double> errors;  // relative, signed, one per measurement
+  std::vector<double>
+      scatter;  // per class of timeline/size_class.hpp: what is left over, as a robust standard deviation; < 0: no data
 };
 
 /// `file` is what the topology document is called in messages. Measurements with a doubt are not fitted to, but their

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include <Eigen/Dense>
+
+#include "timeline/quantile.hpp"
 
 namespace farandole {
 namespace {
@@ -18,14 +21,6 @@ Eigen::VectorXd lengths(const Eigen::MatrixXd& weighted) {
 }
 
 }  // namespace
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
 
 RobustWeights huber_weights(const Eigen::VectorXd& residuals, double floor) {
   const Eigen::VectorXd sizes = residuals.cwiseAbs();

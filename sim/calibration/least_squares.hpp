@@ -1,8 +1,6 @@
 // Small linear least squares with parameters that must not be negative, weighted; on Eigen.
 #pragma once
 
-#include <vector>
-
 #include <Eigen/Core>
 
 namespace farandole {
@@ -21,7 +19,5 @@ Eigen::VectorXd non_negative_least_squares(const Eigen::MatrixXd& a, const Eigen
 
 /// (A' W A)^-1 with columns scaled to length one; columns of zeros get variance zero.
 Eigen::MatrixXd covariance(const Eigen::MatrixXd& a, const Eigen::VectorXd& weights);
-
-double median(std::vector<double> values);
 
 }  // namespace farandole

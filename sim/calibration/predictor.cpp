@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "collective/algorithms.hpp"
+#include "collective/chunk_sizes.hpp"
 #include "simulate/collective_clock.hpp"
 
 namespace farandole {
@@ -36,7 +37,7 @@ bool is_pair(const MeasuredTime& row) {
 /// A server's shard in keys of the algorithm's size, unless the row says how many pieces there were.
 int segments_of(const MeasuredTime& row, const Algorithm& algorithm) {
   if (row.segments > 0 || algorithm.key == Bytes(0)) return row.segments;
-  return std::max(1, static_cast<int>(std::ceil(row.bytes / std::max(row.servers, 1) / algorithm.key)));
+  return keys_in(row.bytes / std::max(row.servers, 1), algorithm.key);
 }
 
 StandIn stand_in(const MeasuredTime& row) {

@@ -104,16 +104,11 @@ ValidationPoint validate(const PublishedRow& row, const Catalogue& catalogue) {
   const double samples =
       static_cast<double>(run.ranks) * run.batch_per_rank * scenario.strategy.accumulation;  // of a step
   const Seconds measured = row.efficiency ? alone / *row.efficiency : Seconds(samples / *row.samples_per_second);
-  ValidationPoint point;
+  ValidationPoint point = validation_point(run.iteration, measured, why_not_counted(row, run, single));
   point.family = row.family;
   point.row = row_name(run);
   point.operation = "training";
   point.ranks = run.ranks;
-  point.predicted = run.iteration.si();
-  point.measured = measured.si();
-  point.error = run.iteration / measured - 1;
-  point.note = why_not_counted(row, run, single);
-  point.counted = point.note.empty();
   if (run.ranks > 1 && single.measured) point.null_model = alone / measured - 1;
   return point;
 }
@@ -138,17 +133,12 @@ std::vector<ValidationPoint> validate_published_collectives(const Document& file
     request.ranks = row.ranks;
     request.library = use_library(*algorithm, topology.transport, device, library);
     const Seconds predicted = run_collective(request, topology, topology_name).front().time;
-    ValidationPoint point;
+    ValidationPoint point = validation_point(predicted, row.time, row.doubt.value_or(""));
     point.family = family;
     point.row = fmt::format("{}, {:.0f} bytes, {} ranks", row.operation, row.bytes.si(), row.ranks);
     point.operation = row.operation;
     point.ranks = row.ranks;
     point.bytes = row.bytes;
-    point.predicted = predicted.si();
-    point.measured = row.time.si();
-    point.error = predicted / row.time - 1;
-    point.counted = !row.doubt;
-    point.note = row.doubt.value_or("");
     points.push_back(std::move(point));
   }
   return points;

@@ -9,6 +9,7 @@
 #include "calibration/calibrated_file.hpp"
 #include "calibration/fit.hpp"
 #include "calibration/predictor.hpp"
+#include "timeline/size_class.hpp"
 
 namespace farandole {
 namespace {
@@ -16,17 +17,12 @@ namespace {
 constexpr double eight_in_ten = 1.2816;  // standard deviations each way that hold 80 % of a normal distribution
 
 ValidationPoint point(const MeasuredTime& row, Seconds predicted) {
-  ValidationPoint result;
+  ValidationPoint result = validation_point(predicted, row.time, row.doubt.value_or(""));
   result.family = row.family;
   result.row = row_name(row);
   result.operation = row.operation;
   result.ranks = row.ranks;
   result.bytes = row.bytes;
-  result.predicted = predicted.si();
-  result.measured = row.time.si();
-  result.error = predicted / row.time - 1;
-  result.counted = !row.doubt;
-  result.note = row.doubt.value_or("");
   return result;
 }
 

@@ -78,4 +78,8 @@ std::vector<Bytes> ChunkSizes::messages(const Schedule& schedule, const Phase& p
   return result;
 }
 
+int keys_in(Bytes shard, Bytes key) {
+  return std::max(1, static_cast<int>(std::ceil(shard / key)));
+}
+
 }  // namespace farandole

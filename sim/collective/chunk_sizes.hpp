@@ -41,4 +41,7 @@ class ChunkSizes {
   std::vector<double> ends_;
 };
 
+/// How many keys of at most `key` bytes a parameter server's shard is cut into.
+int keys_in(Bytes shard, Bytes key);
+
 }  // namespace farandole

@@ -45,11 +45,15 @@ Paths between_nodes(const Platform& platform, int from, int to) {
   return side_by_side(ways);
 }
 
-/// Acknowledgements as a share of what is sent that goes back the way it came: with `returned` = 1/k, every path k
-/// times and the way back once. Below a hundredth they are not worth the length of such a route.
-void add_acknowledgements(const Platform& platform, const Paths& back, Route& route) {
+/// Whether acknowledgements are worth the length of the route they make.
+bool counts_acknowledgements(const Platform& platform) {
   constexpr double least = 0.01;
-  if (platform.returned < least) return;
+  return platform.returned >= least;
+}
+
+/// Acknowledgements as a share of what is sent that goes back the way it came: with `returned` = 1/k, every path k
+/// times and the way back once.
+void add_acknowledgements(const Platform& platform, const Paths& back, Route& route) {
   const auto times = static_cast<std::size_t>(std::lround(1 / platform.returned));
   const std::vector<int> forward = route.links;
   route.links.reserve(forward.size() * (times + 1));
@@ -76,7 +80,8 @@ Route Platform::route(int from_device, int to_device) const {
   for (const int link : route.links) route.latency += links[static_cast<std::size_t>(link)].latency;
   route.latency /= route.paths;
   route.latency += same_node ? transport.intra_node_latency : transport.inter_node_latency;
-  if (!same_node) add_acknowledgements(*this, between_nodes(*this, to_device, from_device), route);
+  if (!same_node && counts_acknowledgements(*this))
+    add_acknowledgements(*this, between_nodes(*this, to_device, from_device), route);
   return route;
 }
 

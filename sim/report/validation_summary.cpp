@@ -5,20 +5,13 @@
 #include <functional>
 #include <map>
 
+#include "timeline/quantile.hpp"
+#include "timeline/size_class.hpp"
+
 namespace farandole {
 namespace {
 
 using Rows = std::vector<const ValidationPoint*>;
-
-/// The value below which that share lies, between neighbours by interpolation.
-double quantile(std::vector<double> values, double share) {
-  if (values.empty()) return 0;
-  std::ranges::sort(values);
-  const double place = share * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, values.size() - 1);
-  return values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
-}
 
 ErrorSummary summary(const std::string& group, const Rows& rows) {
   std::vector<double> sizes;
@@ -38,19 +31,10 @@ ErrorSummary summary(const std::string& group, const Rows& rows) {
   return result;
 }
 
+/// Numbered, so that the groups stand in order of size.
 std::string size_class(const ValidationPoint& row) {
-  struct Class {
-    double below;
-    const char* name;
-  };
-  static constexpr Class classes[] = {{65536, "1. below 64 KiB"},
-                                      {1048576, "2. 64 KiB to 1 MiB"},
-                                      {16777216, "3. 1 MiB to 16 MiB"},
-                                      {INFINITY, "4. 16 MiB and up"}};
-  for (const Class& known : classes) {
-    if (row.bytes.si() < known.below) return known.name;
-  }
-  return {};
+  const std::size_t place = size_class_of(row.bytes);
+  return std::to_string(place + 1) + ". " + size_classes()[place].name;
 }
 
 void add_groups(const Rows& rows, const std::function<std::string(const ValidationPoint&)>& key,

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "collective/bus_factor.hpp"
+#include "collective/chunk_sizes.hpp"
 #include "collective/specification.hpp"
 #include "simulate/collective_clock.hpp"
 #include "simulate/fluid_network.hpp"
@@ -36,7 +37,7 @@ int keys_of(const CollectiveRequest& request, Bytes size) {
   Shape shape(request.ranks);
   shape.servers = wanted.servers;
   const Bytes shard = size * largest_share(wanted, request.algorithm.build(shape).servers);
-  return std::max(1, static_cast<int>(std::ceil(shard / key)));
+  return keys_in(shard, key);
 }
 
 CollectivePoint point(const CollectiveRequest& request, const Schedule& schedule, Fidelity fidelity, Bytes size,

@@ -113,6 +113,8 @@ std::string options_of(const StrategyChoice& strategy) {
   if (strategy.compression.kind != Compression::none) options.push_back(describe(strategy.compression));
   if (strategy.accumulation > 1) options.push_back(fmt::format("{} passes", strategy.accumulation));
   if (strategy.period > 1) options.push_back(fmt::format("every {} steps", strategy.period));
+  if (strategy.servers && strategy.servers->placement != ServerPlan{}.placement)
+    options.push_back(strategy.servers->placement);
   return fmt::format("{}", fmt::join(options, ", "));
 }
 

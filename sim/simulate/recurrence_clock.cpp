@@ -44,16 +44,32 @@ RankTimes RecurrenceClock::finish(Bytes size, const RankTimes& start) {
   const bool by_class = folding_ && (start == start[0]).all() && costs_the_same_within_classes(sizes);
   const auto varies = [](const TransferRates& rates) { return rates.latency.size() == 0; };
   folded_ = folding_ && (by_class || std::ranges::none_of(rates_, varies));
-  if (!by_class) return carried(routed_, start, sizes, [this](std::size_t phase) { return rates_of_all(phase); });
+  if (!by_class) {
+    return carried(
+        routed_, start, sizes, [this](std::size_t phase) { return rates_of_all(phase); }, varying_);
+  }
   const RoutedSchedule& quotient = folding_->quotient;
-  return folding_->of_ranks(carried(quotient, folding_->of_classes(start), ChunkSizes(size, quotient.schedule()),
-                                    [this](std::size_t phase) { return rates_[phase]; }));
+  return folding_->of_ranks(carried(
+      quotient, folding_->of_classes(start), ChunkSizes(size, quotient.schedule()),
+      [this](std::size_t phase) { return rates_[phase]; }, varying_folded_));
 }
 
 RankTimes RecurrenceClock::carried(const RoutedSchedule& network, RankTimes moments, const ChunkSizes& sizes,
-                                   const std::function<TransferRates(std::size_t)>& steady) const {
+                                   const std::function<TransferRates(std::size_t)>& steady, RatesByRepeat& varying) {
+  constexpr Eigen::Index most_remembered = 1 << 20;  // 16 MiB
   const Schedule& schedule = network.schedule();
-  RoundRates rates(network, sharing_);
+  std::optional<RoundRates> rates;  // a network is set up only for what is not remembered
+  const auto rates_of = [&](std::size_t phase, int repeat) {
+    const auto known = varying.find({phase, repeat});
+    if (known != varying.end()) return known->second;
+    if (!rates) rates.emplace(network, sharing_);
+    TransferRates found = rates->of(phase, repeat);
+    if (remembered_ + found.latency.size() <= most_remembered) {
+      remembered_ += found.latency.size();
+      varying.emplace(std::pair(phase, repeat), found);
+    }
+    return found;
+  };
   for (std::size_t p = 0; p < schedule.phases.size(); ++p) {
     const Phase& phase = schedule.phases[p];
     if (!costs_vary(network, p)) {
@@ -61,7 +77,7 @@ RankTimes RecurrenceClock::carried(const RoutedSchedule& network, RankTimes mome
       continue;
     }
     for (int repeat = 0; repeat < phase.repeats; ++repeat) {
-      carry_once(moments, schedule, phase, repeat, transfer_costs(network, p, repeat, rates.of(p, repeat), sizes));
+      carry_once(moments, schedule, phase, repeat, transfer_costs(network, p, repeat, rates_of(p, repeat), sizes));
     }
   }
   return moments;

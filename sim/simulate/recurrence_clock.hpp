@@ -2,11 +2,14 @@
 //
 // Rates are worked out once, for a network on which all ranks take part at once: folded, for one transfer of each
 // class. Ranks that all start together are carried through the rounds by class too, others one by one. Phases whose
-// repeats cost differently are worked out as they are carried, so that nothing is held per repeat.
+// repeats cost differently are worked out as they are carried, and remembered, for they depend neither on the size nor
+// on the start; of long ones no more than a bounded number, so that a clock stays small.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "simulate/collective_clock.hpp"
@@ -25,15 +28,20 @@ class RecurrenceClock final : public CollectiveClock {
  private:
   [[nodiscard]] TransferRates rates_of_all(std::size_t phase) const;
   [[nodiscard]] bool costs_the_same_within_classes(const ChunkSizes& sizes) const;
-  /// Through all phases, with the rates of those whose costs do not vary.
-  [[nodiscard]] RankTimes carried(const RoutedSchedule& network, RankTimes moments, const ChunkSizes& sizes,
-                                  const std::function<TransferRates(std::size_t)>& steady) const;
+  /// Rates of (phase, repeat) where repeats differ.
+  using RatesByRepeat = std::map<std::pair<std::size_t, int>, TransferRates>;
+  /// Through all phases, with the rates of those whose costs do not vary, and the remembered ones of the others.
+  RankTimes carried(const RoutedSchedule& network, RankTimes moments, const ChunkSizes& sizes,
+                    const std::function<TransferRates(std::size_t)>& steady, RatesByRepeat& varying);
 
   RoutedSchedule routed_;
   Sharing sharing_;
   std::optional<Folding> folding_;
   bool folded_ = false;
   std::vector<TransferRates> rates_;  // per phase, of the quotient if there is one; empty where costs vary
+  RatesByRepeat varying_;             // of all ranks one by one
+  RatesByRepeat varying_folded_;      // of the quotient
+  Eigen::Index remembered_ = 0;       // transfers in both
 };
 
 }  // namespace farandole

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "units/quantity.hpp"
 
@@ -31,6 +32,17 @@ struct ValidationPoint {
   std::optional<Band> band;
   std::optional<double> null_model;  // the error of the plainest model, where there is one to compare with
 };
+
+/// A row in seconds: its figures, its error, and why it is not counted, if it is not.
+inline ValidationPoint validation_point(Seconds predicted, Seconds measured, std::string doubt) {
+  ValidationPoint point;
+  point.predicted = predicted.si();
+  point.measured = measured.si();
+  point.error = predicted / measured - 1;
+  point.counted = doubt.empty();
+  point.note = std::move(doubt);
+  return point;
+}
 
 /// Whether the measurement lies in the row's band.
 inline bool inside_band(const ValidationPoint& point) {

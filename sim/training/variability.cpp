@@ -4,16 +4,11 @@
 #include <utility>
 #include <vector>
 
-#include <boost/math/distributions/normal.hpp>
-
+#include "training/normal_quantile.hpp"
 #include "training/random.hpp"
 
 namespace farandole {
 namespace {
-
-double normal_quantile(double probability) {
-  return boost::math::quantile(boost::math::normal_distribution<double>(), probability);
-}
 
 std::vector<int> permutation(int ranks, std::uint64_t seed) {
   std::vector<int> result(static_cast<std::size_t>(ranks));

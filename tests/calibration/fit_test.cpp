@@ -88,10 +88,5 @@ TEST(LeastSquares, HoldsAtZeroWhatWouldBeNegative) {
   EXPECT_EQ(x[1], 0);
 }
 
-TEST(LeastSquares, TheMedianOfAnEvenNumberIsBetweenTheMiddleTwo) {
-  EXPECT_EQ(median({4, 1, 3, 2}), 2.5);
-  EXPECT_EQ(median({3, 1, 2}), 2);
-}
-
 }  // namespace
 }  // namespace farandole

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "calibration/calibrated_file.hpp"
-#include "calibration/least_squares.hpp"
 #include "calibration/published.hpp"
 #include "calibration/read_measurements.hpp"
 #include "calibration/validation.hpp"
@@ -18,6 +17,7 @@
 #include "report/calibration_report.hpp"
 #include "report/validation_report.hpp"
 #include "scenario/catalogue.hpp"
+#include "timeline/quantile.hpp"
 
 namespace farandole {
 namespace {
@@ -108,10 +108,9 @@ CalibrationSummary summary_of(const Fit& fit, const std::vector<MeasuredTime>& m
   for (std::size_t i = 0; i < measurements.size(); ++i) {
     if (!measurements[i].doubt) sizes.push_back(std::abs(fit.errors[i]));
   }
-  std::ranges::sort(sizes);
   const auto counted = static_cast<int>(sizes.size());
-  return {counted, static_cast<int>(measurements.size()) - counted, median(sizes),
-          sizes[static_cast<std::size_t>(0.9 * (counted - 1))], sizes.back()};
+  return {counted, static_cast<int>(measurements.size()) - counted, median(sizes), quantile(sizes, 0.9),
+          quantile(sizes, 1)};
 }
 
 void calibrate(const CalibrateArguments& arguments) {

@@ -6,14 +6,11 @@
 #include <stdexcept>
 
 #include <boost/math/distributions/gamma.hpp>
-#include <boost/math/distributions/normal.hpp>
+
+#include "training/normal_quantile.hpp"
 
 namespace farandole {
 namespace {
-
-double normal_quantile(double probability) {
-  return boost::math::quantile(boost::math::normal_distribution<double>(), probability);
-}
 
 double constant(double /*probability*/, double /*deviation*/) {
   return 1;

@@ -1,0 +1,11 @@
+#include "training/normal_quantile.hpp"
+
+#include <boost/math/distributions/normal.hpp>
+
+namespace farandole {
+
+double normal_quantile(double probability) {
+  return boost::math::quantile(boost::math::normal_distribution<double>(), probability);
+}
+
+}  // namespace farandole
