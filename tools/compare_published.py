@@ -30,7 +30,7 @@ SCENARIO_NUMBERS = [
     ("coordinator's time per message", "/strategy/coordinator_per_message", None, "1 us"),
 ]
 # The host rates for which the 16-GPU RDMA rows are matched within about half a percent of the best (tools/fit_path_rate.py).
-EQUALLY_GOOD_HOST_RATES = ["3.36 GB/s", "10.56 GB/s"]
+EQUALLY_GOOD_HOST_RATES = ["4.92 GB/s", "15.46 GB/s"]
 
 
 def scaled(value, factor):

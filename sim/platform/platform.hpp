@@ -50,6 +50,7 @@ struct Transport {
   bool eager_sends = false;    // a send counts as done when it is posted, as MPI's eager protocol has it
   // At which a receiver adds what it has received to its own, once it is there; infinite: at no cost.
   BytesPerSecond reduce_rate = BytesPerSecond::infinity();
+  int channels = 0;     // blocks of threads by which a device takes part in a collective, each on a multiprocessor
   std::string library;  // that picks algorithms where a collective asks for "library"; may be empty
   MessageCost message;
 };

@@ -30,6 +30,7 @@ Transport read_transport(const Value& value) {
   transport.inter_node_latency = section.optional<Seconds>("inter_node_latency", Seconds(0));
   transport.launch = section.optional<Seconds>("launch", Seconds(0));
   transport.library = section.optional<std::string>("library", "");
+  if (const auto channels = section.maybe("channels")) transport.channels = read_at_least(*channels, 0);
   transport.control_latency = section.optional<Seconds>("control_latency", Seconds(0));
   transport.reduce_rate = section.optional<BytesPerSecond>("reduce_rate", BytesPerSecond::infinity());
   transport.eager_sends = section.optional<bool>("eager_sends", false);

@@ -57,7 +57,7 @@ void add_all(Settings& settings, const std::string& name, const std::vector<Effe
   if (!texts.empty()) settings[name] = fmt::format("{}", fmt::join(texts, "; "));
 }
 
-/// Effects that are off are not mentioned, but for the two that a platform brings along.
+/// Effects that are off are not mentioned, but for those that a platform brings along.
 void add_effects(Settings& settings, const EffectsSpec& effects) {
   settings["effects.device_spread"] = percent(effects.device_spread);
   settings["effects.step_jitter"] = describe(effects.step_jitter);

@@ -226,7 +226,9 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   scenario.collectives = read_collectives(collectives, scenario.strategy);
   if (collectives) scenario.libraries = libraries_of(scenario, *collectives);
   const auto effects = section.maybe("effects");
-  scenario.effects = read_effects(effects, scenario.platform.platform, scenario.platform.device, catalogue);
+  const Transport& transport = scenario.platform.platform.transport;
+  const double brought = scenario.strategy.servers ? 0 : compute_share_of_channels(transport, device);
+  scenario.effects = read_effects(effects, scenario.platform.platform, device, brought, catalogue);
   if (scenario.strategy.servers && (scenario.effects.input || scenario.effects.communication_compute_share > 0)) {
     effects->fail("neither an input pipeline nor a share of compute for communication with parameter servers",
                   "one of them", "; they are simulated with collectives only");

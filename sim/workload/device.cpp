@@ -109,6 +109,7 @@ Device read_device(const Value& where, const std::filesystem::path& file) {
   if (const auto capability = section.maybe("compute_capability")) {
     device.compute_capability = read_compute_capability(*capability);
   }
+  if (const auto count = section.maybe("multiprocessors")) device.multiprocessors = read_at_least(*count, 1);
   device.assumed_efficiency = read_efficiency(section.child("assumed_efficiency"));
   section.required<std::string>("source");
   for (const Value& row : section.child("measurements").elements()) {

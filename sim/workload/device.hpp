@@ -50,6 +50,7 @@ struct Device {
   bool asynchronous = true;
   Board board;
   int compute_capability = 0;     // of CUDA: 80 is 8.0; 0: no CUDA device
+  int multiprocessors = 0;        // that share its compute rate evenly; 0: not known
   double assumed_efficiency = 0;  // share of peak a convolutional network reaches where nothing was measured
   std::vector<Measurement> measurements;
 };

@@ -163,7 +163,7 @@ TEST(Machines, Tcp40MovesAByteAtTheCostOfWireAndHost) {
   // 1/B = 1/5 + 1/3.68, the host of tcp25-4xp100
   const Platform platform = build(topology_named("tcp40-4xp100"), 16, anywhere());
   EXPECT_EQ(platform.devices(), 64);
-  EXPECT_NEAR(rate_between(platform, 3, 4), 1 / (1 / 5.0 + 1 / 3.68), 1e-9);
+  EXPECT_NEAR(rate_between(platform, 3, 4), 1 / (1 / 5.0 + 1 / 3.69), 1e-9);
   EXPECT_EQ(topology_named("tcp40-4xp100").nic.host_rate, topology_named("tcp25-4xp100").nic.host_rate);
 }
 
