@@ -67,6 +67,7 @@ Topology read_topology(const Value& where, const std::filesystem::path& file) {
   read_node(section.child("node"), topology);
   topology.network = kind.builder.read(section, topology);
   if (const auto count = kind.builder.nodes_per_group) topology.nodes_per_group = count(section.child("network"));
+  if (const auto condition = section.maybe("condition")) topology.condition = read_condition(*condition);
   if (const auto transport = section.maybe("transport")) topology.transport = read_transport(*transport);
   if (const auto variability = section.maybe("variability")) read_variability(*variability, topology);
   (void)section.maybe("calibration");  // how the numbers came about; read by calibration/

@@ -50,6 +50,7 @@ Platform build(const Topology& topology, int nodes, const Value& where) {
   add_nodes(platform);
   topology.network(platform, where);
   check_ports(platform, where);
+  apply(topology.condition, platform, where);
   return platform;
 }
 

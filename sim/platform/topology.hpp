@@ -19,6 +19,7 @@
 #include "config/document.hpp"
 #include "config/registry.hpp"
 #include "config/section.hpp"
+#include "platform/condition.hpp"
 #include "platform/placement.hpp"
 #include "platform/placement_rule.hpp"
 #include "platform/platform.hpp"
@@ -74,6 +75,7 @@ struct Topology {
   LinkRate nic;
   std::vector<std::string> nics_at{"socket0"};  // the part of the node each NIC is plugged into
   NetworkPlan network;
+  Condition condition;
   int nodes_per_group = 0;  // node n is in group n / nodes_per_group; 0: there are none
   Transport transport;
   std::string device;

@@ -100,6 +100,7 @@ PlatformSpec read_platform(const Value& where, const Catalogue& catalogue, Launc
   Section section(where);
   const Value name = section.child("topology");
   topology = catalogue.topology(read<std::string>(name), name, section.maybe("override"));
+  if (const auto condition = section.maybe("condition")) topology.condition.add(read_condition(*condition));
   launch = read_launch(section);
   const auto placement = section.maybe("placement");
   const PlacementRule rule = placement ? read_placement_rule(*placement) : PlacementRule{};

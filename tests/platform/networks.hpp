@@ -1,11 +1,14 @@
 // Networks of every kind drawn at random, as texts of topology files, and what must hold on all of them.
 #pragma once
 
+#include <map>
 #include <ostream>
 #include <random>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <gtest/gtest.h>
 
 #include "platform/samples.hpp"
 
@@ -137,6 +140,45 @@ inline const std::vector<DrawnKind>& drawn_kinds() {
 inline Platform built(const std::string& text) {
   const Topology topology = topology_of(text);
   return build(topology, topology.nodes.value_or(4), anywhere());
+}
+
+/// Where every link of the network leads from and to.
+inline std::map<int, std::pair<int, int>> ends_of_links(const Platform& platform) {
+  std::map<int, std::pair<int, int>> ends;
+  for (const Cable& cable : platform.network.cables) {
+    ends[cable.there] = {cable.from, cable.to};
+    ends[cable.back] = {cable.to, cable.from};
+  }
+  return ends;
+}
+
+inline void expect_a_way(const Path& path, int from, int to, const std::map<int, std::pair<int, int>>& ends) {
+  EXPECT_EQ(std::set<int>(path.begin(), path.end()).size(), path.size()) << "a link twice";
+  int at = from;
+  for (const int link : path) {
+    ASSERT_TRUE(ends.contains(link));
+    EXPECT_EQ(ends.at(link).first, at);
+    at = ends.at(link).second;
+  }
+  EXPECT_EQ(at, to);
+}
+
+/// Every pair of nodes is routed, always the same way, along cables that exist.
+inline void expect_ways_between_all(const Platform& platform) {
+  const auto ends = ends_of_links(platform);
+  const auto& at = platform.network.switch_of_nic;
+  for (int from = 0; from < platform.nodes; ++from) {
+    for (int to = 0; to < platform.nodes; ++to) {
+      if (from == to) continue;
+      const Paths paths = platform.network.paths(from, to);
+      ASSERT_FALSE(paths.empty());
+      EXPECT_EQ(platform.network.paths(from, to), paths);
+      for (const Path& path : paths) {
+        expect_a_way(path, at[static_cast<std::size_t>(from)], at[static_cast<std::size_t>(to)], ends);
+      }
+      EXPECT_EQ(platform.route(from, to).paths, static_cast<int>(paths.size()));
+    }
+  }
 }
 
 }  // namespace farandole

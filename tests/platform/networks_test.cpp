@@ -2,7 +2,6 @@
 // definition says.
 #include "platform/networks.hpp"
 
-#include <map>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -15,48 +14,13 @@ namespace {
 
 class EveryKind : public testing::TestWithParam<DrawnKind> {};
 
-/// Where every link of the network leads from and to.
-std::map<int, std::pair<int, int>> ends_of_links(const Platform& platform) {
-  std::map<int, std::pair<int, int>> ends;
-  for (const Cable& cable : platform.network.cables) {
-    ends[cable.there] = {cable.from, cable.to};
-    ends[cable.back] = {cable.to, cable.from};
-  }
-  return ends;
-}
-
-void expect_a_way(const Path& path, int from, int to, const std::map<int, std::pair<int, int>>& ends) {
-  EXPECT_EQ(std::set<int>(path.begin(), path.end()).size(), path.size()) << "a link twice";
-  int at = from;
-  for (const int link : path) {
-    ASSERT_TRUE(ends.contains(link));
-    EXPECT_EQ(ends.at(link).first, at);
-    at = ends.at(link).second;
-  }
-  EXPECT_EQ(at, to);
-}
-
 TEST_P(EveryKind, RoutesAllPairsAlongItsCablesAndNoPathTakesALinkTwice) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     Random random(seed);
     const std::string text = GetParam().draw(random, 24);
     SCOPED_TRACE(text);
     const Platform platform = built(text);
-    const auto ends = ends_of_links(platform);
-    for (int from = 0; from < platform.nodes; ++from) {
-      for (int to = 0; to < platform.nodes; ++to) {
-        if (from == to) continue;
-        const Paths paths = platform.network.paths(from, to);
-        ASSERT_FALSE(paths.empty());
-        EXPECT_EQ(platform.network.paths(from, to), paths);
-        const auto& at = platform.network.switch_of_nic;
-        for (const Path& path : paths) {
-          expect_a_way(path, at[static_cast<std::size_t>(from)], at[static_cast<std::size_t>(to)], ends);
-        }
-        const Route route = platform.route(from, to);
-        EXPECT_EQ(route.paths, static_cast<int>(paths.size()));
-      }
-    }
+    expect_ways_between_all(platform);
   }
 }
 

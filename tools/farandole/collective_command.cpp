@@ -28,6 +28,7 @@ struct CollectiveArguments {
   std::string segments = "0";
   std::string placement = "by_slot";
   std::string contributions;
+  std::string condition = "{}";
   ServerOptions servers;
   std::string fidelity = "flow";
   LoadOptions loads;
@@ -106,11 +107,12 @@ CollectiveRequest request(const CollectiveArguments& arguments) {
 
 void run(const CollectiveArguments& arguments) {
   const Format format = arguments.output.chosen_format();
-  arguments.loads.check();
+  (void)arguments.loads.count();  // refused before anything runs
   CollectiveRequest wanted = request(arguments);
   const OptionValue topology_option("--topology", arguments.topology);
   const OptionValue ranks_option("--ranks", arguments.ranks);
-  const Topology topology = Catalogue().topology(arguments.topology, topology_option.value());
+  Topology topology = Catalogue().topology(arguments.topology, topology_option.value());
+  topology.condition.add(read_condition(Document::parse(arguments.condition, "--condition").root()));
   if (is_library(wanted.algorithm)) {
     const OptionValue algorithm_option("--algorithm", arguments.algorithm);
     const Device device = Catalogue().device(topology.device, topology_option.value());
@@ -161,8 +163,11 @@ void add_collective(CLI::App& app) {
       ->add_option("--contributions", arguments->contributions,
                    "relative sizes of the ranks' contributions, where they differ: 1,2,0.5,...")
       ->type_name("LIST");
+  command->add_option("--condition", arguments->condition, "of the topology's links, an object as in a topology file")
+      ->type_name("JSON")
+      ->capture_default_str();
   arguments->servers.add_to(*command);
-  arguments->loads.add_to(*command);
+  arguments->loads.add_to(*command, "size", "the largest size");
   command->add_option("--fidelity", arguments->fidelity, fidelity_choices)->type_name("LEVEL")->capture_default_str();
   command->add_flag("--no-fold", arguments->no_fold,
                     "simulate every rank, even where one can stand for many (slower, the same to rounding)");

@@ -96,6 +96,25 @@ std::vector<Pair> sample_pairs(const Platform& platform) {
   return pairs;
 }
 
+std::string condition_text(const Condition& condition) {
+  std::string text;
+  for (const auto& [pattern, rest] : condition.degraded) {
+    text += fmt::format("  degraded to {:g} %: {}\n", 100 * rest, pattern);
+  }
+  for (const auto& [pattern, rate] : condition.background) {
+    text += fmt::format("  background of {}: {}\n", format(rate), pattern);
+  }
+  for (const std::string& pattern : condition.failed) text += fmt::format("  failed: {}\n", pattern);
+  return text;
+}
+
+Json condition_json(const Condition& condition) {
+  Json json{{"degraded", Json::object()}, {"background", Json::object()}, {"failed", condition.failed}};
+  for (const auto& [pattern, rest] : condition.degraded) json["degraded"][pattern] = rest;
+  for (const auto& [pattern, rate] : condition.background) json["background"][pattern] = rate.si();
+  return json;
+}
+
 std::string network_text(const Platform& platform) {
   const Network& network = platform.network;
   int cables = 0;
@@ -150,8 +169,9 @@ Shown show_topology(const ShowRequest& request) {
                         platform.devices_per_node, platform.device, platform.links.size())
           : fmt::format("  nodes as needed, {} device each ({})\n", platform.devices_per_node, platform.device);
   shown.text += fmt::format("  a collective starts in {}\n", format(platform.transport.launch));
-  shown.text += network_text(platform);
+  shown.text += network_text(platform) + condition_text(topology.condition);
   shown.json["network"] = network_json(platform);
+  shown.json["condition"] = condition_json(topology.condition);
   for (const Pair& pair : sample_pairs(platform)) {
     shown.text += describe_route(platform, pair.what, pair.from, pair.to);
   }
