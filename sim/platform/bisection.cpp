@@ -63,7 +63,7 @@ BytesPerSecond enumerated_bisection(const Platform& platform) {
 }
 
 std::optional<BytesPerSecond> bisection(const Platform& platform) {
-  if (platform.nodes < 2) return std::nullopt;
+  if (platform.nodes < 2 || platform.network.only_ways) return std::nullopt;
   if (platform.network.bisection) return platform.network.bisection(platform);
   if (platform.nodes <= most_enumerated) return enumerated_bisection(platform);
   return std::nullopt;

@@ -39,6 +39,9 @@ struct Network {
   bool rails_apart = false;
   /// The links between the switches of two NICs of different nodes; their own `up` and `down` not among them.
   std::function<Paths(int from_nic, int to_nic)> paths;
+  /// Switches and cables are not known, only the ways: `cables` is empty, and what is cut or how far it is nobody can
+  /// say.
+  bool only_ways = false;
   /// The kind's formula for platform/bisection.hpp; empty where there is none.
   std::function<BytesPerSecond(const Platform&)> bisection;
   /// Moving every node on by so many, modulo their number, changes nothing: there is a renumbering of the network's

@@ -136,7 +136,10 @@ void read_node(const Value& value, Topology& topology) {
   topology.device = section.required<std::string>("device");
   topology.measurements = section.optional<std::string>("measurements", "");
   if (const auto fabric = section.maybe("fabric")) read_fabric(*fabric, topology);
-  topology.nic = read_link(section.child("nic"));
+  const bool may_lack_nic = topology.kind == "graph";  // whose cables begin at the hosts
+  if (const auto nic = section.maybe("nic"); nic || !may_lack_nic) {
+    topology.nic = read_link(nic ? *nic : section.child("nic"));
+  }
   if (const auto places = section.maybe("nics_at")) topology.nics_at = read_nic_places(*places, topology);
   section.finish();
   check_joined(topology, value);

@@ -72,7 +72,8 @@ struct Topology {
 
   std::optional<PcieTree> pcie;
   std::optional<NvLink> nvlink;
-  LinkRate nic;
+  LinkRate nic;  // its rate zero where the network's own links begin at the node
+  [[nodiscard]] bool has_nic() const { return nic.wire > BytesPerSecond(0); }
   std::vector<std::string> nics_at{"socket0"};  // the part of the node each NIC is plugged into
   NetworkPlan network;
   Condition condition;

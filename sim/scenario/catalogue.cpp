@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "platform/graph_file.hpp"
+
 namespace farandole {
 namespace {
 
@@ -35,7 +37,8 @@ Catalogue::Catalogue(std::filesystem::path root) : root_(std::move(root)), memor
 const Document& Catalogue::document(const std::filesystem::path& file) const {
   const auto found = memory_->documents.find(file);
   if (found != memory_->documents.end()) return found->second;
-  return memory_->documents.emplace(file, Document::read(file)).first->second;
+  Document read = is_graph_file(file) ? topology_of_graph_file(file) : Document::read(file);
+  return memory_->documents.emplace(file, std::move(read)).first->second;
 }
 
 std::vector<const Document*> Catalogue::documents() const {
@@ -46,7 +49,7 @@ std::vector<const Document*> Catalogue::documents() const {
 
 std::filesystem::path Catalogue::find(const char* folder, const std::string& name, std::string_view what,
                                       const Value& where) const {
-  if (name.find('/') != std::string::npos || name.ends_with(".json")) {
+  if (name.find('/') != std::string::npos || name.ends_with(".json") || is_graph_file(name)) {
     if (std::filesystem::exists(name)) return name;
     where.fail(fmt::format("{}", what), quoted(name), "; there is no such file");
   }
@@ -72,6 +75,10 @@ Topology Catalogue::topology(const std::string& name, const Value& where, const 
 }
 
 Device Catalogue::device(const std::string& name, const Value& where) const {
+  if (name.empty()) {
+    where.fail("a topology that says which device its nodes have", "one that does not",
+               "; a scenario adds it with \"override\": {\"/node/device\": \"v100\"}");
+  }
   const auto file = find("topologies/devices", name, "a device", where);
   return read_device(document(file).root(), file);
 }

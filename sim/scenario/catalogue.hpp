@@ -1,9 +1,10 @@
 // Finds models, topologies and devices: by name in the data folders, or as a file.
 //
 // The data root is the environment variable FARANDOLE_DATA, else the source tree the program was built from. A text
-// with a slash or ending in .json is a file, sought from the current folder; anything else is the name of a file in
-// models/, topologies/ or topologies/devices/. Unknown names fail with the nearest known one. A file is read once and
-// remembered, by copies of the catalogue too; not for several threads.
+// with a slash or ending in .json, or for topologies in .dot, .gv or .xml (platform/graph_file.hpp), is a file, sought
+// from the current folder; anything else is the name of a file in models/, topologies/ or topologies/devices/. Unknown
+// names fail with the nearest known one. A file is read once and remembered, by copies of the catalogue too; not for
+// several threads.
 #pragma once
 
 #include <filesystem>

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "platform/topologies/graph.hpp"
+#include "platform/topologies/route_table.hpp"
 #include "platform/topology.hpp"
 #include "report/topology_picture.hpp"
 
@@ -56,6 +57,31 @@ TEST(TopologyFile, ForSimGridHasEveryLinkAndTheRouteOfEveryPair) {
               HasSubstr(R"(<route src="device0" dst="device1" symmetrical="NO"><link_ctn id="node0/nic0/up"/>)"
                         R"(<link_ctn id="node1/nic0/down"/></route>)"));
   EXPECT_THAT(out.str(), HasSubstr(R"(<link_ctn id="leaf0-spine0/up"/><link_ctn id="leaf1-spine0/down"/>)"));
+}
+
+TEST(TopologyFile, ForSimGridIsReadBackWithEveryRoute) {
+  // With one path a pair, and nothing that the software adds, the routes are the same links in the same order.
+  const Document document = Document::parse(R"({"name": "tree", "summary": "s", "kind": "leaf_spine", "nodes": 4,
+    "node": {"devices": 2, "device": "d", "nic": {"rate": "10 GB/s", "latency": "2 us"},
+             "fabric": {"nvlink": {"link": {"rate": "50 GB/s", "latency": "1 us"}}}},
+    "network": {"nodes_per_leaf": 2, "spines": 2, "link": {"rate": "20 GB/s", "latency": "1 us"}}})",
+                                            "tree.json");
+  const Platform platform = build(read_topology(document.root(), "tree.json"), 4, document.root());
+  std::ostringstream out;
+  write_topology_simgrid(out, platform);
+  const RouteTable table = parse_simgrid(out.str(), "tree.xml");
+  ASSERT_EQ(table.hosts.size(), 8U);
+  ASSERT_EQ(table.links.size(), platform.links.size());
+  for (std::size_t link = 0; link < table.links.size(); ++link) {
+    EXPECT_EQ(table.links[link].name, platform.links[link].name);
+    EXPECT_EQ(table.links[link].capacity, platform.links[link].capacity);
+    EXPECT_EQ(table.links[link].latency, platform.links[link].latency);
+  }
+  for (int from = 0; from < 8; ++from) {
+    for (int to = 0; to < 8; ++to) {
+      EXPECT_EQ(table.ways[static_cast<std::size_t>(8 * from + to)], platform.route(from, to).links);
+    }
+  }
 }
 
 TEST(TopologyPicture, ShowsEveryNodeAndSwitchWhileTheyCanBeSeen) {

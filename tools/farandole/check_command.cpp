@@ -5,6 +5,7 @@
 #include "calibration/published.hpp"
 #include "command.hpp"
 #include "config/schema.hpp"
+#include "platform/graph_file.hpp"
 #include "platform/topology.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/sweep.hpp"
@@ -58,7 +59,15 @@ const FileKind& kind_of(const Document& document) {
       "\"../sim/config/schemas/scenario.schema.json\"");
 }
 
+/// The whole of what such a file can say is its links and ways; there is no schema of it.
+void check_graph(const std::string& file) {
+  const Document document = topology_of_graph_file(file);
+  check_topology(document, file);
+  std::cout << file << ": topology, ok\n";
+}
+
 void check(const std::string& file) {
+  if (is_graph_file(file)) return check_graph(file);
   const Document document = Document::read(file);
   const FileKind& kind = kind_of(document);
   kind.check(document, file);

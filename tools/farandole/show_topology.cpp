@@ -117,6 +117,7 @@ Json condition_json(const Condition& condition) {
 
 std::string network_text(const Platform& platform) {
   const Network& network = platform.network;
+  if (network.only_ways) return "  only the ways between hosts are known, not the switches and cables\n";
   int cables = 0;
   for (const Cable& cable : network.cables) cables += cable.count;
   std::string text =

@@ -22,6 +22,7 @@ class Reader {
 
   XmlElement document() {
     skip_between();
+    skip_doctype();
     XmlElement root = element(0);
     skip_between();
     if (at_ < text_.size()) fail("the end of the file");
@@ -77,6 +78,14 @@ class Reader {
       if (end == std::string_view::npos) fail(closing);
       at_ = end + closing.size();
     }
+  }
+
+  void skip_doctype() {
+    if (!take("<!DOCTYPE")) return;
+    const std::size_t end = text_.find_first_of("[>", at_);
+    if (end == std::string_view::npos || text_[end] == '[') fail("a doctype that only names one");
+    at_ = end + 1;
+    skip_between();
   }
 
   [[nodiscard]] bool looking_at(std::string_view what) const { return text_.substr(at_).starts_with(what); }

@@ -1,6 +1,7 @@
-// The little of XML that MSCCL's files use: elements with attributes, nested; comments and a declaration are skipped.
+// The little of XML that MSCCL's and SimGrid's files use: elements with attributes, nested. Comments, a declaration and
+// a doctype that only names one are skipped.
 //
-// Text between elements, entities and doctypes are refused, with file and line (InputError).
+// Text between elements, entities and doctypes with something in them are refused, with file and line (InputError).
 #pragma once
 
 #include <map>

@@ -24,7 +24,7 @@ std::span<const Entry<TopologyKind>> topology_kinds() {
        "groups of routers, all joined, as Cray Aries; adaptive over shortest and other ways",
        {read_dragonfly, nodes_of_dragonfly_group}},
       {"torus", "routers in a grid of any dimensions, each joined to its neighbours", {read_torus}},
-      {"graph", "hosts, switches and cables listed one by one, or in a Graphviz file", {read_graph}},
+      {"graph", "hosts, switches and cables listed one by one, or in a Graphviz or SimGrid file", {read_graph}},
   }};
   return table;
 }

@@ -1,4 +1,5 @@
-// The topology kind "graph": hosts, switches and cables listed one by one, in the file itself or in a Graphviz file.
+// The topology kind "graph": hosts, switches and cables listed one by one, in the file itself or in a Graphviz file; or
+// the links and ways of a SimGrid file (topologies/route_table.hpp).
 //
 // Host i is node i; its NIC stands before its cables. Ways have as few cables as can be; among such, at every step the
 // cable listed first that leads nearer. Reading is topologies/read_graph.cpp, Graphviz files topologies/read_dot.cpp.

@@ -45,6 +45,10 @@ class Builder {
 std::vector<Builder::Nic> Builder::add_nics() {
   std::vector<Nic> nics;
   for (std::size_t nic = 0; nic < topology_.nics_at.size(); ++nic) {
+    if (!topology_.has_nic()) {
+      nics.push_back({-1, -1});
+      continue;
+    }
     // A route between nodes crosses one NIC upwards and one downwards; half the latency on each adds up to the file's.
     const int up = add_cable(node_.links, "nic" + std::to_string(nic), topology_.nic, topology_.nic.latency / 2);
     nics.push_back({up, up + 1});
@@ -148,14 +152,15 @@ void Builder::add_ways() {
     for (std::size_t nic = 0; nic < nics_.size(); ++nic) {
       const int place = tree_.part(topology_.nics_at[nic]);
       Path out = staged(tree_.device(device), place, tree_.socket_of(place));
-      out.push_back(nics_[nic].up);
+      if (topology_.has_nic()) out.push_back(nics_[nic].up);
       node_.to_nic.push_back({std::move(out)});
     }
   }
   for (std::size_t nic = 0; nic < nics_.size(); ++nic) {
     for (int device = 0; device < node_.devices; ++device) {
       const int place = tree_.part(topology_.nics_at[nic]);
-      Path in{nics_[nic].down};
+      Path in;
+      if (topology_.has_nic()) in.push_back(nics_[nic].down);
       append(in, staged(place, tree_.device(device), tree_.socket_of(place)));
       node_.from_nic.push_back({std::move(in)});
     }

@@ -7,6 +7,7 @@
 
 #include "platform/sections.hpp"
 #include "platform/topologies/graph.hpp"
+#include "platform/topologies/route_table.hpp"
 
 namespace farandole {
 namespace {
@@ -67,11 +68,22 @@ class Reader {
   std::map<std::string, int> numbers_;
 };
 
-GraphPlan read_file(const Value& name, const Topology& topology, const std::optional<Topology::LinkRate>& usual) {
-  const auto path = topology.file.parent_path() / read<std::string>(name);
+std::string text_of(const std::filesystem::path& path, const Value& name) {
   std::ifstream file(path);
   if (!file) name.fail("a file that can be read", path.string());
-  return parse_dot(std::string{std::istreambuf_iterator<char>(file), {}}, path.string(), usual);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void check_hosts(std::size_t hosts, const Topology& topology, const Value& network) {
+  if (!topology.nodes || static_cast<std::size_t>(*topology.nodes) <= hosts) return;
+  network.fail(fmt::format("a host for each of {} nodes", *topology.nodes), fmt::format("{} hosts", hosts));
+}
+
+NetworkPlan read_routes(const Value& name, const std::filesystem::path& path, const Topology& topology,
+                        const Value& network) {
+  RouteTable table = parse_simgrid(text_of(path, name), path.string());
+  check_hosts(table.hosts.size(), topology, network);
+  return plan_of(std::move(table));
 }
 
 }  // namespace
@@ -81,8 +93,13 @@ NetworkPlan read_graph(Section& file, const Topology& topology) {
   Section section = sourced(network);
   GraphPlan graph;
   if (const auto name = section.maybe("file")) {
+    const auto path = topology.file.parent_path() / read<std::string>(*name);
+    if (path.extension() == ".xml") {
+      section.finish();
+      return read_routes(*name, path, topology, network);
+    }
     const auto usual = section.maybe("link");
-    graph = read_file(*name, topology, usual ? std::optional(read_link(*usual)) : std::nullopt);
+    graph = parse_dot(text_of(path, *name), path.string(), usual ? std::optional(read_link(*usual)) : std::nullopt);
   } else {
     graph = Reader().read(section);
   }
@@ -91,9 +108,7 @@ NetworkPlan read_graph(Section& file, const Topology& topology) {
     network.fail(fmt::format("at most {} hosts and switches", most_vertices), fmt::format("{}", graph.vertices.size()));
   }
   graph.check_joined(network);
-  if (topology.nodes && *topology.nodes > graph.hosts) {
-    network.fail(fmt::format("a host for each of {} nodes", *topology.nodes), fmt::format("{} hosts", graph.hosts));
-  }
+  check_hosts(static_cast<std::size_t>(graph.hosts), topology, network);
   return plan_of(std::move(graph));
 }
 
