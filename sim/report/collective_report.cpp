@@ -50,12 +50,6 @@ Table table_of(const Facets<CollectivePoint>& facets, Points points) {
   return table;
 }
 
-/// A list within a row has no place in CSV.
-std::vector<Record> without_links(std::vector<Record> records) {
-  for (Record& record : records) record.erase("links");
-  return records;
-}
-
 void write_table(std::ostream& out, const Heading& heading, Points points) {
   const Facets<CollectivePoint> facets = split(collective_facets(), points);
   write_comment(out, heading);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ostream>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -9,19 +10,38 @@
 #include "units/format.hpp"
 
 namespace farandole {
+namespace {
+
+void write(std::ostream& out, const std::vector<LinkUse>& links, const std::string& what) {
+  if (links.empty()) return;
+  std::size_t width = 0;
+  for (const LinkUse& link : links) width = std::max(width, printable(link.name).size());
+  out << "#\n# Busiest links " << what << ", capacity, share of it in use\n";
+  for (const LinkUse& link : links) {
+    out << fmt::format("#   {:<{}} {:>16.0f} {:>14} {:>6.1f} %\n", printable(link.name), width, link.bytes.si(),
+                       format(link.capacity), 100 * link.utilisation);
+  }
+}
+
+}  // namespace
 
 void write_busiest_links(std::ostream& out, std::span<const CollectivePoint> points) {
   for (const CollectivePoint& point : points) {
-    if (point.links.empty()) continue;
-    std::size_t width = 0;
-    for (const LinkUse& link : point.links) width = std::max(width, printable(link.name).size());
-    out << fmt::format("#\n# Busiest links at {} ({}): bytes, capacity, share of it in use\n", format(point.bytes),
-                       printable(point.fidelity));
-    for (const LinkUse& link : point.links) {
-      out << fmt::format("#   {:<{}} {:>16.0f} {:>14} {:>6.1f} %\n", printable(link.name), width, link.bytes.si(),
-                         format(link.capacity), 100 * link.utilisation);
-    }
+    write(out, point.links, fmt::format("at {} ({}): bytes", format(point.bytes), printable(point.fidelity)));
   }
+}
+
+void write_busiest_links(std::ostream& out, std::span<const TrainingPoint> points) {
+  for (const TrainingPoint& point : points) {
+    write(out, point.links,
+          fmt::format("of {} on {} ranks ({}): bytes an iteration", printable(point.model), point.ranks,
+                      printable(point.fidelity)));
+  }
+}
+
+std::vector<Record> without_links(std::vector<Record> records) {
+  for (Record& record : records) record.erase("links");
+  return records;
 }
 
 }  // namespace farandole

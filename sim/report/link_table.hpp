@@ -1,15 +1,21 @@
-// The busiest links of collectives, for people: a few lines of comment below a table.
+// The busiest links of points, for people: a few lines of comment below a table.
 //
-// Called by the writers of collective points. Points without links, because nobody asked, write nothing.
+// Called by the writers of points. Points without links, because nobody asked, write nothing.
 #pragma once
 
 #include <iosfwd>
 #include <span>
+#include <vector>
 
+#include "report/record.hpp"
 #include "timeline/result.hpp"
 
 namespace farandole {
 
 void write_busiest_links(std::ostream& out, std::span<const CollectivePoint> points);
+void write_busiest_links(std::ostream& out, std::span<const TrainingPoint> points);
+
+/// For CSV, where a list within a row has no place.
+std::vector<Record> without_links(std::vector<Record> records);
 
 }  // namespace farandole

@@ -102,6 +102,10 @@ TrainingPoint read(const Record& record) {
   point.memory = memory(record.at("memory"));
   if (record.contains("run")) point.run = whole_run(record.at("run"));
   if (record.contains("waterfall")) point.explanation = explanation(record);
+  for (const Record& link : record.value("links", Record::array())) {
+    const BytesPerSecond capacity(link.at("capacity").get<double>());
+    point.links.push_back({link.at("name"), bytes(link, "bytes"), capacity, link.at("utilisation")});
+  }
   if (record.contains("learning")) point.learning = learning(record.at("learning"));
   return point;
 }

@@ -132,6 +132,7 @@ Record to_record(const TrainingPoint& point) {
   if (point.run) record["run"] = to_record(*point.run);
   if (point.explanation) add_explanation(record, *point.explanation);
   if (point.learning) record["learning"] = to_record(*point.learning);
+  for (const LinkUse& link : point.links) record["links"].push_back(to_record(link));
   return record;
 }
 

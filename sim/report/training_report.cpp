@@ -7,6 +7,7 @@
 
 #include "report/explanation_report.hpp"
 #include "report/learning_table.hpp"
+#include "report/link_table.hpp"
 #include "report/point_facets.hpp"
 #include "report/record.hpp"
 #include "units/format.hpp"
@@ -82,6 +83,7 @@ void write_table(std::ostream& out, const Heading& heading, Points points) {
   write_whole_runs(out, points);
   write_explanations(out, points);
   write_learning(out, facets, points);
+  write_busiest_links(out, points);
 }
 
 }  // namespace
@@ -93,8 +95,10 @@ void write_training(std::ostream& out, Format format, const Heading& heading, Po
       return write_table(out, heading, points);
     case Format::json:
       return write_json(out, heading, records);
-    case Format::csv:
-      return write_csv(out, points.empty() ? to_record(TrainingPoint{}) : records.front(), records);
+    case Format::csv: {
+      const std::vector<Record> rows = without_links(records);
+      return write_csv(out, rows.empty() ? to_record(TrainingPoint{}) : rows.front(), rows);
+    }
   }
 }
 

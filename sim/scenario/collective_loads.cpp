@@ -1,7 +1,6 @@
 #include "scenario/collective_loads.hpp"
 
-#include <algorithm>
-#include <functional>
+#include <utility>
 
 #include "simulate/link_loads.hpp"
 
@@ -21,32 +20,15 @@ RoutedSchedule route(const CollectiveRequest& request, const Topology& topology,
 
 }  // namespace
 
-std::vector<LinkUse> CollectiveLoads::busiest(std::size_t count) const {
-  std::vector<LinkUse> uses;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    const Link& link = platform.links[i];
-    if (bytes[i] > Bytes(0)) uses.push_back({link.name, bytes[i], link.capacity, utilisation[i]});
-  }
-  std::ranges::stable_sort(uses, std::greater{}, &LinkUse::utilisation);
-  if (uses.size() > count) uses.resize(count);
-  return uses;
-}
-
-CollectiveLoads loads_of(const CollectivePoint& point, const CollectiveRequest& request, const Topology& topology,
-                         const Value& where) {
+NetworkLoads loads_of(const CollectivePoint& point, const CollectiveRequest& request, const Topology& topology,
+                      const Value& where) {
   const Placement placement = place(request.placement, request.ranks, {}, layout_of(topology), where);
-  CollectiveLoads loads{build_for(topology, placement, where), {}, {}};
-  const std::size_t links = loads.platform.links.size();
+  Platform platform = build_for(topology, placement, where);
+  std::vector<Bytes> bytes;
   if (request.ranks > 1 && point.bytes > Bytes(0)) {
-    loads.bytes = link_bytes(route(request, topology, loads.platform, placement, point.bytes), point.bytes);
+    bytes = link_bytes(route(request, topology, platform, placement, point.bytes), point.bytes);
   }
-  loads.bytes.resize(links);
-  loads.utilisation.resize(links);
-  for (std::size_t i = 0; i < links; ++i) {
-    if (loads.bytes[i] == Bytes(0)) continue;
-    loads.utilisation[i] = loads.bytes[i] / (loads.platform.links[i].capacity * point.time);
-  }
-  return loads;
+  return loads_over(std::move(platform), std::move(bytes), point.time);
 }
 
 }  // namespace farandole

@@ -49,6 +49,7 @@ void add_at_fidelities(RunPlan& plan, const Configuration& configuration, Scenar
                        const RunOptions& options) {
   scenario.folding = options.folding;
   scenario.explain = scenario.explain || options.explain;
+  scenario.busiest_links = options.links;
   if (options.fidelities.empty()) return add(plan, configuration, scenario, configuration.name);
   for (const Fidelity fidelity : options.fidelities) {
     scenario.fidelity = fidelity;

@@ -21,6 +21,7 @@ struct RunOptions {
   std::vector<Fidelity> fidelities;  // empty: what the scenario says
   FoldingPolicy folding = FoldingPolicy::where_exact;
   bool explain = false;          // every point, as "measure": {"explain": true} does
+  int links = 0;                 // how many of its busiest links every point lists
   bool record_timeline = false;  // of the last point
   /// Called before each point with (points done, points in all); may be empty.
   std::function<void(int, int)> progress;

@@ -78,6 +78,7 @@ struct Scenario {
   Fidelity fidelity = Fidelity::flow;
   FoldingPolicy folding = FoldingPolicy::where_exact;
   bool explain = false;
+  int busiest_links = 0;             // how many of them a point lists
   std::vector<std::string> ignored;  // what was pasted and has no meaning here
 
   /// Samples of one step of all ranks.

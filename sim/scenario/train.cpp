@@ -9,6 +9,7 @@
 
 #include "scenario/apply_effects.hpp"
 #include "scenario/fit_memory.hpp"
+#include "scenario/run_loads.hpp"
 #include "simulate/collective_clocks.hpp"
 #include "simulate/servers/server_run.hpp"
 #include "simulate/uncontended.hpp"
@@ -129,6 +130,7 @@ void add(Pooled& pooled, const TrainingRun& run, double weight) {
   pooled.run.breakdown += run.breakdown * weight;
   pooled.run.mean_staleness += run.mean_staleness * weight;
   pooled.run.collectives_per_iteration = run.collectives_per_iteration;
+  for (const auto& [collective, count] : run.collectives) pooled.run.collectives[collective] += count * weight;
   pooled.run.folded = run.folded;
   pooled.run.critical_path = run.critical_path;
   for (const Seconds duration : run.durations) pooled.durations.push_back({duration, 1});
@@ -160,6 +162,14 @@ Schedule server_schedule(const Scenario& scenario) {
   Shape shape(scenario.platform.ranks + (plan.colocated ? 0 : plan.servers));
   shape.servers = plan.colocated ? std::min(plan.servers, shape.ranks) : plan.servers;
   return algorithm_of(scenario).build(shape);
+}
+
+std::vector<LinkUse> busiest_links(const Scenario& scenario, const Job& job, const TrainingRun& run) {
+  std::vector<Shard> shards;
+  if (const auto& servers = scenario.strategy.servers) {
+    shards = shards_of(job, *servers, scenario.platform.device.memory_bandwidth);
+  }
+  return loads_of(scenario, run, shards).busiest(static_cast<std::size_t>(scenario.busiest_links));
 }
 
 }  // namespace
@@ -209,6 +219,7 @@ TrainingPoint train(const Scenario& scenario, Timeline* timeline) {
   point.gradient_bytes = job.gradient_bytes();
   point.memory = memory_of(scenario);
   point.critical_path = result.critical_path;
+  if (scenario.busiest_links > 0) point.links = busiest_links(scenario, job, result);
   return point;
 }
 

@@ -102,6 +102,7 @@ int Simulation::enqueue(CommunicationWork work) {
   CollectiveClock& clock = clock_of_(work.operation);
   times.reduced = clock.finish(work.size, times.reducing + (clock.has_launch() ? 0 : launch_.si()));
   ++collectives_;
+  ++counts_[{work.operation, work.size}];
   folded_ += clock.folded() ? 1 : 0;
   times.end = times.reduced + work.copy_out.si();
   stream_free_ = times.end;

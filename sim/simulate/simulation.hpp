@@ -5,7 +5,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <queue>
+#include <utility>
 #include <vector>
 
 #include "simulate/collective_clock.hpp"
@@ -18,6 +20,9 @@
 #include "training/variability.hpp"
 
 namespace farandole {
+
+/// How often collectives of an operation and a size were started.
+using CollectiveCounts = std::map<std::pair<Operation, Bytes>, double>;
 
 /// The clock of an operation; must outlive the simulation.
 using ClockOf = std::function<CollectiveClock&(Operation)>;
@@ -55,6 +60,9 @@ class Simulation final : public Executor {
 
   /// Of the last iteration.
   [[nodiscard]] std::vector<PathStep> last_critical_path() const { return critical_path(moments_, communications_); }
+
+  /// Of all iterations so far.
+  [[nodiscard]] const CollectiveCounts& collectives() const { return counts_; }
 
   /// Whether there were collectives, and all of them were folded.
   [[nodiscard]] bool folded() const { return collectives_ > 0 && folded_ == collectives_; }
@@ -96,6 +104,7 @@ class Simulation final : public Executor {
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::int64_t scheduled_ = 0;
   int collectives_ = 0;
+  CollectiveCounts counts_;
   int folded_ = 0;  // of them
   Seconds now_;
   int iteration_ = 0;

@@ -39,6 +39,7 @@ Iteration mean_of(const Iteration& sum, double count) {
 
 TrainingRun run_training(Simulation& simulation, const Job& job, const Measure& measure) {
   for (int i = 0; i < measure.warmup; ++i) simulation.run_iteration();
+  const CollectiveCounts before = simulation.collectives();
   TrainingRun run;
   Iteration sum;
   for (int i = 0; i < measure.iterations; ++i) {
@@ -55,6 +56,11 @@ TrainingRun run_training(Simulation& simulation, const Job& job, const Measure& 
   run.iteration = mean.duration;
   run.breakdown = break_down(mean, job);
   run.collectives_per_iteration = sum.collectives;
+  for (const auto& [collective, count] : simulation.collectives()) {
+    const auto found = before.find(collective);
+    const double measured = count - (found == before.end() ? 0 : found->second);
+    if (measured > 0) run.collectives[collective] = measured / measure.iterations;
+  }
   run.folded = simulation.folded();
   run.critical_path = simulation.last_critical_path();
   if (std::abs(run.breakdown.total() / run.iteration - 1) > 1e-9) {

@@ -18,6 +18,7 @@ struct TrainingRun {
   std::vector<Seconds> durations;       // of each
   Breakdown breakdown;                  // sums to `iteration`
   int collectives_per_iteration = 0;    // of the last iteration
+  CollectiveCounts collectives;         // an iteration, in the mean
   bool folded = false;                  // every collective
   double mean_staleness = 0;            // of servers without a barrier: updates by others between pull and push
   std::vector<PathStep> critical_path;  // of the last iteration

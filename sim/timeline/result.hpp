@@ -39,6 +39,14 @@ struct Learning {
   std::vector<Seconds> seconds;  // when that was, since the start of the run
 };
 
+/// How busy one link was.
+struct LinkUse {
+  std::string name;
+  Bytes bytes;
+  BytesPerSecond capacity;
+  double utilisation = 0;  // of its capacity over the time
+};
+
 /// A point of `farandole run`.
 struct TrainingPoint {
   std::string model;
@@ -69,6 +77,7 @@ struct TrainingPoint {
   bool folded = false;               // whether every collective was timed by representatives
   double mean_staleness = 0;         // of servers without a barrier: updates by others between pull and push
   std::optional<Learning> learning;  // of a scenario with a numeric problem
+  std::vector<LinkUse> links;        // the busiest over an iteration, where they were asked for
 };
 
 /// What a communication library picked for one collective.
@@ -76,14 +85,6 @@ struct LibraryChoice {
   std::string algorithm;
   std::string protocol;  // NCCL's: LL, LL128 or Simple; empty where the library has none
   int channels = 1;
-};
-
-/// How busy one link was.
-struct LinkUse {
-  std::string name;
-  Bytes bytes;
-  BytesPerSecond capacity;
-  double utilisation = 0;  // of its capacity over the time
 };
 
 /// A point of `farandole collective`, and later of `farandole bench`.

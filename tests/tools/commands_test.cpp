@@ -129,6 +129,53 @@ TEST(CollectiveCommand, ListsTheBusiestLinksAndDrawsThem) {
               HasSubstr("--links: expected a whole number"));
 }
 
+TEST(ShowCommand, WritesTopologiesThatAreTopologiesAgain) {
+  const Workplace place;
+  ASSERT_EQ(place.farandole("show topology lab-two-tier --format simgrid > net.xml").status, 0);
+  ASSERT_EQ(place.farandole("show topology lab-two-tier --format dot > net.dot").status, 0);
+  const Finished checked = place.farandole("check net.xml net.dot");
+  EXPECT_EQ(checked.out, "net.xml: topology, ok\nnet.dot: topology, ok\n") << checked.err;
+  EXPECT_THAT(place.farandole("show topology net.dot").out, HasSubstr("net: a Graphviz graph\n  4 nodes, 4 devices"));
+  EXPECT_THAT(place.farandole("show topology net.xml").out, HasSubstr("only the ways between hosts are known"));
+  // 6 rounds of a quarter each over links of the same rates.
+  const std::string ring = "collective -b 64M -e 64M --ranks 4 --format json --fidelity message --topology ";
+  const json xml = json::parse(place.farandole(ring + "net.xml").out);
+  const json dot = json::parse(place.farandole(ring + "net.dot").out);
+  EXPECT_NEAR(xml["points"][0]["seconds"].get<double>(), dot["points"][0]["seconds"].get<double>(), 1e-9);
+  const Finished run = place.farandole("run " + test::scenario("mnist-mlp-tcp25") +
+                                       " --set /platform/topology=net.dot --set /sweep={} --set /platform/ranks=4");
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.err, HasSubstr("expected a topology that says which device its nodes have"));
+}
+
+TEST(RunCommand, ListsTheBusiestLinksAndDrawsTheTopologyByTheirLoad) {
+  const Workplace place;
+  const Finished finished = place.farandole(small_run + " --links 2 --draw load.svg --format json --jobs 2");
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  const json points = json::parse(finished.out)["points"];
+  EXPECT_FALSE(points[0].contains("links"));  // one rank
+  ASSERT_EQ(points[1]["links"].size(), 2U);
+  for (const char* key : {"name", "bytes", "capacity", "utilisation"}) EXPECT_TRUE(points[1]["links"][0].contains(key));
+  EXPECT_THAT(test::contents(place.folder() / "load.svg"), HasSubstr("<svg"));
+  EXPECT_THAT(place.farandole(small_run + " --links 2").out, HasSubstr("# Busiest links of vgg16 on 8 ranks (flow)"));
+  EXPECT_EQ(place.farandole(small_run + " --draw load.svg --shard 1/2 --output x").status, 2);
+}
+
+TEST(CollectiveCommand, TakesTheConditionOfTheLinks) {
+  const Workplace place;
+  const std::string ring =
+      "collective -b 64M -e 64M --ranks 8 --topology ethernet-25g --format json --fidelity analytic";
+  const json whole = json::parse(place.farandole(ring).out)["points"][0];
+  const json half =
+      json::parse(place.farandole(ring + R"( --condition '{"degraded": {"node3": "50 %"}}')").out)["points"][0];
+  // 14 rounds of 2 us and 8 MiB at 3.125 GB/s, or at half of it.
+  EXPECT_NEAR(whole["seconds"].get<double>(), 14 * (2e-6 + 8388608 / 3.125e9), 1e-9);
+  EXPECT_NEAR(half["seconds"].get<double>(), 14 * (2e-6 + 8388608 / 1.5625e9), 1e-9);
+  const Finished wrong = place.farandole(ring + R"( --condition '{"degraded": {"node9": "50 %"}}')");
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("expected a link that \"node9\""));
+}
+
 TEST(CollectiveCommand, CountsTheLinksOfWhatALibraryPicked) {
   const auto point = [](const std::string& algorithm) {
     const Finished finished = Workplace().farandole(

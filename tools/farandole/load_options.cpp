@@ -1,37 +1,65 @@
 #include "load_options.hpp"
 
+#include <algorithm>
+#include <limits>
+#include <map>
+
 #include "graphviz.hpp"
 #include "report/output_file.hpp"
 #include "report/topology_picture.hpp"
+#include "scenario/apply_effects.hpp"
 #include "scenario/collective_loads.hpp"
 
 namespace farandole {
+namespace {
 
-void LoadOptions::add_to(CLI::App& command) {
-  command.add_option("--links", links, "list so many of the busiest links of every size")
+void draw_loads(const std::string& file, const Platform& platform, std::span<const double> utilisation) {
+  write_file(file, [&](std::ostream& out) {
+    draw_with_graphviz(out, [&](std::ostream& text) { write_topology_picture(text, platform, utilisation); });
+  });
+}
+
+}  // namespace
+
+void LoadOptions::add_to(CLI::App& command, const std::string& points, const std::string& drawn) {
+  command.add_option("--links", links, "list so many of the busiest links of every " + points)
       ->type_name("N")
       ->capture_default_str();
-  command
-      .add_option("--draw", drawing, "draw the topology into this SVG file, coloured by the load of the largest size")
+  command.add_option("--draw", drawing, "draw the topology into this SVG file, coloured by the load of " + drawn)
       ->type_name("FILE");
 }
 
-void LoadOptions::check() const {
-  (void)whole_number("--links", links, 0);
+int LoadOptions::count() const {
+  return whole_number("--links", links, 0);
 }
 
 void LoadOptions::show(const CollectiveRequest& request, const Topology& topology, const Value& ranks,
                        std::vector<CollectivePoint>& points) const {
-  const auto count = static_cast<std::size_t>(whole_number("--links", links, 0));
+  const auto wanted = static_cast<std::size_t>(count());
   for (CollectivePoint& point : points) {
-    if (count > 0) point.links = loads_of(point, request, topology, ranks).busiest(count);
+    if (wanted > 0) point.links = loads_of(point, request, topology, ranks).busiest(wanted);
   }
   if (drawing.empty()) return;
-  const CollectiveLoads loads = loads_of(points.back(), request, topology, ranks);
-  write_file(drawing, [&](std::ostream& out) {
-    draw_with_graphviz(out,
-                       [&](std::ostream& text) { write_topology_picture(text, loads.platform, loads.utilisation); });
-  });
+  const NetworkLoads loads = loads_of(points.back(), request, topology, ranks);
+  draw_loads(drawing, loads.platform, loads.utilisation);
+}
+
+void LoadOptions::ask(RunPlan& plan) const {
+  if (!drawing.empty()) plan.points.back().scenario.busiest_links = std::numeric_limits<int>::max();
+}
+
+void LoadOptions::draw(const RunPlan& plan, TrainingPoint& last) const {
+  if (drawing.empty()) return;
+  const Platform platform = platform_of(plan.points.back().scenario);
+  std::map<std::string, double> busy;
+  for (const LinkUse& link : last.links) busy[link.name] = link.utilisation;
+  std::vector<double> utilisation;
+  for (const Link& link : platform.links) {
+    const auto found = busy.find(link.name);
+    utilisation.push_back(found == busy.end() ? 0 : found->second);
+  }
+  draw_loads(drawing, platform, utilisation);
+  last.links.resize(std::min(last.links.size(), static_cast<std::size_t>(count())));
 }
 
 }  // namespace farandole

@@ -1,11 +1,13 @@
-// Options of `farandole collective` that say where its bytes go: --links and --draw.
+// Options of `farandole collective` and `farandole run` that say where the bytes go: --links and --draw.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "command.hpp"
 #include "scenario/collective_run.hpp"
+#include "scenario/run.hpp"
 
 namespace farandole {
 
@@ -13,13 +15,18 @@ struct LoadOptions {
   std::string links = "0";
   std::string drawing;
 
-  void add_to(CLI::App& command);
-  /// Refuses what is no number of links.
-  void check() const;
+  /// `points`: what each has its own links; `drawn`: the one that is drawn.
+  void add_to(CLI::App& command, const std::string& points, const std::string& drawn);
+  /// How many links; refuses what is no number.
+  [[nodiscard]] int count() const;
   /// Lists the busiest links of every point and draws the topology by the load of the last one, where that is asked
   /// for. `points`: those of the request; `ranks` is blamed where they do not fit.
   void show(const CollectiveRequest& request, const Topology& topology, const Value& ranks,
             std::vector<CollectivePoint>& points) const;
+  /// How many links of a run's point are to be counted: all of the last one where it is drawn.
+  void ask(RunPlan& plan) const;
+  /// Draws the last point, and leaves it as many links as were asked for.
+  void draw(const RunPlan& plan, TrainingPoint& last) const;
 };
 
 }  // namespace farandole

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "load_options.hpp"
 #include "output_options.hpp"
 #include "progress_bar.hpp"
 #include "report/chrome_trace.hpp"
@@ -30,6 +31,7 @@ struct RunArguments {
   int jobs = 0;
   bool resume = false;
   std::string shard;
+  LoadOptions loads;
   OutputOptions output;
 };
 
@@ -132,13 +134,18 @@ void run(const RunArguments& arguments) {
   if (shard.of > 1 && arguments.output.file.empty()) {
     refuse_option("--shard", "--output FILE with it, for farandole merge", "no file");
   }
+  if (shard.of > 1 && !arguments.loads.drawing.empty()) {
+    refuse_option("--draw", "a run of all points", "--shard " + arguments.shard);
+  }
   const Document document = read_document(arguments);
   const Catalogue catalogue;
   RunOptions options;
   options.fidelities = parse_fidelities(arguments.fidelity);
   if (arguments.no_fold) options.folding = FoldingPolicy::never;
   options.explain = arguments.explain;
-  const RunPlan plan = plan_run(document, catalogue, options);
+  options.links = arguments.loads.count();
+  RunPlan plan = plan_run(document, catalogue, options);
+  arguments.loads.ask(plan);
   const StudyHeading heading{plan.scenario,
                              identity_of(document, catalogue, options),
                              plan.points.size(),
@@ -146,11 +153,12 @@ void run(const RunArguments& arguments) {
                              shard,
                              arguments.output.format,
                              plan.settings};
-  const StudyResult result = run_points(arguments, plan, catalogue, heading);
+  StudyResult result = run_points(arguments, plan, catalogue, heading);
   if (!arguments.quiet) {
     for (const std::string& ignored : plan.ignored) std::cerr << "ignored, no meaning here: " << ignored << "\n";
   }
   if (!result.failures.empty()) fail(arguments, heading, result);
+  if (shard.of == 1) arguments.loads.draw(plan, result.points.rbegin()->second);
   write_result(arguments, heading, result);
   std::filesystem::remove(journal_of(arguments, plan));
   const std::string timeline = arguments.timeline.empty() ? plan.timeline_file.value_or("") : arguments.timeline;
@@ -188,6 +196,7 @@ void add_run(CLI::App& app) {
   command->add_flag("--resume", arguments->resume, "go on from what an interrupted run left beside --output");
   command->add_option("--shard", arguments->shard, "run every N-th point only; farandole merge joins the outputs")
       ->type_name("I/N");
+  arguments->loads.add_to(*command, "point", "the last point");
   command->add_flag("--quiet", arguments->quiet, "no messages and no progress on stderr");
   arguments->output.add_to(*command);
   command->footer(

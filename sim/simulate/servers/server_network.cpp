@@ -28,6 +28,8 @@ class Folder {
   Folder(const Platform& platform, const Placement& placement, const std::vector<int>& server_nodes,
          const ServerPlan& plan);
   ServerNetwork fold(bool together);
+  /// `moved[server * 2 + to_server]`: between every worker and the server.
+  [[nodiscard]] std::vector<Bytes> link_bytes(const std::vector<Bytes>& moved) const;
 
  private:
   void add_workers(const Placement& placement);
@@ -211,7 +213,29 @@ ServerNetwork Folder::fold(bool together) {
   return network;
 }
 
+std::vector<Bytes> Folder::link_bytes(const std::vector<Bytes>& moved) const {
+  std::vector<Bytes> bytes(capacities_.size());
+  for (std::size_t worker = 0; worker < workers_.size(); ++worker) {
+    for (std::size_t way = 0; way < ways(); ++way) {
+      const Route& r = route(worker, way);
+      for (const int link : r.links) bytes[static_cast<std::size_t>(link)] += moved[way] / r.paths;
+    }
+  }
+  return bytes;
+}
+
 }  // namespace
+
+std::vector<Bytes> server_link_bytes(const Platform& platform, const Placement& placement, const ServerPlan& plan,
+                                     const std::vector<Shard>& shards) {
+  const std::vector<int> nodes = server_nodes_of(plan, platform, placement);
+  std::vector<Bytes> moved(nodes.size() * 2);
+  for (const Shard& shard : shards) {
+    moved[static_cast<std::size_t>(shard.server * 2)] += shard.pull;
+    moved[static_cast<std::size_t>(shard.server * 2 + 1)] += shard.push;
+  }
+  return Folder(platform, placement, nodes, plan).link_bytes(moved);
+}
 
 ServerNetwork make_server_network(const Platform& platform, const Placement& placement,
                                   const std::vector<int>& server_nodes, const ServerPlan& plan, bool together) {

@@ -48,6 +48,11 @@ struct ServerNetwork {
 ServerNetwork make_server_network(const Platform& platform, const Placement& placement,
                                   const std::vector<int>& server_nodes, const ServerPlan& plan, bool together);
 
+/// What every link carries when each worker pushes and pulls all of the shards once; of a server's software its rate is
+/// no link.
+std::vector<Bytes> server_link_bytes(const Platform& platform, const Placement& placement, const ServerPlan& plan,
+                                     const std::vector<Shard>& shards);
+
 /// The node of each server: the workers' own in turn, or the lowest that carry no rank.
 std::vector<int> server_nodes_of(const ServerPlan& plan, const Platform& platform, const Placement& placement);
 
