@@ -27,6 +27,26 @@ double read_rest(const Value& value) {
   return rest;
 }
 
+std::shared_ptr<const CongestionCurve> read_curve(const Value& value) {
+  std::vector<CongestionCurve::Point> points;
+  double flows = 1;
+  double left = 1;
+  for (const Value& element : value.elements()) {
+    Section section = sourced(element);
+    const Value flows_value = section.child("flows");
+    const Value left_value = section.child("left");
+    section.finish();
+    const CongestionCurve::Point point{static_cast<double>(read_at_least(flows_value, 2)), read_rest(left_value)};
+    if (point.flows <= flows) flows_value.fail("more flows than in the point before");
+    if (point.left > left) left_value.fail("no more than is left of fewer flows");
+    flows = point.flows;
+    left = point.left;
+    points.push_back(point);
+  }
+  if (points.empty()) value.fail("at least one point, such as {\"flows\": 8, \"left\": \"80 %\"}");
+  return std::make_shared<const CongestionCurve>(std::move(points));
+}
+
 bool matches(std::string_view pattern, std::string_view text) {
   if (pattern.empty()) return text.empty();
   if (pattern.front() != '*') {
@@ -82,6 +102,9 @@ Condition read_condition(const Value& value) {
   if (const auto background = section.maybe("background")) {
     condition.background = read_patterns(*background, read<BytesPerSecond>);
   }
+  if (const auto congestion = section.maybe("congestion")) {
+    condition.congestion = read_patterns(*congestion, read_curve);
+  }
   condition.failed = section.optional<std::vector<std::string>>("failed", {});
   section.finish();
   return condition;
@@ -90,6 +113,7 @@ Condition read_condition(const Value& value) {
 void Condition::add(const Condition& other) {
   degraded.insert(degraded.end(), other.degraded.begin(), other.degraded.end());
   background.insert(background.end(), other.background.begin(), other.background.end());
+  congestion.insert(congestion.end(), other.congestion.begin(), other.congestion.end());
   failed.insert(failed.end(), other.failed.begin(), other.failed.end());
 }
 
@@ -113,6 +137,9 @@ void apply(const Condition& condition, Platform& platform, const Value& where) {
       }
       link.capacity -= rate;
     });
+  }
+  for (const auto& [pattern, curve] : condition.congestion) {
+    change_links(pattern, platform, where, [&curve = curve](Link& link) { link.congestion = curve; });
   }
   const std::vector<int> failed = failed_cables(condition, platform, where);
   if (!failed.empty()) go_round(failed, platform, where);

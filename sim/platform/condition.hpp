@@ -1,4 +1,5 @@
-// What is wrong with a platform's links just now: some are slower, some are in use by others, some cables have failed.
+// What is wrong with a platform's links just now: some are slower, some are in use by others, some lose to flows that
+// converge, some cables have failed.
 //
 // Read from "condition" of a topology file, a scenario's platform or a command line, and applied by build() once
 // everything is laid out. A pattern names every link whose name, or the beginning of it up to a slash, it is, with *
@@ -19,7 +20,8 @@ namespace farandole {
 struct Condition {
   std::vector<std::pair<std::string, double>> degraded;            // what is left of the rate
   std::vector<std::pair<std::string, BytesPerSecond>> background;  // traffic of others, which takes what it wants
-  std::vector<std::string> failed;                                 // cables, both directions
+  std::vector<std::pair<std::string, std::shared_ptr<const CongestionCurve>>> congestion;
+  std::vector<std::string> failed;  // cables, both directions
 
   /// What the other says holds as well.
   void add(const Condition& other);

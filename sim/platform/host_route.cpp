@@ -15,16 +15,28 @@ int nic_of(const Platform& platform, int node, int nic) {
   return node * static_cast<int>(platform.node.nics.size()) + nic;
 }
 
-Paths own_link(const Platform& platform, int node, int offset) {
-  return offset >= 0 ? Paths{{platform.link_of(node, offset)}} : Paths{{}};
+/// Those of the links that there are.
+Paths own_links(const Platform& platform, int node, const std::vector<int>& offsets) {
+  Path path;
+  for (const int offset : offsets) {
+    if (offset >= 0) path.push_back(platform.link_of(node, offset));
+  }
+  return {path};
 }
 
 Ways host_out(const Platform& platform, int node) {
-  return {own_link(platform, node, platform.node.nics.front().up), nic_of(platform, node, 0)};
+  const int up = platform.node.nics.front().up;
+  return {own_links(platform, node, {platform.node.cpu, up}), nic_of(platform, node, 0)};
 }
 
 Ways host_in(const Platform& platform, int node) {
-  return {own_link(platform, node, platform.node.nics.front().down), nic_of(platform, node, 0)};
+  const int down = platform.node.nics.front().down;
+  return {own_links(platform, node, {down, platform.node.cpu}), nic_of(platform, node, 0)};
+}
+
+/// How many links at its ends a way has that lead out of the node.
+std::ptrdiff_t outer_links(const Platform& platform) {
+  return (platform.node.nics.front().up >= 0 ? 1 : 0) + (platform.node.cpu >= 0 ? 1 : 0);
 }
 
 int local_of(const Platform& platform, int device) {
@@ -79,10 +91,7 @@ Route route_to_host(const Platform& platform, int device, int node) {
     return across(platform, device_out(platform, device, first_nic(platform, device)), host_in(platform, node));
   }
   Paths paths = device_out(platform, device, 0).paths;
-  const bool ends_with_nic = platform.node.nics.front().up >= 0;
-  for (Path& path : paths) {
-    if (ends_with_nic) path.pop_back();
-  }
+  for (Path& path : paths) path.erase(path.end() - outer_links(platform), path.end());
   return route_of(platform, paths, platform.transport.intra_node_latency);
 }
 
@@ -91,10 +100,7 @@ Route route_from_host(const Platform& platform, int node, int device) {
     return across(platform, host_out(platform, node), device_in(platform, device, first_nic(platform, device)));
   }
   Paths paths = device_in(platform, device, 0).paths;
-  const bool starts_with_nic = platform.node.nics.front().down >= 0;
-  for (Path& path : paths) {
-    if (starts_with_nic) path.erase(path.begin());
-  }
+  for (Path& path : paths) path.erase(path.begin(), path.begin() + outer_links(platform));
   return route_of(platform, paths, platform.transport.intra_node_latency);
 }
 

@@ -4,9 +4,11 @@
 // Platform::links (inside a NodeTemplate: by their offset from the node's first link).
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "platform/congestion.hpp"
 #include "units/quantity.hpp"
 
 namespace farandole {
@@ -15,7 +17,8 @@ struct Link {
   std::string name;         // "node3/nic0/up"
   BytesPerSecond capacity;  // what payload gets: the wire in series with the host's cost per byte
   Seconds latency;
-  BytesPerSecond wire;  // the nominal rate, for display
+  BytesPerSecond wire;                                  // the nominal rate, for display
+  std::shared_ptr<const CongestionCurve> congestion{};  // null: any number of flows has all of the capacity
 };
 
 /// Links in order, from source to destination.

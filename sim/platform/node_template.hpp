@@ -22,6 +22,7 @@ struct NodeTemplate {
   int devices = 1;
   std::vector<Link> links;                       // named within the node: "nic0/up"
   std::vector<Nic> nics;                         // at least one
+  int cpu = -1;                                  // what moves all that goes out and comes in; -1: nothing limits it
   std::vector<std::vector<int>> nics_of_device;  // which a device sends and receives through, split evenly
   std::vector<Paths> between;                    // [from * devices + to]
   std::vector<Paths> to_nic;                     // [device * nics + nic], the NIC's `up` last

@@ -1,6 +1,7 @@
 #include "platform/protocol.hpp"
 
 #include <array>
+#include <utility>
 
 #include "config/section.hpp"
 #include "units/format.hpp"
@@ -42,6 +43,12 @@ PacketFormat read_protocol(const Value& where) {
   format.around = section.optional<Bytes>("framing", format.around);
   if (const auto packets = section.maybe("packets_per_acknowledgement"))
     format.packets_per_acknowledgement = read_at_least(*packets, 1);
+  for (auto [key, rate] : {std::pair{"flow_rate", &format.flow_rate}, std::pair{"cpu_rate", &format.cpu_rate}}) {
+    if (const auto value = section.maybe(key)) {
+      *rate = read<BytesPerSecond>(*value);
+      if (*rate <= BytesPerSecond(0)) value->fail("a rate above zero");
+    }
+  }
   section.finish();
   return format;
 }

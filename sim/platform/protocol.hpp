@@ -24,6 +24,9 @@ struct PacketFormat {
   Bytes around;                         // what it does not count: framing, checksums, gaps
   double coding;                        // 1 where the nominal rate is that of bytes already
   int packets_per_acknowledgement = 0;  // 0: acknowledgements are not counted
+  // Where the CPU moves every byte: what one core can, which one connection has; and all that work for the network.
+  BytesPerSecond flow_rate = BytesPerSecond::infinity();
+  BytesPerSecond cpu_rate = BytesPerSecond::infinity();
 
   /// The mtu must be larger than `inside`.
   [[nodiscard]] double efficiency() const { return coding * ((mtu - inside) / (mtu + around)); }
@@ -35,8 +38,9 @@ struct PacketFormat {
 
 std::span<const Entry<PacketFormat>> protocols();
 
-/// Reads {"name": "tcp", "mtu": "9000 B", "framing": "14 B", "packets_per_acknowledgement": 2}; `mtu` and `framing`
-/// (bytes around each packet, for a rate limiter that counts fewer than the wire carries) replace what the table has.
+/// Reads {"name": "tcp", "mtu": "9000 B", "framing": "14 B", "packets_per_acknowledgement": 2, "flow_rate": "18
+/// Gbit/s", "cpu_rate": "60 Gbit/s"}; `mtu` and `framing` (bytes around each packet, for a rate limiter that counts
+/// fewer than the wire carries) replace what the table has.
 PacketFormat read_protocol(const Value& where);
 
 }  // namespace farandole

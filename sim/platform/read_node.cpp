@@ -138,7 +138,7 @@ void read_node(const Value& value, Topology& topology) {
   if (const auto fabric = section.maybe("fabric")) read_fabric(*fabric, topology);
   const bool may_lack_nic = topology.kind == "graph";  // whose cables begin at the hosts
   if (const auto nic = section.maybe("nic"); nic || !may_lack_nic) {
-    topology.nic = read_link(nic ? *nic : section.child("nic"));
+    topology.nic = read_nic(nic ? *nic : section.child("nic"));
   }
   if (const auto places = section.maybe("nics_at")) topology.nics_at = read_nic_places(*places, topology);
   section.finish();

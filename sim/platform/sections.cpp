@@ -20,6 +20,14 @@ Section sourced(const Value& value) {
 }
 
 Topology::LinkRate read_link(const Value& value) {
+  const Topology::LinkRate link = read_nic(value);
+  if (link.flow_rate < BytesPerSecond::infinity() || link.cpu_rate) {
+    value.fail("\"flow_rate\" and \"cpu_rate\" in the protocol of a NIC only", "them here");
+  }
+  return link;
+}
+
+Topology::LinkRate read_nic(const Value& value) {
   Section section = sourced(value);
   Topology::LinkRate link;
   link.wire = read_rate(section.child("rate"));
@@ -29,6 +37,8 @@ Topology::LinkRate read_link(const Value& value) {
     const PacketFormat format = read_protocol(*protocol);
     link.payload_share = format.efficiency();
     link.returned = format.returned();
+    link.flow_rate = format.flow_rate;
+    if (format.cpu_rate < BytesPerSecond::infinity()) link.cpu_rate = format.cpu_rate;
   }
   section.finish();
   return link;

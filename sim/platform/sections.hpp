@@ -12,6 +12,9 @@ Section sourced(const Value& value);
 /// {"rate": ..., "host_rate": ..., "latency": ..., "protocol": ...}; rates above zero.
 Topology::LinkRate read_link(const Value& value);
 
+/// The same, whose protocol may say what CPUs do for it.
+Topology::LinkRate read_nic(const Value& value);
+
 /// The integer under `key`, at least 1; `fallback` where it is not there.
 int read_positive(Section& section, std::string_view key, int fallback);
 

@@ -18,6 +18,7 @@ Platform platform_of(const Topology& topology, int nodes) {
   platform.devices_per_node = topology.devices_per_node;
   platform.node = node_template(topology);
   platform.transport = topology.transport;
+  platform.flow_rate = topology.nic.flow_rate;
   platform.returned = topology.nic.returned;
   platform.device_spread = topology.device_spread;
   platform.step_jitter = topology.step_jitter;

@@ -8,11 +8,9 @@
 namespace farandole {
 
 ConcurrentMessages::ConcurrentMessages(const std::vector<RoutedSchedule>& schedules) {
-  std::vector<FluidLink> links;
-  for (const BytesPerSecond capacity : schedules.front().capacities()) links.push_back({capacity});
   int parts = 1;
   for (const RoutedSchedule& schedule : schedules) parts = std::lcm(parts, schedule.parts());
-  network_ = std::make_shared<FluidNetwork>(links, parts);
+  network_ = std::make_shared<FluidNetwork>(schedules.front().fluid_links(), parts);
   for (const RoutedSchedule& schedule : schedules) {
     clocks_.push_back(std::make_unique<MessageClock>(schedule));
     clocks_.back()->use(network_);

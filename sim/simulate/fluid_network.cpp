@@ -1,8 +1,10 @@
 #include "simulate/fluid_network.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <exception>
+#include <map>
 #include <queue>
 #include <stdexcept>
 #include <utility>
@@ -23,6 +25,14 @@ std::vector<BytesPerSecond> capacities_of(std::span<const FluidLink> links, int 
   return capacities;
 }
 
+/// Of every link; nothing where none has a curve.
+std::vector<Congestion> congestion_of(std::span<const FluidLink> links) {
+  std::vector<Congestion> congestion;
+  for (const FluidLink& link : links) congestion.push_back(link.congestion);
+  if (std::ranges::all_of(congestion, [](const Congestion& c) { return c.curve == nullptr; })) congestion.clear();
+  return congestion;
+}
+
 }  // namespace
 
 class FluidNetwork::Engine {
@@ -30,7 +40,10 @@ class FluidNetwork::Engine {
   Engine(std::span<const FluidLink> links, int parts)
       : links_(links.size()),
         parts_(parts),
-        simgrid_(capacities_of(links, parts), {[this](Seconds date) { begin(date); }, [this](int tag) { end(tag); }}) {}
+        congestion_(congestion_of(links)),
+        loads_(links.size(), 0),
+        simgrid_(capacities_of(links, parts), {[this](Seconds date) { begin(date); }, [this](int tag) { end(tag); }},
+                 shares_left()) {}
 
   int add_route(std::span<const int> links, int paths);
   void start_at(Seconds when, int route, Seconds latency, Bytes size, int tag);
@@ -52,6 +65,24 @@ class FluidNetwork::Engine {
     bool operator>(const Pending& other) const { return date != other.date ? date > other.date : order > other.order; }
   };
 
+  /// What it adds to the load of a link with a curve.
+  struct Crossing {
+    std::size_t link;
+    double load;
+  };
+
+  /// A flow that sends, where links have curves.
+  struct Live {
+    int route;
+    int tag;
+  };
+
+  [[nodiscard]] std::vector<std::function<double()>> shares_left() const;
+  [[nodiscard]] std::vector<Crossing> crossings_of(std::span<const int> links, int paths) const;
+  /// Its place among the live ones.
+  int enter(Live flow);
+  /// Its tag.
+  int leave(int place);
   void wait(Seconds when, Pending pending);
   void begin(Seconds date);
   void end(int tag);
@@ -60,6 +91,11 @@ class FluidNetwork::Engine {
   std::size_t links_;
   int parts_;
   int routes_ = 0;
+  std::vector<Congestion> congestion_;            // by link; empty where none has any
+  std::vector<double> loads_;                     // by link, of those with a curve
+  std::vector<std::vector<Crossing>> crossings_;  // by route
+  std::vector<Live> live_;
+  std::vector<int> free_;  // places among them
   SimGridEngine simgrid_;
   std::priority_queue<Pending, std::vector<Pending>, std::greater<>> pending_;
   std::uint64_t order_ = 0;
@@ -67,6 +103,51 @@ class FluidNetwork::Engine {
   const Done* done_ = nullptr;
   std::exception_ptr thrown_;
 };
+
+std::vector<std::function<double()>> FluidNetwork::Engine::shares_left() const {
+  std::vector<std::function<double()>> shares(congestion_.size());
+  for (std::size_t link = 0; link < shares.size(); ++link) {
+    if (congestion_[link].curve == nullptr) continue;
+    shares[link] = [this, link] { return congestion_[link].left(loads_[link]); };
+  }
+  return shares;
+}
+
+std::vector<FluidNetwork::Engine::Crossing> FluidNetwork::Engine::crossings_of(std::span<const int> links,
+                                                                               int paths) const {
+  std::map<std::size_t, double> loads;
+  for (const int link : links) {
+    const auto index = static_cast<std::size_t>(link);
+    if (congestion_[index].curve != nullptr) loads[index] += 1.0 / paths;
+  }
+  std::vector<Crossing> crossings;
+  for (const auto& [link, load] : loads) crossings.push_back({link, load});
+  return crossings;
+}
+
+int FluidNetwork::Engine::enter(Live flow) {
+  for (const Crossing& crossing : crossings_[static_cast<std::size_t>(flow.route)]) {
+    loads_[crossing.link] += crossing.load;
+  }
+  if (free_.empty()) {
+    live_.push_back(flow);
+    return static_cast<int>(live_.size()) - 1;
+  }
+  const int place = free_.back();
+  free_.pop_back();
+  live_[static_cast<std::size_t>(place)] = flow;
+  return place;
+}
+
+int FluidNetwork::Engine::leave(int place) {
+  const Live flow = live_[static_cast<std::size_t>(place)];
+  for (const Crossing& crossing : crossings_[static_cast<std::size_t>(flow.route)]) {
+    double& load = loads_[crossing.link];
+    load = std::max(0.0, load - crossing.load);
+  }
+  free_.push_back(place);
+  return flow.tag;
+}
 
 int FluidNetwork::Engine::add_route(std::span<const int> links, int paths) {
   if (links.empty()) throw std::invalid_argument("a route has at least one link");
@@ -78,6 +159,7 @@ int FluidNetwork::Engine::add_route(std::span<const int> links, int paths) {
   listed.reserve(links.size() * static_cast<std::size_t>(parts_ / paths));
   for (const int link : links) listed.insert(listed.end(), static_cast<std::size_t>(parts_ / paths), link);
   simgrid_.add_route(listed);
+  if (!congestion_.empty()) crossings_.push_back(crossings_of(links, paths));
   return routes_++;
 }
 
@@ -127,7 +209,7 @@ void FluidNetwork::Engine::begin(Seconds date) {
       report(next.tag);
     } else {
       ++sending_;
-      simgrid_.send(next.route, next.size, next.tag);
+      simgrid_.send(next.route, next.size, congestion_.empty() ? next.tag : enter({next.route, next.tag}));
     }
   }
   if (!pending_.empty()) simgrid_.ring_at(Seconds(pending_.top().date));
@@ -135,7 +217,7 @@ void FluidNetwork::Engine::begin(Seconds date) {
 
 void FluidNetwork::Engine::end(int tag) {
   --sending_;
-  report(tag);
+  report(congestion_.empty() ? tag : leave(tag));
 }
 
 // An exception may not pass through SimGrid: what is under way ends in silence, then run() throws.

@@ -7,6 +7,7 @@
 //   for every link l:  sum over flows f of times(f, l) / paths(f) * r(f) <= capacity(l),  and no r(f) can grow without
 //   lowering a smaller or equal one;
 //
+// where the capacity of a link with a congestion curve is that at the load of the moment;
 // times(f, l) is how often the route of f lists l, and paths(f) over how many paths it is split. Latency takes no part
 // in the sharing.
 //
@@ -29,6 +30,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/congestion.hpp"
 #include "units/quantity.hpp"
 
 namespace farandole {
@@ -36,6 +38,7 @@ namespace farandole {
 /// One direction of a cable, or anything else whose bytes per second are shared.
 struct FluidLink {
   BytesPerSecond capacity;  // positive and finite
+  Congestion congestion{};  // by its load: the sum of times(f, l) / paths(f) of the flows that send
 };
 
 class FluidNetwork {

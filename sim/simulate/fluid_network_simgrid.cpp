@@ -129,7 +129,8 @@ struct SimGridEngine::State {
     int tag;
   };
 
-  State(std::span<const BytesPerSecond> capacities, Events reported);
+  State(std::span<const BytesPerSecond> capacities, Events reported,
+        const std::vector<std::function<double()>>& shares);
   ~State();
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -159,7 +160,8 @@ struct SimGridEngine::State {
   double timer_date = kNever;
 };
 
-SimGridEngine::State::State(std::span<const BytesPerSecond> capacities, Events reported)
+SimGridEngine::State::State(std::span<const BytesPerSecond> capacities, Events reported,
+                            const std::vector<std::function<double()>>& shares)
     : engine(make_engine()),
       events(std::move(reported)),
       zone(new RouteZone),  // owned by SimGrid's engine
@@ -167,7 +169,12 @@ SimGridEngine::State::State(std::span<const BytesPerSecond> capacities, Events r
       target(zone->create_host("target", {1.0})),
       origin(s4u::Engine::get_clock()) {
   for (const BytesPerSecond capacity : capacities) {
-    links.push_back(zone->create_link(std::to_string(links.size()), {capacity.si()})->get_impl());
+    s4u::Link* const link = zone->create_link(std::to_string(links.size()), {capacity.si()});
+    if (!shares.empty() && shares[links.size()]) {
+      link->set_sharing_policy(s4u::Link::SharingPolicy::NONLINEAR,
+                               [share = shares[links.size()]](double all, int /*flows*/) { return all * share(); });
+    }
+    links.push_back(link->get_impl());
   }
   s4u::Link* const dead = zone->create_link("dead", {1.0});
   dead->turn_off();
@@ -234,8 +241,9 @@ void SimGridEngine::State::disarm() {
   timer_date = kNever;
 }
 
-SimGridEngine::SimGridEngine(std::span<const BytesPerSecond> capacities, Events events)
-    : state_(std::make_unique<State>(capacities, std::move(events))) {}
+SimGridEngine::SimGridEngine(std::span<const BytesPerSecond> capacities, Events events,
+                             const std::vector<std::function<double()>>& shares)
+    : state_(std::make_unique<State>(capacities, std::move(events), shares)) {}
 SimGridEngine::~SimGridEngine() = default;
 
 int SimGridEngine::add_route(std::span<const int> links) {

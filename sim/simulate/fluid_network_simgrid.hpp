@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "units/quantity.hpp"
 
@@ -22,8 +23,9 @@ class SimGridEngine {
     std::function<void(int tag)> done;
   };
 
-  /// One link per capacity.
-  SimGridEngine(std::span<const BytesPerSecond> capacities, Events events);
+  /// One link per capacity. `shares`: what is left of it whenever rates are worked out; nothing, or empty: all.
+  SimGridEngine(std::span<const BytesPerSecond> capacities, Events events,
+                const std::vector<std::function<double()>>& shares = {});
   ~SimGridEngine();
   SimGridEngine(const SimGridEngine&) = delete;
   SimGridEngine& operator=(const SimGridEngine&) = delete;

@@ -72,9 +72,7 @@ void MessageClock::rest() {
 
 RankTimes MessageClock::finish(Bytes size, const RankTimes& start) {
   if (network_ == nullptr) {
-    std::vector<FluidLink> links;
-    for (const BytesPerSecond capacity : routed_.capacities()) links.push_back({capacity});
-    use(std::make_shared<FluidNetwork>(links, routed_.parts()));
+    use(std::make_shared<FluidNetwork>(routed_.fluid_links(), routed_.parts()));
   } else {
     network_->restart();  // so that the last bits of a result do not depend on what ran before
   }

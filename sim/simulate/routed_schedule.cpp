@@ -1,6 +1,7 @@
 #include "simulate/routed_schedule.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 namespace farandole {
@@ -26,7 +27,14 @@ bool goes_the_same_ways(const Schedule& schedule, std::size_t phase) {
 RoutedSchedule::RoutedSchedule(Schedule schedule, const Platform& platform, const Placement& placement)
     : schedule_(std::move(schedule)), eager_sends_(platform.transport.eager_sends) {
   capacities_.reserve(platform.links.size());
-  for (const Link& link : platform.links) capacities_.push_back(link.capacity);
+  for (const Link& link : platform.links) {
+    capacities_.push_back(link.capacity);
+    if (link.congestion == nullptr) continue;
+    congestion_.resize(platform.links.size());
+    congestion_[capacities_.size() - 1].curve = link.congestion;
+  }
+  first_connection_ = capacities_.size();
+  if (platform.flow_rate < BytesPerSecond::infinity()) add_connections(platform);
   legs_.reserve(schedule_.phases.size());
   message_cost_ = platform.transport.message;
   for (const Phase& phase : schedule_.phases) {
@@ -41,7 +49,8 @@ RoutedSchedule::RoutedSchedule(Schedule schedule, const Platform& platform, cons
     }
     for (const Transfer& transfer : phase.transfers) {
       for (int lane = 0; lane < phase.fan; ++lane) {
-        legs.push_back(between(platform, placement, in_repeat(schedule_, phase, transfer, transfer.start, lane)));
+        legs.push_back(between(platform, placement, in_repeat(schedule_, phase, transfer, transfer.start, lane),
+                               connection(legs_.size() - 1, legs.size())));
       }
     }
   }
@@ -50,10 +59,55 @@ RoutedSchedule::RoutedSchedule(Schedule schedule, const Platform& platform, cons
   }
 }
 
+void RoutedSchedule::add_connections(const Platform& platform) {
+  std::map<std::pair<int, int>, int> of_pair;
+  for (const Phase& phase : schedule_.phases) {
+    auto& own = connections_.emplace_back();
+    for (std::size_t index = 0; index < transfers_per_round(phase); ++index) {
+      const auto fan = static_cast<std::size_t>(phase.fan);
+      const Transfer& pattern = phase.transfers[index / fan];
+      const Transfer first = in_repeat(schedule_, phase, pattern, pattern.start, static_cast<int>(index % fan));
+      const auto fresh = static_cast<int>(capacities_.size());
+      const bool is_new = receivers_move(phase) || of_pair.try_emplace({first.from, first.to}, fresh).second;
+      own.push_back(is_new ? fresh : of_pair.at({first.from, first.to}));
+      if (is_new) capacities_.push_back(platform.flow_rate);
+    }
+  }
+  if (!congestion_.empty()) congestion_.resize(capacities_.size());
+}
+
+std::size_t RoutedSchedule::connections() const {
+  return connections_.empty() ? 0 : capacities_.size() - first_connection_;
+}
+
+void RoutedSchedule::lay_connections(std::size_t own, std::size_t all, BytesPerSecond rate) {
+  const auto move = [&](int& link) {
+    if (static_cast<std::size_t>(link) >= first_connection_) link += static_cast<int>(own);
+  };
+  for (auto& phase : legs_) {
+    for (Leg& leg : phase) std::ranges::for_each(leg.links, move);
+  }
+  for (auto& phase : connections_) std::ranges::for_each(phase, move);
+  capacities_.resize(first_connection_ + all, rate);
+  if (!congestion_.empty()) congestion_.resize(capacities_.size());
+}
+
+std::vector<FluidLink> RoutedSchedule::fluid_links() const {
+  std::vector<FluidLink> links;
+  links.reserve(capacities_.size());
+  for (const BytesPerSecond capacity : capacities_) links.push_back({capacity});
+  for (std::size_t link = 0; link < congestion_.size(); ++link) links[link].congestion = congestion_[link];
+  return links;
+}
+
 RoutedSchedule::Leg RoutedSchedule::between(const Platform& platform, const Placement& placement,
-                                            const Transfer& transfer) const {
-  Route route = platform.route(placement.device_of_rank[static_cast<std::size_t>(transfer.from)],
-                               placement.device_of_rank[static_cast<std::size_t>(transfer.to)]);
+                                            const Transfer& transfer, int connection) const {
+  const int from = placement.device_of_rank[static_cast<std::size_t>(transfer.from)];
+  const int to = placement.device_of_rank[static_cast<std::size_t>(transfer.to)];
+  Route route = platform.route(from, to);
+  if (connection >= 0 && platform.node_of(from) != platform.node_of(to)) {
+    route.links.insert(route.links.end(), static_cast<std::size_t>(route.paths), connection);
+  }
   BytesPerSecond narrowest = BytesPerSecond::infinity();
   for (const int link : route.links) {
     const auto share = static_cast<double>(std::ranges::count(route.links, link)) / route.paths;
@@ -69,7 +123,8 @@ RoutedSchedule::Leg RoutedSchedule::leg(std::size_t phase, std::size_t index, in
   const auto fan = static_cast<std::size_t>(pattern.fan);
   const Transfer& transfer = pattern.transfers[index / fan];
   return between(where_->first, where_->second,
-                 in_repeat(schedule_, pattern, transfer, repeat, static_cast<int>(index % fan)));
+                 in_repeat(schedule_, pattern, transfer, repeat, static_cast<int>(index % fan)),
+                 connection(phase, index));
 }
 
 int RoutedSchedule::parts() const {

@@ -1,5 +1,8 @@
 // A schedule laid onto a platform: every transfer with the links it crosses and the latency it pays.
 //
+// Where one connection has a limit of its own (Platform::flow_rate), every pair of ranks on different nodes has one
+// more link of that rate, which only its transfers cross; where receivers move on, every sender of the pattern has one.
+//
 // All fidelities time this value. Building is O(transfers of all phases x links per route); nothing is held per repeat:
 // where receivers move on from repeat to repeat (a shift alltoall), the legs of later ones are worked out when asked
 // for.
@@ -14,6 +17,7 @@
 #include "collective/schedule.hpp"
 #include "platform/placement.hpp"
 #include "platform/platform.hpp"
+#include "simulate/fluid_network.hpp"
 
 namespace farandole {
 
@@ -53,6 +57,16 @@ class RoutedSchedule {
   /// The leg of a transfer in any repeat.
   [[nodiscard]] Leg leg(std::size_t phase, std::size_t index, int repeat) const;
   [[nodiscard]] std::span<const BytesPerSecond> capacities() const { return capacities_; }
+  /// By link; empty where no link has a curve.
+  [[nodiscard]] const std::vector<Congestion>& congestion() const { return congestion_; }
+  /// For schedules that were made from parts: of every link.
+  void congest(std::vector<Congestion> congestion) { congestion_ = std::move(congestion); }
+  /// The limits of single connections, which stand behind the platform's links.
+  [[nodiscard]] std::size_t connections() const;
+  /// Makes room for those of other schedules on the same platform: `all` of them, the own ones from `own` on.
+  void lay_connections(std::size_t own, std::size_t all, BytesPerSecond rate);
+  /// Its links as SimGrid is to have them.
+  [[nodiscard]] std::vector<FluidLink> fluid_links() const;
   /// Whether a rank leaves a round when what it receives is there, with what it sends still under way.
   [[nodiscard]] bool eager_sends() const { return eager_sends_; }
   /// The least number of equal parts that every leg's paths divide; O(legs of all repeats).
@@ -63,15 +77,25 @@ class RoutedSchedule {
   [[nodiscard]] const MessageCost& message_cost() const { return message_cost_; }
 
  private:
-  [[nodiscard]] Leg between(const Platform& platform, const Placement& placement, const Transfer& transfer) const;
+  [[nodiscard]] Leg between(const Platform& platform, const Placement& placement, const Transfer& transfer,
+                            int connection) const;
+  void add_connections(const Platform& platform);
+  [[nodiscard]] int connection(std::size_t phase, std::size_t index) const {
+    return connections_.empty() ? -1 : connections_[phase][index];
+  }
 
   Schedule schedule_;
   std::vector<std::vector<Leg>> legs_;
-  std::vector<BytesPerSecond> capacities_;  // per link of the platform
+  std::vector<BytesPerSecond> capacities_;  // per link of the platform, then per connection that is limited
+  std::vector<Congestion> congestion_;
+  /// Per phase and transfer the link that stands for its connection's limit, -1 within a node; empty where there is
+  /// none.
+  std::vector<std::vector<int>> connections_;
   MessageCost message_cost_;
   std::shared_ptr<const std::pair<Platform, Placement>> where_;  // kept only where receivers have steps
   LaterLeg later_;
   bool eager_sends_ = false;
+  std::size_t first_connection_ = 0;
 };
 
 /// Whether the receivers of a phase change from one repeat to the next.

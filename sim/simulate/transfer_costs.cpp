@@ -66,8 +66,8 @@ bool cross_the_same(const Legs& legs, const Legs& others) {
   });
 }
 
-Eigen::ArrayXd shared(std::span<const BytesPerSecond> capacities, const Legs& legs, const std::vector<Bytes>& lengths) {
-  std::vector<double> load(capacities.size(), 0);
+Eigen::ArrayXd shared(std::span<const FluidLink> links, const Legs& legs, const std::vector<Bytes>& lengths) {
+  std::vector<double> load(links.size(), 0);
   for (std::size_t t = 0; t < legs.size(); ++t) {
     if (lengths[t] == Bytes(0)) continue;
     for (const int link : legs[t].links) load[static_cast<std::size_t>(link)] += 1.0 / legs[t].paths;
@@ -78,7 +78,7 @@ Eigen::ArrayXd shared(std::span<const BytesPerSecond> capacities, const Legs& le
     BytesPerSecond rate = BytesPerSecond::infinity();
     for (const int link : legs[t].links) {
       const auto index = static_cast<std::size_t>(link);
-      rate = std::min(rate, capacities[index] / load[index]);
+      rate = std::min(rate, links[index].capacity * links[index].congestion.left(load[index]) / load[index]);
     }
     inverse_rates[static_cast<Eigen::Index>(t)] = 1 / rate.si();
   }
@@ -105,17 +105,10 @@ std::vector<Bytes> comparable_lengths(const RoundOf& round) {
   return lengths;
 }
 
-std::unique_ptr<FluidNetwork> network_of(std::span<const BytesPerSecond> capacities, int parts) {
-  std::vector<FluidLink> links;
-  for (const BytesPerSecond capacity : capacities) links.push_back({capacity});
-  return std::make_unique<FluidNetwork>(links, parts);
-}
-
-Eigen::ArrayXd simulated_once(std::span<const BytesPerSecond> capacities, const Legs& legs,
-                              const std::vector<Bytes>& lengths) {
+Eigen::ArrayXd simulated_once(std::span<const FluidLink> links, const Legs& legs, const std::vector<Bytes>& lengths) {
   int parts = 1;
   for (const RoutedSchedule::Leg& leg : legs) parts = std::lcm(parts, leg.paths);
-  const auto network = network_of(capacities, parts);
+  const auto network = std::make_unique<FluidNetwork>(links, parts);
   for (std::size_t t = 0; t < legs.size(); ++t) {
     if (lengths[t] == Bytes(0)) continue;
     network->start(network->add_route(legs[t].links, legs[t].paths), Seconds(0), lengths[t], static_cast<int>(t));
@@ -136,9 +129,9 @@ std::vector<Eigen::ArrayXd> rates_together(const std::vector<RoundOf>& rounds, S
     legs.insert(legs.end(), own.begin(), own.end());
     lengths.insert(lengths.end(), own_lengths.begin(), own_lengths.end());
   }
-  const auto capacities = rounds.front().routed->capacities();
+  const std::vector<FluidLink> links = rounds.front().routed->fluid_links();
   const Eigen::ArrayXd all =
-      sharing == Sharing::by_load ? shared(capacities, legs, lengths) : simulated_once(capacities, legs, lengths);
+      sharing == Sharing::by_load ? shared(links, legs, lengths) : simulated_once(links, legs, lengths);
   std::vector<Eigen::ArrayXd> result;
   Eigen::Index first = 0;
   for (const RoundOf& round : rounds) {
@@ -161,7 +154,7 @@ TransferRates RoundRates::of(std::size_t phase, int repeat) {
   for (std::size_t t = 0; t < legs.size(); ++t) rates.latency[static_cast<Eigen::Index>(t)] = legs[t].latency.si();
   if (lengths != last_lengths_ || !cross_the_same(legs, last_legs_)) {
     last_inverse_ =
-        sharing_ == Sharing::by_load ? shared(routed_.capacities(), legs, lengths) : simulated(legs, lengths);
+        sharing_ == Sharing::by_load ? shared(routed_.fluid_links(), legs, lengths) : simulated(legs, lengths);
     last_lengths_ = std::move(lengths);
     last_legs_ = moves ? std::move(moved) : legs;
   }
@@ -171,7 +164,7 @@ TransferRates RoundRates::of(std::size_t phase, int repeat) {
 
 Eigen::ArrayXd RoundRates::simulated(const Legs& legs, const std::vector<Bytes>& lengths) {
   if (network_ == nullptr) {
-    network_ = network_of(routed_.capacities(), routed_.parts());
+    network_ = std::make_unique<FluidNetwork>(routed_.fluid_links(), routed_.parts());
   } else {
     network_->restart();
   }

@@ -38,7 +38,8 @@ class FluidNetwork;
 bool costs_vary(const RoutedSchedule& routed, std::size_t phase);
 
 enum class Sharing : std::uint8_t {
-  /// The rate is the smallest capacity / load over the links of the way (the contention factor of the most loaded
+  /// The rate is the smallest capacity at that load / load over the links of the way (the contention factor of the most
+  /// loaded
   /// link);
   /// the load is that of all transfers of the round, each as often as it crosses the link over one of its paths.
   by_load,

@@ -68,6 +68,20 @@ TEST(Condition, TakesBackgroundOffWhatIsLeft) {
   EXPECT_EQ(capacity(platform, "leaf0-spine1/up"), 1_GBps);  // 8 / 2 - 1 - 1 - 1
 }
 
+TEST(Condition, GivesLinksACurveOfWhatConvergingFlowsLeave) {
+  const Platform platform = built(
+      two_leaves(R"({"congestion": {"*/nic0/down": [{"flows": 4, "left": "80 %"}, {"flows": 16, "left": "50 %"}]}})"));
+  const auto curve = std::ranges::find(platform.links, "node1/nic0/down", &Link::name)->congestion;
+  ASSERT_NE(curve, nullptr);
+  EXPECT_DOUBLE_EQ(curve->left(10), 0.65);
+  EXPECT_EQ(std::ranges::find(platform.links, "node1/nic0/up", &Link::name)->congestion, nullptr);
+  const auto refused = [](const std::string& points) { return refusal(R"({"congestion": {"*": )" + points + "}}"); };
+  EXPECT_THAT(refused("[]"), HasSubstr("at least one point"));
+  EXPECT_THAT(refused(R"([{"flows": 1, "left": "80 %"}])"), HasSubstr("/congestion/*/0/flows: expected"));
+  EXPECT_THAT(refused(R"([{"flows": 4, "left": "80 %"}, {"flows": 3, "left": "70 %"}])"), HasSubstr("more flows than"));
+  EXPECT_THAT(refused(R"([{"flows": 4, "left": "80 %"}, {"flows": 8, "left": "90 %"}])"), HasSubstr("no more than is"));
+}
+
 TEST(Condition, SendsAllOverTheSpineThatIsLeft) {
   for (const std::string routing : {"ecmp", "d_mod_k", "spread"}) {
     const Platform platform = built(two_leaves(R"({"failed": ["leaf0-spine0"]})", routing));
@@ -118,7 +132,8 @@ TEST(Condition, IsWhatTheSchemaSays) {
     return message_of([&] { check_schema(sample(two_leaves(condition)), schema); });
   };
   EXPECT_EQ(verdict(R"({"comment": "c", "source": "s", "degraded": {"comment": "c", "source": "s", "leaf0": "50 %"},
-                        "background": {"leaf*": "1 GB/s"}, "failed": ["leaf0-spine0"]})"),
+                        "background": {"leaf*": "1 GB/s"}, "failed": ["leaf0-spine0"],
+                        "congestion": {"leaf*": [{"flows": 2, "left": "90 %"}]}})"),
             "(no error)");
   EXPECT_NE(verdict(R"({"faild": []})"), "(no error)");
   EXPECT_NE(verdict(R"({"background": {"leaf0": "50 %"}})"), "(no error)");

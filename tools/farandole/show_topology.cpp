@@ -104,14 +104,26 @@ std::string condition_text(const Condition& condition) {
   for (const auto& [pattern, rate] : condition.background) {
     text += fmt::format("  background of {}: {}\n", format(rate), pattern);
   }
+  for (const auto& [pattern, curve] : condition.congestion) {
+    text += fmt::format("  congestion to {:g} % at {:g} flows: {}\n", 100 * curve->points().back().left,
+                        curve->points().back().flows, pattern);
+  }
   for (const std::string& pattern : condition.failed) text += fmt::format("  failed: {}\n", pattern);
   return text;
 }
 
 Json condition_json(const Condition& condition) {
-  Json json{{"degraded", Json::object()}, {"background", Json::object()}, {"failed", condition.failed}};
+  Json json{{"degraded", Json::object()},
+            {"background", Json::object()},
+            {"congestion", Json::object()},
+            {"failed", condition.failed}};
   for (const auto& [pattern, rest] : condition.degraded) json["degraded"][pattern] = rest;
   for (const auto& [pattern, rate] : condition.background) json["background"][pattern] = rate.si();
+  for (const auto& [pattern, curve] : condition.congestion) {
+    for (const auto& [flows, left] : curve->points()) {
+      json["congestion"][pattern].push_back({{"flows", flows}, {"left", left}});
+    }
+  }
   return json;
 }
 

@@ -152,6 +152,7 @@ void Builder::add_ways() {
     for (std::size_t nic = 0; nic < nics_.size(); ++nic) {
       const int place = tree_.part(topology_.nics_at[nic]);
       Path out = staged(tree_.device(device), place, tree_.socket_of(place));
+      if (node_.cpu >= 0) out.push_back(node_.cpu);
       if (topology_.has_nic()) out.push_back(nics_[nic].up);
       node_.to_nic.push_back({std::move(out)});
     }
@@ -161,6 +162,7 @@ void Builder::add_ways() {
       const int place = tree_.part(topology_.nics_at[nic]);
       Path in;
       if (topology_.has_nic()) in.push_back(nics_[nic].down);
+      if (node_.cpu >= 0) in.push_back(node_.cpu);
       append(in, staged(place, tree_.device(device), tree_.socket_of(place)));
       node_.from_nic.push_back({std::move(in)});
     }
@@ -171,6 +173,10 @@ NodeTemplate Builder::build() {
   node_.devices = topology_.devices_per_node;
   for (const Nic& nic : nics_) node_.nics.push_back({nic.up, nic.down});
   for (int device = 0; device < node_.devices; ++device) node_.nics_of_device.push_back(share_of_nics(device));
+  if (topology_.nic.cpu_rate) {
+    node_.cpu = static_cast<int>(node_.links.size());
+    node_.links.push_back({"cpu", *topology_.nic.cpu_rate, Seconds(0), *topology_.nic.cpu_rate});
+  }
   add_memories();
   add_nvlinks();
   add_ways();

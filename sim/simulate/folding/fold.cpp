@@ -14,7 +14,8 @@ namespace {
 /// Whatever tells vertices apart from the start: what they are, and their start, capacity or phase, latency and so on.
 Colouring first_colours(const Incidence& graph, const RoutedSchedule& routed, const RankTimes& start) {
   enum class Kind : std::uint8_t { rank, transfer, link };
-  // What it is, its phase, start or latency or capacity, rate of reducing, chunks, paths, first repeat.
+  // What it is, its phase, start or latency or capacity, rate of reducing or curve's number, chunks, paths, first
+  // repeat.
   std::map<std::tuple<Kind, std::size_t, double, double, int, int, int>, int> numbers;
   Colouring colours;
   colours.reserve(static_cast<std::size_t>(graph.vertices()));
@@ -32,7 +33,12 @@ Colouring first_colours(const Incidence& graph, const RoutedSchedule& routed, co
           transfers[t].start);
     }
   }
-  for (const BytesPerSecond capacity : routed.capacities()) add(Kind::link, capacity.si());
+  std::map<const CongestionCurve*, double> curves{{nullptr, 0}};
+  for (std::size_t link = 0; link < routed.capacities().size(); ++link) {
+    const CongestionCurve* curve = routed.congestion().empty() ? nullptr : routed.congestion()[link].curve.get();
+    const double number = curves.try_emplace(curve, static_cast<double>(curves.size())).first->second;
+    add(Kind::link, routed.capacities()[link].si(), 0, number);
+  }
   return colours;
 }
 
@@ -63,6 +69,7 @@ class Quotient {
   std::vector<RoutedSchedule::Leg*> leg_of_;  // by colour of a transfer
   std::vector<int> paths_of_;                 // likewise, of its members
   std::vector<BytesPerSecond> capacities_;
+  std::vector<Congestion> congestion_;
   int next_transfer_ = 0;
 };
 
@@ -73,8 +80,9 @@ Folding Quotient::read() {
   schedule_.copies = whole.copies;
   for (std::size_t phase = 0; phase < whole.phases.size(); ++phase) add_phase(phase);
   add_links();
-  return {RoutedSchedule(std::move(schedule_), std::move(legs_), std::move(capacities_), routed_.message_cost()),
-          std::move(class_of_rank_), std::move(class_of_transfer_)};
+  RoutedSchedule quotient(std::move(schedule_), std::move(legs_), std::move(capacities_), routed_.message_cost());
+  quotient.congest(std::move(congestion_));
+  return {std::move(quotient), std::move(class_of_rank_), std::move(class_of_transfer_)};
 }
 
 int Quotient::add_ranks() {
@@ -150,6 +158,11 @@ void Quotient::add_link(int link) {
   }
   const auto index = static_cast<int>(capacities_.size());
   capacities_.push_back(routed_.capacities()[static_cast<std::size_t>(link)] * parts / divisor);
+  if (!routed_.congestion().empty()) {
+    // A listing of this link stands for `divisor / parts` flows on the one link.
+    const Congestion& whole = routed_.congestion()[static_cast<std::size_t>(link)];
+    congestion_.push_back({whole.curve, whole.flows * divisor / parts});
+  }
   for (const auto& [colour, count] : times) {
     auto& links = leg_of_[static_cast<std::size_t>(colour)]->links;
     links.insert(links.end(), static_cast<std::size_t>(count / divisor), index);

@@ -16,6 +16,10 @@ int period_of(const Platform& platform, const Placement& placement) {
   const auto ranks = static_cast<int>(device_of.size());
   const int step = platform.network.alike_after * platform.devices_per_node;
   if (step == 0 || ranks != platform.devices() || ranks % step != 0) return 0;
+  // Its own links of connections, and how many flows a link really has, an orbit does not know.
+  const bool is_plain =
+      std::ranges::all_of(platform.links, [](const Link& link) { return link.congestion == nullptr; });
+  if (!is_plain || platform.flow_rate < BytesPerSecond::infinity()) return 0;
   for (int rank = 0; rank < ranks; ++rank) {
     const int moved = device_of[static_cast<std::size_t>((rank + step) % ranks)];
     if (moved != (device_of[static_cast<std::size_t>(rank)] + step) % ranks) return 0;

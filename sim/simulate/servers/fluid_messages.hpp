@@ -8,7 +8,9 @@ namespace farandole {
 
 class FluidMessages final : public MessageNetwork {
  public:
-  explicit FluidMessages(std::span<const BytesPerSecond> capacities) : network_(links_of(capacities)) {}
+  /// `congestion`: of every link, or of none.
+  explicit FluidMessages(std::span<const BytesPerSecond> capacities, std::span<const Congestion> congestion = {})
+      : network_(links_of(capacities, congestion)) {}
 
   int add_route(std::span<const Crossing> crossings) override {
     std::vector<int> links;
@@ -23,9 +25,11 @@ class FluidMessages final : public MessageNetwork {
   [[nodiscard]] Seconds now() const override { return network_.now(); }
 
  private:
-  static std::vector<FluidLink> links_of(std::span<const BytesPerSecond> capacities) {
+  static std::vector<FluidLink> links_of(std::span<const BytesPerSecond> capacities,
+                                         std::span<const Congestion> congestion) {
     std::vector<FluidLink> links;
     for (const BytesPerSecond capacity : capacities) links.push_back({capacity});
+    for (std::size_t link = 0; link < congestion.size(); ++link) links[link].congestion = congestion[link];
     return links;
   }
 

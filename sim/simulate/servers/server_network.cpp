@@ -40,6 +40,9 @@ class Folder {
   [[nodiscard]] Colours refined(const Colours& classes, const Colours& links) const;
   void add_ways(ServerNetwork& network, std::size_t worker, int of_class, const std::vector<Load>& load,
                 const Colours& links) const;
+  [[nodiscard]] const CongestionCurve* curve_of(std::size_t link) const {
+    return link < platform_.links.size() ? platform_.links[link].congestion.get() : nullptr;
+  }
   [[nodiscard]] BytesPerSecond bus_of(const Worker& worker) const;
   [[nodiscard]] std::size_t ways() const { return server_nodes_.size() * 2; }
   [[nodiscard]] const Route& route(std::size_t worker, std::size_t way) const { return routes_[worker * ways() + way]; }
@@ -48,8 +51,8 @@ class Folder {
   const std::vector<int>& server_nodes_;
   const ServerPlan& plan_;
   std::vector<Worker> workers_;
-  std::vector<Route> routes_;  // [worker * ways + server * 2 + to_server]
-  std::vector<BytesPerSecond> capacities_;
+  std::vector<Route> routes_;               // [worker * ways + server * 2 + to_server]
+  std::vector<BytesPerSecond> capacities_;  // of the platform's links, the servers' software, single connections
 };
 
 Folder::Folder(const Platform& platform, const Placement& placement, const std::vector<int>& server_nodes,
@@ -95,6 +98,11 @@ void Folder::add_routes() {
           route.links.insert(route.links.end(), static_cast<std::size_t>(route.paths),
                              first_server + static_cast<int>(server));
         }
+        if (platform_.flow_rate < BytesPerSecond::infinity() && worker.node != server_nodes_[server]) {
+          route.links.insert(route.links.end(), static_cast<std::size_t>(route.paths),
+                             static_cast<int>(capacities_.size()));
+          capacities_.push_back(platform_.flow_rate);
+        }
       }
     }
   }
@@ -113,11 +121,12 @@ std::vector<Load> Folder::loads(const Colours& classes) const {
 }
 
 Colours Folder::link_classes(const std::vector<Load>& loads) const {
-  std::map<std::pair<BytesPerSecond, Load>, int> numbers;
+  std::map<std::tuple<BytesPerSecond, const CongestionCurve*, Load>, int> numbers;
   Colours classes;
   for (std::size_t link = 0; link < loads.size(); ++link) {
     classes.push_back(
-        numbers.try_emplace({capacities_[link], loads[link]}, static_cast<int>(numbers.size())).first->second);
+        numbers.try_emplace({capacities_[link], curve_of(link), loads[link]}, static_cast<int>(numbers.size()))
+            .first->second);
   }
   return classes;
 }
@@ -182,7 +191,10 @@ void reduce(ServerNetwork& network) {
   for (ServerNetwork::Way& way : network.ways) {
     for (Crossing& crossing : way.crossings) crossing.times /= common[static_cast<std::size_t>(crossing.link)];
   }
-  for (std::size_t link = 0; link < common.size(); ++link) network.capacities[link] /= std::max(common[link], 1);
+  for (std::size_t link = 0; link < common.size(); ++link) {
+    network.capacities[link] /= std::max(common[link], 1);
+    network.congestion[link].flows = std::max(common[link], 1);
+  }
 }
 
 ServerNetwork Folder::fold(bool together) {
@@ -198,7 +210,9 @@ ServerNetwork Folder::fold(bool together) {
   ServerNetwork network;
   network.servers = static_cast<int>(server_nodes_.size());
   for (std::size_t link = 0; link < links.size(); ++link) {
-    if (links[link] == static_cast<int>(network.capacities.size())) network.capacities.push_back(capacities_[link]);
+    if (links[link] != static_cast<int>(network.capacities.size())) continue;
+    network.capacities.push_back(capacities_[link]);
+    network.congestion.push_back({link < platform_.links.size() ? platform_.links[link].congestion : nullptr});
   }
   for (std::size_t w = 0; w < workers_.size(); ++w) {
     if (classes[w] == static_cast<int>(network.groups.size())) {

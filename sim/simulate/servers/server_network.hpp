@@ -35,6 +35,7 @@ struct ServerNetwork {
   };
 
   std::vector<BytesPerSecond> capacities;  // of classes of links
+  std::vector<Congestion> congestion;      // likewise; of a split route every path counts as a flow
   std::vector<Group> groups;
   int servers = 1;
   std::vector<Way> ways;  // [(group * servers + server) * 2 + to_server]

@@ -57,8 +57,8 @@ class GroupFactors {
 /// SimGrid's, where it is worth its time: every worker on its own is for `message`.
 std::unique_ptr<MessageNetwork> network_of(const ServerSite& site, const ServerNetwork& layout, bool each_alone) {
   const bool is_closed = site.fidelity == Fidelity::analytic || (each_alone && site.fidelity == Fidelity::flow);
-  if (is_closed) return std::make_unique<SharedLinks>(layout.capacities);
-  return std::make_unique<FluidMessages>(layout.capacities);
+  if (is_closed) return std::make_unique<SharedLinks>(layout.capacities, layout.congestion);
+  return std::make_unique<FluidMessages>(layout.capacities, layout.congestion);
 }
 
 /// What is known of a mean iteration, in seconds.

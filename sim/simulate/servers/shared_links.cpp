@@ -4,8 +4,9 @@
 
 namespace farandole {
 
-SharedLinks::SharedLinks(std::span<const BytesPerSecond> capacities) {
+SharedLinks::SharedLinks(std::span<const BytesPerSecond> capacities, std::span<const Congestion> congestion) {
   for (const BytesPerSecond capacity : capacities) links_.push_back({capacity.si()});
+  for (std::size_t link = 0; link < congestion.size(); ++link) links_[link].congestion = congestion[link];
 }
 
 int SharedLinks::add_route(std::span<const Crossing> crossings) {
@@ -14,7 +15,7 @@ int SharedLinks::add_route(std::span<const Crossing> crossings) {
 }
 
 void SharedLinks::catch_up(SharedLink& link) const {
-  if (link.users > 0) link.given += (now_ - link.updated).si() * link.capacity / link.users;
+  if (link.users > 0) link.given += (now_ - link.updated).si() * link.share();
   link.updated = now_;
 }
 
@@ -26,7 +27,7 @@ void SharedLinks::expect_end(int index) {
     return;
   }
   const double left = std::max(0.0, link.flows.top().end - link.given);
-  events_.push({now_ + Seconds(left * link.users / link.capacity), order_++, index, link.version});
+  events_.push({now_ + Seconds(left / link.share()), order_++, index, link.version});
 }
 
 void SharedLinks::start(int route, Bytes size, int tag) {

@@ -11,13 +11,15 @@
 #include <cstdint>
 #include <queue>
 
+#include "platform/congestion.hpp"
 #include "simulate/servers/message_network.hpp"
 
 namespace farandole {
 
 class SharedLinks final : public MessageNetwork {
  public:
-  explicit SharedLinks(std::span<const BytesPerSecond> capacities);
+  /// `congestion`: of every link, or of none.
+  explicit SharedLinks(std::span<const BytesPerSecond> capacities, std::span<const Congestion> congestion = {});
 
   int add_route(std::span<const Crossing> crossings) override;
   void start(int route, Bytes size, int tag) override;
@@ -35,11 +37,14 @@ class SharedLinks final : public MessageNetwork {
   };
   struct SharedLink {
     double capacity;
+    Congestion congestion{};
     double users = 0;
     double given = 0;  // virtual time
     Seconds updated{};
     int version = 0;  // of what is expected of it
     std::priority_queue<OnLink, std::vector<OnLink>, std::greater<>> flows{};
+    /// Of every user, in bytes per second.
+    [[nodiscard]] double share() const { return capacity * congestion.left(users) / users; }
   };
   struct Flow {
     int tag;
