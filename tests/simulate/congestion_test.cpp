@@ -89,38 +89,39 @@ TEST(Congestion, LeavesARingAloneThatMeetsNobody) {
 }
 
 TEST(Congestion, OfFoldedSchedulesIsThatOfAllFlows) {
+  Placement in_turn = in_order(16);
+  for (int rank = 0; rank < 16; ++rank)
+    in_turn.device_of_rank[static_cast<std::size_t>(rank)] = rank % 4 * 4 + rank / 4;
+  int slower = 0;
   for (const Platform& tree :
        {test::leaf_spine(4, 4, 1, 1_GBps, 2_GBps), test::split_leaf_spine(4, 4, 1, 1_GBps, 1_GBps, 2)}) {
     const Platform platform = congested(tree, 0, example());
-    Placement in_turn = in_order(16);
-    for (int rank = 0; rank < 16; ++rank)
-      in_turn.device_of_rank[static_cast<std::size_t>(rank)] = rank % 4 * 4 + rank / 4;
     for (const auto& build : test::schedules_to_fold()) {
       const Schedule schedule = build(16);
+      const Bytes size(1e5 * static_cast<double>(schedule.chunks));
+      const RankTimes start = all_at(16, 0_s);
       const RoutedSchedule routed(schedule, platform, in_turn);
       const Folding folding = fold(routed);
-      const RankTimes start = all_at(16, 0_s);
-      const RankTimes whole = MessageClock(routed).finish(16_MB, start);
-      const RankTimes folded =
-          folding.of_ranks(MessageClock(folding.quotient).finish(16_MB, folding.of_classes(start)));
+      const RankTimes whole = MessageClock(routed).finish(size, start);
+      const RankTimes folded = folding.of_ranks(MessageClock(folding.quotient).finish(size, folding.of_classes(start)));
       EXPECT_LT(((folded - whole).abs() / whole).maxCoeff(), 1e-12) << schedule.algorithm;
-      // And it makes a difference where flows meet.
-      const RankTimes free = MessageClock(RoutedSchedule(schedule, tree, in_turn)).finish(16_MB, start);
-      EXPECT_GE(whole.maxCoeff(), free.maxCoeff() * (1 - 1e-12)) << schedule.algorithm;
+      const RankTimes free = MessageClock(RoutedSchedule(schedule, tree, in_turn)).finish(size, start);
+      slower += whole.maxCoeff() > 1.01 * free.maxCoeff() ? 1 : 0;
     }
   }
+  EXPECT_GT(slower, 2);
 }
 
 TEST(Congestion, SlowsARingWhereverItLeavesItsLeafAtEveryFidelityFoldedAndNot) {
   // Four transfers on every leaf's 4 GB/s: 0.6 GB/s for each, where NICs have 1.
-  const Platform platform = congested(test::leaf_spine(4, 4, 1, 1_GBps, 4_GBps), 32, example());
+  const Platform platform = congested(test::leaf_spine(4, 4, 1, 1_GBps, 4_GBps), 64, example());
   Placement in_turn = in_order(16);
   for (int rank = 0; rank < 16; ++rank)
     in_turn.device_of_rank[static_cast<std::size_t>(rank)] = rank % 4 * 4 + rank / 4;
   for (const Fidelity fidelity : all_fidelities) {
     for (const FoldingPolicy policy : {FoldingPolicy::where_exact, FoldingPolicy::never}) {
       const double time = time_of(fidelity, ring_allreduce(16), platform, in_turn, 16_MB, policy).si();
-      EXPECT_NEAR(time, 30 * (4e-6 + 1e6 / 0.6e9), 1e-9) << name(fidelity);
+      EXPECT_NEAR(time, 30 * (6e-6 + 1e6 / 0.6e9), 1e-9) << name(fidelity);
     }
   }
 }
