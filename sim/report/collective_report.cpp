@@ -71,7 +71,7 @@ void write_collective(std::ostream& out, Format format, const Heading& heading, 
     case Format::json:
       return write_json(out, heading, records);
     case Format::csv: {
-      const std::vector<Record> rows = without_links(records);
+      const std::vector<Record> rows = without_lists(records);
       return write_csv(out, rows.empty() ? to_record(CollectivePoint{}) : rows.front(), rows);
     }
   }

@@ -128,6 +128,7 @@ void write_training_comparison(std::ostream& out, Format format, const Heading& 
                                std::span<const TrainingPoint> points) {
   if (format != Format::table) return write_training(out, format, heading, points);
   write_table(out, heading, training_subject(), points);
+  write_neighbours(out, points);
   write_busiest_links(out, points);
 }
 

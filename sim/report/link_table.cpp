@@ -39,8 +39,21 @@ void write_busiest_links(std::ostream& out, std::span<const TrainingPoint> point
   }
 }
 
-std::vector<Record> without_links(std::vector<Record> records) {
-  for (Record& record : records) record.erase("links");
+void write_neighbours(std::ostream& out, std::span<const TrainingPoint> points) {
+  for (const TrainingPoint& point : points) {
+    for (const Neighbour& job : point.neighbours) {
+      out << fmt::format("#\n# Beside {} on {} ranks ({}): {} on {} ranks, iteration {:.3f} ms, alone {:.3f} ms\n",
+                         printable(point.model), point.ranks, printable(point.fidelity), printable(job.model),
+                         job.ranks, 1e3 * job.beside.si(), 1e3 * job.alone.si());
+    }
+  }
+}
+
+std::vector<Record> without_lists(std::vector<Record> records) {
+  for (Record& record : records) {
+    record.erase("links");
+    record.erase("neighbours");
+  }
   return records;
 }
 

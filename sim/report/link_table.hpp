@@ -1,6 +1,6 @@
-// The busiest links of points, for people: a few lines of comment below a table.
+// The busiest links of points and the jobs that shared them, for people: a few lines of comment below a table.
 //
-// Called by the writers of points. Points without links, because nobody asked, write nothing.
+// Called by the writers of points. Points without either write nothing.
 #pragma once
 
 #include <iosfwd>
@@ -15,7 +15,10 @@ namespace farandole {
 void write_busiest_links(std::ostream& out, std::span<const CollectivePoint> points);
 void write_busiest_links(std::ostream& out, std::span<const TrainingPoint> points);
 
+/// Jobs that shared the network, and what that cost them.
+void write_neighbours(std::ostream& out, std::span<const TrainingPoint> points);
+
 /// For CSV, where a list within a row has no place.
-std::vector<Record> without_links(std::vector<Record> records);
+std::vector<Record> without_lists(std::vector<Record> records);
 
 }  // namespace farandole

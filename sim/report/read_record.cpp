@@ -102,6 +102,10 @@ TrainingPoint read(const Record& record) {
   point.memory = memory(record.at("memory"));
   if (record.contains("run")) point.run = whole_run(record.at("run"));
   if (record.contains("waterfall")) point.explanation = explanation(record);
+  for (const Record& job : record.value("neighbours", Record::array())) {
+    point.neighbours.push_back(
+        {job.at("model"), job.at("ranks"), seconds(job, "iteration_seconds_alone"), seconds(job, "iteration_seconds")});
+  }
   for (const Record& link : record.value("links", Record::array())) {
     const BytesPerSecond capacity(link.at("capacity").get<double>());
     point.links.push_back({link.at("name"), bytes(link, "bytes"), capacity, link.at("utilisation")});

@@ -97,6 +97,13 @@ Record to_record(const LinkUse& link) {
           {"utilisation", finite(link.utilisation, "utilisation")}};
 }
 
+Record to_record(const Neighbour& neighbour) {
+  return {{"model", neighbour.model},
+          {"ranks", neighbour.ranks},
+          {"iteration_seconds_alone", finite(neighbour.alone.si(), "iteration_seconds_alone")},
+          {"iteration_seconds", finite(neighbour.beside.si(), "iteration_seconds")}};
+}
+
 }  // namespace
 
 double finite(double number, std::string_view key) {
@@ -132,6 +139,7 @@ Record to_record(const TrainingPoint& point) {
   if (point.run) record["run"] = to_record(*point.run);
   if (point.explanation) add_explanation(record, *point.explanation);
   if (point.learning) record["learning"] = to_record(*point.learning);
+  for (const Neighbour& job : point.neighbours) record["neighbours"].push_back(to_record(job));
   for (const LinkUse& link : point.links) record["links"].push_back(to_record(link));
   return record;
 }

@@ -83,6 +83,7 @@ void write_table(std::ostream& out, const Heading& heading, Points points) {
   write_whole_runs(out, points);
   write_explanations(out, points);
   write_learning(out, facets, points);
+  write_neighbours(out, points);
   write_busiest_links(out, points);
 }
 
@@ -96,7 +97,7 @@ void write_training(std::ostream& out, Format format, const Heading& heading, Po
     case Format::json:
       return write_json(out, heading, records);
     case Format::csv: {
-      const std::vector<Record> rows = without_links(records);
+      const std::vector<Record> rows = without_lists(records);
       return write_csv(out, rows.empty() ? to_record(TrainingPoint{}) : rows.front(), rows);
     }
   }

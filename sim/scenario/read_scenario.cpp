@@ -101,6 +101,7 @@ PlatformSpec read_platform(const Value& where, const Catalogue& catalogue, Launc
   const Value name = section.child("topology");
   topology = catalogue.topology(read<std::string>(name), name, section.maybe("override"));
   if (const auto condition = section.maybe("condition")) topology.condition.add(read_condition(*condition));
+  if (const auto traffic = section.maybe("traffic")) add_constant_traffic(*traffic, topology);
   launch = read_launch(section);
   const auto placement = section.maybe("placement");
   const PlacementRule rule = placement ? read_placement_rule(*placement) : PlacementRule{};
@@ -244,6 +245,9 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   if (const auto run = section.maybe("run")) scenario.run = read_run(*run, scenario.samples_per_step());
   if (const auto learning = section.maybe("learning")) scenario.learning = read_learning(*learning, scenario);
   section.finish();
+  if (const auto traffic = Section(platform).maybe("traffic")) {
+    read_traffic(*traffic, platform, catalogue, topology, scenario);
+  }
   refuse_what_does_not_fit(scenario, workload);
   return scenario;
 }

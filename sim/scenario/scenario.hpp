@@ -20,6 +20,7 @@
 #include "scenario/effects_spec.hpp"
 #include "scenario/library_choice.hpp"
 #include "scenario/run_spec.hpp"
+#include "scenario/traffic_spec.hpp"
 #include "simulate/collective_clock.hpp"
 #include "simulate/fidelity.hpp"
 #include "simulate/training_run.hpp"
@@ -69,6 +70,7 @@ struct Scenario {
   std::map<Operation, Algorithm> collectives;  // by which algorithm; of every operation a strategy may ask for
   std::map<Operation, LibraryUse> libraries;   // of those where the algorithm is a library
   EffectsSpec effects;
+  TrafficSpec traffic;
   std::optional<RunSpec> run;
   Mechanisms mechanisms;
   std::shared_ptr<const LearningSpec> learning;  // null: nothing is trained on numbers

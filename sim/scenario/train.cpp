@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,10 +10,9 @@
 
 #include "scenario/apply_effects.hpp"
 #include "scenario/fit_memory.hpp"
+#include "scenario/job_clocks.hpp"
 #include "scenario/run_loads.hpp"
-#include "simulate/collective_clocks.hpp"
 #include "simulate/servers/server_run.hpp"
-#include "simulate/uncontended.hpp"
 #include "timeline/percentile.hpp"
 
 namespace farandole {
@@ -28,26 +28,6 @@ Job job_of(const Scenario& scenario, const ComputeTimes& times) {
   const WorkloadSpec& workload = scenario.workload;
   return accumulated(make_job(workload.model, times, workload.precision, workload.host_dispatch),
                      scenario.strategy.accumulation);
-}
-
-Schedule build_schedule(const Scenario& scenario, const Placement& placement, Operation operation) {
-  Shape shape(static_cast<int>(placement.device_of_rank.size()));
-  shape.ranks_per_node = placement.ranks_per_node(scenario.platform.platform.devices_per_node);
-  const bool is_fixed = !scenario.libraries.contains(operation);
-  return (is_fixed ? scenario.collectives.at(operation) : *find_algorithm(operation, "ring")).build(shape);
-}
-
-CollectiveClocks clocks_of(const Scenario& scenario, const Placement& placement) {
-  return CollectiveClocks([&scenario, platform = platform_of(scenario),
-                           placement](Operation operation) -> std::unique_ptr<CollectiveClock> {
-    if (const auto found = scenario.libraries.find(operation); found != scenario.libraries.end()) {
-      const LibraryJob job{platform, placement, operation, 0, found->second.compute_capability};
-      return make_library_clock(*found->second.library, job, scenario.fidelity, scenario.folding);
-    }
-    RoutedSchedule routed(build_schedule(scenario, placement, operation), platform, placement);
-    auto alone = scenario.mechanisms.contention ? std::nullopt : uncontended(routed);
-    return make_collective_clock(scenario.fidelity, alone ? std::move(*alone) : std::move(routed), scenario.folding);
-  });
 }
 
 StrategySite site_of(const Scenario& scenario, const Job& job, const Placement& placement, Timeline* timeline) {
@@ -74,7 +54,8 @@ Measure whole_periods(Measure measure, int period) {
 template <class Use>
 auto simulate(const Scenario& scenario, const Job& job, const Variability& variability, const Placement& placement,
               std::optional<InputPipeline> input, Timeline* timeline, Use use) {
-  CollectiveClocks clocks = clocks_of(scenario, placement);
+  const std::shared_ptr<Traffic> traffic = traffic_beside(scenario, placement);
+  CollectiveClocks clocks = clocks_of(scenario, placement, traffic);
   const StrategySite site = site_of(scenario, job, placement, timeline);
   const auto strategy = scenario.strategy.make(site);
   Simulation simulation(
@@ -82,7 +63,11 @@ auto simulate(const Scenario& scenario, const Job& job, const Variability& varia
       site.ranks, scenario.platform.platform.transport.launch* scenario.mechanisms.latency, timeline);
   if (input) simulation.feed_from(*input);
   simulation.take_from_compute(scenario.effects.communication_compute_share);
-  return use(simulation);
+  auto result = use(simulation);
+  if constexpr (std::is_same_v<decltype(result), TrainingRun>) {
+    result.neighbours = neighbours_of(scenario, traffic.get());
+  }
+  return result;
 }
 
 TrainingRun run(const Scenario& scenario, const Job& job, const Variability& variability, const Placement& placement,
@@ -125,7 +110,16 @@ struct Pooled {
   std::vector<WeightedDuration> durations;
 };
 
+void add(std::vector<Neighbour>& mean, const std::vector<Neighbour>& run, double weight) {
+  mean.resize(run.size());
+  for (std::size_t job = 0; job < run.size(); ++job) {
+    mean[job] = {run[job].model, run[job].ranks, mean[job].alone + run[job].alone * weight,
+                 mean[job].beside + run[job].beside * weight};
+  }
+}
+
 void add(Pooled& pooled, const TrainingRun& run, double weight) {
+  add(pooled.run.neighbours, run.neighbours, weight);
   pooled.run.iteration += run.iteration * weight;
   pooled.run.breakdown += run.breakdown * weight;
   pooled.run.mean_staleness += run.mean_staleness * weight;
@@ -219,6 +213,7 @@ TrainingPoint train(const Scenario& scenario, Timeline* timeline) {
   point.gradient_bytes = job.gradient_bytes();
   point.memory = memory_of(scenario);
   point.critical_path = result.critical_path;
+  point.neighbours = result.neighbours;
   if (scenario.busiest_links > 0) point.links = busiest_links(scenario, job, result);
   return point;
 }
@@ -241,6 +236,18 @@ UpdateLog time_updates(const Scenario& scenario, int iterations) {
                       log.push_back({end, every_rank, i});
                     }
                     return log;
+                  });
+}
+
+IterationProfile profile_of(const Scenario& scenario) {
+  const ComputeTimes times = times_of(scenario);
+  const Job job = job_of(scenario, times);
+  const Variability variability = variability_of(scenario, times);
+  const Placement& placement = scenario.platform.placement;
+  return simulate(scenario, job, variability, placement, input_of(scenario, placement), nullptr,
+                  [&](Simulation& simulation) {
+                    for (int i = 0; i <= scenario.measure.warmup; ++i) simulation.run_iteration();
+                    return simulation.last_profile();
                   });
 }
 
@@ -273,7 +280,7 @@ Seconds forward_time(const Scenario& scenario) {
 }
 
 Seconds collective_time(const Scenario& scenario, Operation operation, Bytes size) {
-  CollectiveClocks clocks = clocks_of(scenario, scenario.platform.placement);
+  CollectiveClocks clocks = clocks_of(scenario, scenario.platform.placement, nullptr);
   const RankTimes start = all_at(scenario.platform.ranks, Seconds(0));
   return latest(clocks.of(operation).finish(size, start)) + scenario.platform.platform.transport.launch;
 }

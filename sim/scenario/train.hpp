@@ -14,6 +14,9 @@ TrainingPoint train(const Scenario& scenario, Timeline* timeline);
 /// When each of the first `iterations` ended on all ranks; where workers do not wait for each other, so many of each.
 UpdateLog time_updates(const Scenario& scenario, int iterations);
 
+/// The first iteration after warming up; not for servers.
+IterationProfile profile_of(const Scenario& scenario);
+
 /// The schedule of an operation, as it is timed; a ring where a library chooses one by size.
 Schedule schedule_of(const Scenario& scenario, Operation operation);
 
@@ -33,7 +36,7 @@ Seconds train_alone(const Scenario& scenario, Supply supply);
 /// A forward pass over one rank's batch at nominal speed.
 Seconds forward_time(const Scenario& scenario);
 
-/// One collective over all ranks, starting together, without anything else under way.
+/// One collective over all ranks, starting together, without anything else under way, of others neither.
 Seconds collective_time(const Scenario& scenario, Operation operation, Bytes size);
 
 }  // namespace farandole

@@ -54,6 +54,7 @@ RankTimes Simulation::computed(Seconds nominal) const {
 Iteration Simulation::run_iteration() {
   factors_ = variability_.factors(iteration_++);
   communications_.clear();
+  spans_.clear();
   busy_.clear();
   compute_begin_ = {};
   const Seconds before = latest(begin_);
@@ -104,6 +105,7 @@ int Simulation::enqueue(CommunicationWork work) {
   ++collectives_;
   ++counts_[{work.operation, work.size}];
   folded_ += clock.folded() ? 1 : 0;
+  spans_.push_back({work.operation, work.size, latest(times.reducing), latest(times.reduced)});
   times.end = times.reduced + work.copy_out.si();
   stream_free_ = times.end;
   busy_.push_back({latest(times.begin), latest(times.end)});
@@ -111,6 +113,15 @@ int Simulation::enqueue(CommunicationWork work) {
   const auto number = static_cast<int>(communications_.size()) - 1;
   schedule(latest(communications_.back().end), Kind::communicated, number);
   return number;
+}
+
+IterationProfile Simulation::last_profile() const {
+  IterationProfile profile{moments_.end - moments_.start, spans_};
+  for (CollectiveSpan& span : profile.collectives) {
+    span.begin -= moments_.start;
+    span.end -= moments_.start;
+  }
+  return profile;
 }
 
 Seconds Simulation::communicating_between(Seconds from, Seconds to) const {

@@ -27,6 +27,19 @@ using CollectiveCounts = std::map<std::pair<Operation, Bytes>, double>;
 /// The clock of an operation; must outlive the simulation.
 using ClockOf = std::function<CollectiveClock&(Operation)>;
 
+/// A collective of an iteration: when its last rank began it and when the last ended, since the iteration began.
+struct CollectiveSpan {
+  Operation operation;
+  Bytes size;
+  Seconds begin;
+  Seconds end;
+};
+
+struct IterationProfile {
+  Seconds duration;
+  std::vector<CollectiveSpan> collectives;
+};
+
 /// One iteration, from the moment the last rank ended the one before to the moment the last rank ends this one.
 struct Iteration {
   Seconds duration;
@@ -60,6 +73,9 @@ class Simulation final : public Executor {
 
   /// Of the last iteration.
   [[nodiscard]] std::vector<PathStep> last_critical_path() const { return critical_path(moments_, communications_); }
+
+  /// Of the last iteration.
+  [[nodiscard]] IterationProfile last_profile() const;
 
   /// Of all iterations so far.
   [[nodiscard]] const CollectiveCounts& collectives() const { return counts_; }
@@ -105,7 +121,8 @@ class Simulation final : public Executor {
   std::int64_t scheduled_ = 0;
   int collectives_ = 0;
   CollectiveCounts counts_;
-  int folded_ = 0;  // of them
+  std::vector<CollectiveSpan> spans_;  // of this iteration, since the start of the run
+  int folded_ = 0;                     // of them
   Seconds now_;
   int iteration_ = 0;
   int undelivered_gradients_ = 0;

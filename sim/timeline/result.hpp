@@ -39,6 +39,14 @@ struct Learning {
   std::vector<Seconds> seconds;  // when that was, since the start of the run
 };
 
+/// A job that shares the network with the one that is simulated.
+struct Neighbour {
+  std::string model;
+  int ranks = 1;
+  Seconds alone;   // its mean iteration by itself
+  Seconds beside;  // and beside this job
+};
+
 /// How busy one link was.
 struct LinkUse {
   std::string name;
@@ -77,6 +85,7 @@ struct TrainingPoint {
   bool folded = false;               // whether every collective was timed by representatives
   double mean_staleness = 0;         // of servers without a barrier: updates by others between pull and push
   std::optional<Learning> learning;  // of a scenario with a numeric problem
+  std::vector<Neighbour> neighbours;
   std::vector<LinkUse> links;        // the busiest over an iteration, where they were asked for
 };
 
