@@ -3,7 +3,8 @@
 
 Each line runs `farandole validate --published` again with --set over the files that the mechanism concerns, and prints, of
 the counted rows whose step time it moves by more than a thousandth, the median and the worst error with everything on and
-with the mechanism off. One that moves no row is not seen by these runs; one without which they are met better is suspect.
+with the mechanism off; the last line switches one on that is off. One that moves no row is not seen by these runs; one
+without which they are met better is suspect.
 """
 
 import json
@@ -15,9 +16,11 @@ PUBLISHED = ROOT / "scenarios" / "published"
 OVERRIDE = "/platform/override/"
 
 HOROVOD, SERVERS, BOARDS = "horovod", "parameter servers", "shared boards"
+LIBRARY, COLLECTIVES = "libraries", "collectives"
 
 # A label, which files it concerns, and what switches it off.
 MECHANISMS = [
+    ("gradients travel while others are made", "all", ["/strategy/overlap=false"]),
     ("devices differ, steps vary", "all", ["/effects/device_spread=0 %", "/effects/step_jitter=0 %"]),
     ("two devices share a board's power", BOARDS, ["/effects/shared_board=0 %"]),
     ("host's cost per byte", "all", [OVERRIDE + "~1node~1nic~1host_rate=1000 TB/s"]),
@@ -25,11 +28,15 @@ MECHANISMS = [
      [OVERRIDE + "~1transport~1intra_node_latency=0 us", OVERRIDE + "~1transport~1inter_node_latency=0 us"]),
     ("start of a collective", "all", [OVERRIDE + "~1transport~1launch=0 us"]),
     ("host runs ahead of the device", "all", ["/workload/host_dispatch=ready"]),
+    ("a library's algorithm and protocol", LIBRARY, ["/collectives/allreduce=ring"]),
     ("fusion", HOROVOD, ["/strategy/fusion_threshold=0 B"]),
     ("time between Horovod's passes", HOROVOD, ["/strategy/cycle_time=0.01 ms"]),
     ("negotiation", HOROVOD,
      ["/strategy/coordinator_per_message=0 us", OVERRIDE + "~1transport~1control_latency=0 us"]),
+    ("response cache", HOROVOD, ['/strategy/settings={"HOROVOD_CACHE_CAPACITY": "0"}']),
     ("variables are placed whole", SERVERS, ["/strategy/server_placement=split"]),
+    ("in turn, not by size", SERVERS, ["/strategy/server_placement=by_size"]),
+    ("collectives take no compute (5 %)", COLLECTIVES, ["/effects/communication_compute_share=5 %"]),
 ]
 
 
@@ -37,6 +44,8 @@ def concerns(group, scenario):
     kind = scenario["strategy"]["kind"]
     return (group == "all" or group == kind
             or (group == SERVERS and kind in ("parameter_server", "distributed_replicated"))
+            or (group == COLLECTIVES and kind in ("horovod", "ddp"))
+            or (group == LIBRARY and scenario.get("collectives", {}).get("allreduce", "ring") != "ring")
             or (group == BOARDS and "shared_board" in scenario.get("effects", {})))
 
 

@@ -11,6 +11,7 @@
 
 #include "collective/carry_out.hpp"
 #include "collective/specification.hpp"
+#include "learning/adasum.hpp"
 
 namespace farandole {
 
@@ -24,6 +25,11 @@ class Carrier {
   void sum(Operation operation, std::vector<Values>& contributions) {
     const Schedule& schedule = schedule_of(operation);
     operation == Operation::allgather ? gather(schedule, contributions) : reduce(schedule, contributions);
+  }
+
+  /// The same by Adasum between groups of so many neighbouring workers.
+  void combine(Operation operation, int workers_per_group, std::vector<Vector>& contributions) {
+    adasum(schedule_of(operation), workers_per_group, contributions);
   }
 
   /// Messages that one sum by this operation takes, to tell what it costs to carry out.

@@ -11,6 +11,7 @@ Exchange::Exchange(Carrier carrier, Operation operation, CompressionSettings com
       power_(matrix, compression.rank) {}
 
 void Exchange::sum(std::vector<Vector>& contributions) {
+  if (adasum_group_ > 0) return sum_by_adasum(contributions);
   switch (compression_.kind) {
     case Compression::none:
       return carrier_.sum(operation_, contributions);
@@ -23,6 +24,16 @@ void Exchange::sum(std::vector<Vector>& contributions) {
     default:
       return sum_encoded(contributions);
   }
+}
+
+/// A contribution is a worker's gradient over the number of workers.
+void Exchange::sum_by_adasum(std::vector<Vector>& contributions) {
+  const auto groups = static_cast<double>(contributions.size()) / adasum_group_;
+  for (Vector& values : contributions) {
+    values *= groups;
+    if (compression_.kind == Compression::fp16) values = values.cast<Eigen::half>().cast<double>();
+  }
+  carrier_.combine(operation_, adasum_group_, contributions);
 }
 
 template <class Short>

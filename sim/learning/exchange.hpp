@@ -5,6 +5,9 @@
 //   fp16, bf16                   vectors are rounded to the short form, and the schedule adds in it
 //   power_sgd                    learning/power_sgd.hpp
 //
+// Where the strategy combines by Adasum (learning/adasum.hpp) that takes the place of the sum: of the workers' own
+// gradients, or of the means of its groups' ones, whatever each of them counts for in a sum.
+//
 // With error feedback, which int8 does not take, a rank keeps what its encoding left out and adds it to the next
 // gradient.
 #pragma once
@@ -22,12 +25,16 @@ class Exchange {
  public:
   Exchange(Carrier carrier, Operation operation, CompressionSettings compression, MatrixShape matrix);
 
+  /// From now on by Adasum, between groups of so many neighbouring workers.
+  void use_adasum(int workers_per_group) { adasum_group_ = workers_per_group; }
+
   /// `contributions[w]`, worker w's, becomes the sum of all as worker w holds it.
   void sum(std::vector<Vector>& contributions);
 
   [[nodiscard]] double messages() { return carrier_.messages(operation_); }
 
  private:
+  void sum_by_adasum(std::vector<Vector>& contributions);
   template <class Short>
   void sum_as(std::vector<Vector>& contributions);
   void sum_encoded(std::vector<Vector>& contributions);
@@ -38,6 +45,7 @@ class Exchange {
   Operation operation_;
   CompressionSettings compression_;
   PowerSgd power_;
+  int adasum_group_ = 0;           // 0: contributions are added up
   std::vector<Vector> residuals_;  // of each worker; empty before the first exchange, and without error feedback
 };
 

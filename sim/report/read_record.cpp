@@ -74,6 +74,22 @@ Learning learning(const Record& record) {
   return result;
 }
 
+TuningSample tuning_sample(const Record& record) {
+  return {record.at("hierarchical_allreduce"), record.at("hierarchical_allgather"), record.at("cache_enabled"),
+          seconds(record, "cycle_seconds"),    bytes(record, "fusion_threshold"),   record.at("score")};
+}
+
+/// Only one that is over is ever written.
+Tuning tuning(const Record& record) {
+  Tuning result;
+  for (const Record& sample : record.at("samples")) result.samples.push_back(tuning_sample(sample));
+  result.best = tuning_sample(record.at("best"));
+  result.is_over = true;
+  result.steps = record.at("steps");
+  result.seconds = seconds(record, "seconds");
+  return result;
+}
+
 TrainingPoint read(const Record& record) {
   TrainingPoint point;
   point.model = record.at("model");
@@ -111,6 +127,7 @@ TrainingPoint read(const Record& record) {
     point.links.push_back({link.at("name"), bytes(link, "bytes"), capacity, link.at("utilisation")});
   }
   if (record.contains("learning")) point.learning = learning(record.at("learning"));
+  if (record.contains("autotune")) point.tuning = tuning(record.at("autotune"));
   return point;
 }
 

@@ -90,6 +90,24 @@ Record to_record(const Learning& learning) {
   return record;
 }
 
+Record to_record(const TuningSample& sample) {
+  return {{"hierarchical_allreduce", sample.hierarchical_allreduce},
+          {"hierarchical_allgather", sample.hierarchical_allgather},
+          {"cache_enabled", sample.cache_enabled},
+          {"cycle_seconds", finite(sample.cycle_time.si(), "cycle_seconds")},
+          {"fusion_threshold", size_in_bytes(sample.fusion_threshold, "fusion_threshold")},
+          {"score", finite(sample.score, "score")}};
+}
+
+Record to_record(const Tuning& tuning) {
+  Record samples = Record::array();
+  for (const TuningSample& sample : tuning.samples) samples.push_back(to_record(sample));
+  return {{"steps", tuning.steps},
+          {"seconds", finite(tuning.seconds.si(), "seconds")},
+          {"best", to_record(tuning.best)},
+          {"samples", std::move(samples)}};
+}
+
 Record to_record(const LinkUse& link) {
   return {{"name", link.name},
           {"bytes", size_in_bytes(link.bytes, "bytes")},
@@ -141,6 +159,7 @@ Record to_record(const TrainingPoint& point) {
   if (point.learning) record["learning"] = to_record(*point.learning);
   for (const Neighbour& job : point.neighbours) record["neighbours"].push_back(to_record(job));
   for (const LinkUse& link : point.links) record["links"].push_back(to_record(link));
+  if (point.tuning) record["autotune"] = to_record(*point.tuning);
   return record;
 }
 

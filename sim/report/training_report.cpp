@@ -10,6 +10,7 @@
 #include "report/link_table.hpp"
 #include "report/point_facets.hpp"
 #include "report/record.hpp"
+#include "report/tuning_report.hpp"
 #include "units/format.hpp"
 
 namespace farandole {
@@ -80,6 +81,7 @@ void write_table(std::ostream& out, const Heading& heading, Points points) {
            {"compute", "exposed communication", "negotiation", "straggler", "input", "checkpoint", "other"},
            share_cells)
       .write(out);
+  write_tuning(out, points);
   write_whole_runs(out, points);
   write_explanations(out, points);
   write_learning(out, facets, points);

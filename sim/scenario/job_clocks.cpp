@@ -35,9 +35,10 @@ Slowdown slowdown_of(const Scenario& scenario, const Placement& placement) {
 
 }  // namespace
 
-Schedule build_schedule(const Scenario& scenario, const Placement& placement, Operation operation) {
+Schedule build_schedule(const Scenario& scenario, const Placement& placement, Operation operation, bool hierarchical) {
   Shape shape(static_cast<int>(placement.device_of_rank.size()));
   shape.ranks_per_node = placement.ranks_per_node(scenario.platform.platform.devices_per_node);
+  if (hierarchical) return find_algorithm(operation, "hierarchical")->build(shape);
   const bool is_fixed = !scenario.libraries.contains(operation);
   return (is_fixed ? scenario.collectives.at(operation) : *find_algorithm(operation, "ring")).build(shape);
 }
@@ -64,18 +65,32 @@ std::shared_ptr<Traffic> traffic_beside(const Scenario& scenario, const Placemen
 }
 
 CollectiveClocks clocks_of(const Scenario& scenario, const Placement& placement, std::shared_ptr<Traffic> traffic) {
-  return CollectiveClocks([&scenario, platform = platform_of(scenario), placement,
-                           traffic](Operation operation) -> std::unique_ptr<CollectiveClock> {
-    if (const auto found = scenario.libraries.find(operation); found != scenario.libraries.end()) {
+  return CollectiveClocks([&scenario, platform = platform_of(scenario), placement, traffic](
+                              Operation operation, bool hierarchical) -> std::unique_ptr<CollectiveClock> {
+    const auto found = scenario.libraries.find(operation);
+    if (found != scenario.libraries.end() && !hierarchical) {
       const LibraryJob job{platform, placement, operation, 0, found->second.compute_capability};
       return make_library_clock(*found->second.library, job, scenario.fidelity, scenario.folding);
     }
-    RoutedSchedule routed(build_schedule(scenario, placement, operation), platform, placement);
+    RoutedSchedule routed(build_schedule(scenario, placement, operation, hierarchical), platform, placement);
     auto alone = scenario.mechanisms.contention ? std::nullopt : uncontended(routed);
     auto quiet =
         make_collective_clock(scenario.fidelity, alone ? std::move(*alone) : std::move(routed), scenario.folding);
     return traffic ? make_traffic_clock(traffic, operation, std::move(quiet)) : std::move(quiet);
   });
+}
+
+std::unique_ptr<SharedStreams> streams_of(const Scenario& scenario, const Placement& placement) {
+  if (scenario.strategy.streams == 1 || placement.device_of_rank.size() == 1) return nullptr;
+  const Platform platform = platform_of(scenario);
+  std::map<Operation, RoutedSchedule> schedules;
+  for (const auto& [operation, algorithm] : scenario.collectives) {
+    RoutedSchedule routed(build_schedule(scenario, placement, operation), platform, placement);
+    auto alone = scenario.mechanisms.contention ? std::nullopt : uncontended(routed);
+    schedules.emplace(operation, alone ? std::move(*alone) : std::move(routed));
+  }
+  return std::make_unique<SharedStreams>(scenario.fidelity, schedules, scenario.strategy.streams,
+                                         scenario.platform.platform.transport.launch * scenario.mechanisms.latency);
 }
 
 std::vector<Neighbour> neighbours_of(const Scenario& scenario, Traffic* traffic) {

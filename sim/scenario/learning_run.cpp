@@ -8,10 +8,22 @@
 namespace farandole {
 namespace {
 
+/// How many neighbouring ranks are summed up before Adasum combines; 0 without it.
+int adasum_group(const Scenario& scenario) {
+  const auto& algorithms = scenario.strategy.algorithms;
+  const auto found = algorithms.find(Operation::allreduce);
+  if (found == algorithms.end()) return 0;
+  const PlatformSpec& spec = scenario.platform;
+  if (found->second == "hierarchical_adasum") return spec.placement.ranks_per_node(spec.platform.devices_per_node);
+  return found->second == "adasum" ? 1 : 0;
+}
+
 Training training_of(const Scenario& scenario) {
   const LearningSpec& spec = *scenario.learning;
   const StrategyChoice& strategy = scenario.strategy;
   Carrier carrier([&scenario](Operation operation) { return schedule_of(scenario, operation); });
+  Exchange exchange(std::move(carrier), carrier_of(strategy), strategy.compression, spec.problem.matrix);
+  if (const int group = adasum_group(scenario); group > 0) exchange.use_adasum(group);
   return {spec.problem,
           spec.learning_rate,
           spec.epochs,
@@ -19,7 +31,7 @@ Training training_of(const Scenario& scenario) {
           scenario.workload.batch_per_rank,
           strategy.accumulation,
           strategy.period,
-          Exchange(std::move(carrier), carrier_of(strategy), strategy.compression, spec.problem.matrix)};
+          std::move(exchange)};
 }
 
 void expect_affordable(Training& training, int updates) {

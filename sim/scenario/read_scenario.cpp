@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <iterator>
 #include <utility>
 
@@ -130,6 +131,35 @@ void make_room(StrategyChoice& strategy, const Topology& topology, const Value& 
   spec.platform = build(topology, spec.placement.nodes_needed(topology.devices_per_node) + servers, where);
 }
 
+/// Adasum on GPUs sums up within a node first. Between those it combines, Horovod wants a power of two.
+void choose_adasum(Scenario& scenario, const Value& where) {
+  auto& algorithms = scenario.strategy.algorithms;
+  const auto chosen = algorithms.find(Operation::allreduce);
+  if (chosen == algorithms.end() || chosen->second != "adasum") return;
+  const PlatformSpec& spec = scenario.platform;
+  const int per_node = spec.placement.ranks_per_node(spec.platform.devices_per_node);
+  const bool sums_first = spec.device.asynchronous && spec.ranks % per_node == 0;
+  if (sums_first) chosen->second = "hierarchical_adasum";
+  const int combiners = sums_first ? spec.ranks / per_node : spec.ranks;
+  if (std::has_single_bit(static_cast<unsigned>(combiners))) return;
+  where.fail(fmt::format("a power of two of {} for Adasum, which Horovod has no other way to combine",
+                         sums_first ? "nodes" : "ranks"),
+             fmt::format("{}", combiners));
+}
+
+/// What several streams at the same time do not go with.
+void refuse_with_streams(const Scenario& scenario, const Value& strategy) {
+  const Value streams = Section(strategy).child("streams");
+  if (!scenario.libraries.empty()) {
+    streams.fail("one stream where a library picks algorithms", fmt::format("{}", scenario.strategy.streams),
+                 "; name the algorithm");
+  }
+  if (scenario.effects.communication_compute_share > 0) {
+    streams.fail("one stream with a share of compute for communication", fmt::format("{}", scenario.strategy.streams),
+                 "; Gloo's threads are the host's");
+  }
+}
+
 StrategyChoice read_strategy_of(const Value& where, const Launch& launch) {
   return read_strategy(where, launch.line ? launch.line->environment : std::map<std::string, std::string>{},
                        launch.ranks);
@@ -220,7 +250,9 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   Device& device = scenario.platform.device;
   device.assumed_efficiency = scenario.workload.assumed_efficiency.value_or(device.assumed_efficiency);
   if (launch.line) scenario.ignored = launch.line->ignored;
-  scenario.strategy = read_strategy_of(section.child("strategy"), launch);
+  const Value strategy = section.child("strategy");
+  scenario.strategy = read_strategy_of(strategy, launch);
+  choose_adasum(scenario, strategy);
   make_room(scenario.strategy, topology, platform, scenario.platform);
   share_global_batch(scenario, workload);
   std::ranges::copy(scenario.strategy.ignored, std::back_inserter(scenario.ignored));
@@ -235,6 +267,7 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
     effects->fail("neither an input pipeline nor a share of compute for communication with parameter servers",
                   "one of them", "; they are simulated with collectives only");
   }
+  if (scenario.strategy.streams > 1) refuse_with_streams(scenario, strategy);
   if (auto& checkpoint = scenario.effects.checkpoint; checkpoint && checkpoint->size == 0_B) {
     // Parameters and what the optimizer keeps, in single precision, as frameworks save them.
     const auto saved =
@@ -247,6 +280,10 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   section.finish();
   if (const auto traffic = Section(platform).maybe("traffic")) {
     read_traffic(*traffic, platform, catalogue, topology, scenario);
+    const bool comes_and_goes = !scenario.traffic.on_off.empty() || !scenario.traffic.jobs.empty();
+    if (comes_and_goes && scenario.strategy.streams > 1) {
+      traffic->fail("constant traffic beside a strategy of several streams", "traffic that comes and goes");
+    }
   }
   refuse_what_does_not_fit(scenario, workload);
   return scenario;

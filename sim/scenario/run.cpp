@@ -38,6 +38,7 @@ void add(RunPlan& plan, const Configuration& configuration, const Scenario& scen
     if (std::ranges::find(plan.ignored, ignored) == plan.ignored.end()) plan.ignored.push_back(ignored);
   }
   plan.timeline_file = scenario.strategy.timeline_file;
+  plan.tuning_log = scenario.strategy.tuning_log;
   plan.points.push_back({std::move(name), configuration.document, scenario});
 }
 

@@ -48,6 +48,7 @@ struct RunPlan {
   std::vector<Point> points;         // in the order of results; at least one
   std::vector<std::string> ignored;  // see RunResult
   std::optional<std::string> timeline_file;
+  std::optional<std::string> tuning_log;  // where HOROVOD_AUTOTUNE_LOG wants that of the last point
 };
 
 RunPlan plan_run(const Document& document, const Catalogue& catalogue, const RunOptions& options);

@@ -26,8 +26,9 @@ ComputeTimes times_of(const Scenario& scenario) {
 
 Job job_of(const Scenario& scenario, const ComputeTimes& times) {
   const WorkloadSpec& workload = scenario.workload;
-  return accumulated(make_job(workload.model, times, workload.precision, workload.host_dispatch),
-                     scenario.strategy.accumulation);
+  Job job = accumulated(make_job(workload.model, times, workload.precision, workload.host_dispatch),
+                        scenario.strategy.accumulation);
+  return scenario.strategy.overlap ? job : without_overlap(std::move(job));
 }
 
 StrategySite site_of(const Scenario& scenario, const Job& job, const Placement& placement, Timeline* timeline) {
@@ -59,8 +60,11 @@ auto simulate(const Scenario& scenario, const Job& job, const Variability& varia
   const StrategySite site = site_of(scenario, job, placement, timeline);
   const auto strategy = scenario.strategy.make(site);
   Simulation simulation(
-      job, variability, *strategy, [&](Operation operation) -> CollectiveClock& { return clocks.of(operation); },
+      job, variability, *strategy,
+      [&](const CommunicationWork& work) -> CollectiveClock& { return clocks.of(work.operation, work.hierarchical); },
       site.ranks, scenario.platform.platform.transport.launch* scenario.mechanisms.latency, timeline);
+  const auto streams = streams_of(scenario, placement);
+  if (streams) simulation.communicate_over(*streams);
   if (input) simulation.feed_from(*input);
   simulation.take_from_compute(scenario.effects.communication_compute_share);
   auto result = use(simulation);
@@ -98,6 +102,8 @@ std::string options_of(const StrategyChoice& strategy) {
   std::vector<std::string> options;
   if (strategy.compression.kind != Compression::none) options.push_back(describe(strategy.compression));
   if (strategy.accumulation > 1) options.push_back(fmt::format("{} passes", strategy.accumulation));
+  if (strategy.streams > 1) options.push_back(fmt::format("{} streams", strategy.streams));
+  if (!strategy.overlap) options.emplace_back("no overlap");
   if (strategy.period > 1) options.push_back(fmt::format("every {} steps", strategy.period));
   if (strategy.servers && strategy.servers->placement != ServerPlan{}.placement)
     options.push_back(strategy.servers->placement);
@@ -127,6 +133,7 @@ void add(Pooled& pooled, const TrainingRun& run, double weight) {
   for (const auto& [collective, count] : run.collectives) pooled.run.collectives[collective] += count * weight;
   pooled.run.folded = run.folded;
   pooled.run.critical_path = run.critical_path;
+  if (!pooled.run.tuning) pooled.run.tuning = run.tuning;
   for (const Seconds duration : run.durations) pooled.durations.push_back({duration, 1});
 }
 
@@ -170,9 +177,7 @@ std::vector<LinkUse> busiest_links(const Scenario& scenario, const Job& job, con
 
 Operation carrier_of(const StrategyChoice& strategy) {
   if (strategy.servers) return Operation::parameter_server;
-  const Compression compression = strategy.compression.kind;
-  const bool gathers = strategy.kind == "allgather" || compression == Compression::int8 ||
-                       compression == Compression::top_k || compression == Compression::one_bit;
+  const bool gathers = strategy.kind == "allgather" || uses_allgather(strategy.compression.kind);
   return gathers ? Operation::allgather : Operation::allreduce;
 }
 
@@ -215,6 +220,8 @@ TrainingPoint train(const Scenario& scenario, Timeline* timeline) {
   point.critical_path = result.critical_path;
   point.neighbours = result.neighbours;
   if (scenario.busiest_links > 0) point.links = busiest_links(scenario, job, result);
+  point.tuning = result.tuning;
+  if (result.tuning && result.tuning->best.hierarchical_allreduce) point.algorithm = "hierarchical";
   return point;
 }
 

@@ -32,6 +32,11 @@ Seconds evaluation_of(const Scenario& scenario, const TrainingPoint& point, std:
   return static_cast<double>(batches) * slowest * scenario.strategy.accumulation * forward_time(scenario);
 }
 
+/// What tuning took beyond its steps, which train.
+Seconds tuning_of(const TrainingPoint& point) {
+  return point.tuning ? point.tuning->seconds - point.tuning->steps * point.iteration : Seconds(0);
+}
+
 Seconds startup_of(const Scenario& scenario) {
   const RunSpec& spec = *scenario.run;
   if (!spec.initial_broadcast || scenario.platform.ranks == 1) return spec.startup;
@@ -169,7 +174,7 @@ WholeRun whole_run(const Scenario& scenario, const TrainingPoint& point) {
   run.global_batch = scenario.samples_per_step();
   run.steps_per_epoch = spec.samples / run.global_batch;
   run.distinct_share = distinct_share(scenario, run.steps_per_epoch * run.global_batch);
-  run.startup = startup_of(scenario);
+  run.startup = startup_of(scenario) + std::max(Seconds(0), tuning_of(point));
   run.evaluation = evaluation_of(scenario, point, run.global_batch) / spec.evaluate_every;
   const Seconds others = run.evaluation + metrics_of(scenario);
   const auto steps = static_cast<double>(run.steps_per_epoch);

@@ -35,7 +35,8 @@ class ConcurrentClock {
   virtual ~ConcurrentClock() = default;
 
   /// Starts a collective of a whole number of bytes with a schedule, by its index: before run() or from its callback.
-  /// start[r]: when rank r joins, not before now().
+  /// start[r]: when rank r joins, the last of them not before now(). Others may have been waiting since before, which
+  /// counts at `analytic` and `flow`; messages are sent from now on.
   virtual void start(int schedule, Bytes size, const RankTimes& start, int tag) = 0;
   /// Reports the tag at a moment not before now().
   virtual void call_at(Seconds when, int tag) = 0;

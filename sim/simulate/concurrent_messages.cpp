@@ -25,9 +25,10 @@ int ConcurrentMessages::take_tags(int count) {
 }
 
 void ConcurrentMessages::start(int schedule, Bytes size, const RankTimes& start, int tag) {
+  if (latest(start) < now()) throw std::logic_error("a collective is never started in the past");
   MessageClock& clock = *clocks_.at(static_cast<std::size_t>(schedule));
   const int first = take_tags(clock.tags());
-  auto run = std::make_unique<MessageClock::Run>(clock, size, start, first);
+  auto run = std::make_unique<MessageClock::Run>(clock, size, start.max(now().si()), first);
   run->begin();
   uses_.emplace(first, Use{tag, std::move(run)});
 }

@@ -45,7 +45,7 @@ const std::vector<Eigen::ArrayXd>& ConcurrentPhases::inverse_rates(const std::ve
 }
 
 void ConcurrentPhases::start(int schedule, Bytes size, const RankTimes& start, int tag) {
-  if (earliest(start) < now_) throw std::logic_error("a collective is never started in the past");
+  if (latest(start) < now_) throw std::logic_error("a collective is never started in the past");
   const auto index = static_cast<std::size_t>(schedule);
   const RankTimes alone = clocks_.at(index)->finish(size, start);
   clocks_[index]->rest();

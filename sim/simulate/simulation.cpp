@@ -10,8 +10,8 @@ namespace farandole {
 Simulation::Simulation(const Job& job, const Variability& variability, Strategy& strategy, CollectiveClock& clock,
                        int ranks, Seconds launch, Timeline* timeline)
     : Simulation(
-          job, variability, strategy, [&clock](Operation) -> CollectiveClock& { return clock; }, ranks, launch,
-          timeline) {}
+          job, variability, strategy, [&clock](const CommunicationWork&) -> CollectiveClock& { return clock; }, ranks,
+          launch, timeline) {}
 
 Simulation::Simulation(const Job& job, const Variability& variability, Strategy& strategy, ClockOf clock_of, int ranks,
                        Seconds launch, Timeline* timeline)
@@ -25,7 +25,11 @@ Simulation::Simulation(const Job& job, const Variability& variability, Strategy&
       stream_free_(all_at(ranks, Seconds(0))) {}
 
 void Simulation::schedule(Seconds when, Kind kind, int index) {
-  events_.push({std::max(when, now_), scheduled_++, kind, index});
+  const Event event{std::max(when, now_), scheduled_++, kind, index};
+  if (streams_ == nullptr) return events_.push(event);
+  const auto number = static_cast<int>(event.order);
+  called_.emplace(number, event);
+  streams_->call_at(event.when, number);
 }
 
 void Simulation::wake_at(Seconds when) {
@@ -60,14 +64,39 @@ Iteration Simulation::run_iteration() {
   const Seconds before = latest(begin_);
   if (input_ != nullptr) begin_ = input_->start(begin_);
   strategy_.begin(*this, begin_);
-  while (compute_begin_.size() == 0 || undelivered_gradients_ > 0 || !strategy_.synchronised()) {
+  streams_ == nullptr ? run_events() : run_events_over_streams();
+  return close_iteration(before, computed(job_.backward_end));
+}
+
+bool Simulation::iteration_is_over() const {
+  return compute_begin_.size() > 0 && undelivered_gradients_ == 0 && strategy_.synchronised();
+}
+
+void Simulation::run_events() {
+  while (!iteration_is_over()) {
     if (events_.empty()) throw InvariantError("an iteration stopped before all gradients were averaged");
     const Event event = events_.top();
     events_.pop();
     now_ = event.when;
     deliver(event);
   }
-  return close_iteration(before, computed(job_.backward_end));
+}
+
+/// Until nothing is left: strategies that let several streams work set no timers beyond their iteration.
+void Simulation::run_events_over_streams() {
+  streams_->run({[this](int number) {
+                   now_ = streams_->now();
+                   deliver(called_.extract(number).mapped());
+                 },
+                 [this](int number, const CommunicationTimes& times) {
+                   now_ = streams_->now();
+                   communications_[static_cast<std::size_t>(number)] = times;
+                   note_span(number, times);
+                   busy_.push_back({latest(times.begin), latest(times.end)});
+                   strategy_.on_communicated(*this, number, times);
+                 }});
+  if (!iteration_is_over()) throw InvariantError("an iteration stopped before all gradients were averaged");
+  std::ranges::sort(busy_, {}, &Busy::from);
 }
 
 void Simulation::deliver(const Event& event) {
@@ -97,22 +126,34 @@ void Simulation::deliver_ready(int gradient) {
 }
 
 int Simulation::enqueue(CommunicationWork work) {
+  ++collectives_;
+  ++counts_[{work.operation, work.size}];
+  const auto number = static_cast<int>(communications_.size());
+  spans_.push_back({work.operation, work.size, {}, {}});
+  if (streams_ != nullptr) {
+    communications_.emplace_back();
+    streams_->enqueue(number, std::move(work));
+    return number;
+  }
   CommunicationTimes times;
   times.begin = work.earliest.max(stream_free_);
   times.reducing = times.begin + work.copy_in.si();
-  CollectiveClock& clock = clock_of_(work.operation);
+  CollectiveClock& clock = clock_of_(work);
   times.reduced = clock.finish(work.size, times.reducing + (clock.has_launch() ? 0 : launch_.si()));
-  ++collectives_;
-  ++counts_[{work.operation, work.size}];
   folded_ += clock.folded() ? 1 : 0;
-  spans_.push_back({work.operation, work.size, latest(times.reducing), latest(times.reduced)});
+  note_span(number, times);
   times.end = times.reduced + work.copy_out.si();
   stream_free_ = times.end;
   busy_.push_back({latest(times.begin), latest(times.end)});
   communications_.push_back(std::move(times));
-  const auto number = static_cast<int>(communications_.size()) - 1;
   schedule(latest(communications_.back().end), Kind::communicated, number);
   return number;
+}
+
+void Simulation::note_span(int number, const CommunicationTimes& times) {
+  CollectiveSpan& span = spans_[static_cast<std::size_t>(number)];
+  span.begin = latest(times.reducing);
+  span.end = latest(times.reduced);
 }
 
 IterationProfile Simulation::last_profile() const {
@@ -127,7 +168,7 @@ IterationProfile Simulation::last_profile() const {
 Seconds Simulation::communicating_between(Seconds from, Seconds to) const {
   Seconds sum;
   Seconds covered = from;
-  for (const Busy& busy : busy_) {  // in order: the communication stream is serial
+  for (const Busy& busy : busy_) {  // in order of their beginnings
     const Seconds start = std::clamp(busy.from, covered, to);
     const Seconds end = std::clamp(busy.to, start, to);
     sum += end - start;

@@ -13,6 +13,7 @@
 #include "simulate/collective_clock.hpp"
 #include "simulate/critical_path.hpp"
 #include "simulate/device_share.hpp"
+#include "simulate/shared_streams.hpp"
 #include "timeline/timeline.hpp"
 #include "training/effects/input_pipeline.hpp"
 #include "training/job.hpp"
@@ -24,8 +25,8 @@ namespace farandole {
 /// How often collectives of an operation and a size were started.
 using CollectiveCounts = std::map<std::pair<Operation, Bytes>, double>;
 
-/// The clock of an operation; must outlive the simulation.
-using ClockOf = std::function<CollectiveClock&(Operation)>;
+/// The clock of what is to be done; must outlive the simulation.
+using ClockOf = std::function<CollectiveClock&(const CommunicationWork&)>;
 
 /// A collective of an iteration: when its last rank began it and when the last ended, since the iteration began.
 struct CollectiveSpan {
@@ -61,6 +62,8 @@ class Simulation final : public Executor {
 
   /// Iterations start when their batch is there; without this, input is free. `input` must outlive the simulation.
   void feed_from(InputPipeline& input) { input_ = &input; }
+  /// Several streams in place of one. `streams` must outlive the simulation, and no collective takes compute then.
+  void communicate_over(SharedStreams& streams) { streams_ = &streams; }
   /// What a running collective takes of a device's compute rate, from 0 to below 1.
   void take_from_compute(double share) { device_share_ = DeviceShare(share); }
 
@@ -70,6 +73,9 @@ class Simulation final : public Executor {
   void wake_at(Seconds when) override;
   void compute_from(RankTimes moments) override;
   int enqueue(CommunicationWork work) override;
+
+  /// Of the strategy, where it tunes itself; else null.
+  [[nodiscard]] const Tuning* tuning() const { return strategy_.tuning(); }
 
   /// Of the last iteration.
   [[nodiscard]] std::vector<PathStep> last_critical_path() const { return critical_path(moments_, communications_); }
@@ -104,7 +110,11 @@ class Simulation final : public Executor {
   /// When each rank has computed so much of the iteration, as far as communication is known by now.
   [[nodiscard]] RankTimes computed(Seconds nominal) const;
   void deliver(const Event& event);
+  [[nodiscard]] bool iteration_is_over() const;
+  void run_events();
+  void run_events_over_streams();
   void deliver_ready(int gradient);
+  void note_span(int number, const CommunicationTimes& times);
   [[nodiscard]] Iteration close_iteration(Seconds before, const RankTimes& backward_end);
   [[nodiscard]] Seconds communicating_between(Seconds from, Seconds to) const;
 
@@ -115,9 +125,11 @@ class Simulation final : public Executor {
   Seconds launch_;
   Timeline* timeline_;
   InputPipeline* input_ = nullptr;
+  SharedStreams* streams_ = nullptr;
   DeviceShare device_share_;
 
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::map<int, Event> called_;  // with several streams, in place of events_: by what was asked of them
   std::int64_t scheduled_ = 0;
   int collectives_ = 0;
   CollectiveCounts counts_;
@@ -132,7 +144,7 @@ class Simulation final : public Executor {
   RankTimes stream_free_;                           // communication stream
   std::vector<CommunicationTimes> communications_;  // of this iteration, by number
   IterationMoments moments_;                        // of the last iteration
-  std::vector<Busy> busy_;                          // all ranks taking part, one per communication
+  std::vector<Busy> busy_;                          // all ranks taking part, one per communication that is over
 };
 
 }  // namespace farandole

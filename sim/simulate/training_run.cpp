@@ -1,6 +1,7 @@
 #include "simulate/training_run.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -35,12 +36,25 @@ Iteration mean_of(const Iteration& sum, double count) {
   return mean;
 }
 
+std::optional<Tuning> let_tune(Simulation& simulation) {
+  if (simulation.tuning() == nullptr) return std::nullopt;
+  int steps = 0;
+  Seconds time;
+  for (; !simulation.tuning()->is_over; ++steps) time += simulation.run_iteration().duration;
+  Tuning tuning = *simulation.tuning();
+  tuning.steps = steps;
+  tuning.seconds = time;
+  return tuning;
+}
+
 }  // namespace
 
 TrainingRun run_training(Simulation& simulation, const Job& job, const Measure& measure) {
+  auto tuning = let_tune(simulation);
   for (int i = 0; i < measure.warmup; ++i) simulation.run_iteration();
   const CollectiveCounts before = simulation.collectives();
   TrainingRun run;
+  run.tuning = std::move(tuning);
   Iteration sum;
   for (int i = 0; i < measure.iterations; ++i) {
     const Iteration iteration = simulation.run_iteration();

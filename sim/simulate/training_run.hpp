@@ -1,6 +1,8 @@
-// Runs a job for some iterations and condenses them: mean, every duration, breakdown.
+// Runs a job for some iterations and condenses them: mean, every duration, breakdown. A strategy that tunes itself does
+// so first, however long it takes; what is measured is what it settled on.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "simulate/simulation.hpp"
@@ -23,6 +25,7 @@ struct TrainingRun {
   std::vector<Neighbour> neighbours;    // jobs that share the network
   double mean_staleness = 0;            // of servers without a barrier: updates by others between pull and push
   std::vector<PathStep> critical_path;  // of the last iteration
+  std::optional<Tuning> tuning;         // of a strategy that tuned itself before it was measured
 };
 
 TrainingRun run_training(Simulation& simulation, const Job& job, const Measure& measure);

@@ -10,6 +10,7 @@
 
 #include "timeline/explanation.hpp"
 #include "timeline/memory_use.hpp"
+#include "timeline/tuning.hpp"
 #include "timeline/whole_run.hpp"
 #include "units/quantity.hpp"
 
@@ -87,6 +88,7 @@ struct TrainingPoint {
   std::optional<Learning> learning;  // of a scenario with a numeric problem
   std::vector<Neighbour> neighbours;
   std::vector<LinkUse> links;        // the busiest over an iteration, where they were asked for
+  std::optional<Tuning> tuning;      // of a strategy that tunes itself: with the first seed
 };
 
 /// What a communication library picked for one collective.

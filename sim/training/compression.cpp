@@ -136,6 +136,10 @@ std::string name(Compression kind) {
   return compressions()[static_cast<std::size_t>(kind)].name;
 }
 
+bool uses_allgather(Compression kind) {
+  return kind == Compression::int8 || kind == Compression::top_k || kind == Compression::one_bit;
+}
+
 CompressionSettings read_compression(const Value& where) {
   if (!where.is_object()) return read_kind(where);
   Section section(where);
@@ -196,8 +200,7 @@ std::vector<WirePiece> on_the_wire(const CompressionSettings& compression, const
   if (compression.kind == Compression::power_sgd) {
     return low_rank_pieces(compression, job, gradients, memory_bandwidth);
   }
-  const bool gathers = compression.kind == Compression::int8 || compression.kind == Compression::top_k ||
-                       compression.kind == Compression::one_bit;
+  const bool gathers = uses_allgather(compression.kind);
   const Bytes sent = sent_by_one(compression, job, gradients);
   const auto [encode, decode] = traffic_of(compression, job, gradients, gathers ? ranks : 1);
   return {{gathers ? Operation::allgather : Operation::allreduce, gathers ? sent * static_cast<double>(ranks) : sent,

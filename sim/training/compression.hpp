@@ -46,6 +46,8 @@ struct CompressionRow {
 };
 std::span<const CompressionRow> compressions();
 std::string name(Compression kind);
+/// Whether what ranks send is gathered rather than reduced: it cannot be added up as it is.
+bool uses_allgather(Compression kind);
 
 /// A name, or {"kind": "top_k", "keep": "1 %"}, {"kind": "power_sgd", "rank": 4}, ...
 CompressionSettings read_compression(const Value& where);

@@ -4,9 +4,9 @@
 // simulated time; a real backend implements it with MPI or NCCL and a wall clock; strategies cannot tell the
 // difference.
 //
-// Every rank has communication streams, numbered from 0. Work enqueued on one runs in order: a rank starts an item when
-// it has finished the one before and its own `earliest` moment has come, as kernels on a CUDA stream do. Collectives on
-// different streams run at the same time and share the network.
+// Every rank has a communication stream. Work runs in order: a rank starts an item when it has finished the one before
+// and its own `earliest` moment has come, as kernels on a CUDA stream do. Where there are more streams (threads of
+// Gloo) whichever is free takes the next item, and collectives under way at the same time share the network.
 #pragma once
 
 #include "collective/operation.hpp"
@@ -14,7 +14,7 @@
 
 namespace farandole {
 
-/// One collective over all ranks, with what the device does before and after it on the same stream: copies into and out
+/// One collective over all ranks, with what the device does before and after it on that stream: copies into and out
 /// of a buffer, encoding and decoding. Which algorithm carries it out is the executor's affair.
 struct CommunicationWork {
   Bytes size;  // as the operation counts it (collective/chunk_sizes.hpp)
@@ -22,7 +22,7 @@ struct CommunicationWork {
   Seconds copy_out;
   RankTimes earliest;
   Operation operation = Operation::allreduce;
-  int stream = 0;
+  bool hierarchical = false;  // by the hierarchical algorithm, whatever the scenario says: a tuner is trying it
 };
 
 /// When each rank passed each stage of one item.
@@ -42,7 +42,7 @@ class Executor {
   virtual void wake_at(Seconds when) = 0;
   /// Lets each rank start its forward pass at that moment, once per iteration: its gradients follow from it.
   virtual void compute_from(RankTimes moments) = 0;
-  /// Appends to a communication stream; Strategy::on_communicated follows with the number returned here.
+  /// Appends to the communication; Strategy::on_communicated follows with the number returned here.
   virtual int enqueue(CommunicationWork work) = 0;
 };
 

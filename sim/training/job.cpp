@@ -74,6 +74,16 @@ Job make_job(const Model& model, const ComputeTimes& times, Precision gradient_p
   return job;
 }
 
+Job without_overlap(Job job) {
+  Seconds queued;  // the host asks for the exchange when it has queued the whole backward pass
+  for (const Gradient& gradient : job.gradients) queued = std::max(queued, gradient.announced);
+  for (Gradient& gradient : job.gradients) {
+    gradient.announced = queued;
+    gradient.ready = job.backward_end;
+  }
+  return job;
+}
+
 Job accumulated(Job job, int passes) {
   const Seconds earlier = (passes - 1) * job.backward_end;
   for (Gradient& gradient : job.gradients) {

@@ -57,6 +57,10 @@ struct Job {
 /// update follows once.
 Job accumulated(Job job, int passes);
 
+/// Gradients travel only when the backward pass is over: what a training loop without overlap does, and a way to see
+/// what overlap is worth.
+Job without_overlap(Job job);
+
 /// `host_dispatch`: what the host spends to queue one pass (forward or backward) over one layer; empty: the host does
 /// not run ahead of the device.
 Job make_job(const Model& model, const ComputeTimes& times, Precision gradient_precision,

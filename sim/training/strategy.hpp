@@ -9,6 +9,7 @@
 
 #include <optional>
 
+#include "timeline/tuning.hpp"
 #include "training/executor.hpp"
 
 namespace farandole {
@@ -26,6 +27,9 @@ class Strategy {
 
   /// Once every gradient of this iteration is averaged everywhere: when each rank got its last one.
   [[nodiscard]] virtual std::optional<RankTimes> synchronised() const = 0;
+
+  /// Of a strategy that tunes itself, how far it is; null for others.
+  [[nodiscard]] virtual const Tuning* tuning() const { return nullptr; }
 };
 
 }  // namespace farandole

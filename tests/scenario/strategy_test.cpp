@@ -63,6 +63,59 @@ TEST(Strategy, HorovodsHierarchicalAllreduceIsTheHierarchicalAlgorithm) {
               HasSubstr("/collectives/allreduce: expected \"hierarchical\", as the strategy's settings ask for"));
 }
 
+TEST(Strategy, HorovodsHierarchicalAllgatherIsTheHierarchicalAlgorithm) {
+  const std::string horovod =
+      R"({"kind": "horovod", "compression": "int8", "settings": {"HOROVOD_HIERARCHICAL_ALLGATHER": "1"}})";
+  EXPECT_EQ(point_of(horovod).algorithm, "hierarchical");
+}
+
+TEST(Strategy, WithoutOverlapIsNeverFasterInAnyStrategy) {
+  for (const std::string kind : {"horovod", "ddp", "parameter_server", "distributed_replicated", "allgather"}) {
+    const TrainingPoint with = point_of(R"({"kind": ")" + kind + "\"}");
+    const TrainingPoint without = point_of(R"({"kind": ")" + kind + R"(", "overlap": false})");
+    EXPECT_GT(without.iteration, with.iteration) << kind;
+    EXPECT_GT(without.breakdown.exposed_communication, with.breakdown.exposed_communication) << kind;
+  }
+}
+
+TEST(Strategy, AdasumTakesItsOwnAllreduceAndAPowerOfTwo) {
+  const std::string adasum = R"({"kind": "horovod", "op": "adasum"})";
+  EXPECT_EQ(point_of(adasum).algorithm, "hierarchical_adasum");
+  EXPECT_EQ(test::run({{"/strategy", adasum}, {"/platform/topology", "theta"}, {"/platform/ranks", "8"}})
+                .points.front()
+                .algorithm,
+            "adasum");
+  EXPECT_THAT(test::error_of({{"/strategy", adasum}, {"/platform/ranks", "6"}}),
+              HasSubstr("a power of two of nodes for Adasum"));
+  EXPECT_THAT(test::error_of({{"/strategy", R"({"kind": "horovod", "op": "adasum", "version": "0.18.0"})"}}),
+              HasSubstr("Horovod 0.19.0 or later for Adasum"));
+}
+
+TEST(Strategy, HorovodTunesItselfBeforeItIsMeasured) {
+  const std::string autotune =
+      R"({"kind": "horovod", "settings": {"HOROVOD_AUTOTUNE": "1", "HOROVOD_AUTOTUNE_STEPS_PER_SAMPLE": "2",
+          "HOROVOD_AUTOTUNE_BAYES_OPT_MAX_SAMPLES": "8"}})";
+  const TrainingPoint tuned = point_of(autotune);
+  ASSERT_TRUE(tuned.tuning);
+  EXPECT_TRUE(tuned.tuning->is_over);
+  EXPECT_EQ(tuned.tuning->samples.size(), 2U * 9);  // without the response cache, and with it
+  EXPECT_GE(tuned.tuning->steps, (3 + 18) * 10);
+  for (const TuningSample& sample : tuned.tuning->samples) EXPECT_LE(sample.score, tuned.tuning->best.score);
+  EXPECT_FALSE(point_of(R"({"kind": "horovod"})").tuning);
+  EXPECT_EQ(point_of(autotune).iteration, tuned.iteration);
+}
+
+TEST(Strategy, SeveralStreamsAreRefusedWhereTheyHaveNoMeaning) {
+  const std::string ddp = R"({"kind": "ddp", "streams": 2})";
+  EXPECT_EQ(point_of(ddp).strategy_options, "2 streams");
+  EXPECT_THAT(test::error_of({{"/strategy", R"({"kind": "ddp", "streams": 2, "compression": "power_sgd"})"}}),
+              HasSubstr("one stream with power_sgd"));
+  EXPECT_THAT(test::error_of({{"/strategy", ddp}, {"/effects", R"({"communication_compute_share": "5 %"})"}}),
+              HasSubstr("one stream with a share of compute for communication, got 2"));
+  EXPECT_THAT(test::error_of({{"/strategy", ddp}, {"/collectives", R"({"allreduce": "nccl-2.7"})"}}),
+              HasSubstr("one stream where a library picks algorithms"));
+}
+
 TEST(Strategy, RefusesWhatItDoesNotKnow) {
   const auto error = [](const std::string& strategy) { return test::error_of({{"/strategy", strategy}}); };
   EXPECT_THAT(error(R"({"kind": "dpp"})"), HasSubstr("did you mean \"ddp\"?"));

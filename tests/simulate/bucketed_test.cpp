@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "collective/algorithms/ring.hpp"
+#include "simulate/platform_kit.hpp"
 #include "simulate/strategy_kit.hpp"
 
 namespace farandole {
@@ -55,6 +57,32 @@ TEST(Ddp, AccumulationCommunicatesInTheLastPassOnly) {
   StrategyBench bench(accumulated(three_gradients(), 3), 2, R"({"kind": "ddp", "accumulation": 3})");
   EXPECT_EQ(bench.choice.accumulation, 3);
   EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 90 + 9, 1e-9);
+}
+
+TEST(Ddp, WithoutOverlapBucketsWaitForTheEndOfTheBackwardPass) {
+  StrategyBench bench(without_overlap(three_gradients()), 2,
+                      R"({"kind": "ddp", "first_bucket": "0 B", "bucket_cap": "0 B", "overlap": false})");
+  EXPECT_FALSE(bench.choice.overlap);
+  const Iteration iteration = bench.simulation.run_iteration();
+  EXPECT_NEAR(iteration.duration.si(), 30 + 2 + 3 + 4, 1e-9);
+  EXPECT_NEAR(iteration.exposed_communication.si(), 9, 1e-9);
+}
+
+TEST(Ddp, LookingForUnusedParametersAddsAnAllreduceOfANumberForEach) {
+  // 4 bytes for each of three tensors, after the last bucket.
+  StrategyBench bench(three_gradients(), 2, R"({"kind": "ddp", "find_unused_parameters": true})");
+  EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 30 + 9 + 12, 1e-9);
+  EXPECT_THAT(bench.clock.sizes, ElementsAre(9_B, 12_B));
+}
+
+TEST(Ddp, AStaticGraphIsKnownAfterItsFirstIterationWhichSendsAllAtItsEnd) {
+  // First all of 2 + 3 + 4 bytes after 30 s; then 10 to 12, 20 to 23, 30 to 34.
+  StrategyBench bench(three_gradients(), 2,
+                      R"({"kind": "ddp", "first_bucket": "0 B", "bucket_cap": "0 B", "static_graph": true,
+                          "find_unused_parameters": true})");
+  EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 39, 1e-9);
+  EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 34, 1e-9);
+  EXPECT_THAT(bench.clock.sizes, ElementsAre(2_B, 3_B, 4_B, 2_B, 3_B, 4_B));
 }
 
 TEST(Ddp, OneRankDoesNotCommunicate) {
@@ -132,6 +160,55 @@ TEST(Compression, OfABucketTravelsByTheCollectiveItNeeds) {
   EXPECT_THAT(bytes(R"("int8")"), ElementsAre(40_B));
   EXPECT_THAT(bytes(R"("one_bit")"), ElementsAre(20_B));
   EXPECT_THAT(bytes(R"({"kind": "top_k", "keep": "25 %"})"), ElementsAre(64_B));  // 4 x 8 bytes x 2 ranks
+}
+
+/// Four ranks on a star of 1 GB/s without latency: a ring of M takes 1.5 M / B alone.
+struct StreamsBench {
+  StreamsBench(Fidelity fidelity, int streams, Job job_)
+      : job(std::move(job_)),
+        variability(4, 0, 0, 1),
+        document(Document::parse(R"({"kind": "ddp", "first_bucket": "0 B", "bucket_cap": "0 B"})", "strategy.json")),
+        choice(read_strategy(document.root(), {}, 4)),
+        strategy(choice.make({job, 4, 1, BytesPerSecond::infinity(), 0_s, "NCCL", 1, nullptr})),
+        shared(fidelity, {{Operation::allreduce, {ring_allreduce(4), test::star(4, 1_GBps, 0_s), test::in_order(4)}}},
+               streams, 0_s),
+        simulation(job, variability, *strategy, clock, 4, 0_s, nullptr) {
+    simulation.communicate_over(shared);
+  }
+
+  Job job;
+  Variability variability;
+  test::SecondPerByte clock;
+  Document document;
+  StrategyChoice choice;
+  std::unique_ptr<Strategy> strategy;
+  SharedStreams shared;
+  Simulation simulation;
+};
+
+TEST(Ddp, OnTwoStreamsBucketsShareTheNetwork) {
+  // c, 4 GB, is ready after 10 s and would take 6 s alone; b, 8 GB, after 12 s. From 12 s on they share: c has 4 s left
+  // and is done at 20 s, when b has 4 of its 12 s behind it. a, 2 GB, waits for a free stream from
+  // 13 to 20 s and shares with b: its 3 s take 6, to 26 s; b, with 8 s left at 20 s, goes on alone at 26 s with 5 left.
+  const Job job{{{"c", 4_GB, 10_s, 10_s}, {"b", 8_GB, 12_s, 12_s}, {"a", 2_GB, 13_s, 13_s}}, 13_s, 0_s};
+  for (const Fidelity fidelity : {Fidelity::analytic, Fidelity::flow, Fidelity::message}) {
+    StreamsBench bench(fidelity, 2, job);
+    for (int round = 0; round < 2; ++round) {
+      const Iteration iteration = bench.simulation.run_iteration();
+      EXPECT_NEAR(iteration.duration.si(), 31, 1e-6) << name(fidelity);
+      EXPECT_NEAR(iteration.exposed_communication.si(), 18, 1e-6) << name(fidelity);
+      EXPECT_EQ(iteration.collectives, 3);
+    }
+  }
+}
+
+TEST(Ddp, OnOneSharedStreamBucketsFollowOneAnotherAsEver) {
+  // 10 to 16, 16 to 28, 28 to 31 s: the links are as busy as with two streams.
+  const Job job{{{"c", 4_GB, 10_s, 10_s}, {"b", 8_GB, 12_s, 12_s}, {"a", 2_GB, 13_s, 13_s}}, 13_s, 0_s};
+  for (const Fidelity fidelity : {Fidelity::analytic, Fidelity::flow, Fidelity::message}) {
+    StreamsBench bench(fidelity, 1, job);
+    EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 31, 1e-6) << name(fidelity);
+  }
 }
 
 RC_GTEST_PROP(Ddp, LargerBucketsNeverMakeMoreMessages, ()) {

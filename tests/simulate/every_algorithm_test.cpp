@@ -47,6 +47,8 @@ TEST(EveryAlgorithm, TakesItsClosedFormOnAStar) {
       ClosedForm{allreduce, "direct", 2, 2.0 * 15 / 16},
       ClosedForm{allreduce, "reduce_broadcast", 8, 8},
       ClosedForm{allreduce, "plain_ring", 15, 15},
+      ClosedForm{allreduce, "adasum", 8, 2.0 * 15 / 16},
+      ClosedForm{allgather, "hierarchical", 15, 15.0 / 16},
       ClosedForm{reduce, "chain", 15, 15},
       ClosedForm{reduce_scatter, "recursive_halving", 4, 15.0 / 16},
       ClosedForm{allgather, "bruck", 4, 15.0 / 16},

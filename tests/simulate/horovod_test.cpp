@@ -121,6 +121,43 @@ TEST(Horovod, TheSlowestRankHoldsUpAll) {
   EXPECT_NEAR(simulation.run_iteration().duration.si(), 45 + 4, 1e-9);
 }
 
+TEST(Horovod, AGroupTravelsTogetherOnceItsLastTensorIsAnnounced) {
+  // Two groups of the parameters a, b, c as the model has them: {a, b} and {c}. c: 10 to 12; b waits for a: 30 to 37.
+  HorovodSettings grouped = settings(64_B, 0_s);
+  grouped.groups = 2;
+  Bench bench(three_gradients(), 2, grouped);
+  EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 30 + 7, 1e-9);
+  EXPECT_THAT(bench.clock.sizes, testing::ElementsAre(2_B, 7_B));
+}
+
+TEST(Horovod, GroupsOfOnePassFuseUnlessThatIsDisabled) {
+  // c alone and {b, a}, all announced at 10 s.
+  Job job{{{"c", 2_B, 10_s, 10_s}, {"b", 3_B, 10_s, 10_s}, {"a", 4_B, 10_s, 10_s}}, 10_s, 0_s};
+  HorovodSettings grouped = settings(64_B, 0_s);
+  grouped.groups = 2;
+  Bench together(job, 2, grouped);
+  together.simulation.run_iteration();
+  EXPECT_THAT(together.clock.sizes, testing::ElementsAre(9_B));
+  grouped.profile.fuses_groups = false;
+  Bench apart(job, 2, grouped);
+  apart.simulation.run_iteration();
+  EXPECT_THAT(apart.clock.sizes, testing::ElementsAre(2_B, 7_B));
+}
+
+TEST(Horovod, AdasumAddsItsProductsAndItsCombining) {
+  // 4 ranks: two rounds, of 1 and 2 messages; 5/2 and 5/4 of 8 bytes through memory of 10 bytes per second.
+  const AdasumSite site{4, 1, 7_s, 10_Bps};
+  const double expected = 3 * 7 + (20.0 + 10.0) / 10;
+  EXPECT_NEAR(adasum_time(site, 8_B).si(), expected, 1e-12);
+  EXPECT_EQ(adasum_time({1, 1, 7_s, 10_Bps}, 8_B), 0_s);
+  // Nodes of 2 sum up first: one round, over all 4 ranks, on half of the data.
+  EXPECT_NEAR(adasum_time({4, 2, 7_s, 10_Bps}, 8_B).si(), 2 * 7 + 10.0 / 10, 1e-12);
+  HorovodSettings combining = settings(64_B, 0_s);
+  combining.adasum = site;
+  Bench bench({{{"a", 8_B, 10_s, 10_s}}, 10_s, 0_s}, 4, combining);
+  EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 10 + 8 + expected, 1e-9);
+}
+
 TEST(Horovod, TheTimelineShowsHorovodsOwnActivities) {
   Job job{{{"b", 2_B, 1_s, 10_s}, {"a", 3_B, 1_s, 20_s}}, 20_s, 0_s};
   Timeline timeline(1000);

@@ -90,10 +90,43 @@ TEST_F(HorovodProfileTest, ANumberThatIsNoneIsRefused) {
 TEST_F(HorovodProfileTest, WhatIsNotSimulatedIsRefusedRatherThanIgnored) {
   HorovodProfile modern = profile("0.19.0");
   EXPECT_THAT(error_of([&] {
-                apply(modern, {{"HOROVOD_AUTOTUNE", "1"}});
+                apply(modern, {{"HOROVOD_TORUS_ALLREDUCE", "1"}});
               }),
-              HasSubstr("expected HOROVOD_AUTOTUNE off, got \"1\"; it is not simulated yet"));
-  EXPECT_EQ(error_of([&] { apply(modern, {{"HOROVOD_AUTOTUNE", "0"}}); }), "no error");
+              HasSubstr("expected HOROVOD_TORUS_ALLREDUCE off, got \"1\"; it is not simulated yet"));
+  EXPECT_EQ(error_of([&] { apply(modern, {{"HOROVOD_TORUS_ALLREDUCE", "0"}}); }), "no error");
+}
+
+TEST_F(HorovodProfileTest, TheAutotunerTakesItsDetailsAndLeavesWhatIsSet) {
+  HorovodProfile modern = profile("0.19.0");
+  apply(modern, {{"HOROVOD_AUTOTUNE", "1"},
+                 {"HOROVOD_AUTOTUNE_LOG", "/tmp/a.csv"},
+                 {"HOROVOD_AUTOTUNE_WARMUP_SAMPLES", "0"},
+                 {"HOROVOD_AUTOTUNE_STEPS_PER_SAMPLE", "5"},
+                 {"HOROVOD_AUTOTUNE_BAYES_OPT_MAX_SAMPLES", "7"},
+                 {"HOROVOD_AUTOTUNE_GAUSSIAN_PROCESS_NOISE", "0.2"},
+                 {"HOROVOD_CYCLE_TIME", "3"}});
+  ASSERT_TRUE(modern.autotune);
+  EXPECT_EQ(modern.autotune->log, "/tmp/a.csv");
+  EXPECT_EQ(modern.autotune->warmup_samples, 0);
+  EXPECT_EQ(modern.autotune->steps_per_sample, 5);
+  EXPECT_EQ(modern.autotune->max_samples, 7);
+  EXPECT_EQ(modern.autotune->noise, 0.2);
+  EXPECT_FALSE(modern.tunable.cycle_time);
+  EXPECT_TRUE(modern.tunable.fusion_threshold);
+}
+
+TEST_F(HorovodProfileTest, WithoutAnAutotunerItsVariablesAreNamedAndIgnored) {
+  HorovodProfile old = profile("0.15.2");
+  EXPECT_THAT(apply(old, {{"HOROVOD_AUTOTUNE", "1"}}).ignored,
+              ElementsAre("HOROVOD_AUTOTUNE (Horovod 0.15.2 has no autotuner)"));
+  EXPECT_FALSE(old.autotune);
+  HorovodProfile off = profile("0.19.0");
+  EXPECT_THAT(apply(off, {{"HOROVOD_AUTOTUNE", "0"}, {"HOROVOD_AUTOTUNE_LOG", "/tmp/a.csv"}}).ignored,
+              ElementsAre("HOROVOD_AUTOTUNE_LOG (HOROVOD_AUTOTUNE is off)"));
+  EXPECT_THAT(error_of([&] {
+                apply(off, {{"HOROVOD_AUTOTUNE_STEPS_PER_SAMPLE", "2.5"}});
+              }),
+              HasSubstr("HOROVOD_AUTOTUNE_STEPS_PER_SAMPLE, a whole number of at least 1, got \"2.5\""));
 }
 
 TEST_F(HorovodProfileTest, TheHierarchicalAllreduceRoundsItsBufferUpToAtomicUnitsOfEveryRankOfANode) {

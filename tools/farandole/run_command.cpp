@@ -13,6 +13,7 @@
 #include "report/chrome_trace.hpp"
 #include "report/comparison.hpp"
 #include "report/training_report.hpp"
+#include "report/tuning_report.hpp"
 #include "study/merge.hpp"
 
 namespace farandole {
@@ -62,6 +63,14 @@ void write_timeline(const RunPlan& plan, const StudyResult& result, const std::s
   std::cerr << "timeline of rank 0: " << file << " (" << last.model << ", " << last.ranks << " ranks, " << last.fidelity
             << "; " << result.timeline->spans().size() << " spans, " << result.timeline->dropped()
             << " events beyond the cap left out)\n";
+}
+
+/// Of the last point, if it tuned itself: one rank alone does not.
+void write_tuning_log(const StudyResult& result, const std::string& file, bool quiet) {
+  const TrainingPoint& last = result.points.rbegin()->second;
+  if (!last.tuning) return;
+  write_file(file, [&](std::ostream& out) { write_tuning_log(out, *last.tuning); });
+  if (!quiet) std::cerr << "autotuner's log: " << file << " (" << last.model << ", " << last.ranks << " ranks)\n";
 }
 
 /// "2/3"; see study/shard.hpp.
@@ -163,6 +172,7 @@ void run(const RunArguments& arguments) {
   std::filesystem::remove(journal_of(arguments, plan));
   const std::string timeline = arguments.timeline.empty() ? plan.timeline_file.value_or("") : arguments.timeline;
   if (result.timeline) write_timeline(plan, result, timeline, arguments.quiet);
+  if (plan.tuning_log && !result.points.empty()) write_tuning_log(result, *plan.tuning_log, arguments.quiet);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "collective/algorithms.hpp"
+#include "collective/algorithms/adasum.hpp"
 #include "collective/algorithms/binomial.hpp"
 #include "collective/algorithms/bruck.hpp"
 #include "collective/algorithms/chain.hpp"
@@ -40,6 +41,10 @@ std::vector<Algorithm> allreduces_and_reduce_scatters() {
       {allreduce, "reduce_broadcast", "a binomial reduce to one rank, then a broadcast", reduce_broadcast_allreduce},
       {allreduce, "plain_ring", "whole arrays passed on around a ring; every rank adds what comes by",
        plain_ring_allreduce},
+      {allreduce, "adasum", "halves at distance 1, 2, 4, ..., combined by Adasum, and back (Horovod on CPUs)",
+       adasum_allreduce},
+      {allreduce, "hierarchical_adasum", "sums within the node, Adasum between nodes (Horovod on GPUs)",
+       hierarchical_adasum_allreduce},
       {reduce_scatter, "ring", "once around one ring; bandwidth-optimal", ring_reduce_scatter},
       {reduce_scatter, "recursive_halving", "half of the rest at distance n/2, n/4, ...",
        recursive_halving_reduce_scatter},
@@ -57,6 +62,8 @@ std::vector<Algorithm> all_others() {
       {allgather, "direct", "everybody sends everybody its block at once", direct_allgather},
       {allgather, "neighbor_exchange", "two blocks to the neighbour on either side in turn",
        neighbor_exchange_allgather},
+      {allgather, "hierarchical", "between nodes among equal local ranks, then within the node",
+       hierarchical_allgather},
       {broadcast, "binomial", "the number of ranks that have it doubles each round", binomial_broadcast},
       {broadcast, "chain", "segment after segment from rank to rank", chain_broadcast},
       {broadcast, "scatter_allgather", "a binomial scatter, then a ring (van de Geijn)", scatter_allgather_broadcast},

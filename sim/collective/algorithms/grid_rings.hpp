@@ -12,4 +12,8 @@ namespace farandole {
 /// `width` must divide the number of ranks.
 Schedule grid_rings(const std::string& algorithm, const Shape& shape, int width);
 
+/// The rings along the lines alone, over rows of `columns` chunks: reduced, so that the rank in column x has row x
+/// summed up, or copied on from there.
+Phase line_phase(const Shape& shape, int width, int columns, Action action);
+
 }  // namespace farandole

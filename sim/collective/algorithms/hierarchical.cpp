@@ -51,7 +51,67 @@ Schedule through_leaders(const Shape& shape) {
   return schedule;
 }
 
+/// Every local rank passes its own blocks on to its like on the next node.
+Phase across_nodes(const Nodes& nodes) {
+  Phase phase{"allgather_across", {}, nodes.count() - 1};
+  phase.row_step = -1;
+  for (int rank = 0; rank < nodes.ranks; ++rank) {
+    phase.transfers.push_back({rank, wrap(rank + nodes.per_node, nodes.ranks), rank, Action::copy});
+  }
+  return phase;
+}
+
+/// In every node, around a ring of its ranks, what each brought from all nodes.
+Phase around_nodes(const Nodes& nodes) {
+  Phase phase{"allgather_in_node", {}, nodes.per_node - 1, -1};
+  for (int node = 0; node < nodes.count(); ++node) phase.bundle.push_back({node, 0});
+  for (int rank = 0; rank < nodes.ranks; ++rank) {
+    const int first = rank / nodes.per_node * nodes.per_node;
+    const int next = first + (rank - first + 1) % nodes.per_node;
+    phase.transfers.push_back({rank, next, rank - first, Action::copy});
+  }
+  return phase;
+}
+
+/// Leaders gather their nodes' blocks, pass them around a ring of leaders, and give all to their nodes.
+void gather_through_leaders(const Nodes& nodes, std::vector<Phase>& phases) {
+  Phase up{"gather_in_node", {}};
+  Phase down{"copy_in_node", {}};
+  for (int rank = 0; rank < nodes.ranks; ++rank) {
+    const int leader = rank / nodes.per_node * nodes.per_node;
+    if (rank == leader) continue;
+    up.transfers.push_back({rank, leader, rank, Action::copy});
+    down.transfers.push_back({leader, rank, 0, Action::copy, nodes.ranks});
+  }
+  if (!up.transfers.empty()) phases.push_back(up);
+  for (int round = 0; round + 1 < nodes.count(); ++round) {
+    Phase phase{"allgather_across", {}};
+    for (int node = 0; node < nodes.count(); ++node) {
+      const int leader = node * nodes.per_node;
+      const int block = wrap(node - round, nodes.count()) * nodes.per_node;
+      const int next = (node + 1) % nodes.count() * nodes.per_node;
+      const int count = std::min(nodes.per_node, nodes.ranks - block);
+      phase.transfers.push_back({leader, next, block, Action::copy, count});
+    }
+    phases.push_back(std::move(phase));
+  }
+  if (!down.transfers.empty()) phases.push_back(std::move(down));
+}
+
 }  // namespace
+
+Schedule hierarchical_allgather(const Shape& shape) {
+  const Nodes nodes{shape.ranks, std::clamp(shape.ranks_per_node, 1, shape.ranks)};
+  const bool even = nodes.ranks % nodes.per_node == 0;
+  Schedule schedule = blank(Operation::allgather, "hierarchical", shape, shape.ranks, even ? nodes.count() : 1);
+  if (!even) {
+    gather_through_leaders(nodes, schedule.phases);
+    return schedule;
+  }
+  if (nodes.count() > 1) schedule.phases.push_back(across_nodes(nodes));
+  if (nodes.per_node > 1) schedule.phases.push_back(around_nodes(nodes));
+  return schedule;
+}
 
 Schedule hierarchical_allreduce(const Shape& shape) {
   const int per_node = std::clamp(shape.ranks_per_node, 1, shape.ranks);

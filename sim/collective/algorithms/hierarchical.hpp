@@ -5,6 +5,11 @@
 // broadcast within each node (both binomial here). Source: NCCLHierarchicalAllreduce::Execute,
 // horovod/common/ops/nccl_operations.cc of github.com/horovod/horovod, which tells the two cases apart as
 // `is_homogeneous`.
+//
+// Hierarchical allgather, as HOROVOD_HIERARCHICAL_ALLGATHER does (MPIHierarchicalAllgather::Execute, mpi_operations.cc
+// there). Nodes of equal size: every local rank gathers the blocks of its like on all nodes, then those of its node;
+// Horovod's node has them in shared memory, here they go around a ring within the node. Otherwise leaders gather for
+// their nodes.
 #pragma once
 
 #include "collective/algorithms.hpp"
@@ -12,5 +17,6 @@
 namespace farandole {
 
 Schedule hierarchical_allreduce(const Shape& shape);
+Schedule hierarchical_allgather(const Shape& shape);
 
 }  // namespace farandole

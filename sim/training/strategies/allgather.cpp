@@ -17,7 +17,7 @@ namespace {
 
 struct Allgather {
   double density = 1;
-  bool overlap = true;
+  bool overlap = true;  // else all gradients travel in one piece, too
 };
 
 constexpr Bytes row_index = 8_B;

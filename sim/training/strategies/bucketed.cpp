@@ -37,18 +37,31 @@ void Bucketed::on_ready(Executor& executor, int gradient, const RankTimes& momen
   send_ready_buckets(executor);
 }
 
+bool Bucketed::is_ready(const Bucket& bucket) const {
+  if (plan_.first_at_the_end && iteration_ == 1) {
+    return std::ranges::all_of(ready_, [](const RankTimes& moments) { return moments.size() > 0; });
+  }
+  return std::ranges::all_of(bucket.gradients,
+                             [&](int gradient) { return ready_[static_cast<std::size_t>(gradient)].size() > 0; });
+}
+
 void Bucketed::send_ready_buckets(Executor& executor) {
-  const auto is_ready = [&](int gradient) { return ready_[static_cast<std::size_t>(gradient)].size() > 0; };
-  while (next_bucket_ < plan_.buckets.size() && std::ranges::all_of(plan_.buckets[next_bucket_].gradients, is_ready)) {
+  while (next_bucket_ < plan_.buckets.size() && is_ready(plan_.buckets[next_bucket_])) {
     const Bucket& bucket = plan_.buckets[next_bucket_];
     RankTimes earliest = ready_[static_cast<std::size_t>(bucket.gradients.front())];
     for (const int gradient : bucket.gradients) earliest = earliest.max(ready_[static_cast<std::size_t>(gradient)]);
-    for (const WirePiece& piece : bucket.pieces) {
-      const int work = executor.enqueue({piece.size, piece.before, piece.after, earliest, piece.operation});
-      flights_.push_back({work, next_bucket_, piece.operation, Seconds(earliest[0])});
+    if (plan_.first_at_the_end && iteration_ == 1) earliest = earliest.max(ready_.back());
+    for (const WirePiece& piece : bucket.pieces) send(executor, piece, earliest);
+    const bool last = ++next_bucket_ == plan_.buckets.size();
+    if (last && plan_.used_map > Bytes(0)) {
+      send(executor, {Operation::allreduce, plan_.used_map, Seconds(0), Seconds(0)}, earliest);
     }
-    ++next_bucket_;
   }
+}
+
+void Bucketed::send(Executor& executor, const WirePiece& piece, const RankTimes& earliest) {
+  const int work = executor.enqueue({piece.size, piece.before, piece.after, earliest, piece.operation});
+  flights_.push_back({work, next_bucket_, piece.operation, Seconds(earliest[0])});
 }
 
 void Bucketed::on_communicated(Executor& executor, int work, const CommunicationTimes& times) {
@@ -70,7 +83,8 @@ std::optional<RankTimes> Bucketed::synchronised() const {
 void Bucketed::record(const Flight& flight, const CommunicationTimes& times) const {
   if (site_.timeline == nullptr) return;
   const bool is_bucket = flight.bucket < plan_.buckets.size();
-  const std::string lane = is_bucket ? fmt::format("bucket {}", flight.bucket) : "buffers";
+  const std::string other = flight.operation == Operation::broadcast ? "buffers" : "used parameters";
+  const std::string lane = is_bucket ? fmt::format("bucket {}", flight.bucket) : other;
   const auto span = [&](const std::string& what, Seconds from, Seconds to) {
     if (to > from) site_.timeline->span(lane, what, from, to);
   };

@@ -17,9 +17,11 @@ struct Bucket {
 };
 
 struct BucketPlan {
-  std::vector<Bucket> buckets;  // in the order in which they go
-  Bytes broadcast;              // from rank 0 before the forward pass, which waits for it; 0: nothing
-  int period = 1;               // buckets travel in every period-th iteration only
+  std::vector<Bucket> buckets;    // in the order in which they go
+  Bytes broadcast;                // from rank 0 before the forward pass, which waits for it; 0: nothing
+  Bytes used_map;                 // an allreduce after the last bucket; 0: none
+  bool first_at_the_end = false;  // in the first iteration buckets wait for the end of the backward pass
+  int period = 1;                 // buckets travel in every period-th iteration only
 };
 
 /// A bucket of a job: `copy` is what copying a byte in, and a byte out, moves through memory.
@@ -46,7 +48,9 @@ class Bucketed final : public Strategy {
   };
 
   [[nodiscard]] bool travels() const { return site_.ranks > 1 && iteration_ % plan_.period == 0; }
+  [[nodiscard]] bool is_ready(const Bucket& bucket) const;
   void send_ready_buckets(Executor& executor);
+  void send(Executor& executor, const WirePiece& piece, const RankTimes& earliest);
   void record(const Flight& flight, const CommunicationTimes& times) const;
 
   StrategySite site_;

@@ -41,6 +41,11 @@ int read_accumulation(Section& section) {
   return passes ? read_at_least(*passes, 1) : 1;
 }
 
+void read_overlap(Section& section, StrategyChoice& choice) {
+  choice.overlap = section.optional("overlap", choice.overlap);
+  if (!choice.overlap) choice.settings["overlap"] = "false";
+}
+
 std::string activity(const std::string& library, Operation operation) {
   std::string text = library + "_" + name(operation);
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });

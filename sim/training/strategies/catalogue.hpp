@@ -41,10 +41,13 @@ struct StrategyChoice {
   Settings settings;  // effective ones, printed with the result as "KIND.NAME"
   CompressionSettings compression;
   int accumulation = 1;                         // passes whose gradients add up before they travel
+  bool overlap = true;                          // gradients may travel while others are computed
   Bytes buffers{};                              // set aside on the device; infinity: as much as all gradients
+  int streams = 1;                              // collectives that may be under way at the same time
   int period = 1;                               // iterations after which what happens repeats
   std::map<Operation, std::string> algorithms;  // that it picks where the scenario leaves them open
   std::optional<std::string> timeline_file;     // HOROVOD_TIMELINE
+  std::optional<std::string> tuning_log;        // HOROVOD_AUTOTUNE_LOG
   std::vector<std::string> ignored;             // what was pasted and has no meaning here
   std::function<std::unique_ptr<Strategy>(const StrategySite&)> make;  // with servers: of one rank without them
   std::optional<ServerPlan> servers;  // where there are any, simulate/servers carries the strategy out
@@ -73,6 +76,9 @@ CompressionSettings read_compression(Section& section);
 
 /// "accumulation": how many passes add up.
 int read_accumulation(Section& section);
+
+/// "overlap": whether gradients may travel while others are computed; said in the settings where they may not.
+void read_overlap(Section& section, StrategyChoice& choice);
 
 /// What a timeline calls a collective: "NCCL_ALLREDUCE".
 std::string activity(const std::string& library, Operation operation);

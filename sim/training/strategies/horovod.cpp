@@ -18,36 +18,80 @@ Seconds negotiation_time(const ControlPlane& control, int ranks, int uncached, b
   return bits + control.latency * (4 * depth) + control.per_message * (static_cast<double>(ranks) * uncached);
 }
 
+namespace {
+
+/// Horovod's split_list over the parameters as the model has them: parts that differ by one tensor at most, longer ones
+/// first. Gradients come in the opposite order.
+std::vector<int> split_into_groups(int gradients, int groups) {
+  std::vector<int> group_of(static_cast<std::size_t>(gradients));
+  const int longer = gradients % groups;
+  int next = 0;
+  for (int group = 0; group < groups; ++group) {
+    const int size = gradients / groups + (group < longer ? 1 : 0);
+    for (int i = 0; i < size; ++i) group_of[static_cast<std::size_t>(gradients - 1 - next++)] = group;
+  }
+  return group_of;
+}
+
+TuningSample as_set(const HorovodProfile& profile) {
+  return {profile.hierarchical_allreduce, profile.hierarchical_allgather, profile.cache_capacity > 0, profile.cycle,
+          profile.fusion_threshold};
+}
+
+}  // namespace
+
 Horovod::Horovod(const Job& job, int ranks, HorovodSettings settings, Timeline* timeline)
     : job_(job),
       ranks_(ranks),
       settings_(std::move(settings)),
       timeline_(timeline),
+      in_use_(as_set(settings_.profile)),
       thread_moment_(all_at(ranks, Seconds(0))),
       cached_(job.gradients.size(), false),
-      synchronised_(all_at(ranks, Seconds(0))) {}
+      synchronised_(all_at(ranks, Seconds(0))) {
+  if (settings_.groups > 0) {
+    group_of_ = split_into_groups(static_cast<int>(std::ssize(job.gradients)), settings_.groups);
+    group_size_.assign(static_cast<std::size_t>(settings_.groups), 0);
+    for (const int group : group_of_) ++group_size_[static_cast<std::size_t>(group)];
+  }
+  if (settings_.tunable && ranks > 1 && !job.gradients.empty()) {
+    tuner_.emplace(*settings_.profile.autotune, *settings_.tunable, in_use_, settings_.seed);
+    in_use_ = tuner_->values();
+  }
+}
 
 void Horovod::begin(Executor& executor, const RankTimes& moments) {
   const std::size_t gradients = job_.gradients.size();
   remaining_ = ranks_ > 1 ? static_cast<int>(gradients) : 0;
   ready_.assign(gradients, {});
   first_announced_.assign(gradients, 0);
+  incomplete_.assign(group_size_.size(), {});
   executor.compute_from(moments);
 }
 
 void Horovod::on_announced(Executor& executor, int gradient, const RankTimes& moments) {
   if (ranks_ == 1) return;
-  first_announced_[static_cast<std::size_t>(gradient)] = moments.minCoeff();
-  announced_.push_back(gradient);
-  record_announced(gradient, moments);
+  if (group_of_.empty()) return announce(executor, {gradient}, moments);
+  const auto group = static_cast<std::size_t>(group_of_[static_cast<std::size_t>(gradient)]);
+  incomplete_[group].push_back(gradient);
+  if (std::ssize(incomplete_[group]) < group_size_[group]) return;
+  announce(executor, std::exchange(incomplete_[group], {}), moments);
+}
+
+void Horovod::announce(Executor& executor, std::vector<int> gradients, const RankTimes& moments) {
+  for (const int gradient : gradients) {
+    first_announced_[static_cast<std::size_t>(gradient)] = moments.minCoeff();
+    announced_.push_back(gradient);
+    record_announced(gradient, moments);
+  }
   if (thread_ == Thread::sleeping && !awaiting_timer_) sleep_until_next_pass(executor);
 }
 
 void Horovod::sleep_until_next_pass(Executor& executor) {
   if (next_pass_ < executor.now()) {  // idle passes went by
-    const Seconds idle = negotiation_time(settings_.control, ranks_, 0, settings_.profile.cache_capacity > 0);
-    const Seconds beat =
-        settings_.profile.sleeps_after_pass ? settings_.profile.cycle + idle : std::max(settings_.profile.cycle, idle);
+    const Seconds idle = negotiation_time(settings_.control, ranks_, 0, has_cache());
+    const Seconds cycle = in_use_.cycle_time;
+    const Seconds beat = settings_.profile.sleeps_after_pass ? cycle + idle : std::max(cycle, idle);
     next_pass_ = executor.now() + beat * uniform_deviate(mix(settings_.seed) ^ drawn_++);
   }
   awaiting_timer_ = true;
@@ -69,11 +113,11 @@ void Horovod::start_pass(Executor& executor) {
   thread_ = Thread::negotiating;
   if (timeline_ != nullptr) timeline_->instant("", "CYCLE_START", pass_start_);
   awaiting_timer_ = true;
-  executor.wake_at(pass_start_ + negotiation_time(settings_.control, ranks_, uncached(negotiated_),
-                                                  settings_.profile.cache_capacity > 0));
+  executor.wake_at(pass_start_ + negotiation_time(settings_.control, ranks_, uncached(negotiated_), has_cache()));
 }
 
 int Horovod::uncached(const std::vector<int>& gradients) const {
+  if (!has_cache()) return static_cast<int>(std::ssize(gradients));
   return static_cast<int>(
       std::ranges::count_if(gradients, [&](int gradient) { return !cached_[static_cast<std::size_t>(gradient)]; }));
 }
@@ -93,7 +137,7 @@ void Horovod::receive_responses(Executor& executor) {
   }
   to_perform_.clear();
   performed_ = 0;
-  for (const auto& group : fuse(sizes, settings_.profile.fusion_threshold, settings_.profile.fuses_past_misfits)) {
+  for (const auto& group : fused(sizes)) {
     Response response;
     for (const int member : group) {
       response.gradients.push_back(negotiated_[static_cast<std::size_t>(member)]);
@@ -104,6 +148,36 @@ void Horovod::receive_responses(Executor& executor) {
   thread_ = Thread::performing;
   thread_moment_ = all_at(ranks_, executor.now());
   perform(executor);
+}
+
+/// Of what was negotiated, whose sizes these are: groups of it. HOROVOD_DISABLE_GROUP_FUSION keeps Horovod's own groups
+/// apart.
+std::vector<std::vector<int>> Horovod::fused(const std::vector<Bytes>& sizes) const {
+  HorovodProfile profile = settings_.profile;
+  profile.fusion_threshold = in_use_.fusion_threshold;
+  profile.hierarchical_allreduce = in_use_.hierarchical_allreduce;
+  const Bytes buffer = fusion_buffer(profile, settings_.ranks_per_node);
+  if (group_of_.empty() || profile.fuses_groups) return fuse(sizes, buffer, profile.fuses_past_misfits);
+  std::vector<std::vector<int>> all;
+  for (std::size_t begin = 0, end = 0; begin < negotiated_.size(); begin = end) {
+    const auto group = [&](std::size_t i) { return group_of_[static_cast<std::size_t>(negotiated_[i])]; };
+    while (end < negotiated_.size() && group(end) == group(begin)) ++end;
+    const std::vector<Bytes> own(sizes.begin() + static_cast<std::ptrdiff_t>(begin),
+                                 sizes.begin() + static_cast<std::ptrdiff_t>(end));
+    for (std::vector<int>& part : fuse(own, buffer, profile.fuses_past_misfits)) {
+      for (int& member : part) member += static_cast<int>(begin);
+      all.push_back(std::move(part));
+    }
+  }
+  return all;
+}
+
+void Horovod::tune() {
+  if (!tuner_) return;
+  Bytes bytes;
+  for (const Response& response : to_perform_) bytes += response.size;
+  tuner_->observe(negotiated_, bytes, Seconds(thread_moment_[0]));
+  in_use_ = tuner_->values();
 }
 
 bool Horovod::data_ready(const Response& response) const {
@@ -123,10 +197,11 @@ void Horovod::perform(Executor& executor) {
     enqueue(executor, response);
   }
   if (performed_ < to_perform_.size()) return;
+  tune();
   thread_ = Thread::sleeping;
   const Seconds free = latest(thread_moment_);
-  next_pass_ = settings_.profile.sleeps_after_pass ? free + settings_.profile.cycle
-                                                   : std::max(free, pass_start_ + settings_.profile.cycle);
+  const Seconds cycle = in_use_.cycle_time;
+  next_pass_ = settings_.profile.sleeps_after_pass ? free + cycle : std::max(free, pass_start_ + cycle);
   if (!announced_.empty()) sleep_until_next_pass(executor);
 }
 
@@ -136,9 +211,13 @@ void Horovod::enqueue(Executor& executor, const Response& response) {
   const Seconds copy = response.gradients.size() > 1 ? 2.0 * response.size / settings_.memory_bandwidth : Seconds(0);
   pieces.front().before += copy;
   pieces.back().after += copy;
+  if (settings_.adasum) pieces.back().after += adasum_time(*settings_.adasum, response.size);
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const WirePiece& piece = pieces[i];
-    const int work = executor.enqueue({piece.size, piece.before, piece.after, thread_moment_, piece.operation});
+    const bool hierarchical =
+        piece.operation == Operation::allgather ? in_use_.hierarchical_allgather : in_use_.hierarchical_allreduce;
+    const int work = executor.enqueue(
+        {piece.size, piece.before, piece.after, thread_moment_, piece.operation, tuner_ && hierarchical});
     in_flight_.push_back({work, piece.operation, i + 1 == pieces.size(), response});
   }
 }

@@ -9,6 +9,8 @@
 //   3. it sleeps: a whole cycle, or what is left of it, depending on the version. Passes with nothing to negotiate are
 //      not simulated: each starts when the last of n threads wakes, some tens of microseconds late, so that after a few
 //      of them where the next one falls is anybody's guess. It is drawn (seeded) evenly over the cycle.
+// Tensors of a group (num_groups of DistributedOptimizer) are announced together, when the last of them is, and travel
+// in the same pass. With the autotuner threshold, cycle and switches change while training goes on (training/autotune).
 // Negotiation keeps the ranks' threads in step: a pass starts when the slowest rank's thread is there.
 // With one rank Horovod's optimizer does not communicate at all.
 #pragma once
@@ -16,6 +18,8 @@
 #include <vector>
 
 #include "timeline/timeline.hpp"
+#include "training/adasum.hpp"
+#include "training/autotune/autotuner.hpp"
 #include "training/compression.hpp"
 #include "training/job.hpp"
 #include "training/strategies/horovod_profile.hpp"
@@ -36,12 +40,16 @@ struct ControlPlane {
 Seconds negotiation_time(const ControlPlane& control, int ranks, int uncached, bool has_cache);
 
 struct HorovodSettings {
-  HorovodProfile profile;
+  HorovodProfile profile;  // its threshold as it was set
   ControlPlane control;
   BytesPerSecond memory_bandwidth;  // of the device: a fused byte is read and written once on its way in and out
   std::uint64_t seed = 1;
   std::string library = "NCCL";  // that carries collectives out
   CompressionSettings compression;
+  int groups = 0;          // that the gradients are split into; 0: every tensor is on its own
+  int ranks_per_node = 1;  // hierarchical collectives round the buffer up to suit them
+  std::optional<AdasumSite> adasum{};
+  std::optional<Tunable> tunable{};  // by the autotuner, where that is on
 };
 
 class Horovod final : public Strategy {
@@ -55,6 +63,7 @@ class Horovod final : public Strategy {
   void on_timer(Executor& executor) override;
   void on_communicated(Executor& executor, int work, const CommunicationTimes& times) override;
   [[nodiscard]] std::optional<RankTimes> synchronised() const override;
+  [[nodiscard]] const Tuning* tuning() const override { return tuner_ ? &tuner_->tuning() : nullptr; }
 
  private:
   enum class Thread : std::uint8_t { sleeping, negotiating, performing };
@@ -71,12 +80,16 @@ class Horovod final : public Strategy {
     Response response;
   };
 
+  void announce(Executor& executor, std::vector<int> gradients, const RankTimes& moments);
+  [[nodiscard]] std::vector<std::vector<int>> fused(const std::vector<Bytes>& sizes) const;
+  void tune();
   void sleep_until_next_pass(Executor& executor);
   void start_pass(Executor& executor);
   void receive_responses(Executor& executor);
   void perform(Executor& executor);
   [[nodiscard]] bool data_ready(const Response& response) const;
   void enqueue(Executor& executor, const Response& response);
+  [[nodiscard]] bool has_cache() const { return in_use_.cache_enabled && settings_.profile.cache_capacity > 0; }
   [[nodiscard]] int uncached(const std::vector<int>& gradients) const;
   void record_announced(int gradient, const RankTimes& moments) const;
   void record_wait(const Response& response, double reached) const;
@@ -86,6 +99,12 @@ class Horovod final : public Strategy {
   int ranks_;
   HorovodSettings settings_;
   Timeline* timeline_;
+
+  std::optional<Autotuner> tuner_;
+  TuningSample in_use_;
+  std::vector<int> group_of_;                 // each gradient's; empty without groups
+  std::vector<std::vector<int>> incomplete_;  // members of each group that are announced, until all are
+  std::vector<int> group_size_;
 
   Thread thread_ = Thread::sleeping;
   bool awaiting_timer_ = false;

@@ -63,12 +63,14 @@ struct Context {
 
 void fusion_threshold(Context c) {
   c.profile.fusion_threshold = Bytes(number(c.name, c.text, "a bare number of bytes", c.where));
+  c.profile.tunable.fusion_threshold = false;
 }
 
 void cycle_time(Context c) {
   const double milliseconds = number(c.name, c.text, "a bare number of milliseconds", c.where);
   if (c.profile.cycle_time_adjustable) {
     c.profile.cycle = Seconds(milliseconds * 1e-3);
+    c.profile.tunable.cycle_time = false;
   } else {
     c.result.ignored.push_back(fmt::format("{} (Horovod {} always waits 5 ms)", c.name, c.profile.version));
   }
@@ -78,13 +80,63 @@ void cache_capacity(Context c) {
   const double capacity = number(c.name, c.text, "a number of tensors", c.where);
   if (c.profile.cache_capacity > 0) {
     c.profile.cache_capacity = static_cast<int>(capacity);
+    c.profile.tunable.cache_enabled = false;
   } else {
     c.result.ignored.push_back(fmt::format("{} (Horovod {} has no response cache)", c.name, c.profile.version));
   }
 }
 
+bool on(const Context& c) {
+  return number(c.name, c.text, "0 or 1", c.where) != 0;
+}
+
 void hierarchical_allreduce(Context c) {
-  c.profile.hierarchical_allreduce = number(c.name, c.text, "0 or 1", c.where) != 0;
+  c.profile.hierarchical_allreduce = on(c);
+  c.profile.tunable.hierarchical_allreduce = false;
+}
+
+void hierarchical_allgather(Context c) {
+  c.profile.hierarchical_allgather = on(c);
+  c.profile.tunable.hierarchical_allgather = false;
+}
+
+void disable_group_fusion(Context c) {
+  c.profile.fuses_groups = !on(c);
+}
+
+/// Since 0.16.0; older ones never look at it.
+void autotune(Context c) {
+  if (!on(c)) return;
+  if (is_at_least(c.profile.version, "0.16.0")) {
+    c.profile.autotune = AutotuneSettings{};
+  } else {
+    c.result.ignored.push_back(fmt::format("{} (Horovod {} has no autotuner)", c.name, c.profile.version));
+  }
+}
+
+/// A detail of the autotuner, which means nothing without it.
+AutotuneSettings* tuner_of(Context c) {
+  if (!c.profile.autotune) c.result.ignored.push_back(fmt::format("{} (HOROVOD_AUTOTUNE is off)", c.name));
+  return c.profile.autotune ? &*c.profile.autotune : nullptr;
+}
+
+template <int AutotuneSettings::*Member, int Least>
+void autotune_count(Context c) {
+  const double value = number(c.name, c.text, "a whole number", c.where);
+  if (value != std::floor(value) || value < Least || value > 1e6) {
+    c.where.fail(fmt::format("{}, a whole number of at least {}", c.name, Least), quoted(c.text));
+  }
+  if (AutotuneSettings* tuner = tuner_of(c)) tuner->*Member = static_cast<int>(value);
+}
+
+void autotune_noise(Context c) {
+  const double noise = number(c.name, c.text, "a number", c.where);
+  if (noise == 0) c.where.fail(fmt::format("{} above 0", c.name), quoted(c.text));
+  if (AutotuneSettings* tuner = tuner_of(c)) tuner->noise = noise;
+}
+
+void autotune_log(Context c) {
+  if (AutotuneSettings* tuner = tuner_of(c)) tuner->log = c.text;
 }
 
 void timeline(Context c) {
@@ -124,12 +176,32 @@ constexpr std::array variables{
     Variable{"HOROVOD_CPU_OPERATIONS", no_meaning},
     Variable{"HOROVOD_NUM_NCCL_STREAMS", no_meaning},
     Variable{"HOROVOD_GLOO_TIMEOUT_SECONDS", no_meaning},
-    Variable{"HOROVOD_AUTOTUNE", must_be_off},
+    Variable{"HOROVOD_GLOO_IFACE", no_meaning},
+    Variable{"HOROVOD_CCL_CACHE", no_meaning},
+    Variable{"HOROVOD_DISABLE_NVTX_RANGES", no_meaning},
+    Variable{"HOROVOD_DYNAMIC_PROCESS_SETS", no_meaning},
+    Variable{"HOROVOD_ADASUM_MPI_CHUNK_SIZE", no_meaning},
+    Variable{"HOROVOD_BATCH_D2D_MEMCOPIES", no_meaning},
+    Variable{"HOROVOD_ENABLE_ASYNC_COMPLETION", no_meaning},
+    Variable{"HOROVOD_ENABLE_XLA_OPS", must_be_off},
+    Variable{"HOROVOD_TORUS_ALLREDUCE", must_be_off},
+    Variable{"HOROVOD_DISABLE_GROUP_FUSION", disable_group_fusion},
     Variable{"HOROVOD_HIERARCHICAL_ALLREDUCE", hierarchical_allreduce},
-    Variable{"HOROVOD_HIERARCHICAL_ALLGATHER", must_be_off},
+    Variable{"HOROVOD_HIERARCHICAL_ALLGATHER", hierarchical_allgather},
+    // In the order of their names: HOROVOD_AUTOTUNE itself comes before its details.
+    Variable{"HOROVOD_AUTOTUNE", autotune},
+    Variable{"HOROVOD_AUTOTUNE_BAYES_OPT_MAX_SAMPLES", autotune_count<&AutotuneSettings::max_samples, 1>},
+    Variable{"HOROVOD_AUTOTUNE_GAUSSIAN_PROCESS_NOISE", autotune_noise},
+    Variable{"HOROVOD_AUTOTUNE_LOG", autotune_log},
+    Variable{"HOROVOD_AUTOTUNE_STEPS_PER_SAMPLE", autotune_count<&AutotuneSettings::steps_per_sample, 1>},
+    Variable{"HOROVOD_AUTOTUNE_WARMUP_SAMPLES", autotune_count<&AutotuneSettings::warmup_samples, 0>},
 };
 
 }  // namespace
+
+bool is_at_least(const std::string& version, const std::string& least) {
+  return parse_version(version) >= parse_version(least);
+}
 
 HorovodProfile horovod_profile(const std::string& version, const Value& where) {
   const auto wanted = parse_version(version);

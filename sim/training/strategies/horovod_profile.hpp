@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "config/document.hpp"
+#include "training/autotune/autotuner.hpp"
 #include "units/quantity.hpp"
 
 namespace farandole {
@@ -23,6 +24,10 @@ struct HorovodProfile {
   bool fuses_past_misfits;              // a tensor that does not fit is passed over and later ones are tried
   int cache_capacity;                   // responses remembered, 0: no response cache
   bool hierarchical_allreduce = false;  // HOROVOD_HIERARCHICAL_ALLREDUCE
+  bool hierarchical_allgather = false;  // HOROVOD_HIERARCHICAL_ALLGATHER
+  bool fuses_groups = true;             // not with HOROVOD_DISABLE_GROUP_FUSION
+  std::optional<AutotuneSettings> autotune{};     // HOROVOD_AUTOTUNE
+  Tunable tunable{true, true, true, true, true};  // by it: what nobody has set
 };
 
 /// The fusion buffer that the threshold becomes. For the hierarchical allreduce Horovod rounds it up so that every rank
@@ -32,6 +37,9 @@ Bytes fusion_buffer(const HorovodProfile& profile, int ranks_per_node);
 
 /// The defaults of a version such as "0.13.8". `where` fails for text that is no version or one before 0.9.0.
 HorovodProfile horovod_profile(const std::string& version, const Value& where);
+
+/// Whether the version is that one or later; both are versions.
+bool is_at_least(const std::string& version, const std::string& least);
 
 /// What pasted HOROVOD_* settings ask for beyond the profile, and which of them have no meaning here.
 struct HorovodEnvironment {

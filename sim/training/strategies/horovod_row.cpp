@@ -37,9 +37,49 @@ HorovodProfile read_profile(const StrategyInput& input, StrategyChoice& choice) 
       horovod_profile(version ? read<std::string>(*version) : default_version, version.value_or(section.value()));
   if (const auto settings = section.maybe("settings")) paste(pasted(*settings), *settings, profile, choice);
   paste(input.environment, section.value(), profile, choice);
-  profile.fusion_threshold = section.optional("fusion_threshold", profile.fusion_threshold);
-  profile.cycle = section.optional("cycle_time", profile.cycle);
+  if (const auto threshold = section.maybe_read<Bytes>("fusion_threshold")) {
+    profile.fusion_threshold = *threshold;
+    profile.tunable.fusion_threshold = false;
+  }
+  if (const auto cycle = section.maybe_read<Seconds>("cycle_time")) {
+    profile.cycle = *cycle;
+    profile.tunable.cycle_time = false;
+  }
   return profile;
+}
+
+/// What the autotuner can change to any effect.
+Tunable tunable_of(const HorovodProfile& profile, const StrategySite& site, const CompressionSettings& compression) {
+  Tunable tunable = profile.tunable;
+  const bool has_levels = site.ranks_per_node > 1 && site.ranks > site.ranks_per_node;
+  const bool gathers = uses_allgather(compression.kind);
+  // Horovod has no hierarchical allreduce without NCCL.
+  tunable.hierarchical_allreduce = tunable.hierarchical_allreduce && has_levels && site.library == "NCCL" && !gathers;
+  tunable.hierarchical_allgather = tunable.hierarchical_allgather && has_levels && gathers;
+  tunable.cache_enabled = tunable.cache_enabled && profile.cache_capacity > 0;
+  return tunable;
+}
+
+/// Gradients combined by Adasum instead of averaged.
+bool read_adasum(Section& section, const HorovodProfile& profile, CompressionSettings compression) {
+  const auto op = section.maybe("op");
+  if (!op) return false;
+  const auto text = read<std::string>(*op);
+  if (text != "average" && text != "adasum") op->fail_unknown("what is made of gradients", {"average", "adasum"});
+  if (text == "average") return false;
+  if (!is_at_least(profile.version, "0.19.0")) op->fail("Horovod 0.19.0 or later for Adasum", profile.version);
+  if (profile.hierarchical_allreduce) op->fail("Adasum, or HOROVOD_HIERARCHICAL_ALLREDUCE; it has levels of its own");
+  if (compression.kind != Compression::none && compression.kind != Compression::fp16) {
+    op->fail("Adasum of whole or of fp16 gradients", describe(compression));
+  }
+  return true;
+}
+
+/// On GPUs gradients are summed up within a node first; ranks_per_node is as it should be there.
+std::optional<AdasumSite> adasum_site(bool adasum, const StrategySite& site) {
+  if (!adasum) return std::nullopt;
+  const bool sums_first = site.library == "NCCL" && site.ranks % site.ranks_per_node == 0;
+  return AdasumSite{site.ranks, sums_first ? site.ranks_per_node : 1, site.control_latency, site.memory_bandwidth};
 }
 
 Settings effective(const HorovodProfile& profile, Seconds coordinator_per_message) {
@@ -49,6 +89,11 @@ Settings effective(const HorovodProfile& profile, Seconds coordinator_per_messag
                     {"cache_capacity", fmt::format("{}", profile.cache_capacity)},
                     {"coordinator_per_message", format(coordinator_per_message)}};
   if (profile.hierarchical_allreduce) settings["hierarchical_allreduce"] = "true";
+  if (profile.hierarchical_allgather) settings["hierarchical_allgather"] = "true";
+  if (const auto& tuner = profile.autotune) {
+    settings["autotune"] = fmt::format("{} samples of {} steps, {} to warm up, noise {}", tuner->max_samples,
+                                       tuner->steps_per_sample, tuner->warmup_samples, tuner->noise);
+  }
   return settings;
 }
 
@@ -60,12 +105,26 @@ StrategyChoice read(const StrategyInput& input) {
   choice.compression = read_compression(input.section);
   choice.accumulation = read_accumulation(input.section);
   choice.settings = effective(profile, per_message);
-  choice.buffers = profile.fusion_threshold;
+  read_overlap(input.section, choice);
+  const auto groups = input.section.maybe("groups");
+  const int group_count = groups ? read_at_least(*groups, 1) : 0;
+  if (groups) choice.settings["groups"] = fmt::format("{}", group_count);
+  const bool adasum = read_adasum(input.section, profile, choice.compression);
+  if (adasum) choice.settings["op"] = "adasum";
+  // The largest buffer that the autotuner tries.
+  choice.buffers = profile.autotune ? std::max(profile.fusion_threshold, 64_MiB) : profile.fusion_threshold;
+  if (profile.autotune) choice.tuning_log = profile.autotune->log;
   if (profile.hierarchical_allreduce) choice.algorithms[Operation::allreduce] = "hierarchical";
-  choice.make = [profile, per_message, compression = choice.compression](const StrategySite& site) {
+  if (profile.hierarchical_allgather) choice.algorithms[Operation::allgather] = "hierarchical";
+  if (adasum) choice.algorithms[Operation::allreduce] = "adasum";
+  choice.make = [profile, per_message, compression = choice.compression, group_count,
+                 adasum](const StrategySite& site) {
     HorovodSettings settings{
         profile, {site.control_latency, per_message}, site.memory_bandwidth, site.seed, site.library, compression};
-    settings.profile.fusion_threshold = fusion_buffer(profile, site.ranks_per_node);
+    settings.groups = std::min(group_count, static_cast<int>(std::ssize(site.job.gradients)));
+    settings.ranks_per_node = site.ranks_per_node;
+    settings.adasum = adasum_site(adasum, site);
+    if (profile.autotune) settings.tunable = tunable_of(profile, site, compression);
     return std::make_unique<Horovod>(site.job, site.ranks, std::move(settings), site.timeline);
   };
   return choice;
@@ -82,8 +141,12 @@ StrategyRow horovod_strategy() {
       "  fusion_threshold   largest fused buffer, such as \"64 MiB\"; \"0 B\" switches fusion off\n"
       "  cycle_time         time between passes of the background thread, such as \"5 ms\"\n"
       "  coordinator_per_message  rank 0's work per tensor and rank while negotiating (default \"1 us\")\n"
+      "  overlap            false: gradients wait for the end of the backward pass (default true)\n"
+      "  groups             num_groups of DistributedOptimizer: gradients of a group travel together (default: none)\n"
+      "  op                 average (default) or adasum, with its own allreduce\n"
       "  accumulation       backward_passes_per_step: passes whose gradients add up before they travel (default 1)\n"
       "  compression        none, fp16, bf16, int8, top_k, one_bit, power_sgd\n"
+      "HOROVOD_AUTOTUNE=1 among the settings tunes threshold, cycle and switches before anything is measured.\n"
       "Defaults by version:\n"
       "  0.9.0   no fusion,  5 ms after each pass\n"
       "  0.9.3   64 MiB,     5 ms after each pass\n"

@@ -68,10 +68,15 @@ void ParameterServer::start(MessageExecutor& executor, int index) {
   for (std::size_t s = 0; s < shards_.size() && !plan_.replicated; ++s) {
     const Shard& shard = shards_[s];
     if (shard.pull == Bytes(0)) continue;
-    ++worker.missing[static_cast<std::size_t>(shard.layer)];
+    ++worker.missing[waiting_layer(shard)];
     send_back(executor, index, static_cast<int>(s));
   }
   forward(executor, index);
+}
+
+/// The first whose forward pass waits for the shard.
+std::size_t ParameterServer::waiting_layer(const Shard& shard) const {
+  return plan_.overlap ? static_cast<std::size_t>(shard.layer) : 0;
 }
 
 /// Goes as far as variables are there, in one go.
@@ -97,11 +102,13 @@ void ParameterServer::backward(MessageExecutor& executor, int index) {
   for (const LayerPass& layer : job_.layers) passes += layer.forward + layer.backward;
   // Earlier passes, whose gradients only add up.
   Seconds moment = executor.now() + std::max(Seconds(0), job_.backward_end - passes) * worker.factor;
+  std::vector<std::pair<Seconds, int>> pushes;
   for (std::size_t layer = job_.layers.size(); layer-- > 0;) {
     moment += job_.layers[layer].backward * worker.factor;
-    if (!shards_of_layer_[layer].empty()) {
-      executor.wake_at(moment, {computed_layer, index, static_cast<int>(layer)});
-    }
+    if (!shards_of_layer_[layer].empty()) pushes.emplace_back(moment, static_cast<int>(layer));
+  }
+  for (const auto& [own, layer] : pushes) {
+    executor.wake_at(plan_.overlap ? own : moment, {computed_layer, index, layer});
   }
   executor.wake_at(moment, {computed, index, 0});
 }
@@ -177,7 +184,7 @@ void ParameterServer::bring_in(MessageExecutor& executor, int index, int shard) 
 void ParameterServer::pulled_here(MessageExecutor& executor, int index, int shard) {
   if (plan_.replicated) return one_done(executor, index);
   Worker& worker = workers_[static_cast<std::size_t>(index)];
-  --worker.missing[static_cast<std::size_t>(shards_[static_cast<std::size_t>(shard)].layer)];
+  --worker.missing[waiting_layer(shards_[static_cast<std::size_t>(shard)])];
   if (worker.waits_for_pull && worker.missing[worker.layer] == 0) forward(executor, index);
 }
 

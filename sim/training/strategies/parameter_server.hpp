@@ -11,6 +11,7 @@
 //   asynchronous       at once
 //   stale_synchronous  at once, unless it would be more than `bound` iterations ahead of the slowest worker
 //                      (Ho et al., NIPS 2013)
+// Without overlap the forward pass waits for all variables, and pushes wait for the end of the backward pass.
 // Replicated: nothing is pulled at the start; a variable is fetched as soon as every worker has pushed it, and the
 // iteration is over when all are fetched everywhere (tf_cnn_benchmarks' distributed_replicated: a barrier per
 // variable).
@@ -78,6 +79,7 @@ class ParameterServer final : public MessageStrategy {
   void start(MessageExecutor& executor, int worker);
   void forward(MessageExecutor& executor, int worker);
   void backward(MessageExecutor& executor, int worker);
+  [[nodiscard]] std::size_t waiting_layer(const Shard& shard) const;
   void push_layer(MessageExecutor& executor, int worker, int layer);
   void push(MessageExecutor& executor, int worker, int shard);
   void arrived(MessageExecutor& executor, int worker, int shard);

@@ -24,6 +24,7 @@ struct ServerPlan {
   std::optional<BytesPerSecond> rate;     // what one server's software handles, both ways together
   bool aggregate_on_node = false;         // gradients of a node's ranks are added up before one copy is pushed
   bool replicated = false;                // every worker has its own copy and fetches what servers averaged
+  bool overlap = true;                    // pulls with the forward pass, pushes with the backward pass
   CompressionSettings compression;        // of pushes; fp16 and bf16 of pulls too
 };
 

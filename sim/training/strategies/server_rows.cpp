@@ -69,7 +69,7 @@ ServerPlan read_plan(Section& section, ServerPlan plan) {
   return plan;
 }
 
-StrategyChoice choice_of(const StrategyInput& input, const ServerPlan& plan) {
+StrategyChoice choice_of(const StrategyInput& input, ServerPlan plan) {
   StrategyChoice choice;
   choice.mode = name(plan.mode);
   choice.compression = plan.compression;
@@ -80,6 +80,8 @@ StrategyChoice choice_of(const StrategyInput& input, const ServerPlan& plan) {
                      {"server_rate", plan.rate ? format(*plan.rate) : "as its links allow"},
                      {"aggregate_on_node", plan.aggregate_on_node ? "true" : "false"}};
   if (plan.mode == ServerMode::stale_synchronous) choice.settings["bound"] = fmt::format("{}", plan.bound);
+  read_overlap(input.section, choice);
+  plan.overlap = choice.overlap;
   ignore_environment(input, choice);
   choice.servers = plan;
   choice.make = make_alone;
@@ -109,6 +111,7 @@ constexpr const char* common_settings =
     "much\n"
     "                     as its links)\n"
     "  compression        of pushes: none, fp16 and bf16 (of pulls too), int8, top_k, one_bit\n"
+    "  overlap            false: all pulls before the forward pass, all pushes after the backward pass (default true)\n"
     "  accumulation       passes whose gradients add up before they are pushed (default 1)\n";
 
 }  // namespace
