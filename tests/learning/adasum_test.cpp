@@ -23,6 +23,13 @@ Vector recursion(std::vector<Vector> vectors) {
   return vectors.front();
 }
 
+template <class... Vectors>
+std::vector<Vector> list(const Vectors&... vectors) {
+  std::vector<Vector> result;
+  (result.emplace_back(vectors), ...);
+  return result;
+}
+
 std::vector<Vector> combined(std::vector<Vector> vectors) {
   adasum(adasum_allreduce(static_cast<int>(vectors.size())), 1, vectors);
   return vectors;
@@ -31,13 +38,13 @@ std::vector<Vector> combined(std::vector<Vector> vectors) {
 TEST(Adasum, AddsUpWhatIsOrthogonalAndAveragesWhatIsParallel) {
   const Vector x = Vector::Unit(5, 0);
   const Vector y = Vector::Unit(5, 3);
-  for (const Vector& got : combined({x, 3 * y})) EXPECT_LT((got - (x + 3 * y)).norm(), 1e-12);
-  for (const Vector& got : combined({2 * x, 2 * x, 2 * x, 2 * x})) EXPECT_LT((got - 2 * x).norm(), 1e-12);
+  for (const Vector& got : combined(list(x, 3 * y))) EXPECT_LT((got - (x + 3 * y)).norm(), 1e-12);
+  for (const Vector& got : combined(list(2 * x, 2 * x, 2 * x, 2 * x))) EXPECT_LT((got - 2 * x).norm(), 1e-12);
 }
 
 TEST(Adasum, TakesAGradientOfNothingAsItIs) {
   const Vector x = Vector::Unit(3, 1);
-  for (const Vector& got : combined({Vector::Zero(3), x})) EXPECT_EQ(got, x);
+  for (const Vector& got : combined(list(Vector::Zero(3), x))) EXPECT_EQ(got, x);
 }
 
 TEST(Adasum, SumsUpNodesFirst) {
@@ -45,7 +52,7 @@ TEST(Adasum, SumsUpNodesFirst) {
   shape.ranks_per_node = 2;
   std::vector<Vector> vectors;
   for (int rank = 0; rank < 4; ++rank) vectors.emplace_back(Vector::LinSpaced(7, rank, 3.0 * rank + 1));
-  const Vector expected = recursion({vectors[0] + vectors[1], vectors[2] + vectors[3]});
+  const Vector expected = recursion(list(vectors[0] + vectors[1], vectors[2] + vectors[3]));
   adasum(hierarchical_adasum_allreduce(shape), 2, vectors);
   for (const Vector& got : vectors) EXPECT_LT((got - expected).norm(), 1e-12 * expected.norm());
 }
