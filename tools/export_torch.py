@@ -9,12 +9,14 @@ Examples:
   tools/export_torch.py resnet50 --output my_resnet50.json
   tools/export_torch.py net.py:build --input 3x32x32 --output my_net.json
   tools/export_torch.py bert.py:build --input 128:int64 --output my_bert.json
+  tools/export_torch.py resnet50 --profile 32 --device v100 --output my_resnet50.json
 """
 
 import argparse
 import importlib
 import importlib.util
 import pathlib
+import platform
 import sys
 
 from exporters import workload_file
@@ -22,7 +24,7 @@ from exporters.workload_file import InputError, Variant
 
 try:
     import torch
-    from exporters import torch_layers
+    from exporters import torch_layers, torch_times
 except ImportError as error:
     sys.exit(f"export_torch.py: PyTorch is not here ({error}); on Debian: apt-get install python3-torch python3-torchvision")
 
@@ -93,6 +95,13 @@ def arguments():
     parser.add_argument("--name", help="of the workload; else of the model")
     parser.add_argument("--input", metavar="SHAPE[:TYPE]", action="append",
                         help="of one sample, once for each input; torchvision's classifiers need none")
+    profile = parser.add_argument_group("layer times, measured on the device that is here")
+    profile.add_argument("--profile", metavar="BATCH", type=int, help="measure them with so many samples")
+    profile.add_argument("--device", metavar="NAME",
+                         help="of which device they are: its name in topologies/devices; else what it calls itself")
+    profile.add_argument("--on", choices=("cpu", "cuda"), default="cuda" if torch.cuda.is_available() else "cpu")
+    profile.add_argument("--precision", choices=("fp32", "fp16"), default="fp32", help="fp16: autocast, on cuda")
+    profile.add_argument("--iterations", metavar="N", type=int, default=10, help="of which the medians are taken")
     return parser.parse_args()
 
 
@@ -103,6 +112,25 @@ def traced(model, inputs):
     except (RuntimeError, TypeError, ValueError, IndexError) as error:
         raise InputError(f"the model fails in a pass with a batch of {torch_layers.BATCH}: "
                          f"{type(error).__name__}: {str(error).splitlines()[0]}") from error
+
+
+def hardware(device):
+    return torch.cuda.get_device_name() if device == "cuda" else f"{platform.machine()}, {torch.get_num_threads()} threads"
+
+
+def profile_of(model, inputs, trace, given):
+    if given.profile < 1 or given.iterations < 1:
+        raise InputError("--profile, --iterations: expected whole numbers of at least 1")
+    setup = torch_times.setup_of(model, inputs, given.profile, given.on, given.precision)
+    times = torch_times.layer_times(setup, trace, given.iterations)
+    total = sum(times.forward) + sum(times.backward) + times.update
+    print(f"profiled: {1000 * total:.4g} ms for {given.profile} samples; an iteration under the clock, "
+          f"which gives the shares of the layers, takes {times.looking:.2f} times as long", file=sys.stderr)
+    pairs = zip(times.forward, times.backward)
+    return {"device": given.device or hardware(given.on), "precision": given.precision, "batch": given.profile,
+            "source": f"PyTorch {torch.__version__} on {hardware(given.on)}, medians of {given.iterations} iterations",
+            "update": workload_file.milliseconds(times.update),
+            "layers": {layer.name: list(map(workload_file.milliseconds, pair)) for layer, pair in zip(trace.layers, pairs)}}
 
 
 def main():
@@ -118,6 +146,8 @@ def main():
         print(f"left out, not trained: {', '.join(trace.left_out)}", file=sys.stderr)
     variant = Variant("pytorch" if is_own else "torchvision", f"{type(model).__name__}, in training mode.",
                       f"{origin}: named_parameters() and the modules called in one pass in training mode", trace.layers)
+    if given.profile is not None:
+        variant.profiles.append(profile_of(model, inputs, trace, given))
     name = given.name or workload_file.snake_case(given.model.rpartition(":")[2])
     workload_file.write_model(name, summary, variant, given.output)
 

@@ -65,6 +65,10 @@ ModelSummary Catalogue::model(const std::string& name, const Value& where) const
   return memory_->models.emplace(file, read_model(document(file).root(), file)).first->second;
 }
 
+std::vector<Profile> Catalogue::profiles(const ModelSummary& model, const Model& variant) const {
+  return profiles_of(document(model.file).root(), variant);
+}
+
 Topology Catalogue::topology(const std::string& name, const Value& where, const std::optional<Value>& overrides) const {
   const auto file = find("topologies", name, "a topology", where);
   Document changed = document(file);

@@ -17,6 +17,7 @@
 #include "platform/topology.hpp"
 #include "workload/device.hpp"
 #include "workload/model.hpp"
+#include "workload/profile.hpp"
 
 namespace farandole {
 
@@ -29,6 +30,8 @@ class Catalogue {
 
   /// `where` is the value that holds the name and is blamed for it.
   [[nodiscard]] ModelSummary model(const std::string& name, const Value& where) const;
+  /// The layer times that the model's file has of that variant of it.
+  [[nodiscard]] std::vector<Profile> profiles(const ModelSummary& model, const Model& variant) const;
   /// `overrides`: an object from JSON pointers into the topology file to the values to put there, or nothing.
   [[nodiscard]] Topology topology(const std::string& name, const Value& where,
                                   const std::optional<Value>& overrides = {}) const;

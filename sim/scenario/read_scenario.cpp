@@ -49,6 +49,8 @@ WorkloadSpec read_workload(const Value& where, const Catalogue& catalogue, const
   const ModelSummary found = catalogue.model(read<std::string>(model), model);
   const auto variant = section.maybe("variant");
   workload.model = choose_variant(found, variant ? read<std::string>(*variant) : "", variant.value_or(model));
+  workload.profiles = catalogue.profiles(found, workload.model);
+  if (const auto profile = section.maybe("profile")) choose_profiles(workload.profiles, *profile, device.name);
   const auto batch = section.maybe("batch_per_rank");
   if (batch) workload.batch_per_rank = read_at_least(*batch, 1);
   if (const auto global = section.maybe("global_batch")) {

@@ -32,6 +32,7 @@ namespace farandole {
 
 struct WorkloadSpec {
   Model model;
+  std::vector<Profile> profiles;  // layer times of that model; those of the platform's device are used
   int batch_per_rank = 64;
   Precision precision = Precision::fp32;
   std::optional<double> assumed_efficiency;  // instead of the device's

@@ -20,8 +20,11 @@ namespace {
 
 ComputeTimes times_of(const Scenario& scenario) {
   const WorkloadSpec& workload = scenario.workload;
-  return compute_times(workload.model, scenario.platform.device, workload.precision, workload.batch_per_rank,
-                       scenario.platform.platform.measurements);
+  const Device& device = scenario.platform.device;
+  const auto profiled = profiled_times(workload.profiles, device.name, workload.precision, workload.batch_per_rank);
+  return profiled ? *profiled
+                  : compute_times(workload.model, device, workload.precision, workload.batch_per_rank,
+                                  scenario.platform.platform.measurements);
 }
 
 Job job_of(const Scenario& scenario, const ComputeTimes& times) {

@@ -4,6 +4,7 @@
 
 #include "config/section.hpp"
 #include "workload/model.hpp"
+#include "workload/profile.hpp"
 
 namespace farandole {
 namespace {
@@ -112,6 +113,7 @@ Model read_variant(const Value& where, const std::string& model_name, Names& see
   model.layers = read_layers(section.child("layers"));
   check_input(section.child("input"), model.layers.front());
   check_totals(section, model);
+  if (const auto profiles = section.maybe("profiles")) read_profiles(*profiles, model.layers);
   section.finish();
   return model;
 }

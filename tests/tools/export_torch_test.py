@@ -55,18 +55,12 @@ class ExportTorch(InAFolder):
         self.assertIn("own.json: model, ok", self.farandole("check", "own.json"))
         return json.loads((self.folder / "own.json").read_text())["variants"][0]
 
-    def expect_as_in_models(self, name):
-        ours = json.loads((ROOT / "models" / f"{name}.json").read_text())["variants"][0]
-        exported = self.export(name)
+    def test_resnet18_is_the_one_in_models_layer_by_layer_and_tensor_by_tensor(self):
+        ours = json.loads((ROOT / "models" / "resnet18.json").read_text())["variants"][0]
+        exported = self.export("resnet18")
         self.assertEqual(exported["layers"], ours["layers"])
         for total in ("input", "parameters", "tensors", "macs"):
             self.assertEqual(exported[total], ours[total])
-
-    def test_resnet50_is_the_one_in_models_layer_by_layer_and_tensor_by_tensor(self):
-        self.expect_as_in_models("resnet50")
-
-    def test_vgg16_is_the_one_in_models_layer_by_layer_and_tensor_by_tensor(self):
-        self.expect_as_in_models("vgg16")
 
     def test_attention_has_the_work_of_its_products_and_the_tensors_of_its_parts(self):
         layers = self.export("net.py:attention", "--input", "16x64")["layers"]
@@ -89,6 +83,20 @@ class ExportTorch(InAFolder):
         layers = self.export("net.py:up", "--input", "3x32x32")["layers"]
         self.assertEqual([layer["macs"] for layer in layers], [16 * 16 * 8 * 3 * 9, 16 * 16 * 8 * 3 * 4])
 
+    def test_a_profile_times_every_layer_and_its_device_s_platforms_use_it(self):
+        profile = self.export("net.py:up", "--input", "3x32x32", "--profile", "4", "--device", "p100", "--iterations", "2",
+                              "--on", "cpu")["profiles"][0]
+        self.assertEqual((profile["device"], profile["precision"], profile["batch"]), ("p100", "fp32", 4))
+        self.assertEqual(list(profile["layers"]), ["0", "1"])
+        times = [float(text.removesuffix(" ms")) for pair in profile["layers"].values() for text in pair]
+        self.assertTrue(all(time > 0 for time in times), times)
+        self.write("scenario.json", SCENARIO)
+        point = json.loads(self.farandole("run", "scenario.json", "--format", "json", "--set", "/platform/ranks=1",
+                                          "--set", "/workload/batch_per_rank=4", "--set", "/workload/host_dispatch=ready"))["points"][0]
+        self.assertIn("profiled: layer times on p100 at batch 4, PyTorch", point["compute_source"])
+        update = float(profile["update"].removesuffix(" ms"))
+        self.assertAlmostEqual(point["breakdown"]["compute"], (sum(times) + update) / 1000, delta=1e-9)
+
     def test_what_it_writes_runs(self):
         self.export("net.py:Language", "--input", "35:int64")
         self.write("scenario.json", SCENARIO)
@@ -104,6 +112,7 @@ class ExportTorch(InAFolder):
                 (["net.py:up"], "--input: expected the shape of one sample"),
                 (["net.py:up", "--input", "3x32x32y"], "--input: expected the shape of one sample"),
                 (["net.py:up", "--input", "4x32x32"], "the model fails in a pass with a batch of 2: RuntimeError"),
+                (["net.py:up", "--input", "3x32x32", "--profile", "0"], "--profile, --iterations: expected whole numbers"),
                 (["net.py:up", "--input", "3x32x32", "--name", "My net"], "--name: expected a name in snake_case")]:
             with self.subTest(arguments):
                 self.assert_refused(self.tool("export_torch.py", *arguments, "--output", "own.json"), message)

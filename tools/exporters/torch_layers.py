@@ -12,7 +12,7 @@ import dataclasses
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from exporters.workload_file import InputError, Layer, snake_case, unique
+from exporters.workload_file import InputError, Layer, sample_shape, snake_case, unique
 
 BATCH = 2  # batch normalisation does not train on one sample
 MOVES_NOTHING = (torch.nn.Identity, torch.nn.Flatten, torch.nn.Unflatten)
@@ -121,23 +121,6 @@ def shapes_of(value):
     return [list(tensor.shape) for tensor in tensors_in(value)]
 
 
-def one_sample(shape):
-    """Without the batch, which is a factor of the first extent that it divides; all of it where it divides none."""
-    for axis, extent in enumerate(shape):
-        if extent % BATCH == 0:
-            rest = [extent // BATCH] if extent > BATCH else []
-            return (shape[:axis] + rest + shape[axis + 1:]) or [1]
-    return shape or [1]
-
-
-def sample_shape(shapes):
-    """Of one tensor its shape; of several only the elements of all can be told."""
-    samples = [one_sample(shape) for shape in shapes]
-    if len(samples) == 1:
-        return samples[0]
-    return [max(1, sum(torch.Size(shape).numel() for shape in samples))]
-
-
 def random_inputs(inputs, batch, device="cpu"):
     """`inputs` are pairs (shape of one sample, type); whole numbers are all zero, which every vocabulary has."""
     generator = torch.Generator().manual_seed(1)
@@ -206,6 +189,6 @@ def trace(model, inputs):
             continue
         kind = snake_case(type(module).__name__)
         found.layer_of_call[number] = len(found.layers)
-        found.layers.append(Layer(unique(call.module or kind, taken), kind, sample_shape(call.input),
-                                  sample_shape(call.output), -(-call.macs // BATCH), own_tensors))
+        found.layers.append(Layer(unique(call.module or kind, taken), kind, sample_shape(call.input, BATCH),
+                                  sample_shape(call.output, BATCH), -(-call.macs // BATCH), own_tensors))
     return found

@@ -63,10 +63,30 @@ def suggestion(name, known):
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
+def one_sample(shape, batch):
+    """Without the batch, which is a factor of the first extent that it divides; all of it where it divides none."""
+    for axis, extent in enumerate(shape):
+        if extent % batch == 0:
+            rest = [extent // batch] if extent > batch else []
+            return (shape[:axis] + rest + shape[axis + 1:]) or [1]
+    return shape or [1]
+
+
+def sample_shape(shapes, batch):
+    """Of one tensor its shape; of several only the elements of all can be told."""
+    samples = [one_sample(shape, batch) for shape in shapes]
+    return samples[0] if len(samples) == 1 else [max(1, sum(map(math.prod, samples)))]
+
+
 def checked_name(name):
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise InputError(f"--name: expected a name in snake_case such as my_model, got {name!r}")
     return name
+
+
+def milliseconds(seconds):
+    """As the file states times; to the tenth of a microsecond, which is finer than anyone's clock is steady."""
+    return f"{1000 * seconds:.4f} ms"
 
 
 def layer_json(layer):
@@ -91,16 +111,20 @@ def variant_json(variant):
     return row | {"profiles": variant.profiles} if variant.profiles else row
 
 
-def indented(value, depth=0):
+def is_one_line(value):
+    is_layer = isinstance(value, dict) and "type" in value
+    return is_layer or not isinstance(value, dict) and (
+        not isinstance(value, list) or not any(isinstance(one, (dict, list)) for one in value))
+
+
+def indented(value, margin="\n"):
     """JSON with a line of its own for each layer, as people compare and edit these files."""
-    is_leaf = depth > 3 or not isinstance(value, (dict, list)) or all(isinstance(one, int) for one in value)
-    if is_leaf:
+    if is_one_line(value):
         return json.dumps(value)
-    opening, closing = "{}" if isinstance(value, dict) else "[]"
-    rows = [json.dumps(key) + ": " + indented(one, depth + 1) for key, one in value.items()] \
-        if isinstance(value, dict) else [indented(one, depth + 1) for one in value]
-    margin = "\n" + "  " * depth
-    return opening + ",".join(margin + "  " + row for row in rows) + margin + closing
+    deeper = margin + "  "
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{deeper}{json.dumps(key)}: {indented(one, deeper)}" for key, one in value.items()) + margin + "}"
+    return "[" + ",".join(deeper + indented(one, deeper) for one in value) + margin + "]"
 
 
 def model_json(name, summary, variants, folder):

@@ -52,5 +52,6 @@ void add_check(CLI::App& app);
 void add_doctor(CLI::App& app);
 void add_calibrate(CLI::App& app);
 void add_validate(CLI::App& app);
+void add_import(CLI::App& app);
 
 }  // namespace farandole

@@ -82,5 +82,6 @@ int main(int argc, char** argv) {
   farandole::add_doctor(app);
   farandole::add_calibrate(app);
   farandole::add_validate(app);
+  farandole::add_import(app);
   return farandole::parse_and_run(app, argc, argv);
 }

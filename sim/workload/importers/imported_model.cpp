@@ -1,0 +1,105 @@
+#include "workload/importers/imported_model.hpp"
+
+#include <cctype>
+#include <functional>
+#include <numeric>
+#include <ostream>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace farandole {
+namespace {
+
+std::string json_text(const std::string& text) {
+  return nlohmann::json(text).dump();
+}
+
+std::string shape_text(const Extents& shape) {
+  return fmt::format("[{}]", fmt::join(shape, ", "));
+}
+
+std::string tensor_text(const Tensor& tensor) {
+  return fmt::format(R"({{"name": {}, "shape": {}}})", json_text(tensor.name), shape_text(tensor.shape));
+}
+
+/// One line, so that people can compare and edit these files.
+std::string layer_text(const ImportedLayer& layer) {
+  std::string text = fmt::format(R"({{"name": {}, "type": {})", json_text(layer.name), json_text(layer.type));
+  if (layer.macs > 0) text += fmt::format(R"(, "macs": {})", layer.macs);
+  text += fmt::format(R"(, "input": {}, "output": {})", shape_text(layer.input), shape_text(layer.output));
+  if (layer.tensors.empty()) return text + "}";
+  std::vector<std::string> tensors;
+  for (const Tensor& tensor : layer.tensors) tensors.push_back(tensor_text(tensor));
+  return text + fmt::format(R"(, "tensors": [{}]}})", fmt::join(tensors, ", "));
+}
+
+struct Totals {
+  std::int64_t parameters = 0;
+  std::size_t tensors = 0;
+  std::int64_t macs = 0;
+};
+
+Totals totals_of(const ImportedModel& model) {
+  Totals totals;
+  for (const ImportedLayer& layer : model.layers) {
+    for (const Tensor& tensor : layer.tensors) totals.parameters += tensor.elements();
+    totals.tensors += layer.tensors.size();
+    totals.macs += layer.macs;
+  }
+  return totals;
+}
+
+bool begins_word(std::string_view name, std::size_t at) {
+  const auto is = [&](std::size_t i, int (*kind)(int)) { return kind(static_cast<unsigned char>(name[i])) != 0; };
+  return at > 0 && at + 1 < name.size() && is(at, std::isupper) && is(at + 1, std::islower) &&
+         !is(at - 1, std::isupper);
+}
+
+}  // namespace
+
+void write_model(const ImportedModel& model, const std::string& schema, std::ostream& out) {
+  const Totals totals = totals_of(model);
+  std::vector<std::string> layers;
+  for (const ImportedLayer& layer : model.layers) layers.push_back("        " + layer_text(layer));
+  fmt::print(out, R"({{
+  "$schema": {},
+  "name": {},
+  "summary": {},
+  "variants": [
+    {{
+      "name": {},
+      "summary": "As imported.",
+      "source": {},
+      "input": {},
+      "parameters": {},
+      "tensors": {},
+      "macs": {},
+      "layers": [
+{}
+      ]
+    }}
+  ]
+}}
+)",
+             json_text(schema), json_text(model.name), json_text(model.summary), json_text(model.variant),
+             json_text(model.source), shape_text(model.layers.front().input), totals.parameters, totals.tensors,
+             totals.macs, fmt::join(layers, ",\n"));
+}
+
+std::string snake_case(const std::string& name) {
+  std::string text;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const auto letter = static_cast<unsigned char>(name[i]);
+    if (begins_word(name, i)) text += '_';
+    if (std::isalnum(letter) != 0 || !text.empty()) {
+      text += std::isalnum(letter) != 0 ? static_cast<char>(std::tolower(letter)) : '_';
+    }
+  }
+  return text;
+}
+
+}  // namespace farandole

@@ -1,0 +1,248 @@
+#include "workload/importers/keras_layers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "config/error.hpp"
+
+namespace farandole {
+namespace {
+
+using Count = std::int64_t;
+
+Count product(const Extents& shape) {
+  return std::accumulate(shape.begin(), shape.end(), Count{1}, std::multiplies<>());
+}
+
+Count channels(const Extents& shape) {
+  return shape.back();
+}
+
+Count positions(const Extents& shape) {
+  return product(shape) / channels(shape);
+}
+
+[[noreturn]] void refuse(const KerasSite& site, std::string_view expected) {
+  throw InputError(fmt::format("{}:{}: expected {} of {}, a {} from {} to {} values, got {}", site.file, site.row->line,
+                               expected, quoted(site.row->name), site.row->kind, product(site.input),
+                               product(site.output), site.row->parameters));
+}
+
+Tensor tensor(const KerasSite& site, std::string_view what, Extents shape) {
+  return {fmt::format("{}/{}", site.row->name, what), std::move(shape)};
+}
+
+bool is_square(Count number) {
+  const auto root = static_cast<Count>(std::llround(std::sqrt(static_cast<double>(number))));
+  return root * root == number;
+}
+
+struct Kernel {
+  Count area = 0;
+  bool has_bias = false;
+};
+
+/// From parameters = area x each + rest + (a bias?): with a bias where both fit, unless only without it the area is a
+/// square, as most kernels are.
+Kernel kernel_of(const KerasSite& site, Count each, Count rest, Count bias) {
+  const auto area_of = [&](Count own) { return own > 0 && own % each == 0 ? own / each : Count{0}; };
+  const Count with = area_of(site.row->parameters - rest - bias);
+  const Count without = area_of(site.row->parameters - rest);
+  if (with == 0 && without == 0) refuse(site, "the parameters of a kernel, with or without a bias,");
+  const bool has_bias = with > 0 && (without == 0 || is_square(with) || !is_square(without));
+  return {has_bias ? with : without, has_bias};
+}
+
+/// [3, 3] of 9, [7] of 7: a square where it can be one.
+Extents kernel_extents(Count area) {
+  const auto root = static_cast<Count>(std::llround(std::sqrt(static_cast<double>(area))));
+  return root * root == area ? Extents{root, root} : Extents{area};
+}
+
+Extents joined(Extents first, std::initializer_list<Count> last) {
+  first.insert(first.end(), last);
+  return first;
+}
+
+void add_bias(const KerasSite& site, bool has_bias, Count size, KerasParts& parts) {
+  if (has_bias) parts.tensors.push_back(tensor(site, "bias", {size}));
+}
+
+void convolution(const KerasSite& site, KerasParts& parts) {
+  const Count in = channels(site.input);
+  const Count out = channels(site.output);
+  const Kernel kernel = kernel_of(site, in * out, 0, out);
+  parts.tensors = {tensor(site, "kernel", joined(kernel_extents(kernel.area), {in, out}))};
+  parts.macs = kernel.area * in * out * positions(site.output);
+  add_bias(site, kernel.has_bias, out, parts);
+}
+
+void transposed_convolution(const KerasSite& site, KerasParts& parts) {
+  const Count in = channels(site.input);
+  const Count out = channels(site.output);
+  const Kernel kernel = kernel_of(site, in * out, 0, out);
+  parts.tensors = {tensor(site, "kernel", joined(kernel_extents(kernel.area), {out, in}))};
+  parts.macs = kernel.area * in * out * positions(site.input);
+  add_bias(site, kernel.has_bias, out, parts);
+}
+
+void depthwise_convolution(const KerasSite& site, KerasParts& parts) {
+  const Count in = channels(site.input);
+  const Count out = channels(site.output);
+  const Kernel kernel = kernel_of(site, out, 0, out);
+  parts.tensors = {tensor(site, "depthwise_kernel", joined(kernel_extents(kernel.area), {in, out / in}))};
+  parts.macs = kernel.area * out * positions(site.output);
+  add_bias(site, kernel.has_bias, out, parts);
+}
+
+/// Each channel for itself, then all together: k c + c f parameters.
+void separable_convolution(const KerasSite& site, KerasParts& parts) {
+  const Count in = channels(site.input);
+  const Count out = channels(site.output);
+  const Kernel kernel = kernel_of(site, in, in * out, out);
+  parts.tensors = {tensor(site, "depthwise_kernel", joined(kernel_extents(kernel.area), {in, 1})),
+                   tensor(site, "pointwise_kernel", {1, 1, in, out})};
+  parts.macs = (kernel.area * in + in * out) * positions(site.output);
+  add_bias(site, kernel.has_bias, out, parts);
+}
+
+void dense(const KerasSite& site, KerasParts& parts) {
+  const Count in = channels(site.input);
+  const Count out = channels(site.output);
+  const bool has_bias = site.row->parameters == in * out + out;
+  if (!has_bias && site.row->parameters != in * out) refuse(site, "inputs x units parameters, or units more,");
+  parts.tensors = {tensor(site, "kernel", {in, out})};
+  parts.macs = in * product(site.output);
+  add_bias(site, has_bias, out, parts);
+}
+
+/// `trained` of up to two vectors; batch normalisation has two more that are statistics.
+void normalisation(const KerasSite& site, Count statistics, KerasParts& parts) {
+  const Count size = channels(site.output);
+  const Count trained = site.row->parameters - statistics * size;
+  if (trained != 0 && trained != size && trained != 2 * size) {
+    refuse(site, fmt::format("{} to {} parameters per channel", statistics, statistics + 2));
+  }
+  // With one of the two it is the offset, as Keras's own networks have it.
+  if (trained == 2 * size) parts.tensors.push_back(tensor(site, "gamma", {size}));
+  if (trained >= size) parts.tensors.push_back(tensor(site, "beta", {size}));
+}
+
+void batch_normalisation(const KerasSite& site, KerasParts& parts) {
+  normalisation(site, 2, parts);
+}
+void other_normalisation(const KerasSite& site, KerasParts& parts) {
+  normalisation(site, 0, parts);
+}
+
+void embedding(const KerasSite& site, KerasParts& parts) {
+  const Count size = channels(site.output);
+  if (site.row->parameters % size != 0) refuse(site, "words x size parameters");
+  parts.tensors = {tensor(site, "embeddings", {site.row->parameters / size, size})};
+}
+
+/// gates x units x (inputs + units), and one or two biases of gates x units.
+void recurrent(const KerasSite& site, Count gates, KerasParts& parts) {
+  const Count in = channels(site.input);
+  const Count units = channels(site.output);
+  const Count each = gates * units;
+  const Count bias = site.row->parameters - each * (in + units);
+  if (bias != 0 && bias != each && bias != 2 * each)
+    refuse(site, "gates x units x (inputs + units) parameters and biases");
+  parts.tensors = {tensor(site, "kernel", {in, each}), tensor(site, "recurrent_kernel", {units, each})};
+  parts.macs = positions(site.input) * each * (in + units);
+  if (bias > 0) parts.tensors.push_back(tensor(site, "bias", {bias}));
+}
+
+void long_short_term(const KerasSite& site, KerasParts& parts) {
+  recurrent(site, 4, parts);
+}
+void gated(const KerasSite& site, KerasParts& parts) {
+  recurrent(site, 3, parts);
+}
+void simple_recurrent(const KerasSite& site, KerasParts& parts) {
+  recurrent(site, 1, parts);
+}
+
+void slope(const KerasSite& site, KerasParts& parts) {
+  parts.tensors = {tensor(site, "alpha", {site.row->parameters})};
+}
+
+void nothing(const KerasSite& /*site*/, KerasParts& /*parts*/) {}
+
+struct KerasClass {
+  std::string_view name;
+  std::string_view type;
+  void (*fill)(const KerasSite&, KerasParts&);
+};
+
+constexpr std::array classes{
+    KerasClass{"Dense", "linear", dense},
+    KerasClass{"Conv1D", "conv1d", convolution},
+    KerasClass{"Conv2D", "conv2d", convolution},
+    KerasClass{"Conv3D", "conv3d", convolution},
+    KerasClass{"Convolution2D", "conv2d", convolution},
+    KerasClass{"Conv1DTranspose", "conv_transpose1d", transposed_convolution},
+    KerasClass{"Conv2DTranspose", "conv_transpose2d", transposed_convolution},
+    KerasClass{"Conv3DTranspose", "conv_transpose3d", transposed_convolution},
+    KerasClass{"DepthwiseConv1D", "depthwise_conv1d", depthwise_convolution},
+    KerasClass{"DepthwiseConv2D", "depthwise_conv2d", depthwise_convolution},
+    KerasClass{"SeparableConv1D", "separable_conv1d", separable_convolution},
+    KerasClass{"SeparableConv2D", "separable_conv2d", separable_convolution},
+    KerasClass{"BatchNormalization", "batch_norm2d", batch_normalisation},
+    KerasClass{"BatchNormalizationV1", "batch_norm2d", batch_normalisation},
+    KerasClass{"LayerNormalization", "layer_norm", other_normalisation},
+    KerasClass{"GroupNormalization", "group_norm", other_normalisation},
+    KerasClass{"Embedding", "embedding", embedding},
+    KerasClass{"LSTM", "lstm", long_short_term},
+    KerasClass{"CuDNNLSTM", "lstm", long_short_term},
+    KerasClass{"GRU", "gru", gated},
+    KerasClass{"CuDNNGRU", "gru", gated},
+    KerasClass{"SimpleRNN", "rnn", simple_recurrent},
+    KerasClass{"PReLU", "prelu", slope},
+    KerasClass{"ReLU", "relu", nothing},
+    KerasClass{"MaxPooling1D", "max_pool1d", nothing},
+    KerasClass{"MaxPooling2D", "max_pool2d", nothing},
+    KerasClass{"MaxPooling3D", "max_pool3d", nothing},
+    KerasClass{"AveragePooling2D", "avg_pool2d", nothing},
+    KerasClass{"GlobalAveragePooling2D", "adaptive_avg_pool2d", nothing},
+};
+
+/// The class of that name, or the first that begins so where the table cut it short.
+const KerasClass* find_class(const KerasRow& row) {
+  const auto is_it = [&](const KerasClass& candidate) {
+    return row.is_cut ? candidate.name.starts_with(row.kind) : candidate.name == row.kind;
+  };
+  const auto found = std::ranges::find_if(classes, is_it);
+  return found == classes.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+KerasParts parts_of(const KerasSite& site) {
+  const KerasRow& row = *site.row;
+  const KerasClass* known = find_class(row);
+  if (known == nullptr && row.parameters > 0) {
+    throw InputError(
+        fmt::format("{}:{}: expected a class of layers whose tensors follow from their number, got {} with {} "
+                    "parameters; summary(expand_nested=True) shows the layers within models",
+                    site.file, row.line, quoted(row.kind), row.parameters));
+  }
+  KerasParts parts;
+  parts.type = known != nullptr ? std::string(known->type) : snake_case(row.kind);
+  if (known != nullptr && row.parameters > 0) known->fill(site, parts);
+  return parts;
+}
+
+bool moves_nothing(const KerasRow& row) {
+  constexpr std::array names{"InputLayer", "Flatten", "Reshape"};
+  return row.parameters == 0 && std::ranges::find(names, row.kind) != names.end();
+}
+
+}  // namespace farandole
