@@ -73,7 +73,7 @@ class Package(InAFolder):
             farandole.run(self.path)
         self.assertEqual(str(raised.exception), self.refused("run", self.path))
         self.assertIsInstance(raised.exception, ValueError)
-        with self.assertRaisesRegex(farandole.InputError, "^scenario:3: /workload/model: .*did you mean \"resnet18\""):
+        with self.assertRaisesRegex(farandole.InputError, "^scenario:4: /workload/model: .*did you mean \"resnet18\""):
             farandole.run(SCENARIO | {"workload": {"model": "resnet81"}})
         with self.assertRaises(farandole.InputError) as raised:
             farandole.collective(topology="ethernet-25g", ranks=4, algorithm="rng")
