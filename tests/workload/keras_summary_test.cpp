@@ -149,8 +149,28 @@ TEST(KerasSummary, KnowsClassesThatTheColumnCutShort) {
   EXPECT_EQ(cut.parameters(), whole.parameters());
 }
 
+// Narrow columns of Keras 3 end in an ellipsis.
+constexpr const char* narrow = R"(
+┃ Layer (type)        ┃ Output Shape      ┃    Param # ┃ Connected to      ┃
+│ input (InputLayer)  │ (None, 8, 8, 4)   │          0 │ -                 │
+│ first_bn            │ (None, 8, 8, 4)   │         16 │ input[0][0]       │
+│ (BatchNormalizatio… │                   │            │                   │
+│ second_bn           │ (None, 8, 8, 4)   │         16 │ first_bn[0][0]    │
+│ (BatchNormalizatio… │                   │            │                   │
+)";
+
 auto reading(const std::string& text, const Extents& input = {28, 28, 1}) {
   return [=] { read_keras_summary(text, "net.txt", input); };
+}
+
+TEST(KerasSummary, ReadsNarrowColumnsUnlessWhatTheyCutIsNeeded) {
+  EXPECT_THAT(tensor_sizes(imported(narrow)), ElementsAre(4, 4, 4, 4));
+  EXPECT_THAT(reading(replaced(narrow, "first_bn[0][0] ", "first_bn[0][…  ")),
+              ThrowsMessage<InputError>(AllOf(HasSubstr("net.txt:6: "), HasSubstr("line_length=150"))));
+  EXPECT_THAT(reading(replaced(narrow, "first_bn[0][0] ", "other_bn[0][0] ")),
+              ThrowsMessage<InputError>(HasSubstr("a connection to a row above, got \"other_bn\"")));
+  EXPECT_THAT(reading(replaced(narrow, "(BatchNormalizatio…", "(C…                ")),
+              ThrowsMessage<InputError>(HasSubstr("got \"C\" with 16 parameters; summary(line_length=150)")));
 }
 
 TEST(KerasSummary, AsksForTheInputThatSequentialModelsDoNotPrint) {

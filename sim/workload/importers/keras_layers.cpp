@@ -214,13 +214,16 @@ constexpr std::array classes{
     KerasClass{"GlobalAveragePooling2D", "adaptive_avg_pool2d", nothing},
 };
 
-/// The class of that name, or the first that begins so where the table cut it short.
+/// The class of that name; where the table cut it short, the one that begins so. Null where there is none, or several.
 const KerasClass* find_class(const KerasRow& row) {
-  const auto is_it = [&](const KerasClass& candidate) {
-    return row.is_cut ? candidate.name.starts_with(row.kind) : candidate.name == row.kind;
-  };
-  const auto found = std::ranges::find_if(classes, is_it);
-  return found == classes.end() ? nullptr : &*found;
+  const KerasClass* found = nullptr;
+  for (const KerasClass& candidate : classes) {
+    if (!row.is_cut && candidate.name == row.kind) return &candidate;
+    if (!row.is_cut || !candidate.name.starts_with(row.kind)) continue;
+    if (found != nullptr && found->type != candidate.type) return nullptr;
+    found = &candidate;
+  }
+  return found;
 }
 
 }  // namespace
@@ -229,10 +232,10 @@ KerasParts parts_of(const KerasSite& site) {
   const KerasRow& row = *site.row;
   const KerasClass* known = find_class(row);
   if (known == nullptr && row.parameters > 0) {
-    throw InputError(
-        fmt::format("{}:{}: expected a class of layers whose tensors follow from their number, got {} with {} "
-                    "parameters; summary(expand_nested=True) shows the layers within models",
-                    site.file, row.line, quoted(row.kind), row.parameters));
+    constexpr std::string_view nested = "; summary(expand_nested=True) shows the layers within models";
+    throw InputError(fmt::format(
+        "{}:{}: expected a class of layers whose tensors follow from their number, got {} with {} parameters{}",
+        site.file, row.line, quoted(row.kind), row.parameters, row.is_cut ? keras_wider : nested));
   }
   KerasParts parts;
   parts.type = known != nullptr ? std::string(known->type) : snake_case(row.kind);

@@ -38,16 +38,20 @@ Extents shape_of(const KerasRow& row, const std::string& file) {
     if (end == close) return shape.empty() ? Extents{1} : shape;
     begin = end;
   }
-  refuse(file, row.line, "a whole output shape such as (None, 26, 26, 32)", quoted(row.shape));
+  refuse(file, row.line, "a whole output shape such as (None, 26, 26, 32)",
+         quoted(row.shape) + std::string(keras_wider));
 }
 
 using Outputs = std::map<std::string, Extents>;
 
 /// The shapes that go into a row.
-std::vector<Extents> inputs_of(const KerasRow& row, const Outputs& outputs, const Extents& before) {
+std::vector<Extents> inputs_of(const KerasRow& row, const Outputs& outputs, const Extents& before,
+                               const std::string& file) {
   std::vector<Extents> inputs;
   for (const std::string& name : row.inputs) {
-    if (const auto found = outputs.find(name); found != outputs.end()) inputs.push_back(found->second);
+    const auto found = outputs.find(name);
+    if (found == outputs.end()) refuse(file, row.line, "a connection to a row above", quoted(name));
+    inputs.push_back(found->second);
   }
   if (inputs.empty()) inputs.push_back(before);
   return inputs;
@@ -105,7 +109,7 @@ ImportedModel read_keras_summary(std::string_view text, const std::filesystem::p
   for (const KerasRow& row : table.rows) {
     const Extents output = shape_of(row, file);
     if (before.empty()) before = input_of_first(row, output, file);
-    const auto inputs = inputs_of(row, outputs, before);
+    const auto inputs = inputs_of(row, outputs, before, file);
     if (!outputs.emplace(row.name, output).second)
       refuse(file, row.line, "a name that no other row has", quoted(row.name));
     before = output;

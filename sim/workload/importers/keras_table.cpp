@@ -15,6 +15,7 @@ namespace {
 constexpr std::array<std::string_view, 4> titles{"Layer (type)", "Output Shape", "Param #", "Connected to"};
 constexpr std::string_view box_header = "\u2503";  // heavy vertical line
 constexpr std::string_view box_cell = "\u2502";    // light vertical line
+constexpr std::string_view ellipsis = "\u2026";
 constexpr std::size_t name_cell = 0;
 constexpr std::size_t shape_cell = 1;
 constexpr std::size_t parameters_cell = 2;
@@ -84,11 +85,14 @@ class Columns {
 };
 
 /// "conv2d (Conv2D)", which may lack its end.
-void take_name(KerasRow& row, const std::string& cell) {
+void take_name(KerasRow& row, std::string_view cell) {
+  const bool is_whole = cell.ends_with(')');
   const auto open = cell.rfind('(');
-  row.name = trimmed(std::string_view(cell).substr(0, open));
-  row.is_cut = !cell.ends_with(')');
-  if (open != std::string::npos) row.kind = cell.substr(open + 1, cell.size() - open - (row.is_cut ? 1 : 2));
+  row.name = trimmed(cell.substr(0, open));
+  if (open == std::string_view::npos) return;
+  const std::string_view kind = cell.substr(open + 1, cell.size() - open - (is_whole ? 2 : 1));
+  row.kind = kind.substr(0, kind.find(ellipsis));
+  row.is_cut = !is_whole || row.kind.size() < kind.size();
 }
 
 /// The names before "[0][0]", whatever quotes, commas and brackets are between them.
@@ -112,11 +116,17 @@ KerasRow row_of(const Printed& printed, const std::string& file) {
   row.line = printed.line;
   row.shape = printed.cells[shape_cell];
   row.parameters = *leading_count(printed.cells[parameters_cell]);
-  row.inputs = inputs_of(printed.cells[inputs_cell]);
+  const std::string& inputs = printed.cells[inputs_cell];
+  row.inputs = inputs_of(inputs);
+  const bool has_none = inputs.empty() || inputs == "[]" || inputs == "-";
+  if (inputs.find(ellipsis) != std::string::npos || (row.inputs.empty() && !has_none)) {
+    throw InputError(fmt::format("{}:{}: expected whole names of layers such as \"conv2d[0][0]\", got {}{}", file,
+                                 printed.line, quoted(inputs), keras_wider));
+  }
   take_name(row, printed.cells[name_cell]);
   if (row.name.empty() || row.kind.empty()) {
-    throw InputError(fmt::format("{}:{}: expected a layer and its type such as \"conv2d (Conv2D)\", got {}", file,
-                                 printed.line, quoted(printed.cells[name_cell])));
+    throw InputError(fmt::format("{}:{}: expected a layer and its type such as \"conv2d (Conv2D)\", got {}{}", file,
+                                 printed.line, quoted(printed.cells[name_cell]), keras_wider));
   }
   return row;
 }

@@ -1,8 +1,8 @@
 // The table that Keras prints of a model (`model.summary()`), row by row.
 //
 // Called by keras_summary. Knows the looks of Keras 1 and 2 (columns between rules of `_` and `=`) and of Keras 3
-// (boxes), cells that go on in the next line, and cells cut short by their column. InputError with the line where the
-// text is no such table.
+// (boxes), cells that go on in the next line, and classes cut short by their column. InputError with the line where the
+// text is no such table, or what was cut is needed.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +28,9 @@ struct KerasTable {
   std::optional<std::int64_t> total;      // "Total params"
   std::optional<std::int64_t> trainable;  // "Trainable params"
 };
+
+/// What to do about a cell that was cut short.
+inline constexpr std::string_view keras_wider = "; summary(line_length=150) prints wider columns";
 
 KerasTable read_keras_table(std::string_view text, const std::string& file);
 
