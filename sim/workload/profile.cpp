@@ -73,6 +73,13 @@ const Profile* find_profile(const std::vector<Profile>& profiles, const std::str
 
 }  // namespace
 
+Seconds Profile::total() const {
+  Seconds sum = update;
+  for (const Seconds time : forward) sum += time;
+  for (const Seconds time : backward) sum += time;
+  return sum;
+}
+
 std::vector<Profile> read_profiles(const Value& where, const std::vector<Layer>& layers) {
   Names names;
   for (const Layer& layer : layers) names.push_back(layer.name);

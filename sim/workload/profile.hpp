@@ -22,6 +22,8 @@ struct Profile {
   std::vector<Seconds> forward;   // per layer, in execution order
   std::vector<Seconds> backward;  // per layer, in execution order
   Seconds update;
+
+  [[nodiscard]] Seconds total() const;  // of one iteration
 };
 
 /// `where` is the list. Every profile must time every layer, and no other; one must take time.

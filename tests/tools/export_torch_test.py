@@ -90,6 +90,7 @@ class ExportTorch(InAFolder):
         self.assertEqual(list(profile["layers"]), ["0", "1"])
         times = [float(text.removesuffix(" ms")) for pair in profile["layers"].values() for text in pair]
         self.assertTrue(all(time > 0 for time in times), times)
+        self.assertIn("pytorch profiled on p100: ", self.farandole("show", "model", "own.json"))
         self.write("scenario.json", SCENARIO)
         point = json.loads(self.farandole("run", "scenario.json", "--format", "json", "--set", "/platform/ranks=1",
                                           "--set", "/workload/batch_per_rank=4", "--set", "/workload/host_dispatch=ready"))["points"][0]

@@ -7,6 +7,7 @@
 #include "command.hpp"
 #include "scenario/catalogue.hpp"
 #include "show.hpp"
+#include "units/format.hpp"
 
 namespace farandole {
 namespace {
@@ -18,18 +19,30 @@ ModelSummary load(const Catalogue& catalogue, const std::string& name) {
   return catalogue.model(name, option.value());
 }
 
-Json variants_json(const ModelSummary& model) {
+Json profiles_json(const std::vector<Profile>& profiles) {
+  Json rows = Json::array();
+  for (const Profile& profile : profiles) {
+    rows.push_back({{"device", profile.device},
+                    {"precision", name(profile.precision)},
+                    {"batch", profile.batch},
+                    {"seconds", profile.total().si()}});
+  }
+  return rows;
+}
+
+Json variants_json(const Catalogue& catalogue, const ModelSummary& model) {
   Json variants = Json::array();
   for (const Model& variant : model.variants) {
     variants.push_back({{"name", variant.variant},
                         {"parameters", variant.parameters()},
                         {"tensors", variant.tensors()},
-                        {"forward_macs", variant.macs()}});
+                        {"forward_macs", variant.macs()},
+                        {"profiles", profiles_json(catalogue.profiles(model, variant))}});
   }
   return variants;
 }
 
-Json model_json(const ModelSummary& model) {
+Json model_json(const Catalogue& catalogue, const ModelSummary& model) {
   const Model& standard = model.variants.front();
   return {{"name", model.name},
           {"summary", model.summary},
@@ -37,7 +50,19 @@ Json model_json(const ModelSummary& model) {
           {"parameters", standard.parameters()},
           {"tensors", standard.tensors()},
           {"forward_macs", standard.macs()},
-          {"variants", variants_json(model)}};
+          {"variants", variants_json(catalogue, model)}};
+}
+
+/// What was measured of it, layer by layer.
+std::string profiles_text(const Catalogue& catalogue, const ModelSummary& model) {
+  std::string text;
+  for (const Model& variant : model.variants) {
+    for (const Profile& profile : catalogue.profiles(model, variant)) {
+      text += fmt::format("{} profiled on {}: {} for a batch of {} in {} ({})\n", variant.variant, profile.device,
+                          format(profile.total()), profile.batch, name(profile.precision), profile.source);
+    }
+  }
+  return text.empty() ? text : "\n" + text;
 }
 
 /// Layers with parameters, the largest first: where the bytes of the gradients are.
@@ -65,7 +90,7 @@ Shown show_models(const ShowRequest& /*request*/) {
       Json::array()};
   for (const std::string& name : catalogue.models()) {
     const ModelSummary model = load(catalogue, name);
-    shown.json.push_back(model_json(model));
+    shown.json.push_back(model_json(catalogue, model));
     std::string variants;
     for (const Model& variant : model.variants) variants += (variants.empty() ? "" : ", ") + variant.variant;
     fmt::format_to(std::back_inserter(shown.text), "{:<14} {:>12} {:>8} {:>14.0f}  {}\n", name,
@@ -76,14 +101,16 @@ Shown show_models(const ShowRequest& /*request*/) {
 }
 
 Shown show_model(const ShowRequest& request) {
-  const ModelSummary model = load(Catalogue(), request.name);
+  const Catalogue catalogue;
+  const ModelSummary model = load(catalogue, request.name);
   Shown shown{fmt::format("{}: {}\n\n{:<20} {:>12} {:>8} {:>8} {:>16}\n", model.name, model.summary, "variant",
                           "parameters", "tensors", "layers", "forward MACs"),
-              model_json(model)};
+              model_json(catalogue, model)};
   for (const Model& variant : model.variants) {
     fmt::format_to(std::back_inserter(shown.text), "{:<20} {:>12} {:>8} {:>8} {:>16.0f}\n", variant.variant,
                    variant.parameters(), variant.tensors(), variant.layers.size(), variant.macs());
   }
+  shown.text += profiles_text(catalogue, model);
   shown.text += largest_layers(model.variants.front());
   return shown;
 }
