@@ -17,7 +17,9 @@ def require(*modules):
     """Ends the test as skipped where one of the modules is not here."""
     missing = [name for name in modules if importlib.util.find_spec(name) is None]
     if missing:
-        print(f"skipped: {sys.executable} has no {', '.join(missing)}; tools/setup python installs them")
+        how = "cmake --preset python && cmake --build --preset python makes it" if "farandole" in missing else \
+            "tools/setup python installs what is missing"
+        print(f"skipped: {sys.executable} has no {', '.join(missing)}; {how}")
         sys.exit(SKIPPED)
 
 
