@@ -82,6 +82,7 @@ class ExportChakra(InAFolder):
         send = Node(id=9, name="send", type=SEND)
         for nodes, message in [([*TRAINING, send], "expected a data-parallel trace, got point-to-point node 9 (send)"),
                                ([*TRAINING, collective(8, "tokens", 8, kind=ALL_TO_ALL)], "got ALL_TO_ALL in node 8 (tokens)"),
+                               ([*TRAINING, compute(8, 9, 7), collective(9, "again", 4, 8)], "expected one iteration"),
                                ([compute(1, 5)], "expected a trace with all-reduces"),
                                ([compute(1, 0), collective(2, "sum", 4, 1)], "expected compute nodes with durations"),
                                ([compute(1, 5), collective(2, "sum", 6, 1)], "expected whole numbers of 4 bytes to sum, got 6"),

@@ -31,7 +31,8 @@ def real_input(name, *shape):
 def small_network():
     nodes = [
         helper.make_node("Conv", ["image", "conv.weight"], ["a"], pads=[1, 1, 1, 1]),
-        helper.make_node("BatchNormalization", ["a", "bn.weight", "bn.bias", "bn.mean", "bn.var"], ["b", "m", "v"], training_mode=1),
+        helper.make_node("BatchNormalization", ["a", "bn.weight", "bn.bias", "bn.mean", "bn.var"], ["b", "m", "v"],
+                         training_mode=1),
         helper.make_node("Relu", ["b"], ["c"], name="activation"),
         helper.make_node("GlobalAveragePool", ["c"], ["d"]),
         helper.make_node("Flatten", ["d"], ["e"]),

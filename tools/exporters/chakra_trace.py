@@ -141,8 +141,8 @@ class Traced:
     update: float
 
 
-def claim(nodes, last, claimed):
-    """Seconds of computation that `last` waits for and nobody has claimed."""
+def claim(nodes, last, claimed, summed):
+    """Seconds of computation that `last` waits for and nobody has claimed; none of it may wait for what is `summed`."""
     waiting, micros = [last.id], 0
     while waiting:
         number = waiting.pop()
@@ -150,8 +150,13 @@ def claim(nodes, last, claimed):
             continue
         claimed.add(number)
         node = nodes[number]
-        micros += node.duration_micros if node.type == COMPUTE else 0
-        waiting += [*node.ctrl_deps, *node.data_deps]
+        before = [*node.ctrl_deps, *node.data_deps]
+        waiting += before
+        if node.type == COMPUTE:
+            micros += node.duration_micros
+            if summed & set(before):
+                raise InputError(f"expected one iteration of data-parallel training, got node {number} ({node.name}) that waits for "
+                                 f"one all-reduce and comes before another, {last.id} ({last.name})")
     return micros / 1e6
 
 
@@ -166,9 +171,11 @@ def training_of(data, element):
     order = ordered(nodes)
     if not any(node.type == COMPUTE and node.duration_micros for node in order):
         raise InputError("expected compute nodes with durations, got none")
+    collectives = gradient_collectives(order)
+    summed = {one.id for one in collectives}
     claimed, layers, seconds, names = set(), [], {}, set()
-    for collective in gradient_collectives(order):
-        own = claim(nodes, collective, claimed)
+    for collective in collectives:
+        own = claim(nodes, collective, claimed, summed)
         size = attribute(collective, "comm_size")
         if not size or size % element:
             raise InputError(f"expected whole numbers of {element} bytes to sum, got {size} in node {collective.id}")
