@@ -27,7 +27,7 @@ def arguments():
     parser.add_argument("--output", metavar="FILE.json", type=pathlib.Path, help="else to standard output")
     parser.add_argument("--name", help="of the workload; else of the file")
     parser.add_argument("--batch", metavar="N", type=int, required=True, help="samples of the traced iteration, on one rank")
-    parser.add_argument("--device", metavar="NAME", default="traced", help="what it ran on: a name in topologies/devices")
+    parser.add_argument("--device", metavar="NAME", help="what it ran on, a name in topologies/devices; else its times hold on all")
     parser.add_argument("--precision", choices=ELEMENT_BYTES, default="fp32", help="of the gradients in the trace")
     return parser.parse_args()
 
@@ -44,9 +44,10 @@ def main():
         traced = chakra_trace.training_of(data, ELEMENT_BYTES[given.precision])
     except InputError as error:
         raise InputError(f"{given.trace}: {error}") from error
-    profile = {"device": given.device, "precision": given.precision, "batch": given.batch, "source": f"Chakra trace {given.trace.name}",
-               "update": workload_file.milliseconds(traced.update),
-               "layers": {name: list(map(workload_file.milliseconds, pair)) for name, pair in traced.seconds.items()}}
+    profile = {"device": given.device} if given.device else {}
+    profile |= {"precision": given.precision, "batch": given.batch, "source": f"Chakra trace {given.trace.name}",
+                "update": workload_file.milliseconds(traced.update),
+                "layers": {name: list(map(workload_file.milliseconds, pair)) for name, pair in traced.seconds.items()}}
     variant = Variant("chakra", "One layer for each gradient that is summed; activations are not in the trace.",
                       f"{given.trace.name}, an MLCommons Chakra trace", traced.layers, [profile])
     name = given.name or workload_file.snake_case(given.trace.stem)

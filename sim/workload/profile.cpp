@@ -48,9 +48,9 @@ bool takes_time(const Profile& profile) {
 Profile read_profile(const Value& where, const Names& layers) {
   Section section(where);
   Profile profile;
-  profile.device = section.required<std::string>("device");
+  profile.device = section.optional<std::string>("device", "");
   profile.measured_on = profile.device;
-  profile.precision = read_precision(section.child("precision"));
+  if (const auto precision = section.maybe("precision")) profile.precision = read_precision(*precision);
   profile.batch = read_at_least(section.child("batch"), 1);
   profile.source = section.required<std::string>("source");
   profile.update = section.required<Seconds>("update");
@@ -65,7 +65,7 @@ const Profile* find_profile(const std::vector<Profile>& profiles, const std::str
                             int batch) {
   const Profile* best = nullptr;
   for (const Profile& profile : profiles) {
-    if (profile.device != device || profile.precision != precision) continue;
+    if (profile.device != device || profile.precision.value_or(precision) != precision) continue;
     if (best == nullptr || std::abs(profile.batch - batch) < std::abs(best->batch - batch)) best = &profile;
   }
   return best;
@@ -112,13 +112,14 @@ void choose_profiles(std::vector<Profile>& profiles, const Value& where, const s
 std::optional<ComputeTimes> profiled_times(const std::vector<Profile>& profiles, const std::string& device,
                                            Precision precision, int batch) {
   const Profile* profile = find_profile(profiles, device, precision, batch);
+  if (profile == nullptr) profile = find_profile(profiles, "", precision, batch);
   if (profile == nullptr) return std::nullopt;
   ComputeTimes times{profile->forward, profile->backward, profile->update, true, {}};
   const double more = static_cast<double>(batch) / profile->batch;
   for (Seconds& time : times.forward) time *= more;
   for (Seconds& time : times.backward) time *= more;
-  times.source =
-      fmt::format("profiled: layer times on {} at batch {}, {}", profile->measured_on, profile->batch, profile->source);
+  const std::string on = profile->measured_on.empty() ? "" : " on " + profile->measured_on;
+  times.source = fmt::format("profiled: layer times{} at batch {}, {}", on, profile->batch, profile->source);
   return times;
 }
 

@@ -14,9 +14,9 @@
 namespace farandole {
 
 struct Profile {
-  std::string device;       // of which device its times are taken to be: a name in topologies/devices, or any other
+  std::string device;       // of which device its times are: a name in topologies/devices, any other, or empty: of all
   std::string measured_on;  // the same, unless a scenario takes one device's times for another's
-  Precision precision = Precision::fp32;
+  std::optional<Precision> precision;  // empty: of all
   int batch = 1;
   std::string source;
   std::vector<Seconds> forward;   // per layer, in execution order
@@ -35,8 +35,8 @@ std::vector<Profile> profiles_of(const Value& where, const Model& variant);
 /// Leaves those that were measured on the device that `where` names, and takes them for `device`'s; with "none", none.
 void choose_profiles(std::vector<Profile>& profiles, const Value& where, const std::string& device);
 
-/// Of the profile of this device and precision whose batch is nearest, the first of equals; nothing where there is
-/// none.
+/// Of the profile of this device and precision whose batch is nearest, the first of equals; where there is none, of one
+/// that is of all devices; nothing where there is none either.
 std::optional<ComputeTimes> profiled_times(const std::vector<Profile>& profiles, const std::string& device,
                                            Precision precision, int batch);
 

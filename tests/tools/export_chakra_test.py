@@ -31,7 +31,7 @@ TRAINING = [compute(1, 1000), compute(2, 2000, 1), compute(3, 2000, 2), collecti
 
 SCENARIO = """{
   "name": "traced",
-  "workload": { "model": "own.json", "batch_per_rank": 32, "profile": "traced", "host_dispatch": "ready" },
+  "workload": { "model": "own.json", "batch_per_rank": 32, "host_dispatch": "ready" },
   "platform": { "topology": "ethernet-10g", "ranks": 4 },
   "strategy": { "kind": "ddp", "first_bucket": "1 B", "bucket_cap": "1 B" },
   "measure": { "iterations": 1, "fidelity": "analytic" }

@@ -61,6 +61,16 @@ TEST(Profile, IsOfItsDeviceAndPrecisionOnly) {
   EXPECT_FALSE(profiled_times(profiles(), "p100", Precision::fp16, 16));
 }
 
+TEST(Profile, WithoutADeviceIsOfAllWhereThereIsNoneOfTheRightOne) {
+  auto all = profiles();
+  all.front().device.clear();
+  all.front().precision.reset();
+  const auto anywhere = profiled_times(all, "v100", Precision::fp16, 16);
+  ASSERT_TRUE(anywhere);
+  EXPECT_EQ(anywhere->forward.front(), 5_ms);
+  EXPECT_EQ(profiled_times(all, "p100", Precision::fp32, 64)->forward.front(), 15_ms);
+}
+
 /// The profiles that a scenario's "profile" leaves for a platform with that device.
 std::vector<Profile> chosen(const std::string& name, const std::string& device) {
   const auto document = Document::parse("\"" + name + "\"", "scenario.json");

@@ -23,7 +23,7 @@ Json profiles_json(const std::vector<Profile>& profiles) {
   Json rows = Json::array();
   for (const Profile& profile : profiles) {
     rows.push_back({{"device", profile.device},
-                    {"precision", name(profile.precision)},
+                    {"precision", profile.precision ? name(*profile.precision) : ""},
                     {"batch", profile.batch},
                     {"seconds", profile.total().si()}});
   }
@@ -58,8 +58,9 @@ std::string profiles_text(const Catalogue& catalogue, const ModelSummary& model)
   std::string text;
   for (const Model& variant : model.variants) {
     for (const Profile& profile : catalogue.profiles(model, variant)) {
-      text += fmt::format("{} profiled on {}: {} for a batch of {} in {} ({})\n", variant.variant, profile.device,
-                          format(profile.total()), profile.batch, name(profile.precision), profile.source);
+      text += fmt::format("{} profiled{}: {} for a batch of {}{} ({})\n", variant.variant,
+                          profile.device.empty() ? "" : " on " + profile.device, format(profile.total()), profile.batch,
+                          profile.precision ? " in " + name(*profile.precision) : "", profile.source);
     }
   }
   return text.empty() ? text : "\n" + text;
