@@ -4,10 +4,12 @@
 #include <utility>
 #include <vector>
 
+#include "simulate/ring_recurrence.hpp"
+
 namespace farandole {
 namespace {
 
-/// Rank i sends to rank i + 1 (modulo n) in transfer i: the ring, which Eigen can vectorise.
+/// Rank i sends to rank i + 1 (modulo n) in transfer i: the ring.
 bool is_ring(const Phase& phase, Eigen::Index ranks) {
   if (static_cast<Eigen::Index>(phase.transfers.size()) != ranks) return false;
   if (phase.peer_step != 0 || phase.fan != 1 || phase.window != 0) return false;
@@ -18,20 +20,11 @@ bool is_ring(const Phase& phase, Eigen::Index ranks) {
   return true;
 }
 
-void carry_ring(RankTimes& moments, const Phase& phase, const TransferCosts& costs) {
-  const Eigen::Index n = moments.size();
+/// Whether costs are the same everywhere and ranks start together, or every start comes once around: all end together.
+bool ends_together(const RankTimes& moments, const Phase& phase, const TransferCosts& costs) {
   const auto& [sending, reducing] = costs;
-  const bool mixed = phase.repeats >= n - 1 && (reducing == 0).all();
-  if ((sending == sending[0]).all() && (reducing == reducing[0]).all() && (mixed || (moments == moments[0]).all())) {
-    moments.setConstant(moments.maxCoeff() + phase.repeats * (sending[0] + reducing[0]));
-    return;
-  }
-  RankTimes sent(n);
-  for (int repeat = 0; repeat < phase.repeats; ++repeat) {
-    sent = moments + sending;
-    moments.tail(n - 1) = sent.tail(n - 1).max(moments.tail(n - 1).max(sent.head(n - 1)) + reducing.head(n - 1));
-    moments[0] = std::max(sent[0], std::max(moments[0], sent[n - 1]) + reducing[n - 1]);
-  }
+  const bool mixed = phase.repeats >= moments.size() - 1 && (reducing == 0).all();
+  return (sending == sending[0]).all() && (reducing == reducing[0]).all() && (mixed || (moments == moments[0]).all());
 }
 
 /// Something to reduce that is at its receiver.
@@ -75,7 +68,11 @@ void carry_once(RankTimes& moments, const Schedule& schedule, const Phase& phase
 
 void carry(RankTimes& moments, const Schedule& schedule, const Phase& phase, const TransferCosts& costs) {
   if (is_ring(phase, moments.size())) {
-    carry_ring(moments, phase, costs);
+    if (ends_together(moments, phase, costs)) {
+      moments.setConstant(moments.maxCoeff() + phase.repeats * (costs.sending[0] + costs.reducing[0]));
+    } else {
+      moments = carry_ring(moments, costs, phase.repeats);
+    }
     return;
   }
   for (int repeat = 0; repeat < phase.repeats; ++repeat) carry_once(moments, schedule, phase, repeat, costs);

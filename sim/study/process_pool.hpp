@@ -1,25 +1,16 @@
 // Work spread over processes of this machine.
 //
-// Called by study/study.hpp. SimGrid allows one engine at a time in a process, so points run in forked workers. A
-// worker that dies (a signal, no memory) costs the task it had, which is reported as failed; a new worker takes its
-// place and all other tasks are done. Workers end when the program that forked them does, however that ends. The caller
-// has one thread.
+// Called by study/study.hpp. A worker that dies costs the task it had, which is reported as failed; a new worker takes
+// its place and all other tasks are done (study/forked_worker.hpp).
 #pragma once
 
 #include <functional>
-#include <string>
 #include <vector>
+
+#include "study/forked_worker.hpp"
 
 namespace farandole {
 
-struct Outcome {
-  enum class Kind : char { done, failed, bad_input };
-  Kind kind = Kind::failed;
-  std::string text;  // what the work returned, or why there is nothing
-};
-
-/// Runs in a worker; an InputError it throws is bad input, any other exception a failure.
-using Work = std::function<std::string(std::size_t task)>;
 /// Runs in the calling process, in the order in which tasks end. If it throws, the workers are killed.
 using Receive = std::function<void(std::size_t task, const Outcome& outcome)>;
 

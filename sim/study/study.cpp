@@ -26,10 +26,15 @@ void refuse_other_study(const StudyHeading& found, const StudyHeading& own, cons
   }
 }
 
+/// What a worker does with a point: its record, as text.
+Work work_of(const RunPlan& plan, const StudyOptions& options) {
+  return [&](std::size_t task) { return json_text(to_record(options.execute(plan.points[task], nullptr))); };
+}
+
 class Study {
  public:
   Study(const RunPlan& plan, const StudyHeading& heading, const StudyOptions& options)
-      : plan_(plan), options_(options) {
+      : plan_(plan), heading_(heading), options_(options) {
     for (std::size_t i = 0; i < plan.points.size(); ++i) {
       if (heading.shard.has(i)) tasks_.push_back(i);
     }
@@ -43,10 +48,11 @@ class Study {
     // A timeline is too much to send from one process to another.
     const bool last_here = options_.record_timeline && !tasks_.empty();
     if (last_here) std::erase(open, tasks_.back());
-    if (tasks_.size() > 1) {
-      run_in_processes(
-          open, options_.processes, [&](std::size_t task) { return json_text(to_record(execute(task, nullptr))); },
-          [&](std::size_t task, const Outcome& outcome) { receive(task, outcome); });
+    const Receive receive_outcome = [&](std::size_t task, const Outcome& outcome) { receive(task, outcome); };
+    if (options_.team != nullptr) {
+      options_.team->manage(heading_.identity, open, receive_outcome);
+    } else if (tasks_.size() > 1) {
+      run_in_processes(open, options_.processes, work_of(plan_, options_), receive_outcome);
     } else {
       for (const std::size_t task : open) keep(task, to_record(execute(task, nullptr)));
     }
@@ -110,6 +116,7 @@ class Study {
   }
 
   const RunPlan& plan_;
+  const StudyHeading& heading_;
   const StudyOptions& options_;
   std::vector<std::size_t> tasks_;
   std::optional<Journal> journal_;
@@ -121,6 +128,10 @@ class Study {
 
 StudyResult run_study(const RunPlan& plan, const StudyHeading& heading, const StudyOptions& options) {
   return Study(plan, heading, options).run();
+}
+
+void serve_study(const RunPlan& plan, const StudyHeading& heading, const StudyOptions& options) {
+  options.team->serve(heading.identity, work_of(plan, options));
 }
 
 }  // namespace farandole

@@ -15,6 +15,7 @@
 #include "scenario/run.hpp"
 #include "study/journal.hpp"
 #include "study/shard.hpp"
+#include "study/team.hpp"
 
 namespace farandole {
 
@@ -38,6 +39,7 @@ std::string identity_of(const Document& document, const Catalogue& catalogue, co
 
 struct StudyOptions {
   int processes = 1;
+  Team* team = nullptr;           // instead of processes of its own; this one is its manager
   std::filesystem::path journal;  // empty: none
   bool resume = false;
   bool record_timeline = false;            // of the last point, which then runs in this process
@@ -60,5 +62,8 @@ struct StudyResult {
 /// The points of `heading.shard`. The journal is left for the caller to remove once the results are safe. InputError
 /// where a journal holds points and `resume` is off, or is another study's.
 StudyResult run_study(const RunPlan& plan, const StudyHeading& heading, const StudyOptions& options);
+
+/// A worker's part of it.
+void serve_study(const RunPlan& plan, const StudyHeading& heading, const StudyOptions& options);
 
 }  // namespace farandole

@@ -1,4 +1,5 @@
-// Every scenario is run and compared, point by point, with the table kept in tests/golden/.
+// Every scenario is run and compared, point by point, with the table kept in tests/golden/; of a study with hundreds of
+// points every n-th one.
 //
 // A difference is a change of results: if it is meant, FARANDOLE_UPDATE_GOLDEN=1 writes the new table, and the change
 // log says why.
@@ -28,10 +29,21 @@ void keep_few_epochs(json& learning) {
   }
 }
 
+/// Odd, so that every value of every axis comes up.
+std::size_t stride_of(std::size_t points) {
+  constexpr std::size_t most = 100;
+  return points <= most ? 1 : (points / most) | 1U;
+}
+
 json points_of(const std::filesystem::path& scenario) {
-  const RunResult result = run_document(Document::read(scenario), Catalogue(), {});
+  const Catalogue catalogue;
+  const RunPlan plan = plan_run(Document::read(scenario), catalogue, {});
+  std::vector<TrainingPoint> measured;
+  for (std::size_t i = 0; i < plan.points.size(); i += stride_of(plan.points.size())) {
+    measured.push_back(run_point(plan.points[i], catalogue, nullptr));
+  }
   std::ostringstream text;
-  write_training(text, Format::json, {result.scenario, result.settings}, result.points);
+  write_training(text, Format::json, {plan.scenario, plan.settings}, measured);
   json points = json::parse(text.str())["points"];
   for (json& point : points) {
     if (point.contains("learning")) keep_few_epochs(point["learning"]);

@@ -125,5 +125,26 @@ TEST(Recurrence, OfARingWithEqualCostsHasItsClosedForm) {
   EXPECT_DOUBLE_EQ(shortcut[0], 9 + 6 * 0.5);
 }
 
+/// A few values, so that many are equal, as the links of a platform are.
+Eigen::ArrayXd some_of(int count, const std::vector<double>& values) {
+  Eigen::ArrayXd all(count);
+  for (double& value : all) value = *rc::gen::elementOf(values);
+  return all;
+}
+
+RC_GTEST_PROP(Recurrence, OfARingIsThatOfItsRoundsOneByOne, ()) {
+  const int n = *rc::gen::inRange(2, 40);
+  const Schedule ring = ring_allreduce(n);
+  Phase phase = ring.phases[0];
+  phase.repeats = *rc::gen::inRange(0, 3 * n);
+  const std::vector<double> reducing = *rc::gen::element(std::vector<double>{0}, std::vector<double>{0, 0.5, 2});
+  const TransferCosts costs{some_of(n, {1, 1.5, 4}), some_of(n, reducing)};
+  RankTimes at_once = some_of(n, {0, 1, 3, 40});
+  RankTimes by_rounds = at_once;
+  carry(at_once, ring, phase, costs);
+  for (int repeat = 0; repeat < phase.repeats; ++repeat) carry_once(by_rounds, ring, phase, repeat, costs);
+  RC_ASSERT((at_once - by_rounds).abs().maxCoeff() < 1e-9);
+}
+
 }  // namespace
 }  // namespace farandole

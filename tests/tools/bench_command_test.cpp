@@ -1,10 +1,9 @@
 // farandole bench under mpirun: four ranks on this machine, as root and as somebody else.
-#include <cstdlib>
-
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "tools/mpi.hpp"
 #include "tools/process.hpp"
 
 namespace farandole::test {
@@ -13,22 +12,6 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-bool can_run(const std::string& command) {
-  return std::system((command + " >/dev/null 2>&1").c_str()) == 0;
-}
-
-// Ranks that wait in a spin loop on fewer cores than ranks would wait for one another's time slices.
-constexpr const char* mpirun =
-    "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1 "
-    "mpirun --oversubscribe -np 4 ";
-
-std::string why_not_mpi() {
-  if (!can_run("command -v mpirun")) return "mpirun is not installed";
-  const Workplace place;
-  if (place.farandole("doctor").out.find("backend mpi    not built") != std::string::npos) return "built without MPI";
-  return {};
-}
 
 void expect_all_correct(const Finished& finished, std::size_t least_points) {
   ASSERT_EQ(finished.status, 0) << finished.err;
@@ -47,7 +30,7 @@ TEST(BenchCommand, RunsEveryAlgorithmAndTheLibrarysOwnUnderMpirun) {
   if (const std::string why = why_not_mpi(); !why.empty()) GTEST_SKIP() << why;
   const Workplace place;
   expect_all_correct(
-      place.run(std::string(mpirun) + FARANDOLE_PROGRAM
+      place.run(mpirun("-np 4") + FARANDOLE_PROGRAM
                 " bench --backend mpi -b 1K -e 64K -f 64 -n 2 -w 1 --op all --algorithm all --format json"),
       70);
 }
@@ -68,7 +51,7 @@ TEST(BenchCommand, PrintsTheTableOfNcclTestsOnce) {
   if (const std::string why = why_not_mpi(); !why.empty()) GTEST_SKIP() << why;
   const Workplace place;
   const Finished finished =
-      place.run(std::string(mpirun) + FARANDOLE_PROGRAM " bench -b 4K -e 8K -n 2 -w 1 --algorithm ring");
+      place.run(mpirun("-np 4") + FARANDOLE_PROGRAM " bench -b 4K -e 8K -n 2 -w 1 --algorithm ring");
   ASSERT_EQ(finished.status, 0) << finished.err;
   EXPECT_THAT(finished.out, StartsWith("# farandole "));
   EXPECT_THAT(finished.out, HasSubstr("busbw  #wrong\n"));
@@ -81,7 +64,7 @@ TEST(BenchCommand, PrintsTheTableOfNcclTestsOnce) {
 TEST(BenchCommand, RefusesUnknownNamesOnce) {
   if (const std::string why = why_not_mpi(); !why.empty()) GTEST_SKIP() << why;
   const Workplace place;
-  const Finished finished = place.run(std::string(mpirun) + FARANDOLE_PROGRAM " bench --algorithm rign");
+  const Finished finished = place.run(mpirun("-np 4") + FARANDOLE_PROGRAM " bench --algorithm rign");
   EXPECT_EQ(finished.status, 2);
   const std::string message = "--algorithm: expected an algorithm for allreduce, got \"rign\"; did you mean \"ring\"?";
   EXPECT_THAT(finished.err, HasSubstr(message));

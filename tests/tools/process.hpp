@@ -28,10 +28,10 @@ inline std::string contents(const std::filesystem::path& file) {
 /// A folder of this test's own, empty at its start and gone at its end; commands run in it.
 class Workplace {
  public:
-  Workplace() {
+  explicit Workplace(const std::string& which = "") {
     const auto* test = testing::UnitTest::GetInstance()->current_test_info();
     folder_ = std::filesystem::path(testing::TempDir()) /
-              (std::string("farandole-") + test->test_suite_name() + "-" + test->name());
+              (std::string("farandole-") + test->test_suite_name() + "-" + test->name() + which);
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
   }

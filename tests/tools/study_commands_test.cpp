@@ -1,6 +1,9 @@
 // Sweeps on many processes, interrupted, in shards: always the same bytes.
 #include <algorithm>
+#include <chrono>
 #include <csignal>
+#include <functional>
+#include <random>
 #include <thread>
 
 #include <fcntl.h>
@@ -32,8 +35,8 @@ void expect_success(const test::Finished& finished) {
   EXPECT_EQ(finished.status, 0) << finished.err;
 }
 
-/// Starts the program on study.json with --resume and kills it once the journal has that many lines.
-void run_until(const test::Workplace& place, int lines) {
+/// Starts the program on study.json with --resume and kills it as soon as `now` says so.
+void run_until(const test::Workplace& place, const std::function<bool()>& now) {
   const pid_t child = ::fork();
   if (child == 0) {
     const std::string folder = place.folder().string();
@@ -45,13 +48,19 @@ void run_until(const test::Workplace& place, int lines) {
     }
     ::_exit(127);
   }
-  const auto journal = place.folder() / "killed.json.partial";
   int status = 0;
   while (::waitpid(child, &status, WNOHANG) == 0) {
-    const std::string text = test::contents(journal);
-    if (std::count(text.begin(), text.end(), '\n') >= lines) ::kill(child, SIGKILL);
+    if (now()) ::kill(child, SIGKILL);
     std::this_thread::yield();
   }
+}
+
+/// The same once the journal has that many lines.
+void run_until(const test::Workplace& place, int lines) {
+  run_until(place, [&] {
+    const std::string text = test::contents(place.folder() / "killed.json.partial");
+    return std::count(text.begin(), text.end(), '\n') >= lines;
+  });
 }
 
 /// The same, again where the run was over before it could be killed: leaves a journal.
@@ -94,6 +103,38 @@ TEST_F(Study, GoesOnAfterKillsAsIfNothingHadHappened) {
     EXPECT_FALSE(std::filesystem::exists(place.folder() / "killed.json.partial"));
     std::filesystem::remove(place.folder() / "killed.json");
   }
+}
+
+using Clock = std::chrono::steady_clock;
+
+/// Kills a run at so many moments, seeded and anywhere between its start and its end; resumed, it ends each time as if
+/// nothing had happened.
+class KilledStudy : public Study {
+ protected:
+  void kill_and_resume(int times) {
+    const auto begin = Clock::now();
+    const std::string undisturbed = whole();
+    const auto duration = Clock::now() - begin;
+    std::mt19937 random(1);
+    for (int i = 0; i < times; ++i) {
+      const double share = std::uniform_real_distribution(0.0, 1.0)(random);
+      const auto start = Clock::now();
+      run_until(place, [&] { return Clock::now() - start >= share * duration; });
+      expect_success(place.farandole("run study.json --format json --output killed.json --resume"));
+      ASSERT_EQ(test::contents(place.folder() / "killed.json"), undisturbed) << "killed after " << share;
+      EXPECT_FALSE(std::filesystem::exists(place.folder() / "killed.json.partial"));
+      std::filesystem::remove(place.folder() / "killed.json");
+    }
+  }
+};
+using SlowKilledStudy = KilledStudy;
+
+TEST_F(KilledStudy, IsTheSameAfterAFewKillsAtRandomMoments) {
+  kill_and_resume(3);
+}
+
+TEST_F(SlowKilledStudy, IsTheSameAfterFiftyKillsAtRandomMoments) {
+  kill_and_resume(50);
 }
 
 TEST_F(Study, DropsATornLastLineAndRefusesADamagedOneBeforeIt) {

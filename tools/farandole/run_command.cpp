@@ -15,6 +15,7 @@
 #include "report/training_report.hpp"
 #include "report/tuning_report.hpp"
 #include "study/merge.hpp"
+#include "study/team.hpp"
 
 namespace farandole {
 namespace {
@@ -97,16 +98,12 @@ std::filesystem::path journal_of(const RunArguments& arguments, const RunPlan& p
   return is_file && plan.points.size() > 1 ? std::filesystem::path(file + ".partial") : std::filesystem::path();
 }
 
-StudyResult run_points(const RunArguments& arguments, const RunPlan& plan, const Catalogue& catalogue,
-                       const StudyHeading& heading) {
-  StudyOptions options;
+StudyResult run_points(const RunArguments& arguments, const RunPlan& plan, const StudyHeading& heading,
+                       StudyOptions options) {
   options.processes = arguments.jobs > 0 ? arguments.jobs : static_cast<int>(std::thread::hardware_concurrency());
   options.resume = arguments.resume;
   options.journal = journal_of(arguments, plan);
   options.record_timeline = !arguments.timeline.empty() || plan.timeline_file;
-  options.execute = [&](const RunPlan::Point& point, Timeline* timeline) {
-    return run_point(point, catalogue, timeline);
-  };
   ProgressBar bar;
   const bool progress = !arguments.quiet && plan.points.size() > 1 && isatty(STDERR_FILENO) != 0;
   if (progress) options.progress = [&](int done, int all) { bar.show(done, all); };
@@ -138,6 +135,9 @@ void write_result(const RunArguments& arguments, const StudyHeading& heading, co
 }
 
 void run(const RunArguments& arguments) {
+  const std::unique_ptr<Team> team = join_team();
+  // What all ranks would say, the manager says alone.
+  if (team && !team->is_manager()) std::cerr.setstate(std::ios::failbit);
   static_cast<void>(arguments.output.chosen_format());  // refused before anything runs
   const StudyShard shard = parse_shard(arguments.shard);
   if (shard.of > 1 && arguments.output.file.empty()) {
@@ -162,7 +162,13 @@ void run(const RunArguments& arguments) {
                              shard,
                              arguments.output.format,
                              plan.settings};
-  StudyResult result = run_points(arguments, plan, catalogue, heading);
+  StudyOptions study;
+  study.team = team.get();
+  study.execute = [&](const RunPlan::Point& point, Timeline* timeline) {
+    return run_point(point, catalogue, timeline);
+  };
+  if (team && !team->is_manager()) return serve_study(plan, heading, study);
+  StudyResult result = run_points(arguments, plan, heading, study);
   if (!arguments.quiet) {
     for (const std::string& ignored : plan.ignored) std::cerr << "ignored, no meaning here: " << ignored << "\n";
   }
@@ -200,7 +206,9 @@ void add_run(CLI::App& app) {
   command->add_option("--timeline", arguments->timeline, "write a Chrome trace of rank 0, as HOROVOD_TIMELINE does")
       ->type_name("FILE")
       ->envname("HOROVOD_TIMELINE");
-  command->add_option("--jobs", arguments->jobs, "processes that run points; all cores unless said")
+  command
+      ->add_option("--jobs", arguments->jobs,
+                   "processes that run points; all cores unless said, and the ranks under mpirun")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
   command->add_flag("--resume", arguments->resume, "go on from what an interrupted run left beside --output");

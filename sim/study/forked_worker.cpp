@@ -1,0 +1,148 @@
+#include "study/forked_worker.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+#include "config/error.hpp"
+
+namespace farandole {
+namespace {
+
+[[noreturn]] void fail(const char* what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
+
+/// False where the other side is gone.
+bool send_all(int socket, const void* data, std::size_t size) {
+  const char* at = static_cast<const char*>(data);
+  while (size > 0) {
+    const ssize_t sent = ::send(socket, at, size, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    at += sent;
+    size -= static_cast<std::size_t>(sent);
+  }
+  return true;
+}
+
+bool receive_all(int socket, void* data, std::size_t size) {
+  char* at = static_cast<char*>(data);
+  while (size > 0) {
+    const ssize_t received = ::recv(socket, at, size, 0);
+    if (received < 0 && errno == EINTR) continue;
+    if (received <= 0) return false;
+    at += received;
+    size -= static_cast<std::size_t>(received);
+  }
+  return true;
+}
+
+Outcome attempt(const Work& work, std::size_t task) {
+  try {
+    return {Outcome::Kind::done, work(task)};
+  } catch (const InputError& error) {
+    return {Outcome::Kind::bad_input, error.what()};
+  } catch (const std::exception& error) {
+    return {Outcome::Kind::failed, error.what()};
+  }
+}
+
+bool send_outcome(int socket, const Outcome& outcome) {
+  const std::uint64_t size = outcome.text.size();
+  return send_all(socket, &outcome.kind, sizeof outcome.kind) && send_all(socket, &size, sizeof size) &&
+         send_all(socket, outcome.text.data(), outcome.text.size());
+}
+
+std::optional<Outcome> receive_outcome(int socket) {
+  Outcome outcome;
+  std::uint64_t size = 0;
+  if (!receive_all(socket, &outcome.kind, sizeof outcome.kind) || !receive_all(socket, &size, sizeof size)) return {};
+  outcome.text.resize(size);
+  if (!receive_all(socket, outcome.text.data(), size)) return {};
+  return outcome;
+}
+
+/// What a worker does until no task comes any more.
+void serve(int socket, const Work& work) {
+  std::size_t task = 0;
+  while (receive_all(socket, &task, sizeof task)) {
+    if (!send_outcome(socket, attempt(work, task))) return;
+  }
+}
+
+std::string end_of(pid_t process) {
+  int status = 0;
+  while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFSIGNALED(status)) {
+    return fmt::format("its process was ended by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
+  }
+  return fmt::format("its process ended with status {}", WEXITSTATUS(status));
+}
+
+[[noreturn]] void become_worker(int socket, const Work& work) {
+#ifdef __linux__
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+  serve(socket, work);
+  ::_exit(0);  // ends a forked worker
+}
+
+}  // namespace
+
+ForkedWorker::ForkedWorker(const Work& work, const std::vector<int>& siblings) {
+  int sockets[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) fail("socketpair");
+  process_ = ::fork();
+  if (process_ < 0) fail("fork");
+  if (process_ == 0) {
+    // Only the parent may hold the other ends: they close, and workers end, with it.
+    ::close(sockets[0]);
+    for (const int sibling : siblings) ::close(sibling);
+    become_worker(sockets[1], work);
+  }
+  ::close(sockets[1]);
+  socket_ = sockets[0];
+}
+
+ForkedWorker::~ForkedWorker() {
+  if (process_ >= 0 && task_) ::kill(process_, SIGKILL);
+  ::close(socket_);
+  if (process_ >= 0) end_of(process_);
+}
+
+void ForkedWorker::give(std::size_t task) {
+  task_ = task;
+  // Where the worker is dead already, its socket says so when it is read.
+  send_all(socket_, &task, sizeof task);
+}
+
+void ForkedWorker::dismiss() {
+  ::shutdown(socket_, SHUT_WR);
+}
+
+std::optional<Outcome> ForkedWorker::receive() {
+  std::optional<Outcome> outcome = receive_outcome(socket_);
+  task_.reset();
+  return outcome;
+}
+
+std::string ForkedWorker::cause_of_death() {
+  const pid_t process = process_;
+  process_ = -1;
+  return end_of(process);
+}
+
+}  // namespace farandole

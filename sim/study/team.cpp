@@ -1,0 +1,31 @@
+#include "study/team.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#ifdef FARANDOLE_WITH_MPI
+#include "study/mpi/mpi_team.hpp"
+#endif
+
+namespace farandole {
+namespace {
+
+/// What launchers tell the processes they start: Open MPI, PMIx, MPICH and its relatives, Slurm's srun, ALPS' aprun.
+/// MPI itself is not asked: a program that stands alone must not wait for a network.
+bool is_launched() {
+  constexpr std::array variables{"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "SLURM_STEP_NUM_TASKS",
+                                 "ALPS_APP_PE"};
+  return std::ranges::any_of(variables, [](const char* name) { return std::getenv(name) != nullptr; });
+}
+
+}  // namespace
+
+std::unique_ptr<Team> join_team() {
+#ifdef FARANDOLE_WITH_MPI
+  if (is_launched()) return join_mpi_team();
+#endif
+  return nullptr;
+}
+
+}  // namespace farandole
