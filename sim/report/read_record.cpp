@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "report/cost_record.hpp"
+
 namespace farandole {
 namespace {
 
@@ -117,6 +119,7 @@ TrainingPoint read(const Record& record) {
   point.strategy_options = record.at("strategy_options");
   point.memory = memory(record.at("memory"));
   if (record.contains("run")) point.run = whole_run(record.at("run"));
+  if (record.contains("economics")) point.cost = job_cost(record.at("economics"));
   if (record.contains("waterfall")) point.explanation = explanation(record);
   for (const Record& job : record.value("neighbours", Record::array())) {
     point.neighbours.push_back(

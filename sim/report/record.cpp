@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "report/cost_record.hpp"
 #include "report/version.hpp"
 
 namespace farandole {
@@ -155,6 +156,7 @@ Record to_record(const TrainingPoint& point) {
                 {"mean_staleness", finite(point.mean_staleness, "mean_staleness")},
                 {"memory", to_record(point.memory)}};
   if (point.run) record["run"] = to_record(*point.run);
+  if (point.cost) record["economics"] = to_record(*point.cost);
   if (point.explanation) add_explanation(record, *point.explanation);
   if (point.learning) record["learning"] = to_record(*point.learning);
   for (const Neighbour& job : point.neighbours) record["neighbours"].push_back(to_record(job));

@@ -5,6 +5,7 @@
 #include <ostream>
 #include <utility>
 
+#include "report/cost_report.hpp"
 #include "report/explanation_report.hpp"
 #include "report/learning_table.hpp"
 #include "report/link_table.hpp"
@@ -83,6 +84,7 @@ void write_table(std::ostream& out, const Heading& heading, Points points) {
       .write(out);
   write_tuning(out, points);
   write_whole_runs(out, points);
+  write_costs(out, facets, points);
   write_explanations(out, points);
   write_learning(out, facets, points);
   write_neighbours(out, points);

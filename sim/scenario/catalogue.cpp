@@ -87,11 +87,23 @@ Device Catalogue::device(const std::string& name, const Value& where) const {
   return read_device(document(file).root(), file);
 }
 
+OfferFile Catalogue::offer(const std::string& name, const Value& where, const std::optional<Value>& overrides) const {
+  Document changed = document(find("topologies/offers", name, "an offer", where));
+  if (overrides) {
+    for (const auto& [pointer, value] : overrides->members()) changed.set(pointer, value.node());
+  }
+  const Offer offer = read_offer(changed.root());
+  return {std::move(changed), offer};
+}
+
 std::vector<std::string> Catalogue::models() const {
   return json_files_in(root_ / "models");
 }
 std::vector<std::string> Catalogue::topologies() const {
   return json_files_in(root_ / "topologies");
+}
+std::vector<std::string> Catalogue::offers() const {
+  return json_files_in(root_ / "topologies/offers");
 }
 
 const Model& choose_variant(const ModelSummary& model, const std::string& variant, const Value& where) {

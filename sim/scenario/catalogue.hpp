@@ -1,10 +1,10 @@
-// Finds models, topologies and devices: by name in the data folders, or as a file.
+// Finds models, topologies, devices and offers: by name in the data folders, or as a file.
 //
 // The data root is the environment variable FARANDOLE_DATA, else the source tree the program was built from. A text
 // with a slash or ending in .json, or for topologies in .dot, .gv or .xml (platform/graph_file.hpp), is a file, sought
-// from the current folder; anything else is the name of a file in models/, topologies/ or topologies/devices/. Unknown
-// names fail with the nearest known one. A file is read once and remembered, by copies of the catalogue too; not for
-// several threads.
+// from the current folder; anything else is the name of a file in models/, topologies/, topologies/devices/ or
+// topologies/offers/. Unknown names fail with the nearest known one. A file is read once and remembered, by copies of
+// the catalogue too; not for several threads.
 #pragma once
 
 #include <filesystem>
@@ -14,12 +14,19 @@
 #include <vector>
 
 #include "config/document.hpp"
+#include "economics/offer.hpp"
 #include "platform/topology.hpp"
 #include "workload/device.hpp"
 #include "workload/model.hpp"
 #include "workload/profile.hpp"
 
 namespace farandole {
+
+/// An offer and the document it was read from.
+struct OfferFile {
+  Document document;
+  Offer offer;
+};
 
 class Catalogue {
  public:
@@ -37,12 +44,17 @@ class Catalogue {
                                   const std::optional<Value>& overrides = {}) const;
   [[nodiscard]] Device device(const std::string& name, const Value& where) const;
 
+  /// `overrides` as of a topology.
+  [[nodiscard]] OfferFile offer(const std::string& name, const Value& where,
+                                const std::optional<Value>& overrides = {}) const;
+
   /// Every file read so far, in order of name: what results depend on besides the scenario.
   [[nodiscard]] std::vector<const Document*> documents() const;
 
   /// Names in alphabetical order.
   [[nodiscard]] std::vector<std::string> models() const;
   [[nodiscard]] std::vector<std::string> topologies() const;
+  [[nodiscard]] std::vector<std::string> offers() const;
 
  private:
   [[nodiscard]] std::filesystem::path find(const char* folder, const std::string& name, std::string_view what,

@@ -278,6 +278,7 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   }
   read_measure(section.maybe("measure"), scenario);
   if (const auto run = section.maybe("run")) scenario.run = read_run(*run, scenario.samples_per_step());
+  if (const auto economics = section.maybe("economics")) scenario.economics = read_economics(*economics, catalogue);
   if (const auto learning = section.maybe("learning")) scenario.learning = read_learning(*learning, scenario);
   section.finish();
   if (const auto traffic = Section(platform).maybe("traffic")) {

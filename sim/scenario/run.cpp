@@ -80,6 +80,7 @@ TrainingPoint run_point(const RunPlan::Point& planned, const Catalogue& catalogu
     throw InvariantError(fmt::format("{} ranks scale with an efficiency of {}", point.ranks, point.scaling_efficiency));
   }
   if (scenario.run) point.run = whole_run(scenario, point);
+  if (scenario.economics) point.cost = cost_of(planned.document, catalogue, scenario, point);
   if (scenario.explain) {
     point.explanation = explain(planned.document, catalogue, scenario, point);
     point.explanation->critical_path = point.critical_path;

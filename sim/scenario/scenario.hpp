@@ -17,6 +17,7 @@
 #include "platform/placement.hpp"
 #include "platform/platform.hpp"
 #include "scenario/catalogue.hpp"
+#include "scenario/economics_run.hpp"
 #include "scenario/effects_spec.hpp"
 #include "scenario/library_choice.hpp"
 #include "scenario/run_spec.hpp"
@@ -73,6 +74,7 @@ struct Scenario {
   EffectsSpec effects;
   TrafficSpec traffic;
   std::optional<RunSpec> run;
+  std::optional<EconomicsSpec> economics;
   Mechanisms mechanisms;
   std::shared_ptr<const LearningSpec> learning;  // null: nothing is trained on numbers
   Measure measure;

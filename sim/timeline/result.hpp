@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "timeline/explanation.hpp"
+#include "timeline/job_cost.hpp"
 #include "timeline/memory_use.hpp"
 #include "timeline/tuning.hpp"
 #include "timeline/whole_run.hpp"
@@ -82,6 +83,7 @@ struct TrainingPoint {
   MemoryUse memory;
   std::vector<PathStep> critical_path;  // of the last iteration
   std::optional<WholeRun> run;
+  std::optional<JobCost> cost;  // of a scenario that says how its machine is paid for
   std::optional<Explanation> explanation;
   bool folded = false;               // whether every collective was timed by representatives
   double mean_staleness = 0;         // of servers without a barrier: updates by others between pull and push

@@ -36,14 +36,18 @@ void check_published(const Document& document, const std::filesystem::path& file
     read_scenario(row.scenario.root(), catalogue);
 }
 
+void check_offer(const Document& document, const std::filesystem::path& /*file*/) {
+  read_offer(document.root());
+}
+
 struct FileKind {
   const char* name;
   void (*check)(const Document&, const std::filesystem::path&);
 };
 
 constexpr std::array kinds{FileKind{"scenario", check_scenario}, FileKind{"topology", check_topology},
-                           FileKind{"model", check_model}, FileKind{"device", check_device},
-                           FileKind{"published", check_published}};
+                           FileKind{"model", check_model},       FileKind{"device", check_device},
+                           FileKind{"offer", check_offer},       FileKind{"published", check_published}};
 
 /// A file says its kind by the schema it names.
 const FileKind& kind_of(const Document& document) {
@@ -52,7 +56,7 @@ const FileKind& kind_of(const Document& document) {
     for (const FileKind& kind : kinds) {
       if (std::get<std::string>(value.node().value).ends_with(std::string(kind.name) + ".schema.json")) return kind;
     }
-    value.fail("the schema of a scenario, topology, model, device or published runs");
+    value.fail("the schema of a scenario, topology, model, device, offer or published runs");
   }
   document.root().fail(
       "a key \"$schema\" that says which kind of file this is, such as "
@@ -80,7 +84,7 @@ void check(const std::string& file) {
 void add_check(CLI::App& app) {
   auto files = std::make_shared<std::vector<std::string>>();
   CLI::App* command =
-      app.add_subcommand("check", "Check scenario, topology, model and device files without running them");
+      app.add_subcommand("check", "Check scenario, topology, model, device and offer files without running them");
   command->add_option("files", *files, "the files")->required()->type_name("FILE...");
   command->footer("Example:\n  farandole check scenarios/*.json topologies/*.json models/*.json");
   command->callback([files] {

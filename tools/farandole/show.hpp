@@ -35,6 +35,8 @@ Shown show_topologies(const ShowRequest& request);
 Shown show_topology(const ShowRequest& request);
 Shown show_algorithms(const ShowRequest& request);
 Shown show_algorithm(const ShowRequest& request);
+Shown show_offers(const ShowRequest& request);
+Shown show_offer(const ShowRequest& request);
 Shown show_strategies(const ShowRequest& request);
 Shown show_strategy(const ShowRequest& request);
 

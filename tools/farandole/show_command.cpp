@@ -32,14 +32,11 @@ struct Showing {
 };
 
 constexpr std::array showings{
-    Showing{"models", false, show_models},
-    Showing{"topologies", false, show_topologies},
-    Showing{"algorithms", false, show_algorithms},
-    Showing{"strategies", false, show_strategies},
-    Showing{"model", true, show_model},
-    Showing{"topology", true, show_topology},
-    Showing{"algorithm", true, show_algorithm},
-    Showing{"strategy", true, show_strategy},
+    Showing{"models", false, show_models},         Showing{"topologies", false, show_topologies},
+    Showing{"algorithms", false, show_algorithms}, Showing{"strategies", false, show_strategies},
+    Showing{"offers", false, show_offers},         Showing{"model", true, show_model},
+    Showing{"topology", true, show_topology},      Showing{"algorithm", true, show_algorithm},
+    Showing{"strategy", true, show_strategy},      Showing{"offer", true, show_offer},
 };
 
 const Showing& find_showing(const ShowArguments& arguments) {
@@ -92,15 +89,15 @@ void run(const ShowArguments& arguments) {
 void add_show(CLI::App& app) {
   auto arguments = std::make_shared<ShowArguments>();
   CLI::App* command =
-      app.add_subcommand("show", "List models, topologies, algorithms and strategies, or look into one");
+      app.add_subcommand("show", "List models, topologies, algorithms, strategies and offers, or look into one");
   command
       ->add_option("kind", arguments->kind,
-                   "models, topologies, algorithms, strategies; model, topology, algorithm, strategy")
+                   "models, topologies, algorithms, strategies, offers; model, topology, algorithm, strategy, offer")
       ->type_name("KIND")
       ->required();
   command
       ->add_option("name", arguments->name,
-                   "which model, topology (name or file), algorithm (name or file) or strategy")
+                   "which model, topology (name or file), algorithm (name or file), strategy or offer")
       ->type_name("NAME");
   command->add_option("--op", arguments->operation, "the operation of an algorithm")
       ->type_name("OP")

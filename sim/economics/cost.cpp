@@ -1,0 +1,83 @@
+#include "economics/cost.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace farandole {
+namespace {
+
+MoneyPerSecond electricity(const Offer& offer, const NodeUse& use, double busy) {
+  return draw(offer.power, use.devices_per_node, busy) * offer.pue * offer.owned->electricity;
+}
+
+/// Price less what it brings at the end, in equal payments that bear interest.
+MoneyPerSecond annuity(const Ownership& owned) {
+  const double years = owned.lifetime / year;
+  const double i = owned.interest;
+  if (i == 0) return owned.price * (1 - owned.residual) / owned.lifetime;
+  const double discount = std::pow(1 + i, -years);
+  return owned.price * (1 - owned.residual * discount) * (i / (1 - discount)) / year;
+}
+
+/// What a node costs while it is idle, and what a second of use adds to that.
+struct OwnRate {
+  MoneyPerSecond idle;
+  MoneyPerSecond use;
+};
+
+OwnRate own_rate(const Offer& offer, const NodeUse& use) {
+  const MoneyPerSecond idle = electricity(offer, use, 0);
+  return {annuity(*offer.owned) + offer.owned->running + idle, electricity(offer, use, use.busy) - idle};
+}
+
+OwnRate committed_rate(const Offer& offer, const NodeUse& use) {
+  if (offer.owned) return own_rate(offer, use);
+  return {offer.rented->rate + offer.rented->upfront / offer.rented->term, MoneyPerSecond(0)};
+}
+
+/// How often something of that length begins within a time that ends before the next would.
+double beginnings(Seconds time, Seconds length) {
+  return std::max(1.0, std::ceil(time / length - 1e-9));
+}
+
+Money total_after(const Offer& offer, const NodeUse& use, Seconds time) {
+  const double u = offer.utilisation;
+  if (offer.owned) {
+    const MoneyPerSecond power = electricity(offer, use, 0) * (1 - u) + electricity(offer, use, use.busy) * u;
+    return offer.owned->price * beginnings(time, offer.owned->lifetime) + (offer.owned->running + power) * time;
+  }
+  if (!offer.is_committed()) return offer.rented->rate * u * time;
+  return offer.rented->upfront * beginnings(time, offer.rented->term) + offer.rented->rate * time;
+}
+
+}  // namespace
+
+MoneyPerSecond node_rate(const Offer& offer, const NodeUse& use) {
+  if (!offer.is_committed()) return offer.rented->rate;
+  const OwnRate rate = committed_rate(offer, use);
+  return rate.idle / offer.utilisation + rate.use;
+}
+
+double stretch_of(const Offer& offer, int nodes) {
+  if (!offer.interruptions) return 1;
+  const Interruptions& often = *offer.interruptions;
+  const double work = nodes * (often.checkpoint_every / often.node_mtbf);
+  const double restart = nodes * (often.restart / often.node_mtbf);
+  return std::expm1(work) * std::exp(restart) / work;
+}
+
+std::optional<double> break_even_utilisation(const Offer& offer, const NodeUse& use, MoneyPerSecond elsewhere) {
+  if (!offer.is_committed()) return std::nullopt;
+  const OwnRate rate = committed_rate(offer, use);
+  if (!(elsewhere > rate.use)) return std::nullopt;
+  const double share = rate.idle / (elsewhere - rate.use);
+  return share <= 1 ? std::optional(share) : std::nullopt;
+}
+
+std::vector<Money> totals_over(const Offer& offer, const NodeUse& use, int years) {
+  std::vector<Money> totals;
+  for (int i = 0; i <= years; ++i) totals.push_back(total_after(offer, use, year * i) * use.nodes);
+  return totals;
+}
+
+}  // namespace farandole

@@ -1,0 +1,44 @@
+// What nodes cost by the second, and what follows from it.
+//
+// Called by scenario/. With F the price of owning a node for a second (annuity of price less residual value, plus what
+// runs all the time), E(busy) the price of its electricity (draw x PUE x tariff) and u the utilisation,
+//
+//   bought:   rate = (F + (1 - u) E(idle)) / u + E(busy)          idle time is paid by the jobs that run
+//   reserved: rate = (price + upfront / term) / u
+//   rented, spot: rate = price
+//
+// Interruptions stretch a job on n nodes: with rate l = n / MTBF, checkpoints every t of work and restarts of length R,
+//   time / work = (exp(l t) - 1) exp(l R) / (l t)
+// (J. T. Daly, "A higher order estimate of the optimum checkpoint interval", FGCS 22, 2006, equation 11, checkpoints
+// themselves being part of the iteration already). All of that time is charged.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "economics/offer.hpp"
+
+namespace farandole {
+
+/// A job as far as its cost goes.
+struct NodeUse {
+  int nodes = 1;
+  int devices_per_node = 1;
+  double busy = 1;  // share of the time in which devices compute
+};
+
+/// One node for a second of a job.
+MoneyPerSecond node_rate(const Offer& offer, const NodeUse& use);
+
+/// 1 where nothing interrupts.
+double stretch_of(const Offer& offer, int nodes);
+
+/// The share of the time in use from which on a node costs at most `elsewhere` for a second of this job; nothing where
+/// full use is not enough, or where the offer costs nothing while it is idle.
+std::optional<double> break_even_utilisation(const Offer& offer, const NodeUse& use, MoneyPerSecond elsewhere);
+
+/// Of having the nodes for 0, 1, ..., `years` years, in use as the offer says; what is bought is bought again when its
+/// lifetime is over.
+std::vector<Money> totals_over(const Offer& offer, const NodeUse& use, int years);
+
+}  // namespace farandole

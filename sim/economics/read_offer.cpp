@@ -1,0 +1,173 @@
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "config/section.hpp"
+#include "economics/offer.hpp"
+#include "economics/read_amount.hpp"
+
+namespace farandole {
+namespace {
+
+constexpr std::array confidences{"verbatim", "derived", "secondary", "recalled", "assumption"};
+
+/// Takes numbers that may carry range and origin, and remembers those that do.
+class Inputs {
+ public:
+  explicit Inputs(Offer& offer) : offer_(offer) {}
+
+  /// What `read_value` makes of a member.
+  template <class Read>
+  auto take(Section& section, std::string_view key, Read read_value) {
+    return read(section.child(key), read_value);
+  }
+  /// The same, or the fallback where it is not there.
+  template <class T, class Read>
+  T take_or(Section& section, std::string_view key, T fallback, Read read_value) {
+    const auto value = section.maybe(key);
+    return value ? T(read(*value, read_value)) : fallback;
+  }
+
+ private:
+  template <class Read>
+  auto read(const Value& where, Read read_value) {
+    if (!where.is_object()) return read_value(where);
+    Section section(where);
+    const Value value = section.child("value");
+    const auto result = read_value(value);
+    const auto low = section.maybe("low");
+    const auto high = section.maybe("high");
+    if (low.has_value() != high.has_value()) where.fail("both \"low\" and \"high\", or neither");
+    if (low) take_range(where, result, *low, read_value(*low), *high, read_value(*high));
+    section.maybe("source");
+    take_confidence(section.maybe("confidence"), where, value);
+    section.finish();
+    return result;
+  }
+
+  template <class T>
+  void take_range(const Value& where, T value, const Value& low_text, T low, const Value& high_text, T high) {
+    if (low > value || high < value) where.fail("a value between \"low\" and \"high\"");
+    offer_.uncertain.push_back({where.pointer(), text_of(low_text), text_of(high_text)});
+  }
+
+  void take_confidence(const std::optional<Value>& confidence, const Value& where, const Value& value) {
+    if (!confidence) return;
+    const auto text = farandole::read<std::string>(*confidence);
+    if (std::ranges::find(confidences, text) == confidences.end()) {
+      confidence->fail_unknown("a confidence", {confidences.begin(), confidences.end()});
+    }
+    if (text == "assumption") offer_.assumptions.push_back(where.pointer().substr(1) + " " + text_of(value));
+  }
+
+  static std::string text_of(const Value& value) {
+    return value.is_string() ? farandole::read<std::string>(value) : value.describe();
+  }
+
+  Offer& offer_;
+};
+
+double read_share(const Value& where) {
+  const double share = read<Fraction>(where).value;
+  if (!(share >= 0)) where.fail("a share of at least 0 %");
+  return share;
+}
+
+double read_utilisation(const Value& where) {
+  const double share = read_share(where);
+  if (!(share > 0 && share <= 1)) where.fail("a share above 0 % and up to 100 %");
+  return share;
+}
+
+double read_pue(const Value& where) {
+  const auto pue = read<double>(where);
+  if (!(pue >= 1)) where.fail("a ratio of at least 1, energy of the building over energy of the machine");
+  return pue;
+}
+
+Seconds read_some_time(const Value& where) {
+  const Seconds time = read_long_time(where);
+  if (!(time > Seconds(0))) where.fail("a time above 0");
+  return time;
+}
+
+NodePower read_node_power(const Value& where, Inputs& inputs) {
+  Section section(where);
+  NodePower power;
+  power.host = inputs.take(section, "host", read_power);
+  power.device_idle = inputs.take(section, "device_idle", read_power);
+  power.device_busy = inputs.take(section, "device_busy", read_power);
+  section.finish();
+  return power;
+}
+
+void read_bought(const Value& where, Inputs& inputs, Currency& currency, Offer& offer) {
+  Section section(where);
+  const auto money = [&](const Value& value) { return read_money(value, currency); };
+  const auto price_of_time = [&](const Value& value) { return read_price_of_time(value, currency); };
+  Ownership owned;
+  const Money node = inputs.take(section, "node_price", money);
+  owned.price = node * (1 + inputs.take_or(section, "network", 0.0, read_share));
+  owned.lifetime = inputs.take(section, "lifetime", read_some_time);
+  owned.residual = inputs.take_or(section, "residual", 0.0, read_share);
+  owned.interest = inputs.take_or(section, "interest", 0.0, read_share);
+  owned.running = owned.price * inputs.take_or(section, "maintenance", 0.0, read_share) / year;
+  owned.running += inputs.take_or(section, "staff", MoneyPerSecond(0), price_of_time);
+  owned.running += inputs.take_or(section, "space", MoneyPerSecond(0), price_of_time);
+  owned.electricity =
+      inputs.take(section, "electricity", [&](const Value& value) { return read_price_of_energy(value, currency); });
+  offer.utilisation = inputs.take(section, "utilisation", read_utilisation);
+  section.finish();
+  offer.owned = owned;
+}
+
+void read_rent(const Value& where, Inputs& inputs, Currency& currency, Offer& offer) {
+  Section section(where);
+  Rent rent;
+  rent.rate = inputs.take(section, "node_price", [&](const Value& v) { return read_price_of_time(v, currency); });
+  if (offer.kind == "reserved") {
+    rent.upfront =
+        inputs.take_or(section, "upfront", Money(0), [&](const Value& v) { return read_money(v, currency); });
+    rent.term = inputs.take(section, "term", read_some_time);
+    offer.utilisation = inputs.take(section, "utilisation", read_utilisation);
+  } else {
+    rent.minimum = inputs.take_or(section, "minimum", Seconds(0), read_long_time);
+  }
+  if (offer.kind == "spot") {
+    offer.interruptions = {inputs.take(section, "node_mtbf", read_some_time),
+                           inputs.take(section, "restart", read_long_time),
+                           inputs.take(section, "checkpoint_every", read_some_time)};
+  }
+  section.finish();
+  offer.rented = rent;
+}
+
+}  // namespace
+
+Offer read_offer(const Value& where) {
+  Section section(where);
+  Offer offer;
+  Inputs inputs(offer);
+  Currency currency;
+  offer.name = section.required<std::string>("name");
+  section.maybe("summary");
+  section.maybe("source");
+  const Value kind = section.child("kind");
+  offer.kind = read<std::string>(kind);
+  offer.date = section.required<std::string>("date");
+  offer.power = read_node_power(section.child("power"), inputs);
+  offer.pue = inputs.take_or(section, "pue", 1.0, read_pue);
+  if (offer.kind == "bought") {
+    read_bought(section.child("bought"), inputs, currency, offer);
+  } else if (offer.kind == "rented" || offer.kind == "spot" || offer.kind == "reserved") {
+    read_rent(section.child(offer.kind), inputs, currency, offer);
+  } else {
+    kind.fail_unknown("a kind of offer", {"bought", "rented", "spot", "reserved"});
+  }
+  section.finish();
+  offer.currency = currency.name();
+  return offer;
+}
+
+}  // namespace farandole

@@ -1,0 +1,55 @@
+// What a job costs and how much energy it takes: the part of a result point that a scenario's "economics" asks for.
+//
+// Filled by scenario/, printed by report/. All money is in the currency of the offer.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "units/amount.hpp"
+
+namespace farandole {
+
+/// What the cost of a sample is where one input is at the ends of its range.
+struct CostSensitivity {
+  std::string input;  // "bought/utilisation"
+  std::string low;    // as written
+  std::string high;
+  Money at_low;
+  Money at_high;
+};
+
+/// The same job elsewhere.
+struct CostComparison {
+  std::string offer;
+  std::string platform;
+  Money per_sample;
+  /// Share of the time that the machine must be in use for a sample to cost the same here as there. Of machines that
+  /// cost whether they are used or not; nothing where not even full use would do.
+  std::optional<double> break_even_utilisation;
+};
+
+struct JobCost {
+  std::string offer;
+  std::string kind;  // "bought", "rented", "spot" or "reserved"
+  std::string date;  // of its prices
+  std::string currency;
+  double utilisation = 1;  // that the cost of an hour assumes
+  double stretch = 1;      // by interruptions: time with them over time without
+  MoneyPerSecond node;     // one node, in use
+  Watts node_power;        // mean draw of one node's machine during the job
+  Money per_sample;
+  Joules energy_per_sample;  // with the building's share (PUE), as all energies here
+  std::optional<Money> per_epoch;
+  std::optional<Joules> energy_per_epoch;
+  std::optional<Money> per_run;
+  std::optional<Joules> energy_per_run;
+  std::optional<Seconds> node_time;          // of a run, all nodes together
+  std::vector<Money> totals;                 // of having the nodes for 0, 1, 2, ... years
+  std::vector<CostSensitivity> sensitivity;  // the widest first
+  std::optional<CostComparison> comparison;
+  std::vector<std::string> assumptions;  // inputs that no source backs
+};
+
+}  // namespace farandole

@@ -1,0 +1,106 @@
+// What nodes cost, against sums done by hand.
+#include "economics/cost.hpp"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "economics/kit.hpp"
+
+namespace farandole {
+namespace {
+
+using test::bought;
+using test::offer;
+using test::rented;
+
+constexpr NodeUse busy_pair{3, 2, 1.0};  // three nodes of two devices
+
+double per_hour(MoneyPerSecond rate) {
+  return (rate * hour).plain();
+}
+
+TEST(Cost, OfANodeOfOnesOwnIsCapitalAndIdleTimeOverUseAndPowerInUse) {
+  // F = 1/h; idle 200 + 2 * 100 = 400 W, busy 200 + 2 * 300 = 800 W, both times 1.5 at 1/kWh: 0.6/h and 1.2/h.
+  // (1 + 0.5 * 0.6) / 0.5 + 1.2 = 3.8
+  EXPECT_NEAR(per_hour(node_rate(offer(bought), busy_pair)), 3.8, 1e-12);
+  // Always in use: 1 + 1.2
+  EXPECT_NEAR(per_hour(node_rate(offer(bought, {{"/bought/utilisation", "100 %"}}), busy_pair)), 2.2, 1e-12);
+}
+
+TEST(Cost, OfRentIsItsPriceWhateverTheLoad) {
+  EXPECT_NEAR(per_hour(node_rate(offer(rented), busy_pair)), 10, 1e-12);
+  EXPECT_NEAR(per_hour(node_rate(offer(rented), {1, 8, 0.1})), 10, 1e-12);
+}
+
+TEST(Cost, InterestIsThatOfAnAnnuity) {
+  // P i / (1 - (1 + i)^-n) a year; 87,600 at 10 % over 10 years, always in use and without electricity.
+  const Offer borrowed = offer(
+      bought, {{"/bought/interest", "10 %"}, {"/bought/utilisation", "100 %"}, {"/bought/electricity", "0 USD/kWh"}});
+  EXPECT_NEAR(per_hour(node_rate(borrowed, busy_pair)), 87600 * 0.1 / (1 - std::pow(1.1, -10)) / 8760, 1e-9);
+}
+
+TEST(Cost, ResidualValueMaintenanceAndStaffCountPerYear) {
+  // (87,600 * 0.8 / 10 + 87,600 * 0.05 + 8760) / 8760 an hour = 0.8 + 0.5 + 1
+  const Offer kept = offer(bought, {{"/bought/residual", "20 %"},
+                                    {"/bought/maintenance", "5 %"},
+                                    {"/bought/staff", "8760 USD/year"},
+                                    {"/bought/utilisation", "100 %"},
+                                    {"/bought/electricity", "0 USD/kWh"}});
+  EXPECT_NEAR(per_hour(node_rate(kept, busy_pair)), 2.3, 1e-9);
+}
+
+TEST(Cost, AReservedNodeIsPaidWhileItIsIdle) {
+  // (2 + 8760 / 8760) / 0.25
+  const Offer reserved = offer(rented, {{"/kind", "reserved"},
+                                        {"/reserved", R"({ "node_price": "2 USD/h", "upfront": "8760 USD",
+                                                           "term": "1 year", "utilisation": "25 %" })"},
+                                        {"/rented", "null"}});
+  EXPECT_NEAR(per_hour(node_rate(reserved, busy_pair)), 12, 1e-9);
+}
+
+Offer spot(const std::string& mtbf) {
+  return offer(rented, {{"/kind", "spot"},
+                        {"/spot", R"({ "node_price": "3 USD/h", "node_mtbf": ")" + mtbf +
+                                      R"(", "restart": "1 h", "checkpoint_every": "2 h" })"},
+                        {"/rented", "null"}});
+}
+
+TEST(Cost, InterruptionsStretchAJobAsDalySays) {
+  // l = 3 / 30 h; (exp(l 2) - 1) exp(l 1) / (l 2)
+  EXPECT_NEAR(stretch_of(spot("30 h"), 3), std::expm1(0.2) * std::exp(0.1) / 0.2, 1e-12);
+  EXPECT_EQ(stretch_of(offer(rented), 3), 1);
+  // Rare ones cost a restart and half a checkpoint interval each: 1 + l (R + t/2).
+  EXPECT_NEAR(stretch_of(spot("300000 h"), 3), 1 + 3.0 / 300000 * (1 + 1), 1e-8);
+}
+
+RC_GTEST_PROP(Cost, AtBreakEvenANodeCostsWhatItDoesElsewhere, ()) {
+  const double elsewhere = *rc::gen::inRange(130, 2000) / 100.0;
+  const NodeUse use{1, 2, *rc::gen::inRange(0, 101) / 100.0};
+  const MoneyPerSecond price = Money(elsewhere) / hour;
+  const auto share = break_even_utilisation(offer(bought), use, price);
+  if (!share) {
+    const Offer always = offer(bought, {{"/bought/utilisation", "100 %"}});
+    RC_ASSERT(node_rate(always, use) > price);
+  } else {
+    Offer at_break_even = offer(bought);
+    at_break_even.utilisation = *share;
+    RC_ASSERT(std::abs(node_rate(at_break_even, use) / price - 1) < 1e-9);
+  }
+}
+
+TEST(Cost, OverYearsCountsWhatIsPaidNotWhatIsWrittenOff) {
+  // 3 nodes: 87,600 each at the start and again after ten years; 8760 h * (0.5 * 0.6 + 0.5 * 1.2) a year each.
+  const auto totals = totals_over(offer(bought), busy_pair, 11);
+  ASSERT_EQ(totals.size(), 12U);
+  EXPECT_NEAR(totals[0].plain(), 3 * 87600, 1e-6);
+  EXPECT_NEAR(totals[1].plain(), 3 * (87600 + 8760 * 0.9), 1e-6);
+  EXPECT_NEAR(totals[11].plain(), 3 * (2 * 87600 + 11 * 8760 * 0.9), 1e-5);
+  // Rent: nothing at the start.
+  EXPECT_EQ(totals_over(offer(rented), busy_pair, 1)[0].plain(), 0);
+  EXPECT_NEAR(totals_over(offer(rented), busy_pair, 1)[1].plain(), 3 * 87600, 1e-6);
+}
+
+}  // namespace
+}  // namespace farandole

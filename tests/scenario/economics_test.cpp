@@ -1,0 +1,84 @@
+// "economics" of a scenario: what a job costs follows from how fast it runs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "scenario/scenario_kit.hpp"
+
+namespace farandole {
+namespace {
+
+using test::Change;
+using test::error_of;
+using test::run;
+using testing::HasSubstr;
+
+TrainingPoint point_with(const std::vector<Change>& changes) {
+  return run(changes).points.front();
+}
+
+const Change spot{"/economics", R"({ "offer": "aws-p4d-spot" })"};
+const Change on_demand{"/economics", R"({ "offer": "aws-p4d-on-demand" })"};
+const Change a_run{"/run", R"({ "samples": 12800, "epochs": 3 })"};
+
+TEST(Economics, ChargesEveryNodeForTheTimeOfASample) {
+  // ethernet-25g has one device per node: four nodes at 32.7726 an hour.
+  const TrainingPoint point = point_with({on_demand});
+  ASSERT_TRUE(point.cost);
+  EXPECT_NEAR(point.cost->per_sample.plain(), 4 * 32.7726 / 3600 / point.samples_per_second, 1e-15);
+  EXPECT_FALSE(point.cost->per_run);
+}
+
+TEST(Economics, ChargesARunForItsWholeTimeAndAMinimumAtLeast) {
+  const TrainingPoint point = point_with({on_demand, a_run});
+  EXPECT_NEAR(point.cost->per_epoch->plain(), 4 * 32.7726 / 3600 * point.run->epoch.si(), 1e-9);
+  EXPECT_NEAR(point.cost->per_run->plain(), 4 * 32.7726 / 3600 * std::max(60.0, point.run->total.si()), 1e-9);
+  EXPECT_NEAR(point.cost->node_time->si(), 4 * point.run->total.si(), 1e-9);
+}
+
+TEST(Economics, EnergyIsDrawTimesTimeTimesPue) {
+  const TrainingPoint point = point_with({on_demand});
+  const double busy = point.breakdown.compute / point.iteration;
+  const double node = 1500 + 50 + 350 * busy;
+  EXPECT_NEAR(point.cost->node_power.plain(), node, 1e-9);
+  EXPECT_NEAR(point.cost->energy_per_sample.plain(), 4 * node * 1.2 / point.samples_per_second, 1e-9);
+}
+
+TEST(Economics, InterruptionsMakeARunLongerAndDearer) {
+  const TrainingPoint point = point_with({spot, a_run});
+  EXPECT_GT(point.cost->stretch, 1);
+  EXPECT_NEAR(point.cost->node_time->si(), 4 * point.run->total.si() * point.cost->stretch, 1e-9);
+}
+
+TEST(Economics, SensitivityBeginsWithTheInputThatMattersMost) {
+  const TrainingPoint point = point_with({spot});
+  const auto& inputs = point.cost->sensitivity;
+  ASSERT_GE(inputs.size(), 4U);
+  EXPECT_EQ(inputs.front().input, "spot/node_price");
+  const auto width = [](const CostSensitivity& input) { return std::abs((input.at_high - input.at_low).plain()); };
+  for (std::size_t i = 1; i < inputs.size(); ++i) EXPECT_GE(width(inputs[i - 1]), width(inputs[i]));
+}
+
+TEST(Economics, ComparesWithTheSameJobElsewhere) {
+  const TrainingPoint owned = point_with(
+      {{"/economics", R"({ "offer": "dgx-a100-bought", "compare_with": { "offer": "aws-p4d-on-demand" } })"}});
+  ASSERT_TRUE(owned.cost->comparison);
+  const TrainingPoint rented = point_with({on_demand});
+  EXPECT_NEAR(owned.cost->comparison->per_sample.plain(), rented.cost->per_sample.plain(), 1e-15);
+  ASSERT_TRUE(owned.cost->comparison->break_even_utilisation);
+  // At break-even a sample costs as much here as there.
+  const std::string share = std::to_string(*owned.cost->comparison->break_even_utilisation * 100) + " %";
+  const TrainingPoint even = point_with(
+      {{"/economics", R"({ "offer": "dgx-a100-bought", "override": { "/bought/utilisation": ")" + share + R"(" } })"}});
+  EXPECT_NEAR(even.cost->per_sample / rented.cost->per_sample, 1, 1e-6);
+}
+
+TEST(Economics, RefusesUnknownOffersAndSettings) {
+  EXPECT_THAT(error_of({{"/economics", R"({ "offer": "aws-p4d-on-demnd" })"}}),
+              HasSubstr("did you mean \"aws-p4d-on-demand\"?"));
+  EXPECT_THAT(error_of({{"/economics", R"({ "offer": "aws-p4d-spot", "yaers": 3 })"}}), HasSubstr("\"years\""));
+  EXPECT_THAT(error_of({{"/economics", R"({ "offer": "aws-p4d-spot", "override": { "/spot/restart": "5 kg" } })"}}),
+              HasSubstr("/spot/restart"));
+}
+
+}  // namespace
+}  // namespace farandole
