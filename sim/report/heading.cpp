@@ -11,6 +11,7 @@ void write_comment(std::ostream& out, const Heading& heading) {
   out << "# farandole " << version();
   if (!heading.scenario.empty()) out << ", scenario " << printable(heading.scenario);
   out << '\n';
+  if (!heading.answer.empty()) out << "# " << printable(heading.answer) << '\n';
   for (const auto& [name, value] : heading.settings) {
     out << "#   " << printable(name) << ": " << printable(value) << '\n';
   }

@@ -189,11 +189,26 @@ std::string json_text(const Record& record, int indent) {
   return record.dump(indent, ' ', false, Record::error_handler_t::replace);
 }
 
+namespace {
+
+Record to_record(const Optimum& optimum) {
+  Record at = Record::object();
+  for (const auto& [pointer, value] : optimum.at) at[pointer] = value;
+  Record flat = Record::object();
+  for (const NearlyAsGood& part : optimum.flat) flat[part.pointer] = part.values;
+  return {{"goal", optimum.goal},         {"method", optimum.method},       {"points_run", optimum.points_run},
+          {"feasible", optimum.feasible}, {"point", optimum.point},         {"value", finite(optimum.value, "value")},
+          {"at", std::move(at)},          {"tolerance", optimum.tolerance}, {"nearly_as_good", std::move(flat)}};
+}
+
+}  // namespace
+
 void write_json(std::ostream& out, const Heading& heading, const std::vector<Record>& records) {
-  const Record document{{"farandole", version()},
-                        {"scenario", heading.scenario},
-                        {"settings", Record(heading.settings)},
-                        {"points", Record(records)}};
+  Record document{{"farandole", version()}, {"scenario", heading.scenario}};
+  if (!heading.answer.empty()) document["answer"] = heading.answer;
+  if (heading.optimum) document["optimum"] = to_record(*heading.optimum);
+  document["settings"] = Record(heading.settings);
+  document["points"] = Record(records);
   out << json_text(document, 2) << '\n';
 }
 

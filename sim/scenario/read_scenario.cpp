@@ -243,6 +243,7 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   Scenario scenario;
   scenario.name = section.required<std::string>("name");
   section.maybe("summary");
+  section.maybe("optimise");  // says what to look for among changes of this scenario; read by study/
   const Value workload = section.child("workload");
   Launch launch;
   Topology topology;

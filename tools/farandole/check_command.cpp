@@ -9,6 +9,7 @@
 #include "platform/topology.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/sweep.hpp"
+#include "study/search_spec.hpp"
 
 namespace farandole {
 namespace {
@@ -28,6 +29,7 @@ void check_topology(const Document& document, const std::filesystem::path& file)
 void check_scenario(const Document& document, const std::filesystem::path& /*file*/) {
   const Catalogue catalogue;
   for (const Configuration& configuration : expand_sweep(document)) read_scenario(configuration.root(), catalogue);
+  read_search(document);
 }
 
 void check_published(const Document& document, const std::filesystem::path& file) {

@@ -14,6 +14,7 @@
 #include "report/comparison.hpp"
 #include "report/training_report.hpp"
 #include "report/tuning_report.hpp"
+#include "search_run.hpp"
 #include "study/merge.hpp"
 #include "study/team.hpp"
 
@@ -134,6 +135,23 @@ void write_result(const RunArguments& arguments, const StudyHeading& heading, co
       fmt::format("{} of {} points failed", result.failures.size(), result.failures.size() + result.points.size()));
 }
 
+/// A search decides point by point what to run next: on one machine, and from its start.
+void run_search(const RunArguments& arguments, const Document& document, const SearchSpec& spec,
+                const RunOptions& options, const Team* team) {
+  if (team != nullptr && !team->is_manager()) return;
+  if (arguments.resume) refuse_option("--resume", "no such option with \"optimise\"", arguments.scenario);
+  if (!arguments.shard.empty()) refuse_option("--shard", "no such option with \"optimise\"", arguments.shard);
+  if (!arguments.timeline.empty()) refuse_option("--timeline", "no such option with \"optimise\"", arguments.timeline);
+  if (options.fidelities.size() > 1) refuse_option("--fidelity", "one level with \"optimise\"", arguments.fidelity);
+  const Catalogue catalogue;
+  StudyOptions study;
+  study.processes = arguments.jobs > 0 ? arguments.jobs : static_cast<int>(std::thread::hardware_concurrency());
+  study.execute = [&](const RunPlan::Point& point, Timeline* timeline) {
+    return run_point(point, catalogue, timeline);
+  };
+  run_and_write_search(document, spec, catalogue, options, study, arguments.output);
+}
+
 void run(const RunArguments& arguments) {
   const std::unique_ptr<Team> team = join_team();
   // What all ranks would say, the manager says alone.
@@ -153,6 +171,7 @@ void run(const RunArguments& arguments) {
   if (arguments.no_fold) options.folding = FoldingPolicy::never;
   options.explain = arguments.explain;
   options.links = arguments.loads.count();
+  if (const auto spec = read_search(document)) return run_search(arguments, document, *spec, options, team.get());
   RunPlan plan = plan_run(document, catalogue, options);
   arguments.loads.ask(plan);
   const StudyHeading heading{plan.scenario,

@@ -1,0 +1,136 @@
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "config/section.hpp"
+#include "study/search_spec.hpp"
+
+namespace farandole {
+namespace {
+
+Bound read_bound(const Metric& metric, const Value& where) {
+  Section section(where);
+  const auto most = section.maybe("at_most");
+  const auto least = section.maybe("at_least");
+  if (most.has_value() == least.has_value()) where.fail("either \"at_most\" or \"at_least\"");
+  section.finish();
+  return {&metric, metric.read(most ? *most : *least), most.has_value()};
+}
+
+Goal read_goal(Section& section) {
+  Goal goal;
+  const auto least = section.maybe("minimise");
+  const auto most = section.maybe("maximise");
+  if (least.has_value() == most.has_value()) section.value().fail("either \"minimise\" or \"maximise\"");
+  const Value name = least ? *least : *most;
+  goal.metric = &find_metric(read<std::string>(name), name);
+  goal.is_least = least.has_value();
+  if (const auto bounds = section.maybe("subject_to")) {
+    for (const auto& [metric, bound] : bounds->members()) {
+      if (metric != "comment") goal.bounds.push_back(read_bound(find_metric(metric, bound), bound));
+    }
+  }
+  return goal;
+}
+
+bool is_open(const Value& axis) {
+  if (!axis.is_object()) return false;
+  const auto members = axis.members();
+  const auto has = [&](std::string_view key) {
+    return std::ranges::any_of(members, [&](const auto& member) { return member.first == key; });
+  };
+  return has("from") && has("to") && !has("factor") && !has("step");
+}
+
+struct NumberWithUnit {
+  double number = 0;
+  std::string unit;
+};
+
+NumberWithUnit split(const Value& where) {
+  if (!where.is_string()) return {read<double>(where), ""};
+  const auto text = read<std::string>(where);
+  NumberWithUnit parts;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parts.number);
+  if (error != std::errc{} || !std::isfinite(parts.number)) where.fail("a number, or one with a unit");
+  parts.unit.assign(end, text.data() + text.size());
+  return parts;
+}
+
+OpenRange read_range_of(const std::string& pointer, const Value& where) {
+  if (!pointer.starts_with('/')) where.fail("a JSON pointer such as \"/strategy/fusion_threshold\" as key");
+  Section section(where);
+  const Value from = section.child("from");
+  const Value to = section.child("to");
+  section.finish();
+  const NumberWithUnit low = split(from);
+  const NumberWithUnit high = split(to);
+  if (low.unit != high.unit) to.fail(fmt::format("the unit of \"from\",{}", low.unit));
+  if (!(low.number < high.number)) to.fail("more than \"from\"");
+  const auto is_whole = [](const Value& value) { return std::holds_alternative<std::int64_t>(value.node().value); };
+  return {pointer, low.number, high.number, low.unit, is_whole(from) && is_whole(to)};
+}
+
+std::vector<OpenRange> read_ranges(const Value& over) {
+  std::vector<OpenRange> ranges;
+  bool has_lists = false;
+  for (const auto& [pointer, axis] : over.members()) {
+    if (pointer == "comment") continue;
+    if (is_open(axis)) {
+      ranges.push_back(read_range_of(pointer, axis));
+    } else {
+      has_lists = true;
+    }
+  }
+  if (has_lists && !ranges.empty()) over.fail("either lists, or ranges without \"factor\" and \"step\"", "both");
+  if (!has_lists && ranges.empty()) over.fail("at least one pointer");
+  return ranges;
+}
+
+bool is_known_beforehand(const Goal& goal) {
+  return goal.is_least && (goal.metric->name == "ranks" || goal.metric->name == "nodes");
+}
+
+std::string read_method(const std::optional<Value>& where, const SearchSpec& spec) {
+  const bool lists = spec.ranges.empty();
+  if (!where) return lists ? (is_known_beforehand(spec.goal) ? "first" : "grid") : "golden_section";
+  const auto method = read<std::string>(*where);
+  std::vector<std::string> known =
+      lists ? std::vector<std::string>{"grid"} : std::vector<std::string>{"golden_section", "global"};
+  if (lists && is_known_beforehand(spec.goal)) known.emplace_back("first");
+  if (std::ranges::find(known, method) == known.end()) {
+    where->fail_unknown(lists ? "a method for lists" : "a method for open ranges", known);
+  }
+#ifndef FARANDOLE_WITH_NLOPT
+  if (method == "global") where->fail("golden_section: this program was built without NLopt (Debian: libnlopt-dev)");
+#endif
+  return method;
+}
+
+}  // namespace
+
+std::string OpenRange::at(double share) const {
+  const double number = from > 0 ? from * std::pow(to / from, share) : from + (to - from) * share;
+  return is_whole ? fmt::format("{}", std::llround(number)) : fmt::format("{:.4g}{}", number, unit);
+}
+
+std::optional<SearchSpec> read_search(const Document& document) {
+  const auto where = document.find("/optimise");
+  if (!where) return std::nullopt;
+  if (const auto sweep = document.find("/sweep")) where->fail("no \"sweep\" beside it: \"over\" says where to look");
+  Section section(*where);
+  SearchSpec spec;
+  spec.goal = read_goal(section);
+  spec.ranges = read_ranges(section.child("over"));
+  spec.method = read_method(section.maybe("method"), spec);
+  if (const auto count = section.maybe("evaluations")) {
+    if (spec.ranges.empty()) count->fail("no number of evaluations: lists are searched whole");
+    spec.evaluations = read_at_least(*count, 4);
+  }
+  section.finish();
+  return spec;
+}
+
+}  // namespace farandole

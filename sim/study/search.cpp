@@ -1,0 +1,263 @@
+#include "study/search.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "report/record.hpp"
+#include "scenario/effective_settings.hpp"
+#include "scenario/sweep_axis.hpp"
+#include "study/global_search.hpp"
+#include "study/golden_section.hpp"
+
+namespace farandole {
+namespace {
+
+/// A whole number, a number, or a text with a unit.
+nlohmann::ordered_json as_written(const OpenRange& range, const std::string& text) {
+  if (range.is_whole) return std::stoll(text);
+  return range.unit.empty() ? nlohmann::ordered_json(std::stod(text)) : nlohmann::ordered_json(text);
+}
+
+Choice choice_of(const Setting& setting) {
+  if (setting.assignments.size() != 1) return {"variant", setting.name};
+  const Assignment& only = setting.assignments.front();
+  const nlohmann::json value = to_json(only.value);
+  return {only.pointer, value.is_string() ? value.get<std::string>() : value.dump()};
+}
+
+/// Of every configuration that expand_sweep makes of these axes, in its order.
+std::vector<std::vector<Choice>> choices_of(const Value& over) {
+  std::vector<std::vector<Choice>> all{{}};
+  for (const Axis& axis : read_axes(over)) {
+    std::vector<std::vector<Choice>> next;
+    for (const std::vector<Choice>& partial : all) {
+      for (const Setting& setting : axis) {
+        next.push_back(partial);
+        next.back().push_back(choice_of(setting));
+      }
+    }
+    all = std::move(next);
+  }
+  return all;
+}
+
+class Search {
+ public:
+  Search(const Document& document, const SearchSpec& spec, const Catalogue& catalogue, const RunOptions& options,
+         const RunAll& run)
+      : spec_(spec), catalogue_(catalogue), options_(options), run_(run), bare_(document.without("optimise")) {
+    over_ = document.find("/optimise/over")->node();
+  }
+
+  SearchResult result() {
+    if (spec_.method == "grid") run_grid();
+    if (spec_.method == "first") run_until_first();
+    if (spec_.method == "golden_section") run_golden_section();
+    if (spec_.method == "global") run_global();
+    return std::move(result_);
+  }
+
+ private:
+  using Shares = std::vector<double>;  // of the way along each open range
+
+  RunPlan plan_of(const Node& sweep) const {
+    Document document = bare_;
+    document.set("/sweep", sweep);
+    return plan_run(document, catalogue_, options_);
+  }
+
+  /// Runs them and keeps what they gave.
+  void take(const RunPlan& plan, std::vector<std::vector<Choice>> choices) {
+    std::vector<TrainingPoint> points = run_(plan);
+    merge_settings(result_.plan.settings, plan.settings);
+    if (result_.points.empty()) result_.plan.scenario = plan.scenario;
+    if (result_.points.empty()) result_.plan.ignored = plan.ignored;
+    for (TrainingPoint& point : points) result_.points.push_back(std::move(point));
+    result_.plan.points.insert(result_.plan.points.end(), plan.points.begin(), plan.points.end());
+    std::ranges::move(choices, std::back_inserter(result_.choices));
+  }
+
+  void run_grid() { take(plan_of(over_), choices_of(Value(over_, "/optimise/over"))); }
+
+  void run_until_first() {
+    const RunPlan all = plan_of(over_);
+    const std::vector<std::vector<Choice>> choices = choices_of(Value(over_, "/optimise/over"));
+    std::vector<std::size_t> order(all.points.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const bool by_nodes = spec_.goal.metric->name == "nodes";
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) {
+      const PlatformSpec& platform = all.points[i].scenario.platform;
+      return by_nodes ? platform.placement.nodes_used : platform.ranks;
+    });
+    for (const std::size_t i : order) {
+      RunPlan one = all;
+      one.points = {all.points[i]};
+      take(one, {choices[i]});
+      if (spec_.goal.violation(result_.points.back()) == 0) return;
+    }
+  }
+
+  /// What golden section and DIRECT make small: the goal relative to the first point's, and more for broken bounds.
+  double loss_at(const Shares& shares) {
+    nlohmann::ordered_json sweep;
+    std::vector<Choice> choices;
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      const OpenRange& range = spec_.ranges[i];
+      const std::string text = range.at(shares[i]);
+      choices.push_back({range.pointer, text});
+      sweep[range.pointer] = nlohmann::ordered_json::array({as_written(range, text)});
+    }
+    const auto [known, is_new] = known_.emplace(sweep.dump(), result_.points.size());
+    if (is_new) {
+      Document document = bare_;
+      document.set("/sweep", sweep.dump());
+      take(plan_run(document, catalogue_, options_), {std::move(choices)});
+    }
+    const TrainingPoint& point = result_.points[known->second];
+    if (scale_ == 0) scale_ = std::max(std::abs(spec_.goal.loss(point)), 1e-300);
+    constexpr double price_of_breaking_a_bound = 10;
+    return spec_.goal.loss(point) / scale_ + price_of_breaking_a_bound * spec_.goal.violation(point);
+  }
+
+  [[nodiscard]] bool may_go_on() const { return result_.points.size() < static_cast<std::size_t>(spec_.evaluations); }
+
+  /// One range after the other, the others as they are, until a round has brought less than a thousandth.
+  void run_golden_section() {
+    Shares at(spec_.ranges.size(), 0.5);
+    double before = loss_at(at);
+    while (may_go_on()) {
+      for (std::size_t i = 0; i < at.size() && may_go_on(); ++i) improve(at, i);
+      const double now = loss_at(at);
+      if (at.size() == 1 || before - now < 1e-3 * std::abs(before)) return;
+      before = now;
+    }
+  }
+
+  void improve(Shares& at, std::size_t i) {
+    constexpr double tolerance = 0.02;
+    const double kept = loss_at(at);
+    const auto along = [&](double share) {
+      Shares tried = at;
+      tried[i] = share;
+      return may_go_on() ? loss_at(tried) : std::numeric_limits<double>::infinity();
+    };
+    const double best = golden_section(along, 0, 1, tolerance);
+    if (along(best) < kept) at[i] = best;
+  }
+
+  void run_global() {
+    global_search(spec_.ranges.size(), spec_.evaluations, [this](const Shares& shares) { return loss_at(shares); });
+  }
+
+  const SearchSpec& spec_;
+  const Catalogue& catalogue_;
+  const RunOptions& options_;
+  const RunAll& run_;
+  Document bare_;
+  Node over_;
+  std::map<std::string, std::size_t> known_;
+  double scale_ = 0;
+  SearchResult result_;
+};
+
+std::string goal_text(const Goal& goal) {
+  std::vector<std::string> bounds;
+  for (const Bound& bound : goal.bounds) bounds.push_back(bound.text());
+  return fmt::format("{} {}{}{}", goal.is_least ? "least" : "most", goal.metric->name, bounds.empty() ? "" : " with ",
+                     fmt::join(bounds, " and "));
+}
+
+bool is_nearly_as_good(const Goal& goal, const TrainingPoint& point, const TrainingPoint& best, double tolerance) {
+  const double loss = goal.loss(best);
+  return goal.violation(point) == 0 && goal.loss(point) <= loss + std::abs(loss) * tolerance;
+}
+
+/// What leads a value such as "16 MiB".
+double number_of(const std::string& text) {
+  double number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+std::vector<NearlyAsGood> flat_part(const SearchSpec& spec, const SearchResult& result) {
+  std::vector<NearlyAsGood> flat;
+  const TrainingPoint& best = result.points[result.optimum.point];
+  for (std::size_t i = 0; i < result.points.size(); ++i) {
+    if (!is_nearly_as_good(spec.goal, result.points[i], best, result.optimum.tolerance)) continue;
+    for (const auto& [pointer, value] : result.choices[i]) {
+      auto part = std::ranges::find(flat, pointer, &NearlyAsGood::pointer);
+      if (part == flat.end()) part = flat.insert(flat.end(), NearlyAsGood{pointer, {}});
+      if (std::ranges::find(part->values, value) == part->values.end()) part->values.push_back(value);
+    }
+  }
+  for (NearlyAsGood& part : flat) {
+    if (spec.ranges.empty()) continue;
+    const auto [low, high] = std::ranges::minmax_element(part.values, {}, number_of);
+    part.values = {*low, *high};
+  }
+  return flat;
+}
+
+Optimum judge(const SearchSpec& spec, const SearchResult& result) {
+  Optimum optimum;
+  optimum.goal = goal_text(spec.goal);
+  optimum.method = spec.method;
+  optimum.points_run = static_cast<int>(result.points.size());
+  for (std::size_t i = 0; i < result.points.size(); ++i) {
+    if (spec.goal.violation(result.points[i]) == 0) ++optimum.feasible;
+    if (spec.goal.is_better(result.points[i], result.points[optimum.point])) optimum.point = i;
+  }
+  optimum.value = spec.goal.metric->of(result.points[optimum.point]);
+  optimum.at = result.choices[optimum.point];
+  return optimum;
+}
+
+std::string at_text(const std::vector<Choice>& at) {
+  std::vector<std::string> parts;
+  for (const auto& [pointer, value] : at) parts.push_back(fmt::format("{} {}", pointer, value));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string flat_text(const SearchSpec& spec, const Optimum& optimum) {
+  std::vector<std::string> parts;
+  for (const NearlyAsGood& part : optimum.flat) {
+    if (part.values.size() < 2 || part.values.front() == part.values.back()) continue;
+    parts.push_back(fmt::format("{} {}", part.pointer, fmt::join(part.values, spec.ranges.empty() ? ", " : " to ")));
+  }
+  if (parts.empty()) return "; no other of them comes within 1 %.";
+  return fmt::format("; within 1 % of it: {}.", fmt::join(parts, ", "));
+}
+
+std::string sentence(const SearchSpec& spec, const SearchResult& result) {
+  const Optimum& optimum = result.optimum;
+  const std::string value = spec.goal.metric->text(optimum.value);
+  if (optimum.feasible == 0) {
+    return fmt::format("None of {} points has {}; nearest to it: {}, with {} {}.", optimum.points_run,
+                       optimum.goal.substr(optimum.goal.find(" with ") + 6), at_text(optimum.at),
+                       spec.goal.metric->name, value);
+  }
+  return fmt::format("The {}: {}, {}. {} points were run{}", optimum.goal, value, at_text(optimum.at),
+                     optimum.points_run, flat_text(spec, optimum));
+}
+
+}  // namespace
+
+SearchResult search(const Document& document, const SearchSpec& spec, const Catalogue& catalogue,
+                    const RunOptions& options, const RunAll& run) {
+  SearchResult result = Search(document, spec, catalogue, options, run).result();
+  result.optimum = judge(spec, result);
+  if (result.optimum.feasible > 0) result.optimum.flat = flat_part(spec, result);
+  result.answer = sentence(spec, result);
+  return result;
+}
+
+}  // namespace farandole
