@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "collective/files/read_schedule.hpp"
+#include "config/text_file.hpp"
 #include "platform/graph_file.hpp"
 
 namespace farandole {
@@ -26,6 +28,7 @@ std::vector<std::string> json_files_in(const std::filesystem::path& folder) {
 struct Catalogue::Memory {
   std::map<std::filesystem::path, Document> documents;
   std::map<std::filesystem::path, ModelSummary> models;
+  std::map<std::string, std::string> algorithms;  // their texts
 };
 
 Catalogue::Catalogue() : Catalogue(FARANDOLE_DATA_DIR) {
@@ -44,6 +47,17 @@ const Document& Catalogue::document(const std::filesystem::path& file) const {
 std::vector<const Document*> Catalogue::documents() const {
   std::vector<const Document*> all;
   for (const auto& [file, read] : memory_->documents) all.push_back(&read);
+  return all;
+}
+
+Algorithm Catalogue::algorithm(const std::string& file) const {
+  memory_->algorithms.try_emplace(file, read_text(file));
+  return algorithm_from_file(file);
+}
+
+std::vector<std::string> Catalogue::algorithm_texts() const {
+  std::vector<std::string> all;
+  for (const auto& [file, text] : memory_->algorithms) all.push_back(text);
   return all;
 }
 

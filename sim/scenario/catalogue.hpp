@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "collective/algorithms.hpp"
 #include "config/document.hpp"
 #include "economics/offer.hpp"
 #include "platform/topology.hpp"
@@ -48,8 +49,13 @@ class Catalogue {
   [[nodiscard]] OfferFile offer(const std::string& name, const Value& where,
                                 const std::optional<Value>& overrides = {}) const;
 
+  /// An algorithm of a user's own, from a file (collective/files/read_schedule.hpp).
+  [[nodiscard]] Algorithm algorithm(const std::string& file) const;
+
   /// Every file read so far, in order of name: what results depend on besides the scenario.
   [[nodiscard]] std::vector<const Document*> documents() const;
+  /// The texts of all algorithm files read so far, in order of name.
+  [[nodiscard]] std::vector<std::string> algorithm_texts() const;
 
   /// Names in alphabetical order.
   [[nodiscard]] std::vector<std::string> models() const;

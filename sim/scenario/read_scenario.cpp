@@ -167,10 +167,10 @@ StrategyChoice read_strategy_of(const Value& where, const Launch& launch) {
                        launch.ranks);
 }
 
-Algorithm read_algorithm(const Value& where, Operation operation) {
+Algorithm read_algorithm(const Value& where, Operation operation, const Catalogue& catalogue) {
   const auto text = read<std::string>(where);
   if (is_algorithm_file(text)) {
-    Algorithm own = algorithm_from_file(text);
+    Algorithm own = catalogue.algorithm(text);
     if (own.operation != operation) where.fail(fmt::format("a file with an {}", name(operation)));
     return own;
   }
@@ -189,7 +189,8 @@ constexpr std::array default_algorithms{
     std::pair{Operation::broadcast, "binomial"},
 };
 
-std::map<Operation, Algorithm> read_collectives(const std::optional<Value>& where, const StrategyChoice& strategy) {
+std::map<Operation, Algorithm> read_collectives(const std::optional<Value>& where, const StrategyChoice& strategy,
+                                                const Catalogue& catalogue) {
   std::optional<Section> section;
   if (where) section.emplace(*where);
   std::map<Operation, Algorithm> collectives;
@@ -197,7 +198,7 @@ std::map<Operation, Algorithm> read_collectives(const std::optional<Value>& wher
     const auto wanted = strategy.algorithms.find(operation);
     const auto chosen = section ? section->maybe(name(operation)) : std::nullopt;
     if (chosen) {
-      collectives[operation] = read_algorithm(*chosen, operation);
+      collectives[operation] = read_algorithm(*chosen, operation, catalogue);
       if (wanted != strategy.algorithms.end() && collectives[operation].name != wanted->second) {
         chosen->fail(fmt::format("\"{}\", as the strategy's settings ask for, or nothing", wanted->second));
       }
@@ -260,7 +261,7 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   share_global_batch(scenario, workload);
   std::ranges::copy(scenario.strategy.ignored, std::back_inserter(scenario.ignored));
   const auto collectives = section.maybe("collectives");
-  scenario.collectives = read_collectives(collectives, scenario.strategy);
+  scenario.collectives = read_collectives(collectives, scenario.strategy, catalogue);
   if (collectives) scenario.libraries = libraries_of(scenario, *collectives);
   const auto effects = section.maybe("effects");
   const Transport& transport = scenario.platform.platform.transport;

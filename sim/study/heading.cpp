@@ -41,6 +41,7 @@ std::string identity_of(const Document& document, const Catalogue& catalogue, co
   for (const Fidelity fidelity : options.fidelities) all += name(fidelity) + " ";
   all += document.to_ordered_json().dump();
   for (const Document* file : catalogue.documents()) all += file->to_ordered_json().dump();
+  for (const std::string& text : catalogue.algorithm_texts()) all += text;
   return checksum(all);
 }
 

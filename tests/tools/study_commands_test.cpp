@@ -166,6 +166,21 @@ TEST_F(Study, RefusesTheJournalOfAnotherRunAndToForgetOne) {
   EXPECT_THAT(forgetful.err, HasSubstr("--resume goes on from them"));
 }
 
+TEST_F(Study, RefusesAJournalAfterAnAlgorithmFileHasChanged) {
+  const std::string direct = R"({ "name": "own", "op": "allreduce", "ranks": 2, "chunks": 1, "phases": [
+    { "name": "exchange", "transfers": [ { "from": 0, "to": 1, "chunk": 0, "action": "reduce" },
+                                         { "from": 1, "to": 0, "chunk": 0, "action": "reduce" } ] } ] })";
+  place.write("own.json", direct);
+  const std::string options =
+      " --set '/collectives={\"allreduce\": \"own.json\"}' --set '/sweep/~1platform~1ranks=[1, 2]' --format json";
+  expect_success(place.farandole("run study.json" + options + " --shard 1/2 --output s1"));
+  std::string renamed = direct;
+  renamed.replace(renamed.find("exchange"), 8, "exchanging");
+  place.write("own.json", renamed);
+  expect_success(place.farandole("run study.json" + options + " --shard 2/2 --output s2"));
+  EXPECT_THAT(place.farandole("merge s1 s2").err, HasSubstr("with other values, options or data files"));
+}
+
 TEST_F(Study, IsJoinedFromShardsToTheSameBytes) {
   const std::string undisturbed = whole();
   for (const char* shard : {"1", "2", "3"}) {
