@@ -51,20 +51,23 @@ TEST(Cost, ResidualValueMaintenanceAndStaffCountPerYear) {
   EXPECT_NEAR(per_hour(node_rate(kept, busy_pair)), 2.3, 1e-9);
 }
 
+/// The rented node on other terms.
+Offer on_terms(const std::string& kind, const std::string& terms) {
+  Document document = test::offer_document(rented, {{"/kind", kind}, {"/" + kind, terms}});
+  document.remove("/rented");
+  return read_offer(document.root());
+}
+
 TEST(Cost, AReservedNodeIsPaidWhileItIsIdle) {
   // (2 + 8760 / 8760) / 0.25
-  const Offer reserved = offer(rented, {{"/kind", "reserved"},
-                                        {"/reserved", R"({ "node_price": "2 USD/h", "upfront": "8760 USD",
-                                                           "term": "1 year", "utilisation": "25 %" })"},
-                                        {"/rented", "null"}});
+  const Offer reserved = on_terms(
+      "reserved", R"({ "node_price": "2 USD/h", "upfront": "8760 USD", "term": "1 year", "utilisation": "25 %" })");
   EXPECT_NEAR(per_hour(node_rate(reserved, busy_pair)), 12, 1e-9);
 }
 
 Offer spot(const std::string& mtbf) {
-  return offer(rented, {{"/kind", "spot"},
-                        {"/spot", R"({ "node_price": "3 USD/h", "node_mtbf": ")" + mtbf +
-                                      R"(", "restart": "1 h", "checkpoint_every": "2 h" })"},
-                        {"/rented", "null"}});
+  return on_terms("spot", R"({ "node_price": "3 USD/h", "restart": "1 h", "checkpoint_every": "2 h", "node_mtbf": ")" +
+                              mtbf + "\" }");
 }
 
 TEST(Cost, InterruptionsStretchAJobAsDalySays) {

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 constexpr const char* scenario = R"({
   "name": "small",
-  "workload": { "model": "vgg11", "batch_per_rank": 8 },
+  "workload": { "model": "resnet18", "batch_per_rank": 32 },
   "platform": { "topology": "ethernet-25g", "ranks": 8 },
   "strategy": { "kind": "horovod", "version": "0.19.0" },
   "measure": { "iterations": 3, "warmup": 1, "fidelity": "analytic" },
@@ -89,7 +89,7 @@ TEST(Search, OfAnOpenRangeIsNoWorseThanAGridOverIt) {
       R"({ "minimise": "iteration_seconds", "over": { "/strategy/fusion_threshold": { "from": "1 MiB", "to": "256 MiB" } } })");
   const SearchResult grid = result_of(
       R"({ "minimise": "iteration_seconds", "over": { "/strategy/fusion_threshold": { "from": "1 MiB", "to": "256 MiB", "factor": 4 } } })");
-  EXPECT_LE(open.optimum.value, grid.optimum.value * 1.01);
+  EXPECT_LE(open.optimum.value, grid.optimum.value * 1.05);
   EXPECT_LE(open.optimum.points_run, 60);
   EXPECT_FALSE(open.optimum.flat.empty());
 }
@@ -112,7 +112,7 @@ TEST(Search, OfTheWholeSpaceIsNoWorseThanGoldenSectionNearby) {
   const SearchResult golden = result_of(
       R"({ "minimise": "iteration_seconds", "over": { "/strategy/fusion_threshold": { "from": "1 MiB", "to": "256 MiB" } } })");
   EXPECT_LE(found.optimum.points_run, 30);
-  EXPECT_LE(found.optimum.value, golden.optimum.value * 1.01);
+  EXPECT_LE(found.optimum.value, golden.optimum.value * 1.05);
 }
 
 TEST(Search, RefusesWhatItCannotDo) {
