@@ -71,6 +71,16 @@ TEST_F(MpiStudy, SaysWhatIsWrongWithTheInputOnce) {
   EXPECT_EQ(finished.err.find("resnet19"), finished.err.rfind("resnet19"));
 }
 
+TEST_F(MpiStudy, LeavesASearchToTheManager) {
+  std::string search(study);
+  search.replace(search.find("\"sweep\""), std::string::npos,
+                 R"("optimise": { "minimise": "iteration_seconds", "over": { "/platform/ranks": [2, 4] } } })");
+  place.write("search.json", search);
+  const Finished finished = under_mpirun("run search.json --format json");
+  EXPECT_EQ(finished.status, 0) << finished.err;
+  EXPECT_EQ(finished.out, place.farandole("run search.json --format json").out);
+}
+
 TEST_F(MpiStudy, RefusesRanksThatReadOtherFiles) {
   const std::string own_seed = "sh -c 'exec " FARANDOLE_PROGRAM " run study.json --seed $OMPI_COMM_WORLD_RANK'";
   const Finished finished = place.run(mpirun("-np 2") + own_seed);

@@ -135,10 +135,8 @@ void write_result(const RunArguments& arguments, const StudyHeading& heading, co
       fmt::format("{} of {} points failed", result.failures.size(), result.failures.size() + result.points.size()));
 }
 
-/// A search decides point by point what to run next: on one machine, and from its start.
 void run_search(const RunArguments& arguments, const Document& document, const SearchSpec& spec,
-                const RunOptions& options, const Team* team) {
-  if (team != nullptr && !team->is_manager()) return;
+                const RunOptions& options) {
   if (arguments.resume) refuse_option("--resume", "no such option with \"optimise\"", arguments.scenario);
   if (!arguments.shard.empty()) refuse_option("--shard", "no such option with \"optimise\"", arguments.shard);
   if (!arguments.timeline.empty()) refuse_option("--timeline", "no such option with \"optimise\"", arguments.timeline);
@@ -153,7 +151,7 @@ void run_search(const RunArguments& arguments, const Document& document, const S
 }
 
 void run(const RunArguments& arguments) {
-  const std::unique_ptr<Team> team = join_team();
+  std::unique_ptr<Team> team = join_team();
   // What all ranks would say, the manager says alone.
   if (team && !team->is_manager()) std::cerr.setstate(std::ios::failbit);
   static_cast<void>(arguments.output.chosen_format());  // refused before anything runs
@@ -171,7 +169,11 @@ void run(const RunArguments& arguments) {
   if (arguments.no_fold) options.folding = FoldingPolicy::never;
   options.explain = arguments.explain;
   options.links = arguments.loads.count();
-  if (const auto spec = read_search(document)) return run_search(arguments, document, *spec, options, team.get());
+  if (const auto spec = read_search(document)) {
+    const bool is_worker = team && !team->is_manager();
+    team.reset();  // a search decides point by point what to run next, on rank 0 alone
+    return is_worker ? void() : run_search(arguments, document, *spec, options);
+  }
   RunPlan plan = plan_run(document, catalogue, options);
   arguments.loads.ask(plan);
   const StudyHeading heading{plan.scenario,
