@@ -7,8 +7,10 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "backend/endpoint.hpp"
 #include "collective/schedule.hpp"
@@ -24,8 +26,13 @@ class Session {
   virtual ~Session() = default;
 
   virtual Endpoint& endpoint() = 0;
+  /// One more way to the same ranks, whose messages never mix with those of another. Every rank opens as many, in the
+  /// same order. The session must outlive it.
+  virtual std::unique_ptr<Endpoint> open_channel() = 0;
   [[nodiscard]] virtual int ranks_per_node() const = 0;  // on this rank's node
   [[nodiscard]] virtual int nodes() const = 0;
+  /// The node of every rank, numbered from 0.
+  [[nodiscard]] virtual std::vector<int> node_of_ranks() const = 0;
   /// Machine, library, binding. Every rank calls it; rank 0's answer is complete.
   virtual Settings description() = 0;
   /// The library's own collective on data laid out so; `size` in elements. Empty where the library has none.
@@ -34,11 +41,17 @@ class Session {
   virtual void abandon() = 0;
 };
 
+struct SessionOptions {
+  /// How long a rank that waits sleeps at most before it looks again; 0: it never sleeps. Empty: it sleeps where ranks
+  /// have to share processors.
+  std::optional<Seconds> nap{};
+};
+
 struct BackendRow {
   std::string name;
   std::string version;  // of the library it was built with; empty: it was not built
   std::string remedy;   // what to do to have it built
-  std::unique_ptr<Session> (*open)() = nullptr;
+  std::unique_ptr<Session> (*open)(const SessionOptions& options) = nullptr;
 };
 
 std::span<const BackendRow> backends();

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "backend/interpreter.hpp"
+#include "backend/processor_load.hpp"
 #include "backend/test_data.hpp"
 #include "collective/bus_factor.hpp"
 #include "collective/chunk_sizes.hpp"
@@ -16,20 +17,6 @@ namespace farandole {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-Seconds median(std::vector<Seconds> times) {
-  std::ranges::sort(times);
-  const std::size_t half = times.size() / 2;
-  return times.size() % 2 == 1 ? times[half] : (times[half - 1] + times[half]) / 2;
-}
-
-std::int64_t floats_in(Bytes size) {
-  const double floats = std::floor(size.si() / sizeof(float));
-  if (floats > std::numeric_limits<int>::max()) {
-    throw InputError("farandole: -e: expected less than 8 GiB, got " + format(size));
-  }
-  return static_cast<std::int64_t>(floats);
-}
 
 /// Segments, where a parameter server cuts its shards into keys of a fixed size.
 int segments_of(const BenchRequest& request, const Shape& shape, Bytes size) {
@@ -108,7 +95,9 @@ MeasuredPoint measure(Session& session, const std::string& backend, const BenchR
   Measurement measurement(layout, floats, endpoint);
   for (int i = 0; i < request.warmup; ++i) measurement.repeat(run);
   MeasuredPoint point;
+  const ProcessorLoad load;
   for (int i = 0; i < request.repetitions; ++i) point.repetitions.push_back(measurement.repeat(run));
+  point.processors_busy = load.share();
   const Bytes measured(static_cast<double>(floats * static_cast<std::int64_t>(sizeof(float))));
   point.collective = point_of(request, layout, measured, median(point.repetitions));
   point.backend = backend;
@@ -118,6 +107,20 @@ MeasuredPoint measure(Session& session, const std::string& backend, const BenchR
 }
 
 }  // namespace
+
+Seconds median(std::vector<Seconds> times) {
+  std::ranges::sort(times);
+  const std::size_t half = times.size() / 2;
+  return times.size() % 2 == 1 ? times[half] : (times[half - 1] + times[half]) / 2;
+}
+
+std::int64_t floats_in(Bytes size) {
+  const double floats = std::floor(size.si() / sizeof(float));
+  if (floats > std::numeric_limits<int>::max()) {
+    throw InputError("farandole: -e: expected less than 8 GiB, got " + format(size));
+  }
+  return static_cast<std::int64_t>(floats);
+}
 
 std::vector<BenchRequest> bench_requests(Operation operation, const std::string& algorithm, const BenchRequest& like) {
   std::vector<BenchRequest> requests;

@@ -5,6 +5,7 @@
 // the median of the repetitions, and all of them. Sizes are rounded down to whole floats, at most 2^31 - 1 of them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,12 @@ struct BenchRequest {
   int segments = 0;
   int servers = 0;
 };
+
+/// The middle one; of an even number, the mean of the two in the middle. At least one.
+Seconds median(std::vector<Seconds> times);
+
+/// Whole floats of a size; InputError where MPI could not count them.
+std::int64_t floats_in(Bytes size);
 
 /// The rows of the catalogue for the operation, and the library's where it has one; or the one row of that name.
 std::vector<BenchRequest> bench_requests(Operation operation, const std::string& algorithm, const BenchRequest& like);

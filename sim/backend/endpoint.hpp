@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "units/quantity.hpp"
+
 namespace farandole {
 
 class Endpoint {
@@ -21,6 +23,10 @@ class Endpoint {
   virtual void receive(std::span<float> data, int from) = 0;
   /// Until all that was started is done.
   virtual void wait() = 0;
+  /// Whether all that was started is done; never waits.
+  virtual bool is_done() = 0;
+  /// Lets time pass until something may have come or gone, at the latest so long.
+  virtual void idle(Seconds at_most) = 0;
 
   /// The numbers that all ranks gave, in order of rank; nobody leaves before everybody has come.
   virtual std::vector<double> everyones(double number) = 0;

@@ -58,6 +58,12 @@ void unpack(const Message& message, std::span<const float> packed, std::span<flo
   }
 }
 
+std::span<float> take(std::span<float>& free, std::size_t elements) {
+  const std::span<float> taken = free.first(elements);
+  free = free.subspan(elements);
+  return taken;
+}
+
 }  // namespace
 
 Interpreter::Interpreter(RankProgram program, Endpoint& endpoint) : program_(std::move(program)), endpoint_(endpoint) {
@@ -67,34 +73,56 @@ Interpreter::Interpreter(RankProgram program, Endpoint& endpoint) : program_(std
 }
 
 void Interpreter::run(std::span<float> data) {
+  begin(data);
+  while (is_running()) {
+    endpoint_.wait();
+    end_round();
+  }
+}
+
+void Interpreter::begin(std::span<float> data) {
   if (static_cast<std::int64_t>(data.size()) != program_.elements) {
     throw std::logic_error("a buffer of another size than the schedule was laid out for");
   }
-  for (const RankRound& round : program_.rounds) run_round(round, data);
+  data_ = data;
+  round_ = 0;
+  if (is_running()) start_round();
 }
 
-void Interpreter::run_round(const RankRound& round, std::span<float> data) {
+bool Interpreter::advance() {
+  while (is_running() && endpoint_.is_done()) end_round();
+  return !is_running();
+}
+
+void Interpreter::start_round() {
+  const RankRound& round = program_.rounds[round_];
   std::span<float> free(aside_);
-  const auto take = [&free](std::size_t elements) {
-    const std::span<float> taken = free.first(elements);
-    free = free.subspan(elements);
-    return taken;
-  };
-  std::vector<std::pair<const Message*, std::span<const float>>> kept;
+  receive(round, free);
+  send(round, free);
+}
+
+void Interpreter::receive(const RankRound& round, std::span<float>& free) {
+  kept_.clear();
   for (const Message& message : round.receives) {
     const bool in_place = lands_in_place(round, message);
-    const std::span<float> into = in_place ? piece(data, message.ranges.front()) : take(length_of(message));
-    if (!in_place) kept.emplace_back(&message, into);
+    const std::span<float> into = in_place ? piece(data_, message.ranges.front()) : take(free, length_of(message));
+    if (!in_place) kept_.push_back({&message, into});
     endpoint_.receive(into, message.peer);
   }
+}
+
+void Interpreter::send(const RankRound& round, std::span<float>& free) {
   for (const Message& message : round.sends) {
     const bool is_one = message.ranges.size() == 1;
-    const std::span<float> from = is_one ? piece(data, message.ranges.front()) : take(length_of(message));
-    if (!is_one) pack(message, data, from);
+    const std::span<float> from = is_one ? piece(data_, message.ranges.front()) : take(free, length_of(message));
+    if (!is_one) pack(message, data_, from);
     endpoint_.send(from, message.peer);
   }
-  endpoint_.wait();
-  for (const auto& [message, packed] : kept) unpack(*message, packed, data, program_.array);
+}
+
+void Interpreter::end_round() {
+  for (const auto& [message, packed] : kept_) unpack(*message, packed, data_, program_.array);
+  if (++round_; is_running()) start_round();
 }
 
 }  // namespace farandole

@@ -18,12 +18,29 @@ class Interpreter {
   /// `data` has the program's number of elements.
   void run(std::span<float> data);
 
+  /// The same in pieces, for who has other things to do meanwhile: `data` stays where it is until `advance`, which goes
+  /// as far as it can without waiting, says that all is done.
+  void begin(std::span<float> data);
+  bool advance();
+
  private:
-  void run_round(const RankRound& round, std::span<float> data);
+  struct Kept {
+    const Message* message;
+    std::span<const float> packed;
+  };
+
+  [[nodiscard]] bool is_running() const { return round_ < program_.rounds.size(); }
+  void start_round();
+  void end_round();
+  void receive(const RankRound& round, std::span<float>& free);
+  void send(const RankRound& round, std::span<float>& free);
 
   RankProgram program_;
   Endpoint& endpoint_;
   std::vector<float> aside_;  // what a round sends in several ranges, then what it receives
+  std::span<float> data_;
+  std::size_t round_ = 0;
+  std::vector<Kept> kept_;  // what the round receives aside
 };
 
 }  // namespace farandole

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <chrono>
 #include <stdexcept>
 #include <utility>
 
@@ -19,45 +20,72 @@ double whole_of(const std::vector<float>& halves) {
   return std::bit_cast<double>(std::array<float, 2>{halves[0], halves[1]});
 }
 
+void deliver(const std::vector<float>& letter, std::span<float> data) {
+  if (letter.size() != data.size()) throw std::logic_error("a message of another length than expected");
+  std::ranges::copy(letter, data.begin());
+}
+
 }  // namespace
 
-void Mailroom::put(int from, int to, std::vector<float> letter) {
+void Mailroom::put(const Way& way, std::vector<float> letter) {
   {
     const std::lock_guard lock(mutex_);
-    boxes_[{from, to}].push_back(std::move(letter));
+    boxes_[way].push_back(std::move(letter));
   }
   arrived_.notify_all();
 }
 
-std::vector<float> Mailroom::take(int from, int to) {
+std::vector<float> Mailroom::take(const Way& way) {
   std::unique_lock lock(mutex_);
-  auto& box = boxes_[{from, to}];
+  auto& box = boxes_[way];
   arrived_.wait(lock, [&] { return !box.empty(); });
   std::vector<float> letter = std::move(box.front());
   box.pop_front();
   return letter;
 }
 
-void MemoryEndpoint::send(std::span<const float> data, int to) {
-  mailroom_.put(rank_, to, {data.begin(), data.end()});
+std::optional<std::vector<float>> Mailroom::look(const Way& way) {
+  const std::lock_guard lock(mutex_);
+  auto& box = boxes_[way];
+  if (box.empty()) return std::nullopt;
+  std::vector<float> letter = std::move(box.front());
+  box.pop_front();
+  return letter;
 }
 
-void MemoryEndpoint::receive(std::span<float> data, int from) {
-  expected_.push_back({data, from});
+void Mailroom::doze(Seconds at_most) {
+  constexpr Seconds longest = 1_ms;  // a letter that came before the wait began wakes nobody
+  std::unique_lock lock(mutex_);
+  arrived_.wait_for(lock, std::chrono::duration<double>(std::min(at_most, longest).si()));
+}
+
+void MemoryEndpoint::send(std::span<const float> data, int peer) {
+  mailroom_.put(to(peer), {data.begin(), data.end()});
+}
+
+void MemoryEndpoint::receive(std::span<float> data, int peer) {
+  expected_.push_back({data, peer});
 }
 
 void MemoryEndpoint::wait() {
-  for (const auto& [data, from] : std::exchange(expected_, {})) {
-    const std::vector<float> letter = mailroom_.take(from, rank_);
-    if (letter.size() != data.size()) throw std::logic_error("a message of another length than expected");
-    std::ranges::copy(letter, data.begin());
+  for (; !expected_.empty(); expected_.pop_front()) {
+    deliver(mailroom_.take(from(expected_.front().from)), expected_.front().data);
   }
+}
+
+bool MemoryEndpoint::is_done() {
+  for (; !expected_.empty(); expected_.pop_front()) {  // in order: a later one may be from the same rank
+    const auto letter = mailroom_.look(from(expected_.front().from));
+    if (!letter) return false;
+    deliver(*letter, expected_.front().data);
+  }
+  return true;
 }
 
 std::vector<double> MemoryEndpoint::everyones(double number) {
   std::vector<double> numbers;
-  for (int to = 0; to < ranks(); ++to) mailroom_.put(rank_, to, halves_of(number));
-  for (int from = 0; from < ranks(); ++from) numbers.push_back(whole_of(mailroom_.take(from, rank_)));
+  for (int peer = 0; peer < ranks(); ++peer) mailroom_.put(to(peer), halves_of(number));
+  for (int peer = 0; peer < ranks(); ++peer) numbers.push_back(whole_of(mailroom_.take(from(peer))));
   return numbers;
 }
 

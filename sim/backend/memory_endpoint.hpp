@@ -4,10 +4,13 @@
 // A Mailroom outlives its endpoints; each thread makes its own endpoint. A message is copied when it is sent.
 #pragma once
 
+#include <compare>
 #include <condition_variable>
 #include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <optional>
 
 #include "backend/endpoint.hpp"
 
@@ -18,26 +21,45 @@ class Mailroom {
   explicit Mailroom(int ranks) : ranks_(ranks) {}
 
   [[nodiscard]] int ranks() const { return ranks_; }
-  void put(int from, int to, std::vector<float> letter);
-  /// Waits for the oldest letter from there to here.
-  std::vector<float> take(int from, int to);
+  /// From where to where, on which of the channels between them.
+  struct Way {
+    int from = 0;
+    int to = 0;
+    int channel = 0;
+    auto operator<=>(const Way&) const = default;
+  };
+
+  void put(const Way& way, std::vector<float> letter);
+  /// Waits for the oldest letter that came that way.
+  std::vector<float> take(const Way& way);
+  /// The same without waiting: nothing where none has come.
+  std::optional<std::vector<float>> look(const Way& way);
+  /// Until a letter comes, whoever's, at the latest so long.
+  void doze(Seconds at_most);
 
  private:
   int ranks_;
   std::mutex mutex_;
   std::condition_variable arrived_;
-  std::map<std::pair<int, int>, std::deque<std::vector<float>>> boxes_;
+  std::map<Way, std::deque<std::vector<float>>> boxes_;
 };
 
 class MemoryEndpoint final : public Endpoint {
  public:
-  MemoryEndpoint(Mailroom& mailroom, int rank) : mailroom_(mailroom), rank_(rank) {}
+  MemoryEndpoint(Mailroom& mailroom, int rank, int channel = 0) : mailroom_(mailroom), rank_(rank), channel_(channel) {}
+
+  /// Another one beside it. Only the first one is asked.
+  [[nodiscard]] std::unique_ptr<Endpoint> open_channel() {
+    return std::make_unique<MemoryEndpoint>(mailroom_, rank_, ++channels_);
+  }
 
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int ranks() const override { return mailroom_.ranks(); }
   void send(std::span<const float> data, int to) override;
   void receive(std::span<float> data, int from) override;
   void wait() override;
+  bool is_done() override;
+  void idle(Seconds at_most) override { mailroom_.doze(at_most); }
   std::vector<double> everyones(double number) override;
 
  private:
@@ -46,9 +68,14 @@ class MemoryEndpoint final : public Endpoint {
     int from;
   };
 
+  [[nodiscard]] Mailroom::Way from(int peer) const { return {peer, rank_, channel_}; }
+  [[nodiscard]] Mailroom::Way to(int peer) const { return {rank_, peer, channel_}; }
+
   Mailroom& mailroom_;
   int rank_;
-  std::vector<Expected> expected_;
+  int channel_;
+  int channels_ = 0;  // opened beside it
+  std::deque<Expected> expected_;
 };
 
 }  // namespace farandole

@@ -39,6 +39,7 @@ Record record_of(const MeasuredPoint& point) {
   record["data_correct"] = point.wrong == 0;
   record["wrong"] = point.wrong;
   record["nodes"] = point.nodes;
+  if (point.processors_busy) record["cpu_busy"] = finite(*point.processors_busy, "cpu_busy");
   record["root"] = point.collective.root;
   record["repetitions"] = Record::array();
   for (const Seconds time : point.repetitions) record["repetitions"].push_back(finite(time.si(), "repetitions"));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "learning/learn.hpp"
+#include "scenario/parts.hpp"
 #include "scenario/train.hpp"
 
 namespace farandole {

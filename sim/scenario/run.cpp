@@ -17,16 +17,6 @@ namespace {
 
 constexpr std::size_t timeline_capacity = 100'000;  // events; about 15 MB of JSON, which browsers still open
 
-/// The time in which one rank by itself would do a rank's part of a step. Where the global batch is fixed it has all of
-/// it to do.
-Seconds single_rank_share(const Scenario& scenario) {
-  if (scenario.workload.global_batch == 0) return train_one_rank(scenario);
-  Scenario whole = scenario;
-  whole.workload.batch_per_rank = scenario.workload.global_batch;
-  whole.strategy.accumulation = 1;
-  return train_one_rank(whole) / scenario.platform.ranks;
-}
-
 /// Faster devices, data that fits into many nodes' memory, and other batches may lift n ranks above n times one.
 bool may_scale_beyond_its_ranks(const Scenario& scenario) {
   return scenario.effects.input || !scenario.effects.other_devices.empty() || scenario.workload.global_batch > 0;
@@ -68,6 +58,14 @@ RunPlan plan_run(const Document& document, const Catalogue& catalogue, const Run
   }
   plan.scenario = plan.points.front().scenario.name;
   return plan;
+}
+
+Seconds single_rank_share(const Scenario& scenario) {
+  if (scenario.workload.global_batch == 0) return train_one_rank(scenario);
+  Scenario whole = scenario;
+  whole.workload.batch_per_rank = scenario.workload.global_batch;
+  whole.strategy.accumulation = 1;
+  return train_one_rank(whole) / scenario.platform.ranks;
 }
 
 TrainingPoint run_point(const RunPlan::Point& planned, const Catalogue& catalogue, Timeline* timeline) {

@@ -56,6 +56,10 @@ RunPlan plan_run(const Document& document, const Catalogue& catalogue, const Run
 /// One point with all that was asked of it. `catalogue` is the one it was planned with. `timeline` may be null.
 TrainingPoint run_point(const RunPlan::Point& point, const Catalogue& catalogue, Timeline* timeline);
 
+/// The time in which one rank by itself would do a rank's part of a step. Where the global batch is fixed it has all of
+/// it to do.
+Seconds single_rank_share(const Scenario& scenario);
+
 /// Room for the timeline of one point, empty.
 std::unique_ptr<Timeline> new_timeline();
 

@@ -5,54 +5,14 @@
 #include <type_traits>
 #include <utility>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include "scenario/apply_effects.hpp"
-#include "scenario/fit_memory.hpp"
 #include "scenario/job_clocks.hpp"
+#include "scenario/parts.hpp"
 #include "scenario/run_loads.hpp"
 #include "simulate/servers/server_run.hpp"
-#include "timeline/percentile.hpp"
 
 namespace farandole {
 namespace {
-
-ComputeTimes times_of(const Scenario& scenario) {
-  const WorkloadSpec& workload = scenario.workload;
-  const Device& device = scenario.platform.device;
-  const auto profiled = profiled_times(workload.profiles, device.name, workload.precision, workload.batch_per_rank);
-  return profiled ? *profiled
-                  : compute_times(workload.model, device, workload.precision, workload.batch_per_rank,
-                                  scenario.platform.platform.measurements);
-}
-
-Job job_of(const Scenario& scenario, const ComputeTimes& times) {
-  const WorkloadSpec& workload = scenario.workload;
-  Job job = accumulated(make_job(workload.model, times, workload.precision, workload.host_dispatch),
-                        scenario.strategy.accumulation);
-  return scenario.strategy.overlap ? job : without_overlap(std::move(job));
-}
-
-StrategySite site_of(const Scenario& scenario, const Job& job, const Placement& placement, Timeline* timeline) {
-  const PlatformSpec& spec = scenario.platform;
-  return {job,
-          static_cast<int>(placement.device_of_rank.size()),
-          placement.ranks_per_node(spec.platform.devices_per_node),
-          spec.device.memory_bandwidth * scenario.mechanisms.copy_rate,
-          spec.platform.transport.control_latency,
-          spec.device.asynchronous ? "NCCL" : "MPI",
-          scenario.seed,
-          timeline};
-}
-
-/// Whole periods, so that the mean is that of a long run.
-Measure whole_periods(Measure measure, int period) {
-  const auto up = [period](int count) { return (count + period - 1) / period * period; };
-  measure.iterations = up(measure.iterations);
-  measure.warmup = up(measure.warmup);
-  return measure;
-}
 
 /// What `use(simulation)` gives.
 template <class Use>
@@ -101,18 +61,6 @@ TrainingRun run_with_servers(const Scenario& scenario, const Job& job, const Var
                           [&](const ServerSite& site) { return run_with_servers(site, scenario.measure); });
 }
 
-std::string options_of(const StrategyChoice& strategy) {
-  std::vector<std::string> options;
-  if (strategy.compression.kind != Compression::none) options.push_back(describe(strategy.compression));
-  if (strategy.accumulation > 1) options.push_back(fmt::format("{} passes", strategy.accumulation));
-  if (strategy.streams > 1) options.push_back(fmt::format("{} streams", strategy.streams));
-  if (!strategy.overlap) options.emplace_back("no overlap");
-  if (strategy.period > 1) options.push_back(fmt::format("every {} steps", strategy.period));
-  if (strategy.servers && strategy.servers->placement != ServerPlan{}.placement)
-    options.push_back(strategy.servers->placement);
-  return fmt::format("{}", fmt::join(options, ", "));
-}
-
 /// The runs of all seeds as one: every iteration of every seed weighs the same.
 struct Pooled {
   TrainingRun run;
@@ -153,13 +101,6 @@ Pooled pool_seeds(const Scenario& scenario, RunOne run_one) {
   return pooled;
 }
 
-/// How gradients travel, as points name it: the algorithm of the operation that carries them, or where servers are.
-const Algorithm& algorithm_of(const Scenario& scenario) {
-  const auto& servers = scenario.strategy.servers;
-  if (!servers) return scenario.collectives.at(carrier_of(scenario.strategy));
-  return *find_algorithm(Operation::parameter_server, servers->colocated ? "colocated" : "dedicated");
-}
-
 /// Workers that push what they have to the servers, and pull the sums.
 Schedule server_schedule(const Scenario& scenario) {
   const ServerPlan& plan = *scenario.strategy.servers;
@@ -178,14 +119,7 @@ std::vector<LinkUse> busiest_links(const Scenario& scenario, const Job& job, con
 
 }  // namespace
 
-Operation carrier_of(const StrategyChoice& strategy) {
-  if (strategy.servers) return Operation::parameter_server;
-  const bool gathers = strategy.kind == "allgather" || uses_allgather(strategy.compression.kind);
-  return gathers ? Operation::allgather : Operation::allreduce;
-}
-
 TrainingPoint train(const Scenario& scenario, Timeline* timeline) {
-  const int ranks = scenario.platform.ranks;
   const ComputeTimes times = times_of(scenario);
   const Job job = job_of(scenario, times);
   const Pooled pooled = pool_seeds(scenario, [&](const Scenario& seeded, int index) {
@@ -196,30 +130,11 @@ TrainingPoint train(const Scenario& scenario, Timeline* timeline) {
     return run(seeded, job, variability, placement, input_of(seeded, placement), of_the_first);
   });
   const TrainingRun& result = pooled.run;
-  TrainingPoint point;
-  point.mean_staleness = result.mean_staleness;
-  point.model = scenario.workload.model.name;
-  point.variant = scenario.workload.model.variant;
-  point.ranks = ranks;
-  point.nodes = scenario.platform.placement.nodes_used;
-  point.platform = scenario.platform.platform.name;
-  point.strategy = scenario.strategy.kind;
-  point.mode = scenario.strategy.mode;
-  point.strategy_options = options_of(scenario.strategy);
-  point.algorithm = algorithm_of(scenario).name;
+  TrainingPoint point = described(scenario, job, times);
   point.fidelity = name(scenario.fidelity);
-  point.batch_per_rank = scenario.workload.batch_per_rank;
-  point.precision = name(scenario.workload.precision);
-  point.compute_source = times.source;
-  point.iteration = result.iteration;
-  point.iteration_p50 = percentile(pooled.durations, 0.5);
-  point.iteration_p95 = percentile(pooled.durations, 0.95);
-  point.samples_per_second = static_cast<double>(scenario.samples_per_step()) / result.iteration.si();
-  point.breakdown = result.breakdown;
-  point.collectives_per_iteration = result.collectives_per_iteration;
+  take_results(point, result, pooled.durations, scenario);
+  point.mean_staleness = result.mean_staleness;
   point.folded = result.folded;
-  point.gradient_bytes = job.gradient_bytes();
-  point.memory = memory_of(scenario);
   point.critical_path = result.critical_path;
   point.neighbours = result.neighbours;
   if (scenario.busiest_links > 0) point.links = busiest_links(scenario, job, result);

@@ -20,9 +20,6 @@ IterationProfile profile_of(const Scenario& scenario);
 /// The schedule of an operation, as it is timed; a ring where a library chooses one by size.
 Schedule schedule_of(const Scenario& scenario, Operation operation);
 
-/// The operation that carries the gradients; points name their algorithm by it.
-Operation carrier_of(const StrategyChoice& strategy);
-
 /// The iteration time of one rank on the median device with the same workload, jitter and seed.
 Seconds train_one_rank(const Scenario& scenario);
 

@@ -165,39 +165,18 @@ IterationProfile Simulation::last_profile() const {
   return profile;
 }
 
-Seconds Simulation::communicating_between(Seconds from, Seconds to) const {
-  Seconds sum;
-  Seconds covered = from;
-  for (const Busy& busy : busy_) {  // in order of their beginnings
-    const Seconds start = std::clamp(busy.from, covered, to);
-    const Seconds end = std::clamp(busy.to, start, to);
-    sum += end - start;
-    covered = std::max(covered, end);
-  }
-  return sum;
-}
-
 Iteration Simulation::close_iteration(Seconds before, const RankTimes& backward_end) {
   const RankTimes synchronised = strategy_.synchronised()->max(backward_end);
   const RankTimes end = synchronised + factors_ * job_.update.si();
   const Seconds computed = latest(backward_end);
-  const Seconds waited = latest(synchronised) - computed;
-  const Seconds communicating = communicating_between(computed, latest(synchronised));
-  const Seconds waited_before = latest(compute_begin_) - latest(begin_);  // what the forward pass had to wait for
   if (timeline_ != nullptr) {
     timeline_->span("compute", "FORWARD_BACKWARD", Seconds(compute_begin_[0]), Seconds(backward_end[0]));
     timeline_->span("compute", "UPDATE", Seconds(synchronised[0]), Seconds(end[0]));
   }
   moments_ = {before, latest(begin_), latest(compute_begin_), computed, latest(synchronised), latest(end)};
-  Iteration result;
-  result.duration = latest(end) - before;
-  result.exposed_communication = waited_before + communicating;
-  result.negotiation = waited - communicating;
-  result.input = latest(begin_) - before;
-  result.stolen = computed - latest(compute_begin_ + factors_ * job_.backward_end.si());
-  result.collectives = static_cast<int>(communications_.size());
+  const Seconds stolen = computed - latest(compute_begin_ + factors_ * job_.backward_end.si());
   begin_ = end;
-  return result;
+  return iteration_of(moments_, busy_, stolen);
 }
 
 }  // namespace farandole

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "simulate/collective_clock.hpp"
-#include "simulate/critical_path.hpp"
 #include "simulate/device_share.hpp"
+#include "simulate/iteration.hpp"
 #include "simulate/shared_streams.hpp"
 #include "timeline/timeline.hpp"
 #include "training/effects/input_pipeline.hpp"
@@ -39,16 +39,6 @@ struct CollectiveSpan {
 struct IterationProfile {
   Seconds duration;
   std::vector<CollectiveSpan> collectives;
-};
-
-/// One iteration, from the moment the last rank ended the one before to the moment the last rank ends this one.
-struct Iteration {
-  Seconds duration;
-  Seconds exposed_communication;  // before the forward or after the slowest backward pass, with communication under way
-  Seconds negotiation;            // after the slowest rank's backward pass, with nothing under way
-  Seconds input;                  // before the last rank starts to compute, waiting for its batch
-  Seconds stolen;                 // by which collectives delay the end of the slowest rank's backward pass
-  int collectives = 0;
 };
 
 class Simulation final : public Executor {
@@ -100,11 +90,6 @@ class Simulation final : public Executor {
       return when != other.when ? when > other.when : order > other.order;
     }
   };
-  struct Busy {
-    Seconds from;
-    Seconds to;
-  };
-
   void schedule(Seconds when, Kind kind, int index);
   void schedule_gradients();
   /// When each rank has computed so much of the iteration, as far as communication is known by now.
@@ -116,7 +101,6 @@ class Simulation final : public Executor {
   void deliver_ready(int gradient);
   void note_span(int number, const CommunicationTimes& times);
   [[nodiscard]] Iteration close_iteration(Seconds before, const RankTimes& backward_end);
-  [[nodiscard]] Seconds communicating_between(Seconds from, Seconds to) const;
 
   const Job& job_;
   const Variability& variability_;

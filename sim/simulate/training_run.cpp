@@ -53,23 +53,10 @@ TrainingRun run_training(Simulation& simulation, const Job& job, const Measure& 
   auto tuning = let_tune(simulation);
   for (int i = 0; i < measure.warmup; ++i) simulation.run_iteration();
   const CollectiveCounts before = simulation.collectives();
-  TrainingRun run;
+  std::vector<Iteration> iterations;
+  for (int i = 0; i < measure.iterations; ++i) iterations.push_back(simulation.run_iteration());
+  TrainingRun run = condense(iterations, job);
   run.tuning = std::move(tuning);
-  Iteration sum;
-  for (int i = 0; i < measure.iterations; ++i) {
-    const Iteration iteration = simulation.run_iteration();
-    run.durations.push_back(iteration.duration);
-    sum.duration += iteration.duration;
-    sum.exposed_communication += iteration.exposed_communication;
-    sum.negotiation += iteration.negotiation;
-    sum.input += iteration.input;
-    sum.stolen += iteration.stolen;
-    sum.collectives = iteration.collectives;
-  }
-  const Iteration mean = mean_of(sum, measure.iterations);
-  run.iteration = mean.duration;
-  run.breakdown = break_down(mean, job);
-  run.collectives_per_iteration = sum.collectives;
   for (const auto& [collective, count] : simulation.collectives()) {
     const auto found = before.find(collective);
     const double measured = count - (found == before.end() ? 0 : found->second);
@@ -77,6 +64,24 @@ TrainingRun run_training(Simulation& simulation, const Job& job, const Measure& 
   }
   run.folded = simulation.folded();
   run.critical_path = simulation.last_critical_path();
+  return run;
+}
+
+TrainingRun condense(std::span<const Iteration> iterations, const Job& job) {
+  TrainingRun run;
+  Iteration sum;
+  for (const Iteration& iteration : iterations) {
+    run.durations.push_back(iteration.duration);
+    sum.duration += iteration.duration;
+    sum.exposed_communication += iteration.exposed_communication;
+    sum.negotiation += iteration.negotiation;
+    sum.input += iteration.input;
+    sum.stolen += iteration.stolen;
+  }
+  const Iteration mean = mean_of(sum, static_cast<double>(iterations.size()));
+  run.iteration = mean.duration;
+  run.breakdown = break_down(mean, job);
+  run.collectives_per_iteration = iterations.back().collectives;
   if (std::abs(run.breakdown.total() / run.iteration - 1) > 1e-9) {
     throw InvariantError(fmt::format("the breakdown sums to {} s, the iteration takes {} s", run.breakdown.total().si(),
                                      run.iteration.si()));

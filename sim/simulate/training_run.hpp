@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "simulate/simulation.hpp"
@@ -29,5 +30,8 @@ struct TrainingRun {
 };
 
 TrainingRun run_training(Simulation& simulation, const Job& job, const Measure& measure);
+
+/// Of iterations that were measured, simulated or real; at least one. InvariantError where their parts do not add up.
+TrainingRun condense(std::span<const Iteration> iterations, const Job& job);
 
 }  // namespace farandole

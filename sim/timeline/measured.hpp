@@ -1,7 +1,8 @@
-// A point of `farandole bench`: one collective of one size as it was measured on real hardware.
+// Points of `farandole bench`: what was measured on real hardware.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,12 +10,28 @@
 
 namespace farandole {
 
+/// One collective of one size.
 struct MeasuredPoint {
   CollectivePoint collective;  // its time: the median of the repetitions; no fidelity, never folded
   std::string backend;
   int nodes = 1;
-  std::vector<Seconds> repetitions;  // each that of the slowest rank, in order
-  std::int64_t wrong = 0;            // elements of all ranks that were not as promised, after the last repetition
+  std::vector<Seconds> repetitions;       // each that of the slowest rank, in order
+  std::int64_t wrong = 0;                 // elements of all ranks that were not as promised, after the last repetition
+  std::optional<double> processors_busy;  // of rank 0's machine, meanwhile; empty: too short to tell
+};
+
+/// A scenario whose iterations were run for real, and what the simulator says of it.
+struct ReplayedPoint {
+  TrainingPoint training;  // its fidelity is "replay"; never folded
+  std::string backend;
+  std::vector<Seconds> repetitions;       // every measured iteration, from the last rank's end to the last rank's end
+  std::int64_t wrong = 0;                 // elements of all ranks that were not as promised, in iterations of their own
+  std::optional<double> processors_busy;  // of rank 0's machine, meanwhile; empty: too short to tell
+  Seconds predicted;                      // mean iteration
+  std::string predicted_at;               // fidelity
+
+  /// Relative, of the median iteration: one that the machine held up does not count.
+  [[nodiscard]] double error() const { return predicted / training.iteration_p50 - 1; }
 };
 
 }  // namespace farandole

@@ -10,7 +10,7 @@ namespace {
 
 std::vector<MeasuredPoint> measured(const BenchRequest& request, int ranks) {
   std::vector<MeasuredPoint> points;
-  test::on_every_rank(ranks, [&](Endpoint& endpoint) {
+  test::on_every_rank(ranks, [&](MemoryEndpoint& endpoint) {
     test::MemorySession session(endpoint);
     auto own = bench(session, "memory", request);
     if (endpoint.rank() == 0) points = std::move(own);

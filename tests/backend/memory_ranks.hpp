@@ -10,7 +10,7 @@
 
 namespace farandole::test {
 
-inline void on_every_rank(int ranks, const std::function<void(Endpoint&)>& act) {
+inline void on_every_rank(int ranks, const std::function<void(MemoryEndpoint&)>& act) {
   Mailroom mailroom(ranks);
   std::vector<std::thread> threads;
   for (int rank = 0; rank < ranks; ++rank) {
@@ -25,16 +25,20 @@ inline void on_every_rank(int ranks, const std::function<void(Endpoint&)>& act) 
 /// All ranks on one node, no library.
 class MemorySession final : public Session {
  public:
-  explicit MemorySession(Endpoint& endpoint) : endpoint_(endpoint) {}
+  explicit MemorySession(MemoryEndpoint& endpoint) : endpoint_(endpoint) {}
   Endpoint& endpoint() override { return endpoint_; }
+  std::unique_ptr<Endpoint> open_channel() override { return endpoint_.open_channel(); }
   [[nodiscard]] int ranks_per_node() const override { return endpoint_.ranks(); }
   [[nodiscard]] int nodes() const override { return 1; }
+  [[nodiscard]] std::vector<int> node_of_ranks() const override {
+    return std::vector<int>(static_cast<std::size_t>(endpoint_.ranks()), 0);
+  }
   Settings description() override { return {}; }
   CollectiveRun library(const Schedule& /*layout*/, std::int64_t /*size*/) override { return {}; }
   void abandon() override {}
 
  private:
-  Endpoint& endpoint_;
+  MemoryEndpoint& endpoint_;
 };
 
 }  // namespace farandole::test

@@ -1,10 +1,8 @@
 // farandole bench under mpirun: four ranks on this machine, as root and as somebody else.
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include "tools/mpi.hpp"
-#include "tools/process.hpp"
 
 namespace farandole::test {
 namespace {
@@ -30,28 +28,51 @@ TEST(BenchCommand, RunsEveryAlgorithmAndTheLibrarysOwnUnderMpirun) {
   if (const std::string why = why_not_mpi(); !why.empty()) GTEST_SKIP() << why;
   const Workplace place;
   expect_all_correct(
-      place.run(mpirun("-np 4") + FARANDOLE_PROGRAM
+      place.run(mpirun(4) + FARANDOLE_PROGRAM
                 " bench --backend mpi -b 1K -e 64K -f 64 -n 2 -w 1 --op all --algorithm all --format json"),
       70);
 }
 
 TEST(BenchCommand, RunsForAnOrdinaryUserToo) {
   if (const std::string why = why_not_mpi(); !why.empty()) GTEST_SKIP() << why;
-  if (geteuid() != 0) GTEST_SKIP() << "the other tests are an ordinary user's already";
-  const std::string as_nobody = "setpriv --reuid 65534 --regid 65534 --clear-groups env HOME=/tmp TMPDIR=/tmp ";
-  if (!can_run(as_nobody + FARANDOLE_PROGRAM " --version")) GTEST_SKIP() << "nobody may not run the program";
+  if (const std::string why = why_not_nobody(); !why.empty()) GTEST_SKIP() << why;
   const Workplace place;
-  expect_all_correct(
-      place.run(as_nobody + "OMPI_MCA_mpi_yield_when_idle=1 mpirun --oversubscribe -np 4 " FARANDOLE_PROGRAM
-                            " bench -b 1K -e 1K -n 2 -w 1 --algorithm library --format json"),
-      1);
+  expect_all_correct(place.run(as_nobody + mpirun(4) +
+                               FARANDOLE_PROGRAM " bench -b 1K -e 1K -n 2 -w 1 --algorithm library --format json"),
+                     1);
+}
+
+/// Half a round trip between ranks 0 and 3, and a message each way.
+TEST(BenchCommand, MeasuresMessagesBetweenTwoRanks) {
+  if (const std::string why = why_not_mpi(); !why.empty()) GTEST_SKIP() << why;
+  const Workplace place;
+  for (const std::string op : {"pingpong", "exchange"}) {
+    const Finished finished = place.run(mpirun(4) + FARANDOLE_PROGRAM " bench --op " + op +
+                                        " --peer 3 -b 1K -e 64K -f 64 -n 2 -w 1 --format json");
+    ASSERT_EQ(finished.status, 0) << finished.err;
+    const json points = json::parse(finished.out).at("points");
+    ASSERT_EQ(points.size(), 2U);
+    for (const json& point : points) {
+      EXPECT_EQ(point.at("op"), op);
+      EXPECT_EQ(point.at("ranks"), 2);
+      EXPECT_EQ(point.at("nodes"), 1);
+      EXPECT_EQ(point.at("data_correct"), true);
+    }
+  }
+}
+
+TEST(BenchCommand, RefusesAPeerThatIsNotThere) {
+  if (const std::string why = why_not_mpi(); !why.empty()) GTEST_SKIP() << why;
+  const Workplace place;
+  const Finished finished = place.run(mpirun(2) + FARANDOLE_PROGRAM " bench --op pingpong --peer 2");
+  EXPECT_EQ(finished.status, 2);
+  EXPECT_THAT(finished.err, HasSubstr("--peer: expected a rank below the 2 that were started, got \"2\""));
 }
 
 TEST(BenchCommand, PrintsTheTableOfNcclTestsOnce) {
   if (const std::string why = why_not_mpi(); !why.empty()) GTEST_SKIP() << why;
   const Workplace place;
-  const Finished finished =
-      place.run(mpirun("-np 4") + FARANDOLE_PROGRAM " bench -b 4K -e 8K -n 2 -w 1 --algorithm ring");
+  const Finished finished = place.run(mpirun(4) + FARANDOLE_PROGRAM " bench -b 4K -e 8K -n 2 -w 1 --algorithm ring");
   ASSERT_EQ(finished.status, 0) << finished.err;
   EXPECT_THAT(finished.out, StartsWith("# farandole "));
   EXPECT_THAT(finished.out, HasSubstr("busbw  #wrong\n"));
@@ -64,7 +85,7 @@ TEST(BenchCommand, PrintsTheTableOfNcclTestsOnce) {
 TEST(BenchCommand, RefusesUnknownNamesOnce) {
   if (const std::string why = why_not_mpi(); !why.empty()) GTEST_SKIP() << why;
   const Workplace place;
-  const Finished finished = place.run(mpirun("-np 4") + FARANDOLE_PROGRAM " bench --algorithm rign");
+  const Finished finished = place.run(mpirun(4) + FARANDOLE_PROGRAM " bench --algorithm rign");
   EXPECT_EQ(finished.status, 2);
   const std::string message = "--algorithm: expected an algorithm for allreduce, got \"rign\"; did you mean \"ring\"?";
   EXPECT_THAT(finished.err, HasSubstr(message));

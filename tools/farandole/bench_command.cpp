@@ -1,8 +1,12 @@
 // farandole bench: the nccl-tests table, measured.
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include "backend/bench.hpp"
+#include "backend/pair_bench.hpp"
+#include "bench_training.hpp"
+#include "config/section.hpp"
 #include "output_options.hpp"
 #include "report/bench_report.hpp"
 #include "scenario/collective_run.hpp"
@@ -23,6 +27,9 @@ struct BenchArguments {
   std::string servers = "0";
   std::string repetitions = "20";
   std::string warmup = "5";
+  std::string peer = "1";
+  std::string nap;
+  BenchTraining training;
   OutputOptions output;
 };
 
@@ -51,20 +58,33 @@ std::vector<Operation> operations(const BenchArguments& arguments) {
     if (arguments.operation == name || arguments.operation == "all") chosen.push_back(*find_operation(name));
   }
   if (chosen.empty()) {
-    refuse_option("--op", "an operation or all", arguments.operation,
-                  suggestion(arguments.operation, operation_names()));
+    std::vector<std::string> known = operation_names();
+    known.insert(known.end(), {"pingpong", "exchange"});
+    refuse_option("--op", "an operation or all", arguments.operation, suggestion(arguments.operation, known));
   }
   return chosen;
 }
 
-BenchRequest common_request(const BenchArguments& arguments, int ranks) {
-  BenchRequest request;
+int warmup(const BenchArguments& arguments) {
+  return whole_number("-w", arguments.warmup, 0);
+}
+
+int repetitions(const BenchArguments& arguments) {
+  return whole_number("-n", arguments.repetitions, 1);
+}
+
+std::vector<Bytes> sizes(const BenchArguments& arguments) {
   const Bytes least = size("-b", arguments.least);
   const Bytes most = size("-e", arguments.most);
   if (most < least) refuse_option("-e", "at least the " + arguments.least + " of -b", arguments.most);
-  request.sizes = size_range(least, most, whole_number("-f", arguments.factor, least == most ? 1 : 2));
-  request.warmup = whole_number("-w", arguments.warmup, 0);
-  request.repetitions = whole_number("-n", arguments.repetitions, 1);
+  return size_range(least, most, whole_number("-f", arguments.factor, least == most ? 1 : 2));
+}
+
+BenchRequest common_request(const BenchArguments& arguments, int ranks) {
+  BenchRequest request;
+  request.sizes = sizes(arguments);
+  request.warmup = warmup(arguments);
+  request.repetitions = repetitions(arguments);
   request.root = whole_number("--root", arguments.root, 0);
   if (request.root >= ranks) {
     refuse_option("--root", "a rank below the " + std::to_string(ranks) + " that were started", arguments.root);
@@ -96,23 +116,51 @@ std::vector<BenchRequest> requests(const BenchArguments& arguments, int ranks) {
   return chosen;
 }
 
-/// Whether all data was right.
-bool measure_and_write(const BenchArguments& arguments, Session& session) {
-  const Format format = arguments.output.chosen_format();
-  const Settings settings = session.description();
+PairRequest pair_request(const BenchArguments& arguments, PairOperation operation, int ranks) {
+  PairRequest request{operation, sizes(arguments), whole_number("--peer", arguments.peer, 1), warmup(arguments),
+                      repetitions(arguments)};
+  if (request.peer >= ranks) {
+    refuse_option("--peer", "a rank below the " + std::to_string(ranks) + " that were started", arguments.peer);
+  }
+  return request;
+}
+
+std::vector<MeasuredPoint> measured(const BenchArguments& arguments, Session& session) {
+  const int ranks = session.endpoint().ranks();
+  if (const auto pair = find_pair_operation(arguments.operation)) {
+    return bench(session, arguments.backend, pair_request(arguments, *pair, ranks));
+  }
   std::vector<MeasuredPoint> points;
-  for (const BenchRequest& request : requests(arguments, session.endpoint().ranks())) {
+  for (const BenchRequest& request : requests(arguments, ranks)) {
     std::ranges::move(bench(session, arguments.backend, request), std::back_inserter(points));
   }
+  return points;
+}
+
+/// Whether all data was right.
+bool measure_and_write(const BenchArguments& arguments, Session& session) {
+  if (!arguments.training.scenario.empty()) {
+    return bench_training(arguments.training, arguments.backend, warmup(arguments), repetitions(arguments),
+                          arguments.output, session);
+  }
+  const Format format = arguments.output.chosen_format();
+  const Settings settings = session.description();
+  const std::vector<MeasuredPoint> points = measured(arguments, session);
   if (session.endpoint().rank() == 0) {
     arguments.output.write([&](std::ostream& out) { write_bench(out, format, {"bench", settings}, points); });
   }
   return std::ranges::all_of(points, [](const MeasuredPoint& point) { return point.wrong == 0; });
 }
 
+std::optional<Seconds> nap(const BenchArguments& arguments) {
+  if (arguments.nap.empty()) return std::nullopt;
+  const OptionValue option("--nap", arguments.nap);
+  return read<Seconds>(option.value());
+}
+
 void run(const BenchArguments& arguments) {
   const BackendRow& row = backend(arguments);
-  const auto session = row.open();
+  const auto session = row.open({nap(arguments)});
   // What all ranks would say, rank 0 says alone.
   if (session->endpoint().rank() != 0) std::cerr.setstate(std::ios::failbit);
   bool is_right = false;
@@ -137,20 +185,43 @@ void add_bench(CLI::App& app) {
     command->add_option(names, value, help)->type_name(type)->capture_default_str();
   };
   add("--backend", arguments->backend, "what carries the messages: mpi", "NAME");
+  CLI::Option* training =
+      command
+          ->add_option("--training", arguments->training.scenario,
+                       "instead of a collective, the iterations of this scenario: layers as timed waits, gradients "
+                       "for real, as its strategy decides")
+          ->type_name("SCENARIO.json");
+  command->add_option("--set", arguments->training.settings, "replace a value of the scenario; may be repeated")
+      ->type_name("/POINTER=VALUE")
+      ->allow_extra_args(false)
+      ->needs(training);
+  command->add_option("--timeline", arguments->training.timeline, "write a Chrome trace of rank 0 of the scenario")
+      ->type_name("FILE")
+      ->needs(training);
   add("-b,--minbytes", arguments->least, "smallest size; K, M, G are powers of 1024", "SIZE");
   add("-e,--maxbytes", arguments->most, "largest size", "SIZE");
   add("-f,--stepfactor", arguments->factor, "factor from size to size", "N");
-  add("--op", arguments->operation, "the operation, or all", "OP");
+  add("--op", arguments->operation, "the operation, or all; or pingpong or exchange, between two ranks", "OP");
   add("--algorithm", arguments->algorithm, "an algorithm of `show algorithms`, the library's own (library), or all",
       "NAME");
   add("--root", arguments->root, "the root of an operation that has one", "RANK");
   add("--segments", arguments->segments, "segments of a pipelined algorithm; 0: as it sees fit", "N");
   add("--servers", arguments->servers, "parameter servers; 0: as the algorithm sees fit", "N");
+  add("--peer", arguments->peer, "the rank that rank 0 plays pingpong or exchange with", "RANK");
   add("-n,--iters", arguments->repetitions, "repetitions that are measured", "N");
   add("-w,--warmup_iters", arguments->warmup, "repetitions before them", "N");
+  command
+      ->add_option("--nap", arguments->nap,
+                   "how long a waiting rank sleeps at most, as \"50 us\"; \"0 us\": it never does. By default it does "
+                   "where ranks share processors")
+      ->type_name("TIME");
+  for (const char* other : {"-b", "-e", "-f", "--op", "--algorithm", "--root", "--segments", "--servers", "--peer"}) {
+    training->excludes(command->get_option(other));
+  }
   arguments->output.add_to(*command);
   command->footer(
       "Example:\n  mpirun -np 4 farandole bench --backend mpi -b 1K -e 16M -f 4 --op allreduce --algorithm ring\n"
+      "  mpirun -np 4 farandole bench --training scenarios/lab-resnet18.json\n"
       "Open MPI: --oversubscribe for more ranks than cores; as root, OMPI_ALLOW_RUN_AS_ROOT=1 and\n"
       "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in the environment, or mpirun --allow-run-as-root.");
   command->callback([arguments] { run(*arguments); });

@@ -5,10 +5,19 @@ namespace {
 
 constexpr int tag = 1;
 
+/// Open MPI looks at the requests first and at the network afterwards: only a second look sees what has come.
+bool all_done(std::vector<MPI_Request>& requests) {
+  int done = 0;
+  for (int look = 0; look < 2 && done == 0; ++look) {
+    MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
+  }
+  return done != 0;
+}
+
 }  // namespace
 
-MpiEndpoint::MpiEndpoint() {
-  MPI_Comm_dup(MPI_COMM_WORLD, &communicator_);
+MpiEndpoint::MpiEndpoint(MPI_Comm like, Nap& nap) : nap_(nap) {
+  MPI_Comm_dup(like, &communicator_);
   MPI_Comm_rank(communicator_, &rank_);
   MPI_Comm_size(communicator_, &ranks_);
 }
@@ -25,14 +34,30 @@ void MpiEndpoint::receive(std::span<float> data, int from) {
   MPI_Irecv(data.data(), static_cast<int>(data.size()), MPI_FLOAT, from, tag, communicator_, &requests_.emplace_back());
 }
 
+void MpiEndpoint::wait_for(std::vector<MPI_Request>& requests) {
+  if (nap_.is_allowed()) {
+    while (!all_done(requests)) nap_.take(Seconds::infinity());
+  } else {
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  }
+}
+
 void MpiEndpoint::wait() {
-  MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+  wait_for(requests_);
   requests_.clear();
+}
+
+bool MpiEndpoint::is_done() {
+  if (!all_done(requests_)) return false;
+  requests_.clear();
+  return true;
 }
 
 std::vector<double> MpiEndpoint::everyones(double number) {
   std::vector<double> numbers(static_cast<std::size_t>(ranks_));
-  MPI_Allgather(&number, 1, MPI_DOUBLE, numbers.data(), 1, MPI_DOUBLE, communicator_);
+  std::vector<MPI_Request> request(1);
+  MPI_Iallgather(&number, 1, MPI_DOUBLE, numbers.data(), 1, MPI_DOUBLE, communicator_, request.data());
+  wait_for(request);
   return numbers;
 }
 

@@ -4,12 +4,14 @@
 #include <mpi.h>
 
 #include "backend/endpoint.hpp"
+#include "backend/mpi/nap.hpp"
 
 namespace farandole {
 
 class MpiEndpoint final : public Endpoint {
  public:
-  MpiEndpoint();
+  /// Duplicates the communicator. `nap`, which must outlive it, is how it waits.
+  MpiEndpoint(MPI_Comm like, Nap& nap);
   ~MpiEndpoint() override;
   MpiEndpoint(const MpiEndpoint&) = delete;
   MpiEndpoint& operator=(const MpiEndpoint&) = delete;
@@ -19,11 +21,16 @@ class MpiEndpoint final : public Endpoint {
   void send(std::span<const float> data, int to) override;
   void receive(std::span<float> data, int from) override;
   void wait() override;
+  bool is_done() override;
+  void idle(Seconds at_most) override { nap_.take(at_most); }
   std::vector<double> everyones(double number) override;
 
   [[nodiscard]] MPI_Comm communicator() const { return communicator_; }
 
  private:
+  void wait_for(std::vector<MPI_Request>& requests);
+
+  Nap& nap_;
   MPI_Comm communicator_ = MPI_COMM_NULL;
   int rank_ = 0;
   int ranks_ = 1;

@@ -1,7 +1,9 @@
 #include "backend/mpi/session.hpp"
 
 #include <array>
+#include <map>
 #include <stdexcept>
+#include <thread>
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -64,27 +66,58 @@ class MpiRuntime {
   MpiRuntime& operator=(const MpiRuntime&) = delete;
 };
 
+/// The ranks of this node.
+struct Neighbours {
+  int first = 0;
+  int count = 1;
+};
+
+Neighbours neighbours() {
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  Neighbours found;
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Allreduce(&rank, &found.first, 1, MPI_INT, MPI_MIN, node);
+  MPI_Comm_size(node, &found.count);
+  MPI_Comm_free(&node);
+  return found;
+}
+
+/// Sleep where there are more ranks than processors; short enough for messages through shared memory, which wake
+/// nobody.
+Seconds nap_for(int ranks_on_node) {
+  const bool is_crowded = static_cast<unsigned>(ranks_on_node) > std::thread::hardware_concurrency();
+  return is_crowded ? 50_us : Seconds(0);
+}
+
 class MpiSession final : public Session {
  public:
-  MpiSession() {
-    MPI_Comm node = MPI_COMM_NULL;
-    MPI_Comm_split_type(endpoint_.communicator(), MPI_COMM_TYPE_SHARED, endpoint_.rank(), MPI_INFO_NULL, &node);
-    int local_rank = 0;
-    MPI_Comm_rank(node, &local_rank);
-    MPI_Comm_size(node, &ranks_per_node_);
-    MPI_Comm_free(&node);
-    for (const double is_first : endpoint_.everyones(local_rank == 0 ? 1 : 0)) nodes_ += static_cast<int>(is_first);
+  explicit MpiSession(const SessionOptions& options)
+      : neighbours_(neighbours()),
+        nap_(options.nap.value_or(nap_for(neighbours_.count))),
+        endpoint_(MPI_COMM_WORLD, nap_) {
+    std::map<int, int> nodes;  // by their first rank
+    for (const double first : endpoint_.everyones(neighbours_.first)) {
+      const auto [node, is_new] = nodes.try_emplace(static_cast<int>(first), static_cast<int>(nodes.size()));
+      node_of_ranks_.push_back(node->second);
+    }
+    nodes_ = static_cast<int>(nodes.size());
   }
 
   Endpoint& endpoint() override { return endpoint_; }
-  [[nodiscard]] int ranks_per_node() const override { return ranks_per_node_; }
+  std::unique_ptr<Endpoint> open_channel() override {
+    return std::make_unique<MpiEndpoint>(endpoint_.communicator(), nap_);
+  }
+  [[nodiscard]] int ranks_per_node() const override { return neighbours_.count; }
   [[nodiscard]] int nodes() const override { return nodes_; }
+  [[nodiscard]] std::vector<int> node_of_ranks() const override { return node_of_ranks_; }
 
   Settings description() override {
     Settings settings{{"mpi.library", library_version()},
                       {"machine.system", system_of_this_machine()},
                       {"machine.nodes", std::to_string(nodes_)},
-                      {"machine.ranks_per_node", std::to_string(ranks_per_node_)}};
+                      {"machine.ranks_per_node", std::to_string(neighbours_.count)}};
     const std::vector<std::string> places = gathered(fmt::format("{}, processors {}", host(), binding()));
     for (std::size_t rank = 0; rank < places.size(); ++rank) {
       settings[fmt::format("rank.{:04}", rank)] = places[rank];
@@ -113,9 +146,11 @@ class MpiSession final : public Session {
   }
 
   MpiRuntime runtime_;  // first in, last out
+  Neighbours neighbours_;
+  Nap nap_;
   MpiEndpoint endpoint_;
-  int ranks_per_node_ = 1;
   int nodes_ = 0;
+  std::vector<int> node_of_ranks_;
 };
 
 }  // namespace
@@ -127,8 +162,8 @@ std::string mpi_version() {
   return fmt::format("{}, standard {}.{}", library_version(), version, subversion);
 }
 
-std::unique_ptr<Session> open_mpi_session() {
-  return std::make_unique<MpiSession>();
+std::unique_ptr<Session> open_mpi_session(const SessionOptions& options) {
+  return std::make_unique<MpiSession>(options);
 }
 
 }  // namespace farandole

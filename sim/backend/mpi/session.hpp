@@ -12,6 +12,6 @@ namespace farandole {
 std::string mpi_version();
 
 /// Initialises MPI; the session's end finalises it. At most one per process.
-std::unique_ptr<Session> open_mpi_session();
+std::unique_ptr<Session> open_mpi_session(const SessionOptions& options);
 
 }  // namespace farandole

@@ -45,6 +45,7 @@ struct StrategyChoice {
   Bytes buffers{};                              // set aside on the device; infinity: as much as all gradients
   int streams = 1;                              // collectives that may be under way at the same time
   int period = 1;                               // iterations after which what happens repeats
+  bool negotiates = false;                      // what it decides hangs on when ranks announce gradients
   std::map<Operation, std::string> algorithms;  // that it picks where the scenario leaves them open
   std::optional<std::string> timeline_file;     // HOROVOD_TIMELINE
   std::optional<std::string> tuning_log;        // HOROVOD_AUTOTUNE_LOG

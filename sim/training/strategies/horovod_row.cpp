@@ -99,6 +99,7 @@ Settings effective(const HorovodProfile& profile, Seconds coordinator_per_messag
 
 StrategyChoice read(const StrategyInput& input) {
   StrategyChoice choice;
+  choice.negotiates = true;
   const HorovodProfile profile = read_profile(input, choice);
   // Deserialising a request and counting it in a hash map: of the order of a microsecond on a server core.
   const Seconds per_message = input.section.optional("coordinator_per_message", 1_us);

@@ -1,0 +1,82 @@
+#include "backend/replay/communication_stream.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "backend/bench.hpp"
+#include "backend/test_data.hpp"
+
+namespace farandole {
+
+CommunicationStream::CommunicationStream(std::unique_ptr<Endpoint> endpoint, ScheduleOf schedule_of,
+                                         const WallClock& clock)
+    : endpoint_(std::move(endpoint)), schedule_of_(std::move(schedule_of)), clock_(clock) {}
+
+void CommunicationStream::enqueue(int number, const CommunicationWork& work) {
+  items_.push_back({number, work, {}});
+}
+
+Seconds CommunicationStream::earliest_of(const Item& item) const {
+  return Seconds(item.work.earliest[endpoint_->rank()]);
+}
+
+CommunicationStream::Carrier& CommunicationStream::carrier_of(const CommunicationWork& work) {
+  const std::int64_t floats = floats_in(work.size);
+  const auto found = carriers_.find({work.operation, floats});
+  if (found != carriers_.end()) return found->second;
+  Schedule layout = schedule_of_(work.operation);
+  RankProgram program = program_of(layout, endpoint_->rank(), floats);
+  const std::int64_t room = program.elements;
+  Carrier carrier{std::move(layout), floats, Interpreter(std::move(program), *endpoint_), room};
+  return carriers_.emplace(std::pair(work.operation, floats), std::move(carrier)).first->second;
+}
+
+void CommunicationStream::start_reducing(const Item& item) {
+  Carrier& carrier = carrier_of(item.work);
+  const auto room = static_cast<std::size_t>(carrier.room);
+  if (buffer_.size() < room) buffer_.resize(room);
+  if (is_checked_) std::ranges::copy(test_data(carrier.layout, endpoint_->rank(), carrier.floats), buffer_.begin());
+  carrier.interpreter.begin(std::span(buffer_).first(room));
+}
+
+void CommunicationStream::check(const Item& item) {
+  if (!is_checked_) return;
+  const Carrier& carrier = carrier_of(item.work);
+  const std::vector<float> data(buffer_.begin(), buffer_.begin() + carrier.room);
+  wrong_ += count_wrong(carrier.layout, endpoint_->rank(), carrier.floats, data);
+}
+
+std::optional<CommunicationStream::Finished> CommunicationStream::advance() {
+  if (items_.empty()) return std::nullopt;
+  Item& item = items_.front();
+  LocalTimes& times = item.times;
+  if (stage_ == Stage::waiting && clock_.now() >= earliest_of(item)) {
+    times.begin = clock_.now();
+    stage_ = Stage::copying_in;
+  }
+  if (stage_ == Stage::copying_in && clock_.now() >= times.begin + item.work.copy_in) {
+    times.reducing = clock_.now();
+    start_reducing(item);
+    stage_ = Stage::reducing;
+  }
+  if (stage_ == Stage::reducing && carrier_of(item.work).interpreter.advance()) {
+    times.reduced = clock_.now();
+    check(item);
+    stage_ = Stage::copying_out;
+  }
+  if (stage_ != Stage::copying_out || clock_.now() < times.reduced + item.work.copy_out) return std::nullopt;
+  times.end = clock_.now();
+  stage_ = Stage::waiting;
+  const Finished finished{item.number, times};
+  items_.pop_front();
+  return finished;
+}
+
+Seconds CommunicationStream::next_moment() const {
+  if (items_.empty() || stage_ == Stage::reducing) return Seconds::infinity();
+  const Item& item = items_.front();
+  if (stage_ == Stage::waiting) return earliest_of(item);
+  return stage_ == Stage::copying_in ? item.times.begin + item.work.copy_in : item.times.reduced + item.work.copy_out;
+}
+
+}  // namespace farandole

@@ -1,0 +1,85 @@
+// One communication stream of one rank, for real: what is enqueued is carried out one after the other.
+//
+// An item waits for its data, is copied in, carried out by its schedule's messages with real sums, and copied out.
+// Copies are timed waits, since they stand for a device's work. Called by backend/replay/replay.hpp, which keeps
+// calling `advance`; nothing here waits. Sizes are rounded down to whole floats.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "backend/interpreter.hpp"
+#include "backend/replay/wall_clock.hpp"
+#include "collective/schedule.hpp"
+#include "training/executor.hpp"
+
+namespace farandole {
+
+/// CommunicationTimes of one rank.
+struct LocalTimes {
+  Seconds begin;
+  Seconds reducing;
+  Seconds reduced;
+  Seconds end;
+};
+
+class CommunicationStream {
+ public:
+  using ScheduleOf = std::function<Schedule(Operation)>;
+
+  /// `clock` must outlive it.
+  CommunicationStream(std::unique_ptr<Endpoint> endpoint, ScheduleOf schedule_of, const WallClock& clock);
+
+  void enqueue(int number, const CommunicationWork& work);
+
+  struct Finished {
+    int number;
+    LocalTimes times;
+  };
+  /// Goes on as far as it can; the first item that is finished meanwhile, if any.
+  std::optional<Finished> advance();
+
+  [[nodiscard]] bool is_idle() const { return items_.empty(); }
+  /// Before which nothing happens but the arrival of messages.
+  [[nodiscard]] Seconds next_moment() const;
+
+  /// From now on, what a collective leaves is checked; without it, buffers keep what is in them.
+  void check_data(bool yes) { is_checked_ = yes; }
+  /// Elements of this rank that were not as promised.
+  [[nodiscard]] std::int64_t wrong() const { return wrong_; }
+
+ private:
+  enum class Stage : std::uint8_t { waiting, copying_in, reducing, copying_out };
+  struct Item {
+    int number;
+    CommunicationWork work;
+    LocalTimes times;
+  };
+  struct Carrier {
+    Schedule layout;
+    std::int64_t floats;  // as the operation counts them
+    Interpreter interpreter;
+    std::int64_t room;  // of the buffer
+  };
+
+  Carrier& carrier_of(const CommunicationWork& work);
+  void start_reducing(const Item& item);
+  void check(const Item& item);
+  [[nodiscard]] Seconds earliest_of(const Item& item) const;
+
+  std::unique_ptr<Endpoint> endpoint_;
+  ScheduleOf schedule_of_;
+  const WallClock& clock_;
+  std::deque<Item> items_;
+  Stage stage_ = Stage::waiting;  // of the first
+  std::map<std::pair<Operation, std::int64_t>, Carrier> carriers_;
+  std::vector<float> buffer_;
+  bool is_checked_ = false;
+  std::int64_t wrong_ = 0;
+};
+
+}  // namespace farandole

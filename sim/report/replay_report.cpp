@@ -1,0 +1,77 @@
+#include "report/replay_report.hpp"
+
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "report/point_facets.hpp"
+#include "report/record.hpp"
+
+namespace farandole {
+namespace {
+
+using Points = std::span<const ReplayedPoint>;
+
+constexpr double milliseconds = 1e3;
+
+Record record_of(const ReplayedPoint& point) {
+  Record record = to_record(point.training);
+  record["backend"] = point.backend;
+  record["data_correct"] = point.wrong == 0;
+  record["wrong"] = point.wrong;
+  if (point.processors_busy) record["cpu_busy"] = finite(*point.processors_busy, "cpu_busy");
+  record["predicted_seconds"] = finite(point.predicted.si(), "predicted_seconds");
+  record["predicted_fidelity"] = point.predicted_at;
+  record["error"] = finite(point.error(), "error");
+  record["repetitions"] = Record::array();
+  for (const Seconds time : point.repetitions) record["repetitions"].push_back(finite(time.si(), "repetitions"));
+  return record;
+}
+
+std::vector<std::string> cells(const ReplayedPoint& point) {
+  const TrainingPoint& measured = point.training;
+  const double exposed = measured.breakdown.exposed_communication / measured.iteration;
+  return {grouped(measured.iteration_p50.si() * milliseconds, 3),
+          grouped(measured.iteration_p95.si() * milliseconds, 3),
+          grouped(point.predicted.si() * milliseconds, 3),
+          signed_percent(point.error(), 1),
+          grouped(exposed * 100, 1),
+          point.processors_busy ? grouped(*point.processors_busy * 100, 0) : "",
+          std::to_string(point.wrong)};
+}
+
+void write_table(std::ostream& out, const Heading& heading, Points points) {
+  std::vector<TrainingPoint> measured;
+  for (const ReplayedPoint& point : points) measured.push_back(point.training);
+  const auto facets = split(training_facets(), std::span<const TrainingPoint>(measured));
+  write_comment(out, heading);
+  out << "# all points: " << shared_text(facets, std::span<const TrainingPoint>(measured)) << "\n\n";
+  std::vector<Column> columns = facet_columns(facets);
+  for (const char* name : {"median (ms)", "p95 (ms)", "predicted (ms)", "error", "exposed (%)", "cpu (%)", "#wrong"}) {
+    columns.push_back({name});
+  }
+  Table table(std::move(columns));
+  for (const ReplayedPoint& point : points) {
+    std::vector<std::string> row = facet_cells(facets, point.training);
+    for (std::string& cell : cells(point)) row.push_back(std::move(cell));
+    table.row(std::move(row));
+  }
+  table.write(out);
+}
+
+}  // namespace
+
+void write_replay(std::ostream& out, Format format, const Heading& heading, Points points) {
+  std::vector<Record> records;
+  for (const ReplayedPoint& point : points) records.push_back(record_of(point));
+  switch (format) {
+    case Format::table:
+      return write_table(out, heading, points);
+    case Format::json:
+      return write_json(out, heading, records);
+    case Format::csv:
+      return write_csv(out, records.front(), records);
+  }
+}
+
+}  // namespace farandole

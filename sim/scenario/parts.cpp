@@ -1,0 +1,103 @@
+#include "scenario/parts.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "scenario/fit_memory.hpp"
+
+namespace farandole {
+namespace {
+
+std::string options_of(const StrategyChoice& strategy) {
+  std::vector<std::string> options;
+  if (strategy.compression.kind != Compression::none) options.push_back(describe(strategy.compression));
+  if (strategy.accumulation > 1) options.push_back(fmt::format("{} passes", strategy.accumulation));
+  if (strategy.streams > 1) options.push_back(fmt::format("{} streams", strategy.streams));
+  if (!strategy.overlap) options.emplace_back("no overlap");
+  if (strategy.period > 1) options.push_back(fmt::format("every {} steps", strategy.period));
+  if (strategy.servers && strategy.servers->placement != ServerPlan{}.placement)
+    options.push_back(strategy.servers->placement);
+  return fmt::format("{}", fmt::join(options, ", "));
+}
+
+}  // namespace
+
+ComputeTimes times_of(const Scenario& scenario) {
+  const WorkloadSpec& workload = scenario.workload;
+  const Device& device = scenario.platform.device;
+  const auto profiled = profiled_times(workload.profiles, device.name, workload.precision, workload.batch_per_rank);
+  return profiled ? *profiled
+                  : compute_times(workload.model, device, workload.precision, workload.batch_per_rank,
+                                  scenario.platform.platform.measurements);
+}
+
+Job job_of(const Scenario& scenario, const ComputeTimes& times) {
+  const WorkloadSpec& workload = scenario.workload;
+  Job job = accumulated(make_job(workload.model, times, workload.precision, workload.host_dispatch),
+                        scenario.strategy.accumulation);
+  return scenario.strategy.overlap ? job : without_overlap(std::move(job));
+}
+
+StrategySite site_of(const Scenario& scenario, const Job& job, const Placement& placement, Timeline* timeline) {
+  const PlatformSpec& spec = scenario.platform;
+  return {job,
+          static_cast<int>(placement.device_of_rank.size()),
+          placement.ranks_per_node(spec.platform.devices_per_node),
+          spec.device.memory_bandwidth * scenario.mechanisms.copy_rate,
+          spec.platform.transport.control_latency,
+          spec.device.asynchronous ? "NCCL" : "MPI",
+          scenario.seed,
+          timeline};
+}
+
+Measure whole_periods(Measure measure, int period) {
+  const auto up = [period](int count) { return (count + period - 1) / period * period; };
+  measure.iterations = up(measure.iterations);
+  measure.warmup = up(measure.warmup);
+  return measure;
+}
+
+const Algorithm& algorithm_of(const Scenario& scenario) {
+  const auto& servers = scenario.strategy.servers;
+  if (!servers) return scenario.collectives.at(carrier_of(scenario.strategy));
+  return *find_algorithm(Operation::parameter_server, servers->colocated ? "colocated" : "dedicated");
+}
+
+Operation carrier_of(const StrategyChoice& strategy) {
+  if (strategy.servers) return Operation::parameter_server;
+  const bool gathers = strategy.kind == "allgather" || uses_allgather(strategy.compression.kind);
+  return gathers ? Operation::allgather : Operation::allreduce;
+}
+
+TrainingPoint described(const Scenario& scenario, const Job& job, const ComputeTimes& times) {
+  TrainingPoint point;
+  point.model = scenario.workload.model.name;
+  point.variant = scenario.workload.model.variant;
+  point.ranks = scenario.platform.ranks;
+  point.nodes = scenario.platform.placement.nodes_used;
+  point.platform = scenario.platform.platform.name;
+  point.strategy = scenario.strategy.kind;
+  point.mode = scenario.strategy.mode;
+  point.strategy_options = options_of(scenario.strategy);
+  point.algorithm = algorithm_of(scenario).name;
+  point.batch_per_rank = scenario.workload.batch_per_rank;
+  point.precision = name(scenario.workload.precision);
+  point.compute_source = times.source;
+  point.gradient_bytes = job.gradient_bytes();
+  point.memory = memory_of(scenario);
+  return point;
+}
+
+void take_results(TrainingPoint& point, const TrainingRun& run, const std::vector<WeightedDuration>& durations,
+                  const Scenario& scenario) {
+  point.iteration = run.iteration;
+  point.iteration_p50 = percentile(durations, 0.5);
+  point.iteration_p95 = percentile(durations, 0.95);
+  point.samples_per_second = static_cast<double>(scenario.samples_per_step()) / run.iteration.si();
+  point.breakdown = run.breakdown;
+  point.collectives_per_iteration = run.collectives_per_iteration;
+}
+
+}  // namespace farandole

@@ -1,0 +1,41 @@
+// What a run of a scenario is made of, whoever carries it out: the job, what a strategy is made for, and the point that
+// says what was run.
+//
+// Called by scenario/train.cpp, which simulates it, and scenario/replay.cpp, which runs it for real.
+#pragma once
+
+#include <vector>
+
+#include "scenario/scenario.hpp"
+#include "timeline/percentile.hpp"
+#include "timeline/result.hpp"
+#include "timeline/timeline.hpp"
+
+namespace farandole {
+
+/// Nominal, on the platform's device.
+ComputeTimes times_of(const Scenario& scenario);
+
+/// One step: as many passes as add up.
+Job job_of(const Scenario& scenario, const ComputeTimes& times);
+
+/// `timeline` may be null.
+StrategySite site_of(const Scenario& scenario, const Job& job, const Placement& placement, Timeline* timeline);
+
+/// Whole periods, so that the mean is that of a long run.
+Measure whole_periods(Measure measure, int period);
+
+/// The operation that carries the gradients.
+Operation carrier_of(const StrategyChoice& strategy);
+
+/// How gradients travel, as points name it: the algorithm of the operation that carries them, or where servers are.
+const Algorithm& algorithm_of(const Scenario& scenario);
+
+/// What was run; no fidelity and no results yet.
+TrainingPoint described(const Scenario& scenario, const Job& job, const ComputeTimes& times);
+
+/// The times of a run. `durations`: of all its iterations.
+void take_results(TrainingPoint& point, const TrainingRun& run, const std::vector<WeightedDuration>& durations,
+                  const Scenario& scenario);
+
+}  // namespace farandole

@@ -1,0 +1,105 @@
+// farandole bench --training under mpirun: a scenario's iterations, run for real on this machine.
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "tools/mpi.hpp"
+
+namespace farandole::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+/// 0.24 million parameters, some milliseconds of layers.
+constexpr const char* small = R"({
+  "name": "small",
+  "workload": {"model": "mnist_mlp", "batch_per_rank": 4096, "assumed_efficiency": "5 %", "host_dispatch": "ready"},
+  "platform": {"topology": "ethernet-10g", "ranks": 4},
+  "strategy": {"kind": "ddp"},
+  "measure": {"iterations": 2, "warmup": 1},
+  "sweep": {"/platform/ranks": [2, 4, 8], "/strategy": [{"kind": "ddp"}, {"kind": "horovod"}, {"kind": "local_sgd", "period": 2}]}
+})";
+
+Finished replayed(const Workplace& place, int ranks, const std::string& options, const std::string& user = "") {
+  place.write("small.json", small);
+  return place.run(user + mpirun(ranks) + FARANDOLE_PROGRAM " bench --training small.json -n 3 -w 1 " + options);
+}
+
+/// The parts of the breakdown sum to the iteration, which is the mean of the repetitions; no iteration is shorter than
+/// its layers.
+void expect_measured(const json& point, int ranks) {
+  EXPECT_EQ(point.at("fidelity"), "replay");
+  EXPECT_EQ(point.at("backend"), "mpi");
+  EXPECT_EQ(point.at("ranks"), ranks);
+  EXPECT_EQ(point.at("data_correct"), true) << point;
+  double sum = 0;
+  for (const auto& [part, seconds] : point.at("breakdown").items()) sum += seconds.get<double>();
+  EXPECT_NEAR(sum, point.at("iteration_seconds"), 1e-9);
+  double mean = 0;
+  const json& repetitions = point.at("repetitions");
+  for (const json& seconds : repetitions) mean += seconds.get<double>() / static_cast<double>(repetitions.size());
+  EXPECT_NEAR(mean, point.at("iteration_seconds"), 1e-9);
+  EXPECT_GT(point.at("predicted_seconds"), 0);
+  EXPECT_NEAR(point.at("error"),
+              point.at("predicted_seconds").get<double>() / point.at("iteration_seconds_p50").get<double>() - 1, 1e-9);
+  EXPECT_GT(point.at("collectives_per_iteration"), -1);
+}
+
+TEST(BenchTraining, RunsThePointsOfAScenarioThatSoManyRanksCan) {
+  if (const std::string why = why_not_mpi(); !why.empty()) GTEST_SKIP() << why;
+  const Workplace place;
+  for (const int ranks : {2, 4}) {
+    const Finished finished = replayed(place, ranks, "--format json");
+    ASSERT_EQ(finished.status, 0) << finished.err;
+    EXPECT_THAT(finished.err, HasSubstr("left out: 6 points of other numbers of ranks"));
+    const json points = json::parse(finished.out).at("points");
+    ASSERT_EQ(points.size(), 3U);
+    for (const json& point : points) expect_measured(point, ranks);
+    EXPECT_EQ(points[0].at("strategy"), "ddp");
+    EXPECT_EQ(points[1].at("strategy"), "horovod");
+    EXPECT_EQ(points[2].at("repetitions").size(), 4U);  // whole periods of two
+  }
+}
+
+TEST(BenchTraining, RunsForAnOrdinaryUserToo) {
+  if (const std::string why = why_not_mpi(); !why.empty()) GTEST_SKIP() << why;
+  if (const std::string why = why_not_nobody(); !why.empty()) GTEST_SKIP() << why;
+  const Workplace place;
+  std::filesystem::permissions(place.folder(), std::filesystem::perms::others_all, std::filesystem::perm_options::add);
+  const Finished finished = replayed(place, 2, "--format csv", as_nobody);
+  EXPECT_EQ(finished.status, 0) << finished.err;
+  EXPECT_THAT(finished.out, HasSubstr("mnist_mlp"));
+}
+
+TEST(BenchTraining, PrintsATableAndATimelineOfRank0) {
+  if (const std::string why = why_not_mpi(); !why.empty()) GTEST_SKIP() << why;
+  const Workplace place;
+  const Finished finished = replayed(place, 2, "--timeline trace.json");
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  EXPECT_THAT(finished.out, HasSubstr("predicted (ms)"));
+  EXPECT_THAT(finished.out, HasSubstr("mpi.library"));
+  const json trace = json::parse(contents(place.folder() / "trace.json"));
+  const json& events = trace.at("traceEvents");
+  EXPECT_TRUE(
+      std::ranges::any_of(events, [](const json& event) { return event.value("name", "") == "MPI_ALLREDUCE"; }));
+}
+
+TEST(BenchTraining, RefusesWhatCannotBeRun) {
+  if (const std::string why = why_not_mpi(); !why.empty()) GTEST_SKIP() << why;
+  const Workplace place;
+  const Finished ranks = replayed(place, 3, "");
+  EXPECT_EQ(ranks.status, 2);
+  EXPECT_THAT(ranks.err, HasSubstr("expected the 3 ranks that were started, got 8; --set /platform/ranks=3"));
+  const Finished servers = replayed(
+      place, 2, "--set '/sweep={\"/platform/ranks\": [2]}' --set '/strategy={\"kind\": \"parameter_server\"}'");
+  EXPECT_EQ(servers.status, 2);
+  EXPECT_THAT(servers.err,
+              HasSubstr("/strategy/kind: expected a strategy of collectives to replay, got \"parameter_server\""));
+  const Finished both = replayed(place, 2, "--op allreduce");
+  EXPECT_EQ(both.status, 2);
+}
+
+}  // namespace
+}  // namespace farandole::test

@@ -1,0 +1,66 @@
+#include "bench_training.hpp"
+
+#include <algorithm>
+#include <iostream>
+
+#include "report/chrome_trace.hpp"
+#include "report/replay_report.hpp"
+#include "scenario/replay.hpp"
+
+namespace farandole {
+namespace {
+
+RunPlan plan(const BenchTraining& arguments) {
+  Document document = Document::read(arguments.scenario);
+  for (const std::string& assignment : arguments.settings) set_value(document, assignment);
+  return plan_run(document, Catalogue(), {});
+}
+
+/// Of a sweep, the points that so many ranks can run; of what is no sweep, its only point.
+std::vector<const RunPlan::Point*> points_for(const RunPlan& plan, int ranks) {
+  std::vector<const RunPlan::Point*> chosen;
+  for (const RunPlan::Point& point : plan.points) {
+    if (point.scenario.platform.ranks == ranks) chosen.push_back(&point);
+  }
+  if (chosen.empty()) chosen.push_back(&plan.points.back());
+  for (const RunPlan::Point* point : chosen) refuse_unreplayable(*point, ranks);
+  return chosen;
+}
+
+void say_what_is_left_out(const RunPlan& plan, const std::vector<const RunPlan::Point*>& points) {
+  if (points.size() < plan.points.size()) {
+    std::cerr << "left out: " << plan.points.size() - points.size() << " points of other numbers of ranks\n";
+  }
+  for (const std::string& effect : left_out_of_replay(points.back()->scenario)) {
+    std::cerr << "left out, only a simulation has it: " << effect << "\n";
+  }
+}
+
+}  // namespace
+
+bool bench_training(const BenchTraining& arguments, const std::string& backend, int warmup, int iterations,
+                    const OutputOptions& output, Session& session) {
+  const Format format = output.chosen_format();
+  const RunPlan planned = plan(arguments);
+  const auto chosen = points_for(planned, session.endpoint().ranks());
+  say_what_is_left_out(planned, chosen);
+  Settings settings = session.description();
+  settings.insert(planned.settings.begin(), planned.settings.end());
+  const auto timeline = arguments.timeline.empty() ? nullptr : new_timeline();
+  const ReplayOptions options{backend, {iterations, warmup}};
+  std::vector<ReplayedPoint> points;
+  for (const RunPlan::Point* point : chosen) {
+    const bool is_last = point == chosen.back();
+    points.push_back(replay(point->scenario, session, options, is_last ? timeline.get() : nullptr));
+  }
+  const Heading heading{planned.scenario, settings};
+  if (session.endpoint().rank() == 0) {
+    output.write([&](std::ostream& out) { write_replay(out, format, heading, points); });
+    if (timeline) {
+      write_file(arguments.timeline, [&](std::ostream& out) { write_chrome_trace(out, *timeline, heading); });
+    }
+  }
+  return std::ranges::all_of(points, [](const ReplayedPoint& point) { return point.wrong == 0; });
+}
+
+}  // namespace farandole
