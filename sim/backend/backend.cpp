@@ -5,6 +5,9 @@
 #ifdef FARANDOLE_WITH_MPI
 #include "backend/mpi/session.hpp"
 #endif
+#ifdef FARANDOLE_WITH_NCCL
+#include "backend/nccl/session.hpp"
+#endif
 
 namespace farandole {
 namespace {
@@ -18,10 +21,21 @@ BackendRow mpi_row() {
   return row;
 }
 
+BackendRow nccl_row() {
+  BackendRow row{"nccl", "",
+                 "install the CUDA toolkit with nvcc, and NCCL (NCCL_HOME names its folder), and build again"};
+#ifdef FARANDOLE_WITH_NCCL
+  row.version = nccl_version();
+  row.devices = nccl_devices;
+  row.open = open_nccl_session;
+#endif
+  return row;
+}
+
 }  // namespace
 
 std::span<const BackendRow> backends() {
-  static const std::vector<BackendRow> rows{mpi_row()};
+  static const std::vector<BackendRow> rows{mpi_row(), nccl_row()};
   return rows;
 }
 

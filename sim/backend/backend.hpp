@@ -5,6 +5,7 @@
 // asks for a row by name; `doctor` lists them. Nothing of a library is initialised before a session is opened.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -18,7 +19,7 @@
 
 namespace farandole {
 
-/// Carries a collective out once: `out` holds the same as `in` when it begins.
+/// Carries a collective out once, in the endpoint's place: `out` holds the same as `in` when it begins.
 using CollectiveRun = std::function<void(std::span<const float> in, std::span<float> out)>;
 
 class Session {
@@ -37,6 +38,8 @@ class Session {
   virtual Settings description() = 0;
   /// The library's own collective on data laid out so; `size` in elements. Empty where the library has none.
   virtual CollectiveRun library(const Schedule& layout, std::int64_t size) = 0;
+  /// Whether its messages can go on while the host does other things, as a replay of training needs.
+  [[nodiscard]] virtual bool can_replay() const { return true; }
   /// Ends the ranks that wait for this one, after a failure.
   virtual void abandon() = 0;
 };
@@ -45,12 +48,15 @@ struct SessionOptions {
   /// How long a rank that waits sleeps at most before it looks again; 0: it never sleeps. Empty: it sleeps where ranks
   /// have to share processors.
   std::optional<Seconds> nap{};
+  /// Where ranks meet that have no MPI to do so; empty: by MPI.
+  std::filesystem::path meeting_file{};
 };
 
 struct BackendRow {
   std::string name;
-  std::string version;  // of the library it was built with; empty: it was not built
-  std::string remedy;   // what to do to have it built
+  std::string version;                 // of the library it was built with; empty: it was not built
+  std::string remedy;                  // what to do to have it built
+  std::string (*devices)() = nullptr;  // that it has here, or why none; null: it needs none
   std::unique_ptr<Session> (*open)(const SessionOptions& options) = nullptr;
 };
 

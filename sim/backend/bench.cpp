@@ -1,7 +1,6 @@
 #include "backend/bench.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 
@@ -15,8 +14,6 @@
 
 namespace farandole {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// Segments, where a parameter server cuts its shards into keys of a fixed size.
 int segments_of(const BenchRequest& request, const Shape& shape, Bytes size) {
@@ -40,27 +37,29 @@ CollectiveRun run_of(const BenchRequest& request, Session& session, const Schedu
              std::span<const float> /*in*/, std::span<float> out) mutable { interpreter.run(out); };
 }
 
-double slowest(Endpoint& endpoint, double seconds) {
-  return std::ranges::max(endpoint.everyones(seconds));
-}
-
 class Measurement {
  public:
   Measurement(const Schedule& layout, std::int64_t floats, Endpoint& endpoint)
-      : layout_(layout), floats_(floats), endpoint_(endpoint), in_(test_data(layout, endpoint.rank(), floats)) {}
+      : layout_(layout), floats_(floats), endpoint_(endpoint) {
+    const std::vector<float> data = test_data(layout, endpoint.rank(), floats);
+    in_ = endpoint.place().allocate(data.size());
+    out_ = endpoint.place().allocate(data.size());
+    endpoint.place().upload(data, in_.span());
+  }
 
   Seconds repeat(const CollectiveRun& run) {
-    out_ = in_;
+    endpoint_.place().copy(in_.span(), out_.span());
     endpoint_.everyones(0);
-    const auto begin = Clock::now();
-    run(in_, out_);
-    return Seconds(slowest(endpoint_, std::chrono::duration<double>(Clock::now() - begin).count()));
+    const Seconds own = endpoint_.place().time([&] { run(in_.span(), out_.span()); });
+    return Seconds(std::ranges::max(endpoint_.everyones(own.si())));
   }
 
   /// Over all ranks.
   [[nodiscard]] std::int64_t wrong() const {
+    std::vector<float> result(out_.size);
+    endpoint_.place().download(out_.span(), result);
     double sum = 0;
-    const auto own = count_wrong(layout_, endpoint_.rank(), floats_, out_);
+    const auto own = count_wrong(layout_, endpoint_.rank(), floats_, result);
     for (const double of_a_rank : endpoint_.everyones(static_cast<double>(own))) sum += of_a_rank;
     return static_cast<std::int64_t>(sum);
   }
@@ -69,8 +68,8 @@ class Measurement {
   const Schedule& layout_;
   std::int64_t floats_;
   Endpoint& endpoint_;
-  std::vector<float> in_;
-  std::vector<float> out_;
+  Room in_;
+  Room out_;
 };
 
 CollectivePoint point_of(const BenchRequest& request, const Schedule& layout, Bytes size, Seconds time) {

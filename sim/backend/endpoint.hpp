@@ -1,14 +1,14 @@
 // The seam between a schedule and what carries its messages: one rank's way to the others.
 //
-// The interpreter (backend/interpreter.hpp) knows nothing else. Messages between two ranks arrive in the order they
-// were sent. Sends and receives are started and then waited for together; data stays where it is until then. Every rank
-// calls `everyones` the same number of times.
+// The interpreter (backend/interpreter.hpp) knows nothing else. Data lies in the endpoint's place (data_place.hpp).
+// Messages between two ranks arrive in the order they were sent. Sends and receives are started and then waited for
+// together; data stays where it is until then. Every rank calls `everyones` the same number of times.
 #pragma once
 
 #include <span>
 #include <vector>
 
-#include "units/quantity.hpp"
+#include "backend/data_place.hpp"
 
 namespace farandole {
 
@@ -19,9 +19,11 @@ class Endpoint {
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int ranks() const = 0;
 
+  /// Where the data is that it sends and receives.
+  virtual DataPlace& place() = 0;
   virtual void send(std::span<const float> data, int to) = 0;
   virtual void receive(std::span<float> data, int from) = 0;
-  /// Until all that was started is done.
+  /// Until all that was started is done, for whatever is asked of the endpoint or its place next.
   virtual void wait() = 0;
   /// Whether all that was started is done; never waits.
   virtual bool is_done() = 0;

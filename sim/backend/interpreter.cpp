@@ -1,7 +1,6 @@
 #include "backend/interpreter.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <stdexcept>
 
 namespace farandole {
@@ -38,23 +37,22 @@ std::size_t room_aside(const RankRound& round) {
   return room;
 }
 
-void pack(const Message& message, std::span<float> data, std::span<float> packed) {
-  auto next = packed.begin();
-  for (const ElementRange& range : message.ranges) next = std::ranges::copy(piece(data, range), next).out;
-}
-
-void add(std::span<const float> summands, std::span<float> sums) {
-  std::ranges::transform(sums, summands, sums.begin(), std::plus<>());
+void pack(DataPlace& place, const Message& message, std::span<float> data, std::span<float> packed) {
+  for (const ElementRange& range : message.ranges) {
+    place.copy(piece(data, range), packed.first(static_cast<std::size_t>(range.count)));
+    packed = packed.subspan(static_cast<std::size_t>(range.count));
+  }
 }
 
 /// What is relayed is kept to be passed on, and added to the first copy of the array.
-void unpack(const Message& message, std::span<const float> packed, std::span<float> data, std::int64_t array) {
+void unpack(DataPlace& place, const Message& message, std::span<const float> packed, std::span<float> data,
+            std::int64_t array) {
   for (const ElementRange& range : message.ranges) {
     const auto came = packed.first(static_cast<std::size_t>(range.count));
     packed = packed.subspan(came.size());
-    if (message.action != Action::reduce) std::ranges::copy(came, piece(data, range).begin());
-    if (message.action == Action::reduce) add(came, piece(data, range));
-    if (message.action == Action::relay) add(came, piece(data, {range.begin % array, range.count}));
+    if (message.action != Action::reduce) place.copy(came, piece(data, range));
+    if (message.action == Action::reduce) place.add(came, piece(data, range));
+    if (message.action == Action::relay) place.add(came, piece(data, {range.begin % array, range.count}));
   }
 }
 
@@ -69,7 +67,7 @@ std::span<float> take(std::span<float>& free, std::size_t elements) {
 Interpreter::Interpreter(RankProgram program, Endpoint& endpoint) : program_(std::move(program)), endpoint_(endpoint) {
   std::size_t room = 0;
   for (const RankRound& round : program_.rounds) room = std::max(room, room_aside(round));
-  aside_.resize(room);
+  aside_ = endpoint_.place().allocate(room);
 }
 
 void Interpreter::run(std::span<float> data) {
@@ -96,7 +94,7 @@ bool Interpreter::advance() {
 
 void Interpreter::start_round() {
   const RankRound& round = program_.rounds[round_];
-  std::span<float> free(aside_);
+  std::span<float> free = aside_.span();
   receive(round, free);
   send(round, free);
 }
@@ -115,13 +113,13 @@ void Interpreter::send(const RankRound& round, std::span<float>& free) {
   for (const Message& message : round.sends) {
     const bool is_one = message.ranges.size() == 1;
     const std::span<float> from = is_one ? piece(data_, message.ranges.front()) : take(free, length_of(message));
-    if (!is_one) pack(message, data_, from);
+    if (!is_one) pack(endpoint_.place(), message, data_, from);
     endpoint_.send(from, message.peer);
   }
 }
 
 void Interpreter::end_round() {
-  for (const auto& [message, packed] : kept_) unpack(*message, packed, data_, program_.array);
+  for (const auto& [message, packed] : kept_) unpack(endpoint_.place(), *message, packed, data_, program_.array);
   if (++round_; is_running()) start_round();
 }
 

@@ -37,7 +37,7 @@ class Interpreter {
 
   RankProgram program_;
   Endpoint& endpoint_;
-  std::vector<float> aside_;  // what a round sends in several ranges, then what it receives
+  Room aside_;  // what a round sends in several ranges, then what it receives
   std::span<float> data_;
   std::size_t round_ = 0;
   std::vector<Kept> kept_;  // what the round receives aside

@@ -55,6 +55,7 @@ class MemoryEndpoint final : public Endpoint {
 
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int ranks() const override { return mailroom_.ranks(); }
+  DataPlace& place() override { return place_; }
   void send(std::span<const float> data, int to) override;
   void receive(std::span<float> data, int from) override;
   void wait() override;
@@ -72,6 +73,7 @@ class MemoryEndpoint final : public Endpoint {
   [[nodiscard]] Mailroom::Way to(int peer) const { return {rank_, peer, channel_}; }
 
   Mailroom& mailroom_;
+  HostPlace place_;
   int rank_;
   int channel_;
   int channels_ = 0;  // opened beside it

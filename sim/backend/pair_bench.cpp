@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 
 #include "backend/bench.hpp"
 #include "backend/processor_load.hpp"
@@ -20,23 +19,30 @@ constexpr std::array rows{PairRow{PairOperation::pingpong, "pingpong"}, PairRow{
 class Pair {
  public:
   Pair(const PairRequest& request, std::size_t floats, Endpoint& endpoint)
-      : request_(request), endpoint_(endpoint), out_(floats), in_(floats) {
-    for (std::size_t i = 0; i < floats; ++i) out_[i] = number(endpoint.rank(), i);
+      : request_(request),
+        endpoint_(endpoint),
+        nothing_(endpoint.place().allocate(floats)),
+        out_(endpoint.place().allocate(floats)),
+        in_(endpoint.place().allocate(floats)) {
+    std::vector<float> numbers(floats);
+    for (std::size_t i = 0; i < floats; ++i) numbers[i] = number(endpoint.rank(), i);
+    endpoint.place().upload(numbers, out_.span());
   }
 
   Seconds repeat() {
-    std::ranges::fill(in_, 0.0F);
+    endpoint_.place().copy(nothing_.span(), in_.span());
     endpoint_.everyones(0);
-    const auto begin = std::chrono::steady_clock::now();
-    if (takes_part()) act();
-    const Seconds time(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-    return share_of_rank_0(time);
+    return share_of_rank_0(endpoint_.place().time([this] {
+      if (takes_part()) act();
+    }));
   }
 
   /// Over all ranks.
   [[nodiscard]] std::int64_t wrong() const {
     std::int64_t own = 0;
-    for (std::size_t i = 0; takes_part() && i < in_.size(); ++i) own += in_[i] == number(other(), i) ? 0 : 1;
+    std::vector<float> came(in_.size);
+    endpoint_.place().download(in_.span(), came);
+    for (std::size_t i = 0; takes_part() && i < came.size(); ++i) own += came[i] == number(other(), i) ? 0 : 1;
     double sum = 0;
     for (const double of_a_rank : endpoint_.everyones(static_cast<double>(own))) sum += of_a_rank;
     return static_cast<std::int64_t>(sum);
@@ -49,7 +55,7 @@ class Pair {
 
   void act() {
     if (request_.operation == PairOperation::exchange) {
-      endpoint_.receive(in_, other());
+      endpoint_.receive(in_.span(), other());
       send_and_wait();
     } else if (endpoint_.rank() == 0) {
       send_and_wait();
@@ -60,11 +66,11 @@ class Pair {
     }
   }
   void send_and_wait() {
-    endpoint_.send(out_, other());
+    endpoint_.send(out_.span(), other());
     endpoint_.wait();
   }
   void receive_and_wait() {
-    endpoint_.receive(in_, other());
+    endpoint_.receive(in_.span(), other());
     endpoint_.wait();
   }
 
@@ -77,8 +83,9 @@ class Pair {
 
   const PairRequest& request_;
   Endpoint& endpoint_;
-  std::vector<float> out_;
-  std::vector<float> in_;
+  Room nothing_;
+  Room out_;
+  Room in_;
 };
 
 MeasuredPoint measure(Session& session, const PairRequest& request, Bytes size) {

@@ -99,8 +99,38 @@ TEST(BenchCommand, RefusesABackendThatIsNotThere) {
   EXPECT_THAT(finished.err, HasSubstr("--backend: expected a backend, got \"mip\"; did you mean \"mpi\"?"));
 }
 
+TEST(BenchCommand, MeasuresWhatRanksDoAlone) {
+  if (const std::string why = why_not_mpi(); !why.empty()) GTEST_SKIP() << why;
+  const Workplace place;
+  const Finished finished =
+      place.run(mpirun(2) + FARANDOLE_PROGRAM " bench --op add -b 4K -e 4K -n 3 -w 1 --format json");
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  const json point = json::parse(finished.out).at("points").at(0);
+  EXPECT_EQ(point.at("op"), "add");
+  EXPECT_EQ(point.at("data_correct"), true);
+  EXPECT_NEAR(point.at("algorithm_bandwidth"), 4096 / point.at("seconds").get<double>(), 1);
+}
+
+/// Where a device is at hand it runs on one rank; elsewhere it says what is missing.
+TEST(BenchCommand, RunsNcclOnADeviceOrSaysWhyNot) {
+  const Workplace place;
+  const std::string doctor = place.farandole("doctor").out;
+  const Finished finished = place.farandole("bench --backend nccl --op add -b 1M -e 1M -n 2 -w 1 --format json");
+  if (doctor.find("backend nccl   not built") != std::string::npos) {
+    EXPECT_EQ(finished.status, 2);
+    EXPECT_THAT(finished.err, HasSubstr("--backend: expected one that this program was built with, got \"nccl\""));
+  } else if (doctor.find("no CUDA device is there") != std::string::npos) {
+    EXPECT_EQ(finished.status, 1);
+    EXPECT_THAT(finished.err, HasSubstr("no CUDA device is there: "));
+  } else {
+    ASSERT_EQ(finished.status, 0) << finished.err;
+    EXPECT_EQ(json::parse(finished.out).at("points").at(0).at("data_correct"), true);
+  }
+}
+
 TEST(Doctor, SaysWhichBackendsWereBuilt) {
   const Workplace place;
+  EXPECT_THAT(place.farandole("doctor").out, HasSubstr("\nbackend nccl "));
   EXPECT_THAT(place.farandole("doctor").out, HasSubstr("\nbackend mpi "));
 }
 

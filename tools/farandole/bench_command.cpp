@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "backend/bench.hpp"
+#include "backend/local_bench.hpp"
 #include "backend/pair_bench.hpp"
 #include "bench_training.hpp"
 #include "config/section.hpp"
@@ -29,6 +30,7 @@ struct BenchArguments {
   std::string warmup = "5";
   std::string peer = "1";
   std::string nap;
+  std::string nccl_id;
   BenchTraining training;
   OutputOptions output;
 };
@@ -59,7 +61,7 @@ std::vector<Operation> operations(const BenchArguments& arguments) {
   }
   if (chosen.empty()) {
     std::vector<std::string> known = operation_names();
-    known.insert(known.end(), {"pingpong", "exchange"});
+    known.insert(known.end(), {"pingpong", "exchange", "add", "copy"});
     refuse_option("--op", "an operation or all", arguments.operation, suggestion(arguments.operation, known));
   }
   return chosen;
@@ -130,6 +132,10 @@ std::vector<MeasuredPoint> measured(const BenchArguments& arguments, Session& se
   if (const auto pair = find_pair_operation(arguments.operation)) {
     return bench(session, arguments.backend, pair_request(arguments, *pair, ranks));
   }
+  if (const auto local = find_local_operation(arguments.operation)) {
+    return bench(session, arguments.backend,
+                 LocalRequest{*local, sizes(arguments), warmup(arguments), repetitions(arguments)});
+  }
   std::vector<MeasuredPoint> points;
   for (const BenchRequest& request : requests(arguments, ranks)) {
     std::ranges::move(bench(session, arguments.backend, request), std::back_inserter(points));
@@ -160,7 +166,7 @@ std::optional<Seconds> nap(const BenchArguments& arguments) {
 
 void run(const BenchArguments& arguments) {
   const BackendRow& row = backend(arguments);
-  const auto session = row.open({nap(arguments)});
+  const auto session = row.open({nap(arguments), arguments.nccl_id});
   // What all ranks would say, rank 0 says alone.
   if (session->endpoint().rank() != 0) std::cerr.setstate(std::ios::failbit);
   bool is_right = false;
@@ -184,24 +190,12 @@ void add_bench(CLI::App& app) {
   const auto add = [&](const char* names, std::string& value, const char* help, const char* type) {
     command->add_option(names, value, help)->type_name(type)->capture_default_str();
   };
-  add("--backend", arguments->backend, "what carries the messages: mpi", "NAME");
-  CLI::Option* training =
-      command
-          ->add_option("--training", arguments->training.scenario,
-                       "instead of a collective, the iterations of this scenario: layers as timed waits, gradients "
-                       "for real, as its strategy decides")
-          ->type_name("SCENARIO.json");
-  command->add_option("--set", arguments->training.settings, "replace a value of the scenario; may be repeated")
-      ->type_name("/POINTER=VALUE")
-      ->allow_extra_args(false)
-      ->needs(training);
-  command->add_option("--timeline", arguments->training.timeline, "write a Chrome trace of rank 0 of the scenario")
-      ->type_name("FILE")
-      ->needs(training);
+  add("--backend", arguments->backend, "what carries the messages: mpi or nccl", "NAME");
   add("-b,--minbytes", arguments->least, "smallest size; K, M, G are powers of 1024", "SIZE");
   add("-e,--maxbytes", arguments->most, "largest size", "SIZE");
   add("-f,--stepfactor", arguments->factor, "factor from size to size", "N");
-  add("--op", arguments->operation, "the operation, or all; or pingpong or exchange, between two ranks", "OP");
+  add("--op", arguments->operation,
+      "the operation, or all; or pingpong or exchange, between two ranks; or add or copy, of each alone", "OP");
   add("--algorithm", arguments->algorithm, "an algorithm of `show algorithms`, the library's own (library), or all",
       "NAME");
   add("--root", arguments->root, "the root of an operation that has one", "RANK");
@@ -215,13 +209,15 @@ void add_bench(CLI::App& app) {
                    "how long a waiting rank sleeps at most, as \"50 us\"; \"0 us\": it never does. By default it does "
                    "where ranks share processors")
       ->type_name("TIME");
-  for (const char* other : {"-b", "-e", "-f", "--op", "--algorithm", "--root", "--segments", "--servers", "--peer"}) {
-    training->excludes(command->get_option(other));
-  }
+  command
+      ->add_option("--nccl-id", arguments->nccl_id,
+                   "with nccl: a file by which ranks meet that have no MPI; there must be none yet")
+      ->type_name("FILE");
+  arguments->training.add_to(*command);
   arguments->output.add_to(*command);
   command->footer(
       "Example:\n  mpirun -np 4 farandole bench --backend mpi -b 1K -e 16M -f 4 --op allreduce --algorithm ring\n"
-      "  mpirun -np 4 farandole bench --training scenarios/lab-resnet18.json\n"
+      "  mpirun -np 4 farandole bench --training scenarios/lab-replay.json\n"
       "Open MPI: --oversubscribe for more ranks than cores; as root, OMPI_ALLOW_RUN_AS_ROOT=1 and\n"
       "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in the environment, or mpirun --allow-run-as-root.");
   command->callback([arguments] { run(*arguments); });

@@ -38,9 +38,29 @@ void say_what_is_left_out(const RunPlan& plan, const std::vector<const RunPlan::
 
 }  // namespace
 
+void BenchTraining::add_to(CLI::App& command) {
+  CLI::Option* training =
+      command
+          .add_option("--training", scenario,
+                      "instead of a collective, the iterations of this scenario: layers as timed waits, gradients for "
+                      "real, as its strategy decides")
+          ->type_name("SCENARIO.json");
+  command.add_option("--set", settings, "replace a value of the scenario; may be repeated")
+      ->type_name("/POINTER=VALUE")
+      ->allow_extra_args(false)
+      ->needs(training);
+  command.add_option("--timeline", timeline, "write a Chrome trace of rank 0 of the scenario")
+      ->type_name("FILE")
+      ->needs(training);
+  for (const char* other : {"-b", "-e", "-f", "--op", "--algorithm", "--root", "--segments", "--servers", "--peer"}) {
+    training->excludes(command.get_option(other));
+  }
+}
+
 bool bench_training(const BenchTraining& arguments, const std::string& backend, int warmup, int iterations,
                     const OutputOptions& output, Session& session) {
   const Format format = output.chosen_format();
+  if (!session.can_replay()) refuse_option("--backend", "one that can replay a training, such as mpi", backend);
   const RunPlan planned = plan(arguments);
   const auto chosen = points_for(planned, session.endpoint().ranks());
   say_what_is_left_out(planned, chosen);

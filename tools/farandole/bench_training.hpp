@@ -13,6 +13,9 @@ struct BenchTraining {
   std::string scenario;
   std::vector<std::string> settings;  // --set
   std::string timeline;               // file; empty: none
+
+  /// After the options that say which collective, with which they do not go together.
+  void add_to(CLI::App& command);
 };
 
 /// Measures on every rank, writes on rank 0. Whether all data was right.

@@ -32,7 +32,9 @@ void run() {
   row("fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100));
   row("cli11", CLI11_VERSION);
   for (const BackendRow& backend : backends()) {
-    row("backend " + backend.name, backend.open != nullptr ? backend.version : "not built: " + backend.remedy);
+    std::string answer = backend.open != nullptr ? backend.version : "not built: " + backend.remedy;
+    if (backend.devices != nullptr) answer += "; devices: " + backend.devices();
+    row("backend " + backend.name, answer);
   }
   row("processors", std::to_string(std::thread::hardware_concurrency()));
   row("data", fmt::format("{} ({} models, {} topologies)", catalogue.root().string(), catalogue.models().size(),

@@ -18,6 +18,7 @@ class MpiEndpoint final : public Endpoint {
 
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int ranks() const override { return ranks_; }
+  DataPlace& place() override { return place_; }
   void send(std::span<const float> data, int to) override;
   void receive(std::span<float> data, int from) override;
   void wait() override;
@@ -31,6 +32,7 @@ class MpiEndpoint final : public Endpoint {
   void wait_for(std::vector<MPI_Request>& requests);
 
   Nap& nap_;
+  HostPlace place_;
   MPI_Comm communicator_ = MPI_COMM_NULL;
   int rank_ = 0;
   int ranks_ = 1;

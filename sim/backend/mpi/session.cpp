@@ -6,9 +6,8 @@
 #include <thread>
 
 #include <fmt/format.h>
-#include <sched.h>
-#include <sys/utsname.h>
 
+#include "backend/host_description.hpp"
 #include "backend/mpi/endpoint.hpp"
 #include "backend/mpi/library.hpp"
 
@@ -24,36 +23,6 @@ std::string library_version() {
   int length = 0;
   MPI_Get_library_version(text.data(), &length);
   return first_line({text.data(), static_cast<std::size_t>(length)});
-}
-
-std::string host() {
-  std::array<char, MPI_MAX_PROCESSOR_NAME> text{};
-  int length = 0;
-  MPI_Get_processor_name(text.data(), &length);
-  return {text.data(), static_cast<std::size_t>(length)};
-}
-
-std::string system_of_this_machine() {
-  utsname names{};
-  uname(&names);
-  return fmt::format("{} {} {}", names.sysname, names.release, names.machine);
-}
-
-/// The processors this rank may run on: "0-3,8".
-std::string binding() {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return "unknown";
-  std::string text;
-  for (int first = 0; first < CPU_SETSIZE; ++first) {
-    if (!CPU_ISSET(static_cast<std::size_t>(first), &allowed)) continue;
-    int last = first;
-    while (last + 1 < CPU_SETSIZE && CPU_ISSET(static_cast<std::size_t>(last + 1), &allowed)) ++last;
-    text += fmt::format("{}{}", text.empty() ? "" : ",", first);
-    if (last > first) text += fmt::format("-{}", last);
-    first = last;
-  }
-  return text;
 }
 
 class MpiRuntime {
@@ -118,7 +87,8 @@ class MpiSession final : public Session {
                       {"machine.system", system_of_this_machine()},
                       {"machine.nodes", std::to_string(nodes_)},
                       {"machine.ranks_per_node", std::to_string(neighbours_.count)}};
-    const std::vector<std::string> places = gathered(fmt::format("{}, processors {}", host(), binding()));
+    const std::vector<std::string> places =
+        everyones_text(endpoint_, fmt::format("{}, processors {}", host_name(), binding()));
     for (std::size_t rank = 0; rank < places.size(); ++rank) {
       settings[fmt::format("rank.{:04}", rank)] = places[rank];
     }
@@ -132,19 +102,6 @@ class MpiSession final : public Session {
   void abandon() override { MPI_Abort(endpoint_.communicator(), 1); }
 
  private:
-  /// Every rank's text, cut to a line's length; complete on all ranks.
-  [[nodiscard]] std::vector<std::string> gathered(const std::string& text) const {
-    using Line = std::array<char, 160>;
-    Line own{};
-    text.copy(own.data(), own.size() - 1);
-    std::vector<Line> lines(static_cast<std::size_t>(endpoint_.ranks()));
-    MPI_Allgather(own.data(), int{own.size()}, MPI_CHAR, lines.data(), int{own.size()}, MPI_CHAR,
-                  endpoint_.communicator());
-    std::vector<std::string> texts;
-    for (const Line& line : lines) texts.emplace_back(line.data());
-    return texts;
-  }
-
   MpiRuntime runtime_;  // first in, last out
   Neighbours neighbours_;
   Nap nap_;

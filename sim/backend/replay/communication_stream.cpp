@@ -34,15 +34,19 @@ CommunicationStream::Carrier& CommunicationStream::carrier_of(const Communicatio
 void CommunicationStream::start_reducing(const Item& item) {
   Carrier& carrier = carrier_of(item.work);
   const auto room = static_cast<std::size_t>(carrier.room);
-  if (buffer_.size() < room) buffer_.resize(room);
-  if (is_checked_) std::ranges::copy(test_data(carrier.layout, endpoint_->rank(), carrier.floats), buffer_.begin());
-  carrier.interpreter.begin(std::span(buffer_).first(room));
+  DataPlace& place = endpoint_->place();
+  if (buffer_.size < room) buffer_ = place.allocate(room);
+  if (is_checked_) {
+    place.upload(test_data(carrier.layout, endpoint_->rank(), carrier.floats), buffer_.span().first(room));
+  }
+  carrier.interpreter.begin(buffer_.span().first(room));
 }
 
 void CommunicationStream::check(const Item& item) {
   if (!is_checked_) return;
   const Carrier& carrier = carrier_of(item.work);
-  const std::vector<float> data(buffer_.begin(), buffer_.begin() + carrier.room);
+  std::vector<float> data(static_cast<std::size_t>(carrier.room));
+  endpoint_->place().download(buffer_.span().first(data.size()), data);
   wrong_ += count_wrong(carrier.layout, endpoint_->rank(), carrier.floats, data);
 }
 

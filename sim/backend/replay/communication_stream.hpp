@@ -77,7 +77,7 @@ class CommunicationStream {
   std::deque<Item> items_;
   Stage stage_ = Stage::waiting;  // of the first
   std::map<std::pair<Operation, std::int64_t>, Carrier> carriers_;
-  std::vector<float> buffer_;
+  Room buffer_;
   bool is_checked_ = false;
   std::int64_t wrong_ = 0;
 };

@@ -1,0 +1,21 @@
+# Sets FARANDOLE_NCCL where the CUDA toolkit, its compiler and NCCL are all there. Nothing of it is required.
+#
+# CMAKE_CUDA_ARCHITECTURES says for which devices; all major ones unless told otherwise.
+find_package(CUDAToolkit QUIET)
+if(CUDAToolkit_FOUND)
+  find_package(NCCL QUIET)
+endif()
+if(NCCL_FOUND)
+  if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX} AND CUDAToolkit_NVCC_EXECUTABLE)
+    set(CMAKE_CUDA_COMPILER ${CUDAToolkit_NVCC_EXECUTABLE})
+  endif()
+  if(NOT CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES all-major)
+  endif()
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    enable_language(CUDA)
+    set(FARANDOLE_NCCL ON)
+  endif()
+endif()

@@ -1,0 +1,74 @@
+#include "backend/host_description.hpp"
+
+#include <array>
+#include <map>
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/utsname.h>
+
+namespace farandole {
+namespace {
+
+constexpr std::size_t line = 160;
+constexpr std::size_t at_once = 6;  // bytes that a double holds exactly as a whole number
+
+}  // namespace
+
+std::string host_name() {
+  utsname names{};
+  uname(&names);
+  return names.nodename;
+}
+
+std::string system_of_this_machine() {
+  utsname names{};
+  uname(&names);
+  return fmt::format("{} {} {}", names.sysname, names.release, names.machine);
+}
+
+std::string binding() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return "unknown";
+  std::string text;
+  for (int first = 0; first < CPU_SETSIZE; ++first) {
+    if (!CPU_ISSET(static_cast<std::size_t>(first), &allowed)) continue;
+    int last = first;
+    while (last + 1 < CPU_SETSIZE && CPU_ISSET(static_cast<std::size_t>(last + 1), &allowed)) ++last;
+    text += fmt::format("{}{}", text.empty() ? "" : ",", first);
+    if (last > first) text += fmt::format("-{}", last);
+    first = last;
+  }
+  return text;
+}
+
+std::vector<std::string> everyones_text(Endpoint& endpoint, const std::string& text) {
+  std::array<char, line> own{};
+  text.copy(own.data(), own.size());
+  std::vector<std::string> texts(static_cast<std::size_t>(endpoint.ranks()));
+  for (std::size_t begin = 0; begin < own.size(); begin += at_once) {
+    double packed = 0;
+    for (std::size_t i = at_once; i-- > 0;) {
+      packed = packed * 256 + (begin + i < own.size() ? static_cast<unsigned char>(own[begin + i]) : 0);
+    }
+    std::size_t rank = 0;
+    for (const double of_a_rank : endpoint.everyones(packed)) {
+      auto rest = static_cast<std::uint64_t>(of_a_rank);
+      for (; rest > 0; rest /= 256) texts[rank] += static_cast<char>(rest % 256);
+      ++rank;
+    }
+  }
+  return texts;
+}
+
+std::vector<int> nodes_by_host(Endpoint& endpoint) {
+  std::map<std::string, int> numbers;
+  std::vector<int> nodes;
+  for (const std::string& host : everyones_text(endpoint, host_name())) {
+    nodes.push_back(numbers.try_emplace(host, static_cast<int>(numbers.size())).first->second);
+  }
+  return nodes;
+}
+
+}  // namespace farandole
