@@ -14,6 +14,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+const char* unit_of(ParameterKind kind) {
+  if (kind == ParameterKind::time) return "s";
+  return kind == ParameterKind::size ? "B" : "s/B";
+}
+
 Json fitted(const FittedParameter& parameter) {
   Json result{{"name", parameter.parameter.name},
               {"pointer", parameter.parameter.pointer},
@@ -21,8 +26,7 @@ Json fitted(const FittedParameter& parameter) {
   if (parameter.unidentified) {
     result["not_identified"] = *parameter.unidentified;
   } else {
-    const char* unit = parameter.parameter.kind == ParameterKind::time ? "s" : "s/B";
-    result["standard_error"] = fmt::format("{:.3g} {}", parameter.standard_error, unit);
+    result["standard_error"] = fmt::format("{:.3g} {}", parameter.standard_error, unit_of(parameter.parameter.kind));
   }
   return result;
 }
@@ -40,6 +44,13 @@ Json residuals(const Fit& fit) {
   return result;
 }
 
+Json held_out(const HeldOutErrors& errors) {
+  return {{"what", errors.what},
+          {"median", percent(errors.median)},
+          {"nine_of_ten_below", percent(errors.p90)},
+          {"worst", percent(errors.worst)}};
+}
+
 Json scatter(const Fit& fit) {
   Json result = Json::object();
   for (std::size_t c = 0; c < fit.scatter.size(); ++c) {
@@ -52,7 +63,7 @@ double standard_error_in(const Value& value) {
   const auto text = read<std::string>(value);
   char* end = nullptr;
   const double number = std::strtod(text.c_str(), &end);
-  if (end == text.c_str() || !std::isfinite(number) || number < 0) value.fail("a number of s or s/B");
+  if (end == text.c_str() || !std::isfinite(number) || number < 0) value.fail("a number of s, B or s/B");
   return number;
 }
 
@@ -60,13 +71,14 @@ double standard_error_in(const Value& value) {
 
 Document calibrated_file(const Fit& fit, const Provenance& provenance) {
   Json parameters = Json::array();
-  for (const FittedParameter& parameter : fit.parameters) parameters.push_back(fitted(parameter));
-  const Json note{{"comment", "Written by farandole calibrate; the values stand where the parameters' pointers say."},
-                  {"date", provenance.date},
-                  {"source", provenance.sources},
-                  {"parameters", parameters},
-                  {"residuals", residuals(fit)},
-                  {"scatter", scatter(fit)}};
+  for (const FittedParameter& parameter : all_parameters(fit)) parameters.push_back(fitted(parameter));
+  Json note{{"comment", "Written by farandole calibrate; the values stand where the parameters' pointers say."},
+            {"date", provenance.date},
+            {"source", provenance.sources},
+            {"parameters", parameters},
+            {"residuals", residuals(fit)},
+            {"scatter", scatter(fit)}};
+  if (provenance.held_out) note["held_out"] = held_out(*provenance.held_out);
   Document file = fit.topology;
   file.remove("/calibration");
   file.set("/calibration", note.dump());

@@ -11,10 +11,19 @@
 
 namespace farandole {
 
+/// Sizes of the relative errors of measurements that were predicted from others alone.
+struct HeldOutErrors {
+  std::string what;  // "sizes", "scales", "operations"
+  double median = 0;
+  double p90 = 0;
+  double worst = 0;
+};
+
 /// What the fit itself does not know.
 struct Provenance {
   std::string date;                  // of the measurements or of the fit, as the user has it
   std::vector<std::string> sources;  // file names, without their folders
+  std::optional<HeldOutErrors> held_out{};
 };
 
 /// The fitted topology with a "calibration" section.

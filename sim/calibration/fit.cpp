@@ -50,8 +50,9 @@ class Problem {
   }
 
  private:
-  /// A thousandth of the shortest time, or of the shortest time per byte, measured.
+  /// A thousandth of the shortest time, or of the shortest time per byte, measured; of sizes a packet or so.
   [[nodiscard]] double smallest_step(ParameterKind kind) const {
+    if (kind == ParameterKind::size) return 1024;
     double least = times_.minCoeff();
     if (kind == ParameterKind::time_per_byte) {
       for (const MeasuredTime& row : rows_) {
@@ -159,15 +160,10 @@ std::vector<double> scatter_of(std::span<const MeasuredTime> measurements, const
   return scatter;
 }
 
-}  // namespace
-
-Fit fit(const Document& topology, std::span<const MeasuredTime> measurements) {
-  std::vector<MeasuredTime> counted;
-  std::ranges::copy_if(measurements, std::back_inserter(counted), [](const MeasuredTime& row) { return !row.doubt; });
-  if (counted.empty()) throw InputError("expected at least one measurement without a doubt to fit to, got none");
+/// The parameters of links and messages, into `result`.
+void fit_parameters(const Document& topology, std::span<const MeasuredTime> counted, Fit& result) {
   const Problem problem(topology, counted);
   std::vector<Parameter> free = parameters_of(topology);
-  Fit result{topology, {}, {}, {}};
   Solution solution = solve(problem, free, values_in(topology, free));
   while (const auto unknown = least_known(solution, free)) {
     const Parameter& parameter = free[unknown->index];
@@ -182,6 +178,43 @@ Fit fit(const Document& topology, std::span<const MeasuredTime> measurements) {
         {free[j], value_in(topology, free[j]), solution.values[j], standard_error(solution, j), std::nullopt});
   }
   result.topology = with(topology, free, solution.values);
+}
+
+FittedParameter of_piece(Parameter parameter, const PieceValue& found, double before) {
+  return {std::move(parameter), before, found.value, found.standard_error,
+          found.unidentified.empty() ? std::nullopt : std::optional(found.unidentified)};
+}
+
+}  // namespace
+
+std::vector<FittedParameter> all_parameters(const Fit& fit) {
+  std::vector<FittedParameter> all = fit.parameters;
+  for (const LibraryFit& library : fit.libraries) {
+    for (std::size_t k = 0; k < library.pieces.size(); ++k) {
+      const FittedPiece& piece = library.pieces[k];
+      const std::string pointer = fmt::format("{}/pieces/{}/", library.pointer, k);
+      const std::string what = piece_name(library, k);
+      all.push_back(of_piece({"latency of " + what, pointer + "latency", ParameterKind::time}, piece.latency,
+                             piece.way.latency.si()));
+      all.push_back(of_piece({"rate of " + what, pointer + "rate", ParameterKind::time_per_byte}, piece.time_per_byte,
+                             1 / piece.way.rate.si()));
+    }
+  }
+  return all;
+}
+
+Fit fit(const Document& topology, std::span<const MeasuredTime> measurements) {
+  const Topology machine = read_topology(topology.root(), topology.source());
+  std::vector<MeasuredTime> counted;
+  std::vector<MeasuredTime> of_libraries;
+  for (const MeasuredTime& row : measurements) {
+    if (!row.doubt) (is_piecewise(row, machine) ? of_libraries : counted).push_back(row);
+  }
+  if (counted.empty() && of_libraries.empty())
+    throw InputError("expected at least one measurement without a doubt to fit to, got none");
+  Fit result{topology, {}, {}, {}, {}};
+  if (!counted.empty()) fit_parameters(topology, counted, result);
+  result.libraries = fit_libraries(result.topology, of_libraries);
   result.errors = errors_of(result.topology, measurements);
   result.scatter = scatter_of(measurements, result.errors);
   return result;

@@ -6,6 +6,9 @@
 // differences converge in a few rounds; no parameter falls below zero. Standard errors are those of the last linear
 // problem, sqrt(diag((J' W J)^-1)) s.
 //
+// What a library carried out that knows several ways to do the same (NCCL) is fitted apart, in pieces
+// (library_fit.hpp).
+//
 // A parameter that no measurement depends on, or whose standard error is as large as itself, keeps the file's value
 // and is reported with the reason: the data cannot identify it.
 #pragma once
@@ -15,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "calibration/library_fit.hpp"
 #include "calibration/measured_time.hpp"
 #include "calibration/trial.hpp"
 
@@ -31,10 +35,14 @@ struct FittedParameter {
 struct Fit {
   Document topology;  // with the fitted values
   std::vector<FittedParameter> parameters;
+  std::vector<LibraryFit> libraries;
   std::vector<double> errors;  // relative, signed, one per measurement
   std::vector<double>
       scatter;  // per class of timeline/size_class.hpp: what is left over, as a robust standard deviation; < 0: no data
 };
+
+/// Those of links and messages, then latency and rate of every piece of every library.
+std::vector<FittedParameter> all_parameters(const Fit& fit);
 
 /// `file` is what the topology document is called in messages. Measurements with a doubt are not fitted to, but their
 /// errors are told. InputError where nothing is left to fit to.

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "calibration/library_run.hpp"
 #include "collective/algorithms.hpp"
 #include "collective/chunk_sizes.hpp"
 #include "simulate/collective_clock.hpp"
@@ -68,32 +69,52 @@ Bytes stand_in_size(const MeasuredTime& row) {
   return row.operation == exchange ? row.bytes * 2 : row.bytes;
 }
 
-int ranks_per_node(const StandIn& what, const Topology& topology) {
-  if (what.nodes == 0) return topology.devices_per_node;
-  return (what.ranks + what.nodes - 1) / what.nodes;
-}
-
 RoutedSchedule routed(const StandIn& what, const Topology& topology) {
-  const Node node{static_cast<std::int64_t>(what.ranks), what.place.line,
-                  std::make_shared<const std::string>(what.place.source)};
-  const Value blamed(node, what.place.pointer);
-  const int share = ranks_per_node(what, topology);
-  const Placement placement =
-      place_by_slot(what.ranks, hosts_for(what.ranks, share), topology.devices_per_node, blamed);
+  const MeasuredPlace place = place_of(what.ranks, what.nodes, what.place, topology);
   Shape shape(what.ranks);
-  shape.ranks_per_node = share;
+  shape.ranks_per_node = place.ranks_per_node;
   shape.segments = what.segments;
   shape.servers = what.servers;
-  return {find_algorithm(what.operation, what.algorithm)->build(shape), build_for(topology, placement, blamed),
-          placement};
+  return {find_algorithm(what.operation, what.algorithm)->build(shape), place.platform, place.placement};
+}
+
+/// Library, operation, ranks, nodes.
+using LibraryKey = std::tuple<const Library*, std::string, int, int>;
+
+/// Libraries that know several ways to do the same are timed in closed form: which is what their pieces say.
+void predict_libraries(const Topology& topology, std::span<const MeasuredTime> measurements,
+                       const std::vector<std::size_t>& rows, std::vector<Seconds>& times) {
+  std::map<LibraryKey, std::vector<std::size_t>> alike;
+  for (const std::size_t row : rows) {
+    const MeasuredTime& what = measurements[row];
+    alike[{library_of(what, topology), what.operation, what.ranks, what.nodes.value_or(0)}].push_back(row);
+  }
+  for (const auto& [key, members] : alike) {
+    const Library& library = *std::get<0>(key);
+    const MeasuredTime& first = measurements[members.front()];
+    const MeasuredPlace place = place_of(first.ranks, first.nodes.value_or(0), first.place, topology);
+    const bool by_message = !library.ways && first.ranks <= most_ranks_by_message;
+    const auto clock = make_library_clock(library, library_job(first, topology, library, place),
+                                          by_message ? Fidelity::message : Fidelity::analytic);
+    for (const std::size_t row : members)
+      times[row] = latest(clock->finish(measurements[row].bytes, all_at(first.ranks, Seconds(0))));
+  }
 }
 
 }  // namespace
 
 std::vector<Seconds> predict(const Topology& topology, std::span<const MeasuredTime> measurements) {
   std::map<StandIn, std::vector<std::size_t>> alike;  // measurements that differ in nothing but their size
-  for (std::size_t row = 0; row < measurements.size(); ++row) alike[stand_in(measurements[row])].push_back(row);
+  std::vector<std::size_t> of_libraries;
+  for (std::size_t row = 0; row < measurements.size(); ++row) {
+    if (library_of(measurements[row], topology) != nullptr) {
+      of_libraries.push_back(row);
+    } else {
+      alike[stand_in(measurements[row])].push_back(row);
+    }
+  }
   std::vector<Seconds> times(measurements.size());
+  predict_libraries(topology, measurements, of_libraries, times);
   for (const auto& [what, rows] : alike) {
     const Fidelity fidelity = what.ranks <= most_ranks_by_message ? Fidelity::message : Fidelity::flow;
     const auto clock = make_collective_clock(fidelity, routed(what, topology));

@@ -2,6 +2,7 @@
 //
 // Used by the fit, which asks again for every trial, and by validation. Few ranks are timed message by message, many as
 // flows. A ping-pong is a broadcast between two nodes; an exchange is an alltoall of two ranks with twice the bytes.
+// What a library carried out is timed as that library (simulate/library), in closed form where it knows several ways.
 // A measurement that says how many nodes it used is laid out on so many, the same number of ranks on each.
 #pragma once
 

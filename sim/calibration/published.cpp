@@ -120,6 +120,7 @@ std::vector<ValidationPoint> validate_published_collectives(const Document& file
   const Topology topology = catalogue.topology(read<std::string>(topology_name), topology_name);
   const Device device = catalogue.device(topology.device, topology_name);
   const Value library = section.child("library");
+  const auto note = section.optional<std::string>("note", "");
   std::vector<ValidationPoint> points;
   for (const MeasuredTime& row : read_measurements(FilePath(file.source()))) {
     const Operation* operation = find_operation(row.operation);
@@ -133,7 +134,7 @@ std::vector<ValidationPoint> validate_published_collectives(const Document& file
     request.ranks = row.ranks;
     request.library = use_library(*algorithm, topology.transport, device, library);
     const Seconds predicted = run_collective(request, topology, topology_name).front().time;
-    ValidationPoint point = validation_point(predicted, row.time, row.doubt.value_or(""));
+    ValidationPoint point = validation_point(predicted, row.time, row.doubt.value_or(note));
     point.family = family;
     point.row = fmt::format("{}, {:.0f} bytes, {} ranks", row.operation, row.bytes.si(), row.ranks);
     point.operation = row.operation;

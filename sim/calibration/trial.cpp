@@ -1,6 +1,7 @@
 #include "calibration/trial.hpp"
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 
 #include <fmt/format.h>
@@ -27,10 +28,16 @@ constexpr std::array table{
         "/node/fabric/nvlink/link"},
     Row{"latency inside a node", "/transport/intra_node_latency", ParameterKind::time, "/node/fabric"},
     Row{"launch of a collective", "/transport/launch", ParameterKind::time, "/node"},
+    Row{"window of a connection", "/transport/send_window", ParameterKind::size, "/transport/eager_sends"},
     Row{"time to sum up a byte", "/transport/reduce_rate", ParameterKind::time_per_byte, "/node"},
 };
 
 }  // namespace
+
+ParameterKind kind_of(const std::string& pointer) {
+  if (pointer.ends_with("rate")) return ParameterKind::time_per_byte;
+  return pointer.ends_with("window") ? ParameterKind::size : ParameterKind::time;
+}
 
 std::vector<Parameter> parameters_of(const Document& topology) {
   std::vector<Parameter> parameters;
@@ -44,6 +51,7 @@ double value_in(const Document& topology, const Parameter& parameter) {
   const auto value = topology.find(parameter.pointer);
   if (!value) return 0;
   if (parameter.kind == ParameterKind::time) return read<Seconds>(*value).si();
+  if (parameter.kind == ParameterKind::size) return read<Bytes>(*value).si();
   return 1 / read<BytesPerSecond>(*value).si();
 }
 
@@ -55,6 +63,8 @@ Document with(const Document& topology, const Parameter& parameter, double value
   }
   if (parameter.kind == ParameterKind::time) {
     changed.set(parameter.pointer, fmt::format("\"{:.17g} s\"", value));
+  } else if (parameter.kind == ParameterKind::size) {
+    changed.set(parameter.pointer, fmt::format("\"{:.0f} B\"", value));
   } else if (value > 0) {
     changed.set(parameter.pointer, fmt::format("\"{:.17g} B/s\"", 1 / value));
   } else {
@@ -71,6 +81,7 @@ Document with(const Document& topology, std::span<const Parameter> parameters, s
 
 std::string shown(const Parameter& parameter, double value) {
   if (parameter.kind == ParameterKind::time) return format(Seconds(value));
+  if (parameter.kind == ParameterKind::size) return format(Bytes(std::round(value)));
   return value > 0 ? format(BytesPerSecond(1 / value)) : "none";
 }
 

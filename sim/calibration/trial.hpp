@@ -2,7 +2,7 @@
 //
 // A trial keeps the topology as a document, so that what is fitted is exactly what can be written into a file and read
 // back: `host_rate` of a link (what the host adds to the wire, per byte; the wire's own rate is never touched, so no
-// fit can exceed it), latencies per message, the launch of a collective, the rate of summing up.
+// fit can exceed it), latencies per message, the launch of a collective, the rate of summing up, the window of sends.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@ namespace farandole {
 
 enum class ParameterKind : std::uint8_t {
   time,          // seconds
+  size,          // bytes
   time_per_byte  // written as the rate that is its inverse; left out of the file where it is zero
 };
 
@@ -26,10 +27,13 @@ struct Parameter {
   ParameterKind kind;
 };
 
+/// What the value behind a pointer into a topology file is.
+ParameterKind kind_of(const std::string& pointer);
+
 /// Every parameter that this topology file has a place for, in a fixed order.
 std::vector<Parameter> parameters_of(const Document& topology);
 
-/// In SI: seconds, or seconds per byte; zero where the file leaves it out.
+/// In SI: seconds, bytes, or seconds per byte; zero where the file leaves it out.
 double value_in(const Document& topology, const Parameter& parameter);
 
 /// The document with the parameter at that value.

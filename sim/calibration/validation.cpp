@@ -35,11 +35,10 @@ std::vector<double> parameter_variance(const Document& topology, const Calibrati
                                        std::span<const MeasuredTime> measurements,
                                        const std::vector<Seconds>& predicted) {
   std::vector<double> variance(measurements.size());
-  for (const Parameter& parameter : parameters_of(topology)) {
-    const auto error = note.standard_errors.find(parameter.pointer);
-    if (error == note.standard_errors.end() || error->second <= 0) continue;
-    const auto moved =
-        predict_on(with(topology, parameter, value_in(topology, parameter) + error->second), measurements);
+  for (const auto& [pointer, error] : note.standard_errors) {
+    if (error <= 0) continue;
+    const Parameter parameter{"", pointer, kind_of(pointer)};
+    const auto moved = predict_on(with(topology, parameter, value_in(topology, parameter) + error), measurements);
     for (std::size_t i = 0; i < moved.size(); ++i) variance[i] += std::pow(moved[i] / predicted[i] - 1, 2);
   }
   return variance;

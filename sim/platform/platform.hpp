@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/library_times.hpp"
 #include "platform/link.hpp"
 #include "platform/network.hpp"
 #include "platform/node_template.hpp"
@@ -48,10 +49,13 @@ struct Transport {
   Seconds launch;              // per collective, before its first message
   Seconds control_latency;     // of a small message between hosts, which negotiation uses
   bool eager_sends = false;    // a send counts as done when it is posted, as MPI's eager protocol has it
+  // Of eager sends: what a connection sends ahead of those that the same rank posts behind it.
+  Bytes send_window;
   // At which a receiver adds what it has received to its own, once it is there; infinite: at no cost.
   BytesPerSecond reduce_rate = BytesPerSecond::infinity();
   int channels = 0;     // blocks of threads by which a device takes part in a collective, each on a multiprocessor
   std::string library;  // that picks algorithms where a collective asks for "library"; may be empty
+  std::vector<LibraryTimes> library_times;  // measured, in place of what such a library's own cost model says
   MessageCost message;
 };
 

@@ -31,9 +31,14 @@ Transport read_transport(const Value& value) {
   transport.launch = section.optional<Seconds>("launch", Seconds(0));
   transport.library = section.optional<std::string>("library", "");
   if (const auto channels = section.maybe("channels")) transport.channels = read_at_least(*channels, 0);
+  if (const auto times = section.maybe("library_times")) transport.library_times = read_library_times(*times);
   transport.control_latency = section.optional<Seconds>("control_latency", Seconds(0));
   transport.reduce_rate = section.optional<BytesPerSecond>("reduce_rate", BytesPerSecond::infinity());
   transport.eager_sends = section.optional<bool>("eager_sends", false);
+  if (const auto window = section.maybe("send_window")) {
+    transport.send_window = read<Bytes>(*window);
+    if (!transport.eager_sends) window->fail("a \"send_window\" only with \"eager_sends\"");
+  }
   transport.message = read_message_cost(section);
   section.finish();
   return transport;

@@ -8,7 +8,10 @@
 //
 // On a platform with eager sends (platform/platform.hpp) a rank does not wait for what it sends: it enters the next
 // round when what it receives is there. Its messages to one receiver follow one another, those to others share its
-// links: an MPI rank whose sends return at once. The other clocks wait for sends all the same.
+// links: an MPI rank whose sends return at once. The transport may have a send window: what a rank posts for one
+// receiver then begins only when that much of what it posted before for another one could have left, and shares its
+// links from then on, as TCP connections do that each fill their window before they wait for acknowledgements. The
+// other clocks wait for sends all the same.
 //
 // The network is made at the first collective and kept for the following ones, since SimGrid gets slower with every
 // engine a process has had; so only one message clock may be in use at a time (simulate/fluid_network.hpp).
@@ -47,7 +50,7 @@ class MessageClock final : public CollectiveClock {
   /// Sends over a network that has the links of the routed schedule, each route in parts that it knows.
   void use(std::shared_ptr<FluidNetwork> network);
   /// How many of the network's tags a run needs.
-  [[nodiscard]] int tags() const { return static_cast<int>(transfers_.size()) + 2 * routed_.schedule().ranks; }
+  [[nodiscard]] int tags() const { return 2 * static_cast<int>(transfers_.size()) + 2 * routed_.schedule().ranks; }
 
  private:
   [[nodiscard]] int route_over(const RoutedSchedule::Leg& leg);

@@ -18,7 +18,8 @@ MessageClock::Run::Run(MessageClock& clock, Bytes size, const RankTimes& start, 
       end_(start),
       completed_(clock.transfers_.size()),
       in_flight_(clock.transfers_.size()),
-      progress_(static_cast<std::size_t>(schedule_.ranks)) {
+      progress_(static_cast<std::size_t>(schedule_.ranks)),
+      turn_(static_cast<std::size_t>(schedule_.ranks)) {
   for (std::size_t number = 0; number < completed_.size(); ++number) {
     completed_[number] = clock.pattern(static_cast<int>(number)).start;
   }
@@ -34,7 +35,9 @@ void MessageClock::Run::begin() {
 void MessageClock::Run::handle(int tag) {
   const auto transfers = static_cast<int>(clock_.transfers_.size());
   const int own = tag - first_tag_;
-  if (own >= transfers + schedule_.ranks) {
+  if (own >= transfers + 2 * schedule_.ranks) {
+    send(own - transfers - 2 * schedule_.ranks);  // its turn has come
+  } else if (own >= transfers + schedule_.ranks) {
     ready_.push_back(own - transfers - schedule_.ranks);  // all is reduced
   } else if (own >= transfers) {
     ++started_;
@@ -129,7 +132,18 @@ void MessageClock::Run::post(int transfer) {
   const Transfer& pattern = clock_.pattern(transfer);
   auto& stream = streams_[{pattern.from, pattern.to}];
   stream.push_back(transfer);
-  if (stream.size() == 1) send(transfer);
+  if (stream.size() == 1) send_in_turn(transfer);
+}
+
+void MessageClock::Run::send_in_turn(int transfer) {
+  const auto& [phase, position] = clock_.transfers_[static_cast<std::size_t>(transfer)];
+  const Transfer placed = clock_.placed(transfer, completed_[static_cast<std::size_t>(transfer)]);
+  const Bytes ahead = std::min(chunks_.of(schedule_, schedule_.phases[phase], placed), clock_.routed_.send_window());
+  double& turn = turn_[static_cast<std::size_t>(placed.from)];
+  const double begin = std::max(network_.now().si(), turn);
+  turn = begin + (ahead / clock_.routed_.legs(phase)[position].narrowest).si();
+  if (begin <= network_.now().si()) return send(transfer);
+  call_at(Seconds(begin), static_cast<int>(clock_.transfers_.size()) + 2 * schedule_.ranks + transfer);
 }
 
 void MessageClock::Run::send(int transfer) {

@@ -53,6 +53,8 @@ class MessageClock::Run {
   [[nodiscard]] bool is_eager(std::size_t phase) const;
   /// Sends when all is sent that the same rank posted for the same receiver before.
   void post(int transfer);
+  /// When its sender's connections posted before have sent their windows.
+  void send_in_turn(int transfer);
   void send(int transfer);
   void start(int transfer, Bytes bytes);
   /// Sends the next message of a transfer that has more than one, if there is one left.
@@ -84,6 +86,7 @@ class MessageClock::Run {
   Bytes sent_;
   Bytes received_;
   std::map<std::pair<int, int>, std::deque<int>> streams_;  // posted, by sender and receiver; the first is under way
+  std::vector<double> turn_;                                // per rank: when its next connection may begin
   Lockstep lockstep_;
   int started_ = 0;     // ranks
   int flows_ = 0;       // under way

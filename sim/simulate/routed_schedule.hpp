@@ -69,6 +69,8 @@ class RoutedSchedule {
   [[nodiscard]] std::vector<FluidLink> fluid_links() const;
   /// Whether a rank leaves a round when what it receives is there, with what it sends still under way.
   [[nodiscard]] bool eager_sends() const { return eager_sends_; }
+  /// What one of them sends ahead of those that the same rank posts behind it.
+  [[nodiscard]] Bytes send_window() const { return send_window_; }
   /// The least number of equal parts that every leg's paths divide; O(legs of all repeats).
   [[nodiscard]] int parts() const;
   /// What it was laid onto; null for what was made from parts, and where receivers have no steps.
@@ -96,6 +98,7 @@ class RoutedSchedule {
   LaterLeg later_;
   bool eager_sends_ = false;
   std::size_t first_connection_ = 0;
+  Bytes send_window_;
 };
 
 /// Whether the receivers of a phase change from one repeat to the next.

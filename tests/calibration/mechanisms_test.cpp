@@ -62,5 +62,33 @@ TEST(EagerSends, MessagesToOneReceiverFollowOneAnother) {
   EXPECT_NEAR(time_of(lab_with("", R"(, "eager_sends": true)"), chain) / once, 1.25, 1e-9);
 }
 
+TEST(SendWindow, WhatIsPostedFirstIsAWindowAhead) {
+  // Binomial broadcast to 4, 4 MiB: what the root sends to 1 begins H / B after what it sends to 2, and shares its link
+  // from then on. 2 has all after (2 M - H) / B and passes it on to 3: (3 M - H) / B.
+  const Seconds once(4194304 / 12.5e6);
+  const Topology half = lab_with("", R"(, "eager_sends": true, "send_window": "1 MiB")");
+  EXPECT_NEAR(time_of(half, row("broadcast", "binomial", 4, 4_MiB)) / once, 2.75, 1e-9);
+  const Topology none = lab_with("", R"(, "eager_sends": true, "send_window": "0 B")");
+  EXPECT_NEAR(time_of(none, row("broadcast", "binomial", 4, 4_MiB)) / once, 3, 1e-9);
+}
+
+TEST(SendWindow, ChangesNothingForARing) {
+  const Topology with = lab_with("", R"(, "eager_sends": true, "send_window": "64 KiB")");
+  const Topology without = lab_with("", R"(, "eager_sends": true)");
+  const MeasuredTime ring = row("allreduce", "ring", 5, 1_MiB);
+  EXPECT_NEAR(time_of(with, ring) / time_of(without, ring), 1, 1e-9);
+}
+
+TEST(SendWindow, IsOfEagerSendsOnly) {
+  EXPECT_THROW(lab_with("", R"(, "send_window": "64 KiB")"), InputError);
+}
+
+TEST(Hosts, OfOneDeviceMayHoldSeveralRanks) {
+  // A ring of 8 ranks on 4 hosts crosses every host's link once: 2 (n - 1) / n M / B as with a host for each.
+  MeasuredTime ring = row("allreduce", "ring", 8, 8_MiB);
+  ring.nodes = 4;
+  EXPECT_NEAR(time_of(lab_with("", ""), ring).si(), 2 * 7 / 8.0 * 8388608 / 12.5e6, 1e-9);
+}
+
 }  // namespace
 }  // namespace farandole

@@ -90,54 +90,7 @@ struct CalibrateArguments {
   MeasuredArguments measured;
   std::string output;
   std::string date = "not given";
-};
-
-std::string interval(const FittedParameter& parameter) {
-  constexpr double both_sides = 1.96;  // standard deviations that hold 95 % of a normal distribution
-  if (parameter.unidentified) return "kept: " + *parameter.unidentified;
-  const double width = both_sides * parameter.standard_error;
-  if (parameter.value <= 0) return "at its lower bound";
-  const double low = std::max(0.0, parameter.value - width);
-  return shown(parameter.parameter, parameter.parameter.kind == ParameterKind::time ? low : parameter.value + width) +
-         " .. " +
-         shown(parameter.parameter, parameter.parameter.kind == ParameterKind::time ? parameter.value + width : low);
-}
-
-CalibrationSummary summary_of(const Fit& fit, const std::vector<MeasuredTime>& measurements) {
-  std::vector<double> sizes;
-  for (std::size_t i = 0; i < measurements.size(); ++i) {
-    if (!measurements[i].doubt) sizes.push_back(std::abs(fit.errors[i]));
-  }
-  const auto counted = static_cast<int>(sizes.size());
-  return {counted, static_cast<int>(measurements.size()) - counted, median(sizes), quantile(sizes, 0.9),
-          quantile(sizes, 1)};
-}
-
-void calibrate(const CalibrateArguments& arguments) {
-  const Document topology = arguments.measured.topology_file();
-  const auto measurements = arguments.measured.read();
-  const Fit found = fit(topology, measurements);
-  Provenance provenance{arguments.date, {}};
-  for (const std::string& file : arguments.measured.files)
-    provenance.sources.push_back(std::filesystem::path(file).filename().string());
-  const Document calibrated = calibrated_file(found, provenance);
-  write_output(std::filesystem::path(arguments.output), std::cout,
-               [&](std::ostream& out) { out << calibrated.to_ordered_json().dump(2) << '\n'; });
-  std::vector<CalibrationLine> lines;
-  for (const FittedParameter& parameter : found.parameters) {
-    lines.push_back({parameter.parameter.name, shown(parameter.parameter, parameter.before),
-                     shown(parameter.parameter, parameter.value), interval(parameter)});
-  }
-  write_calibration(std::cout, {"calibrate", {{"topology", arguments.measured.topology}}}, lines,
-                    summary_of(found, measurements));
-}
-
-struct ValidateArguments {
-  MeasuredArguments measured;
-  bool published = false;
-  std::string tolerance;
   std::string hold_out;
-  OutputOptions output;
 };
 
 struct NamedHoldOut {
@@ -155,6 +108,71 @@ HoldOut hold_out_named(const std::string& name) {
   }
   refuse_option("--hold-out", "sizes, scales or operations", name, suggestion(name, known));
 }
+
+std::string interval(const FittedParameter& parameter) {
+  constexpr double both_sides = 1.96;  // standard deviations that hold 95 % of a normal distribution
+  if (parameter.unidentified) return "kept: " + *parameter.unidentified;
+  const double width = both_sides * parameter.standard_error;
+  if (parameter.value <= 0) return "at its lower bound";
+  const std::string low = shown(parameter.parameter, std::max(0.0, parameter.value - width));
+  const std::string high = shown(parameter.parameter, parameter.value + width);
+  return parameter.parameter.kind == ParameterKind::time_per_byte ? high + " .. " + low : low + " .. " + high;
+}
+
+CalibrationSummary summary_of(const std::vector<double>& error_sizes, std::size_t measurements) {
+  const auto counted = static_cast<int>(error_sizes.size());
+  return {counted, static_cast<int>(measurements) - counted, median(error_sizes), quantile(error_sizes, 0.9),
+          quantile(error_sizes, 1)};
+}
+
+CalibrationSummary summary_of(const Fit& fit, const std::vector<MeasuredTime>& measurements) {
+  std::vector<double> sizes;
+  for (std::size_t i = 0; i < measurements.size(); ++i) {
+    if (!measurements[i].doubt) sizes.push_back(std::abs(fit.errors[i]));
+  }
+  return summary_of(sizes, measurements.size());
+}
+
+/// Every measurement predicted from others alone.
+CalibrationSummary held_out(const Document& topology, const std::vector<MeasuredTime>& measurements, HoldOut hold_out) {
+  std::vector<double> sizes;
+  for (const ValidationPoint& point : cross_validate(topology, measurements, hold_out)) {
+    if (point.counted) sizes.push_back(std::abs(point.error));
+  }
+  return summary_of(sizes, measurements.size());
+}
+
+void calibrate(const CalibrateArguments& arguments) {
+  const Document topology = arguments.measured.topology_file();
+  const auto measurements = arguments.measured.read();
+  const Fit found = fit(topology, measurements);
+  Provenance provenance{arguments.date, {}, {}};
+  for (const std::string& file : arguments.measured.files)
+    provenance.sources.push_back(std::filesystem::path(file).filename().string());
+  CalibrationSummary summary = summary_of(found, measurements);
+  if (!arguments.hold_out.empty()) {
+    const CalibrationSummary held = held_out(topology, measurements, hold_out_named(arguments.hold_out));
+    provenance.held_out = {arguments.hold_out, held.median, held.p90, held.worst};
+    summary.held_out = {arguments.hold_out, held.median, held.p90, held.worst};
+  }
+  const Document calibrated = calibrated_file(found, provenance);
+  write_output(std::filesystem::path(arguments.output), std::cout,
+               [&](std::ostream& out) { out << calibrated.to_ordered_json().dump(2) << '\n'; });
+  std::vector<CalibrationLine> lines;
+  for (const FittedParameter& parameter : all_parameters(found)) {
+    lines.push_back({parameter.parameter.name, shown(parameter.parameter, parameter.before),
+                     shown(parameter.parameter, parameter.value), interval(parameter)});
+  }
+  write_calibration(std::cout, {"calibrate", {{"topology", arguments.measured.topology}}}, lines, summary);
+}
+
+struct ValidateArguments {
+  MeasuredArguments measured;
+  bool published = false;
+  std::string tolerance;
+  std::string hold_out;
+  OutputOptions output;
+};
 
 /// What is validated, and what the result says of it.
 struct Validation {
@@ -231,6 +249,10 @@ void add_calibrate(CLI::App& app) {
   command->get_option("--topology")->required();
   command->add_option("--output", arguments->output, "the calibrated topology file")->type_name("FILE")->required();
   command->add_option("--date", arguments->date, "when it was measured, for the file's record")->type_name("DATE");
+  command
+      ->add_option("--hold-out", arguments->hold_out,
+                   "also predict every measurement from others alone, leaving out sizes, scales or operations in turn")
+      ->type_name("WHAT");
   command->footer(
       "Example:\n"
       "  farandole calibrate measured.json --topology ethernet-25g --date 2026-11-21 --output my-cluster.json");

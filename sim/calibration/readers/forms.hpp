@@ -13,7 +13,8 @@
 namespace farandole {
 
 bool is_points_json(std::string_view text);
-/// {"points": [{op, algorithm, ranks, bytes, seconds, servers?, nodes?, ...}]}; other keys are left to others.
+/// {"points": [{op, algorithm, ranks, bytes, seconds, servers?, nodes?, ...}]}; other keys are left to others, but for
+/// "library", which says which library the points mean that say "library".
 std::vector<MeasuredTime> read_points_json(const MeasuredText& file);
 
 bool is_points_by_line(std::string_view text);

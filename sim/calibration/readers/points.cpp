@@ -97,6 +97,8 @@ void read_doubts(Section& section, MeasuredTime& row) {
     const auto correct = section.maybe(key);
     if (correct && !read<bool>(*correct)) correct->fail("true: only what computed the right result is a measurement");
   }
+  const bool is_pair = row.operation == pingpong || row.operation == exchange;
+  if (is_pair && row.nodes && *row.nodes < row.ranks) row.doubt = "between ranks of one host";
   if (row.bytes == Bytes(0) || row.operation == "barrier") row.doubt = "no bytes";
 }
 

@@ -49,7 +49,14 @@ bool is_points_json(std::string_view text) {
 std::vector<MeasuredTime> read_points_json(const MeasuredText& file) {
   const Document document = Document::parse(file.text, file.name);
   Section section(document.root());
-  return points_of(section.child("points"), family_of(file));
+  auto rows = points_of(section.child("points"), family_of(file));
+  if (const auto library = section.maybe("library")) {
+    const auto name = read<std::string>(*library);
+    for (MeasuredTime& row : rows) {
+      if (row.algorithm == "library") row.algorithm = name;
+    }
+  }
+  return rows;
 }
 
 bool is_points_by_line(std::string_view text) {

@@ -40,12 +40,24 @@ struct LibraryPlanner {
   std::function<LibraryPlan(Bytes size)> plan;
 };
 
+/// One of the ways a library could carry out an operation of some size, and what that would take on a quiet network.
+struct LibraryWay {
+  std::string algorithm;
+  std::string protocol;
+  Seconds latency;      // by the library's cost model
+  BytesPerSecond rate;  // by the same
+  BytesPerSecond wire;  // what the links would carry at most
+};
+/// For a size, the way that the library picks and behind it the others that it could.
+using LibraryWays = std::function<std::vector<LibraryWay>(Bytes size)>;
+
 struct Library {
   std::string name;  // "nccl-2.7"
   std::string summary;
   std::vector<Operation> operations;
   bool needs_cuda = false;
   std::function<LibraryPlanner(const LibraryJob& job)> planner;
+  std::function<LibraryWays(const LibraryJob& job)> ways{};  // empty: its times are those of its algorithms
 };
 
 std::span<const Library> libraries();

@@ -50,6 +50,10 @@ int steps_of(Operation operation, int members) {
 
 }  // namespace
 
+std::string name(NcclAlgorithm algorithm) {
+  return algorithm == NcclAlgorithm::tree ? "tree" : "ring";
+}
+
 std::string name(NcclProtocol protocol) {
   constexpr std::array names{"LL", "LL128", "Simple"};
   return names.at(index(protocol));
@@ -206,10 +210,10 @@ NcclChoice NcclModel::choose(Bytes size) const {
   Seconds least = Seconds::infinity();
   for (const NcclAlgorithm algorithm : {NcclAlgorithm::tree, NcclAlgorithm::ring}) {
     for (const NcclProtocol protocol : {NcclProtocol::ll, NcclProtocol::ll128, NcclProtocol::simple}) {
-      const NcclCost candidate = cost(algorithm, protocol, size);
-      if (candidate.rate == BytesPerSecond(0) || candidate.time(size) >= least) continue;
-      least = candidate.time(size);
-      best = {algorithm, protocol, channels_for(algorithm, protocol, size), candidate};
+      const NcclChoice candidate = choice_of(algorithm, protocol, size);
+      if (candidate.cost.rate == BytesPerSecond(0) || candidate.cost.time(size) >= least) continue;
+      least = candidate.cost.time(size);
+      best = candidate;
     }
   }
   return best;

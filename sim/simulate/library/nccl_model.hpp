@@ -33,6 +33,7 @@ struct NcclChoice {
   NcclCost cost;
 };
 
+std::string name(NcclAlgorithm algorithm);
 std::string name(NcclProtocol protocol);
 /// The share of what travels that is payload: 4 bytes of 8, 120 of 128, all.
 double payload_share(NcclProtocol protocol);
@@ -46,6 +47,10 @@ class NcclModel {
 
   [[nodiscard]] NcclCost cost(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const;
   [[nodiscard]] NcclChoice choose(Bytes size) const;
+  /// That way and no other; its rate is 0 where it is not to be had.
+  [[nodiscard]] NcclChoice choice_of(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const {
+    return {algorithm, protocol, channels_for(algorithm, protocol, size), cost(algorithm, protocol, size)};
+  }
   /// Of all channels together.
   [[nodiscard]] BytesPerSecond bus_rate() const { return BytesPerSecond(1e9 * bus_); }
   /// What a message costs that is not part of an algorithm (ncclSend and ncclRecv): Simple's.

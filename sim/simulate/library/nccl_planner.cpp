@@ -1,9 +1,12 @@
 #include "simulate/library/nccl_planner.hpp"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "simulate/library/nccl_measured.hpp"
 #include "simulate/library/nccl_route.hpp"
 
 namespace farandole {
@@ -11,14 +14,16 @@ namespace {
 
 /// What a run of NCCL knows: its place in the machine, and the model made for it.
 struct Communicator {
-  Communicator(const NcclTuning& tuning, const LibraryJob& of)
-      : job(of),
+  Communicator(const NcclTuning& of_release, const LibraryJob& of)
+      : tuning(of_release),
+        job(of),
         nvlink(nvlink_rate(of.compute_capability)),
         graph(survey_channels(of.platform, of.placement, nvlink)),
-        model(tuning, graph, of.operation, of.compute_capability),
+        model(of_release, graph, of.operation, of.compute_capability),
         root(static_cast<int>(std::ranges::find(graph.order, of.root) - graph.order.begin())) {}
   Communicator(const Communicator&) = delete;  // the model refers to the graph
 
+  const NcclTuning& tuning;
   LibraryJob job;
   BytesPerSecond nvlink;
   ChannelGraph graph;
@@ -29,7 +34,9 @@ struct Communicator {
 };
 
 LibraryPlan plan(const std::shared_ptr<const Communicator>& communicator, Bytes size) {
-  NcclChoice choice = communicator->model.choose(size);
+  const auto& of = *communicator;
+  const auto measured = measured_choice({of.tuning, of.graph, of.job}, of.model, size);
+  NcclChoice choice = measured ? *measured : of.model.choose(size);
   if (communicator->job.operation == Operation::alltoall) {
     choice = {NcclAlgorithm::ring, NcclProtocol::simple, communicator->model.channels(), {}};
     choice.cost.base = communicator->model.message_base();
@@ -42,18 +49,61 @@ LibraryPlan plan(const std::shared_ptr<const Communicator>& communicator, Bytes 
           [=] { return route_as_nccl(communicator->routing(), communicator->model, choice, size); }};
 }
 
+/// What the links carry of that way at most, with nothing else on them.
+BytesPerSecond wire_rate(const Communicator& communicator, NcclChoice choice) {
+  constexpr Bytes large = 1_GiB;
+  choice.cost = {Seconds(0), Seconds(0), BytesPerSecond(1e15)};  // nothing but the links limits
+  const auto clock = make_collective_clock(Fidelity::analytic,
+                                           route_as_nccl(communicator.routing(), communicator.model, choice, large));
+  return large / latest(clock->finish(large, all_at(communicator.graph.ranks, Seconds(0))));
+}
+
+LibraryWay way(const NcclChoice& choice, BytesPerSecond wire) {
+  return {name(choice.algorithm), name(choice.protocol), choice.cost.base + choice.cost.hops, choice.cost.rate, wire};
+}
+
+using WireRates = std::map<std::pair<NcclAlgorithm, NcclProtocol>, BytesPerSecond>;
+
+/// Of every way there is.
+WireRates wire_rates(const Communicator& communicator) {
+  WireRates rates;
+  for (const NcclAlgorithm algorithm : {NcclAlgorithm::tree, NcclAlgorithm::ring}) {
+    for (const NcclProtocol protocol : {NcclProtocol::ll, NcclProtocol::ll128, NcclProtocol::simple}) {
+      const NcclChoice choice = communicator.model.choice_of(algorithm, protocol, 1_GiB);
+      if (choice.cost.rate > BytesPerSecond(0)) rates[{algorithm, protocol}] = wire_rate(communicator, choice);
+    }
+  }
+  return rates;
+}
+
+LibraryWays ways(const std::shared_ptr<const Communicator>& communicator) {
+  return [communicator, rates = wire_rates(*communicator)](Bytes size) {
+    const NcclChoice chosen = communicator->model.choose(size);
+    std::vector<LibraryWay> all{way(chosen, rates.at({chosen.algorithm, chosen.protocol}))};
+    for (const auto& [other, wire] : rates) {
+      if (other == std::pair(chosen.algorithm, chosen.protocol)) continue;
+      all.push_back(way(communicator->model.choice_of(other.first, other.second, size), wire));
+    }
+    return all;
+  };
+}
+
 }  // namespace
 
 Library nccl_library(const NcclTuning& tuning) {
   using enum Operation;
   std::vector<Operation> operations{allreduce, reduce_scatter, allgather, broadcast, reduce};
   if (tuning.version != "2.5") operations.push_back(alltoall);  // ncclSend and ncclRecv came with 2.7
-  return {"nccl-" + tuning.version, fmt::format("what NCCL {} picks by its cost model", tuning.tag),
-          std::move(operations), true, [&tuning](const LibraryJob& job) {
+  return {"nccl-" + tuning.version,
+          fmt::format("what NCCL {} picks by its cost model", tuning.tag),
+          std::move(operations),
+          true,
+          [&tuning](const LibraryJob& job) {
             auto communicator = std::make_shared<const Communicator>(tuning, job);
             return LibraryPlanner{communicator->graph.order,
                                   [communicator](Bytes size) { return plan(communicator, size); }};
-          }};
+          },
+          [&tuning](const LibraryJob& job) { return ways(std::make_shared<const Communicator>(tuning, job)); }};
 }
 
 }  // namespace farandole

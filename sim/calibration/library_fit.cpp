@@ -1,0 +1,112 @@
+#include "calibration/library_fit.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "calibration/library_run.hpp"
+#include "config/section.hpp"
+#include "units/format.hpp"
+
+namespace farandole {
+namespace {
+
+constexpr const char* where_they_stand = "/transport/library_times";
+
+using Json = nlohmann::ordered_json;
+using Key = std::tuple<std::string, std::string, int, int>;  // library, operation, ranks, nodes
+
+/// Exactly as it was fitted, so that the file predicts what the fit did.
+std::string exact(double value, const char* unit) {
+  return fmt::format("{:.17g} {}", value, unit);
+}
+
+Json as_json(const FittedPiece& piece) {
+  return {{"from", fmt::format("{:.0f} B", piece.from.si())},
+          {"algorithm", piece.way.algorithm},
+          {"protocol", piece.way.protocol},
+          {"latency", exact(piece.latency.value, "s")},
+          {"rate", exact(1 / piece.time_per_byte.value, "B/s")}};
+}
+
+Json as_json(const LibraryFit& fit) {
+  Json pieces = Json::array();
+  for (const FittedPiece& piece : fit.pieces) pieces.push_back(as_json(piece));
+  return {
+      {"library", fit.library}, {"op", fit.operation}, {"ranks", fit.ranks}, {"nodes", fit.nodes}, {"pieces", pieces}};
+}
+
+Key key_of(const Json& entry) {
+  return {entry.at("library"), entry.at("op"), entry.at("ranks"), entry.at("nodes")};
+}
+
+Key key_of(const LibraryFit& fit) {
+  return {fit.library, fit.operation, fit.ranks, fit.nodes};
+}
+
+int nodes_of(const MeasuredTime& row, const Topology& topology) {
+  return row.nodes.value_or((row.ranks + topology.devices_per_node - 1) / topology.devices_per_node);
+}
+
+std::vector<FittedPiece> pieces_of(std::vector<MeasuredTime> rows, const Topology& topology) {
+  std::ranges::sort(rows, {}, &MeasuredTime::bytes);
+  std::vector<TimedSize> samples;
+  for (const MeasuredTime& row : rows) samples.push_back({row.bytes, row.time});
+  const Library* library = library_of(rows.front(), topology);
+  const MeasuredPlace place =
+      place_of(rows.front().ranks, rows.front().nodes.value_or(0), rows.front().place, topology);
+  return fit_pieces(samples, library->ways(library_job(rows.front(), topology, *library, place)));
+}
+
+/// What the file has of others stays, and stays first.
+void write_into(Document& topology, std::vector<LibraryFit>& fits) {
+  const Json whole = topology.to_ordered_json();
+  const Json::json_pointer pointer(where_they_stand);
+  Json entries = Json::array();
+  if (whole.contains(pointer)) {
+    for (const Json& entry : whole.at(pointer)) {
+      const auto replaced = [&](const LibraryFit& fit) { return key_of(fit) == key_of(entry); };
+      if (std::ranges::none_of(fits, replaced)) entries.push_back(entry);
+    }
+  }
+  for (LibraryFit& fit : fits) {
+    fit.pointer = fmt::format("{}/{}", where_they_stand, entries.size());
+    entries.push_back(as_json(fit));
+  }
+  if (!topology.find("/transport")) topology.set("/transport", R"({"name": "calibrated"})");
+  topology.set(where_they_stand, entries.dump());
+}
+
+}  // namespace
+
+std::string piece_name(const LibraryFit& fit, std::size_t index) {
+  const FittedPiece& piece = fit.pieces[index];
+  return fmt::format("{} by {}, {} ranks on {} node{}, {} to {} ({} {})", fit.operation, fit.library, fit.ranks,
+                     fit.nodes, fit.nodes == 1 ? "" : "s", format(piece.least), format(piece.most), piece.way.algorithm,
+                     piece.way.protocol);
+}
+
+bool is_piecewise(const MeasuredTime& row, const Topology& topology) {
+  const Library* library = library_of(row, topology);
+  return library != nullptr && library->ways;
+}
+
+std::vector<LibraryFit> fit_libraries(Document& topology, std::span<const MeasuredTime> measurements) {
+  const Topology machine = read_topology(topology.root(), topology.source());
+  std::map<Key, std::vector<MeasuredTime>> tables;
+  for (const MeasuredTime& row : measurements) {
+    tables[{library_of(row, machine)->name, row.operation, row.ranks, nodes_of(row, machine)}].push_back(row);
+  }
+  std::vector<LibraryFit> fits;
+  for (const auto& [key, rows] : tables) {
+    const auto& [library, operation, ranks, nodes] = key;
+    fits.push_back({library, operation, ranks, nodes, pieces_of(rows, machine), {}});
+  }
+  if (!fits.empty()) write_into(topology, fits);
+  return fits;
+}
+
+}  // namespace farandole

@@ -1,0 +1,51 @@
+#include "calibration/library_run.hpp"
+
+#include "scenario/catalogue.hpp"
+#include "scenario/library_choice.hpp"
+
+namespace farandole {
+namespace {
+
+constexpr const char* of_the_transport = "library";
+
+/// A value to blame: the measurement's own place.
+Node node_at(const MeasuredTime& row) {
+  return {static_cast<std::int64_t>(row.ranks), row.place.line, std::make_shared<const std::string>(row.place.source)};
+}
+
+}  // namespace
+
+const Library* library_of(const MeasuredTime& row, const Topology& topology) {
+  if (row.algorithm != of_the_transport) return find_library(row.algorithm);
+  if (topology.transport.library.empty()) {
+    throw InputError(row.place, "the name of a library, as the topology's transport has none",
+                     quoted(of_the_transport));
+  }
+  return find_library(topology.transport.library);
+}
+
+MeasuredPlace place_of(int ranks, int nodes, const Place& place, const Topology& topology) {
+  const Node node{static_cast<std::int64_t>(ranks), place.line, std::make_shared<const std::string>(place.source)};
+  const Value blamed(node, place.pointer);
+  const int share = nodes == 0 ? topology.devices_per_node : (ranks + nodes - 1) / nodes;
+  Topology hosts = topology;
+  if (hosts.devices_per_node == 1) hosts.devices_per_node = share;
+  const Placement placement = place_by_slot(ranks, hosts_for(ranks, share), hosts.devices_per_node, blamed);
+  return {build_for(hosts, placement, blamed), placement, share};
+}
+
+LibraryJob library_job(const MeasuredTime& row, const Topology& topology, const Library& library,
+                       const MeasuredPlace& place) {
+  const Node node = node_at(row);
+  const Value blamed(node, row.place.pointer);
+  const Operation* operation = find_operation(row.operation);
+  if (operation == nullptr) {
+    throw InputError(row.place, "an operation", quoted(row.operation), suggestion(row.operation, operation_names()));
+  }
+  const Device device = Catalogue().device(topology.device, blamed);
+  const Algorithm named{*operation, library.name, library.summary, {}};
+  const LibraryUse use = use_library(named, topology.transport, device, blamed);
+  return {place.platform, place.placement, *operation, 0, use.compute_capability};
+}
+
+}  // namespace farandole

@@ -1,0 +1,40 @@
+// What a communication library's collectives take on a machine, as measured there: piece by piece of their sizes.
+//
+// Part of a topology's transport ("library_times", which farandole calibrate writes); used by the libraries of
+// simulate/ in place of their own cost model. A piece begins where the library changes algorithm or protocol and takes
+//
+//   latency + size / rate
+//
+// where nothing else is on the network. Pieces stand in order of size, the first begins at 0 bytes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "collective/operation.hpp"
+#include "config/document.hpp"
+#include "units/quantity.hpp"
+
+namespace farandole {
+
+struct LibraryPiece {
+  Bytes from;
+  std::string algorithm;  // as NCCL calls it: "tree", "ring"
+  std::string protocol;   // "LL", "LL128", "Simple"
+  Seconds latency;
+  BytesPerSecond rate;
+};
+
+struct LibraryTimes {
+  std::string library;  // "nccl-2.18"
+  Operation operation = Operation::allreduce;
+  int ranks = 2;
+  int nodes = 1;
+  std::vector<LibraryPiece> pieces;
+
+  [[nodiscard]] const LibraryPiece& piece_of(Bytes size) const;
+};
+
+std::vector<LibraryTimes> read_library_times(const Value& list);
+
+}  // namespace farandole

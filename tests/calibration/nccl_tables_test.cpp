@@ -1,0 +1,84 @@
+// Published tables of nccl-tests, fitted piece by piece: every other size is predicted from the others.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "calibration/fit.hpp"
+#include "calibration/read_measurements.hpp"
+#include "calibration/validation.hpp"
+#include "config/section.hpp"
+#include "timeline/quantile.hpp"
+
+namespace farandole {
+namespace {
+
+const std::filesystem::path folder =
+    std::filesystem::path(FARANDOLE_SOURCE_DIR) / "scenarios" / "published" / "collectives";
+
+/// Over TCP sockets these do not rise steadily with the size, so that no curve through half their sizes meets the rest.
+const std::set<std::string> exempt{"gke-v100-2ranks-tcp", "polaris-8ranks-tcp", "polaris-32ranks-tcp"};
+
+std::vector<std::string> tables() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".json") names.push_back(entry.path().stem().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+class NcclTable : public testing::TestWithParam<std::string> {
+ protected:
+  NcclTable() : file_(folder / (GetParam() + ".json")), rows_(read_measurements(file_)) {
+    const Document table = Document::read(file_);
+    const auto name = read<std::string>(*table.find("/topology"));
+    topology_ = Document::read(std::filesystem::path(FARANDOLE_SOURCE_DIR) / "topologies" / (name + ".json"));
+  }
+  std::filesystem::path file_;
+  std::vector<MeasuredTime> rows_;
+  Document topology_ = Document::parse("{}", "none");
+};
+
+double median_where(const std::vector<ValidationPoint>& points, bool (*wanted)(Bytes)) {
+  std::vector<double> sizes;
+  for (const ValidationPoint& point : points) {
+    if (wanted(point.bytes)) sizes.push_back(std::abs(point.error));
+  }
+  return median(sizes);
+}
+
+TEST_P(NcclTable, SizesThatTheFitHasNotSeenArePredicted) {
+  if (exempt.contains(GetParam())) GTEST_SKIP() << "times over TCP sockets do not follow the size";
+  const auto points = cross_validate(topology_, rows_, HoldOut::sizes);
+  ASSERT_EQ(points.size(), rows_.size());
+  EXPECT_LT(median_where(points, [](Bytes size) { return size > 1_MiB; }), 0.08);
+  EXPECT_LT(median_where(points, [](Bytes size) { return size <= 1_MiB; }), 0.20);
+}
+
+TEST_P(NcclTable, NoFittedRateExceedsTheWire) {
+  const Fit found = fit(topology_, rows_);
+  ASSERT_EQ(found.libraries.size(), 1U);
+  for (const FittedPiece& piece : found.libraries[0].pieces) {
+    EXPECT_GE(piece.latency.value, 0);
+    EXPECT_LE(1 / piece.time_per_byte.value, piece.way.wire.si() * (1 + 1e-9));
+    EXPECT_GT(piece.measurements, 0);
+  }
+}
+
+TEST_P(NcclTable, TheFileTheFitWritesPredictsWhatTheFitDid) {
+  const Fit found = fit(topology_, rows_);
+  const auto points = validate(found.topology, rows_);
+  for (std::size_t i = 0; i < points.size(); ++i) EXPECT_NEAR(points[i].error, found.errors[i], 1e-12);
+}
+
+INSTANTIATE_TEST_SUITE_P(Published, NcclTable, testing::ValuesIn(tables()), [](const auto& test) {
+  std::string name = test.param;
+  std::ranges::replace(name, '-', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace farandole
