@@ -9,6 +9,9 @@
 
 #include "calibration/read_measurements.hpp"
 #include "calibration/samples.hpp"
+#include "calibration/trace_samples.hpp"
+#include "calibration/traces/horovod_timeline.hpp"
+#include "calibration/traces/pytorch_profiler.hpp"
 
 namespace farandole {
 namespace {
@@ -79,6 +82,50 @@ RC_GTEST_PROP(MangledFiles, TwoOfThemInOneAreReadOrRefused, ()) {
   const std::string first = any_sample();
   const std::string second = any_sample();
   survives(first.substr(0, place_in(first)) + second.substr(place_in(second)));
+}
+
+/// The workload of a trace can be read as a model, or the trace is refused in one line that names the file.
+template <class Read>
+void survives_as_workload(Read read) {
+  try {
+    const TracedWorkload workload = read();
+    RC_ASSERT(!workload.layers.empty());
+    const Document file = workload_file(workload);
+    RC_ASSERT(!read_model(file.root(), "model.json").variants.empty());
+  } catch (const InputError& error) {
+    const std::string message = error.what();
+    RC_ASSERT(message.find(".json") != std::string::npos);
+    RC_ASSERT(message.find('\n') == std::string::npos);
+  }
+}
+
+std::string mangled(std::string text) {
+  switch (*rc::gen::inRange(0, 3)) {
+    case 0:
+      return text.substr(0, place_in(text));
+    case 1:
+      return text.erase(place_in(text), *rc::gen::inRange<std::size_t>(1, 200));
+    default:
+      text[*rc::gen::inRange<std::size_t>(0, text.size())] = *rc::gen::arbitrary<char>();
+      return text;
+  }
+}
+
+RC_GTEST_PROP(MangledFiles, TimelinesOfHorovodBecomeAWorkloadOrAreRefused, ()) {
+  const std::string text = mangled(test::horovod_timeline());
+  survives_as_workload([&] { return read_horovod_timeline(text, "t.json").workload; });
+}
+
+RC_GTEST_PROP(MangledFiles, TracesOfPytorchBecomeAWorkloadOrAreRefused, ()) {
+  const std::string text = mangled(test::profiler_trace());
+  Model model;
+  for (const char* type : {"conv2d", "linear"}) {
+    model.layers.push_back({});
+    model.layers.back().name = type;
+    model.layers.back().type = type;
+    model.layers.back().input_elements = model.layers.back().output_elements = 1;
+  }
+  survives_as_workload([&] { return read_pytorch_profiler(text, "t.json", model, 1).workload; });
 }
 
 }  // namespace

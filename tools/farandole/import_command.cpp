@@ -1,17 +1,23 @@
-// farandole import: another program's description of a model becomes a workload file.
+// farandole import: another program's description or trace of a model becomes a workload file.
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
+#include "calibration/traces/horovod_timeline.hpp"
+#include "calibration/traces/pytorch_profiler.hpp"
 #include "command.hpp"
 #include "config/text_file.hpp"
+#include "output_options.hpp"
 #include "report/output_file.hpp"
 #include "scenario/catalogue.hpp"
+#include "units/format.hpp"
 #include "workload/importers/keras_summary.hpp"
 
 namespace farandole {
@@ -23,23 +29,16 @@ struct ImportArguments {
   std::string output;
   std::string name;
   std::string input;
+  std::string model;
+  std::string variant;
+  std::string batch = "1";
 };
 
-struct ImportKind {
-  const char* name;
-  ImportedModel (*read)(std::string_view text, const std::filesystem::path& file, const Extents& input);
+/// The workload file, and a line about what was found.
+struct Imported {
+  std::string file;
+  std::string found;
 };
-
-constexpr std::array kinds{ImportKind{"keras_summary", read_keras_summary}};
-
-const ImportKind& find_kind(const std::string& name) {
-  std::vector<std::string> known;
-  for (const ImportKind& kind : kinds) {
-    if (kind.name == name) return kind;
-    known.emplace_back(kind.name);
-  }
-  refuse_option("import", "a kind of file", name, suggestion(name, known));
-}
 
 /// "28x28x1".
 Extents parse_input(const std::string& text) {
@@ -54,18 +53,76 @@ std::string schema_for(const std::string& output) {
   return std::filesystem::absolute(schema).lexically_relative(std::filesystem::absolute(output).parent_path()).string();
 }
 
-void import_model(const ImportArguments& arguments) {
-  const ImportKind& kind = find_kind(arguments.kind);
-  ImportedModel model = kind.read(read_text(arguments.file), arguments.file, parse_input(arguments.input));
+Imported import_keras_summary(const std::string& text, const ImportArguments& arguments) {
+  ImportedModel model = read_keras_summary(text, arguments.file, parse_input(arguments.input));
   if (!arguments.name.empty()) model.name = arguments.name;
-  std::ostringstream text;
-  write_model(model, schema_for(arguments.output.empty() ? "-" : arguments.output), text);
-  const Document document = Document::parse(text.str(), arguments.file);
-  const Model read = read_model(document.root(), arguments.output).variants.front();  // what is written can be read
+  std::ostringstream file;
+  write_model(model, schema_for(arguments.output.empty() ? "-" : arguments.output), file);
+  const Document document = Document::parse(file.str(), arguments.file);
+  const Model read = read_model(document.root(), arguments.output).variants.front();
+  return {file.str(), fmt::format("{}: {} parameters in {} tensors, {:.0f} multiply-adds, {} layers", model.name,
+                                  read.parameters(), read.tensors(), read.macs(), read.layers.size())};
+}
+
+Seconds total(const TracedWorkload& workload, Seconds Layer::*pass) {
+  Seconds sum;
+  for (const Layer& layer : workload.layers) sum += layer.*pass;
+  return sum;
+}
+
+Imported traced(TracedWorkload workload, const std::string& found, const ImportArguments& arguments) {
+  workload.batch = whole_number("--batch", arguments.batch, 1);
+  const std::string& named_by = arguments.output.empty() ? arguments.file : arguments.output;
+  workload.name = arguments.name.empty() ? model_name(std::filesystem::path(named_by).stem().string()) : arguments.name;
+  return {workload_file(workload).to_ordered_json().dump(2) + "\n",
+          fmt::format("{} layers, forward {}, backward {}, update {}; {}", workload.layers.size(),
+                      format(total(workload, &Layer::forward)), format(total(workload, &Layer::backward)),
+                      format(workload.update), found)};
+}
+
+Imported import_horovod_timeline(const std::string& text, const ImportArguments& arguments) {
+  const HorovodTrace trace = read_horovod_timeline(text, arguments.file);
+  const std::string cycle = trace.cycle ? fmt::format(", cycle {}", format(*trace.cycle)) : "";
+  return traced(trace.workload,
+                fmt::format("{} iterations{}, negotiation {}", trace.iterations, cycle, format(trace.negotiation)),
+                arguments);
+}
+
+Imported import_pytorch_profiler(const std::string& text, const ImportArguments& arguments) {
+  const OptionValue model("--model", arguments.model);
+  if (arguments.model.empty()) refuse_option("--model", "the model that was traced", "nothing");
+  const ModelSummary known = Catalogue().model(arguments.model, model.value());
+  const OptionValue variant("--variant", arguments.variant);
+  const Model chosen = choose_variant(known, arguments.variant, variant.value());
+  const ProfilerTrace trace = read_pytorch_profiler(text, arguments.file, chosen, 1);
+  return traced(trace.workload,
+                fmt::format("{} steps, times on the {}", trace.steps, trace.on_device ? "device" : "CPU"), arguments);
+}
+
+struct ImportKind {
+  const char* name;
+  Imported (*import)(const std::string& text, const ImportArguments& arguments);
+};
+constexpr std::array kinds{ImportKind{"keras_summary", import_keras_summary},
+                           ImportKind{"horovod_timeline", import_horovod_timeline},
+                           ImportKind{"pytorch_profiler", import_pytorch_profiler}};
+
+const ImportKind& kind_named(const std::string& name) {
+  std::vector<std::string> known;
+  for (const ImportKind& kind : kinds) {
+    if (kind.name == name) return kind;
+    known.emplace_back(kind.name);
+  }
+  refuse_option("KIND", fmt::format("{}", fmt::join(known, ", ")), name, suggestion(name, known));
+}
+
+void import_file(const ImportArguments& arguments) {
+  const Imported imported = kind_named(arguments.kind).import(read_text(arguments.file), arguments);
+  const Document document = Document::parse(imported.file, arguments.file);
+  static_cast<void>(read_model(document.root(), arguments.output));  // what is written can be read
   const auto output = arguments.output.empty() ? std::nullopt : std::optional<std::filesystem::path>(arguments.output);
-  write_output(output, std::cout, [&](std::ostream& out) { out << text.str(); });
-  std::cerr << fmt::format("{}: {} parameters in {} tensors, {:.0f} multiply-adds, {} layers\n", model.name,
-                           read.parameters(), read.tensors(), read.macs(), read.layers.size());
+  write_output(output, std::cout, [&](std::ostream& out) { out << imported.file; });
+  std::cerr << imported.found << "\n";
 }
 
 }  // namespace
@@ -73,17 +130,27 @@ void import_model(const ImportArguments& arguments) {
 void add_import(CLI::App& app) {
   auto arguments = std::make_shared<ImportArguments>();
   CLI::App* command =
-      app.add_subcommand("import", "Turn another program's description of a model into a workload file");
-  command->add_option("kind", arguments->kind, "keras_summary: what Keras prints as model.summary()")
+      app.add_subcommand("import", "Make a workload file of another program's description or trace of a model");
+  command
+      ->add_option("kind", arguments->kind,
+                   "keras_summary (what Keras prints as model.summary()), horovod_timeline or pytorch_profiler")
       ->required()
       ->type_name("KIND");
   command->add_option("file", arguments->file, "what to read")->required()->type_name("FILE");
   command->add_option("--output", arguments->output, "the workload file; else standard output")->type_name("FILE");
   command->add_option("--name", arguments->name, "of the workload, in snake_case; else of the file")->type_name("NAME");
-  command->add_option("--input", arguments->input, "shape of one sample, where the file does not say it")
+  command->add_option("--input", arguments->input, "of a summary: shape of one sample, where the file does not say it")
       ->type_name("28x28x1");
-  command->footer("Example:\n  farandole import keras_summary summary.txt --input 28x28x1 --output mnist.json");
-  command->callback([arguments] { import_model(*arguments); });
+  command->add_option("--model", arguments->model, "of a profiler's trace: the model that was traced")
+      ->type_name("NAME");
+  command->add_option("--variant", arguments->variant, "of the model")->type_name("NAME");
+  command->add_option("--batch", arguments->batch, "of a trace: the batch of one rank (default: 1)")->type_name("N");
+  command->footer(
+      "Example:\n"
+      "  farandole import keras_summary summary.txt --input 28x28x1 --output mnist.json\n"
+      "  farandole import horovod_timeline timeline.json --batch 64 --output my_model.json\n"
+      "  farandole import pytorch_profiler trace.json --model resnet18 --batch 32 --output my_resnet.json");
+  command->callback([arguments] { import_file(*arguments); });
 }
 
 }  // namespace farandole

@@ -1,0 +1,73 @@
+#include "calibration/traces/workload_file.hpp"
+
+#include <cctype>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace farandole {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// To a tenth of a nanosecond, which is finer than any trace.
+std::string time_text(Seconds time) {
+  return fmt::format("{:.10g} ms", std::round(time.si() * 1e10) / 1e7);
+}
+
+Json as_json(const Tensor& tensor) {
+  return {{"name", tensor.name}, {"shape", tensor.shape}};
+}
+
+Json elements(double count) {
+  return Json::array({static_cast<std::int64_t>(std::max(1.0, count))});
+}
+
+Json as_json(const Layer& layer) {
+  Json result{{"name", layer.name}, {"type", layer.type}};
+  if (layer.macs > 0) result["macs"] = static_cast<std::int64_t>(layer.macs);
+  result["input"] = elements(layer.input_elements);
+  result["output"] = elements(layer.output_elements);
+  result["forward"] = time_text(layer.forward);
+  result["backward"] = time_text(layer.backward);
+  if (layer.tensors.empty()) return result;
+  Json tensors = Json::array();
+  for (const Tensor& tensor : layer.tensors) tensors.push_back(as_json(tensor));
+  result["tensors"] = tensors;
+  return result;
+}
+
+}  // namespace
+
+std::string model_name(const std::string& text) {
+  std::string name;
+  for (const char c : text) {
+    const auto letter = static_cast<unsigned char>(c);
+    name += std::isalnum(letter) != 0 ? static_cast<char>(std::tolower(letter)) : '_';
+  }
+  if (name.empty() || std::isalpha(static_cast<unsigned char>(name.front())) == 0) name = "traced_" + name;
+  return name;
+}
+
+Document workload_file(const TracedWorkload& workload) {
+  Model model;
+  model.layers = workload.layers;
+  Json layers = Json::array();
+  for (const Layer& layer : workload.layers) layers.push_back(as_json(layer));
+  const Json variant{{"name", "traced"},
+                     {"summary", "Layer times as they were traced."},
+                     {"source", workload.source},
+                     {"timed_batch", workload.batch},
+                     {"update", time_text(workload.update)},
+                     {"input", elements(workload.layers.front().input_elements)},
+                     {"parameters", model.parameters()},
+                     {"tensors", model.tensors()},
+                     {"macs", static_cast<std::int64_t>(model.macs())},
+                     {"layers", layers}};
+  const Json file{
+      {"name", workload.name}, {"summary", "A workload from a trace."}, {"variants", Json::array({variant})}};
+  return Document::parse(file.dump(2), workload.name + ".json");
+}
+
+}  // namespace farandole

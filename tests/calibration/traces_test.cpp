@@ -1,0 +1,112 @@
+// Traces of real training become workloads: what is in them, and what is refused.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "calibration/trace_samples.hpp"
+#include "calibration/traces/horovod_timeline.hpp"
+#include "calibration/traces/pytorch_profiler.hpp"
+
+namespace farandole {
+namespace {
+
+using testing::HasSubstr;
+
+Model conv_and_linear() {
+  Model model;
+  model.name = "small";
+  model.variant = "test";
+  for (const char* type : {"conv2d", "relu", "linear"}) {
+    Layer layer;
+    layer.name = type;
+    layer.type = type;
+    layer.input_elements = 1;
+    layer.output_elements = 1;
+    if (layer.type != "relu") layer.tensors.push_back({layer.name + ".weight", {8, 3}});
+    model.layers.push_back(layer);
+  }
+  return model;
+}
+
+template <class Read>
+std::string refusal(Read read) {
+  try {
+    read();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "(no error)";
+}
+
+TEST(HorovodTimeline, TensorsAreLayersInTheOrderOfTheForwardPass) {
+  const HorovodTrace trace = read_horovod_timeline(test::horovod_timeline(), "t.json");
+  ASSERT_EQ(trace.workload.layers.size(), 2U);
+  EXPECT_EQ(trace.workload.layers[0].name, "allreduce.conv.weight");  // ready last: first in the forward pass
+  EXPECT_EQ(trace.workload.layers[0].tensors[0].shape, (std::vector<std::int64_t>{64, 3, 7, 7}));
+  EXPECT_EQ(trace.workload.layers[1].tensors[0].shape, (std::vector<std::int64_t>{10, 512}));
+  EXPECT_EQ(trace.iterations, 3);
+}
+
+TEST(HorovodTimeline, TimesAreThoseBetweenTensorsThatAreReady) {
+  const HorovodTrace trace = read_horovod_timeline(test::horovod_timeline(), "t.json");
+  EXPECT_NEAR(trace.workload.layers[0].backward.si(), 15e-3, 1e-12);  // 25 - 10 ms
+  EXPECT_NEAR(trace.workload.layers[0].forward.si(), 50e-3, 1e-12);   // from 60 ms to 110 ms
+  EXPECT_NEAR(trace.negotiation.si(), 2e-3, 1e-12);
+  EXPECT_NEAR(trace.cycle.value().si(), 105e-3, 1e-12);
+}
+
+TEST(HorovodTimeline, BecomesAModelThatCanBeRead) {
+  const Document file = workload_file(read_horovod_timeline(test::horovod_timeline(), "t.json").workload);
+  const ModelSummary model = read_model(file.root(), "t.json");
+  EXPECT_EQ(model.variants.at(0).timed_batch, 1);
+  EXPECT_EQ(model.variants.at(0).parameters(), 64 * 3 * 7 * 7 + 10 * 512);
+  EXPECT_NEAR(model.variants.at(0).layers[0].backward.si(), 15e-3, 1e-12);
+}
+
+TEST(HorovodTimeline, LessThanTwoIterationsAreRefused) {
+  EXPECT_THAT(refusal([&] { read_horovod_timeline("[" + test::horovod_tensor(1, 1, 2, 3, "[2]"), "t.json"); }),
+              HasSubstr("at least two iterations"));
+}
+
+TEST(HorovodTimeline, AnotherTraceIsRefused) {
+  EXPECT_THAT(refusal([] { read_horovod_timeline(test::profiler_trace(), "t.json"); }),
+              HasSubstr("expected the timeline of Horovod's allreduces"));
+  EXPECT_THAT(refusal([] { read_horovod_timeline("{}", "t.json"); }), HasSubstr("traceEvents"));
+  EXPECT_THAT(refusal([] { read_horovod_timeline("[]", "t.json"); }), HasSubstr("at least one event"));
+}
+
+TEST(PytorchProfiler, OperatorsAreTheModelsLayersInOrder) {
+  const ProfilerTrace trace = read_pytorch_profiler(test::profiler_trace(), "t.json", conv_and_linear(), 4);
+  EXPECT_EQ(trace.steps, 2);
+  EXPECT_FALSE(trace.on_device);
+  // Forward: 100 + 50 us of the two layers, 200 us in all: the activation's 50 are spread over them.
+  EXPECT_NEAR(trace.workload.layers[0].forward.si(), 100e-6 * 200 / 150, 1e-12);
+  EXPECT_NEAR(trace.workload.layers[2].forward.si(), 50e-6 * 200 / 150, 1e-12);
+  EXPECT_NEAR(trace.workload.layers[0].backward.si(), 300e-6, 1e-12);
+  EXPECT_NEAR(trace.workload.layers[2].backward.si(), 100e-6, 1e-12);
+  EXPECT_NEAR(trace.workload.update.si(), 40e-6, 1e-12);
+}
+
+TEST(PytorchProfiler, KernelsCountWhereThereAreAny) {
+  const std::string kernel =
+      R"(,
+{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 5000, "dur": 33, "args": {"External id": 3, "correlation": 9}})";
+  const ProfilerTrace trace = read_pytorch_profiler(test::profiler_trace(kernel), "t.json", conv_and_linear(), 4);
+  EXPECT_TRUE(trace.on_device);
+  EXPECT_NEAR(trace.workload.layers[0].forward.si(), 33e-6, 1e-12);  // launched inside the convolution
+  EXPECT_EQ(trace.workload.layers[2].forward, Seconds(0));
+}
+
+TEST(PytorchProfiler, AModelOfOtherLayersIsRefused) {
+  Model other = conv_and_linear();
+  other.layers.push_back(other.layers[0]);
+  EXPECT_THAT(refusal([&] { read_pytorch_profiler(test::profiler_trace(), "t.json", other, 4); }),
+              HasSubstr("expected as many conv2d in the forward pass of a step as the model has, 2, got 1"));
+}
+
+TEST(PytorchProfiler, AnotherTraceIsRefused) {
+  EXPECT_THAT(refusal([] { read_pytorch_profiler(test::horovod_timeline(), "t.json", conv_and_linear(), 1); }),
+              HasSubstr("expected a trace of PyTorch's profiler"));
+}
+
+}  // namespace
+}  // namespace farandole
