@@ -165,8 +165,15 @@ double deviation_of(const std::vector<Line>& lines) {
   return std::max(least_deviation, 1.4826 * median(sizes) * std::sqrt(n / free));
 }
 
-std::string too_uncertain(double error, double value) {
+std::string why_not(double error, double value) {
   return fmt::format("its standard error is {:.0f} % of it", 100 * error / value);
+}
+
+/// Whether a value may as well be nothing as what was found, and may as well be the library's own.
+bool is_open(const PieceValue& found, double own) {
+  constexpr double confident = 2;  // standard errors
+  return found.value > 0 && found.standard_error > found.value &&
+         std::abs(own - found.value) <= confident * found.standard_error;
 }
 
 /// What the samples do not settle is the library's own, and the other is fitted again.
@@ -178,17 +185,17 @@ FittedPiece settled(Samples samples, const Line& line, double deviation) {
   piece.way = line.way;
   piece.latency = {line.latency, standard_error(line, 0, deviation), {}};
   piece.time_per_byte = {line.time_per_byte, standard_error(line, 1, deviation), {}};
-  const double model = 1 / std::min(line.way.rate, line.way.wire).si();
-  if (piece.time_per_byte.standard_error > piece.time_per_byte.value) {
-    const std::string why = too_uncertain(piece.time_per_byte.standard_error, piece.time_per_byte.value);
-    const Line again = line_through(samples, line.way, {}, model);
+  const double own_rate = 1 / std::min(line.way.rate, line.way.wire).si();
+  const double own_latency = line.way.latency.si();
+  if (is_open(piece.time_per_byte, own_rate)) {
+    const std::string why = why_not(piece.time_per_byte.standard_error, piece.time_per_byte.value);
+    const Line again = line_through(samples, line.way, {}, own_rate);
     piece.latency = {again.latency, standard_error(again, 0, deviation), {}};
-    piece.time_per_byte = {model, 0, why};
-  } else if (piece.latency.standard_error > piece.latency.value && piece.latency.value > 0) {
-    const std::string why = too_uncertain(piece.latency.standard_error, piece.latency.value);
-    const double latency = std::min(line.way.latency.si(), samples.front().time.si());
-    const Line again = line_through(samples, line.way, latency, {});
-    piece.latency = {latency, 0, why};
+    piece.time_per_byte = {own_rate, 0, why};
+  } else if (is_open(piece.latency, own_latency)) {
+    const std::string why = why_not(piece.latency.standard_error, piece.latency.value);
+    const Line again = line_through(samples, line.way, own_latency, {});
+    piece.latency = {own_latency, 0, why};
     piece.time_per_byte = {again.time_per_byte, standard_error(again, 1, deviation), {}};
   }
   return piece;
