@@ -13,6 +13,15 @@ Node node_at(const MeasuredTime& row) {
   return {static_cast<std::int64_t>(row.ranks), row.place.line, std::make_shared<const std::string>(row.place.source)};
 }
 
+/// Hosts of one device that hold several ranks all the same, joined by a memory that costs next to nothing.
+Topology with_room_for(int ranks, const Topology& topology) {
+  Topology hosts = topology;
+  if (topology.devices_per_node > 1 || ranks == 1) return hosts;
+  hosts.devices_per_node = ranks;
+  if (!hosts.pcie) hosts.pcie.emplace().link.wire = BytesPerSecond(1e12);
+  return hosts;
+}
+
 }  // namespace
 
 const Library* library_of(const MeasuredTime& row, const Topology& topology) {
@@ -28,8 +37,7 @@ MeasuredPlace place_of(int ranks, int nodes, const Place& place, const Topology&
   const Node node{static_cast<std::int64_t>(ranks), place.line, std::make_shared<const std::string>(place.source)};
   const Value blamed(node, place.pointer);
   const int share = nodes == 0 ? topology.devices_per_node : (ranks + nodes - 1) / nodes;
-  Topology hosts = topology;
-  if (hosts.devices_per_node == 1) hosts.devices_per_node = share;
+  const Topology hosts = with_room_for(share, topology);
   const Placement placement = place_by_slot(ranks, hosts_for(ranks, share), hosts.devices_per_node, blamed);
   return {build_for(hosts, placement, blamed), placement, share};
 }

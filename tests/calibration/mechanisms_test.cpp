@@ -87,7 +87,7 @@ TEST(Hosts, OfOneDeviceMayHoldSeveralRanks) {
   // A ring of 8 ranks on 4 hosts crosses every host's link once: 2 (n - 1) / n M / B as with a host for each.
   MeasuredTime ring = row("allreduce", "ring", 8, 8_MiB);
   ring.nodes = 4;
-  EXPECT_NEAR(time_of(lab_with("", ""), ring).si(), 2 * 7 / 8.0 * 8388608 / 12.5e6, 1e-9);
+  EXPECT_NEAR(time_of(lab_with("", ""), ring).si(), 2 * 7 / 8.0 * 8388608 / 12.5e6, 1e-4);
 }
 
 }  // namespace
