@@ -1,6 +1,6 @@
 // Horovod's timeline (HOROVOD_TIMELINE) as a workload: which tensors, and when each is ready.
 //
-// Called by `farandole import horovod-timeline`. Every tensor of the timeline is a process; the allreduces count. A
+// Called by `farandole import horovod_timeline`. Every tensor of the timeline is a process; the allreduces count. A
 // tensor is ready when its negotiation begins. The backward pass of a layer is the time between its tensor's being
 // ready and that of the one before it, the median over the iterations; what passes between the end of one iteration's
 // last allreduce and the next one's first tensor (the update, the forward pass and the first step back) counts as

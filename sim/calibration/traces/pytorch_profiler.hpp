@@ -1,6 +1,6 @@
 // A trace of PyTorch's profiler as the times of a model's layers.
 //
-// Called by `farandole import pytorch-profiler`. The trace (export_chrome_trace of torch.profiler or of
+// Called by `farandole import pytorch_profiler`. The trace (export_chrome_trace of torch.profiler or of
 // torch.autograd.profiler) tells which operators ran and how long, not whose layers they are: that is what the model is
 // for. Within a step, the k-th convolution of the forward pass is the model's k-th convolution, and the k-th from the
 // end of the backward pass likewise; so for every kind of layer in the table of pytorch_profiler.cpp. Where the trace
