@@ -81,6 +81,13 @@ void refuse_unknown(const std::vector<std::string>& wanted, const std::vector<Fa
   }
 }
 
+std::vector<PublishedRow> rows_of(const std::vector<Family>& families, const Catalogue& catalogue) {
+  std::vector<PublishedRow> rows;
+  for (const Family& family : families)
+    std::ranges::move(read_published(family.file, family.name, catalogue), std::back_inserter(rows));
+  return rows;
+}
+
 std::vector<ValidationPoint> run_rows(const std::vector<PublishedRow>& rows, const Catalogue& catalogue,
                                       const PublishedRequest& request) {
   std::vector<ValidationPoint> points;
@@ -93,6 +100,10 @@ std::vector<ValidationPoint> run_rows(const std::vector<PublishedRow>& rows, con
 }
 
 }  // namespace
+
+std::vector<PublishedRow> published_rows(const Catalogue& catalogue) {
+  return rows_of(families_of(catalogue), catalogue);
+}
 
 ValidationPoint validate(const PublishedRow& row, const Catalogue& catalogue) {
   const Scenario scenario = read_scenario(row.scenario.root(), catalogue);
@@ -145,16 +156,24 @@ std::vector<ValidationPoint> validate_published_collectives(const Document& file
   return points;
 }
 
+std::vector<ValidationPoint> validate_published_collectives_on(const std::string& topology,
+                                                               const Catalogue& catalogue) {
+  std::vector<ValidationPoint> points;
+  for (const Family& table : tables_of(catalogue)) {
+    const auto measured_on = table.file.find("/topology");
+    if (!measured_on || read<std::string>(*measured_on) != topology) continue;
+    std::ranges::move(validate_published_collectives(table.file, table.name, catalogue), std::back_inserter(points));
+  }
+  return points;
+}
+
 std::vector<ValidationPoint> validate_published(const Catalogue& catalogue, const PublishedRequest& request) {
   auto families = families_of(catalogue);
   auto tables = tables_of(catalogue);
   refuse_unknown(request.families, families, tables);
   keep_wanted(families, request.families);
   keep_wanted(tables, request.families);
-  std::vector<PublishedRow> rows;
-  for (const Family& family : families)
-    std::ranges::move(read_published(family.file, family.name, catalogue), std::back_inserter(rows));
-  auto points = run_rows(rows, catalogue, request);
+  auto points = run_rows(rows_of(families, catalogue), catalogue, request);
   for (const Family& table : tables) {
     std::ranges::move(validate_published_collectives(table.file, table.name, catalogue), std::back_inserter(points));
   }

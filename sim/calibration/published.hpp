@@ -32,12 +32,18 @@ struct PublishedRow {
 /// The rows of one file, in its order. InputError where the file is not what it should be.
 std::vector<PublishedRow> read_published(const Document& file, const std::string& family, const Catalogue& catalogue);
 
+/// The rows of all files of scenarios/published, by family in order of name.
+std::vector<PublishedRow> published_rows(const Catalogue& catalogue);
+
 /// Runs a row.
 ValidationPoint validate(const PublishedRow& row, const Catalogue& catalogue);
 
 /// A table of nccl-tests beside what the library it names takes on its topology, each size timed in closed form.
 std::vector<ValidationPoint> validate_published_collectives(const Document& file, const std::string& family,
                                                             const Catalogue& catalogue);
+
+/// All tables of scenarios/published/collectives that were measured on that topology.
+std::vector<ValidationPoint> validate_published_collectives_on(const std::string& topology, const Catalogue& catalogue);
 
 struct PublishedRequest {
   std::vector<std::string> families;       // empty: all

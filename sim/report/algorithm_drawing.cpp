@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "report/html.hpp"
+
 namespace farandole {
 namespace {
 
@@ -31,29 +33,6 @@ constexpr std::string_view script =
     "[['back',-1],['next',1]].forEach(function(b){var n=document.getElementById(b[0]);"
     "if(n)n.addEventListener('click',function(){show(at+b[1])})});"
     "var s=document.getElementById('slider');if(s)s.addEventListener('input',function(){show(+s.value)});})();";
-
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
 
 int x_of(int rank) {
   return left + rank * column_width;

@@ -110,8 +110,9 @@ std::vector<Facet<Point>> without(std::vector<Facet<Point>> facets, const std::v
   return facets;
 }
 
-Subject<TrainingPoint> training_subject() {
-  return {without(training_facets(), {"fidelity"}), [](const TrainingPoint& p) { return p.iteration; }, "ms", 1e3};
+Subject<TrainingPoint> training_subject(std::span<const TrainingPoint> points) {
+  return {without(training_facets(points), {"fidelity"}), [](const TrainingPoint& p) { return p.iteration; }, "ms",
+          1e3};
 }
 
 Subject<CollectivePoint> collective_subject() {
@@ -127,7 +128,7 @@ Subject<CollectivePoint> collective_subject() {
 void write_training_comparison(std::ostream& out, Format format, const Heading& heading,
                                std::span<const TrainingPoint> points) {
   if (format != Format::table) return write_training(out, format, heading, points);
-  write_table(out, heading, training_subject(), points);
+  write_table(out, heading, training_subject(points), points);
   write_neighbours(out, points);
   write_busiest_links(out, points);
 }

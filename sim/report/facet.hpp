@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,7 +17,7 @@ namespace farandole {
 template <class Point>
 struct Facet {
   std::string name;
-  std::string (*text)(const Point&);
+  std::function<std::string(const Point&)> text;
   Align align = Align::left;
   bool always_a_column = false;  // model and ranks: a table without them would look unfinished
 };

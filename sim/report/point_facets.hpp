@@ -11,8 +11,15 @@
 
 namespace farandole {
 
-/// Everything but the measured numbers; "fidelity" is the last.
-std::vector<Facet<TrainingPoint>> training_facets();
+/// Everything but the measured numbers, with what a sweep of these points set that no other property tells; "fidelity"
+/// is the last.
+std::vector<Facet<TrainingPoint>> training_facets(std::span<const TrainingPoint> points);
+
+/// "/platform/override/~1node~1nic~1rate" for people: "node nic rate".
+std::string pointer_words(const std::string& pointer);
+
+/// What a sweep put there in this point; nothing where it did not.
+std::string swept_value(const TrainingPoint& point, const std::string& pointer);
 
 /// The same for a collective. Its size is not among them: it has a column of its own, or is a row's name.
 std::vector<Facet<CollectivePoint>> collective_facets();

@@ -118,6 +118,9 @@ TrainingPoint read(const Record& record) {
   point.mean_staleness = record.at("mean_staleness");
   point.strategy_options = record.at("strategy_options");
   point.memory = memory(record.at("memory"));
+  for (const auto& [pointer, value] : record.value("swept", Record::object()).items()) {
+    point.swept.push_back({pointer, value});
+  }
   if (record.contains("run")) point.run = whole_run(record.at("run"));
   if (record.contains("economics")) point.cost = job_cost(record.at("economics"));
   if (record.contains("waterfall")) point.explanation = explanation(record);

@@ -155,6 +155,7 @@ Record to_record(const TrainingPoint& point) {
                 {"folded", point.folded},
                 {"mean_staleness", finite(point.mean_staleness, "mean_staleness")},
                 {"memory", to_record(point.memory)}};
+  for (const SweptValue& swept : point.swept) record["swept"][swept.pointer] = swept.value;
   if (point.run) record["run"] = to_record(*point.run);
   if (point.cost) record["economics"] = to_record(*point.cost);
   if (point.explanation) add_explanation(record, *point.explanation);

@@ -68,7 +68,7 @@ void write_compute_sources(std::ostream& out, Points points) {
 }
 
 void write_table(std::ostream& out, const Heading& heading, Points points) {
-  const TrainingFacets facets = split(training_facets(), points);
+  const TrainingFacets facets = split(training_facets(points), points);
   write_comment(out, heading);
   const std::string shared = shared_text(facets, points);
   if (!shared.empty()) out << "# all points: " << shared << '\n';

@@ -245,6 +245,7 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   scenario.name = section.required<std::string>("name");
   section.maybe("summary");
   section.maybe("optimise");  // says what to look for among changes of this scenario; read by study/
+  section.maybe("question");  // of the whole study: scenario/question.hpp
   const Value workload = section.child("workload");
   Launch launch;
   Topology topology;

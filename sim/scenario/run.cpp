@@ -7,6 +7,7 @@
 #include "scenario/effective_settings.hpp"
 #include "scenario/explain.hpp"
 #include "scenario/learning_run.hpp"
+#include "scenario/question.hpp"
 #include "scenario/sweep.hpp"
 #include "scenario/train.hpp"
 #include "scenario/whole_run.hpp"
@@ -29,7 +30,7 @@ void add(RunPlan& plan, const Configuration& configuration, const Scenario& scen
   }
   plan.timeline_file = scenario.strategy.timeline_file;
   plan.tuning_log = scenario.strategy.tuning_log;
-  plan.points.push_back({std::move(name), configuration.document, scenario});
+  plan.points.push_back({std::move(name), configuration.document, scenario, configuration.swept});
 }
 
 std::string with_fidelity(const std::string& name, Fidelity fidelity) {
@@ -53,7 +54,9 @@ void add_at_fidelities(RunPlan& plan, const Configuration& configuration, Scenar
 
 RunPlan plan_run(const Document& document, const Catalogue& catalogue, const RunOptions& options) {
   RunPlan plan;
-  for (const Configuration& configuration : expand_sweep(document)) {
+  const std::vector<Configuration> configurations = expand_sweep(document);
+  plan.question = read_question(document, configurations);
+  for (const Configuration& configuration : configurations) {
     add_at_fidelities(plan, configuration, read_scenario(configuration.root(), catalogue), options);
   }
   plan.scenario = plan.points.front().scenario.name;
@@ -71,6 +74,7 @@ Seconds single_rank_share(const Scenario& scenario) {
 TrainingPoint run_point(const RunPlan::Point& planned, const Catalogue& catalogue, Timeline* timeline) {
   const Scenario& scenario = planned.scenario;
   TrainingPoint point = train(scenario, timeline);
+  point.swept = planned.swept;
   if (scenario.learning) point.learning = learn(scenario);
   point.scaling_efficiency = single_rank_share(scenario) / point.iteration;
   // Servers update for their workers, and without a barrier nobody waits for the slowest.

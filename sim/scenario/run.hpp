@@ -12,6 +12,7 @@
 
 #include "config/document.hpp"
 #include "scenario/scenario.hpp"
+#include "timeline/question.hpp"
 #include "timeline/result.hpp"
 #include "timeline/timeline.hpp"
 
@@ -42,6 +43,7 @@ struct RunPlan {
     std::string name;   // which one it is: `/platform/ranks 4, flow`; empty where there is only one
     Document document;  // what the scenario was read from
     Scenario scenario;
+    std::vector<SweptValue> swept;
   };
   std::string scenario;
   Settings settings;                 // of all points
@@ -49,6 +51,7 @@ struct RunPlan {
   std::vector<std::string> ignored;  // see RunResult
   std::optional<std::string> timeline_file;
   std::optional<std::string> tuning_log;  // where HOROVOD_AUTOTUNE_LOG wants that of the last point
+  std::optional<Question> question;
 };
 
 RunPlan plan_run(const Document& document, const Catalogue& catalogue, const RunOptions& options);

@@ -22,6 +22,7 @@ Configuration with(const Configuration& partial, const Setting& setting) {
   for (const Assignment& assignment : setting.assignments) apply(next.document, assignment);
   if (!next.name.empty()) next.name += ", ";
   next.name += setting.name;
+  next.swept.insert(next.swept.end(), setting.swept.begin(), setting.swept.end());
   return next;
 }
 
@@ -40,10 +41,10 @@ void refuse_too_many(const std::vector<Axis>& axes, const Value& sweep) {
 std::vector<Configuration> expand_sweep(const Document& document) {
   const auto members = document.root().members();
   const auto sweep = std::ranges::find(members, "sweep", &std::pair<std::string, Value>::first);
-  if (sweep == members.end()) return {{document, ""}};
+  if (sweep == members.end()) return {{document, "", {}}};
   const std::vector<Axis> axes = read_axes(sweep->second);
   refuse_too_many(axes, sweep->second);
-  std::vector<Configuration> expanded{{document.without("sweep"), ""}};
+  std::vector<Configuration> expanded{{document.without("sweep"), "", {}}};
   for (const Axis& axis : axes) {
     std::vector<Configuration> next;
     for (const Configuration& partial : expanded) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "config/document.hpp"
+#include "timeline/result.hpp"
 
 namespace farandole {
 
@@ -23,6 +24,7 @@ namespace farandole {
 struct Configuration {
   Document document;
   std::string name;  // `/workload/model "vgg16", /platform/ranks 4`; empty where nothing is swept
+  std::vector<SweptValue> swept;
 
   [[nodiscard]] Value root() const { return document.root(); }
 };

@@ -1,6 +1,7 @@
 #include "scenario/sweep_axis.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "scenario/sweep_range.hpp"
 
@@ -25,7 +26,8 @@ Axis read_pointer_axis(const std::string& pointer, const Value& where) {
   Axis axis;
   for (Node& value : values_of(where)) {
     std::string name = pointer + " " + Value(value, "").describe();
-    axis.push_back({std::move(name), {{pointer, std::move(value), where}}});
+    SweptValue swept{pointer, swept_text(value)};
+    axis.push_back({std::move(name), {{pointer, std::move(value), where}}, {std::move(swept)}});
   }
   return axis;
 }
@@ -39,6 +41,7 @@ void walk_together(Axis& axis, const Axis& other, const Value& where) {
   for (std::size_t i = 0; i < axis.size(); ++i) {
     axis[i].name += ", " + other[i].name;
     axis[i].assignments.push_back(other[i].assignments.front());
+    axis[i].swept.push_back(other[i].swept.front());
   }
 }
 
@@ -62,7 +65,7 @@ Axis read_variants(const Value& where) {
   Axis axis;
   for (const auto& [name, changes] : where.members()) {
     if (name == "comment") continue;
-    Setting setting{quoted(name), {}};
+    Setting setting{quoted(name), {}, {{"variants", name}}};
     for (const auto& [pointer, value] : changes.members()) {
       if (pointer == "comment") continue;
       if (!pointer.starts_with('/')) value.fail("a JSON pointer such as \"/platform/ranks\" as key", quoted(pointer));
@@ -75,6 +78,11 @@ Axis read_variants(const Value& where) {
 }
 
 }  // namespace
+
+std::string swept_text(const Node& value) {
+  const nlohmann::json json = to_json(value);
+  return json.is_string() ? json.get<std::string>() : json.dump();
+}
 
 std::vector<Axis> read_axes(const Value& sweep) {
   std::vector<Axis> axes;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/document.hpp"
+#include "timeline/result.hpp"
 
 namespace farandole {
 
@@ -20,13 +21,17 @@ struct Assignment {
   Value where;
 };
 
-/// One step along an axis: what it replaces, and its name in messages.
+/// One step along an axis: what it replaces, its name in messages, and what results say of it.
 struct Setting {
   std::string name;
   std::vector<Assignment> assignments;
+  std::vector<SweptValue> swept;
 };
 
 using Axis = std::vector<Setting>;
+
+/// A value as results say it: a string as it is, anything else as JSON.
+std::string swept_text(const Node& value);
 
 /// In the order of the file; every axis has at least one setting. `sweep` must outlive them.
 std::vector<Axis> read_axes(const Value& sweep);

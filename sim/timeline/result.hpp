@@ -57,6 +57,12 @@ struct LinkUse {
   double utilisation = 0;  // of its capacity over the time
 };
 
+/// What a sweep put where: a JSON pointer, or "variants", and the value as it was written.
+struct SweptValue {
+  std::string pointer;
+  std::string value;
+};
+
 /// A point of `farandole run`.
 struct TrainingPoint {
   std::string model;
@@ -89,8 +95,9 @@ struct TrainingPoint {
   double mean_staleness = 0;         // of servers without a barrier: updates by others between pull and push
   std::optional<Learning> learning;  // of a scenario with a numeric problem
   std::vector<Neighbour> neighbours;
-  std::vector<LinkUse> links;        // the busiest over an iteration, where they were asked for
-  std::optional<Tuning> tuning;      // of a strategy that tunes itself: with the first seed
+  std::vector<LinkUse> links;     // the busiest over an iteration, where they were asked for
+  std::optional<Tuning> tuning;   // of a strategy that tunes itself: with the first seed
+  std::vector<SweptValue> swept;  // in the order of the sweep's axes
 };
 
 /// What a communication library picked for one collective.

@@ -25,7 +25,7 @@ void Timeline::span(std::string lane, std::string activity, Seconds start, Secon
 
 void Timeline::instant(std::string lane, std::string activity, Seconds at) {
   expect_time(at);
-  if (full()) return;
+  if (keep_ == Keep::spans || full()) return;
   instants_.push_back({std::move(lane), std::move(activity), at});
 }
 

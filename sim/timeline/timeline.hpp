@@ -29,7 +29,9 @@ struct Instant {
 
 class Timeline {
  public:
-  explicit Timeline(std::size_t capacity) : capacity_(capacity) {}
+  enum class Keep : char { everything, spans };  // instants of many ranks leave little room for spans
+
+  explicit Timeline(std::size_t capacity, Keep keep = Keep::everything) : capacity_(capacity), keep_(keep) {}
 
   void span(std::string lane, std::string activity, Seconds start, Seconds end);
   void instant(std::string lane, std::string activity, Seconds at);
@@ -42,6 +44,7 @@ class Timeline {
   [[nodiscard]] bool full();
 
   std::size_t capacity_;
+  Keep keep_;
   std::size_t dropped_ = 0;
   std::vector<Span> spans_;
   std::vector<Instant> instants_;

@@ -67,5 +67,21 @@ TEST(Sweep, RefusesWhatDoesNotSayWhatItMeans) {
   EXPECT_THAT(refusal_of(R"({"/platform/ranks": {"from": 1, "to": 1e9, "step": 1}})"), HasSubstr("100,000"));
 }
 
+TEST(Sweep, EveryConfigurationKnowsWhatWasPutWhere) {
+  const auto swept = [](const std::string& sweep) {
+    std::vector<std::string> texts;
+    for (const SweptValue& value : expand_sweep(test::changed({{"/sweep", sweep}})).back().swept) {
+      texts.push_back(value.pointer + " " + value.value);
+    }
+    return texts;
+  };
+  EXPECT_THAT(swept(R"({"/platform/ranks": [1, 4], "/strategy/fusion_threshold": ["1 MiB"]})"),
+              ElementsAre("/platform/ranks 4", "/strategy/fusion_threshold 1 MiB"));
+  EXPECT_THAT(swept(R"({"variants": {"small": {"/platform/ranks": 2}, "large": {"/platform/ranks": 8}}})"),
+              ElementsAre("variants large"));
+  EXPECT_THAT(swept(R"({"zip": {"/platform/ranks": [1, 2], "/workload/batch_per_rank": [64, 32]}})"),
+              ElementsAre("/platform/ranks 2", "/workload/batch_per_rank 32"));
+}
+
 }  // namespace
 }  // namespace farandole

@@ -78,5 +78,14 @@ RC_GTEST_PROP(Timeline, KeepsTheFirstEventsUpToItsCapacityAndCountsTheOthers, ()
   for (const Span& span : timeline.spans()) RC_ASSERT(span.start < Seconds(static_cast<double>(kept)));
 }
 
+TEST(Timeline, OfSpansAloneLeavesInstantsNoRoom) {
+  Timeline timeline(1, Timeline::Keep::spans);
+  timeline.instant("", "CYCLE_START", 0_s);
+  timeline.span("a", "QUEUE", 0_s, 1_s);
+  EXPECT_EQ(timeline.spans().size(), 1U);
+  EXPECT_EQ(timeline.instants().size(), 0U);
+  EXPECT_EQ(timeline.dropped(), 0U);
+}
+
 }  // namespace
 }  // namespace farandole

@@ -14,7 +14,9 @@
 #include "calibration/validation.hpp"
 #include "config/section.hpp"
 #include "output_options.hpp"
+#include "page_options.hpp"
 #include "report/calibration_report.hpp"
+#include "report/validation_page.hpp"
 #include "report/validation_report.hpp"
 #include "scenario/catalogue.hpp"
 #include "timeline/quantile.hpp"
@@ -172,6 +174,7 @@ struct ValidateArguments {
   std::string tolerance;
   std::string hold_out;
   OutputOptions output;
+  PageOptions pages;
 };
 
 /// What is validated, and what the result says of it.
@@ -217,6 +220,18 @@ Validation validate_all_published(const MeasuredArguments& arguments) {
   return {validate_published(Catalogue(), request), settings};
 }
 
+/// What was typed, as far as results depend on it.
+std::string typed(const ValidateArguments& arguments) {
+  std::string line = "farandole validate";
+  for (const std::string& file : arguments.measured.files) line += " " + shell_word(file);
+  if (arguments.published) line += " --published";
+  if (!arguments.measured.topology.empty()) line += " --topology " + shell_word(arguments.measured.topology);
+  for (const std::string& name : arguments.measured.only) line += " --only " + shell_word(name);
+  for (const std::string& assignment : arguments.measured.settings) line += " --set " + shell_word(assignment);
+  if (!arguments.hold_out.empty()) line += " --hold-out " + arguments.hold_out;
+  return line;
+}
+
 void refuse_half_a_request(const ValidateArguments& arguments) {
   if (arguments.published) return;
   if (arguments.measured.files.empty()) refuse_option("validate", "files with measurements or --published", "neither");
@@ -226,6 +241,7 @@ void refuse_half_a_request(const ValidateArguments& arguments) {
 void validate_and_write(const ValidateArguments& arguments) {
   refuse_half_a_request(arguments);
   const Format format = arguments.output.chosen_format();
+  arguments.pages.check();
   const OptionValue tolerance("--tolerance", arguments.tolerance);
   const double most = arguments.tolerance.empty() ? INFINITY : read<Fraction>(tolerance.value()).value;
   const auto [points, settings] =
@@ -233,6 +249,9 @@ void validate_and_write(const ValidateArguments& arguments) {
   arguments.output.write([&, &points = points, &settings = settings](std::ostream& out) {
     write_validation(out, format, {"validate", settings}, points);
   });
+  if (arguments.pages.are_wanted()) {
+    arguments.pages.write(validation_page({"validate", settings}, typed(arguments), points));
+  }
   if (worst_error(points) > most) {
     throw OutOfTolerance(fmt::format("the worst error is {:.1f} %, outside the tolerance of {}",
                                      100 * worst_error(points), arguments.tolerance));
@@ -277,6 +296,7 @@ void add_validate(CLI::App& app) {
       ->type_name("WHAT")
       ->excludes(published);
   arguments->output.add_to(*command);
+  arguments->pages.add_to(*command);
   command->footer(
       "Example:\n"
       "  farandole validate measured.json --topology my-cluster.json --tolerance \"15 %\"\n"

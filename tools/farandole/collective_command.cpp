@@ -1,9 +1,12 @@
 // farandole collective: a simulated nccl-tests table.
 #include <memory>
 
+#include "calibration/published.hpp"
 #include "collective/files/read_schedule.hpp"
 #include "load_options.hpp"
 #include "output_options.hpp"
+#include "page_options.hpp"
+#include "report/collective_page.hpp"
 #include "report/collective_report.hpp"
 #include "report/comparison.hpp"
 #include "scenario/collective_run.hpp"
@@ -34,6 +37,7 @@ struct CollectiveArguments {
   LoadOptions loads;
   bool no_fold = false;
   OutputOptions output;
+  PageOptions pages;
 };
 
 Bytes size(const std::string& option, const std::string& text) {
@@ -105,9 +109,40 @@ CollectiveRequest request(const CollectiveArguments& arguments) {
           arguments.servers.request(chosen, ranks)};
 }
 
+/// What was typed, as far as results depend on it.
+std::string typed(const CollectiveArguments& arguments) {
+  std::string line = "farandole collective --topology " + shell_word(arguments.topology) + " --ranks " +
+                     arguments.ranks + " --op " + shell_word(arguments.operation);
+  const auto add = [&](const char* option, const std::string& value, const std::string& otherwise) {
+    if (value != otherwise) line += std::string(" ") + option + " " + shell_word(value);
+  };
+  add("--algorithm", arguments.algorithm, "");
+  add("-b", arguments.least, "");
+  add("-e", arguments.most, "");
+  add("-f", arguments.factor, "2");
+  add("--root", arguments.root, "0");
+  add("--segments", arguments.segments, "0");
+  add("--placement", arguments.placement, "by_slot");
+  add("--contributions", arguments.contributions, "");
+  add("--fidelity", arguments.fidelity, "flow");
+  return line + arguments.servers.typed();
+}
+
+Page page(const CollectiveArguments& arguments, const CollectiveRequest& request, const Topology& topology,
+          std::vector<CollectivePoint> points) {
+  CollectiveStory story{
+      {"collective", collective_settings(request, topology)}, topology.name, typed(arguments), {}, {}, {}};
+  const OptionValue ranks("--ranks", arguments.ranks);
+  story.topology_svg = arguments.loads.picture(request, topology, ranks.value(), points);
+  story.points = std::move(points);
+  story.trust = {true, validate_published_collectives_on(topology.name, Catalogue())};
+  return collective_page(story);
+}
+
 void run(const CollectiveArguments& arguments) {
   const Format format = arguments.output.chosen_format();
   (void)arguments.loads.count();  // refused before anything runs
+  arguments.pages.check();
   CollectiveRequest wanted = request(arguments);
   const OptionValue topology_option("--topology", arguments.topology);
   const OptionValue ranks_option("--ranks", arguments.ranks);
@@ -124,6 +159,7 @@ void run(const CollectiveArguments& arguments) {
     const auto write = wanted.fidelities.size() > 1 ? write_collective_comparison : write_collective;
     write(out, format, {"collective", collective_settings(wanted, topology)}, points);
   });
+  if (arguments.pages.are_wanted()) arguments.pages.write(page(arguments, wanted, topology, std::move(points)));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "backend/backend.hpp"
 #include "command.hpp"
+#include "report/page/assets.hpp"
 #include "report/version.hpp"
 #include "scenario/catalogue.hpp"
 #include "simulate/fluid_network.hpp"
@@ -36,6 +37,7 @@ void run() {
     if (backend.devices != nullptr) answer += "; devices: " + backend.devices();
     row("backend " + backend.name, answer);
   }
+  row("d3", d3_version().empty() ? "not built: install node-d3 and build again, for pages (--html)" : d3_version());
   row("processors", std::to_string(std::thread::hardware_concurrency()));
   row("data", fmt::format("{} ({} models, {} topologies)", catalogue.root().string(), catalogue.models().size(),
                           catalogue.topologies().size()));

@@ -5,8 +5,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <memory>
-#include <ostream>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 
@@ -52,6 +53,17 @@ void draw_with_graphviz(std::ostream& out, const std::function<void(std::ostream
         "(Debian, Spack and conda-forge all call it so)");
   }
   out << picture;
+}
+
+std::string drawn_or_empty(const std::function<void(std::ostream&)>& write) {
+  std::ostringstream svg;
+  try {
+    draw_with_graphviz(svg, write);
+  } catch (const std::runtime_error& error) {
+    std::cerr << "no picture of the topology: " << error.what() << "\n";
+    return {};
+  }
+  return svg.str();
 }
 
 }  // namespace farandole

@@ -33,6 +33,16 @@ int LoadOptions::count() const {
   return whole_number("--links", links, 0);
 }
 
+std::string LoadOptions::picture(const CollectiveRequest& request, const Topology& topology, const Value& ranks,
+                                 std::vector<CollectivePoint>& points) const {
+  constexpr std::size_t links_on_a_page = 10;
+  if (points.empty() || request.algorithm.operation == Operation::barrier) return {};
+  const NetworkLoads loads = loads_of(points.back(), request, topology, ranks);
+  if (loads.platform.nodes < 2) return {};
+  if (points.back().links.empty()) points.back().links = loads.busiest(links_on_a_page);
+  return drawn_or_empty([&](std::ostream& text) { write_topology_picture(text, loads.platform, loads.utilisation); });
+}
+
 void LoadOptions::show(const CollectiveRequest& request, const Topology& topology, const Value& ranks,
                        std::vector<CollectivePoint>& points) const {
   const auto wanted = static_cast<std::size_t>(count());

@@ -27,6 +27,10 @@ struct LoadOptions {
   void ask(RunPlan& plan) const;
   /// Draws the last point, and leaves it as many links as were asked for.
   void draw(const RunPlan& plan, TrainingPoint& last) const;
+  /// The same drawing for a page, as SVG; empty where there is nothing to draw it with, or no network. The last point
+  /// gets its busiest links if it has none.
+  std::string picture(const CollectiveRequest& request, const Topology& topology, const Value& ranks,
+                      std::vector<CollectivePoint>& points) const;
 };
 
 }  // namespace farandole

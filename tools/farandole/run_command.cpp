@@ -9,11 +9,13 @@
 
 #include "load_options.hpp"
 #include "output_options.hpp"
+#include "page_options.hpp"
 #include "progress_bar.hpp"
 #include "report/chrome_trace.hpp"
 #include "report/comparison.hpp"
 #include "report/training_report.hpp"
 #include "report/tuning_report.hpp"
+#include "run_page.hpp"
 #include "search_run.hpp"
 #include "study/merge.hpp"
 #include "study/team.hpp"
@@ -36,6 +38,7 @@ struct RunArguments {
   std::string shard;
   LoadOptions loads;
   OutputOptions output;
+  PageOptions pages;
 };
 
 bool has_member(const Document& document, std::string_view key) {
@@ -99,9 +102,13 @@ std::filesystem::path journal_of(const RunArguments& arguments, const RunPlan& p
   return is_file && plan.points.size() > 1 ? std::filesystem::path(file + ".partial") : std::filesystem::path();
 }
 
+int processes_of(const RunArguments& arguments) {
+  return arguments.jobs > 0 ? arguments.jobs : static_cast<int>(std::thread::hardware_concurrency());
+}
+
 StudyResult run_points(const RunArguments& arguments, const RunPlan& plan, const StudyHeading& heading,
                        StudyOptions options) {
-  options.processes = arguments.jobs > 0 ? arguments.jobs : static_cast<int>(std::thread::hardware_concurrency());
+  options.processes = processes_of(arguments);
   options.resume = arguments.resume;
   options.journal = journal_of(arguments, plan);
   options.record_timeline = !arguments.timeline.empty() || plan.timeline_file;
@@ -127,6 +134,24 @@ void write_result(const RunArguments& arguments, const StudyHeading& heading, co
   });
 }
 
+/// What was typed, as far as results depend on it.
+std::string typed(const RunArguments& arguments) {
+  std::string line = "farandole run " + shell_word(arguments.scenario);
+  for (const std::string& assignment : arguments.settings) line += " --set " + shell_word(assignment);
+  if (!arguments.launch.empty()) line += " --launch " + shell_word(arguments.launch);
+  if (!arguments.fidelity.empty()) line += " --fidelity " + arguments.fidelity;
+  if (arguments.no_fold) line += " --no-fold";
+  if (!arguments.seed.empty()) line += " --seed " + arguments.seed;
+  return line;
+}
+
+void write_page(const RunArguments& arguments, const Document& document, const Catalogue& catalogue,
+                const RunPlan& plan, const StudyResult& result) {
+  if (!arguments.pages.are_wanted()) return;
+  arguments.pages.write(
+      run_page({document, catalogue, plan, result.points, typed(arguments), processes_of(arguments), arguments.quiet}));
+}
+
 /// The points that finished are written all the same, except to a shard, and kept in the journal for --resume.
 [[noreturn]] void fail(const RunArguments& arguments, const StudyHeading& heading, const StudyResult& result) {
   for (const auto& [point, reason] : result.failures) std::cerr << "failed: " << point << ": " << reason << "\n";
@@ -140,35 +165,51 @@ void run_search(const RunArguments& arguments, const Document& document, const S
   if (arguments.resume) refuse_option("--resume", "no such option with \"optimise\"", arguments.scenario);
   if (!arguments.shard.empty()) refuse_option("--shard", "no such option with \"optimise\"", arguments.shard);
   if (!arguments.timeline.empty()) refuse_option("--timeline", "no such option with \"optimise\"", arguments.timeline);
+  if (arguments.pages.are_wanted()) refuse_option("--html", "no page of an \"optimise\"", arguments.scenario);
   if (options.fidelities.size() > 1) refuse_option("--fidelity", "one level with \"optimise\"", arguments.fidelity);
   const Catalogue catalogue;
   StudyOptions study;
-  study.processes = arguments.jobs > 0 ? arguments.jobs : static_cast<int>(std::thread::hardware_concurrency());
+  study.processes = processes_of(arguments);
   study.execute = [&](const RunPlan::Point& point, Timeline* timeline) {
     return run_point(point, catalogue, timeline);
   };
   run_and_write_search(document, spec, catalogue, options, study, arguments.output);
 }
 
-void run(const RunArguments& arguments) {
-  std::unique_ptr<Team> team = join_team();
-  // What all ranks would say, the manager says alone.
-  if (team && !team->is_manager()) std::cerr.setstate(std::ios::failbit);
-  static_cast<void>(arguments.output.chosen_format());  // refused before anything runs
+/// Which part is to be run. Refuses what does not go together, before anything runs.
+StudyShard checked_shard(const RunArguments& arguments) {
+  static_cast<void>(arguments.output.chosen_format());
+  arguments.pages.check();
   const StudyShard shard = parse_shard(arguments.shard);
+  if (shard.of > 1 && arguments.pages.are_wanted()) {
+    refuse_option("--shard", "no page of one shard", arguments.shard);
+  }
   if (shard.of > 1 && arguments.output.file.empty()) {
     refuse_option("--shard", "--output FILE with it, for farandole merge", "no file");
   }
   if (shard.of > 1 && !arguments.loads.drawing.empty()) {
     refuse_option("--draw", "a run of all points", "--shard " + arguments.shard);
   }
-  const Document document = read_document(arguments);
-  const Catalogue catalogue;
+  return shard;
+}
+
+RunOptions options_of(const RunArguments& arguments) {
   RunOptions options;
   options.fidelities = parse_fidelities(arguments.fidelity);
   if (arguments.no_fold) options.folding = FoldingPolicy::never;
   options.explain = arguments.explain;
   options.links = arguments.loads.count();
+  return options;
+}
+
+void run(const RunArguments& arguments) {
+  std::unique_ptr<Team> team = join_team();
+  // What all ranks would say, the manager says alone.
+  if (team && !team->is_manager()) std::cerr.setstate(std::ios::failbit);
+  const StudyShard shard = checked_shard(arguments);
+  const Document document = read_document(arguments);
+  const Catalogue catalogue;
+  const RunOptions options = options_of(arguments);
   if (const auto spec = read_search(document)) {
     const bool is_worker = team && !team->is_manager();
     team.reset();  // a search decides point by point what to run next, on rank 0 alone
@@ -196,6 +237,7 @@ void run(const RunArguments& arguments) {
   if (!result.failures.empty()) fail(arguments, heading, result);
   if (shard.of == 1) arguments.loads.draw(plan, result.points.rbegin()->second);
   write_result(arguments, heading, result);
+  write_page(arguments, document, catalogue, plan, result);
   std::filesystem::remove(journal_of(arguments, plan));
   const std::string timeline = arguments.timeline.empty() ? plan.timeline_file.value_or("") : arguments.timeline;
   if (result.timeline) write_timeline(plan, result, timeline, arguments.quiet);
@@ -238,8 +280,10 @@ void add_run(CLI::App& app) {
   arguments->loads.add_to(*command, "point", "the last point");
   command->add_flag("--quiet", arguments->quiet, "no messages and no progress on stderr");
   arguments->output.add_to(*command);
+  arguments->pages.add_to(*command);
   command->footer(
       "Example:\n"
+      "  farandole run scenarios/horovod-512-roce25.json --html page.html\n"
       "  farandole run scenarios/horovod-512-roce25.json --set /workload/batch_per_rank=32 --format csv");
   command->callback([arguments] { run(*arguments); });
 }

@@ -9,6 +9,7 @@
 #include "collective/algorithms/parameter_server.hpp"
 #include "collective/tensor_placement.hpp"
 #include "command.hpp"
+#include "page_options.hpp"
 #include "scenario/catalogue.hpp"
 #include "units/parse.hpp"
 
@@ -159,6 +160,19 @@ void ServerOptions::require_unused() const {
   require_same("--sharding", sharding, unused.sharding);
   require_same("--messages", messages, unused.messages);
   require_same("--key", key, unused.key);
+}
+
+std::string ServerOptions::typed() const {
+  std::string line;
+  const auto add = [&](const char* option, const std::string& value, const std::string& otherwise) {
+    if (value != otherwise) line += std::string(" ") + option + " " + shell_word(value);
+  };
+  add("--servers", servers, "0");
+  add("--model", model, "");
+  add("--sharding", sharding, "");
+  add("--messages", messages, "fused");
+  add("--key", key, "");
+  return line;
 }
 
 Bytes ServerOptions::bytes_of_model() const {

@@ -26,6 +26,8 @@ struct ServerOptions {
   void require_unused() const;
   /// All tensors of --model, where that was given: the size to run with unless another is asked for.
   [[nodiscard]] Bytes bytes_of_model() const;
+  /// Those that were given, as they are typed.
+  [[nodiscard]] std::string typed() const;
 };
 
 /// "1,2.5,0": one for each rank, or of an alltoall one for each pair of ranks, sender by sender. Of an alltoall one for

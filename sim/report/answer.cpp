@@ -1,0 +1,153 @@
+#include "report/answer.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "report/question_answer.hpp"
+#include "report/series.hpp"
+#include "report/table.hpp"
+
+namespace farandole {
+namespace {
+
+using Points = std::span<const TrainingPoint>;
+
+constexpr std::size_t most_headlines = 4;
+constexpr double worth_saying = 0.5;  // points of efficiency
+
+std::string percent(double share) {
+  return fmt::format("{} %", grouped(100 * share, std::abs(share) < 0.1 ? 1 : 0));
+}
+
+std::size_t by_efficiency(Points points, const std::vector<std::size_t>& among, bool worst) {
+  const auto efficiency = [&](std::size_t i) { return points[i].scaling_efficiency; };
+  return worst ? *std::ranges::min_element(among, {}, efficiency) : *std::ranges::max_element(among, {}, efficiency);
+}
+
+std::string place_of(const TrainingPoint& point) {
+  return fmt::format("{} {} of {}", grouped(point.ranks, 0), point.ranks == 1 ? "rank" : "ranks", point.platform);
+}
+
+std::string list_of(Points points, const Series& series, const std::vector<std::size_t>& headlines) {
+  std::string list;
+  for (std::size_t i = 0; i < headlines.size(); ++i) {
+    if (i > 0) list += i + 1 == headlines.size() ? " and " : ", ";
+    list += title(series, headlines[i]) + (i == 0 ? " keeps " : " ") + percent(points[headlines[i]].scaling_efficiency);
+  }
+  return list;
+}
+
+std::string how_well(Points points, const Series& series, const std::vector<std::size_t>& headlines) {
+  const TrainingPoint& first = points[headlines.front()];
+  if (first.ranks == 1) {
+    return fmt::format("{} trains {} samples/s on {}.", title(series, headlines.front()),
+                       grouped(first.samples_per_second, 0), place_of(first));
+  }
+  if (headlines.size() == 1) {
+    return fmt::format("{} keeps {} of linear scaling on {}: {} samples/s.", title(series, headlines.front()),
+                       percent(first.scaling_efficiency), place_of(first), grouped(first.samples_per_second, 0));
+  }
+  const bool all = std::ranges::count(points, first.ranks, &TrainingPoint::ranks) <= std::ptrdiff_t(most_headlines);
+  const bool alike =
+      std::ranges::all_of(headlines, [&](std::size_t i) { return points[i].platform == first.platform; });
+  const std::string where = alike ? place_of(first) : fmt::format("{} ranks", grouped(first.ranks, 0));
+  if (all) return fmt::format("On {}, {} of linear scaling.", where, list_of(points, series, headlines));
+  const std::size_t best = by_efficiency(points, headlines, false);
+  const std::size_t worst = by_efficiency(points, headlines, true);
+  return fmt::format("On {}, {} keeps most of linear scaling, {}, and {} least, {}.", where, title(series, best),
+                     percent(points[best].scaling_efficiency), title(series, worst),
+                     percent(points[worst].scaling_efficiency));
+}
+
+/// The largest part of the waterfall but the device's own work, or of the breakdown but compute.
+std::pair<std::string, Seconds> largest_loss(const TrainingPoint& point) {
+  std::vector<std::pair<std::string, Seconds>> parts;
+  if (point.explanation) {
+    for (const auto& [name, time] : point.explanation->waterfall) {
+      if (name != "device") parts.emplace_back(name, time);
+    }
+  } else {
+    const Breakdown& b = point.breakdown;
+    parts = {{"exposed communication", b.exposed_communication},
+             {"negotiation", b.negotiation},
+             {"stragglers", b.straggler},
+             {"input", b.input},
+             {"checkpoints", b.checkpoint},
+             {"other", b.other}};
+  }
+  auto largest = *std::ranges::max_element(parts, {}, &std::pair<std::string, Seconds>::second);
+  std::ranges::replace(largest.first, '_', ' ');
+  return largest;
+}
+
+std::string what_holds_back(Points points, const Series& series, std::size_t worst) {
+  const TrainingPoint& point = points[worst];
+  const auto [what, time] = largest_loss(point);
+  if (time <= Seconds(0)) return {};
+  return fmt::format("The largest loss of {} is {}: {} of its iteration of {} ms.", title(series, worst), what,
+                     percent(time / point.iteration), grouped(1e3 * point.iteration.si(), 0));
+}
+
+const WhatIf* best_of_kind(const Explanation& explanation, const std::string& kind) {
+  const WhatIf* best = nullptr;
+  for (const WhatIf& what_if : explanation.what_ifs) {
+    const bool gains = what_if.efficiency_points >= worth_saying;
+    if (what_if.kind == kind && gains && (!best || what_if.efficiency_points > best->efficiency_points))
+      best = &what_if;
+  }
+  return best;
+}
+
+std::string what_would_help(const TrainingPoint& point) {
+  if (!point.explanation) return {};
+  std::string list;
+  for (const char* kind : {"setting", "operation", "hardware"}) {
+    const WhatIf* best = best_of_kind(*point.explanation, kind);
+    if (!best) continue;
+    list += fmt::format("{}{} ({}) {} {}", list.empty() ? "" : ", ", best->change, kind,
+                        list.empty() ? "would bring it to" : "to",
+                        percent(point.scaling_efficiency + best->efficiency_points / 100));
+  }
+  if (list.empty()) return "None of the changes tried gains half a point of efficiency.";
+  list[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(list[0])));
+  return list + " of linear scaling.";
+}
+
+}  // namespace
+
+std::vector<std::size_t> headline_points(Points points, const std::optional<Question>& question) {
+  if (points.empty()) return {};
+  const int most = std::ranges::max_element(points, {}, &TrainingPoint::ranks)->ranks;
+  std::vector<std::size_t> chosen;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (points[i].ranks == most) chosen.push_back(i);
+  }
+  if (chosen.size() <= most_headlines) return chosen;
+  const std::size_t best = by_efficiency(points, chosen, false);
+  const std::size_t worst = by_efficiency(points, chosen, true);
+  chosen = {best, worst};
+  if (question) {
+    const auto pairs = compared_pairs(points, *question);
+    if (!pairs.empty()) chosen.insert(chosen.end(), {pairs.front().from, pairs.front().to});
+  }
+  std::ranges::sort(chosen);
+  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+  return chosen;
+}
+
+std::vector<std::string> answer(Points points, const std::optional<Question>& question) {
+  if (points.empty()) return {"No point was run."};
+  const Series series = series_of(points);
+  const std::vector<std::size_t> headlines = headline_points(points, question);
+  std::vector<std::string> sentences;
+  if (question) sentences = answer_to(points, *question);
+  sentences.push_back(how_well(points, series, headlines));
+  const std::size_t worst = by_efficiency(points, headlines, true);
+  for (const std::string& more : {what_holds_back(points, series, worst), what_would_help(points[worst])}) {
+    if (!more.empty() && points[worst].ranks > 1) sentences.push_back(more);
+  }
+  return sentences;
+}
+
+}  // namespace farandole

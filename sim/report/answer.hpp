@@ -1,0 +1,26 @@
+// What a run says, in sentences: how well it scales, what holds it back, what would help, and what the study asked.
+//
+// Called by training_page.hpp. Every number in them is one of a result point, rounded.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "timeline/question.hpp"
+#include "timeline/result.hpp"
+
+namespace farandole {
+
+/// The points a reader looks at first, in order: those of the most ranks; of more than four the best and the worst by
+/// efficiency, and the first pair that a question compares.
+std::vector<std::size_t> headline_points(std::span<const TrainingPoint> points,
+                                         const std::optional<Question>& question);
+
+/// The first sentence answers the question, or says how well the headline points scale; what holds the worst of them
+/// back and what would help follows where it is explained.
+std::vector<std::string> answer(std::span<const TrainingPoint> points, const std::optional<Question>& question);
+
+}  // namespace farandole

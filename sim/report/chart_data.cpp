@@ -1,0 +1,112 @@
+#include "report/chart_data.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace farandole {
+namespace {
+
+using Points = std::span<const TrainingPoint>;
+
+bool is_iteration_start(const Span& span) {
+  return span.activity == "FORWARD_BACKWARD" || span.activity == "ITERATION";
+}
+
+/// From the start of the last iteration but one to that of the last, which the end of the recording may cut short.
+std::pair<Seconds, Seconds> last_whole_iteration(const std::vector<Span>& spans) {
+  std::vector<Seconds> starts;
+  Seconds end;
+  for (const Span& span : spans) {
+    if (is_iteration_start(span)) starts.push_back(span.start);
+    end = std::max(end, span.start + span.duration);
+  }
+  if (starts.empty()) return {};
+  std::ranges::sort(starts);
+  return starts.size() == 1 ? std::pair(starts.front(), end) : std::pair(starts[starts.size() - 2], starts.back());
+}
+
+struct SharedSpan {
+  std::string first_lane;
+  int lanes = 0;
+};
+
+}  // namespace
+
+Record curves_data(Points points, const Series& series, const Ordinate& measure, std::span<const PublishedMark> marks,
+                   std::size_t accent) {
+  Record rows = Record::array();
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    Record row{{"series", series.name[i]}, {"y", finite(measure.of_point(points[i]), measure.name)}};
+    row["x"] = series.axis == "ranks" ? Record(points[i].ranks) : Record(series.along[i]);
+    rows.push_back(std::move(row));
+  }
+  Record published = Record::array();
+  for (const PublishedMark& mark : marks) {
+    if (series.axis != "ranks") break;
+    published.push_back({{"series", series.name[mark.point]},
+                         {"x", mark.ranks},
+                         {"y", finite(measure.of_mark(mark), measure.name)},
+                         {"source", mark.source}});
+  }
+  return {{"axis", series.axis},
+          {"measure", measure.name},
+          {"unit", measure.is_share ? "of linear scaling" : measure.name},
+          {"share", measure.is_share},
+          {"rows", rows},
+          {"marks", published},
+          {"accent", series.name[accent]}};
+}
+
+Record shares_data(Points points, const Series& series, const std::vector<std::size_t>& shown) {
+  Record rows = Record::array();
+  for (const std::size_t i : shown) {
+    const bool by_ranks = series.axis == "ranks";
+    std::string label = series.name[i];
+    if (!series.axis.empty()) label += ", " + series.along[i] + (by_ranks ? " ranks" : "");
+    rows.push_back({{"label", label}, {"seconds", to_record(points[i]).at("breakdown")}});
+  }
+  return {{"rows", rows}};
+}
+
+Record waterfall_data(const TrainingPoint& point) {
+  Record rows = Record::array();
+  for (const auto& [name, time] : point.explanation->waterfall) {
+    rows.push_back({{"name", name}, {"seconds", finite(time.si(), name)}});
+  }
+  return {{"rows", rows}, {"total", finite(point.iteration.si(), "iteration_seconds")}};
+}
+
+Record what_if_data(const TrainingPoint& point) {
+  Record rows = Record::array();
+  for (const WhatIf& what_if : point.explanation->what_ifs) {
+    rows.push_back({{"change", what_if.change},
+                    {"kind", what_if.kind},
+                    {"points", finite(what_if.efficiency_points, "efficiency_points")},
+                    {"samples_per_second", finite(what_if.samples_per_second, "samples_per_second")}});
+  }
+  return {{"rows", rows}};
+}
+
+Record timeline_data(const Timeline& timeline) {
+  const auto [from, to] = last_whole_iteration(timeline.spans());
+  if (to <= from) return {};
+  std::map<std::tuple<Seconds, Seconds, std::string>, SharedSpan> shared;
+  for (const Span& span : timeline.spans()) {
+    if (span.start < from || span.start >= to) continue;
+    SharedSpan& entry = shared[{span.start, span.start + span.duration, span.activity}];
+    if (entry.lanes++ == 0) entry.first_lane = span.lane;
+  }
+  Record rows = Record::array();
+  for (const auto& [key, entry] : shared) {
+    const auto& [start, end, activity] = key;
+    rows.push_back({{"activity", activity},
+                    {"from", finite((start - from).si(), "from")},
+                    {"to", finite((end - from).si(), "to")},
+                    {"lanes", entry.lanes},
+                    {"lane", entry.first_lane}});
+  }
+  return {{"rows", rows}, {"total", finite((to - from).si(), "total")}};
+}
+
+}  // namespace farandole

@@ -1,0 +1,130 @@
+#include "report/collective_page.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "report/page_parts.hpp"
+#include "report/point_facets.hpp"
+#include "units/format.hpp"
+
+namespace farandole {
+namespace {
+
+using Points = std::span<const CollectivePoint>;
+
+/// What tells points apart, the size aside; the operation and its algorithm where nothing does.
+std::vector<std::string> names_of(Points points) {
+  const Facets<CollectivePoint> facets = split(collective_facets(), points);
+  std::vector<std::string> names;
+  for (const CollectivePoint& point : points) {
+    std::string name;
+    for (const auto& facet : facets.columns) {
+      const std::string text = facet.name == "folded" ? "" : facet.text(point);
+      if (!text.empty()) name += (name.empty() ? "" : ", ") + text;
+    }
+    names.push_back(name.empty() ? point.operation + " " + point.algorithm : name);
+  }
+  return names;
+}
+
+std::vector<std::string> answer(const CollectiveStory& story) {
+  if (story.points.empty()) return {"No point was run."};
+  const auto by_size = [](const CollectivePoint& point) { return point.bytes; };
+  const CollectivePoint& largest = *std::ranges::max_element(story.points, {}, by_size);
+  const CollectivePoint& smallest = *std::ranges::min_element(story.points, {}, by_size);
+  std::string first =
+      fmt::format("{} of {} with {} over {} ranks of {} takes {}", largest.operation, format(largest.bytes),
+                  largest.algorithm, grouped(largest.ranks, 0), story.topology, format(largest.time));
+  if (largest.bus_bandwidth > BytesPerSecond(0))
+    first += fmt::format(": a bus bandwidth of {}", format(largest.bus_bandwidth));
+  std::vector<std::string> sentences{first + "."};
+  if (smallest.bytes < largest.bytes) {
+    sentences.push_back(fmt::format("The smallest, {}, takes {}.", format(smallest.bytes), format(smallest.time)));
+  }
+  return sentences;
+}
+
+Record curves(Points points, const std::vector<std::string>& names, const char* measure, const char* unit,
+              double (*value)(const CollectivePoint&)) {
+  Record rows = Record::array();
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (!(points[i].bytes > Bytes(0))) continue;
+    rows.push_back({{"series", names[i]}, {"x", points[i].bytes.si()}, {"y", finite(value(points[i]), measure)}});
+  }
+  const std::string accent = names.empty() ? "" : names.front();
+  return {{"axis", "size"}, {"measure", measure}, {"unit", unit}, {"share", false}, {"rows", rows}, {"accent", accent}};
+}
+
+void add_curves(const CollectiveStory& story, Page& page) {
+  const auto names = names_of(story.points);
+  page.data["bandwidth"] = curves(story.points, names, "bus bandwidth", "B/s",
+                                  [](const CollectivePoint& p) { return p.bus_bandwidth.si(); });
+  page.data["duration"] =
+      curves(story.points, names, "time", "s", [](const CollectivePoint& p) { return p.time.si(); });
+  if (page.data["bandwidth"]["rows"].empty()) return;
+  page.sections.push_back(
+      {"sizes",
+       "From small to large",
+       {},
+       {{"curves", "bandwidth", "Bus bandwidth over size"}, {"curves", "duration", "Time over size"}}});
+}
+
+void add_network(const CollectiveStory& story, Page& page) {
+  if (story.topology_svg.empty()) return;
+  PageSection section{"network", "Where the bytes go: " + story.topology};
+  section.text = {"Links by the share of the time of the last size for which they are busy, from green to red."};
+  section.picture = story.topology_svg;
+  Grid grid{"The busiest links", {{"link", Align::left}, {"bytes"}, {"capacity"}, {"utilisation"}}, {}};
+  for (const LinkUse& link : story.points.back().links) {
+    grid.rows.push_back({Cell(link.name),
+                         {format(link.bytes), link.bytes.si()},
+                         {format(link.capacity), link.capacity.si()},
+                         percent_cell(link.utilisation)});
+  }
+  if (!grid.rows.empty()) section.grids.push_back(std::move(grid));
+  page.sections.push_back(std::move(section));
+}
+
+Grid table_of(Points points) {
+  const Facets<CollectivePoint> facets = split(collective_facets(), points);
+  Grid grid{"All points", facet_columns(facets), {}};
+  for (const char* name : {"size (B)", "time (us)", "algbw (GB/s)", "busbw (GB/s)"}) grid.columns.push_back({name});
+  for (const CollectivePoint& point : points) {
+    std::vector<Cell> row;
+    for (const auto& facet : facets.columns) row.emplace_back(facet.text(point));
+    const std::vector<Cell> numbers{number_cell(point.bytes.si(), 0), number_cell(1e6 * point.time.si(), 2),
+                                    number_cell(1e-9 * point.algorithm_bandwidth.si(), 3),
+                                    number_cell(1e-9 * point.bus_bandwidth.si(), 3)};
+    row.insert(row.end(), numbers.begin(), numbers.end());
+    grid.rows.push_back(std::move(row));
+  }
+  return grid;
+}
+
+}  // namespace
+
+Page collective_page(const CollectiveStory& story) {
+  Page page;
+  page.kicker = "Farandole · collective on " + story.topology;
+  page.answer = answer(story);
+  if (story.points.empty()) return page;
+  add_curves(story, page);
+  add_network(story, page);
+  PageSection table{"table", "The numbers"};
+  table.text = {"All points: " + shared_text(split(collective_facets(), Points(story.points)), Points(story.points)) +
+                "."};
+  table.grids.push_back(table_of(story.points));
+  page.sections.push_back(std::move(table));
+  if (!story.trust.points.empty()) page.sections.push_back(trust_section(story.trust, page.data));
+  page.sections.push_back(inputs_section(story.heading, story.command, ""));
+  const std::vector<Record> records = to_records(Points(story.points));
+  page.data["points"] = records;
+  std::ostringstream csv;
+  write_csv(csv, records.front(), records);
+  page.csv = csv.str();
+  return page;
+}
+
+}  // namespace farandole

@@ -1,0 +1,57 @@
+// A page as a value: an answer, sections, tables, and what its charts are drawn from.
+//
+// Made by the writers of this room from results (training_page.hpp, collective_page.hpp, validation_page.hpp), written
+// by html_page.hpp and markdown.hpp. Texts are plain; the writers escape them. Charts are named: page/*.js draws the
+// chart of that name from `data`, where `key` says which part is the chart's own.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/record.hpp"
+#include "report/table.hpp"
+
+namespace farandole {
+
+struct Cell {
+  Cell(std::string shown) : text(std::move(shown)) {}
+  Cell(std::string shown, double sorted_as) : text(std::move(shown)), number(sorted_as) {}
+
+  std::string text;
+  std::optional<double> number;  // what the column is sorted by; else the text
+};
+
+struct Grid {
+  std::string caption;
+  std::vector<Column> columns;
+  std::vector<std::vector<Cell>> rows;
+};
+
+struct Chart {
+  std::string kind;     // "curves", "bars", "shares", "waterfall", "what_if", "timeline", "scatter"
+  std::string key;      // the member of Page::data that it draws
+  std::string caption;  // says what is seen, and the unit
+};
+
+struct PageSection {
+  std::string id;
+  std::string heading;
+  std::vector<std::string> text{};
+  std::vector<Chart> charts{};
+  std::string picture{};  // an SVG document, drawn by another program
+  std::vector<Grid> grids{};
+  std::string verbatim{};
+  bool folded = false;  // opened by the reader; for long settings
+};
+
+struct Page {
+  std::string kicker;               // above the answer: which run this is
+  std::vector<std::string> answer;  // the first sentence is the heading
+  std::vector<PageSection> sections;
+  Record data = Record::object();
+  std::string csv;  // every key of every point; empty: none to download
+};
+
+}  // namespace farandole

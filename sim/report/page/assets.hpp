@@ -1,0 +1,19 @@
+// What goes into every page as it is: its style, its scripts, and D3 as the package manager installed it.
+//
+// CMake reads the files when it configures (CMakeLists.txt of this room) and makes the source of these functions.
+#pragma once
+
+#include <string_view>
+
+namespace farandole {
+
+std::string_view page_style();
+std::string_view page_script();
+
+/// D3, minified; empty where it was not found.
+std::string_view d3_script();
+
+/// "5.16.0", or empty.
+std::string_view d3_version();
+
+}  // namespace farandole

@@ -1,0 +1,104 @@
+// Bars that lie: one value per point, shares of an iteration, a waterfall, and what a change would gain.
+
+// Rows of text and a bar, from the top; gives the scale's group, the rows' height and where bars begin.
+function barRows(chart, names, height, right) {
+  const narrow = chart.width < 520;
+  const left = Math.min(widest(names) + 12, (narrow ? 0.42 : 0.34) * chart.width);
+  const g = chart.open(names.length * height + 34, { top: 4, right, bottom: 30, left });
+  names.forEach((name, i) => {
+    const text = g.append('text').attr('x', -10).attr('y', (i + 0.5) * height).attr('dy', '0.35em').attr('text-anchor', 'end')
+      .attr('fill', 'var(--ink)').text(name);
+    if (widthOf(name) > left - 12) text.attr('textLength', left - 12).attr('lengthAdjust', 'spacingAndGlyphs');
+  });
+  return g;
+}
+
+const bar = (g, x, y, width, height, fill) => g.append('rect').attr('x', Math.min(x, x + width)).attr('y', y)
+  .attr('width', Math.max(1, Math.abs(width))).attr('height', height).attr('fill', fill);
+
+charts.bars = chart => {
+  const rows = chart.data.rows.slice(0, 60);
+  const shown = value => chart.data.share ? percent(value) : grouped(value);
+  const g = barRows(chart, rows.map(row => row.series), 28, 70);
+  const x = d3.scaleLinear().domain([0, d3.max(rows, row => row.y)]).range([0, chart.inner.width]);
+  rows.forEach((row, i) => {
+    const drawn = bar(g, 0, i * 28 + 5, x(row.y), 18, row.series === chart.data.accent ? 'var(--accent)' : 'var(--mid)');
+    g.append('text').attr('x', x(row.y) + 8).attr('y', i * 28 + 14).attr('dy', '0.35em').attr('fill', 'var(--ink)').text(shown(row.y));
+    chart.stop(drawn.node(), `${row.series}\n${shown(row.y)} ${chart.data.unit}`);
+  });
+  chart.close();
+};
+
+const partColours = {
+  compute: 'var(--line)', exposed_communication: 'var(--accent)', negotiation: 'var(--ink)', straggler: 'var(--mid)',
+  input: 'var(--calm)', checkpoint: 'var(--soft)', other: 'var(--calm)',
+};
+
+charts.shares = chart => {
+  const rows = chart.data.rows;
+  const parts = Object.keys(rows[0].seconds).filter(part => rows.some(row => row.seconds[part] > 0.0005 * d3.sum(Object.values(row.seconds))));
+  const g = barRows(chart, rows.map(row => row.label), 22, 12);
+  const { width, height } = chart.inner;
+  const x = d3.scaleLinear().domain([0, 1]).range([0, width]);
+  rows.forEach((row, i) => {
+    const whole = d3.sum(Object.values(row.seconds));
+    let from = 0;
+    parts.forEach(part => {
+      const share = row.seconds[part] / whole;
+      if (share <= 0) return;
+      const drawn = bar(g, x(from), i * 22 + 3, x(share), 16, partColours[part]);
+      chart.stop(drawn.node(), `${row.label}\n${words(part)}: ${percent(share)}, ${milliseconds(row.seconds[part])}`);
+      from += share;
+    });
+  });
+  let at = 0;
+  const key = g.append('g').attr('transform', `translate(0,${height + 18})`);
+  parts.forEach(part => {
+    if (at + widthOf(words(part)) + 20 > width) return;
+    key.append('rect').attr('x', at).attr('y', -9).attr('width', 10).attr('height', 10).attr('fill', partColours[part]);
+    key.append('text').attr('class', 'note').attr('x', at + 15).text(words(part));
+    at += widthOf(words(part)) + 34;
+  });
+  chart.close();
+};
+
+charts.waterfall = chart => {
+  const rows = chart.data.rows.filter(row => Math.abs(row.seconds) > 0.0005 * chart.data.total);
+  const names = rows.map(row => words(row.name)).concat('iteration');
+  const g = barRows(chart, names, 28, 74);
+  let before = 0;
+  const spans = rows.map(row => ({ row, from: before, to: before += row.seconds }));
+  const x = d3.scaleLinear().domain([Math.min(0, d3.min(spans, s => s.to)), Math.max(chart.data.total, d3.max(spans, s => s.to))])
+    .range([0, chart.inner.width]);
+  const largest = d3.max(rows.filter(row => row.name !== 'device'), row => row.seconds);
+  spans.forEach(({ row, from, to }, i) => {
+    const fill = row.name === 'device' ? 'var(--line)' : row.seconds === largest ? 'var(--accent)' : 'var(--mid)';
+    const drawn = bar(g, x(from), i * 28 + 5, x(to) - x(from), 18, fill);
+    if (i) g.append('line').attr('x1', x(from)).attr('x2', x(from)).attr('y1', i * 28 - 5).attr('y2', i * 28 + 5).attr('stroke', 'var(--calm)');
+    const value = milliseconds(row.seconds);
+    g.append('text').attr('class', 'note').attr('x', x(Math.max(from, to)) + 8).attr('y', i * 28 + 14).attr('dy', '0.35em').text(value);
+    chart.stop(drawn.node(), `${words(row.name)}\n${value}, ${percent(row.seconds / chart.data.total)} of the iteration`);
+  });
+  const y = rows.length * 28;
+  const all = bar(g, x(0), y + 5, x(chart.data.total) - x(0), 18, 'var(--ink)');
+  g.append('text').attr('x', x(chart.data.total) + 8).attr('y', y + 14).attr('dy', '0.35em').attr('fill', 'var(--ink)').text(milliseconds(chart.data.total));
+  chart.stop(all.node(), `iteration\n${milliseconds(chart.data.total)}`);
+  chart.close();
+};
+
+charts.what_if = chart => {
+  const rows = chart.data.rows;
+  const g = barRows(chart, rows.map(row => row.change), 28, 64);
+  const least = Math.min(0, d3.min(rows, row => row.points));
+  const x = d3.scaleLinear().domain([least, Math.max(1, d3.max(rows, row => row.points))]).range([least < 0 ? 44 : 0, chart.inner.width]);
+  g.append('line').attr('x1', x(0)).attr('x2', x(0)).attr('y1', 0).attr('y2', rows.length * 28).attr('stroke', 'var(--calm)');
+  rows.forEach((row, i) => {
+    const gains = row.points >= 0;
+    const drawn = bar(g, x(0), i * 28 + 5, x(row.points) - x(0), 18, gains ? 'var(--accent)' : 'var(--calm)');
+    g.append('text').attr('x', x(row.points) + (gains ? 8 : -8)).attr('y', i * 28 + 14).attr('dy', '0.35em')
+      .attr('text-anchor', gains ? 'start' : 'end').attr('fill', 'var(--ink)').text(d3.format('+.1f')(row.points));
+    chart.stop(drawn.node(), `${row.change} (${row.kind})\n${d3.format('+.1f')(row.points)} points, ${grouped(row.samples_per_second)} samples/s`);
+  });
+  g.append('text').attr('class', 'note').attr('x', chart.inner.width).attr('y', rows.length * 28 + 18).attr('text-anchor', 'end').text('points of scaling efficiency');
+  chart.close();
+};

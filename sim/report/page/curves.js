@@ -1,0 +1,78 @@
+// Curves over ranks, sizes or a swept value, with published results as rings, named where they end.
+
+const powersOfTwo = { ranks: grouped, size: sizeName };  // axes that double from tick to tick, and how they are read
+
+function curveScales(chart, rows) {
+  const spec = chart.data;
+  const numeric = typeof rows[0].x === 'number';
+  const places = [...new Set(rows.map(row => row.x))];
+  const logarithmic = numeric && powersOfTwo[spec.axis];
+  const x = !numeric ? d3.scalePoint().domain(places) :
+    (logarithmic ? d3.scaleLog().base(2) : d3.scaleLinear()).domain(d3.extent(places));
+  const values = rows.concat(spec.marks || []).map(row => row.y);
+  const wide = !spec.share && d3.min(values) > 0 && d3.max(values) > 20 * d3.min(values);
+  const y = wide ? d3.scaleLog().domain(d3.extent(values)).nice() :
+    d3.scaleLinear().domain([0, spec.share ? Math.max(1, d3.max(values)) : d3.max(values)]).nice();
+  return { x, y, numeric, places, wide };
+}
+
+function curveTicks(places, width) {
+  const apart = Math.max(1, Math.ceil(places.length * 52 / width));
+  return places.slice().sort((a, b) => a - b).filter((place, i, all) => (all.length - 1 - i) % apart === 0);
+}
+
+charts.curves = chart => {
+  const spec = chart.data;
+  const rows = spec.rows;
+  const series = d3.nest().key(row => row.series).entries(rows);
+  const named = series.length <= 10;
+  const narrow = chart.width < 520;
+  const labelWidth = named ? Math.min(widest(series.map(s => s.key)) + 14, 0.34 * chart.width) : 12;
+  const { x, y, numeric, places, wide } = curveScales(chart, rows);
+  const tilted = !numeric && (widest(places) + 8) * (places.length - 1) > chart.width - 56 - labelWidth;
+  const g = chart.open(narrow ? 260 : 340, { top: 14, right: labelWidth, bottom: tilted ? 74 : 40, left: 56 });
+  const { width, height } = chart.inner;
+  x.range([0, width]);
+  y.range([height, 0]);
+  const large = spec.unit === 'samples/s';
+  const shown = value => spec.share ? `${percent(value)} ${spec.unit}` : large ? `${grouped(value)} ${spec.unit}` : short(value, spec.unit);
+  const readAlong = powersOfTwo[spec.axis];
+  const ticks = readAlong ? curveTicks(places, width) : numeric ? null : places;
+  const bottom = axis(g, 'bottom', x, ticks, readAlong).attr('transform', `translate(0,${height})`);
+  if (tilted) bottom.selectAll('text').attr('transform', 'rotate(-35)').attr('text-anchor', 'end').attr('dx', '-0.4em');
+  axis(g, 'left', y, wide ? y.ticks().filter(v => Number.isInteger(Math.log10(v))) : y.ticks(5), spec.share ? percent : value => short(value, large ? '' : spec.unit))
+    .call(a => a.select('.domain').remove())
+    .call(a => a.selectAll('.tick line').attr('x2', width).attr('opacity', 0.7));
+  g.append('text').attr('class', 'note').attr('x', width).attr('y', height + chart.margin.bottom - 4).attr('text-anchor', 'end').text(spec.axis);
+
+  const colour = name => name === spec.accent ? 'var(--accent)' : 'var(--mid)';
+  const line = d3.line().x(row => x(row.x)).y(row => y(row.y));
+  series.forEach(s => {
+    const ordered = numeric ? s.values.slice().sort((a, b) => a.x - b.x) : s.values;
+    g.append('path').attr('d', line(ordered)).attr('fill', 'none').attr('stroke', colour(s.key))
+      .attr('stroke-width', s.key === spec.accent ? 2.5 : 1.75).attr('stroke-opacity', named ? 1 : 0.4);
+    s.last = ordered[ordered.length - 1];
+    if (ordered.length > 60) return;
+    ordered.forEach(row => {
+      const dot = g.append('circle').attr('cx', x(row.x)).attr('cy', y(row.y)).attr('r', 3.5).attr('fill', colour(s.key));
+      const where = spec.axis === 'ranks' ? `${grouped(row.x)} ranks` : `${spec.axis} ${readAlong ? readAlong(row.x) : row.x}`;
+      chart.stop(dot.node(), `${s.key}, ${where}\n${shown(row.y)}`);
+    });
+  });
+  (spec.marks || []).forEach(mark => {
+    if (mark.x < x.domain()[0] || mark.x > x.domain()[1]) return;
+    const ring = g.append('circle').attr('class', 'published').attr('cx', x(mark.x)).attr('cy', y(mark.y)).attr('r', 6.5)
+      .attr('fill', 'var(--paper)').attr('fill-opacity', 0.01).attr('stroke', 'var(--ink)').attr('stroke-width', 1.5);
+    chart.stop(ring.node(), `Published: ${mark.series}, ${grouped(mark.x)} ranks\n${shown(mark.y)}\n${mark.source}`);
+  });
+  if (!named) return chart.close();
+  const labels = series.map(s => ({ y: y(s.last.y), x: x(s.last.x), name: s.key }));
+  movedApart(labels, height, 14).forEach(label => {
+    g.append('text').attr('class', 'label').attr('x', Math.max(label.x, width) + 10).attr('y', label.at).attr('dy', '0.35em')
+      .attr('fill', label.name === spec.accent ? 'var(--accent)' : 'var(--ink)')
+      .attr('font-weight', label.name === spec.accent ? 600 : 400)
+      .attr('textLength', widthOf(label.name) > labelWidth - 12 ? labelWidth - 12 : null)
+      .attr('lengthAdjust', 'spacingAndGlyphs').text(label.name);
+  });
+  chart.close();
+};

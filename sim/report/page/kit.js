@@ -1,0 +1,144 @@
+// What all charts share: where they are drawn, how wide, what is said of them, and how they are saved.
+'use strict';
+const data = JSON.parse(document.getElementById('data').textContent);
+const charts = {};  // kind to function(chart): each file adds its own
+const percent = value => (100 * value).toFixed(value !== 0 && Math.abs(value) < 0.1 ? 1 : 0) + '\u00a0%';
+const grouped = d3.format(',.0f');
+const prefixes = [[1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k'], [1, ''], [1e-3, 'm'], [1e-6, 'µ'], [1e-9, 'n']];
+const short = (value, unit = '') => {
+  const [size, prefix] = value === 0 ? [1, ''] : prefixes.find(([least]) => Math.abs(value) >= 0.9999 * least) || [1, ''];
+  return `${+(value / size).toPrecision(3)}\u00a0${prefix}${unit}`.trim();
+};
+const sizeName = bytes => {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  let power = 0;
+  for (; bytes >= 1024 && power < units.length - 1; ++power) bytes /= 1024;
+  return `${+bytes.toPrecision(3)}\u00a0${units[power]}`;
+};
+const words = name => name.replace(/_/g, ' ');
+const milliseconds = seconds => d3.format(',.1f')(1e3 * seconds) + ' ms';
+
+// Text is measured as it will be drawn.
+const ruler = document.createElement('canvas').getContext('2d');
+ruler.font = '12px ' + getComputedStyle(document.body).fontFamily;
+const widthOf = text => ruler.measureText(text).width;
+const widest = texts => d3.max(texts, widthOf) || 0;
+
+const tip = document.getElementById('tip');
+function showTip(text, element) {
+  const box = element.getBoundingClientRect();
+  tip.textContent = text;
+  tip.classList.add('shown');
+  const left = Math.min(box.left + box.width / 2 + 10, document.documentElement.clientWidth - tip.offsetWidth - 8);
+  tip.style.left = Math.max(8, left) + window.scrollX + 'px';
+  tip.style.top = Math.max(8, box.top - tip.offsetHeight - 10) + window.scrollY + 'px';
+}
+function hideTip() {
+  tip.classList.remove('shown');
+  tip.textContent = '';
+}
+
+// One chart: an empty SVG as wide as its place, with margins. `stops` are the elements that hover and arrow keys visit.
+class Chart {
+  constructor(figure) {
+    this.figure = figure;
+    this.place = figure.querySelector('.plot');
+    this.data = data[figure.dataset.key];
+    this.title = figure.querySelector('figcaption').firstChild.textContent;
+    this.width = Math.max(280, this.place.clientWidth);
+    this.stops = [];
+    d3.select(this.place).selectAll('*').remove();
+  }
+
+  open(height, margin) {
+    this.margin = margin;
+    this.inner = { width: this.width - margin.left - margin.right, height: height - margin.top - margin.bottom };
+    this.svg = d3.select(this.place).append('svg')
+      .attr('viewBox', `0 0 ${this.width} ${height}`).attr('xmlns', 'http://www.w3.org/2000/svg')
+      .attr('role', 'application').attr('aria-roledescription', 'chart').attr('tabindex', 0)
+      .attr('aria-label', `${this.title}. Arrow keys step through the values; a table below has all of them.`);
+    return this.svg.append('g').attr('transform', `translate(${margin.left},${margin.top})`);
+  }
+
+  // `element` tells `text` when the pointer or an arrow key is on it.
+  stop(element, text) {
+    const place = this.stops.push({ element, text }) - 1;
+    element.classList.add('stop');
+    element.addEventListener('pointerenter', () => showTip(text, element));
+    element.addEventListener('pointerleave', hideTip);
+    element.addEventListener('click', () => { this.at = place; showTip(text, element); });
+  }
+
+  close() {
+    const node = this.svg.node();
+    this.at = -1;
+    node.addEventListener('keydown', event => {
+      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      if (event.key === 'Escape') return hideTip();
+      if (!step || !this.stops.length) return;
+      event.preventDefault();
+      this.at = this.at < 0 && step < 0 ? this.stops.length - 1 : (this.at + step + this.stops.length) % this.stops.length;
+      showTip(this.stops[this.at].text, this.stops[this.at].element);
+    });
+    node.addEventListener('blur', hideTip);
+    this.figure.classList.add('drawn');
+  }
+}
+
+function axis(group, side, scale, ticks, format) {
+  const make = side === 'left' ? d3.axisLeft(scale) : d3.axisBottom(scale);
+  if (ticks) make.tickValues(ticks);
+  if (format) make.tickFormat(format);
+  const drawn = group.append('g').attr('class', 'axis').attr('aria-hidden', 'true').call(make.tickSizeOuter(0));
+  return drawn.attr('font-family', null).attr('font-size', null);
+}
+
+// Labels beside each other would cover one another: they are moved apart, as little as needed, within [0, height].
+function movedApart(labels, height, gap) {
+  const sorted = labels.slice().sort((a, b) => a.y - b.y);
+  sorted.forEach((label, i) => { label.at = i ? Math.max(label.y, sorted[i - 1].at + gap) : label.y; });
+  for (let i = sorted.length - 1, limit = height; i >= 0; --i, limit = sorted[i + 1] && sorted[i + 1].at - gap) {
+    sorted[i].at = Math.min(sorted[i].at, limit);
+  }
+  return labels;
+}
+
+// A picture by itself, for a paper: colours that the page's style gives are written into it.
+function standalone(svg) {
+  const copy = svg.cloneNode(true);
+  const style = getComputedStyle(document.documentElement);
+  const [, , width, height] = (svg.getAttribute('viewBox') || '0 0 800 600').split(/\s+/).map(Number);
+  copy.setAttribute('width', width);
+  copy.setAttribute('height', height);
+  copy.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
+  ['tabindex', 'role', 'aria-roledescription', 'aria-label'].forEach(name => copy.removeAttribute(name));
+  copy.setAttribute('font-family', 'Helvetica, Arial, sans-serif');
+  copy.setAttribute('font-size', 12);
+  const rules = '.axis path,.axis line{stroke:var(--line)}.axis text,.note{fill:var(--soft)}text{fill:var(--ink)}';
+  copy.insertAdjacentHTML('afterbegin', `<style>${rules}</style><rect width="100%" height="100%" fill="var(--paper)"/>`);
+  return new XMLSerializer().serializeToString(copy).replace(/var\((--[a-z]+)\)/g, (all, name) => style.getPropertyValue(name).trim());
+}
+
+function download(name, href) {
+  const link = document.createElement('a');
+  link.href = href;
+  link.download = name;
+  link.click();
+}
+
+function saveSvg(svg, name) {
+  download(name + '.svg', 'data:image/svg+xml;charset=utf-8,' + encodeURIComponent(standalone(svg)));
+}
+
+// Twice the size, as print wants it.
+function savePng(svg, name) {
+  const image = new Image();
+  image.onload = () => {
+    const canvas = document.createElement('canvas');
+    canvas.width = 2 * image.width;
+    canvas.height = 2 * image.height;
+    canvas.getContext('2d').drawImage(image, 0, 0, canvas.width, canvas.height);
+    download(name + '.png', canvas.toDataURL('image/png'));
+  };
+  image.src = 'data:image/svg+xml;charset=utf-8,' + encodeURIComponent(standalone(svg));
+}

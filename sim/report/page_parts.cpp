@@ -1,0 +1,89 @@
+#include "report/page_parts.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "report/validation_summary.hpp"
+#include "report/version.hpp"
+
+namespace farandole {
+namespace {
+
+std::string errors_text(const ErrorSummary& all) {
+  std::string text = fmt::format(
+      "{} published rows count: the median error of the time is {:.1f} %, nine of ten "
+      "are below {:.1f} %, the worst is {:.1f} %",
+      all.rows, 100 * all.median, 100 * all.p90, 100 * all.worst);
+  if (all.null_median)
+    text += fmt::format("; plain linear scaling misses by {:.1f} % in the median", 100 * *all.null_median);
+  return text + ".";
+}
+
+std::string scope_text(const Trust& trust, const ErrorSummary& all) {
+  if (trust.of_this_platform && all.rows > 0) return "Published runs on this very platform, predicted the same way. ";
+  if (trust.of_this_platform) {
+    return "Of this very platform only rows are published that count as inputs or carry a doubt, so they say little. ";
+  }
+  return "No published run on this platform is shipped. On all other platforms together: ";
+}
+
+}  // namespace
+
+Cell percent_cell(double share, int decimals) {
+  return {grouped(100 * share, decimals) + " %", share};
+}
+
+Cell number_cell(double number, int decimals) {
+  return {grouped(number, decimals), number};
+}
+
+PageSection trust_section(const Trust& trust, Record& data) {
+  const ErrorSummary all = summarise(trust.points).front();
+  PageSection section{"trust", "How far to trust it"};
+  section.text = {scope_text(trust, all) + (all.rows > 0 ? errors_text(all) : std::string())};
+  Record rows = Record::array();
+  Grid grid{"Published and predicted times",
+            {{"published run", Align::left},
+             {"row", Align::left},
+             {"published (s)"},
+             {"predicted (s)"},
+             {"error"},
+             {"note", Align::left}},
+            {}};
+  for (const ValidationPoint& point : trust.points) {
+    if (point.counted) {
+      rows.push_back({{"family", point.family},
+                      {"row", point.row},
+                      {"predicted", finite(point.predicted, "predicted")},
+                      {"measured", finite(point.measured, "measured")},
+                      {"error", finite(point.error, "error")}});
+    }
+    grid.rows.push_back({Cell(point.family),
+                         Cell(point.row),
+                         number_cell(point.measured, 4),
+                         number_cell(point.predicted, 4),
+                         {signed_percent(point.error, 1), point.error},
+                         Cell(point.note)});
+  }
+  if (!rows.empty()) {
+    data["trust"] = {{"rows", rows}, {"unit", "s"}};
+    section.charts.push_back({"scatter", "trust", "Predicted against published time; on the line they agree"});
+  }
+  section.grids.push_back(std::move(grid));
+  return section;
+}
+
+PageSection inputs_section(const Heading& heading, const std::string& command, const std::string& scenario) {
+  PageSection section{"inputs", "What it depends on"};
+  section.text = {fmt::format("Farandole {}. The same input, seed and version give the same numbers.", version())};
+  if (!command.empty()) section.text.push_back("Made by: " + command);
+  Grid grid{"Settings in force", {{"setting", Align::left}, {"value", Align::left}}, {}};
+  for (const auto& [name, value] : heading.settings) grid.rows.push_back({Cell(name), Cell(value)});
+  section.grids.push_back(std::move(grid));
+  section.verbatim = scenario;
+  section.folded = true;
+  return section;
+}
+
+}  // namespace farandole

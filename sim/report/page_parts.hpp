@@ -1,0 +1,23 @@
+// Sections that every kind of page ends with: how far to trust it, and what it depends on.
+#pragma once
+
+#include <string>
+
+#include "report/page.hpp"
+#include "report/training_page.hpp"
+
+namespace farandole {
+
+/// The rows of published runs with their errors, as a chart and a table. `data` receives what the chart draws.
+PageSection trust_section(const Trust& trust, Record& data);
+
+/// Command, version and settings, as they were in force; `scenario` may be empty.
+PageSection inputs_section(const Heading& heading, const std::string& command, const std::string& scenario);
+
+/// "12.3 %", sorted by the number.
+Cell percent_cell(double share, int decimals = 1);
+
+/// "1,234.5", sorted by the number.
+Cell number_cell(double number, int decimals = 1);
+
+}  // namespace farandole

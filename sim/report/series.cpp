@@ -1,0 +1,97 @@
+#include "report/series.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "report/point_facets.hpp"
+
+namespace farandole {
+namespace {
+
+using Points = std::span<const TrainingPoint>;
+using Property = Facet<TrainingPoint>;
+
+std::set<std::string> values_of(const Property& property, Points points) {
+  std::set<std::string> values;
+  for (const TrainingPoint& point : points) values.insert(property.text(point));
+  return values;
+}
+
+bool are_numbers(const std::set<std::string>& values) {
+  return std::ranges::all_of(values, [](const std::string& v) { return !v.empty() && v[0] >= '0' && v[0] <= '9'; });
+}
+
+/// Nodes go with ranks.
+std::vector<Property> differing(Points points) {
+  std::vector<Property> found;
+  for (const Property& property : training_facets(points)) {
+    if (property.name != "nodes" && values_of(property, points).size() > 1) found.push_back(property);
+  }
+  return found;
+}
+
+/// Whether all points of a variant have the same of it.
+bool follows_from(const Property& variant, const Property& property, Points points) {
+  std::map<std::string, std::string> value_of;
+  return std::ranges::all_of(points, [&](const TrainingPoint& point) {
+    const std::string value = property.text(point);
+    return value_of.try_emplace(variant.text(point), value).first->second == value;
+  });
+}
+
+/// A named variant stands for what it sets.
+void keep_to_variants(std::vector<Property>& properties, Points points) {
+  const auto variants = std::ranges::find(properties, "variants", &Property::name);
+  if (variants == properties.end()) return;
+  const Property kept = *variants;
+  std::erase_if(properties, [&](const Property& property) {
+    const bool stays = property.name == "variants" || property.name == "model" || property.name == "ranks";
+    return !stays && follows_from(kept, property, points);
+  });
+}
+
+/// The end of the list where nothing can run along an axis.
+std::vector<Property>::const_iterator axis_of(const std::vector<Property>& properties, Points points) {
+  const auto ranks = std::ranges::find(properties, "ranks", &Property::name);
+  if (ranks != properties.end()) return ranks;
+  auto best = properties.end();
+  std::size_t most = 0;
+  for (auto candidate = properties.begin(); candidate != properties.end(); ++candidate) {
+    const auto values = values_of(*candidate, points);
+    if (candidate->align != Align::right || !are_numbers(values) || values.size() <= most) continue;
+    most = values.size();
+    best = candidate;
+  }
+  return best;
+}
+
+}  // namespace
+
+Series series_of(Points points) {
+  std::vector<Property> properties = differing(points);
+  keep_to_variants(properties, points);
+  const auto axis = axis_of(properties, points);
+  Series series;
+  if (axis != properties.end()) series.axis = axis->name;
+  const bool several_models = std::ranges::find(properties, "model", &Property::name) != properties.end();
+  if (!points.empty() && !several_models) series.subject = points.front().model;
+  for (const TrainingPoint& point : points) {
+    std::string name;
+    for (auto property = properties.begin(); property != properties.end(); ++property) {
+      if (property == axis || property->text(point).empty()) continue;
+      name += (name.empty() ? "" : ", ") + property->text(point);
+    }
+    series.along.push_back(axis == properties.end() ? "" : axis->text(point));
+    series.name.push_back(name.empty() ? point.model : name);
+  }
+  return series;
+}
+
+std::string title(const Series& series, std::size_t point) {
+  const std::string& name = series.name[point];
+  if (series.subject.empty() || series.subject == name) return name;
+  return series.subject + " (" + name + ")";
+}
+
+}  // namespace farandole

@@ -1,0 +1,236 @@
+#include "report/training_page.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "report/answer.hpp"
+#include "report/chart_data.hpp"
+#include "report/page_parts.hpp"
+#include "report/point_facets.hpp"
+#include "report/question_answer.hpp"
+#include "units/format.hpp"
+
+namespace farandole {
+namespace {
+
+constexpr std::size_t most_bars = 30;
+
+constexpr Ordinate efficiency{"scaling efficiency", [](const TrainingPoint& p) { return p.scaling_efficiency; },
+                              [](const PublishedMark& m) { return m.scaling_efficiency; }, true};
+constexpr Ordinate throughput{"samples/s", [](const TrainingPoint& p) { return p.samples_per_second; },
+                              [](const PublishedMark& m) { return m.samples_per_second; }, false};
+
+class TrainingPage {
+ public:
+  explicit TrainingPage(const TrainingStory& story)
+      : story_(story),
+        points_(story.points),
+        series_(series_of(points_)),
+        headlines_(headline_points(points_, story.question)) {}
+
+  Page make() {
+    page_.kicker = "Farandole · " + story_.heading.scenario;
+    page_.answer = answer(points_, story_.question);
+    if (!story_.summary.empty()) page_.answer.push_back(story_.summary + ".");
+    if (points_.empty()) return std::move(page_);
+    add_scaling();
+    add_shares();
+    for (const std::size_t point : headlines_) add_explanation(point);
+    add_timeline();
+    add_network();
+    add_whole_runs();
+    add_learning();
+    add_table();
+    if (!story_.trust.points.empty()) page_.sections.push_back(trust_section(story_.trust, page_.data));
+    page_.sections.push_back(inputs_section(story_.heading, story_.command, story_.scenario));
+    return std::move(page_);
+  }
+
+ private:
+  void add_scaling();
+  void add_shares();
+  void add_explanation(std::size_t point);
+  void add_timeline();
+  void add_network();
+  void add_whole_runs();
+  void add_learning();
+  void add_table();
+  [[nodiscard]] std::string title_of(std::size_t point) const;
+  /// A point of the curve that the answer is about.
+  [[nodiscard]] std::size_t accent() const;
+
+  const TrainingStory& story_;
+  std::span<const TrainingPoint> points_;
+  Series series_;
+  std::vector<std::size_t> headlines_;
+  Page page_;
+};
+
+std::string TrainingPage::title_of(std::size_t point) const {
+  return fmt::format("{} on {} ranks", title(series_, point), grouped(points_[point].ranks, 0));
+}
+
+std::size_t TrainingPage::accent() const {
+  if (story_.question) {
+    const auto pairs = compared_pairs(points_, *story_.question);
+    if (!pairs.empty()) return pairs.front().from;
+  }
+  return *std::ranges::min_element(headlines_, {}, [&](std::size_t i) { return points_[i].scaling_efficiency; });
+}
+
+void TrainingPage::add_scaling() {
+  const bool bars = series_.axis.empty();
+  const std::string along = bars ? "" : " by " + series_.axis;
+  const std::string marks = story_.published.empty() ? "" : "; rings are published results";
+  PageSection section{"scaling", "How well it scales"};
+  for (const auto& [key, measure] : {std::pair{"efficiency", &efficiency}, std::pair{"throughput", &throughput}}) {
+    page_.data[key] = curves_data(points_, series_, *measure, story_.published, accent());
+    const std::string what = measure == &efficiency ? "Scaling efficiency" : "Throughput in samples per second";
+    section.charts.push_back({bars ? "bars" : "curves", key, what + along + marks});
+  }
+  for (const PublishedMark& mark : story_.published) {
+    const std::string source = "Published: scenarios/published/" + mark.source + ".json.";
+    if (std::ranges::find(section.text, source) == section.text.end()) section.text.push_back(source);
+  }
+  page_.sections.push_back(std::move(section));
+}
+
+void TrainingPage::add_shares() {
+  std::vector<std::size_t> shown(points_.size());
+  std::iota(shown.begin(), shown.end(), std::size_t{0});
+  if (shown.size() > most_bars) shown = headlines_;
+  page_.data["shares"] = shares_data(points_, series_, shown);
+  page_.sections.push_back({"time", "Where the time goes", {}, {{"shares", "shares", "Share of each iteration"}}});
+}
+
+void TrainingPage::add_explanation(std::size_t index) {
+  const TrainingPoint& point = points_[index];
+  if (!point.explanation) return;
+  const std::string number = std::to_string(index);
+  page_.data["waterfall-" + number] = waterfall_data(point);
+  PageSection section{"why-" + number, "Why: " + title_of(index)};
+  section.charts.push_back({"waterfall", "waterfall-" + number, "What each mechanism adds to the iteration, in ms"});
+  Grid grid{"Waterfall of " + title_of(index), {{"mechanism", Align::left}, {"ms"}, {"share"}}, {}};
+  for (const auto& [name, time] : point.explanation->waterfall) {
+    grid.rows.push_back({Cell(name), number_cell(1e3 * time.si(), 3), percent_cell(time / point.iteration)});
+  }
+  section.grids.push_back(std::move(grid));
+  if (!point.explanation->what_ifs.empty()) {
+    page_.data["what-if-" + number] = what_if_data(point);
+    section.charts.push_back(
+        {"what_if", "what-if-" + number, "What one change would gain, in points of scaling efficiency"});
+    Grid changes{"What would help " + title_of(index),
+                 {{"change", Align::left}, {"kind", Align::left}, {"points"}, {"samples/s"}},
+                 {}};
+    for (const WhatIf& what_if : point.explanation->what_ifs) {
+      changes.rows.push_back({Cell(what_if.change),
+                              Cell(what_if.kind),
+                              {fmt::format("{:+.1f}", what_if.efficiency_points), what_if.efficiency_points},
+                              number_cell(what_if.samples_per_second, 0)});
+    }
+    section.grids.push_back(std::move(changes));
+  }
+  section.text = {
+      fmt::format("Memory: {} of {} per device, at least.", format(point.memory.total()), format(point.memory.device))};
+  page_.sections.push_back(std::move(section));
+}
+
+void TrainingPage::add_timeline() {
+  if (story_.timeline == nullptr) return;
+  Record data = timeline_data(*story_.timeline);
+  if (data.is_null()) return;
+  page_.data["timeline"] = std::move(data);
+  page_.sections.push_back({"timeline",
+                            "One iteration of " + title_of(story_.timeline_point),
+                            {"As rank 0 lives it. Tensors that travel together are one bar."},
+                            {{"timeline", "timeline", "Activities over time, in ms"}}});
+}
+
+void TrainingPage::add_network() {
+  if (story_.topology_svg.empty()) return;
+  PageSection section{"network", "Where the bytes go: " + points_[story_.timeline_point].platform};
+  section.text = {
+      "Links by the share of the iteration for which the gradients' allreduce keeps them busy, from green "
+      "(idle) to red (all of the time)."};
+  section.picture = story_.topology_svg;
+  page_.sections.push_back(std::move(section));
+}
+
+void TrainingPage::add_whole_runs() {
+  Grid grid{"Whole runs",
+            {{"run", Align::left}, {"ranks"}, {"epoch (s)"}, {"hours"}, {"p95 (hours)"}, {"failures"}, {"goodput"}},
+            {}};
+  for (std::size_t i = 0; i < points_.size(); ++i) {
+    if (!points_[i].run) continue;
+    const WholeRun& run = *points_[i].run;
+    grid.rows.push_back({Cell(title(series_, i)), number_cell(points_[i].ranks, 0), number_cell(run.epoch.si()),
+                         number_cell(run.total / 3600_s, 2), number_cell(run.total_p95 / 3600_s, 2),
+                         number_cell(run.failures), percent_cell(run.goodput)});
+  }
+  if (grid.rows.empty()) return;
+  PageSection section{"whole-run", "The whole training"};
+  section.grids.push_back(std::move(grid));
+  page_.sections.push_back(std::move(section));
+}
+
+void TrainingPage::add_learning() {
+  Record rows = Record::array();
+  for (std::size_t i = 0; i < points_.size(); ++i) {
+    if (!points_[i].learning) continue;
+    const Learning& learning = *points_[i].learning;
+    for (std::size_t epoch = 0; epoch < learning.loss.size(); ++epoch) {
+      rows.push_back({{"series", title(series_, i)},
+                      {"x", finite(learning.seconds[epoch].si(), "seconds")},
+                      {"y", finite(learning.loss[epoch], "loss")}});
+    }
+  }
+  if (rows.empty()) return;
+  const Record first = rows.front().at("series");
+  page_.data["learning"] = {{"axis", "seconds"}, {"measure", "loss"},        {"unit", ""},     {"share", false},
+                            {"rows", rows},      {"marks", Record::array()}, {"accent", first}};
+  page_.sections.push_back(
+      {"learning", "What it learns", {}, {{"curves", "learning", "Loss over simulated time, in seconds"}}});
+}
+
+void TrainingPage::add_table() {
+  const Facets<TrainingPoint> facets = split(training_facets(points_), points_);
+  Grid grid{"All points", facet_columns(facets), {}};
+  for (const char* name : {"iteration (ms)", "p95 (ms)", "samples/s", "efficiency", "compute", "exposed communication",
+                           "negotiation", "straggler", "input", "checkpoint", "other"}) {
+    grid.columns.push_back({name});
+  }
+  for (const TrainingPoint& point : points_) {
+    std::vector<Cell> row;
+    for (const auto& facet : facets.columns) row.emplace_back(facet.text(point));
+    const std::vector<Cell> numbers{number_cell(1e3 * point.iteration.si(), 3),
+                                    number_cell(1e3 * point.iteration_p95.si(), 3),
+                                    number_cell(point.samples_per_second), percent_cell(point.scaling_efficiency)};
+    row.insert(row.end(), numbers.begin(), numbers.end());
+    const Breakdown& b = point.breakdown;
+    for (const Seconds part :
+         {b.compute, b.exposed_communication, b.negotiation, b.straggler, b.input, b.checkpoint, b.other}) {
+      row.push_back(percent_cell(part / point.iteration));
+    }
+    grid.rows.push_back(std::move(row));
+  }
+  PageSection section{"table", "The numbers"};
+  section.text = {"All points: " + shared_text(facets, points_) + "."};
+  section.grids.push_back(std::move(grid));
+  page_.sections.push_back(std::move(section));
+  const std::vector<Record> records = to_records(points_);
+  page_.data["points"] = records;
+  std::ostringstream csv;
+  write_csv(csv, records.front(), records);
+  page_.csv = csv.str();
+}
+
+}  // namespace
+
+Page training_page(const TrainingStory& story) {
+  return TrainingPage(story).make();
+}
+
+}  // namespace farandole

@@ -1,0 +1,127 @@
+#include "report/validation_page.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "report/page_parts.hpp"
+#include "report/validation_report.hpp"
+#include "report/validation_summary.hpp"
+
+namespace farandole {
+namespace {
+
+using Points = std::span<const ValidationPoint>;
+
+const ValidationPoint* worst_of(Points points) {
+  const ValidationPoint* worst = nullptr;
+  for (const ValidationPoint& point : points) {
+    if (point.counted && (!worst || std::abs(point.error) > std::abs(worst->error))) worst = &point;
+  }
+  return worst;
+}
+
+std::vector<std::string> answer(const ErrorSummary& all, Points points) {
+  if (all.rows == 0) return {"No row counts, so nothing is said of the error."};
+  const ValidationPoint& worst = *worst_of(points);
+  std::vector<std::string> sentences{
+      fmt::format("Half of {} predictions are within {:.1f} % of what was measured, nine of ten within {:.1f} %.",
+                  all.rows, 100 * all.median, 100 * all.p90),
+      fmt::format("The worst is {} off: {}, {}.", signed_percent(worst.error, 1), worst.family, worst.row)};
+  if (all.null_median) {
+    sentences.push_back(fmt::format("Plain linear scaling misses by {:.1f} % in the median.", 100 * *all.null_median));
+  }
+  if (all.inside_band) {
+    sentences.push_back(fmt::format("{:.0f} % of the measurements fall into their 80 % band.", 100 * *all.inside_band));
+  }
+  return sentences;
+}
+
+/// Everything that is in seconds, as nearly all is.
+Record scatter(Points points) {
+  Record rows = Record::array();
+  for (const ValidationPoint& point : points) {
+    if (!point.counted || point.unit != "s" || !(point.predicted > 0) || !(point.measured > 0)) continue;
+    rows.push_back({{"family", point.family},
+                    {"row", point.row},
+                    {"predicted", point.predicted},
+                    {"measured", point.measured},
+                    {"error", point.error}});
+  }
+  return {{"rows", rows}, {"unit", "s"}};
+}
+
+Record errors(Points points) {
+  Record rows = Record::array();
+  for (const ValidationPoint& point : points) {
+    if (!point.counted || !(point.bytes > Bytes(0))) continue;
+    rows.push_back({{"family", point.family}, {"row", point.row}, {"bytes", point.bytes.si()}, {"error", point.error}});
+  }
+  return {{"rows", rows}};
+}
+
+Grid summary_grid(const std::vector<ErrorSummary>& groups) {
+  Grid grid{"Errors by group",
+            {{"counted rows", Align::left}, {"rows"}, {"median"}, {"9 of 10 below"}, {"worst"}, {"null model"}},
+            {}};
+  for (const ErrorSummary& group : groups) {
+    grid.rows.push_back({Cell(group.group), number_cell(group.rows, 0), percent_cell(group.median),
+                         percent_cell(group.p90), percent_cell(group.worst),
+                         group.null_median ? percent_cell(*group.null_median) : Cell("")});
+  }
+  return grid;
+}
+
+Grid row_grid(Points points) {
+  Grid grid{"Every row",
+            {{"family", Align::left},
+             {"row", Align::left},
+             {"predicted"},
+             {"measured"},
+             {"unit", Align::left},
+             {"error"},
+             {"note", Align::left}},
+            {}};
+  for (const ValidationPoint& point : points) {
+    grid.rows.push_back({Cell(point.family),
+                         Cell(point.row),
+                         {fmt::format("{:.6g}", point.predicted), point.predicted},
+                         {fmt::format("{:.6g}", point.measured), point.measured},
+                         Cell(point.unit),
+                         {signed_percent(point.error, 1), point.error},
+                         Cell(point.note)});
+  }
+  return grid;
+}
+
+}  // namespace
+
+Page validation_page(const Heading& heading, const std::string& command, Points points) {
+  const std::vector<ErrorSummary> groups = summarise(points);
+  std::ostringstream csv;
+  write_validation(csv, Format::csv, heading, points);  // refuses what is not finite
+  Page page;
+  page.kicker = "Farandole · predicted beside measured";
+  page.answer = answer(groups.front(), points);
+  page.csv = csv.str();
+  page.data["scatter"] = scatter(points);
+  page.data["errors"] = errors(points);
+  PageSection pictures{"errors", "How far off"};
+  if (!page.data["scatter"]["rows"].empty()) {
+    pictures.charts.push_back({"scatter", "scatter", "Predicted against measured time; on the line they agree"});
+  }
+  if (!page.data["errors"]["rows"].empty()) {
+    pictures.charts.push_back({"errors", "errors", "Error over size: predicted / measured - 1"});
+  }
+  pictures.grids.push_back(summary_grid(groups));
+  page.sections.push_back(std::move(pictures));
+  PageSection table{"table", "The numbers"};
+  table.grids.push_back(row_grid(points));
+  page.sections.push_back(std::move(table));
+  page.sections.push_back(inputs_section(heading, command, ""));
+  return page;
+}
+
+}  // namespace farandole

@@ -1,0 +1,47 @@
+#include "scenario/question.hpp"
+
+#include <algorithm>
+
+#include "config/section.hpp"
+#include "scenario/sweep_axis.hpp"
+
+namespace farandole {
+namespace {
+
+bool is_swept(const SweptValue& wanted, const std::vector<Configuration>& configurations) {
+  return std::ranges::any_of(configurations, [&](const Configuration& configuration) {
+    return std::ranges::any_of(configuration.swept, [&](const SweptValue& swept) {
+      return swept.pointer == wanted.pointer && swept.value == wanted.value;
+    });
+  });
+}
+
+std::vector<SweptValue> read_values(const Value& where, const std::vector<Configuration>& configurations) {
+  std::vector<SweptValue> values;
+  for (const auto& [pointer, value] : where.members()) {
+    if (pointer == "comment") continue;
+    values.push_back({pointer, swept_text(value.node())});
+    if (!is_swept(values.back(), configurations)) value.fail("a value that \"sweep\" puts there");
+  }
+  if (values.empty()) where.fail("at least one pointer of \"sweep\" with its value");
+  return values;
+}
+
+}  // namespace
+
+std::optional<Question> read_question(const Document& document, const std::vector<Configuration>& configurations) {
+  const auto where = document.find("/question");
+  if (!where) return std::nullopt;
+  Section section(*where);
+  Question question;
+  question.ask = section.required<std::string>("ask");
+  question.from = read_values(section.child("from"), configurations);
+  const Value to = section.child("to");
+  question.to = read_values(to, configurations);
+  section.finish();
+  const auto same = [](const SweptValue& a, const SweptValue& b) { return a.pointer == b.pointer; };
+  if (!std::ranges::is_permutation(question.from, question.to, same)) to.fail("the same pointers as in \"from\"");
+  return question;
+}
+
+}  // namespace farandole

@@ -1,0 +1,19 @@
+// The question a study was made for: what changes if these values become those?
+//
+// Read by scenario/, answered by report/ in the first line of a page.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "timeline/result.hpp"
+
+namespace farandole {
+
+struct Question {
+  std::string ask;               // in its author's words
+  std::vector<SweptValue> from;  // each a value on an axis of the sweep
+  std::vector<SweptValue> to;
+};
+
+}  // namespace farandole

@@ -1,0 +1,123 @@
+// What a reader may expect of every page; started by tests/browser/run, which made the pages in FARANDOLE_PAGES.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { withPage } from '../../tools/browser.mjs';
+
+const folder = process.env.FARANDOLE_PAGES;
+const pages = ['run', 'collective', 'validate'];
+const file = name => 'file://' + join(folder, name + '.html');
+const axe = readFileSync(join(folder, 'node_modules/axe-core/axe.min.js'), 'utf8');
+
+const looks = {
+  light: { scheme: 'light' },
+  dark: { scheme: 'dark' },
+  'on a phone': { width: 375, height: 800 },
+};
+
+// Empty where the chart of every figure is there, with something in it.
+const undrawn = `[...document.querySelectorAll('figure')].filter(figure =>
+  !figure.querySelector('svg rect, svg circle, svg path, svg polygon')).map(figure => figure.id)`;
+
+for (const name of pages) {
+  for (const [words, look] of Object.entries(looks)) {
+    test(`${name}, ${words}: every chart is drawn, nothing fails, nothing is fetched`, () => withPage(async page => {
+      await page.open(file(name), look);
+      assert.deepEqual(page.errors, []);
+      assert.deepEqual(await page.evaluate(undrawn), []);
+      assert.ok(await page.evaluate(`document.querySelectorAll('figure[data-chart]').length`) > 0);
+      assert.equal(await page.evaluate(`performance.getEntriesByType('resource').length`), 0);
+      assert.ok(await page.evaluate(`document.documentElement.scrollWidth <= document.documentElement.clientWidth`), 'wider than the screen');
+    }));
+  }
+
+  for (const scheme of ['light', 'dark']) {
+    test(`${name}, ${scheme}: axe has nothing to say`, () => withPage(async page => {
+      await page.open(file(name), { scheme });
+      await page.evaluate(axe);
+      const found = await page.evaluate(`document.querySelectorAll('details').forEach(d => { d.open = true; }),
+        axe.run().then(result => result.violations.map(v => v.id + ': ' + v.nodes.slice(0, 3).map(n => n.html.slice(0, 120) + ' ' + n.failureSummary).join('; ')))`);
+      assert.deepEqual(found, []);
+    }));
+  }
+
+  test(`${name}: prints`, () => withPage(async page => {
+    await page.open(file(name));
+    const pdf = await page.pdf();
+    assert.ok(pdf.length > 20000, `${pdf.length} bytes`);
+    assert.deepEqual(page.errors, []);
+  }));
+
+  test(`${name}: pictures stand by themselves`, () => withPage(async page => {
+    await page.open(file(name));
+    const pictures = await page.evaluate('farandolePictures()');
+    assert.ok(pictures.length > 0);
+    for (const { name: picture, svg } of pictures) {
+      assert.ok(!svg.includes('var(--'), picture);
+      const failed = await page.evaluate(`new DOMParser().parseFromString(${JSON.stringify(svg)}, 'image/svg+xml').querySelector('parsererror') !== null`);
+      assert.equal(failed, false, picture);
+    }
+  }));
+}
+
+test('the answer comes first, as the heading', () => withPage(async page => {
+  await page.open(file('run'));
+  assert.match(await page.evaluate(`document.querySelector('h1').textContent`), /^On 16 ranks of roce25-4xp100, .*vgg16.* of linear scaling\.$/);
+}));
+
+test('a click on a heading sorts by its numbers, another one the other way round', () => withPage(async page => {
+  await page.open(file('run'));
+  const column = await page.evaluate(`[...document.querySelectorAll('#table thead th')].findIndex(th => th.textContent.startsWith('samples/s'))`);
+  const click = `document.querySelectorAll('#table thead th button')[${column}].click()`;
+  const values = `[...document.querySelectorAll('#table tbody tr')].map(row => Number(row.cells[${column}].dataset.value))`;
+  await page.evaluate(click);
+  const rising = await page.evaluate(values);
+  assert.equal(rising.length, 6);
+  assert.deepEqual(rising, rising.slice().sort((a, b) => a - b));
+  assert.equal(await page.evaluate(`document.querySelectorAll('#table thead th')[${column}].getAttribute('aria-sort')`), 'ascending');
+  await page.evaluate(click);
+  assert.deepEqual(await page.evaluate(values), rising.slice().reverse());
+}));
+
+test('the pointer on a dot tells its value, and leaving hides it', () => withPage(async page => {
+  await page.open(file('run'));
+  const spot = await page.evaluate(`(() => { const dot = document.querySelector('#scaling-efficiency circle.stop');
+    dot.scrollIntoView({ block: 'center' }); const box = dot.getBoundingClientRect(); return { x: box.x + box.width / 2, y: box.y + box.height / 2 }; })()`);
+  await page.moveTo(spot.x, spot.y);
+  assert.match(await page.evaluate(`document.querySelector('#tip.shown').textContent`), /1 ranks\s+100.% of linear scaling/);
+  await page.moveTo(1, 1);
+  assert.equal(await page.evaluate(`document.querySelector('#tip.shown')`), null);
+}));
+
+test('arrow keys step through the values of a chart', () => withPage(async page => {
+  await page.open(file('run'));
+  await page.evaluate(`document.querySelector('#why-2-waterfall-2 svg, [id^=why] svg').focus()`);
+  await page.key('ArrowRight');
+  assert.match(await page.evaluate(`document.getElementById('tip').textContent`), /^device/);
+  await page.key('ArrowRight');
+  assert.doesNotMatch(await page.evaluate(`document.getElementById('tip').textContent`), /^device/);
+  await page.key('Escape');
+  assert.equal(await page.evaluate(`document.getElementById('tip').textContent`), '');
+}));
+
+test('the CSV has a line for every point', () => withPage(async page => {
+  await page.open(file('run'));
+  const csv = await page.evaluate(`JSON.parse(document.getElementById('csv').textContent)`);
+  assert.equal(csv.trim().split('\n').length, 7);
+  assert.match(csv, /^model,variant,ranks/);
+  assert.equal(await page.evaluate(`document.querySelectorAll('#table .download').length`), 1);
+}));
+
+test('labels of curves do not cover one another', () => withPage(async page => {
+  await page.open(file('run'));
+  const heights = await page.evaluate(`[...document.querySelectorAll('#scaling-efficiency .label')].map(label => label.getBoundingClientRect().y)`);
+  assert.equal(heights.length, 2);
+  assert.ok(Math.abs(heights[0] - heights[1]) >= 12, String(heights));
+}));
+
+test('Markdown has the same answer and tables', () => {
+  const text = readFileSync(join(folder, 'run.md'), 'utf8');
+  assert.match(text, /\*\*On 16 ranks of roce25-4xp100/);
+  assert.match(text, /\| model \| ranks \|/);
+});

@@ -1,0 +1,157 @@
+// Pages as HTML and Markdown: whole, by themselves, and safe against what names contain.
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/collective_page.hpp"
+#include "report/html.hpp"
+#include "report/html_page.hpp"
+#include "report/markdown.hpp"
+#include "report/page/assets.hpp"
+#include "report/points.hpp"
+#include "report/training_page.hpp"
+#include "report/validation_page.hpp"
+
+namespace farandole {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+std::string html_of(const Page& page) {
+  std::ostringstream out;
+  write_html(out, page);
+  return out.str();
+}
+
+std::string markdown_of(const Page& page) {
+  std::ostringstream out;
+  write_markdown(out, page);
+  return out.str();
+}
+
+TrainingStory story() {
+  TrainingStory told;
+  told.heading = heading();
+  told.points = {vgg16_on_512_ranks(), vgg16_on_512_ranks()};
+  told.points.front().ranks = 16;
+  told.command = "farandole run demo.json";
+  return told;
+}
+
+bool has_chart(const Page& page, const std::string& key) {
+  for (const PageSection& section : page.sections) {
+    for (const Chart& chart : section.charts) {
+      if (chart.key == key) return page.data.contains(key);
+    }
+  }
+  return false;
+}
+
+class HtmlPage : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (d3_script().empty()) GTEST_SKIP() << "built without D3";
+  }
+};
+
+TEST_F(HtmlPage, NeedsNothingFromElsewhere) {
+  const std::string html = html_of(training_page(story()));
+  for (const char* reference : {"src=", "<link", "@import", "url("}) {
+    const auto body_without_d3 =
+        html.substr(0, html.find(d3_script())) + html.substr(html.find(d3_script()) + d3_script().size());
+    EXPECT_THAT(body_without_d3, Not(HasSubstr(reference)));
+  }
+}
+
+TEST_F(HtmlPage, SaysTheAnswerAsItsHeading) {
+  EXPECT_THAT(html_of(training_page(story())), HasSubstr("<h1>vgg16 keeps 68&nbsp;% of linear scaling on 512 ranks"));
+}
+
+TEST_F(HtmlPage, IsTheSameForTheSameResult) {
+  EXPECT_EQ(html_of(training_page(story())), html_of(training_page(story())));
+}
+
+TEST_F(HtmlPage, LetsNoNameOutOfItsPlace) {
+  TrainingStory told = story();
+  told.points.front().model = "</script><b>&\"";
+  told.heading.scenario = "<i>";
+  const std::string html = html_of(training_page(told));
+  EXPECT_THAT(html, AllOf(Not(HasSubstr("</script><b>")), Not(HasSubstr("<i>")), HasSubstr("&lt;i&gt;")));
+}
+
+TEST(Page, LeavesOutWhatIsNotThere) {
+  const Page page = training_page(story());
+  EXPECT_TRUE(has_chart(page, "efficiency"));
+  EXPECT_TRUE(has_chart(page, "shares"));
+  EXPECT_FALSE(has_chart(page, "timeline"));
+  EXPECT_FALSE(has_chart(page, "learning"));
+  EXPECT_FALSE(has_chart(page, "trust"));
+}
+
+TEST(Page, ShowsTheLastWholeIterationOfATimelineWithSharedSpansAsOne) {
+  Timeline timeline(100);
+  for (const double at : {0.0, 1.0, 2.0}) {
+    timeline.span("compute", "FORWARD_BACKWARD", Seconds(at), Seconds(at + 0.5));
+    timeline.span("a", "NCCL_ALLREDUCE", Seconds(at + 0.5), Seconds(at + 0.75));
+    timeline.span("b", "NCCL_ALLREDUCE", Seconds(at + 0.5), Seconds(at + 0.75));
+  }
+  TrainingStory told = story();
+  told.timeline = &timeline;
+  const Record data = training_page(told).data.at("timeline");
+  EXPECT_EQ(data.at("total"), 1.0);
+  ASSERT_EQ(data.at("rows").size(), 2U);
+  EXPECT_EQ(data.at("rows")[1],
+            Record({{"activity", "NCCL_ALLREDUCE"}, {"from", 0.5}, {"to", 0.75}, {"lanes", 2}, {"lane", "a"}}));
+}
+
+TEST(Page, MarksPublishedResultsOnTheirCurve) {
+  TrainingStory told = story();
+  told.published = {{1, 512, 90000, 0.7, "somebody-2017"}};
+  const Record marks = training_page(told).data.at("efficiency").at("marks");
+  ASSERT_EQ(marks.size(), 1U);
+  EXPECT_EQ(marks[0], Record({{"series", "vgg16"}, {"x", 512}, {"y", 0.7}, {"source", "somebody-2017"}}));
+}
+
+TEST(Page, HasEveryKeyOfEveryPointAsCsv) {
+  const Page page = training_page(story());
+  EXPECT_EQ(std::ranges::count(page.csv, '\n'), 3);
+  EXPECT_THAT(page.csv, HasSubstr("breakdown_exposed_communication"));
+}
+
+TEST(Page, OfMarkdownKeepsBarsAndStarsOfNamesFromMeaningSomething) {
+  TrainingStory told = story();
+  told.heading.settings["odd|name"] = "*x*";
+  EXPECT_THAT(markdown_of(training_page(told)),
+              AllOf(HasSubstr("| odd\\|name | \\*x\\* |"), HasSubstr("**vgg16 keeps 68 %")));
+}
+
+TEST(Page, OfACollectiveAnswersForTheLargestSize) {
+  CollectiveStory told;
+  told.topology = "ethernet-25g";
+  told.points = {allreduce_of_a_mebibyte(), allreduce_of_a_mebibyte()};
+  told.points.front().bytes = 1_KiB;
+  const Page page = collective_page(told);
+  EXPECT_THAT(page.answer.front(), HasSubstr("with ring over 16 ranks of ethernet-25g takes 500 us"));
+  EXPECT_TRUE(has_chart(page, "bandwidth"));
+}
+
+TEST(Page, OfAValidationSaysHowFarOffItIs) {
+  ValidationPoint row;
+  row.family = "lab";
+  row.row = "ring";
+  row.bytes = 1_MiB;
+  row.predicted = 1.1;
+  row.measured = 1;
+  row.error = 0.1;
+  const Page page = validation_page({"validate", {}}, "farandole validate", std::vector{row});
+  EXPECT_EQ(page.answer.front(),
+            "Half of 1 predictions are within 10.0 % of what was measured, nine of ten within 10.0 %.");
+  EXPECT_TRUE(has_chart(page, "scatter"));
+  EXPECT_TRUE(has_chart(page, "errors"));
+}
+
+}  // namespace
+}  // namespace farandole

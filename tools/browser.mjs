@@ -1,0 +1,121 @@
+// A headless Chromium, spoken to through a pipe (Chrome DevTools Protocol): no package needed.
+//
+// Used by tools/pictures.mjs and tests/browser. CHROMIUM names the program if it is not in the path under a usual name.
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export function findChromium() {
+  const names = [process.env.CHROMIUM, 'chromium', 'chromium-browser', 'google-chrome', 'chrome'].filter(Boolean);
+  return names.find(name => spawnSync(name, ['--version'], { stdio: 'ignore' }).status === 0);
+}
+
+// Calls `use(page)` with a page of a browser of its own, and ends the browser whatever happens.
+export async function withPage(use) {
+  const program = findChromium();
+  if (!program) throw new Error('no Chromium found; install chromium, or name it in CHROMIUM');
+  const profile = mkdtempSync(join(tmpdir(), 'farandole-browser-'));
+  // A container's root may start no sandbox, and what is opened here is our own.
+  const child = spawn(program, ['--headless=new', '--remote-debugging-pipe', '--no-sandbox', '--disable-gpu',
+    '--disable-dev-shm-usage', '--hide-scrollbars', `--user-data-dir=${profile}`, 'about:blank'],
+    { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] });
+  try {
+    const browser = new Connection(child);
+    const { targetInfos } = await browser.send('Target.getTargets');
+    const target = targetInfos.find(info => info.type === 'page');
+    const { sessionId } = await browser.send('Target.attachToTarget', { targetId: target.targetId, flatten: true });
+    return await use(new Page(browser, sessionId));
+  } finally {
+    const gone = new Promise(resolve => child.once('exit', resolve));
+    child.kill('SIGKILL');
+    await gone;
+    rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  }
+}
+
+// Messages are JSON, each ended by a NUL.
+class Connection {
+  constructor(child) {
+    this.out = child.stdio[3];
+    this.waiting = new Map();
+    this.listeners = [];
+    this.last = 0;
+    let rest = '';
+    child.stdio[4].setEncoding('utf8').on('data', text => {
+      const parts = (rest + text).split('\0');
+      rest = parts.pop();
+      parts.forEach(part => this.receive(JSON.parse(part)));
+    });
+    child.once('exit', () => this.waiting.forEach(({ reject }) => reject(new Error('the browser has gone'))));
+  }
+
+  receive(message) {
+    if (!message.id) return this.listeners.forEach(listener => listener(message));
+    const { resolve, reject } = this.waiting.get(message.id);
+    this.waiting.delete(message.id);
+    return message.error ? reject(new Error(message.error.message)) : resolve(message.result);
+  }
+
+  send(method, params = {}, sessionId = undefined) {
+    const id = ++this.last;
+    this.out.write(JSON.stringify({ id, method, params, sessionId }) + '\0');
+    return new Promise((resolve, reject) => this.waiting.set(id, { resolve, reject }));
+  }
+}
+
+class Page {
+  constructor(browser, session) {
+    this.browser = browser;
+    this.session = session;
+    this.errors = [];
+    browser.listeners.push(({ method, params }) => {
+      if (method === 'Runtime.exceptionThrown') this.errors.push(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text);
+      if (method === 'Runtime.consoleAPICalled' && params.type === 'error') this.errors.push(params.args.map(arg => arg.value).join(' '));
+      if (method === 'Log.entryAdded' && params.entry.level === 'error') this.errors.push(params.entry.text);
+    });
+  }
+
+  send(method, params) {
+    return this.browser.send(method, params, this.session);
+  }
+
+  // `look`: { width, height, scheme: 'light' or 'dark', media: 'screen' or 'print', scale }.
+  async open(url, look = {}) {
+    for (const domain of ['Page', 'Runtime', 'Log']) await this.send(`${domain}.enable`);
+    await this.send('Emulation.setDeviceMetricsOverride',
+      { width: look.width ?? 1100, height: look.height ?? 900, deviceScaleFactor: look.scale ?? 1, mobile: false });
+    await this.send('Emulation.setEmulatedMedia',
+      { media: look.media ?? 'screen', features: [{ name: 'prefers-color-scheme', value: look.scheme ?? 'light' }] });
+    const loaded = new Promise(resolve => this.browser.listeners.push(({ method }) => method === 'Page.loadEventFired' && resolve()));
+    await this.send('Page.navigate', { url });
+    await loaded;
+  }
+
+  // The value of an expression, which may be a promise.
+  async evaluate(expression) {
+    const { result, exceptionDetails } = await this.send('Runtime.evaluate', { expression, returnByValue: true, awaitPromise: true });
+    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+    return result.value;
+  }
+
+  async screenshot() {
+    const { cssContentSize } = await this.send('Page.getLayoutMetrics');
+    const clip = { x: 0, y: 0, width: cssContentSize.width, height: cssContentSize.height, scale: 1 };
+    const { data } = await this.send('Page.captureScreenshot', { format: 'png', captureBeyondViewport: true, clip });
+    return Buffer.from(data, 'base64');
+  }
+
+  async pdf() {
+    const { data } = await this.send('Page.printToPDF', { printBackground: true, preferCSSPageSize: true });
+    return Buffer.from(data, 'base64');
+  }
+
+  async key(key) {
+    for (const type of ['keyDown', 'keyUp']) await this.send('Input.dispatchKeyEvent', { type, key, code: key });
+  }
+
+  async moveTo(x, y) {
+    await this.send('Input.dispatchMouseEvent', { type: 'mouseMoved', x, y });
+  }
+}

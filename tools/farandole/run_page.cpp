@@ -1,0 +1,99 @@
+#include "run_page.hpp"
+
+#include <algorithm>
+#include <iostream>
+
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "calibration/published_beside.hpp"
+#include "config/section.hpp"
+#include "graphviz.hpp"
+#include "report/answer.hpp"
+#include "report/topology_picture.hpp"
+#include "report/training_page.hpp"
+#include "scenario/gradient_loads.hpp"
+#include "scenario/train.hpp"
+#include "study/study.hpp"
+
+namespace farandole {
+namespace {
+
+constexpr std::size_t timeline_capacity = 100'000;  // spans
+
+void say(const RunPageRequest& request, const std::string& text) {
+  if (!request.quiet && isatty(STDERR_FILENO) != 0) std::cerr << text << "\n";
+}
+
+/// The places in the plan of the points that there are.
+std::vector<std::size_t> places_of(const RunPageRequest& request) {
+  std::vector<std::size_t> places;
+  for (const auto& [place, point] : request.points) places.push_back(place);
+  return places;
+}
+
+/// The points at `headlines` with their explanation.
+void explain(const RunPageRequest& request, const std::vector<std::size_t>& places,
+             const std::vector<std::size_t>& headlines, std::vector<TrainingPoint>& points) {
+  RunPlan plan{request.plan.scenario, {}, {}, {}, {}, {}};
+  std::vector<std::size_t> open;
+  for (const std::size_t index : headlines) {
+    if (points[index].explanation || points[index].ranks == 1) continue;
+    plan.points.push_back(request.plan.points[places[index]]);
+    plan.points.back().scenario.explain = true;
+    open.push_back(index);
+  }
+  if (open.empty()) return;
+  say(request, "explaining " + std::to_string(open.size()) + " points for the page");
+  StudyOptions options;
+  options.processes = request.processes;
+  options.execute = [&](const RunPlan::Point& point, Timeline* timeline) {
+    return run_point(point, request.catalogue, timeline);
+  };
+  StudyHeading heading;
+  heading.points = plan.points.size();
+  for (auto& [place, point] : run_study(plan, heading, options).points) points[open[place]] = std::move(point);
+}
+
+/// Empty where there is no Graphviz, or no network.
+std::string picture_of(const RunPlan::Point& planned, const TrainingPoint& point) {
+  const Platform& platform = planned.scenario.platform.platform;
+  if (platform.nodes < 2) return {};
+  const std::vector<double> loads = gradient_loads(planned.scenario, point);
+  return drawn_or_empty([&](std::ostream& text) { write_topology_picture(text, platform, loads); });
+}
+
+std::string summary_of(const Document& document) {
+  const auto summary = document.find("/summary");
+  return summary ? read<std::string>(*summary) : std::string();
+}
+
+}  // namespace
+
+Page run_page(const RunPageRequest& request) {
+  TrainingStory story;
+  story.heading = {request.plan.scenario, request.plan.settings};
+  story.summary = summary_of(request.document);
+  story.command = request.command;
+  story.scenario = request.document.to_ordered_json().dump(2);
+  story.question = request.plan.question;
+  for (const auto& [place, point] : request.points) story.points.push_back(point);
+  const std::vector<std::size_t> places = places_of(request);
+  const std::vector<std::size_t> headlines = headline_points(story.points, story.question);
+  explain(request, places, headlines, story.points);
+  say(request, "comparing with published runs");
+  PublishedBeside beside = published_beside(request.plan, request.catalogue);
+  story.published = std::move(beside.marks);
+  story.trust = {beside.of_this_platform, std::move(beside.points)};
+  Timeline timeline(timeline_capacity, Timeline::Keep::spans);
+  if (!headlines.empty()) {
+    story.timeline_point = headlines.back();
+    const RunPlan::Point& planned = request.plan.points[places[story.timeline_point]];
+    static_cast<void>(train(planned.scenario, &timeline));
+    story.timeline = &timeline;
+    story.topology_svg = picture_of(planned, story.points[story.timeline_point]);
+  }
+  return training_page(story);
+}
+
+}  // namespace farandole
