@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Writes every picture of a page as SVG and PNG files, for a paper or a README.
 //
-// usage: tools/pictures.mjs PAGE.html FOLDER [NAME...]     only the pictures of these names; needs Node.js and Chromium
+// usage: tools/pictures.mjs PAGE.html FOLDER [NAME.svg|NAME.png|NAME...]     only these; needs Node.js and Chromium
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -24,13 +24,18 @@ async function pngOf(page, svg) {
 await withPage(async page => {
   await page.open(pathToFileURL(resolve(file)).href, { width: 900 });
   const pictures = await page.evaluate('farandolePictures()');
-  const unknown = wanted.filter(name => !pictures.some(picture => picture.name === name));
-  if (unknown.length) throw new Error(`no picture ${unknown.join(', ')} in ${file}; there are ${pictures.map(p => p.name).join(', ')}`);
+  const names = pictures.map(picture => picture.name);
+  const unknown = wanted.filter(name => !names.includes(name.replace(/\.(svg|png)$/, '')));
+  if (unknown.length) throw new Error(`no picture ${unknown.join(', ')} in ${file}; there are ${names.join(', ')}`);
   mkdirSync(folder, { recursive: true });
   for (const { name, svg } of pictures) {
-    if (wanted.length && !wanted.includes(name)) continue;
-    writeFileSync(join(folder, name + '.svg'), svg + '\n');
-    writeFileSync(join(folder, name + '.png'), await pngOf(page, svg));
-    console.log(join(folder, name + '.svg'));
+    for (const kind of ['.svg', '.png']) {
+      if (wanted.length && !wanted.includes(name) && !wanted.includes(name + kind)) continue;
+      writeFileSync(join(folder, name + kind), kind === '.svg' ? svg + '\n' : await pngOf(page, svg));
+      console.log(join(folder, name + kind));
+    }
   }
+}).catch(error => {
+  console.error(error.message);
+  process.exit(1);
 });
