@@ -43,7 +43,7 @@ std::vector<std::string> cells(const ReplayedPoint& point) {
 void write_table(std::ostream& out, const Heading& heading, Points points) {
   std::vector<TrainingPoint> measured;
   for (const ReplayedPoint& point : points) measured.push_back(point.training);
-  const auto facets = split(training_facets(), std::span<const TrainingPoint>(measured));
+  const auto facets = split(training_facets(measured), std::span<const TrainingPoint>(measured));
   write_comment(out, heading);
   out << "# all points: " << shared_text(facets, std::span<const TrainingPoint>(measured)) << "\n\n";
   std::vector<Column> columns = facet_columns(facets);

@@ -101,8 +101,12 @@ ReplayedPoint replay(const Scenario& scenario, Session& session, const ReplayOpt
   std::optional<InputPipeline> input = input_of(scenario, scenario.platform.placement);
   const auto strategy =
       scenario.strategy.make(real_site(scenario, job, options.backend, endpoint.rank() == 0 ? timeline : nullptr));
+  if (strategy->tuning() != nullptr) {
+    throw InputError("HOROVOD_AUTOTUNE: expected settings that stay as they are in a replay, got ones that are tuned");
+  }
   Replay replay({job, variability, *strategy, [&](Operation operation) { return schedule_of(scenario, operation); },
-                 scenario.strategy.negotiates, input ? &*input : nullptr, endpoint.rank() == 0 ? timeline : nullptr},
+                 scenario.strategy.negotiates, input ? &*input : nullptr, endpoint.rank() == 0 ? timeline : nullptr,
+                 scenario.strategy.streams},
                 session);
   const int period = scenario.strategy.period;
   const Measured measured = measure(replay, endpoint, whole_periods(options.measure, period), period);

@@ -35,7 +35,8 @@ std::vector<std::size_t> places_of(const RunPageRequest& request) {
 /// The points at `headlines` with their explanation.
 void explain(const RunPageRequest& request, const std::vector<std::size_t>& places,
              const std::vector<std::size_t>& headlines, std::vector<TrainingPoint>& points) {
-  RunPlan plan{request.plan.scenario, {}, {}, {}, {}, {}};
+  RunPlan plan;
+  plan.scenario = request.plan.scenario;
   std::vector<std::size_t> open;
   for (const std::size_t index : headlines) {
     if (points[index].explanation || points[index].ranks == 1) continue;

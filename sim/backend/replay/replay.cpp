@@ -67,7 +67,7 @@ void Replay::compute_from(RankTimes moments) {
 int Replay::enqueue(CommunicationWork work) {
   const auto number = static_cast<int>(current_.communications.size());
   current_.communications.emplace_back();
-  stream(work.stream).enqueue(number, work);
+  stream(number % site_.streams).enqueue(number, work);
   return number;
 }
 

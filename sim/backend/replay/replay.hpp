@@ -35,6 +35,7 @@ struct ReplaySite {
   bool negotiates = false;
   InputPipeline* input = nullptr;  // null: batches are always there
   Timeline* timeline = nullptr;    // null: nothing is recorded
+  int streams = 1;                 // they take work in turn, so that all ranks agree on which takes what
 };
 
 /// When this rank passed the stations of one iteration.
