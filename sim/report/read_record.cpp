@@ -118,7 +118,8 @@ TrainingPoint read(const Record& record) {
   point.mean_staleness = record.at("mean_staleness");
   point.strategy_options = record.at("strategy_options");
   point.memory = memory(record.at("memory"));
-  for (const auto& [pointer, value] : record.value("swept", Record::object()).items()) {
+  const Record swept = record.value("swept", Record::object());  // items() refers to it
+  for (const auto& [pointer, value] : swept.items()) {
     point.swept.push_back({pointer, value});
   }
   if (record.contains("run")) point.run = whole_run(record.at("run"));

@@ -237,6 +237,15 @@ void read_measure(const std::optional<Value>& where, Scenario& scenario) {
   section.finish();
 }
 
+/// Unless a size is given: parameters and what the optimizer keeps, in single precision, as frameworks save them.
+void size_checkpoints(Scenario& scenario) {
+  auto& checkpoint = scenario.effects.checkpoint;
+  if (!checkpoint || checkpoint->size > 0_B) return;
+  const auto saved =
+      static_cast<double>((1 + scenario.workload.optimizer.slots) * scenario.workload.model.parameters());
+  checkpoint->size = saved * element_size(Precision::fp32);
+}
+
 }  // namespace
 
 Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
@@ -273,12 +282,7 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
                   "one of them", "; they are simulated with collectives only");
   }
   if (scenario.strategy.streams > 1) refuse_with_streams(scenario, strategy);
-  if (auto& checkpoint = scenario.effects.checkpoint; checkpoint && checkpoint->size == 0_B) {
-    // Parameters and what the optimizer keeps, in single precision, as frameworks save them.
-    const auto saved =
-        static_cast<double>((1 + scenario.workload.optimizer.slots) * scenario.workload.model.parameters());
-    checkpoint->size = saved * element_size(Precision::fp32);
-  }
+  size_checkpoints(scenario);
   read_measure(section.maybe("measure"), scenario);
   if (const auto run = section.maybe("run")) scenario.run = read_run(*run, scenario.samples_per_step());
   if (const auto economics = section.maybe("economics")) scenario.economics = read_economics(*economics, catalogue);
@@ -286,10 +290,6 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   section.finish();
   if (const auto traffic = Section(platform).maybe("traffic")) {
     read_traffic(*traffic, platform, catalogue, topology, scenario);
-    const bool comes_and_goes = !scenario.traffic.on_off.empty() || !scenario.traffic.jobs.empty();
-    if (comes_and_goes && scenario.strategy.streams > 1) {
-      traffic->fail("constant traffic beside a strategy of several streams", "traffic that comes and goes");
-    }
   }
   refuse_what_does_not_fit(scenario, workload);
   return scenario;

@@ -134,8 +134,9 @@ void read_traffic(const Value& traffic, const Value& platform, const Catalogue& 
   int nodes = scenario.platform.platform.nodes;
   for (const Value& element : traffic.elements()) {
     if (kind_of(element) == constant) continue;
-    if (scenario.strategy.servers || !scenario.libraries.empty()) {
-      element.fail("constant traffic only, beside parameter servers and libraries' collectives", "another kind");
+    if (scenario.strategy.servers || !scenario.libraries.empty() || scenario.strategy.streams > 1) {
+      element.fail("constant traffic only, beside parameter servers, libraries' collectives and several streams",
+                   "another kind");
     }
     if (kind_of(element) != job) continue;
     jobs.push_back(read_job(element, platform, catalogue));

@@ -70,7 +70,8 @@ TEST(Sweep, RefusesWhatDoesNotSayWhatItMeans) {
 TEST(Sweep, EveryConfigurationKnowsWhatWasPutWhere) {
   const auto swept = [](const std::string& sweep) {
     std::vector<std::string> texts;
-    for (const SweptValue& value : expand_sweep(test::changed({{"/sweep", sweep}})).back().swept) {
+    const auto configurations = expand_sweep(test::changed({{"/sweep", sweep}}));
+    for (const SweptValue& value : configurations.back().swept) {
       texts.push_back(value.pointer + " " + value.value);
     }
     return texts;
