@@ -10,6 +10,7 @@
 #include "collective/bus_factor.hpp"
 #include "collective/chunk_sizes.hpp"
 #include "collective/specification.hpp"
+#include "scenario/effective_settings.hpp"
 #include "simulate/collective_clock.hpp"
 #include "simulate/fluid_network.hpp"
 #include "units/format.hpp"
@@ -163,6 +164,7 @@ Settings collective_settings(const CollectiveRequest& request, const Topology& t
   if (topology.transport.reduce_rate < BytesPerSecond::infinity()) {
     settings["transport.reduce_rate"] = format(topology.transport.reduce_rate);
   }
+  add_condition(settings, topology.condition);
   if (request.library.library != nullptr) settings["library"] = request.library.library->name;
   if (has_root(request.algorithm.operation)) settings["root"] = std::to_string(request.root);
   if (request.segments > 0) settings["segments"] = std::to_string(request.segments);

@@ -73,7 +73,29 @@ void add_effects(Settings& settings, const EffectsSpec& effects) {
   if (effects.checkpoint) settings["effects.checkpoint"] = describe(*effects.checkpoint);
 }
 
+void add_traffic(Settings& settings, const TrafficSpec& traffic) {
+  std::vector<std::string> texts;
+  for (const OnOffTraffic& source : traffic.on_off) {
+    texts.push_back(fmt::format("{} on {} links, on {} and off {}", format(source.rate), source.links.size(),
+                                format(source.on.mean), format(source.off.mean)));
+  }
+  for (const auto& job : traffic.jobs) {
+    texts.push_back(fmt::format("{} on {} ranks", job->workload.model.name, job->platform.ranks));
+  }
+  if (!texts.empty()) settings["platform.traffic"] = fmt::format("{}", fmt::join(texts, "; "));
+}
+
 }  // namespace
+
+void add_condition(Settings& settings, const Condition& condition) {
+  for (const auto& [pattern, rest] : condition.degraded) settings["platform.degraded." + pattern] = percent(rest);
+  for (const auto& [pattern, rate] : condition.background) settings["platform.background." + pattern] = format(rate);
+  for (const auto& [pattern, curve] : condition.congestion) {
+    const auto& [flows, left] = curve->points().back();
+    settings["platform.congestion." + pattern] = fmt::format("{} of {:g} flows", percent(left), flows);
+  }
+  if (!condition.failed.empty()) settings["platform.failed"] = fmt::format("{}", fmt::join(condition.failed, ", "));
+}
 
 Settings effective_settings(const Scenario& scenario) {
   const StrategyChoice& strategy = scenario.strategy;
@@ -100,6 +122,8 @@ Settings effective_settings(const Scenario& scenario) {
   if (strategy.accumulation > 1) settings["strategy.accumulation"] = fmt::format("{}", strategy.accumulation);
   if (scenario.seeds > 1) settings["measure.seeds"] = fmt::format("{}", scenario.seeds);
   add_effects(settings, scenario.effects);
+  add_condition(settings, scenario.platform.condition);
+  add_traffic(settings, scenario.traffic);
   for (const auto& [operation, use] : scenario.libraries) {
     settings["collectives." + name(operation)] = use.library->name;
   }

@@ -6,6 +6,9 @@
 
 namespace farandole {
 
+/// What is wrong with links just now; nothing where all are as built.
+void add_condition(Settings& settings, const Condition& condition);
+
 Settings effective_settings(const Scenario& scenario);
 
 /// Adds the settings of another point; where points differ, all values are listed.

@@ -114,6 +114,7 @@ PlatformSpec read_platform(const Value& where, const Catalogue& catalogue, Launc
   spec.placement = launch.line ? place(*launch.line, rule, layout_of(topology), where)
                                : place(rule, launch.ranks, {}, layout_of(topology), where);
   spec.platform = build_for(topology, spec.placement, where);
+  spec.condition = topology.condition;
   spec.device = catalogue.device(spec.platform.device, name);
   return spec;
 }

@@ -44,6 +44,7 @@ struct WorkloadSpec {
 
 struct PlatformSpec {
   Platform platform;
+  Condition condition;  // that the platform was built with
   Device device;
   Placement placement;
   int ranks = 1;

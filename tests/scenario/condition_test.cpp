@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "scenario/collective_run.hpp"
 #include "scenario/scenario_kit.hpp"
 
 namespace farandole {
@@ -25,6 +26,37 @@ TEST(ConditionOfAScenario, ComesOnTopOfItsTopologys) {
   const Seconds both = with({{"/platform/override", R"({"/condition": {"degraded": {"*": "50 %"}}})"},
                              {"/platform/condition", R"({"background": {"*": "2.5 Gbit/s"}})"}});
   EXPECT_EQ(both, with({{"/platform/override", R"({"/node/nic/rate": "10 Gbit/s"})"}}));
+}
+
+TEST(ConditionOfAScenario, StandsAmongTheSettings) {
+  const RunResult result = test::run({{"/platform/condition", R"({"degraded": {"node3": "50 %"},
+    "background": {"node1": "1 Gbit/s"}, "congestion": {"*": [{"flows": 8, "left": "75 %"}]}})"}});
+  EXPECT_EQ(result.settings.at("platform.degraded.node3"), "50 %");
+  EXPECT_EQ(result.settings.at("platform.background.node1"), "1 Gbit/s");
+  EXPECT_EQ(result.settings.at("platform.congestion.*"), "75 % of 8 flows");
+}
+
+/// 64 MiB among the eight devices of a DGX A100, as NCCL sends them.
+Seconds alltoall_of_nccl(const std::string& condition) {
+  const Document here = Document::parse("\"here\"", "here");
+  const Catalogue catalogue;
+  Topology topology = catalogue.topology("dgx-a100", here.root());
+  topology.condition.add(read_condition(Document::parse(condition, "condition").root()));
+  CollectiveRequest request;
+  request.algorithm = *find_algorithm_or_library(Operation::alltoall, "nccl-2.10");
+  request.sizes = {64_MiB};
+  request.fidelities = {Fidelity::flow};
+  request.ranks = 8;
+  request.library =
+      use_library(request.algorithm, topology.transport, catalogue.device("a100", here.root()), here.root());
+  return run_collective(request, topology, here.root()).front().time;
+}
+
+TEST(Condition, OfConvergingFlowsHoldsForALibrarysCollectivesToo) {
+  // Seven flows into every device: at a tenth of the links' rate they take most of ten times as long.
+  const Seconds free = alltoall_of_nccl("{}");
+  EXPECT_GT(alltoall_of_nccl(R"({"congestion": {"*": [{"flows": 7, "left": "10 %"}]}})"), 5 * free);
+  EXPECT_EQ(alltoall_of_nccl(R"({"congestion": {"*": [{"flows": 8, "left": "100 %"}]}})"), free);
 }
 
 TEST(ConditionOfAScenario, IsRefusedWithItsPlaceWhereItNamesNothing) {

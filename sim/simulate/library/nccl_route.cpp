@@ -68,6 +68,18 @@ RoutedSchedule::Leg leg(int limit, const ChannelWay& way, Seconds latency,
   return result;
 }
 
+/// Links lose to flows that converge whoever sends.
+RoutedSchedule on_links_of(const Platform& platform, RoutedSchedule routed) {
+  std::vector<Congestion> congestion(routed.capacities().size());
+  bool has_any = false;
+  for (std::size_t link = 0; link < platform.links.size(); ++link) {
+    congestion[link].curve = platform.links[link].congestion;
+    has_any = has_any || congestion[link].curve != nullptr;
+  }
+  if (has_any) routed.congest(std::move(congestion));
+  return routed;
+}
+
 RoutedSchedule route_algorithm(const NcclJob& job, const NcclChoice& choice, int segments) {
   Schedule schedule = schedule_of(job, choice, segments);
   const int all_rounds = rounds(schedule);
@@ -85,7 +97,7 @@ RoutedSchedule route_algorithm(const NcclJob& job, const NcclChoice& choice, int
                         choice.cost.hops / all_rounds, capacities));
     }
   }
-  return {std::move(schedule), std::move(legs), std::move(capacities)};
+  return on_links_of(job.platform, {std::move(schedule), std::move(legs), std::move(capacities)});
 }
 
 /// A device sends to the others at most what its channels can do.
@@ -103,7 +115,7 @@ RoutedSchedule route_messages(const NcclJob& job, const NcclModel& model, const 
     const Seconds hop = model.message_hop(is_inside ? job.graph.inside : LinkClass::net);
     legs[0].push_back(leg(limits + sent.from, way_between(job, sent.from, sent.to), hop, capacities));
   });
-  return {std::move(schedule), std::move(legs), std::move(capacities)};
+  return on_links_of(job.platform, {std::move(schedule), std::move(legs), std::move(capacities)});
 }
 
 }  // namespace
