@@ -89,6 +89,11 @@ Node scenario_of(const Value& where, const Value& platform) {
   return {std::move(scenario), own.line, own.source};
 }
 
+/// Whether its communication is what simulate/traffic.hpp lets meet with others'.
+bool meets_others(const Scenario& one) {
+  return !one.strategy.servers && one.libraries.empty() && one.strategy.streams == 1;
+}
+
 Scenario read_job(const Value& where, const Value& platform, const Catalogue& catalogue) {
   Section section(where);
   for (const char* key : {"kind", "workload", "strategy", "collectives", "effects", "measure", "ranks", "placement"}) {
@@ -97,8 +102,9 @@ Scenario read_job(const Value& where, const Value& platform, const Catalogue& ca
   section.finish();
   const Node root = scenario_of(where, platform);
   Scenario other = read_scenario(Value(root, where.pointer()), catalogue);
-  if (other.strategy.servers || !other.libraries.empty()) {
-    where.fail("a job whose gradients travel by collectives of a named algorithm", "parameter servers or a library");
+  if (!meets_others(other)) {
+    where.fail("a job whose gradients travel by one collective of a named algorithm after the other",
+               "parameter servers, a library or several streams");
   }
   return other;
 }
@@ -134,7 +140,7 @@ void read_traffic(const Value& traffic, const Value& platform, const Catalogue& 
   int nodes = scenario.platform.platform.nodes;
   for (const Value& element : traffic.elements()) {
     if (kind_of(element) == constant) continue;
-    if (scenario.strategy.servers || !scenario.libraries.empty() || scenario.strategy.streams > 1) {
+    if (!meets_others(scenario)) {
       element.fail("constant traffic only, beside parameter servers, libraries' collectives and several streams",
                    "another kind");
     }
