@@ -85,8 +85,9 @@ TEST(TrafficOfAScenario, IsRefusedWithItsPlaceWhereItCannotBe) {
               HasSubstr("/platform/traffic/0/links: expected a link's name"));
   EXPECT_THAT(refusal(R"([{"kind": "on_off", "links": "*/nic0", "rate": "1 Tbit/s", "on": "1 ms", "off": "1 ms"}])"),
               HasSubstr("/platform/traffic: expected sources that leave something"));
-  EXPECT_THAT(refusal(R"([{"kind": "job", "workload": {"model": "vgg16"}, "ranks": 4}])"),
-              HasSubstr("/platform/traffic/0: expected devices that no other job has"));
+  EXPECT_THAT(
+      refusal(R"([{"kind": "job", "workload": {"model": "vgg16"}, "strategy": {"kind": "horovod"}, "ranks": 4}])"),
+      HasSubstr("/platform/traffic/0: expected devices that no other job has"));
   EXPECT_THAT(refusal(R"([{"kind": "job", "workload": {"model": "vgg61"}, "ranks": 4}])"),
               HasSubstr("/platform/traffic/0/workload/model: expected a model"));
   auto servers =

@@ -96,6 +96,10 @@ std::vector<Pair> sample_pairs(const Platform& platform) {
   return pairs;
 }
 
+std::string device_text(const Platform& platform) {
+  return platform.device.empty() ? "nobody says of which kind" : platform.device;
+}
+
 std::string condition_text(const Condition& condition) {
   std::string text;
   for (const auto& [pattern, rest] : condition.degraded) {
@@ -179,8 +183,8 @@ Shown show_topology(const ShowRequest& request) {
   shown.text +=
       topology.nodes
           ? fmt::format("  {} nodes, {} devices ({} each, {}), {} links\n", platform.nodes, platform.devices(),
-                        platform.devices_per_node, platform.device, platform.links.size())
-          : fmt::format("  nodes as needed, {} device each ({})\n", platform.devices_per_node, platform.device);
+                        platform.devices_per_node, device_text(platform), platform.links.size())
+          : fmt::format("  nodes as needed, {} device each ({})\n", platform.devices_per_node, device_text(platform));
   shown.text += fmt::format("  a collective starts in {}\n", format(platform.transport.launch));
   shown.text += network_text(platform) + condition_text(topology.condition);
   shown.json["network"] = network_json(platform);
