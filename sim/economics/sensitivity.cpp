@@ -25,6 +25,7 @@ std::vector<CostSensitivity> sensitivity(const Document& offer, const std::funct
     inputs.push_back({input.pointer.substr(1), input.low, input.high, cost_at(offer, input, input.low, cost),
                       cost_at(offer, input, input.high, cost)});
   }
+  std::erase_if(inputs, [](const CostSensitivity& input) { return input.at_low == input.at_high; });
   widest_first(inputs);
   return inputs;
 }

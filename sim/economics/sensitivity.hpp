@@ -11,7 +11,8 @@
 
 namespace farandole {
 
-/// `offer` is the document that `cost`'s argument is read from, changed in one input at a time.
+/// Inputs that move the cost at all; `offer` is the document that `cost`'s argument is read from, changed in one input
+/// at a time.
 std::vector<CostSensitivity> sensitivity(const Document& offer, const std::function<Money(const Offer&)>& cost);
 
 /// Sorts the widest first; equals stay in their order.

@@ -116,7 +116,9 @@ JobCost cost_of(const Document& document, const Catalogue& catalogue, const Scen
   cost.per_sample = per_sample(offer, job);
   cost.energy_per_sample = building_power(offer, job) * sample_time(offer, job);
   if (job.run) add_run(cost, offer, job);
-  cost.totals = totals_over(offer, job.use, spec.years);
+  Offer in_use = offer;
+  if (!offer.is_committed()) in_use.utilisation = cost.utilisation = spec.utilisation;
+  cost.totals = totals_over(in_use, job.use, spec.years);
   cost.sensitivity = sensitivity_of(spec, job);
   cost.assumptions = offer.assumptions;
   if (spec.elsewhere) cost.comparison = compared(document, catalogue, scenario, job);

@@ -26,6 +26,7 @@ struct ElsewhereSpec {
 struct EconomicsSpec {
   OfferFile file;
   int years = 5;                      // that totals are worked out for
+  double utilisation = 1;             // of what is not paid for while idle, in totals
   double throughput_uncertainty = 0;  // of the simulation itself, as a share
   std::optional<ElsewhereSpec> elsewhere{};
 };

@@ -19,6 +19,15 @@ ElsewhereSpec read_elsewhere(const Value& where, const Catalogue& catalogue) {
   return elsewhere;
 }
 
+double read_utilisation(const Value& where, const Offer& offer) {
+  if (offer.is_committed()) {
+    where.fail("no \"utilisation\" beside an offer that has one", "both", "; \"override\" changes the offer's");
+  }
+  const double share = read<Fraction>(where).value;
+  if (!(share > 0 && share <= 1)) where.fail("a share above 0 % and up to 100 %");
+  return share;
+}
+
 double read_uncertainty(const Value& where) {
   const double share = read<Fraction>(where).value;
   if (!(share >= 0 && share < 1)) where.fail("a share from 0 % to less than 100 %");
@@ -33,6 +42,7 @@ EconomicsSpec read_economics(const Value& where, const Catalogue& catalogue) {
   EconomicsSpec spec{catalogue.offer(read<std::string>(offer), offer, section.maybe("override"))};
   if (const auto years = section.maybe("years")) spec.years = read_at_least(*years, 1);
   if (spec.years > 50) section.child("years").fail("at most 50 years");
+  if (const auto share = section.maybe("utilisation")) spec.utilisation = read_utilisation(*share, spec.file.offer);
   if (const auto share = section.maybe("throughput_uncertainty"))
     spec.throughput_uncertainty = read_uncertainty(*share);
   if (const auto elsewhere = section.maybe("compare_with")) spec.elsewhere = read_elsewhere(*elsewhere, catalogue);

@@ -41,6 +41,7 @@ double read_number(const Value& where) {
 
 std::string time_text(double seconds) {
   if (seconds >= 3600) return fmt::format("{:.4g} h", seconds / 3600);
+  if (seconds >= 60) return fmt::format("{:.4g} min", seconds / 60);
   return seconds >= 1 ? fmt::format("{:.4g} s", seconds) : fmt::format("{:.4g} ms", seconds * 1e3);
 }
 std::string share_text(double share) {

@@ -72,6 +72,15 @@ TEST(Economics, ComparesWithTheSameJobElsewhere) {
   EXPECT_NEAR(even.cost->per_sample / rented.cost->per_sample, 1, 1e-6);
 }
 
+TEST(Economics, TotalsOfRentCountTheTimeInUse) {
+  const TrainingPoint always = point_with({on_demand});
+  const TrainingPoint half = point_with({{"/economics", R"({ "offer": "aws-p4d-on-demand", "utilisation": "50 %" })"}});
+  EXPECT_NEAR(half.cost->totals.back() / always.cost->totals.back(), 0.5, 1e-12);
+  EXPECT_EQ(half.cost->per_sample, always.cost->per_sample);
+  EXPECT_THAT(error_of({{"/economics", R"({ "offer": "dgx-a100-bought", "utilisation": "50 %" })"}}),
+              HasSubstr("\"override\" changes the offer's"));
+}
+
 TEST(Economics, RefusesUnknownOffersAndSettings) {
   EXPECT_THAT(error_of({{"/economics", R"({ "offer": "aws-p4d-on-demnd" })"}}),
               HasSubstr("did you mean \"aws-p4d-on-demand\"?"));
