@@ -276,7 +276,9 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   if (collectives) scenario.libraries = libraries_of(scenario, *collectives);
   const auto effects = section.maybe("effects");
   const Transport& transport = scenario.platform.platform.transport;
-  const double brought = scenario.strategy.servers ? 0 : compute_share_of_channels(transport, device);
+  // Several streams are Gloo's, which works on the host.
+  const bool on_the_host = scenario.strategy.servers || scenario.strategy.streams > 1;
+  const double brought = on_the_host ? 0 : compute_share_of_channels(transport, device);
   scenario.effects = read_effects(effects, scenario.platform.platform, device, brought, catalogue);
   if (scenario.strategy.servers && (scenario.effects.input || scenario.effects.communication_compute_share > 0)) {
     effects->fail("neither an input pipeline nor a share of compute for communication with parameter servers",
