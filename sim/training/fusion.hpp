@@ -1,8 +1,9 @@
 // Tensor fusion: which negotiated tensors travel together in one allreduce.
 //
 // Horovod goes through the tensors in the order they were negotiated and puts them into one buffer as long as it holds
-// them. Before 0.16.0 the first tensor that does not fit closes the buffer; since then it is passed over and later ones
-// are tried. A tensor larger than the threshold travels alone.
+// them. The first tensor that does not fit closes the buffer. (Since 0.16.0 it looks further ahead past tensors of
+// another type or device, as long as these would have fitted: FuseResponses, horovod/common/controller.cc. Gradients
+// here are of one type on one device.) A tensor larger than the threshold travels alone.
 #pragma once
 
 #include <vector>
@@ -13,6 +14,6 @@ namespace farandole {
 
 /// Groups of indices into `sizes`, in the order of their first members; every index stands in exactly one group and no
 /// group of several exceeds `threshold`.
-std::vector<std::vector<int>> fuse(const std::vector<Bytes>& sizes, Bytes threshold, bool past_misfits);
+std::vector<std::vector<int>> fuse(const std::vector<Bytes>& sizes, Bytes threshold);
 
 }  // namespace farandole

@@ -16,7 +16,7 @@ using test::three_gradients;
 
 HorovodSettings settings(Bytes threshold, Seconds cycle) {
   HorovodSettings result;
-  result.profile = {"test", threshold, cycle, false, true, false, 0};
+  result.profile = {"test", threshold, cycle, false, true, 0};
   result.memory_bandwidth = BytesPerSecond::infinity();
   return result;
 }

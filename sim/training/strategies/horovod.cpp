@@ -157,14 +157,14 @@ std::vector<std::vector<int>> Horovod::fused(const std::vector<Bytes>& sizes) co
   profile.fusion_threshold = in_use_.fusion_threshold;
   profile.hierarchical_allreduce = in_use_.hierarchical_allreduce;
   const Bytes buffer = fusion_buffer(profile, settings_.ranks_per_node);
-  if (group_of_.empty() || profile.fuses_groups) return fuse(sizes, buffer, profile.fuses_past_misfits);
+  if (group_of_.empty() || profile.fuses_groups) return fuse(sizes, buffer);
   std::vector<std::vector<int>> all;
   for (std::size_t begin = 0, end = 0; begin < negotiated_.size(); begin = end) {
     const auto group = [&](std::size_t i) { return group_of_[static_cast<std::size_t>(negotiated_[i])]; };
     while (end < negotiated_.size() && group(end) == group(begin)) ++end;
     const std::vector<Bytes> own(sizes.begin() + static_cast<std::ptrdiff_t>(begin),
                                  sizes.begin() + static_cast<std::ptrdiff_t>(end));
-    for (std::vector<int>& part : fuse(own, buffer, profile.fuses_past_misfits)) {
+    for (std::vector<int>& part : fuse(own, buffer)) {
       for (int& member : part) member += static_cast<int>(begin);
       all.push_back(std::move(part));
     }

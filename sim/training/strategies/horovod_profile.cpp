@@ -31,17 +31,13 @@ struct Release {
   Seconds cycle;
   bool sleeps_after_pass;
   bool cycle_time_adjustable;
-  bool fuses_past_misfits;
   int cache_capacity;
 };
 
 constexpr std::array releases{
-    Release{{0, 9, 0}, 0_MiB, 5_ms, true, false, false, 0},
-    Release{{0, 9, 3}, 64_MiB, 5_ms, true, false, false, 0},
-    Release{{0, 13, 8}, 64_MiB, 5_ms, false, true, false, 0},
-    Release{{0, 16, 0}, 64_MiB, 5_ms, false, true, true, 0},
-    Release{{0, 16, 2}, 64_MiB, 5_ms, false, true, true, 1024},
-    Release{{0, 21, 0}, 128_MiB, 1_ms, false, true, true, 1024},
+    Release{{0, 9, 0}, 0_MiB, 5_ms, true, false, 0},       Release{{0, 9, 3}, 64_MiB, 5_ms, true, false, 0},
+    Release{{0, 13, 8}, 64_MiB, 5_ms, false, true, 0},     Release{{0, 16, 2}, 64_MiB, 5_ms, false, true, 1024},
+    Release{{0, 21, 0}, 128_MiB, 1_ms, false, true, 1024},
 };
 
 double number(const std::string& name, const std::string& text, std::string_view what, const Value& where) {
@@ -216,7 +212,6 @@ HorovodProfile horovod_profile(const std::string& version, const Value& where) {
           found->cycle,
           found->sleeps_after_pass,
           found->cycle_time_adjustable,
-          found->fuses_past_misfits,
           found->cache_capacity};
 }
 

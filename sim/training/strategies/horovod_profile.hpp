@@ -21,7 +21,6 @@ struct HorovodProfile {
   Seconds cycle;
   bool sleeps_after_pass;               // sleeps a whole cycle after each pass, else only what is left of the cycle
   bool cycle_time_adjustable;           // HOROVOD_CYCLE_TIME exists
-  bool fuses_past_misfits;              // a tensor that does not fit is passed over and later ones are tried
   int cache_capacity;                   // responses remembered, 0: no response cache
   bool hierarchical_allreduce = false;  // HOROVOD_HIERARCHICAL_ALLREDUCE
   bool hierarchical_allgather = false;  // HOROVOD_HIERARCHICAL_ALLGATHER

@@ -152,7 +152,7 @@ StrategyRow horovod_strategy() {
       "  0.9.0   no fusion,  5 ms after each pass\n"
       "  0.9.3   64 MiB,     5 ms after each pass\n"
       "  0.13.8  64 MiB,     a pass every 5 ms, HOROVOD_CYCLE_TIME\n"
-      "  0.16.0  the same, and fusion passes over tensors that do not fit\n"
+      "  0.16.0  the same, and HOROVOD_AUTOTUNE\n"
       "  0.16.2  the same, and a response cache of 1024\n"
       "  0.21.0  128 MiB,    a pass every 1 ms\n",
       read};
