@@ -74,11 +74,11 @@ def cells_of(full, without):
 def main():
     base = [point for point in validated([]) if point["op"] == "training"]
     counted = list(dict.fromkeys(point["family"] for point in base))
-    print(f"{'switched off':<36}{'in':<20}{'rows':>6}{'median %':>14}{'without it':>14}{'worst %':>14}{'without it':>14}")
+    print(f"{'switched off':<41}{'in':<20}{'rows':>6}{'median %':>14}{'without it':>14}{'worst %':>14}{'without it':>14}")
     for label, group, settings in MECHANISMS:
         names = [name for name in counted if concerns(group, scenario_of(name))]
         full = [point for point in base if point["family"] in names]
-        print(f"{label:<36}{group:<20}{cells_of(full, validated(names, settings))}", flush=True)
+        print(f"{label:<41}{group:<20}{cells_of(full, validated(names, settings))}", flush=True)
 
 
 if __name__ == "__main__":
