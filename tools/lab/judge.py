@@ -26,22 +26,30 @@ def load_of_rows(folder):
     return load
 
 
+def spread(sizes):
+    """Median and ninth in ten of sizes of errors."""
+    ordered = sorted(sizes)
+    return ordered[len(ordered) // 2], ordered[int(0.9 * (len(ordered) - 1))]
+
+
 def judge_collectives(folder):
     load = load_of_rows(folder)
-    judged = []
+    judged, shown = [], []
     for row in points(folder / "validation.json"):
         busy = load.get((row["family"], row["bytes"]))
         counts = row["counted"] and (busy is None or busy <= BUSY)
         print(f"{row['family']:46} {row['row']:52} {row['measured'] * 1e3:9.2f} ms {row['error']:+7.1%}"
               f"  processors {'?' if busy is None else format(busy, '.0%')}{'' if counts else '  not judged'}")
+        shown.append(abs(row["error"]))
         if counts:
             judged.append(abs(row["error"]))
-    judged.sort()
+    median, most = spread(shown)
+    print(f"collectives: {len(shown)} rows, median error {median:.1%}, nine in ten below {most:.1%}")
     if len(judged) < ENOUGH:
-        print(f"too busy: only {len(judged)} rows of collectives can be judged")
+        print(f"processors too busy: only {len(judged)} of these rows can be judged")
         return None
-    median, most = judged[len(judged) // 2], judged[int(0.9 * (len(judged) - 1))]
-    print(f"collectives: {len(judged)} rows, median error {median:.1%}, nine in ten below {most:.1%}")
+    median, most = spread(judged)
+    print(f"judged: {len(judged)} rows, median error {median:.1%}, nine in ten below {most:.1%}")
     return median < MEDIAN and most < NINE_IN_TEN
 
 
