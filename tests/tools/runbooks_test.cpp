@@ -93,9 +93,9 @@ TEST(Runbooks, NameOnlyOperationsAndAlgorithmsThatThereAre) {
   static const std::regex pair(R"(--op (\w+) --algorithm (\w+))");
   const Workplace place;
   std::set<std::pair<std::string, std::string>> known;
-  for (const auto& row : nlohmann::json::parse(place.farandole("show algorithms --format json").out).at("algorithms")) {
-    known.emplace(row.at("op"), row.at("name"));
-  }
+  const auto shown = nlohmann::json::parse(place.farandole("show algorithms --format json").out);
+  for (const auto& row : shown.at("algorithms")) known.emplace(row.at("op"), row.at("name"));
+  ASSERT_FALSE(known.empty());
   for (const Block& block : shell_blocks()) {
     for (const Call& call : calls_of(block)) {
       std::smatch match;
