@@ -65,8 +65,10 @@ Document workload_file(const TracedWorkload& workload) {
                      {"tensors", model.tensors()},
                      {"macs", static_cast<std::int64_t>(model.macs())},
                      {"layers", layers}};
-  const Json file{
-      {"name", workload.name}, {"summary", "A workload from a trace."}, {"variants", Json::array({variant})}};
+  const Json file{{"$schema", "../sim/config/schemas/model.schema.json"},
+                  {"name", workload.name},
+                  {"summary", "A workload from a trace."},
+                  {"variants", Json::array({variant})}};
   return Document::parse(file.dump(2), workload.name + ".json");
 }
 
