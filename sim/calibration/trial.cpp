@@ -1,8 +1,11 @@
 #include "calibration/trial.hpp"
 
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <optional>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -32,6 +35,31 @@ constexpr std::array table{
     Row{"time to sum up a byte", "/transport/reduce_rate", ParameterKind::time_per_byte, "/node"},
 };
 
+std::optional<Value> child_of(const Value& value, const std::string& key) {
+  if (value.is_array()) {
+    const auto elements = value.elements();
+    std::size_t index = 0;
+    const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), index);
+    const bool is_there = error == std::errc() && end == key.data() + key.size() && index < elements.size();
+    return is_there ? std::optional(elements[index]) : std::nullopt;
+  }
+  if (!value.is_object()) return std::nullopt;
+  Section section(value);
+  return section.maybe(key);
+}
+
+/// What a pointer names, also within arrays, whose parts Document::find does not look for.
+std::optional<Value> value_at(const Document& topology, const std::string& pointer) {
+  std::optional<Value> at = topology.root();
+  std::istringstream keys(pointer.substr(1));
+  for (std::string key; at && std::getline(keys, key, '/');) {
+    const auto next = child_of(*at, key);
+    at.reset();
+    if (next) at.emplace(*next);
+  }
+  return at;
+}
+
 }  // namespace
 
 ParameterKind kind_of(const std::string& pointer) {
@@ -48,7 +76,7 @@ std::vector<Parameter> parameters_of(const Document& topology) {
 }
 
 double value_in(const Document& topology, const Parameter& parameter) {
-  const auto value = topology.find(parameter.pointer);
+  const auto value = value_at(topology, parameter.pointer);
   if (!value) return 0;
   if (parameter.kind == ParameterKind::time) return read<Seconds>(*value).si();
   if (parameter.kind == ParameterKind::size) return read<Bytes>(*value).si();
@@ -58,7 +86,7 @@ double value_in(const Document& topology, const Parameter& parameter) {
 Document with(const Document& topology, const Parameter& parameter, double value) {
   Document changed = topology;
   const std::string parent = parameter.pointer.substr(0, parameter.pointer.rfind('/'));
-  if (!topology.find(parent)) {
+  if (!value_at(topology, parent)) {
     changed.set(parent, R"({"name": "calibrated"})");  // only "transport" may be missing, and must have a name
   }
   if (parameter.kind == ParameterKind::time) {
