@@ -43,7 +43,7 @@ Seconds predicted(const Replayed& run) {
         "workload": {{"model": "{}", "host_dispatch": "ready"}},
         "platform": {{"topology": "lab-star", "ranks": {},
                       "override": {{"/node/nic/rate": "1000 Mbit/s", "/node/nic/protocol/mtu": "9000 B"}}}},
-        "strategy": {{"kind": "ddp", "broadcast_buffers": false, "gradient_as_bucket_view": true, "streams": 2,
+        "strategy": {{"kind": "ddp", "broadcast_buffers": false, "gradient_as_bucket_view": true,
                        "overlap": {}, "accumulation": {}}},
         "collectives": {{"allreduce": "ring"}},
         "effects": {{"communication_compute_share": "2.8 %"}},
