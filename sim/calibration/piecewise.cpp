@@ -116,6 +116,7 @@ class Cuts {
     Beginnings best{0};
     double least = std::numeric_limits<double>::infinity();
     for (int pieces = 1; pieces <= most_pieces; ++pieces) {
+      if (pieces > 1 && 3.0 * pieces - 1 >= n) break;
       const double criterion =
           n * std::log(std::max(errors.back() / n, least_error)) + (3.0 * pieces - 1) / 2 * std::log(n);
       if (criterion < least) best = begun.back();

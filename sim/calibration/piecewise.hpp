@@ -6,8 +6,8 @@
 // are faster than that way could be, another of the library's ways is taken, the best fitting one. How many pieces
 // there are, and where they meet, is what makes n ln(mean relative error) + (3 pieces - 1) / 2 ln n least (the
 // Bayesian information criterion for errors of Laplace's distribution; a mean error below half a percent counts as half
-// a percent), each with at least two sizes. Pieces meet where their lines cross, if that is between their measurements,
-// else half way by ratio.
+// a percent), each with at least two sizes and all with fewer numbers (3 pieces - 1) than measurements. Pieces meet
+// where their lines cross, if that is between their measurements, else half way by ratio.
 //
 // Used by calibration/library_fit.hpp alone.
 #pragma once
