@@ -14,8 +14,7 @@
 namespace farandole {
 namespace {
 
-constexpr int huber_rounds = 6;  // to get near
-constexpr int most_rounds = 16;
+constexpr int most_rounds = 12;
 constexpr double converged = 1e-7;        // relative change of every prediction
 constexpr double least_deviation = 1e-3;  // clocks and rounding; keeps perfect data from weighing everything down
 constexpr double most_uncertain = 1.0;    // standard error over value, from which on a parameter counts as unknown
@@ -81,14 +80,13 @@ Solution solve(const Problem& problem, std::span<const Parameter> parameters, st
     const Eigen::VectorXd here = problem.relative(parameters, solution.values);
     solution.jacobian = problem.jacobian(parameters, solution.values, here);
     const Eigen::VectorXd residuals = here.array() - 1;
-    robust =
-        round < huber_rounds ? huber_weights(residuals, least_deviation) : tukey_weights(residuals, least_deviation);
+    robust = huber_weights(residuals, least_deviation);
     const Eigen::VectorXd now =
         Eigen::Map<const Eigen::VectorXd>(solution.values.data(), static_cast<Eigen::Index>(solution.values.size()));
     const Eigen::VectorXd next =
         non_negative_least_squares(solution.jacobian, solution.jacobian * now - residuals, robust.weights);
     solution.values.assign(next.data(), next.data() + next.size());
-    if (round >= huber_rounds && (solution.jacobian * (next - now)).cwiseAbs().maxCoeff() < converged) break;
+    if ((solution.jacobian * (next - now)).cwiseAbs().maxCoeff() < converged) break;
   }
   solution.covariance = covariance(solution.jacobian, robust.weights) * robust.deviation * robust.deviation;
   return solution;

@@ -2,10 +2,9 @@
 //
 // Minimises the sum of squares of the relative errors r_i = predicted_i / measured_i - 1, each weighted by Huber's
 // weight min(1, 1.345 s / |r_i|), s = 1.4826 median |r_i|, so that outliers pull little (P. J. Huber, Robust
-// Statistics, 1981), and from there on by Tukey's, which leave out what lies further off than 4.685 s: messages so
-// small that a limiter lets them pass for free are no evidence of rates. Times are piecewise linear in the parameters
-// (trial.hpp), so Gauss-Newton steps with finite differences converge in a few rounds; no parameter falls below zero.
-// Standard errors are those of the last linear problem, sqrt(diag((J' W J)^-1)) s.
+// Statistics, 1981). Times are piecewise linear in the parameters (trial.hpp), so Gauss-Newton steps with finite
+// differences converge in a few rounds; no parameter falls below zero. Standard errors are those of the last linear
+// problem, sqrt(diag((J' W J)^-1)) s.
 //
 // What a library carried out that knows several ways to do the same (NCCL) is fitted apart, in pieces
 // (library_fit.hpp).

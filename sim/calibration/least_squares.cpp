@@ -13,7 +13,6 @@ namespace farandole {
 namespace {
 
 constexpr double huber_limit = 1.345;    // 95 % efficient where errors are normal
-constexpr double tukey_limit = 4.685;    // likewise
 constexpr double mad_to_sigma = 1.4826;  // of a normal distribution
 
 /// Lengths of the weighted columns; one where a column is zero.
@@ -21,28 +20,14 @@ Eigen::VectorXd lengths(const Eigen::MatrixXd& weighted) {
   return weighted.colwise().norm().unaryExpr([](double length) { return length > 0 ? length : 1.0; }).transpose();
 }
 
-double robust_deviation(const Eigen::VectorXd& residuals, double floor) {
-  const Eigen::VectorXd sizes = residuals.cwiseAbs();
-  return std::max(floor, mad_to_sigma * median(std::vector<double>(sizes.data(), sizes.data() + sizes.size())));
-}
-
 }  // namespace
 
 RobustWeights huber_weights(const Eigen::VectorXd& residuals, double floor) {
-  const double deviation = robust_deviation(residuals, floor);
+  const Eigen::VectorXd sizes = residuals.cwiseAbs();
+  const double deviation =
+      std::max(floor, mad_to_sigma * median(std::vector<double>(sizes.data(), sizes.data() + sizes.size())));
   const double limit = huber_limit * deviation;
-  return {residuals.unaryExpr([limit](double r) { return std::abs(r) > limit ? limit / std::abs(r) : 1.0; }),
-          deviation};
-}
-
-RobustWeights tukey_weights(const Eigen::VectorXd& residuals, double floor) {
-  const double deviation = robust_deviation(residuals, floor);
-  const double limit = tukey_limit * deviation;
-  return {residuals.unaryExpr([limit](double r) {
-            const double inside = std::max(0.0, 1 - r * r / (limit * limit));
-            return inside * inside;
-          }),
-          deviation};
+  return {sizes.unaryExpr([limit](double size) { return size > limit ? limit / size : 1.0; }), deviation};
 }
 
 Eigen::VectorXd non_negative_least_squares(const Eigen::MatrixXd& a, const Eigen::VectorXd& b,

@@ -11,8 +11,6 @@ struct RobustWeights {
   double deviation = 0;
 };
 RobustWeights huber_weights(const Eigen::VectorXd& residuals, double floor);
-/// Tukey's likewise: what lies further off than 4.685 deviations counts for nothing.
-RobustWeights tukey_weights(const Eigen::VectorXd& residuals, double floor);
 
 /// The x >= 0 that minimises sum_i w_i (a_i x - b_i)^2. Exact: every set of parameters held at zero is tried, so there
 /// may be at most 12 columns.

@@ -78,15 +78,6 @@ TEST(Fit, WithNothingToFitToIsRefused) {
   EXPECT_THROW(fit(lab(), data), InputError);
 }
 
-TEST(Fit, WhatIsFarOffDoesNotPullEvenIfThereIsMuchOfIt) {
-  // A third of the rows, the small ones, take half of what they should: a limiter that lets a burst pass.
-  auto data = taken(lab("50 MB/s", "0 us"), rows());
-  for (MeasuredTime& row : data) {
-    if (row.bytes <= 4_KiB) row.time = row.time / 2;
-  }
-  EXPECT_NEAR(parameter(fit(lab(), data), "/node/nic/host_rate").value, 1 / 50e6, 1e-4 / 50e6);
-}
-
 TEST(LeastSquares, HoldsAtZeroWhatWouldBeNegative) {
   Eigen::MatrixXd a(3, 2);
   a << 1, 0, 0, 1, 1, 1;
