@@ -40,7 +40,7 @@ std::vector<Replayed> runs() {
 Seconds predicted(const Replayed& run) {
   const Document scenario = Document::parse(
       fmt::format(R"({{"name": "replay",
-        "workload": {{"model": "{}", "host_dispatch": "ready"}},
+        "workload": {{"model": "{}", "batch_per_rank": 1, "host_dispatch": "ready"}},
         "platform": {{"topology": "lab-star", "ranks": {},
                       "override": {{"/node/nic/rate": "1000 Mbit/s", "/node/nic/protocol/mtu": "9000 B"}}}},
         "strategy": {{"kind": "ddp", "broadcast_buffers": false, "gradient_as_bucket_view": true,
