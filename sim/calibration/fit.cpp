@@ -148,18 +148,6 @@ std::vector<double> errors_of(const Document& topology, std::span<const Measured
   return errors;
 }
 
-std::vector<double> scatter_of(std::span<const MeasuredTime> measurements, const std::vector<double>& errors) {
-  std::vector<double> scatter;
-  for (std::size_t c = 0; c < size_classes().size(); ++c) {
-    std::vector<double> sizes;
-    for (std::size_t i = 0; i < errors.size(); ++i) {
-      if (!measurements[i].doubt && size_class_of(measurements[i].bytes) == c) sizes.push_back(std::abs(errors[i]));
-    }
-    scatter.push_back(sizes.empty() ? -1 : std::max(least_deviation, 1.4826 * median(sizes)));
-  }
-  return scatter;
-}
-
 /// The parameters of links and messages, into `result`.
 void fit_parameters(const Document& topology, std::span<const MeasuredTime> counted, Fit& result) {
   const Problem problem(topology, counted);
@@ -186,6 +174,18 @@ FittedParameter of_piece(Parameter parameter, const PieceValue& found, double be
 }
 
 }  // namespace
+
+std::vector<double> scatter_of(std::span<const MeasuredTime> measurements, const std::vector<double>& errors) {
+  std::vector<double> scatter;
+  for (std::size_t c = 0; c < size_classes().size(); ++c) {
+    std::vector<double> sizes;
+    for (std::size_t i = 0; i < errors.size(); ++i) {
+      if (!measurements[i].doubt && size_class_of(measurements[i].bytes) == c) sizes.push_back(std::abs(errors[i]));
+    }
+    scatter.push_back(sizes.empty() ? -1 : std::max(least_deviation, 1.4826 * median(sizes)));
+  }
+  return scatter;
+}
 
 std::vector<FittedParameter> all_parameters(const Fit& fit) {
   std::vector<FittedParameter> all = fit.parameters;

@@ -44,6 +44,9 @@ struct Fit {
 /// Those of links and messages, then latency and rate of every piece of every library.
 std::vector<FittedParameter> all_parameters(const Fit& fit);
 
+/// What errors are left over, per class of timeline/size_class.hpp, as a robust standard deviation; < 0: no data.
+std::vector<double> scatter_of(std::span<const MeasuredTime> measurements, const std::vector<double>& errors);
+
 /// `file` is what the topology document is called in messages. Measurements with a doubt are not fitted to, but their
 /// errors are told. InputError where nothing is left to fit to.
 Fit fit(const Document& topology, std::span<const MeasuredTime> measurements);

@@ -41,39 +41,36 @@ std::string interval(const FittedParameter& parameter) {
   return parameter.parameter.kind == ParameterKind::time_per_byte ? high + " .. " + low : low + " .. " + high;
 }
 
-CalibrationSummary summary_of(const std::vector<double>& error_sizes, std::size_t measurements) {
-  const auto counted = static_cast<int>(error_sizes.size());
-  return {counted, static_cast<int>(measurements) - counted, median(error_sizes), quantile(error_sizes, 0.9),
-          quantile(error_sizes, 1)};
-}
-
-CalibrationSummary summary_of(const Fit& fit, const std::vector<MeasuredTime>& measurements) {
+CalibrationSummary summary_of(const std::vector<double>& errors, const std::vector<MeasuredTime>& measurements) {
   std::vector<double> sizes;
   for (std::size_t i = 0; i < measurements.size(); ++i) {
-    if (!measurements[i].doubt) sizes.push_back(std::abs(fit.errors[i]));
+    if (!measurements[i].doubt) sizes.push_back(std::abs(errors[i]));
   }
-  return summary_of(sizes, measurements.size());
+  const auto counted = static_cast<int>(sizes.size());
+  return {counted, static_cast<int>(measurements.size()) - counted, median(sizes), quantile(sizes, 0.9),
+          quantile(sizes, 1)};
 }
 
-/// Every measurement predicted from others alone.
-CalibrationSummary held_out(const Document& topology, const std::vector<MeasuredTime>& measurements, HoldOut hold_out) {
-  std::vector<double> sizes;
-  for (const ValidationPoint& point : cross_validate(topology, measurements, hold_out)) {
-    if (point.counted) sizes.push_back(std::abs(point.error));
-  }
-  return summary_of(sizes, measurements.size());
+/// The errors of every measurement, predicted from others alone.
+std::vector<double> held_out(const Document& topology, const std::vector<MeasuredTime>& measurements,
+                             HoldOut hold_out) {
+  std::vector<double> errors;
+  for (const ValidationPoint& point : cross_validate(topology, measurements, hold_out)) errors.push_back(point.error);
+  return errors;
 }
 
 void calibrate(const CalibrateArguments& arguments) {
   const Document topology = arguments.measured.topology_file();
   const auto measurements = arguments.measured.read();
-  const Fit found = fit(topology, measurements);
+  Fit found = fit(topology, measurements);
   Provenance provenance{arguments.date, {}, {}};
   for (const std::string& file : arguments.measured.files)
     provenance.sources.push_back(std::filesystem::path(file).filename().string());
-  CalibrationSummary summary = summary_of(found, measurements);
+  CalibrationSummary summary = summary_of(found.errors, measurements);
   if (!arguments.hold_out.empty()) {
-    const CalibrationSummary held = held_out(topology, measurements, hold_out_named(arguments.hold_out));
+    const auto errors = held_out(topology, measurements, hold_out_named(arguments.hold_out));
+    found.scatter = scatter_of(measurements, errors);  // so that bands are those of what was not fitted to
+    const CalibrationSummary held = summary_of(errors, measurements);
     provenance.held_out = {arguments.hold_out, held.median, held.p90, held.worst};
     summary.held_out = {arguments.hold_out, held.median, held.p90, held.worst};
   }
