@@ -88,7 +88,8 @@ class Page {
     await this.send('Emulation.setEmulatedMedia',
       { media: look.media ?? 'screen', features: [{ name: 'prefers-color-scheme', value: look.scheme ?? 'light' }] });
     const loaded = new Promise(resolve => this.browser.listeners.push(({ method }) => method === 'Page.loadEventFired' && resolve()));
-    await this.send('Page.navigate', { url });
+    const { errorText } = await this.send('Page.navigate', { url });
+    if (errorText) throw new Error(`${url.slice(0, 200)}: ${errorText}`);
     await loaded;
   }
 

@@ -208,6 +208,7 @@ void add_collective(CLI::App& app) {
   command->add_flag("--no-fold", arguments->no_fold,
                     "simulate every rank, even where one can stand for many (slower, the same to rounding)");
   arguments->output.add_to(*command);
+  arguments->pages.add_to(*command);
   command->footer(
       "Example:\n"
       "  farandole collective -b 1K -e 128M -f 4 --op allreduce --algorithm ring --topology ethernet-25g --ranks 16\n"
