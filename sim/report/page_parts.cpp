@@ -68,7 +68,9 @@ PageSection trust_section(const Trust& trust, Record& data) {
   }
   if (!rows.empty()) {
     data["trust"] = {{"rows", rows}, {"unit", "s"}};
-    section.charts.push_back({"scatter", "trust", "Predicted against published time; on the line they agree"});
+    section.charts.push_back(
+        {"scatter", "trust",
+         "Predicted against published time; on the line they agree, in colour they are more than 10 % apart"});
   }
   section.grids.push_back(std::move(grid));
   return section;

@@ -23,16 +23,28 @@ const ValidationPoint* worst_of(Points points) {
   return worst;
 }
 
+/// "Half of 79 training steps are predicted within 2.2 %, nine of ten within 10.2 %."
+std::string how_far(Points points, const std::string& what) {
+  const ErrorSummary all = summarise(points).front();
+  if (all.rows == 0) return {};
+  if (all.rows == 1) return fmt::format("The one prediction of {} is {:.1f} % off.", what, 100 * all.worst);
+  std::string text = fmt::format("Half of {} {} are predicted within {:.1f} %, nine of ten within {:.1f} %", all.rows,
+                                 what, 100 * all.median, 100 * all.p90);
+  if (all.null_median)
+    text += fmt::format("; plain linear scaling misses by {:.1f} % in the median", 100 * *all.null_median);
+  return text + ".";
+}
+
 std::vector<std::string> answer(const ErrorSummary& all, Points points) {
   if (all.rows == 0) return {"No row counts, so nothing is said of the error."};
+  std::vector<ValidationPoint> training;
+  std::vector<ValidationPoint> collectives;
+  for (const ValidationPoint& point : points) (point.operation == "training" ? training : collectives).push_back(point);
+  std::vector<std::string> sentences{how_far(training, "training steps"), how_far(collectives, "collectives")};
+  std::erase(sentences, "");
   const ValidationPoint& worst = *worst_of(points);
-  std::vector<std::string> sentences{
-      fmt::format("Half of {} predictions are within {:.1f} % of what was measured, nine of ten within {:.1f} %.",
-                  all.rows, 100 * all.median, 100 * all.p90),
-      fmt::format("The worst is {} off: {}, {}.", signed_percent(worst.error, 1), worst.family, worst.row)};
-  if (all.null_median) {
-    sentences.push_back(fmt::format("Plain linear scaling misses by {:.1f} % in the median.", 100 * *all.null_median));
-  }
+  sentences.push_back(
+      fmt::format("The worst is {} off: {}, {}.", signed_percent(worst.error, 1), worst.family, worst.row));
   if (all.inside_band) {
     sentences.push_back(fmt::format("{:.0f} % of the measurements fall into their 80 % band.", 100 * *all.inside_band));
   }
@@ -110,7 +122,9 @@ Page validation_page(const Heading& heading, const std::string& command, Points 
   page.data["errors"] = errors(points);
   PageSection pictures{"errors", "How far off"};
   if (!page.data["scatter"]["rows"].empty()) {
-    pictures.charts.push_back({"scatter", "scatter", "Predicted against measured time; on the line they agree"});
+    pictures.charts.push_back(
+        {"scatter", "scatter",
+         "Predicted against measured time; on the line they agree, in colour they are more than 10 % apart"});
   }
   if (!page.data["errors"]["rows"].empty()) {
     pictures.charts.push_back({"errors", "errors", "Error over size: predicted / measured - 1"});

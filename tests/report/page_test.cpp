@@ -147,8 +147,7 @@ TEST(Page, OfAValidationSaysHowFarOffItIs) {
   row.measured = 1;
   row.error = 0.1;
   const Page page = validation_page({"validate", {}}, "farandole validate", std::vector{row});
-  EXPECT_EQ(page.answer.front(),
-            "Half of 1 predictions are within 10.0 % of what was measured, nine of ten within 10.0 %.");
+  EXPECT_EQ(page.answer.front(), "The one prediction of collectives is 10.0 % off.");
   EXPECT_TRUE(has_chart(page, "scatter"));
   EXPECT_TRUE(has_chart(page, "errors"));
 }

@@ -35,7 +35,7 @@ charts.errors = chart => {
   const y = d3.scaleLinear().domain([-Math.min(1, most), most]).nice().range([height, 0]).clamp(true);
   const powers = d3.range(Math.ceil(Math.log2(x.domain()[0])), Math.log2(x.domain()[1]) + 0.01, width < 400 ? 6 : 3).map(p => 2 ** p);
   axis(g, 'bottom', x, powers, sizeName).attr('transform', `translate(0,${height})`);
-  axis(g, 'left', y, y.ticks(5), d3.format('+.0%')).call(a => a.selectAll('.tick line').attr('x2', width).attr('opacity', 0.7));
+  axis(g, 'left', y, y.ticks(5), value => (value > 0 ? '+' : '') + percent(value)).call(a => a.selectAll('.tick line').attr('x2', width).attr('opacity', 0.7));
   g.append('line').attr('x2', width).attr('y1', y(0)).attr('y2', y(0)).attr('stroke', 'var(--calm)');
   g.append('text').attr('class', 'note').attr('x', width).attr('y', height + 38).attr('text-anchor', 'end').text('size');
   rows.forEach(row => {
