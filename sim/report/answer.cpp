@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "report/cost_section.hpp"
 #include "report/question_answer.hpp"
 #include "report/series.hpp"
 #include "report/table.hpp"
@@ -20,6 +21,17 @@ std::string percent(double share) {
   return fmt::format("{} %", grouped(100 * share, std::abs(share) < 0.1 ? 1 : 0));
 }
 
+/// The points of the most ranks; where points are not on curves, all.
+std::vector<std::size_t> candidates(Points points) {
+  const int most = std::ranges::max_element(points, {}, &TrainingPoint::ranks)->ranks;
+  const bool are_bars = series_of(points).axis.empty();
+  std::vector<std::size_t> chosen;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (are_bars || points[i].ranks == most) chosen.push_back(i);
+  }
+  return chosen;
+}
+
 std::size_t by_efficiency(Points points, const std::vector<std::size_t>& among, bool worst) {
   const auto efficiency = [&](std::size_t i) { return points[i].scaling_efficiency; };
   return worst ? *std::ranges::min_element(among, {}, efficiency) : *std::ranges::max_element(among, {}, efficiency);
@@ -27,6 +39,17 @@ std::size_t by_efficiency(Points points, const std::vector<std::size_t>& among, 
 
 std::string place_of(const TrainingPoint& point) {
   return fmt::format("{} {} of {}", grouped(point.ranks, 0), point.ranks == 1 ? "rank" : "ranks", point.platform);
+}
+
+/// "On 512 ranks of roce25-4xp100, ", as far as that is true of all of them.
+std::string common_place(Points points, const std::vector<std::size_t>& headlines) {
+  const TrainingPoint& first = points[headlines.front()];
+  const auto all = [&](auto member) {
+    return std::ranges::all_of(headlines, [&](std::size_t i) { return points[i].*member == first.*member; });
+  };
+  if (!all(&TrainingPoint::ranks)) return {};
+  if (!all(&TrainingPoint::platform)) return fmt::format("On {} ranks, ", grouped(first.ranks, 0));
+  return "On " + place_of(first) + ", ";
 }
 
 std::string list_of(Points points, const Series& series, const std::vector<std::size_t>& headlines) {
@@ -48,14 +71,13 @@ std::string how_well(Points points, const Series& series, const std::vector<std:
     return fmt::format("{} keeps {} of linear scaling on {}: {} samples/s.", title(series, headlines.front()),
                        percent(first.scaling_efficiency), place_of(first), grouped(first.samples_per_second, 0));
   }
-  const bool all = std::ranges::count(points, first.ranks, &TrainingPoint::ranks) <= std::ptrdiff_t(most_headlines);
-  const bool alike =
-      std::ranges::all_of(headlines, [&](std::size_t i) { return points[i].platform == first.platform; });
-  const std::string where = alike ? place_of(first) : fmt::format("{} ranks", grouped(first.ranks, 0));
-  if (all) return fmt::format("On {}, {} of linear scaling.", where, list_of(points, series, headlines));
+  const std::string where = common_place(points, headlines);
+  if (candidates(points).size() <= most_headlines) {
+    return fmt::format("{}{} of linear scaling.", where, list_of(points, series, headlines));
+  }
   const std::size_t best = by_efficiency(points, headlines, false);
   const std::size_t worst = by_efficiency(points, headlines, true);
-  return fmt::format("On {}, {} keeps most of linear scaling, {}, and {} least, {}.", where, title(series, best),
+  return fmt::format("{}{} keeps most of linear scaling, {}, and {} least, {}.", where, title(series, best),
                      percent(points[best].scaling_efficiency), title(series, worst),
                      percent(points[worst].scaling_efficiency));
 }
@@ -118,11 +140,7 @@ std::string what_would_help(const TrainingPoint& point) {
 
 std::vector<std::size_t> headline_points(Points points, const std::optional<Question>& question) {
   if (points.empty()) return {};
-  const int most = std::ranges::max_element(points, {}, &TrainingPoint::ranks)->ranks;
-  std::vector<std::size_t> chosen;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    if (points[i].ranks == most) chosen.push_back(i);
-  }
+  std::vector<std::size_t> chosen = candidates(points);
   if (chosen.size() <= most_headlines) return chosen;
   const std::size_t best = by_efficiency(points, chosen, false);
   const std::size_t worst = by_efficiency(points, chosen, true);
@@ -142,6 +160,7 @@ std::vector<std::string> answer(Points points, const std::optional<Question>& qu
   const std::vector<std::size_t> headlines = headline_points(points, question);
   std::vector<std::string> sentences;
   if (question) sentences = answer_to(points, *question);
+  if (const std::string cost = cost_sentence(points, series); !cost.empty()) sentences.push_back(cost);
   sentences.push_back(how_well(points, series, headlines));
   const std::size_t worst = by_efficiency(points, headlines, true);
   for (const std::string& more : {what_holds_back(points, series, worst), what_would_help(points[worst])}) {

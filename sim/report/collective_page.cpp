@@ -77,12 +77,7 @@ void add_network(const CollectiveStory& story, Page& page) {
   section.text = {"Links by the share of the time of the last size for which they are busy, from green to red."};
   section.picture = story.topology_svg;
   Grid grid{"The busiest links", {{"link", Align::left}, {"bytes"}, {"capacity"}, {"utilisation"}}, {}};
-  for (const LinkUse& link : story.points.back().links) {
-    grid.rows.push_back({Cell(link.name),
-                         {format(link.bytes), link.bytes.si()},
-                         {format(link.capacity), link.capacity.si()},
-                         percent_cell(link.utilisation)});
-  }
+  for (const LinkUse& link : story.points.back().links) grid.rows.push_back(link_cells(link));
   if (!grid.rows.empty()) section.grids.push_back(std::move(grid));
   page.sections.push_back(std::move(section));
 }

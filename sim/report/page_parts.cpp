@@ -6,6 +6,7 @@
 
 #include "report/validation_summary.hpp"
 #include "report/version.hpp"
+#include "units/format.hpp"
 
 namespace farandole {
 namespace {
@@ -36,6 +37,13 @@ Cell percent_cell(double share, int decimals) {
 
 Cell number_cell(double number, int decimals) {
   return {grouped(number, decimals), number};
+}
+
+std::vector<Cell> link_cells(const LinkUse& link) {
+  return {Cell(link.name),
+          {format(link.bytes), link.bytes.si()},
+          {format(link.capacity), link.capacity.si()},
+          percent_cell(link.utilisation)};
 }
 
 PageSection trust_section(const Trust& trust, Record& data) {

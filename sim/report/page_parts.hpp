@@ -14,6 +14,9 @@ PageSection trust_section(const Trust& trust, Record& data);
 /// Command, version and settings, as they were in force; `scenario` may be empty.
 PageSection inputs_section(const Heading& heading, const std::string& command, const std::string& scenario);
 
+/// A link's name, bytes, capacity and utilisation.
+std::vector<Cell> link_cells(const LinkUse& link);
+
 /// "12.3 %", sorted by the number.
 Cell percent_cell(double share, int decimals = 1);
 

@@ -41,12 +41,12 @@ bool follows_from(const Property& variant, const Property& property, Points poin
 }
 
 /// A named variant stands for what it sets.
-void keep_to_variants(std::vector<Property>& properties, Points points) {
+void keep_to_variants(std::vector<Property>& properties, const std::string& axis, Points points) {
   const auto variants = std::ranges::find(properties, "variants", &Property::name);
   if (variants == properties.end()) return;
   const Property kept = *variants;
   std::erase_if(properties, [&](const Property& property) {
-    const bool stays = property.name == "variants" || property.name == "model" || property.name == "ranks";
+    const bool stays = property.name == "variants" || property.name == "model" || property.name == axis;
     return !stays && follows_from(kept, property, points);
   });
 }
@@ -66,22 +66,37 @@ std::vector<Property>::const_iterator axis_of(const std::vector<Property>& prope
   return best;
 }
 
+/// What the properties but the one along the axis say of a point.
+std::string name_of(const TrainingPoint& point, const std::vector<Property>& properties, const std::string& axis) {
+  std::string name;
+  for (const Property& property : properties) {
+    if (property.name == axis || property.text(point).empty()) continue;
+    name += (name.empty() ? "" : ", ") + property.text(point);
+  }
+  return name;
+}
+
+/// Whether some curve along that axis has two places.
+bool makes_curves(const std::string& axis, const std::vector<Property>& properties, Points points) {
+  const Property& along = *std::ranges::find(properties, axis, &Property::name);
+  std::map<std::string, std::set<std::string>> places;
+  for (const TrainingPoint& point : points) places[name_of(point, properties, axis)].insert(along.text(point));
+  return std::ranges::any_of(places, [](const auto& curve) { return curve.second.size() > 1; });
+}
+
 }  // namespace
 
 Series series_of(Points points) {
   std::vector<Property> properties = differing(points);
-  keep_to_variants(properties, points);
-  const auto axis = axis_of(properties, points);
   Series series;
-  if (axis != properties.end()) series.axis = axis->name;
+  if (const auto axis = axis_of(properties, points); axis != properties.end()) series.axis = axis->name;
+  if (!series.axis.empty() && !makes_curves(series.axis, properties, points)) series.axis.clear();
+  keep_to_variants(properties, series.axis, points);
   const bool several_models = std::ranges::find(properties, "model", &Property::name) != properties.end();
   if (!points.empty() && !several_models) series.subject = points.front().model;
+  const auto axis = std::ranges::find(properties, series.axis, &Property::name);
   for (const TrainingPoint& point : points) {
-    std::string name;
-    for (auto property = properties.begin(); property != properties.end(); ++property) {
-      if (property == axis || property->text(point).empty()) continue;
-      name += (name.empty() ? "" : ", ") + property->text(point);
-    }
+    const std::string name = name_of(point, properties, series.axis);
     series.along.push_back(axis == properties.end() ? "" : axis->text(point));
     series.name.push_back(name.empty() ? point.model : name);
   }

@@ -1,7 +1,8 @@
 // How the points of a run lie on curves: what runs along the axis, and which points belong to one curve.
 //
 // Used by the pages of this room. Along the axis go the ranks where they differ; else the swept property with the most
-// values, if they begin with a number ("25 Gbit/s"); else nothing, and points are bars. What else tells points apart
+// values, if they begin with a number ("25 Gbit/s"); else, or where no two points would share a curve, nothing, and
+// points are bars. What else tells points apart
 // names their curve.
 #pragma once
 

@@ -8,6 +8,7 @@
 
 #include "report/answer.hpp"
 #include "report/chart_data.hpp"
+#include "report/cost_section.hpp"
 #include "report/page_parts.hpp"
 #include "report/point_facets.hpp"
 #include "report/question_answer.hpp"
@@ -42,6 +43,7 @@ class TrainingPage {
     add_timeline();
     add_network();
     add_whole_runs();
+    if (auto costs = cost_section(points_, series_, page_.data)) page_.sections.push_back(std::move(*costs));
     add_learning();
     add_table();
     if (!story_.trust.points.empty()) page_.sections.push_back(trust_section(story_.trust, page_.data));
@@ -152,10 +154,11 @@ void TrainingPage::add_timeline() {
 void TrainingPage::add_network() {
   if (story_.topology_svg.empty()) return;
   PageSection section{"network", "Where the bytes go: " + points_[story_.timeline_point].platform};
-  section.text = {
-      "Links by the share of the iteration for which the gradients' allreduce keeps them busy, from green "
-      "(idle) to red (all of the time)."};
+  section.text = {"Links by the share of the iteration for which they are busy, from green (idle) to red (all of it)."};
   section.picture = story_.topology_svg;
+  Grid grid{"The busiest links", {{"link", Align::left}, {"bytes"}, {"capacity"}, {"utilisation"}}, {}};
+  for (const LinkUse& link : story_.busiest_links) grid.rows.push_back(link_cells(link));
+  if (!grid.rows.empty()) section.grids.push_back(std::move(grid));
   page_.sections.push_back(std::move(section));
 }
 

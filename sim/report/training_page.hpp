@@ -35,7 +35,8 @@ struct TrainingStory {
   Trust trust;
   const Timeline* timeline = nullptr;  // of one rank; or null
   std::size_t timeline_point = 0;
-  std::string topology_svg;  // with the loads of that point; or empty
+  std::vector<LinkUse> busiest_links;  // of that point
+  std::string topology_svg;            // with the loads of that point; or empty
 };
 
 /// std::logic_error where a point holds a number that is not finite.

@@ -61,15 +61,19 @@ void LoadOptions::ask(RunPlan& plan) const {
 void LoadOptions::draw(const RunPlan& plan, TrainingPoint& last) const {
   if (drawing.empty()) return;
   const Platform platform = platform_of(plan.points.back().scenario);
+  draw_loads(drawing, platform, utilisation_of(platform, last));
+  last.links.resize(std::min(last.links.size(), static_cast<std::size_t>(count())));
+}
+
+std::vector<double> utilisation_of(const Platform& platform, const TrainingPoint& point) {
   std::map<std::string, double> busy;
-  for (const LinkUse& link : last.links) busy[link.name] = link.utilisation;
+  for (const LinkUse& link : point.links) busy[link.name] = link.utilisation;
   std::vector<double> utilisation;
   for (const Link& link : platform.links) {
     const auto found = busy.find(link.name);
     utilisation.push_back(found == busy.end() ? 0 : found->second);
   }
-  draw_loads(drawing, platform, utilisation);
-  last.links.resize(std::min(last.links.size(), static_cast<std::size_t>(count())));
+  return utilisation;
 }
 
 }  // namespace farandole

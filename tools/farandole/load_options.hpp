@@ -33,4 +33,7 @@ struct LoadOptions {
                       std::vector<CollectivePoint>& points) const;
 };
 
+/// By link of the platform: how busy a point keeps it, whose links are all that it loads.
+std::vector<double> utilisation_of(const Platform& platform, const TrainingPoint& point);
+
 }  // namespace farandole

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <limits>
 
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -9,10 +10,11 @@
 #include "calibration/published_beside.hpp"
 #include "config/section.hpp"
 #include "graphviz.hpp"
+#include "load_options.hpp"
 #include "report/answer.hpp"
 #include "report/topology_picture.hpp"
 #include "report/training_page.hpp"
-#include "scenario/gradient_loads.hpp"
+#include "scenario/apply_effects.hpp"
 #include "scenario/train.hpp"
 #include "study/study.hpp"
 
@@ -20,6 +22,7 @@ namespace farandole {
 namespace {
 
 constexpr std::size_t timeline_capacity = 100'000;  // spans
+constexpr std::size_t links_on_a_page = 10;
 
 void say(const RunPageRequest& request, const std::string& text) {
   if (!request.quiet && isatty(STDERR_FILENO) != 0) std::cerr << text << "\n";
@@ -56,12 +59,12 @@ void explain(const RunPageRequest& request, const std::vector<std::size_t>& plac
   for (auto& [place, point] : run_study(plan, heading, options).points) points[open[place]] = std::move(point);
 }
 
-/// Empty where there is no Graphviz, or no network.
-std::string picture_of(const RunPlan::Point& planned, const TrainingPoint& point) {
-  const Platform& platform = planned.scenario.platform.platform;
+/// Empty where there is no Graphviz, or no network. `point` has all links that its iterations load.
+std::string picture_of(const Scenario& scenario, const TrainingPoint& point) {
+  const Platform platform = platform_of(scenario);
   if (platform.nodes < 2) return {};
-  const std::vector<double> loads = gradient_loads(planned.scenario, point);
-  return drawn_or_empty([&](std::ostream& text) { write_topology_picture(text, platform, loads); });
+  const std::vector<double> utilisation = utilisation_of(platform, point);
+  return drawn_or_empty([&](std::ostream& text) { write_topology_picture(text, platform, utilisation); });
 }
 
 std::string summary_of(const Document& document) {
@@ -89,10 +92,13 @@ Page run_page(const RunPageRequest& request) {
   Timeline timeline(timeline_capacity, Timeline::Keep::spans);
   if (!headlines.empty()) {
     story.timeline_point = headlines.back();
-    const RunPlan::Point& planned = request.plan.points[places[story.timeline_point]];
-    static_cast<void>(train(planned.scenario, &timeline));
+    Scenario scenario = request.plan.points[places[story.timeline_point]].scenario;
+    scenario.busiest_links = std::numeric_limits<int>::max();
+    TrainingPoint point = train(scenario, &timeline);
     story.timeline = &timeline;
-    story.topology_svg = picture_of(planned, story.points[story.timeline_point]);
+    story.topology_svg = picture_of(scenario, point);
+    point.links.resize(std::min(point.links.size(), links_on_a_page));
+    story.busiest_links = std::move(point.links);
   }
   return training_page(story);
 }

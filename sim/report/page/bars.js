@@ -102,3 +102,24 @@ charts.what_if = chart => {
   g.append('text').attr('class', 'note').attr('x', chart.inner.width).attr('y', rows.length * 28 + 18).attr('text-anchor', 'end').text('points of scaling efficiency');
   chart.close();
 };
+
+charts.tornado = chart => {
+  const { rows, base, unit } = chart.data;
+  const g = barRows(chart, rows.map(row => words(row.input.replace(/\//g, ' '))), 28, 60);
+  const ends = d3.extent(rows.flatMap(row => [row.at_low, row.at_high]).concat(base));
+  const x = d3.scaleLinear().domain(ends).range([50, chart.inner.width - 40]);
+  rows.forEach((row, i) => {
+    const shown = (name, value) => `${words(row.input)} ${name}: ${d3.format(',.2f')(value)} ${unit}`;
+    [[row.low, row.at_low, 'var(--mid)'], [row.high, row.at_high, 'var(--accent)']].forEach(([name, value, fill]) => {
+      const drawn = bar(g, x(base), i * 28 + 5, x(value) - x(base), 18, fill);
+      const right = value > base;
+      g.append('text').attr('class', 'note').attr('x', x(value) + (right ? 6 : -6)).attr('y', i * 28 + 14).attr('dy', '0.35em')
+        .attr('text-anchor', right ? 'start' : 'end').text(name);
+      chart.stop(drawn.node(), shown(name, value));
+    });
+  });
+  g.append('line').attr('x1', x(base)).attr('x2', x(base)).attr('y1', 0).attr('y2', rows.length * 28).attr('stroke', 'var(--ink)');
+  g.append('text').attr('class', 'note').attr('x', x(base)).attr('y', rows.length * 28 + 18).attr('text-anchor', 'middle')
+    .text(`${d3.format(',.2f')(base)} ${unit}`);
+  chart.close();
+};

@@ -34,7 +34,7 @@ charts.curves = chart => {
   const { width, height } = chart.inner;
   x.range([0, width]);
   y.range([height, 0]);
-  const large = spec.unit === 'samples/s';
+  const large = spec.unit === 'samples/s' || /^[A-Z]{3}$/.test(spec.unit);  // counts and money
   const shown = value => spec.share ? `${percent(value)} ${spec.unit}` : large ? `${grouped(value)} ${spec.unit}` : short(value, spec.unit);
   const readAlong = powersOfTwo[spec.axis];
   const ticks = readAlong ? curveTicks(places, width) : numeric ? null : places;

@@ -1,0 +1,173 @@
+#include "report/cost_section.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "report/page_parts.hpp"
+
+namespace farandole {
+namespace {
+
+using Points = std::span<const TrainingPoint>;
+
+constexpr double joules_per_kwh = 3.6e6;
+constexpr double million = 1e6;
+
+/// The points whose costs can be compared.
+std::vector<std::size_t> comparable(Points points) {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (!points[i].cost) continue;
+    if (found.empty() || points[i].cost->currency == points[found.front()].cost->currency) found.push_back(i);
+  }
+  return found;
+}
+
+bool all_have_runs(Points points, const std::vector<std::size_t>& chosen) {
+  return std::ranges::all_of(chosen, [&](std::size_t i) { return points[i].cost->per_run.has_value(); });
+}
+
+/// Of a run where all have one, else of a million samples.
+Money price(const TrainingPoint& point, bool of_run) {
+  return of_run ? *point.cost->per_run : point.cost->per_sample * million;
+}
+
+Record bars_or_curves(Points points, const Series& series, const std::vector<std::size_t>& chosen) {
+  const bool of_run = all_have_runs(points, chosen);
+  Record rows = Record::array();
+  std::size_t cheapest = chosen.front();
+  for (const std::size_t i : chosen) {
+    if (price(points[i], of_run) < price(points[cheapest], of_run)) cheapest = i;
+    Record row{{"series", series.name[i]}, {"y", finite(price(points[i], of_run).plain(), "cost")}};
+    row["x"] = series.axis == "ranks" ? Record(points[i].ranks) : Record(series.along[i]);
+    rows.push_back(std::move(row));
+  }
+  return {{"axis", series.axis}, {"measure", "cost"},       {"unit", points[chosen.front()].cost->currency},
+          {"share", false},      {"rows", std::move(rows)}, {"accent", series.name[cheapest]}};
+}
+
+/// What the nodes cost over years; null where no offer says.
+Record totals(Points points, const Series& series, const std::vector<std::size_t>& chosen) {
+  Record rows = Record::array();
+  for (const std::size_t i : chosen) {
+    const std::vector<Money>& years = points[i].cost->totals;
+    for (std::size_t year = 0; year < years.size(); ++year) {
+      rows.push_back(
+          {{"series", title(series, i)}, {"x", static_cast<int>(year)}, {"y", finite(years[year].plain(), "total")}});
+    }
+  }
+  if (rows.empty()) return {};
+  return {{"axis", "years"},
+          {"measure", "total cost"},
+          {"unit", points[chosen.front()].cost->currency},
+          {"share", false},
+          {"rows", rows},
+          {"accent", rows[0].at("series")}};
+}
+
+Record tornado(const JobCost& cost) {
+  Record rows = Record::array();
+  for (const CostSensitivity& input : cost.sensitivity) {
+    rows.push_back({{"input", input.input},
+                    {"low", input.low},
+                    {"high", input.high},
+                    {"at_low", finite(input.at_low.plain() * million, "at_low")},
+                    {"at_high", finite(input.at_high.plain() * million, "at_high")}});
+  }
+  return {{"rows", rows}, {"base", finite(cost.per_sample.plain() * million, "cost")}, {"unit", cost.currency}};
+}
+
+template <class T>
+Cell amount_cell(const std::optional<T>& amount, double unit, int decimals) {
+  return amount ? number_cell(amount->plain() / unit, decimals) : Cell("");
+}
+
+Cell break_even_cell(const JobCost& cost) {
+  if (!cost.comparison) return Cell("");
+  const auto& share = cost.comparison->break_even_utilisation;
+  return share ? Cell(fmt::format("from {:.0f} % in use, against {}", 100 * *share, cost.comparison->offer), *share)
+               : Cell("never, against " + cost.comparison->offer);
+}
+
+Grid cost_grid(Points points, const Series& series) {
+  Grid grid{"Cost and energy",
+            {{"run", Align::left},
+             {"offer", Align::left},
+             {"currency", Align::left},
+             {"node hour"},
+             {"million samples"},
+             {"epoch"},
+             {"run"},
+             {"run (kWh)"},
+             {"pays", Align::left}},
+            {}};
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (!points[i].cost) continue;
+    const JobCost& cost = *points[i].cost;
+    grid.rows.push_back({Cell(title(series, i)), Cell(cost.offer + " (" + cost.date + ")"), Cell(cost.currency),
+                         number_cell((cost.node * hour).plain(), 2), number_cell(cost.per_sample.plain() * million, 2),
+                         amount_cell(cost.per_epoch, 1, 2), amount_cell(cost.per_run, 1, 2),
+                         amount_cell(cost.energy_per_run, joules_per_kwh, 1), break_even_cell(cost)});
+  }
+  return grid;
+}
+
+std::vector<std::string> assumptions(Points points) {
+  std::vector<std::string> said;
+  for (const TrainingPoint& point : points) {
+    if (!point.cost || point.cost->assumptions.empty()) continue;
+    std::string line = fmt::format("{} assumes {}.", point.cost->offer, fmt::join(point.cost->assumptions, ", "));
+    if (std::ranges::find(said, line) == said.end()) said.push_back(std::move(line));
+  }
+  return said;
+}
+
+}  // namespace
+
+std::string cost_sentence(Points points, const Series& series) {
+  const std::vector<std::size_t> chosen = comparable(points);
+  if (chosen.empty()) return {};
+  const bool of_run = all_have_runs(points, chosen);
+  const auto cost = [&](std::size_t i) { return price(points[i], of_run); };
+  const std::size_t cheapest = *std::ranges::min_element(chosen, {}, cost);
+  const std::size_t dearest = *std::ranges::max_element(chosen, {}, cost);
+  const std::string per = of_run ? "a run" : "per million samples";
+  const std::string currency = points[cheapest].cost->currency;
+  if (cheapest == dearest) {
+    return fmt::format("{} costs {} {} {}.", title(series, cheapest), grouped(cost(cheapest).plain(), 0), currency,
+                       per);
+  }
+  return fmt::format("Cheapest is {}, {} {} {}; dearest {}, {} {}.", title(series, cheapest),
+                     grouped(cost(cheapest).plain(), 0), currency, per, title(series, dearest),
+                     grouped(cost(dearest).plain(), 0), currency);
+}
+
+std::optional<PageSection> cost_section(Points points, const Series& series, Record& data) {
+  const std::vector<std::size_t> chosen = comparable(points);
+  if (chosen.empty()) return std::nullopt;
+  PageSection section{"cost", "What it costs"};
+  section.text = assumptions(points);
+  data["cost"] = bars_or_curves(points, series, chosen);
+  const std::string unit = points[chosen.front()].cost->currency;
+  const std::string what = all_have_runs(points, chosen) ? "Cost of the run, in " : "Cost of a million samples, in ";
+  section.charts.push_back({series.axis.empty() ? "bars" : "curves", "cost", what + unit});
+  if (Record years = totals(points, series, chosen); !years.is_null()) {
+    data["years"] = std::move(years);
+    section.charts.push_back(
+        {"curves", "years", "Having the nodes for so many years, in " + unit + "; curves that cross break even"});
+  }
+  for (const std::size_t i : chosen) {
+    if (points[i].cost->sensitivity.empty()) continue;
+    data["tornado"] = tornado(*points[i].cost);
+    section.charts.push_back(
+        {"tornado", "tornado",
+         "What a million samples cost on " + title(series, i) + " with one input at either end of its range"});
+    break;
+  }
+  section.grids.push_back(cost_grid(points, series));
+  return section;
+}
+
+}  // namespace farandole

@@ -1,0 +1,21 @@
+// What runs cost, for their page: which way is cheapest, over years, and what the cost hangs on.
+//
+// Used by training_page.cpp and answer.cpp. Costs are compared in the currency of the first that has one.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "report/page.hpp"
+#include "report/series.hpp"
+
+namespace farandole {
+
+/// "8 p4d on the spot market is cheapest, 1,234 USD a run; ..."; empty where nothing costs anything.
+std::string cost_sentence(std::span<const TrainingPoint> points, const Series& series);
+
+/// Nothing where no point has a cost. `data` receives what the charts draw.
+std::optional<PageSection> cost_section(std::span<const TrainingPoint> points, const Series& series, Record& data);
+
+}  // namespace farandole
