@@ -37,8 +37,9 @@ charts.curves = chart => {
   const large = spec.unit === 'samples/s' || /^[A-Z]{3}$/.test(spec.unit);  // counts and money
   const shown = value => spec.share ? `${percent(value)} ${spec.unit}` : large ? `${grouped(value)} ${spec.unit}` : short(value, spec.unit);
   const readAlong = powersOfTwo[spec.axis];
-  const ticks = readAlong ? curveTicks(places, width) : numeric ? null : places;
-  const bottom = axis(g, 'bottom', x, ticks, readAlong).attr('transform', `translate(0,${height})`);
+  const whole = numeric && places.length <= 12 && places.every(Number.isInteger);
+  const ticks = readAlong ? curveTicks(places, width) : numeric && !whole ? null : places;
+  const bottom = axis(g, 'bottom', x, ticks, readAlong || (whole ? grouped : null)).attr('transform', `translate(0,${height})`);
   if (tilted) bottom.selectAll('text').attr('transform', 'rotate(-35)').attr('text-anchor', 'end').attr('dx', '-0.4em');
   axis(g, 'left', y, wide ? y.ticks().filter(v => Number.isInteger(Math.log10(v))) : y.ticks(5), spec.share ? percent : value => short(value, large ? '' : spec.unit))
     .call(a => a.select('.domain').remove())
