@@ -55,7 +55,7 @@ Record totals(Points points, const Series& series, const std::vector<std::size_t
     const std::vector<Money>& years = points[i].cost->totals;
     for (std::size_t year = 0; year < years.size(); ++year) {
       rows.push_back(
-          {{"series", title(series, i)}, {"x", static_cast<int>(year)}, {"y", finite(years[year].plain(), "total")}});
+          {{"series", series.name[i]}, {"x", static_cast<int>(year)}, {"y", finite(years[year].plain(), "total")}});
     }
   }
   if (rows.empty()) return {};

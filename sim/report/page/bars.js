@@ -105,9 +105,10 @@ charts.what_if = chart => {
 
 charts.tornado = chart => {
   const { rows, base, unit } = chart.data;
-  const g = barRows(chart, rows.map(row => words(row.input.replace(/\//g, ' '))), 28, 60);
+  const g = barRows(chart, rows.map(row => words(row.input.replace(/\//g, ' '))), 28, 8);
+  const room = widest(rows.flatMap(row => [row.low, row.high])) + 10;
   const ends = d3.extent(rows.flatMap(row => [row.at_low, row.at_high]).concat(base));
-  const x = d3.scaleLinear().domain(ends).range([50, chart.inner.width - 40]);
+  const x = d3.scaleLinear().domain(ends).range([room, Math.max(2 * room, chart.inner.width - room)]);
   rows.forEach((row, i) => {
     const shown = (name, value) => `${words(row.input)} ${name}: ${d3.format(',.2f')(value)} ${unit}`;
     [[row.low, row.at_low, 'var(--mid)'], [row.high, row.at_high, 'var(--accent)']].forEach(([name, value, fill]) => {
