@@ -138,15 +138,10 @@ Validation validate_all_published(const MeasuredArguments& arguments) {
 }
 
 /// What was typed, as far as results depend on it.
-std::string typed(const ValidateArguments& arguments) {
-  std::string line = "farandole validate";
-  for (const std::string& file : arguments.measured.files) line += " " + shell_word(file);
-  if (arguments.published) line += " --published";
-  if (!arguments.measured.topology.empty()) line += " --topology " + shell_word(arguments.measured.topology);
-  for (const std::string& name : arguments.measured.only) line += " --only " + shell_word(name);
-  for (const std::string& assignment : arguments.measured.settings) line += " --set " + shell_word(assignment);
-  if (!arguments.hold_out.empty()) line += " --hold-out " + arguments.hold_out;
-  return line;
+std::string typed(const ValidateArguments& arguments, const MeasuredArguments& measured) {
+  return "farandole validate" + given("", measured.files) + (arguments.published ? " --published" : "") +
+         given("--topology", {measured.topology}) + given("--only", measured.only) + given("--set", measured.settings) +
+         given("--hold-out", {arguments.hold_out});
 }
 
 void refuse_half_a_request(const ValidateArguments& arguments) {
@@ -166,9 +161,7 @@ void validate_and_write(const ValidateArguments& arguments) {
   arguments.output.write([&, &points = points, &settings = settings](std::ostream& out) {
     write_validation(out, format, {"validate", settings}, points);
   });
-  if (arguments.pages.are_wanted()) {
-    arguments.pages.write(validation_page({"validate", settings}, typed(arguments), points));
-  }
+  arguments.pages.write(validation_page({"validate", settings}, typed(arguments, arguments.measured), points));
   if (worst_error(points) > most) {
     throw OutOfTolerance(fmt::format("the worst error is {:.1f} %, outside the tolerance of {}",
                                      100 * worst_error(points), arguments.tolerance));

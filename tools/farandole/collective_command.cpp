@@ -162,19 +162,23 @@ void run(const CollectiveArguments& arguments) {
   if (arguments.pages.are_wanted()) arguments.pages.write(page(arguments, wanted, topology, std::move(points)));
 }
 
+void add_sizes(CLI::App& command, CollectiveArguments& arguments) {
+  command.add_option("-b,--minbytes", arguments.least, "smallest size; K, M, G are powers of 1024")
+      ->type_name("SIZE")
+      ->default_str(smallest);
+  command.add_option("-e,--maxbytes", arguments.most, "largest size")->type_name("SIZE")->default_str(largest);
+  command.add_option("-f,--stepfactor", arguments.factor, "factor from size to size")
+      ->type_name("N")
+      ->capture_default_str();
+}
+
 }  // namespace
 
 void add_collective(CLI::App& app) {
   auto arguments = std::make_shared<CollectiveArguments>();
   CLI::App* command =
       app.add_subcommand("collective", "Simulate a collective over a range of sizes: an nccl-tests table");
-  command->add_option("-b,--minbytes", arguments->least, "smallest size; K, M, G are powers of 1024")
-      ->type_name("SIZE")
-      ->default_str(smallest);
-  command->add_option("-e,--maxbytes", arguments->most, "largest size")->type_name("SIZE")->default_str(largest);
-  command->add_option("-f,--stepfactor", arguments->factor, "factor from size to size")
-      ->type_name("N")
-      ->capture_default_str();
+  add_sizes(*command, *arguments);
   command->add_option("--op", arguments->operation, "the operation")->type_name("OP")->capture_default_str();
   command
       ->add_option("--algorithm", arguments->algorithm,

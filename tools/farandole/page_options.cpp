@@ -37,4 +37,14 @@ std::string shell_word(const std::string& text) {
   return quoted + "'";
 }
 
+std::string given(const std::string& option, const std::vector<std::string>& values) {
+  std::string line;
+  for (const std::string& value : values) {
+    if (value.empty()) continue;
+    if (!option.empty()) line += " " + option;
+    line += " " + shell_word(value);
+  }
+  return line;
+}
+
 }  // namespace farandole

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "command.hpp"
 #include "report/page.hpp"
@@ -21,5 +22,9 @@ struct PageOptions {
 
 /// A word of a command line as a shell would need it.
 std::string shell_word(const std::string& text);
+
+/// An option with each of its values, as they are typed: " --set a=1 --set b=2"; empty values are left out, and an
+/// option without a name is none.
+std::string given(const std::string& option, const std::vector<std::string>& values);
 
 }  // namespace farandole

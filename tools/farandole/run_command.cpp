@@ -136,13 +136,10 @@ void write_result(const RunArguments& arguments, const StudyHeading& heading, co
 
 /// What was typed, as far as results depend on it.
 std::string typed(const RunArguments& arguments) {
-  std::string line = "farandole run " + shell_word(arguments.scenario);
-  for (const std::string& assignment : arguments.settings) line += " --set " + shell_word(assignment);
-  if (!arguments.launch.empty()) line += " --launch " + shell_word(arguments.launch);
-  if (!arguments.fidelity.empty()) line += " --fidelity " + arguments.fidelity;
+  std::string line = "farandole run " + shell_word(arguments.scenario) + given("--set", arguments.settings) +
+                     given("--launch", {arguments.launch}) + given("--fidelity", {arguments.fidelity});
   if (arguments.no_fold) line += " --no-fold";
-  if (!arguments.seed.empty()) line += " --seed " + arguments.seed;
-  return line;
+  return line + given("--seed", {arguments.seed});
 }
 
 void write_page(const RunArguments& arguments, const Document& document, const Catalogue& catalogue,
