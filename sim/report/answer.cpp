@@ -136,6 +136,13 @@ std::string what_would_help(const TrainingPoint& point) {
   return list + " of linear scaling.";
 }
 
+/// What the question starts from, or the worst.
+std::size_t explained_point(Points points, const std::vector<std::size_t>& headlines,
+                            const std::optional<Question>& question) {
+  const auto pairs = question ? compared_pairs(points, *question) : std::vector<ComparedPair>();
+  return pairs.empty() ? by_efficiency(points, headlines, true) : pairs.front().from;
+}
+
 }  // namespace
 
 std::vector<std::size_t> headline_points(Points points, const std::optional<Question>& question) {
@@ -162,9 +169,9 @@ std::vector<std::string> answer(Points points, const std::optional<Question>& qu
   if (question) sentences = answer_to(points, *question);
   if (const std::string cost = cost_sentence(points, series); !cost.empty()) sentences.push_back(cost);
   sentences.push_back(how_well(points, series, headlines));
-  const std::size_t worst = by_efficiency(points, headlines, true);
-  for (const std::string& more : {what_holds_back(points, series, worst), what_would_help(points[worst])}) {
-    if (!more.empty() && points[worst].ranks > 1) sentences.push_back(more);
+  const std::size_t subject = explained_point(points, headlines, question);
+  for (const std::string& more : {what_holds_back(points, series, subject), what_would_help(points[subject])}) {
+    if (!more.empty() && points[subject].ranks > 1) sentences.push_back(more);
   }
   return sentences;
 }

@@ -14,6 +14,7 @@ using Points = std::span<const TrainingPoint>;
 
 constexpr double joules_per_kwh = 3.6e6;
 constexpr double million = 1e6;
+constexpr std::size_t widest = 10;  // of a sensitivity; JSON has all
 
 /// The points whose costs can be compared.
 std::vector<std::size_t> comparable(Points points) {
@@ -69,7 +70,7 @@ Record totals(Points points, const Series& series, const std::vector<std::size_t
 
 Record tornado(const JobCost& cost) {
   Record rows = Record::array();
-  for (const CostSensitivity& input : cost.sensitivity) {
+  for (const CostSensitivity& input : std::span(cost.sensitivity).first(std::min(widest, cost.sensitivity.size()))) {
     rows.push_back({{"input", input.input},
                     {"low", input.low},
                     {"high", input.high},
@@ -114,14 +115,28 @@ Grid cost_grid(Points points, const Series& series) {
   return grid;
 }
 
-std::vector<std::string> assumptions(Points points) {
+/// What no source backs, by offer.
+Grid assumptions(Points points) {
+  Grid grid{"Assumed, as no source says", {{"offer", Align::left}, {"input", Align::left}}, {}};
   std::vector<std::string> said;
   for (const TrainingPoint& point : points) {
-    if (!point.cost || point.cost->assumptions.empty()) continue;
-    std::string line = fmt::format("{} assumes {}.", point.cost->offer, fmt::join(point.cost->assumptions, ", "));
-    if (std::ranges::find(said, line) == said.end()) said.push_back(std::move(line));
+    if (!point.cost || std::ranges::find(said, point.cost->offer) != said.end()) continue;
+    said.push_back(point.cost->offer);
+    for (const std::string& input : point.cost->assumptions)
+      grid.rows.push_back({Cell(point.cost->offer), Cell(input)});
   }
-  return said;
+  return grid;
+}
+
+/// "8 DGX A100 bought pays from 31 % of the time in use, against aws-p4d-on-demand."; of the first that says.
+std::string break_even_sentence(Points points, const Series& series, const std::vector<std::size_t>& chosen) {
+  for (const std::size_t i : chosen) {
+    const auto& elsewhere = points[i].cost->comparison;
+    if (!elsewhere || !elsewhere->break_even_utilisation) continue;
+    return fmt::format(" {} pays from {:.0f} % of the time in use, against {}.", title(series, i),
+                       100 * *elsewhere->break_even_utilisation, elsewhere->offer);
+  }
+  return {};
 }
 
 }  // namespace
@@ -141,14 +156,14 @@ std::string cost_sentence(Points points, const Series& series) {
   }
   return fmt::format("Cheapest is {}, {} {} {}; dearest {}, {} {}.", title(series, cheapest),
                      grouped(cost(cheapest).plain(), 0), currency, per, title(series, dearest),
-                     grouped(cost(dearest).plain(), 0), currency);
+                     grouped(cost(dearest).plain(), 0), currency) +
+         break_even_sentence(points, series, chosen);
 }
 
 std::optional<PageSection> cost_section(Points points, const Series& series, Record& data) {
   const std::vector<std::size_t> chosen = comparable(points);
   if (chosen.empty()) return std::nullopt;
   PageSection section{"cost", "What it costs"};
-  section.text = assumptions(points);
   data["cost"] = bars_or_curves(points, series, chosen);
   const std::string unit = points[chosen.front()].cost->currency;
   const std::string what = all_have_runs(points, chosen) ? "Cost of the run, in " : "Cost of a million samples, in ";
@@ -167,6 +182,7 @@ std::optional<PageSection> cost_section(Points points, const Series& series, Rec
     break;
   }
   section.grids.push_back(cost_grid(points, series));
+  if (Grid assumed = assumptions(points); !assumed.rows.empty()) section.grids.push_back(std::move(assumed));
   return section;
 }
 

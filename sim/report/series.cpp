@@ -104,7 +104,8 @@ Series series_of(Points points) {
 }
 
 std::string title(const Series& series, std::size_t point) {
-  const std::string& name = series.name[point];
+  std::string name = series.name[point];
+  if (!series.axis.empty() && series.axis != "ranks") name += ", " + series.along[point];
   if (series.subject.empty() || series.subject == name) return name;
   return series.subject + " (" + name + ")";
 }

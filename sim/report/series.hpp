@@ -23,7 +23,7 @@ struct Series {
 
 Series series_of(std::span<const TrainingPoint> points);
 
-/// "vgg16 (ring, fp16)": a point by its subject and curve.
+/// "vgg16 (ring, fp16, 25 Gbit/s)": a point by its subject, its curve, and where it is not ranks its place on the axis.
 std::string title(const Series& series, std::size_t point);
 
 }  // namespace farandole
