@@ -10,7 +10,9 @@ function curveScales(chart, rows) {
   const x = !numeric ? d3.scalePoint().domain(places) :
     (logarithmic ? d3.scaleLog().base(2) : d3.scaleLinear()).domain(d3.extent(places));
   const values = rows.concat(spec.marks || []).map(row => row.y);
-  const wide = !spec.share && d3.min(values) > 0 && d3.max(values) > 20 * d3.min(values);
+  // Over ranks that double, throughput that doubles is a straight line.
+  const doubles = spec.axis === 'ranks' && spec.unit === 'samples/s';
+  const wide = !spec.share && d3.min(values) > 0 && (doubles || d3.max(values) > 20 * d3.min(values));
   const y = wide ? d3.scaleLog().domain(d3.extent(values)).nice() :
     d3.scaleLinear().domain([0, spec.share ? Math.max(1, d3.max(values)) : d3.max(values)]).nice();
   return { x, y, numeric, places, wide };
