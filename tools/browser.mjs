@@ -69,7 +69,9 @@ class Page {
     this.browser = browser;
     this.session = session;
     this.errors = [];
+    this.loaded = new Set();  // of navigations: the page that a browser starts with loads too
     browser.listeners.push(({ method, params }) => {
+      if (method === 'Page.lifecycleEvent' && params.name === 'load') this.loaded.add(params.loaderId);
       if (method === 'Runtime.exceptionThrown') this.errors.push(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text);
       if (method === 'Runtime.consoleAPICalled' && params.type === 'error') this.errors.push(params.args.map(arg => arg.value).join(' '));
       if (method === 'Log.entryAdded' && params.entry.level === 'error') this.errors.push(params.entry.text);
@@ -83,14 +85,14 @@ class Page {
   // `look`: { width, height, scheme: 'light' or 'dark', media: 'screen' or 'print', scale }.
   async open(url, look = {}) {
     for (const domain of ['Page', 'Runtime', 'Log']) await this.send(`${domain}.enable`);
+    await this.send('Page.setLifecycleEventsEnabled', { enabled: true });
     await this.send('Emulation.setDeviceMetricsOverride',
       { width: look.width ?? 1100, height: look.height ?? 900, deviceScaleFactor: look.scale ?? 1, mobile: false });
     await this.send('Emulation.setEmulatedMedia',
       { media: look.media ?? 'screen', features: [{ name: 'prefers-color-scheme', value: look.scheme ?? 'light' }] });
-    const loaded = new Promise(resolve => this.browser.listeners.push(({ method }) => method === 'Page.loadEventFired' && resolve()));
-    const { errorText } = await this.send('Page.navigate', { url });
+    const { errorText, loaderId } = await this.send('Page.navigate', { url });
     if (errorText) throw new Error(`${url.slice(0, 200)}: ${errorText}`);
-    await loaded;
+    while (!this.loaded.has(loaderId)) await new Promise(resolve => setTimeout(resolve, 10));
   }
 
   // The value of an expression, which may be a promise.
