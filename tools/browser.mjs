@@ -19,7 +19,7 @@ export async function withPage(use) {
   // A container's root may start no sandbox, and what is opened here is our own.
   const child = spawn(program, ['--headless=new', '--remote-debugging-pipe', '--no-sandbox', '--disable-gpu',
     '--disable-dev-shm-usage', '--hide-scrollbars', `--user-data-dir=${profile}`, 'about:blank'],
-    { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] });
+    { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'], detached: true });
   try {
     const browser = new Connection(child);
     const { targetInfos } = await browser.send('Target.getTargets');
@@ -28,10 +28,22 @@ export async function withPage(use) {
     return await use(new Page(browser, sessionId));
   } finally {
     const gone = new Promise(resolve => child.once('exit', resolve));
-    child.kill('SIGKILL');
+    process.kill(-child.pid, 'SIGKILL');  // its helpers too, which would go on writing
     await gone;
-    rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+    await removed(profile);
   }
+}
+
+// The last of the browser's processes may take a moment to end.
+async function removed(folder) {
+  for (let attempt = 0; attempt < 50; ++attempt) {
+    try {
+      return rmSync(folder, { recursive: true, force: true });
+    } catch {
+      await new Promise(resolve => setTimeout(resolve, 100));
+    }
+  }
+  console.error(`left behind: ${folder}`);
 }
 
 // Messages are JSON, each ended by a NUL.
