@@ -114,6 +114,16 @@ class Page {
     return result.value;
   }
 
+  // The value of an expression once it is neither false nor null; null after some seconds.
+  async until(expression) {
+    for (let attempt = 0; attempt < 100; ++attempt) {
+      const value = await this.evaluate(expression);
+      if (value) return value;
+      await new Promise(resolve => setTimeout(resolve, 50));
+    }
+    return null;
+  }
+
   async screenshot() {
     const { cssContentSize } = await this.send('Page.getLayoutMetrics');
     const clip = { x: 0, y: 0, width: cssContentSize.width, height: cssContentSize.height, scale: 1 };

@@ -83,22 +83,22 @@ test('a click on a heading sorts by its numbers, another one the other way round
 test('the pointer on a dot tells its value, and leaving hides it', () => withPage(async page => {
   await page.open(file('run'));
   const spot = await page.evaluate(`(() => { const dot = document.querySelector('#scaling-efficiency circle.stop');
-    dot.scrollIntoView({ block: 'center' }); const box = dot.getBoundingClientRect(); return { x: box.x + box.width / 2, y: box.y + box.height / 2 }; })()`);
+    dot.scrollIntoView({ block: 'center', behavior: 'instant' }); const box = dot.getBoundingClientRect(); return { x: box.x + box.width / 2, y: box.y + box.height / 2 }; })()`);
   await page.moveTo(spot.x, spot.y);
-  assert.match(await page.evaluate(`document.querySelector('#tip.shown').textContent`), /1 ranks\s+100.% of linear scaling/);
+  assert.match(await page.until(`document.querySelector('#tip.shown')?.textContent`), /1 ranks\s+100.% of linear scaling/);
   await page.moveTo(1, 1);
-  assert.equal(await page.evaluate(`document.querySelector('#tip.shown')`), null);
+  assert.ok(await page.until(`document.querySelector('#tip.shown') === null`));
 }));
 
 test('arrow keys step through the values of a chart', () => withPage(async page => {
   await page.open(file('run'));
   await page.evaluate(`document.querySelector('#why-2-waterfall-2 svg, [id^=why] svg').focus()`);
   await page.key('ArrowRight');
-  assert.match(await page.evaluate(`document.getElementById('tip').textContent`), /^device/);
+  assert.match(await page.until(`document.getElementById('tip').textContent`), /^device/);
   await page.key('ArrowRight');
-  assert.doesNotMatch(await page.evaluate(`document.getElementById('tip').textContent`), /^device/);
+  assert.ok(await page.until(`!document.getElementById('tip').textContent.startsWith('device')`));
   await page.key('Escape');
-  assert.equal(await page.evaluate(`document.getElementById('tip').textContent`), '');
+  assert.ok(await page.until(`document.getElementById('tip').textContent === ''`));
 }));
 
 test('the CSV has a line for every point', () => withPage(async page => {
