@@ -253,9 +253,8 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   Section section(where);
   Scenario scenario;
   scenario.name = section.required<std::string>("name");
-  section.maybe("summary");
-  section.maybe("optimise");  // says what to look for among changes of this scenario; read by study/
-  section.maybe("question");  // of the whole study: scenario/question.hpp
+  // Of the whole file: what it is, and what to look for among changes of it (study/, scenario/question.hpp).
+  for (const char* key : {"summary", "optimise", "question"}) section.maybe(key);
   const Value workload = section.child("workload");
   Launch launch;
   Topology topology;
