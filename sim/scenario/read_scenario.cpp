@@ -28,8 +28,7 @@ const Row& choose(std::span<const Row> rows, std::string Row::*member, const Val
   where.fail_unknown(what, known);
 }
 
-/// "10 us", or "ready" for a framework that announces a gradient only when it is computed; nothing: as the device
-/// works.
+/// "10 us", or "ready" for a framework that announces a gradient when it is computed; nothing: as the device works.
 std::optional<Seconds> read_host_dispatch(const std::optional<Value>& value, const Device& device) {
   // TensorFlow and PyTorch queue a kernel in about ten microseconds of host time; the result hardly moves with it as
   // long as the host is ahead of the device (tools/compare_published.py shows by how much).

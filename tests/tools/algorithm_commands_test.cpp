@@ -85,11 +85,8 @@ TEST(CollectiveCommand, NamesTheNearestReleaseOfALibrary) {
 /// From 64 MiB on, where the rates of datasheets and NCCL's tables tell; nothing is fitted to these tables.
 TEST(CollectiveCommand, PredictsPublishedTablesOfLargeAllreducesWithinAThird) {
   const Workplace place;
-  int tables = 0;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(FARANDOLE_SOURCE_DIR "/scenarios/published/collectives")) {
-    if (entry.path().extension() != ".json") continue;
-    std::ifstream in(entry.path());
+  for (const std::string name : {"dgx-a100-8ranks", "dgx1-v100-8ranks", "thetagpu-16ranks"}) {
+    std::ifstream in(FARANDOLE_SOURCE_DIR "/scenarios/published/collectives/" + name + ".json");
     const json table = json::parse(in);
     const json& points = table.at("points");
     const std::string arguments = "collective -b 4 -e 1G --fidelity analytic --format json --topology " +
@@ -102,11 +99,9 @@ TEST(CollectiveCommand, PredictsPublishedTablesOfLargeAllreducesWithinAThird) {
       const auto same =
           std::ranges::find_if(predicted, [&](const json& p) { return p.at("bytes") == point.at("bytes"); });
       const double error = same->at("seconds").get<double>() / point.at("seconds").get<double>() - 1;
-      EXPECT_LT(std::abs(error), 0.33) << entry.path() << ' ' << point.at("bytes");
+      EXPECT_LT(std::abs(error), 0.33) << name << ' ' << point.at("bytes");
     }
-    ++tables;
   }
-  EXPECT_EQ(tables, 3);
 }
 
 TEST(CollectiveCommand, ReportsBusBandwidthWithTheFactorsOfNcclTests) {
