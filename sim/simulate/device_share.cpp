@@ -7,10 +7,10 @@ RankTimes DeviceShare::finish(const RankTimes& begin, const RankTimes& work,
   if (share_ == 0) return begin + work;
   RankTimes done = begin + work;  // were nothing more to come
   for (const CommunicationTimes& times : communications) {
-    const RankTimes start = times.reducing.max(begin);
-    const RankTimes slowed = (done - start).max(0) / (1 - share_);  // how long the rest takes beside this collective
-    const RankTimes beside = slowed.min((times.reduced - start).max(0));
-    done += share_ * beside;
+    // Expressions, not arrays: all of it in one pass over the ranks.
+    const auto start = times.reducing.max(begin);
+    const auto slowed = (done - start).max(0) / (1 - share_);  // how long the rest takes beside this collective
+    done += share_ * slowed.min((times.reduced - start).max(0));
   }
   return done;
 }
