@@ -40,6 +40,7 @@ void add_commands(CLI::App& app) {
   add_check(app);
   add_calibrate(app);
   add_validate(app);
+  add_import(app);
   app.require_subcommand(1);
 }
 

@@ -23,11 +23,14 @@ _OWN_SCENARIO = "scenario"
 
 
 class Points(list):
-    """The points of a result, dicts in the order of the program's, and the settings that they share."""
+    """The points of a result, dicts in the order of the program's, and what stands beside them: the settings that they
+    share; the answer of a study that asks a question, the optimum of a search, None elsewhere."""
 
     def __init__(self, result):
         super().__init__(result["points"])
         self.settings = result["settings"]
+        self.answer = result.get("answer")
+        self.optimum = result.get("optimum")
 
 
 def command(*arguments):
