@@ -53,9 +53,21 @@ std::string schema_for(const std::string& output) {
   return std::filesystem::absolute(schema).lexically_relative(std::filesystem::absolute(output).parent_path()).string();
 }
 
+/// As the schema has it.
+void check_name(const std::string& name) {
+  const auto is_small = [](char letter) { return letter >= 'a' && letter <= 'z'; };
+  const auto belongs = [&](char letter) {
+    return is_small(letter) || (letter >= '0' && letter <= '9') || letter == '_';
+  };
+  if (name.empty() || !is_small(name.front()) || !std::ranges::all_of(name, belongs)) {
+    refuse_option("--name", "a name in snake_case such as my_model", name);
+  }
+}
+
 Imported import_keras_summary(const std::string& text, const ImportArguments& arguments) {
   ImportedModel model = read_keras_summary(text, arguments.file, parse_input(arguments.input));
   if (!arguments.name.empty()) model.name = arguments.name;
+  check_name(model.name);
   std::ostringstream file;
   write_model(model, schema_for(arguments.output.empty() ? "-" : arguments.output), file);
   const Document document = Document::parse(file.str(), arguments.file);
@@ -74,6 +86,7 @@ Imported traced(TracedWorkload workload, const std::string& found, const ImportA
   workload.batch = whole_number("--batch", arguments.batch, 1);
   const std::string& named_by = arguments.output.empty() ? arguments.file : arguments.output;
   workload.name = arguments.name.empty() ? model_name(std::filesystem::path(named_by).stem().string()) : arguments.name;
+  check_name(workload.name);
   return {workload_file(workload).to_ordered_json().dump(2) + "\n",
           fmt::format("{} layers, forward {}, backward {}, update {}; {}", workload.layers.size(),
                       format(total(workload, &Layer::forward)), format(total(workload, &Layer::backward)),
