@@ -72,21 +72,6 @@ void scale(ComputeTimes& times, double factor) {
   times.update *= factor;
 }
 
-/// As they were traced; a batch of another size takes as much more or less.
-ComputeTimes as_traced(const Model& model, int batch) {
-  ComputeTimes times;
-  for (const Layer& layer : model.layers) {
-    times.forward.push_back(layer.forward);
-    times.backward.push_back(layer.backward);
-  }
-  for (Seconds& time : times.forward) time *= static_cast<double>(batch) / model.timed_batch;
-  for (Seconds& time : times.backward) time *= static_cast<double>(batch) / model.timed_batch;
-  times.update = model.update;
-  times.measured = true;
-  times.source = fmt::format("measured: every layer, with a batch of {}", model.timed_batch);
-  return times;
-}
-
 }  // namespace
 
 Seconds ComputeTimes::total() const {
@@ -99,7 +84,6 @@ Seconds ComputeTimes::total() const {
 ComputeTimes compute_times(const Model& model, const Device& device, Precision precision, int batch,
                            const std::string& measurement_set) {
   if (batch < 1) throw std::invalid_argument("compute_times: the batch must be positive");
-  if (model.timed_batch > 0) return as_traced(model, batch);
   const Rates rates = rates_of(device, precision);
   ComputeTimes times = at_peak(model, rates, batch);
   if (const auto* row = find_measurement(device, model, {precision, batch, measurement_set})) {

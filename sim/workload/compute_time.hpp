@@ -7,8 +7,6 @@
 //   update        = bytes of parameters, gradients and momentum read and written / memory_bandwidth
 // and all are scaled by one factor so that their sum is batch / throughput. Where nothing was measured the factor is
 // 1 / assumed_efficiency and the result says so. (Roofline: Williams, Waterman, Patterson, CACM 52(4), 2009.)
-//
-// A model that was traced has the times of its layers; they hold whatever the device.
 #pragma once
 
 #include <string>

@@ -1,7 +1,6 @@
 // A model to train: its layers in execution order, and of each the trainable tensors, work and data moved per sample.
 //
-// What a file in models/ describes. Counts are per sample and forward only; nothing here knows a device or a batch, but
-// for models that were traced: their layers carry the times that they took with the batch of the trace, on its device.
+// What a file in models/ describes. Counts are per sample and forward only; nothing here knows a device or a batch.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +9,6 @@
 #include <vector>
 
 #include "config/document.hpp"
-#include "units/quantity.hpp"
 
 namespace farandole {
 
@@ -27,8 +25,6 @@ struct Layer {
   double macs = 0;              // multiply-adds of one forward pass
   double input_elements = 0;
   double output_elements = 0;
-  Seconds forward;  // of traced models: of the whole batch
-  Seconds backward;
   [[nodiscard]] std::int64_t parameters() const;
 };
 
@@ -36,8 +32,6 @@ struct Model {
   std::string name;
   std::string variant;
   std::vector<Layer> layers;
-  int timed_batch = 0;  // of traced models; 0: layers have no times
-  Seconds update;       // of the weights, where layers have times
 
   [[nodiscard]] std::int64_t parameters() const;
   [[nodiscard]] int tensors() const;

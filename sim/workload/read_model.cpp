@@ -64,7 +64,7 @@ struct Seen {
   Names tensors;
 };
 
-Layer read_layer(const Value& where, Seen& seen, bool timed) {
+Layer read_layer(const Value& where, Seen& seen) {
   Section section(where);
   Layer layer;
   layer.name = read_new_name(section, seen.layers, "layer");
@@ -75,18 +75,14 @@ Layer read_layer(const Value& where, Seen& seen, bool timed) {
   if (const auto tensors = section.maybe("tensors")) {
     for (const Value& tensor : tensors->elements()) layer.tensors.push_back(read_tensor(tensor, seen.tensors));
   }
-  if (timed) {
-    layer.forward = section.required<Seconds>("forward");
-    layer.backward = section.required<Seconds>("backward");
-  }
   section.finish();
   return layer;
 }
 
-std::vector<Layer> read_layers(const Value& where, bool timed) {
+std::vector<Layer> read_layers(const Value& where) {
   Seen seen;
   std::vector<Layer> layers;
-  for (const Value& layer : where.elements()) layers.push_back(read_layer(layer, seen, timed));
+  for (const Value& layer : where.elements()) layers.push_back(read_layer(layer, seen));
   if (layers.empty()) where.fail("at least one layer");
   return layers;
 }
@@ -114,11 +110,7 @@ Model read_variant(const Value& where, const std::string& model_name, Names& see
   model.variant = read_new_name(section, seen, "variant");
   section.required<std::string>("summary");
   section.required<std::string>("source");
-  if (const auto batch = section.maybe("timed_batch")) {
-    model.timed_batch = read_at_least(*batch, 1);
-    model.update = section.optional<Seconds>("update", Seconds(0));
-  }
-  model.layers = read_layers(section.child("layers"), model.timed_batch > 0);
+  model.layers = read_layers(section.child("layers"));
   check_input(section.child("input"), model.layers.front());
   check_totals(section, model);
   if (const auto profiles = section.maybe("profiles")) read_profiles(*profiles, model.layers);

@@ -90,7 +90,7 @@ void survives_as_workload(Read read) {
   try {
     const TracedWorkload workload = read();
     RC_ASSERT(!workload.layers.empty());
-    const Document file = workload_file(workload);
+    const Document file = workload_file(workload, "model.schema.json");
     RC_ASSERT(!read_model(file.root(), "model.json").variants.empty());
   } catch (const InputError& error) {
     const std::string message = error.what();

@@ -10,10 +10,7 @@ class TwoLayers : public testing::Test {
  protected:
   Model model_{"two",
                "plain",
-               {{"first", "linear", {{"w", {10}}, {"b", {2}}}, 0, 0, 0, {}, {}},
-                {"second", "linear", {{"v", {5}}}, 0, 0, 0, {}, {}}},
-               0,
-               {}};
+               {{"first", "linear", {{"w", {10}}, {"b", {2}}}, 0, 0, 0}, {"second", "linear", {{"v", {5}}}, 0, 0, 0}}};
   ComputeTimes times_{{1_s, 2_s}, {3_s, 4_s}, 1_s, true, ""};
 };
 
@@ -56,7 +53,7 @@ TEST_F(TwoLayers, HalfPrecisionHalvesTheGradients) {
 }
 
 TEST_F(TwoLayers, VariablesStandInTheOrderOfTheModelAndNameTheirGradients) {
-  model_.layers.insert(model_.layers.begin() + 1, {"bn", "batch_norm2d", {{"g", {3}}}, 0, 0, 0, {}, {}});
+  model_.layers.insert(model_.layers.begin() + 1, {"bn", "batch_norm2d", {{"g", {3}}}, 0, 0, 0});
   times_.forward = {1_s, 0_s, 2_s};
   times_.backward = {3_s, 0_s, 4_s};
   const Job job = make_job(model_, times_, Precision::fp16, std::nullopt);

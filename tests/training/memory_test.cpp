@@ -11,9 +11,9 @@ using testing::HasSubstr;
 
 /// Input of 10, a layer with 100 parameters and an output of 20, a ReLU on it in place.
 Model small_model() {
-  Layer dense{"dense", "linear", {{"weight", {100}}}, 0, 10, 20, {}, {}};
-  Layer relu{"relu", "relu", {}, 0, 20, 20, {}, {}};
-  return {"small", "", {dense, relu}, 0, {}};
+  Layer dense{"dense", "linear", {{"weight", {100}}}, 0, 10, 20};
+  Layer relu{"relu", "relu", {}, 0, 20, 20};
+  return {"small", "", {dense, relu}};
 }
 
 Device device_of(Bytes memory) {

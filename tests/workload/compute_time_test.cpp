@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
 Layer layer(std::string name, double macs, double input, double output, std::vector<std::int64_t> weights) {
-  Layer result{std::move(name), "linear", {}, macs, input, output, {}, {}};
+  Layer result{std::move(name), "linear", {}, macs, input, output};
   if (!weights.empty()) result.tensors = {Tensor{result.name + ".weight", std::move(weights)}};
   return result;
 }
@@ -25,9 +25,7 @@ Layer layer(std::string name, double macs, double input, double output, std::vec
 Model model() {
   return {"tiny",
           "only",
-          {layer("first", 1e6, 10, 20, {10, 2}), layer("relu", 0, 20, 20, {}), layer("last", 2e6, 20, 10, {20, 4})},
-          0,
-          {}};
+          {layer("first", 1e6, 10, 20, {10, 2}), layer("relu", 0, 20, 20, {}), layer("last", 2e6, 20, 10, {20, 4})}};
 }
 
 /// 1 TFLOP/s, 1 GB/s and half of it reached.

@@ -24,7 +24,7 @@ Device measured() {
 }
 
 Model tiny() {
-  return Model{"tiny", "only", {}, 0, {}};
+  return Model{"tiny", "only", {}};
 }
 
 double found(int batch, const std::string& set) {
@@ -50,8 +50,8 @@ TEST(Throughput, ARowThatDoesNotStateItsBatchIsTheLastResort) {
 
 TEST(Throughput, NothingIsFoundForAnotherModelVariantOrPrecision) {
   const Device device = measured();
-  EXPECT_EQ(find_measurement(device, Model{"big", "only", {}, 0, {}}, {Precision::fp32, 32, ""}), nullptr);
-  EXPECT_EQ(find_measurement(device, Model{"tiny", "other", {}, 0, {}}, {Precision::fp32, 32, ""}), nullptr);
+  EXPECT_EQ(find_measurement(device, Model{"big", "only", {}}, {Precision::fp32, 32, ""}), nullptr);
+  EXPECT_EQ(find_measurement(device, Model{"tiny", "other", {}}, {Precision::fp32, 32, ""}), nullptr);
   EXPECT_EQ(find_measurement(device, tiny(), {Precision::fp16, 32, ""}), nullptr);
 }
 

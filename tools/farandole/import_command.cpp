@@ -48,9 +48,10 @@ Extents parse_input(const std::string& text) {
   return shape;
 }
 
-std::string schema_for(const std::string& output) {
+std::string schema_for(const ImportArguments& arguments) {
   const auto schema = Catalogue().root() / "sim/config/schemas/model.schema.json";
-  return std::filesystem::absolute(schema).lexically_relative(std::filesystem::absolute(output).parent_path()).string();
+  const auto output = std::filesystem::absolute(arguments.output.empty() ? "-" : arguments.output);
+  return std::filesystem::absolute(schema).lexically_relative(output.parent_path()).string();
 }
 
 /// As the schema has it.
@@ -69,16 +70,16 @@ Imported import_keras_summary(const std::string& text, const ImportArguments& ar
   if (!arguments.name.empty()) model.name = arguments.name;
   check_name(model.name);
   std::ostringstream file;
-  write_model(model, schema_for(arguments.output.empty() ? "-" : arguments.output), file);
+  write_model(model, schema_for(arguments), file);
   const Document document = Document::parse(file.str(), arguments.file);
   const Model read = read_model(document.root(), arguments.output).variants.front();
   return {file.str(), fmt::format("{}: {} parameters in {} tensors, {:.0f} multiply-adds, {} layers", model.name,
                                   read.parameters(), read.tensors(), read.macs(), read.layers.size())};
 }
 
-Seconds total(const TracedWorkload& workload, Seconds Layer::*pass) {
+Seconds total(const TracedWorkload& workload, Seconds TracedLayer::*pass) {
   Seconds sum;
-  for (const Layer& layer : workload.layers) sum += layer.*pass;
+  for (const TracedLayer& layer : workload.layers) sum += layer.*pass;
   return sum;
 }
 
@@ -87,9 +88,9 @@ Imported traced(TracedWorkload workload, const std::string& found, const ImportA
   const std::string& named_by = arguments.output.empty() ? arguments.file : arguments.output;
   workload.name = arguments.name.empty() ? model_name(std::filesystem::path(named_by).stem().string()) : arguments.name;
   check_name(workload.name);
-  return {workload_file(workload).to_ordered_json().dump(2) + "\n",
+  return {workload_file(workload, schema_for(arguments)).to_ordered_json().dump(2) + "\n",
           fmt::format("{} layers, forward {}, backward {}, update {}; {}", workload.layers.size(),
-                      format(total(workload, &Layer::forward)), format(total(workload, &Layer::backward)),
+                      format(total(workload, &TracedLayer::forward)), format(total(workload, &TracedLayer::backward)),
                       format(workload.update), found)};
 }
 

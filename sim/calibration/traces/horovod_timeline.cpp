@@ -115,12 +115,12 @@ Iterations iterations_in(const std::map<std::string, Traced>& tensors, const std
   return all;
 }
 
-Layer layer_of(const Traced& tensor, const std::string& file) {
+TracedLayer layer_of(const Traced& tensor, const std::string& file) {
   if (tensor.name.empty()) throw InputError({file, 1, ""}, "a name of every tensor", "a tensor without one");
   if (tensor.shape.empty()) {
     throw InputError({file, 1, ""}, "a \"shape\" where an allreduce ends", "none for " + quoted(tensor.name));
   }
-  Layer layer;
+  TracedLayer layer;
   layer.name = tensor.name;
   layer.type = "traced";
   layer.tensors.push_back({tensor.name, tensor.shape});
@@ -129,8 +129,8 @@ Layer layer_of(const Traced& tensor, const std::string& file) {
   return layer;
 }
 
-std::vector<Layer> layers_of(const Iterations& all, const std::string& file) {
-  std::vector<Layer> layers;
+std::vector<TracedLayer> layers_of(const Iterations& all, const std::string& file) {
+  std::vector<TracedLayer> layers;
   double before = 0;
   for (const Traced& tensor : all.tensors) {
     layers.push_back(layer_of(tensor, file));

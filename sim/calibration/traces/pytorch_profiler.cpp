@@ -215,11 +215,11 @@ ProfilerTrace read_pytorch_profiler(std::string_view text, const std::string& fi
       std::ranges::any_of(events, [](const ChromeEvent& event) { return event.name.starts_with("aten::"); });
   if (!known) throw InputError({file, 1, ""}, "a trace of PyTorch's profiler", "one without an operator of PyTorch");
   const auto steps = all_steps(events, kernels, model, file);
-  ProfilerTrace trace{{model_name(std::filesystem::path(file).stem().string()), "", batch, model.layers, Seconds(0)},
+  ProfilerTrace trace{{model_name(std::filesystem::path(file).stem().string()), "", batch, {}, Seconds(0)},
                       static_cast<int>(steps.size()),
                       !kernels.empty()};
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
-    Layer& layer = trace.workload.layers[i];
+    TracedLayer& layer = trace.workload.layers.emplace_back(TracedLayer{model.layers[i], {}, {}});
     layer.forward = median_of(
         steps, [](const PassTimes& s, std::size_t l) { return s.forward[l]; }, i);
     layer.backward = median_of(

@@ -29,13 +29,22 @@ Json as_json(const Layer& layer) {
   if (layer.macs > 0) result["macs"] = static_cast<std::int64_t>(layer.macs);
   result["input"] = elements(layer.input_elements);
   result["output"] = elements(layer.output_elements);
-  result["forward"] = time_text(layer.forward);
-  result["backward"] = time_text(layer.backward);
   if (layer.tensors.empty()) return result;
   Json tensors = Json::array();
   for (const Tensor& tensor : layer.tensors) tensors.push_back(as_json(tensor));
   result["tensors"] = tensors;
   return result;
+}
+
+Json profile(const TracedWorkload& workload) {
+  Json times = Json::object();
+  for (const TracedLayer& layer : workload.layers) {
+    times[layer.name] = {time_text(layer.forward), time_text(layer.backward)};
+  }
+  return {{"batch", workload.batch},
+          {"source", workload.source},
+          {"update", time_text(workload.update)},
+          {"layers", times}};
 }
 
 }  // namespace
@@ -50,22 +59,23 @@ std::string model_name(const std::string& text) {
   return name;
 }
 
-Document workload_file(const TracedWorkload& workload) {
+Document workload_file(const TracedWorkload& workload, const std::string& schema) {
   Model model;
-  model.layers = workload.layers;
   Json layers = Json::array();
-  for (const Layer& layer : workload.layers) layers.push_back(as_json(layer));
+  for (const TracedLayer& layer : workload.layers) {
+    model.layers.push_back(layer);
+    layers.push_back(as_json(layer));
+  }
   const Json variant{{"name", "traced"},
                      {"summary", "Layer times as they were traced."},
                      {"source", workload.source},
-                     {"timed_batch", workload.batch},
-                     {"update", time_text(workload.update)},
                      {"input", elements(workload.layers.front().input_elements)},
                      {"parameters", model.parameters()},
                      {"tensors", model.tensors()},
                      {"macs", static_cast<std::int64_t>(model.macs())},
-                     {"layers", layers}};
-  const Json file{{"$schema", "../sim/config/schemas/model.schema.json"},
+                     {"layers", layers},
+                     {"profiles", Json::array({profile(workload)})}};
+  const Json file{{"$schema", schema},
                   {"name", workload.name},
                   {"summary", "A workload from a trace."},
                   {"variants", Json::array({variant})}};
