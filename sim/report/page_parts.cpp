@@ -22,9 +22,9 @@ std::string errors_text(const ErrorSummary& all) {
 }
 
 std::string scope_text(const Trust& trust, const ErrorSummary& all) {
-  if (trust.of_this_platform && all.rows > 0) return "Published runs on this very platform, predicted the same way. ";
+  if (trust.of_this_platform && all.rows > 0) return "Published runs on the same platforms, predicted the same way. ";
   if (trust.of_this_platform) {
-    return "Of this very platform only rows are published that count as inputs or carry a doubt, so they say little. ";
+    return "Of the same platforms only rows are published that count as inputs or carry a doubt, so they say little. ";
   }
   return "No published run on this platform is shipped. On all other platforms together: ";
 }
