@@ -54,6 +54,7 @@ int nodes_of(const MeasuredTime& row, const Topology& topology) {
 std::vector<FittedPiece> pieces_of(std::vector<MeasuredTime> rows, const Topology& topology) {
   std::ranges::sort(rows, {}, &MeasuredTime::bytes);
   std::vector<TimedSize> samples;
+  samples.reserve(rows.size());
   for (const MeasuredTime& row : rows) samples.push_back({row.bytes, row.time});
   const Library* library = library_of(rows.front(), topology);
   const MeasuredPlace place =

@@ -8,6 +8,7 @@ namespace {
 
 std::vector<RoutedSchedule> values(const std::map<Operation, RoutedSchedule>& schedules) {
   std::vector<RoutedSchedule> result;
+  result.reserve(schedules.size());
   for (const auto& [operation, schedule] : schedules) result.push_back(schedule);
   return result;
 }

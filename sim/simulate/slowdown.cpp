@@ -16,8 +16,10 @@ Seconds Slowdowns::time_of(std::size_t who, const std::vector<Party>& parties, c
   const auto [place, is_new] = times_.try_emplace({who, parties, sources});
   if (!is_new) return place->second;
   std::vector<RoutedSchedule> schedules;
+  schedules.reserve(parties.size());
   for (const Party& party : parties) schedules.push_back(route_of_(party, sources));
   std::vector<int> ranks;
+  ranks.reserve(parties.size());
   for (const RoutedSchedule& schedule : schedules) ranks.push_back(schedule.schedule().ranks);
   const auto clock = make_concurrent_clock(fidelity_, std::move(schedules));
   const auto start = [&](std::size_t party) {

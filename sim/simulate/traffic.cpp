@@ -156,7 +156,7 @@ class TrafficClock final : public CollectiveClock {
       : traffic_(std::move(traffic)), operation_(operation), quiet_(std::move(quiet)) {}
 
   RankTimes finish(Bytes size, const RankTimes& start) override {
-    const RankTimes alone = quiet_->finish(size, start);
+    RankTimes alone = quiet_->finish(size, start);
     const Seconds begin = latest(start);
     if (latest(alone) <= begin) return alone;
     quiet_->rest();  // what the traffic costs may be asked of SimGrid

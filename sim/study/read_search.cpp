@@ -96,7 +96,7 @@ bool is_known_beforehand(const Goal& goal) {
 std::string read_method(const std::optional<Value>& where, const SearchSpec& spec) {
   const bool lists = spec.ranges.empty();
   if (!where) return lists ? (is_known_beforehand(spec.goal) ? "first" : "grid") : "golden_section";
-  const auto method = read<std::string>(*where);
+  auto method = read<std::string>(*where);
   std::vector<std::string> known =
       lists ? std::vector<std::string>{"grid"} : std::vector<std::string>{"golden_section", "global"};
   if (lists && is_known_beforehand(spec.goal)) known.emplace_back("first");

@@ -223,6 +223,7 @@ Optimum judge(const SearchSpec& spec, const SearchResult& result) {
 
 std::string at_text(const std::vector<Choice>& at) {
   std::vector<std::string> parts;
+  parts.reserve(at.size());
   for (const auto& [pointer, value] : at) parts.push_back(fmt::format("{} {}", pointer, value));
   return fmt::format("{}", fmt::join(parts, ", "));
 }

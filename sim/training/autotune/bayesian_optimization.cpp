@@ -46,7 +46,7 @@ void BayesianOptimization::clear() {
 }
 
 Eigen::VectorXd BayesianOptimization::scaled_scores() const {
-  const Eigen::VectorXd scores = Eigen::VectorXd::Map(scores_.data(), static_cast<Eigen::Index>(scores_.size()));
+  Eigen::VectorXd scores = Eigen::VectorXd::Map(scores_.data(), static_cast<Eigen::Index>(scores_.size()));
   if (scores_.size() < scaled_from) return scores;
   const Eigen::VectorXd differences = scores.array() - scores.mean();
   const double deviation = std::sqrt(differences.squaredNorm() / static_cast<double>(scores_.size()));
