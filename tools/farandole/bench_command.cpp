@@ -172,8 +172,9 @@ void run(const BenchArguments& arguments) {
   bool is_right = false;
   try {
     is_right = measure_and_write(arguments, *session);
-  } catch (const InputError&) {
-    throw;  // on every rank alike
+  } catch (const InputError& error) {  // on every rank alike
+    say_before_leaving(error);
+    throw;
   } catch (const std::exception& error) {
     std::cerr << "farandole: " << error.what() << std::endl;
     session->abandon();

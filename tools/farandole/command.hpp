@@ -1,6 +1,7 @@
 // A command of `farandole`: adds its options to the parser; runs when it was chosen and parsed.
 #pragma once
 
+#include <iostream>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -18,6 +19,13 @@ enum ExitStatus : int { exit_done = 0, exit_failed = 1, exit_bad_input = 2, exit
 class OutOfTolerance : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+
+/// Says it while all ranks of a parallel run are still there: the launcher ends the others once one has ended with an
+/// error, and with them what they had not said yet. Nothing is said a second time.
+inline void say_before_leaving(const InputError& error) {
+  std::cerr << error.what() << std::endl;
+  std::cerr.setstate(std::ios::failbit);
+}
 
 /// What the command line says is bad input too: "farandole: --ranks: expected ..., got ...".
 [[noreturn]] inline void refuse_option(const std::string& option, const std::string& expected, const std::string& got,

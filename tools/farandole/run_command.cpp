@@ -199,10 +199,7 @@ RunOptions options_of(const RunArguments& arguments) {
   return options;
 }
 
-void run(const RunArguments& arguments) {
-  std::unique_ptr<Team> team = join_team();
-  // What all ranks would say, the manager says alone.
-  if (team && !team->is_manager()) std::cerr.setstate(std::ios::failbit);
+void run_with(std::unique_ptr<Team>& team, const RunArguments& arguments) {
   const StudyShard shard = checked_shard(arguments);
   const Document document = read_document(arguments);
   const Catalogue catalogue;
@@ -239,6 +236,18 @@ void run(const RunArguments& arguments) {
   const std::string timeline = arguments.timeline.empty() ? plan.timeline_file.value_or("") : arguments.timeline;
   if (result.timeline) write_timeline(plan, result, timeline, arguments.quiet);
   if (plan.tuning_log && !result.points.empty()) write_tuning_log(result, *plan.tuning_log, arguments.quiet);
+}
+
+void run(const RunArguments& arguments) {
+  std::unique_ptr<Team> team = join_team();
+  // What all ranks would say, the manager says alone.
+  if (team && !team->is_manager()) std::cerr.setstate(std::ios::failbit);
+  try {
+    run_with(team, arguments);
+  } catch (const InputError& error) {
+    if (team) say_before_leaving(error);
+    throw;
+  }
 }
 
 }  // namespace
