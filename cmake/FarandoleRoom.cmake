@@ -13,12 +13,43 @@ if(FARANDOLE_WERROR)
   target_compile_options(farandole_options INTERFACE -Werror)
 endif()
 
+# Two thirds of a compilation used to be the parsing of the libraries' headers. farandole_parse_once(NAME OPTIONS... HEADERS...)
+# makes a target that parses them once; farandole_parsed(TARGET NAME) lets TARGET start from there. Compiler options that
+# change code (-O) must be the same in both. Every file still includes what it uses, so that it compiles without this too.
+option(FARANDOLE_PRECOMPILED_HEADERS "Parse the libraries' headers once for all files" ON)
+set(farandole_common_headers
+  <algorithm> <array> <charconv> <cmath> <cstdint> <deque> <filesystem> <fstream> <functional> <iostream> <limits> <map>
+  <memory> <numeric> <optional> <ranges> <set> <span> <sstream> <stdexcept> <string> <string_view> <utility> <variant>
+  <vector> <fmt/format.h> <fmt/ranges.h> <Eigen/Core> <nlohmann/json.hpp>)
+
+function(farandole_parse_once NAME)
+  cmake_parse_arguments(PARSE "" "" "HEADERS;LINKS;OPTIONS" ${ARGN})
+  if(NOT FARANDOLE_PRECOMPILED_HEADERS)
+    return()
+  endif()
+  set(source ${CMAKE_BINARY_DIR}/${NAME}.cpp)
+  if(NOT EXISTS ${source})
+    file(WRITE ${source} "")
+  endif()
+  add_library(${NAME} OBJECT ${source})
+  target_link_libraries(${NAME} PRIVATE farandole_options fmt::fmt nlohmann_json::nlohmann_json Eigen3::Eigen ${PARSE_LINKS})
+  target_compile_options(${NAME} PRIVATE ${PARSE_OPTIONS})
+  target_precompile_headers(${NAME} PRIVATE ${farandole_common_headers} ${PARSE_HEADERS})
+endfunction()
+
+function(farandole_parsed TARGET NAME)
+  if(FARANDOLE_PRECOMPILED_HEADERS)
+    target_precompile_headers(${TARGET} REUSE_FROM ${NAME})
+  endif()
+endfunction()
+
 function(farandole_room NAME)
   cmake_parse_arguments(ROOM "" "" "LINKS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   if(sources)
     add_library(farandole_${NAME} STATIC ${sources})
     set(scope PUBLIC)
+    farandole_parsed(farandole_${NAME} farandole_library_headers)
   else()
     add_library(farandole_${NAME} INTERFACE)
     set(scope INTERFACE)
