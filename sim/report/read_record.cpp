@@ -118,6 +118,7 @@ TrainingPoint read(const Record& record) {
   point.mean_staleness = record.at("mean_staleness");
   point.strategy_options = record.at("strategy_options");
   point.memory = memory(record.at("memory"));
+  point.gradient_type = record.at("gradient_type");
   const Record swept = record.value("swept", Record::object());  // items() refers to it
   for (const auto& [pointer, value] : swept.items()) {
     point.swept.push_back({pointer, value});
@@ -129,6 +130,7 @@ TrainingPoint read(const Record& record) {
     point.neighbours.push_back(
         {job.at("model"), job.at("ranks"), seconds(job, "iteration_seconds_alone"), seconds(job, "iteration_seconds")});
   }
+  point.notes = record.value("notes", std::vector<std::string>{});
   for (const Record& link : record.value("links", Record::array())) {
     const BytesPerSecond capacity(link.at("capacity").get<double>());
     point.links.push_back({link.at("name"), bytes(link, "bytes"), capacity, link.at("utilisation")});

@@ -157,6 +157,7 @@ Record to_record(const TrainingPoint& point) {
                 {"memory", to_record(point.memory)}};
   for (const SweptValue& swept : point.swept) record["swept"][swept.pointer] = swept.value;
   if (point.run) record["run"] = to_record(*point.run);
+                {"gradient_type", point.gradient_type},
   if (point.cost) record["economics"] = to_record(*point.cost);
   if (point.explanation) add_explanation(record, *point.explanation);
   if (point.learning) record["learning"] = to_record(*point.learning);
@@ -165,6 +166,7 @@ Record to_record(const TrainingPoint& point) {
   if (point.tuning) record["autotune"] = to_record(*point.tuning);
   return record;
 }
+  if (!point.notes.empty()) record["notes"] = point.notes;
 
 Record to_record(const CollectivePoint& point) {
   Record record{{"op", point.operation},

@@ -10,11 +10,11 @@ namespace farandole {
 
 MemoryUse memory_of(const Scenario& scenario) {
   const WorkloadSpec& workload = scenario.workload;
-  const Bytes gradients = static_cast<double>(workload.model.parameters()) * element_size(workload.precision);
+  const Bytes gradients = static_cast<double>(workload.model.parameters()) * element_size(workload.gradient_type);
   const Bytes buffers = scenario.platform.ranks > 1 ? scenario.strategy.buffers : 0_B;
   return memory_use(workload.model, scenario.platform.device,
                     {workload.precision, workload.batch_per_rank, workload.optimizer,
-                     buffers == Bytes::infinity() ? gradients : buffers, 0_B});
+                     buffers == Bytes::infinity() ? gradients : buffers, 0_B, workload.gradient_type});
 }
 
 void refuse_what_does_not_fit(const Scenario& scenario, const Value& workload) {

@@ -55,6 +55,7 @@ WorkloadSpec read_workload(const Value& where, const Catalogue& catalogue, const
   if (const auto global = section.maybe("global_batch")) {
     if (batch) global->fail("either a \"batch_per_rank\" or a \"global_batch\"");
     workload.global_batch = read_at_least(*global, 1);
+  if (const auto type = section.maybe("gradient_type")) workload.gradient_type = read_gradient_type(*type);
   }
   if (const auto optimizer = section.maybe("optimizer")) workload.optimizer = read_optimizer(*optimizer);
   if (const auto precision = section.maybe("precision")) workload.precision = read_precision(*precision);

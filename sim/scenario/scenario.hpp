@@ -37,6 +37,7 @@ struct WorkloadSpec {
   int batch_per_rank = 64;
   Precision precision = Precision::fp32;
   std::optional<double> assumed_efficiency;  // instead of the device's
+  GradientType gradient_type = GradientType::fp32;
   std::optional<Seconds> host_dispatch;      // empty: the host does not run ahead of the device
   Optimizer optimizer{"momentum", 1};
   int global_batch = 0;  // shared by all ranks, as strong scaling has it; 0: every rank has its batch

@@ -111,7 +111,7 @@ TrainingPoint point() {
   TrainingPoint point;
   for (std::string* name :
        {&point.model, &point.variant, &point.platform, &point.strategy, &point.mode, &point.strategy_options,
-        &point.algorithm, &point.fidelity, &point.precision, &point.compute_source}) {
+        &point.algorithm, &point.fidelity, &point.precision, &point.gradient_type, &point.compute_source}) {
     *name = text();
   }
   point.ranks = *rc::gen::inRange(1, 1 << 20);
@@ -129,6 +129,7 @@ TrainingPoint point() {
   point.folded = *rc::gen::arbitrary<bool>();
   point.mean_staleness = number();
   if (*rc::gen::arbitrary<bool>()) point.run = whole_run();
+  point.notes = some(text);
   if (*rc::gen::arbitrary<bool>()) point.cost = job_cost();
   if (*rc::gen::arbitrary<bool>()) point.explanation = explanation();
   if (*rc::gen::arbitrary<bool>()) point.learning = learning();
