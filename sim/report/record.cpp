@@ -63,6 +63,12 @@ Record to_record(const WholeRun& run) {
           {"caveats", run.caveats}};
 }
 
+Record to_record(const std::vector<SetValue>& set) {
+  Record record = Record::object();
+  for (const auto& [pointer, json] : set) record[pointer] = Record::parse(json);
+  return record;
+}
+
 /// "waterfall" holds seconds by mechanism, which sum to the iteration.
 void add_explanation(Record& record, const Explanation& explanation) {
   Record waterfall = Record::object();
@@ -76,7 +82,10 @@ void add_explanation(Record& record, const Explanation& explanation) {
     what_ifs.push_back({{"change", what_if.change},
                         {"kind", what_if.kind},
                         {"samples_per_second", finite(what_if.samples_per_second, "samples_per_second")},
-                        {"efficiency_points", finite(what_if.efficiency_points, "efficiency_points")}});
+                        {"efficiency_points", finite(what_if.efficiency_points, "efficiency_points")},
+                        {"iteration_seconds", finite(what_if.iteration.si(), "iteration_seconds")},
+                        {"scaling_efficiency", finite(what_if.scaling_efficiency, "scaling_efficiency")},
+                        {"set", to_record(what_if.set)}});
   }
   record["waterfall"] = std::move(waterfall);
   record["critical_path"] = std::move(path);
@@ -148,6 +157,7 @@ Record to_record(const TrainingPoint& point) {
                 {"breakdown", to_record(point.breakdown)},
                 {"batch_per_rank", point.batch_per_rank},
                 {"precision", point.precision},
+                {"gradient_type", point.gradient_type},
                 {"compute_source", point.compute_source},
                 {"collectives_per_iteration", point.collectives_per_iteration},
                 {"strategy_options", point.strategy_options},
@@ -156,8 +166,8 @@ Record to_record(const TrainingPoint& point) {
                 {"mean_staleness", finite(point.mean_staleness, "mean_staleness")},
                 {"memory", to_record(point.memory)}};
   for (const SweptValue& swept : point.swept) record["swept"][swept.pointer] = swept.value;
+  if (!point.notes.empty()) record["notes"] = point.notes;
   if (point.run) record["run"] = to_record(*point.run);
-                {"gradient_type", point.gradient_type},
   if (point.cost) record["economics"] = to_record(*point.cost);
   if (point.explanation) add_explanation(record, *point.explanation);
   if (point.learning) record["learning"] = to_record(*point.learning);
@@ -166,7 +176,6 @@ Record to_record(const TrainingPoint& point) {
   if (point.tuning) record["autotune"] = to_record(*point.tuning);
   return record;
 }
-  if (!point.notes.empty()) record["notes"] = point.notes;
 
 Record to_record(const CollectivePoint& point) {
   Record record{{"op", point.operation},

@@ -37,10 +37,6 @@ std::optional<Seconds> read_host_dispatch(const std::optional<Value>& value, con
   return read<Seconds>(*value);
 }
 
-Optimizer read_optimizer(const Value& where) {
-  return choose(optimizers(), &Optimizer::name, where, "an optimizer");
-}
-
 WorkloadSpec read_workload(const Value& where, const Catalogue& catalogue, const Device& device) {
   Section section(where);
   WorkloadSpec workload;
@@ -55,10 +51,11 @@ WorkloadSpec read_workload(const Value& where, const Catalogue& catalogue, const
   if (const auto global = section.maybe("global_batch")) {
     if (batch) global->fail("either a \"batch_per_rank\" or a \"global_batch\"");
     workload.global_batch = read_at_least(*global, 1);
-  if (const auto type = section.maybe("gradient_type")) workload.gradient_type = read_gradient_type(*type);
   }
-  if (const auto optimizer = section.maybe("optimizer")) workload.optimizer = read_optimizer(*optimizer);
+  if (const auto optimizer = section.maybe("optimizer"))
+    workload.optimizer = choose(optimizers(), &Optimizer::name, *optimizer, "an optimizer");
   if (const auto precision = section.maybe("precision")) workload.precision = read_precision(*precision);
+  if (const auto type = section.maybe("gradient_type")) workload.gradient_type = read_gradient_type(*type);
   if (const auto efficiency = section.maybe("assumed_efficiency")) {
     workload.assumed_efficiency = read<Fraction>(*efficiency).value;
     if (!(*workload.assumed_efficiency > 0 && *workload.assumed_efficiency <= 1)) {
@@ -107,13 +104,15 @@ PlatformSpec read_platform(const Value& where, const Catalogue& catalogue, Launc
   if (const auto traffic = section.maybe("traffic")) add_constant_traffic(*traffic, topology);
   launch = read_launch(section);
   const auto placement = section.maybe("placement");
+  const auto scale = section.maybe("scale");
   const PlacementRule rule = placement ? read_placement_rule(*placement) : PlacementRule{};
   section.finish();
   PlatformSpec spec;
+  if (scale) spec.scale = read_network_scale(*scale);
   spec.ranks = launch.ranks;
   spec.placement = launch.line ? place(*launch.line, rule, layout_of(topology), where)
                                : place(rule, launch.ranks, {}, layout_of(topology), where);
-  spec.platform = build_for(topology, spec.placement, where);
+  spec.platform = build_for(topology, spec.scale, spec.placement, where);
   spec.condition = topology.condition;
   spec.device = catalogue.device(spec.platform.device, name);
   return spec;
@@ -131,7 +130,7 @@ void make_room(StrategyChoice& strategy, const Topology& topology, const Value& 
     where.fail(fmt::format("a topology with {} nodes left for servers", servers), fmt::format("{} left", free),
                "; \"colocated\": true puts them on the workers' nodes");
   }
-  spec.platform = build(topology, spec.placement.nodes_needed(topology.devices_per_node) + servers, where);
+  spec.platform = build(topology, spec.scale, spec.placement.nodes_needed(topology.devices_per_node) + servers, where);
 }
 
 /// Adasum on GPUs sums up within a node first. Between those it combines, Horovod wants a power of two.

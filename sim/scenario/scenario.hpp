@@ -14,6 +14,7 @@
 
 #include "collective/algorithms.hpp"
 #include "learning/problem.hpp"
+#include "platform/network_scale.hpp"
 #include "platform/placement.hpp"
 #include "platform/platform.hpp"
 #include "scenario/catalogue.hpp"
@@ -36,8 +37,8 @@ struct WorkloadSpec {
   std::vector<Profile> profiles;  // layer times of that model; those of the platform's device are used
   int batch_per_rank = 64;
   Precision precision = Precision::fp32;
-  std::optional<double> assumed_efficiency;  // instead of the device's
   GradientType gradient_type = GradientType::fp32;
+  std::optional<double> assumed_efficiency;  // instead of the device's
   std::optional<Seconds> host_dispatch;      // empty: the host does not run ahead of the device
   Optimizer optimizer{"momentum", 1};
   int global_batch = 0;  // shared by all ranks, as strong scaling has it; 0: every rank has its batch
@@ -46,6 +47,7 @@ struct WorkloadSpec {
 struct PlatformSpec {
   Platform platform;
   Condition condition;  // that the platform was built with
+  NetworkScale scale;   // the same
   Device device;
   Placement placement;
   int ranks = 1;
@@ -53,8 +55,8 @@ struct PlatformSpec {
 
 /// What an explanation changes to see what it costs; everything as it is by default.
 struct Mechanisms {
-  double network_rate = 1;  // of every link
-  double latency = 1;       // of every link, the transport's messages and the launch of collectives
+  double network_rate = 1;  // of links, single connections, servers and adding up, and of a library's own rates
+  double latency = 1;       // of links, the transport's messages, launches and a library's own latencies
   double copy_rate = 1;     // into and out of fusion buffers
   bool contention = true;
 };

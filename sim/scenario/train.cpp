@@ -50,7 +50,9 @@ auto with_server_site(const Scenario& scenario, const Job& job, const Variabilit
                       Use use) {
   const PlatformSpec& spec = scenario.platform;
   const Platform platform = platform_of(scenario);
-  return use(ServerSite{job, *scenario.strategy.servers, platform, spec.placement, variability,
+  ServerPlan plan = *scenario.strategy.servers;
+  if (plan.rate) *plan.rate *= scenario.mechanisms.network_rate;
+  return use(ServerSite{job, plan, platform, spec.placement, variability,
                         spec.device.memory_bandwidth * scenario.mechanisms.copy_rate, scenario.fidelity,
                         scenario.folding, timeline});
 }

@@ -103,7 +103,9 @@ Explanation explanation() {
   Explanation all;
   all.waterfall = {{"negotiation", time()}, {"device", time()}};
   all.critical_path = some([] { return PathStep{text(), time(), time()}; });
-  all.what_ifs = some([] { return WhatIf{text(), text(), number(), number()}; });
+  all.what_ifs = some([] {
+    return WhatIf{text(), text(), number(), number(), time(), number(), {{text(), json_text(Record(text()))}}};
+  });
   return all;
 }
 
@@ -127,9 +129,9 @@ TrainingPoint point() {
   point.gradient_bytes = size();
   point.memory = {size(), size(), size(), size(), size(), size(), size()};
   point.folded = *rc::gen::arbitrary<bool>();
+  point.notes = some(text);
   point.mean_staleness = number();
   if (*rc::gen::arbitrary<bool>()) point.run = whole_run();
-  point.notes = some(text);
   if (*rc::gen::arbitrary<bool>()) point.cost = job_cost();
   if (*rc::gen::arbitrary<bool>()) point.explanation = explanation();
   if (*rc::gen::arbitrary<bool>()) point.learning = learning();
