@@ -66,7 +66,10 @@ RankTimes FoldedMessageClock::finish(Bytes size, const RankTimes& start) {
   const bool together = groups.back() == 0 && (start == start[0]).all();
   const std::optional<Bytes> even = size_of_equal_chunks(size, together);
   choose(even ? std::move(groups) : everyone_apart(start.size()), start);
-  if (!folding_) return clock_->finish(size, start);
+  if (!folding_) {
+    if (std::optional<RankTimes> ends = recurrence_.finish(size, start)) return *std::move(ends);
+    return clock_->finish(size, start);
+  }
   return folding_->of_ranks(clock_->finish(even.value_or(size), folding_->of_classes(start)));
 }
 
