@@ -53,7 +53,7 @@ bool has_chart(const Page& page, const std::string& key) {
 class HtmlPage : public testing::Test {
  protected:
   void SetUp() override {
-    if (d3_script().empty()) GTEST_SKIP() << "built without D3";
+    if (d3_script().empty()) GTEST_SKIP() << "built without D3; tools/setup browser installs it";
   }
 };
 

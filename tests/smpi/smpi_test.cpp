@@ -122,7 +122,7 @@ class Smpi : public testing::TestWithParam<Selected> {
  protected:
   void SetUp() override {
     if (std::string(FARANDOLE_SMPI_PROGRAM).empty())
-      GTEST_SKIP() << "SMPI (smpicc, smpirun; Debian: libsimgrid-dev) is not installed";
+      GTEST_SKIP() << "SMPI (smpicc, smpirun) is not here; tools/setup test installs it";
   }
 };
 
