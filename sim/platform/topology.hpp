@@ -19,6 +19,7 @@
 #include "config/document.hpp"
 #include "config/registry.hpp"
 #include "config/section.hpp"
+#include "platform/calibration_record.hpp"
 #include "platform/condition.hpp"
 #include "platform/placement.hpp"
 #include "platform/placement_rule.hpp"
@@ -85,6 +86,7 @@ struct Topology {
   std::string measurements;
   double device_spread = 0;
   double step_jitter = 0;
+  std::optional<CalibrationRecord> calibration;
 };
 
 /// What a placement needs to know of it.

@@ -9,6 +9,7 @@
 #include "collective/files/read_schedule.hpp"
 #include "config/text_file.hpp"
 #include "platform/graph_file.hpp"
+#include "scenario/library_choice.hpp"
 
 namespace farandole {
 namespace {
@@ -89,7 +90,9 @@ Topology Catalogue::topology(const std::string& name, const Value& where, const 
   if (overrides) {
     for (const auto& [pointer, value] : overrides->members()) changed.set(pointer, value.node());
   }
-  return read_topology(changed.root(), file);
+  Topology topology = read_topology(changed.root(), file);
+  refuse_unknown_library(changed);
+  return topology;
 }
 
 Device Catalogue::device(const std::string& name, const Value& where) const {

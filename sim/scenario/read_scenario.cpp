@@ -1,15 +1,14 @@
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "collective/files/read_schedule.hpp"
 #include "config/section.hpp"
 #include "platform/launch_line.hpp"
 #include "scenario/fit_memory.hpp"
+#include "scenario/read_collectives.hpp"
 #include "scenario/read_effects.hpp"
 #include "scenario/read_learning.hpp"
 #include "scenario/scenario.hpp"
@@ -114,6 +113,7 @@ PlatformSpec read_platform(const Value& where, const Catalogue& catalogue, Launc
                                : place(rule, launch.ranks, {}, layout_of(topology), where);
   spec.platform = build_for(topology, spec.placement, where);
   spec.condition = topology.condition;
+  spec.calibration = topology.calibration;
   spec.device = catalogue.device(spec.platform.device, name);
   return spec;
 }
@@ -150,8 +150,9 @@ void choose_adasum(Scenario& scenario, const Value& where) {
 }
 
 /// What several streams at the same time do not go with.
-void refuse_with_streams(const Scenario& scenario, const Value& strategy) {
+void refuse_with_streams(Scenario& scenario, const Value& strategy) {
   const Value streams = Section(strategy).child("streams");
+  leave_default_libraries(scenario, "several streams at a time are simulated with algorithms only");
   if (!scenario.libraries.empty()) {
     streams.fail("one stream where a library picks algorithms", fmt::format("{}", scenario.strategy.streams),
                  "; name the algorithm");
@@ -165,62 +166,6 @@ void refuse_with_streams(const Scenario& scenario, const Value& strategy) {
 StrategyChoice read_strategy_of(const Value& where, const Launch& launch) {
   return read_strategy(where, launch.line ? launch.line->environment : std::map<std::string, std::string>{},
                        launch.ranks);
-}
-
-Algorithm read_algorithm(const Value& where, Operation operation, const Catalogue& catalogue) {
-  const auto text = read<std::string>(where);
-  if (is_algorithm_file(text)) {
-    Algorithm own = catalogue.algorithm(text);
-    if (own.operation != operation) where.fail(fmt::format("a file with an {}", name(operation)));
-    return own;
-  }
-  const auto found = find_algorithm_or_library(operation, text);
-  if (!found) {
-    where.fail(fmt::format("an {} algorithm or a library", name(operation)), quoted(text),
-               hint_for_algorithm(operation, text));
-  }
-  return *found;
-}
-
-/// What strategies ask for, and by which algorithm unless they or the scenario say otherwise.
-constexpr std::array default_algorithms{
-    std::pair{Operation::allreduce, "ring"},
-    std::pair{Operation::allgather, "ring"},
-    std::pair{Operation::broadcast, "binomial"},
-};
-
-std::map<Operation, Algorithm> read_collectives(const std::optional<Value>& where, const StrategyChoice& strategy,
-                                                const Catalogue& catalogue) {
-  std::optional<Section> section;
-  if (where) section.emplace(*where);
-  std::map<Operation, Algorithm> collectives;
-  for (const auto& [operation, fallback] : default_algorithms) {
-    const auto wanted = strategy.algorithms.find(operation);
-    const auto chosen = section ? section->maybe(name(operation)) : std::nullopt;
-    if (chosen) {
-      collectives[operation] = read_algorithm(*chosen, operation, catalogue);
-      if (wanted != strategy.algorithms.end() && collectives[operation].name != wanted->second) {
-        chosen->fail(fmt::format("\"{}\", as the strategy's settings ask for, or nothing", wanted->second));
-      }
-    } else {
-      const std::string text = wanted != strategy.algorithms.end() ? wanted->second : fallback;
-      collectives[operation] = *find_algorithm(operation, text);
-    }
-  }
-  if (section) section->finish();
-  return collectives;
-}
-
-/// Which libraries the names of libraries among the collectives mean there.
-std::map<Operation, LibraryUse> libraries_of(const Scenario& scenario, const Value& where) {
-  std::map<Operation, LibraryUse> libraries;
-  Section section(where);
-  const PlatformSpec& spec = scenario.platform;
-  for (const auto& [operation, algorithm] : scenario.collectives) {
-    if (!is_library(algorithm)) continue;
-    libraries[operation] = use_library(algorithm, spec.platform.transport, spec.device, section.child(name(operation)));
-  }
-  return libraries;
 }
 
 void read_measure(const std::optional<Value>& where, Scenario& scenario) {
@@ -269,9 +214,7 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   make_room(scenario.strategy, topology, platform, scenario.platform);
   share_global_batch(scenario, workload);
   std::ranges::copy(scenario.strategy.ignored, std::back_inserter(scenario.ignored));
-  const auto collectives = section.maybe("collectives");
-  scenario.collectives = read_collectives(collectives, scenario.strategy, catalogue);
-  if (collectives) scenario.libraries = libraries_of(scenario, *collectives);
+  read_collectives(section.maybe("collectives"), catalogue, scenario);
   const auto effects = section.maybe("effects");
   const Transport& transport = scenario.platform.platform.transport;
   // Several streams are Gloo's, which works on the host.

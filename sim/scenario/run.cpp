@@ -8,6 +8,7 @@
 #include "scenario/explain.hpp"
 #include "scenario/learning_run.hpp"
 #include "scenario/question.hpp"
+#include "scenario/read_collectives.hpp"
 #include "scenario/sweep.hpp"
 #include "scenario/train.hpp"
 #include "scenario/whole_run.hpp"
@@ -23,11 +24,15 @@ bool may_scale_beyond_its_ranks(const Scenario& scenario) {
   return scenario.effects.input || !scenario.effects.other_devices.empty() || scenario.workload.global_batch > 0;
 }
 
+void add_once(std::vector<std::string>& all, const std::string& text) {
+  if (std::ranges::find(all, text) == all.end()) all.push_back(text);
+}
+
 void add(RunPlan& plan, const Configuration& configuration, const Scenario& scenario, std::string name) {
-  merge_settings(plan.settings, effective_settings(scenario));
-  for (const std::string& ignored : scenario.ignored) {
-    if (std::ranges::find(plan.ignored, ignored) == plan.ignored.end()) plan.ignored.push_back(ignored);
-  }
+  const Settings settings = effective_settings(scenario);
+  merge_settings(plan.settings, settings);
+  for (const std::string& ignored : scenario.ignored) add_once(plan.ignored, ignored);
+  if (const auto note = settings.find("note"); note != settings.end()) add_once(plan.notes, note->second);
   plan.timeline_file = scenario.strategy.timeline_file;
   plan.tuning_log = scenario.strategy.tuning_log;
   plan.points.push_back({std::move(name), configuration.document, scenario, configuration.swept});
@@ -42,6 +47,7 @@ void add_at_fidelities(RunPlan& plan, const Configuration& configuration, Scenar
   scenario.folding = options.folding;
   scenario.explain = scenario.explain || options.explain;
   scenario.busiest_links = options.links;
+  if (!options.no_library.empty()) leave_default_libraries(scenario, options.no_library);
   if (options.fidelities.empty()) return add(plan, configuration, scenario, configuration.name);
   for (const Fidelity fidelity : options.fidelities) {
     scenario.fidelity = fidelity;

@@ -14,6 +14,7 @@
 
 #include "collective/algorithms.hpp"
 #include "learning/problem.hpp"
+#include "platform/calibration_record.hpp"
 #include "platform/placement.hpp"
 #include "platform/platform.hpp"
 #include "scenario/catalogue.hpp"
@@ -45,6 +46,7 @@ struct WorkloadSpec {
 struct PlatformSpec {
   Platform platform;
   Condition condition;  // that the platform was built with
+  std::optional<CalibrationRecord> calibration;
   Device device;
   Placement placement;
   int ranks = 1;
@@ -72,6 +74,8 @@ struct Scenario {
   StrategyChoice strategy;
   std::map<Operation, Algorithm> collectives;  // by which algorithm; of every operation a strategy may ask for
   std::map<Operation, LibraryUse> libraries;   // of those where the algorithm is a library
+  /// Of those that nobody chose, why they are not by the library that the topology names.
+  std::map<Operation, std::string> plain_by_default;
   EffectsSpec effects;
   TrafficSpec traffic;
   std::optional<RunSpec> run;

@@ -13,7 +13,9 @@ namespace {
 RunPlan plan(const BenchTraining& arguments) {
   Document document = Document::read(arguments.scenario);
   for (const std::string& assignment : arguments.settings) set_value(document, assignment);
-  return plan_run(document, Catalogue(), {});
+  RunOptions options;
+  options.no_library = "a replay sends its own messages, by an algorithm";
+  return plan_run(document, Catalogue(), options);
 }
 
 /// Of a sweep, the points that so many ranks can run; of what is no sweep, its only point.

@@ -1,4 +1,5 @@
 // farandole collective: a simulated nccl-tests table.
+#include <iostream>
 #include <memory>
 
 #include "calibration/published.hpp"
@@ -24,7 +25,7 @@ struct CollectiveArguments {
   std::string most;
   std::string factor = "2";
   std::string operation = "allreduce";
-  std::string algorithm;  // empty: the first that the operation has
+  std::string algorithm;  // empty: the topology's library, or the first that the operation has
   std::string topology;
   std::string ranks;
   std::string root = "0";
@@ -129,9 +130,8 @@ std::string typed(const CollectiveArguments& arguments) {
 }
 
 Page page(const CollectiveArguments& arguments, const CollectiveRequest& request, const Topology& topology,
-          std::vector<CollectivePoint> points) {
-  CollectiveStory story{
-      {"collective", collective_settings(request, topology)}, topology.name, typed(arguments), {}, {}, {}};
+          const Settings& settings, std::vector<CollectivePoint> points) {
+  CollectiveStory story{{"collective", settings}, topology.name, typed(arguments), {}, {}, {}};
   const OptionValue ranks("--ranks", arguments.ranks);
   story.topology_svg = arguments.loads.picture(request, topology, ranks.value(), points);
   story.points = std::move(points);
@@ -148,18 +148,27 @@ void run(const CollectiveArguments& arguments) {
   const OptionValue ranks_option("--ranks", arguments.ranks);
   Topology topology = Catalogue().topology(arguments.topology, topology_option.value());
   topology.condition.add(read_condition(Document::parse(arguments.condition, "--condition").root()));
-  if (is_library(wanted.algorithm)) {
+  if (arguments.algorithm.empty()) {
+    choose_by_default(wanted, topology, topology_option.value());
+  } else if (is_library(wanted.algorithm)) {
     const OptionValue algorithm_option("--algorithm", arguments.algorithm);
     const Device device = Catalogue().device(topology.device, topology_option.value());
     wanted.library = use_library(wanted.algorithm, topology.transport, device, algorithm_option.value());
   }
   auto points = run_collective(wanted, topology, ranks_option.value());
+  Settings settings = collective_settings(wanted, topology);
+  if (const auto note = note_on_nics(wanted, topology, ranks_option.value())) {
+    settings["note"] = *note;
+    std::cerr << "note: " << *note << "\n";
+  }
   arguments.loads.show(wanted, topology, ranks_option.value(), points);
   arguments.output.write([&](std::ostream& out) {
     const auto write = wanted.fidelities.size() > 1 ? write_collective_comparison : write_collective;
-    write(out, format, {"collective", collective_settings(wanted, topology)}, points);
+    write(out, format, {"collective", settings}, points);
   });
-  if (arguments.pages.are_wanted()) arguments.pages.write(page(arguments, wanted, topology, std::move(points)));
+  if (arguments.pages.are_wanted()) {
+    arguments.pages.write(page(arguments, wanted, topology, settings, std::move(points)));
+  }
 }
 
 void add_sizes(CLI::App& command, CollectiveArguments& arguments) {
@@ -182,7 +191,8 @@ void add_collective(CLI::App& app) {
   command->add_option("--op", arguments->operation, "the operation")->type_name("OP")->capture_default_str();
   command
       ->add_option("--algorithm", arguments->algorithm,
-                   "the algorithm, the file of one, or a library that picks; the operation's first unless given")
+                   "the algorithm, the file of one, or a library that picks; the topology's own library unless given, "
+                   "or the operation's first where it has none")
       ->type_name("NAME");
   command->add_option("--topology", arguments->topology, "a file, or a name in topologies/")
       ->type_name("T")

@@ -10,6 +10,7 @@
 #include "load_options.hpp"
 #include "output_options.hpp"
 #include "page_options.hpp"
+#include "plan_messages.hpp"
 #include "progress_bar.hpp"
 #include "report/chrome_trace.hpp"
 #include "report/comparison.hpp"
@@ -170,7 +171,8 @@ void run_search(const RunArguments& arguments, const Document& document, const S
   study.execute = [&](const RunPlan::Point& point, Timeline* timeline) {
     return run_point(point, catalogue, timeline);
   };
-  run_and_write_search(document, spec, catalogue, options, study, arguments.output);
+  const RunPlan plan = run_and_write_search(document, spec, catalogue, options, study, arguments.output);
+  if (!arguments.quiet) say_what_is_noted(plan);
 }
 
 /// Which part is to be run. Refuses what does not go together, before anything runs.
@@ -225,9 +227,7 @@ void run_with(std::unique_ptr<Team>& team, const RunArguments& arguments) {
   };
   if (team && !team->is_manager()) return serve_study(plan, heading, study);
   StudyResult result = run_points(arguments, plan, heading, study);
-  if (!arguments.quiet) {
-    for (const std::string& ignored : plan.ignored) std::cerr << "ignored, no meaning here: " << ignored << "\n";
-  }
+  if (!arguments.quiet) say_what_is_noted(plan);
   if (!result.failures.empty()) fail(arguments, heading, result);
   if (shard.of == 1) arguments.loads.draw(plan, result.points.rbegin()->second);
   write_result(arguments, heading, result);

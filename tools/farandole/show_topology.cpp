@@ -42,7 +42,8 @@ Json topology_json(const Topology& topology, const Platform& platform) {
           {"devices", open ? as_needed : Json(platform.devices())},
           {"links", open ? as_needed : Json(platform.links.size())},
           {"devices_per_node", platform.devices_per_node},
-          {"device", platform.device}};
+          {"device", platform.device},
+          {"library", platform.transport.library}};
 }
 
 /// The rate of a route alone on the network: of a link that several of its paths share, what it has for all of them.
@@ -186,6 +187,9 @@ Shown show_topology(const ShowRequest& request) {
                         platform.devices_per_node, device_text(platform), platform.links.size())
           : fmt::format("  nodes as needed, {} device each ({})\n", platform.devices_per_node, device_text(platform));
   shown.text += fmt::format("  a collective starts in {}\n", format(platform.transport.launch));
+  if (const std::string& library = platform.transport.library; !library.empty()) {
+    shown.text += fmt::format("  collectives by {}, unless an algorithm is named\n", library);
+  }
   shown.text += network_text(platform) + condition_text(topology.condition);
   shown.json["network"] = network_json(platform);
   shown.json["condition"] = condition_json(topology.condition);
