@@ -56,11 +56,20 @@ void add_at_fidelities(RunPlan& plan, const Configuration& configuration, Scenar
   }
 }
 
+/// An option would win over the sweep here, and every point of that axis would be the same.
+void refuse_swept_fidelity(const Configuration& configuration, const RunOptions& options) {
+  const bool is_swept = std::ranges::find(configuration.pointers, "/measure/fidelity") != configuration.pointers.end();
+  if (options.fidelities.empty() || !is_swept) return;
+  throw InputError(Place{"--fidelity", 0, "/measure/fidelity"}, "no fidelity where the sweep gives it",
+                   quoted(name(options.fidelities.front())), "; set the values of \"/sweep/~1measure~1fidelity\"");
+}
+
 }  // namespace
 
 RunPlan plan_run(const Document& document, const Catalogue& catalogue, const RunOptions& options) {
   RunPlan plan;
   const std::vector<Configuration> configurations = expand_sweep(document);
+  refuse_swept_fidelity(configurations.front(), options);
   plan.question = read_question(document, configurations);
   for (const Configuration& configuration : configurations) {
     add_at_fidelities(plan, configuration, read_scenario(configuration.root(), catalogue), options);

@@ -15,6 +15,7 @@
 #include "report/record.hpp"
 #include "scenario/effective_settings.hpp"
 #include "scenario/sweep_axis.hpp"
+#include "scenario/sweep_refusal.hpp"
 #include "study/global_search.hpp"
 #include "study/golden_section.hpp"
 
@@ -56,6 +57,7 @@ class Search {
          const RunAll& run)
       : spec_(spec), catalogue_(catalogue), options_(options), run_(run), bare_(document.without("optimise")) {
     over_ = document.find("/optimise/over")->node();
+    refuse_what_is_swept(bare_, Value(over_, "/optimise/over"));
   }
 
   SearchResult result() {

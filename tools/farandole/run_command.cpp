@@ -55,7 +55,8 @@ Document read_document(const RunArguments& arguments) {
   }
   if (!arguments.seed.empty()) {
     if (!has_member(document, "measure")) document.set("/measure", "{}");
-    document.set("/measure/seed", arguments.seed);
+    const int seed = whole_number("--seed", arguments.seed, 0);
+    document.set("/measure/seed", Node{std::int64_t{seed}, 0, std::make_shared<const std::string>("--seed")});
   }
   return document;
 }
