@@ -22,7 +22,7 @@ void refuse_what_does_not_fit(const Scenario& scenario, const Value& workload) {
   const MemoryUse use = memory_of(scenario);
   if (!device.asynchronous || use.total() <= use.device) return;
   const int batch = scenario.workload.batch_per_rank;
-  workload.fail(fmt::format("a job that fits into the {} of a {}", format(device.memory), device.name), describe(use),
+  workload.fail(fmt::format("a job that fits into the {} of a {}", decimal(device.memory), device.name), describe(use),
                 fmt::format("; ways out: {}", fmt::join(ways_to_fit(use, batch, scenario.platform.ranks), "; ")));
 }
 
