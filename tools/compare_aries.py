@@ -14,8 +14,8 @@ from farandole_process import PROGRAM, ROOT
 PUBLISHED = ROOT / "scenarios" / "published"
 ALGORITHMS = {
     "barrier": ["dissemination"],
-    "broadcast": ["binomial", "scatter_allgather"],
-    "allreduce": ["recursive_doubling", "reduce_broadcast", "halving_doubling"],
+    "broadcast": ["binomial", "binomial_nearest_first", "scatter_allgather"],
+    "allreduce": ["recursive_doubling", "reduce_broadcast", "halving_doubling", "doubling_halving"],
 }
 
 
