@@ -33,11 +33,11 @@ int compare_folded_with_unfolded(std::uint64_t first_seed, std::uint64_t last_se
 }
 
 TEST(FoldingAtRandom, EveryRankEndsWhenItWouldHaveEndedUnfolded) {
-  EXPECT_GT(compare_folded_with_unfolded(1, 500), 40);
+  EXPECT_GT(compare_folded_with_unfolded(1, 500), 25);  // trees to a root seldom fold
 }
 
 TEST(SlowFoldingAtRandom, EveryRankEndsWhenItWouldHaveEndedUnfolded) {
-  EXPECT_GT(compare_folded_with_unfolded(501, 3000), 240);
+  EXPECT_GT(compare_folded_with_unfolded(501, 3000), 125);
 }
 
 TEST(FoldingAtRandom, AnUnfoldedNetworkMayBeMultipliedToo) {
