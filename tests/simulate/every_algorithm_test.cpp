@@ -57,6 +57,7 @@ TEST(EveryAlgorithm, TakesItsClosedFormOnAStar) {
       ClosedForm{allgather, "bruck", 4, 15.0 / 16},
       ClosedForm{broadcast, "binomial", 4, 4},
       ClosedForm{broadcast, "binomial_nearest_first", 4, 4},
+      ClosedForm{broadcast, "split_binary", 5, 4},
       ClosedForm{reduce, "binomial", 4, 4},
       ClosedForm{reduce, "binomial_farthest_first", 4, 4},
       ClosedForm{reduce, "doubling_gather", 8, 2.0 * 15 / 16},

@@ -203,6 +203,7 @@ TEST(Library, OpenMpiSwitchesWhereItsDecisionsSay) {
   EXPECT_EQ(openmpi_choice(alltoall, 40, 40 * 512_B), "direct");
   EXPECT_EQ(openmpi_choice(broadcast, 20, 1_MiB), "scatter_doubling");
   EXPECT_EQ(openmpi_choice(broadcast, 64, 1_MiB), "knomial");
+  EXPECT_EQ(openmpi_choice(broadcast, 256, 16_KiB), "split_binary");
   EXPECT_EQ(openmpi_choice(broadcast, 20, 64_KiB), "binomial_nearest_first");
   EXPECT_EQ(openmpi_choice(reduce, 24, 4096_B), "binomial");
   EXPECT_EQ(openmpi_choice(reduce, 3, 4_B), "direct");  // an element for two members: redscat_gather hands on

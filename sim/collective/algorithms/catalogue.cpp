@@ -86,6 +86,8 @@ std::vector<Algorithm> all_others() {
       {broadcast, "scatter_doubling", "a binomial scatter, then recursive doubling", scatter_doubling_broadcast},
       {broadcast, "direct", "the root sends to everybody at once", direct_broadcast},
       {broadcast, "binary", "down a binary tree", binary_broadcast},
+      {broadcast, "split_binary", "half down either side of a binary tree, then exchanged (Open MPI)",
+       split_binary_broadcast},
       {broadcast, "knomial", "down a 4-nomial tree", knomial_broadcast},
       {broadcast, "double_tree", "half of the data down each of two binary trees", double_tree_broadcast},
       {alltoall, "pairwise", "in round i to the rank i + 1 ahead", pairwise_alltoall},

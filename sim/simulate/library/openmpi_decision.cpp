@@ -3,7 +3,7 @@
 // algorithm ends before. Written in names of our algorithms; README.md has a table of the functions they stand for.
 // Where one stands for several of theirs: segmented_ring without segments is a ring; linear, and linear_sync, which
 // limits no requests by default: direct; two_proc: pairwise, or ring of an allgather; pipeline and chain, without
-// segments and of fan-out 1: chain; split_binary_tree, in-order_binary: binary.
+// segments and of fan-out 1: chain; in-order_binary: binary.
 #include <bit>
 #include <limits>
 #include <vector>
@@ -43,6 +43,7 @@ constexpr const char* nonoverlapping = "reduce_broadcast";  // completed by hand
 constexpr const char* reduce_then_scatter = "reduce_then_scatter";
 constexpr const char* ring = "ring";
 constexpr const char* scatter_doubling = "scatter_doubling";
+constexpr const char* split_binary = "split_binary";
 
 const Decisions& for_allreduce() {
   static const Decisions rows{
@@ -159,7 +160,7 @@ const Decisions& for_broadcast() {
       {64, {{2048, binomial_nearest_first}, {no_end, knomial}}},
       {128, {{no_end, knomial}}},
       {256, {{2, binomial_nearest_first}, {16384, binary}, {32768, direct}, {65536, binary}, {no_end, knomial}}},
-      {1024, {{16384, knomial}, {32768, binary}, {no_end, knomial}}},
+      {1024, {{16384, knomial}, {32768, split_binary}, {no_end, knomial}}},
       {2048, {{524288, knomial}, {no_end, scatter_doubling}}},
       {4096, {{262144, knomial}, {no_end, scatter_doubling}}},
       {no_end, {{8192, knomial}, {16384, binary}, {262144, knomial}, {no_end, scatter_doubling}}},
