@@ -9,7 +9,7 @@ import unittest
 
 from python_support import ROOT, InAFolder
 
-STARTED = ["tools/setup", "tools/quickstart", "tools/test", ".ci/run"]
+STARTED = ["tools/setup", "tools/quickstart", "tools/test", "tools/walkthroughs", ".ci/run"]
 SHARED = ["tools/options.sh", "tools/stages.sh", "tools/skipped_tests.py", "scenarios/horovod-512-roce25.json"]
 
 # Each writes down how it was called. sudo only hands on.
@@ -34,8 +34,8 @@ class Scripts(InAFolder):
             stand_in.chmod(0o755)
         self.environment = os.environ | {"PATH": f"{self.folder}/bin:{os.environ['PATH']}", "UNKNOWN": "nothing"}
 
-    def start(self, *command, **settings):
-        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False, timeout=60,
+    def start(self, *command, standing_in=".", **settings):
+        return subprocess.run(command, cwd=self.folder / standing_in, capture_output=True, text=True, check=False, timeout=60,
                               env=self.environment | settings)
 
     def calls(self):
@@ -58,13 +58,14 @@ class Scripts(InAFolder):
                     self.assertIn(f"usage: {script}", finished.stdout)
                     self.assertNotIn("set -euo", finished.stdout)
                     self.assertEqual((self.calls(), sorted(self.folder.rglob("*"))), ([], before))
+                    self.assertEqual(self.start(f"../{script}", option, standing_in="bin").stdout, finished.stdout)
 
     def test_what_a_script_does_not_know_is_refused_in_one_line(self):
         for script, *arguments in [("tools/setup", "--colour"), ("tools/setup", "spam"), ("tools/setup", "build", "test"),
                                    ("tools/quickstart", "--colour"), ("tools/quickstart", "none.json"),
                                    ("tools/quickstart", "tools"), ("tools/quickstart", "a.json", "b.json"),
                                    ("tools/test", "--colour"), ("tools/test", "units"), ("tools/test", "-R", "x", "--al"),
-                                   (".ci/run", "--colour"), (".ci/run", "all")]:
+                                   ("tools/walkthroughs", "all"), (".ci/run", "--colour"), (".ci/run", "all")]:
             with self.subTest(f"{script} {arguments}"):
                 finished = self.start(script, *arguments)
                 self.assert_refused(finished, f"{script}: expected ")
@@ -75,8 +76,7 @@ class Scripts(InAFolder):
         self.needs()
         (self.folder / "results").mkdir()
         (self.folder / "results" / "own.json").write_text("{}")
-        finished = subprocess.run(["../tools/quickstart", "own.json"], cwd=self.folder / "results", capture_output=True,
-                                  text=True, check=False, env=self.environment)
+        finished = self.start("../tools/quickstart", "own.json", standing_in="results")
         self.assertEqual(finished.returncode, 1)  # nothing was built, so nothing can be run
         self.assertIn("build/release/farandole: No such file", finished.stderr)
 
