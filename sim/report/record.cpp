@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "report/compute_source.hpp"
 #include "report/cost_record.hpp"
 #include "report/version.hpp"
 
@@ -148,7 +149,8 @@ Record to_record(const TrainingPoint& point) {
                 {"breakdown", to_record(point.breakdown)},
                 {"batch_per_rank", point.batch_per_rank},
                 {"precision", point.precision},
-                {"compute_source", point.compute_source},
+                {"compute_source", compute_kind(point)},
+                {"compute_source_detail", point.compute_source},
                 {"collectives_per_iteration", point.collectives_per_iteration},
                 {"strategy_options", point.strategy_options},
                 {"gradient_bytes", size_in_bytes(point.gradient_bytes, "gradient_bytes")},

@@ -59,11 +59,24 @@ TEST(TrainingJson, HasEveryValueInSiUnits) {
     "scaling_efficiency": 0.68,
     "breakdown": {"compute": 0.2, "exposed_communication": 0.1, "negotiation": 0.0125, "straggler": 0.0, "input": 0.0,
                   "checkpoint": 0.0, "other": 0.0},
-    "batch_per_rank": 64, "precision": "fp32", "compute_source": "measured", "collectives_per_iteration": 12,
+    "batch_per_rank": 64, "precision": "fp32", "compute_source": "measured", "compute_source_detail": "measured", "collectives_per_iteration": 12,
     "strategy_options": "", "gradient_bytes": 553430976, "folded": true, "mean_staleness": 0.0,
     "memory": {"parameters": 0, "gradients": 0, "optimizer_state": 0, "activations": 0, "fusion_buffers": 0,
                "server_shard": 0, "total": 0, "device": 0}})");
   EXPECT_EQ(document["points"][0].dump(), expected.dump());
+}
+
+TEST(TrainingJson, SaysInAWordWhereComputeTimesComeFrom) {
+  const auto word_of = [](const std::string& source) {
+    TrainingPoint point = vgg16_on_512_ranks();
+    point.compute_source = source;
+    const auto written = ordered_json::parse(training_text({point}))["points"][0];
+    EXPECT_EQ(written["compute_source_detail"], source);
+    return written["compute_source"].get<std::string>();
+  };
+  EXPECT_EQ(word_of("measured: 909 samples/s, nvidia"), "measured");
+  EXPECT_EQ(word_of("profiled: layer times on p100 at batch 4, PyTorch"), "measured");
+  EXPECT_EQ(word_of("estimated: 35 % of 9.3 TFLOP/s"), "estimated");
 }
 
 TEST(TrainingJson, OfNoPointsAndNoSettingsHasAnEmptyArrayAndAnEmptyObject) {
