@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "scenario/effective_settings.hpp"
 #include "scenario/explain.hpp"
@@ -75,6 +76,7 @@ RunPlan plan_run(const Document& document, const Catalogue& catalogue, const Run
     add_at_fidelities(plan, configuration, read_scenario(configuration.root(), catalogue), options);
   }
   plan.scenario = plan.points.front().scenario.name;
+  if (!plan.ignored.empty()) plan.settings["ignored"] = fmt::format("{}", fmt::join(plan.ignored, "; "));
   return plan;
 }
 

@@ -153,7 +153,8 @@ bool measure_and_write(const BenchArguments& arguments, Session& session) {
   const Settings settings = session.description();
   const std::vector<MeasuredPoint> points = measured(arguments, session);
   if (session.endpoint().rank() == 0) {
-    arguments.output.write([&](std::ostream& out) { write_bench(out, format, {"bench", settings}, points); });
+    const Heading heading{"bench", settings, {}, {}, arguments.output.settings};
+    arguments.output.write([&](std::ostream& out) { write_bench(out, format, heading, points); });
   }
   return std::ranges::all_of(points, [](const MeasuredPoint& point) { return point.wrong == 0; });
 }

@@ -75,7 +75,7 @@ bool bench_training(const BenchTraining& arguments, const std::string& backend, 
     const bool is_last = point == chosen.back();
     points.push_back(replay(point->scenario, session, options, is_last ? timeline.get() : nullptr));
   }
-  const Heading heading{planned.scenario, settings};
+  const Heading heading{planned.scenario, settings, {}, {}, output.settings};
   if (session.endpoint().rank() == 0) {
     output.write([&](std::ostream& out) { write_replay(out, format, heading, points); });
     if (timeline) {

@@ -159,7 +159,7 @@ void validate_and_write(const ValidateArguments& arguments) {
   const auto [points, settings] =
       arguments.published ? validate_all_published(arguments.measured) : validate_measured(arguments);
   arguments.output.write([&, &points = points, &settings = settings](std::ostream& out) {
-    write_validation(out, format, {"validate", settings}, points);
+    write_validation(out, format, {"validate", settings, {}, {}, arguments.output.settings}, points);
   });
   arguments.pages.write(validation_page({"validate", settings}, typed(arguments, arguments.measured), points));
   if (worst_error(points) > most) {

@@ -164,7 +164,8 @@ void run(const CollectiveArguments& arguments) {
   arguments.loads.show(wanted, topology, ranks_option.value(), points);
   arguments.output.write([&](std::ostream& out) {
     const auto write = wanted.fidelities.size() > 1 ? write_collective_comparison : write_collective;
-    write(out, format, {"collective", settings}, points);
+    const Heading heading{"collective", settings, {}, {}, arguments.output.settings};
+    write(out, format, heading, points);
   });
   if (arguments.pages.are_wanted()) {
     arguments.pages.write(page(arguments, wanted, topology, settings, std::move(points)));

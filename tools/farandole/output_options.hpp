@@ -16,8 +16,10 @@ namespace farandole {
 struct OutputOptions {
   std::string format = "table";
   std::string file;
+  bool settings = false;  // all of them below a table
 
   void add_to(CLI::App& command);
+  void add_settings_to(CLI::App& command);
   /// Refuses an unknown format.
   [[nodiscard]] Format chosen_format() const;
   void write(const Writer& writer) const;

@@ -132,7 +132,7 @@ void write_result(const RunArguments& arguments, const StudyHeading& heading, co
     std::vector<TrainingPoint> points;
     for (const auto& [index, point] : result.points) points.push_back(point);
     const auto write = heading.comparison ? write_training_comparison : write_training;
-    write(out, format, {heading.scenario, heading.settings}, points);
+    write(out, format, {heading.scenario, heading.settings, {}, {}, arguments.output.settings}, points);
   });
 }
 

@@ -25,7 +25,7 @@ RunPlan run_and_write_search(const Document& document, const SearchSpec& spec, c
                              const RunOptions& options, const StudyOptions& study, const OutputOptions& output) {
   SearchResult result =
       search(document, spec, catalogue, options, [&](const RunPlan& plan) { return run_all(plan, study); });
-  const Heading heading{result.plan.scenario, result.plan.settings, result.answer, result.optimum};
+  const Heading heading{result.plan.scenario, result.plan.settings, result.answer, result.optimum, output.settings};
   output.write([&](std::ostream& out) { write_training(out, output.chosen_format(), heading, result.points); });
   return std::move(result.plan);
 }
