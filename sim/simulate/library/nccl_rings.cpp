@@ -50,7 +50,8 @@ Schedule schedule_of(const Rings& rings, int segments) {
   }
 }
 
-/// Rounds in which a pipeline fills stand for many shorter ones: neither links nor latencies are charged for them.
+/// Rounds in which a pipeline fills stand for many shorter ones: neither links nor latencies are charged for them. That
+/// goes for rounds that are all alike, so that no hop is faster than the slowest one (`hold_back`).
 struct Pipelining {
   double filling = 1;  // of the links' capacity
   double waiting = 1;  // share of a message's latency
@@ -83,8 +84,26 @@ RoutedSchedule::Leg leg(const Rings& rings, const Transfer& transfer, const std:
           reduces ? platform.transport.reduce_rate : BytesPerSecond::infinity()};
 }
 
-std::vector<Congestion> congestion_of(const Platform& platform) {
-  std::vector<Congestion> congestion(platform.links.size());
+using Legs = std::vector<std::vector<RoutedSchedule::Leg>>;
+
+/// Every hop crosses a limit of its own, at the rate of the slowest.
+void hold_back(Legs& legs, std::vector<BytesPerSecond>& capacities) {
+  BytesPerSecond slowest = BytesPerSecond::infinity();
+  for (const auto& phase : legs) {
+    for (const RoutedSchedule::Leg& leg : phase) slowest = std::min(slowest, leg.narrowest);
+  }
+  for (auto& phase : legs) {
+    for (RoutedSchedule::Leg& leg : phase) {
+      leg.links.insert(leg.links.begin(), static_cast<std::size_t>(leg.paths), static_cast<int>(capacities.size()));
+      leg.narrowest = slowest;
+      capacities.push_back(slowest);
+    }
+  }
+}
+
+/// Of so many links, the first of which are the platform's; empty where none loses to many flows.
+std::vector<Congestion> congestion_of(const Platform& platform, std::size_t links) {
+  std::vector<Congestion> congestion(links);
   for (std::size_t link = 0; link < platform.links.size(); ++link)
     congestion[link].curve = platform.links[link].congestion;
   const bool has_any = std::ranges::any_of(congestion, [](const Congestion& one) { return one.curve != nullptr; });
@@ -96,15 +115,17 @@ RoutedSchedule route(const Rings& rings, int segments) {
   const Pipelining pipelining = pipelining_of(schedule);
   std::vector<BytesPerSecond> capacities;
   for (const Link& link : rings.job.platform.links) capacities.push_back(link.capacity * pipelining.filling);
-  std::vector<std::vector<RoutedSchedule::Leg>> legs;
+  Legs legs;
   for (const Phase& phase : schedule.phases) {
     auto& own = legs.emplace_back();
     for (const Transfer& transfer : phase.transfers)
       own.push_back(leg(rings, transfer, capacities, pipelining.waiting));
   }
+  if (pipelining.filling > 1) hold_back(legs, capacities);
   RoutedSchedule routed(std::move(schedule), std::move(legs), std::move(capacities),
                         rings.job.platform.transport.message);
-  if (auto congestion = congestion_of(rings.job.platform); !congestion.empty()) routed.congest(std::move(congestion));
+  auto congestion = congestion_of(rings.job.platform, routed.capacities().size());
+  if (!congestion.empty()) routed.congest(std::move(congestion));
   return routed;
 }
 
