@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "config/limits.hpp"
 #include "config/section.hpp"
 #include "platform/launch_line.hpp"
 #include "scenario/fit_memory.hpp"
@@ -12,6 +13,7 @@
 #include "scenario/read_effects.hpp"
 #include "scenario/read_learning.hpp"
 #include "scenario/scenario.hpp"
+#include "scenario/share_batch.hpp"
 
 namespace farandole {
 namespace {
@@ -68,18 +70,6 @@ WorkloadSpec read_workload(const Value& where, const Catalogue& catalogue, const
   return workload;
 }
 
-/// Strong scaling: every rank gets an equal part of the global batch, in as many passes as add up.
-void share_global_batch(Scenario& scenario, const Value& where) {
-  const int parts = scenario.platform.ranks * scenario.strategy.accumulation;
-  const int batch = scenario.workload.global_batch;
-  if (batch == 0) return;
-  if (batch % parts != 0) {
-    where.fail(fmt::format("a global batch that {} passes of {} ranks share evenly", parts, scenario.platform.ranks),
-               fmt::format("{}", batch));
-  }
-  scenario.workload.batch_per_rank = batch / parts;
-}
-
 /// What a run was asked to start: a number of ranks, or a launch line.
 struct Launch {
   int ranks = 1;
@@ -122,6 +112,9 @@ PlatformSpec read_platform(const Value& where, const Catalogue& catalogue, Launc
 void make_room(StrategyChoice& strategy, const Topology& topology, const Value& where, PlatformSpec& spec) {
   if (!strategy.servers) return;
   if (strategy.servers->servers == 0) strategy.servers->servers = spec.placement.nodes_used;  // one per node
+  constexpr int most_connections = 1 << 24;
+  require_at_most(Count(spec.ranks) * strategy.servers->servers, most_connections,
+                  "connections between ranks and servers", where);
   if (strategy.servers->colocated) return;
   const int free = spec.platform.nodes - spec.placement.nodes_used;
   const int servers = strategy.servers->servers;
@@ -168,13 +161,18 @@ StrategyChoice read_strategy_of(const Value& where, const Launch& launch) {
                        launch.ranks);
 }
 
+/// More than anyone waits for, point by point.
+constexpr int most_steps = 1'000'000;
+constexpr int most_seeds = 100'000;
+
 void read_measure(const std::optional<Value>& where, Scenario& scenario) {
   if (!where) return;
   Section section(*where);
-  if (const auto iterations = section.maybe("iterations")) scenario.measure.iterations = read_at_least(*iterations, 1);
-  if (const auto warmup = section.maybe("warmup")) scenario.measure.warmup = read_at_least(*warmup, 0);
+  if (const auto iterations = section.maybe("iterations"))
+    scenario.measure.iterations = read_between(*iterations, 1, most_steps);
+  if (const auto warmup = section.maybe("warmup")) scenario.measure.warmup = read_between(*warmup, 0, most_steps);
   if (const auto seed = section.maybe("seed")) scenario.seed = static_cast<std::uint64_t>(read_at_least(*seed, 0));
-  if (const auto seeds = section.maybe("seeds")) scenario.seeds = read_at_least(*seeds, 1);
+  if (const auto seeds = section.maybe("seeds")) scenario.seeds = read_between(*seeds, 1, most_seeds);
   scenario.explain = section.optional("explain", false);
   if (const auto fidelity = section.maybe("fidelity")) {
     scenario.fidelity = choose(fidelities(), &FidelityRow::name, *fidelity, "a fidelity").fidelity;
@@ -212,7 +210,7 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   scenario.strategy = read_strategy_of(strategy, launch);
   choose_adasum(scenario, strategy);
   make_room(scenario.strategy, topology, platform, scenario.platform);
-  share_global_batch(scenario, workload);
+  share_batch(scenario, workload);
   std::ranges::copy(scenario.strategy.ignored, std::back_inserter(scenario.ignored));
   read_collectives(section.maybe("collectives"), catalogue, scenario);
   const auto effects = section.maybe("effects");

@@ -69,9 +69,9 @@ std::string describe(const MemoryUse& use) {
 std::vector<std::string> ways_to_fit(const MemoryUse& use, int batch, int ranks) {
   std::vector<std::string> ways;
   if (const int smaller = largest_batch(use, batch); smaller > 0) {
-    const int passes = (batch + smaller - 1) / smaller;
+    const int passes = (batch - 1) / smaller + 1;
     ways.push_back(fmt::format("a smaller batch, at most {} per rank", smaller));
-    ways.push_back(fmt::format("accumulation, {} passes of {} samples each", passes, (batch + passes - 1) / passes));
+    ways.push_back(fmt::format("accumulation, {} passes of {} samples each", passes, (batch - 1) / passes + 1));
   }
   const Bytes shared = use.optimizer_state * (1 - 1.0 / ranks);
   if (ranks > 1 && use.total() - shared <= use.device) {

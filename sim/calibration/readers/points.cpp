@@ -5,6 +5,8 @@
 
 #include "calibration/readers/lines.hpp"
 #include "calibration/readers/operation_names.hpp"
+#include "collective/algorithms/limits.hpp"
+#include "config/limits.hpp"
 #include "config/section.hpp"
 
 namespace farandole {
@@ -104,7 +106,7 @@ void read_operation(Section& section, MeasuredTime& row) {
   const auto servers = maybe_either(section, "servers", "k");
   const int count = servers ? read_at_least(*servers, 0) : 0;
   if (row.operation == "parameter_server") row.servers = count;
-  if (const auto segments = section.maybe("segments")) row.segments = read_at_least(*segments, 0);
+  if (const auto segments = section.maybe("segments")) row.segments = read_between(*segments, 0, most_segments);
   translate(row, op, algorithm, count);
   if (section.maybe("algo")) name_as_open_mpi(row, algorithm);
   if (!known && row.operation == op) operation.fail("an operation");

@@ -38,7 +38,7 @@ bool ParameterServer::may_start(const Worker& worker) const {
     case ServerMode::synchronous:
       return next <= slowest;
     case ServerMode::stale_synchronous:
-      return next <= slowest + plan_.bound;
+      return next - slowest <= plan_.bound;
     case ServerMode::asynchronous:
       return true;
   }
