@@ -9,6 +9,7 @@
 #include "graphviz.hpp"
 #include "platform/bisection.hpp"
 #include "platform/diameter.hpp"
+#include "report/html.hpp"
 #include "report/topology_files.hpp"
 #include "report/topology_picture.hpp"
 #include "scenario/catalogue.hpp"
@@ -135,7 +136,7 @@ Json condition_json(const Condition& condition) {
 std::string network_text(const Platform& platform) {
   const Network& network = platform.network;
   if (network.only_ways) return "  only the ways between hosts are known, not the switches and cables\n";
-  int cables = 0;
+  std::int64_t cables = 0;
   for (const Cable& cable : network.cables) cables += cable.count;
   std::string text =
       fmt::format("  {} {}, {} cables between them; at most {} on a shortest way\n", network.switches.size(),
@@ -150,7 +151,7 @@ Json network_json(const Platform& platform) {
   for (const Pair& pair : sample_pairs(platform)) {
     pairs.push_back(pair_json(platform, pair.what, pair.from, pair.to));
   }
-  int cables = 0;
+  std::int64_t cables = 0;
   for (const Cable& cable : platform.network.cables) cables += cable.count;
   return {{"switches", platform.network.switches.size()},
           {"cables", cables},
@@ -197,7 +198,11 @@ Shown show_topology(const ShowRequest& request) {
     shown.text += describe_route(platform, pair.what, pair.from, pair.to);
   }
   shown.draw = [platform](std::ostream& out, bool is_html) {
-    if (is_html) out << "<!DOCTYPE html>\n<title>" << platform.name << "</title>\n";
+    if (is_html) {
+      out << "<!DOCTYPE html>\n<meta charset=\"utf-8\"><meta http-equiv=\"Content-Security-Policy\" "
+             "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n<title>"
+          << escaped(platform.name) << "</title>\n";
+    }
     draw_with_graphviz(out, [&](std::ostream& text) { write_topology_picture(text, platform); });
   };
   shown.files["dot"] = [platform](std::ostream& out) { write_topology_dot(out, platform); };
