@@ -42,6 +42,9 @@ void write_title(std::ostream& out, const Heading& heading) {
   if (!heading.scenario.empty()) out << ", scenario " << printable(heading.scenario);
   out << '\n';
   if (!heading.answer.empty()) out << "# " << printable(heading.answer) << '\n';
+  for (const auto& [point, reason] : heading.failed) {
+    out << "# failed: " << printable(point) << ": " << printable(reason) << '\n';
+  }
 }
 
 void write_settings(std::ostream& out, const Heading& heading) {

@@ -2,12 +2,14 @@
 //
 // Filled by the command line, printed by every writer of this room: of a table its title is the first line and its
 // settings are the last ones, all as '#' lines; in JSON they are the keys "scenario" and "settings", of a search also
-// "answer" and "optimum"; CSV has no place for them.
+// "answer" and "optimum"; CSV has no place for them. Points that failed are said in all of them: under "failed" in
+// JSON, as "# failed: " lines above a table, as rows of CSV that have a cell in the column "failed" and no other.
 #pragma once
 
 #include <iosfwd>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "timeline/optimum.hpp"
 #include "timeline/result.hpp"
@@ -20,6 +22,12 @@ struct Heading {
   std::string answer{};              // of a search, in a sentence
   std::optional<Optimum> optimum{};  // of a search
   bool lists_all_settings = false;   // below a table; else those that a reader asks for
+  /// What has no point in the result, and why.
+  struct Failure {
+    std::string point;
+    std::string reason;
+  };
+  std::vector<Failure> failed{};
 };
 
 /// "# farandole VERSION, scenario NAME", and a search's answer.

@@ -210,6 +210,9 @@ void write_json(std::ostream& out, const Heading& heading, const std::vector<Rec
   Record document{{"farandole", version()}, {"scenario", heading.scenario}};
   if (!heading.answer.empty()) document["answer"] = heading.answer;
   if (heading.optimum) document["optimum"] = to_record(*heading.optimum);
+  for (const auto& [point, reason] : heading.failed) {
+    document["failed"].push_back({{"point", point}, {"reason", reason}});
+  }
   document["settings"] = Record(heading.settings);
   document["points"] = Record(records);
   out << json_text(document, 2) << '\n';

@@ -119,8 +119,9 @@ void write_training(std::ostream& out, Format format, const Heading& heading, Po
     case Format::json:
       return write_json(out, heading, records);
     case Format::csv: {
-      const std::vector<Record> rows = without_lists(records);
-      return write_csv(out, rows.empty() ? to_record(TrainingPoint{}) : rows.front(), rows);
+      std::vector<Record> rows = without_lists(records);
+      for (const auto& [point, reason] : heading.failed) rows.push_back({{"failed", point + ": " + reason}});
+      return write_csv(out, points.empty() ? to_record(TrainingPoint{}) : rows.front(), rows);
     }
   }
 }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -85,8 +86,39 @@ RC_GTEST_PROP(TrainingCsv, ReadsBackToTheSameNames, ()) {
   const auto lines = parse_csv(training_text({point}));
   RC_ASSERT(lines.size() == 2U);
   RC_ASSERT(lines[1].size() == lines[0].size());
-  RC_ASSERT(lines[1][0] == point.model);
-  RC_ASSERT(lines[1][4] == point.platform);
+  const auto shown = [](const std::string& text) { return text.starts_with('\r') ? "'" + text : text; };
+  RC_ASSERT(lines[1][0] == shown(point.model));
+  RC_ASSERT(lines[1][4] == shown(point.platform));
+}
+
+// A spreadsheet takes a cell that begins with one of these for a formula: owasp.org/www-community/attacks/CSV_Injection
+RC_GTEST_PROP(TrainingCsv, HasNoTextThatASpreadsheetWouldCalculate, ()) {
+  TrainingPoint point = vgg16_on_512_ranks();
+  const std::string start(1, *rc::gen::elementOf(std::string("=+-@\t\r")));
+  point.variant = start + *rc::gen::container<std::string>(rc::gen::elementOf(std::string("cmd|'/C 1\"!A,\n(")));
+  point.mean_staleness = -2.5;  // a number is no text
+  const auto lines = parse_csv(training_text({point}));
+  RC_ASSERT(lines[1][1] == "'" + point.variant);
+  RC_ASSERT(std::ranges::find(lines[1], "-2.5") != lines[1].end());
+}
+
+TEST(TrainingCsv, LeavesATextAloneThatIsANumber) {
+  TrainingPoint point = vgg16_on_512_ranks();
+  point.variant = "-4";
+  EXPECT_EQ(parse_csv(training_text({point}))[1][1], "-4");
+}
+
+TEST(TrainingCsv, HasARowForEveryPointThatFailed) {
+  Heading with_failure = heading();
+  with_failure.failed = {{"/platform/ranks 4", "its process was ended by signal 9 (Killed)"}};
+  std::ostringstream out;
+  write_training(out, Format::csv, with_failure, std::vector{vgg16_on_512_ranks()});
+  const auto lines = parse_csv(out.str());
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[0].back(), "failed");
+  EXPECT_EQ(lines[1].back(), "");
+  EXPECT_EQ(lines[2].back(), "/platform/ranks 4: its process was ended by signal 9 (Killed)");
+  EXPECT_EQ(lines[2].front(), "");
 }
 
 }  // namespace

@@ -36,6 +36,18 @@ std::vector<std::string> keys(const ordered_json& object) {
   return result;
 }
 
+TEST(TrainingJson, SaysWhichPointsFailedAndWhy) {
+  Heading with_failure = heading();
+  EXPECT_FALSE(ordered_json::parse(training_text({})).contains("failed"));
+  with_failure.failed = {{"/platform/ranks 4", "killed"}, {"/platform/ranks 8", "killed"}};
+  std::ostringstream out;
+  write_training(out, Format::json, with_failure, {});
+  const auto document = ordered_json::parse(out.str());
+  ASSERT_EQ(document["failed"].size(), 2U);
+  EXPECT_EQ(document["failed"][1], (ordered_json{{"point", "/platform/ranks 8"}, {"reason", "killed"}}));
+  EXPECT_EQ(document["points"].size(), 0U);
+}
+
 TEST(TrainingJson, HasTheKeysOfTheOutwardContract) {
   const auto document = ordered_json::parse(training_text({vgg16_on_512_ranks()}));
   EXPECT_THAT(keys(document), testing::ElementsAre("farandole", "scenario", "settings", "points"));

@@ -171,5 +171,16 @@ TEST(TrainingReport, IsTheSameTextForTheSamePoints) {
   }
 }
 
+TEST(TrainingTable, SaysAboveWhichPointsFailedAndWhy) {
+  Heading with_failure = heading();
+  with_failure.failed = {{"/platform/ranks 4", "killed"}};
+  std::ostringstream out;
+  write_training(out, Format::table, with_failure, std::vector{vgg16_on_512_ranks()});
+  EXPECT_NE(out.str().find("# failed: /platform/ranks 4: killed\n"), std::string::npos);
+  std::ostringstream empty;
+  write_training(empty, Format::table, with_failure, {});
+  EXPECT_NE(empty.str().find("# failed: "), std::string::npos);
+}
+
 }  // namespace
 }  // namespace farandole

@@ -77,7 +77,18 @@ std::vector<CalibrationLine> lines_of(const Fit& found) {
       file, 100 * summary.median, 100 * most_error_left));
 }
 
+/// What both commands read.
+Targets targets_of(const MeasuredArguments& measured) {
+  Targets targets;
+  for (const std::string& file : measured.files) targets.reads("a file of measurements", file);
+  if (!measured.topology.empty()) targets.reads("the topology", measured.topology);
+  return targets;
+}
+
 void calibrate(const CalibrateArguments& arguments) {
+  Targets targets = targets_of(arguments.measured);
+  targets.writes("--output", arguments.output);
+  targets.check();
   const Document topology = arguments.measured.topology_file();
   const auto measurements = arguments.measured.read();
   Fit found = fit(topology, measurements);
@@ -176,6 +187,10 @@ void validate_and_write(const ValidateArguments& arguments) {
   refuse_half_a_request(arguments);
   const Format format = arguments.output.chosen_format();
   arguments.pages.check();
+  Targets targets = targets_of(arguments.measured);
+  arguments.output.add_to(targets);
+  arguments.pages.add_to(targets);
+  targets.check();
   const OptionValue tolerance("--tolerance", arguments.tolerance);
   const double most = arguments.tolerance.empty() ? INFINITY : read<Fraction>(tolerance.value()).value;
   const auto [points, settings] =

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "calibration/published.hpp"
+#include "collective/algorithms/limits.hpp"
 #include "collective/files/read_schedule.hpp"
 #include "load_options.hpp"
 #include "output_options.hpp"
@@ -103,7 +104,7 @@ CollectiveRequest request(const CollectiveArguments& arguments) {
           parse_fidelities(arguments.fidelity),
           ranks,
           root,
-          whole_number("--segments", arguments.segments, 0),
+          whole_number("--segments", arguments.segments, 0, most_segments),
           placement(arguments.placement),
           arguments.no_fold ? FoldingPolicy::never : FoldingPolicy::where_exact,
           contributions(arguments.contributions, chosen, ranks),
@@ -139,6 +140,18 @@ Page page(const CollectiveArguments& arguments, const CollectiveRequest& request
   return collective_page(story);
 }
 
+/// Before anything runs.
+void check_files(const CollectiveArguments& arguments, const Catalogue& catalogue) {
+  Targets targets;
+  for (const std::filesystem::path& file : catalogue.files()) targets.reads("the topology", file);
+  if (is_algorithm_file(arguments.algorithm)) targets.reads("the algorithm", arguments.algorithm);
+  targets.reads("the model", arguments.servers.model);
+  arguments.output.add_to(targets);
+  arguments.pages.add_to(targets);
+  targets.writes("--draw", arguments.loads.drawing);
+  targets.check();
+}
+
 void run(const CollectiveArguments& arguments) {
   const Format format = arguments.output.chosen_format();
   (void)arguments.loads.count();  // refused before anything runs
@@ -146,15 +159,17 @@ void run(const CollectiveArguments& arguments) {
   CollectiveRequest wanted = request(arguments);
   const OptionValue topology_option("--topology", arguments.topology);
   const OptionValue ranks_option("--ranks", arguments.ranks);
-  Topology topology = Catalogue().topology(arguments.topology, topology_option.value());
+  const Catalogue catalogue;
+  Topology topology = catalogue.topology(arguments.topology, topology_option.value());
   topology.condition.add(read_condition(Document::parse(arguments.condition, "--condition").root()));
   if (arguments.algorithm.empty()) {
     choose_by_default(wanted, topology, topology_option.value());
   } else if (is_library(wanted.algorithm)) {
     const OptionValue algorithm_option("--algorithm", arguments.algorithm);
-    const Device device = Catalogue().device(topology.device, topology_option.value());
+    const Device device = catalogue.device(topology.device, topology_option.value());
     wanted.library = use_library(wanted.algorithm, topology.transport, device, algorithm_option.value());
   }
+  check_files(arguments, catalogue);
   auto points = run_collective(wanted, topology, ranks_option.value());
   Settings settings = collective_settings(wanted, topology);
   if (const auto note = note_on_nics(wanted, topology, ranks_option.value())) {

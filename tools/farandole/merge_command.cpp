@@ -15,6 +15,10 @@ struct MergeArguments {
 };
 
 void merge(const MergeArguments& arguments) {
+  Targets targets;
+  for (const std::filesystem::path& shard : arguments.shards) targets.reads("a shard", shard);
+  arguments.output.add_to(targets);
+  targets.check();
   const Merged merged = merge_shards(arguments.shards);
   OutputOptions output = arguments.output;
   if (output.format.empty()) output.format = merged.heading.format;

@@ -10,6 +10,7 @@
 #include "report/format.hpp"
 #include "report/output_file.hpp"
 #include "simulate/fidelity.hpp"
+#include "targets.hpp"
 
 namespace farandole {
 
@@ -23,6 +24,7 @@ struct OutputOptions {
   /// Refuses an unknown format.
   [[nodiscard]] Format chosen_format() const;
   void write(const Writer& writer) const;
+  void add_to(Targets& targets) const { targets.writes("--output", file); }
 };
 
 /// "flow", or "all"; refuses anything else. Empty text gives an empty list.
