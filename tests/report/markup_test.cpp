@@ -22,9 +22,9 @@ TEST(HarmlessSvg, KeepsWhatDraws) {
 
 TEST(HarmlessSvg, LeavesOutLinksScriptsAndHandlers) {
   const std::string picture = harmless_svg(
-      R"(<svg onload="a()"><a xlink:href="javascript:alert(1)" xlink:title="t"><text>node</text></a>)"
-      R"(<script>if (a < b) alert("</g>")</script><style>@import url(x)</style><image href="http://x/y.png"/>)"
-      R"(<rect fill="url(http://x)" stroke='red' style="background:url(x)"/><use xlink:href="#b"/></svg>)");
+      R"svg(<svg onload="a()"><a xlink:href="javascript:alert(1)" xlink:title="t"><text>node</text></a>)svg"
+      R"svg(<script>if (a < b) alert("</g>")</script><style>@import url(x)</style><image href="http://x/y.png"/>)svg"
+      R"svg(<rect fill="url(http://x)" stroke='red' style="background:url(x)"/><use xlink:href="#b"/></svg>)svg");
   EXPECT_EQ(picture, R"(<svg><text>node</text><rect stroke="red"/></svg>)");
 }
 
