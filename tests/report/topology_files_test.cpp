@@ -122,8 +122,7 @@ RC_GTEST_PROP(TopologyFile, ReadsBackEveryName, ()) {
 }
 
 TEST(TopologyPicture, TakesANameForNothingButAName) {
-  const std::string evil = R"(s" [label="x"]; evil [URL="javascript:alert(1)"];
-  "x\)";
+  const std::string evil = R"name(s" [label="x"]; evil [URL="javascript:alert(1)"]; "x\)name";
   const GraphPlan read = parse_dot(picture_of(around(evil)), "picture.dot", Topology::LinkRate{1_GBps, {}, {}});
   ASSERT_EQ(read.vertices.size(), 5U);
   EXPECT_EQ(std::ranges::count(read.vertices, evil, &GraphPlan::Vertex::name), 1);
