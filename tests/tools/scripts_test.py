@@ -16,6 +16,7 @@ SHARED = ["tools/options.sh", "tools/stages.sh", "tools/skipped_tests.py", "scen
 STAND_INS = {
     "apt-get": '[[ " $* " != *" $UNKNOWN "* ]] || exit 100\n[[ " $* " != *" install "* ]] || touch "${@: -1}"',
     "sudo": 'shift\n[[ $1 == true ]] || "$@"',
+    "git": "true",
     "cmake": 'if [[ $1 == --build ]]; then printf "%s\\n" "[1/4] one" "[2/4] two" "a warning" "[3/4] three" "[4/4] four"; fi',
     "ctest": 'if [[ $1 == --help ]]; then echo "  -R <regex>, --tests-regex <regex>   = Run"; fi',
 }
@@ -84,6 +85,18 @@ class Scripts(InAFolder):
         self.needs()
         self.assertEqual(self.start("tools/test", "-R", "^units/").returncode, 0)
         self.assertRegex(self.calls()[-1], "^ctest .*-R \\^units/$")
+
+    def test_what_lands_is_tested_optimised_then_not_then_under_sanitizers(self):
+        self.needs()
+        finished = self.start(".ci/run")
+        self.assertEqual(finished.returncode, 0, finished.stderr)
+        calls = [call for call in self.calls() if re.search("^(cmake --preset|cmake --build|ctest)", call)]
+        presets = [found[1] for call in calls if (found := re.search("(?:--preset |build/)([a-z]+)", call))]
+        self.assertEqual(presets, ["release"] * 3 + ["debug"] * 3 + ["asan"] * 3)
+        for build, test in [calls[4:6], calls[7:9]]:  # what is built is what is tested
+            rooms = re.findall("test_([a-z]+)", build)
+            self.assertIn("|".join(rooms), test)
+            self.assertTrue(set(rooms) < {folder.name for folder in (ROOT / "tests").iterdir()})
 
     def test_a_build_says_now_and_then_how_far_it_is_and_keeps_its_whole_log(self):
         self.needs()
