@@ -200,7 +200,7 @@ std::vector<std::string> answer(Points points, const std::optional<Question>& qu
   std::vector<std::string> sentences{mixed_compute_sentence(points)};
   if (question) std::ranges::copy(answer_to(points, *question), std::back_inserter(sentences));
   sentences.push_back(how_it_learns(points, series));
-  sentences.push_back(cost_sentence(points, series));
+  std::ranges::copy(cost_sentences(points, series), std::back_inserter(sentences));
   sentences.push_back(how_well(points, series, headlines));
   const std::size_t subject = explained_point(points, headlines, question);
   for (const std::string& more : {what_holds_back(points, series, subject), what_would_help(points[subject])}) {

@@ -137,13 +137,13 @@ std::string break_even_sentence(Points points, const Series& series, const std::
   for (const std::size_t i : chosen) {
     const auto& elsewhere = points[i].cost->comparison;
     if (!elsewhere || !elsewhere->break_even_utilisation) continue;
-    return fmt::format(" {} pays from {:.0f} % of the time in use, against {}.", title(series, i),
+    return fmt::format("{} pays from {:.0f} % of the time in use, against {}.", title(series, i),
                        100 * *elsewhere->break_even_utilisation, elsewhere->offer);
   }
   return {};
 }
 
-/// " With the minimum that is charged, a single run is 2,832 USD for resnet50 (8 p4d in a capacity block)."; empty
+/// "With the minimum that is charged, a single run is 2,832 USD for resnet50 (8 p4d in a capacity block)."; empty
 /// where no run is shorter than that.
 std::string minimum_sentence(Points points, const Series& series, const std::vector<std::size_t>& chosen) {
   std::string list;
@@ -153,30 +153,28 @@ std::string minimum_sentence(Points points, const Series& series, const std::vec
     list += fmt::format("{}{} {} for {}", list.empty() ? "" : ", ", grouped(charge->plain(), 0),
                         points[i].cost->currency, title(series, i));
   }
-  return list.empty() ? "" : fmt::format(" With the minimum that is charged, a single run is {}.", list);
+  return list.empty() ? "" : fmt::format("With the minimum that is charged, a single run is {}.", list);
 }
 
 }  // namespace
 
-std::string cost_sentence(Points points, const Series& series) {
+std::vector<std::string> cost_sentences(Points points, const Series& series) {
   const std::vector<std::size_t> chosen = comparable(points);
   if (chosen.empty()) return {};
   const bool of_run = all_have_runs(points, chosen);
   const auto cost = [&](std::size_t i) { return price(points[i], of_run); };
   const std::size_t cheapest = *std::ranges::min_element(chosen, {}, cost);
   const std::size_t dearest = *std::ranges::max_element(chosen, {}, cost);
+  const auto amount = [&](std::size_t i) {
+    return fmt::format("{} {}", grouped(cost(i).plain(), 0), points[i].cost->currency);
+  };
   const std::string per = of_run ? "a run" : "per million samples";
-  const std::string currency = points[cheapest].cost->currency;
-  const std::string minimum = of_run ? minimum_sentence(points, series, chosen) : "";
-  if (cheapest == dearest) {
-    return fmt::format("{} costs {} {} {}.", title(series, cheapest), grouped(cost(cheapest).plain(), 0), currency,
-                       per) +
-           minimum;
-  }
-  return fmt::format("Cheapest is {}, {} {} {}; dearest {}, {} {}.", title(series, cheapest),
-                     grouped(cost(cheapest).plain(), 0), currency, per, title(series, dearest),
-                     grouped(cost(dearest).plain(), 0), currency) +
-         minimum + break_even_sentence(points, series, chosen);
+  std::string first = cheapest == dearest
+                          ? fmt::format("{} costs {} {}.", title(series, cheapest), amount(cheapest), per)
+                          : fmt::format("Cheapest is {}, {} {}; dearest {}, {}.", title(series, cheapest),
+                                        amount(cheapest), per, title(series, dearest), amount(dearest));
+  return {std::move(first), of_run ? minimum_sentence(points, series, chosen) : "",
+          cheapest == dearest ? "" : break_even_sentence(points, series, chosen)};
 }
 
 std::optional<PageSection> cost_section(Points points, const Series& series, Record& data) {

@@ -163,7 +163,7 @@ test('sixteen curves have a label each, and none covers another', () => withPage
 
 test('a minimum charge does not squash the chart of costs', () => withPage(async page => {
   await page.open(file('economics'));
-  assert.match(await page.evaluate(`document.querySelector('h1').textContent`), /^Cheapest is .* With the minimum that is charged, a single run is .* for resnet50 \(8 p4d in a capacity block\)\./);
+  assert.match(await page.evaluate(`document.querySelector('header').textContent + document.querySelector('.lede').textContent`), /Cheapest is .*\s+With the minimum that is charged, a single run is .* for resnet50 \(8 p4d in a capacity block\)\./);
   const widths = await page.evaluate(`[...document.querySelectorAll('[data-chart=bars][data-key=cost] rect.stop')].map(bar => bar.getBoundingClientRect().width)`);
   assert.ok(Math.min(...widths) > 0.1 * Math.max(...widths), String(widths));
 }));

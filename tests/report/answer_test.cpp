@@ -188,9 +188,9 @@ TEST(Answer, ComparesCostsAtThePriceOfTheTimeUsedAndNamesAMinimumBesideThem) {
   std::vector points{charged("on demand", 20), charged("in a block", 1920)};
   points.front().cost->node = Money(11) / 3600_s;
   points.front().cost->per_run = Money(22);
-  EXPECT_EQ(answer(points, {}).front(),
-            "Cheapest is resnet50 (in a block), 20 USD a run; dearest resnet50 (on demand), 22 USD. With the minimum "
-            "that is charged, a single run is 1,920 USD for resnet50 (in a block).");
+  const auto said = answer(points, {});
+  EXPECT_EQ(said.at(0), "Cheapest is resnet50 (in a block), 20 USD a run; dearest resnet50 (on demand), 22 USD.");
+  EXPECT_EQ(said.at(1), "With the minimum that is charged, a single run is 1,920 USD for resnet50 (in a block).");
 }
 
 TEST(Answer, WithoutAPairSaysNothingOfTheQuestion) {

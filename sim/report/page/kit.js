@@ -21,7 +21,8 @@ const words = name => name.replace(/_/g, ' ');
 // Parts of a whole that takes so long, all in one unit: milliseconds, or microseconds where the whole is short.
 const timesWithin = whole => {
   const [size, unit] = whole < 1e-4 ? [1e-6, 'µs'] : [1e-3, 'ms'];
-  return seconds => `${d3.format(',.1f')(seconds / size)} ${unit}`;
+  const number = value => d3.format(value !== 0 && Math.abs(value) < 0.1 ? '.2~g' : ',.1f')(value);
+  return seconds => `${number(seconds / size)} ${unit}`;
 };
 
 // Text is measured as it will be drawn.
