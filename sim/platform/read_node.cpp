@@ -115,6 +115,14 @@ std::vector<std::string> read_nic_places(const Value& value, const Topology& top
   return places;
 }
 
+BytesPerSecond read_host(const Value& value) {
+  Section section = sourced(value);
+  const auto rate = section.required<BytesPerSecond>("memory_bandwidth");
+  if (rate <= BytesPerSecond(0)) section.child("memory_bandwidth").fail("a positive rate");
+  section.finish();
+  return rate;
+}
+
 /// Without a bus between them, devices of one node would exchange data in no time.
 void check_joined(const Topology& topology, const Value& where) {
   const auto devices = static_cast<std::size_t>(topology.devices_per_node);
@@ -139,6 +147,7 @@ void read_node(const Value& value, Topology& topology) {
   }
   topology.device = section.required<std::string>("device");
   topology.measurements = section.optional<std::string>("measurements", "");
+  if (const auto host = section.maybe("host")) topology.host_memory = read_host(*host);
   if (const auto fabric = section.maybe("fabric")) read_fabric(*fabric, topology);
   const bool may_lack_nic = topology.kind == "graph";  // whose cables begin at the hosts
   if (const auto nic = section.maybe("nic"); nic || !may_lack_nic) {

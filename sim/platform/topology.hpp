@@ -83,6 +83,7 @@ struct Topology {
   int nodes_per_group = 0;  // node n is in group n / nodes_per_group; 0: there are none
   Transport transport;
   std::string device;
+  std::optional<BytesPerSecond> host_memory;  // the rate of a node's main memory; empty: as of the device's usual host
   std::string measurements;
   double device_spread = 0;
   double step_jitter = 0;

@@ -105,6 +105,7 @@ PlatformSpec read_platform(const Value& where, const Catalogue& catalogue, Launc
   spec.condition = topology.condition;
   spec.calibration = topology.calibration;
   spec.device = catalogue.device(spec.platform.device, name);
+  if (topology.host_memory) spec.device.host_memory_bandwidth = *topology.host_memory;
   return spec;
 }
 

@@ -93,9 +93,10 @@ TrainingPoint run_point(const RunPlan::Point& planned, const Catalogue& catalogu
   TrainingPoint point = train(scenario, timeline);
   point.swept = planned.swept;
   if (scenario.learning) point.learning = learn(scenario);
-  point.scaling_efficiency = single_rank_share(scenario) / point.iteration;
-  // Servers update for their workers, and without a barrier nobody waits for the slowest.
-  if (!scenario.strategy.servers && !may_scale_beyond_its_ranks(scenario) && point.scaling_efficiency > 1 + 1e-9) {
+  if (!scenario.strategy.servers || scenario.workload.global_batch > 0) {
+    point.scaling_efficiency = single_rank_share(scenario) / point.iteration;
+  }
+  if (!may_scale_beyond_its_ranks(scenario) && point.scaling_efficiency > 1 + 1e-9) {
     throw InvariantError(fmt::format("{} ranks scale with an efficiency of {}", point.ranks, point.scaling_efficiency));
   }
   if (scenario.run) point.run = whole_run(scenario, point);

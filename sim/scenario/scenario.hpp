@@ -57,6 +57,7 @@ struct Mechanisms {
   double network_rate = 1;  // of every link
   double latency = 1;       // of every link, the transport's messages and the launch of collectives
   double copy_rate = 1;     // into and out of fusion buffers
+  double server_rate = 1;   // at which servers add gradients up and update variables
   bool contention = true;
 };
 

@@ -60,7 +60,7 @@ std::string describe(const MemoryUse& use) {
   for (const auto& [name, size] :
        {std::pair{"parameters", use.parameters}, std::pair{"gradients", use.gradients},
         std::pair{"optimizer state", use.optimizer_state}, std::pair{"activations", use.activations},
-        std::pair{"fusion buffers", use.fusion_buffers}, std::pair{"server shard", use.server_shard}}) {
+        std::pair{"fusion buffers", use.fusion_buffers}}) {
     if (size > Bytes(0)) parts.push_back(fmt::format("{} {}", name, decimal(size)));
   }
   return fmt::format("{} = {}", decimal(use.total()), fmt::join(parts, " + "));

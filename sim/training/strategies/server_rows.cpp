@@ -108,7 +108,7 @@ constexpr const char* common_settings =
     "  colocated          true: on the hosts of the workers' nodes, in turn; false: each on a node of its own "
     "(default)\n"
     "  server_placement   of variables: round_robin (TensorFlow's, whole; the default), by_size (whole, to the server\n"
-    "                     with the fewest bytes), split (each evenly over all servers)\n"
+    "                     with the fewest bytes, as tf_cnn_benchmarks places for its parameter_server), split (each evenly over all servers)\n"
     "  server_rate        what one server's software handles in and out together, such as \"1 GB/s\" (default: as "
     "much\n"
     "                     as its links)\n"
