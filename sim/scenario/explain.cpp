@@ -45,8 +45,16 @@ void without_copies(Scenario& scenario) {
   scenario.mechanisms.copy_rate = 1e9;
 }
 
+void without_server_work(Scenario& scenario) {
+  scenario.mechanisms.server_rate = 1e9;
+}
+
+bool has_servers(const Scenario& scenario) {
+  return scenario.strategy.servers.has_value();
+}
+
 bool has_collectives(const Scenario& scenario) {
-  return !scenario.strategy.servers;
+  return !has_servers(scenario);
 }
 
 bool codes(const Scenario& scenario) {
@@ -71,6 +79,7 @@ constexpr std::array mechanisms{
     Mechanism{"exposed_bandwidth", without_bandwidth, always},
     Mechanism{"exposed_latency", without_latency, always},
     Mechanism{"fusion_copies", without_copies, codes},
+    Mechanism{"server_update", without_server_work, has_servers},
 };
 
 /// Parts from the actual iteration down to the device's.

@@ -8,6 +8,7 @@
 //   exposed_bandwidth    links, connections, servers and adding up of any rate, and a library's own rates
 //   exposed_latency      links, transport, launches and a library's own latencies at none
 //   fusion_copies        copies into and out of buffers, encoding and decoding at any rate
+//   server_update        servers add up and update at any rate
 //   negotiation          nothing but compute and input: one rank by itself
 //   input                nothing but compute
 //   device               what is left: the iteration of one median device, with servers the passes of a worker

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "scenario/fit_memory.hpp"
+#include "training/memory.hpp"
 
 namespace farandole {
 namespace {
@@ -38,9 +39,11 @@ ComputeTimes times_of(const Scenario& scenario) {
   const WorkloadSpec& workload = scenario.workload;
   const Device& device = scenario.platform.device;
   const auto profiled = profiled_times(workload.profiles, device.name, workload.precision, workload.batch_per_rank);
-  return profiled ? *profiled
-                  : compute_times(workload.model, device, workload.precision, workload.batch_per_rank,
-                                  scenario.platform.platform.measurements);
+  if (profiled) return *profiled;
+  ComputeTimes times = compute_times(workload.model, device, workload.precision, workload.batch_per_rank,
+                                     scenario.platform.platform.measurements);
+  times.update *= update_traffic(workload.optimizer) / update_traffic(usual_optimizer());
+  return times;
 }
 
 Job job_of(const Scenario& scenario, const ComputeTimes& times) {

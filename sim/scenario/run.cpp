@@ -3,11 +3,13 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "scenario/effective_settings.hpp"
 #include "scenario/explain.hpp"
 #include "scenario/learning_run.hpp"
 #include "scenario/question.hpp"
+#include "scenario/read_collectives.hpp"
 #include "scenario/sweep.hpp"
 #include "scenario/train.hpp"
 #include "scenario/whole_run.hpp"
@@ -23,11 +25,15 @@ bool may_scale_beyond_its_ranks(const Scenario& scenario) {
   return scenario.effects.input || !scenario.effects.other_devices.empty() || scenario.workload.global_batch > 0;
 }
 
+void add_once(std::vector<std::string>& all, const std::string& text) {
+  if (std::ranges::find(all, text) == all.end()) all.push_back(text);
+}
+
 void add(RunPlan& plan, const Configuration& configuration, const Scenario& scenario, std::string name) {
-  merge_settings(plan.settings, effective_settings(scenario));
-  for (const std::string& ignored : scenario.ignored) {
-    if (std::ranges::find(plan.ignored, ignored) == plan.ignored.end()) plan.ignored.push_back(ignored);
-  }
+  const Settings settings = effective_settings(scenario);
+  merge_settings(plan.settings, settings);
+  for (const std::string& ignored : scenario.ignored) add_once(plan.ignored, ignored);
+  if (const auto note = settings.find("note"); note != settings.end()) add_once(plan.notes, note->second);
   plan.timeline_file = scenario.strategy.timeline_file;
   plan.tuning_log = scenario.strategy.tuning_log;
   plan.points.push_back(
@@ -43,6 +49,7 @@ void add_at_fidelities(RunPlan& plan, const Configuration& configuration, Scenar
   scenario.folding = options.folding;
   scenario.explain = scenario.explain || options.explain;
   scenario.busiest_links = options.links;
+  if (!options.no_library.empty()) leave_default_libraries(scenario, options.no_library);
   if (options.fidelities.empty()) return add(plan, configuration, scenario, configuration.name);
   for (const Fidelity fidelity : options.fidelities) {
     scenario.fidelity = fidelity;
@@ -70,6 +77,7 @@ RunPlan plan_run(const Document& document, const Catalogue& catalogue, const Run
     add_at_fidelities(plan, configuration, read_scenario(configuration.root(), catalogue), options);
   }
   plan.scenario = plan.points.front().scenario.name;
+  if (!plan.ignored.empty()) plan.settings["ignored"] = fmt::format("{}", fmt::join(plan.ignored, "; "));
   return plan;
 }
 
@@ -82,6 +90,7 @@ Seconds single_rank_share(const Scenario& scenario) {
 }
 
 double scaling_efficiency(const Scenario& scenario, const TrainingPoint& point) {
+  if (scenario.strategy.servers && scenario.workload.global_batch == 0) return point.scaling_efficiency;
   return single_rank_share(scenario) / point.iteration;
 }
 
@@ -91,8 +100,7 @@ TrainingPoint run_point(const RunPlan::Point& planned, const Catalogue& catalogu
   point.swept = planned.swept;
   if (scenario.learning) point.learning = learn(scenario);
   point.scaling_efficiency = scaling_efficiency(scenario, point);
-  // Servers update for their workers, and without a barrier nobody waits for the slowest.
-  if (!scenario.strategy.servers && !may_scale_beyond_its_ranks(scenario) && point.scaling_efficiency > 1 + 1e-9) {
+  if (!may_scale_beyond_its_ranks(scenario) && point.scaling_efficiency > 1 + 1e-9) {
     throw InvariantError(fmt::format("{} ranks scale with an efficiency of {}", point.ranks, point.scaling_efficiency));
   }
   if (scenario.run) point.run = whole_run(scenario, point);

@@ -14,6 +14,7 @@
 
 #include "collective/algorithms.hpp"
 #include "learning/problem.hpp"
+#include "platform/calibration_record.hpp"
 #include "platform/network_scale.hpp"
 #include "platform/placement.hpp"
 #include "platform/platform.hpp"
@@ -48,6 +49,7 @@ struct PlatformSpec {
   Platform platform;
   Condition condition;  // that the platform was built with
   NetworkScale scale;   // the same
+  std::optional<CalibrationRecord> calibration;
   Device device;
   Placement placement;
   int ranks = 1;
@@ -58,6 +60,7 @@ struct Mechanisms {
   double network_rate = 1;  // of links, single connections, servers and adding up, and of a library's own rates
   double latency = 1;       // of links, the transport's messages, launches and a library's own latencies
   double copy_rate = 1;     // into and out of fusion buffers
+  double server_rate = 1;   // at which servers add gradients up and update variables
   bool contention = true;
 };
 
@@ -75,6 +78,8 @@ struct Scenario {
   StrategyChoice strategy;
   std::map<Operation, Algorithm> collectives;  // by which algorithm; of every operation a strategy may ask for
   std::map<Operation, LibraryUse> libraries;   // of those where the algorithm is a library
+  /// Of those that nobody chose, why they are not by the library that the topology names.
+  std::map<Operation, std::string> plain_by_default;
   EffectsSpec effects;
   TrafficSpec traffic;
   std::optional<RunSpec> run;

@@ -83,6 +83,9 @@ class Search {
     merge_settings(result_.plan.settings, plan.settings);
     if (result_.points.empty()) result_.plan.scenario = plan.scenario;
     if (result_.points.empty()) result_.plan.ignored = plan.ignored;
+    for (const std::string& note : plan.notes) {
+      if (std::ranges::find(result_.plan.notes, note) == result_.plan.notes.end()) result_.plan.notes.push_back(note);
+    }
     for (TrainingPoint& point : points) result_.points.push_back(std::move(point));
     result_.plan.points.insert(result_.plan.points.end(), plan.points.begin(), plan.points.end());
     std::ranges::move(choices, std::back_inserter(result_.choices));

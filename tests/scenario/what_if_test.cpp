@@ -137,8 +137,8 @@ TEST_P(WhatIfLaw, IsTheRunByHandForEveryStrategyOfCollectives) {
 }
 
 INSTANTIATE_TEST_SUITE_P(By, WhatIfLaw,
-                         testing::Values("ring", "hierarchical", "double_tree", "nccl-2.10", "nccl-2.18", "openmpi-4",
-                                         "mpich", "library"));
+                         testing::Values("ring", "hierarchical", "double_tree", "nccl-2.3", "nccl-2.10", "nccl-2.18",
+                                         "openmpi-4", "mpich", "library"));
 
 TEST(WhatIfLaw, IsTheRunByHandForEveryStrategyOfServers) {
   for (const std::string& strategy : server_strategies) {
