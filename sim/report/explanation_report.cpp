@@ -38,15 +38,18 @@ void write_path(std::ostream& out, const TrainingPoint& point) {
   table.write(out);
 }
 
-/// To be typed, but for the cut of the sweep to this point; what is long stands in the JSON only.
+/// To be typed, but for the cut of the sweep to this point; what is long, or no word for a shell, stands in the JSON
+/// only.
 std::string options_of(const WhatIf& what_if) {
   std::string options;
+  bool is_plain = true;
   for (const auto& [pointer, json] : what_if.set) {
     if (pointer == "/sweep" || pointer == "/question") continue;
+    is_plain = is_plain && (pointer + json).find('\'') == std::string::npos;
     options += fmt::format("{}--set '{}={}'", options.empty() ? "" : " ", pointer, json);
   }
   constexpr std::size_t most = 120;
-  return options.size() <= most && options.find('\n') == std::string::npos ? options : "see \"set\" in JSON";
+  return is_plain && !options.empty() && options.size() <= most ? printable(options) : "see \"set\" in JSON";
 }
 
 void write_what_ifs(std::ostream& out, const TrainingPoint& point) {

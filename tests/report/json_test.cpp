@@ -71,7 +71,7 @@ TEST(TrainingJson, HasEveryValueInSiUnits) {
     "scaling_efficiency": 0.68,
     "breakdown": {"compute": 0.2, "exposed_communication": 0.1, "negotiation": 0.0125, "straggler": 0.0, "input": 0.0,
                   "checkpoint": 0.0, "other": 0.0},
-    "batch_per_rank": 64, "precision": "fp32", "compute_source": "measured", "compute_source_detail": "measured", "collectives_per_iteration": 12,
+    "batch_per_rank": 64, "precision": "fp32", "gradient_type": "fp32", "compute_source": "measured", "compute_source_detail": "measured", "collectives_per_iteration": 12,
     "strategy_options": "", "gradient_bytes": 553430976, "folded": true, "mean_staleness": 0.0,
     "memory": {"parameters": 0, "gradients": 0, "optimizer_state": 0, "activations": 0, "fusion_buffers": 0,
                "server_shard": 0, "total": 0, "device": 0}})");

@@ -20,6 +20,7 @@ inline TrainingPoint vgg16_on_512_ranks() {
   point.fidelity = "flow";
   point.batch_per_rank = 64;
   point.precision = "fp32";
+  point.gradient_type = "fp32";
   point.compute_source = "measured";
   point.iteration = 0.3125_s;
   point.iteration_p50 = 0.31_s;

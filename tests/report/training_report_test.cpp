@@ -24,10 +24,12 @@ TEST(TrainingTable, ShowsWhatDiffersInColumnsAndWhatIsSharedOnce) {
   two_nodes.ranks = 8;
   two_nodes.nodes = 2;
   two_nodes.samples_per_second = 1638.4;
-  const std::string expected = heading_text() +
-                               "# all points: variant torchvision, platform roce25-4xp100, strategy horovod, mode "
-                               "synchronous, algorithm ring, precision fp32, batch per rank 64, fidelity flow\n"
-                               R"(
+  const std::string expected =
+      heading_text() +
+      "# all points: variant torchvision, platform roce25-4xp100, strategy horovod, mode "
+      "synchronous, algorithm ring, precision fp32, gradient type fp32, batch per rank 64, fidelity "
+      "flow\n"
+      R"(
 model     ranks  nodes  iteration (ms)  p95 (ms)  samples/s  efficiency (%)  collectives  gradients
 vgg16       512    128         312.500   330.000  104,857.6            68.0           12     553 MB
 resnet50      8      2         312.500   330.000    1,638.4            68.0           12     553 MB
