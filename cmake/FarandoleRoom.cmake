@@ -12,6 +12,12 @@ endif()
 if(FARANDOLE_WERROR)
   target_compile_options(farandole_options INTERFACE -Werror)
 endif()
+# So that the same objects make the program and the Python package. In the program the linker undoes what -fPIC costs, and
+# without interposition functions are inlined as ever: the code is a fifth of a percent longer than without.
+target_compile_options(farandole_options INTERFACE -fPIC -fno-semantic-interposition)
+if(CCACHE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(farandole_options INTERFACE -fpch-preprocess)  # ccache wants to see which header was used
+endif()
 
 # Two thirds of a compilation used to be the parsing of the libraries' headers. farandole_parse_once(NAME OPTIONS... HEADERS...)
 # makes a target that parses them once; farandole_parsed(TARGET NAME) lets TARGET start from there. Compiler options that

@@ -34,7 +34,7 @@ MECHANISMS = [
      ["/strategy/coordinator_per_message=0 us", OVERRIDE + "~1transport~1control_latency=0 us"]),
     ("response cache", HOROVOD, ['/strategy/settings={"HOROVOD_CACHE_CAPACITY": "0"}']),
     ("variables are placed whole", SERVERS, ["/strategy/server_placement=split"]),
-    ("in turn, not by size", SERVERS, ["/strategy/server_placement=by_size"]),
+    ("by size, not in turn", SERVERS, ["/strategy/server_placement=round_robin"]),
     ("compute that running collectives take", COLLECTIVES, ["/effects/communication_compute_share=0 %"]),
 ]
 

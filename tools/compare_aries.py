@@ -14,8 +14,8 @@ from farandole_process import PROGRAM, ROOT
 PUBLISHED = ROOT / "scenarios" / "published"
 ALGORITHMS = {
     "barrier": ["dissemination"],
-    "broadcast": ["binomial", "scatter_allgather"],
-    "allreduce": ["recursive_doubling", "reduce_broadcast", "halving_doubling"],
+    "broadcast": ["binomial", "binomial_nearest_first", "scatter_allgather"],
+    "allreduce": ["recursive_doubling", "reduce_broadcast", "halving_doubling", "doubling_halving"],
 }
 
 
@@ -71,7 +71,7 @@ def compare_latency(table):
 
 def compare_collectives(published):
     print(f"\n{published['topology']}: collectives on {published['rows'][0]['ranks']} nodes, us\n")
-    print("operation      bytes   measured   algorithm            predicted   error")
+    print("operation      bytes   measured   algorithm                predicted   error")
     measured = {}
     for row in published["rows"]:
         measured.setdefault((row["op"], row["bytes"], row["ranks"]), []).append(row["most_us"])
@@ -79,7 +79,7 @@ def compare_collectives(published):
         middle = sorted(times)[len(times) // 2]
         for algorithm in ALGORITHMS[operation]:
             predicted = seconds(published["topology"], operation, algorithm, ranks, max(size, 4)) * 1e6
-            print(f"{operation:10s} {size:9d} {middle:10.1f}   {algorithm:18s} {predicted:11.1f} {predicted / middle - 1:+7.1%}")
+            print(f"{operation:10s} {size:9d} {middle:10.1f}   {algorithm:22s} {predicted:11.1f} {predicted / middle - 1:+7.1%}")
 
 
 def main():

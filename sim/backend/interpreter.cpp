@@ -6,7 +6,7 @@
 namespace farandole {
 namespace {
 
-std::size_t length_of(const Message& message) {
+std::size_t length_of(const PeerMessage& message) {
   return static_cast<std::size_t>(message.elements());
 }
 
@@ -18,26 +18,26 @@ bool overlap(const ElementRange& a, const ElementRange& b) {
   return a.begin < b.begin + b.count && b.begin < a.begin + a.count;
 }
 
-bool touches(const Message& message, const ElementRange& range) {
+bool touches(const PeerMessage& message, const ElementRange& range) {
   return std::ranges::any_of(message.ranges, [&](const ElementRange& other) { return overlap(other, range); });
 }
 
 /// Whether it may land where it belongs while the round goes on: nobody else reads or writes there.
-bool lands_in_place(const RankRound& round, const Message& received) {
+bool lands_in_place(const RankRound& round, const PeerMessage& received) {
   if (received.action != Action::copy || received.ranges.size() > 1) return false;
   const ElementRange& range = received.ranges.front();
-  const auto is_elsewhere = [&](const Message& other) { return &other == &received || !touches(other, range); };
+  const auto is_elsewhere = [&](const PeerMessage& other) { return &other == &received || !touches(other, range); };
   return std::ranges::all_of(round.sends, is_elsewhere) && std::ranges::all_of(round.receives, is_elsewhere);
 }
 
 std::size_t room_aside(const RankRound& round) {
   std::size_t room = 0;
-  for (const Message& message : round.sends) room += message.ranges.size() > 1 ? length_of(message) : 0;
-  for (const Message& message : round.receives) room += lands_in_place(round, message) ? 0 : length_of(message);
+  for (const PeerMessage& message : round.sends) room += message.ranges.size() > 1 ? length_of(message) : 0;
+  for (const PeerMessage& message : round.receives) room += lands_in_place(round, message) ? 0 : length_of(message);
   return room;
 }
 
-void pack(DataPlace& place, const Message& message, std::span<float> data, std::span<float> packed) {
+void pack(DataPlace& place, const PeerMessage& message, std::span<float> data, std::span<float> packed) {
   for (const ElementRange& range : message.ranges) {
     place.copy(piece(data, range), packed.first(static_cast<std::size_t>(range.count)));
     packed = packed.subspan(static_cast<std::size_t>(range.count));
@@ -45,7 +45,7 @@ void pack(DataPlace& place, const Message& message, std::span<float> data, std::
 }
 
 /// What is relayed is kept to be passed on, and added to the first copy of the array.
-void unpack(DataPlace& place, const Message& message, std::span<const float> packed, std::span<float> data,
+void unpack(DataPlace& place, const PeerMessage& message, std::span<const float> packed, std::span<float> data,
             std::int64_t array) {
   for (const ElementRange& range : message.ranges) {
     const auto came = packed.first(static_cast<std::size_t>(range.count));
@@ -101,7 +101,7 @@ void Interpreter::start_round() {
 
 void Interpreter::receive(const RankRound& round, std::span<float>& free) {
   kept_.clear();
-  for (const Message& message : round.receives) {
+  for (const PeerMessage& message : round.receives) {
     const bool in_place = lands_in_place(round, message);
     const std::span<float> into = in_place ? piece(data_, message.ranges.front()) : take(free, length_of(message));
     if (!in_place) kept_.push_back({&message, into});
@@ -110,7 +110,7 @@ void Interpreter::receive(const RankRound& round, std::span<float>& free) {
 }
 
 void Interpreter::send(const RankRound& round, std::span<float>& free) {
-  for (const Message& message : round.sends) {
+  for (const PeerMessage& message : round.sends) {
     const bool is_one = message.ranges.size() == 1;
     const std::span<float> from = is_one ? piece(data_, message.ranges.front()) : take(free, length_of(message));
     if (!is_one) pack(endpoint_.place(), message, data_, from);

@@ -25,7 +25,7 @@ class Interpreter {
 
  private:
   struct Kept {
-    const Message* message;
+    const PeerMessage* message;
     std::span<const float> packed;
   };
 

@@ -14,9 +14,9 @@ void add_range(std::vector<ElementRange>& ranges, const ElementRange& range) {
 }
 
 /// One message, or one for each chunk of a phase that sends them one by one.
-void add_messages(std::vector<Message>& messages, const Schedule& schedule, const Phase& phase, const Transfer& placed,
-                  const ChunkSizes& sizes, int peer) {
-  Message message{peer, {}, placed.action};
+void add_messages(std::vector<PeerMessage>& messages, const Schedule& schedule, const Phase& phase,
+                  const Transfer& placed, const ChunkSizes& sizes, int peer) {
+  PeerMessage message{peer, {}, placed.action};
   const auto close = [&] {
     if (!message.ranges.empty()) messages.push_back(std::exchange(message, {peer, {}, placed.action}));
   };
@@ -44,7 +44,7 @@ std::int64_t begin_of(const ChunkSizes& sizes, Chunk chunk) {
   return static_cast<std::int64_t>(sizes.before(chunk).si());
 }
 
-std::int64_t Message::elements() const {
+std::int64_t PeerMessage::elements() const {
   std::int64_t sum = 0;
   for (const ElementRange& range : ranges) sum += range.count;
   return sum;

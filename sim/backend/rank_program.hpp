@@ -16,7 +16,8 @@ struct ElementRange {
   std::int64_t count = 0;
 };
 
-struct Message {
+/// What this rank and one other exchange at once.
+struct PeerMessage {
   int peer = 0;
   std::vector<ElementRange> ranges;
   Action action = Action::copy;  // at the receiver
@@ -24,8 +25,8 @@ struct Message {
 };
 
 struct RankRound {
-  std::vector<Message> sends;
-  std::vector<Message> receives;
+  std::vector<PeerMessage> sends;
+  std::vector<PeerMessage> receives;
 };
 
 struct RankProgram {

@@ -79,6 +79,9 @@ Document calibrated_file(const Fit& fit, const Provenance& provenance) {
             {"residuals", residuals(fit)},
             {"scatter", scatter(fit)}};
   if (provenance.held_out) note["held_out"] = held_out(*provenance.held_out);
+  if (provenance.forced) {
+    note["forced"] = fmt::format("written by --force: the median error left is above {:.0f} %", 100 * most_error_left);
+  }
   Document file = fit.topology;
   file.remove("/calibration");
   file.set("/calibration", note.dump());

@@ -24,7 +24,11 @@ struct Provenance {
   std::string date;                  // of the measurements or of the fit, as the user has it
   std::vector<std::string> sources;  // file names, without their folders
   std::optional<HeldOutErrors> held_out{};
+  bool forced = false;  // written although it left more than `most_error_left`
 };
+
+/// The median of the errors that a fit leaves, from which on it is none: no file is written unless that is forced.
+inline constexpr double most_error_left = 0.30;
 
 /// The fitted topology with a "calibration" section.
 Document calibrated_file(const Fit& fit, const Provenance& provenance);

@@ -215,6 +215,7 @@ Fit fit(const Document& topology, std::span<const MeasuredTime> measurements) {
   Fit result{topology, {}, {}, {}, {}};
   if (!counted.empty()) fit_parameters(topology, counted, result);
   result.libraries = fit_libraries(result.topology, of_libraries);
+  adopt_library(result.topology, measurements);
   result.errors = errors_of(result.topology, measurements);
   result.scatter = scatter_of(measurements, result.errors);
   return result;

@@ -110,4 +110,17 @@ std::vector<LibraryFit> fit_libraries(Document& topology, std::span<const Measur
   return fits;
 }
 
+void adopt_library(Document& topology, std::span<const MeasuredTime> measurements) {
+  const Topology machine = read_topology(topology.root(), topology.source());
+  std::map<std::string, int> times;
+  for (const MeasuredTime& row : measurements) {
+    if (const Library* library = library_of(row, machine)) ++times[library->name];
+  }
+  if (times.empty() || times.contains(machine.transport.library)) return;
+  const auto rarer = [](const auto& one, const auto& other) { return one.second < other.second; };
+  const std::string& name = std::ranges::max_element(times, rarer)->first;
+  if (!topology.find("/transport")) topology.set("/transport", R"({"name": "calibrated"})");
+  topology.set("/transport/library", name);
+}
+
 }  // namespace farandole

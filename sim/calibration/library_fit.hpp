@@ -34,4 +34,8 @@ bool is_piecewise(const MeasuredTime& row, const Topology& topology);
 /// Changes `topology`.
 std::vector<LibraryFit> fit_libraries(Document& topology, std::span<const MeasuredTime> measurements);
 
+/// The topology's default becomes the library that the measurements are of: what was fitted is what the next run takes.
+/// One that it names already stays, where any of them is of it; of several others, the one measured most often.
+void adopt_library(Document& topology, std::span<const MeasuredTime> measurements);
+
 }  // namespace farandole

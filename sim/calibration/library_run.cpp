@@ -1,5 +1,7 @@
 #include "calibration/library_run.hpp"
 
+#include <algorithm>
+
 #include "scenario/catalogue.hpp"
 #include "scenario/library_choice.hpp"
 
@@ -22,9 +24,18 @@ Topology with_room_for(int ranks, const Topology& topology) {
   return hosts;
 }
 
+/// Tables of nccl-tests, OSU and IMB do not say what carried out a collective: the machine's own library did.
+const Library* own_library(const MeasuredTime& row, const Topology& topology) {
+  const Library* library = find_library(topology.transport.library);
+  const Operation* operation = find_operation(row.operation);
+  if (library == nullptr || operation == nullptr) return nullptr;
+  return std::ranges::find(library->operations, *operation) == library->operations.end() ? nullptr : library;
+}
+
 }  // namespace
 
 const Library* library_of(const MeasuredTime& row, const Topology& topology) {
+  if (row.algorithm.empty()) return own_library(row, topology);
   if (row.algorithm != of_the_transport) return find_library(row.algorithm);
   if (topology.transport.library.empty()) {
     throw InputError(row.place, "the name of a library, as the topology's transport has none",

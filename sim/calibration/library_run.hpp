@@ -9,8 +9,9 @@
 
 namespace farandole {
 
-/// The library that the measurement names, or that the topology's transport names where it says "library"; nullptr
-/// where it names an algorithm. InputError at the measurement where the transport has none.
+/// The library that the measurement names, or that the topology's transport names where it says "library" or nothing;
+/// nullptr where it names an algorithm, and where it says nothing and the transport has no library with the operation.
+/// InputError at the measurement where it says "library" and the transport has none.
 const Library* library_of(const MeasuredTime& row, const Topology& topology);
 
 /// Where a measurement's ranks sit: the same number on each of `nodes`, or on as few as can be where that is 0. A host

@@ -4,6 +4,10 @@
 #include <cmath>
 #include <numeric>
 
+#include <fmt/format.h>
+
+#include "config/error.hpp"
+
 namespace farandole {
 namespace {
 
@@ -79,7 +83,11 @@ std::vector<Bytes> ChunkSizes::messages(const Schedule& schedule, const Phase& p
 }
 
 int keys_in(Bytes shard, Bytes key) {
-  return std::max(1, static_cast<int>(std::ceil(shard / key)));
+  constexpr double most = 1 << 20;
+  const double keys = std::max(1.0, std::ceil(shard / key));
+  if (keys <= most) return static_cast<int>(keys);
+  throw InputError(fmt::format("expected a shard of at most {:.0f} keys, got {:.0f} bytes in keys of {:.0f}: {:.0f}",
+                               most, shard.si(), key.si(), keys));
 }
 
 }  // namespace farandole

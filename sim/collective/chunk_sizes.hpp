@@ -41,7 +41,8 @@ class ChunkSizes {
   std::vector<double> ends_;
 };
 
-/// How many keys of at most `key` bytes a parameter server's shard is cut into.
+/// How many keys of at most `key` bytes a parameter server's shard is cut into; InputError where they are more than a
+/// schedule can hold.
 int keys_in(Bytes shard, Bytes key);
 
 }  // namespace farandole

@@ -1,5 +1,7 @@
 #include "collective/specification.hpp"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 namespace farandole {
@@ -33,6 +35,21 @@ std::optional<std::string> find_misfit_of_servers(const Schedule& schedule) {
   return std::nullopt;
 }
 
+/// Sizes relative to each other: some may be nothing, but not all, and what they sum up to is a number.
+std::optional<std::string> find_misfit_of_weights(const Schedule& schedule) {
+  if (schedule.weights.empty()) return std::nullopt;
+  if (static_cast<Chunk>(schedule.weights.size()) != schedule.chunks) {
+    return fmt::format("{} weights for {} chunks", schedule.weights.size(), schedule.chunks);
+  }
+  double sum = 0;
+  for (const double weight : schedule.weights) {
+    if (!(weight >= 0)) return fmt::format("a weight of {}, where none is below zero", weight);
+    sum += weight;
+  }
+  if (sum > 0 && std::isfinite(sum)) return std::nullopt;
+  return fmt::format("weights that sum up to {}", sum);
+}
+
 }  // namespace
 
 std::optional<std::string> find_misfit(const Schedule& schedule) {
@@ -56,10 +73,7 @@ std::optional<std::string> find_misfit(const Schedule& schedule) {
     return fmt::format("{} copies of the array, which are for an allreduce", schedule.copies);
   }
   if (auto fault = find_misfit_of_servers(schedule)) return fault;
-  if (!schedule.weights.empty() && static_cast<Chunk>(schedule.weights.size()) != chunks) {
-    return fmt::format("{} weights for {} chunks", schedule.weights.size(), chunks);
-  }
-  return std::nullopt;
+  return find_misfit_of_weights(schedule);
 }
 
 bool sums(Operation operation) {

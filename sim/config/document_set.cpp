@@ -117,6 +117,13 @@ std::optional<Value> Document::find(std::string_view pointer) const {
   const auto keys = keys_or_refuse({source(), 0, std::string(pointer)});
   Value at = root();
   for (const std::string& key : keys) {
+    if (at.is_array()) {
+      const auto elements = at.elements();
+      const auto index = array_index(key);
+      if (!index || *index >= elements.size()) return std::nullopt;
+      at = elements[*index];
+      continue;
+    }
     if (!at.is_object()) return std::nullopt;
     const auto members = at.members();
     const auto next = std::ranges::find(members, key, &std::pair<std::string, Value>::first);

@@ -1,7 +1,6 @@
 #include "config/section.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <type_traits>
 
@@ -53,30 +52,25 @@ std::string convert(const Value& value, Wanted<std::string>) {
   value.fail(expected, value.describe() + (number ? " (a number without unit)" : ""));
 }
 
-/// What `parse` reads from a string with its unit; `si` tells the number in it, which must not be negative.
-template <class Parse, class Si>
-auto with_unit(const Value& value, Parse parse, Si si) {
+/// What `parse` reads from a string with its unit.
+template <class Parse>
+auto with_unit(const Value& value, Parse parse) {
   const auto* text = as<std::string>(value);
   const auto parsed = parse(text == nullptr ? std::string_view{} : std::string_view(*text));
   if (const auto* mismatch = std::get_if<UnitMismatch>(&parsed)) {
     if (text == nullptr) fail_without_unit(value, mismatch->expected);
     value.fail(mismatch->expected, mismatch->got);
   }
-  const auto result = std::get<0>(parsed);
-  if (std::signbit(si(result))) {
-    value.fail(std::get<UnitMismatch>(parse({})).expected, value.describe() + " (negative)");
-  }
-  return result;
+  return std::get<0>(parsed);
 }
 
 Fraction convert(const Value& value, Wanted<Fraction>) {
-  return Fraction{with_unit(value, parse_fraction, [](double fraction) { return fraction; })};
+  return Fraction{with_unit(value, parse_fraction)};
 }
 
 template <int B, int S, int F>
 Quantity<B, S, F> convert(const Value& value, Wanted<Quantity<B, S, F>>) {
-  using T = Quantity<B, S, F>;
-  return with_unit(value, parse_quantity<T>, [](T quantity) { return quantity.si(); });
+  return with_unit(value, parse_quantity<Quantity<B, S, F>>);
 }
 
 template <class T>

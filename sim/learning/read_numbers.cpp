@@ -1,5 +1,7 @@
 #include "learning/read_numbers.hpp"
 
+#include "config/limits.hpp"
+
 namespace farandole {
 
 int read_count(Section& section, std::string_view key, int fallback) {
@@ -14,6 +16,11 @@ int read_count(Section& section, std::string_view key, int fallback) {
 std::uint32_t read_seed(Section& section, std::uint32_t fallback) {
   const auto value = section.maybe("seed");
   return value ? static_cast<std::uint32_t>(read_at_least(*value, 0)) : fallback;
+}
+
+void require_matrix(int rows, std::size_t columns, const Value& where) {
+  constexpr int most = 1 << 26;
+  require_at_most(Count(rows) * columns, most, "numbers in the samples", where);
 }
 
 }  // namespace farandole

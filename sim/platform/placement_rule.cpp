@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "config/limits.hpp"
 #include "config/section.hpp"
 
 namespace farandole {
@@ -130,7 +131,7 @@ PlacementRule read_placement_rule(const Value& where) {
   if (const auto nodes = section.maybe("nodes")) rule.nodes = read_word(node_choices, "a choice of nodes", *nodes);
   if (const auto ranks = section.maybe("ranks_per_node")) rule.ranks_per_node = read_at_least(*ranks, 1);
   if (const auto first = section.maybe("first_node")) {
-    rule.first_node = read_at_least(*first, 0);
+    rule.first_node = read_between(*first, 0, most_devices);
     if (rule.nodes != Nodes::contiguous) first->fail("a first node only of contiguous ones");
   }
   if (const auto seed = section.maybe("seed")) rule.seed = static_cast<std::uint64_t>(read_at_least(*seed, 0));
@@ -141,13 +142,16 @@ PlacementRule read_placement_rule(const Value& where) {
 Placement place(const PlacementRule& rule, int ranks, std::vector<Host> hosts, const NodeLayout& layout,
                 const Value& where) {
   check_devices(rule, layout, where);
+  require_at_most(ranks, most_devices, "ranks", where);  // before there is a host for each
   const int usable = rule.devices.empty() ? layout.devices_per_node : static_cast<int>(rule.devices.size());
   if (hosts.empty() && ranks > 0) hosts = hosts_for(ranks, rule.ranks_per_node.value_or(usable));
   const auto fill = rule.order == Order::by_node ? place_by_node : place_by_slot;
   const Placement in_hosts = fill(ranks, hosts, usable, where);
+  const Count devices = Count(rule.first_node + in_hosts.nodes_used) * layout.devices_per_node;
+  if (!layout.nodes) require_at_most(devices, most_devices, "devices up to the last node used", where);
   const int all = layout.nodes.value_or(rule.first_node + in_hosts.nodes_used);
   if (rule.first_node + in_hosts.nodes_used > all) {
-    const int most = (all - rule.first_node) * hosts.front().slots;
+    const auto most = (Count(all - rule.first_node) * hosts.front().slots).number();
     where.fail("at most " + std::to_string(most) + " ranks, " + std::to_string(hosts.front().slots) +
                    " on each of the " + std::to_string(all - rule.first_node) + " nodes" +
                    (rule.first_node > 0 ? " from node " + std::to_string(rule.first_node) + " on" : ""),

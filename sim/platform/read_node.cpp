@@ -4,6 +4,7 @@
 #include <string>
 
 #include "platform/sections.hpp"
+#include "platform/topologies/limits.hpp"
 
 namespace farandole {
 namespace {
@@ -51,7 +52,7 @@ Topology::NvLink::Bundle read_bundle(const Value& value, int devices) {
   const auto numbers = value.elements();
   if (numbers.size() != 3) value.fail("two devices and the number of links between them");
   const Topology::NvLink::Bundle bundle{read_at_least(numbers[0], 0), read_at_least(numbers[1], 0),
-                                        read_at_least(numbers[2], 1)};
+                                        read_between(numbers[2], 1, most_cables_together)};
   if (std::max(bundle.from, bundle.to) >= devices) value.fail("devices below " + std::to_string(devices));
   if (bundle.from == bundle.to) value.fail("two devices");
   return bundle;
@@ -79,7 +80,7 @@ Topology::NvLink read_nvlink(const Value& value, int devices) {
   const auto ports = section.maybe("links_per_device");
   if (mesh && ports) value.fail("a \"mesh\" or \"links_per_device\" into a switch, not both");
   if (mesh) nvlink.mesh = read_mesh(*mesh, devices);
-  if (ports) nvlink.link.wire *= read_at_least(*ports, 1);
+  if (ports) nvlink.link.wire *= read_between(*ports, 1, most_cables_together);
   section.finish();
   return nvlink;
 }
@@ -110,7 +111,16 @@ std::vector<std::string> read_nic_places(const Value& value, const Topology& top
     if (std::ranges::find(parts, places.back()) == parts.end()) element.fail_unknown("a part of the node", parts);
   }
   if (places.empty()) value.fail("at least one NIC");
+  require_at_most(places.size(), most_nics_of_node, "NICs", value);
   return places;
+}
+
+BytesPerSecond read_host(const Value& value) {
+  Section section = sourced(value);
+  const auto rate = section.required<BytesPerSecond>("memory_bandwidth");
+  if (rate <= BytesPerSecond(0)) section.child("memory_bandwidth").fail("a positive rate");
+  section.finish();
+  return rate;
 }
 
 /// Without a bus between them, devices of one node would exchange data in no time.
@@ -132,9 +142,12 @@ void check_joined(const Topology& topology, const Value& where) {
 
 void read_node(const Value& value, Topology& topology) {
   Section section = sourced(value);
-  topology.devices_per_node = read_positive(section, "devices", 1);
+  if (const auto devices = section.maybe("devices")) {
+    topology.devices_per_node = read_between(*devices, 1, most_devices_of_node);
+  }
   topology.device = section.required<std::string>("device");
   topology.measurements = section.optional<std::string>("measurements", "");
+  if (const auto host = section.maybe("host")) topology.host_memory = read_host(*host);
   if (const auto fabric = section.maybe("fabric")) read_fabric(*fabric, topology);
   const bool may_lack_nic = topology.kind == "graph";  // whose cables begin at the hosts
   if (const auto nic = section.maybe("nic"); nic || !may_lack_nic) {

@@ -1,6 +1,7 @@
 // The typed reader of topology files; the format is described in topologies/README.md.
 #include <string>
 
+#include "config/limits.hpp"
 #include "platform/read_node.hpp"
 #include "platform/sections.hpp"
 
@@ -30,7 +31,8 @@ Transport read_transport(const Value& value) {
   transport.inter_node_latency = section.optional<Seconds>("inter_node_latency", Seconds(0));
   transport.launch = section.optional<Seconds>("launch", Seconds(0));
   transport.library = section.optional<std::string>("library", "");
-  if (const auto channels = section.maybe("channels")) transport.channels = read_at_least(*channels, 0);
+  constexpr int most_channels = 1024;
+  if (const auto channels = section.maybe("channels")) transport.channels = read_between(*channels, 0, most_channels);
   if (const auto times = section.maybe("library_times")) transport.library_times = read_library_times(*times);
   transport.control_latency = section.optional<Seconds>("control_latency", Seconds(0));
   transport.reduce_rate = section.optional<BytesPerSecond>("reduce_rate", BytesPerSecond::infinity());
@@ -70,12 +72,18 @@ Topology read_topology(const Value& where, const std::filesystem::path& file) {
   topology.kind = kind.name;
   topology.nodes = read_node_count(section.child("nodes"));
   read_node(section.child("node"), topology);
+  if (topology.nodes) {
+    const Count devices = Count(*topology.nodes) * topology.devices_per_node;
+    require_at_most(devices, most_devices, "devices", section.child("nodes"));
+  }
   topology.network = kind.builder.read(section, topology);
   if (const auto count = kind.builder.nodes_per_group) topology.nodes_per_group = count(section.child("network"));
   if (const auto condition = section.maybe("condition")) topology.condition = read_condition(*condition);
   if (const auto transport = section.maybe("transport")) topology.transport = read_transport(*transport);
   if (const auto variability = section.maybe("variability")) read_variability(*variability, topology);
-  (void)section.maybe("calibration");  // how the numbers came about; read by calibration/
+  if (const auto calibration = section.maybe("calibration")) {
+    topology.calibration = read_calibration_record(*calibration);
+  }
   section.finish();
   return topology;
 }

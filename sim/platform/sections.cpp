@@ -7,7 +7,7 @@ namespace {
 
 BytesPerSecond read_rate(const Value& value) {
   const auto rate = read<BytesPerSecond>(value);
-  if (rate <= BytesPerSecond(0)) value.fail("a rate above zero");
+  if (rate < least_link_rate) value.fail(least_link_rate_text);
   return rate;
 }
 

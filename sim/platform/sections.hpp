@@ -22,4 +22,8 @@ int read_positive(Section& section, std::string_view key, int fallback);
 std::size_t read_choice(Section& section, std::string_view key, std::string_view what,
                         const std::vector<std::string>& names);
 
+/// What a link carries at least, in a file of any form: below it SimGrid takes a rate for none.
+inline constexpr BytesPerSecond least_link_rate{0.125};
+inline constexpr const char* least_link_rate_text = "a rate above zero, of at least 1 bit/s";
+
 }  // namespace farandole

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "config/limits.hpp"
 #include "platform/topologies/node.hpp"
 #include "platform/topologies/wiring.hpp"
 
@@ -48,6 +49,8 @@ Platform build(const Topology& topology, int nodes, const Value& where) {
                std::to_string(nodes) + " nodes of " + std::to_string(topology.devices_per_node));
   }
   Platform platform = platform_of(topology, nodes);
+  constexpr int most_links_of_nodes = 1 << 24;
+  require_at_most(Count(nodes) * platform.node.links.size(), most_links_of_nodes, "links within nodes", where);
   add_nodes(platform);
   topology.network(platform, where);
   check_ports(platform, where);

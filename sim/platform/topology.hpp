@@ -19,6 +19,7 @@
 #include "config/document.hpp"
 #include "config/registry.hpp"
 #include "config/section.hpp"
+#include "platform/calibration_record.hpp"
 #include "platform/condition.hpp"
 #include "platform/placement.hpp"
 #include "platform/placement_rule.hpp"
@@ -82,9 +83,11 @@ struct Topology {
   int nodes_per_group = 0;  // node n is in group n / nodes_per_group; 0: there are none
   Transport transport;
   std::string device;
+  std::optional<BytesPerSecond> host_memory;  // the rate of a node's main memory; empty: as of the device's usual host
   std::string measurements;
   double device_spread = 0;
   double step_jitter = 0;
+  std::optional<CalibrationRecord> calibration;
 };
 
 /// What a placement needs to know of it.

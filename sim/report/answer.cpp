@@ -1,13 +1,16 @@
 #include "report/answer.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
+#include "report/compute_source.hpp"
 #include "report/cost_section.hpp"
 #include "report/question_answer.hpp"
 #include "report/series.hpp"
 #include "report/table.hpp"
+#include "units/format.hpp"
 
 namespace farandole {
 namespace {
@@ -61,25 +64,54 @@ std::string list_of(Points points, const Series& series, const std::vector<std::
   return list;
 }
 
+/// Of more points than are listed: the best and the worst, where they differ.
+std::string best_and_worst(Points points, const Series& series, const std::vector<std::size_t>& among) {
+  const std::string where = common_place(points, among);
+  const std::size_t best = by_efficiency(points, among, false);
+  const std::size_t worst = by_efficiency(points, among, true);
+  const std::string best_share = percent(points[best].scaling_efficiency);
+  const std::string worst_share = percent(points[worst].scaling_efficiency);
+  if (best_share == worst_share) {
+    return fmt::format("{} {} keep {} of linear scaling.", where.empty() ? "All" : where + "all", among.size(),
+                       best_share);
+  }
+  return fmt::format("{}{} scales best ({} of linear scaling) and {} worst ({}).", where, title(series, best),
+                     best_share, title(series, worst), worst_share);
+}
+
 std::string how_well(Points points, const Series& series, const std::vector<std::size_t>& headlines) {
   const TrainingPoint& first = points[headlines.front()];
   if (first.ranks == 1) {
     return fmt::format("{} trains {} samples/s on {}.", title(series, headlines.front()),
                        grouped(first.samples_per_second, 0), place_of(first));
   }
+  const std::vector<std::size_t> all = candidates(points);
+  if (all.size() > most_headlines) return best_and_worst(points, series, all);
   if (headlines.size() == 1) {
     return fmt::format("{} keeps {} of linear scaling on {}: {} samples/s.", title(series, headlines.front()),
                        percent(first.scaling_efficiency), place_of(first), grouped(first.samples_per_second, 0));
   }
-  const std::string where = common_place(points, headlines);
-  if (candidates(points).size() <= most_headlines) {
-    return fmt::format("{}{} of linear scaling.", where, list_of(points, series, headlines));
+  return fmt::format("{}{} of linear scaling.", common_place(points, headlines), list_of(points, series, headlines));
+}
+
+/// Of numeric problems: the lowest loss at the end and when that was, and the highest where there are several.
+std::string how_it_learns(Points points, const Series& series) {
+  std::vector<std::size_t> learned;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (points[i].learning && !points[i].learning->loss.empty()) learned.push_back(i);
   }
-  const std::size_t best = by_efficiency(points, headlines, false);
-  const std::size_t worst = by_efficiency(points, headlines, true);
-  return fmt::format("{}{} keeps most of linear scaling, {}, and {} least, {}.", where, title(series, best),
-                     percent(points[best].scaling_efficiency), title(series, worst),
-                     percent(points[worst].scaling_efficiency));
+  if (learned.empty()) return {};
+  const auto loss = [&](std::size_t i) { return points[i].learning->loss.back(); };
+  const auto end = [&](std::size_t i) { return decimal(points[i].learning->seconds.back()); };
+  const std::size_t best = *std::ranges::min_element(learned, {}, loss);
+  const std::size_t worst = *std::ranges::max_element(learned, {}, loss);
+  const Learning& lowest = *points[best].learning;
+  std::string text = fmt::format("{} lowers its loss from {:.3g} to {:.3g} in {} epochs, {} of simulated time",
+                                 title(series, best), lowest.start_loss, loss(best), lowest.loss.size(), end(best));
+  if (loss(worst) > loss(best)) {
+    text += fmt::format("; {} ends at {:.3g}, after {}", title(series, worst), loss(worst), end(worst));
+  }
+  return text + ".";
 }
 
 /// The largest part of the waterfall but the device's own work, or of the breakdown but compute.
@@ -107,8 +139,8 @@ std::string what_holds_back(Points points, const Series& series, std::size_t wor
   const TrainingPoint& point = points[worst];
   const auto [what, time] = largest_loss(point);
   if (time <= Seconds(0)) return {};
-  return fmt::format("The largest loss of {} is {}: {} of its iteration of {} ms.", title(series, worst), what,
-                     percent(time / point.iteration), grouped(1e3 * point.iteration.si(), 0));
+  return fmt::format("The largest loss of {} is {}: {} of its iteration of {}.", title(series, worst), what,
+                     percent(time / point.iteration), decimal(point.iteration));
 }
 
 const WhatIf* best_of_kind(const Explanation& explanation, const std::string& kind) {
@@ -165,14 +197,17 @@ std::vector<std::string> answer(Points points, const std::optional<Question>& qu
   if (points.empty()) return {"No point was run."};
   const Series series = series_of(points);
   const std::vector<std::size_t> headlines = headline_points(points, question);
-  std::vector<std::string> sentences;
-  if (question) sentences = answer_to(points, *question);
-  if (const std::string cost = cost_sentence(points, series); !cost.empty()) sentences.push_back(cost);
+  std::vector<std::string> sentences{mixed_compute_sentence(points)};
+  if (question) std::ranges::copy(answer_to(points, *question), std::back_inserter(sentences));
+  sentences.push_back(how_it_learns(points, series));
+  std::ranges::copy(cost_sentences(points, series), std::back_inserter(sentences));
   sentences.push_back(how_well(points, series, headlines));
   const std::size_t subject = explained_point(points, headlines, question);
   for (const std::string& more : {what_holds_back(points, series, subject), what_would_help(points[subject])}) {
-    if (!more.empty() && points[subject].ranks > 1) sentences.push_back(more);
+    if (points[subject].ranks > 1) sentences.push_back(more);
   }
+  sentences.push_back(estimated_compute_sentence(points));
+  std::erase(sentences, "");
   return sentences;
 }
 

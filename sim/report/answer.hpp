@@ -19,8 +19,9 @@ namespace farandole {
 std::vector<std::size_t> headline_points(std::span<const TrainingPoint> points,
                                          const std::optional<Question>& question);
 
-/// The first sentence answers the question, or says how well the headline points scale; what holds the worst of them
-/// back and what would help follows where it is explained.
+/// The first sentence says where estimated compute times are compared with measured ones; then follow the answer to the
+/// question, how a numeric problem learns, what runs cost, and how well the headline points scale; what holds the worst
+/// of them back and what would help where it is explained.
 std::vector<std::string> answer(std::span<const TrainingPoint> points, const std::optional<Question>& question);
 
 }  // namespace farandole

@@ -66,13 +66,14 @@ double average_bus_bandwidth(Points points) {
 
 void write_table(std::ostream& out, const Heading& heading, Points points) {
   const Facets<MeasuredPoint> facets = split(facets_of_measured(), points);
-  write_comment(out, heading);
+  write_title(out, heading);
   out << "# all points: " << shared_text(facets, points) << '\n';
   out << "#\n" << nccl_heading_names() << "  #wrong\n";
   table_of(facets, points).write(out);
   const auto wrong = std::ranges::count_if(points, [](const MeasuredPoint& point) { return point.wrong > 0; });
   out << fmt::format("# Out of bounds values : {} {}\n", wrong, wrong == 0 ? "OK" : "FAILED");
   if (!points.empty()) out << fmt::format("# Avg bus bandwidth    : {:g}\n", average_bus_bandwidth(points));
+  write_settings(out, heading);
 }
 
 }  // namespace

@@ -18,4 +18,7 @@ namespace farandole {
 /// Always a complete JSON document, even for an empty timeline. `otherData` says how many events were dropped.
 void write_chrome_trace(std::ostream& out, const Timeline& timeline, const Heading& heading);
 
+/// Whether a file that begins so was written here.
+bool is_chrome_trace(std::string_view begin);
+
 }  // namespace farandole

@@ -35,13 +35,13 @@ std::vector<std::string> answer(const CollectiveStory& story) {
   const CollectivePoint& largest = *std::ranges::max_element(story.points, {}, by_size);
   const CollectivePoint& smallest = *std::ranges::min_element(story.points, {}, by_size);
   std::string first =
-      fmt::format("{} of {} with {} over {} ranks of {} takes {}", largest.operation, format(largest.bytes),
-                  largest.algorithm, grouped(largest.ranks, 0), story.topology, format(largest.time));
+      fmt::format("{} of {} with {} over {} ranks of {} takes {}", largest.operation, decimal(largest.bytes),
+                  largest.algorithm, grouped(largest.ranks, 0), story.topology, decimal(largest.time));
   if (largest.bus_bandwidth > BytesPerSecond(0))
     first += fmt::format(": a bus bandwidth of {}", format(largest.bus_bandwidth));
   std::vector<std::string> sentences{first + "."};
   if (smallest.bytes < largest.bytes) {
-    sentences.push_back(fmt::format("The smallest, {}, takes {}.", format(smallest.bytes), format(smallest.time)));
+    sentences.push_back(fmt::format("The smallest, {}, takes {}.", decimal(smallest.bytes), decimal(smallest.time)));
   }
   return sentences;
 }

@@ -52,13 +52,14 @@ Table table_of(const Facets<CollectivePoint>& facets, Points points) {
 
 void write_table(std::ostream& out, const Heading& heading, Points points) {
   const Facets<CollectivePoint> facets = split(collective_facets(), points);
-  write_comment(out, heading);
+  write_title(out, heading);
   const std::string shared = shared_text(facets, points);
   if (!shared.empty()) out << "# all points: " << shared << '\n';
   out << "#\n" << nccl_heading_names() << '\n';
   table_of(facets, points).write(out);
   write_averages(out, points);
   write_busiest_links(out, points);
+  write_settings(out, heading);
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ void write_table(std::ostream& out, const Heading& heading, const Subject<Point>
   to_records(points);  // refuses what is not finite
   const Facets<Point> facets = split(subject.facets, points);
   const std::vector<std::string> fidelities = fidelities_of(points);
-  write_comment(out, heading);
+  write_title(out, heading);
   const std::string shared = shared_text(facets, points);
   if (!shared.empty()) out << "# all points: " << shared << '\n';
   out << '\n';
@@ -128,9 +128,11 @@ Subject<CollectivePoint> collective_subject() {
 void write_training_comparison(std::ostream& out, Format format, const Heading& heading,
                                std::span<const TrainingPoint> points) {
   if (format != Format::table) return write_training(out, format, heading, points);
+  write_mixed_compute(out, points);
   write_table(out, heading, training_subject(points), points);
   write_neighbours(out, points);
   write_busiest_links(out, points);
+  write_settings(out, heading);
 }
 
 void write_collective_comparison(std::ostream& out, Format format, const Heading& heading,
@@ -138,6 +140,7 @@ void write_collective_comparison(std::ostream& out, Format format, const Heading
   if (format != Format::table) return write_collective(out, format, heading, points);
   write_table(out, heading, collective_subject(), points);
   write_busiest_links(out, points);
+  write_settings(out, heading);
 }
 
 }  // namespace farandole

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "report/charge.hpp"
+
 namespace farandole {
 namespace {
 
@@ -56,7 +58,8 @@ Cells cost_cells(const TrainingPoint& point) {
           money(cost.node * hour),
           per_million(cost.per_sample),
           or_empty(cost.per_epoch, money),
-          or_empty(cost.per_run, money),
+          or_empty(price_of_time_used(cost), money),
+          or_empty(minimum_charge(cost), money),
           cost.node_time ? grouped(*cost.node_time / hour, 1) : "",
           grouped(cost.energy_per_sample.plain(), 3),
           or_empty(cost.energy_per_run, kwh),
@@ -125,8 +128,8 @@ void write_costs(std::ostream& out, const Facets<TrainingPoint>& facets, Points 
   if (std::ranges::none_of(points, has_cost)) return;
   out << "\nCost and energy\n";
   write_rows(out, facets, points,
-             {"currency", "node hour", "million samples", "epoch", "run", "node hours", "J/sample", "run (kWh)",
-              "interruptions"},
+             {"currency", "node hour", "million samples", "epoch", "run", "minimum charge", "node hours", "J/sample",
+              "run (kWh)", "interruptions"},
              cost_cells);
   write_break_even(out, points);
   out << "\nOf having the nodes for so many years\n";

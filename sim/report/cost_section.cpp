@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "report/charge.hpp"
 #include "report/page_parts.hpp"
 
 namespace farandole {
@@ -27,12 +28,13 @@ std::vector<std::size_t> comparable(Points points) {
 }
 
 bool all_have_runs(Points points, const std::vector<std::size_t>& chosen) {
-  return std::ranges::all_of(chosen, [&](std::size_t i) { return points[i].cost->per_run.has_value(); });
+  return std::ranges::all_of(chosen, [&](std::size_t i) { return price_of_time_used(*points[i].cost).has_value(); });
 }
 
-/// Of a run where all have one, else of a million samples.
+/// Of a run where all have one, at the price of the time it takes: what a minimum adds to that buys time which is left
+/// over. Else of a million samples.
 Money price(const TrainingPoint& point, bool of_run) {
-  return of_run ? *point.cost->per_run : point.cost->per_sample * million;
+  return of_run ? *price_of_time_used(*point.cost) : point.cost->per_sample * million;
 }
 
 Record bars_or_curves(Points points, const Series& series, const std::vector<std::size_t>& chosen) {
@@ -101,6 +103,7 @@ Grid cost_grid(Points points, const Series& series) {
              {"million samples"},
              {"epoch"},
              {"run"},
+             {"minimum charge"},
              {"run (kWh)"},
              {"pays", Align::left}},
             {}};
@@ -109,8 +112,9 @@ Grid cost_grid(Points points, const Series& series) {
     const JobCost& cost = *points[i].cost;
     grid.rows.push_back({Cell(title(series, i)), Cell(cost.offer + " (" + cost.date + ")"), Cell(cost.currency),
                          number_cell((cost.node * hour).plain(), 2), number_cell(cost.per_sample.plain() * million, 2),
-                         amount_cell(cost.per_epoch, 1, 2), amount_cell(cost.per_run, 1, 2),
-                         amount_cell(cost.energy_per_run, joules_per_kwh, 1), break_even_cell(cost)});
+                         amount_cell(cost.per_epoch, 1, 2), amount_cell(price_of_time_used(cost), 1, 2),
+                         amount_cell(minimum_charge(cost), 1, 2), amount_cell(cost.energy_per_run, joules_per_kwh, 1),
+                         break_even_cell(cost)});
   }
   return grid;
 }
@@ -133,31 +137,44 @@ std::string break_even_sentence(Points points, const Series& series, const std::
   for (const std::size_t i : chosen) {
     const auto& elsewhere = points[i].cost->comparison;
     if (!elsewhere || !elsewhere->break_even_utilisation) continue;
-    return fmt::format(" {} pays from {:.0f} % of the time in use, against {}.", title(series, i),
+    return fmt::format("{} pays from {:.0f} % of the time in use, against {}.", title(series, i),
                        100 * *elsewhere->break_even_utilisation, elsewhere->offer);
   }
   return {};
 }
 
+/// "With the minimum that is charged, a single run is 2,832 USD for resnet50 (8 p4d in a capacity block)."; empty
+/// where no run is shorter than that.
+std::string minimum_sentence(Points points, const Series& series, const std::vector<std::size_t>& chosen) {
+  std::string list;
+  for (const std::size_t i : chosen) {
+    const auto charge = minimum_charge(*points[i].cost);
+    if (!charge) continue;
+    list += fmt::format("{}{} {} for {}", list.empty() ? "" : ", ", grouped(charge->plain(), 0),
+                        points[i].cost->currency, title(series, i));
+  }
+  return list.empty() ? "" : fmt::format("With the minimum that is charged, a single run is {}.", list);
+}
+
 }  // namespace
 
-std::string cost_sentence(Points points, const Series& series) {
+std::vector<std::string> cost_sentences(Points points, const Series& series) {
   const std::vector<std::size_t> chosen = comparable(points);
   if (chosen.empty()) return {};
   const bool of_run = all_have_runs(points, chosen);
   const auto cost = [&](std::size_t i) { return price(points[i], of_run); };
   const std::size_t cheapest = *std::ranges::min_element(chosen, {}, cost);
   const std::size_t dearest = *std::ranges::max_element(chosen, {}, cost);
+  const auto amount = [&](std::size_t i) {
+    return fmt::format("{} {}", grouped(cost(i).plain(), 0), points[i].cost->currency);
+  };
   const std::string per = of_run ? "a run" : "per million samples";
-  const std::string currency = points[cheapest].cost->currency;
-  if (cheapest == dearest) {
-    return fmt::format("{} costs {} {} {}.", title(series, cheapest), grouped(cost(cheapest).plain(), 0), currency,
-                       per);
-  }
-  return fmt::format("Cheapest is {}, {} {} {}; dearest {}, {} {}.", title(series, cheapest),
-                     grouped(cost(cheapest).plain(), 0), currency, per, title(series, dearest),
-                     grouped(cost(dearest).plain(), 0), currency) +
-         break_even_sentence(points, series, chosen);
+  std::string first = cheapest == dearest
+                          ? fmt::format("{} costs {} {}.", title(series, cheapest), amount(cheapest), per)
+                          : fmt::format("Cheapest is {}, {} {}; dearest {}, {}.", title(series, cheapest),
+                                        amount(cheapest), per, title(series, dearest), amount(dearest));
+  return {std::move(first), of_run ? minimum_sentence(points, series, chosen) : "",
+          cheapest == dearest ? "" : break_even_sentence(points, series, chosen)};
 }
 
 std::optional<PageSection> cost_section(Points points, const Series& series, Record& data) {
@@ -166,7 +183,8 @@ std::optional<PageSection> cost_section(Points points, const Series& series, Rec
   PageSection section{"cost", "What it costs"};
   data["cost"] = bars_or_curves(points, series, chosen);
   const std::string unit = points[chosen.front()].cost->currency;
-  const std::string what = all_have_runs(points, chosen) ? "Cost of the run, in " : "Cost of a million samples, in ";
+  const std::string what = all_have_runs(points, chosen) ? "Cost of the run at the price of the time it takes, in "
+                                                         : "Cost of a million samples, in ";
   section.charts.push_back({series.axis.empty() ? "bars" : "curves", "cost", what + unit});
   if (Record years = totals(points, series, chosen); !years.is_null()) {
     data["years"] = std::move(years);
@@ -176,9 +194,9 @@ std::optional<PageSection> cost_section(Points points, const Series& series, Rec
   for (const std::size_t i : chosen) {
     if (points[i].cost->sensitivity.empty()) continue;
     data["tornado"] = tornado(*points[i].cost);
-    section.charts.push_back(
-        {"tornado", "tornado",
-         "What a million samples cost on " + title(series, i) + " with one input at either end of its range"});
+    section.charts.push_back({"tornado", "tornado",
+                              "What a million samples cost on " + title(series, i) +
+                                  " with one input at the low (grey) or the high (coloured) end of its range"});
     break;
   }
   section.grids.push_back(cost_grid(points, series));

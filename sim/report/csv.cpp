@@ -2,6 +2,7 @@
 #include <map>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/record.hpp"
@@ -19,8 +20,17 @@ std::string quoted_where_needed(const std::string& text) {
   return result + '"';
 }
 
+/// A text that spreadsheets would take for a formula stands behind an apostrophe, which they do not show
+/// (owasp.org/www-community/attacks/CSV_Injection); one that is a number is none.
+std::string defused(const std::string& text) {
+  const bool may_be_formula =
+      !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos;
+  if (!may_be_formula || Record::parse(text, nullptr, false).is_number()) return text;
+  return "'" + text;
+}
+
 std::string plain_text(const Record& value) {
-  return value.is_string() ? value.get<std::string>() : json_text(value);
+  return value.is_string() ? defused(value.get<std::string>()) : json_text(value);
 }
 
 /// Calls `visit(name, value)` for every leaf, in order.
@@ -49,7 +59,9 @@ void write_csv(std::ostream& out, const Record& example, const std::vector<Recor
   };
   for_each_leaf(example, "", add_columns);
   for (const Record& record : records) for_each_leaf(record, "", add_columns);
-  write_line(out, columns);
+  std::vector<std::string> headings;
+  for (const std::string& column : columns) headings.push_back(defused(column));
+  write_line(out, headings);
   for (const Record& record : records) {
     std::map<std::string, std::string> texts;
     for_each_leaf(record, "", [&](const std::string& name, const Record& value) { texts[name] = plain_text(value); });

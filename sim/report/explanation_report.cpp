@@ -51,8 +51,8 @@ void write_what_ifs(std::ostream& out, const TrainingPoint& point) {
 
 void write_memory(std::ostream& out, const TrainingPoint& point) {
   const MemoryUse& memory = point.memory;
-  out << "\nMemory of " << title(point) << ": " << format(memory.total()) << " of " << format(memory.device)
-      << " per device, at least (activations " << format(memory.activations) << ")\n";
+  out << "\nMemory of " << title(point) << ": " << decimal(memory.total()) << " of " << decimal(memory.device)
+      << " per device, at least (activations " << decimal(memory.activations) << ")\n";
 }
 
 std::vector<std::string> run_cells(const TrainingPoint& point) {

@@ -1,19 +1,63 @@
 #include "report/heading.hpp"
 
+#include <algorithm>
+#include <array>
 #include <ostream>
+#include <string_view>
+
+#include <fmt/format.h>
 
 #include "report/table.hpp"
 #include "report/version.hpp"
 
 namespace farandole {
+namespace {
 
-void write_comment(std::ostream& out, const Heading& heading) {
+// Sections of settings that are the same for every run of a kind: SimGrid's, a transport's rates and latencies, how a
+// strategy fuses, where each rank of a measurement sat.
+constexpr std::array<std::string_view, 15> of_the_machinery{
+    "simgrid", "transport", "measure",   "workload", "learning",         "horovod",
+    "ddp",     "allgather", "local_sgd", "single",   "parameter_server", "distributed_replicated",
+    "rank",    "link",      "cuda"};
+// What of these sections is asked for all the same, and what of other sections a platform brings along.
+constexpr std::array<std::string_view, 4> asked_for{"measure.seed", "measure.seeds", "transport.name",
+                                                    "transport.library"};
+constexpr std::array<std::string_view, 4> of_the_platform{
+    "effects.device_spread", "effects.step_jitter", "effects.communication_compute_share", "effects.shared_board"};
+
+template <std::size_t N>
+bool is_among(const std::array<std::string_view, N>& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+bool matters(std::string_view name) {
+  if (is_among(asked_for, name) || name.find("calibra") != std::string_view::npos) return true;
+  return !is_among(of_the_machinery, name.substr(0, name.find('.'))) && !is_among(of_the_platform, name);
+}
+
+}  // namespace
+
+void write_title(std::ostream& out, const Heading& heading) {
   out << "# farandole " << version();
   if (!heading.scenario.empty()) out << ", scenario " << printable(heading.scenario);
   out << '\n';
   if (!heading.answer.empty()) out << "# " << printable(heading.answer) << '\n';
-  for (const auto& [name, value] : heading.settings) {
-    out << "#   " << printable(name) << ": " << printable(value) << '\n';
+  for (const auto& [point, reason] : heading.failed) {
+    out << "# failed: " << printable(point) << ": " << printable(reason) << '\n';
+  }
+}
+
+void write_settings(std::ostream& out, const Heading& heading) {
+  if (heading.settings.empty()) return;
+  const auto is_listed = [&](const auto& setting) {
+    return heading.lists_all_settings || (matters(setting.first) && !setting.second.empty());
+  };
+  const auto more = std::ranges::count_if(heading.settings, [&](const auto& s) { return !is_listed(s); });
+  out << "#\n# Settings";
+  if (more > 0) out << fmt::format(" ({} more: --settings)", more);
+  out << '\n';
+  for (const auto& setting : heading.settings) {
+    if (is_listed(setting)) out << "#   " << printable(setting.first) << ": " << printable(setting.second) << '\n';
   }
 }
 

@@ -1,12 +1,15 @@
-// What stands above every result: which run this is and the settings that were in force.
+// Which run a result is of, and the settings that were in force.
 //
-// Filled by the command line, printed by every writer of this room: as '#' lines above a table, as the keys "scenario"
-// and "settings" in JSON, of a search also "answer" and "optimum"; CSV has no place for it.
+// Filled by the command line, printed by every writer of this room: of a table its title is the first line and its
+// settings are the last ones, all as '#' lines; in JSON they are the keys "scenario" and "settings", of a search also
+// "answer" and "optimum"; CSV has no place for them. Points that failed are said in all of them: under "failed" in
+// JSON, as "# failed: " lines above a table, as rows of CSV that have a cell in the column "failed" and no other.
 #pragma once
 
 #include <iosfwd>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "timeline/optimum.hpp"
 #include "timeline/result.hpp"
@@ -18,9 +21,20 @@ struct Heading {
   Settings settings;
   std::string answer{};              // of a search, in a sentence
   std::optional<Optimum> optimum{};  // of a search
+  bool lists_all_settings = false;   // below a table; else those that a reader asks for
+  /// What has no point in the result, and why.
+  struct Failure {
+    std::string point;
+    std::string reason;
+  };
+  std::vector<Failure> failed{};
 };
 
-/// "# farandole VERSION, scenario NAME", then one "#   name: value" for each setting.
-void write_comment(std::ostream& out, const Heading& heading);
+/// "# farandole VERSION, scenario NAME", and a search's answer.
+void write_title(std::ostream& out, const Heading& heading);
+
+/// One "#   name: value" for each setting that tells this run from another of the same scenario: which library and
+/// calibration, the seed, what is degraded or was ignored. How many more there are is said; or all of them are listed.
+void write_settings(std::ostream& out, const Heading& heading);
 
 }  // namespace farandole

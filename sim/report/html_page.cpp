@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "report/html.hpp"
+#include "report/markup.hpp"
 #include "report/page/assets.hpp"
 #include "report/version.hpp"
 
@@ -16,6 +17,14 @@ constexpr std::string_view head =
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
     "<meta name=\"color-scheme\" content=\"light dark\">\n";
+
+/// A browser runs the page's own two scripts, known by their digests, and no other, and fetches nothing.
+std::string policy() {
+  return fmt::format(
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src {} {}; style-src "
+      "'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\n",
+      script_source(d3_digest()), script_source(page_script_digest()));
+}
 
 /// For people: a number and its percent sign stay on one line.
 std::string prose(const std::string& text) {
@@ -59,12 +68,6 @@ void write_grid(std::ostream& out, const Grid& grid) {
   out << "</tbody>\n</table>\n</div>\n";
 }
 
-/// The `<svg>` element alone: what stands before it has no place in HTML.
-std::string_view svg_element(std::string_view document) {
-  const auto start = document.find("<svg");
-  return start == std::string_view::npos ? std::string_view() : document.substr(start);
-}
-
 void write_section(std::ostream& out, const PageSection& section) {
   out << "<section id=\"" << section.id << "\" aria-labelledby=\"" << section.id << "-h\">\n<h2 id=\"" << section.id
       << "-h\">" << escaped(section.heading) << "</h2>\n";
@@ -74,7 +77,7 @@ void write_section(std::ostream& out, const PageSection& section) {
   if (!section.picture.empty()) {
     out << "<figure id=\"" << section.id
         << "-picture\" class=\"drawing\"><div class=\"plot\" role=\"img\" aria-label=\"" << escaped(section.heading)
-        << "\">" << svg_element(section.picture) << "</div></figure>\n";
+        << "\">" << harmless_svg(section.picture) << "</div></figure>\n";
   }
   for (const Grid& grid : section.grids) write_grid(out, grid);
   if (!section.verbatim.empty()) out << "<pre tabindex=\"0\">" << escaped(section.verbatim) << "</pre>\n";
@@ -115,13 +118,14 @@ void require_page_parts() {
 
 void write_html(std::ostream& out, const Page& page) {
   require_page_parts();
-  out << head << "<title>" << escaped(page.kicker) << "</title>\n<style>\n" << page_style() << "</style>\n</head>\n";
+  out << head << policy() << "<title>" << escaped(page.kicker) << "</title>\n<style>\n"
+      << page_style() << "</style>\n</head>\n";
   write_body(out, page);
   out << "<script type=\"application/json\" id=\"data\">" << script_json(page.data) << "</script>\n";
   if (!page.csv.empty()) {
     out << "<script type=\"application/json\" id=\"csv\">" << script_json(page.csv) << "</script>\n";
   }
-  out << "<script>" << d3_script() << "</script>\n<script>\n" << page_script() << "</script>\n</body>\n</html>\n";
+  out << "<script>" << d3_script() << "</script>\n<script>" << page_script() << "</script>\n</body>\n</html>\n";
 }
 
 }  // namespace farandole

@@ -27,7 +27,7 @@ void write(std::ostream& out, const std::vector<LinkUse>& links, const std::stri
 
 void write_busiest_links(std::ostream& out, std::span<const CollectivePoint> points) {
   for (const CollectivePoint& point : points) {
-    write(out, point.links, fmt::format("at {} ({}): bytes", format(point.bytes), printable(point.fidelity)));
+    write(out, point.links, fmt::format("at {:.0f} B ({}): bytes", point.bytes.si(), printable(point.fidelity)));
   }
 }
 

@@ -17,10 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// `error` is an errno; 0 where the library kept none.
 [[noreturn]] void fail(const std::string& target, int error) {
-  const std::string reason = error == 0 ? "write failed" : std::generic_category().message(error);
-  throw InputError(fmt::format("cannot write {}: {}", target, reason));
+  throw OutputError(target, error);
 }
 
 void write_stream(std::ostream& out, const std::string& target, const Writer& write) {
@@ -63,13 +61,25 @@ class TemporaryFile {
   [[nodiscard]] const fs::path& path() const { return path_; }
 
   void rename_to(const fs::path& file, const std::string& target) {
+    sync(target);
     std::error_code error;
     fs::rename(path_, file, error);
     if (error) fail(target, error.value());
     path_.clear();
+    sync_folder_of(file);
   }
 
  private:
+  /// A name must not come to the disk before what it names.
+  void sync(const std::string& target) const {
+    const int descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) fail(target, errno);
+    const int error = ::fsync(descriptor) == 0 ? 0 : errno;
+    ::close(descriptor);
+    const bool cannot_wait = error == EINVAL || error == ENOTSUP || error == ENOSYS;  // some file systems
+    if (error != 0 && !cannot_wait) fail(target, error);
+  }
+
   fs::path path_;
 };
 
@@ -80,23 +90,59 @@ fs::path resolved(const fs::path& file) {
   return error ? file : result;
 }
 
+/// What stands where a file is to be written.
+struct Target {
+  /// Throws OutputError where nothing can be written.
+  explicit Target(const fs::path& file) : resting_place(resolved(file)) {
+    std::error_code error;
+    status = fs::status(resting_place, error);
+    if (status.type() == fs::file_type::none) fail(file.string(), error.value());
+    if (fs::is_directory(status)) fail(file.string(), EISDIR);
+    // Renaming over a write-protected file would succeed, and surprise whoever protected it.
+    if (fs::exists(status) && ::access(resting_place.c_str(), W_OK) != 0) fail(file.string(), errno);
+    is_written_directly = fs::exists(status) && !fs::is_regular_file(status);
+  }
+
+  fs::path resting_place;  // behind all links
+  fs::file_status status;
+  bool is_written_directly = false;
+};
+
 }  // namespace
+
+OutputError::OutputError(const std::string& target, int error)
+    : std::runtime_error(InputError(fmt::format("cannot write {}: {}", target,
+                                                error == 0 ? "write failed" : std::generic_category().message(error)))
+                             .what()),
+      error_(error) {}
 
 void write_file(const fs::path& file, const Writer& write) {
   const std::string target = file.string();
-  const fs::path resting_place = resolved(file);
-  std::error_code error;
-  const fs::file_status status = fs::status(resting_place, error);
-  const bool exists = fs::exists(status);
-  if (fs::is_directory(status)) fail(target, EISDIR);
-  if (exists && !fs::is_regular_file(status)) return write_directly(file, target, write);
-  // Renaming over a write-protected file would succeed, and surprise whoever protected it.
-  if (exists && ::access(resting_place.c_str(), W_OK) != 0) fail(target, errno);
-
-  TemporaryFile temporary(resting_place, target);
+  const Target place(file);
+  if (place.is_written_directly) return write_directly(file, target, write);
+  TemporaryFile temporary(place.resting_place, target);
   write_directly(temporary.path(), target, write);
-  if (exists) fs::permissions(temporary.path(), status.permissions(), error);
-  temporary.rename_to(resting_place, target);
+  std::error_code error;
+  if (fs::exists(place.status)) fs::permissions(temporary.path(), place.status.permissions(), error);
+  temporary.rename_to(place.resting_place, target);
+}
+
+void try_file(const fs::path& file) {
+  try {
+    const Target place(file);
+    if (!place.is_written_directly) const TemporaryFile tried(place.resting_place, file.string());
+  } catch (const OutputError& error) {
+    if (error.error() == ENOSPC || error.error() == EDQUOT) throw;
+    throw InputError(error.what());
+  }
+}
+
+void sync_folder_of(const fs::path& file) {
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;  // a folder that may be written and not read cannot be waited for
+  ::fsync(descriptor);
+  ::close(descriptor);
 }
 
 void write_output(const std::optional<fs::path>& file, std::ostream& standard_output, const Writer& write) {

@@ -1,7 +1,7 @@
 // Writes a result to a file, whole or not at all, or to standard output.
 //
 // Called by the command line for `--output`, `--timeline` and every other file it writes. The text goes to a temporary
-// file in the same folder, which takes the name of the target only once everything is written; if writing fails, or
+// file in the same folder, which is on the disk (fsync) before it takes the name of the target; if writing fails, or
 // `write` throws, the temporary file is removed and an older target stays as it was. A link is followed. A target that
 // is no regular file (/dev/null, a named pipe) is written directly.
 #pragma once
@@ -10,15 +10,35 @@
 #include <functional>
 #include <iosfwd>
 #include <optional>
+#include <stdexcept>
+#include <string>
 
 namespace farandole {
 
 using Writer = std::function<void(std::ostream&)>;
 
-/// Throws InputError "cannot write FILE: REASON".
+/// Nothing is wrong with the input, but its result cannot be kept: "cannot write FILE: No space left on device".
+class OutputError : public std::runtime_error {
+ public:
+  /// `error` is an errno; 0 where the library kept none.
+  OutputError(const std::string& target, int error);
+  [[nodiscard]] int error() const { return error_; }
+
+ private:
+  int error_;
+};
+
+/// Throws OutputError.
 void write_file(const std::filesystem::path& file, const Writer& write);
 
 /// To the file, or to `standard_output` where there is none; there a failure is "cannot write standard output: ...".
 void write_output(const std::optional<std::filesystem::path>& file, std::ostream& standard_output, const Writer& write);
+
+/// Throws where write_file would: InputError where the name is of no use (a folder, one in a folder that is not there
+/// or may not be written), OutputError where the disk is full. Nothing is left behind, and what is there stays.
+void try_file(const std::filesystem::path& file);
+
+/// Waits until what was done to the names in a folder (a new file, another name, none any more) is on the disk.
+void sync_folder_of(const std::filesystem::path& file);
 
 }  // namespace farandole

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "report/time_column.hpp"
 #include "report/validation_summary.hpp"
 #include "report/version.hpp"
 #include "units/format.hpp"
@@ -29,6 +30,14 @@ std::string scope_text(const Trust& trust, const ErrorSummary& all) {
   return "No published run on this platform is shipped. On all other platforms together: ";
 }
 
+TimeColumn times_of(std::span<const ValidationPoint> points) {
+  std::vector<Seconds> times;
+  for (const ValidationPoint& point : points) {
+    times.insert(times.end(), {Seconds(point.measured), Seconds(point.predicted)});
+  }
+  return time_column(times);
+}
+
 }  // namespace
 
 Cell percent_cell(double share, int decimals) {
@@ -41,7 +50,7 @@ Cell number_cell(double number, int decimals) {
 
 std::vector<Cell> link_cells(const LinkUse& link) {
   return {Cell(link.name),
-          {format(link.bytes), link.bytes.si()},
+          {decimal(link.bytes), link.bytes.si()},
           {format(link.capacity), link.capacity.si()},
           percent_cell(link.utilisation)};
 }
@@ -50,12 +59,13 @@ PageSection trust_section(const Trust& trust, Record& data) {
   const ErrorSummary all = summarise(trust.points).front();
   PageSection section{"trust", "How far to trust it"};
   section.text = {scope_text(trust, all) + (all.rows > 0 ? errors_text(all) : std::string())};
+  const TimeColumn times = times_of(trust.points);
   Record rows = Record::array();
   Grid grid{"Published and predicted times",
             {{"published run", Align::left},
              {"row", Align::left},
-             {"published (s)"},
-             {"predicted (s)"},
+             {"published (" + times.unit + ")"},
+             {"predicted (" + times.unit + ")"},
              {"error"},
              {"note", Align::left}},
             {}};
@@ -69,8 +79,8 @@ PageSection trust_section(const Trust& trust, Record& data) {
     }
     grid.rows.push_back({Cell(point.family),
                          Cell(point.row),
-                         number_cell(point.measured, 4),
-                         number_cell(point.predicted, 4),
+                         times.cell(Seconds(point.measured)),
+                         times.cell(Seconds(point.predicted)),
                          {signed_percent(point.error, 1), point.error},
                          Cell(point.note)});
   }

@@ -1,6 +1,7 @@
 #include "report/question_answer.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -29,9 +30,31 @@ double gain(Points points, const ComparedPair& pair) {
   return points[pair.to].scaling_efficiency - points[pair.from].scaling_efficiency;
 }
 
+constexpr double worth_saying = 0.005;  // of efficiency: below half a percentage point nothing changes
+
+bool changes_nothing(double change) {
+  return std::abs(change) < worth_saying;
+}
+
+double size_of_change(Points points, const ComparedPair& pair) {
+  return std::abs(gain(points, pair));
+}
+
+/// "from 64 % to 85 %", with a decimal where whole percents would look the same.
 std::string percents(Points points, const ComparedPair& pair) {
-  return fmt::format("from {} % to {} %", grouped(100 * points[pair.from].scaling_efficiency, 0),
-                     grouped(100 * points[pair.to].scaling_efficiency, 0));
+  const double from = 100 * points[pair.from].scaling_efficiency;
+  const double to = 100 * points[pair.to].scaling_efficiency;
+  const int decimals = grouped(from, 0) == grouped(to, 0) ? 1 : 0;
+  return fmt::format("from {} % to {} %", grouped(from, decimals), grouped(to, decimals));
+}
+
+/// "from 64 % to 85 %", "a loss from 93 % to 91 %" or "where nothing changes (96 %)".
+std::string change_of(Points points, const ComparedPair& pair) {
+  const double change = gain(points, pair);
+  if (changes_nothing(change)) {
+    return fmt::format("where nothing changes ({} %)", grouped(100 * points[pair.from].scaling_efficiency, 0));
+  }
+  return (change < 0 ? "a loss " : "") + percents(points, pair);
 }
 
 std::string values_of(const std::vector<SweptValue>& values) {
@@ -66,20 +89,49 @@ std::vector<ComparedPair> compared_pairs(Points points, const Question& question
   return pairs;
 }
 
+namespace {
+
+/// What becomes of the first pair.
+std::string first_answer(Points points, const ComparedPair& pair, const Question& question) {
+  const TrainingPoint& from = points[pair.from];
+  const TrainingPoint& to = points[pair.to];
+  const std::string what = values_of(question.to) + " instead of " + values_of(question.from);
+  const std::string whose = fmt::format("{} on {} ranks", name_of(points, pair, question), grouped(from.ranks, 0));
+  const std::string throughput =
+      fmt::format("{} to {} samples/s", grouped(from.samples_per_second, 0), grouped(to.samples_per_second, 0));
+  const double change = gain(points, pair);
+  if (!changes_nothing(change)) {
+    return fmt::format("{} would {} {} {} of linear scaling, {}.", what, change < 0 ? "lower" : "take", whose,
+                       percents(points, pair), throughput);
+  }
+  const std::string still = grouped(100 * from.scaling_efficiency, 0);
+  if (changes_nothing(to.samples_per_second / from.samples_per_second - 1)) {
+    return fmt::format("{} changes nothing for {}: {} % of linear scaling, {} samples/s.", what, whose, still,
+                       grouped(from.samples_per_second, 0));
+  }
+  return fmt::format("{} leaves {} at {} % of linear scaling, {}.", what, whose, still, throughput);
+}
+
+/// The pairs that change most and least, whichever way.
+std::string extremes(Points points, const std::vector<ComparedPair>& pairs, const Question& question) {
+  const auto size = [&](const ComparedPair& pair) { return size_of_change(points, pair); };
+  const ComparedPair most = *std::ranges::max_element(pairs, {}, size);
+  const ComparedPair least = *std::ranges::min_element(pairs, {}, size);
+  if (changes_nothing(gain(points, most))) {
+    return fmt::format("Nothing changes for any of the {} compared: less than half a percentage point each.",
+                       pairs.size());
+  }
+  return fmt::format("It changes most for {}, {}, and least for {}, {}.", name_of(points, most, question),
+                     change_of(points, most), name_of(points, least, question), change_of(points, least));
+}
+
+}  // namespace
+
 std::vector<std::string> answer_to(Points points, const Question& question) {
   const auto pairs = compared_pairs(points, question);
   if (pairs.empty()) return {};
-  const auto& [from, to] = pairs.front();
-  std::vector<std::string> sentences{
-      fmt::format("{} instead of {} would take {} on {} ranks {} of linear scaling, {} to {} samples/s.",
-                  values_of(question.to), values_of(question.from), name_of(points, pairs.front(), question),
-                  grouped(points[from].ranks, 0), percents(points, pairs.front()),
-                  grouped(points[from].samples_per_second, 0), grouped(points[to].samples_per_second, 0))};
-  if (pairs.size() == 1) return sentences;
-  const auto most = *std::ranges::max_element(pairs, {}, [&](const auto& pair) { return gain(points, pair); });
-  const auto least = *std::ranges::min_element(pairs, {}, [&](const auto& pair) { return gain(points, pair); });
-  sentences.push_back(fmt::format("It changes most for {}, {}, and least for {}, {}.", name_of(points, most, question),
-                                  percents(points, most), name_of(points, least, question), percents(points, least)));
+  std::vector<std::string> sentences{first_answer(points, pairs.front(), question)};
+  if (pairs.size() > 1) sentences.push_back(extremes(points, pairs, question));
   return sentences;
 }
 

@@ -21,7 +21,8 @@ struct ComparedPair {
 /// In the order of the points; of the most ranks only.
 std::vector<ComparedPair> compared_pairs(std::span<const TrainingPoint> points, const Question& question);
 
-/// A sentence on the first pair, and one on the others; empty where there is no pair.
+/// A sentence on the first pair, and one on the pairs that change most and least, by the size of the change: a loss is
+/// called one, and less than half a percentage point is no change. Empty where there is no pair.
 std::vector<std::string> answer_to(std::span<const TrainingPoint> points, const Question& question);
 
 }  // namespace farandole

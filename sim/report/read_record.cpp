@@ -120,7 +120,7 @@ TrainingPoint read(const Record& record) {
   point.breakdown = breakdown(record.at("breakdown"));
   point.batch_per_rank = record.at("batch_per_rank");
   point.precision = record.at("precision");
-  point.compute_source = record.at("compute_source");
+  point.compute_source = record.at("compute_source_detail");
   point.collectives_per_iteration = record.at("collectives_per_iteration");
   point.gradient_bytes = bytes(record, "gradient_bytes");
   point.folded = record.at("folded");

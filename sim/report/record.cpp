@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "report/compute_source.hpp"
 #include "report/cost_record.hpp"
 #include "report/version.hpp"
 
@@ -159,7 +160,8 @@ Record to_record(const TrainingPoint& point) {
                 {"breakdown", to_record(point.breakdown)},
                 {"batch_per_rank", point.batch_per_rank},
                 {"precision", point.precision},
-                {"compute_source", point.compute_source},
+                {"compute_source", compute_kind(point)},
+                {"compute_source_detail", point.compute_source},
                 {"collectives_per_iteration", point.collectives_per_iteration},
                 {"strategy_options", point.strategy_options},
                 {"gradient_bytes", size_in_bytes(point.gradient_bytes, "gradient_bytes")},
@@ -223,6 +225,9 @@ void write_json(std::ostream& out, const Heading& heading, const std::vector<Rec
   Record document{{"farandole", version()}, {"scenario", heading.scenario}};
   if (!heading.answer.empty()) document["answer"] = heading.answer;
   if (heading.optimum) document["optimum"] = to_record(*heading.optimum);
+  for (const auto& [point, reason] : heading.failed) {
+    document["failed"].push_back({{"point", point}, {"reason", reason}});
+  }
   document["settings"] = Record(heading.settings);
   document["points"] = Record(records);
   out << json_text(document, 2) << '\n';

@@ -37,7 +37,7 @@ void write_json(std::ostream& out, const Heading& heading, const std::vector<Rec
 
 /// A line of names, then a line per record (RFC 4180, lines end in LF). Nested keys are joined with '_'. `example`
 /// gives the first columns, so that a result without points still has its header line; what only some records have
-/// follows, empty in the others.
+/// follows, empty in the others. Texts that a spreadsheet would take for a formula begin with an apostrophe.
 void write_csv(std::ostream& out, const Record& example, const std::vector<Record>& records);
 
 /// `record` as JSON text on one line or indented; bytes that are not UTF-8 are replaced, never a reason to fail.

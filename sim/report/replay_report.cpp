@@ -6,13 +6,12 @@
 
 #include "report/point_facets.hpp"
 #include "report/record.hpp"
+#include "report/time_column.hpp"
 
 namespace farandole {
 namespace {
 
 using Points = std::span<const ReplayedPoint>;
-
-constexpr double milliseconds = 1e3;
 
 Record record_of(const ReplayedPoint& point) {
   Record record = to_record(point.training);
@@ -28,15 +27,12 @@ Record record_of(const ReplayedPoint& point) {
   return record;
 }
 
-std::vector<std::string> cells(const ReplayedPoint& point) {
+std::vector<std::string> cells(const TimeColumn& times, const ReplayedPoint& point) {
   const TrainingPoint& measured = point.training;
   const double exposed = measured.breakdown.exposed_communication / measured.iteration;
-  return {grouped(measured.iteration_p50.si() * milliseconds, 3),
-          grouped(measured.iteration_p95.si() * milliseconds, 3),
-          grouped(point.predicted.si() * milliseconds, 3),
-          signed_percent(point.error(), 1),
-          grouped(exposed * 100, 1),
-          point.processors_busy ? grouped(*point.processors_busy * 100, 0) : "",
+  return {times.text(measured.iteration_p50), times.text(measured.iteration_p95),
+          times.text(point.predicted),        signed_percent(point.error(), 1),
+          grouped(exposed * 100, 1),          point.processors_busy ? grouped(*point.processors_busy * 100, 0) : "",
           std::to_string(point.wrong)};
 }
 
@@ -44,19 +40,20 @@ void write_table(std::ostream& out, const Heading& heading, Points points) {
   std::vector<TrainingPoint> measured;
   for (const ReplayedPoint& point : points) measured.push_back(point.training);
   const auto facets = split(training_facets(measured), std::span<const TrainingPoint>(measured));
-  write_comment(out, heading);
+  write_title(out, heading);
   out << "# all points: " << shared_text(facets, std::span<const TrainingPoint>(measured)) << "\n\n";
   std::vector<Column> columns = facet_columns(facets);
-  for (const char* name : {"median (ms)", "p95 (ms)", "predicted (ms)", "error", "exposed (%)", "cpu (%)", "#wrong"}) {
-    columns.push_back({name});
-  }
+  const TimeColumn times = iteration_column(measured.empty() ? Seconds(0) : measured.front().iteration_p50);
+  for (const char* name : {"median", "p95", "predicted"}) columns.push_back({fmt::format("{} ({})", name, times.unit)});
+  for (const char* name : {"error", "exposed (%)", "cpu (%)", "#wrong"}) columns.push_back({name});
   Table table(std::move(columns));
   for (const ReplayedPoint& point : points) {
     std::vector<std::string> row = facet_cells(facets, point.training);
-    for (std::string& cell : cells(point)) row.push_back(std::move(cell));
+    for (std::string& cell : cells(times, point)) row.push_back(std::move(cell));
     table.row(std::move(row));
   }
   table.write(out);
+  write_settings(out, heading);
 }
 
 }  // namespace

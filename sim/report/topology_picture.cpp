@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "report/markup.hpp"
 #include "units/format.hpp"
 
 namespace farandole {
@@ -118,22 +119,23 @@ void Picture::write(std::ostream& out) {
   add_cables();
   const bool has_levels = std::ranges::any_of(platform_.network.switches, [](const Switch& s) { return s.level > 0; });
   const bool hangs = has_levels || platform_.network.switches.size() == 1;
-  out << fmt::format("graph \"{}\" {{\n  graph [label=\"{}\", fontname=\"Helvetica\", layout={}, overlap=false, ",
-                     platform_.name, platform_.name, hangs ? "dot" : "neato")
+  out << fmt::format("graph {} {{\n  graph [label=\"{}\", fontname=\"Helvetica\", layout={}, overlap=false, ",
+                     dot_string(platform_.name), dot_label(platform_.name), hangs ? "dot" : "neato")
       << "splines=true, ranksep=1.2];\n"
       << "  node [fontname=\"Helvetica\", fontsize=10];\n"
       << "  edge [fontname=\"Helvetica\", fontsize=8, color=\"#777777\"];\n";
   for (const auto& [box, count] : parts_) {
-    out << fmt::format("  \"{}\" [shape=ellipse, style=filled, fillcolor=\"#dce8f5\"", box);
-    out << (count > 1 ? fmt::format(", label=\"{}\\n{} switches\"];\n", box, count) : "];\n");
+    out << fmt::format("  {} [shape=ellipse, style=filled, fillcolor=\"#dce8f5\", label=\"{}", dot_string(box),
+                       dot_label(box));
+    out << (count > 1 ? fmt::format("\\n{} switches\"];\n", count) : "\"];\n");
   }
   for (const auto& [box, nodes] : nodes_) {
     const std::string what = nodes.size() > 1 ? fmt::format("{} nodes", nodes.size()) : box;
-    out << fmt::format("  \"{}\" [shape=box, style=filled, fillcolor=\"#f4f0e0\", label=\"{}\\n{} x {}\"];\n", box,
-                       what, platform_.devices_per_node, platform_.device);
+    out << fmt::format("  {} [shape=box, style=filled, fillcolor=\"#f4f0e0\", label=\"{}\\n{} x {}\"];\n",
+                       dot_string(box), dot_label(what), platform_.devices_per_node, dot_label(platform_.device));
   }
   for (const auto& [ends, line] : lines_) {
-    out << fmt::format("  \"{}\" -- \"{}\" [{}];\n", ends.first, ends.second, attributes(line));
+    out << fmt::format("  {} -- {} [{}];\n", dot_string(ends.first), dot_string(ends.second), attributes(line));
   }
   out << "}\n";
 }

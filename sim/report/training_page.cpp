@@ -12,6 +12,7 @@
 #include "report/page_parts.hpp"
 #include "report/point_facets.hpp"
 #include "report/question_answer.hpp"
+#include "report/time_column.hpp"
 #include "units/format.hpp"
 
 namespace farandole {
@@ -114,10 +115,12 @@ void TrainingPage::add_explanation(std::size_t index) {
   const std::string number = std::to_string(index);
   page_.data["waterfall-" + number] = waterfall_data(point);
   PageSection section{"why-" + number, "Why: " + title_of(index)};
-  section.charts.push_back({"waterfall", "waterfall-" + number, "What each mechanism adds to the iteration, in ms"});
-  Grid grid{"Waterfall of " + title_of(index), {{"mechanism", Align::left}, {"ms"}, {"share"}}, {}};
+  const TimeColumn times = iteration_column(point.iteration);
+  section.charts.push_back(
+      {"waterfall", "waterfall-" + number, "What each mechanism adds to the iteration, in " + times.unit});
+  Grid grid{"Waterfall of " + title_of(index), {{"mechanism", Align::left}, {times.unit}, {"share"}}, {}};
   for (const auto& [name, time] : point.explanation->waterfall) {
-    grid.rows.push_back({Cell(name), number_cell(1e3 * time.si(), 3), percent_cell(time / point.iteration)});
+    grid.rows.push_back({Cell(name), times.cell(time), percent_cell(time / point.iteration)});
   }
   section.grids.push_back(std::move(grid));
   if (!point.explanation->what_ifs.empty()) {
@@ -135,8 +138,8 @@ void TrainingPage::add_explanation(std::size_t index) {
     }
     section.grids.push_back(std::move(changes));
   }
-  section.text = {
-      fmt::format("Memory: {} of {} per device, at least.", format(point.memory.total()), format(point.memory.device))};
+  section.text = {fmt::format("Memory: {} of {} per device, at least.", decimal(point.memory.total()),
+                              decimal(point.memory.device))};
   page_.sections.push_back(std::move(section));
 }
 
@@ -144,11 +147,12 @@ void TrainingPage::add_timeline() {
   if (story_.timeline == nullptr) return;
   Record data = timeline_data(*story_.timeline);
   if (data.is_null()) return;
+  const TimeColumn times = iteration_column(Seconds(data.at("total").get<double>()));
   page_.data["timeline"] = std::move(data);
   page_.sections.push_back({"timeline",
                             "One iteration of " + title_of(story_.timeline_point),
                             {"As rank 0 lives it. Tensors that travel together are one bar."},
-                            {{"timeline", "timeline", "Activities over time, in ms"}}});
+                            {{"timeline", "timeline", "Activities over time, in " + times.unit}}});
 }
 
 void TrainingPage::add_network() {
@@ -201,15 +205,17 @@ void TrainingPage::add_learning() {
 void TrainingPage::add_table() {
   const Facets<TrainingPoint> facets = split(training_facets(points_), points_);
   Grid grid{"All points", facet_columns(facets), {}};
-  for (const char* name : {"iteration (ms)", "p95 (ms)", "samples/s", "efficiency", "compute", "exposed communication",
-                           "negotiation", "straggler", "input", "checkpoint", "other"}) {
+  const TimeColumn times =
+      iteration_column(std::ranges::min_element(points_, {}, &TrainingPoint::iteration)->iteration);
+  for (const char* name : {"iteration", "p95"}) grid.columns.push_back({fmt::format("{} ({})", name, times.unit)});
+  for (const char* name : {"samples/s", "efficiency", "compute", "exposed communication", "negotiation", "straggler",
+                           "input", "checkpoint", "other"}) {
     grid.columns.push_back({name});
   }
   for (const TrainingPoint& point : points_) {
     std::vector<Cell> row;
     for (const auto& facet : facets.columns) row.emplace_back(facet.text(point));
-    const std::vector<Cell> numbers{number_cell(1e3 * point.iteration.si(), 3),
-                                    number_cell(1e3 * point.iteration_p95.si(), 3),
+    const std::vector<Cell> numbers{times.cell(point.iteration), times.cell(point.iteration_p95),
                                     number_cell(point.samples_per_second), percent_cell(point.scaling_efficiency)};
     row.insert(row.end(), numbers.begin(), numbers.end());
     const Breakdown& b = point.breakdown;

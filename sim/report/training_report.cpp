@@ -2,33 +2,39 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <ostream>
 #include <utility>
 
+#include "report/compute_source.hpp"
 #include "report/cost_report.hpp"
 #include "report/explanation_report.hpp"
 #include "report/learning_table.hpp"
 #include "report/link_table.hpp"
 #include "report/point_facets.hpp"
 #include "report/record.hpp"
+#include "report/time_column.hpp"
 #include "report/tuning_report.hpp"
 #include "units/format.hpp"
 
 namespace farandole {
 namespace {
 
-constexpr double milliseconds = 1e3;
-
 using Points = std::span<const TrainingPoint>;
 using TrainingFacets = Facets<TrainingPoint>;
 
-std::vector<std::string> measured_cells(const TrainingPoint& point) {
-  return {grouped(point.iteration.si() * milliseconds, 3),
-          grouped(point.iteration_p95.si() * milliseconds, 3),
+TimeColumn iterations_of(Points points) {
+  const auto shortest = std::ranges::min_element(points, {}, &TrainingPoint::iteration);
+  return iteration_column(shortest == points.end() ? Seconds(0) : shortest->iteration);
+}
+
+std::vector<std::string> measured_cells(const TimeColumn& times, const TrainingPoint& point) {
+  return {times.text(point.iteration),
+          times.text(point.iteration_p95),
           grouped(point.samples_per_second, 1),
           grouped(point.scaling_efficiency * 100, 1),
           std::to_string(point.collectives_per_iteration),
-          format(point.gradient_bytes)};
+          decimal(point.gradient_bytes)};
 }
 
 std::vector<std::string> share_cells(const TrainingPoint& point) {
@@ -43,8 +49,10 @@ std::vector<std::string> share_cells(const TrainingPoint& point) {
   return result;
 }
 
+using CellsOf = std::function<std::vector<std::string>(const TrainingPoint&)>;
+
 Table table_of(const TrainingFacets& facets, Points points, const std::vector<std::string>& headings,
-               std::vector<std::string> (*cells)(const TrainingPoint&)) {
+               const CellsOf& cells) {
   std::vector<Column> columns = facet_columns(facets);
   for (const std::string& heading : headings) columns.push_back({heading});
   Table table(std::move(columns));
@@ -59,6 +67,7 @@ Table table_of(const TrainingFacets& facets, Points points, const std::vector<st
 /// Where the compute times come from is a matter of the model: said once for each.
 void write_compute_sources(std::ostream& out, Points points) {
   std::vector<std::string> said;
+  if (!points.empty()) out << '\n';
   for (const TrainingPoint& point : points) {
     const std::string line = "# compute of " + point.model + ": " + printable(point.compute_source);
     if (std::ranges::find(said, line) != said.end()) continue;
@@ -69,19 +78,23 @@ void write_compute_sources(std::ostream& out, Points points) {
 
 void write_table(std::ostream& out, const Heading& heading, Points points) {
   const TrainingFacets facets = split(training_facets(points), points);
-  write_comment(out, heading);
+  write_mixed_compute(out, points);
+  write_title(out, heading);
   const std::string shared = shared_text(facets, points);
   if (!shared.empty()) out << "# all points: " << shared << '\n';
-  write_compute_sources(out, points);
   out << '\n';
-  table_of(facets, points, {"iteration (ms)", "p95 (ms)", "samples/s", "efficiency (%)", "collectives", "gradients"},
-           measured_cells)
+  const TimeColumn times = iterations_of(points);
+  table_of(facets, points,
+           {"iteration (" + times.unit + ")", "p95 (" + times.unit + ")", "samples/s", "efficiency (%)", "collectives",
+            "gradients"},
+           [&](const TrainingPoint& point) { return measured_cells(times, point); })
       .write(out);
   out << "\nShare of the iteration (%)\n";
   table_of(facets, points,
            {"compute", "exposed communication", "negotiation", "straggler", "input", "checkpoint", "other"},
            share_cells)
       .write(out);
+  write_compute_sources(out, points);
   write_tuning(out, points);
   write_whole_runs(out, points);
   write_costs(out, facets, points);
@@ -89,9 +102,14 @@ void write_table(std::ostream& out, const Heading& heading, Points points) {
   write_learning(out, facets, points);
   write_neighbours(out, points);
   write_busiest_links(out, points);
+  write_settings(out, heading);
 }
 
 }  // namespace
+
+void write_mixed_compute(std::ostream& out, Points points) {
+  if (const std::string mixed = mixed_compute_sentence(points); !mixed.empty()) out << "# " << printable(mixed) << '\n';
+}
 
 void write_training(std::ostream& out, Format format, const Heading& heading, Points points) {
   const std::vector<Record> records = to_records(points);  // refuses what is not finite, for the table too
@@ -101,8 +119,9 @@ void write_training(std::ostream& out, Format format, const Heading& heading, Po
     case Format::json:
       return write_json(out, heading, records);
     case Format::csv: {
-      const std::vector<Record> rows = without_lists(records);
-      return write_csv(out, rows.empty() ? to_record(TrainingPoint{}) : rows.front(), rows);
+      std::vector<Record> rows = without_lists(records);
+      for (const auto& [point, reason] : heading.failed) rows.push_back({{"failed", point + ": " + reason}});
+      return write_csv(out, points.empty() ? to_record(TrainingPoint{}) : rows.front(), rows);
     }
   }
 }

@@ -1,12 +1,14 @@
 #include "report/validation_page.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <sstream>
 
 #include <fmt/format.h>
 
 #include "report/page_parts.hpp"
+#include "report/time_column.hpp"
 #include "report/validation_report.hpp"
 #include "report/validation_summary.hpp"
 
@@ -97,11 +99,17 @@ Grid row_grid(Points points) {
              {"note", Align::left}},
             {}};
   for (const ValidationPoint& point : points) {
+    const bool is_time = point.unit == "s";
+    const TimeColumn times =
+        is_time ? time_column(std::array{Seconds(point.measured), Seconds(point.predicted)}) : TimeColumn{};
+    const auto cell = [&](double value) {
+      return is_time ? times.cell(Seconds(value)) : Cell(fmt::format("{:.5g}", value), value);
+    };
     grid.rows.push_back({Cell(point.family),
                          Cell(point.row),
-                         {fmt::format("{:.6g}", point.predicted), point.predicted},
-                         {fmt::format("{:.6g}", point.measured), point.measured},
-                         Cell(point.unit),
+                         cell(point.predicted),
+                         cell(point.measured),
+                         Cell(is_time ? times.unit : point.unit),
                          {signed_percent(point.error, 1), point.error},
                          Cell(point.note)});
   }
@@ -127,7 +135,8 @@ Page validation_page(const Heading& heading, const std::string& command, Points 
          "Predicted against measured time; on the line they agree, in colour they are more than 10 % apart"});
   }
   if (!page.data["errors"]["rows"].empty()) {
-    pictures.charts.push_back({"errors", "errors", "Error over size: predicted / measured - 1"});
+    pictures.charts.push_back(
+        {"errors", "errors", "Error over size: predicted / measured - 1, linear to 10 % and logarithmic beyond"});
   }
   pictures.grids.push_back(summary_grid(groups));
   page.sections.push_back(std::move(pictures));

@@ -1,6 +1,7 @@
 #include "report/validation_report.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <ostream>
 
@@ -8,6 +9,7 @@
 
 #include "report/record.hpp"
 #include "report/table.hpp"
+#include "report/time_column.hpp"
 #include "report/validation_summary.hpp"
 #include "report/version.hpp"
 
@@ -51,8 +53,19 @@ std::vector<Record> records(Points points) {
   return result;
 }
 
-std::string number(double value, const std::string& unit) {
-  return unit == "s" ? fmt::format("{:.6g} s", value) : fmt::format("{:.5g} {}", value, unit);
+TimeColumn times_of(const ValidationPoint& point) {
+  return time_column(std::array{Seconds(point.measured), Seconds(point.predicted)});
+}
+
+/// Predicted and measured, in one unit.
+std::pair<std::string, std::string> figures(const ValidationPoint& point) {
+  if (point.unit != "s") {
+    return {fmt::format("{:.5g} {}", point.predicted, point.unit),
+            fmt::format("{:.5g} {}", point.measured, point.unit)};
+  }
+  const TimeColumn times = times_of(point);
+  const auto text = [&](double seconds) { return times.text(Seconds(seconds)) + " " + times.unit; };
+  return {text(point.predicted), text(point.measured)};
 }
 
 std::string percent(double fraction) {
@@ -65,7 +78,10 @@ std::string share(const std::optional<double>& fraction) {
 
 std::string band(const ValidationPoint& point) {
   if (!point.band) return {};
-  return fmt::format("{:.4g} .. {:.4g}{}", point.band->low, point.band->high, inside_band(point) ? "" : " (out)");
+  const std::string out = inside_band(point) ? "" : " (out)";
+  if (point.unit != "s") return fmt::format("{:.4g} .. {:.4g}{}", point.band->low, point.band->high, out);
+  const TimeColumn times = times_of(point);
+  return times.text(Seconds(point.band->low)) + " .. " + times.text(Seconds(point.band->high)) + " " + times.unit + out;
 }
 
 void write_rows(std::ostream& out, Points points) {
@@ -77,8 +93,9 @@ void write_rows(std::ostream& out, Points points) {
   columns.push_back({"note", Align::left});
   Table table(std::move(columns));
   for (const ValidationPoint& point : points) {
-    std::vector<std::string> cells{printable(point.family), printable(point.row), number(point.predicted, point.unit),
-                                   number(point.measured, point.unit), signed_percent(point.error, 1)};
+    const auto [predicted, measured] = figures(point);
+    std::vector<std::string> cells{printable(point.family), printable(point.row), predicted, measured,
+                                   signed_percent(point.error, 1)};
     if (compared) cells.push_back(point.null_model ? signed_percent(*point.null_model, 1) : std::string());
     if (banded) cells.push_back(band(point));
     cells.push_back(point.counted ? std::string() : "not counted: " + printable(point.note));
@@ -121,10 +138,11 @@ void write_validation_json(std::ostream& out, const Heading& heading, Points poi
 void write_validation(std::ostream& out, Format format, const Heading& heading, Points points) {
   switch (format) {
     case Format::table:
-      write_comment(out, heading);
+      write_title(out, heading);
       write_rows(out, points);
       out << '\n';
-      return write_summary(out, points);
+      write_summary(out, points);
+      return write_settings(out, heading);
     case Format::json:
       return write_validation_json(out, heading, points);
     case Format::csv:

@@ -62,8 +62,8 @@ RankTimes batch_times_of(const Scenario& scenario, const Placement& placement) {
   for (const int device : placement.device_of_rank) {
     node_of_rank.push_back(scenario.platform.platform.node_of(device));
   }
-  const int batch = scenario.workload.batch_per_rank * scenario.strategy.accumulation;
-  return batch_times(*scenario.effects.input, batch, node_of_rank);
+  const Count samples = Count(scenario.workload.batch_per_rank) * scenario.strategy.accumulation;
+  return batch_times(*scenario.effects.input, samples, node_of_rank);
 }
 
 std::optional<InputPipeline> pipeline(const Scenario& scenario, RankTimes batch_time) {

@@ -9,6 +9,7 @@
 #include "collective/files/read_schedule.hpp"
 #include "config/text_file.hpp"
 #include "platform/graph_file.hpp"
+#include "scenario/library_choice.hpp"
 
 namespace farandole {
 namespace {
@@ -61,10 +62,22 @@ std::vector<std::string> Catalogue::algorithm_texts() const {
   return all;
 }
 
+std::vector<std::filesystem::path> Catalogue::files() const {
+  std::vector<std::filesystem::path> all;
+  for (const auto& [file, read] : memory_->documents) {
+    all.push_back(file);
+    const auto graph = read.find("/network/file");
+    if (graph && graph->is_string()) all.push_back(file.parent_path() / std::get<std::string>(graph->node().value));
+  }
+  for (const auto& [file, text] : memory_->algorithms) all.emplace_back(file);
+  return all;
+}
+
 std::filesystem::path Catalogue::find(const char* folder, const std::string& name, std::string_view what,
                                       const Value& where) const {
   if (name.find('/') != std::string::npos || name.ends_with(".json") || is_graph_file(name)) {
-    if (std::filesystem::exists(name)) return name;
+    std::error_code none;
+    if (std::filesystem::exists(name, none)) return name;
     where.fail(fmt::format("{}", what), quoted(name), "; there is no such file");
   }
   const auto known = json_files_in(root_ / folder);
@@ -89,7 +102,9 @@ Topology Catalogue::topology(const std::string& name, const Value& where, const 
   if (overrides) {
     for (const auto& [pointer, value] : overrides->members()) changed.set(pointer, value.node());
   }
-  return read_topology(changed.root(), file);
+  Topology topology = read_topology(changed.root(), file);
+  refuse_unknown_library(changed);
+  return topology;
 }
 
 Device Catalogue::device(const std::string& name, const Value& where) const {

@@ -56,6 +56,8 @@ class Catalogue {
   [[nodiscard]] std::vector<const Document*> documents() const;
   /// The texts of all algorithm files read so far, in order of name.
   [[nodiscard]] std::vector<std::string> algorithm_texts() const;
+  /// All files that were read until now, those that a topology names too.
+  [[nodiscard]] std::vector<std::filesystem::path> files() const;
 
   /// Names in alphabetical order.
   [[nodiscard]] std::vector<std::string> models() const;

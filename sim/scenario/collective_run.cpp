@@ -10,7 +10,9 @@
 #include "collective/bus_factor.hpp"
 #include "collective/chunk_sizes.hpp"
 #include "collective/specification.hpp"
+#include "scenario/calibration_use.hpp"
 #include "scenario/effective_settings.hpp"
+#include "scenario/unused_nics.hpp"
 #include "simulate/collective_clock.hpp"
 #include "simulate/fluid_network.hpp"
 #include "units/format.hpp"
@@ -98,6 +100,10 @@ void add_server_settings(const ServerRequest& request, Settings& settings) {
   if (request.key > Bytes(0)) settings["key"] = format(request.key);
 }
 
+std::string by(const CollectiveRequest& request) {
+  return request.library.library != nullptr ? request.library.library->name : request.algorithm.name;
+}
+
 /// All sizes at one fidelity, each as the library picks.
 void run_library(const CollectiveRequest& request, Fidelity fidelity, const Platform& platform,
                  const Placement& placement, std::vector<CollectivePoint>& points) {
@@ -153,6 +159,31 @@ std::vector<CollectivePoint> run_collective(const CollectiveRequest& request, co
   return points;
 }
 
+void choose_by_default(CollectiveRequest& request, const Topology& topology, const Value& where) {
+  const Transport& transport = topology.transport;
+  if (transport.library.empty()) return;
+  const auto choose = [&] {
+    if (request.segments > 0) return without_library(request.algorithm, transport, "it cuts into segments by itself");
+    if (!request.contributions.empty()) {
+      return without_library(request.algorithm, transport, "it is simulated with equal contributions only");
+    }
+    return default_collective(request.algorithm, transport, Catalogue().device(topology.device, where));
+  };
+  DefaultCollective found = choose();
+  request.algorithm = std::move(found.algorithm);
+  request.library = found.library;
+  request.plain_by_default = std::move(found.why_plain);
+}
+
+std::optional<std::string> note_on_nics(const CollectiveRequest& request, const Topology& topology,
+                                        const Value& where) {
+  if (is_library(request.algorithm) || topology.nics_at.size() < 2) return std::nullopt;
+  const Placement placement = place(request.placement, request.ranks, {}, layout_of(topology), where);
+  const Schedule schedule = request.algorithm.build(shape_of(request, topology, placement, request.sizes.back()));
+  const auto use = unused_nics(schedule, build_for(topology, placement, where), placement);
+  return use ? std::optional(describe(*use, schedule, topology.transport)) : std::nullopt;
+}
+
 Settings collective_settings(const CollectiveRequest& request, const Topology& topology) {
   Settings settings{
       {"transport.name", topology.transport.name},
@@ -166,6 +197,13 @@ Settings collective_settings(const CollectiveRequest& request, const Topology& t
   }
   add_condition(settings, topology.condition);
   if (request.library.library != nullptr) settings["library"] = request.library.library->name;
+  if (!request.plain_by_default.empty()) settings["algorithm"] = request.plain_by_default;
+  if (topology.calibration) {
+    const int per_node = topology.devices_per_node;
+    settings["calibration"] = describe_use(*topology.calibration, topology.transport,
+                                           {request.algorithm.operation, by(request), request.library, request.ranks,
+                                            (request.ranks + per_node - 1) / per_node});
+  }
   if (has_root(request.algorithm.operation)) settings["root"] = std::to_string(request.root);
   if (request.segments > 0) settings["segments"] = std::to_string(request.segments);
   if (!request.contributions.empty())

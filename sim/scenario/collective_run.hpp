@@ -1,6 +1,7 @@
 // A simulated nccl-tests run: one collective over a range of sizes.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,8 @@ struct CollectiveRequest {
   FoldingPolicy folding = FoldingPolicy::where_exact;
   std::vector<double> contributions{};  // relative sizes, where ranks' contributions differ: Shape::weights
   ServerRequest parameter_server{};
-  LibraryUse library{};  // where `algorithm` is a library
+  LibraryUse library{};            // where `algorithm` is a library
+  std::string plain_by_default{};  // why it is not the library that the topology names, where nobody chose
 };
 
 /// nccl-tests' sizes: from `least` to `most`, multiplied by `factor` each time. A factor of at least 2 (1 is allowed
@@ -49,6 +51,13 @@ std::vector<Bytes> size_range(Bytes least, Bytes most, int factor);
 /// slots.
 std::vector<CollectivePoint> run_collective(const CollectiveRequest& request, const Topology& topology,
                                             const Value& where);
+
+/// Nobody chose: the topology's library in place of the request's algorithm, where it can do what the request asks for.
+void choose_by_default(CollectiveRequest& request, const Topology& topology, const Value& where);
+
+/// What the request's algorithm leaves unused of the machine; nothing where it leaves nothing, and where a library
+/// chooses.
+std::optional<std::string> note_on_nics(const CollectiveRequest& request, const Topology& topology, const Value& where);
 
 /// What the request's algorithm is built for, at one of its sizes.
 Shape shape_of(const CollectiveRequest& request, const Topology& topology, const Placement& placement, Bytes size);

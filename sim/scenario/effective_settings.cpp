@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "scenario/calibration_use.hpp"
+#include "scenario/parts.hpp"
+#include "scenario/train.hpp"
+#include "scenario/unused_nics.hpp"
 #include "simulate/fluid_network.hpp"
 #include "units/format.hpp"
 
@@ -85,7 +89,37 @@ void add_traffic(Settings& settings, const TrafficSpec& traffic) {
   if (!texts.empty()) settings["platform.traffic"] = fmt::format("{}", fmt::join(texts, "; "));
 }
 
+/// Who carries out the collective that carries the gradients, and those that were chosen.
+void add_collectives(Settings& settings, const Scenario& scenario) {
+  const PlatformSpec& spec = scenario.platform;
+  const Operation carrier = carrier_of(scenario.strategy);
+  for (const auto& [operation, use] : scenario.libraries) {
+    if (use.by_default && operation != carrier) continue;
+    settings["collectives." + name(operation)] = use.library->name;
+  }
+  const auto plain = scenario.plain_by_default.find(carrier);
+  if (plain != scenario.plain_by_default.end()) settings["collectives." + name(carrier)] = plain->second;
+  if (spec.calibration) {
+    const auto library = scenario.libraries.find(carrier);
+    const LibraryUse use = library == scenario.libraries.end() ? LibraryUse{} : library->second;
+    const std::string by = use.library != nullptr ? use.library->name : algorithm_of(scenario).name;
+    settings["calibration"] = describe_use(*spec.calibration, spec.platform.transport,
+                                           {carrier, by, use, spec.ranks, spec.placement.nodes_used});
+  }
+  if (const auto note = note_on_nics(scenario)) settings["note"] = *note;
+}
+
 }  // namespace
+
+std::optional<std::string> note_on_nics(const Scenario& scenario) {
+  const PlatformSpec& spec = scenario.platform;
+  const Operation carrier = carrier_of(scenario.strategy);
+  if (scenario.strategy.servers || scenario.libraries.contains(carrier)) return std::nullopt;
+  if (spec.placement.nodes_used < 2 || spec.platform.node.nics.size() < 2) return std::nullopt;
+  const Schedule schedule = schedule_of(scenario, carrier);
+  const auto use = unused_nics(schedule, spec.platform, spec.placement);
+  return use ? std::optional(describe(*use, schedule, spec.platform.transport)) : std::nullopt;
+}
 
 void add_condition(Settings& settings, const Condition& condition) {
   for (const auto& [pattern, rest] : condition.degraded) settings["platform.degraded." + pattern] = percent(rest);
@@ -124,9 +158,7 @@ Settings effective_settings(const Scenario& scenario) {
   add_effects(settings, scenario.effects);
   add_condition(settings, scenario.platform.condition);
   add_traffic(settings, scenario.traffic);
-  for (const auto& [operation, use] : scenario.libraries) {
-    settings["collectives." + name(operation)] = use.library->name;
-  }
+  add_collectives(settings, scenario);
   if (scenario.learning) {
     settings["learning.problem"] = scenario.learning->kind;
     settings["learning.learning_rate"] = fmt::format("{}", scenario.learning->learning_rate);

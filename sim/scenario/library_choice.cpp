@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "config/error.hpp"
+#include "config/section.hpp"
 
 namespace farandole {
 namespace {
@@ -103,6 +104,35 @@ LibraryUse use_library(const Algorithm& algorithm, const Transport& transport, c
                "; a CUDA device has a \"compute_capability\" in its file");
   }
   return {library, device.compute_capability};
+}
+
+DefaultCollective without_library(const Algorithm& plain, const Transport& transport, const std::string& why) {
+  return {plain, {}, fmt::format("{} instead of {}: {}", plain.name, transport.library, why)};
+}
+
+DefaultCollective default_collective(const Algorithm& plain, const Transport& transport, const Device& device) {
+  if (transport.library.empty()) return {plain};
+  const Library* library = find_library(transport.library);
+  if (library == nullptr) return without_library(plain, transport, "no such library is known");
+  if (!has(*library, plain.operation)) {
+    return without_library(plain, transport, fmt::format("it has no {}", name(plain.operation)));
+  }
+  if (library->needs_cuda && device.compute_capability == 0) {
+    return without_library(plain, transport, fmt::format("it needs CUDA, which {} has not", device.name));
+  }
+  return {{plain.operation, library->name, library->summary, {}}, {library, device.compute_capability, true}, {}};
+}
+
+void refuse_unknown_library(const Document& topology) {
+  const auto named = topology.find("/transport/library");
+  if (!named) return;
+  const auto name = read<std::string>(*named);
+  if (name.empty() || find_library(name) != nullptr) return;
+  std::vector<std::string> known;
+  for (const Library& library : libraries()) known.push_back(library.name);
+  const std::string release = nearest_release(name, known);
+  named->fail("a library", quoted(name),
+              release.empty() ? "; known: " + joined(known) : fmt::format("; did you mean \"{}\"?", release));
 }
 
 }  // namespace farandole

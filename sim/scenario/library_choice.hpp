@@ -2,7 +2,7 @@
 //
 // A row of such a name has no schedule (its `build` is empty): "nccl-2.7" and its like, or "library" for the one that
 // the topology's transport names. Scenarios and the command line read names here, and say which library is meant once
-// the machine is known.
+// the machine is known. Where nobody names anything, the topology's own library is what runs, as on the machine itself.
 #pragma once
 
 #include <optional>
@@ -29,11 +29,29 @@ std::string hint_for_algorithm(Operation operation, const std::string& name);
 struct LibraryUse {
   const Library* library = nullptr;
   int compute_capability = 0;
+  bool by_default = false;  // nobody asked for it: an algorithm may take its place where no library can be simulated
 };
 
 /// The library that `algorithm` means there. `where` is blamed where the transport names none, where it has not the
 /// operation, and where it needs CUDA and the device has not.
 LibraryUse use_library(const Algorithm& algorithm, const Transport& transport, const Device& device,
                        const Value& where);
+
+/// What carries out a collective that nobody chose anything for.
+struct DefaultCollective {
+  Algorithm algorithm;
+  LibraryUse library{};     // where the algorithm is one
+  std::string why_plain{};  // why not the library that the topology names; empty where it is that, or names none
+};
+
+/// The library that the transport names, or `plain` where it names none, or one that has not the operation or does not
+/// run on the device.
+DefaultCollective default_collective(const Algorithm& plain, const Transport& transport, const Device& device);
+
+/// `plain` in place of the library, because of `why`.
+DefaultCollective without_library(const Algorithm& plain, const Transport& transport, const std::string& why);
+
+/// Fails where a topology file's transport names a library that is none of ours.
+void refuse_unknown_library(const Document& topology);
 
 }  // namespace farandole

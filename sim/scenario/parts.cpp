@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "scenario/fit_memory.hpp"
+#include "training/memory.hpp"
 
 namespace farandole {
 namespace {
@@ -48,6 +49,7 @@ ComputeTimes times_of(const Scenario& scenario) {
       compute_times(workload.model, device,
                     {workload.precision, workload.batch_per_rank, scenario.platform.platform.measurements,
                      workload.host_dispatch, workload.device_steps});
+  if (!known) times.update *= update_traffic(workload.optimizer) / update_traffic(usual_optimizer());
   if (!workload.anchored_on.empty()) times.source = "anchored: " + workload.anchored_on;
   return times;
 }

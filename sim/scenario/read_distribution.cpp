@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "config/limits.hpp"
 #include "config/section.hpp"
 
 namespace farandole {
@@ -78,6 +79,9 @@ TimeDistribution read_time_distribution(const Value& where) {
   return time;
 }
 
+/// Each is kept for every rank.
+constexpr int most_batches_ahead = 1024;
+
 InputSupply read_input(const Value& where) {
   Section section(where);
   InputSupply supply;
@@ -93,10 +97,9 @@ InputSupply read_input(const Value& where) {
   if (const auto rate = section.maybe("decode_rate")) supply.decode_rate = read_samples_per_second(*rate);
   supply.cache = section.optional("cache", 0_B);
   supply.dataset = section.optional("dataset", 0_B);
-  if (const auto prefetch = section.maybe("prefetch")) supply.prefetch = read_at_least(*prefetch, 0);
+  if (const auto prefetch = section.maybe("prefetch")) supply.prefetch = read_between(*prefetch, 0, most_batches_ahead);
   if (const auto variation = section.maybe("variation")) supply.variation = read_jitter(*variation);
   section.finish();
-  if (supply.prefetch > 1'000'000) where.fail("a prefetch of at most 1,000,000 batches");
   const bool reads =
       supply.storage_bandwidth < BytesPerSecond::infinity() || supply.node_bandwidth < BytesPerSecond::infinity();
   if (reads && supply.sample_size == 0_B) where.fail("a \"sample_size\", for the bandwidths to mean anything");

@@ -2,15 +2,20 @@
 
 #include <fmt/format.h>
 
+#include "config/limits.hpp"
 #include "config/section.hpp"
 
 namespace farandole {
 namespace {
 
-void expect_samples(const Value& where, const NumericProblem& problem, const Scenario& scenario) {
+void expect_samples(const Value& where, const NumericProblem& problem, int epochs, const Scenario& scenario) {
   const std::int64_t wanted =
       std::int64_t{scenario.workload.batch_per_rank} * scenario.strategy.accumulation * scenario.platform.ranks;
-  if (problem.features.rows() >= wanted) return;
+  if (problem.features.rows() >= wanted) {
+    constexpr int most_updates = 100'000'000;
+    const Count updates = Count(problem.features.rows() / wanted) * epochs * scenario.platform.ranks;
+    return require_at_most(updates, most_updates, "updates of workers in all epochs", where);
+  }
   where.fail(fmt::format("at least the {} samples of one update: {} ranks x {} a batch x {} passes", wanted,
                          scenario.platform.ranks, scenario.workload.batch_per_rank, scenario.strategy.accumulation),
              fmt::format("{}", problem.features.rows()));
@@ -41,7 +46,7 @@ std::shared_ptr<const LearningSpec> read_learning(const Value& where, const Scen
   section.finish();
   expect_rule(where, scenario.strategy);
   expect_single_workers(where, scenario.strategy);
-  expect_samples(where, spec.problem, scenario);
+  expect_samples(where, spec.problem, spec.epochs, scenario);
   return std::make_shared<const LearningSpec>(std::move(spec));
 }
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "config/limits.hpp"
 #include "scenario/run_spec.hpp"
 
 namespace farandole {
@@ -8,6 +9,7 @@ namespace {
 /// ResNet-50 on ImageNet keeps its accuracy up to this global batch with linear scaling and five epochs of warm-up
 /// (Goyal et al., "Accurate, Large Minibatch SGD", arXiv:1706.02677, figure 1).
 constexpr int largest_known_batch = 8192;
+constexpr int most_simulations = 1'000'000;
 
 std::int64_t read_count(const Value& where, std::int64_t least) {
   const auto count = read<std::int64_t>(where);
@@ -34,7 +36,7 @@ FailureSpec read_failures(const Value& where) {
   failures.repair = section.optional("repair", failures.repair);
   if (const auto steps = section.maybe("commit_every_steps")) failures.commit_every_steps = read_at_least(*steps, 1);
   if (const auto nodes = section.maybe("least_nodes")) failures.least_nodes = read_at_least(*nodes, 1);
-  if (const auto count = section.maybe("simulations")) failures.simulations = read_at_least(*count, 1);
+  if (const auto count = section.maybe("simulations")) failures.simulations = read_between(*count, 1, most_simulations);
   section.finish();
   return failures;
 }

@@ -1,19 +1,20 @@
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "collective/files/read_schedule.hpp"
+#include "config/limits.hpp"
 #include "config/section.hpp"
 #include "platform/launch_line.hpp"
 #include "scenario/fit_memory.hpp"
+#include "scenario/read_collectives.hpp"
 #include "scenario/read_effects.hpp"
 #include "scenario/read_learning.hpp"
 #include "scenario/read_workload.hpp"
 #include "scenario/scenario.hpp"
+#include "scenario/share_batch.hpp"
 
 namespace farandole {
 namespace {
@@ -27,18 +28,6 @@ const Row& choose(std::span<const Row> rows, std::string Row::*member, const Val
     known.push_back(row.*member);
   }
   where.fail_unknown(what, known);
-}
-
-/// Strong scaling: every rank gets an equal part of the global batch, in as many passes as add up.
-void share_global_batch(Scenario& scenario, const Value& where) {
-  const int parts = scenario.platform.ranks * scenario.strategy.accumulation;
-  const int batch = scenario.workload.global_batch;
-  if (batch == 0) return;
-  if (batch % parts != 0) {
-    where.fail(fmt::format("a global batch that {} passes of {} ranks share evenly", parts, scenario.platform.ranks),
-               fmt::format("{}", batch));
-  }
-  scenario.workload.batch_per_rank = batch / parts;
 }
 
 /// What a run was asked to start: a number of ranks, or a launch line.
@@ -74,7 +63,9 @@ PlatformSpec read_platform(const Value& where, const Catalogue& catalogue, Launc
                                : place(rule, launch.ranks, {}, layout_of(topology), where);
   spec.platform = build_for(topology, spec.placement, where);
   spec.condition = topology.condition;
+  spec.calibration = topology.calibration;
   spec.device = catalogue.device(spec.platform.device, name);
+  if (topology.host_memory) spec.device.host_memory_bandwidth = *topology.host_memory;
   return spec;
 }
 
@@ -82,6 +73,9 @@ PlatformSpec read_platform(const Value& where, const Catalogue& catalogue, Launc
 void make_room(StrategyChoice& strategy, const Topology& topology, const Value& where, PlatformSpec& spec) {
   if (!strategy.servers) return;
   if (strategy.servers->servers == 0) strategy.servers->servers = spec.placement.nodes_used;  // one per node
+  constexpr int most_connections = 1 << 24;
+  require_at_most(Count(spec.ranks) * strategy.servers->servers, most_connections,
+                  "connections between ranks and servers", where);
   if (strategy.servers->colocated) return;
   const int free = spec.platform.nodes - spec.placement.nodes_used;
   const int servers = strategy.servers->servers;
@@ -110,8 +104,9 @@ void choose_adasum(Scenario& scenario, const Value& where) {
 }
 
 /// What several streams at the same time do not go with.
-void refuse_with_streams(const Scenario& scenario, const Value& strategy) {
+void refuse_with_streams(Scenario& scenario, const Value& strategy) {
   const Value streams = Section(strategy).child("streams");
+  leave_default_libraries(scenario, "several streams at a time are simulated with algorithms only");
   if (!scenario.libraries.empty()) {
     streams.fail("one stream where a library picks algorithms", fmt::format("{}", scenario.strategy.streams),
                  "; name the algorithm");
@@ -127,69 +122,18 @@ StrategyChoice read_strategy_of(const Value& where, const Launch& launch) {
                        launch.ranks);
 }
 
-Algorithm read_algorithm(const Value& where, Operation operation, const Catalogue& catalogue) {
-  const auto text = read<std::string>(where);
-  if (is_algorithm_file(text)) {
-    Algorithm own = catalogue.algorithm(text);
-    if (own.operation != operation) where.fail(fmt::format("a file with an {}", name(operation)));
-    return own;
-  }
-  const auto found = find_algorithm_or_library(operation, text);
-  if (!found) {
-    where.fail(fmt::format("an {} algorithm or a library", name(operation)), quoted(text),
-               hint_for_algorithm(operation, text));
-  }
-  return *found;
-}
-
-/// What strategies ask for, and by which algorithm unless they or the scenario say otherwise.
-constexpr std::array default_algorithms{
-    std::pair{Operation::allreduce, "ring"},
-    std::pair{Operation::allgather, "ring"},
-    std::pair{Operation::broadcast, "binomial"},
-};
-
-std::map<Operation, Algorithm> read_collectives(const std::optional<Value>& where, const StrategyChoice& strategy,
-                                                const Catalogue& catalogue) {
-  std::optional<Section> section;
-  if (where) section.emplace(*where);
-  std::map<Operation, Algorithm> collectives;
-  for (const auto& [operation, fallback] : default_algorithms) {
-    const auto wanted = strategy.algorithms.find(operation);
-    const auto chosen = section ? section->maybe(name(operation)) : std::nullopt;
-    if (chosen) {
-      collectives[operation] = read_algorithm(*chosen, operation, catalogue);
-      if (wanted != strategy.algorithms.end() && collectives[operation].name != wanted->second) {
-        chosen->fail(fmt::format("\"{}\", as the strategy's settings ask for, or nothing", wanted->second));
-      }
-    } else {
-      const std::string text = wanted != strategy.algorithms.end() ? wanted->second : fallback;
-      collectives[operation] = *find_algorithm(operation, text);
-    }
-  }
-  if (section) section->finish();
-  return collectives;
-}
-
-/// Which libraries the names of libraries among the collectives mean there.
-std::map<Operation, LibraryUse> libraries_of(const Scenario& scenario, const Value& where) {
-  std::map<Operation, LibraryUse> libraries;
-  Section section(where);
-  const PlatformSpec& spec = scenario.platform;
-  for (const auto& [operation, algorithm] : scenario.collectives) {
-    if (!is_library(algorithm)) continue;
-    libraries[operation] = use_library(algorithm, spec.platform.transport, spec.device, section.child(name(operation)));
-  }
-  return libraries;
-}
+/// More than anyone waits for, point by point.
+constexpr int most_steps = 1'000'000;
+constexpr int most_seeds = 100'000;
 
 void read_measure(const std::optional<Value>& where, Scenario& scenario) {
   if (!where) return;
   Section section(*where);
-  if (const auto iterations = section.maybe("iterations")) scenario.measure.iterations = read_at_least(*iterations, 1);
-  if (const auto warmup = section.maybe("warmup")) scenario.measure.warmup = read_at_least(*warmup, 0);
+  if (const auto iterations = section.maybe("iterations"))
+    scenario.measure.iterations = read_between(*iterations, 1, most_steps);
+  if (const auto warmup = section.maybe("warmup")) scenario.measure.warmup = read_between(*warmup, 0, most_steps);
   if (const auto seed = section.maybe("seed")) scenario.seed = static_cast<std::uint64_t>(read_at_least(*seed, 0));
-  if (const auto seeds = section.maybe("seeds")) scenario.seeds = read_at_least(*seeds, 1);
+  if (const auto seeds = section.maybe("seeds")) scenario.seeds = read_between(*seeds, 1, most_seeds);
   scenario.explain = section.optional("explain", false);
   if (const auto fidelity = section.maybe("fidelity")) {
     scenario.fidelity = choose(fidelities(), &FidelityRow::name, *fidelity, "a fidelity").fidelity;
@@ -227,11 +171,9 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   scenario.strategy = read_strategy_of(strategy, launch);
   choose_adasum(scenario, strategy);
   make_room(scenario.strategy, topology, platform, scenario.platform);
-  share_global_batch(scenario, workload);
+  share_batch(scenario, workload);
   std::ranges::copy(scenario.strategy.ignored, std::back_inserter(scenario.ignored));
-  const auto collectives = section.maybe("collectives");
-  scenario.collectives = read_collectives(collectives, scenario.strategy, catalogue);
-  if (collectives) scenario.libraries = libraries_of(scenario, *collectives);
+  read_collectives(section.maybe("collectives"), catalogue, scenario);
   const auto effects = section.maybe("effects");
   const Transport& transport = scenario.platform.platform.transport;
   // Several streams are Gloo's, which works on the host.

@@ -5,6 +5,7 @@
 
 #include "platform/condition.hpp"
 #include "scenario/apply_effects.hpp"
+#include "scenario/read_collectives.hpp"
 #include "scenario/scenario.hpp"
 #include "units/format.hpp"
 
@@ -14,6 +15,7 @@ namespace {
 constexpr const char* constant = "constant";
 constexpr const char* on_off = "on_off";
 constexpr const char* job = "job";
+constexpr const char* no_library = "traffic of others is simulated with algorithms only";
 
 std::string kind_of(const Value& traffic) {
   for (const auto& [key, value] : traffic.members()) {
@@ -102,6 +104,7 @@ Scenario read_job(const Value& where, const Value& platform, const Catalogue& ca
   section.finish();
   const Node root = scenario_of(where, platform);
   Scenario other = read_scenario(Value(root, where.pointer()), catalogue);
+  leave_default_libraries(other, no_library);
   if (!meets_others(other)) {
     where.fail("a job whose gradients travel by one collective of a named algorithm after the other",
                "parameter servers, a library or several streams");
@@ -140,6 +143,7 @@ void read_traffic(const Value& traffic, const Value& platform, const Catalogue& 
   int nodes = scenario.platform.platform.nodes;
   for (const Value& element : traffic.elements()) {
     if (kind_of(element) == constant) continue;
+    leave_default_libraries(scenario, no_library);
     if (!meets_others(scenario)) {
       element.fail("constant traffic only, beside parameter servers, libraries' collectives and several streams",
                    "another kind");

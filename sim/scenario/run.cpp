@@ -3,12 +3,14 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "scenario/anchor.hpp"
 #include "scenario/effective_settings.hpp"
 #include "scenario/explain.hpp"
 #include "scenario/learning_run.hpp"
 #include "scenario/question.hpp"
+#include "scenario/read_collectives.hpp"
 #include "scenario/sweep.hpp"
 #include "scenario/train.hpp"
 #include "scenario/whole_run.hpp"
@@ -24,11 +26,15 @@ bool may_scale_beyond_its_ranks(const Scenario& scenario) {
   return scenario.effects.input || !scenario.effects.other_devices.empty() || scenario.workload.global_batch > 0;
 }
 
+void add_once(std::vector<std::string>& all, const std::string& text) {
+  if (std::ranges::find(all, text) == all.end()) all.push_back(text);
+}
+
 void add(RunPlan& plan, const Configuration& configuration, const Scenario& scenario, std::string name) {
-  merge_settings(plan.settings, effective_settings(scenario));
-  for (const std::string& ignored : scenario.ignored) {
-    if (std::ranges::find(plan.ignored, ignored) == plan.ignored.end()) plan.ignored.push_back(ignored);
-  }
+  const Settings settings = effective_settings(scenario);
+  merge_settings(plan.settings, settings);
+  for (const std::string& ignored : scenario.ignored) add_once(plan.ignored, ignored);
+  if (const auto note = settings.find("note"); note != settings.end()) add_once(plan.notes, note->second);
   plan.timeline_file = scenario.strategy.timeline_file;
   plan.tuning_log = scenario.strategy.tuning_log;
   plan.points.push_back({std::move(name), configuration.document, scenario, configuration.swept});
@@ -43,12 +49,21 @@ void add_at_fidelities(RunPlan& plan, const Configuration& configuration, Scenar
   scenario.folding = options.folding;
   scenario.explain = scenario.explain || options.explain;
   scenario.busiest_links = options.links;
+  if (!options.no_library.empty()) leave_default_libraries(scenario, options.no_library);
   if (options.fidelities.empty()) return add(plan, configuration, scenario, configuration.name);
   for (const Fidelity fidelity : options.fidelities) {
     scenario.fidelity = fidelity;
     const bool several = options.fidelities.size() > 1;
     add(plan, configuration, scenario, several ? with_fidelity(configuration.name, fidelity) : configuration.name);
   }
+}
+
+/// An option would win over the sweep here, and every point of that axis would be the same.
+void refuse_swept_fidelity(const Configuration& configuration, const RunOptions& options) {
+  const bool is_swept = std::ranges::find(configuration.pointers, "/measure/fidelity") != configuration.pointers.end();
+  if (options.fidelities.empty() || !is_swept) return;
+  throw InputError(Place{"--fidelity", 0, "/measure/fidelity"}, "no fidelity where the sweep gives it",
+                   quoted(name(options.fidelities.front())), "; set the values of \"/sweep/~1measure~1fidelity\"");
 }
 
 }  // namespace
@@ -58,6 +73,7 @@ RunPlan plan_run(const Document& written, const Catalogue& catalogue, const RunO
   const Document document = anchored(written, catalogue);
   const bool is_anchored = document.find("/workload/anchored_on").has_value();
   std::vector<Configuration> configurations = expand_sweep(document);
+  refuse_swept_fidelity(configurations.front(), options);
   plan.question = read_question(document, configurations);
   std::optional<Scenario> base;
   if (is_anchored) base = read_scenario(document.without("sweep").root(), catalogue);
@@ -67,6 +83,7 @@ RunPlan plan_run(const Document& written, const Catalogue& catalogue, const RunO
     add_at_fidelities(plan, configuration, std::move(scenario), options);
   }
   plan.scenario = plan.points.front().scenario.name;
+  if (!plan.ignored.empty()) plan.settings["ignored"] = fmt::format("{}", fmt::join(plan.ignored, "; "));
   return plan;
 }
 
@@ -83,9 +100,10 @@ TrainingPoint run_point(const RunPlan::Point& planned, const Catalogue& catalogu
   TrainingPoint point = train(scenario, timeline);
   point.swept = planned.swept;
   if (scenario.learning) point.learning = learn(scenario);
-  point.scaling_efficiency = single_rank_share(scenario) / point.iteration;
-  // Servers update for their workers, and without a barrier nobody waits for the slowest.
-  if (!scenario.strategy.servers && !may_scale_beyond_its_ranks(scenario) && point.scaling_efficiency > 1 + 1e-9) {
+  if (!scenario.strategy.servers || scenario.workload.global_batch > 0) {
+    point.scaling_efficiency = single_rank_share(scenario) / point.iteration;
+  }
+  if (!may_scale_beyond_its_ranks(scenario) && point.scaling_efficiency > 1 + 1e-9) {
     throw InvariantError(fmt::format("{} ranks scale with an efficiency of {}", point.ranks, point.scaling_efficiency));
   }
   if (scenario.run) point.run = whole_run(scenario, point);

@@ -24,6 +24,7 @@ struct RunOptions {
   bool explain = false;          // every point, as "measure": {"explain": true} does
   int links = 0;                 // how many of its busiest links every point lists
   bool record_timeline = false;  // of the last point
+  std::string no_library{};      // why algorithms take the place of libraries that nobody asked for; empty: they do not
   /// Called before each point with (points done, points in all); may be empty.
   std::function<void(int, int)> progress;
 };
@@ -49,6 +50,7 @@ struct RunPlan {
   Settings settings;                 // of all points
   std::vector<Point> points;         // in the order of results; at least one
   std::vector<std::string> ignored;  // see RunResult
+  std::vector<std::string> notes;    // on what points leave unused of their machine, each once
   std::optional<std::string> timeline_file;
   std::optional<std::string> tuning_log;  // where HOROVOD_AUTOTUNE_LOG wants that of the last point
   std::optional<Question> question;

@@ -14,6 +14,7 @@
 
 #include "collective/algorithms.hpp"
 #include "learning/problem.hpp"
+#include "platform/calibration_record.hpp"
 #include "platform/placement.hpp"
 #include "platform/platform.hpp"
 #include "scenario/catalogue.hpp"
@@ -47,6 +48,7 @@ struct WorkloadSpec {
 struct PlatformSpec {
   Platform platform;
   Condition condition;  // that the platform was built with
+  std::optional<CalibrationRecord> calibration;
   Device device;
   Placement placement;
   int ranks = 1;
@@ -57,6 +59,7 @@ struct Mechanisms {
   double network_rate = 1;  // of every link
   double latency = 1;       // of every link, the transport's messages and the launch of collectives
   double copy_rate = 1;     // into and out of fusion buffers
+  double server_rate = 1;   // at which servers add gradients up and update variables
   bool contention = true;
 };
 
@@ -74,6 +77,8 @@ struct Scenario {
   StrategyChoice strategy;
   std::map<Operation, Algorithm> collectives;  // by which algorithm; of every operation a strategy may ask for
   std::map<Operation, LibraryUse> libraries;   // of those where the algorithm is a library
+  /// Of those that nobody chose, why they are not by the library that the topology names.
+  std::map<Operation, std::string> plain_by_default;
   EffectsSpec effects;
   TrafficSpec traffic;
   std::optional<RunSpec> run;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "scenario/sweep_axis.hpp"
+#include "scenario/sweep_refusal.hpp"
 
 namespace farandole {
 namespace {
@@ -23,6 +24,7 @@ Configuration with(const Configuration& partial, const Setting& setting) {
   if (!next.name.empty()) next.name += ", ";
   next.name += setting.name;
   next.swept.insert(next.swept.end(), setting.swept.begin(), setting.swept.end());
+  for (const Assignment& assignment : setting.assignments) next.pointers.push_back(assignment.pointer);
   return next;
 }
 
@@ -41,10 +43,11 @@ void refuse_too_many(const std::vector<Axis>& axes, const Value& sweep) {
 std::vector<Configuration> expand_sweep(const Document& document) {
   const auto members = document.root().members();
   const auto sweep = std::ranges::find(members, "sweep", &std::pair<std::string, Value>::first);
-  if (sweep == members.end()) return {{document, "", {}}};
+  if (sweep == members.end()) return {{document, "", {}, {}}};
   const std::vector<Axis> axes = read_axes(sweep->second);
   refuse_too_many(axes, sweep->second);
-  std::vector<Configuration> expanded{{document.without("sweep"), "", {}}};
+  refuse_what_is_swept(document.without("sweep"), sweep->second);
+  std::vector<Configuration> expanded{{document.without("sweep"), "", {}, {}}};
   for (const Axis& axis : axes) {
     std::vector<Configuration> next;
     for (const Configuration& partial : expanded) {

@@ -9,7 +9,7 @@
 //
 // gives the product of all axes, the last axis changing fastest. An axis is one pointer with its values, pointers that
 // change together ("zip", an object or an array of such objects), or named sets of values ("variants"). Values replace
-// what the file says before anything is checked.
+// what the file says before anything is checked; what --set says they may not replace (sweep_refusal.hpp).
 #pragma once
 
 #include <string>
@@ -25,6 +25,7 @@ struct Configuration {
   Document document;
   std::string name;  // `/workload/model "vgg16", /platform/ranks 4`; empty where nothing is swept
   std::vector<SweptValue> swept;
+  std::vector<std::string> pointers;  // where its axes put values, in their order
 
   [[nodiscard]] Value root() const { return document.root(); }
 };

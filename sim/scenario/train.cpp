@@ -44,15 +44,23 @@ TrainingRun run(const Scenario& scenario, const Job& job, const Variability& var
   });
 }
 
+/// Of a node: a processor that trains has its own, of which a node may have several.
+BytesPerSecond host_memory_of(const Scenario& scenario) {
+  const Device& device = scenario.platform.device;
+  return device.host_memory_bandwidth * (device.asynchronous ? 1 : scenario.platform.platform.devices_per_node);
+}
+
 /// What `use(site)` gives.
 template <class Use>
 auto with_server_site(const Scenario& scenario, const Job& job, const Variability& variability, Timeline* timeline,
                       Use use) {
   const PlatformSpec& spec = scenario.platform;
   const Platform platform = platform_of(scenario);
+  const bool is_host = !spec.device.asynchronous;
   return use(ServerSite{job, *scenario.strategy.servers, platform, spec.placement, variability,
                         spec.device.memory_bandwidth * scenario.mechanisms.copy_rate, scenario.fidelity,
-                        scenario.folding, timeline});
+                        scenario.folding, timeline, host_memory_of(scenario) * scenario.mechanisms.server_rate,
+                        scenario.workload.optimizer.slots, is_host});
 }
 
 TrainingRun run_with_servers(const Scenario& scenario, const Job& job, const Variability& variability,
@@ -101,6 +109,33 @@ Pooled pool_seeds(const Scenario& scenario, RunOne run_one) {
   return pooled;
 }
 
+/// By how much one rank by itself exceeds nominal compute in the mean, with the same jitter and noise.
+double median_factor(const Scenario& scenario, const ComputeTimes& times) {
+  double sum = 0;
+  Scenario seeded = scenario;
+  for (int i = 0; i < scenario.seeds; ++i) {
+    seeded.seed = scenario.seed + static_cast<std::uint64_t>(i);
+    const Variability median = median_variability(seeded, times);
+    for (int k = 0; k < scenario.measure.iterations; ++k) sum += median.factors(scenario.measure.warmup + k)[0];
+  }
+  return sum / scenario.seeds / scenario.measure.iterations;
+}
+
+/// What scaling efficiency is measured against where servers update for their workers: one rank as fast as it can be,
+/// by itself or with the job's servers to itself, whose device is the median one or, where those of the run were faster
+/// in the mean, such a one. n ranks do at most n times as much: with a barrier each iteration is as long as that of its
+/// slowest; without one an iteration is a convex function of its compute time.
+Seconds iteration_of_one(const Scenario& scenario, const Job& job, const ComputeTimes& times, const Breakdown& parts) {
+  const double computed = job.backward_end > 0_s ? (parts.compute + parts.straggler) / job.backward_end : 1;
+  const double factor = std::min(median_factor(scenario, times), computed);
+  const Variability nobodys(scenario.platform.ranks, 0, 0, scenario.seed);
+  const Seconds with_servers = with_server_site(
+      scenario, job, nobodys, nullptr, [&](const ServerSite& site) { return iteration_of_one_worker(site, factor); });
+  const Seconds one = std::min(job.compute() * factor, with_servers);
+  const auto& checkpoint = scenario.effects.checkpoint;
+  return checkpoint ? one + checkpoint->pause() * checkpoint->per_iteration(one) : one;
+}
+
 /// Workers that push what they have to the servers, and pull the sums.
 Schedule server_schedule(const Scenario& scenario) {
   const ServerPlan& plan = *scenario.strategy.servers;
@@ -140,6 +175,9 @@ TrainingPoint train(const Scenario& scenario, Timeline* timeline) {
   if (scenario.busiest_links > 0) point.links = busiest_links(scenario, job, result);
   point.tuning = result.tuning;
   if (result.tuning && result.tuning->best.hierarchical_allreduce) point.algorithm = "hierarchical";
+  if (scenario.strategy.servers && scenario.workload.global_batch == 0) {
+    point.scaling_efficiency = iteration_of_one(scenario, job, times, result.breakdown) / point.iteration;
+  }
   return point;
 }
 

@@ -8,7 +8,7 @@
 
 namespace farandole {
 
-/// Everything but the scaling efficiency. `timeline` may be null.
+/// Everything but the scaling efficiency, which is there with servers only. `timeline` may be null.
 TrainingPoint train(const Scenario& scenario, Timeline* timeline);
 
 /// When each of the first `iterations` ended on all ranks; where workers do not wait for each other, so many of each.

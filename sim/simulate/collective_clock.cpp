@@ -22,9 +22,8 @@ std::unique_ptr<CollectiveClock> bare_clock(Fidelity fidelity, RoutedSchedule ro
     case Fidelity::flow:
       return std::make_unique<RecurrenceClock>(std::move(routed), Sharing::simulated, policy);
     case Fidelity::message:
-      if (policy == FoldingPolicy::never || routed.eager_sends())
-        return std::make_unique<MessageClock>(std::move(routed));
-      return std::make_unique<FoldedMessageClock>(std::move(routed));
+      if (routed.eager_sends()) return std::make_unique<MessageClock>(std::move(routed));
+      return std::make_unique<FoldedMessageClock>(std::move(routed), policy);
   }
   throw InvariantError("a fidelity without a clock");
 }

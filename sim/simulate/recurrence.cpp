@@ -9,21 +9,43 @@
 namespace farandole {
 namespace {
 
-/// Rank i sends to rank i + 1 (modulo n) in transfer i: the ring.
-bool is_ring(const Phase& phase, Eigen::Index ranks) {
-  if (static_cast<Eigen::Index>(phase.transfers.size()) != ranks) return false;
-  if (phase.peer_step != 0 || phase.fan != 1 || phase.window != 0) return false;
-  for (int rank = 0; rank < ranks; ++rank) {
-    const Transfer& transfer = phase.transfers[static_cast<std::size_t>(rank)];
-    if (transfer.from != rank || transfer.to != (rank + 1) % ranks) return false;
+/// The ranks of one ring in its order, each with the transfer by which it sends to the next.
+struct Ring {
+  std::vector<int> ranks;
+  std::vector<Eigen::Index> transfers;
+};
+
+/// The rings that the phase consists of, as one over all ranks or one within every node; empty if it is anything else.
+std::vector<Ring> rings_of(const Phase& phase, Eigen::Index ranks) {
+  if (phase.peer_step != 0 || phase.fan != 1 || phase.window != 0) return {};
+  std::vector<Eigen::Index> sends(static_cast<std::size_t>(ranks), -1);
+  std::vector<bool> receives(sends.size(), false);
+  for (std::size_t position = 0; position < phase.transfers.size(); ++position) {
+    const auto [from, to] = std::pair(phase.transfers[position].from, phase.transfers[position].to);
+    if (sends[static_cast<std::size_t>(from)] >= 0 || receives[static_cast<std::size_t>(to)]) return {};
+    sends[static_cast<std::size_t>(from)] = static_cast<Eigen::Index>(position);
+    receives[static_cast<std::size_t>(to)] = true;
   }
-  return true;
+  std::vector<Ring> rings;
+  for (const Transfer& first : phase.transfers) {
+    if (sends[static_cast<std::size_t>(first.from)] < 0) continue;  // in a ring already
+    Ring ring;
+    int rank = first.from;
+    while (sends[static_cast<std::size_t>(rank)] >= 0) {
+      ring.ranks.push_back(rank);
+      ring.transfers.push_back(std::exchange(sends[static_cast<std::size_t>(rank)], -1));
+      rank = phase.transfers[static_cast<std::size_t>(ring.transfers.back())].to;
+    }
+    if (rank != first.from) return {};  // a chain
+    rings.push_back(std::move(ring));
+  }
+  return rings;
 }
 
 /// Whether costs are the same everywhere and ranks start together, or every start comes once around: all end together.
-bool ends_together(const RankTimes& moments, const Phase& phase, const TransferCosts& costs) {
+bool ends_together(const RankTimes& moments, int repeats, const TransferCosts& costs) {
   const auto& [sending, reducing] = costs;
-  const bool mixed = phase.repeats >= moments.size() - 1 && (reducing == 0).all();
+  const bool mixed = repeats >= moments.size() - 1 && (reducing == 0).all();
   return (sending == sending[0]).all() && (reducing == reducing[0]).all() && (mixed || (moments == moments[0]).all());
 }
 
@@ -67,15 +89,21 @@ void carry_once(RankTimes& moments, const Schedule& schedule, const Phase& phase
 }
 
 void carry(RankTimes& moments, const Schedule& schedule, const Phase& phase, const TransferCosts& costs) {
-  if (is_ring(phase, moments.size())) {
-    if (ends_together(moments, phase, costs)) {
-      moments.setConstant(moments.maxCoeff() + phase.repeats * (costs.sending[0] + costs.reducing[0]));
-    } else {
-      moments = carry_ring(moments, costs, phase.repeats);
-    }
+  const std::vector<Ring> rings = phase.repeats > 1 ? rings_of(phase, moments.size()) : std::vector<Ring>();
+  if (rings.empty()) {
+    for (int repeat = 0; repeat < phase.repeats; ++repeat) carry_once(moments, schedule, phase, repeat, costs);
     return;
   }
-  for (int repeat = 0; repeat < phase.repeats; ++repeat) carry_once(moments, schedule, phase, repeat, costs);
+  for (const auto& [ranks, transfers] : rings) {
+    const TransferCosts own{costs.sending(transfers), costs.reducing(transfers)};
+    RankTimes carried = moments(ranks);
+    if (ends_together(carried, phase.repeats, own)) {
+      carried.setConstant(carried.maxCoeff() + phase.repeats * (own.sending[0] + own.reducing[0]));
+    } else {
+      carried = carry_ring(carried, own, phase.repeats);
+    }
+    moments(ranks) = carried;
+  }
 }
 
 }  // namespace farandole

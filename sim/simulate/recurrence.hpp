@@ -5,9 +5,10 @@
 //   T[k+1][r] = max( T[k][r], max over t from r: T[k][r] + c(t), max over t into r: T[k][from(t)] + c(t) )
 // What is reduced has a second cost w(t), at the receiver: it reduces what has arrived, at the earliest when it enters
 // the round, one after the other as they come, and enters the next round when all is reduced; the sender does not wait.
-// Exact where the transfers of a round do not change one another's rates over time. O(repeats x transfers); a ring is
-// O(repeats + ranks) (simulate/ring_recurrence.hpp), and one whose costs are all equal has the closed form max(T) +
-// repeats (c + w) if its ranks start together, or if w is zero and the repeats carry every start once around.
+// Exact where the transfers of a round do not change one another's rates over time. O(repeats x transfers); a phase
+// of rings, one over all ranks or one in every node, is O(repeats + ranks) for each (simulate/ring_recurrence.hpp), and
+// a ring whose costs are all equal has the closed form max(T) + repeats (c + w) if its ranks start together, or if w is
+// zero and the repeats carry every start once around.
 #pragma once
 
 #include "collective/schedule.hpp"

@@ -1,3 +1,4 @@
+#include <limits>
 #include <optional>
 
 #include <fmt/format.h>
@@ -8,6 +9,25 @@
 #include "study/study.hpp"
 
 namespace farandole {
+namespace {
+
+/// As many configurations as a sweep may have, each at every fidelity.
+constexpr std::int64_t most_points = 1'000'000;
+
+std::int64_t whole_number(const Record& record, const char* key, std::int64_t least, std::int64_t most,
+                          const Place& place) {
+  const Record& value = record.at(key);
+  const auto number = value.is_number_integer() ? value.get<std::int64_t>() : least - 1;
+  if (number >= least && number <= most) return number;
+  throw InputError(place, fmt::format("a heading whose \"{}\" is from {} to {}", key, least, most), json_text(value));
+}
+
+StudyShard shard_of(const Record& record, const Place& place) {
+  const auto of = whole_number(record, "of", 1, std::numeric_limits<int>::max(), place);
+  return {static_cast<int>(whole_number(record, "shard", 1, of, place)), static_cast<int>(of)};
+}
+
+}  // namespace
 
 Record to_record(const StudyHeading& heading) {
   return {{"farandole", version()},   {"scenario", heading.scenario},     {"identity", heading.identity},
@@ -26,9 +46,9 @@ StudyHeading study_heading(const Record& record, const std::filesystem::path& fi
   try {
     return {record.at("scenario"),
             record.at("identity"),
-            record.at("points"),
+            static_cast<std::size_t>(whole_number(record, "points", 0, most_points, place)),
             record.at("comparison"),
-            {record.at("shard"), record.at("of")},
+            shard_of(record, place),
             record.at("format"),
             record.at("settings").get<Settings>()};
   } catch (const Record::exception&) {

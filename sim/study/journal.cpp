@@ -4,15 +4,19 @@
 #include <fstream>
 #include <optional>
 #include <sstream>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 
 #include <boost/crc.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "config/error.hpp"
+#include "report/output_file.hpp"
+#include "report/read_record.hpp"
 
 namespace farandole {
 namespace {
@@ -30,6 +34,10 @@ std::optional<Record> entry_of(std::string_view line) {
 
 /// Journals of large studies exceed what read_text() takes for an input.
 std::string whole_text(const std::filesystem::path& file) {
+  std::error_code none;
+  if (std::filesystem::exists(file, none) && !std::filesystem::is_regular_file(file, none)) {
+    throw InputError(Place{file.string(), 0, ""}, "a shard of farandole run", "something that is no regular file");
+  }
   std::ifstream stream(file, std::ios::binary);
   std::ostringstream text;
   text << stream.rdbuf();
@@ -47,6 +55,37 @@ bool take(JournalContents& contents, std::string_view line) {
   const auto index = entry->find("index");
   if (index == entry->end() || !index->is_number_unsigned() || !entry->contains("point")) return false;
   return contents.points.emplace(index->get<std::size_t>(), entry->at("point")).second;
+}
+
+JournalContents contents_of(std::string_view text, const std::filesystem::path& file) {
+  JournalContents contents;
+  int number = 1;
+  for (std::size_t begin = 0; begin < text.size(); ++number) {
+    const std::size_t end = text.find('\n', begin);
+    const bool whole = end != std::string::npos && take(contents, text.substr(begin, end - begin));
+    if (!whole) {
+      const bool last = end == std::string::npos || end + 1 == text.size();
+      if (!last) throw InputError(Place{file.string(), number, ""}, "a whole line of a journal", "a damaged one");
+      contents.torn = true;
+      return contents;
+    }
+    begin = contents.whole_bytes = end + 1;
+  }
+  return contents;
+}
+
+/// What is left of a journal whose first line was being written when the program ended: a checksum and how headings
+/// begin, without an end.
+bool is_torn_heading(std::string_view text) {
+  const std::string_view sum = text.substr(0, digits);
+  return text.find('\n') == std::string_view::npos && sum.size() == digits &&
+         sum.find_first_not_of("0123456789abcdef") == std::string_view::npos &&
+         text.substr(digits).starts_with(" {\"farandole\":");
+}
+
+[[noreturn]] void refuse(const std::filesystem::path& file, std::string_view what) {
+  throw InputError(Place{file.string(), 0, ""}, "the journal of a run, or nothing, where finished points are to be kept",
+                   what, "; it stays as it is: move it away, or choose another --output");
 }
 
 }  // namespace
@@ -67,33 +106,56 @@ Record journal_entry(std::size_t index, const Record& point) {
 }
 
 JournalContents read_journal(const std::filesystem::path& file) {
-  const std::string text = whole_text(file);
-  JournalContents contents;
-  int number = 1;
-  for (std::size_t begin = 0; begin < text.size(); ++number) {
-    const std::size_t end = text.find('\n', begin);
-    const bool whole = end != std::string::npos && take(contents, std::string_view(text).substr(begin, end - begin));
-    if (!whole) {
-      const bool last = end == std::string::npos || end + 1 == text.size();
-      if (!last) throw InputError(Place{file.string(), number, ""}, "a whole line of a journal", "a damaged one");
-      contents.torn = true;
-      return contents;
-    }
-    begin = contents.whole_bytes = end + 1;
+  return contents_of(whole_text(file), file);
+}
+
+TrainingPoint journal_point(const Record& record, std::size_t index, const std::filesystem::path& file) {
+  try {
+    return training_point(record);
+  } catch (const std::logic_error&) {  // its words are about the program's own records
+    throw InputError(Place{file.string(), 0, ""}, fmt::format("point {} as farandole run writes it", index + 1),
+                     "an altered record");
   }
-  return contents;
 }
 
 Journal::Journal(std::filesystem::path file) : file_(std::move(file)) {
-  descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+  if (descriptor_ < 0 && errno == ELOOP) refuse(file_, "a link");
   if (descriptor_ < 0) fail();
-  // This lock belongs to the process, not to its forked workers, and ends with it.
+  try {
+    struct stat status {};
+    if (::fstat(descriptor_, &status) != 0) fail();
+    if (!S_ISREG(status.st_mode)) refuse(file_, "something that is no regular file");
+    lock();
+    const std::string held = text();
+    found_ = contents_of(held, file_);
+    if (found_.heading.is_null() && !held.empty() && !is_torn_heading(held)) refuse(file_, "a file of another kind");
+  } catch (...) {
+    ::close(descriptor_);
+    throw;
+  }
+}
+
+/// The lock belongs to the process, not to its forked workers, and ends with it; or as soon as the process closes any
+/// descriptor of the file, so that nothing else here may open it.
+void Journal::lock() const {
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
-  if (::fcntl(descriptor_, F_SETLK, &lock) != 0) {
-    ::close(descriptor_);
-    throw InputError(fmt::format("cannot write {}: another run is writing it", file_.string()));
+  if (::fcntl(descriptor_, F_SETLK, &lock) == 0) return;
+  if (errno != EACCES && errno != EAGAIN) fail();
+  throw InputError(fmt::format("cannot write {}: another run is writing it", file_.string()));
+}
+
+std::string Journal::text() const {
+  std::string text;
+  std::string piece(std::size_t{1} << 16U, '\0');
+  while (true) {
+    const ssize_t count = ::pread(descriptor_, piece.data(), piece.size(), static_cast<off_t>(text.size()));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail();
+    if (count == 0) return text;
+    text.append(piece, 0, static_cast<std::size_t>(count));
   }
 }
 
@@ -118,11 +180,15 @@ void Journal::append(const Record& record) {
 }
 
 void Journal::remove() {
-  std::filesystem::remove(file_);
+  struct stat own {};
+  struct stat there {};
+  if (::fstat(descriptor_, &own) != 0 || ::lstat(file_.c_str(), &there) != 0) return;
+  if (own.st_dev != there.st_dev || own.st_ino != there.st_ino) return;
+  ::unlink(file_.c_str());
 }
 
 void Journal::fail() const {
-  throw InputError(fmt::format("cannot write {}: {}", file_.string(), std::generic_category().message(errno)));
+  throw OutputError(file_.string(), errno);
 }
 
 }  // namespace farandole

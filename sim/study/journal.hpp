@@ -31,25 +31,37 @@ struct JournalContents {
 /// InputError where the file cannot be read, or a line that is not the last is damaged.
 JournalContents read_journal(const std::filesystem::path& file);
 
+/// The point of an entry; InputError at `file` where the record is not one that a run writes.
+TrainingPoint journal_point(const Record& record, std::size_t index, const std::filesystem::path& file);
+
 /// A journal open for writing; at most one program has it open at a time.
 class Journal {
  public:
-  /// Makes the file where there is none. InputError where that fails or another program writes it.
+  /// Makes the file where there is none, and reads it where there is one, once no other program has it. InputError where
+  /// another has, where it is a link or no regular file, and where something else than a journal stands there: all these
+  /// stay as they are. OutputError where it cannot be made.
   explicit Journal(std::filesystem::path file);
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
   ~Journal();
 
+  /// What it held when it was opened.
+  [[nodiscard]] const JournalContents& found() const { return found_; }
+
   /// Forgets what follows `bytes`.
   void cut(std::size_t bytes);
   void append(const Record& record);
+  /// Takes the file away, unless it is another one by now.
   void remove();
 
  private:
   [[noreturn]] void fail() const;
+  void lock() const;
+  [[nodiscard]] std::string text() const;
 
   std::filesystem::path file_;
   int descriptor_ = -1;
+  JournalContents found_;
 };
 
 }  // namespace farandole

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "report/read_record.hpp"
+#include "study/journal.hpp"
 
 namespace farandole {
 namespace {
@@ -19,20 +19,19 @@ struct ShardFile {
   std::map<std::size_t, Record> points;
 };
 
-std::size_t points_of(const StudyHeading& heading) {
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < heading.points; ++i) count += heading.shard.has(i) ? 1 : 0;
-  return count;
-}
-
 ShardFile read_shard(const fs::path& file) {
   JournalContents contents = read_journal(file);
   ShardFile shard{file, study_heading(contents.heading, file), std::move(contents.points)};
-  const std::size_t expected = points_of(shard.heading);
+  const std::size_t expected = shard.heading.shard.count(shard.heading.points);
   if (contents.torn || shard.points.size() != expected) {
     throw InputError(Place{file.string(), 0, ""},
                      fmt::format("the {} points of shard {}", expected, shard.heading.shard.text()),
                      fmt::format("{}", shard.points.size()), "; the shard is incomplete: run it again");
+  }
+  for (const auto& [index, record] : shard.points) {
+    if (index < shard.heading.points && shard.heading.shard.has(index)) continue;
+    throw InputError(Place{file.string(), 0, ""}, fmt::format("points of shard {}", shard.heading.shard.text()),
+                     fmt::format("point {}", index));
   }
   return shard;
 }
@@ -48,10 +47,13 @@ void refuse_foreign(const ShardFile& shard, const ShardFile& first) {
 }
 
 void refuse_missing(const std::map<int, ShardFile>& shards, int of) {
+  constexpr std::size_t most_named = 12;
   std::vector<std::string> missing;
-  for (int i = 1; i <= of; ++i) {
-    if (!shards.contains(i)) missing.push_back(StudyShard{i, of}.text());
+  for (std::int64_t i = 1; i <= of && missing.size() <= most_named; ++i) {  // int would not get past the largest
+    const int index = static_cast<int>(i);
+    if (!shards.contains(index)) missing.push_back(StudyShard{index, of}.text());
   }
+  if (missing.size() > most_named) missing.back() = "and more";
   if (!missing.empty()) throw InputError(fmt::format("farandole: missing shards: {}", fmt::join(missing, ", ")));
 }
 
@@ -78,7 +80,7 @@ Merged merge_shards(const std::vector<fs::path>& files) {
   refuse_missing(shards, heading.shard.of);
   std::map<std::size_t, TrainingPoint> points;
   for (const auto& [index, shard] : shards) {
-    for (const auto& [point, record] : shard.points) points.emplace(point, training_point(record));
+    for (const auto& [point, record] : shard.points) points.emplace(point, journal_point(record, point, shard.file));
   }
   Merged merged{heading, {}};
   for (auto& [index, point] : points) merged.points.push_back(std::move(point));

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "config/limits.hpp"
 #include "config/section.hpp"
 #include "study/search_spec.hpp"
 
@@ -125,9 +126,10 @@ std::optional<SearchSpec> read_search(const Document& document) {
   spec.goal = read_goal(section);
   spec.ranges = read_ranges(section.child("over"));
   spec.method = read_method(section.maybe("method"), spec);
+  constexpr int most_evaluations = 100'000;
   if (const auto count = section.maybe("evaluations")) {
     if (spec.ranges.empty()) count->fail("no number of evaluations: lists are searched whole");
-    spec.evaluations = read_at_least(*count, 4);
+    spec.evaluations = read_between(*count, 4, most_evaluations);
   }
   section.finish();
   return spec;

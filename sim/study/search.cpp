@@ -15,6 +15,7 @@
 #include "report/record.hpp"
 #include "scenario/effective_settings.hpp"
 #include "scenario/sweep_axis.hpp"
+#include "scenario/sweep_refusal.hpp"
 #include "study/global_search.hpp"
 #include "study/golden_section.hpp"
 
@@ -56,6 +57,7 @@ class Search {
          const RunAll& run)
       : spec_(spec), catalogue_(catalogue), options_(options), run_(run), bare_(document.without("optimise")) {
     over_ = document.find("/optimise/over")->node();
+    refuse_what_is_swept(bare_, Value(over_, "/optimise/over"));
   }
 
   SearchResult result() {
@@ -81,6 +83,9 @@ class Search {
     merge_settings(result_.plan.settings, plan.settings);
     if (result_.points.empty()) result_.plan.scenario = plan.scenario;
     if (result_.points.empty()) result_.plan.ignored = plan.ignored;
+    for (const std::string& note : plan.notes) {
+      if (std::ranges::find(result_.plan.notes, note) == result_.plan.notes.end()) result_.plan.notes.push_back(note);
+    }
     for (TrainingPoint& point : points) result_.points.push_back(std::move(point));
     result_.plan.points.insert(result_.plan.points.end(), plan.points.begin(), plan.points.end());
     std::ranges::move(choices, std::back_inserter(result_.choices));

@@ -18,6 +18,11 @@ struct StudyShard {
     const auto n = static_cast<std::size_t>(of);
     return point % n == static_cast<std::size_t>(index - 1);
   }
+  /// How many of so many points it has.
+  [[nodiscard]] std::size_t count(std::size_t points) const {
+    const auto first = static_cast<std::size_t>(index);
+    return points < first ? 0 : (points - first) / static_cast<std::size_t>(of) + 1;
+  }
   [[nodiscard]] std::string text() const { return std::to_string(index) + "/" + std::to_string(of); }
   friend bool operator==(const StudyShard&, const StudyShard&) = default;
 };

@@ -1,7 +1,6 @@
 #include "study/study.hpp"
 
 #include <algorithm>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -63,9 +62,9 @@ class Study {
 
  private:
   void open_journal(const StudyHeading& heading) {
-    std::error_code none;
-    JournalContents found;
-    if (fs::exists(options_.journal, none)) found = read_journal(options_.journal);
+    // Opened before anything is said of what it holds: another run may be writing it at this moment.
+    result_.journal = std::make_unique<Journal>(options_.journal);
+    const JournalContents& found = result_.journal->found();
     const bool has_points = !found.points.empty();
     if (has_points && !options_.resume) {
       throw InputError(
@@ -74,9 +73,8 @@ class Study {
                       options_.journal.string(), found.points.size()));
     }
     if (has_points) refuse_other_study(study_heading(found.heading, options_.journal), heading, options_.journal);
-    journal_.emplace(options_.journal);
-    journal_->cut(has_points ? found.whole_bytes : 0);
-    if (!has_points) journal_->append(to_record(heading));
+    result_.journal->cut(has_points ? found.whole_bytes : 0);
+    if (!has_points) result_.journal->append(to_record(heading));
     for (const auto& [task, record] : found.points) take_over(task, record);
     result_.resumed = found.points.size();
   }
@@ -85,7 +83,7 @@ class Study {
     if (!std::ranges::binary_search(tasks_, task)) {
       throw InputError(Place{options_.journal.string(), 0, ""}, "points of this run", fmt::format("point {}", task));
     }
-    result_.points.emplace(task, training_point(record));
+    result_.points.emplace(task, journal_point(record, task, options_.journal));
   }
 
   TrainingPoint execute(std::size_t task, Timeline* timeline) const {
@@ -101,7 +99,7 @@ class Study {
 
   void keep(std::size_t task, const Record& record) {
     const bool is_new = result_.points.emplace(task, training_point(record)).second;
-    if (journal_ && is_new) journal_->append(journal_entry(task, record));
+    if (result_.journal && is_new) result_.journal->append(journal_entry(task, record));
     report_progress();
   }
 
@@ -119,7 +117,6 @@ class Study {
   const StudyHeading& heading_;
   const StudyOptions& options_;
   std::vector<std::size_t> tasks_;
-  std::optional<Journal> journal_;
   std::map<std::size_t, StudyResult::Failure> failures_;
   StudyResult result_;
 };

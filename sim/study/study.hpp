@@ -49,18 +49,16 @@ struct StudyOptions {
 };
 
 struct StudyResult {
-  struct Failure {
-    std::string point;
-    std::string reason;
-  };
+  using Failure = Heading::Failure;
   std::map<std::size_t, TrainingPoint> points;  // by place in the plan
   std::vector<Failure> failures;                // in the order of the plan
   std::unique_ptr<Timeline> timeline;
-  std::size_t resumed = 0;  // points that the journal had
+  std::size_t resumed = 0;           // points that the journal had
+  std::unique_ptr<Journal> journal;  // locked, until the results are safe; null: none
 };
 
 /// The points of `heading.shard`. The journal is left for the caller to remove once the results are safe. InputError
-/// where a journal holds points and `resume` is off, or is another study's.
+/// where another run has the journal, or it holds points and `resume` is off, or is another study's.
 StudyResult run_study(const RunPlan& plan, const StudyHeading& heading, const StudyOptions& options);
 
 /// A worker's part of it.

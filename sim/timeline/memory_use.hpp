@@ -11,12 +11,10 @@ struct MemoryUse {
   Bytes optimizer_state;  // and the single-precision parameters that mixed precision keeps beside the others
   Bytes activations;
   Bytes fusion_buffers;
-  Bytes server_shard;  // of a parameter server that lives on the device
+  Bytes server_shard;  // of the parameter server that keeps most; in its host's memory, so no part of the total
   Bytes device;        // what there is
 
-  [[nodiscard]] Bytes total() const {
-    return parameters + gradients + optimizer_state + activations + fusion_buffers + server_shard;
-  }
+  [[nodiscard]] Bytes total() const { return parameters + gradients + optimizer_state + activations + fusion_buffers; }
 };
 
 }  // namespace farandole

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "config/limits.hpp"
 #include "config/section.hpp"
 
 namespace farandole {
@@ -151,7 +152,8 @@ CompressionSettings read_compression(const Value& where) {
     }
   }
   if (compression.kind == Compression::power_sgd) {
-    if (const auto rank = section.maybe("rank")) compression.rank = read_at_least(*rank, 1);
+    constexpr int most_rank = 65'536;
+    if (const auto rank = section.maybe("rank")) compression.rank = read_between(*rank, 1, most_rank);
   }
   if (compression.kind >= Compression::top_k) {
     compression.error_feedback = section.optional("error_feedback", true);

@@ -60,22 +60,22 @@ std::string describe(const MemoryUse& use) {
   for (const auto& [name, size] :
        {std::pair{"parameters", use.parameters}, std::pair{"gradients", use.gradients},
         std::pair{"optimizer state", use.optimizer_state}, std::pair{"activations", use.activations},
-        std::pair{"fusion buffers", use.fusion_buffers}, std::pair{"server shard", use.server_shard}}) {
-    if (size > Bytes(0)) parts.push_back(fmt::format("{} {}", name, format(size)));
+        std::pair{"fusion buffers", use.fusion_buffers}}) {
+    if (size > Bytes(0)) parts.push_back(fmt::format("{} {}", name, decimal(size)));
   }
-  return fmt::format("{} = {}", format(use.total()), fmt::join(parts, " + "));
+  return fmt::format("{} = {}", decimal(use.total()), fmt::join(parts, " + "));
 }
 
 std::vector<std::string> ways_to_fit(const MemoryUse& use, int batch, int ranks) {
   std::vector<std::string> ways;
   if (const int smaller = largest_batch(use, batch); smaller > 0) {
-    const int passes = (batch + smaller - 1) / smaller;
+    const int passes = (batch - 1) / smaller + 1;
     ways.push_back(fmt::format("a smaller batch, at most {} per rank", smaller));
-    ways.push_back(fmt::format("accumulation, {} passes of {} samples each", passes, (batch + passes - 1) / passes));
+    ways.push_back(fmt::format("accumulation, {} passes of {} samples each", passes, (batch - 1) / passes + 1));
   }
   const Bytes shared = use.optimizer_state * (1 - 1.0 / ranks);
   if (ranks > 1 && use.total() - shared <= use.device) {
-    ways.push_back(fmt::format("a sharded optimizer, {} less on each of {} ranks", format(shared), ranks));
+    ways.push_back(fmt::format("a sharded optimizer, {} less on each of {} ranks", decimal(shared), ranks));
   }
   const double parts = std::ceil(use.total() / use.device);
   ways.push_back(fmt::format("model parallelism, the layers over at least {:.0f} devices", parts));

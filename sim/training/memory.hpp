@@ -5,6 +5,8 @@
 //   optimizer_state  elements x 4 bytes x slots of the optimizer; in half precision one more, the master copy
 //   activations      batch x (input + outputs of all layers but those that work in place) x element size
 //   fusion_buffers   what the strategy sets aside
+//   server_shard     on the host of the fullest parameter server, where there are any: variables, the sum of their
+//                    gradients and 4 bytes x slots per parameter. The optimizer's state is there, not on the devices
 //
 // The activations are those that the backward pass needs: every layer's input, which is an earlier layer's output
 // (Rhu et al., "vDNN", MICRO 2016; Chen et al., "Training Deep Nets with Sublinear Memory Cost", arXiv:1604.06174).
@@ -29,6 +31,14 @@ struct Optimizer {
 };
 /// sgd, momentum, adam.
 std::span<const Optimizer> optimizers();
+/// What an update moves per byte of a parameter: gradient and parameter read, parameter written, every slot both.
+inline double update_traffic(const Optimizer& optimizer) {
+  return 3 + 2 * optimizer.slots;
+}
+/// That of the update that compute times and measured throughputs contain (workload/compute_time.hpp).
+inline Optimizer usual_optimizer() {
+  return {"momentum", 1};
+}
 
 struct MemoryDemand {
   Precision precision = Precision::fp32;

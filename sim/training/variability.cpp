@@ -42,6 +42,10 @@ void Variability::disturb(const OsNoise& noise, Seconds compute) {
   if (compute > Seconds(0)) disturbance_ = Disturbance{noise, compute};
 }
 
+bool Variability::is_uniform() const {
+  return !step_jitter_.varies() && !disturbance_ && (device_ == device_[0]).all();
+}
+
 Eigen::ArrayXd Variability::factors(int iteration) const {
   Eigen::ArrayXd result = device_;
   const std::uint64_t number = static_cast<std::uint64_t>(iteration) + (1ULL << 40U);

@@ -31,6 +31,9 @@ class Variability {
   /// `compute`: the nominal compute time of an iteration.
   void disturb(const OsNoise& noise, Seconds compute);
 
+  /// Whether all ranks compute alike in every iteration: devices of one speed, nothing drawn.
+  [[nodiscard]] bool is_uniform() const;
+
   /// The factors by which the ranks' compute times exceed the nominal ones in this iteration; all above zero.
   [[nodiscard]] Eigen::ArrayXd factors(int iteration) const;
 

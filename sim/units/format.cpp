@@ -14,13 +14,18 @@ struct Step {
   std::string_view symbol;
 };
 
+constexpr std::array<Step, 7> decimal_sizes{
+    {{1e18, "EB"}, {1e15, "PB"}, {1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "B"}}};
+constexpr std::array<Step, 6> times{{{3600, "h"}, {60, "min"}, {1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}}};
+
 template <std::size_t N>
-std::string with_largest_fitting(double si, const std::array<Step, N>& steps) {
+std::string with_largest_fitting(double si, const std::array<Step, N>& steps, int digits = 4) {
+  // Half a unit in the last digit keeps 999.96 us from being printed as "1000 us".
+  const double nearly_one = 1 - 0.5 * std::pow(10, -digits);
   for (const Step& step : steps) {
-    // Half a unit in the fourth digit keeps 999.96 us from being printed as "1000 us".
-    if (std::abs(si) >= step.si * 0.99995) return fmt::format("{:.4g} {}", si / step.si, step.symbol);
+    if (std::abs(si) >= step.si * nearly_one) return fmt::format("{:.{}g} {}", si / step.si, digits, step.symbol);
   }
-  return fmt::format("{:.4g} {}", si / steps.back().si, steps.back().symbol);
+  return fmt::format("{:.{}g} {}", si / steps.back().si, digits, steps.back().symbol);
 }
 
 bool is_whole(double number) {
@@ -40,8 +45,7 @@ std::string format(Bytes size) {
 }
 
 std::string format(Seconds time) {
-  return with_largest_fitting(
-      time.si(), std::array<Step, 6>{{{3600, "h"}, {60, "min"}, {1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}}});
+  return with_largest_fitting(time.si(), times);
 }
 
 std::string format(BytesPerSecond rate) {
@@ -56,6 +60,14 @@ std::string format(BytesPerSecond rate) {
 
 std::string format(FlopPerSecond rate) {
   return with_largest_fitting(rate.si(), std::array<Step, 3>{{{1e12, "TFLOP/s"}, {1e9, "GFLOP/s"}, {1, "FLOP/s"}}});
+}
+
+std::string decimal(Bytes size) {
+  return with_largest_fitting(size.si(), decimal_sizes, 3);
+}
+
+std::string decimal(Seconds time) {
+  return with_largest_fitting(time.si(), times, 3);
 }
 
 }  // namespace farandole

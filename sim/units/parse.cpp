@@ -133,16 +133,30 @@ std::string describe(std::string_view text) {
   return fmt::format("{} ({})", quote(text), dimension);
 }
 
+/// Nothing that is measured or built is smaller or larger, and products of a few stay finite.
+constexpr double smallest = 1e-18;
+constexpr double largest = 1e30;
+
+/// Why a number with a right unit is refused all the same; empty where it is not.
+std::string_view objection(double number) {
+  if (std::signbit(number)) return " (negative)";
+  if (number != 0 && number < smallest) return " (too small)";
+  return number > largest ? " (too large)" : "";
+}
+
 }  // namespace
 
 template <class T>
 Parsed<T> parse_quantity(std::string_view text) {
+  std::string got = describe(text);
   if (const auto parts = split(text)) {
-    if (const auto factor = factor_of<T>(parts->unit); factor && std::isfinite(parts->number * *factor)) {
-      return T(parts->number * *factor);
+    if (const auto factor = factor_of<T>(parts->unit)) {
+      const double number = parts->number * *factor;
+      if (objection(number).empty()) return T(number);
+      got = quote(text) + std::string(objection(number));
     }
   }
-  return UnitMismatch{fmt::format("{} such as \"{}\"", Dimension<T>::name, Dimension<T>::example), describe(text)};
+  return UnitMismatch{fmt::format("{} such as \"{}\"", Dimension<T>::name, Dimension<T>::example), got};
 }
 
 template Parsed<Bytes> parse_quantity<Bytes>(std::string_view);
@@ -152,8 +166,13 @@ template Parsed<Flop> parse_quantity<Flop>(std::string_view);
 template Parsed<FlopPerSecond> parse_quantity<FlopPerSecond>(std::string_view);
 
 Parsed<double> parse_fraction(std::string_view text) {
-  if (const auto parts = split(text); parts && parts->unit == "%") return parts->number / 100.0;
-  return UnitMismatch{"a percentage such as \"10 %\"", describe(text)};
+  std::string got = describe(text);
+  if (const auto parts = split(text); parts && parts->unit == "%") {
+    const double number = parts->number / 100.0;
+    if (objection(number).empty()) return number;
+    got = quote(text) + std::string(objection(number));
+  }
+  return UnitMismatch{"a percentage such as \"10 %\"", got};
 }
 
 Parsed<Bytes> parse_size(std::string_view text) {

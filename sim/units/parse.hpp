@@ -1,7 +1,8 @@
 // Reads dimensioned text: "25 Gbit/s", "2 us", "64 MiB", "9.3 TFLOP/s", "10 %".
 //
-// Called by config for every value of an input file and by the command line for sizes. A number must be finite, be
-// followed by a unit of the asked dimension, and nothing else. Decimal prefixes k M G T P are powers of 1000, Ki Mi Gi
+// Called for every dimensioned value of every input file, whatever its form, and by the command line. A number must be
+// finite, not negative, in SI units zero or from 1e-18 to 1e30, followed by a unit of the asked dimension, and nothing
+// else. Decimal prefixes k M G T P are powers of 1000, Ki Mi Gi
 // Ti of 1024; "bit" is an eighth of a byte. A reader that fails returns the reason; it never throws.
 #pragma once
 

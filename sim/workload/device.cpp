@@ -59,6 +59,14 @@ Board read_board(const Value& where) {
   return board;
 }
 
+BytesPerSecond read_host(const Value& where) {
+  Section section(where);
+  const auto rate = read_positive<BytesPerSecond>(section, "memory_bandwidth", "a positive rate");
+  section.required<std::string>("source");
+  section.finish();
+  return rate;
+}
+
 Measurement read_measurement(const Value& where) {
   Section section(where);
   Measurement row;
@@ -124,6 +132,11 @@ Device read_device(const Value& where, const std::filesystem::path& file) {
   device.memory_bandwidth = read_positive<BytesPerSecond>(section, "memory_bandwidth", "a positive rate");
   device.memory = read_positive<Bytes>(section, "memory", "a positive size");
   device.asynchronous = section.optional("asynchronous", true);
+  device.host_memory_bandwidth = device.memory_bandwidth;
+  if (const auto host = section.maybe("host")) {
+    if (!device.asynchronous) host->fail("no \"host\" of a device that is a processor itself");
+    device.host_memory_bandwidth = read_host(*host);
+  }
   if (const auto board = section.maybe("board")) device.board = read_board(*board);
   if (const auto capability = section.maybe("compute_capability")) {
     device.compute_capability = read_compute_capability(*capability);

@@ -49,6 +49,7 @@ struct Device {
   std::filesystem::path file;
   std::map<Precision, FlopPerSecond> peak;  // dense multiply-add rate counted as two operations
   BytesPerSecond memory_bandwidth;
+  BytesPerSecond host_memory_bandwidth;  // of the node it stands in: a CPU's own, and where nothing is known of a host
   Bytes memory;
   /// A GPU works through a queue that its host fills ahead of it; a CPU does one thing after the other.
   bool asynchronous = true;

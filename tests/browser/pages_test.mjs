@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { withPage } from '../../tools/browser.mjs';
 
 const folder = process.env.FARANDOLE_PAGES;
-const pages = ['run', 'collective', 'validate'];
+const pages = ['run', 'collective', 'economics', 'validate'];
 const file = name => 'file://' + join(folder, name + '.html');
 const axe = readFileSync(join(folder, 'node_modules/axe-core/axe.min.js'), 'utf8');
 
@@ -114,6 +114,58 @@ test('labels of curves do not cover one another', () => withPage(async page => {
   const heights = await page.evaluate(`[...document.querySelectorAll('#scaling-efficiency .label')].map(label => label.getBoundingClientRect().y)`);
   assert.equal(heights.length, 2);
   assert.ok(Math.abs(heights[0] - heights[1]) >= 12, String(heights));
+}));
+
+// The rule: errors in order are dots in order, all of them within the axis, and none where another error is.
+test('every error has its own place on the axis, however large it is', () => withPage(async page => {
+  await page.open(file('validate'));
+  const dots = await page.evaluate(`(() => {
+    data.errors.rows.push({ family: 'far', row: 'out', bytes: 1024, error: 5.789 }, { family: 'farther', row: 'out', bytes: 1024, error: 42 });
+    const figure = document.querySelector('[data-chart=errors]');
+    draw(figure);
+    const box = figure.querySelector('svg').getBoundingClientRect();
+    return [...figure.querySelectorAll('circle')].map((dot, i) => ({ error: data.errors.rows[i].error,
+      y: dot.getBoundingClientRect().y, inside: dot.getBoundingClientRect().y >= box.y && dot.getBoundingClientRect().bottom <= box.bottom }));
+  })()`);
+  assert.ok(dots.length > 10);
+  assert.ok(dots.every(dot => dot.inside));
+  const sorted = dots.slice().sort((a, b) => a.error - b.error);
+  sorted.slice(1).forEach((dot, i) => assert.ok(dot.y <= sorted[i].y + 0.01, `${dot.error} is not above ${sorted[i].error}`));
+  const [largest, next, clamped] = sorted.slice(-3).reverse();
+  assert.ok(largest.y < next.y - 10 && next.y < clamped.y, JSON.stringify([largest, next, clamped]));
+}));
+
+test('on a phone the legend has every part that is drawn', () => withPage(async page => {
+  await page.open(file('run'), { width: 375, height: 800 });
+  const [fills, legend, isInside] = await page.evaluate(`(() => {
+    const svg = document.querySelector('[data-chart=shares] svg');
+    const fills = new Set([...svg.querySelectorAll('rect.stop')].map(bar => bar.getAttribute('fill')));
+    const keys = [...svg.querySelectorAll('.legend rect')].map(key => key.getAttribute('fill'));
+    const right = document.documentElement.clientWidth;
+    return [[...fills].sort(), [...new Set(keys)].sort(), [...svg.querySelectorAll('.legend text')].every(t => t.getBoundingClientRect().right <= right)];
+  })()`);
+  assert.deepEqual(legend, fills);
+  assert.ok(isInside);
+}));
+
+test('sixteen curves have a label each, and none covers another', () => withPage(async page => {
+  await page.open(file('run'));
+  const heights = await page.evaluate(`(() => {
+    const spec = data.efficiency;
+    spec.rows = [...Array(16).keys()].flatMap(i => [1, 4, 16].map(x => ({ series: 'curve ' + i, x, y: 1 - i * x / 1000 })));
+    const figure = document.querySelector('#scaling-efficiency');
+    draw(figure);
+    return [...figure.querySelectorAll('.label')].map(label => label.getBoundingClientRect().y).sort((a, b) => a - b);
+  })()`);
+  assert.equal(heights.length, 16);
+  heights.slice(1).forEach((y, i) => assert.ok(y - heights[i] >= 11, String(heights)));
+}));
+
+test('a minimum charge does not squash the chart of costs', () => withPage(async page => {
+  await page.open(file('economics'));
+  assert.match(await page.evaluate(`document.querySelector('header').textContent + document.querySelector('.lede').textContent`), /Cheapest is .*\s+With the minimum that is charged, a single run is .* for resnet50 \(8 p4d in a capacity block\)\./);
+  const widths = await page.evaluate(`[...document.querySelectorAll('[data-chart=bars][data-key=cost] rect.stop')].map(bar => bar.getBoundingClientRect().width)`);
+  assert.ok(Math.min(...widths) > 0.1 * Math.max(...widths), String(widths));
 }));
 
 test('Markdown has the same answer and tables', () => {

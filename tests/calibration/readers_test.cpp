@@ -1,4 +1,5 @@
 // Every form of measured file becomes the same rows; what is none, or says too little, is refused with its line.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,10 +48,27 @@ TEST(Readers, TheLaboratorysNamesAreTranslated) {
   EXPECT_EQ(read[0].servers, 2);
   EXPECT_EQ(read[0].family, "n4_r100");
   EXPECT_EQ(read[0].fastest, Seconds(0.71332));
-  EXPECT_EQ(read[1].algorithm, "halving_doubling");
+  EXPECT_EQ(read[1].algorithm, "doubling_halving");
   EXPECT_EQ(read[2].operation, "broadcast");
   EXPECT_EQ(read[2].algorithm, "chain");
   EXPECT_EQ(read[2].segments, 16);  // 1 MiB in pieces of 64 KiB
+}
+
+std::string lab_algorithm(const char* op, const char* algo, int ranks, const char* key = "algo") {
+  const auto read = rows(
+      fmt::format(R"({{"op": "{}", "{}": "{}", "nranks": {}, "hosts": 4, "bytes": 1048576, "seconds_median": 0.1}})",
+                  op, key, algo, ranks));
+  return read.at(0).algorithm;
+}
+
+TEST(Readers, TheLaboratorysAlgorithmsAreOpenMpisAndOthersAreOurs) {
+  // ompi_coll_base_bcast_intra_binomial: the nearest child first; ompi_coll_base_allreduce_intra_redscat_allgather:
+  // halves at doubling distance, and pairs that fold by halves where ranks are no power of two.
+  EXPECT_EQ(lab_algorithm("bcast", "binomial", 4), "binomial_nearest_first");
+  EXPECT_EQ(lab_algorithm("bcast", "binomial", 4, "algorithm"), "binomial");
+  EXPECT_EQ(lab_algorithm("allreduce", "rabenseifner", 8), "doubling_halving");
+  EXPECT_EQ(lab_algorithm("allreduce", "rabenseifner", 6), "doubling_halving_split");
+  EXPECT_EQ(lab_algorithm("allreduce", "recursive_doubling", 6), "recursive_doubling");
 }
 
 TEST(Readers, LinesOfPointsKeepTheirNumbers) {

@@ -1,4 +1,7 @@
 // The two schemes that pass whole arrays on, round by round, with the gradients 5, 3, 2, 1 of four nodes.
+#include <limits>
+#include <stdexcept>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -79,6 +82,15 @@ TEST(Relaying, MayMeetNothingElseInTheChunkItOverwrites) {
   Schedule ring = plain_ring_allreduce(3);
   ring.phases[0].transfers.push_back({2, 1, 1, Action::relay});
   EXPECT_THAT(disprove(ring), Optional(HasSubstr("overwritten twice")));
+}
+
+// segments + ranks - 2 repeats, counted in 64 bits.
+TEST(Chain, OfMoreSegmentsThanAPhaseHasRepeatsIsRefused) {
+  Shape shape(4);
+  shape.segments = std::numeric_limits<int>::max();
+  EXPECT_THROW(chain_broadcast(shape), std::invalid_argument);
+  shape.segments = 16;
+  EXPECT_EQ(chain_broadcast(shape).phases.front().repeats, 16 + 4 - 2);
 }
 
 }  // namespace

@@ -63,6 +63,36 @@ TEST(AlgorithmFile, TooLargeToBeProvedIsRefused) {
               HasSubstr("small enough to be proved"));
 }
 
+// What a receiver's buffer held before is nobody's contribution: counts do not show it, numbers do.
+TEST(AlgorithmFile, ThatAddsToWhatABufferHappensToHoldIsRefused) {
+  const std::string broadcast = R"({"name": "own", "op": "broadcast", "ranks": 3, "chunks": 1, "phases": [
+    {"name": "p", "transfers": [{"from": 0, "to": 1, "chunk": 0, "action": "copy"},
+                                {"from": 0, "to": 2, "chunk": 0, "action": "copy"}]}]})";
+  EXPECT_EQ(parsed(broadcast).algorithm, "own");
+  EXPECT_THAT(refusal([&] { parsed(changed(broadcast, "\"copy\"}]", "\"reduce\"}]")); }),
+              AllOf(HasSubstr("own.json:1"), HasSubstr("expected an algorithm that computes broadcast"),
+                    HasSubstr("element 0 of chunk 0 of rank 2")));
+  const std::string allgather = R"({"name": "own", "op": "allgather", "ranks": 2, "chunks": 2, "phases": [
+    {"name": "p", "transfers": [{"from": 0, "to": 1, "chunk": 0, "action": "copy"},
+                                {"from": 1, "to": 0, "chunk": 1, "action": "copy"}]}]})";
+  EXPECT_EQ(parsed(allgather).algorithm, "own");
+  EXPECT_THAT(refusal([&] { parsed(changed(allgather, "\"copy\"}]", "\"reduce\"}]")); }),
+              HasSubstr("chunk 1 of rank 0"));
+}
+
+TEST(AlgorithmFile, HasWeightsThatAreSizes) {
+  const auto weighted = [](const std::string& weights) {
+    std::string text = changed(pair_json, "\"chunks\": 1,", "\"chunks\": 1, \"weights\": " + weights + ",");
+    return refusal([&] { parsed(text); });
+  };
+  EXPECT_EQ(weighted("[2]"), "not refused");
+  EXPECT_THAT(weighted("[-1]"), HasSubstr("a weight of -1, where none is below zero"));
+  EXPECT_THAT(weighted("[0]"), HasSubstr("weights that sum up to 0"));
+  const std::string two = changed(changed(pair_json, "\"chunks\": 1,", "\"chunks\": 2, \"weights\": [-1, 3],"),
+                                  "\"chunk\": 0,", "\"chunk\": 0, \"count\": 2,");
+  EXPECT_THAT(refusal([&] { parsed(two); }), HasSubstr("a weight of -1"));
+}
+
 TEST(AlgorithmFile, MayPassOnWhatItAddsFromACopy) {
   const std::string text = R"({
     "name": "own_plain_ring", "op": "allreduce", "ranks": 3, "chunks": 2, "copies": 2,

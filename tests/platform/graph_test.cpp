@@ -92,5 +92,25 @@ TEST(DotFile, IsRefusedWithItsLine) {
   EXPECT_THAT(dot_error("graph { \"a "), HasSubstr("a closing quotation mark"));
 }
 
+TEST(DotFile, HasNoNegativeLatencyAndNoRateThatNothingMovesAt) {
+  EXPECT_THAT(dot_error("graph { a -- b [rate=\"1 GB/s\", latency=\"-40 us\"] }"),
+              HasSubstr("g.dot:1: expected a time such as \"2 us\", got \"-40 us\" (negative)"));
+  EXPECT_THAT(dot_error("graph { a -- b [rate=\"-1 GB/s\"] }"), HasSubstr("(negative)"));
+  EXPECT_THAT(dot_error("graph { a -- b [rate=\"1e-300 B/s\"] }"), HasSubstr("(too small)"));
+  EXPECT_THAT(dot_error("graph { a -- b [rate=\"0.001 B/s\"] }"), HasSubstr("expected a rate above zero"));
+  EXPECT_THAT(dot_error("graph { a -- b [rate=\"1 GB/s\", cables=99999999] }"), HasSubstr("cables from 1 to 65536"));
+}
+
+TEST(DotFile, HasAsManyHostsAndSwitchesAsTheirWaysCanBeKeptOf) {
+  std::string text = "graph {";
+  for (std::size_t i = 0; i <= most_vertices; ++i) text += " v" + std::to_string(i) + ";";
+  EXPECT_THAT(dot_error(text + "}"), HasSubstr("at most 8192 hosts and switches"));
+}
+
+TEST(Graph, IsNoFileThatNeverEndsNorAFolder) {
+  EXPECT_THAT(message_for(R"({"file": "/dev/zero"})"), HasSubstr("/network/file: expected a file that can be read"));
+  EXPECT_THAT(message_for(R"({"file": "/tmp"})"), HasSubstr("a directory"));
+}
+
 }  // namespace
 }  // namespace farandole

@@ -100,6 +100,22 @@ RC_GTEST_PROP(PlacementRuleProperty, ByGroupLoadsGroupsEvenlyUntilTheyAreFull, (
   }
 }
 
+// Before there is a host for each of them.
+TEST(PlacementRule, RefusesMoreRanksThanAnyMachineHasDevices) {
+  EXPECT_THAT(message_of([] {
+                place(PlacementRule{}, 1'000'000'000, {}, {1, std::nullopt, 0}, anywhere());
+              }),
+              HasSubstr("expected at most 4,194,304 ranks, got 1,000,000,000"));
+  EXPECT_THAT(refusal(R"({"first_node": 2147483647})"),
+              HasSubstr("/first_node: expected an integer from 0 to 4,194,304"));
+  PlacementRule far;
+  far.first_node = 4'000'000;
+  EXPECT_THAT(message_of([&] {
+                place(far, 8, {}, {8, std::nullopt, 0}, anywhere());
+              }),
+              HasSubstr("4,194,304 devices up to the last node used"));
+}
+
 TEST(PlacementRule, RefusesWhatMakesNoSenseInClearWords) {
   EXPECT_THAT(refusal("\"by_slt\""), HasSubstr("did you mean \"by_slot\"?"));
   EXPECT_THAT(refusal("\"by_device\""), HasSubstr("by_device with its list"));

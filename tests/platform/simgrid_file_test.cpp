@@ -123,5 +123,55 @@ TEST(GraphFile, IsRefusedWhereItIsNone) {
   EXPECT_THAT(message_of([&] { topology_of_graph_file(empty); }), HasSubstr("expected at least one host"));
 }
 
+TEST(SimGridFile, HasNoNegativeLatencyAndNoRateThatNothingMovesAt) {
+  const auto link = [](const std::string& bandwidth, const std::string& latency) {
+    return error_of(zone("Full", "<link id=\"w\" bandwidth=\"" + bandwidth + "\" latency=\"" + latency + "\"/>"));
+  };
+  EXPECT_THAT(link("1GBps", "-50us"),
+              HasSubstr("p.xml:5: /: expected a time such as \"2 us\", got \"-50us\" (negative)"));
+  EXPECT_THAT(link("-1GBps", "1us"), HasSubstr("(negative)"));
+  EXPECT_THAT(link("1e-300Bps", "1us"), HasSubstr("(too small)"));
+  EXPECT_THAT(link("0.01Bps", "1us"), HasSubstr("expected a rate above zero"));
+}
+
+TEST(SimGridFile, HasNamesOfAllCharactersBehindEntities) {
+  const RouteTable table =
+      parse_simgrid(zone("Full", R"(<host id="a&quot;&amp;&lt;&gt;&apos;&#10;" speed="1Gf"/>)"), "p.xml");
+  EXPECT_THAT(table.hosts, ElementsAre("a\"&<>'\n"));
+  for (const char* bad : {"&lol;", "&#0;", "&#300;", "&", "&amp"}) {
+    EXPECT_THAT(error_of(zone("Full", "<host id=\"" + std::string(bad) + "\"/>")), HasSubstr("no entities but")) << bad;
+  }
+}
+
+/// A graph of two hosts, under that name, taken for a whole topology.
+Topology topology_in(const std::string& name, const std::string& text) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / "farandole-graph-names";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / name) << text;
+  const Document document = topology_of_graph_file(folder / name);
+  Topology topology = read_topology(document.root(), folder / name);
+  std::filesystem::remove_all(folder);
+  return topology;
+}
+
+// A file's name is no JSON: whatever the file system takes will do.
+TEST(GraphFile, MayHaveAnyName) {
+  const std::string dot = "graph { a -- b [rate=\"1 GB/s\"] }";
+  for (const std::string& stem :
+       {std::string(200, 'n'), std::string("a\"b"), std::string("a\\b"), std::string("a b\n"), std::string("\xff")}) {
+    EXPECT_EQ(topology_in(stem + ".dot", dot).nodes, 2) << stem;
+  }
+  EXPECT_EQ(topology_in("a\"b\\.dot", dot).name, "a\"b\\");
+}
+
+TEST(GraphFile, IsReadWithinTheLimitsOfAllFiles) {
+  EXPECT_THAT(message_of([] { topology_of_graph_file(testing::TempDir()); }), HasSubstr("a directory"));
+  const auto endless = std::filesystem::path(testing::TempDir()) / "farandole-endless.dot";
+  std::filesystem::remove(endless);
+  std::filesystem::create_symlink("/dev/zero", endless);
+  EXPECT_THAT(message_of([&] { topology_of_graph_file(endless); }), HasSubstr("more than 64 MiB"));
+  std::filesystem::remove(endless);
+}
+
 }  // namespace
 }  // namespace farandole

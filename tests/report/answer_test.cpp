@@ -1,8 +1,11 @@
 // What a page says in its first lines.
 #include "report/answer.hpp"
 
+#include <cmath>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include "report/points.hpp"
 #include "report/series.hpp"
@@ -66,7 +69,7 @@ TEST(Answer, NamesBestAndWorstOfMany) {
   std::vector<TrainingPoint> points;
   for (const char* model : {"a", "b", "c", "d", "e"})
     points.push_back(point(model, 64, 0.5 + 0.05 * double(points.size())));
-  EXPECT_THAT(answer(points, {}).front(), HasSubstr("e keeps most of linear scaling, 70 %, and a least, 50 %"));
+  EXPECT_THAT(answer(points, {}).front(), HasSubstr("e scales best (70 % of linear scaling) and a worst (50 %)."));
   EXPECT_THAT(headline_points(points, {}), ElementsAre(0, 4));
 }
 
@@ -80,6 +83,114 @@ TEST(Answer, ToTheStudysQuestionComesFirst) {
   EXPECT_EQ(
       said.at(1),
       "It changes most for vgg16 (ring), from 50 % to 80 %, and least for vgg16 (double_tree), from 40 % to 50 %.");
+}
+
+// The change is that of the efficiency; most and least go by its size, whichever way it goes.
+TEST(Answer, OrdersChangesByTheirSizeAndCallsALossALoss) {
+  const std::vector points{swept("25 Gbit/s", "ring", 0.960), swept("100 Gbit/s", "ring", 0.9604),
+                           swept("25 Gbit/s", "double_tree", 0.93), swept("100 Gbit/s", "double_tree", 0.91)};
+  const auto said = answer(points, faster);
+  EXPECT_EQ(said.at(0),
+            "100 Gbit/s instead of 25 Gbit/s changes nothing for vgg16 (ring) on 128 ranks: 96 % of linear scaling, "
+            "104,858 samples/s.");
+  EXPECT_EQ(said.at(1),
+            "It changes most for vgg16 (double_tree), a loss from 93 % to 91 %, and least for vgg16 (ring), where "
+            "nothing changes (96 %).");
+}
+
+TEST(Answer, SaysThatADowngradeLowers) {
+  const std::vector points{swept("25 Gbit/s", "ring", 0.93), swept("100 Gbit/s", "ring", 0.91)};
+  EXPECT_EQ(answer(points, faster).front(),
+            "100 Gbit/s instead of 25 Gbit/s would lower vgg16 on 128 ranks from 93 % to 91 % of linear scaling, "
+            "104,858 to 104,858 samples/s.");
+}
+
+TEST(Answer, NamesTheThroughputThatChangesWhereTheEfficiencyDoesNot) {
+  std::vector points{swept("25 Gbit/s", "ring", 0.93), swept("100 Gbit/s", "ring", 0.93)};
+  points.back().samples_per_second *= 2;
+  EXPECT_EQ(answer(points, faster).front(),
+            "100 Gbit/s instead of 25 Gbit/s leaves vgg16 on 128 ranks at 93 % of linear scaling, 104,858 to 209,715 "
+            "samples/s.");
+}
+
+TEST(Answer, SaysThatNothingChangesWhereNoPairChangesByHalfAPoint) {
+  const std::vector points{swept("25 Gbit/s", "ring", 0.96), swept("100 Gbit/s", "ring", 0.963),
+                           swept("25 Gbit/s", "double_tree", 0.93), swept("100 Gbit/s", "double_tree", 0.926)};
+  EXPECT_EQ(answer(points, faster).at(1),
+            "Nothing changes for any of the 2 compared: less than half a percentage point each.");
+}
+
+// A change that is worth saying is told by two different numbers.
+RC_GTEST_PROP(Answer, NeverNamesAChangeFromANumberToTheSameNumber, ()) {
+  const double before = *rc::gen::inRange(100, 1000) / 1000.0;
+  const double after = *rc::gen::inRange(100, 1000) / 1000.0;
+  const std::string said =
+      answer(std::vector{swept("25 Gbit/s", "ring", before), swept("100 Gbit/s", "ring", after)}, faster).front();
+  const auto from = said.find("from ");
+  RC_ASSERT((from != std::string::npos) == (std::abs(after - before) >= 0.005));
+  if (from == std::string::npos) return;
+  const auto to = said.find(" to ", from);
+  const auto of = said.find(" of linear", to);
+  RC_ASSERT(said.substr(from + 5, to - from - 5) != said.substr(to + 4, of - to - 4));
+  RC_ASSERT((said.find("lower") != std::string::npos) == (after < before));
+}
+
+TEST(Answer, OfManyThatScaleAlikeNamesNoBestAndWorst) {
+  std::vector<TrainingPoint> points;
+  for (const char* model : {"a", "b", "c", "d", "e"}) points.push_back(point(model, 64, 0.958));
+  EXPECT_THAT(answer(points, {}).front(), HasSubstr("all 5 keep 96 % of linear scaling."));
+}
+
+TEST(Answer, OfANumericProblemIsItsLoss) {
+  TrainingPoint learned = point("linear_regression", 4, 0.007);
+  learned.iteration = 12.3_us;
+  learned.breakdown = {1.3_us, 11_us, 0_s, 0_s, 0_s, 0_s, 0_s};
+  learned.learning = Learning{"linear_regression", {5, 3}, 9, {4, 0.5}, {1_s, 2_s}};
+  const auto said = answer(std::vector{learned}, {});
+  EXPECT_EQ(said.front(), "linear_regression lowers its loss from 9 to 0.5 in 2 epochs, 2 s of simulated time.");
+  EXPECT_THAT(said.back(), HasSubstr("of its iteration of 12.3 us."));
+}
+
+TEST(Answer, SaysFirstThatEstimatedAndMeasuredComputeTimesAreCompared) {
+  TrainingPoint estimated = point("vgg16", 512, 0.9);
+  estimated.platform = "dgx-h100";
+  estimated.compute_source = "estimated: 25 % of 989 TFLOP/s";
+  const std::vector both{estimated, point("vgg16", 512, 0.8)};
+  EXPECT_EQ(answer(both, {}).front(),
+            "Compares estimated (dgx-h100) with measured (roce25-4xp100) compute times: differences between them are "
+            "uncertain by a factor of 2 or more.");
+  EXPECT_EQ(answer(std::vector{estimated}, {}).back(),
+            "Compute times are estimated (25 % of 989 TFLOP/s), not measured.");
+  estimated.platform = "roce25-4xp100";
+  estimated.model = "my_model";
+  EXPECT_THAT(answer(std::vector{estimated, point("vgg16", 512, 0.8)}, {}).front(),
+              HasSubstr("estimated (my_model) with measured (vgg16)"));
+  std::vector swapped{swept("p100", "ring", 0.9), swept("h100", "ring", 0.9)};
+  swapped.back().compute_source = estimated.compute_source;
+  for (TrainingPoint& one : swapped) one.swept = {{"variants", one.swept.front().value}};
+  EXPECT_THAT(answer(swapped, {}).front(), HasSubstr("estimated (vgg16 (h100)) with measured (vgg16 (p100))"));
+}
+
+/// 8 nodes at 10 USD an hour for a quarter of an hour.
+TrainingPoint charged(const std::string& variant, double of_a_run) {
+  TrainingPoint made = point("resnet50", 64, 0.9);
+  made.swept = {{"variants", variant}};
+  made.cost = JobCost{};
+  made.cost->currency = "USD";
+  made.cost->node = Money(10) / 3600_s;
+  made.cost->node_time = 8 * 900_s;
+  made.cost->per_run = Money(of_a_run);
+  return made;
+}
+
+// Compared at the price of the time used: 8 x 0.25 h x 10 USD/h = 20 USD, whatever the minimum.
+TEST(Answer, ComparesCostsAtThePriceOfTheTimeUsedAndNamesAMinimumBesideThem) {
+  std::vector points{charged("on demand", 20), charged("in a block", 1920)};
+  points.front().cost->node = Money(11) / 3600_s;
+  points.front().cost->per_run = Money(22);
+  const auto said = answer(points, {});
+  EXPECT_EQ(said.at(0), "Cheapest is resnet50 (in a block), 20 USD a run; dearest resnet50 (on demand), 22 USD.");
+  EXPECT_EQ(said.at(1), "With the minimum that is charged, a single run is 1,920 USD for resnet50 (in a block).");
 }
 
 TEST(Answer, WithoutAPairSaysNothingOfTheQuestion) {

@@ -30,7 +30,7 @@ TEST(CollectiveTable, LooksAsNcclTestsPrintsIt) {
            8             2     float     sum      -1    60.00    0.00    0.00
      1048576        262144     float     sum      -1   500.00    2.10    3.93
 # Avg bus bandwidth    : 1.9662
-)";
+)" + settings_text();
   EXPECT_EQ(text({small, allreduce_of_a_mebibyte()}), expected);
 }
 
@@ -47,7 +47,7 @@ TEST(CollectiveTable, NamesFidelitiesAndAveragesEachWhereThereAreSeveral) {
      1048576        262144     float     sum      -1   500.00    2.10    3.00  message
 # Avg bus bandwidth    : 3.93216 (flow)
 # Avg bus bandwidth    : 3 (message)
-)";
+)" + settings_text();
   EXPECT_EQ(text({allreduce_of_a_mebibyte(), by_message}), expected);
 }
 
@@ -57,10 +57,11 @@ TEST(CollectiveTable, ListsTheBusiestLinksBelow) {
   EXPECT_TRUE(text({point}).ends_with(R"(
 # Avg bus bandwidth    : 3.93216
 #
-# Busiest links at 1 MiB (flow): bytes, capacity, share of it in use
+# Busiest links at 1048576 B (flow): bytes, capacity, share of it in use
 #   leaf0-spine0/up          2097152      40 Gbit/s   83.9 %
 #   node3/nic0/up            1966080      80 Gbit/s   39.3 %
-)")) << text({point});
+)" + settings_text()))
+      << text({point});
 }
 
 TEST(CollectiveJson, HasTheBusiestLinksOfAPointWhereTheyWereAskedFor) {
@@ -93,7 +94,8 @@ TEST(CollectiveCsv, LeavesListsOut) {
 }
 
 TEST(CollectiveTable, OfNoPointsIsItsHeadings) {
-  EXPECT_EQ(text({}), heading_text() + "#\n" + nccl_heading_names() + '\n' + nccl_heading_units() + '\n');
+  EXPECT_EQ(text({}),
+            heading_text() + "#\n" + nccl_heading_names() + '\n' + nccl_heading_units() + '\n' + settings_text());
 }
 
 // nccl-tests counts one rank's elements of an allgather: 256 MiB / (4 B * 64 ranks) = 1048576.

@@ -37,8 +37,10 @@ std::string text(const std::vector<CollectivePoint>& points) {
   return out.str();
 }
 
+/// What stands between the title and the settings.
 std::string after_blank_line(const std::string& table) {
-  return table.substr(table.find("\n\n") + 2);
+  const auto start = table.find("\n\n") + 2;
+  return table.substr(start, table.find("#\n# Settings") - start);
 }
 
 // difference = time / time at message - 1: 0.3 / 0.32 - 1 = -6.25 %, 0.336 / 0.32 - 1 = 5 %
@@ -73,7 +75,7 @@ TEST(CollectiveComparison, IsOneRowPerSizeWhicheverWasFolded) {
 
  size (B)  flow (us)  to message  message (us)
 1,048,576    500.000    +25.00 %       400.000
-)");
+)" + settings_text());
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -48,13 +49,13 @@ TEST(TrainingCsv, FlattensTheBreakdown) {
             "model,variant,ranks,nodes,platform,strategy,mode,algorithm,fidelity,iteration_seconds,"
             "iteration_seconds_p50,iteration_seconds_p95,samples_per_second,scaling_efficiency,breakdown_compute,"
             "breakdown_exposed_communication,breakdown_negotiation,breakdown_straggler,breakdown_input,"
-            "breakdown_checkpoint,breakdown_other,batch_per_rank,precision,compute_source,"
+            "breakdown_checkpoint,breakdown_other,batch_per_rank,precision,compute_source,compute_source_detail,"
             "collectives_per_iteration,strategy_options,gradient_bytes,folded,mean_staleness,memory_parameters,memory_"
             "gradients,memory_"
             "optimizer_state,"
             "memory_activations,memory_fusion_buffers,memory_server_shard,memory_total,memory_device\n"
             "vgg16,torchvision,512,128,roce25-4xp100,horovod,synchronous,ring,flow,0.3125,0.31,0.33,104857.6,0.68,"
-            "0.2,0.1,0.0125,0.0,0.0,0.0,0.0,64,fp32,measured,12,,553430976,true,0.0,0,0,0,0,0,0,0,0\n");
+            "0.2,0.1,0.0125,0.0,0.0,0.0,0.0,64,fp32,measured,measured,12,,553430976,true,0.0,0,0,0,0,0,0,0,0\n");
 }
 
 TEST(TrainingCsv, OfNoPointsIsItsHeader) {
@@ -85,8 +86,39 @@ RC_GTEST_PROP(TrainingCsv, ReadsBackToTheSameNames, ()) {
   const auto lines = parse_csv(training_text({point}));
   RC_ASSERT(lines.size() == 2U);
   RC_ASSERT(lines[1].size() == lines[0].size());
-  RC_ASSERT(lines[1][0] == point.model);
-  RC_ASSERT(lines[1][4] == point.platform);
+  const auto shown = [](const std::string& text) { return text.starts_with('\r') ? "'" + text : text; };
+  RC_ASSERT(lines[1][0] == shown(point.model));
+  RC_ASSERT(lines[1][4] == shown(point.platform));
+}
+
+// A spreadsheet takes a cell that begins with one of these for a formula: owasp.org/www-community/attacks/CSV_Injection
+RC_GTEST_PROP(TrainingCsv, HasNoTextThatASpreadsheetWouldCalculate, ()) {
+  TrainingPoint point = vgg16_on_512_ranks();
+  const std::string start(1, *rc::gen::elementOf(std::string("=+-@\t\r")));
+  point.variant = start + *rc::gen::container<std::string>(rc::gen::elementOf(std::string("cmd|'/C 1\"!A,\n(")));
+  point.mean_staleness = -2.5;  // a number is no text
+  const auto lines = parse_csv(training_text({point}));
+  RC_ASSERT(lines[1][1] == "'" + point.variant);
+  RC_ASSERT(std::ranges::find(lines[1], "-2.5") != lines[1].end());
+}
+
+TEST(TrainingCsv, LeavesATextAloneThatIsANumber) {
+  TrainingPoint point = vgg16_on_512_ranks();
+  point.variant = "-4";
+  EXPECT_EQ(parse_csv(training_text({point}))[1][1], "-4");
+}
+
+TEST(TrainingCsv, HasARowForEveryPointThatFailed) {
+  Heading with_failure = heading();
+  with_failure.failed = {{"/platform/ranks 4", "its process was ended by signal 9 (Killed)"}};
+  std::ostringstream out;
+  write_training(out, Format::csv, with_failure, std::vector{vgg16_on_512_ranks()});
+  const auto lines = parse_csv(out.str());
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[0].back(), "failed");
+  EXPECT_EQ(lines[1].back(), "");
+  EXPECT_EQ(lines[2].back(), "/platform/ranks 4: its process was ended by signal 9 (Killed)");
+  EXPECT_EQ(lines[2].front(), "");
 }
 
 }  // namespace

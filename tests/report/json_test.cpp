@@ -36,6 +36,18 @@ std::vector<std::string> keys(const ordered_json& object) {
   return result;
 }
 
+TEST(TrainingJson, SaysWhichPointsFailedAndWhy) {
+  Heading with_failure = heading();
+  EXPECT_FALSE(ordered_json::parse(training_text({})).contains("failed"));
+  with_failure.failed = {{"/platform/ranks 4", "killed"}, {"/platform/ranks 8", "killed"}};
+  std::ostringstream out;
+  write_training(out, Format::json, with_failure, {});
+  const auto document = ordered_json::parse(out.str());
+  ASSERT_EQ(document["failed"].size(), 2U);
+  EXPECT_EQ(document["failed"][1], (ordered_json{{"point", "/platform/ranks 8"}, {"reason", "killed"}}));
+  EXPECT_EQ(document["points"].size(), 0U);
+}
+
 TEST(TrainingJson, HasTheKeysOfTheOutwardContract) {
   const auto document = ordered_json::parse(training_text({vgg16_on_512_ranks()}));
   EXPECT_THAT(keys(document), testing::ElementsAre("farandole", "scenario", "settings", "points"));
@@ -59,11 +71,24 @@ TEST(TrainingJson, HasEveryValueInSiUnits) {
     "scaling_efficiency": 0.68,
     "breakdown": {"compute": 0.2, "exposed_communication": 0.1, "negotiation": 0.0125, "straggler": 0.0, "input": 0.0,
                   "checkpoint": 0.0, "other": 0.0},
-    "batch_per_rank": 64, "precision": "fp32", "compute_source": "measured", "collectives_per_iteration": 12,
+    "batch_per_rank": 64, "precision": "fp32", "compute_source": "measured", "compute_source_detail": "measured", "collectives_per_iteration": 12,
     "strategy_options": "", "gradient_bytes": 553430976, "folded": true, "mean_staleness": 0.0,
     "memory": {"parameters": 0, "gradients": 0, "optimizer_state": 0, "activations": 0, "fusion_buffers": 0,
                "server_shard": 0, "total": 0, "device": 0}})");
   EXPECT_EQ(document["points"][0].dump(), expected.dump());
+}
+
+TEST(TrainingJson, SaysInAWordWhereComputeTimesComeFrom) {
+  const auto word_of = [](const std::string& source) {
+    TrainingPoint point = vgg16_on_512_ranks();
+    point.compute_source = source;
+    const auto written = ordered_json::parse(training_text({point}))["points"][0];
+    EXPECT_EQ(written["compute_source_detail"], source);
+    return written["compute_source"].get<std::string>();
+  };
+  EXPECT_EQ(word_of("measured: 909 samples/s, nvidia"), "measured");
+  EXPECT_EQ(word_of("profiled: layer times on p100 at batch 4, PyTorch"), "measured");
+  EXPECT_EQ(word_of("estimated: 35 % of 9.3 TFLOP/s"), "estimated");
 }
 
 TEST(TrainingJson, OfNoPointsAndNoSettingsHasAnEmptyArrayAndAnEmptyObject) {

@@ -27,11 +27,11 @@ Writer writes(const std::string& text) {
   return [text](std::ostream& out) { out << text; };
 }
 
-/// What an InputError says, or "" where none is thrown.
+/// What an OutputError says, or "" where none is thrown.
 std::string complaint(const fs::path& file, const Writer& write) {
   try {
     write_file(file, write);
-  } catch (const InputError& error) {
+  } catch (const OutputError& error) {
     return error.what();
   }
   return "";
@@ -129,7 +129,19 @@ TEST_F(OutputFile, WhereNoneIsGivenGoesToStandardOutput) {
 TEST_F(OutputFile, ReportsAStandardOutputThatFails) {
   std::ostringstream closed;
   closed.setstate(std::ios::badbit);
-  EXPECT_THROW(write_output(std::nullopt, closed, writes("text")), InputError);
+  EXPECT_THROW(write_output(std::nullopt, closed, writes("text")), OutputError);
+}
+
+TEST_F(OutputFile, IsTriedWithoutBeingMadeOrTouched) {
+  write_file(folder_ / "result.json", writes("old"));
+  try_file(folder_ / "result.json");
+  try_file(folder_ / "new.json");
+  try_file("/dev/full");  // may be opened; that nothing fits is for the writing to say
+  EXPECT_EQ(contents(folder_ / "result.json"), "old");
+  EXPECT_THAT(names(), testing::ElementsAre("result.json"));
+  EXPECT_THROW(try_file(folder_), InputError);
+  EXPECT_THROW(try_file(folder_ / "nowhere" / "result.json"), InputError);
+  EXPECT_THROW(try_file(folder_ / std::string(300, 'n')), InputError);
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ bool has_chart(const Page& page, const std::string& key) {
 class HtmlPage : public testing::Test {
  protected:
   void SetUp() override {
-    if (d3_script().empty()) GTEST_SKIP() << "built without D3";
+    if (d3_script().empty()) GTEST_SKIP() << "built without D3; tools/setup browser installs it";
   }
 };
 
@@ -80,6 +80,24 @@ TEST_F(HtmlPage, LetsNoNameOutOfItsPlace) {
   told.heading.scenario = "<i>";
   const std::string html = html_of(training_page(told));
   EXPECT_THAT(html, AllOf(Not(HasSubstr("</script><b>")), Not(HasSubstr("<i>")), HasSubstr("&lt;i&gt;")));
+}
+
+// A browser runs the two scripts whose digests the policy names; anything else that is slipped in stays text.
+TEST_F(HtmlPage, SaysWhichScriptsAreItsOwnAndThatNothingMayBeFetched) {
+  const std::string html = html_of(training_page(story()));
+  const std::size_t policy = html.find("Content-Security-Policy");
+  ASSERT_NE(policy, std::string::npos);
+  EXPECT_LT(policy, html.find("<title>"));
+  EXPECT_THAT(html.substr(policy, 400), AllOf(HasSubstr("default-src 'none'"), HasSubstr("script-src 'sha256-")));
+  EXPECT_EQ(html.substr(policy, 400).find("'unsafe-inline'"),
+            html.substr(policy, 400).find("style-src ") + std::string("style-src ").size());
+}
+
+// RFC 4648, section 10: "foobar" is Zm9vYmFy; and what ends early is filled up.
+TEST(ScriptSource, IsBase64OfTheDigest) {
+  EXPECT_EQ(script_source("666f6f626172"), "'sha256-Zm9vYmFy'");
+  EXPECT_EQ(script_source("666f6f62"), "'sha256-Zm9vYg=='");
+  EXPECT_EQ(script_source("666f6f6261"), "'sha256-Zm9vYmE='");
 }
 
 TEST(Page, LeavesOutWhatIsNotThere) {

@@ -51,9 +51,14 @@ inline Heading heading() {
   return {"demo", {{"seed", "1"}, {"cycle_time", "5 ms"}}};
 }
 
-/// The first lines of every table with `heading()`.
+/// The first line of every table with `heading()`.
 inline std::string heading_text() {
-  return "# farandole " + std::string(version()) + ", scenario demo\n#   cycle_time: 5 ms\n#   seed: 1\n";
+  return "# farandole " + std::string(version()) + ", scenario demo\n";
+}
+
+/// And its last lines.
+inline std::string settings_text() {
+  return "#\n# Settings\n#   cycle_time: 5 ms\n#   seed: 1\n";
 }
 
 }  // namespace farandole

@@ -1,8 +1,10 @@
 #include "report/topology_files.hpp"
 
+#include <algorithm>
 #include <sstream>
 
 #include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
 
 #include "platform/topologies/graph.hpp"
 #include "platform/topologies/route_table.hpp"
@@ -82,6 +84,48 @@ TEST(TopologyFile, ForSimGridIsReadBackWithEveryRoute) {
       EXPECT_EQ(table.ways[static_cast<std::size_t>(8 * from + to)], platform.route(from, to).links);
     }
   }
+}
+
+/// A graph of two hosts whose switch has that name.
+Platform around(const std::string& name) {
+  Document document =
+      Document::parse(R"({"name": "x", "summary": "s", "kind": "graph", "nodes": 2, "node": {"device": "d"},
+    "network": {"hosts": ["h1", "h2"], "switches": [{"name": "x"}],
+                "links": [{"from": "h1", "to": "x", "link": {"rate": "1 GB/s"}},
+                          {"from": "x", "to": "h2", "link": {"rate": "1 GB/s"}}]}})",
+                      "sample.json");
+  for (const char* pointer : {"/name", "/network/switches/0/name", "/network/links/0/to", "/network/links/1/from"}) {
+    document.set(pointer, Node{name, 1, nullptr});
+  }
+  return build(read_topology(document.root(), "sample.json"), 2, document.root());
+}
+
+std::string awkward_name() {
+  return *rc::gen::nonEmpty(
+      rc::gen::container<std::string>(rc::gen::elementOf(std::string("ab\"\\<>&'[]={};-/ \n\t"))));
+}
+
+// Whatever a name holds, it is one name: in DOT and in XML, written and read back.
+RC_GTEST_PROP(TopologyFile, ReadsBackEveryName, ()) {
+  const std::string name = awkward_name();
+  const Platform platform = around(name);
+  const GraphPlan graph = parse_dot(dot_of(platform), "sample.dot", std::nullopt);
+  RC_ASSERT(std::ranges::count(graph.vertices, name, &GraphPlan::Vertex::name) == 1);
+  RC_ASSERT(graph.vertices.size() == 5U);  // two nodes, two of the file's hosts as switches, and the switch
+  std::ostringstream out;
+  write_topology_simgrid(out, platform);
+  const RouteTable table = parse_simgrid(out.str(), "sample.xml");
+  RC_ASSERT(table.links.size() == platform.links.size());
+  for (std::size_t link = 0; link < table.links.size(); ++link) {
+    RC_ASSERT(table.links[link].name == platform.links[link].name);
+  }
+}
+
+TEST(TopologyPicture, TakesANameForNothingButAName) {
+  const std::string evil = R"name(s" [label="x"]; evil [URL="javascript:alert(1)"]; "x\)name";
+  const GraphPlan read = parse_dot(picture_of(around(evil)), "picture.dot", Topology::LinkRate{1_GBps, {}, {}});
+  ASSERT_EQ(read.vertices.size(), 5U);
+  EXPECT_EQ(std::ranges::count(read.vertices, evil, &GraphPlan::Vertex::name), 1);
 }
 
 TEST(TopologyPicture, ShowsEveryNodeAndSwitchWhileTheyCanBeSeen) {

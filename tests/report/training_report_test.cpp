@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "report/comparison.hpp"
 #include "report/points.hpp"
 
 namespace farandole {
@@ -26,18 +27,78 @@ TEST(TrainingTable, ShowsWhatDiffersInColumnsAndWhatIsSharedOnce) {
   const std::string expected = heading_text() +
                                "# all points: variant torchvision, platform roce25-4xp100, strategy horovod, mode "
                                "synchronous, algorithm ring, precision fp32, batch per rank 64, fidelity flow\n"
-                               "# compute of vgg16: measured\n# compute of resnet50: measured\n"
                                R"(
 model     ranks  nodes  iteration (ms)  p95 (ms)  samples/s  efficiency (%)  collectives  gradients
-vgg16       512    128         312.500   330.000  104,857.6            68.0           12   553.4 MB
-resnet50      8      2         312.500   330.000    1,638.4            68.0           12   553.4 MB
+vgg16       512    128         312.500   330.000  104,857.6            68.0           12     553 MB
+resnet50      8      2         312.500   330.000    1,638.4            68.0           12     553 MB
 
 Share of the iteration (%)
 model     ranks  nodes  compute  exposed communication  negotiation  straggler  input  checkpoint  other
 vgg16       512    128     64.0                   32.0          4.0        0.0    0.0         0.0    0.0
 resnet50      8      2     64.0                   32.0          4.0        0.0    0.0         0.0    0.0
+
+# compute of vgg16: measured
+# compute of resnet50: measured
 )";
-  EXPECT_EQ(text(Format::table, {vgg16_on_512_ranks(), two_nodes}), expected);
+  EXPECT_EQ(text(Format::table, {vgg16_on_512_ranks(), two_nodes}), expected + settings_text());
+}
+
+TEST(TrainingTable, HasTheAnswerFirstAndItsSettingsLastWithoutThoseOfTheMachinery) {
+  Heading with_many = heading();
+  for (const char* name : {"simgrid.network/model", "simgrid.network/optim", "transport.launch", "horovod.cycle_time",
+                           "collectives.allreduce", "platform.failed"}) {
+    with_many.settings[name] = "x";
+  }
+  const auto last_lines = [&] {
+    std::ostringstream out;
+    write_training(out, Format::table, with_many, std::vector{vgg16_on_512_ranks()});
+    EXPECT_LT(out.str().find("iteration (ms)"), out.str().find("# Settings"));
+    return out.str().substr(out.str().find("#\n# Settings"));
+  };
+  EXPECT_EQ(last_lines(),
+            "#\n# Settings (4 more: --settings)\n#   collectives.allreduce: x\n#   cycle_time: 5 ms\n"
+            "#   platform.failed: x\n#   seed: 1\n");
+  with_many.lists_all_settings = true;
+  EXPECT_EQ(last_lines(),
+            "#\n# Settings\n#   collectives.allreduce: x\n#   cycle_time: 5 ms\n#   horovod.cycle_time: x\n"
+            "#   platform.failed: x\n#   seed: 1\n#   simgrid.network/model: x\n#   simgrid.network/optim: x\n"
+            "#   transport.launch: x\n");
+}
+
+TEST(TrainingTable, ShowsIterationsOfMicrosecondsInMicroseconds) {
+  TrainingPoint point = vgg16_on_512_ranks();
+  point.iteration = Seconds(12.5e-6);
+  point.iteration_p95 = 13_us;
+  const std::string table = text(Format::table, {point, vgg16_on_512_ranks()});
+  EXPECT_NE(table.find("iteration (us)     p95 (us)"), std::string::npos) << table;
+  EXPECT_NE(table.find("        12.500       13.000"), std::string::npos) << table;
+  EXPECT_NE(table.find("   312,500.000  330,000.000"), std::string::npos) << table;
+}
+
+TEST(TrainingTable, SaysInItsFirstLineThatItComparesEstimatedWithMeasuredComputeTimes) {
+  TrainingPoint estimated = vgg16_on_512_ranks();
+  estimated.platform = "dgx-h100";
+  estimated.compute_source = "estimated: 25 % of 989 TFLOP/s";
+  TrainingPoint measured = vgg16_on_512_ranks();
+  measured.compute_source = "measured: 909 samples/s, nvidia";
+  EXPECT_TRUE(text(Format::table, {estimated, measured})
+                  .starts_with("# Compares estimated (dgx-h100) with measured (roce25-4xp100) compute times: "));
+  EXPECT_TRUE(text(Format::table, {measured, measured}).starts_with("# farandole "));
+  EXPECT_TRUE(text(Format::table, {estimated, estimated}).starts_with("# farandole "));
+  std::ostringstream compared;
+  write_training_comparison(compared, Format::table, heading(), std::vector{estimated, measured});
+  EXPECT_TRUE(compared.str().starts_with("# Compares estimated (dgx-h100)")) << compared.str();
+}
+
+TEST(TrainingTable, HasNoSizeInPowersOf1024) {
+  TrainingPoint point = vgg16_on_512_ranks();
+  point.gradient_bytes = 10395_KiB;
+  point.memory.activations = 11291124_KiB;
+  point.memory.device = 40_GiB;
+  point.explanation = Explanation{{{"device", 0.2_s}}, {}, {}};
+  const std::string table = text(Format::table, {point});
+  EXPECT_EQ(table.find("iB"), std::string::npos) << table;
+  EXPECT_NE(table.find("11.6 GB of 42.9 GB per device, at least (activations 11.6 GB)"), std::string::npos) << table;
 }
 
 TEST(TrainingTable, GivesAColumnToAPropertyInWhichPointsDiffer) {
@@ -108,6 +169,17 @@ TEST(TrainingReport, IsTheSameTextForTheSamePoints) {
   for (const Format format : {Format::table, Format::json, Format::csv}) {
     EXPECT_EQ(text(format, {vgg16_on_512_ranks()}), text(format, {vgg16_on_512_ranks()}));
   }
+}
+
+TEST(TrainingTable, SaysAboveWhichPointsFailedAndWhy) {
+  Heading with_failure = heading();
+  with_failure.failed = {{"/platform/ranks 4", "killed"}};
+  std::ostringstream out;
+  write_training(out, Format::table, with_failure, std::vector{vgg16_on_512_ranks()});
+  EXPECT_NE(out.str().find("# failed: /platform/ranks 4: killed\n"), std::string::npos);
+  std::ostringstream empty;
+  write_training(empty, Format::table, with_failure, {});
+  EXPECT_NE(empty.str().find("# failed: "), std::string::npos);
 }
 
 }  // namespace

@@ -84,5 +84,64 @@ TEST(Sweep, EveryConfigurationKnowsWhatWasPutWhere) {
               ElementsAre("/platform/ranks 2", "/workload/batch_per_rank 32"));
 }
 
+Document study(const std::string& sweep) {
+  return Document::parse(R"({ "name": "s", "workload": { "model": "resnet18" },
+    "platform": { "topology": "ethernet-25g", "ranks": 4, "traffic": [{ "rate": "1 GB/s" }] },
+    "strategy": { "kind": "ddp" },
+    "sweep": )" + sweep + "}",
+                         "study.json");
+}
+
+/// What a user is told who sets a value of such a study.
+std::string refusal_of_set(const std::string& sweep, const std::string& pointer, const std::string& value) {
+  Document document = study(sweep);
+  document.set(pointer, value);
+  try {
+    expand_sweep(document);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(SetAndSweep, AValueThatTheSweepReplacesIsRefusedWithTheCommandThatIsMeant) {
+  EXPECT_EQ(refusal_of_set(R"({"/platform/ranks": [1, 4]})", "/platform/ranks", "64"),
+            "--set: /platform/ranks: expected a value that no sweep replaces, got 64; study.json:4 replaces it: --set "
+            "'/sweep/~1platform~1ranks=[64]'");
+  EXPECT_THAT(refusal_of_set(R"({"/platform/ranks": {"from": 1, "to": 8, "factor": 2}})", "/platform/ranks", "abc"),
+              HasSubstr(R"(--set '/sweep/~1platform~1ranks=["abc"]')"));
+}
+
+TEST(SetAndSweep, EveryKindOfAxisReplacesIt) {
+  EXPECT_THAT(refusal_of_set(R"({"zip": {"/platform/ranks": [1, 2, 4], "/workload/batch_per_rank": [64, 64, 32]}})",
+                             "/platform/ranks", "8"),
+              HasSubstr("--set '/sweep/zip/~1platform~1ranks=[8, 8, 8]'"));
+  EXPECT_THAT(refusal_of_set(R"({"zip": [{"/platform/ranks": [1, 2], "/workload/batch_per_rank": [64, 32]}]})",
+                             "/platform/ranks", "8"),
+              HasSubstr("--set '/sweep/zip/0/~1platform~1ranks=[8, 8]'"));
+  EXPECT_THAT(refusal_of_set(R"({"variants": {"one": {}, "two": {"/platform/ranks": 2}}})", "/platform/ranks", "8"),
+              HasSubstr("--set '/sweep/variants/two/~1platform~1ranks=8'"));
+}
+
+TEST(SetAndSweep, SoDoesAnAxisAroundItOrInsideIt) {
+  const std::string around = R"({"/platform": [{"topology": "ethernet-25g", "ranks": 2}]})";
+  EXPECT_THAT(refusal_of_set(around, "/platform/ranks", "8"),
+              HasSubstr("--set: /platform/ranks: expected a value that no sweep replaces, got 8"));
+  const std::string inside = R"({"/platform/ranks": [1, 4]})";
+  EXPECT_THAT(refusal_of_set(inside, "/platform", R"({"topology": "ethernet-25g", "ranks": 8})"),
+              HasSubstr("leave it out, and change \"/sweep/~1platform~1ranks\""));
+  EXPECT_THAT(refusal_of_set(R"({"/platform/traffic/0/rate": ["1 GB/s"]})", "/platform/traffic/0/rate", "2 GB/s"),
+              HasSubstr("--set: /platform/traffic/0/rate: expected a value that no sweep replaces"));
+}
+
+TEST(SetAndSweep, WhatNoAxisReplacesAndTheSweepItselfMayBeSet) {
+  const std::string sweep = R"({"/platform/ranks": [1, 4]})";
+  EXPECT_EQ(refusal_of_set(sweep, "/workload/batch_per_rank", "8"), "no error");
+  EXPECT_EQ(refusal_of_set(sweep, "/platform", R"({"topology": "ethernet-10g"})"), "no error");
+  EXPECT_EQ(refusal_of_set(sweep, "/sweep/~1platform~1ranks", "[64]"), "no error");
+  EXPECT_EQ(refusal_of_set(sweep, "/sweep", "{}"), "no error");
+  EXPECT_EQ(refusal_of_set("{}", "/platform/ranks", "64"), "no error");
+}
+
 }  // namespace
 }  // namespace farandole

@@ -109,7 +109,7 @@ TEST(StrongScaling, RefusesABatchThatTheRanksCannotShareEvenly) {
 
 TEST(Memory, AJobThatDoesNotFitIsRefusedWithTheSumAndTheWaysOut) {
   const std::string message = error_of({{"/workload/batch_per_rank", "20000"}});
-  EXPECT_THAT(message, HasSubstr("/workload: expected a job that fits into the 16 GiB of a p100, got "));
+  EXPECT_THAT(message, HasSubstr("/workload: expected a job that fits into the 17.2 GB of a p100, got "));
   EXPECT_THAT(message, HasSubstr(" = parameters "));
   EXPECT_THAT(message, HasSubstr("a smaller batch, at most "));
   EXPECT_THAT(message, HasSubstr("accumulation, "));

@@ -47,7 +47,7 @@ TEST_P(FoldingOnEveryKind, EveryRankOfAnAllreduceEndsWhenItWouldHaveEndedUnfolde
     Random random(seed);
     const std::string text = GetParam().draw(random, most_nodes);
     const Platform platform = built(text);
-    for (const char* algorithm : {"ring", "halving_doubling", "hierarchical"}) {
+    for (const char* algorithm : {"ring", "halving_doubling", "doubling_halving", "hierarchical"}) {
       SCOPED_TRACE(fmt::format("{}, seed {}: {}", algorithm, seed, text));
       const RoutedSchedule whole = routed({Operation::allreduce, algorithm}, platform, random);
       ASSERT_TRUE(is_foldable(whole.schedule()));

@@ -1,6 +1,9 @@
 // Chunks that differ by a byte: folded only where the makespan is proved to be that of the longest everywhere.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
+#include "collective/algorithms.hpp"
 #include "simulate/folding/pace.hpp"
 #include "simulate/folding_kit.hpp"
 
@@ -49,6 +52,44 @@ TEST(UnevenChunks, OfARingOnAStarFoldToTheSameMakespan) {
       EXPECT_LE((folded - unfolded).maxCoeff(), 2.0 * (n - 1) / (25_Gbps).si() + (bytes < n ? 1 : 0))
           << n << ", " << bytes;
     }
+  }
+}
+
+/// The most by which a rank's end differs, folded and not, in a chain of collectives that ranks join as they come.
+double difference_in_a_chain(Fidelity fidelity, const RoutedSchedule& routed, const std::vector<Bytes>& sizes) {
+  const auto run = [&](FoldingPolicy policy) {
+    const auto clock = make_collective_clock(fidelity, routed, policy);
+    RankTimes at = all_at(routed.schedule().ranks, 0_s);
+    for (const Bytes size : sizes) at = clock->finish(size, at);
+    return at;
+  };
+  const RankTimes unfolded = run(FoldingPolicy::never);
+  return ((run(FoldingPolicy::where_exact) - unfolded).abs() / unfolded.max(1e-9)).maxCoeff();
+}
+
+TEST(UnevenChunks, EndWhenTheyWouldHaveEndedUnfoldedHoweverManyFollow) {
+  // 102,228,129 bytes around 23 ranks: 16 chunks of a byte more, so that some ranks would end bytes before the last.
+  const RoutedSchedule routed = ring_on(star(23, 66_Gbps, 2_us), 23);
+  EXPECT_LT(difference_in_a_chain(Fidelity::message, routed, {102'228'129_B}), 1e-13);
+  EXPECT_LT(difference_in_a_chain(Fidelity::message, routed, {8'196'001_B, 102'228'129_B, 33'333_B}), 1e-13);
+}
+
+RC_GTEST_PROP(UnevenChunks, OfAnyAlgorithmEndWhenTheyWouldHaveEndedUnfoldedHoweverManyFollow, ()) {
+  const std::vector<Algorithm> rows(algorithms().begin(), algorithms().end());
+  const int devices = *rc::gen::inRange(1, 4);
+  const int nodes = *rc::gen::inRange(2, 10);
+  const Platform platform = devices == 1 ? star(nodes, 3_GBps, 2_us) : test::two_level(nodes, devices, 9_GBps, 2_GBps);
+  Shape shape(nodes * devices);
+  shape.ranks_per_node = devices;
+  const Algorithm ring = *find_algorithm(Operation::allreduce, "ring");
+  const Algorithm row = *rc::gen::arbitrary<bool>() ? ring : *rc::gen::elementOf(rows);
+  const RoutedSchedule routed(row.build(shape), platform, in_order(shape.ranks));
+  std::vector<Bytes> sizes;
+  for (int i = 0; i < 3; ++i) sizes.emplace_back(*rc::gen::inRange(1, 10'000'000));
+  for (const Fidelity fidelity : {Fidelity::analytic, Fidelity::flow, Fidelity::message}) {
+    const double difference = difference_in_a_chain(fidelity, routed, sizes);
+    if (difference >= 1e-12)
+      RC_FAIL(fmt::format("{} {} {}: {}", name(row.operation), row.name, name(fidelity), difference));
   }
 }
 

@@ -1,6 +1,11 @@
 // What is timed when a collective names a library.
 #include "simulate/library/library.hpp"
 
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
@@ -145,19 +150,50 @@ TEST(Library, AnMpiLibraryTakesWhatItsAlgorithmAndTheLaunchTake) {
   platform.transport.launch = 3_us;
   const Placement placement = in_order(16);
   auto clock = library_clock("openmpi-4", Operation::allreduce, platform, placement);
-  EXPECT_EQ(clock->choice(1_MiB).algorithm, "halving_doubling");
+  EXPECT_EQ(clock->choice(1_MiB).algorithm, "doubling_halving");
   const auto direct = make_collective_clock(
       Fidelity::analytic,
-      RoutedSchedule(find_algorithm(Operation::allreduce, "halving_doubling")->build(16), platform, placement));
+      RoutedSchedule(find_algorithm(Operation::allreduce, "doubling_halving")->build(16), platform, placement));
   const Seconds alone = latest(direct->finish(1_MiB, all_at(16, 0_s)));
   EXPECT_DOUBLE_EQ(time(*clock, 1_MiB, 16).si(), (alone + 3_us).si());
+}
+
+/// Node by node: `nodes` of `devices` behind thin NICs of 1 GB/s, on buses that never limit.
+Seconds on_thin_links(const char* library, Operation operation, int nodes, int devices, Bytes size) {
+  const Platform platform = test::two_level(nodes, devices, BytesPerSecond(1e18), 1_GBps);
+  const Placement placement = in_order(nodes * devices);
+  auto clock = library_clock(library, operation, platform, placement);
+  return time(*clock, size, nodes * devices);
+}
+
+TEST(Library, AnMpiAllreduceSendsItsLargestHalvesWithinTheNode) {
+  // Of n = 16 ranks, k = 4 on a node, a NIC carries 2 M (1 - k/n) each way, not k times that.
+  for (const char* mpi : {"openmpi-4", "mpich"}) {
+    EXPECT_NEAR(on_thin_links(mpi, Operation::allreduce, 4, 4, 64_MB).si(), 2 * 64e6 * (1 - 4.0 / 16) / 1e9, 1e-9)
+        << mpi;
+  }
+}
+
+TEST(Library, AnMpichReduceSendsItsLargestHalvesWithinTheNode) {
+  // Of n = 16 ranks, k = 4 on a node: M (1 - k/n) through every NIC as halves, and as much to the root's node as
+  // blocks.
+  EXPECT_NEAR(on_thin_links("mpich", Operation::reduce, 4, 4, 64_MB).si(), 2 * 64e6 * (1 - 4.0 / 16) / 1e9, 1e-9);
+}
+
+TEST(Library, AnOpenMpiBroadcastCrossesBetweenNodesLastAndAnMpichOneFirst) {
+  // Four nodes of k = 4: k messages out of a node at distance 4 and k at distance 8. Two of 2: one at distance 2.
+  EXPECT_NEAR(on_thin_links("openmpi-4", Operation::broadcast, 4, 4, Bytes(16e3)).si(), 2 * 4 * 16e3 / 1e9, 1e-12);
+  EXPECT_NEAR(on_thin_links("mpich", Operation::broadcast, 2, 2, Bytes(16e3)).si(), 16e3 / 1e9, 1e-12);
 }
 
 TEST(Library, OpenMpiSwitchesWhereItsDecisionsSay) {
   using enum Operation;
   EXPECT_EQ(openmpi_choice(allreduce, 16, 4095_B), "recursive_doubling");
-  EXPECT_EQ(openmpi_choice(allreduce, 16, 4096_B), "halving_doubling");
-  EXPECT_EQ(openmpi_choice(allreduce, 200, 64_KiB), "reduce_broadcast");
+  EXPECT_EQ(openmpi_choice(allreduce, 16, 4096_B), "doubling_halving");
+  EXPECT_EQ(openmpi_choice(allreduce, 24, 4096_B), "doubling_halving_split");  // pairs fold by halves
+  EXPECT_EQ(openmpi_choice(allreduce, 200, 8_KiB), "reduce_binary");           // MPI_Reduce, then MPI_Bcast
+  EXPECT_EQ(openmpi_choice(allreduce, 200, 24_KiB), "reduce_direct");
+  EXPECT_EQ(openmpi_choice(allreduce, 200, 64_KiB), "reduce_knomial");
   EXPECT_EQ(openmpi_choice(allreduce, 3, 64_KiB), "ring");
   EXPECT_EQ(openmpi_choice(allgather, 2, 64_KiB), "ring");
   EXPECT_EQ(openmpi_choice(allgather, 16, 1_GiB), "recursive_doubling");
@@ -168,7 +204,14 @@ TEST(Library, OpenMpiSwitchesWhereItsDecisionsSay) {
   EXPECT_EQ(openmpi_choice(alltoall, 40, 40 * 512_B), "direct");
   EXPECT_EQ(openmpi_choice(broadcast, 20, 1_MiB), "scatter_doubling");
   EXPECT_EQ(openmpi_choice(broadcast, 64, 1_MiB), "knomial");
+  EXPECT_EQ(openmpi_choice(broadcast, 256, 16_KiB), "split_binary");
+  EXPECT_EQ(openmpi_choice(broadcast, 20, 64_KiB), "binomial_nearest_first");
   EXPECT_EQ(openmpi_choice(reduce, 24, 4096_B), "binomial");
+  EXPECT_EQ(openmpi_choice(reduce, 3, 4_B), "direct");  // an element for two members: redscat_gather hands on
+  EXPECT_EQ(openmpi_choice(reduce_scatter, 40, 2047_B), "recursive_halving");
+  EXPECT_EQ(openmpi_choice(reduce_scatter, 40, 2048_B), "butterfly");
+  EXPECT_EQ(openmpi_choice(reduce_scatter, 100, 4095_B), "recursive_halving");
+  EXPECT_EQ(openmpi_choice(reduce_scatter, 100, 4096_B), "butterfly");
   EXPECT_EQ(openmpi_choice(reduce_scatter, 16, 262144_B), "ring");
 }
 
@@ -176,7 +219,8 @@ TEST(Library, MpichSwitchesWhereItsSelectionSays) {
   using enum Operation;
   EXPECT_EQ(mpich_choice(allreduce, 16, 8_B), "recursive_doubling");
   EXPECT_EQ(mpich_choice(allreduce, 16, 60_B), "recursive_doubling");  // 15 floats for 16 ranks
-  EXPECT_EQ(mpich_choice(allreduce, 16, 64_B), "halving_doubling");
+  EXPECT_EQ(mpich_choice(allreduce, 16, 64_B), "doubling_halving");
+  EXPECT_EQ(mpich_choice(allreduce, 24, 1_MiB), "doubling_halving");
   EXPECT_EQ(mpich_choice(broadcast, 7, 1_GiB), "binomial");
   EXPECT_EQ(mpich_choice(broadcast, 16, 12288_B), "binomial");
   EXPECT_EQ(mpich_choice(broadcast, 16, 524288_B), "scatter_doubling");
@@ -184,11 +228,45 @@ TEST(Library, MpichSwitchesWhereItsSelectionSays) {
   EXPECT_EQ(mpich_choice(allgather, 16, 524287_B), "recursive_doubling");
   EXPECT_EQ(mpich_choice(allgather, 12, 81919_B), "bruck");
   EXPECT_EQ(mpich_choice(allgather, 12, 81920_B), "ring");
-  EXPECT_EQ(mpich_choice(reduce, 16, 2049_B), "scatter_gather");
+  EXPECT_EQ(mpich_choice(reduce, 16, 2049_B), "doubling_gather");
   EXPECT_EQ(mpich_choice(reduce_scatter, 16, 524288_B), "pairwise");
   EXPECT_EQ(mpich_choice(alltoall, 8, 8 * 256_B), "bruck");
   EXPECT_EQ(mpich_choice(alltoall, 8, 8 * 32768_B), "direct");
   EXPECT_EQ(mpich_choice(alltoall, 4, 4 * 32769_B), "pairwise");
+}
+
+std::string readme() {
+  std::ifstream file(std::filesystem::path(FARANDOLE_SOURCE_DIR) / "sim/simulate/library/README.md");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The algorithms that either picks, at and beside every number of ranks and size that a decision could change at.
+std::set<std::string> cells_of_all_picks(const char* mpi, std::string (*choose)(Operation, int, Bytes)) {
+  std::set<std::string> cells;
+  for (const Operation operation : find_library(mpi)->operations) {
+    for (int power = 1; power < 16; ++power) {
+      for (const int ranks : {(1 << power) - 1, 1 << power, (1 << power) + 1}) {
+        for (int size = 0; size < 32 && ranks > 1; ++size) {
+          cells.insert(fmt::format("| {} | {} | `{}` |", mpi, name(operation),
+                                   choose(operation, ranks, Bytes(std::exp2(size)))));
+        }
+      }
+    }
+  }
+  return cells;
+}
+
+TEST(Library, WhateverAnMpiLibraryPicksHasARowInTheReadmeAndNothingElse) {
+  const std::string text = readme();
+  std::set<std::string> cells = cells_of_all_picks("openmpi-4", openmpi_choice);
+  cells.merge(cells_of_all_picks("mpich", mpich_choice));
+  for (const std::string& cell : cells) EXPECT_NE(text.find(cell), std::string::npos) << cell;
+  const auto rows = [&](const std::string& begin) {
+    std::size_t count = 0;
+    for (auto at = text.find(begin); at != std::string::npos; at = text.find(begin, at + 1)) ++count;
+    return count;
+  };
+  EXPECT_EQ(rows("\n| openmpi-4 |") + rows("\n| mpich |"), cells.size());
 }
 
 RC_GTEST_PROP(Library, WhateverAnMpiLibraryPicksIsInTheCatalogue, ()) {

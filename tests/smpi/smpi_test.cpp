@@ -111,7 +111,6 @@ struct Selected {
   int ranks;
   const char* allreduce;  // as SMPI calls it
   const char* ours;
-  int extra_latencies = 0;  // that SMPI's pays
 };
 
 void PrintTo(const Selected& selected, std::ostream* out) {
@@ -122,25 +121,24 @@ class Smpi : public testing::TestWithParam<Selected> {
  protected:
   void SetUp() override {
     if (std::string(FARANDOLE_SMPI_PROGRAM).empty())
-      GTEST_SKIP() << "SMPI (smpicc, smpirun; Debian: libsimgrid-dev) is not installed";
+      GTEST_SKIP() << "SMPI (smpicc, smpirun) is not here; tools/setup test installs it";
   }
 };
 
 TEST_P(Smpi, ReducesInTheSameTimeWithTheSameAlgorithm) {
-  const auto& [ranks, allreduce, ours, extra_latencies] = GetParam();
+  const auto& [ranks, allreduce, ours] = GetParam();
   const bool in_step = is_power_of_two(ranks) || std::string(ours) == "ring";
   const std::vector<Timed> all = run_smpi(ranks, allreduce, "allreduce");
   EXPECT_EQ(all.size(), std::size(floats_of_a_share));
   for (const Timed& timed : all) {
     const auto expected = [&, own = ours](Fidelity fidelity) {
-      return time_of(fidelity, "allreduce", own, GetParam().ranks, Bytes(timed.bytes)) +
-             GetParam().extra_latencies * latency.si();
+      return time_of(fidelity, "allreduce", own, GetParam().ranks, Bytes(timed.bytes));
     };
     EXPECT_NEAR(timed.seconds / expected(Fidelity::analytic), 1, 0.01) << timed.bytes << " bytes";
     if (in_step) {
       EXPECT_NEAR(timed.seconds / expected(Fidelity::message), 1, 0.01) << timed.bytes << " bytes";
     } else {
-      EXPECT_LT(timed.seconds, expected(Fidelity::message)) << timed.bytes << " bytes";
+      EXPECT_LT(timed.seconds / expected(Fidelity::message), 1.01) << timed.bytes << " bytes";
     }
   }
 }
@@ -149,16 +147,16 @@ std::string name_of(const testing::TestParamInfo<Selected>& info) {
   return fmt::format("{}_with_{}_ranks", info.param.allreduce, info.param.ranks);
 }
 
-// rab: where ranks are no power of two, Rabenseifner's own program has pairs of ranks first exchange halves of the data
-// and then one hand the other its half of the sum; ours, as MPICH, hands over all data at once: a latency less.
+// rab: where ranks are no power of two, Rabenseifner's own program, like Open MPI, has pairs of ranks first exchange
+// halves of the data and then one hand the other its half of the sum; rab_rdb, like MPICH, hands over all data at once.
 INSTANTIATE_TEST_SUITE_P(
     Allreduce, Smpi,
     testing::Values(Selected{8, "lr", "ring"}, Selected{12, "lr", "ring"}, Selected{33, "lr", "ring"},
                     Selected{64, "lr", "ring"}, Selected{8, "rdb", "recursive_doubling"},
                     Selected{12, "rdb", "recursive_doubling"}, Selected{64, "rdb", "recursive_doubling"},
-                    Selected{8, "rab", "halving_doubling"}, Selected{12, "rab", "halving_doubling", 1},
-                    Selected{64, "rab", "halving_doubling"}, Selected{12, "rab_rdb", "halving_doubling"},
-                    Selected{33, "rab_rdb", "halving_doubling"}),
+                    Selected{8, "rab", "doubling_halving"}, Selected{12, "rab", "doubling_halving_split"},
+                    Selected{64, "rab", "doubling_halving"}, Selected{8, "rab_rdb", "doubling_halving"},
+                    Selected{12, "rab_rdb", "doubling_halving"}, Selected{33, "rab_rdb", "doubling_halving"}),
     name_of);
 
 class SmpiOf : public Smpi {};

@@ -89,6 +89,20 @@ TEST_F(BadInput, ASettingThatPointsNowhere) {
   EXPECT_THAT(message(horovod() + " --set /wrkload/model=x"), HasSubstr("did you mean"));
 }
 
+TEST_F(BadInput, AnOptionForWhatTheSweepReplaces) {
+  EXPECT_THAT(message(horovod() + " --set /platform/ranks=64"),
+              AllOf(HasSubstr("--set: /platform/ranks: expected a value that no sweep replaces, got 64"),
+                    HasSubstr("--set '/sweep/~1platform~1ranks=[64]'")));
+  EXPECT_THAT(message("run " + test::scenario("optimise-fusion") + " --set /strategy/fusion_threshold='1 MiB'"),
+              HasSubstr("\"/optimise/over/~1strategy~1fusion_threshold\""));
+  const std::string study = R"({ "name": "s", "workload": { "model": "resnet18" },
+    "platform": { "topology": "ethernet-25g", "ranks": 2 }, "strategy": { "kind": "ddp" },
+    "sweep": { "/measure/seed": [1, 2], "/measure/fidelity": ["analytic"] }, "measure": {} })";
+  const std::string file = place_.write("study.json", study).string();
+  EXPECT_THAT(message("run " + file + " --seed 7"), HasSubstr("--set '/sweep/~1measure~1seed=[7]'"));
+  EXPECT_THAT(message("run " + file + " --fidelity flow"), HasSubstr("--fidelity: /measure/fidelity: expected no"));
+}
+
 TEST(BadCommandLine, SaysWhatIsWrongAndWhereHelpIs) {
   const Workplace place;
   for (const char* arguments : {"", "rnu x.json", "run", "run a.json --nonsense", "show"}) {

@@ -72,7 +72,8 @@ TEST(BenchCommand, RefusesAPeerThatIsNotThere) {
 TEST(BenchCommand, PrintsTheTableOfNcclTestsOnce) {
   if (const std::string why = why_not_mpi(); !why.empty()) GTEST_SKIP() << why;
   const Workplace place;
-  const Finished finished = place.run(mpirun(4) + FARANDOLE_PROGRAM " bench -b 4K -e 8K -n 2 -w 1 --algorithm ring");
+  const Finished finished =
+      place.run(mpirun(4) + FARANDOLE_PROGRAM " bench -b 4K -e 8K -n 2 -w 1 --algorithm ring --settings");
   ASSERT_EQ(finished.status, 0) << finished.err;
   EXPECT_THAT(finished.out, StartsWith("# farandole "));
   EXPECT_THAT(finished.out, HasSubstr("busbw  #wrong\n"));

@@ -47,6 +47,22 @@ void expect_measured(const json& point, int ranks) {
   EXPECT_GT(point.at("collectives_per_iteration"), -1);
 }
 
+TEST(BenchTraining, WhereTheMachineHasALibraryThatNobodyAskedForAnAlgorithmIsReplayed) {
+  if (const std::string why = why_not_mpi(); !why.empty()) GTEST_SKIP() << why;
+  const Workplace place;
+  const std::string options =
+      "--format json --set /platform/topology=lab-star --set '/sweep={\"/platform/ranks\": [2]}'";
+  const Finished finished = replayed(place, 2, options);
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  const json result = json::parse(finished.out);
+  EXPECT_EQ(result.at("points").at(0).at("algorithm"), "ring");
+  EXPECT_THAT(result.at("settings").at("collectives.allreduce").get<std::string>(),
+              HasSubstr("ring instead of openmpi-4: a replay"));
+  const Finished asked = replayed(place, 2, options + " --set '/collectives={\"allreduce\": \"library\"}'");
+  EXPECT_EQ(asked.status, 2);
+  EXPECT_THAT(asked.err, HasSubstr("expected an algorithm to replay"));
+}
+
 TEST(BenchTraining, RunsThePointsOfAScenarioThatSoManyRanksCan) {
   if (const std::string why = why_not_mpi(); !why.empty()) GTEST_SKIP() << why;
   const Workplace place;

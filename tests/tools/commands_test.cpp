@@ -1,4 +1,6 @@
 // The outward contract: commands, JSON keys, exit statuses.
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -35,6 +37,29 @@ TEST(RunCommand, PrintsThePointsWithTheirPromisedKeys) {
   EXPECT_NEAR(sum / point["iteration_seconds"].get<double>(), 1, 1e-9);
 }
 
+TEST(RunCommand, PrintsTheAnswerFirstAndAllSettingsOnlyWhenAsked) {
+  const Workplace place;
+  const std::string table = place.farandole(small_run).out;
+  EXPECT_LT(std::ranges::count(table.substr(0, table.find("iteration (ms)")), '\n'), 5) << table;
+  EXPECT_EQ(table.find("simgrid."), std::string::npos);
+  EXPECT_THAT(table, HasSubstr(" more: --settings)\n"));
+  EXPECT_THAT(table, HasSubstr("#   measure.seed: 1\n"));
+  const std::string all = place.farandole(small_run + " --settings").out;
+  EXPECT_GT(all.find("simgrid."), all.find("Share of the iteration"));
+  EXPECT_NE(all.find("simgrid."), std::string::npos);
+  EXPECT_EQ(place.farandole(small_run + " --settings --format json").out,
+            place.farandole(small_run + " --format json").out);
+}
+
+TEST(CollectiveCommand, PrintsANcclTestsTableWithoutSettingsBeforeIt) {
+  const Workplace place;
+  const std::string collective = "collective -b 1M -e 1M --topology ethernet-25g --ranks 4";
+  const std::string table = place.farandole(collective).out;
+  EXPECT_EQ(std::ranges::count(table.substr(0, table.find("1048576")), '\n'), 5) << table;
+  EXPECT_EQ(table.find("simgrid."), std::string::npos);
+  EXPECT_THAT(place.farandole(collective + " --settings").out, HasSubstr("#   simgrid."));
+}
+
 TEST(RunCommand, GivesTheSameBytesEveryTime) {
   const Workplace place;
   EXPECT_EQ(place.farandole(small_run + " --format json").out, place.farandole(small_run + " --format json").out);
@@ -57,6 +82,7 @@ TEST(RunCommand, TakesAPastedLaunchLine) {
   EXPECT_EQ(result["points"][0]["ranks"], 8);
   EXPECT_EQ(result["points"][0]["nodes"], 2);
   EXPECT_EQ(result["settings"]["horovod.cycle_time"], "3.5 ms");
+  EXPECT_THAT(result["settings"]["ignored"].get<std::string>(), HasSubstr("-p 12345"));
   EXPECT_THAT(finished.err, HasSubstr("ignored, no meaning here: -p 12345"));
 }
 

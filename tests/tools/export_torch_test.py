@@ -94,7 +94,7 @@ class ExportTorch(InAFolder):
         self.write("scenario.json", SCENARIO)
         point = json.loads(self.farandole("run", "scenario.json", "--format", "json", "--set", "/platform/ranks=1",
                                           "--set", "/workload/batch_per_rank=4", "--set", "/workload/host_dispatch=ready"))["points"][0]
-        self.assertIn("profiled: layer times on p100 at batch 4, PyTorch", point["compute_source"])
+        self.assertIn("profiled: layer times on p100 at batch 4, PyTorch", point["compute_source_detail"])
         update = float(profile["update"].removesuffix(" ms"))
         self.assertAlmostEqual(point["breakdown"]["compute"], (sum(times) + update) / 1000, delta=1e-9)
 

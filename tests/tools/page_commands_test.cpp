@@ -34,7 +34,7 @@ TEST(Pages, OfARunHaveItsNumbersAndLeaveItsResultAsItIs) {
 
 TEST(Pages, AreTheSameTwice) {
   const Workplace place;
-  if (!has_d3(place)) GTEST_SKIP() << "built without D3";
+  if (!has_d3(place)) GTEST_SKIP() << "built without D3; tools/setup browser installs it";
   const std::string run =
       "run " + scenario("horovod-512-roce25") + small_sweep + " --output result.txt --html page.html";
   ASSERT_EQ(place.farandole(run).status, 0);

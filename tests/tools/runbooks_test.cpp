@@ -1,10 +1,12 @@
 // The commands of tools/runbooks/ are ones that the program understands, and their job scripts ones that bash does.
 #include <filesystem>
+#include <fstream>
 #include <regex>
 #include <set>
 #include <sstream>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -12,6 +14,8 @@
 
 namespace farandole::test {
 namespace {
+
+using testing::HasSubstr;
 
 struct Block {
   std::string file;
@@ -90,7 +94,7 @@ TEST(Runbooks, NameOnlyCommandsAndOptionsThatThereAre) {
 }
 
 TEST(Runbooks, NameOnlyOperationsAndAlgorithmsThatThereAre) {
-  static const std::regex pair(R"(--op (\w+) --algorithm (\w+))");
+  static const std::regex pair(R"(--op (\w+) --algorithm ([\w.-]+))");
   const Workplace place;
   std::set<std::pair<std::string, std::string>> known;
   const auto shown = nlohmann::json::parse(place.farandole("show algorithms --format json").out);
@@ -124,6 +128,65 @@ TEST(Runbooks, NameOnlyFilesThatThereAre) {
           << block.file << ": " << named;
     }
   }
+}
+
+/// What `all_reduce_perf` prints on two nodes of eight, with the times of a published table.
+std::string log_of_nccl_tests(const std::string& program) {
+  std::ifstream in(FARANDOLE_SOURCE_DIR "/scenarios/published/collectives/thetagpu-16ranks.json");
+  std::ostringstream log;
+  log << "# Collective test starting: " << program << "_perf\n# Using devices\n";
+  for (int rank = 0; rank < 16; ++rank) {
+    log << "#  Rank " << rank << " Group  0 Pid 1 on node" << rank / 8 << " device " << rank % 8
+        << " [0x07] NVIDIA A100\n";
+  }
+  log << "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   "
+         "busbw "
+         "#wrong\n";
+  const auto table = nlohmann::json::parse(in);
+  for (const auto& point : table.at("points")) {
+    const double bytes = point.at("bytes");
+    const double seconds = point.at("seconds");
+    const std::string side = fmt::format(" {:.2f} {:.2f} {:.2f} 0", seconds * 1e6, bytes / seconds / 1e9, 0.0);
+    log << fmt::format("{:.0f} {:.0f} float sum -1", bytes, bytes / 4) << side << side << "\n";
+  }
+  return log.str();
+}
+
+nlohmann::json result_of(const Finished& finished) {
+  EXPECT_EQ(finished.status, 0) << finished.err;
+  return nlohmann::json::parse(finished.out);
+}
+
+/// The block that says where it runs.
+std::string block_of(const std::string& file, const std::string& where) {
+  for (const Block& block : shell_blocks()) {
+    if (block.file == file && block.text.starts_with("# " + where)) return block.text;
+  }
+  return "false # no such block";
+}
+
+TEST(Runbooks, ThatOfNcclTestsLogsIsRunAndTheNextRunTakesWhatWasMeasured) {
+  const Workplace place;
+  std::filesystem::create_directories(place.folder() / "logs");
+  std::filesystem::create_directories(place.folder() / "build/release");
+  place.write("logs/all_reduce-2x8.log", log_of_nccl_tests("all_reduce"));
+  place.write("logs/all_gather-2x8.log", log_of_nccl_tests("all_gather"));
+  std::filesystem::create_symlink(FARANDOLE_PROGRAM, place.folder() / "build/release/farandole");
+  std::filesystem::create_directory_symlink(FARANDOLE_SOURCE_DIR "/scenarios", place.folder() / "scenarios");
+  place.write("block.sh", "set -euo pipefail\n" + block_of("nccl-tests.md", "anywhere"));
+  const Finished all = place.run("bash block.sh");
+  ASSERT_EQ(all.status, 0) << all.err;
+  EXPECT_THAT(all.out, HasSubstr("calibration: all_reduce-2x8.log of 2026-11-21, median error left"));
+  const std::string last =
+      "run scenarios/thetagpu-dgx-a100.json --set '/sweep={\"/platform/ranks\": [192]}' "
+      "--fidelity analytic --format json --set /platform/topology=";
+  const auto calibrated = result_of(place.farandole(last + "my-cluster.json"));
+  const auto before = result_of(place.farandole(last + "dgx-a100"));
+  EXPECT_NE(calibrated.at("points").at(0).at("iteration_seconds"), before.at("points").at(0).at("iteration_seconds"));
+  EXPECT_EQ(calibrated.at("points").at(0).at("algorithm"), "nccl-2.18");
+  EXPECT_THAT(calibrated.at("settings").at("calibration").get<std::string>(),
+              HasSubstr("used by nccl-2.18: allreduce of nccl-2.18, 16 ranks on 2 nodes"));
+  EXPECT_FALSE(before.at("settings").contains("calibration"));
 }
 
 }  // namespace

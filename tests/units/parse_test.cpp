@@ -61,7 +61,6 @@ TEST(ParseQuantity, ReadsWorkAndComputeRates) {
 TEST(ParseQuantity, ReadsExponentsAndNumbersWithoutSpaceBeforeTheUnit) {
   expect_reads("1e-6 s", 1_us);
   expect_reads("1.5e3MB", Bytes(1.5e9));
-  expect_reads("-3 s", Seconds(-3));
 }
 
 TEST(ParseQuantity, RefusesAUnitOfAnotherDimensionAndNamesThatDimension) {
@@ -91,6 +90,19 @@ TEST(ParseQuantity, RefusesWhatIsNoQuantity) {
 TEST(ParseQuantity, RefusesAProductThatIsNotFinite) {
   EXPECT_NE(refusal<Bytes>("1e308 PiB"), "(read)");
   EXPECT_NE(refusal<Seconds>("1e308 h"), "(read)");
+}
+
+// In SI units zero, or from 1e-18 to 1e30; whoever reads a file of any form gets the sign and the range looked at.
+TEST(ParseQuantity, RefusesWhatIsNegativeOrNothingInThisWorld) {
+  EXPECT_EQ(refusal<Seconds>("-40 us"), "expected a time such as \"2 us\", got \"-40 us\" (negative)");
+  EXPECT_EQ(refusal<Seconds>("-0 us"), "expected a time such as \"2 us\", got \"-0 us\" (negative)");
+  EXPECT_EQ(refusal<BytesPerSecond>("4.9e-324 B/s"),
+            "expected a rate such as \"25 Gbit/s\", got \"4.9e-324 B/s\" (too small)");
+  EXPECT_EQ(refusal<Bytes>("1e300 B"), "expected a size such as \"64 MiB\", got \"1e300 B\" (too large)");
+  expect_reads("0 s", Seconds(0));
+  expect_reads("1e-18 s", Seconds(1e-18));
+  expect_reads("1e30 FLOP", Flop(1e30));
+  EXPECT_EQ(std::get<UnitMismatch>(parse_fraction("-10 %")).got, "\"-10 %\" (negative)");
 }
 
 TEST(ParseQuantity, RefusesPrefixesThatMakeNoSense) {

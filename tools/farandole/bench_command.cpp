@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "collective/algorithms/limits.hpp"
 #include "backend/bench.hpp"
 #include "backend/local_bench.hpp"
 #include "backend/pair_bench.hpp"
@@ -91,7 +92,7 @@ BenchRequest common_request(const BenchArguments& arguments, int ranks) {
   if (request.root >= ranks) {
     refuse_option("--root", "a rank below the " + std::to_string(ranks) + " that were started", arguments.root);
   }
-  request.segments = whole_number("--segments", arguments.segments, 0);
+  request.segments = whole_number("--segments", arguments.segments, 0, most_segments);
   request.servers = whole_number("--servers", arguments.servers, 0);
   if (request.servers > ranks) {
     refuse_option("--servers", "at most the " + std::to_string(ranks) + " ranks that were started", arguments.servers);
@@ -153,7 +154,8 @@ bool measure_and_write(const BenchArguments& arguments, Session& session) {
   const Settings settings = session.description();
   const std::vector<MeasuredPoint> points = measured(arguments, session);
   if (session.endpoint().rank() == 0) {
-    arguments.output.write([&](std::ostream& out) { write_bench(out, format, {"bench", settings}, points); });
+    const Heading heading{"bench", settings, {}, {}, arguments.output.settings};
+    arguments.output.write([&](std::ostream& out) { write_bench(out, format, heading, points); });
   }
   return std::ranges::all_of(points, [](const MeasuredPoint& point) { return point.wrong == 0; });
 }

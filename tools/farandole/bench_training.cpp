@@ -13,7 +13,9 @@ namespace {
 RunPlan plan(const BenchTraining& arguments) {
   Document document = Document::read(arguments.scenario);
   for (const std::string& assignment : arguments.settings) set_value(document, assignment);
-  return plan_run(document, Catalogue(), {});
+  RunOptions options;
+  options.no_library = "a replay sends its own messages, by an algorithm";
+  return plan_run(document, Catalogue(), options);
 }
 
 /// Of a sweep, the points that so many ranks can run; of what is no sweep, its only point.
@@ -73,7 +75,7 @@ bool bench_training(const BenchTraining& arguments, const std::string& backend, 
     const bool is_last = point == chosen.back();
     points.push_back(replay(point->scenario, session, options, is_last ? timeline.get() : nullptr));
   }
-  const Heading heading{planned.scenario, settings};
+  const Heading heading{planned.scenario, settings, {}, {}, output.settings};
   if (session.endpoint().rank() == 0) {
     output.write([&](std::ostream& out) { write_replay(out, format, heading, points); });
     if (timeline) {

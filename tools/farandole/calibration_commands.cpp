@@ -29,6 +29,7 @@ struct CalibrateArguments {
   std::string output;
   std::string date = "not given";
   std::string hold_out;
+  bool force = false;
 };
 
 std::string interval(const FittedParameter& parameter) {
@@ -59,7 +60,35 @@ std::vector<double> held_out(const Document& topology, const std::vector<Measure
   return errors;
 }
 
+std::vector<CalibrationLine> lines_of(const Fit& found) {
+  std::vector<CalibrationLine> lines;
+  for (const FittedParameter& parameter : all_parameters(found)) {
+    lines.push_back({parameter.parameter.name, shown(parameter.parameter, parameter.before),
+                     shown(parameter.parameter, parameter.value), interval(parameter)});
+  }
+  return lines;
+}
+
+/// A fit that leaves so much is no calibration.
+[[noreturn]] void refuse_to_write(const CalibrationSummary& summary, const std::string& file) {
+  throw OutOfTolerance(fmt::format(
+      "{} is not written: the fit leaves a median error of {:.1f} %, above {:.0f} %, so that this topology does not "
+      "describe what was measured; --force writes it all the same",
+      file, 100 * summary.median, 100 * most_error_left));
+}
+
+/// What both commands read.
+Targets targets_of(const MeasuredArguments& measured) {
+  Targets targets;
+  for (const std::string& file : measured.files) targets.reads("a file of measurements", file);
+  if (!measured.topology.empty()) targets.reads("the topology", measured.topology);
+  return targets;
+}
+
 void calibrate(const CalibrateArguments& arguments) {
+  Targets targets = targets_of(arguments.measured);
+  targets.writes("--output", arguments.output);
+  targets.check();
   const Document topology = arguments.measured.topology_file();
   const auto measurements = arguments.measured.read();
   Fit found = fit(topology, measurements);
@@ -67,6 +96,7 @@ void calibrate(const CalibrateArguments& arguments) {
   for (const std::string& file : arguments.measured.files)
     provenance.sources.push_back(std::filesystem::path(file).filename().string());
   CalibrationSummary summary = summary_of(found.errors, measurements);
+  provenance.forced = summary.median > most_error_left;
   if (!arguments.hold_out.empty()) {
     const auto errors = held_out(topology, measurements, hold_out_named(arguments.hold_out));
     found.scatter = scatter_of(measurements, errors);  // so that bands are those of what was not fitted to
@@ -74,15 +104,18 @@ void calibrate(const CalibrateArguments& arguments) {
     provenance.held_out = {arguments.hold_out, held.median, held.p90, held.worst};
     summary.held_out = {arguments.hold_out, held.median, held.p90, held.worst};
   }
-  const Document calibrated = calibrated_file(found, provenance);
-  write_output(std::filesystem::path(arguments.output), std::cout,
-               [&](std::ostream& out) { out << calibrated.to_ordered_json().dump(2) << '\n'; });
-  std::vector<CalibrationLine> lines;
-  for (const FittedParameter& parameter : all_parameters(found)) {
-    lines.push_back({parameter.parameter.name, shown(parameter.parameter, parameter.before),
-                     shown(parameter.parameter, parameter.value), interval(parameter)});
+  Settings settings{{"topology", arguments.measured.topology}};
+  if (const auto library = found.topology.find("/transport/library")) {
+    settings["transport.library"] = read<std::string>(*library);
   }
-  write_calibration(std::cout, {"calibrate", {{"topology", arguments.measured.topology}}}, lines, summary);
+  const bool is_written = !provenance.forced || arguments.force;
+  if (is_written) {
+    const Document calibrated = calibrated_file(found, provenance);
+    write_output(std::filesystem::path(arguments.output), std::cout,
+                 [&](std::ostream& out) { out << calibrated.to_ordered_json().dump(2) << '\n'; });
+  }
+  write_calibration(std::cout, {"calibrate", settings}, lines_of(found), summary);
+  if (!is_written) refuse_to_write(summary, arguments.output);
 }
 
 struct ValidateArguments {
@@ -154,12 +187,16 @@ void validate_and_write(const ValidateArguments& arguments) {
   refuse_half_a_request(arguments);
   const Format format = arguments.output.chosen_format();
   arguments.pages.check();
+  Targets targets = targets_of(arguments.measured);
+  arguments.output.add_to(targets);
+  arguments.pages.add_to(targets);
+  targets.check();
   const OptionValue tolerance("--tolerance", arguments.tolerance);
   const double most = arguments.tolerance.empty() ? INFINITY : read<Fraction>(tolerance.value()).value;
   const auto [points, settings] =
       arguments.published ? validate_all_published(arguments.measured) : validate_measured(arguments);
   arguments.output.write([&, &points = points, &settings = settings](std::ostream& out) {
-    write_validation(out, format, {"validate", settings}, points);
+    write_validation(out, format, {"validate", settings, {}, {}, arguments.output.settings}, points);
   });
   arguments.pages.write(validation_page({"validate", settings}, typed(arguments, arguments.measured), points));
   if (worst_error(points) > most) {
@@ -182,6 +219,8 @@ void add_calibrate(CLI::App& app) {
       ->add_option("--hold-out", arguments->hold_out,
                    "also predict every measurement from others alone, leaving out sizes, scales or operations in turn")
       ->type_name("WHAT");
+  command->add_flag("--force", arguments->force,
+                    "write the file even if the fit leaves a median error above 30 %; it then says so");
   command->footer(
       "Example:\n"
       "  farandole calibrate measured.json --topology ethernet-25g --date 2026-11-21 --output my-cluster.json");

@@ -8,6 +8,7 @@
 #include "platform/graph_file.hpp"
 #include "platform/topology.hpp"
 #include "scenario/anchor.hpp"
+#include "scenario/library_choice.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/sweep.hpp"
 #include "study/search_spec.hpp"
@@ -24,6 +25,7 @@ void check_device(const Document& document, const std::filesystem::path& file) {
 
 void check_topology(const Document& document, const std::filesystem::path& file) {
   const Topology topology = read_topology(document.root(), file);
+  refuse_unknown_library(document);
   build(topology, topology.nodes.value_or(2), document.root());
 }
 

@@ -1,7 +1,9 @@
 // farandole collective: a simulated nccl-tests table.
+#include <iostream>
 #include <memory>
 
 #include "calibration/published.hpp"
+#include "collective/algorithms/limits.hpp"
 #include "collective/files/read_schedule.hpp"
 #include "load_options.hpp"
 #include "output_options.hpp"
@@ -24,7 +26,7 @@ struct CollectiveArguments {
   std::string most;
   std::string factor = "2";
   std::string operation = "allreduce";
-  std::string algorithm;  // empty: the first that the operation has
+  std::string algorithm;  // empty: the topology's library, or the first that the operation has
   std::string topology;
   std::string ranks;
   std::string root = "0";
@@ -102,7 +104,7 @@ CollectiveRequest request(const CollectiveArguments& arguments) {
           parse_fidelities(arguments.fidelity),
           ranks,
           root,
-          whole_number("--segments", arguments.segments, 0),
+          whole_number("--segments", arguments.segments, 0, most_segments),
           placement(arguments.placement),
           arguments.no_fold ? FoldingPolicy::never : FoldingPolicy::where_exact,
           contributions(arguments.contributions, chosen, ranks),
@@ -129,14 +131,25 @@ std::string typed(const CollectiveArguments& arguments) {
 }
 
 Page page(const CollectiveArguments& arguments, const CollectiveRequest& request, const Topology& topology,
-          std::vector<CollectivePoint> points) {
-  CollectiveStory story{
-      {"collective", collective_settings(request, topology)}, topology.name, typed(arguments), {}, {}, {}};
+          const Settings& settings, std::vector<CollectivePoint> points) {
+  CollectiveStory story{{"collective", settings}, topology.name, typed(arguments), {}, {}, {}};
   const OptionValue ranks("--ranks", arguments.ranks);
   story.topology_svg = arguments.loads.picture(request, topology, ranks.value(), points);
   story.points = std::move(points);
   story.trust = {true, validate_published_collectives_on(topology.name, Catalogue())};
   return collective_page(story);
+}
+
+/// Before anything runs.
+void check_files(const CollectiveArguments& arguments, const Catalogue& catalogue) {
+  Targets targets;
+  for (const std::filesystem::path& file : catalogue.files()) targets.reads("the topology", file);
+  if (is_algorithm_file(arguments.algorithm)) targets.reads("the algorithm", arguments.algorithm);
+  targets.reads("the model", arguments.servers.model);
+  arguments.output.add_to(targets);
+  arguments.pages.add_to(targets);
+  targets.writes("--draw", arguments.loads.drawing);
+  targets.check();
 }
 
 void run(const CollectiveArguments& arguments) {
@@ -146,20 +159,32 @@ void run(const CollectiveArguments& arguments) {
   CollectiveRequest wanted = request(arguments);
   const OptionValue topology_option("--topology", arguments.topology);
   const OptionValue ranks_option("--ranks", arguments.ranks);
-  Topology topology = Catalogue().topology(arguments.topology, topology_option.value());
+  const Catalogue catalogue;
+  Topology topology = catalogue.topology(arguments.topology, topology_option.value());
   topology.condition.add(read_condition(Document::parse(arguments.condition, "--condition").root()));
-  if (is_library(wanted.algorithm)) {
+  if (arguments.algorithm.empty()) {
+    choose_by_default(wanted, topology, topology_option.value());
+  } else if (is_library(wanted.algorithm)) {
     const OptionValue algorithm_option("--algorithm", arguments.algorithm);
-    const Device device = Catalogue().device(topology.device, topology_option.value());
+    const Device device = catalogue.device(topology.device, topology_option.value());
     wanted.library = use_library(wanted.algorithm, topology.transport, device, algorithm_option.value());
   }
+  check_files(arguments, catalogue);
   auto points = run_collective(wanted, topology, ranks_option.value());
+  Settings settings = collective_settings(wanted, topology);
+  if (const auto note = note_on_nics(wanted, topology, ranks_option.value())) {
+    settings["note"] = *note;
+    std::cerr << "note: " << *note << "\n";
+  }
   arguments.loads.show(wanted, topology, ranks_option.value(), points);
   arguments.output.write([&](std::ostream& out) {
     const auto write = wanted.fidelities.size() > 1 ? write_collective_comparison : write_collective;
-    write(out, format, {"collective", collective_settings(wanted, topology)}, points);
+    const Heading heading{"collective", settings, {}, {}, arguments.output.settings};
+    write(out, format, heading, points);
   });
-  if (arguments.pages.are_wanted()) arguments.pages.write(page(arguments, wanted, topology, std::move(points)));
+  if (arguments.pages.are_wanted()) {
+    arguments.pages.write(page(arguments, wanted, topology, settings, std::move(points)));
+  }
 }
 
 void add_sizes(CLI::App& command, CollectiveArguments& arguments) {
@@ -182,7 +207,8 @@ void add_collective(CLI::App& app) {
   command->add_option("--op", arguments->operation, "the operation")->type_name("OP")->capture_default_str();
   command
       ->add_option("--algorithm", arguments->algorithm,
-                   "the algorithm, the file of one, or a library that picks; the operation's first unless given")
+                   "the algorithm, the file of one, or a library that picks; the topology's own library unless given, "
+                   "or the operation's first where it has none")
       ->type_name("NAME");
   command->add_option("--topology", arguments->topology, "a file, or a name in topologies/")
       ->type_name("T")

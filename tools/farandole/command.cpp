@@ -2,14 +2,17 @@
 
 #include <charconv>
 
+#include "config/limits.hpp"
+
 namespace farandole {
 
-int whole_number(const std::string& option, const std::string& text, int least) {
+int whole_number(const std::string& option, const std::string& text, int least, int most) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size() || number < least) {
     refuse_option(option, "a whole number of at least " + std::to_string(least), text);
   }
+  if (number > most) refuse_option(option, "a whole number of at most " + counted(most), text);
   return number;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -48,7 +49,8 @@ class OptionValue {
 /// Carries out `--set /json/pointer=VALUE`.
 void set_value(Document& document, const std::string& assignment);
 
-int whole_number(const std::string& option, const std::string& text, int least);
+int whole_number(const std::string& option, const std::string& text, int least,
+                 int most = std::numeric_limits<int>::max());
 
 /// Each adds one subcommand whose callback does the work; errors are exceptions.
 void add_run(CLI::App& app);

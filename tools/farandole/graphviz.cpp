@@ -1,17 +1,22 @@
 #include "graphviz.hpp"
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <memory>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include "report/markup.hpp"
 
 namespace farandole {
 namespace {
@@ -33,6 +38,53 @@ class TemporaryFile {
   std::string name_;
 };
 
+/// What the program says on a pipe until it ends; nothing where it is not there, or fails. No shell is between.
+class Dot {
+ public:
+  explicit Dot(const std::string& file) {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("cannot make a pipe");
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    std::array<std::string, 3> words{"dot", "-Tsvg", file};
+    std::array<char*, 4> arguments{words[0].data(), words[1].data(), words[2].data(), nullptr};
+    is_there_ = posix_spawnp(&process_, "dot", &actions, nullptr, arguments.data(), environ) == 0;
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    out_ = ends[0];
+  }
+  ~Dot() { close(out_); }
+  Dot(const Dot&) = delete;
+  Dot& operator=(const Dot&) = delete;
+
+  std::string picture() {
+    std::string text;
+    std::array<char, 4096> piece{};
+    while (is_there_) {
+      const ssize_t count = read(out_, piece.data(), piece.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) break;
+      text.append(piece.data(), static_cast<std::size_t>(count));
+    }
+    return ended_well() ? text : std::string();
+  }
+
+ private:
+  [[nodiscard]] bool ended_well() const {
+    if (!is_there_) return false;
+    int status = 0;
+    while (waitpid(process_, &status, 0) < 0) {
+      if (errno != EINTR) return false;
+    }
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  }
+
+  bool is_there_ = false;
+  pid_t process_ = -1;
+  int out_ = -1;
+};
+
 }  // namespace
 
 void draw_with_graphviz(std::ostream& out, const std::function<void(std::ostream&)>& write) {
@@ -41,18 +93,13 @@ void draw_with_graphviz(std::ostream& out, const std::function<void(std::ostream
     std::ofstream file(graph.name());
     write(file);
   }
-  FILE* pipe = popen(("dot -Tsvg '" + graph.name() + "'").c_str(), "r");
-  if (pipe == nullptr) throw std::runtime_error("cannot start a program");
-  std::array<char, 4096> buffer{};
-  std::string picture;
-  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe))
-    picture.append(buffer.data(), count);
-  if (pclose(pipe) != 0 || picture.empty()) {
+  const std::string picture = Dot(graph.name()).picture();
+  if (picture.empty()) {
     throw std::runtime_error(
         "a picture needs Graphviz's program \"dot\", and it is not here or failed; install the package graphviz "
         "(Debian, Spack and conda-forge all call it so)");
   }
-  out << picture;
+  out << harmless_svg(picture);
 }
 
 std::string drawn_or_empty(const std::function<void(std::ostream&)>& write) {

@@ -17,6 +17,7 @@
 #include "output_options.hpp"
 #include "report/output_file.hpp"
 #include "scenario/catalogue.hpp"
+#include "targets.hpp"
 #include "units/format.hpp"
 #include "workload/importers/keras_summary.hpp"
 
@@ -131,6 +132,10 @@ const ImportKind& kind_named(const std::string& name) {
 }
 
 void import_file(const ImportArguments& arguments) {
+  Targets targets;
+  targets.reads("what is imported", arguments.file);
+  targets.writes("--output", arguments.output);
+  targets.check();
   const Imported imported = kind_named(arguments.kind).import(read_text(arguments.file), arguments);
   const Document document = Document::parse(imported.file, arguments.file);
   static_cast<void>(read_model(document.root(), arguments.output));  // what is written can be read

@@ -1,8 +1,11 @@
 // farandole: the command line.
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <iostream>
 
 #include "command.hpp"
+#include "report/output_file.hpp"
 #include "report/version.hpp"
 
 namespace farandole {
@@ -63,6 +66,16 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   }
 }
 
+/// What was printed has arrived, or the program has failed, whatever it did before.
+int finish(int status) {
+  errno = 0;
+  std::cout.flush();
+  const bool arrived = std::fflush(stdout) == 0 && std::cout;  // tries again what a stream in error has kept
+  if (arrived || (status != exit_done && status != exit_out_of_tolerance)) return status;
+  std::cerr << "farandole: " << OutputError("standard output", errno).what() << "\n";
+  return exit_failed;
+}
+
 }  // namespace
 }  // namespace farandole
 
@@ -83,5 +96,5 @@ int main(int argc, char** argv) {
   farandole::add_calibrate(app);
   farandole::add_validate(app);
   farandole::add_import(app);
-  return farandole::parse_and_run(app, argc, argv);
+  return farandole::finish(farandole::parse_and_run(app, argc, argv));
 }

@@ -15,13 +15,17 @@ struct MergeArguments {
 };
 
 void merge(const MergeArguments& arguments) {
+  Targets targets;
+  for (const std::filesystem::path& shard : arguments.shards) targets.reads("a shard", shard);
+  arguments.output.add_to(targets);
+  targets.check();
   const Merged merged = merge_shards(arguments.shards);
   OutputOptions output = arguments.output;
   if (output.format.empty()) output.format = merged.heading.format;
   const Format format = output.chosen_format();
   output.write([&](std::ostream& out) {
     const auto write = merged.heading.comparison ? write_training_comparison : write_training;
-    write(out, format, {merged.heading.scenario, merged.heading.settings}, merged.points);
+    write(out, format, {merged.heading.scenario, merged.heading.settings, {}, {}, output.settings}, merged.points);
   });
 }
 
@@ -39,6 +43,7 @@ void add_merge(CLI::App& app) {
       ->type_name("FORMAT");
   command->add_option("--output", arguments->output.file, "write the result to this file instead of the terminal")
       ->type_name("FILE");
+  arguments->output.add_settings_to(*command);
   command->footer("Example:\n  farandole merge shard-*.json --output whole.json");
   command->callback([arguments] { merge(*arguments); });
 }

@@ -7,6 +7,11 @@ namespace farandole {
 void OutputOptions::add_to(CLI::App& command) {
   command.add_option("--format", format, "table, json or csv")->type_name("FORMAT")->capture_default_str();
   command.add_option("--output", file, "write the result to this file instead of the terminal")->type_name("FILE");
+  add_settings_to(command);
+}
+
+void OutputOptions::add_settings_to(CLI::App& command) {
+  command.add_flag("--settings", settings, "list every setting that was in force below a table, as json always does");
 }
 
 Format OutputOptions::chosen_format() const {

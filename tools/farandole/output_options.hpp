@@ -10,17 +10,21 @@
 #include "report/format.hpp"
 #include "report/output_file.hpp"
 #include "simulate/fidelity.hpp"
+#include "targets.hpp"
 
 namespace farandole {
 
 struct OutputOptions {
   std::string format = "table";
   std::string file;
+  bool settings = false;  // all of them below a table
 
   void add_to(CLI::App& command);
+  void add_settings_to(CLI::App& command);
   /// Refuses an unknown format.
   [[nodiscard]] Format chosen_format() const;
   void write(const Writer& writer) const;
+  void add_to(Targets& targets) const { targets.writes("--output", file); }
 };
 
 /// "flow", or "all"; refuses anything else. Empty text gives an empty list.

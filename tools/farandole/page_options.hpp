@@ -6,6 +6,7 @@
 
 #include "command.hpp"
 #include "report/page.hpp"
+#include "targets.hpp"
 
 namespace farandole {
 
@@ -18,6 +19,10 @@ struct PageOptions {
   /// Refuses, before anything runs, a page that this program cannot write.
   void check() const;
   void write(const Page& page) const;
+  void add_to(Targets& targets) const {
+    targets.writes("--html", html);
+    targets.writes("--markdown", markdown);
+  }
 };
 
 /// A word of a command line as a shell would need it.

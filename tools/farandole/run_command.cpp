@@ -10,13 +10,16 @@
 #include "load_options.hpp"
 #include "output_options.hpp"
 #include "page_options.hpp"
+#include "plan_messages.hpp"
 #include "progress_bar.hpp"
 #include "report/chrome_trace.hpp"
 #include "report/comparison.hpp"
 #include "report/training_report.hpp"
 #include "report/tuning_report.hpp"
+#include "run_files.hpp"
 #include "run_page.hpp"
 #include "search_run.hpp"
+#include "shard_option.hpp"
 #include "study/merge.hpp"
 #include "study/team.hpp"
 
@@ -54,7 +57,8 @@ Document read_document(const RunArguments& arguments) {
   }
   if (!arguments.seed.empty()) {
     if (!has_member(document, "measure")) document.set("/measure", "{}");
-    document.set("/measure/seed", arguments.seed);
+    const int seed = whole_number("--seed", arguments.seed, 0);
+    document.set("/measure/seed", Node{std::int64_t{seed}, 0, std::make_shared<const std::string>("--seed")});
   }
   return document;
 }
@@ -76,18 +80,6 @@ void write_tuning_log(const StudyResult& result, const std::string& file, bool q
   if (!last.tuning) return;
   write_file(file, [&](std::ostream& out) { write_tuning_log(out, *last.tuning); });
   if (!quiet) std::cerr << "autotuner's log: " << file << " (" << last.model << ", " << last.ranks << " ranks)\n";
-}
-
-/// "2/3"; see study/shard.hpp.
-StudyShard parse_shard(const std::string& text) {
-  if (text.empty()) return {};
-  const auto slash = text.find('/');
-  const std::string expected = "I/N, such as 2/3: the second of three shards";
-  if (slash == std::string::npos) refuse_option("--shard", expected, text);
-  const int of = whole_number("--shard", text.substr(slash + 1), 1);
-  const int index = whole_number("--shard", text.substr(0, slash), 0);
-  if (index > of) refuse_option("--shard", expected, text);
-  return {index == 0 ? of : index, of};
 }
 
 /// Beside the output; none where the output is no file, or there is nothing to resume.
@@ -130,7 +122,8 @@ void write_result(const RunArguments& arguments, const StudyHeading& heading, co
     std::vector<TrainingPoint> points;
     for (const auto& [index, point] : result.points) points.push_back(point);
     const auto write = heading.comparison ? write_training_comparison : write_training;
-    write(out, format, {heading.scenario, heading.settings}, points);
+    write(out, format, {heading.scenario, heading.settings, {}, {}, arguments.output.settings, result.failures},
+          points);
   });
 }
 
@@ -157,6 +150,10 @@ void write_page(const RunArguments& arguments, const Document& document, const C
       fmt::format("{} of {} points failed", result.failures.size(), result.failures.size() + result.points.size()));
 }
 
+RunFiles files_of(const RunArguments& arguments) {
+  return {arguments.scenario, arguments.timeline, arguments.loads.drawing, arguments.output, arguments.pages};
+}
+
 void run_search(const RunArguments& arguments, const Document& document, const SearchSpec& spec,
                 const RunOptions& options) {
   if (arguments.resume) refuse_option("--resume", "no such option with \"optimise\"", arguments.scenario);
@@ -165,12 +162,14 @@ void run_search(const RunArguments& arguments, const Document& document, const S
   if (arguments.pages.are_wanted()) refuse_option("--html", "no page of an \"optimise\"", arguments.scenario);
   if (options.fidelities.size() > 1) refuse_option("--fidelity", "one level with \"optimise\"", arguments.fidelity);
   const Catalogue catalogue;
+  check_files(files_of(arguments), catalogue, nullptr);
   StudyOptions study;
   study.processes = processes_of(arguments);
   study.execute = [&](const RunPlan::Point& point, Timeline* timeline) {
     return run_point(point, catalogue, timeline);
   };
-  run_and_write_search(document, spec, catalogue, options, study, arguments.output);
+  const RunPlan plan = run_and_write_search(document, spec, catalogue, options, study, arguments.output);
+  if (!arguments.quiet) say_what_is_noted(plan);
 }
 
 /// Which part is to be run. Refuses what does not go together, before anything runs.
@@ -224,15 +223,14 @@ void run_with(std::unique_ptr<Team>& team, const RunArguments& arguments) {
     return run_point(point, catalogue, timeline);
   };
   if (team && !team->is_manager()) return serve_study(plan, heading, study);
+  check_files(files_of(arguments), catalogue, &plan);
   StudyResult result = run_points(arguments, plan, heading, study);
-  if (!arguments.quiet) {
-    for (const std::string& ignored : plan.ignored) std::cerr << "ignored, no meaning here: " << ignored << "\n";
-  }
+  if (!arguments.quiet) say_what_is_noted(plan);
   if (!result.failures.empty()) fail(arguments, heading, result);
   if (shard.of == 1) arguments.loads.draw(plan, result.points.rbegin()->second);
   write_result(arguments, heading, result);
   write_page(arguments, document, catalogue, plan, result);
-  std::filesystem::remove(journal_of(arguments, plan));
+  if (result.journal) result.journal->remove();
   const std::string timeline = arguments.timeline.empty() ? plan.timeline_file.value_or("") : arguments.timeline;
   if (result.timeline) write_timeline(plan, result, timeline, arguments.quiet);
   if (plan.tuning_log && !result.points.empty()) write_tuning_log(result, *plan.tuning_log, arguments.quiet);
@@ -273,8 +271,7 @@ void add_run(CLI::App& app) {
                     "waterfall from ideal to actual, critical path, and what would help, of every point");
   command->add_option("--seed", arguments->seed, "the seed of all that is random")->type_name("N");
   command->add_option("--timeline", arguments->timeline, "write a Chrome trace of rank 0, as HOROVOD_TIMELINE does")
-      ->type_name("FILE")
-      ->envname("HOROVOD_TIMELINE");
+      ->type_name("FILE");
   command
       ->add_option("--jobs", arguments->jobs,
                    "processes that run points; all cores unless said, and the ranks under mpirun")

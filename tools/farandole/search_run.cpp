@@ -1,6 +1,7 @@
 #include "search_run.hpp"
 
 #include <stdexcept>
+#include <utility>
 
 #include "report/training_report.hpp"
 
@@ -20,12 +21,13 @@ std::vector<TrainingPoint> run_all(const RunPlan& plan, const StudyOptions& stud
 
 }  // namespace
 
-void run_and_write_search(const Document& document, const SearchSpec& spec, const Catalogue& catalogue,
-                          const RunOptions& options, const StudyOptions& study, const OutputOptions& output) {
-  const SearchResult result =
+RunPlan run_and_write_search(const Document& document, const SearchSpec& spec, const Catalogue& catalogue,
+                             const RunOptions& options, const StudyOptions& study, const OutputOptions& output) {
+  SearchResult result =
       search(document, spec, catalogue, options, [&](const RunPlan& plan) { return run_all(plan, study); });
-  const Heading heading{result.plan.scenario, result.plan.settings, result.answer, result.optimum};
+  const Heading heading{result.plan.scenario, result.plan.settings, result.answer, result.optimum, output.settings};
   output.write([&](std::ostream& out) { write_training(out, output.chosen_format(), heading, result.points); });
+  return std::move(result.plan);
 }
 
 }  // namespace farandole

@@ -1,4 +1,5 @@
 // farandole show algorithms, algorithm NAME, strategies, strategy NAME.
+#include <algorithm>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -57,7 +58,7 @@ Schedule schedule_of(const ShowRequest& request, std::string& summary) {
   }
   summary = algorithm.summary;
   Shape shape(request.ranks, request.root);
-  shape.ranks_per_node = request.ranks_per_node;
+  shape.ranks_per_node = std::min(request.ranks_per_node, request.ranks);  // no node has more
   shape.segments = request.segments;
   shape.servers = servers_of(request, algorithm);
   return algorithm.build(shape);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "collective/algorithms/limits.hpp"
 #include "command.hpp"
 #include "show.hpp"
 
@@ -54,7 +55,7 @@ ShowRequest request_of(const ShowArguments& arguments) {
           whole_number("--ranks", arguments.ranks, 1),
           whole_number("--root", arguments.root, 0),
           whole_number("--ranks-per-node", arguments.ranks_per_node, 1),
-          whole_number("--segments", arguments.segments, 0),
+          whole_number("--segments", arguments.segments, 0, most_segments),
           whole_number("--servers", arguments.servers, 0)};
 }
 

@@ -9,6 +9,7 @@
 #include "graphviz.hpp"
 #include "platform/bisection.hpp"
 #include "platform/diameter.hpp"
+#include "report/html.hpp"
 #include "report/topology_files.hpp"
 #include "report/topology_picture.hpp"
 #include "scenario/catalogue.hpp"
@@ -42,7 +43,8 @@ Json topology_json(const Topology& topology, const Platform& platform) {
           {"devices", open ? as_needed : Json(platform.devices())},
           {"links", open ? as_needed : Json(platform.links.size())},
           {"devices_per_node", platform.devices_per_node},
-          {"device", platform.device}};
+          {"device", platform.device},
+          {"library", platform.transport.library}};
 }
 
 /// The rate of a route alone on the network: of a link that several of its paths share, what it has for all of them.
@@ -134,7 +136,7 @@ Json condition_json(const Condition& condition) {
 std::string network_text(const Platform& platform) {
   const Network& network = platform.network;
   if (network.only_ways) return "  only the ways between hosts are known, not the switches and cables\n";
-  int cables = 0;
+  std::int64_t cables = 0;
   for (const Cable& cable : network.cables) cables += cable.count;
   std::string text =
       fmt::format("  {} {}, {} cables between them; at most {} on a shortest way\n", network.switches.size(),
@@ -149,7 +151,7 @@ Json network_json(const Platform& platform) {
   for (const Pair& pair : sample_pairs(platform)) {
     pairs.push_back(pair_json(platform, pair.what, pair.from, pair.to));
   }
-  int cables = 0;
+  std::int64_t cables = 0;
   for (const Cable& cable : platform.network.cables) cables += cable.count;
   return {{"switches", platform.network.switches.size()},
           {"cables", cables},
@@ -186,6 +188,9 @@ Shown show_topology(const ShowRequest& request) {
                         platform.devices_per_node, device_text(platform), platform.links.size())
           : fmt::format("  nodes as needed, {} device each ({})\n", platform.devices_per_node, device_text(platform));
   shown.text += fmt::format("  a collective starts in {}\n", format(platform.transport.launch));
+  if (const std::string& library = platform.transport.library; !library.empty()) {
+    shown.text += fmt::format("  collectives by {}, unless an algorithm is named\n", library);
+  }
   shown.text += network_text(platform) + condition_text(topology.condition);
   shown.json["network"] = network_json(platform);
   shown.json["condition"] = condition_json(topology.condition);
@@ -193,7 +198,11 @@ Shown show_topology(const ShowRequest& request) {
     shown.text += describe_route(platform, pair.what, pair.from, pair.to);
   }
   shown.draw = [platform](std::ostream& out, bool is_html) {
-    if (is_html) out << "<!DOCTYPE html>\n<title>" << platform.name << "</title>\n";
+    if (is_html) {
+      out << "<!DOCTYPE html>\n<meta charset=\"utf-8\"><meta http-equiv=\"Content-Security-Policy\" "
+             "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n<title>"
+          << escaped(platform.name) << "</title>\n";
+    }
     draw_with_graphviz(out, [&](std::ostream& text) { write_topology_picture(text, platform); });
   };
   shown.files["dot"] = [platform](std::ostream& out) { write_topology_dot(out, platform); };

@@ -35,7 +35,8 @@ struct AlgorithmAlias {
 };
 
 constexpr std::array algorithms{
-    AlgorithmAlias{"", "rabenseifner", "halving_doubling"},
+    AlgorithmAlias{"allreduce", "rabenseifner", "doubling_halving"},
+    AlgorithmAlias{"reduce", "rabenseifner", "doubling_gather"},
     AlgorithmAlias{"alltoall", "linear", "direct"},
     AlgorithmAlias{"broadcast", "pipeline", "chain"},
     AlgorithmAlias{"parameter_server", "push_pull", "dedicated"},

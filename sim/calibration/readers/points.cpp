@@ -1,9 +1,12 @@
 #include "calibration/readers/points.hpp"
 
+#include <bit>
 #include <cmath>
 
 #include "calibration/readers/lines.hpp"
 #include "calibration/readers/operation_names.hpp"
+#include "collective/algorithms/limits.hpp"
+#include "config/limits.hpp"
 #include "config/section.hpp"
 
 namespace farandole {
@@ -53,6 +56,17 @@ constexpr LabRow lab_rows[] = {
     {"ps_chunk", "parameter_server", "dedicated_keys"},
     {"ps_colocated", "parameter_server", "colocated"},
 };
+/// Its other algorithms are Open MPI's own, called as Open MPI calls them.
+struct OpenMpiRow {
+  std::string_view operation;
+  std::string_view algo;
+  const char* of_powers_of_two;
+  const char* of_others;
+};
+constexpr OpenMpiRow open_mpi_rows[] = {
+    {"allreduce", "rabenseifner", "doubling_halving", "doubling_halving_split"},
+    {"broadcast", "binomial", "binomial_nearest_first", "binomial_nearest_first"},
+};
 constexpr double lab_segment = 65536;  // bytes of a segment of pipeline_64k
 
 int pieces(Bytes bytes, double piece) {
@@ -74,6 +88,13 @@ void translate(MeasuredTime& row, const std::string& op, const std::string& algo
   }
 }
 
+void name_as_open_mpi(MeasuredTime& row, const std::string& algorithm) {
+  for (const OpenMpiRow& known : open_mpi_rows) {
+    if (known.operation != row.operation || known.algo != algorithm) continue;
+    row.algorithm = std::has_single_bit(static_cast<unsigned>(row.ranks)) ? known.of_powers_of_two : known.of_others;
+  }
+}
+
 void read_operation(Section& section, MeasuredTime& row) {
   const Value operation = either(section, "op", "operation");
   const auto op = read<std::string>(operation);
@@ -85,8 +106,9 @@ void read_operation(Section& section, MeasuredTime& row) {
   const auto servers = maybe_either(section, "servers", "k");
   const int count = servers ? read_at_least(*servers, 0) : 0;
   if (row.operation == "parameter_server") row.servers = count;
-  if (const auto segments = section.maybe("segments")) row.segments = read_at_least(*segments, 0);
+  if (const auto segments = section.maybe("segments")) row.segments = read_between(*segments, 0, most_segments);
   translate(row, op, algorithm, count);
+  if (section.maybe("algo")) name_as_open_mpi(row, algorithm);
   if (!known && row.operation == op) operation.fail("an operation");
   if (row.operation == pingpong || row.operation == exchange) row.algorithm.clear();
   if (row.operation == "barrier") row.algorithm = "dissemination";

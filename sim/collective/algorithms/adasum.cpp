@@ -17,21 +17,6 @@ struct Columns {
   [[nodiscard]] int blocks() const { return folded.members(); }
 };
 
-/// What a member holds after so many halvings: of its lower bits, the first picks a half, the next a half of that.
-struct Held {
-  int first;
-  int count;
-};
-
-Held held(int member, int distance, int members) {
-  Held part{0, members};
-  for (int bit = 1; bit < distance; bit *= 2) {
-    part.count /= 2;
-    if ((member & bit) != 0) part.first += part.count;
-  }
-  return part;
-}
-
 /// Whole rows between the lines that are beyond a power of two and their neighbours.
 void fold(const Columns& grid, std::vector<Phase>& phases, bool back) {
   if (grid.folded.extra() == 0) return;
@@ -52,7 +37,7 @@ Phase exchange(const Columns& grid, int distance, Action action) {
   Phase phase{action == Action::reduce ? "halving" : "doubling", {}};
   for (int member = 0; member < grid.blocks(); ++member) {
     const int partner = member ^ distance;
-    const Held part = held(action == Action::reduce ? partner : member, 2 * distance, grid.blocks());
+    const FoldedRanks::Window part = grid.folded.window(action == Action::reduce ? partner : member, 2 * distance);
     for (int x = 0; x < grid.width; ++x) {
       phase.transfers.push_back({grid.rank(x, grid.folded.rank_of(member)), grid.rank(x, grid.folded.rank_of(partner)),
                                  Chunk(x) * grid.blocks() + part.first, action, part.count});

@@ -31,16 +31,37 @@ std::vector<Phase> all_down(const char* name, const Shape& shape, Carries carrie
   return phases;
 }
 
-std::vector<Phase> all_up(const char* name, const Shape& shape, Carries carries, Action action) {
-  std::vector<Phase> phases = all_down(name, shape, carries);
+/// The first `distance` ranks send to those that far ahead.
+Phase down_to_the_next(const Shape& shape, int distance) {
+  Phase phase{"broadcast", {}};
+  for (int near = 0; near < distance && near + distance < shape.ranks; ++near) {
+    const int from = (shape.root + near) % shape.ranks;
+    const int to = (shape.root + near + distance) % shape.ranks;
+    phase.transfers.push_back({from, to, 0, Action::copy});
+  }
+  return phase;
+}
+
+std::vector<Phase> nearest_first(const Shape& shape) {
+  std::vector<Phase> phases;
+  for (int distance = 1; distance < shape.ranks; distance *= 2) phases.push_back(down_to_the_next(shape, distance));
+  return phases;
+}
+
+std::vector<Phase> backwards(std::vector<Phase> phases, const char* name, Action action) {
   std::ranges::reverse(phases);
   for (Phase& phase : phases) {
+    phase.name = name;
     for (Transfer& transfer : phase.transfers) {
       std::swap(transfer.from, transfer.to);
       transfer.action = action;
     }
   }
   return phases;
+}
+
+std::vector<Phase> all_up(const char* name, const Shape& shape, Carries carries, Action action) {
+  return backwards(all_down(name, shape, carries), name, action);
 }
 
 Schedule with_phases(Schedule schedule, std::vector<Phase> phases) {
@@ -66,8 +87,17 @@ Schedule binomial_broadcast(const Shape& shape) {
   return with_phases(blank(Operation::broadcast, "binomial", shape, 1), binomial_broadcast_phases(shape));
 }
 
+Schedule nearest_first_broadcast(const Shape& shape) {
+  return with_phases(blank(Operation::broadcast, "binomial_nearest_first", shape, 1), nearest_first(shape));
+}
+
 Schedule binomial_reduce(const Shape& shape) {
   return with_phases(blank(Operation::reduce, "binomial", shape, 1), binomial_reduce_phases(shape));
+}
+
+Schedule farthest_first_reduce(const Shape& shape) {
+  return with_phases(blank(Operation::reduce, "binomial_farthest_first", shape, 1),
+                     backwards(nearest_first(shape), "reduce", Action::reduce));
 }
 
 Schedule binomial_scatter(const Shape& shape) {

@@ -1,5 +1,6 @@
 #include "collective/algorithms/blank.hpp"
 
+#include <limits>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -22,6 +23,11 @@ Schedule blank(Operation operation, const std::string& algorithm, const Shape& s
                                             shape.ranks, takes_weights(operation) ? chunks : 0, weights));
   }
   return schedule;
+}
+
+int repeats_of(Count count) {
+  if (count <= std::numeric_limits<int>::max()) return static_cast<int>(count.number());
+  throw std::invalid_argument(fmt::format("{} repeats of a phase", count.number()));
 }
 
 }  // namespace farandole

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "collective/algorithms.hpp"
+#include "units/count.hpp"
 
 namespace farandole {
 
@@ -15,5 +16,8 @@ Schedule blank(Operation operation, const std::string& algorithm, const Shape& s
 inline int wrap(int value, int ranks) {
   return ((value % ranks) + ranks) % ranks;
 }
+
+/// The count as a number of repeats; std::invalid_argument where it is none that a phase can have.
+int repeats_of(Count count);
 
 }  // namespace farandole

@@ -2,11 +2,13 @@
 #include "collective/algorithms/adasum.hpp"
 #include "collective/algorithms/binomial.hpp"
 #include "collective/algorithms/bruck.hpp"
+#include "collective/algorithms/butterfly.hpp"
 #include "collective/algorithms/chain.hpp"
 #include "collective/algorithms/composed.hpp"
 #include "collective/algorithms/direct.hpp"
 #include "collective/algorithms/dissemination.hpp"
 #include "collective/algorithms/double_tree.hpp"
+#include "collective/algorithms/doubling_gather.hpp"
 #include "collective/algorithms/halving_doubling.hpp"
 #include "collective/algorithms/hierarchical.hpp"
 #include "collective/algorithms/neighbor_exchange.hpp"
@@ -33,12 +35,21 @@ std::vector<Algorithm> allreduces_and_reduce_scatters() {
       {allreduce, "segmented_ring", "the ring, its reduce-scatter segment by segment", segmented_ring_allreduce},
       {allreduce, "hierarchical", "within the node, a ring between nodes, within the node", hierarchical_allreduce},
       {allreduce, "recursive_doubling", "all data exchanged at distance 1, 2, 4, ...", recursive_doubling_allreduce},
-      {allreduce, "halving_doubling", "recursive halving, then doubling (Rabenseifner)", halving_doubling_allreduce},
+      {allreduce, "halving_doubling", "halves at distance n/2, n/4, ..., 1, and back (Rabenseifner)",
+       halving_doubling_allreduce},
+      {allreduce, "doubling_halving", "halves at distance 1, 2, 4, ..., and back (Rabenseifner in MPICH and Open MPI)",
+       doubling_halving_allreduce},
+      {allreduce, "doubling_halving_split", "the same; beyond a power of two, pairs fold by halves (Open MPI)",
+       doubling_halving_split_allreduce},
       {allreduce, "double_tree", "half of the data up and down each of two binary trees (NCCL)", double_tree_allreduce},
       {allreduce, "node_tree", "a chain in every node, double binary trees between nodes (NCCL)", node_tree_allreduce},
       {allreduce, "torus", "rings along the lines and columns of a grid of ranks", torus_allreduce},
       {allreduce, "direct", "everybody sends everybody his block, then his sum", direct_allreduce},
       {allreduce, "reduce_broadcast", "a binomial reduce to one rank, then a broadcast", reduce_broadcast_allreduce},
+      {allreduce, "reduce_binary", "a binomial reduce, then down a binary tree (Open MPI)", reduce_binary_allreduce},
+      {allreduce, "reduce_direct", "a binomial reduce, then to everybody at once (Open MPI)", reduce_direct_allreduce},
+      {allreduce, "reduce_knomial", "a binomial reduce, then down a 4-nomial tree (Open MPI)",
+       reduce_knomial_allreduce},
       {allreduce, "plain_ring", "whole arrays passed on around a ring; every rank adds what comes by",
        plain_ring_allreduce},
       {allreduce, "adasum", "halves at distance 1, 2, 4, ..., combined by Adasum, and back (Horovod on CPUs)",
@@ -48,6 +59,8 @@ std::vector<Algorithm> allreduces_and_reduce_scatters() {
       {reduce_scatter, "ring", "once around one ring; bandwidth-optimal", ring_reduce_scatter},
       {reduce_scatter, "recursive_halving", "half of the rest at distance n/2, n/4, ...",
        recursive_halving_reduce_scatter},
+      {reduce_scatter, "butterfly", "halves at distance 1, 2, 4, ..., then each block to its rank (Open MPI)",
+       butterfly_reduce_scatter},
       {reduce_scatter, "direct", "everybody sends everybody his block at once", direct_reduce_scatter},
       {reduce_scatter, "pairwise", "in round i to the rank i + 1 ahead", pairwise_reduce_scatter},
       {reduce_scatter, "reduce_then_scatter", "a binomial reduce, then a binomial scatter", reduce_then_scatter},
@@ -64,22 +77,31 @@ std::vector<Algorithm> all_others() {
        neighbor_exchange_allgather},
       {allgather, "hierarchical", "between nodes among equal local ranks, then within the node",
        hierarchical_allgather},
-      {broadcast, "binomial", "the number of ranks that have it doubles each round", binomial_broadcast},
+      {broadcast, "binomial", "the number of ranks that have it doubles; the farthest first (MPICH)",
+       binomial_broadcast},
+      {broadcast, "binomial_nearest_first", "the number of ranks that have it doubles; the nearest first (Open MPI)",
+       nearest_first_broadcast},
       {broadcast, "chain", "segment after segment from rank to rank", chain_broadcast},
       {broadcast, "scatter_allgather", "a binomial scatter, then a ring (van de Geijn)", scatter_allgather_broadcast},
       {broadcast, "scatter_doubling", "a binomial scatter, then recursive doubling", scatter_doubling_broadcast},
       {broadcast, "direct", "the root sends to everybody at once", direct_broadcast},
       {broadcast, "binary", "down a binary tree", binary_broadcast},
+      {broadcast, "split_binary", "half down either side of a binary tree, then exchanged (Open MPI)",
+       split_binary_broadcast},
       {broadcast, "knomial", "down a 4-nomial tree", knomial_broadcast},
       {broadcast, "double_tree", "half of the data down each of two binary trees", double_tree_broadcast},
       {alltoall, "pairwise", "in round i to the rank i + 1 ahead", pairwise_alltoall},
       {alltoall, "direct", "everybody sends to everybody at once", direct_alltoall},
       {alltoall, "bruck", "log2 n rounds, half of the data in each", bruck_alltoall},
-      {reduce, "binomial", "sums meet on the way to the root", binomial_reduce},
+      {reduce, "binomial", "sums meet on the way to the root; the nearest first (MPICH, Open MPI)", binomial_reduce},
+      {reduce, "binomial_farthest_first", "sums meet on the way to the root; the farthest first",
+       farthest_first_reduce},
       {reduce, "chain", "the whole sum from rank to rank, once around to the root", chain_reduce},
       {reduce, "direct", "everybody sends to the root at once", direct_reduce},
       {reduce, "binary", "up a binary tree", binary_reduce},
       {reduce, "scatter_gather", "recursive halving, then a binomial gather (Rabenseifner)", scatter_gather_reduce},
+      {reduce, "doubling_gather", "halves at distance 1, 2, 4, ..., then a binomial gather (Rabenseifner in MPICH)",
+       doubling_gather_reduce},
       {gather, "binomial", "blocks meet on the way to the root", binomial_gather},
       {scatter, "binomial", "blocks part on the way from the root", binomial_scatter},
       {barrier, "dissemination", "tells the rank 1, 2, 4, ... ahead", dissemination_barrier},

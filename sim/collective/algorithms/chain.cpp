@@ -8,7 +8,7 @@ namespace {
 /// Segment after segment over n-1 hops, the first from rank `first`.
 Phase chain(const Schedule& schedule, int first, Action action) {
   const auto segments = static_cast<int>(schedule.chunks);
-  Phase phase{"chain", {}, segments + schedule.ranks - 2, 1};
+  Phase phase{"chain", {}, repeats_of(Count(segments) + (schedule.ranks - 2)), 1};
   phase.window = segments;
   for (int hop = 0; hop + 1 < schedule.ranks; ++hop) {
     const int from = (first + hop) % schedule.ranks;

@@ -20,7 +20,7 @@ Phase pipeline(const char* name, int segments) {
 
 void add(Phase& phase, const Transfer& transfer) {
   phase.transfers.push_back(transfer);
-  phase.repeats = std::max(phase.repeats, transfer.start + phase.window);
+  phase.repeats = std::max(phase.repeats, repeats_of(Count(transfer.start) + phase.window));
 }
 
 /// A rank sends up when its children have, which takes as many rounds as it stands high; then the root sends down.

@@ -1,15 +1,38 @@
 #include "collective/algorithms/reduce_broadcast.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "collective/algorithms/binomial.hpp"
 #include "collective/algorithms/blank.hpp"
+#include "collective/algorithms/rooted_trees.hpp"
 
 namespace farandole {
+namespace {
+
+Schedule reduced_then(const char* algorithm, const Shape& shape, std::vector<Phase> broadcast) {
+  Schedule schedule = blank(Operation::allreduce, algorithm, shape, 1);
+  schedule.phases = binomial_reduce_phases(shape);
+  std::ranges::move(broadcast, std::back_inserter(schedule.phases));
+  return schedule;
+}
+
+}  // namespace
 
 Schedule reduce_broadcast_allreduce(const Shape& shape) {
-  Schedule schedule = blank(Operation::allreduce, "reduce_broadcast", shape, 1);
-  schedule.phases = binomial_reduce_phases(shape);
-  for (Phase& phase : binomial_broadcast_phases(shape)) schedule.phases.push_back(std::move(phase));
-  return schedule;
+  return reduced_then("reduce_broadcast", shape, binomial_broadcast_phases(shape));
+}
+
+Schedule reduce_binary_allreduce(const Shape& shape) {
+  return reduced_then("reduce_binary", shape, binary_broadcast(shape).phases);
+}
+
+Schedule reduce_direct_allreduce(const Shape& shape) {
+  return reduced_then("reduce_direct", shape, direct_broadcast(shape).phases);
+}
+
+Schedule reduce_knomial_allreduce(const Shape& shape) {
+  return reduced_then("reduce_knomial", shape, knomial_broadcast(shape).phases);
 }
 
 }  // namespace farandole

@@ -70,6 +70,29 @@ Schedule binary_reduce(const Shape& shape) {
   return along(Operation::reduce, "binary", shape, tree_where(shape.ranks, binary_parent));
 }
 
+/// Odd members are left, below member 1, and get the first half; even ones the second. Neighbours then exchange.
+Schedule split_binary_broadcast(const Shape& shape) {
+  Schedule schedule = binary_broadcast(shape);
+  schedule.algorithm = "split_binary";
+  schedule.chunks = 2;
+  const auto member_of = [&](int rank) { return (rank - shape.root + shape.ranks) % shape.ranks; };
+  for (Phase& phase : schedule.phases) {
+    for (Transfer& transfer : phase.transfers) transfer.chunk = member_of(transfer.to) % 2 == 1 ? 0 : 1;
+  }
+  Phase exchange{"exchange", {}};
+  const auto send = [&](int from, int to, Chunk half) {
+    const auto rank = [&](int member) { return (shape.root + member) % shape.ranks; };
+    exchange.transfers.push_back({rank(from), rank(to), half, Action::copy});
+  };
+  for (int left = 1; left + 1 < shape.ranks; left += 2) {
+    send(left, left + 1, 0);
+    send(left + 1, left, 1);
+  }
+  if (shape.ranks % 2 == 0) send(0, shape.ranks - 1, 1);
+  if (shape.ranks > 1) schedule.phases.push_back(std::move(exchange));
+  return schedule;
+}
+
 Schedule knomial_broadcast(const Shape& shape) {
   return along(Operation::broadcast, "knomial", shape, tree_where(shape.ranks, knomial_parent));
 }

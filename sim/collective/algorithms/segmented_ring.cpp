@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "collective/algorithms/blank.hpp"
+#include "collective/algorithms/limits.hpp"
+#include "config/error.hpp"
 
 namespace farandole {
 namespace {
@@ -32,6 +34,10 @@ Phase gather_blocks(int ranks, int segments) {
 Schedule segmented_ring_allreduce(const Shape& shape) {
   const int n = shape.ranks;
   const int segments = shape.segments > 0 ? shape.segments : 4;
+  if (Count(n) * segments > most_blocks) {
+    throw InputError(fmt::format("expected a segmented ring of at most {} blocks, got {} segments of each of {} ranks",
+                                 most_blocks, segments, n));
+  }
   Schedule schedule = blank(Operation::allreduce, "segmented_ring", shape, Chunk(n) * segments, n);
   if (n == 1) return schedule;
   for (int segment = 0; segment < segments; ++segment) {

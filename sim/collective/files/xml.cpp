@@ -1,12 +1,16 @@
 #include "collective/files/xml.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <optional>
+#include <utility>
 
 namespace farandole {
 namespace {
 
 constexpr int most_depth = 16;
+constexpr int most_elements = 2'000'000;  // of a few hundred bytes each
 
 bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
@@ -32,6 +36,7 @@ class Reader {
  private:
   XmlElement element(int depth) {
     if (depth > most_depth) fail("fewer elements inside one another");
+    if (++elements_ > most_elements) fail("at most 2,000,000 elements");
     XmlElement result{{}, {}, {}, place()};
     expect("<");
     result.name = word();
@@ -55,9 +60,39 @@ class Reader {
     const std::size_t end = text_.find(quote, at_);
     if (end == std::string_view::npos) fail("a closing quote");
     const std::string_view value = text_.substr(at_, end - at_);
-    if (value.find_first_of("&<") != std::string_view::npos) fail("an attribute without entities");
-    if (!owner.attributes.emplace(name, value).second) fail("an attribute \"" + name + "\" only once");
+    if (value.find('<') != std::string_view::npos) fail("an attribute without \"<\"");
+    if (!owner.attributes.emplace(name, decoded(value)).second) fail("an attribute \"" + name + "\" only once");
     at_ = end + 1;
+  }
+
+  /// The five entities that XML knows by itself, and characters of ASCII by their number.
+  std::string decoded(std::string_view value) {
+    std::string result;
+    for (std::size_t at = 0; at < value.size(); ++at) {
+      if (value[at] != '&') {
+        result += value[at];
+        continue;
+      }
+      const std::size_t end = std::min(value.find(';', at), value.size());
+      const auto character = character_of(value.substr(at + 1, end - at - 1));
+      if (!character || end == value.size()) fail("no entities but &amp; &lt; &gt; &quot; &apos; and &#1; to &#127;");
+      result += *character;
+      at = end;
+    }
+    return result;
+  }
+
+  static std::optional<char> character_of(std::string_view entity) {
+    constexpr std::array known{std::pair{std::string_view("amp"), '&'}, std::pair{std::string_view("lt"), '<'},
+                               std::pair{std::string_view("gt"), '>'}, std::pair{std::string_view("quot"), '"'},
+                               std::pair{std::string_view("apos"), '\''}};
+    for (const auto& [name, character] : known) {
+      if (entity == name) return character;
+    }
+    int number = 0;
+    const char* end = entity.data() + entity.size();
+    if (!entity.starts_with('#') || std::from_chars(entity.data() + 1, end, number).ptr != end) return std::nullopt;
+    return number >= 1 && number <= 127 ? std::optional(static_cast<char>(number)) : std::nullopt;
   }
 
   std::string word() {
@@ -117,6 +152,7 @@ class Reader {
   std::size_t at_ = 0;
   std::size_t counted_ = 0;
   int line_ = 1;
+  int elements_ = 0;
 };
 
 }  // namespace

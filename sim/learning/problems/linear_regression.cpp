@@ -49,6 +49,7 @@ NumericProblem linear_regression(Section& section) {
     spec.coefficients = read<std::vector<double>>(*coefficients);
     if (spec.coefficients.empty()) coefficients->fail("at least one coefficient");
   }
+  require_matrix(spec.samples, spec.coefficients.size(), section.value());
   if (const auto noise = section.maybe("noise")) {
     spec.noise = read<double>(*noise);
     if (spec.noise < 0) noise->fail("a deviation of at least 0");

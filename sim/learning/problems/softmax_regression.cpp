@@ -77,6 +77,8 @@ NumericProblem softmax_regression(Section& section) {
   spec.samples = read_count(section, "samples", spec.samples);
   spec.features = read_count(section, "features", spec.features);
   spec.classes = read_count(section, "classes", spec.classes);
+  require_matrix(spec.samples, static_cast<std::size_t>(spec.features), section.value());
+  require_matrix(spec.classes, static_cast<std::size_t>(spec.features), section.value());
   if (const auto separation = section.maybe("separation")) {
     spec.separation = read<double>(*separation);
     if (spec.separation < 0) separation->fail("a deviation of at least 0");

@@ -8,6 +8,7 @@
 
 #include "platform/bisection.hpp"
 #include "platform/sections.hpp"
+#include "platform/topologies/limits.hpp"
 #include "platform/topologies/wiring.hpp"
 
 namespace farandole {
@@ -26,7 +27,8 @@ struct Dragonfly {
 
 Dragonfly::Rank read_rank(const Value& value) {
   Section section = sourced(value);
-  Dragonfly::Rank rank{read_link(section.child("link")), read_positive(section, "cables", 1)};
+  Dragonfly::Rank rank{read_link(section.child("link")), 1};
+  if (const auto cables = section.maybe("cables")) rank.cables = read_between(*cables, 1, most_cables_together);
   section.finish();
   return rank;
 }
@@ -41,13 +43,15 @@ void read_optical(const Value& value, Dragonfly& dragonfly) {
   }
   const int peers = layout.groups - 1;
   if (per_router) {
-    const int all = read_at_least(*per_router, 1) * layout.routers_of_group();
+    const Count of_group = Count(read_between(*per_router, 1, most_cables_together)) * layout.routers_of_group();
+    require_at_most(of_group, most_cables, "cables out of a group", *per_router);
+    const int all = static_cast<int>(of_group.number());
     layout.between = peers > 0 ? all / peers : 0;
     if (peers > all) {
       per_router->fail(fmt::format("cables from every group to {} others", peers), fmt::format("{} of a group", all));
     }
   } else {
-    layout.between = read_at_least(section.child("cables_per_pair"), 1);
+    layout.between = read_between(section.child("cables_per_pair"), 1, most_cables);
   }
   section.finish();
 }
@@ -57,6 +61,19 @@ void read_routing(Section& section, DragonflyLayout& layout) {
   layout.minimal = chosen == 0 ? read_positive(section, "minimal_paths", 2) : chosen == 1 ? 1 : 0;
   layout.non_minimal = chosen == 0 ? read_positive(section, "non_minimal_paths", 2) : chosen == 1 ? 0 : 1;
   layout.seed = static_cast<std::uint64_t>(section.optional<std::int64_t>("seed", 1));
+}
+
+Count pairs_of(Count n) {
+  return Count((n * n).number() / 2);
+}
+
+/// What it would take, before it is laid out.
+void require_room(const Dragonfly& dragonfly, const Value& network) {
+  const DragonflyLayout& layout = dragonfly.layout;
+  const Count routers = Count(layout.groups) * layout.chassis * layout.slots;
+  require_at_most(routers * dragonfly.nodes_per_router, most_devices, "nodes in a dragonfly", network);
+  const Count of_group = Count(layout.chassis) * pairs_of(layout.slots) + Count(layout.slots) * pairs_of(layout.chassis);
+  require_size(routers, of_group * layout.groups + pairs_of(layout.groups) * layout.between, network);
 }
 
 /// The routers in the order of one of the permutations of (group, chassis, slot).
@@ -123,7 +140,8 @@ void lay_out(const Dragonfly& dragonfly, Platform& platform, const Value& where)
 }  // namespace
 
 NetworkPlan read_dragonfly(Section& file, const Topology& /*topology*/) {
-  Section section = sourced(file.child("network"));
+  const Value network = file.child("network");
+  Section section = sourced(network);
   Dragonfly dragonfly;
   DragonflyLayout& layout = dragonfly.layout;
   layout.groups = read_at_least(section.child("groups"), 1);
@@ -131,11 +149,13 @@ NetworkPlan read_dragonfly(Section& file, const Topology& /*topology*/) {
   layout.slots = read_at_least(section.child("routers_per_chassis"), 1);
   dragonfly.nodes_per_router = read_at_least(section.child("nodes_per_router"), 1);
   if (const auto ports = section.maybe("router_ports")) dragonfly.ports = read_at_least(*ports, 1);
+  require_room(dragonfly, network);
   // A rank that joins nothing may be left out.
   const auto has = [&](const char* rank, int count) { return section.maybe(rank) || count > 1; };
   if (has("rank1", layout.slots)) dragonfly.ranks[0] = read_rank(section.child("rank1"));
   if (has("rank2", layout.chassis)) dragonfly.ranks[1] = read_rank(section.child("rank2"));
   if (has("rank3", layout.groups)) read_optical(section.child("rank3"), dragonfly);
+  require_room(dragonfly, network);  // now with the cables between groups
   read_routing(section, layout);
   section.finish();
   return [dragonfly](Platform& platform, const Value& where) { lay_out(dragonfly, platform, where); };

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "platform/topologies/limits.hpp"
 #include "platform/topologies/wiring.hpp"
 
 namespace farandole {
@@ -43,20 +44,49 @@ int divided_up(int count, int by) {
   return count / by + (count % by != 0 ? 1 : 0);
 }
 
+/// What the tree would take, before its layout is worked out in ints: every level, of every copy.
+void require_room(const TreeLayout& layout, int copies, const Value& where) {
+  Count switches;
+  Count cables;
+  Count leaves = 1;  // under the switches of the levels so far
+  Count planes = 1;
+  for (std::size_t l = 1; l < layout.levels.size(); ++l) leaves *= layout.levels[l].down;
+  for (std::size_t l = 0; l < layout.levels.size(); ++l) {
+    const TreeLayout::Level& level = layout.levels[l];
+    if (l > 0) {
+      const Count together = Count(level.up) * level.cables;
+      require_at_most(together, most_cables_together, "cables from a switch to the level above it", where);
+      cables += leaves * planes * (layout.routing == TreeRouting::spread ? Count(level.up) : together) * copies;
+      leaves = Count(leaves.number() / level.down);
+      planes *= level.up;
+    }
+    switches += leaves * planes * copies;
+    require_size(switches, cables, where);
+  }
+}
+
 Plan sized(const FatTree& tree, const Platform& platform, const Value& where) {
   Plan plan{tree, {}, platform.nodes, static_cast<int>(platform.node.nics.size())};
   plan.nodes_per_leaf = tree.levels.front().down.value();
   TreeLayout& layout = plan.layout;
   layout.routing = tree.routing;
   layout.seed = tree.seed;
-  const int needed = divided_up(platform.nodes, plan.nodes_per_leaf) * plan.leaves_per_pod();
+  const int pods = divided_up(platform.nodes, plan.nodes_per_leaf);
+  require_size(Count(pods) * plan.leaves_per_pod(), 0, where);
+  const int needed = pods * plan.leaves_per_pod();
+  Count leaves = 1;
   layout.levels.push_back({plan.nodes_per_leaf, 1, 1});
   for (std::size_t l = 1; l < tree.levels.size(); ++l) {
     const FatTree::Level& level = tree.levels[l];
     layout.levels.push_back({level.down.value_or(divided_up(needed, layout.leaves)), level.up, level.cables});
-    layout.leaves *= layout.levels.back().down;
+    leaves *= layout.levels.back().down;
+    require_size(leaves, 0, where);
+    layout.leaves = static_cast<int>(leaves.number());
   }
-  const int room = layout.leaves / plan.leaves_per_pod() * plan.nodes_per_leaf;
+  require_room(layout, plan.copies(), where);
+  constexpr int most_places = 1 << 30;
+  require_at_most(leaves * plan.nodes_per_leaf, most_places, "ports of leaves for nodes", where);
+  const std::int64_t room = (Count(layout.leaves / plan.leaves_per_pod()) * plan.nodes_per_leaf).number();
   if (platform.nodes > room) {
     where.fail(fmt::format("at most the {} nodes that the tree has room for", room),
                fmt::format("{} nodes", platform.nodes));

@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "platform/sections.hpp"
 #include "platform/topologies/graph.hpp"
+#include "platform/topologies/limits.hpp"
 #include "units/parse.hpp"
 
 namespace farandole {
@@ -111,6 +113,8 @@ class Tokens {
   Token next_;
 };
 
+constexpr std::size_t most_edges = std::size_t{1} << 20U;
+
 class DotReader {
  public:
   DotReader(std::string_view text, const std::string& source, const std::optional<Topology::LinkRate>& usual)
@@ -156,6 +160,8 @@ class DotReader {
   int vertex(const Token& name) {
     const auto [found, is_new] = numbers_.try_emplace(name.text, static_cast<int>(vertices_.size()));
     if (is_new) vertices_.push_back({name.text, usual_of_vertices_, name.line, 0});
+    if (vertices_.size() > most_vertices)
+      tokens_.fail(name, fmt::format("at most {} hosts and switches", most_vertices));
     return found->second;
   }
 
@@ -192,6 +198,7 @@ class DotReader {
       const int to = vertex(end);
       if (to == from) tokens_.fail(end, "another vertex");
       edges_.push_back({from, to, usual_of_edges_, end.line});
+      if (edges_.size() > most_edges) tokens_.fail(end, fmt::format("at most {} edges", most_edges));
       ++vertices_[static_cast<std::size_t>(from)].edges;
       ++vertices_[static_cast<std::size_t>(to)].edges;
       from = to;
@@ -207,13 +214,15 @@ class DotReader {
     throw InputError(fmt::format("{}:{}: expected {}, got {}", source_, line, expected, got));
   }
 
-  int number(const Attributes& attributes, const std::string& key, int least, int fallback, int line) const {
+  int number(const Attributes& attributes, const std::string& key, int least, int most, int fallback, int line) const {
     const auto found = attributes.find(key);
     if (found == attributes.end()) return fallback;
     const std::string& text = found->second;
     const bool digits =
         !text.empty() && text.size() < 9 && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-    if (!digits || std::stoi(text) < least) fail(line, fmt::format("{} of at least {}", key, least), quoted(text));
+    if (!digits || std::stoi(text) < least || std::stoi(text) > most) {
+      fail(line, fmt::format("{} from {} to {}", key, least, most), quoted(text));
+    }
     return std::stoi(text);
   }
 
@@ -231,7 +240,7 @@ class DotReader {
       fail(edge.line, "a rate of every edge, or a \"link\" for them all", "none");
     if (rate != edge.attributes.end()) {
       link.wire = quantity<BytesPerSecond>(rate->second, edge.line);
-      if (link.wire <= BytesPerSecond(0)) fail(edge.line, "a rate above zero", quoted(rate->second));
+      if (link.wire < least_link_rate) fail(edge.line, least_link_rate_text, quoted(rate->second));
     }
     const auto latency = edge.attributes.find("latency");
     if (latency != edge.attributes.end()) link.latency = quantity<Seconds>(latency->second, edge.line);
@@ -255,7 +264,7 @@ class DotReader {
         const Vertex& vertex = vertices_[i];
         if (is_host(vertex) != hosts) continue;
         number_of[i] = static_cast<int>(graph.vertices.size());
-        graph.vertices.push_back({vertex.name, number(vertex.attributes, "ports", 0, 0, vertex.line)});
+        graph.vertices.push_back({vertex.name, number(vertex.attributes, "ports", 0, most_cables, 0, vertex.line)});
       }
       if (hosts) graph.hosts = static_cast<int>(graph.vertices.size());
     }
@@ -263,7 +272,7 @@ class DotReader {
       const Topology::LinkRate link = rate_of(edge);
       graph.edges.push_back({number_of[static_cast<std::size_t>(edge.from)],
                              number_of[static_cast<std::size_t>(edge.to)], link, link,
-                             number(edge.attributes, "cables", 1, 1, edge.line)});
+                             number(edge.attributes, "cables", 1, most_cables_together, 1, edge.line)});
     }
     return graph;
   }

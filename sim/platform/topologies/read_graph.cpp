@@ -1,12 +1,12 @@
 // Reader of "network" for the kind graph.
-#include <fstream>
-#include <iterator>
 #include <map>
 
 #include <fmt/format.h>
 
+#include "config/text_file.hpp"
 #include "platform/sections.hpp"
 #include "platform/topologies/graph.hpp"
+#include "platform/topologies/limits.hpp"
 #include "platform/topologies/route_table.hpp"
 
 namespace farandole {
@@ -59,7 +59,7 @@ class Reader {
     edge.there = read_link(section.child("link"));
     const auto back = section.maybe("back");
     edge.back = back ? read_link(*back) : edge.there;
-    edge.cables = read_positive(section, "cables", 1);
+    if (const auto cables = section.maybe("cables")) edge.cables = read_between(*cables, 1, most_cables_together);
     section.finish();
     graph_.edges.push_back(edge);
   }
@@ -68,10 +68,13 @@ class Reader {
   std::map<std::string, int> numbers_;
 };
 
+/// Whatever is wrong with the file, it is the topology that names it.
 std::string text_of(const std::filesystem::path& path, const Value& name) {
-  std::ifstream file(path);
-  if (!file) name.fail("a file that can be read", path.string());
-  return {std::istreambuf_iterator<char>(file), {}};
+  try {
+    return read_text(path);
+  } catch (const InputError& error) {
+    name.fail("a file that can be read", quoted(read<std::string>(name)), fmt::format("; {}", error.what()));
+  }
 }
 
 void check_hosts(std::size_t hosts, const Topology& topology, const Value& network) {

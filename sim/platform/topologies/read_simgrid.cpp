@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "collective/files/xml.hpp"
+#include "platform/sections.hpp"
 #include "platform/topologies/route_table.hpp"
 #include "units/parse.hpp"
 
@@ -31,6 +32,9 @@ T quantity(const XmlElement& element, const std::string& text) {
   if (const auto* mismatch = std::get_if<UnitMismatch>(&parsed)) refuse(element, mismatch->expected, mismatch->got);
   return std::get<T>(parsed);
 }
+
+/// The ways of all pairs of hosts are kept.
+constexpr std::size_t most_points = 4096;
 
 class PlatformReader {
  public:
@@ -97,6 +101,7 @@ void PlatformReader::add_point(const XmlElement& element) {
     refuse(element, "a name that is not taken yet", quoted(element.text("id")));
   }
   is_host_.push_back(element.name == "host");
+  if (is_host_.size() > most_points) refuse(element, fmt::format("at most {} hosts and routers", most_points), "more");
   if (is_host_.back()) table_.hosts.push_back(element.text("id"));
   legs_.emplace_back();
 }
@@ -108,7 +113,7 @@ void PlatformReader::add_link(const XmlElement& element) {
   }
   const std::string rate = with_unit(with_unit(element.text("bandwidth"), "Bps", "B/s"), "bps", "bit/s");
   const auto capacity = quantity<BytesPerSecond>(element, rate);
-  if (capacity <= BytesPerSecond(0)) refuse(element, "a bandwidth above zero", quoted(element.text("bandwidth")));
+  if (capacity < least_link_rate) refuse(element, least_link_rate_text, quoted(element.text("bandwidth")));
   const auto latency = quantity<Seconds>(element, attribute(element, "latency", "0s"));
   const std::string& name = element.text("id");
   if (!links_.try_emplace(name, static_cast<int>(table_.links.size())).second) {

@@ -9,6 +9,7 @@
 
 #include "platform/bisection.hpp"
 #include "platform/sections.hpp"
+#include "platform/topologies/limits.hpp"
 #include "platform/topologies/wiring.hpp"
 
 namespace farandole {
@@ -114,7 +115,7 @@ int alike_after(const Torus& torus) {
 }
 
 void lay_out(Torus torus, Platform& platform, const Value& where) {
-  const int room = torus.routers() * torus.nodes_per_router;
+  const std::int64_t room = (Count(torus.routers()) * torus.nodes_per_router).number();
   if (platform.nodes > room) {
     where.fail(fmt::format("at most the {} nodes that the torus has room for", room),
                fmt::format("{} nodes", platform.nodes));
@@ -155,7 +156,7 @@ void read_sizes(const Value& value, Torus& torus) {
     torus.sizes.push_back(read_at_least(element, 1));
     torus.strides.push_back(static_cast<int>(routers));
     routers *= torus.sizes.back();
-    if (routers > most_devices) element.fail(fmt::format("at most {} routers in all", most_devices));
+    if (routers > most_switches) element.fail(fmt::format("at most {} routers in all", counted(most_switches)));
   }
   constexpr std::size_t most_dimensions = 6;
   if (torus.sizes.empty() || torus.sizes.size() > most_dimensions) {
@@ -166,10 +167,13 @@ void read_sizes(const Value& value, Torus& torus) {
 }  // namespace
 
 NetworkPlan read_torus(Section& file, const Topology& /*topology*/) {
-  Section section = sourced(file.child("network"));
+  const Value network = file.child("network");
+  Section section = sourced(network);
   Torus torus;
   read_sizes(section.child("sizes"), torus);
+  require_size(torus.routers(), Count(torus.routers()) * torus.dimensions(), network);
   torus.nodes_per_router = read_positive(section, "nodes_per_router", 1);
+  require_at_most(torus.nodes_per_router, most_devices, "nodes on a router", network);
   read_links(section.child("link"), torus);
   if (const auto ports = section.maybe("router_ports")) torus.ports = read_at_least(*ports, 1);
   section.finish();

@@ -33,7 +33,7 @@ int add_cable(Platform& platform, int from, int to, const std::string& name, con
 
 void check_ports(const Platform& platform, const Value& where) {
   const Network& network = platform.network;
-  std::vector<int> used(network.switches.size(), 0);
+  std::vector<std::int64_t> used(network.switches.size(), 0);
   for (const int plugged_in : network.switch_of_nic) ++used[static_cast<std::size_t>(plugged_in)];
   for (const Cable& cable : network.cables) {
     used[static_cast<std::size_t>(cable.from)] += cable.count;

@@ -10,6 +10,10 @@ namespace farandole {
 std::string_view page_style();
 std::string_view page_script();
 
+/// Of the scripts, SHA-256 in hexadecimal digits: by these a browser knows them.
+std::string_view page_script_digest();
+std::string_view d3_digest();
+
 /// D3, minified; empty where it was not found.
 std::string_view d3_script();
 

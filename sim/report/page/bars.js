@@ -1,10 +1,10 @@
 // Bars that lie: one value per point, shares of an iteration, a waterfall, and what a change would gain.
 
 // Rows of text and a bar, from the top; gives the scale's group, the rows' height and where bars begin.
-function barRows(chart, names, height, right) {
+function barRows(chart, names, height, right, below = 30) {
   const narrow = chart.width < 520;
   const left = Math.min(widest(names) + 12, (narrow ? 0.42 : 0.34) * chart.width);
-  const g = chart.open(names.length * height + 34, { top: 4, right, bottom: 30, left });
+  const g = chart.open(names.length * height + 4 + below, { top: 4, right, bottom: below, left });
   names.forEach((name, i) => {
     const text = g.append('text').attr('x', -10).attr('y', (i + 0.5) * height).attr('dy', '0.35em').attr('text-anchor', 'end')
       .attr('fill', 'var(--ink)').text(name);
@@ -19,7 +19,7 @@ const bar = (g, x, y, width, height, fill) => g.append('rect').attr('x', Math.mi
 charts.bars = chart => {
   const rows = chart.data.rows.slice(0, 60);
   const shown = value => chart.data.share ? percent(value) : grouped(value);
-  const g = barRows(chart, rows.map(row => row.series), 28, 70);
+  const g = barRows(chart, rows.map(row => row.series), 28, widest(rows.map(row => shown(row.y))) + 16);
   const x = d3.scaleLinear().domain([0, d3.max(rows, row => row.y)]).range([0, chart.inner.width]);
   rows.forEach((row, i) => {
     const drawn = bar(g, 0, i * 28 + 5, x(row.y), 18, row.series === chart.data.accent ? 'var(--accent)' : 'var(--mid)');
@@ -34,30 +34,43 @@ const partColours = {
   input: 'var(--calm)', checkpoint: 'var(--soft)', other: 'var(--calm)',
 };
 
+// Where each entry of a legend stands: on as many lines as it takes.
+function legendLines(names, width) {
+  let x = 0;
+  let line = 0;
+  return names.map(name => {
+    const wide = widthOf(name) + 34;
+    if (x > 0 && x + wide - 14 > width) [x, line] = [0, line + 1];
+    const place = { x, line };
+    x += wide;
+    return place;
+  });
+}
+
 charts.shares = chart => {
   const rows = chart.data.rows;
   const parts = Object.keys(rows[0].seconds).filter(part => rows.some(row => row.seconds[part] > 0.0005 * d3.sum(Object.values(row.seconds))));
-  const g = barRows(chart, rows.map(row => row.label), 22, 12);
+  const key = legendLines(parts.map(words), chart.width - 12);
+  const g = barRows(chart, rows.map(row => row.label), 22, 12, 12 + 18 * (1 + d3.max(key, place => place.line)));
   const { width, height } = chart.inner;
   const x = d3.scaleLinear().domain([0, 1]).range([0, width]);
   rows.forEach((row, i) => {
     const whole = d3.sum(Object.values(row.seconds));
+    const time = timesWithin(whole);
     let from = 0;
     parts.forEach(part => {
       const share = row.seconds[part] / whole;
       if (share <= 0) return;
       const drawn = bar(g, x(from), i * 22 + 3, x(share), 16, partColours[part]);
-      chart.stop(drawn.node(), `${row.label}\n${words(part)}: ${percent(share)}, ${milliseconds(row.seconds[part])}`);
+      chart.stop(drawn.node(), `${row.label}\n${words(part)}: ${percent(share)}, ${time(row.seconds[part])}`);
       from += share;
     });
   });
-  let at = 0;
-  const key = g.append('g').attr('transform', `translate(0,${height + 18})`);
-  parts.forEach(part => {
-    if (at + widthOf(words(part)) + 20 > width) return;
-    key.append('rect').attr('x', at).attr('y', -9).attr('width', 10).attr('height', 10).attr('fill', partColours[part]);
-    key.append('text').attr('class', 'note').attr('x', at + 15).text(words(part));
-    at += widthOf(words(part)) + 34;
+  const legend = g.append('g').attr('class', 'legend').attr('transform', `translate(${-chart.margin.left},${height + 18})`);
+  parts.forEach((part, i) => {
+    const { x: at, line } = key[i];
+    legend.append('rect').attr('x', at).attr('y', 18 * line - 9).attr('width', 10).attr('height', 10).attr('fill', partColours[part]);
+    legend.append('text').attr('class', 'note').attr('x', at + 15).attr('y', 18 * line).text(words(part));
   });
   chart.close();
 };
@@ -65,6 +78,7 @@ charts.shares = chart => {
 charts.waterfall = chart => {
   const rows = chart.data.rows.filter(row => Math.abs(row.seconds) > 0.0005 * chart.data.total);
   const names = rows.map(row => words(row.name)).concat('iteration');
+  const time = timesWithin(chart.data.total);
   const g = barRows(chart, names, 28, 74);
   let before = 0;
   const spans = rows.map(row => ({ row, from: before, to: before += row.seconds }));
@@ -75,14 +89,14 @@ charts.waterfall = chart => {
     const fill = row.name === 'device' ? 'var(--line)' : row.seconds === largest ? 'var(--accent)' : 'var(--mid)';
     const drawn = bar(g, x(from), i * 28 + 5, x(to) - x(from), 18, fill);
     if (i) g.append('line').attr('x1', x(from)).attr('x2', x(from)).attr('y1', i * 28 - 5).attr('y2', i * 28 + 5).attr('stroke', 'var(--calm)');
-    const value = milliseconds(row.seconds);
+    const value = time(row.seconds);
     g.append('text').attr('class', 'note').attr('x', x(Math.max(from, to)) + 8).attr('y', i * 28 + 14).attr('dy', '0.35em').text(value);
     chart.stop(drawn.node(), `${words(row.name)}\n${value}, ${percent(row.seconds / chart.data.total)} of the iteration`);
   });
   const y = rows.length * 28;
   const all = bar(g, x(0), y + 5, x(chart.data.total) - x(0), 18, 'var(--ink)');
-  g.append('text').attr('x', x(chart.data.total) + 8).attr('y', y + 14).attr('dy', '0.35em').attr('fill', 'var(--ink)').text(milliseconds(chart.data.total));
-  chart.stop(all.node(), `iteration\n${milliseconds(chart.data.total)}`);
+  g.append('text').attr('x', x(chart.data.total) + 8).attr('y', y + 14).attr('dy', '0.35em').attr('fill', 'var(--ink)').text(time(chart.data.total));
+  chart.stop(all.node(), `iteration\n${time(chart.data.total)}`);
   chart.close();
 };
 

@@ -1,14 +1,14 @@
 // Curves over ranks, sizes or a swept value, with published results as rings, named where they end.
 
-const powersOfTwo = { ranks: grouped, size: sizeName };  // axes that double from tick to tick, and how they are read
+const logarithmicAxes = { ranks: { base: 2, read: grouped }, size: { base: 10, read: sizeName } };
 
 function curveScales(chart, rows) {
   const spec = chart.data;
   const numeric = typeof rows[0].x === 'number';
   const places = [...new Set(rows.map(row => row.x))];
-  const logarithmic = numeric && powersOfTwo[spec.axis];
+  const logarithmic = numeric && logarithmicAxes[spec.axis];
   const x = !numeric ? d3.scalePoint().domain(places) :
-    (logarithmic ? d3.scaleLog().base(2) : d3.scaleLinear()).domain(d3.extent(places));
+    (logarithmic ? d3.scaleLog().base(logarithmic.base) : d3.scaleLinear()).domain(d3.extent(places));
   const values = rows.concat(spec.marks || []).map(row => row.y);
   // Over ranks that double, throughput that doubles is a straight line.
   const doubles = spec.axis === 'ranks' && spec.unit === 'samples/s';
@@ -27,20 +27,22 @@ charts.curves = chart => {
   const spec = chart.data;
   const rows = spec.rows;
   const series = d3.nest().key(row => row.series).entries(rows);
-  const named = series.length <= 10;
   const narrow = chart.width < 520;
-  const labelWidth = named ? Math.min(widest(series.map(s => s.key)) + 14, 0.34 * chart.width) : 12;
+  const gap = 12;  // between the labels of curves
+  const tall = Math.min(700, Math.max(narrow ? 260 : 340, gap * series.length + 60));
+  const named = gap * series.length + 54 <= tall;
+  const labelWidth = Math.min(widest(series.map(s => s.key)) + 14, 0.34 * chart.width);
   const { x, y, numeric, places, wide } = curveScales(chart, rows);
   const tilted = !numeric && (widest(places) + 8) * (places.length - 1) > chart.width - 56 - labelWidth;
-  const g = chart.open(narrow ? 260 : 340, { top: 14, right: labelWidth, bottom: tilted ? 74 : 40, left: 56 });
+  const g = chart.open(tall, { top: 14, right: labelWidth, bottom: tilted ? 74 : 40, left: 56 });
   const { width, height } = chart.inner;
   x.range([0, width]);
   y.range([height, 0]);
   const large = spec.unit === 'samples/s' || /^[A-Z]{3}$/.test(spec.unit);  // counts and money
   const shown = value => spec.share ? `${percent(value)} ${spec.unit}` : large ? `${grouped(value)} ${spec.unit}` : short(value, spec.unit);
-  const readAlong = powersOfTwo[spec.axis];
+  const readAlong = logarithmicAxes[spec.axis]?.read;
   const whole = numeric && places.length <= 12 && places.every(Number.isInteger);
-  const ticks = readAlong ? curveTicks(places, width) : numeric && !whole ? null : places;
+  const ticks = spec.axis === 'size' ? sizeTicks(d3.extent(places), width) : readAlong ? curveTicks(places, width) : numeric && !whole ? null : places;
   const bottom = axis(g, 'bottom', x, ticks, readAlong || (whole ? grouped : null)).attr('transform', `translate(0,${height})`);
   if (tilted) bottom.selectAll('text').attr('transform', 'rotate(-35)').attr('text-anchor', 'end').attr('dx', '-0.4em');
   axis(g, 'left', y, wide ? y.ticks().filter(v => Number.isInteger(Math.log10(v))) : y.ticks(5), spec.share ? percent : value => short(value, large ? '' : spec.unit))
@@ -68,9 +70,11 @@ charts.curves = chart => {
       .attr('fill', 'var(--paper)').attr('fill-opacity', 0.01).attr('stroke', 'var(--ink)').attr('stroke-width', 1.5);
     chart.stop(ring.node(), `Published: ${mark.series}, ${grouped(mark.x)} ranks\n${shown(mark.y)}\n${mark.source}`);
   });
-  if (!named) return chart.close();
-  const labels = series.map(s => ({ y: y(s.last.y), x: x(s.last.x), name: s.key }));
-  movedApart(labels, height, 14).forEach(label => {
+  // Where there are too many curves for a label each: the accent, the highest and the lowest; the pointer names the others.
+  const ends = series.slice().sort((a, b) => b.last.y - a.last.y);
+  const labelled = named ? series : [...new Set([series.find(s => s.key === spec.accent), ends[0], ends[ends.length - 1]])].filter(Boolean);
+  const labels = labelled.map(s => ({ y: y(s.last.y), x: x(s.last.x), name: s.key }));
+  movedApart(labels, height, named ? Math.min(14, height / labels.length) : 14).forEach(label => {
     g.append('text').attr('class', 'label').attr('x', Math.max(label.x, width) + 10).attr('y', label.at).attr('dy', '0.35em')
       .attr('fill', label.name === spec.accent ? 'var(--accent)' : 'var(--ink)')
       .attr('font-weight', label.name === spec.accent ? 600 : 400)

@@ -9,14 +9,21 @@ const short = (value, unit = '') => {
   const [size, prefix] = value === 0 ? [1, ''] : prefixes.find(([least]) => Math.abs(value) >= 0.9999 * least) || [1, ''];
   return `${+(value / size).toPrecision(3)}\u00a0${prefix}${unit}`.trim();
 };
-const sizeName = bytes => {
-  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
-  let power = 0;
-  for (; bytes >= 1024 && power < units.length - 1; ++power) bytes /= 1024;
-  return `${+bytes.toPrecision(3)}\u00a0${units[power]}`;
+const sizeName = bytes => short(bytes, 'B');
+// Powers of ten, as many as have room; both ends where there are not two of them.
+const sizeTicks = ([least, most], width) => {
+  const powers = d3.range(Math.ceil(Math.log10(least)), Math.log10(most) + 1e-9);
+  const apart = Math.max(1, Math.ceil(powers.length * 60 / width));
+  if (powers.length < 2) return [least, most];
+  return powers.filter((power, i) => (powers.length - 1 - i) % apart === 0).map(power => 10 ** power);
 };
 const words = name => name.replace(/_/g, ' ');
-const milliseconds = seconds => d3.format(',.1f')(1e3 * seconds) + ' ms';
+// Parts of a whole that takes so long, all in one unit: milliseconds, or microseconds where the whole is short.
+const timesWithin = whole => {
+  const [size, unit] = whole < 1e-4 ? [1e-6, 'µs'] : [1e-3, 'ms'];
+  const number = value => d3.format(value !== 0 && Math.abs(value) < 0.1 ? '.2~g' : ',.1f')(value);
+  return seconds => `${number(seconds / size)} ${unit}`;
+};
 
 // Text is measured as it will be drawn.
 const ruler = document.createElement('canvas').getContext('2d');

@@ -30,12 +30,14 @@ charts.errors = chart => {
   const rows = chart.data.rows;
   const g = chart.open(chart.width < 520 ? 260 : 320, { top: 14, right: 16, bottom: 44, left: 56 });
   const { width, height } = chart.inner;
-  const x = d3.scaleLog().base(2).domain(d3.extent(rows, row => row.bytes)).range([8, width - 8]);
-  const most = Math.min(1.5, Math.max(0.1, d3.max(rows, row => Math.abs(row.error))));
-  const y = d3.scaleLinear().domain([-Math.min(1, most), most]).nice().range([height, 0]).clamp(true);
-  const powers = d3.range(Math.ceil(Math.log2(x.domain()[0])), Math.log2(x.domain()[1]) + 0.01, width < 400 ? 6 : 3).map(p => 2 ** p);
+  const x = d3.scaleLog().domain(d3.extent(rows, row => row.bytes)).range([8, width - 8]);
+  // Linear to 10 %, logarithmic beyond: every error has its own place, however large it is.
+  const lowest = Math.min(-0.1, d3.min(rows, row => row.error)), highest = Math.max(0.1, d3.max(rows, row => row.error));
+  const y = d3.scaleSymlog().constant(0.1).domain([lowest - 0.1 * (0.1 - lowest), highest + 0.1 * (0.1 + highest)]).range([height, 0]);
+  const marks = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100].filter(v => v <= y.domain()[1]).concat(0, [-0.1, -0.2, -0.5, -1].filter(v => v >= y.domain()[0]));
+  const powers = sizeTicks(x.domain(), width);
   axis(g, 'bottom', x, powers, sizeName).attr('transform', `translate(0,${height})`);
-  axis(g, 'left', y, y.ticks(5), value => (value > 0 ? '+' : '') + percent(value)).call(a => a.selectAll('.tick line').attr('x2', width).attr('opacity', 0.7));
+  axis(g, 'left', y, marks, value => (value > 0 ? '+' : '') + percent(value)).call(a => a.selectAll('.tick line').attr('x2', width).attr('opacity', 0.7));
   g.append('line').attr('x2', width).attr('y1', y(0)).attr('y2', y(0)).attr('stroke', 'var(--calm)');
   g.append('text').attr('class', 'note').attr('x', width).attr('y', height + 38).attr('text-anchor', 'end').text('size');
   rows.forEach(row => {

@@ -44,7 +44,7 @@ std::optional<Bytes> FoldedMessageClock::size_of_equal_chunks(Bytes size, bool t
 
 void FoldedMessageClock::choose(std::vector<int> groups, const RankTimes& start) {
   const auto distinct = static_cast<std::size_t>(*std::ranges::max_element(groups)) + 1;
-  const bool may_fold = 2 * distinct <= groups.size();
+  const bool may_fold = policy_ != FoldingPolicy::never && 2 * distinct <= groups.size();
   if (!may_fold) groups = everyone_apart(start.size());
   if (clock_ != nullptr && groups == groups_) return;
   groups_ = std::move(groups);
@@ -66,8 +66,12 @@ RankTimes FoldedMessageClock::finish(Bytes size, const RankTimes& start) {
   const bool together = groups.back() == 0 && (start == start[0]).all();
   const std::optional<Bytes> even = size_of_equal_chunks(size, together);
   choose(even ? std::move(groups) : everyone_apart(start.size()), start);
-  if (!folding_) return clock_->finish(size, start);
-  return folding_->of_ranks(clock_->finish(even.value_or(size), folding_->of_classes(start)));
+  const Bytes counted = even.value_or(size);
+  if (folding_) return folding_->of_ranks(clock_->finish(counted, folding_->of_classes(start)));
+  if (policy_ == FoldingPolicy::where_exact) {
+    if (std::optional<RankTimes> ends = recurrence_.finish(counted, start)) return *std::move(ends);
+  }
+  return clock_->finish(counted, start);
 }
 
 }  // namespace farandole

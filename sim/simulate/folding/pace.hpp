@@ -14,8 +14,8 @@
 // Never longer: by (a) a transfer takes latency + bytes / narrowest (and reducing), whatever else goes on, and ends of
 // such rounds are monotonic in what each transfer takes. Never shorter: by (c) the first chunk's rounds follow one
 // another. The ring on a star is such a schedule: 2 (n-1) (L + ceil(M / n) / B). So its makespan may be had from a
-// network in which all chunks are the longest, and which folds; single ranks may end earlier, by less than a byte's
-// time per round.
+// network in which all chunks are the longest, and which folds. Single ranks could end earlier, by less than a byte's
+// time per round; all are taken to end together (folded_message_clock.hpp).
 #pragma once
 
 #include "simulate/routed_schedule.hpp"

@@ -3,12 +3,13 @@
 #include "simulate/library/library.hpp"
 #include "simulate/library/mpi_planner.hpp"
 #include "simulate/library/nccl_planner.hpp"
+#include "simulate/library/nccl_rings.hpp"
 
 namespace farandole {
 
 std::span<const Library> libraries() {
   static const std::vector<Library> rows = [] {
-    std::vector<Library> all;
+    std::vector<Library> all{nccl_of_rings()};
     for (const NcclTuning& tuning : nccl_tunings()) all.push_back(nccl_library(tuning));
     for (Library& library : mpi_libraries()) all.push_back(std::move(library));
     return all;

@@ -1,7 +1,7 @@
 // Source: src/mpi/coll/coll_selection.json of github.com/pmodels/mpich at 07f13b4514708bdcf17ba18981f6efce2fe8e75b
 // (4.x), for intracommunicators and built-in, commutative operations. There "avg_msg_size" of an alltoall is a pair's
-// block and "total_msg_size" the whole array. MPICH's "scattered" alltoall keeps 32 messages under way at a time; here
-// all are.
+// block and "total_msg_size" the whole array. README.md has a table of the functions that the names stand for. MPICH's
+// "scattered" alltoall keeps 32 messages under way at a time; here all are.
 #include <bit>
 
 #include "simulate/invariant.hpp"
@@ -41,7 +41,7 @@ std::string alltoall_choice(int ranks, Bytes block) {
 std::string mpich_choice(Operation operation, int ranks, Bytes size) {
   switch (operation) {
     case Operation::allreduce:
-      return size <= Bytes(8) || is_too_short_to_halve(ranks, size) ? "recursive_doubling" : "halving_doubling";
+      return size <= Bytes(8) || is_too_short_to_halve(ranks, size) ? "recursive_doubling" : "doubling_halving";
     case Operation::reduce_scatter:
       return size < Bytes(524288) ? "recursive_halving" : "pairwise";
     case Operation::allgather:
@@ -49,7 +49,7 @@ std::string mpich_choice(Operation operation, int ranks, Bytes size) {
     case Operation::broadcast:
       return broadcast_choice(ranks, size);
     case Operation::reduce:
-      return size <= Bytes(2048) || is_too_short_to_halve(ranks, size) ? "binomial" : "scatter_gather";
+      return size <= Bytes(2048) || is_too_short_to_halve(ranks, size) ? "binomial" : "doubling_gather";
     case Operation::alltoall:
       return alltoall_choice(ranks, size / ranks);
     default:

@@ -5,23 +5,6 @@
 namespace farandole {
 namespace {
 
-const LibraryTimes* nearest_times(const NcclRun& run) {
-  const LibraryTimes* nearest = nullptr;
-  double least = 0;
-  for (const LibraryTimes& times : run.job.platform.transport.library_times) {
-    const bool is_alone = times.nodes == 1;
-    if (times.library != "nccl-" + run.tuning.version || times.operation != run.job.operation ||
-        is_alone != (run.graph.nodes == 1)) {
-      continue;
-    }
-    const double distance = std::abs(std::log(static_cast<double>(times.ranks) / run.graph.ranks));
-    if (nearest != nullptr && distance >= least) continue;
-    nearest = &times;
-    least = distance;
-  }
-  return nearest;
-}
-
 NcclAlgorithm algorithm_of(const LibraryPiece& piece) {
   return piece.algorithm == "tree" ? NcclAlgorithm::tree : NcclAlgorithm::ring;
 }
@@ -35,8 +18,24 @@ NcclProtocol protocol_of(const LibraryPiece& piece) {
 
 }  // namespace
 
+const LibraryTimes* nearest_times(const std::vector<LibraryTimes>& measured, const std::string& library,
+                                  Operation operation, int ranks, int nodes) {
+  const LibraryTimes* nearest = nullptr;
+  double least = 0;
+  for (const LibraryTimes& times : measured) {
+    const bool is_alone = times.nodes == 1;
+    if (times.library != library || times.operation != operation || is_alone != (nodes == 1)) continue;
+    const double distance = std::abs(std::log(static_cast<double>(times.ranks) / ranks));
+    if (nearest != nullptr && distance >= least) continue;
+    nearest = &times;
+    least = distance;
+  }
+  return nearest;
+}
+
 std::optional<NcclChoice> measured_choice(const NcclRun& run, const NcclModel& model, Bytes size) {
-  const LibraryTimes* times = nearest_times(run);
+  const LibraryTimes* times = nearest_times(run.job.platform.transport.library_times, "nccl-" + run.tuning.version,
+                                            run.job.operation, run.graph.ranks, run.graph.nodes);
   if (times == nullptr) return std::nullopt;
   const LibraryPiece& piece = times->piece_of(size);
   NcclChoice choice = model.choice_of(algorithm_of(piece), protocol_of(piece), size);

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "simulate/library/library.hpp"
 #include "simulate/library/nccl_model.hpp"
@@ -17,6 +19,10 @@ struct NcclRun {
   const ChannelGraph& graph;
   const LibraryJob& job;
 };
+
+/// The entry that counts for a run of that release, or nullptr.
+const LibraryTimes* nearest_times(const std::vector<LibraryTimes>& measured, const std::string& library,
+                                  Operation operation, int ranks, int nodes);
 
 /// Nothing where nothing was measured, or of a way that cannot be had there.
 std::optional<NcclChoice> measured_choice(const NcclRun& run, const NcclModel& model, Bytes size);

@@ -1,11 +1,9 @@
 // Source: ompi/mca/coll/tuned/coll_tuned_decision_fixed.c of github.com/open-mpi/ompi, as from 4.1 on, for commutative
 // operations. The first column of a row is the number of ranks it ends before, each pair the size (bytes) that its
-// algorithm ends before. Written in names of our algorithms, which stand for theirs as follows where they differ:
-//   nonoverlapping: reduce_broadcast; segmented_ring without segments: ring; rabenseifner: halving_doubling, or
-//   scatter_gather of a reduce; linear and linear_sync, which limits no requests by default: direct; two_proc:
-//   pairwise, or ring of an allgather; pipeline without segments: chain; split_binary_tree, in-order_binary: binary;
-//   scatter_allgather: scatter_doubling; non-overlapping reduce_scatter: reduce_then_scatter; butterfly:
-//   recursive_halving, which sends as much in as many rounds.
+// algorithm ends before. Written in names of our algorithms; README.md has a table of the functions they stand for.
+// Where one stands for several of theirs: segmented_ring without segments is a ring; linear, and linear_sync, which
+// limits no requests by default: direct; two_proc: pairwise, or ring of an allgather; pipeline and chain, without
+// segments and of fan-out 1: chain; in-order_binary: binary.
 #include <bit>
 #include <limits>
 #include <vector>
@@ -29,20 +27,23 @@ using Decisions = std::vector<ForRanks>;
 constexpr int no_end = std::numeric_limits<int>::max();
 constexpr const char* binary = "binary";
 constexpr const char* binomial = "binomial";
+constexpr const char* binomial_nearest_first = "binomial_nearest_first";
 constexpr const char* bruck = "bruck";
+constexpr const char* butterfly = "butterfly";
 constexpr const char* chain = "chain";
 constexpr const char* direct = "direct";
-constexpr const char* halving_doubling = "halving_doubling";
+constexpr const char* doubling_gather = "doubling_gather";
+constexpr const char* doubling_halving = "doubling_halving";
 constexpr const char* knomial = "knomial";
 constexpr const char* neighbor_exchange = "neighbor_exchange";
 constexpr const char* pairwise = "pairwise";
 constexpr const char* recursive_doubling = "recursive_doubling";
 constexpr const char* recursive_halving = "recursive_halving";
-constexpr const char* reduce_broadcast = "reduce_broadcast";
+constexpr const char* nonoverlapping = "reduce_broadcast";  // completed by handed_on
 constexpr const char* reduce_then_scatter = "reduce_then_scatter";
 constexpr const char* ring = "ring";
 constexpr const char* scatter_doubling = "scatter_doubling";
-constexpr const char* scatter_gather = "scatter_gather";
+constexpr const char* split_binary = "split_binary";
 
 const Decisions& for_allreduce() {
   static const Decisions rows{
@@ -52,17 +53,17 @@ const Decisions& for_allreduce() {
         {8192, ring},
         {16384, recursive_doubling},
         {262144, ring},
-        {no_end, halving_doubling}}},
-      {8, {{16, ring}, {8192, recursive_doubling}, {no_end, halving_doubling}}},
-      {16, {{8192, recursive_doubling}, {no_end, halving_doubling}}},
-      {32, {{64, ring}, {4096, recursive_doubling}, {no_end, halving_doubling}}},
-      {64, {{128, ring}, {no_end, halving_doubling}}},
-      {128, {{262144, recursive_doubling}, {no_end, halving_doubling}}},
-      {256, {{131072, reduce_broadcast}, {262144, recursive_doubling}, {no_end, halving_doubling}}},
-      {512, {{4096, reduce_broadcast}, {no_end, halving_doubling}}},
-      {2048, {{2048, reduce_broadcast}, {16384, recursive_doubling}, {no_end, halving_doubling}}},
-      {4096, {{2048, reduce_broadcast}, {4096, ring}, {16384, recursive_doubling}, {no_end, halving_doubling}}},
-      {no_end, {{2048, reduce_broadcast}, {16384, ring}, {32768, recursive_doubling}, {no_end, halving_doubling}}},
+        {no_end, doubling_halving}}},
+      {8, {{16, ring}, {8192, recursive_doubling}, {no_end, doubling_halving}}},
+      {16, {{8192, recursive_doubling}, {no_end, doubling_halving}}},
+      {32, {{64, ring}, {4096, recursive_doubling}, {no_end, doubling_halving}}},
+      {64, {{128, ring}, {no_end, doubling_halving}}},
+      {128, {{262144, recursive_doubling}, {no_end, doubling_halving}}},
+      {256, {{131072, nonoverlapping}, {262144, recursive_doubling}, {no_end, doubling_halving}}},
+      {512, {{4096, nonoverlapping}, {no_end, doubling_halving}}},
+      {2048, {{2048, nonoverlapping}, {16384, recursive_doubling}, {no_end, doubling_halving}}},
+      {4096, {{2048, nonoverlapping}, {4096, ring}, {16384, recursive_doubling}, {no_end, doubling_halving}}},
+      {no_end, {{2048, nonoverlapping}, {16384, ring}, {32768, recursive_doubling}, {no_end, doubling_halving}}},
   };
   return rows;
 }
@@ -139,15 +140,27 @@ const Decisions& for_broadcast() {
         {131072, binary},
         {262144, chain},
         {524288, direct},
-        {1048576, binomial},
+        {1048576, binomial_nearest_first},
         {no_end, binary}}},
-      {8, {{64, binary}, {128, binomial}, {2048, binary}, {8192, binomial}, {1048576, direct}, {no_end, chain}}},
-      {16, {{8, knomial}, {64, binary}, {4096, knomial}, {16384, binary}, {32768, binomial}, {no_end, direct}}},
-      {32, {{4096, knomial}, {1048576, binomial}, {no_end, scatter_doubling}}},
-      {64, {{2048, binomial}, {no_end, knomial}}},
+      {8,
+       {{64, binary},
+        {128, binomial_nearest_first},
+        {2048, binary},
+        {8192, binomial_nearest_first},
+        {1048576, direct},
+        {no_end, chain}}},
+      {16,
+       {{8, knomial},
+        {64, binary},
+        {4096, knomial},
+        {16384, binary},
+        {32768, binomial_nearest_first},
+        {no_end, direct}}},
+      {32, {{4096, knomial}, {1048576, binomial_nearest_first}, {no_end, scatter_doubling}}},
+      {64, {{2048, binomial_nearest_first}, {no_end, knomial}}},
       {128, {{no_end, knomial}}},
-      {256, {{2, binomial}, {16384, binary}, {32768, direct}, {65536, binary}, {no_end, knomial}}},
-      {1024, {{16384, knomial}, {32768, binary}, {no_end, knomial}}},
+      {256, {{2, binomial_nearest_first}, {16384, binary}, {32768, direct}, {65536, binary}, {no_end, knomial}}},
+      {1024, {{16384, knomial}, {32768, split_binary}, {no_end, knomial}}},
       {2048, {{524288, knomial}, {no_end, scatter_doubling}}},
       {4096, {{262144, knomial}, {no_end, scatter_doubling}}},
       {no_end, {{8192, knomial}, {16384, binary}, {262144, knomial}, {no_end, scatter_doubling}}},
@@ -157,7 +170,7 @@ const Decisions& for_broadcast() {
 
 const Decisions& for_reduce() {
   static const Decisions rows{
-      {4, {{8, scatter_gather}, {16, binary}, {32, chain}, {262144, direct}, {no_end, chain}}},
+      {4, {{8, doubling_gather}, {16, binary}, {32, chain}, {262144, direct}, {no_end, chain}}},
       {8,
        {{4096, binary}, {65536, chain}, {262144, binomial}, {524288, direct}, {1048576, binomial}, {no_end, direct}}},
       {16, {{8192, binary}, {no_end, binomial}}},
@@ -180,17 +193,32 @@ const Decisions& for_reduce() {
 
 const Decisions& for_reduce_scatter() {
   static const Decisions rows{
-      {4, {{65536, ring}, {131072, recursive_halving}, {no_end, ring}}},
+      {4, {{65536, ring}, {131072, butterfly}, {no_end, ring}}},
       {8, {{8, reduce_then_scatter}, {262144, recursive_halving}, {no_end, ring}}},
       {32, {{262144, recursive_halving}, {no_end, ring}}},
-      {64, {{64, reduce_then_scatter}, {524288, recursive_halving}, {no_end, ring}}},
-      {128, {{256, reduce_then_scatter}, {no_end, recursive_halving}}},
-      {256, {{256, reduce_then_scatter}, {no_end, recursive_halving}}},
-      {512, {{256, reduce_then_scatter}, {no_end, recursive_halving}}},
-      {1024, {{512, reduce_then_scatter}, {no_end, recursive_halving}}},
-      {2048, {{512, reduce_then_scatter}, {no_end, recursive_halving}}},
-      {4096, {{512, reduce_then_scatter}, {no_end, recursive_halving}}},
-      {no_end, {{1024, reduce_then_scatter}, {no_end, recursive_halving}}},
+      {64, {{64, reduce_then_scatter}, {2048, recursive_halving}, {524288, butterfly}, {no_end, ring}}},
+      {128,
+       {{256, reduce_then_scatter},
+        {512, recursive_halving},
+        {2048, butterfly},
+        {4096, recursive_halving},
+        {no_end, butterfly}}},
+      {256, {{256, reduce_then_scatter}, {512, recursive_halving}, {no_end, butterfly}}},
+      {512, {{256, reduce_then_scatter}, {1024, recursive_halving}, {no_end, butterfly}}},
+      {1024,
+       {{512, reduce_then_scatter},
+        {2048, recursive_halving},
+        {8192, butterfly},
+        {16384, recursive_halving},
+        {no_end, butterfly}}},
+      {2048,
+       {{512, reduce_then_scatter},
+        {4096, recursive_halving},
+        {16384, butterfly},
+        {32768, recursive_halving},
+        {no_end, butterfly}}},
+      {4096, {{512, reduce_then_scatter}, {4096, recursive_halving}, {no_end, butterfly}}},
+      {no_end, {{1024, reduce_then_scatter}, {8192, recursive_halving}, {no_end, butterfly}}},
   };
   return rows;
 }
@@ -222,19 +250,30 @@ const Decisions& decisions_for(Operation operation) {
   }
 }
 
-/// What its algorithms hand on to others where they cannot work (ompi/mca/coll/base/coll_base_all{reduce,gather}.c): a
-/// ring with less than an element for each rank, halving with less than one for each that it pairs, doubling of an
-/// allgather for other numbers of ranks than powers of two.
+std::string chosen(Operation operation, int ranks, Bytes counted) {
+  return row_for(row_for(decisions_for(operation), ranks).switches, counted.si()).algorithm;
+}
+
+/// A reduce and a broadcast, each as the library does them: its own choice of the broadcast.
+std::string in_two(int ranks, Bytes size) {
+  const std::string second = chosen(Operation::broadcast, ranks, size);
+  return second == binary || second == direct || second == knomial ? "reduce_" + second : nonoverlapping;
+}
+
+/// What its algorithms hand on to others where they cannot work, or how they work there
+/// (ompi/mca/coll/base/coll_base_{allreduce,reduce,allgather}.c): a ring with less than an element for each rank,
+/// halving with less than one for each that it pairs, doubling of an allgather for other numbers of ranks than powers
+/// of two.
 std::string handed_on(Operation operation, const std::string& algorithm, int ranks, Bytes size) {
   const double elements = size / Bytes(4);
   const auto paired = std::bit_floor(static_cast<unsigned>(ranks));
-  if (operation == Operation::allreduce) {
-    const bool is_short =
-        (algorithm == ring && elements < ranks) || (algorithm == halving_doubling && elements < paired);
-    return is_short ? recursive_doubling : algorithm;
-  }
   const bool is_uneven = paired != static_cast<unsigned>(ranks);
-  if (operation == Operation::allgather && algorithm == recursive_doubling && is_uneven) return bruck;
+  if (algorithm == ring && operation == Operation::allreduce && elements < ranks) return recursive_doubling;
+  if (algorithm == doubling_halving && elements < paired) return recursive_doubling;
+  if (algorithm == doubling_halving && is_uneven) return "doubling_halving_split";
+  if (algorithm == doubling_gather && elements < paired) return direct;
+  if (algorithm == nonoverlapping && operation == Operation::allreduce) return in_two(ranks, size);
+  if (algorithm == recursive_doubling && operation == Operation::allgather && is_uneven) return bruck;
   return algorithm;
 }
 
@@ -243,8 +282,7 @@ std::string handed_on(Operation operation, const std::string& algorithm, int ran
 std::string openmpi_choice(Operation operation, int ranks, Bytes size) {
   const bool counts_a_block = operation == Operation::allgather || operation == Operation::alltoall;
   const Bytes counted = counts_a_block ? size / ranks : size;
-  const ForRanks& row = row_for(decisions_for(operation), ranks);
-  return handed_on(operation, row_for(row.switches, counted.si()).algorithm, ranks, size);
+  return handed_on(operation, chosen(operation, ranks, counted), ranks, size);
 }
 
 }  // namespace farandole

@@ -30,6 +30,7 @@ class Folder {
   ServerNetwork fold(bool together);
   /// `moved[server * 2 + to_server]`: between every worker and the server.
   [[nodiscard]] std::vector<Bytes> link_bytes(const std::vector<Bytes>& moved) const;
+  [[nodiscard]] std::vector<int> ranks_apart(const std::vector<int>& profile) const;
 
  private:
   void add_workers(const Placement& placement);
@@ -238,7 +239,30 @@ std::vector<Bytes> Folder::link_bytes(const std::vector<Bytes>& moved) const {
   return bytes;
 }
 
+std::vector<int> Folder::ranks_apart(const std::vector<int>& profile) const {
+  using Seen = std::tuple<int, Seconds, int, std::vector<BytesPerSecond>>;
+  std::set<std::vector<Seen>> known;
+  std::vector<int> ranks;
+  for (std::size_t worker = 0; worker < workers_.size(); ++worker) {
+    std::vector<Seen> seen;
+    for (std::size_t way = 0; way < ways(); ++way) {
+      const Route& r = route(worker, way);
+      std::vector<BytesPerSecond> rates;
+      for (const int link : r.links) rates.push_back(capacities_[static_cast<std::size_t>(link)]);
+      seen.emplace_back(profile[way / 2] * 2 + static_cast<int>(way % 2), r.latency, r.paths, std::move(rates));
+    }
+    std::ranges::sort(seen);
+    if (known.insert(std::move(seen)).second) ranks.push_back(workers_[worker].ranks.front());
+  }
+  return ranks;
+}
+
 }  // namespace
+
+std::vector<int> ranks_apart(const Platform& platform, const Placement& placement, const std::vector<int>& server_nodes,
+                             const ServerPlan& plan, const std::vector<int>& profile) {
+  return Folder(platform, placement, server_nodes, plan).ranks_apart(profile);
+}
 
 std::vector<Bytes> server_link_bytes(const Platform& platform, const Placement& placement, const ServerPlan& plan,
                                      const std::vector<Shard>& shards) {
@@ -254,24 +278,6 @@ std::vector<Bytes> server_link_bytes(const Platform& platform, const Placement& 
 ServerNetwork make_server_network(const Platform& platform, const Placement& placement,
                                   const std::vector<int>& server_nodes, const ServerPlan& plan, bool together) {
   return Folder(platform, placement, server_nodes, plan).fold(together);
-}
-
-std::vector<int> server_nodes_of(const ServerPlan& plan, const Platform& platform, const Placement& placement) {
-  std::set<int> used;
-  for (const int device : placement.device_of_rank) used.insert(platform.node_of(device));
-  std::vector<int> nodes;
-  if (plan.colocated) {
-    const std::vector<int> own(used.begin(), used.end());
-    for (int server = 0; server < plan.servers; ++server) {
-      nodes.push_back(own[static_cast<std::size_t>(server) % own.size()]);
-    }
-    return nodes;
-  }
-  for (int node = 0; node < platform.nodes && static_cast<int>(nodes.size()) < plan.servers; ++node) {
-    if (!used.contains(node)) nodes.push_back(node);
-  }
-  if (static_cast<int>(nodes.size()) < plan.servers) throw std::invalid_argument("too few nodes for the servers");
-  return nodes;
 }
 
 }  // namespace farandole

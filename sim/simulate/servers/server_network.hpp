@@ -2,7 +2,8 @@
 //
 // Called by server_run.hpp. A worker is a rank, or a node whose ranks add their gradients up before they push; a server
 // is the software on a node's host. Where a server's software has a rate of its own, that is one more link, which
-// everything to and from it crosses.
+// everything to and from it crosses. The memory of a server's host is a link too: what servers on that node add up and
+// update crosses it.
 //
 // Folding: workers are of one class when, for every server and direction, their routes cross links of the same classes,
 // in order; links are of one class when they have the same capacity and are crossed by equally many flows of every
@@ -12,6 +13,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "platform/placement.hpp"
@@ -39,11 +41,23 @@ struct ServerNetwork {
   std::vector<Group> groups;
   int servers = 1;
   std::vector<Way> ways;  // [(group * servers + server) * 2 + to_server]
+  std::vector<Way>
+      work;  // of a server for a push of every group: [server * (groups + 1) + 1 + group], or for all at [0]
 
   [[nodiscard]] const Way& way(Connection c) const {
     return ways[static_cast<std::size_t>((c.worker * servers + c.server) * 2 + (c.to_server ? 1 : 0))];
   }
 };
+
+/// Adds the memories of the servers' nodes to the links of a network that has none yet. `lent`: nodes whose servers
+/// work in their workers' time, which is charged there (WorkerGroup::serving).
+void add_memories(ServerNetwork& network, const std::vector<int>& server_nodes, BytesPerSecond rate,
+                  const std::set<int>& lent = {});
+
+/// A rank of every kind of place among the servers: ranks of one kind see the same servers over the same links.
+/// `profile`: servers with equal numbers keep alike shards.
+std::vector<int> ranks_apart(const Platform& platform, const Placement& placement, const std::vector<int>& server_nodes,
+                             const ServerPlan& plan, const std::vector<int>& profile);
 
 /// `server_nodes`: where each server is; `together`: whether workers may be carried as one at all.
 ServerNetwork make_server_network(const Platform& platform, const Placement& placement,

@@ -4,29 +4,23 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <set>
+#include <tuple>
 
 #include "simulate/servers/fluid_messages.hpp"
+#include "simulate/servers/server_network.hpp"
 #include "simulate/servers/server_simulation.hpp"
 #include "simulate/servers/shared_links.hpp"
+#include "simulate/servers/worker_mean.hpp"
 #include "training/strategies/parameter_server.hpp"
 
 namespace farandole {
 namespace {
 
-constexpr int iterations_looked_at = 8;
-
-/// Whether all ranks compute alike, in every iteration as in the first.
-bool is_uniform(const Variability& variability) {
-  const RankTimes first = variability.factors(0);
-  for (int iteration = 0; iteration < iterations_looked_at; ++iteration) {
-    if (!(variability.factors(iteration) == first[0]).all()) return false;
-  }
-  return true;
-}
-
 /// Whether an iteration depends on its slowest worker alone: with a barrier, unless every worker is looked at.
-bool keeps_step(const ServerSite& site, bool uniform) {
-  return site.plan.mode == ServerMode::synchronous && (uniform || site.fidelity != Fidelity::message);
+bool keeps_step(const ServerSite& site) {
+  return site.plan.mode == ServerMode::synchronous &&
+         (site.variability.is_uniform() || site.fidelity != Fidelity::message);
 }
 
 /// Of each group the factor of its slowest rank.
@@ -55,106 +49,79 @@ class GroupFactors {
 };
 
 /// SimGrid's, where it is worth its time: every worker on its own is for `message`.
-std::unique_ptr<MessageNetwork> network_of(const ServerSite& site, const ServerNetwork& layout, bool each_alone) {
-  const bool is_closed = site.fidelity == Fidelity::analytic || (each_alone && site.fidelity == Fidelity::flow);
-  if (is_closed) return std::make_unique<SharedLinks>(layout.capacities, layout.congestion);
+std::unique_ptr<MessageNetwork> network_of(const ServerSite& site, const ServerNetwork& layout) {
+  if (site.fidelity == Fidelity::analytic || (site.fidelity == Fidelity::flow && !keeps_step(site))) {
+    return std::make_unique<SharedLinks>(layout.capacities, layout.congestion);
+  }
   return std::make_unique<FluidMessages>(layout.capacities, layout.congestion);
 }
 
-/// What is known of a mean iteration, in seconds.
-struct Mean {
-  Seconds iteration;
-  Seconds computing;
-  Seconds waited;
-  double staleness = 0;
-  std::vector<Seconds> durations;
+/// Servers, and all of the job's workers or some of them, as they are simulated.
+struct Layout {
+  const Placement& workers;
+  std::vector<int> nodes;  // of the servers
+  std::vector<Shard> shards;
+  ServerNetwork network;
 };
 
-/// All groups start and end their iterations together.
-Mean mean_of_barriers(const std::vector<WorkerIteration>& finished, std::size_t groups, int warmup) {
-  Mean mean;
-  const auto measured = static_cast<double>(finished.size() / groups) - warmup;
-  for (auto i = static_cast<std::size_t>(warmup) * groups; i < finished.size(); i += groups) {
-    Seconds computing;
-    for (std::size_t g = 0; g < groups; ++g) computing = std::max(computing, finished[i + g].computing);
-    const Seconds start = i == 0 ? Seconds(0) : finished[i - 1].end;
-    mean.durations.push_back(finished[i + groups - 1].end - start);
-    mean.iteration += mean.durations.back() / measured;
-    mean.computing += computing / measured;
+Layout layout_of(const ServerSite& site, const Placement& workers, bool together) {
+  Layout layout{workers,
+                server_nodes_of(site.plan, site.platform, site.placement),
+                shards_of(site.job, site.plan, site.memory_bandwidth),
+                {}};
+  layout.network = make_server_network(site.platform, workers, layout.nodes, site.plan, together);
+  std::set<int> lent;
+  for (const int device : site.placement.device_of_rank) {
+    if (site.shares_processor) lent.insert(site.platform.node_of(device));
   }
-  return mean;
+  add_memories(layout.network, layout.nodes, site.server_memory, lent);
+  return layout;
 }
 
-/// The share of an iteration that lies in a stretch of time.
-double share_within(const WorkerIteration& iteration, Seconds from, Seconds to) {
-  const Seconds length = iteration.end - iteration.start;
-  const Seconds inside = std::min(iteration.end, to) - std::max(iteration.start, from);
-  return length > Seconds(0) ? std::max(0.0, inside / length) : 0;
+std::vector<int> workers_of(const ServerNetwork& network) {
+  std::vector<int> workers;
+  for (const ServerNetwork::Group& group : network.groups) workers.push_back(group.workers);
+  return workers;
 }
 
-/// From when the last group is warm to when the slowest has done its iterations; all are at work all the time.
-Mean mean_of_stretch(const std::vector<WorkerIteration>& finished, const ServerNetwork& network, int warmup,
-                     int iterations) {
-  std::vector<int> done(network.groups.size(), 0);
-  Seconds from;
-  Seconds to;
-  for (const WorkerIteration& iteration : finished) {
-    const int number = ++done[static_cast<std::size_t>(iteration.group)];
-    if (number == warmup) from = std::max(from, iteration.end);
-    if (number == warmup + iterations) to = std::max(to, iteration.end);
-  }
-  Mean mean;
-  double sum = 0;
-  for (const WorkerIteration& iteration : finished) {
-    const double share =
-        share_within(iteration, from, to) * network.groups[static_cast<std::size_t>(iteration.group)].workers;
-    if (share == 0) continue;
-    sum += share;
-    mean.durations.push_back(iteration.end - iteration.start);
-    mean.iteration += share * mean.durations.back();
-    mean.computing += share * iteration.computing;
-    mean.waited += share * iteration.waited;
-    mean.staleness += share * iteration.staleness;
-  }
-  if (sum == 0) return mean;
-  for (Seconds Mean::*part : {&Mean::iteration, &Mean::computing, &Mean::waited}) mean.*part /= sum;
-  mean.staleness /= sum;
-  return mean;
+/// What a server's host works on a shard in an iteration of all workers.
+Seconds serving_time(const ServerSite& site, const Shard& shard, double workers) {
+  const bool together = site.plan.mode == ServerMode::synchronous;
+  const Bytes traffic = server_traffic(shard, together ? workers : 1, site.slots);
+  return traffic / site.server_memory * (together ? 1 : workers);
 }
 
-Breakdown break_down(const Mean& mean, const Job& job) {
-  Breakdown parts;
-  parts.compute = job.backward_end;  // servers update
-  parts.exposed_communication = std::max(Seconds(0), mean.iteration - mean.computing - mean.waited);
-  parts.straggler = mean.iteration - parts.compute - parts.exposed_communication;
-  if (parts.straggler < Seconds(0)) {
-    parts.compute += parts.straggler;
-    parts.straggler = Seconds(0);
+std::vector<WorkerGroup> groups_of(const ServerSite& site, const Layout& layout) {
+  double workers = 0;
+  for (const ServerNetwork::Group& group : layout.network.groups) workers += group.workers;
+  std::map<int, Seconds> serving;  // of nodes whose device is the host
+  for (const Shard& shard : layout.shards) {
+    if (!site.shares_processor) break;
+    serving[layout.nodes[static_cast<std::size_t>(shard.server)]] += serving_time(site, shard, workers);
   }
-  return parts;
-}
-
-std::vector<WorkerGroup> groups_of(const ServerNetwork& network) {
   std::vector<WorkerGroup> groups;
-  for (const ServerNetwork::Group& group : network.groups) {
-    groups.push_back({static_cast<double>(group.workers), group.bus});
+  for (const ServerNetwork::Group& group : layout.network.groups) {
+    const int device = layout.workers.device_of_rank[static_cast<std::size_t>(group.ranks.front())];
+    groups.push_back({static_cast<double>(group.workers), group.bus, serving[site.platform.node_of(device)]});
   }
   return groups;
 }
 
 /// An iteration whose workers all compute as the slowest does, so many times slower than nominal.
-Seconds time_in_step(const ServerSite& site, const ServerNetwork& layout, double factor, Timeline* timeline) {
-  const RankTimes factors = RankTimes::Constant(static_cast<Eigen::Index>(layout.groups.size()), factor);
+WorkerIteration in_step(const ServerSite& site, const Layout& layout, double factor, Timeline* timeline) {
+  const RankTimes factors = RankTimes::Constant(static_cast<Eigen::Index>(layout.network.groups.size()), factor);
   ParameterServer strategy(
-      site.job, site.plan, shards_of(site.job, site.plan, site.memory_bandwidth), groups_of(layout),
-      [&](int /*iteration*/) -> const RankTimes& { return factors; }, 1, timeline);
-  const auto network = network_of(site, layout, false);
-  ServerSimulation(layout, *network).run(strategy);
-  return strategy.finished().back().end;
+      site.job, site.plan, layout.shards, groups_of(site, layout),
+      [&](int /*iteration*/) -> const RankTimes& { return factors; }, 1, timeline, site.slots);
+  const auto network = network_of(site, layout.network);
+  ServerSimulation(layout.network, *network).run(strategy);
+  WorkerIteration last = strategy.finished().back();
+  for (const WorkerIteration& each : strategy.finished()) last.updating = std::max(last.updating, each.updating);
+  return last;
 }
 
 /// Simulated for a few speeds of the slowest worker, and for those between them by straight lines.
-Mean mean_in_step(const ServerSite& site, const ServerNetwork& layout, const Measure& measure) {
+WorkerMean mean_in_step(const ServerSite& site, const Layout& layout, const Measure& measure) {
   constexpr int speeds = 5;
   std::vector<double> slowest;
   for (int i = 0; i < measure.iterations; ++i) {
@@ -162,34 +129,36 @@ Mean mean_in_step(const ServerSite& site, const ServerNetwork& layout, const Mea
   }
   const auto [least, most] = std::ranges::minmax(slowest);
   const double step = (most - least) / (speeds - 1);
-  std::vector<Seconds> times;
+  std::vector<WorkerIteration> known;
   for (int i = 0; i < (step > 0 ? speeds : 1); ++i) {
-    times.push_back(time_in_step(site, layout, least + i * step, i == 0 ? site.timeline : nullptr));
+    known.push_back(in_step(site, layout, least + i * step, i == 0 ? site.timeline : nullptr));
   }
-  Mean mean;
+  WorkerMean mean;
   for (const double factor : slowest) {
     const double at = step > 0 ? (factor - least) / step : 0;
-    const auto below = std::min(static_cast<std::size_t>(at), std::max<std::size_t>(times.size(), 2) - 2);
-    const Seconds rise = times.size() > 1 ? times[below + 1] - times[below] : Seconds(0);
-    mean.durations.push_back(times[below] + rise * (at - static_cast<double>(below)));
+    const auto below = std::min(static_cast<std::size_t>(at), std::max<std::size_t>(known.size(), 2) - 2);
+    const WorkerIteration& slow = known[below];
+    const WorkerIteration& slower = known[std::min(below + 1, known.size() - 1)];
+    const double share = at - static_cast<double>(below);
+    mean.durations.push_back(slow.end + share * (slower.end - slow.end));
     mean.iteration += mean.durations.back() / measure.iterations;
+    mean.updating += (slow.updating + share * (slower.updating - slow.updating)) / measure.iterations;
     mean.computing += site.job.backward_end * factor / measure.iterations;
   }
   return mean;
 }
 
 /// Every worker as it is, iteration after iteration.
-Mean mean_of_all(const ServerSite& site, const ServerNetwork& layout, const Measure& measure) {
-  GroupFactors factors(site.variability, layout);
-  ParameterServer strategy(site.job, site.plan, shards_of(site.job, site.plan, site.memory_bandwidth),
-                           groups_of(layout), std::ref(factors), measure.warmup + measure.iterations, site.timeline);
-  const bool each_alone = std::ranges::all_of(layout.groups, [](const auto& group) { return group.workers == 1; });
-  const auto network = network_of(site, layout, each_alone);
-  ServerSimulation(layout, *network).run(strategy);
+WorkerMean mean_of_all(const ServerSite& site, const Layout& layout, const Measure& measure) {
+  GroupFactors factors(site.variability, layout.network);
+  ParameterServer strategy(site.job, site.plan, layout.shards, groups_of(site, layout), std::ref(factors),
+                           measure.warmup + measure.iterations, site.timeline, site.slots);
+  const auto network = network_of(site, layout.network);
+  ServerSimulation(layout.network, *network).run(strategy);
   if (site.plan.mode == ServerMode::synchronous) {
-    return mean_of_barriers(strategy.finished(), layout.groups.size(), measure.warmup);
+    return mean_of_barriers(strategy.finished(), layout.network.groups.size(), measure.warmup);
   }
-  return mean_of_stretch(strategy.finished(), layout, measure.warmup, measure.iterations);
+  return mean_of_stretch(strategy.finished(), workers_of(layout.network), site.plan, measure);
 }
 
 UpdateLog updates_in_step(const std::vector<WorkerIteration>& finished, std::size_t groups) {
@@ -210,35 +179,57 @@ UpdateLog updates_one_by_one(const std::vector<WorkerIteration>& finished) {
   return log;
 }
 
+/// Equal numbers for servers that keep alike shards.
+std::vector<int> profiles_of(const std::vector<Shard>& shards, std::size_t servers) {
+  std::vector<std::vector<std::tuple<int, Bytes, Bytes, Bytes>>> kept(servers);
+  for (const Shard& shard : shards) {
+    kept[static_cast<std::size_t>(shard.server)].emplace_back(shard.layer, shard.pull, shard.push, shard.kept);
+  }
+  std::map<std::vector<std::tuple<int, Bytes, Bytes, Bytes>>, int> numbers;
+  std::vector<int> profiles;
+  for (const auto& of_one : kept) {
+    profiles.push_back(numbers.try_emplace(of_one, static_cast<int>(numbers.size())).first->second);
+  }
+  return profiles;
+}
+
 }  // namespace
 
 TrainingRun run_with_servers(const ServerSite& site, const Measure& measure) {
-  const bool uniform = is_uniform(site.variability);
-  const bool in_step = keeps_step(site, uniform);
-  const bool together = site.folding == FoldingPolicy::where_exact && (in_step || uniform);
-  const auto nodes = server_nodes_of(site.plan, site.platform, site.placement);
-  const ServerNetwork layout = make_server_network(site.platform, site.placement, nodes, site.plan, together);
-  Mean mean = in_step ? mean_in_step(site, layout, measure) : mean_of_all(site, layout, measure);
+  const bool as_the_slowest = keeps_step(site);
+  const bool alike = as_the_slowest || site.variability.is_uniform();
+  const Layout layout = layout_of(site, site.placement, alike && site.folding == FoldingPolicy::where_exact);
+  WorkerMean mean = as_the_slowest ? mean_in_step(site, layout, measure) : mean_of_all(site, layout, measure);
   TrainingRun run;
   run.iteration = mean.iteration;
   run.durations = std::move(mean.durations);
   run.breakdown = break_down(mean, site.job);
-  run.folded = std::ranges::any_of(layout.groups, [](const auto& group) { return group.workers > 1; });
+  run.folded = std::ranges::any_of(layout.network.groups, [](const auto& group) { return group.workers > 1; });
   run.mean_staleness = mean.staleness;
   return run;
 }
 
+Seconds iteration_of_one_worker(const ServerSite& site, double factor) {
+  const std::vector<int> nodes = server_nodes_of(site.plan, site.platform, site.placement);
+  const std::vector<int> profile = profiles_of(shards_of(site.job, site.plan, site.memory_bandwidth), nodes.size());
+  Seconds best = Seconds::infinity();
+  for (const int rank : ranks_apart(site.platform, site.placement, nodes, site.plan, profile)) {
+    const Placement alone{{site.placement.device_of_rank[static_cast<std::size_t>(rank)]}, 1};
+    best = std::min(best, in_step(site, layout_of(site, alone, false), factor, nullptr).end);
+  }
+  return best;
+}
+
 UpdateLog server_updates(const ServerSite& site, int iterations) {
   const bool waits = site.plan.mode == ServerMode::synchronous;
-  const auto nodes = server_nodes_of(site.plan, site.platform, site.placement);
-  const ServerNetwork layout =
-      make_server_network(site.platform, site.placement, nodes, site.plan, waits && is_uniform(site.variability));
-  GroupFactors factors(site.variability, layout);
-  ParameterServer strategy(site.job, site.plan, shards_of(site.job, site.plan, site.memory_bandwidth),
-                           groups_of(layout), std::ref(factors), iterations, nullptr);
-  const auto network = network_of(site, layout, !waits);
-  ServerSimulation(layout, *network).run(strategy);
-  return waits ? updates_in_step(strategy.finished(), layout.groups.size()) : updates_one_by_one(strategy.finished());
+  const Layout layout = layout_of(site, site.placement, waits && site.variability.is_uniform());
+  GroupFactors factors(site.variability, layout.network);
+  ParameterServer strategy(site.job, site.plan, layout.shards, groups_of(site, layout), std::ref(factors), iterations,
+                           nullptr, site.slots);
+  const auto network = network_of(site, layout.network);
+  ServerSimulation(layout.network, *network).run(strategy);
+  return waits ? updates_in_step(strategy.finished(), layout.network.groups.size())
+               : updates_one_by_one(strategy.finished());
 }
 
 }  // namespace farandole

@@ -6,12 +6,14 @@
 // late by what the others could have sent earlier, and `message` says how much: there, and wherever there is no
 // barrier, every worker is on its own.
 //
-// Network: SimGrid's max-min flows; at `analytic`, and at `flow` where every worker is on its own, links that share
-// themselves alone (shared_links.hpp), which cost a microsecond a message and not tens.
+// Network: SimGrid's max-min flows; at `analytic`, and at `flow` unless an iteration is that of the slowest worker,
+// links that share themselves alone (shared_links.hpp), which cost a microsecond a message and not tens. Folded and
+// unfolded runs use the same.
 //
-// Breakdown of a synchronous iteration: what the slowest worker's compute exceeds the nominal one by is straggler, the
-// rest beyond compute is exposed communication. Of others, means over workers: time spent at the bound is straggler
-// too.
+// Breakdown of a synchronous iteration: what the slowest worker's compute exceeds the nominal one by is straggler; the
+// servers' work that ended the iteration, as far as the worker had nothing else to do, and what a server on the
+// worker's own processor takes from it, is `other`; the rest beyond compute is exposed communication. Of other modes,
+// means over workers: time spent at the bound is straggler too.
 #pragma once
 
 #include "platform/placement.hpp"
@@ -33,11 +35,18 @@ struct ServerSite {
   BytesPerSecond memory_bandwidth;  // of a device
   Fidelity fidelity;
   FoldingPolicy folding;
-  Timeline* timeline;  // may be null
+  Timeline* timeline;                                         // may be null
+  BytesPerSecond server_memory = BytesPerSecond::infinity();  // of a server's host, shared by the servers on it
+  int slots = 1;                                              // numbers that the optimizer keeps per parameter
+  bool shares_processor = false;  // a worker's device is its node's host: a server there takes compute from it
 };
 
 /// Throws std::invalid_argument where the platform has too few nodes for the servers.
 TrainingRun run_with_servers(const ServerSite& site, const Measure& measure);
+
+/// An iteration of one worker that has the job's servers to itself, in the best place that any of them has, computing
+/// so many times slower than nominal: what n workers do at most n times of.
+Seconds iteration_of_one_worker(const ServerSite& site, double factor);
 
 /// When the weights on the servers changed, in the first iterations of every worker, without warm-up: of a synchronous
 /// run one entry per iteration, of others one per worker's iteration, `Update::rank` being its worker.

@@ -5,7 +5,7 @@
 namespace farandole {
 
 ServerSimulation::ServerSimulation(const ServerNetwork& layout, MessageNetwork& network)
-    : layout_(layout), network_(network), lines_(layout.ways.size()) {}
+    : layout_(layout), network_(network), lines_(layout.ways.size()), works_(layout.work.size(), -1) {}
 
 int ServerSimulation::keep(Pending pending) {
   if (free_.empty()) {
@@ -30,6 +30,16 @@ void ServerSimulation::send(Connection connection, Bytes size, Note note) {
   if (own.route < 0) own.route = network_.add_route(way.crossings);
   own.queue.push_back({Bytes(std::ceil(size.si() / way.paths)), note});
   if (!own.is_busy) start_next(line);
+}
+
+void ServerSimulation::process(int server, int worker, Bytes traffic, Note note) {
+  if (traffic == Bytes(0) || works_.empty()) return wake_at(now(), note);
+  const std::size_t groups = layout_.groups.size();
+  const std::size_t work = static_cast<std::size_t>(server) * (groups + 1) + static_cast<std::size_t>(worker + 1);
+  if (layout_.work[work].crossings.empty()) return wake_at(now(), note);
+  int& route = works_[work];
+  if (route < 0) route = network_.add_route(layout_.work[work].crossings);
+  network_.start(route, Bytes(std::ceil(traffic.si())), keep({-1, note}));
 }
 
 void ServerSimulation::start_next(int line) {

@@ -25,6 +25,7 @@ class ServerSimulation final : public MessageExecutor {
   [[nodiscard]] Seconds now() const override { return network_.now(); }
   void wake_at(Seconds when, Note note) override;
   void send(Connection connection, Bytes size, Note note) override;
+  void process(int server, int worker, Bytes traffic, Note note) override;
 
  private:
   struct Message {
@@ -49,6 +50,7 @@ class ServerSimulation final : public MessageExecutor {
   const ServerNetwork& layout_;
   MessageNetwork& network_;
   std::vector<Line> lines_;
+  std::vector<int> works_;  // routes of ServerNetwork::work; -1: not asked for yet
   std::vector<Pending> pending_;
   std::vector<int> free_;
 };

@@ -55,7 +55,7 @@ void Manager::say_hello() {
 
 /// Whether there was something to hear.
 bool Manager::hear() {
-  const std::optional<Message> message = mailbox_.look();
+  const std::optional<TeamMessage> message = mailbox_.look();
   if (!message) return false;
   Worker& worker = workers_.at(message->rank);
   if (worker.is_lost) return true;  // given up already, and its tasks are others'
@@ -66,7 +66,7 @@ bool Manager::hear() {
   return true;
 }
 
-void Manager::take_hello(Worker& worker, const Message& message) {
+void Manager::take_hello(Worker& worker, const TeamMessage& message) {
   if (message.text != identity_) {
     throw InputError(
         fmt::format("farandole: rank {}: expected the scenario and data files that rank 0 reads, got "
@@ -76,7 +76,7 @@ void Manager::take_hello(Worker& worker, const Message& message) {
   worker.has_joined = true;
 }
 
-void Manager::take_outcome(Worker& worker, const Message& message) {
+void Manager::take_outcome(Worker& worker, const TeamMessage& message) {
   auto [task, outcome] = outcome_of(message.text);
   std::erase(worker.tasks, task);
   give_tasks(message.rank, worker);  // first, so that it works while its result is received

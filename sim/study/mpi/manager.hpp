@@ -36,8 +36,8 @@ class Manager {
   };
 
   bool hear();
-  void take_hello(Worker& worker, const Message& message);
-  void take_outcome(Worker& worker, const Message& message);
+  void take_hello(Worker& worker, const TeamMessage& message);
+  void take_outcome(Worker& worker, const TeamMessage& message);
   void finish(std::size_t task, const Outcome& outcome);
   void give_tasks(int rank, Worker& worker);
   void bury_the_silent();

@@ -20,7 +20,7 @@ Mailbox::Mailbox() {
 // The communicator stays until MPI ends: to free it, all ranks would have to be there.
 Mailbox::~Mailbox() = default;
 
-std::optional<Message> Mailbox::look() {
+std::optional<TeamMessage> Mailbox::look() {
   int is_there = 0;
   MPI_Message handle = MPI_MESSAGE_NULL;
   MPI_Status status;
@@ -28,7 +28,8 @@ std::optional<Message> Mailbox::look() {
   if (is_there == 0) return {};
   int size = 0;
   MPI_Get_count(&status, MPI_CHAR, &size);
-  Message message{status.MPI_SOURCE, static_cast<Tag>(status.MPI_TAG), std::string(static_cast<std::size_t>(size), 0)};
+  TeamMessage message{status.MPI_SOURCE, static_cast<Tag>(status.MPI_TAG),
+                      std::string(static_cast<std::size_t>(size), 0)};
   if (MPI_Mrecv(message.text.data(), size, MPI_CHAR, &handle, &status) != MPI_SUCCESS) return {};
   return message;
 }

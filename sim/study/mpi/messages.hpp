@@ -23,7 +23,8 @@ enum class Tag : int {
   alive       // both ways, now and then
 };
 
-struct Message {
+/// As it was received.
+struct TeamMessage {
   int rank = 0;  // who sent it
   Tag tag = Tag::alive;
   std::string text;
@@ -40,7 +41,7 @@ class Mailbox {
   [[nodiscard]] int ranks() const { return ranks_; }
 
   /// The next message from anyone, if one is there.
-  std::optional<Message> look();
+  std::optional<TeamMessage> look();
   /// Does not wait until it is received.
   void send(int rank, Tag tag, const std::string& text);
   /// Waits until all that was sent has left, but no longer than that.

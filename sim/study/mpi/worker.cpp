@@ -22,7 +22,7 @@ class Carrier {
 
   std::string run() {
     while (true) {
-      while (const std::optional<Message> message = mailbox_.look()) {
+      while (const std::optional<TeamMessage> message = mailbox_.look()) {
         heard_ = Clock::now();
         if (message->tag == Tag::end) return message->text;
         if (message->tag == Tag::task) tasks_.push_back(task_of(message->text));
@@ -90,7 +90,7 @@ std::string work_for_manager(Mailbox& mailbox, const std::string& identity, cons
 std::string refuse_to_work(Mailbox& mailbox) {
   mailbox.send(manager, Tag::hello, "");
   for (const auto begin = Clock::now(); Clock::now() - begin < silence; std::this_thread::sleep_for(glance)) {
-    const std::optional<Message> message = mailbox.look();
+    const std::optional<TeamMessage> message = mailbox.look();
     if (message && message->tag == Tag::end) return message->text;
   }
   return "rank 0";

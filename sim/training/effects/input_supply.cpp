@@ -20,7 +20,7 @@ double InputSupply::missed(int nodes) const {
   return std::max(0.0, 1 - cache / touched);
 }
 
-RankTimes batch_times(const InputSupply& supply, int batch, const std::vector<int>& node_of_rank) {
+RankTimes batch_times(const InputSupply& supply, Count samples, const std::vector<int>& node_of_rank) {
   std::map<int, int> ranks_on_node;
   for (const int node : node_of_rank) ++ranks_on_node[node];
   const auto ranks = static_cast<int>(node_of_rank.size());
@@ -33,7 +33,7 @@ RankTimes batch_times(const InputSupply& supply, int batch, const std::vector<in
   RankTimes result(ranks);
   for (int rank = 0; rank < ranks; ++rank) {
     const int sharing = ranks_on_node[node_of_rank[static_cast<std::size_t>(rank)]];
-    result[rank] = batch * std::max(per_sample, read / supply.node_bandwidth * sharing).si();
+    result[rank] = static_cast<double>(samples.number()) * std::max(per_sample, read / supply.node_bandwidth * sharing).si();
   }
   return result;
 }

@@ -15,6 +15,7 @@
 
 #include "training/effects/distribution.hpp"
 #include "training/rank_times.hpp"
+#include "units/count.hpp"
 
 namespace farandole {
 
@@ -38,7 +39,7 @@ struct InputSupply {
   [[nodiscard]] double missed(int nodes) const;
 };
 
-/// The time each rank's input needs for a batch; `node_of_rank` names the node each rank sits on.
-RankTimes batch_times(const InputSupply& supply, int batch, const std::vector<int>& node_of_rank);
+/// The time each rank's input needs for so many samples; `node_of_rank` names the node each rank sits on.
+RankTimes batch_times(const InputSupply& supply, Count samples, const std::vector<int>& node_of_rank);
 
 }  // namespace farandole

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "config/limits.hpp"
 #include "training/strategies/rows.hpp"
 
 namespace farandole {
@@ -38,7 +39,8 @@ CompressionSettings read_compression(Section& section) {
 
 int read_accumulation(Section& section) {
   const auto passes = section.maybe("accumulation");
-  return passes ? read_at_least(*passes, 1) : 1;
+  constexpr int most_passes = 1'000'000;
+  return passes ? read_between(*passes, 1, most_passes) : 1;
 }
 
 void read_overlap(Section& section, StrategyChoice& choice) {

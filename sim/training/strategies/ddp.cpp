@@ -13,6 +13,7 @@
 // passes communicates.
 #include <fmt/format.h>
 
+#include "config/limits.hpp"
 #include "training/strategies/bucketed.hpp"
 #include "training/strategies/ddp_buckets.hpp"
 #include "training/strategies/rows.hpp"
@@ -47,7 +48,8 @@ std::unique_ptr<Strategy> make(const Ddp& ddp, const StrategySite& site) {
 void read_streams(Section& section, StrategyChoice& choice) {
   const auto streams = section.maybe("streams");
   if (!streams) return;
-  choice.streams = read_at_least(*streams, 1);
+  constexpr int most_streams = 1024;
+  choice.streams = read_between(*streams, 1, most_streams);
   if (choice.streams > 1 && choice.compression.kind == Compression::power_sgd) {
     streams->fail("one stream with power_sgd, whose second allreduce needs the first");
   }

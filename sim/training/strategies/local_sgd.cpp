@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "config/limits.hpp"
 #include "training/strategies/bucketed.hpp"
 #include "training/strategies/rows.hpp"
 
@@ -14,6 +15,7 @@ namespace farandole {
 namespace {
 
 constexpr int default_period = 8;
+constexpr int most_steps = 1'000'000;  // whole periods are simulated
 
 Bytes parameter_bytes(const Job& job) {
   Bytes sum;
@@ -37,7 +39,7 @@ std::unique_ptr<Strategy> make(int period, const StrategySite& site) {
 StrategyChoice read(const StrategyInput& input) {
   StrategyChoice choice;
   const auto period = input.section.maybe("period");
-  choice.period = period ? read_at_least(*period, 1) : default_period;
+  choice.period = period ? read_between(*period, 1, most_steps) : default_period;
   choice.settings = {{"period", fmt::format("{}", choice.period)}};
   ignore_environment(input, choice);
   choice.make = [period = choice.period](const StrategySite& site) { return make(period, site); };

@@ -7,19 +7,22 @@ namespace farandole {
 
 ParameterServer::ParameterServer(const Job& job, const ServerPlan& plan, std::vector<Shard> shards,
                                  std::vector<WorkerGroup> workers, FactorsOf factors, int iterations,
-                                 Timeline* timeline)
+                                 Timeline* timeline, int slots)
     : job_(job),
       plan_(plan),
       shards_(std::move(shards)),
       factors_(std::move(factors)),
       iterations_(iterations),
+      slots_(slots),
       timeline_(timeline),
       groups_(std::move(workers)),
       workers_(groups_.size()),
       idle_(groups_.size(), true),
       shards_of_layer_(job.layers.size()),
       pushed_by_(shards_.size(), 0),
+      work_(shards_.size() * (plan.mode == ServerMode::synchronous ? 1 : groups_.size())),
       asked_(shards_.size()) {
+  for (const WorkerGroup& group : groups_) pushes_ += group.count;
   for (std::size_t shard = 0; shard < shards_.size(); ++shard) {
     shards_of_layer_[static_cast<std::size_t>(shards_[shard].layer)].push_back(static_cast<int>(shard));
   }
@@ -38,7 +41,7 @@ bool ParameterServer::may_start(const Worker& worker) const {
     case ServerMode::synchronous:
       return next <= slowest;
     case ServerMode::stale_synchronous:
-      return next <= slowest + plan_.bound;
+      return next - slowest <= plan_.bound;
     case ServerMode::asynchronous:
       return true;
   }
@@ -59,8 +62,11 @@ void ParameterServer::start(MessageExecutor& executor, int index) {
   Worker& worker = workers_[w];
   idle_[w] = false;
   ++worker.iteration;
-  worker.factor = factors_(worker.iteration)[index];
+  worker.nominal_factor = factors_(worker.iteration)[index];
+  worker.factor = worker.nominal_factor;
+  if (job_.backward_end > Seconds(0)) worker.factor += groups_[w].serving / job_.backward_end;
   worker.start = executor.now();
+  worker.last = -1;
   worker.updates_at_start = updates_;
   worker.layer = 0;
   worker.missing.assign(job_.layers.size(), 0);
@@ -143,12 +149,15 @@ void ParameterServer::on_note(MessageExecutor& executor, Note note) {
     case computed_layer:
       return push_layer(executor, note.worker, note.index);
     case computed:
-      return one_done(executor, note.worker);
+      workers_[static_cast<std::size_t>(note.worker)].computed_at = executor.now();
+      return one_done(executor, note.worker, -1);
     case encoded:
       return push(executor, note.worker, note.index);
     case pushed:
       record("PUSH", note.worker, note.index, executor.now());
       return arrived(executor, note.worker, note.index);
+    case updated:
+      return updated_on_server(executor, note.worker, note.index);
     case at_node:
       record("PULL", note.worker, note.index, executor.now());
       return bring_in(executor, note.worker, note.index);
@@ -157,12 +166,33 @@ void ParameterServer::on_note(MessageExecutor& executor, Note note) {
   }
 }
 
+ParameterServer::Work& ParameterServer::work_on(int worker, int shard) {
+  const std::size_t of_whom = applies_together() ? 0 : static_cast<std::size_t>(worker) * shards_.size();
+  return work_[of_whom + static_cast<std::size_t>(shard)];
+}
+
 void ParameterServer::arrived(MessageExecutor& executor, int index, int shard) {
-  if (!plan_.replicated) return one_done(executor, index);
-  int& groups = pushed_by_[static_cast<std::size_t>(shard)];
-  if (++groups < static_cast<int>(groups_.size())) return;
-  groups = 0;
-  for (int worker = 0; worker < static_cast<int>(groups_.size()); ++worker) send_back(executor, worker, shard);
+  const auto s = static_cast<std::size_t>(shard);
+  if (applies_together()) {
+    if (++pushed_by_[s] < static_cast<int>(groups_.size())) return;
+    pushed_by_[s] = 0;
+  }
+  work_on(index, shard).start = executor.now();
+  const Bytes traffic = server_traffic(shards_[s], applies_together() ? pushes_ : 1, slots_);
+  executor.process(shards_[s].server, applies_together() ? MessageExecutor::everyone : index, traffic,
+                   {updated, index, shard});
+}
+
+void ParameterServer::updated_on_server(MessageExecutor& executor, int index, int shard) {
+  Work& work = work_on(index, shard);
+  work.end = executor.now();
+  if (timeline_ != nullptr && (index == 0 || applies_together())) {
+    timeline_->span(shards_[static_cast<std::size_t>(shard)].variable, "UPDATE", work.start, work.end);
+  }
+  if (!applies_together()) return one_done(executor, index, shard);
+  for (int worker = 0; worker < static_cast<int>(groups_.size()); ++worker) {
+    plan_.replicated ? send_back(executor, worker, shard) : one_done(executor, worker, shard);
+  }
 }
 
 void ParameterServer::send_back(MessageExecutor& executor, int index, int shard) {
@@ -182,26 +212,36 @@ void ParameterServer::bring_in(MessageExecutor& executor, int index, int shard) 
 }
 
 void ParameterServer::pulled_here(MessageExecutor& executor, int index, int shard) {
-  if (plan_.replicated) return one_done(executor, index);
+  if (plan_.replicated) return one_done(executor, index, shard);
   Worker& worker = workers_[static_cast<std::size_t>(index)];
   --worker.missing[waiting_layer(shards_[static_cast<std::size_t>(shard)])];
   if (worker.waits_for_pull && worker.missing[worker.layer] == 0) forward(executor, index);
 }
 
-void ParameterServer::one_done(MessageExecutor& executor, int index) {
-  if (--workers_[static_cast<std::size_t>(index)].outstanding == 0) finish(executor, index);
+void ParameterServer::one_done(MessageExecutor& executor, int index, int shard) {
+  Worker& worker = workers_[static_cast<std::size_t>(index)];
+  worker.last = shard;
+  if (--worker.outstanding == 0) finish(executor, index);
+}
+
+/// The server's work on the shard that ended the iteration, as far as the worker had nothing else to do; and what it
+/// lent a server of its processor's time.
+Seconds ParameterServer::waited_for_servers(int index) {
+  const Worker& worker = workers_[static_cast<std::size_t>(index)];
+  const Seconds lent = job_.backward_end * (worker.factor - worker.nominal_factor);
+  if (worker.last < 0) return lent;
+  const Work& work = work_on(index, worker.last);
+  return lent + std::max(Seconds(0), work.end - std::max(work.start, worker.computed_at));
 }
 
 void ParameterServer::finish(MessageExecutor& executor, int index) {
   const auto w = static_cast<std::size_t>(index);
   Worker& worker = workers_[w];
   const double count = groups_[w].count;
-  // Of workers carried as one, half of the others come first in the mean.
-  const double staleness =
-      plan_.mode == ServerMode::synchronous ? 0 : updates_ - worker.updates_at_start + (count - 1) / 2;
+  const double staleness = applies_together() ? 0 : updates_ - worker.updates_at_start;
   updates_ += count;
-  finished_.push_back(
-      {index, worker.free, executor.now(), worker.start - worker.free, job_.backward_end * worker.factor, staleness});
+  finished_.push_back({index, worker.free, executor.now(), worker.start - worker.free,
+                       job_.backward_end * worker.nominal_factor, waited_for_servers(index), staleness});
   if (timeline_ != nullptr && index == 0) {
     timeline_->span("compute", "ITERATION", worker.start, executor.now());
   }

@@ -6,15 +6,17 @@
 //   backward  when a layer is done its gradients are encoded and pushed (with aggregation: after they crossed the
 //   node's
 //             bus, one after the other)
-// and it is over when its last push has arrived. When the next one starts is the mode's affair:
+//   update    with a barrier a server adds the gradients of all workers up when the last of them is there, and updates
+//             the variable; else it applies every push by itself as it arrives (server_traffic() says what that moves)
+// and it is over when what it pushed last has been applied. When the next one starts is the mode's affair:
 //   synchronous        when the iteration of every worker is over
 //   asynchronous       at once
 //   stale_synchronous  at once, unless it would be more than `bound` iterations ahead of the slowest worker
 //                      (Ho et al., NIPS 2013)
 // Without overlap the forward pass waits for all variables, and pushes wait for the end of the backward pass.
-// Replicated: nothing is pulled at the start; a variable is fetched as soon as every worker has pushed it, and the
-// iteration is over when all are fetched everywhere (tf_cnn_benchmarks' distributed_replicated: a barrier per
-// variable).
+// Replicated: nothing is pulled at the start; a variable is fetched as soon as it is updated, and the iteration is over
+// when all are fetched everywhere (tf_cnn_benchmarks' distributed_replicated: the optimizer runs on the servers, with a
+// barrier per variable; variable_mgr.py, VariableMgrDistributedReplicated.append_apply_gradients_ops).
 #pragma once
 
 #include <functional>
@@ -31,6 +33,7 @@ namespace farandole {
 struct WorkerGroup {
   double count = 1;
   BytesPerSecond bus;  // at which a node's ranks add their gradients up and share what is fetched; infinite: no cost
+  Seconds serving{};   // of an iteration: what a server on the same processor takes from its workers' compute
 };
 
 /// By how much each group's compute exceeds the nominal one in an iteration.
@@ -43,14 +46,16 @@ struct WorkerIteration {
   Seconds end;
   Seconds waited;        // of that, for the slowest worker
   Seconds computing;     // its own
-  double staleness = 0;  // updates by others between its pulls and its last push
+  Seconds updating;      // a server's work that it waited for, or that took its processor's time
+  double staleness = 0;  // updates by others between its pulls and its last push, equal moments in the order of events
 };
 
 class ParameterServer final : public MessageStrategy {
  public:
-  /// Runs until every worker has done `iterations`; fast ones go on until the slowest has.
+  /// Runs until every worker has done `iterations`; fast ones go on until the slowest has. `slots`: numbers that the
+  /// optimizer keeps per parameter.
   ParameterServer(const Job& job, const ServerPlan& plan, std::vector<Shard> shards, std::vector<WorkerGroup> workers,
-                  FactorsOf factors, int iterations, Timeline* timeline);
+                  FactorsOf factors, int iterations, Timeline* timeline, int slots = 1);
 
   void begin(MessageExecutor& executor) override;
   void on_note(MessageExecutor& executor, Note note) override;
@@ -61,16 +66,24 @@ class ParameterServer final : public MessageStrategy {
   [[nodiscard]] int messages() const { return messages_; }
 
  private:
-  enum What : int { forwarded, computed_layer, computed, encoded, pushed, at_node, pulled };
+  enum What : int { forwarded, computed_layer, computed, encoded, pushed, updated, at_node, pulled };
+  /// A server's work on a shard.
+  struct Work {
+    Seconds start;
+    Seconds end;
+  };
   struct Worker {
     int iteration = -1;  // counted from 0; the one it is in, or was in last
     double factor = 1;
-    Seconds free;  // since when it could have started
+    double nominal_factor = 1;  // without what a server on its processor takes
+    Seconds free;               // since when it could have started
     Seconds start;
+    Seconds computed_at;
     double updates_at_start = 0;
     std::size_t layer = 0;  // next of the forward pass
     bool waits_for_pull = false;
-    int outstanding = 0;       // pushes, or fetches where replicated, and the backward pass
+    int outstanding = 0;       // pushes to be applied, or fetches where replicated, and the backward pass
+    int last = -1;             // the shard that was so last
     std::vector<int> missing;  // pulls per layer
     Seconds free_out;          // of the device's encoding and the node's bus
     Seconds free_in;
@@ -83,14 +96,18 @@ class ParameterServer final : public MessageStrategy {
   void push_layer(MessageExecutor& executor, int worker, int layer);
   void push(MessageExecutor& executor, int worker, int shard);
   void arrived(MessageExecutor& executor, int worker, int shard);
+  void updated_on_server(MessageExecutor& executor, int worker, int shard);
   void send_back(MessageExecutor& executor, int worker, int shard);
   void bring_in(MessageExecutor& executor, int worker, int shard);
   void pulled_here(MessageExecutor& executor, int worker, int shard);
-  void one_done(MessageExecutor& executor, int worker);
+  void one_done(MessageExecutor& executor, int worker, int shard);
   void finish(MessageExecutor& executor, int worker);
   void start_if_allowed(MessageExecutor& executor, int worker);
   void start_all_allowed(MessageExecutor& executor);
   [[nodiscard]] bool may_start(const Worker& worker) const;
+  [[nodiscard]] bool applies_together() const { return plan_.mode == ServerMode::synchronous; }
+  Work& work_on(int worker, int shard);
+  [[nodiscard]] Seconds waited_for_servers(int worker);
   void record(const char* what, int worker, int shard, Seconds now);
 
   const Job& job_;
@@ -98,6 +115,7 @@ class ParameterServer final : public MessageStrategy {
   std::vector<Shard> shards_;
   FactorsOf factors_;
   int iterations_;
+  int slots_;
   Timeline* timeline_;
 
   std::vector<WorkerGroup> groups_;
@@ -105,7 +123,9 @@ class ParameterServer final : public MessageStrategy {
   std::vector<bool> idle_;   // between two iterations
   std::map<int, int> over_;  // how many groups have so many iterations behind them
   std::vector<std::vector<int>> shards_of_layer_;
-  std::vector<int> pushed_by_;  // replicated: groups whose push of a shard has arrived
+  std::vector<int> pushed_by_;  // with a barrier: groups whose push of a shard has arrived
+  std::vector<Work> work_;      // the last on every shard; without a barrier of every worker's push
+  double pushes_ = 0;           // of a shard in an iteration
   std::vector<Seconds> asked_;  // of worker 0: since when a shard is on its way
   double updates_ = 0;          // iterations of single workers that are over
   std::vector<WorkerIteration> finished_;

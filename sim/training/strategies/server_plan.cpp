@@ -21,7 +21,9 @@ bool is_half(Compression kind) {
 
 /// The whole variable, on no server yet.
 Shard whole(const Job& job, const ServerPlan& plan, const Variable& variable, BytesPerSecond memory) {
-  if (variable.gradient < 0) return {variable.name, 0, Bytes(0), variable.size, variable.layer, -1, Seconds(0)};
+  if (variable.gradient < 0) {
+    return {variable.name, 0, Bytes(0), variable.size, variable.layer, -1, Seconds(0), variable.size};
+  }
   const Gradient& gradient = job.gradients[static_cast<std::size_t>(variable.gradient)];
   return {variable.name,
           0,
@@ -29,7 +31,8 @@ Shard whole(const Job& job, const ServerPlan& plan, const Variable& variable, By
           compressed_size(plan.compression, job, gradient),
           variable.layer,
           variable.gradient,
-          coding_of(plan.compression, job, gradient, memory).encode};
+          coding_of(plan.compression, job, gradient, memory).encode,
+          variable.size};
 }
 
 }  // namespace
@@ -37,6 +40,13 @@ Shard whole(const Job& job, const ServerPlan& plan, const Variable& variable, By
 std::string name(ServerMode mode) {
   constexpr std::array names{"synchronous", "asynchronous", "stale_synchronous"};
   return names[static_cast<std::size_t>(mode)];
+}
+
+Bytes server_traffic(const Shard& shard, double pushes, int slots) {
+  const Bytes added = pushes * shard.push + shard.kept;
+  if (shard.gradient < 0) return added;
+  const Bytes state = (2 + 2 * slots) * shard.kept;
+  return pushes > 1 ? added + shard.kept + state : shard.push + state;
 }
 
 std::vector<Shard> shards_of(const Job& job, const ServerPlan& plan, BytesPerSecond memory_bandwidth) {
@@ -56,6 +66,7 @@ std::vector<Shard> shards_of(const Job& job, const ServerPlan& plan, BytesPerSec
     shard.pull /= plan.servers;
     shard.push /= plan.servers;
     shard.encode /= plan.servers;
+    shard.kept /= plan.servers;
     for (shard.server = 0; shard.server < plan.servers; ++shard.server) shards.push_back(shard);
   }
   return shards;

@@ -39,7 +39,18 @@ struct Shard {
   int layer = 0;
   int gradient = -1;  // -1: not trained
   Seconds encode;     // on the worker's device, before it is pushed
+  Bytes kept;         // in fp32, as the server keeps it
 };
+
+/// What a server's memory moves for a shard once `pushes` of it are there:
+///   adding    pushes + kept                            n reads and a write; nothing for a single push
+///   updating  gradient + (2 + 2 slots) x kept          reads the sum (or the single push), reads and writes the
+///   variable
+///                                                      and the optimizer's slots: 3, 5 and 7 times the variable for
+///                                                      sgd, momentum and adam
+/// A variable that is not trained is read from every push and written. (TensorFlow r1.15: training_ops.cc,
+/// ApplyGradientDescent, ApplyMomentum and ApplyAdam read and write so many arrays.)
+Bytes server_traffic(const Shard& shard, double pushes, int slots);
 
 /// In the order of the variables. TensorFlow places whole variables over all of them, trained or not, which makes a hot
 /// server of the one with the largest; replicated training keeps only trained ones on servers. A variable that is not

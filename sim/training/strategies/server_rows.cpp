@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "collective/tensor_placement.hpp"
+#include "config/limits.hpp"
 #include "training/strategies/rows.hpp"
 #include "units/format.hpp"
 
@@ -54,7 +55,8 @@ CompressionSettings read_pushes(Section& section) {
 
 /// A number, or one on every node of the workers, which is known when these are placed: 0 until then.
 int read_servers(const Value& where) {
-  if (!where.is_string()) return read_at_least(where, 1);
+  constexpr int most_servers_asked_for = 65'536;
+  if (!where.is_string()) return read_between(where, 1, most_servers_asked_for);
   if (read<std::string>(where) != one_per_node) where.fail(fmt::format("a number of servers or \"{}\"", one_per_node));
   return 0;
 }
@@ -106,7 +108,7 @@ constexpr const char* common_settings =
     "  colocated          true: on the hosts of the workers' nodes, in turn; false: each on a node of its own "
     "(default)\n"
     "  server_placement   of variables: round_robin (TensorFlow's, whole; the default), by_size (whole, to the server\n"
-    "                     with the fewest bytes), split (each evenly over all servers)\n"
+    "                     with the fewest bytes, as tf_cnn_benchmarks places for its parameter_server), split (each evenly over all servers)\n"
     "  server_rate        what one server's software handles in and out together, such as \"1 GB/s\" (default: as "
     "much\n"
     "                     as its links)\n"

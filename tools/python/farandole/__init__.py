@@ -1,7 +1,7 @@
 """Farandole simulates distributed data-parallel training: how well a model will train on a cluster, and why.
 
     import farandole
-    points = farandole.run("scenarios/horovod-512-roce25.json", platform__ranks=64)
+    points = farandole.run("scenarios/horovod-512-roce25.json", workload__batch_per_rank=32)
     points = farandole.sweep("scenario.json", {"/platform/ranks": [1, 8, 64]}, fidelity="flow")
     points = farandole.collective("allreduce", topology="ethernet-25g", ranks=16, minbytes="1M")
 
@@ -45,8 +45,8 @@ def run(scenario, *, fidelity=None, launch=None, seed=None, fold=True, explain=F
     """Simulates a scenario: the path of a file, or its content as a dict.
 
     `values` replace what the scenario says: `platform__ranks=64` is `--set /platform/ranks=64`; what is no word goes by
-    its JSON pointer, `**{"/platform/override/~1node~1nic~1rate": "100 Gbit/s"}`. The others are the options of
-    `farandole run`.
+    its JSON pointer, `**{"/platform/override/~1node~1nic~1rate": "100 Gbit/s"}`. What the scenario's own sweep would
+    replace is an InputError; `sweep` runs other points. The others are the options of `farandole run`.
     """
     options = _options({"fidelity": fidelity, "launch": launch, "seed": seed, "no_fold": not fold, "explain": explain,
                         "jobs": jobs})

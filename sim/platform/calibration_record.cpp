@@ -1,0 +1,24 @@
+#include "platform/calibration_record.hpp"
+
+#include "config/section.hpp"
+
+namespace farandole {
+
+CalibrationRecord read_calibration_record(const Value& where) {
+  Section section(where);
+  CalibrationRecord record;
+  record.sources = section.optional<std::vector<std::string>>("source", {});
+  record.date = section.optional<std::string>("date", "");
+  record.forced = section.maybe("forced").has_value();
+  if (const auto residuals = section.maybe("residuals"))
+    record.median = Section(*residuals).optional<std::string>("median", "");
+  if (const auto parameters = section.maybe("parameters")) {
+    for (const Value& element : parameters->elements()) {
+      Section parameter(element);
+      if (!parameter.maybe("not_identified")) record.fitted.push_back(parameter.required<std::string>("pointer"));
+    }
+  }
+  return record;
+}
+
+}  // namespace farandole

@@ -1,0 +1,94 @@
+#include "scenario/calibration_use.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "simulate/library/nccl_measured.hpp"
+
+namespace farandole {
+namespace {
+
+constexpr std::string_view of_libraries = "/transport/library_times/";
+constexpr std::string_view of_messages = "/transport/";
+
+/// What was fitted, in one word, and whether it was made use of.
+struct Part {
+  std::string what;
+  bool is_used = false;
+};
+
+/// Times of its own in place of links and messages: NCCL from 2.5 on.
+bool has_own_times(const CarriedOut& what) {
+  return what.library.library != nullptr && what.library.library->ways;
+}
+
+const LibraryTimes* taken_by(const CarriedOut& what, const Transport& transport) {
+  // What pairs send one another in an alltoall is timed as messages (simulate/library/nccl_route.hpp).
+  if (!has_own_times(what) || what.operation == Operation::alltoall) return nullptr;
+  return nearest_times(transport.library_times, what.library.library->name, what.operation, what.ranks, what.nodes);
+}
+
+std::string name_of(const LibraryTimes& times) {
+  return fmt::format("{} of {}, {} ranks on {} node{}", name(times.operation), times.library, times.ranks, times.nodes,
+                     times.nodes == 1 ? "" : "s");
+}
+
+/// The entry of library_times that a pointer goes into.
+std::size_t entry_of(const std::string& pointer) {
+  return static_cast<std::size_t>(std::strtoul(pointer.c_str() + of_libraries.size(), nullptr, 10));
+}
+
+std::vector<Part> parts_of(const CalibrationRecord& record, const Transport& transport, const CarriedOut& what) {
+  std::vector<Part> parts;
+  const LibraryTimes* const taken = taken_by(what, transport);
+  const auto add = [&parts](Part part) {
+    const auto same = [&](const Part& other) { return other.what == part.what; };
+    if (std::ranges::none_of(parts, same)) parts.push_back(std::move(part));
+  };
+  for (const std::string& pointer : record.fitted) {
+    if (pointer.starts_with(of_libraries)) {
+      if (entry_of(pointer) >= transport.library_times.size()) continue;
+      const LibraryTimes& times = transport.library_times[entry_of(pointer)];
+      add({name_of(times), &times == taken});
+    } else if (pointer.starts_with(of_messages)) {
+      add({"latencies of messages", !has_own_times(what)});
+    } else {
+      add({"links", true});
+    }
+  }
+  return parts;
+}
+
+std::string list(const std::vector<Part>& parts, bool used) {
+  std::vector<std::string> texts;
+  for (const Part& part : parts) {
+    if (part.is_used == used) texts.push_back(part.what);
+  }
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+std::string origin(const CalibrationRecord& record) {
+  std::string text = fmt::format("{}", fmt::join(record.sources, ", "));
+  const bool is_dated = !record.date.empty() && record.date != "not given";
+  if (is_dated) text += " of " + record.date;
+  if (!record.median.empty()) text += ", median error left " + record.median;
+  return text + (record.forced ? ", written by --force in spite of it" : "");
+}
+
+}  // namespace
+
+std::string describe_use(const CalibrationRecord& record, const Transport& transport, const CarriedOut& what) {
+  if (what.ranks == 1) return origin(record) + "; not used by one rank, which sends nothing";
+  const auto parts = parts_of(record, transport, what);
+  const std::string used = list(parts, true);
+  const std::string unused = list(parts, false);
+  std::string text = origin(record);
+  if (!used.empty()) text += fmt::format("; used by {}: {}", what.by, used);
+  if (!unused.empty()) text += fmt::format("; not used by {}: {}", what.by, unused);
+  return text;
+}
+
+}  // namespace farandole

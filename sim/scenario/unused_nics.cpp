@@ -1,0 +1,72 @@
+#include "scenario/unused_nics.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "simulate/library/library.hpp"
+#include "simulate/routed_schedule.hpp"
+
+namespace farandole {
+namespace {
+
+using Nics = std::map<int, std::set<int>>;  // by node
+
+const std::vector<int>& nics_of(const Platform& platform, int device) {
+  return platform.node.nics_of_device[static_cast<std::size_t>(device % platform.devices_per_node)];
+}
+
+void add(const Platform& platform, int device, Nics& nics) {
+  const auto& own = nics_of(platform, device);
+  nics[platform.node_of(device)].insert(own.begin(), own.end());
+}
+
+std::size_t most(const Nics& nics) {
+  std::size_t most = 0;
+  for (const auto& [node, own] : nics) most = std::max(most, own.size());
+  return most;
+}
+
+/// NCCL lays its channels over all NICs; an MPI sends from rank to rank as well.
+bool uses_all_nics(const std::string& name, Operation operation) {
+  const Library* library = find_library(name);
+  return library != nullptr && library->needs_cuda &&
+         std::ranges::find(library->operations, operation) != library->operations.end();
+}
+
+}  // namespace
+
+std::optional<NicUse> unused_nics(const Schedule& schedule, const Platform& platform, const Placement& placement) {
+  if (placement.nodes_used < 2 || platform.node.nics.size() < 2) return std::nullopt;
+  Nics all;
+  for (const int device : placement.device_of_rank) add(platform, device, all);
+  Nics out;  // counted apart: a ring leaves a node through one device and comes in through another
+  Nics in;
+  const auto used = [&] { return std::max(most(out), most(in)); };
+  const auto device = [&](int rank) { return placement.device_of_rank[static_cast<std::size_t>(rank)]; };
+  for (const Phase& phase : schedule.phases) {
+    const int repeats = receivers_move(phase) ? phase.repeats : 1;
+    for (int repeat = 0; repeat < repeats && used() < most(all); ++repeat) {
+      for (const Transfer& pattern : phase.transfers) {
+        for (int lane = 0; lane < phase.fan; ++lane) {
+          const Transfer sent = in_repeat(schedule, phase, pattern, std::max(repeat, pattern.start), lane);
+          if (platform.node_of(device(sent.from)) == platform.node_of(device(sent.to))) continue;
+          add(platform, device(sent.from), out);
+          add(platform, device(sent.to), in);
+        }
+      }
+    }
+  }
+  if (out.empty() || used() >= most(all)) return std::nullopt;
+  return NicUse{static_cast<int>(used()), static_cast<int>(most(all))};
+}
+
+std::string describe(const NicUse& use, const Schedule& schedule, const Transport& transport) {
+  std::string text = fmt::format("{} uses {} of {} NICs of a node", schedule.algorithm, use.used, use.all);
+  if (!uses_all_nics(transport.library, schedule.operation)) return text;
+  return text + fmt::format("; \"library\" ({}) uses all", transport.library);
+}
+
+}  // namespace farandole

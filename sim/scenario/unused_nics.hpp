@@ -1,0 +1,29 @@
+// Which of a node's NICs an algorithm leaves idle.
+//
+// A plain algorithm sends from rank to rank, and a rank through the NICs that its device is near: one ring through all
+// ranks leaves every node through one device. Libraries lay as many rings as there are rails. Who times the one on a
+// machine of the other kind is told.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "collective/schedule.hpp"
+#include "platform/placement.hpp"
+#include "platform/platform.hpp"
+
+namespace farandole {
+
+struct NicUse {
+  int used = 0;  // by the node that uses most, to send or to receive
+  int all = 0;   // of a node, that the job's devices can send through
+};
+
+/// Over all rounds of the schedule; nothing where some node uses all it has, or where nothing leaves a node. Time and
+/// memory: O(transfers).
+std::optional<NicUse> unused_nics(const Schedule& schedule, const Platform& platform, const Placement& placement);
+
+/// `ring uses 1 of 8 NICs of a node; "library" (nccl-2.10) uses all`.
+std::string describe(const NicUse& use, const Schedule& schedule, const Transport& transport);
+
+}  // namespace farandole

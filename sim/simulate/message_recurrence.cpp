@@ -1,0 +1,213 @@
+#include "simulate/message_recurrence.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace farandole {
+namespace {
+
+bool can_be_carried(const RoutedSchedule& routed) {
+  if (routed.eager_sends() || !routed.congestion().empty()) return false;
+  return std::ranges::none_of(routed.schedule().phases,
+                              [](const Phase& phase) { return receivers_move(phase) || phase.one_by_one; });
+}
+
+/// Whether every rank has at most one transfer to send, and with `receives` at most one to receive.
+bool is_one_at_a_time(const Schedule& schedule, const Phase& phase, bool receives) {
+  if (phase.fan != 1 || phase.window != 0) return false;
+  std::vector<bool> from(static_cast<std::size_t>(schedule.ranks), false);
+  std::vector<bool> to(from);
+  for (const Transfer& transfer : phase.transfers) {
+    if (from[static_cast<std::size_t>(transfer.from)]) return false;
+    if (receives && to[static_cast<std::size_t>(transfer.to)]) return false;
+    from[static_cast<std::size_t>(transfer.from)] = true;
+    to[static_cast<std::size_t>(transfer.to)] = true;
+  }
+  return true;
+}
+
+bool is_permutation(const Schedule& schedule, const Phase& phase) {
+  const auto carries_one = [](const Transfer& transfer) { return transfer.count == 1; };
+  return schedule.rows == 1 && schedule.weights.empty() && phase.bundle.empty() &&
+         std::ranges::all_of(phase.transfers, carries_one) && is_one_at_a_time(schedule, phase, true);
+}
+
+bool has_a_sender_per_link(const RoutedSchedule& routed) {
+  std::vector<int> sender(routed.capacities().size(), -1);
+  for (std::size_t phase = 0; phase < routed.schedule().phases.size(); ++phase) {
+    const Phase& pattern = routed.schedule().phases[phase];
+    if (!is_one_at_a_time(routed.schedule(), pattern, false)) return false;
+    for (std::size_t position = 0; position < pattern.transfers.size(); ++position) {
+      for (const int link : routed.legs(phase)[position].links) {
+        int& known = sender[static_cast<std::size_t>(link)];
+        if (known >= 0 && known != pattern.transfers[position].from) return false;
+        known = pattern.transfers[position].from;
+      }
+    }
+  }
+  return true;
+}
+
+struct Cost {
+  double wait = 0;  // before the first byte
+  double sending = 0;
+  double reducing = 0;
+};
+
+/// Of one message that has its links for itself; what is empty is not sent.
+Cost cost_of(const RoutedSchedule& routed, const RoutedSchedule::Leg& leg, Bytes bytes) {
+  if (bytes == Bytes(0)) return {};
+  const Seconds wait = leg.latency + routed.message_cost().of(bytes);
+  return {wait.si(), (wait + bytes / leg.narrowest).si(), (bytes / leg.reduce_rate).si()};
+}
+
+/// What each rank of a permutation sends and receives. Chunks have two lengths, and so have costs: [1] the longer one.
+struct Permutation {
+  struct Sender {
+    std::array<double, 2> sending{};
+    Chunk chunk = 0;  // of this repeat
+  };
+  struct Receiver {
+    int from = -1;  // nobody
+    std::array<double, 2> reducing{};
+  };
+  std::vector<Sender> senders;
+  std::vector<Receiver> receivers;
+};
+
+Permutation permutation_of(const RoutedSchedule& routed, std::size_t phase, Bytes shorter, Bytes longer) {
+  const Schedule& schedule = routed.schedule();
+  Permutation result;
+  result.senders.resize(static_cast<std::size_t>(schedule.ranks));
+  result.receivers.resize(result.senders.size());
+  const auto& transfers = schedule.phases[phase].transfers;
+  for (std::size_t position = 0; position < transfers.size(); ++position) {
+    const Transfer& transfer = transfers[position];
+    const auto& leg = routed.legs(phase)[position];
+    const Cost small = cost_of(routed, leg, shorter);
+    const Cost large = cost_of(routed, leg, longer);
+    const Chunk first = moved(schedule, transfer.chunk, 0, 0);
+    result.senders[static_cast<std::size_t>(transfer.from)] = {{small.sending, large.sending}, first};
+    result.receivers[static_cast<std::size_t>(transfer.to)] = {transfer.from, {small.reducing, large.reducing}};
+  }
+  return result;
+}
+
+/// The lengths of a permutation's chunks as 0 (shorter) or 1.
+std::vector<std::uint8_t> longer_ones(const Schedule& schedule, const ChunkSizes& chunks) {
+  std::vector<std::uint8_t> longer(static_cast<std::size_t>(schedule.chunks));
+  for (std::size_t chunk = 0; chunk < longer.size(); ++chunk) {
+    longer[chunk] = !chunks.equal() && chunks[static_cast<Chunk>(chunk)] == chunks.largest() ? 1 : 0;
+  }
+  return longer;
+}
+
+}  // namespace
+
+MessageRecurrence::MessageRecurrence(const RoutedSchedule& routed)
+    : routed_(routed),
+      applies_(can_be_carried(routed)),
+      never_meet_(applies_ && has_a_sender_per_link(routed)),
+      taken_(routed.capacities().size()) {
+  for (const Phase& phase : routed.schedule().phases) {
+    permutation_.push_back(never_meet_ && is_permutation(routed.schedule(), phase));
+  }
+}
+
+std::optional<RankTimes> MessageRecurrence::finish(Bytes size, const RankTimes& start) {
+  if (!applies_) return std::nullopt;
+  const double origin = start.minCoeff();
+  const ChunkSizes chunks(size, routed_.schedule());
+  RankTimes moments = start - origin;
+  std::ranges::fill(taken_, 0.0);
+  for (std::size_t phase = 0; phase < permutation_.size(); ++phase) {
+    if (permutation_[phase] && chunks.equal()) {
+      carry(moments, routed_.schedule(), routed_.schedule().phases[phase], costs_of_equal(phase, chunks.largest()));
+    } else if (permutation_[phase]) {
+      carry_permutation(moments, phase, chunks);
+    } else if (!carry_phase(moments, phase, chunks)) {
+      return std::nullopt;
+    }
+  }
+  return (moments + origin).max(start);
+}
+
+TransferCosts MessageRecurrence::costs_of_equal(std::size_t phase, Bytes chunk) const {
+  const auto& legs = routed_.legs(phase);
+  const auto transfers = static_cast<Eigen::Index>(legs.size());
+  TransferCosts costs{Eigen::ArrayXd(transfers), Eigen::ArrayXd(transfers)};
+  for (Eigen::Index t = 0; t < transfers; ++t) {
+    const Cost cost = cost_of(routed_, legs[static_cast<std::size_t>(t)], chunk);
+    costs.sending[t] = cost.sending;
+    costs.reducing[t] = cost.reducing;
+  }
+  return costs;
+}
+
+bool MessageRecurrence::carry_phase(RankTimes& moments, std::size_t phase, const ChunkSizes& chunks) {
+  const Schedule& schedule = routed_.schedule();
+  const Phase& pattern = schedule.phases[phase];
+  const auto transfers = static_cast<Eigen::Index>(transfers_per_round(pattern));
+  TransferCosts costs{Eigen::ArrayXd(transfers), Eigen::ArrayXd(transfers)};
+  for (int repeat = 0; repeat < pattern.repeats; ++repeat) {
+    bool free = true;
+    for_each_transfer(schedule, pattern, repeat, [&](const Transfer& transfer, std::size_t index) {
+      const auto& leg = routed_.legs(phase)[index];
+      const Cost cost = cost_of(routed_, leg, chunks.of(schedule, pattern, transfer));
+      costs.sending[static_cast<Eigen::Index>(index)] = cost.sending;
+      costs.reducing[static_cast<Eigen::Index>(index)] = cost.reducing;
+      const double enters = moments[transfer.from];
+      if (!never_meet_ && cost.sending > 0) free = free && occupy(leg.links, enters + cost.wait, enters + cost.sending);
+    });
+    if (!free) return false;
+    carry_once(moments, schedule, pattern, repeat, costs);
+  }
+  return true;
+}
+
+/// Messages come in the order of the rounds, not of time. That is enough: of two that overlap on a link, the one that
+/// comes second begins before the latest end so far.
+bool MessageRecurrence::occupy(std::span<const int> links, double begin, double end) {
+  constexpr double rounding = 1e-14;
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    double& taken = taken_[static_cast<std::size_t>(links[i])];
+    const bool again = std::ranges::find(links.first(i), links[i]) != links.begin() + static_cast<std::ptrdiff_t>(i);
+    if (!again && begin < taken * (1 - rounding)) return false;
+    taken = std::max(taken, end);
+  }
+  return true;
+}
+
+void MessageRecurrence::carry_permutation(RankTimes& moments, std::size_t phase, const ChunkSizes& chunks) const {
+  const Schedule& schedule = routed_.schedule();
+  const Phase& pattern = schedule.phases[phase];
+  const Bytes longer = chunks.largest();
+  Permutation permutation = permutation_of(routed_, phase, chunks.equal() ? longer : longer - 1_B, longer);
+  const std::vector<std::uint8_t> is_longer = longer_ones(schedule, chunks);
+  const Chunk step = (pattern.chunk_step % schedule.chunks + schedule.chunks) % schedule.chunks;
+  const Eigen::Index ranks = moments.size();
+  RankTimes sent(ranks);
+  std::vector<std::uint8_t> length(static_cast<std::size_t>(ranks));  // of what each rank sends in this repeat
+  for (int repeat = 0; repeat < pattern.repeats; ++repeat) {
+    for (Eigen::Index rank = 0; rank < ranks; ++rank) {
+      auto& sender = permutation.senders[static_cast<std::size_t>(rank)];
+      const std::uint8_t own = is_longer[static_cast<std::size_t>(sender.chunk)];
+      length[static_cast<std::size_t>(rank)] = own;
+      sent[rank] = moments[rank] + sender.sending[own];
+      sender.chunk += step;
+      if (sender.chunk >= schedule.chunks) sender.chunk -= schedule.chunks;
+    }
+    for (Eigen::Index rank = 0; rank < ranks; ++rank) {
+      const auto& receiver = permutation.receivers[static_cast<std::size_t>(rank)];
+      double end = sent[rank];
+      if (receiver.from >= 0) {
+        const double work = receiver.reducing[length[static_cast<std::size_t>(receiver.from)]];
+        end = std::max(end, std::max(sent[receiver.from], work > 0 ? moments[rank] : 0.0) + work);
+      }
+      moments[rank] = end;
+    }
+  }
+}
+
+}  // namespace farandole

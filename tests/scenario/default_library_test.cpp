@@ -1,0 +1,194 @@
+// Where nobody chose, a collective is carried out by the machine's own library: every topology that has one, every
+// strategy that sends by collectives, in every number of a point.
+#include <fstream>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "report/training_report.hpp"
+#include "scenario/collective_run.hpp"
+#include "scenario/effective_settings.hpp"
+#include "scenario/scenario_kit.hpp"
+
+namespace farandole {
+namespace {
+
+using nlohmann::json;
+using test::Change;
+using test::changed;
+using testing::HasSubstr;
+
+/// Machines that are nobody's: what closed forms are compared on, and federated sites.
+const std::set<std::string> without_library{"ethernet-10g", "ethernet-25g", "ethernet-100g", "edge-wan"};
+
+Topology topology_called(const std::string& name) {
+  const Document where = Document::parse("{}", "test");
+  return Catalogue().topology(name, where.root());
+}
+
+std::vector<std::string> topologies_with_a_library() {
+  std::vector<std::string> names = Catalogue().topologies();
+  std::erase_if(names, [](const std::string& name) { return without_library.contains(name); });
+  return names;
+}
+
+/// All of a point but what its algorithm is called.
+json numbers(const Document& document) {
+  const RunResult result = run_document(document, Catalogue(), {});
+  std::ostringstream text;
+  write_training(text, Format::json, {result.scenario, result.settings}, result.points);
+  json points = json::parse(text.str()).at("points");
+  for (json& point : points) point.erase("algorithm");
+  return points;
+}
+
+std::vector<Change> on(const std::string& topology, const std::string& strategy) {
+  const int ranks = 2 * topology_called(topology).devices_per_node;
+  return {{"/platform/topology", topology},
+          {"/platform/ranks", std::to_string(ranks)},
+          {"/strategy", strategy},
+          {"/workload/batch_per_rank", "4"},
+          {"/measure/iterations", "2"}};
+}
+
+std::vector<Change> with(std::vector<Change> changes, const std::string& pointer, const std::string& value) {
+  changes.push_back({pointer, value});
+  return changes;
+}
+
+std::string collectives_by(const std::string& name) {
+  return R"({"allreduce": ")" + name + R"(", "allgather": ")" + name + R"(", "broadcast": ")" + name + "\"}";
+}
+
+TEST(DefaultLibrary, EveryTopologyOfAMachineNamesOne) {
+  for (const std::string& name : Catalogue().topologies()) {
+    EXPECT_EQ(topology_called(name).transport.library.empty(), without_library.contains(name)) << name;
+  }
+}
+
+TEST(DefaultLibrary, NobodysChoiceIsLibraryAndIsThatReleaseByNameInEveryNumber) {
+  const std::vector<std::string> strategies{
+      R"({"kind": "horovod", "version": "0.21.0"})",
+      R"({"kind": "ddp"})",
+      R"({"kind": "ddp", "compression": {"kind": "top_k", "keep": "1 %"}})",
+      R"({"kind": "allgather"})",
+      R"({"kind": "local_sgd", "period": 2})",
+  };
+  for (const std::string& topology : topologies_with_a_library()) {
+    const std::string release = topology_called(topology).transport.library;
+    for (const std::string& strategy : strategies) {
+      const auto nobodys = on(topology, strategy);
+      const json by_default = numbers(changed(nobodys));
+      EXPECT_EQ(by_default, numbers(changed(with(nobodys, "/collectives", collectives_by("library")))))
+          << topology << ' ' << strategy;
+      EXPECT_EQ(by_default, numbers(changed(with(nobodys, "/collectives", collectives_by(release)))))
+          << topology << ' ' << strategy;
+    }
+  }
+}
+
+TEST(DefaultLibrary, IsThatOfACollectiveByItselfToo) {
+  const Document where = Document::parse("{}", "test");
+  for (const std::string& name : topologies_with_a_library()) {
+    const Topology topology = topology_called(name);
+    for (const Operation operation : find_library(topology.transport.library)->operations) {
+      CollectiveRequest nobodys;
+      nobodys.algorithm = *find_algorithm(operation, algorithm_names(operation).front());
+      nobodys.sizes = {1_KiB, 16_MiB};
+      nobodys.fidelities = {Fidelity::analytic, Fidelity::flow};
+      nobodys.ranks = 2 * topology.devices_per_node;
+      CollectiveRequest named = nobodys;
+      choose_by_default(nobodys, topology, where.root());
+      named.algorithm = *find_algorithm_or_library(operation, topology.transport.library);
+      named.library = use_library(named.algorithm, topology.transport,
+                                  Catalogue().device(topology.device, where.root()), where.root());
+      const auto found = run_collective(nobodys, topology, where.root());
+      const auto expected = run_collective(named, topology, where.root());
+      ASSERT_EQ(found.size(), expected.size());
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        EXPECT_EQ(found[i].time, expected[i].time) << name << ' ' << farandole::name(operation);
+        EXPECT_EQ(found[i].bus_bandwidth, expected[i].bus_bandwidth);
+        EXPECT_EQ(found[i].algorithm, topology.transport.library);
+      }
+    }
+  }
+}
+
+/// 256 MiB over 64 A100: eight NICs of 24.8 GB/s, not one.
+TEST(DefaultLibrary, OnEightRailsMovesSeveralTimesWhatOneCarries) {
+  const Document where = Document::parse("{}", "test");
+  const Topology topology = topology_called("dgx-a100");
+  CollectiveRequest request;
+  request.algorithm = *find_algorithm(Operation::allreduce, "ring");
+  request.sizes = {256_MiB};
+  request.fidelities = {Fidelity::analytic};
+  request.ranks = 64;
+  const BytesPerSecond ring = run_collective(request, topology, where.root()).front().bus_bandwidth;
+  choose_by_default(request, topology, where.root());
+  const BytesPerSecond own = run_collective(request, topology, where.root()).front().bus_bandwidth;
+  EXPECT_GT(own / ring, 5);
+  EXPECT_LT(own, 8 * topology.nic.wire);
+}
+
+Settings settings_of(const std::vector<Change>& changes) {
+  return plan_run(changed(changes), Catalogue(), {}).settings;
+}
+
+constexpr const char* two_streams = R"({"kind": "ddp", "streams": 2})";
+constexpr const char* a_neighbour = R"([{"kind": "job", "workload": {"model": "resnet18", "batch_per_rank": 4},
+  "ranks": 4, "placement": {"first_node": 2}, "strategy": {"kind": "ddp"}}])";
+constexpr const char* a_source =
+    R"([{"kind": "on_off", "links": "node0/nic0/up", "rate": "1 Gbit/s", "on": "1 ms", "off": "1 ms"}])";
+
+/// What cannot be simulated beside a library: refused where one was asked for, an algorithm where nobody asked.
+TEST(DefaultLibrary, AScenarioThatDidNotChooseIsNeverRefusedForIt) {
+  const std::vector<std::vector<Change>> unable{
+      {{"/platform/topology", "roce25-4xp100"}, {"/strategy", two_streams}},
+      {{"/platform/topology", "roce25-4xp100"}, {"/platform/traffic", a_neighbour}},
+      {{"/platform/topology", "roce25-4xp100"}, {"/platform/traffic", a_source}},
+      {{"/platform/topology", "theta"}, {"/strategy", two_streams}},
+      {{"/platform/topology", "dgx-a100"}, {"/platform/ranks", "16"}, {"/strategy", two_streams}},
+  };
+  for (const auto& changes : unable) {
+    const auto plain = settings_of(changes).at("collectives.allreduce");
+    EXPECT_THAT(plain, HasSubstr("ring instead of ")) << plain;
+    EXPECT_EQ(numbers(changed(changes)),
+              numbers(changed(with(changes, "/collectives", R"({"allreduce": "ring", "broadcast": "binomial"})"))))
+        << plain;
+    EXPECT_NE(test::error_of(with(changes, "/collectives", R"({"allreduce": "library"})")), "no error") << plain;
+  }
+}
+
+TEST(DefaultLibrary, ADeviceThatTheLibraryDoesNotRunOnGetsAnAlgorithm) {
+  const std::vector<Change> cpus{{"/platform/topology", "gke-v100"},
+                                 {"/platform/override", R"({"/node/device": "knl7250"})"}};
+  EXPECT_THAT(settings_of(cpus).at("collectives.allreduce"), HasSubstr("ring instead of nccl-2.18: it needs CUDA"));
+  EXPECT_EQ(test::error_of(cpus), "no error");
+}
+
+TEST(DefaultLibrary, APureStarHasNoneAndItsRingStays) {
+  const RunResult result = test::run({});
+  EXPECT_EQ(result.points.front().algorithm, "ring");
+  EXPECT_FALSE(result.settings.contains("collectives.allreduce"));
+}
+
+TEST(DefaultLibrary, AResultNamesTheReleaseThatRan) {
+  const RunResult result = test::run({{"/platform/topology", "roce25-4xp100"}});
+  EXPECT_EQ(result.points.front().algorithm, "nccl-2.3");
+  EXPECT_EQ(result.settings.at("collectives.allreduce"), "nccl-2.3");
+  EXPECT_FALSE(result.settings.contains("collectives.broadcast"));
+}
+
+TEST(DefaultLibrary, AnUnknownReleaseIsRefusedAtItsPlaceWithTheNearest) {
+  const std::string error = test::error_of(
+      {{"/platform/topology", "dgx-a100"}, {"/platform/override", R"({"/transport/library": "nccl-2.11"})"}});
+  EXPECT_THAT(error,
+              HasSubstr("/transport/library: expected a library, got \"nccl-2.11\"; did you mean \"nccl-2.10\"?"));
+  EXPECT_THAT(
+      test::error_of({{"/platform/topology", "dgx-a100"}, {"/platform/override", R"({"/transport/library": "gloo"})"}}),
+      HasSubstr("known: nccl-2.3, "));
+}
+
+}  // namespace
+}  // namespace farandole

@@ -1,0 +1,161 @@
+// A folded run is the unfolded one in every number of its point: all strategies and modes, with every effect, at every
+// fidelity, on nodes of one device and of several.
+#include <gtest/gtest.h>
+
+#include "report/record.hpp"
+#include "scenario/scenario_kit.hpp"
+
+namespace farandole {
+namespace {
+
+const std::vector<std::string> with_servers{
+    R"({"kind": "parameter_server"})",
+    R"({"kind": "parameter_server", "servers": 3, "server_placement": "by_size", "colocated": true})",
+    R"({"kind": "parameter_server", "servers": "one per node", "server_placement": "split", "colocated": true})",
+    R"({"kind": "parameter_server", "servers": 2, "aggregate_on_node": true, "server_rate": "1 GB/s"})",
+    R"({"kind": "parameter_server", "mode": "asynchronous"})",
+    R"({"kind": "parameter_server", "mode": "asynchronous", "servers": 2, "colocated": true})",
+    R"({"kind": "parameter_server", "mode": "asynchronous", "servers": 3, "server_placement": "split"})",
+    R"({"kind": "parameter_server", "mode": "stale_synchronous", "bound": 0})",
+    R"({"kind": "parameter_server", "mode": "stale_synchronous", "bound": 2, "servers": 2, "colocated": true})",
+    R"({"kind": "distributed_replicated", "servers": 2})",
+};
+
+const std::vector<std::string> with_collectives{
+    R"({"kind": "horovod", "version": "0.21.0"})",
+    R"({"kind": "horovod", "version": "0.9.6", "compression": "int8"})",
+    R"({"kind": "ddp"})",
+    R"({"kind": "ddp", "streams": 2})",
+    R"({"kind": "ddp", "compression": "power_sgd"})",
+    R"({"kind": "allgather"})",
+    R"({"kind": "local_sgd", "period": 4})",
+};
+
+const std::vector<std::string> effects_of_all{
+    R"({})",
+    R"({"step_jitter": "1 %"})",
+    R"({"device_spread": "2 %"})",
+    R"({"os_noise": {"period": "20 s", "duration": "500 ms"}})",
+    R"({"straggler": {"ranks": [1], "slowdown": "10 %"}})",
+    R"({"slow_links": {"nodes": [1], "rate": "50 %"}})",
+    R"({"checkpoint": {"every_steps": 50, "rate": "1 GB/s"}})",
+};
+
+const std::vector<std::string> effects_of_collectives{
+    R"({"input": {"storage_samples_per_second": 900, "prefetch": 2, "variation": "10 %"}})",
+    R"({"communication_compute_share": "5 %"})",
+};
+
+/// Seconds of a breakdown may be zero but for rounding: they are small beside the iteration, not beside themselves.
+void expect_equal(const Record& folded, const Record& unfolded, double iteration, const std::string& of_what) {
+  ASSERT_EQ(folded.size(), unfolded.size()) << of_what;
+  const Record expected = unfolded.flatten();
+  for (const auto& [pointer, value] : folded.flatten().items()) {
+    if (pointer == "/folded") continue;
+    ASSERT_TRUE(expected.contains(pointer)) << of_what << pointer;
+    if (!value.is_number()) {
+      EXPECT_EQ(value, expected[pointer]) << of_what << pointer;
+      continue;
+    }
+    const double one = value.get<double>();
+    const double other = expected[pointer].get<double>();
+    const double scale = std::max({std::abs(one), std::abs(other), pointer.starts_with("/breakdown") ? iteration : 0});
+    EXPECT_NEAR(one, other, 1e-9 * scale) << of_what << pointer;
+  }
+}
+
+void expect_same_folded(const std::string& strategy, const std::string& effects, const char* fidelity,
+                        const std::vector<test::Change>& platform) {
+  std::vector<test::Change> changes{{"/strategy", strategy},
+                                    {"/effects", effects},
+                                    {"/measure/fidelity", '"' + std::string(fidelity) + '"'},
+                                    {"/measure/iterations", "12"},
+                                    {"/measure/warmup", "2"}};
+  changes.insert(changes.end(), platform.begin(), platform.end());
+  RunOptions options;
+  const TrainingPoint folded = test::run(changes, options).points.front();
+  options.folding = FoldingPolicy::never;
+  const TrainingPoint unfolded = test::run(changes, options).points.front();
+  EXPECT_FALSE(unfolded.folded) << strategy;
+  expect_equal(to_record(folded), to_record(unfolded), folded.iteration.si(),
+               strategy + ", effects " + effects + ", " + fidelity + ", " + platform.front().value + " ");
+}
+
+const std::vector<std::vector<test::Change>> platforms{
+    {{"/platform/topology", "ethernet-25g"}, {"/platform/ranks", "5"}},
+    {{"/platform/topology", "dgx1-p100"},
+     {"/platform/ranks", "8"},
+     {"/platform/override",
+      R"({"/node/devices": 4, "/node/fabric": {"pcie": {"link": {"rate": "12 GB/s"}}}, "/node/nics_at": ["socket0"], "/variability": {"device_spread": "0 %", "step_jitter": "0 %"}})"}},
+};
+
+void expect_same_folded(const std::vector<std::string>& strategies, const std::vector<std::string>& effects,
+                        const char* fidelity) {
+  for (const auto& platform : platforms) {
+    for (const std::string& strategy : strategies) {
+      for (const std::string& effect : effects) expect_same_folded(strategy, effect, fidelity, platform);
+    }
+  }
+}
+
+class FoldedRun : public testing::TestWithParam<const char*> {};
+
+TEST_P(FoldedRun, WithServersIsTheUnfoldedOneInEveryNumber) {
+  expect_same_folded(with_servers, effects_of_all, GetParam());
+}
+
+TEST_P(FoldedRun, WithCollectivesIsTheUnfoldedOneInEveryNumber) {
+  // Horovod's cycles, counted in messages one by one, turn rounding into a later or earlier tick.
+  std::vector<std::string> strategies = with_collectives;
+  if (std::string(GetParam()) == "message") {
+    std::erase_if(strategies,
+                  [](const std::string& strategy) { return strategy.find("horovod") != std::string::npos; });
+  }
+  expect_same_folded(strategies, effects_of_all, GetParam());
+  std::erase_if(strategies, [](const std::string& strategy) { return strategy.find("streams") != std::string::npos; });
+  expect_same_folded(strategies, effects_of_collectives, GetParam());
+}
+
+std::string name_of(const testing::TestParamInfo<const char*>& fidelity) {
+  return fidelity.param;
+}
+
+INSTANTIATE_TEST_SUITE_P(AtEveryFidelity, FoldedRun, testing::Values("analytic", "flow", "message"), name_of);
+
+TEST(FoldedServers, StalenessWithoutVariabilityIsThatOfAllOthers) {
+  // n workers that do everything at the same moment: between a worker's pull and its push each other one pushes once.
+  for (const char* mode : {"asynchronous", "stale_synchronous"}) {
+    for (const int ranks : {1, 4, 8, 16}) {
+      const auto point = [&](FoldingPolicy folding) {
+        RunOptions options;
+        options.folding = folding;
+        return test::run({{"/workload/model", "resnet50"},
+                          {"/platform/ranks", std::to_string(ranks)},
+                          {"/strategy", R"({"kind": "parameter_server", "mode": ")" + std::string(mode) + R"("})"}},
+                         options)
+            .points.front();
+      };
+      EXPECT_NEAR(point(FoldingPolicy::where_exact).mean_staleness, ranks - 1, 1e-9) << mode << ' ' << ranks;
+      EXPECT_NEAR(point(FoldingPolicy::never).mean_staleness, ranks - 1, 1e-9) << mode << ' ' << ranks;
+      EXPECT_EQ(point(FoldingPolicy::where_exact).folded, ranks > 1);
+    }
+  }
+}
+
+TEST(FoldedServers, NoiseThatSparesTheFirstIterationsIsNotFoldedAway) {
+  // Every 20 s for 500 ms: of 4 ranks and 100 iterations of 0.3 s, 6 are hit in the mean.
+  for (const char* mode : {"synchronous", "asynchronous"}) {
+    const auto seconds = [&](const char* effects) {
+      return test::run({{"/workload/model", "resnet50"},
+                        {"/measure/iterations", "100"},
+                        {"/effects", effects},
+                        {"/strategy", R"({"kind": "parameter_server", "mode": ")" + std::string(mode) + R"("})"}})
+          .points.front()
+          .iteration.si();
+    };
+    EXPECT_GT(seconds(R"({"os_noise": {"period": "20 s", "duration": "500 ms"}})"), seconds("{}") * 1.002) << mode;
+  }
+}
+
+}  // namespace
+}  // namespace farandole

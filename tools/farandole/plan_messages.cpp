@@ -1,0 +1,12 @@
+#include "plan_messages.hpp"
+
+#include <iostream>
+
+namespace farandole {
+
+void say_what_is_noted(const RunPlan& plan) {
+  for (const std::string& ignored : plan.ignored) std::cerr << "ignored, no meaning here: " << ignored << "\n";
+  for (const std::string& note : plan.notes) std::cerr << "note: " << note << "\n";
+}
+
+}  // namespace farandole

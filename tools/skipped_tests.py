@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""Names the tests that were skipped, by the reason that they gave, and the one command that installs what they need.
+
+usage: tools/skipped_tests.py RESULTS.xml      what ctest --output-junit wrote; prints nothing where no test was skipped
+
+A test that is skipped says why: on a line "skipped: REASON; tools/setup PURPOSE installs it", or with the same words in
+GTEST_SKIP(); or in its last line. Without the second half nothing can be installed for it.
+"""
+
+import collections
+import re
+import sys
+import xml.etree.ElementTree
+
+CURE = re.compile(r"; tools/setup ([a-z]+)[^\n;]*")
+
+
+def reason_in(output):
+    """As a script or as GoogleTest prints it."""
+    found = re.search(r"^skipped: (.+)$", output, re.MULTILINE) or re.search(r": Skipped\n(.+)$", output, re.MULTILINE)
+    lines = output.strip().splitlines() or ["it does not say why"]
+    return (found[1] if found else lines[-1]).strip()
+
+
+def skipped(tests):
+    """The names by reason."""
+    reasons = collections.defaultdict(list)
+    for test in tests:
+        if test.find("skipped") is not None:
+            reasons[reason_in(test.findtext("system-out", ""))].append(test.get("name"))
+    return reasons
+
+
+def command_for(reasons):
+    """Several purposes are one command too."""
+    purposes = {purpose for reason in reasons for purpose in CURE.findall(reason)}
+    return f"tools/setup {purposes.pop() if len(purposes) == 1 else 'all'}" if purposes else None
+
+
+def main():
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        print(__doc__)
+        return 0 if sys.argv[1:] == ["--help"] else 2
+    tests = list(xml.etree.ElementTree.parse(sys.argv[1]).getroot().iter("testcase"))
+    reasons = skipped(tests)
+    if not reasons:
+        return 0
+    print(f"\nSkipped: {sum(map(len, reasons.values()))} of {len(tests)} tests")
+    for reason, names in sorted(reasons.items()):
+        print(f"  {CURE.sub('', reason)}")
+        for name in sorted(names):
+            print(f"    {name}")
+    command = command_for(reasons)
+    print(f"{command} installs what they need; then tools/test runs them." if command else
+          "Nothing that could be installed lets them run here.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
