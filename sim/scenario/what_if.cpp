@@ -28,7 +28,7 @@ Changed with_value(const WhatIfBase& base, const char* pointer, const char* valu
 }
 
 Changed with_fp16_gradients(const WhatIfBase& base) {
-  const bool full = base.scenario.workload.precision == Precision::fp32 &&
+  const bool full = element_size(base.scenario.workload.precision) == element_size(Precision::fp32) &&
                     base.scenario.strategy.compression.kind == Compression::none;
   return full ? with_value(base, "/strategy/compression", "fp16") : std::nullopt;
 }
