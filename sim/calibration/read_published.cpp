@@ -13,6 +13,7 @@ constexpr std::array shorthands{
     std::pair{"variant", "/workload/variant"},
     std::pair{"batch_per_rank", "/workload/batch_per_rank"},
     std::pair{"precision", "/workload/precision"},
+    std::pair{"gradient_type", "/workload/gradient_type"},
     std::pair{"topology", "/platform/topology"},
     std::pair{"ranks", "/platform/ranks"},
 };

@@ -11,10 +11,11 @@ Exchange::Exchange(Carrier carrier, Operation operation, CompressionSettings com
       power_(matrix, compression.rank) {}
 
 void Exchange::sum(std::vector<Vector>& contributions) {
+  round_to_type(contributions);
   if (adasum_group_ > 0) return sum_by_adasum(contributions);
   switch (compression_.kind) {
     case Compression::none:
-      return carrier_.sum(operation_, contributions);
+      return sum_as_they_are(contributions);
     case Compression::fp16:
       return sum_as<Eigen::half>(contributions);
     case Compression::bf16:
@@ -23,6 +24,24 @@ void Exchange::sum(std::vector<Vector>& contributions) {
       return sum_by_power(contributions);
     default:
       return sum_encoded(contributions);
+  }
+}
+
+void Exchange::round_to_type(std::vector<Vector>& contributions) const {
+  for (Vector& values : contributions) {
+    if (gradient_type_ == GradientType::fp16) values = values.cast<Eigen::half>().cast<double>().eval();
+    if (gradient_type_ == GradientType::bf16) values = values.cast<Eigen::bfloat16>().cast<double>().eval();
+  }
+}
+
+void Exchange::sum_as_they_are(std::vector<Vector>& contributions) {
+  switch (gradient_type_) {
+    case GradientType::fp32:
+      return carrier_.sum(operation_, contributions);
+    case GradientType::fp16:
+      return sum_as<Eigen::half>(contributions);
+    case GradientType::bf16:
+      return sum_as<Eigen::bfloat16>(contributions);
   }
 }
 

@@ -5,6 +5,8 @@
 //   fp16, bf16                   vectors are rounded to the short form, and the schedule adds in it
 //   power_sgd                    learning/power_sgd.hpp
 //
+// Gradients that are of a short type themselves are rounded first, and without compression added in it.
+//
 // Where the strategy combines by Adasum (learning/adasum.hpp) that takes the place of the sum: of the workers' own
 // gradients, or of the means of its groups' ones, whatever each of them counts for in a sum.
 //
@@ -25,6 +27,9 @@ class Exchange {
  public:
   Exchange(Carrier carrier, Operation operation, CompressionSettings compression, MatrixShape matrix);
 
+  /// From now on of gradients that are of this type before anything is done to them; fp32 is not rounded.
+  void use_gradient_type(GradientType type) { gradient_type_ = type; }
+
   /// From now on by Adasum, between groups of so many neighbouring workers.
   void use_adasum(int workers_per_group) { adasum_group_ = workers_per_group; }
 
@@ -34,6 +39,8 @@ class Exchange {
   [[nodiscard]] double messages() { return carrier_.messages(operation_); }
 
  private:
+  void round_to_type(std::vector<Vector>& contributions) const;
+  void sum_as_they_are(std::vector<Vector>& contributions);
   void sum_by_adasum(std::vector<Vector>& contributions);
   template <class Short>
   void sum_as(std::vector<Vector>& contributions);
@@ -45,6 +52,7 @@ class Exchange {
   Operation operation_;
   CompressionSettings compression_;
   PowerSgd power_;
+  GradientType gradient_type_ = GradientType::fp32;
   int adasum_group_ = 0;           // 0: contributions are added up
   std::vector<Vector> residuals_;  // of each worker; empty before the first exchange, and without error feedback
 };

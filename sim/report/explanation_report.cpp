@@ -38,13 +38,25 @@ void write_path(std::ostream& out, const TrainingPoint& point) {
   table.write(out);
 }
 
+/// To be typed, but for the cut of the sweep to this point; what is long stands in the JSON only.
+std::string options_of(const WhatIf& what_if) {
+  std::string options;
+  for (const auto& [pointer, json] : what_if.set) {
+    if (pointer == "/sweep" || pointer == "/question") continue;
+    options += fmt::format("{}--set '{}={}'", options.empty() ? "" : " ", pointer, json);
+  }
+  constexpr std::size_t most = 120;
+  return options.size() <= most && options.find('\n') == std::string::npos ? options : "see \"set\" in JSON";
+}
+
 void write_what_ifs(std::ostream& out, const TrainingPoint& point) {
   if (point.explanation->what_ifs.empty()) return;
   out << "\nWhat if, for " << title(point) << ": points of efficiency, cheapest changes first\n";
-  Table table({{"change", Align::left}, {"kind", Align::left}, {"points"}, {"samples/s"}});
+  Table table(
+      {{"change", Align::left}, {"kind", Align::left}, {"points"}, {"samples/s"}, {"as an option", Align::left}});
   for (const WhatIf& what_if : point.explanation->what_ifs) {
     table.row({what_if.change, what_if.kind, fmt::format("{:+.1f}", what_if.efficiency_points),
-               grouped(what_if.samples_per_second, 1)});
+               grouped(what_if.samples_per_second, 1), options_of(what_if)});
   }
   table.write(out);
 }

@@ -7,11 +7,11 @@ namespace farandole {
 namespace {
 
 /// What points tell by a property of their own.
-constexpr std::array told_otherwise{"/workload/model",          "/workload/variant",      "/workload/precision",
-                                    "/workload/batch_per_rank", "/platform/ranks",        "/platform/launch",
-                                    "/platform/topology",       "/strategy/kind",         "/strategy/mode",
-                                    "/measure/fidelity",        "/collectives/allreduce", "/strategy/compression",
-                                    "/strategy/period",         "/strategy/accumulation"};
+constexpr std::array told_otherwise{"/workload/model",         "/workload/variant",        "/workload/precision",
+                                    "/workload/gradient_type", "/workload/batch_per_rank", "/platform/ranks",
+                                    "/platform/launch",        "/platform/topology",       "/strategy/kind",
+                                    "/strategy/mode",          "/measure/fidelity",        "/collectives/allreduce",
+                                    "/strategy/compression",   "/strategy/period",         "/strategy/accumulation"};
 
 /// The pointers that the points' sweep set, in the order of its axes.
 std::vector<std::string> swept_pointers(std::span<const TrainingPoint> points) {
@@ -77,6 +77,7 @@ std::vector<Facet<TrainingPoint>> training_facets(std::span<const TrainingPoint>
   for (const std::string& pointer : swept_pointers(points)) facets.push_back(swept_facet(pointer, points));
   const std::vector<Facet<Point>> measured_with{
       {"precision", [](const Point& p) { return p.precision; }},
+      {"gradient type", [](const Point& p) { return p.gradient_type; }},
       {"batch per rank", [](const Point& p) { return std::to_string(p.batch_per_rank); }, Align::right},
       {"ranks", [](const Point& p) { return std::to_string(p.ranks); }, Align::right, true},
       {"nodes", [](const Point& p) { return std::to_string(p.nodes); }, Align::right, true},

@@ -60,8 +60,15 @@ Explanation explanation(const Record& record) {
     result.critical_path.push_back({step.at("activity"), seconds(step, "from"), seconds(step, "to")});
   }
   for (const Record& what_if : record.at("what_ifs")) {
-    result.what_ifs.push_back(
-        {what_if.at("change"), what_if.at("kind"), what_if.at("samples_per_second"), what_if.at("efficiency_points")});
+    WhatIf& read = result.what_ifs.emplace_back();
+    read.change = what_if.at("change");
+    read.kind = what_if.at("kind");
+    read.samples_per_second = what_if.at("samples_per_second");
+    read.efficiency_points = what_if.at("efficiency_points");
+    read.iteration = seconds(what_if, "iteration_seconds");
+    read.scaling_efficiency = what_if.at("scaling_efficiency");
+    const Record set = what_if.at("set");
+    for (const auto& [pointer, value] : set.items()) read.set.push_back({pointer, value.dump()});
   }
   return result;
 }
@@ -120,6 +127,7 @@ TrainingPoint read(const Record& record) {
   point.breakdown = breakdown(record.at("breakdown"));
   point.batch_per_rank = record.at("batch_per_rank");
   point.precision = record.at("precision");
+  point.gradient_type = record.at("gradient_type");
   point.compute_source = record.at("compute_source_detail");
   point.collectives_per_iteration = record.at("collectives_per_iteration");
   point.gradient_bytes = bytes(record, "gradient_bytes");
@@ -132,6 +140,7 @@ TrainingPoint read(const Record& record) {
     point.swept.push_back({pointer, value});
   }
   if (record.contains("inferred")) point.anchoring = anchoring(record.at("inferred"));
+  point.notes = record.value("notes", std::vector<std::string>{});
   if (record.contains("run")) point.run = whole_run(record.at("run"));
   if (record.contains("economics")) point.cost = job_cost(record.at("economics"));
   if (record.contains("waterfall")) point.explanation = explanation(record);

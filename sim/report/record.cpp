@@ -64,6 +64,12 @@ Record to_record(const WholeRun& run) {
           {"caveats", run.caveats}};
 }
 
+Record to_record(const std::vector<SetValue>& set) {
+  Record record = Record::object();
+  for (const auto& [pointer, json] : set) record[pointer] = Record::parse(json);
+  return record;
+}
+
 /// "waterfall" holds seconds by mechanism, which sum to the iteration.
 void add_explanation(Record& record, const Explanation& explanation) {
   Record waterfall = Record::object();
@@ -77,7 +83,10 @@ void add_explanation(Record& record, const Explanation& explanation) {
     what_ifs.push_back({{"change", what_if.change},
                         {"kind", what_if.kind},
                         {"samples_per_second", finite(what_if.samples_per_second, "samples_per_second")},
-                        {"efficiency_points", finite(what_if.efficiency_points, "efficiency_points")}});
+                        {"efficiency_points", finite(what_if.efficiency_points, "efficiency_points")},
+                        {"iteration_seconds", finite(what_if.iteration.si(), "iteration_seconds")},
+                        {"scaling_efficiency", finite(what_if.scaling_efficiency, "scaling_efficiency")},
+                        {"set", to_record(what_if.set)}});
   }
   record["waterfall"] = std::move(waterfall);
   record["critical_path"] = std::move(path);
@@ -160,6 +169,7 @@ Record to_record(const TrainingPoint& point) {
                 {"breakdown", to_record(point.breakdown)},
                 {"batch_per_rank", point.batch_per_rank},
                 {"precision", point.precision},
+                {"gradient_type", point.gradient_type},
                 {"compute_source", compute_kind(point)},
                 {"compute_source_detail", point.compute_source},
                 {"collectives_per_iteration", point.collectives_per_iteration},
@@ -173,6 +183,7 @@ Record to_record(const TrainingPoint& point) {
     record["inferred"] = to_record(*point.anchoring);
   }
   for (const SweptValue& swept : point.swept) record["swept"][swept.pointer] = swept.value;
+  if (!point.notes.empty()) record["notes"] = point.notes;
   if (point.run) record["run"] = to_record(*point.run);
   if (point.cost) record["economics"] = to_record(*point.cost);
   if (point.explanation) add_explanation(record, *point.explanation);

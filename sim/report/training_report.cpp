@@ -76,12 +76,29 @@ void write_compute_sources(std::ostream& out, Points points) {
   }
 }
 
+/// Each once, with the points that it is of where it is not of all.
+void write_notes(std::ostream& out, Points points) {
+  std::vector<std::pair<std::string, std::size_t>> notes;
+  for (const TrainingPoint& point : points) {
+    for (const std::string& note : point.notes) {
+      const auto found = std::ranges::find(notes, note, &std::pair<std::string, std::size_t>::first);
+      found == notes.end() ? void(notes.emplace_back(note, 1)) : void(++found->second);
+    }
+  }
+  for (const auto& [note, count] : notes) {
+    out << "# note: " << printable(note);
+    if (count < points.size()) out << " (" << count << " of " << points.size() << " points)";
+    out << '\n';
+  }
+}
+
 void write_table(std::ostream& out, const Heading& heading, Points points) {
   const TrainingFacets facets = split(training_facets(points), points);
   write_mixed_compute(out, points);
   write_title(out, heading);
   const std::string shared = shared_text(facets, points);
   if (!shared.empty()) out << "# all points: " << shared << '\n';
+  write_notes(out, points);
   out << '\n';
   const TimeColumn times = iterations_of(points);
   table_of(facets, points,

@@ -156,6 +156,9 @@ Settings effective_settings(const Scenario& scenario) {
   if (strategy.accumulation > 1) settings["strategy.accumulation"] = fmt::format("{}", strategy.accumulation);
   if (scenario.seeds > 1) settings["measure.seeds"] = fmt::format("{}", scenario.seeds);
   add_effects(settings, scenario.effects);
+  const NetworkScale& scale = scenario.platform.scale;
+  if (scale.rate != 1) settings["platform.scale.rate"] = fmt::format("{}", scale.rate);
+  if (scale.latency != 1) settings["platform.scale.latency"] = fmt::format("{}", scale.latency);
   add_condition(settings, scenario.platform.condition);
   add_traffic(settings, scenario.traffic);
   add_collectives(settings, scenario);

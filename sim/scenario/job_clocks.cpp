@@ -69,7 +69,15 @@ CollectiveClocks clocks_of(const Scenario& scenario, const Placement& placement,
                               Operation operation, bool hierarchical) -> std::unique_ptr<CollectiveClock> {
     const auto found = scenario.libraries.find(operation);
     if (found != scenario.libraries.end() && !hierarchical) {
-      const LibraryJob job{platform, placement, operation, 0, found->second.compute_capability};
+      const Mechanisms& mechanisms = scenario.mechanisms;
+      const LibraryJob job{platform,
+                           placement,
+                           operation,
+                           0,
+                           found->second.compute_capability,
+                           scenario.platform.scale,
+                           {mechanisms.network_rate, mechanisms.latency},
+                           mechanisms.contention};
       return make_library_clock(*found->second.library, job, scenario.fidelity, scenario.folding);
     }
     RoutedSchedule routed(build_schedule(scenario, placement, operation, hierarchical), platform, placement);

@@ -24,6 +24,7 @@ Training training_of(const Scenario& scenario) {
   const StrategyChoice& strategy = scenario.strategy;
   Carrier carrier([&scenario](Operation operation) { return schedule_of(scenario, operation); });
   Exchange exchange(std::move(carrier), carrier_of(strategy), strategy.compression, spec.problem.matrix);
+  if (strategy.kind != "local_sgd") exchange.use_gradient_type(scenario.workload.gradient_type);  // else parameters
   if (const int group = adasum_group(scenario); group > 0) exchange.use_adasum(group);
   return {spec.problem,
           spec.learning_rate,

@@ -35,6 +35,16 @@ std::optional<Anchoring> anchoring_of(const WorkloadSpec& workload) {
   return anchoring;
 }
 
+/// What a reader would otherwise take for a result.
+std::vector<std::string> notes_of(const Scenario& scenario, const Job& job) {
+  const CompressionSettings& compression = scenario.strategy.compression;
+  if (scenario.platform.ranks == 1 || !changes_nothing(compression, job)) return {};
+  const bool is_short = job.element < element_size(GradientType::fp32) && compression.kind != Compression::power_sgd;
+  return {fmt::format("compression {} changes nothing: {}", name(compression.kind),
+                      is_short ? fmt::format("gradients are {} already", name(scenario.workload.gradient_type))
+                               : "no gradient would get shorter")};
+}
+
 }  // namespace
 
 ComputeTimes times_of(const Scenario& scenario) {
@@ -56,7 +66,7 @@ ComputeTimes times_of(const Scenario& scenario) {
 
 Job job_of(const Scenario& scenario, const ComputeTimes& times) {
   const WorkloadSpec& workload = scenario.workload;
-  Job job = accumulated(make_job(workload.model, times, workload.precision, workload.host_dispatch),
+  Job job = accumulated(make_job(workload.model, times, workload.gradient_type, workload.host_dispatch),
                         scenario.strategy.accumulation);
   return scenario.strategy.overlap ? job : without_overlap(std::move(job));
 }
@@ -105,10 +115,12 @@ TrainingPoint described(const Scenario& scenario, const Job& job, const ComputeT
   point.algorithm = algorithm_of(scenario).name;
   point.batch_per_rank = scenario.workload.batch_per_rank;
   point.precision = name(scenario.workload.precision);
+  point.gradient_type = name(scenario.workload.gradient_type);
   point.compute_source = times.source;
   point.anchoring = anchoring_of(scenario.workload);
   point.gradient_bytes = job.gradient_bytes();
   point.memory = memory_of(scenario);
+  point.notes = notes_of(scenario, job);
   return point;
 }
 

@@ -31,7 +31,7 @@ std::vector<SweptValue> read_values(const Value& where, const std::vector<Config
 
 std::optional<Question> read_question(const Document& document, const std::vector<Configuration>& configurations) {
   const auto where = document.find("/question");
-  if (!where) return std::nullopt;
+  if (!where || std::holds_alternative<std::nullptr_t>(where->node().value)) return std::nullopt;
   Section section(*where);
   Question question;
   question.ask = section.required<std::string>("ask");

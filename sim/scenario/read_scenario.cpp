@@ -55,13 +55,15 @@ PlatformSpec read_platform(const Value& where, const Catalogue& catalogue, Launc
   if (const auto traffic = section.maybe("traffic")) add_constant_traffic(*traffic, topology);
   launch = read_launch(section);
   const auto placement = section.maybe("placement");
+  const auto scale = section.maybe("scale");
   const PlacementRule rule = placement ? read_placement_rule(*placement) : PlacementRule{};
   section.finish();
   PlatformSpec spec;
+  if (scale) spec.scale = read_network_scale(*scale);
   spec.ranks = launch.ranks;
   spec.placement = launch.line ? place(*launch.line, rule, layout_of(topology), where)
                                : place(rule, launch.ranks, {}, layout_of(topology), where);
-  spec.platform = build_for(topology, spec.placement, where);
+  spec.platform = build_for(topology, spec.scale, spec.placement, where);
   spec.condition = topology.condition;
   spec.calibration = topology.calibration;
   spec.device = catalogue.device(spec.platform.device, name);
@@ -84,7 +86,7 @@ void make_room(StrategyChoice& strategy, const Topology& topology, const Value& 
     where.fail(fmt::format("a topology with {} nodes left for servers", servers), fmt::format("{} left", free),
                "; \"colocated\": true puts them on the workers' nodes");
   }
-  spec.platform = build(topology, spec.placement.nodes_needed(topology.devices_per_node) + servers, where);
+  spec.platform = build(topology, spec.scale, spec.placement.nodes_needed(topology.devices_per_node) + servers, where);
 }
 
 /// Adasum on GPUs sums up within a node first. Between those it combines, Horovod wants a power of two.

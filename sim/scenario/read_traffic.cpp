@@ -80,7 +80,7 @@ void add(Node::Object& object, const std::string& key, Node node) {
 /// The job as a scenario by itself on the same topology.
 Node scenario_of(const Value& where, const Value& platform) {
   Node::Object own_platform;
-  for (const char* key : {"topology", "override"}) add(own_platform, key, member(platform, key));
+  for (const char* key : {"topology", "override", "scale"}) add(own_platform, key, member(platform, key));
   for (const char* key : {"ranks", "placement"}) add(own_platform, key, member(where, key));
   const Node& own = where.node();
   Node::Object scenario;
@@ -154,7 +154,8 @@ void read_traffic(const Value& traffic, const Value& platform, const Catalogue& 
     check_apart(placements, element);
     nodes = std::max(nodes, placements.back().nodes_needed(topology.devices_per_node));
   }
-  if (nodes > scenario.platform.platform.nodes) scenario.platform.platform = build(topology, nodes, platform);
+  if (nodes > scenario.platform.platform.nodes)
+    scenario.platform.platform = build(topology, scenario.platform.scale, nodes, platform);
   for (Scenario& other : jobs) {
     other.platform.platform = scenario.platform.platform;
     scenario.traffic.jobs.push_back(std::make_shared<const Scenario>(std::move(other)));

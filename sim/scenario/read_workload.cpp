@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "config/section.hpp"
+#include "training/gradient_type.hpp"
 #include "units/format.hpp"
 
 namespace farandole {
@@ -86,6 +87,7 @@ WorkloadSpec read_workload(const Value& where, const Catalogue& catalogue, const
   if (const auto optimizer = section.maybe("optimizer")) workload.optimizer = read_optimizer(*optimizer);
   const auto precision = section.maybe("precision");
   workload.precision = precision ? read_precision(*precision) : default_precision(device);
+  if (const auto type = section.maybe("gradient_type")) workload.gradient_type = read_gradient_type(*type);
   if (const auto efficiency = section.maybe("assumed_efficiency")) {
     workload.assumed_efficiency = read<Fraction>(*efficiency).value;
     if (!(*workload.assumed_efficiency > 0 && *workload.assumed_efficiency <= 1)) {

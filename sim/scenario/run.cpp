@@ -37,7 +37,8 @@ void add(RunPlan& plan, const Configuration& configuration, const Scenario& scen
   if (const auto note = settings.find("note"); note != settings.end()) add_once(plan.notes, note->second);
   plan.timeline_file = scenario.strategy.timeline_file;
   plan.tuning_log = scenario.strategy.tuning_log;
-  plan.points.push_back({std::move(name), configuration.document, scenario, configuration.swept});
+  plan.points.push_back(
+      {std::move(name), configuration.document, scenario, configuration.swept, configuration.pointers});
 }
 
 std::string with_fidelity(const std::string& name, Fidelity fidelity) {
@@ -95,21 +96,24 @@ Seconds single_rank_share(const Scenario& scenario) {
   return train_one_rank(whole) / scenario.platform.ranks;
 }
 
+double scaling_efficiency(const Scenario& scenario, const TrainingPoint& point) {
+  if (scenario.strategy.servers && scenario.workload.global_batch == 0) return point.scaling_efficiency;
+  return single_rank_share(scenario) / point.iteration;
+}
+
 TrainingPoint run_point(const RunPlan::Point& planned, const Catalogue& catalogue, Timeline* timeline) {
   const Scenario& scenario = planned.scenario;
   TrainingPoint point = train(scenario, timeline);
   point.swept = planned.swept;
   if (scenario.learning) point.learning = learn(scenario);
-  if (!scenario.strategy.servers || scenario.workload.global_batch > 0) {
-    point.scaling_efficiency = single_rank_share(scenario) / point.iteration;
-  }
+  point.scaling_efficiency = scaling_efficiency(scenario, point);
   if (!may_scale_beyond_its_ranks(scenario) && point.scaling_efficiency > 1 + 1e-9) {
     throw InvariantError(fmt::format("{} ranks scale with an efficiency of {}", point.ranks, point.scaling_efficiency));
   }
   if (scenario.run) point.run = whole_run(scenario, point);
   if (scenario.economics) point.cost = cost_of(planned.document, catalogue, scenario, point);
   if (scenario.explain) {
-    point.explanation = explain(planned.document, catalogue, scenario, point);
+    point.explanation = explain({{planned.document, planned.pointers, catalogue}, scenario, point});
     point.explanation->critical_path = point.critical_path;
   }
   return point;

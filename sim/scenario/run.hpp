@@ -45,6 +45,7 @@ struct RunPlan {
     Document document;  // what the scenario was read from
     Scenario scenario;
     std::vector<SweptValue> swept;
+    std::vector<std::string> pointers;  // where the sweep put them
   };
   std::string scenario;
   Settings settings;                 // of all points
@@ -64,6 +65,9 @@ TrainingPoint run_point(const RunPlan::Point& point, const Catalogue& catalogue,
 /// The time in which one rank by itself would do a rank's part of a step. Where the global batch is fixed it has all of
 /// it to do.
 Seconds single_rank_share(const Scenario& scenario);
+
+/// Of a point that train() gave.
+double scaling_efficiency(const Scenario& scenario, const TrainingPoint& point);
 
 /// Room for the timeline of one point, empty.
 std::unique_ptr<Timeline> new_timeline();

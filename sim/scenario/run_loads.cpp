@@ -14,7 +14,7 @@ RoutedSchedule route(const Scenario& scenario, const Platform& platform, Operati
   const Placement& placement = scenario.platform.placement;
   const auto library = scenario.libraries.find(operation);
   if (library == scenario.libraries.end()) return {schedule_of(scenario, operation), platform, placement};
-  const LibraryJob job{platform, placement, operation, 0, library->second.compute_capability};
+  const LibraryJob job{platform, placement, operation, 0, library->second.compute_capability, scenario.platform.scale};
   return library->second.library->planner(job).plan(size).route();
 }
 

@@ -15,6 +15,7 @@
 #include "collective/algorithms.hpp"
 #include "learning/problem.hpp"
 #include "platform/calibration_record.hpp"
+#include "platform/network_scale.hpp"
 #include "platform/placement.hpp"
 #include "platform/platform.hpp"
 #include "scenario/catalogue.hpp"
@@ -37,6 +38,7 @@ struct WorkloadSpec {
   std::vector<Profile> profiles;  // layer times of that model; those of the platform's device are used
   int batch_per_rank = 64;
   Precision precision = Precision::fp32;
+  GradientType gradient_type = GradientType::fp32;
   std::optional<double> assumed_efficiency;  // instead of the device's
   std::optional<Seconds> host_dispatch;      // empty: the host does not run ahead of the device
   std::vector<DeviceStep> device_steps;      // known of this model on this device, rising in batch and time
@@ -48,6 +50,7 @@ struct WorkloadSpec {
 struct PlatformSpec {
   Platform platform;
   Condition condition;  // that the platform was built with
+  NetworkScale scale;   // the same
   std::optional<CalibrationRecord> calibration;
   Device device;
   Placement placement;
@@ -56,8 +59,8 @@ struct PlatformSpec {
 
 /// What an explanation changes to see what it costs; everything as it is by default.
 struct Mechanisms {
-  double network_rate = 1;  // of every link
-  double latency = 1;       // of every link, the transport's messages and the launch of collectives
+  double network_rate = 1;  // of links, single connections, servers and adding up, and of a library's own rates
+  double latency = 1;       // of links, the transport's messages, launches and a library's own latencies
   double copy_rate = 1;     // into and out of fusion buffers
   double server_rate = 1;   // at which servers add gradients up and update variables
   bool contention = true;

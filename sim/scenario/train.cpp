@@ -56,8 +56,10 @@ auto with_server_site(const Scenario& scenario, const Job& job, const Variabilit
                       Use use) {
   const PlatformSpec& spec = scenario.platform;
   const Platform platform = platform_of(scenario);
+  ServerPlan plan = *scenario.strategy.servers;
+  if (plan.rate) *plan.rate *= scenario.mechanisms.network_rate;
   const bool is_host = !spec.device.asynchronous;
-  return use(ServerSite{job, *scenario.strategy.servers, platform, spec.placement, variability,
+  return use(ServerSite{job, plan, platform, spec.placement, variability,
                         spec.device.memory_bandwidth * scenario.mechanisms.copy_rate, scenario.fidelity,
                         scenario.folding, timeline, host_memory_of(scenario) * scenario.mechanisms.server_rate,
                         scenario.workload.optimizer.slots, is_host});

@@ -2,126 +2,160 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
-#include "config/error.hpp"
-#include "scenario/fit_memory.hpp"
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "scenario/parts.hpp"
+#include "scenario/run.hpp"
 #include "scenario/train.hpp"
+#include "units/format.hpp"
 
 namespace farandole {
 namespace {
 
-using Changed = std::optional<Scenario>;
+using Json = nlohmann::ordered_json;
+using Values = std::vector<SetValue>;  // none: not offered
 
-/// The scenario with one value of its document replaced; nothing where that is refused.
-Changed with_value(const WhatIfBase& base, const char* pointer, const char* value) {
-  Document document = base.document;
-  try {
-    document.set(pointer, value);
-    Scenario changed = read_scenario(document.root(), base.catalogue);
-    changed.fidelity = base.scenario.fidelity;
-    changed.folding = base.scenario.folding;
-    return changed;
-  } catch (const InputError&) {
-    return std::nullopt;
-  }
+Values set_if(bool makes_sense, const char* pointer, const Json& value) {
+  return makes_sense ? Values{{pointer, value.dump()}} : Values{};
 }
 
-Changed with_fp16_gradients(const WhatIfBase& base) {
-  const bool full = element_size(base.scenario.workload.precision) == element_size(Precision::fp32) &&
-                    base.scenario.strategy.compression.kind == Compression::none;
-  return full ? with_value(base, "/strategy/compression", "fp16") : std::nullopt;
+std::string as_text(BytesPerSecond rate) {
+  return fmt::format("{:.17g} B/s", rate.si());
 }
 
-Changed with_short_cycle(const WhatIfBase& base) {
+std::string as_text(Seconds time) {
+  return fmt::format("{:.17g} s", time.si());
+}
+
+Values fp16_gradients(const WhatIfBase& base) {
+  const bool are_whole = base.scenario.workload.gradient_type == GradientType::fp32 &&
+                         base.scenario.strategy.compression.kind == Compression::none;
+  return set_if(are_whole, "/strategy/compression", "fp16");
+}
+
+Values short_cycle(const WhatIfBase& base) {
   const auto& settings = base.scenario.strategy.settings;
   const auto cycle = settings.find("cycle_time");
-  const bool horovod = cycle != settings.end() && cycle->second != "1 ms";
-  return horovod ? with_value(base, "/strategy/cycle_time", "1 ms") : std::nullopt;
+  return set_if(cycle != settings.end() && cycle->second != format(1_ms), "/strategy/cycle_time", "1 ms");
 }
 
-Changed with_allreduce(const WhatIfBase& base, const std::string& name) {
-  const Algorithm* algorithm = find_algorithm(Operation::allreduce, name);
-  const auto current = base.scenario.collectives.find(Operation::allreduce);
-  const bool other = current != base.scenario.collectives.end() && current->second.name != name;
-  if (algorithm == nullptr || !other) return std::nullopt;
-  Scenario changed = base.scenario;
-  changed.collectives[Operation::allreduce] = *algorithm;
-  return changed;
+Values allreduce_by(const WhatIfBase& base, const std::string& name) {
+  const bool allreduces = carrier_of(base.scenario.strategy) == Operation::allreduce;
+  return set_if(allreduces && base.scenario.collectives.at(Operation::allreduce).name != name, "/collectives/allreduce",
+                name);
 }
 
-Changed with_hierarchical(const WhatIfBase& base) {
+Values hierarchical(const WhatIfBase& base) {
   const bool nodes_of_several = base.point.nodes > 1 && base.point.ranks > base.point.nodes;
-  return nodes_of_several ? with_allreduce(base, "hierarchical") : std::nullopt;
+  return nodes_of_several ? allreduce_by(base, "hierarchical") : Values{};
 }
 
-Changed with_double_tree(const WhatIfBase& base) {
-  return with_allreduce(base, "double_tree");
+Values double_tree(const WhatIfBase& base) {
+  return allreduce_by(base, "double_tree");
 }
 
-Changed with_twice_the_batch(const WhatIfBase& base) {
-  Scenario changed = base.scenario;
-  changed.workload.batch_per_rank *= 2;
-  const MemoryUse use = memory_of(changed);
-  const bool fits = use.total() <= use.device || !changed.platform.device.asynchronous;
-  return fits && changed.workload.global_batch == 0 ? Changed(changed) : std::nullopt;
+Values own_library(const WhatIfBase& base) {
+  const bool has_other = !base.scenario.platform.platform.transport.library.empty() &&
+                         !base.scenario.libraries.contains(Operation::allreduce);
+  return has_other ? allreduce_by(base, "library") : Values{};
 }
 
-Changed with_equal_ranks(const WhatIfBase& base) {
-  Scenario changed = base.scenario;
-  without_stragglers(changed);
-  return base.point.breakdown.straggler > Seconds(0) ? Changed(changed) : std::nullopt;
+Values twice_the_batch(const WhatIfBase& base) {
+  const WorkloadSpec& workload = base.scenario.workload;
+  return set_if(workload.global_batch == 0, "/workload/batch_per_rank", 2 * workload.batch_per_rank);
 }
 
-Changed with_faster_input(const WhatIfBase& base) {
-  if (!base.scenario.effects.input) return std::nullopt;
-  Scenario changed = base.scenario;
-  InputSupply& supply = *changed.effects.input;
-  supply.sample_size /= 2;
-  supply.storage_samples_per_second *= 2;
-  supply.decode_workers *= 2;
-  return changed;
+Values twice_the_servers(const WhatIfBase& base) {
+  const auto& plan = base.scenario.strategy.servers;
+  if (!plan) return {};
+  const bool have_room = !plan->colocated || 2 * plan->servers <= base.point.nodes;
+  return set_if(have_room, "/strategy/servers", 2 * plan->servers);
 }
 
-Changed with_rare_checkpoints(const WhatIfBase& base) {
-  if (!base.scenario.effects.checkpoint) return std::nullopt;
-  Scenario changed = base.scenario;
-  Checkpoint& checkpoint = *changed.effects.checkpoint;
-  checkpoint.rate *= 2;
-  checkpoint.latency /= 2;
-  return changed;
+Values split_variables(const WhatIfBase& base) {
+  const auto& plan = base.scenario.strategy.servers;
+  return set_if(plan && plan->servers > 1 && plan->placement != "split", "/strategy/server_placement", "split");
 }
 
-Changed with_half_the_latency(const WhatIfBase& base) {
-  Scenario changed = base.scenario;
-  changed.mechanisms.latency /= 2;
-  return changed;
+Values one_push_per_node(const WhatIfBase& base) {
+  const auto& plan = base.scenario.strategy.servers;
+  return set_if(plan && !plan->aggregate_on_node && base.point.ranks > base.point.nodes, "/strategy/aggregate_on_node",
+                true);
 }
 
-Changed with_twice_the_network(const WhatIfBase& base) {
-  Scenario changed = base.scenario;
-  changed.mechanisms.network_rate *= 2;
-  return changed;
+bool differ_in_speed(const EffectsSpec& effects) {
+  return effects.device_spread > 0 || effects.step_jitter.varies() || !effects.stragglers.empty() ||
+         !effects.other_devices.empty() || effects.os_noise || effects.board_slowdown > 0;
+}
+
+/// What cannot be taken back with a value is left out of the whole section.
+Values equal_ranks(const WhatIfBase& base) {
+  if (!differ_in_speed(base.scenario.effects)) return {};
+  const Json document = base.source.document.to_ordered_json();
+  Json effects = document.contains("effects") ? document.at("effects") : Json::object();
+  for (const char* key : {"straggler", "other_devices", "os_noise", "shared_board"}) effects.erase(key);
+  for (const char* key : {"device_spread", "step_jitter"}) effects[key] = "0 %";
+  return set_if(true, "/effects", effects);
+}
+
+Values faster_input(const WhatIfBase& base) {
+  if (!base.scenario.effects.input) return {};
+  const InputSupply& supply = *base.scenario.effects.input;
+  Values values;
+  const auto add = [&](bool limits, const char* key, const Json& value) {
+    if (limits) values.push_back({std::string("/effects/input/") + key, value.dump()});
+  };
+  const auto limits = [](BytesPerSecond rate) { return rate < BytesPerSecond::infinity(); };
+  add(limits(supply.storage_bandwidth), "storage_bandwidth", as_text(2 * supply.storage_bandwidth));
+  add(supply.storage_samples_per_second > 0, "storage_samples_per_second", 2 * supply.storage_samples_per_second);
+  add(limits(supply.node_bandwidth), "node_bandwidth", as_text(2 * supply.node_bandwidth));
+  add(supply.decode_workers > 0, "decode_workers", 2 * supply.decode_workers);
+  return values;
+}
+
+Values faster_checkpoints(const WhatIfBase& base) {
+  if (!base.scenario.effects.checkpoint) return {};
+  const Checkpoint& checkpoint = *base.scenario.effects.checkpoint;
+  Values values = set_if(true, "/effects/checkpoint/rate", as_text(2 * checkpoint.rate));
+  if (checkpoint.latency > Seconds(0)) {
+    values.push_back({"/effects/checkpoint/latency", Json(as_text(checkpoint.latency / 2)).dump()});
+  }
+  return values;
+}
+
+Values half_the_latency(const WhatIfBase& base) {
+  const double latency = base.scenario.platform.scale.latency;
+  return set_if(latency > 0, "/platform/scale/latency", latency / 2);
+}
+
+Values twice_the_network(const WhatIfBase& base) {
+  return set_if(true, "/platform/scale/rate", 2 * base.scenario.platform.scale.rate);
 }
 
 struct Change {
   const char* name;
   const char* kind;
-  Changed (*apply)(const WhatIfBase&);
+  Values (*propose)(const WhatIfBase&);
 };
 
 /// In order of cost.
 constexpr std::array changes{
-    Change{"fp16 gradients", "setting", with_fp16_gradients},
-    Change{"a cycle of 1 ms", "setting", with_short_cycle},
-    Change{"hierarchical allreduce", "setting", with_hierarchical},
-    Change{"double_tree allreduce", "setting", with_double_tree},
-    Change{"batch x2", "setting", with_twice_the_batch},
-    Change{"no stragglers", "operation", with_equal_ranks},
-    Change{"input x2", "operation", with_faster_input},
-    Change{"checkpoints x2", "operation", with_rare_checkpoints},
-    Change{"latency / 2", "hardware", with_half_the_latency},
-    Change{"network x2", "hardware", with_twice_the_network},
+    Change{"fp16 gradients", "setting", fp16_gradients},
+    Change{"a cycle of 1 ms", "setting", short_cycle},
+    Change{"the library's allreduce", "setting", own_library},
+    Change{"hierarchical allreduce", "setting", hierarchical},
+    Change{"double_tree allreduce", "setting", double_tree},
+    Change{"variables split over servers", "setting", split_variables},
+    Change{"one push per node", "setting", one_push_per_node},
+    Change{"batch x2", "setting", twice_the_batch},
+    Change{"no stragglers", "operation", equal_ranks},
+    Change{"input x2", "operation", faster_input},
+    Change{"checkpoints x2", "operation", faster_checkpoints},
+    Change{"servers x2", "hardware", twice_the_servers},
+    Change{"latency / 2", "hardware", half_the_latency},
+    Change{"network x2", "hardware", twice_the_network},
 };
 
 std::size_t cost_of(const WhatIf& what_if) {
@@ -129,27 +163,29 @@ std::size_t cost_of(const WhatIf& what_if) {
   return static_cast<std::size_t>(std::ranges::find(kinds, what_if.kind) - kinds.begin());
 }
 
-}  // namespace
-
-void without_stragglers(Scenario& scenario) {
-  EffectsSpec& effects = scenario.effects;
-  effects.device_spread = 0;
-  effects.step_jitter = {};
-  effects.stragglers.clear();
-  effects.other_devices.clear();
-  effects.os_noise.reset();
-  effects.board_slowdown = 0;
+WhatIf run(const WhatIfBase& base, const Change& change, ChangedScenario changed) {
+  const TrainingPoint point = train(changed.scenario, nullptr);
+  const double gain = point.samples_per_second / base.point.samples_per_second - 1;
+  return {change.name,
+          change.kind,
+          point.samples_per_second,
+          base.point.scaling_efficiency * gain * 100,
+          point.iteration,
+          scaling_efficiency(changed.scenario, point),
+          std::move(changed.set)};
 }
+
+}  // namespace
 
 std::vector<WhatIf> what_ifs(const WhatIfBase& base) {
   std::vector<WhatIf> results;
   if (base.point.ranks == 1) return results;
-  for (const Change& change : changes) {
-    const Changed changed = change.apply(base);
-    if (!changed) continue;
-    const double rate = train(*changed, nullptr).samples_per_second;
-    const double gain = rate / base.point.samples_per_second - 1;
-    results.push_back({change.name, change.kind, rate, base.point.scaling_efficiency * gain * 100});
+  for (const Change& offered : changes) {
+    const Values values = offered.propose(base);
+    if (values.empty()) continue;
+    if (auto changed = change(base.source, base.scenario, values)) {
+      results.push_back(run(base, offered, std::move(*changed)));
+    }
   }
   std::ranges::stable_sort(results, [](const WhatIf& a, const WhatIf& b) {
     if (cost_of(a) != cost_of(b)) return cost_of(a) < cost_of(b);

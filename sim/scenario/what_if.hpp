@@ -1,11 +1,13 @@
 // What would help a point, and by how much: a list of changes, each run on its own.
 //
-// Cheapest first: a setting costs nothing, an operation (no stragglers, faster input, no checkpoints) costs work,
-// hardware costs money; within a kind the largest gain stands first. A gain is counted in points: percent of the ideal
-// throughput of the point's own ranks. Changes that make no sense for a scenario, or that it refuses, are left out.
+// A change is what `--set` would put into the scenario, so that it can be run by hand and gives the same. Cheapest
+// first: a setting costs nothing, an operation (no stragglers, faster input, no checkpoints) costs work, hardware costs
+// money; within a kind the largest gain stands first. A gain is counted in points: percent of the ideal throughput of
+// the point's own ranks. Changes that make no sense for a scenario, that it has already, or that it refuses, are left
+// out.
 #pragma once
 
-#include "scenario/catalogue.hpp"
+#include "scenario/changed_scenario.hpp"
 #include "scenario/scenario.hpp"
 #include "timeline/explanation.hpp"
 #include "timeline/result.hpp"
@@ -13,15 +15,11 @@
 namespace farandole {
 
 struct WhatIfBase {
-  const Document& document;
-  const Catalogue& catalogue;
+  ScenarioSource source;
   const Scenario& scenario;
   const TrainingPoint& point;
 };
 
 std::vector<WhatIf> what_ifs(const WhatIfBase& base);
-
-/// All ranks alike.
-void without_stragglers(Scenario& scenario);
 
 }  // namespace farandole

@@ -22,11 +22,20 @@ struct PathStep {
   Seconds to;
 };
 
+/// A value that `--set POINTER=VALUE` would put into the scenario, as JSON.
+struct SetValue {
+  std::string pointer;
+  std::string json;
+};
+
 struct WhatIf {
   std::string change;
   std::string kind;  // "setting", "operation" or "hardware": cheapest first
   double samples_per_second = 0;
   double efficiency_points = 0;  // percent of the ideal throughput that it gains
+  Seconds iteration;
+  double scaling_efficiency = 1;
+  std::vector<SetValue> set;  // the same command with these in addition gives that very point, and no other
 };
 
 struct Explanation {

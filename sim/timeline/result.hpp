@@ -87,7 +87,8 @@ struct TrainingPoint {
   std::string algorithm;
   std::string fidelity;
   int batch_per_rank = 1;
-  std::string precision;
+  std::string precision;       // of computation
+  std::string gradient_type;   // what travels and is summed
   std::string compute_source;  // begins with "measured", "estimated", "profiled", "given" or "anchored"
   Seconds iteration;
   Seconds iteration_p50;
@@ -106,9 +107,10 @@ struct TrainingPoint {
   double mean_staleness = 0;         // of servers without a barrier: updates by others between pull and push
   std::optional<Learning> learning;  // of a scenario with a numeric problem
   std::vector<Neighbour> neighbours;
-  std::vector<LinkUse> links;     // the busiest over an iteration, where they were asked for
-  std::optional<Tuning> tuning;   // of a strategy that tunes itself: with the first seed
-  std::vector<SweptValue> swept;  // in the order of the sweep's axes
+  std::vector<LinkUse> links;      // the busiest over an iteration, where they were asked for
+  std::optional<Tuning> tuning;    // of a strategy that tunes itself: with the first seed
+  std::vector<SweptValue> swept;   // in the order of the sweep's axes
+  std::vector<std::string> notes;  // what a reader would otherwise take for a result, each a sentence
   std::optional<Anchoring> anchoring{};
 };
 

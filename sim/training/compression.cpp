@@ -191,6 +191,13 @@ Bytes compressed_size(const CompressionSettings& compression, const Job& job, co
   return gradient.size;
 }
 
+bool changes_nothing(const CompressionSettings& compression, const Job& job) {
+  return compression.kind != Compression::none && std::ranges::all_of(job.gradients, [&](const Gradient& gradient) {
+           const Traffic traffic = traffic_of(compression, job, gradient, 1);
+           return compressed_size(compression, job, gradient) == gradient.size && traffic.encode == Bytes(0);
+         });
+}
+
 Coding coding_of(const CompressionSettings& compression, const Job& job, const Gradient& gradient,
                  BytesPerSecond memory_bandwidth) {
   const auto [encode, decode] = traffic_of(compression, job, gradient, 1);

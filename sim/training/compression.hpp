@@ -54,6 +54,10 @@ CompressionSettings read_compression(const Value& where);
 /// "top_k, 1 % kept".
 std::string describe(const CompressionSettings& compression);
 
+/// Whether all of the job's gradients travel as they would without it: half precision of gradients that are short
+/// already, low rank of nothing but vectors.
+bool changes_nothing(const CompressionSettings& compression, const Job& job);
+
 /// What one rank sends of a gradient, to fill buffers and servers by.
 Bytes compressed_size(const CompressionSettings& compression, const Job& job, const Gradient& gradient);
 

@@ -49,10 +49,10 @@ Bytes Job::buffer_bytes() const {
   return sum;
 }
 
-Job make_job(const Model& model, const ComputeTimes& times, Precision gradient_precision,
+Job make_job(const Model& model, const ComputeTimes& times, GradientType gradient_type,
              std::optional<Seconds> host_dispatch) {
   Job job;
-  job.element = element_size(gradient_precision);
+  job.element = element_size(gradient_type);
   Seconds device = std::accumulate(times.forward.begin(), times.forward.end(), Seconds(0));
   Seconds host = host_dispatch.value_or(Seconds(0)) * static_cast<double>(model.layers.size());
   for (std::size_t layer = model.layers.size(); layer-- > 0;) {

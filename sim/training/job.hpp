@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "training/gradient_type.hpp"
 #include "workload/compute_time.hpp"
 
 namespace farandole {
@@ -63,7 +64,7 @@ Job without_overlap(Job job);
 
 /// `host_dispatch`: what the host spends to queue one pass (forward or backward) over one layer; empty: the host does
 /// not run ahead of the device.
-Job make_job(const Model& model, const ComputeTimes& times, Precision gradient_precision,
+Job make_job(const Model& model, const ComputeTimes& times, GradientType gradient_type,
              std::optional<Seconds> host_dispatch);
 
 }  // namespace farandole

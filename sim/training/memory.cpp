@@ -46,7 +46,7 @@ MemoryUse memory_use(const Model& model, const Device& device, const MemoryDeman
   const int master = element == element_size(Precision::fp32) ? 0 : 1;
   MemoryUse use;
   use.parameters = elements * element;
-  use.gradients = elements * element;
+  use.gradients = elements * element_size(demand.gradient_type);
   use.optimizer_state = elements * (demand.optimizer.slots + master) * element_size(Precision::fp32);
   use.activations = demand.batch * stored_elements(model) * element;
   use.fusion_buffers = demand.fusion_buffers;

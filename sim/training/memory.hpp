@@ -1,8 +1,9 @@
 // Does a job fit into its devices' memory, and if not, what would help?
 //
 //   parameters       elements x element size of the precision
-//   gradients        the same
-//   optimizer_state  elements x 4 bytes x slots of the optimizer; in half precision one more, the master copy
+//   gradients        elements x element size of the gradients
+//   optimizer_state  elements x 4 bytes x slots of the optimizer; in half precision one more: the master copy where the
+//                    model was cast, the parameters themselves where autocast keeps casts of them
 //   activations      batch x (input + outputs of all layers but those that work in place) x element size
 //   fusion_buffers   what the strategy sets aside
 //   server_shard     on the host of the fullest parameter server, where there are any: variables, the sum of their
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "timeline/memory_use.hpp"
+#include "training/gradient_type.hpp"
 #include "workload/device.hpp"
 #include "workload/model.hpp"
 
@@ -46,6 +48,7 @@ struct MemoryDemand {
   Optimizer optimizer;
   Bytes fusion_buffers;
   Bytes server_shard;
+  GradientType gradient_type = GradientType::fp32;
 };
 
 MemoryUse memory_use(const Model& model, const Device& device, const MemoryDemand& demand);

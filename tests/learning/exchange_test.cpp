@@ -57,6 +57,34 @@ TEST(Exchange, InHalfPrecisionRoundsTheSumToElevenBits) {
   EXPECT_LT(error.cwiseAbs().maxCoeff(), 8 * std::ldexp(1.0, -11) * 4);  // a rounding per summand, of numbers below 8
 }
 
+/// A half has 11 bits, a bfloat16 8: a rounding of every summand and of every partial sum, of numbers below 8.
+TEST(Exchange, OfShortGradientsAddsUpInTheirType) {
+  const auto vectors = random_vectors(4, 100, 5);
+  for (const auto& [type, compression, bits] :
+       {std::tuple{GradientType::fp16, Compression::none, 11}, std::tuple{GradientType::bf16, Compression::none, 8},
+        std::tuple{GradientType::bf16, Compression::fp16, 8}, std::tuple{GradientType::fp16, Compression::bf16, 8}}) {
+    auto exchanged = vectors;
+    Exchange exchange = exchange_by(Operation::allreduce, "ring", 4, {compression});
+    exchange.use_gradient_type(type);
+    exchange.sum(exchanged);
+    const Vector error = exchanged[0] - sum_of(vectors);
+    EXPECT_GT(error.norm(), 1e-6 * std::ldexp(1.0, -bits));
+    EXPECT_LT(error.cwiseAbs().maxCoeff(), 8 * std::ldexp(1.0, -bits) * 8);
+  }
+}
+
+TEST(Exchange, CompressionToTheTypeThatGradientsHaveChangesNoNumber) {
+  auto plain = random_vectors(4, 100, 5);
+  auto compressed = plain;
+  Exchange exchange = exchange_by(Operation::allreduce, "ring", 4);
+  exchange.use_gradient_type(GradientType::fp16);
+  exchange.sum(plain);
+  Exchange twice = exchange_by(Operation::allreduce, "ring", 4, {Compression::fp16});
+  twice.use_gradient_type(GradientType::fp16);
+  twice.sum(compressed);
+  for (std::size_t rank = 0; rank < plain.size(); ++rank) EXPECT_EQ(plain[rank], compressed[rank]);
+}
+
 /// What was sent and what is kept back make up what was to be sent: after k exchanges of the same vectors
 ///   sum of results + residuals = k * sum of vectors, and the residuals stay bounded.
 TEST(Exchange, WithErrorFeedbackLosesNothingInTheLongRun) {

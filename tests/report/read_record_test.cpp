@@ -103,7 +103,9 @@ Explanation explanation() {
   Explanation all;
   all.waterfall = {{"negotiation", time()}, {"device", time()}};
   all.critical_path = some([] { return PathStep{text(), time(), time()}; });
-  all.what_ifs = some([] { return WhatIf{text(), text(), number(), number()}; });
+  all.what_ifs = some([] {
+    return WhatIf{text(), text(), number(), number(), time(), number(), {{text(), json_text(Record(text()))}}};
+  });
   return all;
 }
 
@@ -111,7 +113,7 @@ TrainingPoint point() {
   TrainingPoint point;
   for (std::string* name :
        {&point.model, &point.variant, &point.platform, &point.strategy, &point.mode, &point.strategy_options,
-        &point.algorithm, &point.fidelity, &point.precision, &point.compute_source}) {
+        &point.algorithm, &point.fidelity, &point.precision, &point.gradient_type, &point.compute_source}) {
     *name = text();
   }
   point.ranks = *rc::gen::inRange(1, 1 << 20);
@@ -127,6 +129,7 @@ TrainingPoint point() {
   point.gradient_bytes = size();
   point.memory = {size(), size(), size(), size(), size(), size(), size()};
   point.folded = *rc::gen::arbitrary<bool>();
+  point.notes = some(text);
   point.mean_staleness = number();
   if (*rc::gen::arbitrary<bool>()) point.run = whole_run();
   if (*rc::gen::arbitrary<bool>()) point.cost = job_cost();

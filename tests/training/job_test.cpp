@@ -15,7 +15,7 @@ class TwoLayers : public testing::Test {
 };
 
 TEST_F(TwoLayers, GradientsStandInBackwardOrder) {
-  const Job job = make_job(model_, times_, Precision::fp32, std::nullopt);
+  const Job job = make_job(model_, times_, GradientType::fp32, std::nullopt);
   ASSERT_EQ(job.gradients.size(), 3U);
   EXPECT_EQ(job.gradients[0].name, "v");
   EXPECT_EQ(job.gradients[1].name, "b");
@@ -25,7 +25,7 @@ TEST_F(TwoLayers, GradientsStandInBackwardOrder) {
 }
 
 TEST_F(TwoLayers, AGradientIsReadyWhenItsLayersBackwardPassEnds) {
-  const Job job = make_job(model_, times_, Precision::fp32, std::nullopt);
+  const Job job = make_job(model_, times_, GradientType::fp32, std::nullopt);
   EXPECT_EQ(job.gradients[0].ready, 7_s);   // 1 + 2 forward, 4 backward
   EXPECT_EQ(job.gradients[2].ready, 10_s);  // and 3
   EXPECT_EQ(job.backward_end, 10_s);
@@ -33,30 +33,30 @@ TEST_F(TwoLayers, AGradientIsReadyWhenItsLayersBackwardPassEnds) {
 }
 
 TEST_F(TwoLayers, AHostThatRunsAheadAnnouncesWhenItHasQueuedTheKernels) {
-  const Job job = make_job(model_, times_, Precision::fp32, 10_ms);
+  const Job job = make_job(model_, times_, GradientType::fp32, 10_ms);
   EXPECT_DOUBLE_EQ(job.gradients[0].announced.si(), 0.03);  // two forward passes, one backward
   EXPECT_DOUBLE_EQ(job.gradients[2].announced.si(), 0.04);
 }
 
 TEST_F(TwoLayers, AHostThatWaitsForItsDeviceAnnouncesWhatIsReady) {
-  const Job job = make_job(model_, times_, Precision::fp32, std::nullopt);
+  const Job job = make_job(model_, times_, GradientType::fp32, std::nullopt);
   for (const Gradient& gradient : job.gradients) EXPECT_EQ(gradient.announced, gradient.ready);
 }
 
 TEST_F(TwoLayers, ASlowHostDoesNotAnnounceAfterTheDataIsThere) {
-  const Job job = make_job(model_, times_, Precision::fp32, 100_s);
+  const Job job = make_job(model_, times_, GradientType::fp32, 100_s);
   for (const Gradient& gradient : job.gradients) EXPECT_EQ(gradient.announced, gradient.ready);
 }
 
-TEST_F(TwoLayers, HalfPrecisionHalvesTheGradients) {
-  EXPECT_EQ(make_job(model_, times_, Precision::fp16, std::nullopt).gradient_bytes(), 34_B);
+TEST_F(TwoLayers, ShortGradientsAreHalfAsLong) {
+  EXPECT_EQ(make_job(model_, times_, GradientType::fp16, std::nullopt).gradient_bytes(), 34_B);
 }
 
 TEST_F(TwoLayers, VariablesStandInTheOrderOfTheModelAndNameTheirGradients) {
   model_.layers.insert(model_.layers.begin() + 1, {"bn", "batch_norm2d", {{"g", {3}}}, 0, 0, 0});
   times_.forward = {1_s, 0_s, 2_s};
   times_.backward = {3_s, 0_s, 4_s};
-  const Job job = make_job(model_, times_, Precision::fp16, std::nullopt);
+  const Job job = make_job(model_, times_, GradientType::fp16, std::nullopt);
   std::vector<std::string> names;
   for (const Variable& variable : job.variables) {
     names.push_back(variable.name);
@@ -68,7 +68,7 @@ TEST_F(TwoLayers, VariablesStandInTheOrderOfTheModelAndNameTheirGradients) {
 }
 
 TEST_F(TwoLayers, AccumulationGivesGradientsInItsLastPass) {
-  const Job job = accumulated(make_job(model_, times_, Precision::fp32, std::nullopt), 3);
+  const Job job = accumulated(make_job(model_, times_, GradientType::fp32, std::nullopt), 3);
   EXPECT_EQ(job.gradients[0].ready, 27_s);
   EXPECT_EQ(job.backward_end, 30_s);
   EXPECT_EQ(job.compute(), 31_s);

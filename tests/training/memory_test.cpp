@@ -32,9 +32,18 @@ TEST(Memory, IsTheSumOfWhatTrainingKeeps) {
   EXPECT_EQ(use.total(), Bytes(400 + 400 + 400 + 240 + 50));
 }
 
-TEST(Memory, MixedPrecisionKeepsAMasterCopy) {
-  // 2 + 2 bytes of parameters and gradients, 4 of the copy and 2 x 4 of Adam's moments.
+TEST(Memory, AutocastKeepsGradientsInSinglePrecision) {
+  // 2 bytes of casts and 4 of gradients, 4 of the parameters and 2 x 4 of Adam's moments.
   const MemoryUse use = memory_use(small_model(), device_of(1_GiB), {Precision::fp16, 2, {"adam", 2}, 0_B, 0_B});
+  EXPECT_EQ(use.parameters, 200_B);
+  EXPECT_EQ(use.gradients, 400_B);
+  EXPECT_EQ(use.optimizer_state, 1200_B);
+}
+
+TEST(Memory, AModelCastToHalfPrecisionKeepsAMasterCopy) {
+  // 2 + 2 bytes of parameters and gradients, 4 of the copy and 2 x 4 of Adam's moments.
+  const MemoryUse use =
+      memory_use(small_model(), device_of(1_GiB), {Precision::fp16, 2, {"adam", 2}, 0_B, 0_B, GradientType::fp16});
   EXPECT_EQ(use.parameters + use.gradients, 400_B);
   EXPECT_EQ(use.optimizer_state, 1200_B);
   EXPECT_EQ(use.activations, 120_B);

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/network_scale.hpp"
 #include "simulate/collective_clock.hpp"
 #include "timeline/result.hpp"
 
@@ -25,6 +26,11 @@ struct LibraryJob {
   Operation operation;
   int root = 0;                // of operations that have one
   int compute_capability = 0;  // of CUDA devices: 80 is 8.0; 0: no CUDA device
+  NetworkScale scale{};        // that the platform was built with: its links have it, tables of latencies need it
+  // To see what a mechanism costs the library decides as it does, but what it decided for takes so many times its
+  // latency and rate by the library's own tables, and each transfer may have its way for itself.
+  NetworkScale charged{};
+  bool contention = true;
 };
 
 /// What a library does for one size.

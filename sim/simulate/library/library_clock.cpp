@@ -2,14 +2,15 @@
 #include <utility>
 
 #include "simulate/library/library.hpp"
+#include "simulate/uncontended.hpp"
 
 namespace farandole {
 namespace {
 
 class Choosing final : public LibraryClock {
  public:
-  Choosing(LibraryPlanner planner, Fidelity fidelity, FoldingPolicy policy)
-      : planner_(std::move(planner)), fidelity_(fidelity), policy_(policy) {}
+  Choosing(LibraryPlanner planner, Fidelity fidelity, FoldingPolicy policy, bool contention)
+      : planner_(std::move(planner)), fidelity_(fidelity), policy_(policy), contention_(contention) {}
 
   [[nodiscard]] LibraryChoice choice(Bytes size) const override { return planner_.plan(size).choice; }
 
@@ -32,9 +33,15 @@ class Choosing final : public LibraryClock {
   CollectiveClock& clock_of(const LibraryPlan& plan) {
     auto& clock = clocks_[plan.key];
     if (last_ != nullptr && last_ != clock.get()) last_->rest();  // only one may use SimGrid
-    if (clock == nullptr) clock = make_collective_clock(fidelity_, plan.route(), policy_);
+    if (clock == nullptr) clock = make_collective_clock(fidelity_, route_of(plan), policy_);
     last_ = clock.get();
     return *clock;
+  }
+
+  [[nodiscard]] RoutedSchedule route_of(const LibraryPlan& plan) const {
+    RoutedSchedule routed = plan.route();
+    auto alone = contention_ ? std::nullopt : uncontended(routed);
+    return alone ? std::move(*alone) : std::move(routed);
   }
 
   [[nodiscard]] RankTimes in_order(const RankTimes& of_ranks) const {
@@ -51,6 +58,7 @@ class Choosing final : public LibraryClock {
   LibraryPlanner planner_;
   Fidelity fidelity_;
   FoldingPolicy policy_;
+  bool contention_;
   std::map<std::string, std::unique_ptr<CollectiveClock>> clocks_;
   CollectiveClock* last_ = nullptr;
   bool folded_ = false;
@@ -60,7 +68,7 @@ class Choosing final : public LibraryClock {
 
 std::unique_ptr<LibraryClock> make_library_clock(const Library& library, const LibraryJob& job, Fidelity fidelity,
                                                  FoldingPolicy policy) {
-  return std::make_unique<Choosing>(library.planner(job), fidelity, policy);
+  return std::make_unique<Choosing>(library.planner(job), fidelity, policy, job.contention);
 }
 
 }  // namespace farandole

@@ -16,6 +16,14 @@ NcclProtocol protocol_of(const LibraryPiece& piece) {
   return NcclProtocol::simple;
 }
 
+/// What NCCL found on the machine as it was measured: its links have been scaled since.
+ChannelGraph unscaled(ChannelGraph graph, double rate) {
+  graph.nvlinks = static_cast<int>(std::lround(graph.nvlinks / rate));
+  graph.pci /= rate;
+  graph.nic /= rate;
+  return graph;
+}
+
 }  // namespace
 
 const LibraryTimes* nearest_times(const std::vector<LibraryTimes>& measured, const std::string& library,
@@ -40,7 +48,7 @@ std::optional<NcclChoice> measured_choice(const NcclRun& run, const NcclModel& m
   const LibraryPiece& piece = times->piece_of(size);
   NcclChoice choice = model.choice_of(algorithm_of(piece), protocol_of(piece), size);
   if (choice.cost.rate == BytesPerSecond(0)) return std::nullopt;
-  ChannelGraph measured_on = run.graph;
+  ChannelGraph measured_on = unscaled(run.graph, run.job.scale.rate);
   measured_on.ranks = times->ranks;
   measured_on.nodes = times->nodes;
   const NcclCost there = NcclModel(run.tuning, measured_on, run.job.operation, run.job.compute_capability)

@@ -2,7 +2,8 @@
 //
 // Called by the NCCL planner. A topology's transport may have `library_times` (platform/library_times.hpp). Those of
 // the release and the operation count, on one node those of one node and on several those of several; of more than one,
-// those whose ranks are nearest by ratio. At other numbers of ranks, latency and rate change as the model's do.
+// those whose ranks are nearest by ratio. At other numbers of ranks, and where the network is scaled, latency and rate
+// change as the model's do.
 #pragma once
 
 #include <optional>

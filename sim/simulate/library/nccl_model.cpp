@@ -68,11 +68,13 @@ BytesPerSecond nvlink_rate(int capability) {
   return capability < 70 ? 20_GBps : 25_GBps;
 }
 
-NcclModel::NcclModel(const NcclTuning& tuning, const ChannelGraph& graph, Operation operation, int capability)
+NcclModel::NcclModel(const NcclTuning& tuning, const ChannelGraph& graph, Operation operation, int capability,
+                     double latency)
     : tuning_(tuning),
       graph_(graph),
       operation_(operation),
       capability_(capability),
+      latency_(latency),
       scale_(static_cast<std::size_t>(std::min(graph.nodes, 3) - 1)),
       generation_(capability >= 90   ? 2
                   : capability >= 80 ? 1
@@ -194,13 +196,13 @@ double NcclModel::correction(NcclProtocol protocol, Bytes size) const {
 NcclCost NcclModel::cost(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const {
   const bool is_tree = algorithm == NcclAlgorithm::tree;
   if (!is_allowed(protocol) || (is_tree && operation_ != Operation::allreduce)) return {};
-  const double base = tuning_.base.at(is_tree ? 0 : 1).at(index(protocol)) * 1e-6;
+  const double base = tuning_.base.at(is_tree ? 0 : 1).at(index(protocol)) * 1e-6 * latency_;
   if (is_tree) {
     const double rate = tree_rate(protocol) * .5 * correction(protocol, size);
-    return {Seconds(base), Seconds(1e-6 * tree_hops(protocol)), BytesPerSecond(1e9 * rate)};
+    return {Seconds(base), Seconds(1e-6 * latency_ * tree_hops(protocol)), BytesPerSecond(1e9 * rate)};
   }
   const double rate = ring_rate(protocol) * graph_.ranks / steps_of(operation_, graph_.ranks);
-  const double hops = 1e-6 * (is_rooted(operation_) ? rooted_hops(protocol) : ring_hops(protocol));
+  const double hops = 1e-6 * latency_ * (is_rooted(operation_) ? rooted_hops(protocol) : ring_hops(protocol));
   const double more = plateau(protocol, size);
   return {Seconds(base * more), Seconds(hops * more), BytesPerSecond(1e9 * rate)};
 }
@@ -236,11 +238,11 @@ int NcclModel::channels_for(NcclAlgorithm algorithm, NcclProtocol protocol, Byte
 }
 
 Seconds NcclModel::message_base() const {
-  return Seconds(1e-6 * tuning_.base.at(1).at(index(NcclProtocol::simple)));
+  return Seconds(1e-6 * latency_ * tuning_.base.at(1).at(index(NcclProtocol::simple)));
 }
 
 Seconds NcclModel::message_hop(LinkClass over) const {
-  return Seconds(1e-6 * hop(over, NcclAlgorithm::ring, NcclProtocol::simple));
+  return Seconds(1e-6 * latency_ * hop(over, NcclAlgorithm::ring, NcclProtocol::simple));
 }
 
 }  // namespace farandole

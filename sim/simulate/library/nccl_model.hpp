@@ -43,7 +43,9 @@ BytesPerSecond nvlink_rate(int capability);
 
 class NcclModel {
  public:
-  NcclModel(const NcclTuning& tuning, const ChannelGraph& graph, Operation operation, int capability);
+  /// `latency`: how many times those of the tables.
+  NcclModel(const NcclTuning& tuning, const ChannelGraph& graph, Operation operation, int capability,
+            double latency = 1);
 
   [[nodiscard]] NcclCost cost(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const;
   [[nodiscard]] NcclChoice choose(Bytes size) const;
@@ -75,6 +77,7 @@ class NcclModel {
   const ChannelGraph& graph_;
   Operation operation_;
   int capability_;
+  double latency_;
   std::size_t scale_;       // in PerScale
   std::size_t generation_;  // in PerGeneration
   int rings_ = 1;           // distinct channels that the search finds

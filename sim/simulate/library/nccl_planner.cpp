@@ -19,7 +19,7 @@ struct Communicator {
         job(of),
         nvlink(nvlink_rate(of.compute_capability)),
         graph(survey_channels(of.platform, of.placement, nvlink)),
-        model(of_release, graph, of.operation, of.compute_capability),
+        model(of_release, graph, of.operation, of.compute_capability, of.scale.latency),
         root(static_cast<int>(std::ranges::find(graph.order, of.root) - graph.order.begin())) {}
   Communicator(const Communicator&) = delete;  // the model refers to the graph
 
@@ -41,6 +41,9 @@ LibraryPlan plan(const std::shared_ptr<const Communicator>& communicator, Bytes 
     choice = {NcclAlgorithm::ring, NcclProtocol::simple, communicator->model.channels(), {}};
     choice.cost.base = communicator->model.message_base();
   }
+  choice.cost.base *= of.job.charged.latency;
+  choice.cost.hops *= of.job.charged.latency;
+  choice.cost.rate *= of.job.charged.rate;
   const std::string algorithm = schedule_name(communicator->routing(), choice);
   return {{algorithm, name(choice.protocol), choice.channels},
           choice.cost.base,

@@ -19,6 +19,12 @@ bool is_half(Compression kind) {
   return kind == Compression::fp16 || kind == Compression::bf16;
 }
 
+/// Replicas fetch the mean of gradients, other workers the variable, which is fp32; half precision is of both.
+Bytes pulled(const ServerPlan& plan, const Variable& variable, const Gradient& gradient) {
+  const Bytes whole = plan.replicated ? gradient.size : variable.size;
+  return is_half(plan.compression.kind) ? std::min(whole, variable.size / 2) : whole;
+}
+
 /// The whole variable, on no server yet.
 Shard whole(const Job& job, const ServerPlan& plan, const Variable& variable, BytesPerSecond memory) {
   if (variable.gradient < 0) {
@@ -27,7 +33,7 @@ Shard whole(const Job& job, const ServerPlan& plan, const Variable& variable, By
   const Gradient& gradient = job.gradients[static_cast<std::size_t>(variable.gradient)];
   return {variable.name,
           0,
-          is_half(plan.compression.kind) ? variable.size / 2 : variable.size,
+          pulled(plan, variable, gradient),
           compressed_size(plan.compression, job, gradient),
           variable.layer,
           variable.gradient,

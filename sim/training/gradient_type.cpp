@@ -1,0 +1,34 @@
+#include "training/gradient_type.hpp"
+
+#include <array>
+#include <vector>
+
+#include "config/section.hpp"
+
+namespace farandole {
+namespace {
+
+constexpr std::array types{GradientType::fp32, GradientType::fp16, GradientType::bf16};
+
+}  // namespace
+
+std::string name(GradientType type) {
+  constexpr std::array names{"fp32", "fp16", "bf16"};
+  return names.at(static_cast<std::size_t>(type));
+}
+
+GradientType read_gradient_type(const Value& where) {
+  const auto text = read<std::string>(where);
+  std::vector<std::string> known;
+  for (const GradientType type : types) {
+    if (text == name(type)) return type;
+    known.push_back(name(type));
+  }
+  where.fail_unknown("a type of gradients", known);
+}
+
+Bytes element_size(GradientType type) {
+  return type == GradientType::fp32 ? 4_B : 2_B;
+}
+
+}  // namespace farandole
