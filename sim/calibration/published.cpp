@@ -8,6 +8,7 @@
 #include "calibration/read_measurements.hpp"
 #include "config/section.hpp"
 #include "scenario/collective_run.hpp"
+#include "scenario/parts.hpp"
 #include "scenario/train.hpp"
 
 namespace farandole {
@@ -108,9 +109,7 @@ std::vector<PublishedRow> published_rows(const Catalogue& catalogue) {
 ValidationPoint validate(const PublishedRow& row, const Catalogue& catalogue) {
   const Scenario scenario = read_scenario(row.scenario.root(), catalogue);
   const TrainingPoint run = train(scenario, nullptr);
-  const ComputeTimes single =
-      compute_times(scenario.workload.model, scenario.platform.device, scenario.workload.precision,
-                    scenario.workload.batch_per_rank, scenario.platform.platform.measurements);
+  const ComputeTimes single = times_of(scenario);
   const Seconds alone = single.total() * scenario.strategy.accumulation;
   const double samples =
       static_cast<double>(run.ranks) * run.batch_per_rank * scenario.strategy.accumulation;  // of a step

@@ -99,6 +99,15 @@ Tuning tuning(const Record& record) {
   return result;
 }
 
+Anchoring anchoring(const Record& record) {
+  Anchoring result;
+  for (const Record& step : record.at("device_steps"))
+    result.steps.push_back({step.at("batch"), seconds(step, "seconds")});
+  if (record.contains("fixed_seconds")) result.fixed = seconds(record, "fixed_seconds");
+  if (record.contains("seconds_per_sample")) result.per_sample = seconds(record, "seconds_per_sample");
+  return result;
+}
+
 TrainingPoint read(const Record& record) {
   TrainingPoint point;
   point.model = record.at("model");
@@ -130,6 +139,7 @@ TrainingPoint read(const Record& record) {
   for (const auto& [pointer, value] : swept.items()) {
     point.swept.push_back({pointer, value});
   }
+  if (record.contains("inferred")) point.anchoring = anchoring(record.at("inferred"));
   point.notes = record.value("notes", std::vector<std::string>{});
   if (record.contains("run")) point.run = whole_run(record.at("run"));
   if (record.contains("economics")) point.cost = job_cost(record.at("economics"));

@@ -133,6 +133,17 @@ Record to_record(const Neighbour& neighbour) {
           {"iteration_seconds", finite(neighbour.beside.si(), "iteration_seconds")}};
 }
 
+Record to_record(const Anchoring& anchoring) {
+  Record steps = Record::array();
+  for (const auto& step : anchoring.steps) {
+    steps.push_back({{"batch", step.batch}, {"seconds", finite(step.time.si(), "seconds")}});
+  }
+  Record record{{"device_steps", std::move(steps)}};
+  if (anchoring.fixed) record["fixed_seconds"] = finite(anchoring.fixed->si(), "fixed_seconds");
+  if (anchoring.per_sample) record["seconds_per_sample"] = finite(anchoring.per_sample->si(), "seconds_per_sample");
+  return record;
+}
+
 }  // namespace
 
 double finite(double number, std::string_view key) {
@@ -167,6 +178,10 @@ Record to_record(const TrainingPoint& point) {
                 {"folded", point.folded},
                 {"mean_staleness", finite(point.mean_staleness, "mean_staleness")},
                 {"memory", to_record(point.memory)}};
+  if (point.anchoring) {
+    record["anchored"] = true;
+    record["inferred"] = to_record(*point.anchoring);
+  }
   for (const SweptValue& swept : point.swept) record["swept"][swept.pointer] = swept.value;
   if (!point.notes.empty()) record["notes"] = point.notes;
   if (point.run) record["run"] = to_record(*point.run);

@@ -21,7 +21,9 @@ bool contains(const std::vector<int>& values, int value) {
 
 Seconds compute_on(const Scenario& scenario, const Device& device) {
   const WorkloadSpec& workload = scenario.workload;
-  return compute_times(workload.model, device, workload.precision, workload.batch_per_rank, "").total();
+  return compute_times(workload.model, device,
+                       {workload.precision, workload.batch_per_rank, "", workload.host_dispatch, {}})
+      .total();
 }
 
 void apply_other_device(Variability& variability, const Scenario& scenario, const OtherDevice& other, Seconds nominal) {

@@ -113,7 +113,12 @@ Device Catalogue::device(const std::string& name, const Value& where) const {
                "; a scenario adds it with \"override\": {\"/node/device\": \"v100\"}");
   }
   const auto file = find("topologies/devices", name, "a device", where);
-  return read_device(document(file).root(), file);
+  Device device = read_device(document(file).root(), file);
+  if (!device.generation.empty()) {
+    device.kernels =
+        read_kernel_rates(document(root_ / "topologies/devices/kernels/fitted.json").root(), device.generation);
+  }
+  return device;
 }
 
 OfferFile Catalogue::offer(const std::string& name, const Value& where, const std::optional<Value>& overrides) const {

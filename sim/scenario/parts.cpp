@@ -23,6 +23,18 @@ std::string options_of(const StrategyChoice& strategy) {
   return fmt::format("{}", fmt::join(options, ", "));
 }
 
+std::optional<Anchoring> anchoring_of(const WorkloadSpec& workload) {
+  if (workload.anchored_on.empty()) return std::nullopt;
+  const auto& steps = workload.device_steps;
+  Anchoring anchoring;
+  for (const DeviceStep& step : steps) anchoring.steps.push_back({step.batch, step.time});
+  if (steps.size() > 1) {
+    anchoring.per_sample = (steps.back().time - steps.front().time) / (steps.back().batch - steps.front().batch);
+    anchoring.fixed = steps.front().time - steps.front().batch * *anchoring.per_sample;
+  }
+  return anchoring;
+}
+
 /// What a reader would otherwise take for a result.
 std::vector<std::string> notes_of(const Scenario& scenario, const Job& job) {
   const CompressionSettings& compression = scenario.strategy.compression;
@@ -38,11 +50,17 @@ std::vector<std::string> notes_of(const Scenario& scenario, const Job& job) {
 ComputeTimes times_of(const Scenario& scenario) {
   const WorkloadSpec& workload = scenario.workload;
   const Device& device = scenario.platform.device;
-  const auto profiled = profiled_times(workload.profiles, device.name, workload.precision, workload.batch_per_rank);
+  const bool known = !workload.device_steps.empty();  // by the user: better than what was profiled elsewhere
+  const auto profiled =
+      known ? std::nullopt
+            : profiled_times(workload.profiles, device.name, workload.precision, workload.batch_per_rank);
   if (profiled) return *profiled;
-  ComputeTimes times = compute_times(workload.model, device, workload.precision, workload.batch_per_rank,
-                                     scenario.platform.platform.measurements);
-  times.update *= update_traffic(workload.optimizer) / update_traffic(usual_optimizer());
+  ComputeTimes times =
+      compute_times(workload.model, device,
+                    {workload.precision, workload.batch_per_rank, scenario.platform.platform.measurements,
+                     workload.host_dispatch, workload.device_steps});
+  if (!known) times.update *= update_traffic(workload.optimizer) / update_traffic(usual_optimizer());
+  if (!workload.anchored_on.empty()) times.source = "anchored: " + workload.anchored_on;
   return times;
 }
 
@@ -99,6 +117,7 @@ TrainingPoint described(const Scenario& scenario, const Job& job, const ComputeT
   point.precision = name(scenario.workload.precision);
   point.gradient_type = name(scenario.workload.gradient_type);
   point.compute_source = times.source;
+  point.anchoring = anchoring_of(scenario.workload);
   point.gradient_bytes = job.gradient_bytes();
   point.memory = memory_of(scenario);
   point.notes = notes_of(scenario, job);

@@ -12,6 +12,7 @@
 #include "scenario/read_collectives.hpp"
 #include "scenario/read_effects.hpp"
 #include "scenario/read_learning.hpp"
+#include "scenario/read_workload.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/share_batch.hpp"
 
@@ -27,45 +28,6 @@ const Row& choose(std::span<const Row> rows, std::string Row::*member, const Val
     known.push_back(row.*member);
   }
   where.fail_unknown(what, known);
-}
-
-/// "10 us", or "ready" for a framework that announces a gradient when it is computed; nothing: as the device works.
-std::optional<Seconds> read_host_dispatch(const std::optional<Value>& value, const Device& device) {
-  // TensorFlow and PyTorch queue a kernel in about ten microseconds of host time; the result hardly moves with it as
-  // long as the host is ahead of the device (tools/compare_published.py shows by how much).
-  if (!value) return device.asynchronous ? std::optional<Seconds>(10_us) : std::nullopt;
-  if (value->is_string() && read<std::string>(*value) == "ready") return std::nullopt;
-  return read<Seconds>(*value);
-}
-
-WorkloadSpec read_workload(const Value& where, const Catalogue& catalogue, const Device& device) {
-  Section section(where);
-  WorkloadSpec workload;
-  const Value model = section.child("model");
-  const ModelSummary found = catalogue.model(read<std::string>(model), model);
-  const auto variant = section.maybe("variant");
-  workload.model = choose_variant(found, variant ? read<std::string>(*variant) : "", variant.value_or(model));
-  workload.profiles = catalogue.profiles(found, workload.model);
-  if (const auto profile = section.maybe("profile")) choose_profiles(workload.profiles, *profile, device.name);
-  const auto batch = section.maybe("batch_per_rank");
-  if (batch) workload.batch_per_rank = read_at_least(*batch, 1);
-  if (const auto global = section.maybe("global_batch")) {
-    if (batch) global->fail("either a \"batch_per_rank\" or a \"global_batch\"");
-    workload.global_batch = read_at_least(*global, 1);
-  }
-  if (const auto optimizer = section.maybe("optimizer"))
-    workload.optimizer = choose(optimizers(), &Optimizer::name, *optimizer, "an optimizer");
-  if (const auto precision = section.maybe("precision")) workload.precision = read_precision(*precision);
-  if (const auto type = section.maybe("gradient_type")) workload.gradient_type = read_gradient_type(*type);
-  if (const auto efficiency = section.maybe("assumed_efficiency")) {
-    workload.assumed_efficiency = read<Fraction>(*efficiency).value;
-    if (!(*workload.assumed_efficiency > 0 && *workload.assumed_efficiency <= 1)) {
-      efficiency->fail("a percentage above 0 % and up to 100 %");
-    }
-  }
-  workload.host_dispatch = read_host_dispatch(section.maybe("host_dispatch"), device);
-  section.finish();
-  return workload;
 }
 
 /// What a run was asked to start: a number of ranks, or a launch line.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "scenario/anchor.hpp"
 #include "scenario/effective_settings.hpp"
 #include "scenario/explain.hpp"
 #include "scenario/learning_run.hpp"
@@ -68,13 +69,19 @@ void refuse_swept_fidelity(const Configuration& configuration, const RunOptions&
 
 }  // namespace
 
-RunPlan plan_run(const Document& document, const Catalogue& catalogue, const RunOptions& options) {
+RunPlan plan_run(const Document& written, const Catalogue& catalogue, const RunOptions& options) {
   RunPlan plan;
-  const std::vector<Configuration> configurations = expand_sweep(document);
+  const Document document = anchored(written, catalogue);
+  const bool is_anchored = document.find("/workload/anchored_on").has_value();
+  std::vector<Configuration> configurations = expand_sweep(document);
   refuse_swept_fidelity(configurations.front(), options);
   plan.question = read_question(document, configurations);
-  for (const Configuration& configuration : configurations) {
-    add_at_fidelities(plan, configuration, read_scenario(configuration.root(), catalogue), options);
+  std::optional<Scenario> base;
+  if (is_anchored) base = read_scenario(document.without("sweep").root(), catalogue);
+  for (Configuration& configuration : configurations) {
+    Scenario scenario = read_scenario(configuration.root(), catalogue);
+    if (base) drop_foreign_anchor(scenario, configuration.document, *base);
+    add_at_fidelities(plan, configuration, std::move(scenario), options);
   }
   plan.scenario = plan.points.front().scenario.name;
   if (!plan.ignored.empty()) plan.settings["ignored"] = fmt::format("{}", fmt::join(plan.ignored, "; "));

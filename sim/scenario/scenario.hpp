@@ -41,6 +41,8 @@ struct WorkloadSpec {
   GradientType gradient_type = GradientType::fp32;
   std::optional<double> assumed_efficiency;  // instead of the device's
   std::optional<Seconds> host_dispatch;      // empty: the host does not run ahead of the device
+  std::vector<DeviceStep> device_steps;      // known of this model on this device, rising in batch and time
+  std::string anchored_on;                   // the measured runs they were inferred from; empty: they were given
   Optimizer optimizer{"momentum", 1};
   int global_batch = 0;  // shared by all ranks, as strong scaling has it; 0: every rank has its batch
 };

@@ -63,6 +63,17 @@ struct SweptValue {
   std::string value;
 };
 
+/// What one device was inferred to take, for the simulation to agree with runs that were measured.
+struct Anchoring {
+  struct Step {
+    int batch = 1;
+    Seconds time;
+  };
+  std::vector<Step> steps;            // of one device alone, in order of batch
+  std::optional<Seconds> fixed;       // of a step, whatever its batch; of two batches or more
+  std::optional<Seconds> per_sample;  // the same
+};
+
 /// A point of `farandole run`.
 struct TrainingPoint {
   std::string model;
@@ -76,9 +87,9 @@ struct TrainingPoint {
   std::string algorithm;
   std::string fidelity;
   int batch_per_rank = 1;
-  std::string precision;      // of computation
-  std::string gradient_type;  // what travels and is summed
-  std::string compute_source;
+  std::string precision;       // of computation
+  std::string gradient_type;   // what travels and is summed
+  std::string compute_source;  // begins with "measured", "estimated", "profiled", "given" or "anchored"
   Seconds iteration;
   Seconds iteration_p50;
   Seconds iteration_p95;
@@ -100,6 +111,7 @@ struct TrainingPoint {
   std::optional<Tuning> tuning;    // of a strategy that tunes itself: with the first seed
   std::vector<SweptValue> swept;   // in the order of the sweep's axes
   std::vector<std::string> notes;  // what a reader would otherwise take for a result, each a sentence
+  std::optional<Anchoring> anchoring{};
 };
 
 /// What a communication library picked for one collective.

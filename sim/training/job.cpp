@@ -60,7 +60,7 @@ Job make_job(const Model& model, const ComputeTimes& times, GradientType gradien
     host += host_dispatch.value_or(Seconds(0));
     const auto& tensors = model.layers[layer].tensors;
     for (std::size_t t = tensors.size(); t-- > 0;) {
-      // A host slower than its device cannot announce late: the measured step already contains its pace.
+      // A slower host has set the pace of the passes already (workload/compute_time.hpp), measured or estimated.
       const Seconds announced = host_dispatch ? std::min(host, device) : device;
       job.gradients.push_back(gradient_of(tensors[t], job.element, announced, device));
     }

@@ -43,7 +43,7 @@ std::span<const Optimizer> optimizers() {
 MemoryUse memory_use(const Model& model, const Device& device, const MemoryDemand& demand) {
   const auto elements = static_cast<double>(model.parameters());
   const Bytes element = element_size(demand.precision);
-  const int master = demand.precision == Precision::fp32 ? 0 : 1;
+  const int master = element == element_size(Precision::fp32) ? 0 : 1;
   MemoryUse use;
   use.parameters = elements * element;
   use.gradients = elements * element_size(demand.gradient_type);

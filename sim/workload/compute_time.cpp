@@ -7,6 +7,7 @@
 
 #include "config/error.hpp"
 #include "units/format.hpp"
+#include "workload/kernels.hpp"
 #include "workload/throughput.hpp"
 
 namespace farandole {
@@ -54,16 +55,44 @@ Seconds update_time(const Model& model, const Rates& rates) {
   return 5.0 * static_cast<double>(model.parameters()) * element_size(Precision::fp32) / rates.memory;
 }
 
-ComputeTimes at_peak(const Model& model, const Rates& rates, int batch) {
+ComputeTimes at_roofline(const Model& model, const Device& device, Precision precision, int batch) {
+  const Rates rates = rates_of(device, precision);
+  const double share = device.assumed_efficiency;
   ComputeTimes times;
   const std::size_t first = first_with_weights(model);
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
-    const Seconds pass = roofline(model.layers[i], rates, batch);
+    const Seconds pass = roofline(model.layers[i], rates, batch) / share;
     times.forward.push_back(pass);
     times.backward.push_back(backward_passes(i, first) * pass);
   }
-  times.update = update_time(model, rates);
+  times.update = update_time(model, rates) / share;
+  times.source = fmt::format("estimated: {:.4g} % of {}", 100 * share, format(rates.peak));
   return times;
+}
+
+ComputeTimes of_kernels(const Model& model, const Device& device, Precision precision, int batch) {
+  const Rates rates = rates_of(device, precision);
+  ComputeTimes times;
+  const std::size_t first = first_with_weights(model);
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    const LayerTimes layer = kernel_times(model.layers[i], device, precision, batch);
+    times.forward.push_back(layer.forward);
+    Seconds backward = i < first ? 0_s : layer.weight_gradient;
+    if (i > first) backward += layer.input_gradient;
+    times.backward.push_back(backward);
+  }
+  times.update = update_kernels(model, device);
+  const KernelRates& kernels = *device.kernels;
+  times.source = fmt::format("estimated: kernels of {} at {} {}, 4 of 5 such estimates within {:.0f} %",
+                             kernels.known ? kernels.generation : "all generations", format(rates.peak),
+                             name(precision), 100 * kernels.band);
+  return times;
+}
+
+ComputeTimes estimated(const Model& model, const Device& device, Precision precision, int batch) {
+  if (device.assumed_efficiency > 0) return at_roofline(model, device, precision, batch);
+  if (!device.kernels) throw InputError(fmt::format("device {} has no fitted kernels", quoted(device.name)));
+  return of_kernels(model, device, precision, batch);
 }
 
 void scale(ComputeTimes& times, double factor) {
@@ -74,27 +103,63 @@ void scale(ComputeTimes& times, double factor) {
 
 }  // namespace
 
-Seconds ComputeTimes::total() const {
-  Seconds sum = update;
+Seconds ComputeTimes::passes() const {
+  Seconds sum;
   for (const Seconds time : forward) sum += time;
   for (const Seconds time : backward) sum += time;
   return sum;
 }
 
+Seconds ComputeTimes::total() const {
+  return passes() + update;
+}
+
+void keep_pace(ComputeTimes& times, Seconds dispatch) {
+  const auto layers = static_cast<double>(times.forward.size());
+  if (times.passes() >= 2 * layers * dispatch) return;
+  std::ranges::fill(times.forward, dispatch);
+  std::ranges::fill(times.backward, dispatch);
+}
+
+namespace {
+
+/// What is known of a model on a device.
+struct Known {
+  std::vector<DeviceStep> steps;
+  std::string source;
+};
+
+Known known_of(const Model& model, const Device& device, const ComputeDemand& demand) {
+  const auto rows = find_measurements(device, model, {demand.precision, demand.measurement_set});
+  if (!demand.steps.empty()) return {demand.steps, "given: the time of one device"};
+  if (rows.empty()) return {};
+  return {steps_of(rows), describe(rows, demand.batch)};
+}
+
+}  // namespace
+
+ComputeTimes compute_times(const Model& model, const Device& device, const ComputeDemand& demand) {
+  if (demand.batch < 1) throw std::invalid_argument("compute_times: the batch must be positive");
+  ComputeTimes times = estimated(model, device, demand.precision, demand.batch);
+  const Known known = known_of(model, device, demand);
+  Seconds dispatch = demand.dispatch.value_or(0_s);
+  if (!known.steps.empty()) {
+    const auto estimate = [&](int batch) { return estimated(model, device, demand.precision, batch).total(); };
+    scale(times, corrected_step(known.steps, demand.batch, estimate) / times.total());
+    times.measured = true;
+    times.source = known.source;
+    const DeviceStep& shortest = known.steps.front();
+    const ComputeTimes smallest = estimated(model, device, demand.precision, shortest.batch);
+    const Seconds passes = shortest.time * (smallest.passes() / smallest.total());
+    dispatch = std::min(dispatch, passes / (2 * static_cast<double>(model.layers.size())));
+  }
+  keep_pace(times, dispatch);
+  return times;
+}
+
 ComputeTimes compute_times(const Model& model, const Device& device, Precision precision, int batch,
                            const std::string& measurement_set) {
-  if (batch < 1) throw std::invalid_argument("compute_times: the batch must be positive");
-  const Rates rates = rates_of(device, precision);
-  ComputeTimes times = at_peak(model, rates, batch);
-  if (const auto* row = find_measurement(device, model, {precision, batch, measurement_set})) {
-    scale(times, Seconds(batch / row->samples_per_second) / times.total());
-    times.measured = true;
-    times.source = describe(*row, batch);
-  } else {
-    scale(times, 1 / device.assumed_efficiency);
-    times.source = fmt::format("estimated: {:.4g} % of {}", 100 * device.assumed_efficiency, format(rates.peak));
-  }
-  return times;
+  return compute_times(model, device, {precision, batch, measurement_set, std::nullopt, {}});
 }
 
 }  // namespace farandole

@@ -1,19 +1,26 @@
 // How long each layer's forward and backward pass takes on a device.
 //
-// The total is measured single-device throughput where there is one; the roofline only splits it over the layers:
+// Estimated, a step is the sum of its kernels (workload/kernels.hpp), whose rates are fitted once over all measured
+// models of a generation of devices. A device with `assumed_efficiency` (a CPU, or by a scenario's wish) has the
+// roofline divided by it instead:
 //   t_forward(l)  = max(2 macs(l) batch / peak, bytes_moved(l) / memory_bandwidth)
 //   t_backward(l) = the same for two passes (gradient by weights, gradient by inputs; the first layer with weights
 //                   needs only one)
 //   update        = bytes of parameters, gradients and momentum read and written / memory_bandwidth
-// and all are scaled by one factor so that their sum is batch / throughput. Where nothing was measured the factor is
-// 1 / assumed_efficiency and the result says so. (Roofline: Williams, Waterman, Patterson, CACM 52(4), 2009.)
+// (Williams, Waterman, Patterson, CACM 52(4), 2009.) What was measured of this model on this device corrects the
+// estimate (workload/throughput.hpp). Last, the host: it queues a pass over a layer in `dispatch`, and where all of
+// them take longer than the device does, the host sets the pace:
+//   step(b) = max(2 layers x dispatch, sum over layers of (a + x b)) + update
+// A measured step contains its host's pace, so a host is never slower than the shortest step that was measured.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "workload/device.hpp"
 #include "workload/model.hpp"
+#include "workload/throughput.hpp"
 
 namespace farandole {
 
@@ -22,16 +29,32 @@ struct ComputeTimes {
   std::vector<Seconds> backward;  // per layer, in execution order (backward runs it from the end)
   Seconds update;
   bool measured = false;
-  std::string source;  // "measured: 130.9 samples/s, horovod-2017-09" or "estimated: 35 % of 9.3 TFLOP/s"
+  std::string source;  // "measured: 130.9 samples/s, horovod-2017-09" or "estimated: ..."
 
+  [[nodiscard]] Seconds passes() const;  // forward and backward
   [[nodiscard]] Seconds total() const;
 };
 
-/// `measurement_set` restricts the search to one set of measurements (a platform names its own); empty: any. Among rows
-/// of the same model, variant and precision the one with this batch wins, else the nearest batch, else the first. Rows
-/// of another batch keep their throughput. Throws InputError for a set that the device does not have, and for a
-/// precision that it has no peak rate for; std::invalid_argument where `batch` is not positive.
+/// What a run asks for. `measurement_set` restricts the search to one set of measurements (a platform names its own);
+/// empty: the first of the device that has the model. `steps`: known of this model on this device, instead of what was
+/// published; rising in batch and time. `dispatch`: empty for a host that does not run ahead.
+struct ComputeDemand {
+  Precision precision = Precision::fp32;
+  int batch = 1;
+  std::string measurement_set;
+  std::optional<Seconds> dispatch;
+  std::vector<DeviceStep> steps{};
+};
+
+/// Never falls with the batch. Throws InputError for a set that the device does not have, and for a precision that it
+/// has no peak rate for; std::invalid_argument where the batch is not positive.
+ComputeTimes compute_times(const Model& model, const Device& device, const ComputeDemand& demand);
+
+/// The same where the host sets no pace.
 ComputeTimes compute_times(const Model& model, const Device& device, Precision precision, int batch,
                            const std::string& measurement_set);
+
+/// `times` where they take the device longer than `dispatch` a pass takes the host; else every pass takes that.
+void keep_pace(ComputeTimes& times, Seconds dispatch);
 
 }  // namespace farandole

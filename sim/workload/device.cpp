@@ -1,5 +1,6 @@
 #include "workload/device.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 
@@ -8,7 +9,19 @@
 namespace farandole {
 namespace {
 
-constexpr std::array precisions{Precision::fp32, Precision::fp16};
+struct PrecisionRow {
+  Precision precision;
+  const char* name;
+  Bytes element;
+};
+
+constexpr std::array precisions{PrecisionRow{Precision::fp32, "fp32", 4_B}, PrecisionRow{Precision::tf32, "tf32", 4_B},
+                                PrecisionRow{Precision::bf16, "bf16", 2_B}, PrecisionRow{Precision::fp16, "fp16", 2_B},
+                                PrecisionRow{Precision::fp8, "fp8", 2_B},   PrecisionRow{Precision::int8, "int8", 1_B}};
+
+const PrecisionRow& row_of(Precision precision) {
+  return *std::ranges::find(precisions, precision, &PrecisionRow::precision);
+}
 
 template <class T>
 T read_positive(Section& section, std::string_view key, std::string_view expected) {
@@ -21,12 +34,12 @@ T read_positive(Section& section, std::string_view key, std::string_view expecte
 std::map<Precision, FlopPerSecond> read_peaks(const Value& where) {
   Section section(where);
   std::map<Precision, FlopPerSecond> peaks;
-  for (const Precision precision : precisions) {
-    const auto key = name(precision);
-    if (section.maybe(key)) peaks[precision] = read_positive<FlopPerSecond>(section, key, "a positive compute rate");
+  for (const PrecisionRow& row : precisions) {
+    if (!section.maybe(row.name)) continue;
+    peaks[row.precision] = read_positive<FlopPerSecond>(section, row.name, "a positive compute rate");
   }
   section.finish();
-  if (peaks.empty()) where.fail("a peak rate for fp32 or fp16");
+  if (peaks.empty()) where.fail("a peak rate for fp32, tf32, bf16, fp16 or fp8");
   return peaks;
 }
 
@@ -67,6 +80,7 @@ Measurement read_measurement(const Value& where) {
   // For the reader of the file; nothing is computed from them.
   section.required<std::string>("confidence");
   section.maybe_read<std::string>("system");
+  section.maybe_read<std::string>("outside_fit");
   section.maybe_read<std::string>("software");
   section.finish();
   return row;
@@ -75,30 +89,35 @@ Measurement read_measurement(const Value& where) {
 }  // namespace
 
 std::string name(Precision precision) {
-  return precision == Precision::fp32 ? "fp32" : "fp16";
+  return row_of(precision).name;
 }
 
 Precision read_precision(const Value& where) {
   const auto text = read<std::string>(where);
-  for (const Precision precision : precisions) {
-    if (text == name(precision)) return precision;
+  std::vector<std::string> known;
+  for (const PrecisionRow& row : precisions) {
+    if (row.precision == Precision::int8) continue;
+    if (text == row.name) return row.precision;
+    known.emplace_back(row.name);
   }
-  where.fail_unknown("a precision", {"fp32", "fp16"});
+  where.fail_unknown("a precision that training computes in", known);
 }
 
 Bytes element_size(Precision precision) {
-  return precision == Precision::fp32 ? 4_B : 2_B;
+  return row_of(precision).element;
 }
 
 namespace {
 
-/// "8.0" is 80.
+/// "8.0" is 80, "10.0" is 100.
 int read_compute_capability(const Value& where) {
   const auto text = read<std::string>(where);
-  const bool is_version = text.size() == 3 && std::isdigit(static_cast<unsigned char>(text[0])) != 0 &&
-                          text[1] == '.' && std::isdigit(static_cast<unsigned char>(text[2])) != 0;
+  const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+  const auto point = text.find('.');
+  const bool is_version = (point == 1 || point == 2) && text.size() == point + 2 && is_digit(text.back()) &&
+                          std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(point), is_digit);
   if (!is_version) where.fail("a compute capability like \"8.0\"");
-  return 10 * (text[0] - '0') + (text[2] - '0');
+  return 10 * std::stoi(text.substr(0, point)) + (text.back() - '0');
 }
 
 }  // namespace
@@ -123,7 +142,11 @@ Device read_device(const Value& where, const std::filesystem::path& file) {
     device.compute_capability = read_compute_capability(*capability);
   }
   if (const auto count = section.maybe("multiprocessors")) device.multiprocessors = read_at_least(*count, 1);
-  device.assumed_efficiency = read_efficiency(section.child("assumed_efficiency"));
+  if (const auto share = section.maybe("assumed_efficiency")) device.assumed_efficiency = read_efficiency(*share);
+  device.generation = section.optional<std::string>("generation", "");
+  if (device.generation.empty() && device.assumed_efficiency == 0) {
+    where.fail("a \"generation\" whose kernels are known, or an \"assumed_efficiency\"", "neither");
+  }
   section.required<std::string>("source");
   for (const Value& row : section.child("measurements").elements()) {
     device.measurements.push_back(read_measurement(row));

@@ -12,14 +12,18 @@
 
 #include "config/document.hpp"
 #include "units/quantity.hpp"
+#include "workload/kernel_rates.hpp"
 
 namespace farandole {
 
-enum class Precision : std::uint8_t { fp32, fp16 };
+/// What the arithmetic of convolutions and matrix products is done in. tf32 is fp32 in memory with the products on
+/// tensor units; fp8 holds the factors of a product only, all else is bf16; int8 is inference's, known for its peak
+/// alone.
+enum class Precision : std::uint8_t { fp32, tf32, bf16, fp16, fp8, int8 };
 std::string name(Precision precision);
-/// Reads "fp32" or "fp16".
+/// Reads one that training computes in: all but int8.
 Precision read_precision(const Value& where);
-/// Bytes of one gradient element.
+/// Bytes of one gradient or activation element.
 Bytes element_size(Precision precision);
 
 /// One published single-device training throughput.
@@ -52,11 +56,14 @@ struct Device {
   Board board;
   int compute_capability = 0;     // of CUDA: 80 is 8.0; 0: no CUDA device
   int multiprocessors = 0;        // that share its compute rate evenly; 0: not known
-  double assumed_efficiency = 0;  // share of peak a convolutional network reaches where nothing was measured
+  double assumed_efficiency = 0;  // share of the roofline where nothing was measured; 0: `kernels` say
+  std::string generation;         // of GPUs, whose fitted rates hold for it; empty: none are
+  std::optional<KernelRates> kernels;
   std::vector<Measurement> measurements;
 };
 
-/// `where` is the document's root. Every rate, the memory and every throughput must be positive.
+/// `where` is the document's root. Every rate, the memory and every throughput must be positive. Leaves `kernels`
+/// empty: they are another file's (workload/kernel_rates.hpp).
 Device read_device(const Value& where, const std::filesystem::path& file);
 
 }  // namespace farandole

@@ -25,6 +25,8 @@ struct Layer {
   double macs = 0;              // multiply-adds of one forward pass
   double input_elements = 0;
   double output_elements = 0;
+  std::vector<std::int64_t> input_shape{};   // channels first; empty where the source does not say
+  std::vector<std::int64_t> output_shape{};  // the same
   [[nodiscard]] std::int64_t parameters() const;
 };
 

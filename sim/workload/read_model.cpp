@@ -40,8 +40,8 @@ std::vector<std::int64_t> read_shape(const Value& where) {
   return shape;
 }
 
-double read_elements(const Value& where) {
-  return static_cast<double>(Tensor{"", read_shape(where)}.elements());
+double elements(const std::vector<std::int64_t>& shape) {
+  return static_cast<double>(Tensor{"", shape}.elements());
 }
 
 double read_count(const Value& where) {
@@ -70,8 +70,10 @@ Layer read_layer(const Value& where, Seen& seen) {
   layer.name = read_new_name(section, seen.layers, "layer");
   layer.type = section.required<std::string>("type");
   if (const auto macs = section.maybe("macs")) layer.macs = read_count(*macs);
-  layer.input_elements = read_elements(section.child("input"));
-  layer.output_elements = read_elements(section.child("output"));
+  layer.input_shape = read_shape(section.child("input"));
+  layer.output_shape = read_shape(section.child("output"));
+  layer.input_elements = elements(layer.input_shape);
+  layer.output_elements = elements(layer.output_shape);
   if (const auto tensors = section.maybe("tensors")) {
     for (const Value& tensor : tensors->elements()) layer.tensors.push_back(read_tensor(tensor, seen.tensors));
   }
@@ -100,7 +102,7 @@ void check_totals(Section& section, const Model& model) {
 }
 
 void check_input(const Value& stated, const Layer& first) {
-  if (read_elements(stated) != first.input_elements) stated.fail("the input of the first layer", "another size");
+  if (elements(read_shape(stated)) != first.input_elements) stated.fail("the input of the first layer", "another size");
 }
 
 Model read_variant(const Value& where, const std::string& model_name, Names& seen) {

@@ -1,8 +1,6 @@
 #include "workload/throughput.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -10,6 +8,14 @@
 
 namespace farandole {
 namespace {
+
+// A published rate that does not say its batch is one that fills the device; beyond that the rate hardly moves.
+constexpr int filling_batch = 128;
+
+// Two batches closer than this say more of their noise than of what a sample takes.
+constexpr double far_apart = 1.5;
+
+using Rows = std::vector<const Measurement*>;
 
 std::vector<std::string> sets(const Device& device) {
   std::vector<std::string> names;
@@ -32,30 +38,77 @@ bool fits(const Measurement& row, const Model& model, const ThroughputQuery& que
          (query.set.empty() || row.set == query.set);
 }
 
-int distance(const Measurement& row, int batch) {
-  return row.batch == 0 ? std::numeric_limits<int>::max() : std::abs(row.batch - batch);
+int batch_of(const Measurement& row) {
+  return row.batch == 0 ? filling_batch : row.batch;
+}
+
+Seconds time_of(const Measurement& row) {
+  return Seconds(batch_of(row) / row.samples_per_second);
+}
+
+void keep_stated(Rows& rows) {
+  const auto states = [](const Measurement* row) { return row->batch > 0; };
+  if (std::ranges::any_of(rows, states)) std::erase_if(rows, [&](const Measurement* row) { return !states(row); });
+}
+
+void keep_rising(Rows& rows) {
+  std::ranges::stable_sort(rows, {}, [](const Measurement* row) { return batch_of(*row); });
+  Rows rising;
+  for (const Measurement* row : rows) {
+    if (rising.empty() || (batch_of(*row) > batch_of(*rising.back()) && time_of(*row) > time_of(*rising.back()))) {
+      rising.push_back(row);
+    }
+  }
+  rows = std::move(rising);
+}
+
+Seconds on_line(const DeviceStep& low, const DeviceStep& high, double batch) {
+  const double share = (batch - low.batch) / (high.batch - low.batch);
+  return low.time + share * (high.time - low.time);
 }
 
 }  // namespace
 
-const Measurement* find_measurement(const Device& device, const Model& model, const ThroughputQuery& query) {
+Rows find_measurements(const Device& device, const Model& model, const ThroughputQuery& query) {
   check_set(device, query.set);
-  const Measurement* best = nullptr;
+  Rows rows;
   for (const Measurement& row : device.measurements) {
-    if (!fits(row, model, query)) continue;
-    if (best == nullptr || distance(row, query.batch) < distance(*best, query.batch)) best = &row;
+    if (fits(row, model, query) && (rows.empty() || row.set == rows.front()->set)) rows.push_back(&row);
   }
-  return best;
+  keep_stated(rows);
+  keep_rising(rows);
+  return rows;
 }
 
-std::string describe(const Measurement& row, int batch) {
-  std::string at;
-  if (row.batch == 0) {
-    at = " (batch not stated)";
-  } else if (row.batch != batch) {
-    at = fmt::format(" (measured at batch {})", row.batch);
+std::vector<DeviceStep> steps_of(const Rows& rows) {
+  std::vector<DeviceStep> steps;
+  for (const Measurement* row : rows) steps.push_back({batch_of(*row), time_of(*row)});
+  return steps;
+}
+
+Seconds corrected_step(const std::vector<DeviceStep>& steps, int batch, const StepTime& estimate) {
+  const auto above = std::ranges::lower_bound(steps, batch, {}, &DeviceStep::batch);
+  if (above != steps.end() && above->batch == batch) return above->time;
+  if (steps.size() > 1) {
+    const auto high = std::clamp(above, steps.begin() + 1, steps.end() - 1);
+    const bool inside = above != steps.begin() && above != steps.end();
+    const bool reaches_out = high->batch >= far_apart * (high - 1)->batch && on_line(*(high - 1), *high, 0) >= 0_s;
+    if (inside || reaches_out) return on_line(*(high - 1), *high, batch);
   }
-  return fmt::format("measured: {} samples/s, {}{}", row.samples_per_second, row.set, at);
+  const DeviceStep& nearest = above == steps.end() ? steps.back() : steps.front();
+  return estimate(batch) * (nearest.time / estimate(nearest.batch));
+}
+
+std::string describe(const Rows& rows, int batch) {
+  const auto nearest =
+      *std::ranges::min_element(rows, {}, [&](const Measurement* row) { return std::abs(batch_of(*row) - batch); });
+  std::string at;
+  if (nearest->batch == 0) {
+    at = " (batch not stated)";
+  } else if (nearest->batch != batch) {
+    at = fmt::format(" (measured at batch {})", nearest->batch);
+  }
+  return fmt::format("measured: {} samples/s, {}{}", nearest->samples_per_second, nearest->set, at);
 }
 
 }  // namespace farandole

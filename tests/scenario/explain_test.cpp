@@ -60,6 +60,7 @@ TEST(Waterfall, FindsContentionWhereNicsAreShared) {
   const TrainingPoint shared = explained({{"/platform/topology", "roce25-4xp100"},
                                           {"/platform/ranks", "8"},
                                           {"/platform/placement", R"({"order": "by_node"})"},
+                                          {"/collectives", R"({"allreduce": "ring"})"},
                                           {"/strategy/fusion_threshold", "0 B"},
                                           {"/effects", R"({"device_spread": "0 %", "step_jitter": "0 %"})"}});
   EXPECT_GT(part(shared, "contention"), 0.1 * part(shared, "exposed_bandwidth"));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "config/schema.hpp"
+#include "scenario/anchor.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/sweep.hpp"
 
@@ -19,7 +20,8 @@ TEST(ScenarioFiles, AreAllReadableInEveryPointAndAgreeWithTheirSchema) {
     ++files;
     const Document document = Document::read(entry.path());
     EXPECT_NO_THROW(check_schema(document, source / "sim/config/schemas/scenario.schema.json")) << entry.path();
-    for (const Configuration& configuration : expand_sweep(document)) {
+    const Document ready = anchored(document, Catalogue());
+    for (const Configuration& configuration : expand_sweep(ready)) {
       EXPECT_NO_THROW(read_scenario(configuration.root(), Catalogue())) << entry.path();
     }
   }
@@ -30,7 +32,8 @@ TEST(ScenarioFiles, AreNamedAsTheyCallThemselves) {
   for (const auto& entry : std::filesystem::directory_iterator(source / "scenarios")) {
     if (entry.path().extension() != ".json") continue;
     const Document document = Document::read(entry.path());
-    EXPECT_EQ(read_scenario(expand_sweep(document).front().root(), Catalogue()).name, entry.path().stem().string());
+    const Document ready = anchored(document, Catalogue());
+    EXPECT_EQ(read_scenario(expand_sweep(ready).front().root(), Catalogue()).name, entry.path().stem().string());
   }
 }
 

@@ -59,15 +59,38 @@ TEST(Device, RefusesRatesThatAreNotPositive) {
 
 TEST(Device, RefusesAPrecisionItDoesNotKnowWithTheNearestName) {
   EXPECT_THAT(reading_with("/measurements/0/precision", "fp31"),
-              ThrowsMessage<InputError>(HasSubstr("expected a precision, got \"fp31\"; did you mean \"fp32\"?")));
+              ThrowsMessage<InputError>(
+                  HasSubstr("expected a precision that training computes in, got \"fp31\"; did you mean \"fp32\"?")));
   EXPECT_THAT(reading_with("/peak/fp64", "1 TFLOP/s"), ThrowsMessage<InputError>(HasSubstr("a known key")));
-  EXPECT_THAT(reading_with("/peak", "{}"), ThrowsMessage<InputError>(HasSubstr("a peak rate for fp32 or fp16")));
+  EXPECT_THAT(reading_with("/peak", "{}"), ThrowsMessage<InputError>(HasSubstr("a peak rate for fp32, tf32, bf16")));
 }
 
 TEST(Device, RefusesAnEfficiencyOutsideZeroToOneHundredPercent) {
   for (const auto* text : {"0 %", "101 %"}) {
     EXPECT_THAT(reading_with("/assumed_efficiency", text),
                 ThrowsMessage<InputError>(HasSubstr("a percentage above 0 % and up to 100 %")));
+  }
+}
+
+TEST(Device, RefusesADeviceOfWhichNothingSaysHowMuchOfItsPeakItReaches) {
+  auto document = Document::parse(R"({"name": "small", "summary": "A device.", "peak": {"fp32": "2 TFLOP/s"},
+    "memory_bandwidth": "100 GB/s", "memory": "8 GiB", "source": "a datasheet", "measurements": []})",
+                                  "small.json");
+  EXPECT_THAT([&] { read_device(document.root(), "small.json"); },
+              ThrowsMessage<InputError>(HasSubstr("whose kernels are known, or an \"assumed_efficiency\"")));
+}
+
+TEST(Device, TrainingDoesNotComputeInInt8) {
+  EXPECT_THAT(reading_with("/measurements/0/precision", "int8"),
+              ThrowsMessage<InputError>(HasSubstr("expected a precision that training computes in")));
+}
+
+TEST(Device, AComputeCapabilityHasOneOrTwoDigitsBeforeItsPoint) {
+  EXPECT_EQ(test::device("h100").compute_capability, 90);
+  EXPECT_EQ(test::device("b200").compute_capability, 100);
+  for (const auto* text : {"8", "100.0", ".0", "8.00", "a.0"}) {
+    EXPECT_THAT(reading_with("/compute_capability", text),
+                ThrowsMessage<InputError>(HasSubstr("a compute capability")));
   }
 }
 
@@ -78,13 +101,16 @@ TEST(Device, RefusesAUnitOfAnotherDimension) {
 TEST(Device, AnElementOfAGradientHasFourOrTwoBytes) {
   EXPECT_EQ(element_size(Precision::fp32), 4_B);
   EXPECT_EQ(element_size(Precision::fp16), 2_B);
+  EXPECT_EQ(element_size(Precision::tf32), 4_B);  // fp32 in memory
+  EXPECT_EQ(element_size(Precision::bf16), 2_B);
+  EXPECT_EQ(element_size(Precision::fp8), 2_B);  // only products are in fp8
   EXPECT_EQ(name(Precision::fp32), "fp32");
   EXPECT_EQ(name(Precision::fp16), "fp16");
 }
 
 TEST(DeviceFiles, EveryFileLoadsIsNamedAsItsDeviceAndAgreesWithItsSchema) {
   const auto files = test::json_files("topologies/devices");
-  EXPECT_EQ(files.size(), 13U);
+  EXPECT_EQ(files.size(), 23U);
   for (const auto& file : files) {
     const auto document = Document::read(file);
     const Device device = read_device(document.root(), file);

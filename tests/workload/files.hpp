@@ -39,10 +39,17 @@ inline Model model(const std::string& name, const std::string& variant = "torchv
   throw std::runtime_error("no variant " + variant + " of " + name);
 }
 
+inline Document fitted_kernels() {
+  return Document::read(repository() / "topologies" / "devices" / "kernels" / "fitted.json");
+}
+
+/// With the kernels of its generation.
 inline Device device(const std::string& name) {
   const auto file = repository() / "topologies" / "devices" / (name + ".json");
   const auto document = Document::read(file);
-  return read_device(document.root(), file);
+  Device device = read_device(document.root(), file);
+  if (!device.generation.empty()) device.kernels = read_kernel_rates(fitted_kernels().root(), device.generation);
+  return device;
 }
 
 }  // namespace farandole::test

@@ -1,3 +1,5 @@
+#include <set>
+
 #include <gmock/gmock.h>
 
 #include "config/schema.hpp"
@@ -39,6 +41,17 @@ std::vector<Published> published() {
       {"alexnet", "tf_cnn_benchmarks", 61'104'937, 714'192'576, 16},
       {"densenet121", "torchvision", 7'978'856, 2'834'161'664, 364},
       {"mobilenet_v2", "torchvision", 3'504'872, 300'774'272, 158},
+      {"bert_large", "seq128", 336'226'108, 40'107'124'736, 398},
+      {"bert_large", "seq512", 336'226'108, 170'089'023'488, 398},
+      {"mpt_125m", "seq2048", 125'311'488, 291'822'895'104, 148},
+      {"mpt_125m", "seq512", 124'131'840, 65'707'966'464, 148},
+      {"mpt_1b", "seq2048", 1'315'950'592, 2'891'318'296'576, 292},
+      {"mpt_1b", "seq512", 1'312'804'864, 684'174'868'480, 292},
+      {"mpt_3b", "seq2048", 2'651'837'440, 5'761'631'518'720, 388},
+      {"mpt_3b", "seq512", 2'647'905'280, 1'375'983'370'240, 388},
+      {"mpt_7b", "seq2048", 6'658'859'008, 14'166'412'754'944, 388},
+      {"mpt_7b", "seq512", 6'652'567'552, 3'438'523'973'632, 388},
+      {"resnext101_32x4d", "torchvision", 44'177'704, 7'969'996'800, 314},
       {"mnist_mlp", "lecun1998", 238'510, 238'200, 4},
       {"mnist_mlp", "keras", 101'770, 101'632, 4},
       {"mnist_cnn", "horovod_pytorch", 21'840, 480'500, 8},
@@ -64,8 +77,9 @@ TEST(ModelFiles, EveryFileLoadsIsNamedAsItsModelAndHasItsTotalsWrittenDownHere) 
     const auto summary = read_model(Document::read(file).root(), file);
     EXPECT_EQ(summary.name, file.stem().string());
     EXPECT_EQ(summary.file, file);
-    // torchvision has no network for MNIST, and no regression.
-    if (!summary.name.starts_with("mnist") && !summary.name.ends_with("_regression")) {
+    // torchvision has no network for MNIST, no regression and no language model.
+    const bool speaks = summary.name.starts_with("bert") || summary.name.starts_with("mpt");
+    if (!speaks && !summary.name.starts_with("mnist") && !summary.name.ends_with("_regression")) {
       EXPECT_EQ(summary.variants.front().variant, "torchvision") << file;
     }
     variants += summary.variants.size();
@@ -81,19 +95,27 @@ TEST(ModelFiles, EveryFileAgreesWithItsSchema) {
 }
 
 /// Multiply-adds of a convolution or a fully connected layer: elements of the weights times output positions. Each
-/// weight meets every output position of its channel once.
+/// weight meets every output position of its channel once. A product without weights of its own sums its inputs' last
+/// extent for each output: BERT's scores the width of a head, the context of a word all words, fused attention both for
+/// half of the words, those before.
 double macs_from_shapes(const Layer& layer) {
+  if (layer.name.ends_with("attention.scores")) {
+    return layer.output_elements * static_cast<double>(layer.input_shape.back() / layer.output_shape.front());
+  }
+  if (layer.type == "attention") return layer.output_elements * static_cast<double>(layer.output_shape.at(1));
+  const bool weighted = !layer.tensors.empty() && layer.tensors.front().shape.size() > 1;
+  if (!weighted) return layer.output_elements * static_cast<double>(layer.input_shape.back());
   const Tensor& weights = layer.tensors.front();
   const auto positions = layer.output_elements / static_cast<double>(weights.shape.front());
   return static_cast<double>(weights.elements()) * positions;
 }
 
 TEST(ModelFiles, MultiplyAddsFollowFromTheShapesOfEveryLayer) {
+  const std::set<std::string> products{"conv2d", "linear", "matmul", "attention"};
   for (const auto& file : test::json_files("models")) {
     for (const Model& model : read_model(Document::read(file).root(), file).variants) {
       for (const Layer& layer : model.layers) {
-        const bool multiplies = layer.type == "conv2d" || layer.type == "linear";
-        EXPECT_EQ(layer.macs, multiplies ? macs_from_shapes(layer) : 0) << file << " " << layer.name;
+        EXPECT_EQ(layer.macs, products.contains(layer.type) ? macs_from_shapes(layer) : 0) << file << " " << layer.name;
       }
     }
   }

@@ -7,6 +7,7 @@
 #include "config/schema.hpp"
 #include "platform/graph_file.hpp"
 #include "platform/topology.hpp"
+#include "scenario/anchor.hpp"
 #include "scenario/library_choice.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/sweep.hpp"
@@ -30,7 +31,8 @@ void check_topology(const Document& document, const std::filesystem::path& file)
 
 void check_scenario(const Document& document, const std::filesystem::path& /*file*/) {
   const Catalogue catalogue;
-  for (const Configuration& configuration : expand_sweep(document)) read_scenario(configuration.root(), catalogue);
+  const Document ready = anchored(document, catalogue);
+  for (const Configuration& configuration : expand_sweep(ready)) read_scenario(configuration.root(), catalogue);
   read_search(document);
 }
 

@@ -1,0 +1,222 @@
+#include "scenario/anchor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <boost/math/tools/roots.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "config/section.hpp"
+#include "scenario/train.hpp"
+#include "units/format.hpp"
+
+namespace farandole {
+namespace {
+
+constexpr double agreement = 0.1;  // device times of the same batch that agree: what runs of a day differ by
+constexpr double noise = 0.05;     // by which a sample of a larger batch may seem to take longer
+constexpr double least_share = 1e-4;
+constexpr int accuracy_bits = 40;
+constexpr std::uintmax_t most_runs = 60;
+
+struct MeasuredRun {
+  Value where;
+  int ranks = 1;
+  std::optional<int> nodes;
+  int batch = 1;
+  Seconds iteration;
+  std::string text;
+};
+
+/// The scenario, and how its iteration time follows from a device's.
+class Prediction {
+ public:
+  Prediction(Document document, const Catalogue& catalogue) : document_(std::move(document)), catalogue_(&catalogue) {
+    for (const char* part : {"/workload/measured", "/sweep", "/question", "/optimise", "/run", "/economics",
+                             "/learning", "/measure/explain"}) {
+      document_.remove(part);
+    }
+    scenario_ = read_scenario(document_.root(), catalogue);
+  }
+
+  [[nodiscard]] const Scenario& scenario() const { return scenario_; }
+
+  /// With so much time of the device for a step of the run.
+  [[nodiscard]] Seconds iteration(const MeasuredRun& run, Seconds device) const {
+    Document document = document_;
+    document.remove("/platform/launch");
+    document.remove("/workload/global_batch");
+    document.set("/platform/ranks", fmt::format("{}", run.ranks));
+    document.set("/workload/batch_per_rank", fmt::format("{}", run.batch));
+    document.set("/workload/device_steps",
+                 fmt::format(R"([{{"batch": {}, "time": "{:.15g} s"}}])", run.batch, device.si()));
+    const TrainingPoint point = train(read_scenario(document.root(), *catalogue_), nullptr);
+    if (run.nodes && *run.nodes != point.nodes) {
+      run.where.fail(fmt::format("{} nodes, on which {} ranks are placed", point.nodes, run.ranks),
+                     fmt::format("{}", *run.nodes));
+    }
+    return point.iteration;
+  }
+
+  /// Of all ranks in a step.
+  [[nodiscard]] double samples(const MeasuredRun& run) const {
+    return static_cast<double>(run.ranks) * run.batch * scenario_.strategy.accumulation;
+  }
+
+ private:
+  Document document_;
+  const Catalogue* catalogue_;
+  Scenario scenario_;
+};
+
+int ranks_of(Section& row, const std::optional<int>& nodes, const Scenario& scenario) {
+  if (const auto ranks = row.maybe("ranks")) return read_at_least(*ranks, 1);
+  return nodes ? *nodes * scenario.platform.platform.devices_per_node : scenario.platform.ranks;
+}
+
+double read_positive(const Value& where) {
+  const auto number = read<double>(where);
+  if (!(number > 0)) where.fail("a positive number");
+  return number;
+}
+
+MeasuredRun read_run(const Value& where, const Prediction& prediction) {
+  Section section(where);
+  MeasuredRun run{where, 1, {}, 1, {}, {}};
+  if (const auto nodes = section.maybe("nodes")) run.nodes = read_at_least(*nodes, 1);
+  run.ranks = ranks_of(section, run.nodes, prediction.scenario());
+  const auto batch = section.maybe("batch_per_rank");
+  run.batch = batch ? read_at_least(*batch, 1) : prediction.scenario().workload.batch_per_rank;
+  const auto rate = section.maybe("samples_per_second");
+  const auto seconds = section.maybe("iteration_seconds");
+  if (rate.has_value() == seconds.has_value()) where.fail("either \"samples_per_second\" or \"iteration_seconds\"");
+  if (seconds) {
+    run.iteration = Seconds(read_positive(*seconds));
+    run.text = format(run.iteration);
+  } else {
+    const double samples_per_second = read_positive(*rate);
+    run.iteration = Seconds(prediction.samples(run) / samples_per_second);
+    run.text = fmt::format("{:.6g} samples/s", samples_per_second);
+  }
+  section.finish();
+  run.text += fmt::format(" of {} rank{}, batch {}", run.ranks, run.ranks == 1 ? "" : "s", run.batch);
+  return run;
+}
+
+/// What the row would have to say at most, for an iteration that takes at least so long.
+std::string at_most(const MeasuredRun& run, const Prediction& prediction, Seconds iteration) {
+  return fmt::format("{:.6g} samples/s ({} an iteration)", prediction.samples(run) / iteration.si(), format(iteration));
+}
+
+Seconds device_time(const MeasuredRun& run, const Prediction& prediction) {
+  const Seconds least = least_share * run.iteration;
+  const Seconds without = prediction.iteration(run, least);
+  if (without > run.iteration) {
+    run.where.fail(fmt::format("at most {}, which {} ranks reach without any computation",
+                               at_most(run, prediction, without), run.ranks),
+                   run.text);
+  }
+  const auto excess = [&](double device) { return (prediction.iteration(run, Seconds(device)) - run.iteration).si(); };
+  std::uintmax_t runs = most_runs;
+  const auto [low, high] = boost::math::tools::toms748_solve(
+      excess, least.si(), run.iteration.si(), (without - run.iteration).si(), std::max(excess(run.iteration.si()), 0.0),
+      boost::math::tools::eps_tolerance<double>(accuracy_bits), runs);
+  return Seconds((low + high) / 2);
+}
+
+struct Inferred {
+  MeasuredRun run;
+  Seconds time;
+};
+
+/// Of runs with the same batch, the geometric mean.
+DeviceStep together(const std::vector<Inferred>& runs, const Prediction& prediction) {
+  const Inferred& first = runs.front();
+  double sum = 0;
+  for (const Inferred& one : runs) {
+    sum += std::log(one.time.si());
+    if (std::abs(one.time / first.time - 1) <= agreement) continue;
+    one.run.where.fail(fmt::format("about {}, as the device time of \"{}\" gives ({} a step)",
+                                   at_most(one.run, prediction, prediction.iteration(one.run, first.time)),
+                                   first.run.text, format(first.time)),
+                       fmt::format("{} ({} a step)", one.run.text, format(one.time)));
+  }
+  return {first.run.batch, Seconds(std::exp(sum / static_cast<double>(runs.size())))};
+}
+
+void refuse_contradiction(const DeviceStep& low, const DeviceStep& high, const MeasuredRun& run,
+                          const Prediction& prediction) {
+  const Seconds most = low.time * (static_cast<double>(high.batch) / low.batch);
+  if (high.time > low.time && high.time <= most * (1 + noise)) return;
+  run.where.fail(fmt::format("less than {} and at least {}, as batch {} takes a device {}",
+                             at_most(run, prediction, prediction.iteration(run, low.time)),
+                             at_most(run, prediction, prediction.iteration(run, most)), low.batch, format(low.time)),
+                 run.text);
+}
+
+std::vector<DeviceStep> infer(const std::vector<MeasuredRun>& runs, const Prediction& prediction) {
+  std::map<int, std::vector<Inferred>> by_batch;
+  for (const MeasuredRun& run : runs) by_batch[run.batch].push_back({run, device_time(run, prediction)});
+  std::vector<DeviceStep> steps;
+  for (const auto& [batch, inferred] : by_batch) {
+    steps.push_back(together(inferred, prediction));
+    if (steps.size() < 2) continue;
+    refuse_contradiction(steps[steps.size() - 2], steps.back(), inferred.front().run, prediction);
+  }
+  return steps;
+}
+
+std::string in_words(const std::vector<MeasuredRun>& runs, const std::vector<DeviceStep>& steps) {
+  std::vector<std::string> measured;
+  std::vector<std::string> inferred;
+  for (const MeasuredRun& run : runs) measured.push_back(run.text);
+  for (const DeviceStep& step : steps) {
+    inferred.push_back(fmt::format("{} for {} samples", format(step.time), step.batch));
+  }
+  return fmt::format("{}; one device alone takes {}", fmt::join(measured, ", "), fmt::join(inferred, ", "));
+}
+
+std::string in_json(const std::vector<DeviceStep>& steps) {
+  std::vector<std::string> rows;
+  for (const DeviceStep& step : steps) {
+    rows.push_back(fmt::format(R"({{"batch": {}, "time": "{:.15g} s"}})", step.batch, step.time.si()));
+  }
+  return fmt::format("[{}]", fmt::join(rows, ", "));
+}
+
+}  // namespace
+
+Document anchored(const Document& document, const Catalogue& catalogue) {
+  const auto measured = document.find("/workload/measured");
+  if (!measured) return document;
+  if (const auto steps = document.find("/workload/device_steps")) {
+    steps->fail("either \"measured\" runs or \"device_steps\"");
+  }
+  const Prediction prediction(document, catalogue);
+  std::vector<MeasuredRun> runs;
+  for (const Value& row : measured->elements()) runs.push_back(read_run(row, prediction));
+  if (runs.empty()) measured->fail("at least one run");
+  const std::vector<DeviceStep> steps = infer(runs, prediction);
+  Document result = document;
+  result.remove("/workload/measured");
+  result.set("/workload/device_steps", in_json(steps));
+  result.set("/workload/anchored_on", in_words(runs, steps));
+  return result;
+}
+
+void drop_foreign_anchor(Scenario& scenario, Document& document, const Scenario& base) {
+  const WorkloadSpec& ours = scenario.workload;
+  const WorkloadSpec& theirs = base.workload;
+  if (ours.model.name == theirs.model.name && ours.model.variant == theirs.model.variant &&
+      ours.precision == theirs.precision && scenario.platform.device.name == base.platform.device.name) {
+    return;
+  }
+  document.remove("/workload/device_steps");
+  document.remove("/workload/anchored_on");
+  scenario.workload.device_steps.clear();
+  scenario.workload.anchored_on.clear();
+}
+
+}  // namespace farandole

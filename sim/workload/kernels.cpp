@@ -1,0 +1,123 @@
+#include "workload/kernels.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace farandole {
+namespace {
+
+/// What a layer without arithmetic reads and writes, in halves of (input + output): 2 is input once and output once.
+struct Moves {
+  std::string_view type;
+  double forward;
+  double backward;
+  bool pointwise = false;  // at the rate of transformers' layers
+};
+
+constexpr std::array moves{Moves{"batch_norm", 3, 5},
+                           Moves{"relu", 2, 3},
+                           Moves{"dropout", 2, 2, true},
+                           Moves{"softmax", 2, 3, true},
+                           Moves{"layer_norm", 2, 3, true},
+                           Moves{"gelu", 2, 3, true},
+                           Moves{"add", 3, 1, true},
+                           Moves{"flatten", 0, 0},
+                           Moves{"", 2, 2}};
+
+const Moves& moves_of(const Layer& layer) {
+  return *std::ranges::find_if(moves, [&](const Moves& row) { return layer.type.starts_with(row.type); });
+}
+
+bool is_convolution(const Layer& layer) {
+  return layer.type.starts_with("conv") && !layer.tensors.empty() && layer.tensors.front().shape.size() > 2;
+}
+
+/// [outputs, inputs of a group, extents of the filter ...]
+struct Filter {
+  double outputs = 1;
+  double groups = 1;
+  bool fast = false;  // 3 x 3 or larger, moves by one
+};
+
+Filter filter_of(const Layer& layer) {
+  const auto& shape = layer.tensors.front().shape;
+  const auto inputs = static_cast<double>(shape[1]);
+  Filter filter{static_cast<double>(shape[0])};
+  if (!layer.input_shape.empty())
+    filter.groups = std::max(1.0, static_cast<double>(layer.input_shape.front()) / inputs);
+  const bool large = std::all_of(shape.begin() + 2, shape.end(), [](std::int64_t extent) { return extent >= 3; });
+  const double places_in = layer.input_elements / (inputs * filter.groups);
+  filter.fast = large && filter.groups == 1 && places_in == layer.output_elements / filter.outputs;
+  return filter;
+}
+
+/// h of workload/kernel_rates.hpp.
+double intensity(double outputs, double products) {
+  return 2 * outputs * products / (outputs + products);
+}
+
+double saturation(double intensity, double half) {
+  return intensity / (intensity + half);
+}
+
+/// Outputs that share their inputs.
+double columns_of(const Layer& layer, double products) {
+  const bool weighted = !layer.tensors.empty() && layer.tensors.front().shape.size() > 1;  // not by a bias alone
+  if (weighted) return static_cast<double>(layer.tensors.front().elements()) / products;
+  return layer.output_shape.empty() ? products : static_cast<double>(layer.output_shape.back());
+}
+
+bool on_vector_units(const KernelRates& rates, Precision precision) {
+  return precision == Precision::fp32 || !rates.tensor_units;
+}
+
+const MathRates& math_of(const KernelRates& rates, Precision precision) {
+  if (on_vector_units(rates, precision)) return rates.vector;
+  return precision == Precision::tf32 ? rates.tensor32 : rates.tensor16;
+}
+
+/// Share of the peak, in multiply-adds of the layer's definition.
+double share_of_peak(const Layer& layer, const KernelRates& rates, Precision precision) {
+  const MathRates& math = math_of(rates, precision);
+  const double products = layer.macs / layer.output_elements;
+  if (!is_convolution(layer)) {
+    return math.matmul * saturation(intensity(columns_of(layer, products), products), math.matmul_half);
+  }
+  const Filter filter = filter_of(layer);
+  const double reached = saturation(intensity(filter.outputs / filter.groups, products), math.convolution_half);
+  const double saved = filter.fast && on_vector_units(rates, precision) ? rates.fast_filters : 1;
+  return math.convolution * reached * saved;
+}
+
+LayerTimes arithmetic(const Layer& layer, const Device& device, Precision precision, int batch) {
+  const KernelRates& rates = *device.kernels;
+  const FlopPerSecond rate = device.peak.at(precision) * share_of_peak(layer, rates, precision);
+  const double activations = (layer.input_elements + layer.output_elements) * batch;
+  const Bytes moved = (activations + static_cast<double>(layer.parameters())) * element_size(precision);
+  const Flop work(2 * layer.macs * batch);  // a multiply-add is two operations
+  const Seconds pass = rates.launch + std::max(work / rate, moved / (device.memory_bandwidth * rates.memory));
+  return {pass, pass, pass};
+}
+
+LayerTimes movement(const Layer& layer, const Device& device, Precision precision, int batch) {
+  const KernelRates& rates = *device.kernels;
+  const Moves& row = moves_of(layer);
+  if (row.forward == 0) return {};
+  const BytesPerSecond rate = device.memory_bandwidth * (row.pointwise ? rates.pointwise : rates.memory);
+  const Bytes half = (layer.input_elements + layer.output_elements) / 2 * batch * element_size(precision);
+  return {rates.launch + row.forward * half / rate, rates.launch + row.backward * half / rate, 0_s};
+}
+
+}  // namespace
+
+LayerTimes kernel_times(const Layer& layer, const Device& device, Precision precision, int batch) {
+  return layer.macs > 0 ? arithmetic(layer, device, precision, batch) : movement(layer, device, precision, batch);
+}
+
+Seconds update_kernels(const Model& model, const Device& device) {
+  const Bytes moved = 5.0 * static_cast<double>(model.parameters()) * element_size(Precision::fp32);
+  return model.tensors() * device.kernels->launch + moved / (device.memory_bandwidth * device.kernels->memory);
+}
+
+}  // namespace farandole

@@ -1,0 +1,143 @@
+#include "scenario/anchor.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "scenario/scenario_kit.hpp"
+
+namespace farandole {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+using Changes = std::vector<test::Change>;
+
+Changes with(Changes changes, const std::string& rows) {
+  changes.push_back({"/workload/measured", rows});
+  return changes;
+}
+
+TrainingPoint point(const Changes& changes) {
+  return test::run(changes).points.at(0);
+}
+
+Changes at(int ranks, int batch) {
+  return {{"/platform/ranks", std::to_string(ranks)}, {"/workload/batch_per_rank", std::to_string(batch)}};
+}
+
+TEST(Anchor, TheRunThatWasMeasuredIsPredictedAsItWasMeasured) {
+  for (const double rate : {100.0, 400.0, 1000.0}) {
+    const auto rows = fmt::format(R"([{{"ranks": 4, "batch_per_rank": 32, "samples_per_second": {}}}])", rate);
+    EXPECT_NEAR(point(with({}, rows)).samples_per_second / rate, 1, 1e-5);
+  }
+}
+
+TEST(Anchor, AnIterationTimeSaysTheSameAsARate) {
+  const TrainingPoint one = point(with({}, R"([{"ranks": 4, "batch_per_rank": 32, "samples_per_second": 256}])"));
+  const TrainingPoint other = point(with({}, R"([{"ranks": 4, "batch_per_rank": 32, "iteration_seconds": 0.5}])"));
+  EXPECT_DOUBLE_EQ(one.iteration.si(), other.iteration.si());
+}
+
+TEST(Anchor, ARunOfOneRankIsTheDevicesTime) {
+  const TrainingPoint result = point(with(at(1, 32), R"([{"ranks": 1, "iteration_seconds": 0.25}])"));
+  ASSERT_TRUE(result.anchoring);
+  EXPECT_NEAR(result.anchoring->steps.at(0).time.si(), 0.25, 1e-6);
+  EXPECT_FALSE(result.anchoring->fixed);
+}
+
+/// Whatever the device takes, a run simulated with it gives it back, at any ranks and however many nodes.
+TEST(Anchor, WhatIsInferredIsWhatTheSimulationWasGiven) {
+  for (const int ranks : {1, 4, 32}) {
+    for (const char* time : {"40 ms", "300 ms", "2 s"}) {
+      const auto steps = fmt::format(R"([{{"batch": 32, "time": "{}"}}])", time);
+      Changes given = at(ranks, 32);
+      given.push_back({"/workload/device_steps", steps});
+      const TrainingPoint truth = point(given);
+      const auto rows = fmt::format(R"([{{"ranks": {}, "iteration_seconds": {:.12g}}}])", ranks, truth.iteration.si());
+      const TrainingPoint back = point(with(at(64, 32), rows));
+      Changes far = at(64, 32);
+      far.push_back({"/workload/device_steps", steps});
+      EXPECT_NEAR(back.iteration / point(far).iteration, 1, 1e-4) << ranks << " " << time;
+    }
+  }
+}
+
+TEST(Anchor, TwoBatchesAlsoSayWhatDoesNotDependOnTheBatch) {
+  const TrainingPoint result = point(with(at(1, 64), R"([{"ranks": 1, "batch_per_rank": 32, "iteration_seconds": 0.1},
+                                                         {"ranks": 1, "batch_per_rank": 96, "iteration_seconds": 0.26}])"));
+  ASSERT_TRUE(result.anchoring && result.anchoring->fixed && result.anchoring->per_sample);
+  EXPECT_NEAR(result.anchoring->per_sample->si(), 0.0025, 1e-6);  // 0.16 s for 64 samples
+  EXPECT_NEAR(result.anchoring->fixed->si(), 0.02, 1e-5);
+  EXPECT_NEAR(result.iteration.si(), 0.18, 1e-5);
+}
+
+TEST(Anchor, TheResultSaysThatItIsAnchoredAndOnWhat) {
+  const TrainingPoint result = point(with({}, R"([{"nodes": 4, "samples_per_second": 400}])"));
+  EXPECT_THAT(result.compute_source,
+              AllOf(StartsWith("anchored: 400 samples/s of 4 ranks, batch 32; one device alone takes "),
+                    HasSubstr("for 32 samples")));
+}
+
+TEST(Anchor, ARateThatNoDeviceTimeExplainsIsRefusedWithTheOneThatWould) {
+  EXPECT_THAT(test::error_of(with({}, R"([{"ranks": 4, "samples_per_second": 1e9}])")),
+              AllOf(HasSubstr("/workload/measured/0: expected at most "), HasSubstr("without any computation"),
+                    HasSubstr("1e+09 samples/s of 4 ranks, batch 32")));
+}
+
+TEST(Anchor, RunsOfOneBatchThatNeedDifferentDevicesContradictOneAnother) {
+  EXPECT_THAT(
+      test::error_of(with({}, R"([{"ranks": 1, "iteration_seconds": 0.2}, {"ranks": 4, "iteration_seconds": 0.5}])")),
+      AllOf(HasSubstr("/workload/measured/1: expected about "), HasSubstr("\"200 ms of 1 rank, batch 32\"")));
+}
+
+TEST(Anchor, ALargerBatchTakesLongerButASampleOfItDoesNot) {
+  const auto rows = [](double seconds) {
+    return fmt::format(R"([{{"ranks": 1, "batch_per_rank": 32, "iteration_seconds": 0.2}},
+                           {{"ranks": 1, "batch_per_rank": 64, "iteration_seconds": {}}}])",
+                       seconds);
+  };
+  for (const double impossible : {0.19, 0.5}) {
+    EXPECT_THAT(test::error_of(with({}, rows(impossible))),
+                AllOf(HasSubstr("/workload/measured/1: expected less than 320 samples/s"),
+                      HasSubstr("at least 160 samples/s")));
+  }
+  EXPECT_EQ(test::error_of(with({}, rows(0.39))), "no error");
+}
+
+TEST(Anchor, ASweepKeepsItForTheModelThatWasMeasuredAndForNoOther) {
+  const RunResult result = test::run(with({{"/sweep", R"({"/workload/model": ["resnet18", "alexnet"]})"}},
+                                          R"([{"ranks": 4, "samples_per_second": 400}])"));
+  EXPECT_TRUE(result.points.at(0).anchoring);
+  EXPECT_FALSE(result.points.at(1).anchoring);
+  EXPECT_THAT(result.points.at(1).compute_source, Not(StartsWith("anchored")));
+}
+
+TEST(Anchor, ASweptNetworkLeavesTheDeviceAsItWasInferredOnTheScenariosOwn) {
+  const std::string row = R"([{"ranks": 4, "samples_per_second": 400}])";
+  const RunResult result =
+      test::run(with({{"/sweep", R"({"/platform/topology": ["ethernet-25g", "ethernet-100g"]})"}}, row));
+  ASSERT_TRUE(result.points.at(0).anchoring && result.points.at(1).anchoring);
+  EXPECT_EQ(result.points.at(0).anchoring->steps.at(0).time, result.points.at(1).anchoring->steps.at(0).time);
+  EXPECT_LT(result.points.at(1).iteration, result.points.at(0).iteration);
+}
+
+TEST(Anchor, ARowSaysARateOrATimeAndNotBoth) {
+  for (const char* row : {R"([{"ranks": 4}])", R"([{"ranks": 4, "iteration_seconds": 1, "samples_per_second": 2}])"}) {
+    EXPECT_THAT(test::error_of(with({}, row)), HasSubstr("expected either \"samples_per_second\" or"));
+  }
+  EXPECT_THAT(test::error_of(with({}, R"([{"ranks": 4, "nodes": 3, "iteration_seconds": 1}])")),
+              HasSubstr("expected 4 nodes, on which 4 ranks are placed"));
+}
+
+TEST(Anchor, GivenStepsOfADeviceAreTakenAsTheyAre) {
+  const TrainingPoint result =
+      point({{"/platform/ranks", "1"}, {"/workload/device_steps", R"([{"batch": 32, "time": "0.3 s"}])"}});
+  EXPECT_NEAR(result.iteration.si(), 0.3, 1e-9);
+  EXPECT_EQ(result.compute_source, "given: the time of one device");
+  EXPECT_FALSE(result.anchoring);
+}
+
+}  // namespace
+}  // namespace farandole

@@ -1,0 +1,286 @@
+#!/usr/bin/env python3
+"""Fits how fast generations of GPUs run the kernels of training, to every throughput in topologies/devices/.
+
+    tools/fit_kernels.py            # prints the fit and its errors, leaving out models and devices in turn
+    tools/fit_kernels.py --write    # and writes topologies/devices/kernels/{fitted,held_out}.json
+
+The step time of a model is the sum of its kernels' (sim/workload/kernels.hpp has the same formulas; a test compares).
+What is fitted are logarithms of a few shares and constants, common to all models, and by which factor a generation
+differs from them; never a number of one model. Rows of the same device, model, precision and batch, from different
+programs, are one row, their geometric mean. The sum of squares of log(predicted / measured), in units of SIGMA and
+Huber's beyond 1.5 of them (old programs are up to twice as slow as others), is least with priors that keep what
+the rows do not say where it was:
+"""
+
+import collections
+import json
+import math
+import re
+import sys
+
+from farandole_process import ROOT
+
+DEVICES = ROOT / "topologies" / "devices"
+SIGMA, OUTLIER, STEP = 0.15, 1.5, 0.02
+GENERATION_SPREAD = 0.3
+# name: (value expected before any row is seen, standard deviation of its logarithm)
+PRIORS = {
+    "launch": (4.0, 0.2),  # us; a short kernel and the gap before the next, NVIDIA, Getting started with CUDA Graphs, 2019
+    "memory": (0.8, 0.5), "pointwise": (1.0, 0.5), "fast_filters": (2.25, 0.2),  # F(2x2, 3x3): Lavin and Gray, CVPR 2016
+    "vector_convolution": (0.7, 0.5), "vector_matmul": (0.7, 0.5),
+    "vector_convolution_half": (10.0, 0.7), "vector_matmul_half": (20.0, 0.7),
+    "tensor16_convolution": (0.7, 0.5), "tensor16_matmul": (0.7, 0.5),
+    "tensor_convolution_half": (40.0, 0.7), "tensor_matmul_half": (100.0, 0.7),
+    "tensor32_convolution": (0.6, 0.3), "tensor32_matmul": (0.6, 0.3),
+}
+BY_GENERATION = ("memory", "vector_convolution", "vector_matmul", "tensor_convolution", "tensor_matmul")
+WITHOUT_TENSOR_UNITS = ("kepler", "pascal")
+FILLING_BATCH = 128  # of rows that state none
+MOVES = {"batch_norm": (3, 5, 0), "relu": (2, 3, 0), "dropout": (2, 2, 1), "softmax": (2, 3, 1), "layer_norm": (2, 3, 1),
+         "gelu": (2, 3, 1), "add": (3, 1, 1), "flatten": (0, 0, 0), "": (2, 2, 0)}
+
+Kernel = collections.namedtuple("Kernel", "kind macs intensity fast forward backward weights passes")
+Row = collections.namedtuple("Row", "device model variant precision batch seconds programs spread")
+
+
+def elements(shape):
+    return math.prod(shape)
+
+
+def number(text):
+    value, unit = re.fullmatch(r"([0-9.]+) ?([A-Za-z/]+)", text).groups()
+    return float(value) * {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}[unit[0]]
+
+
+def kernel(layer, after_first, first):
+    """A layer's kernels; `after_first`: behind the first layer with weights, `first`: it is that layer."""
+    source, target = elements(layer["input"]), elements(layer["output"])
+    macs, tensors = layer.get("macs", 0), layer.get("tensors", [])
+    if not macs:
+        forward, backward, pointwise = next(v for k, v in MOVES.items() if layer["type"].startswith(k))
+        half = (source + target) / 2
+        if not forward:
+            return None
+        return Kernel("pointwise" if pointwise else "memory", 0, 0, False, forward * half, backward * half, 0,
+                      1 + (after_first or first))
+    products = macs / target
+    shape = tensors[0]["shape"] if tensors else []
+    convolution = layer["type"].startswith("conv") and len(shape) > 2
+    fast = False
+    if convolution:
+        groups = max(1, layer["input"][0] / shape[1])
+        columns = shape[0] / groups
+        fast = groups == 1 and min(shape[2:]) >= 3 and source / (shape[1] * groups) == target / shape[0]
+    else:
+        columns = elements(shape) / products if len(shape) >= 2 else layer["output"][-1]
+    return Kernel("convolution" if convolution else "matmul", macs, 2 * columns * products / (columns + products), fast,
+                  source + target, source + target, sum(elements(t["shape"]) for t in tensors),
+                  3 if after_first else 2 if first else 1)
+
+
+def load_model(name, variant, cache={}):
+    if (name, variant) not in cache:
+        layers = next(v for v in json.loads((ROOT / "models" / f"{name}.json").read_text())["variants"]
+                      if v["name"] == variant)["layers"]
+        weighted = [bool(layer.get("tensors")) for layer in layers]
+        start = weighted.index(True)
+        found = [kernel(layer, i > start, i == start) for i, layer in enumerate(layers)]
+        shapes = [t["shape"] for layer in layers for t in layer.get("tensors", [])]
+        cache[name, variant] = (list(collections.Counter(k for k in found if k).items()),
+                                sum(map(elements, shapes)), len(shapes))
+    return cache[name, variant]
+
+
+def load_rows():
+    devices, grouped = {}, collections.defaultdict(list)
+    for file in sorted(DEVICES.glob("*.json")):
+        device = json.loads(file.read_text())
+        if "generation" not in device:
+            continue
+        devices[device["name"]] = {"generation": device["generation"], "bandwidth": number(device["memory_bandwidth"]),
+                                   "peak": {k: number(v) for k, v in device["peak"].items()}}
+        for row in device["measurements"]:
+            if "outside_fit" in row:
+                continue
+            batch = row.get("batch", FILLING_BATCH)
+            key = (device["name"], row["model"], row["variant"], row["precision"], batch)
+            grouped[key].append(batch / row["samples_per_second"])
+    rows = [Row(*key, math.exp(sum(map(math.log, times)) / len(times)), len(times), max(times) / min(times))
+            for key, times in grouped.items()]
+    return devices, rows
+
+
+def unit_of(device, precision):
+    if precision == "fp32" or device["generation"] in WITHOUT_TENSOR_UNITS:
+        return "vector"
+    return "tensor32" if precision == "tf32" else "tensor16"
+
+
+def step_time(row, device, logs):
+    kernels, parameters, tensors = load_model(row.model, row.variant)
+    unit = unit_of(device, row.precision)
+    family = "vector" if unit == "vector" else "tensor"
+    size = 4 if row.precision in ("fp32", "tf32") else 2
+
+    def value(name, factor=None):
+        factor = logs.get(f"{device['generation']}:{factor or name}", 0.0)
+        return math.exp(logs[name] + factor)
+
+    launch = math.exp(logs["launch"]) * 1e-6
+    memory = device["bandwidth"] * value("memory")
+    pointwise = memory * math.exp(logs["pointwise"])
+    peak = device["peak"][row.precision]
+    share = {kind: value(f"{unit}_{kind}", f"{family}_{kind}") for kind in ("convolution", "matmul")}
+    half = {kind: math.exp(logs[f"{family}_{kind}_half"]) for kind in ("convolution", "matmul")}
+    fast = math.exp(logs["fast_filters"]) if unit == "vector" else 1.0
+    total = tensors * launch + 20.0 * parameters / memory
+    for k, count in kernels:
+        if k.kind in half:
+            rate = peak * share[k.kind] * k.intensity / (k.intensity + half[k.kind]) * (fast if k.fast else 1.0)
+            work = max(2 * k.macs * row.batch / rate, (k.forward * row.batch + k.weights) * size / memory)
+            total += count * k.passes * (launch + work)
+        else:
+            moved = k.forward + (k.backward if k.passes > 1 else 0)
+            total += count * (k.passes * launch + moved * row.batch * size / (pointwise if k.kind == "pointwise" else memory))
+    return total
+
+
+def solve(matrix, right):
+    size = len(right)
+    rows = [matrix[i] + [right[i]] for i in range(size)]
+    for i in range(size):
+        pivot = max(range(i, size), key=lambda r: abs(rows[r][i]))
+        rows[i], rows[pivot] = rows[pivot], rows[i]
+        for r in range(i + 1, size):
+            factor = rows[r][i] / rows[i][i]
+            if factor:
+                rows[r] = [a - factor * b for a, b in zip(rows[r], rows[i])]
+    result = [0.0] * size
+    for i in reversed(range(size)):
+        result[i] = (rows[i][size] - sum(rows[i][c] * result[c] for c in range(i + 1, size))) / rows[i][i]
+    return result
+
+
+def relevant(name, device, unit):
+    generation, _, parameter = name.rpartition(":")
+    if generation and generation != device["generation"]:
+        return False
+    family = "vector" if unit == "vector" else "tensor"
+    if parameter == "fast_filters":
+        return unit == "vector"
+    start = parameter.split("_")[0]
+    return start not in ("vector", "tensor", "tensor16", "tensor32") or start in (unit, family)
+
+
+def fit(rows, devices):
+    generations = sorted({device["generation"] for device in devices.values()} & {devices[r.device]["generation"] for r in rows})
+    names = list(PRIORS) + [f"{g}:{p}" for g in generations for p in BY_GENERATION
+                            if not (p.startswith("tensor") and g in WITHOUT_TENSOR_UNITS)]
+    prior = [(math.log(PRIORS[n][0]), PRIORS[n][1]) if n in PRIORS else (0.0, GENERATION_SPREAD) for n in names]
+    logs = {name: mean for name, (mean, _) in zip(names, prior)}
+    for _ in range(30):
+        matrix = [[0.0] * len(names) for _ in names]
+        right = [0.0] * len(names)
+        for row in rows:
+            device = devices[row.device]
+            unit = unit_of(device, row.precision)
+            error = math.log(step_time(row, device, logs) / row.seconds)
+            weight = 1 / SIGMA**2 * min(1.0, OUTLIER * SIGMA / max(abs(error), 1e-12))
+            slope = []
+            for i, name in enumerate(names):
+                if relevant(name, device, unit):
+                    moved = step_time(row, device, logs | {name: logs[name] + STEP})
+                    slope.append((i, (math.log(moved / row.seconds) - error) / STEP))
+            for i, a in slope:
+                right[i] -= weight * a * error
+                for j, b in slope:
+                    matrix[i][j] += weight * a * b
+        for i, (mean, spread) in enumerate(prior):
+            matrix[i][i] += 1 / spread**2
+            right[i] -= (logs[names[i]] - mean) / spread**2
+        change = solve(matrix, right)
+        largest = max(map(abs, change))
+        for name, value in zip(names, change):
+            logs[name] += value * min(1.0, 0.5 / largest)
+        if largest < 1e-4:
+            break
+    return logs, generations
+
+
+def as_file(logs, generations, band, count):
+    value = lambda name: float(f"{math.exp(logs.get(name, 0.0)):.4g}")
+
+    def math_rates(unit):
+        family = "vector" if unit == "vector" else "tensor"
+        return {"convolution": value(f"{unit}_convolution"), "convolution_half": value(f"{family}_convolution_half"),
+                "matmul": value(f"{unit}_matmul"), "matmul_half": value(f"{family}_matmul_half")}
+
+    return {
+        "$schema": "../../../sim/config/schemas/kernels.schema.json",
+        "summary": "How fast generations of GPUs run the kernels of training, as shares of the devices' peaks.",
+        "source": f"A fit to the {count} measured steps of topologies/devices/*.json whose device has a generation.",
+        "command": "tools/fit_kernels.py --write",
+        "launch": f"{value('launch')} us", "memory": value("memory"), "pointwise": value("pointwise"),
+        "fast_filters": value("fast_filters"), "vector": math_rates("vector"), "tensor16": math_rates("tensor16"),
+        "tensor32": math_rates("tensor32"), "band": band,
+        "generations": {g: {"tensor_units": g not in WITHOUT_TENSOR_UNITS} | {p: value(f"{g}:{p}") for p in BY_GENERATION}
+                        for g in generations}}
+
+
+def quantile(values, share):
+    values = sorted(values)
+    return values[min(len(values) - 1, math.ceil(share * len(values)) - 1)] if values else float("nan")
+
+
+def describe(title, errors):
+    sizes = [math.exp(abs(e)) - 1 for e in errors]
+    print(f"{title:<44} {len(sizes):>4} steps, median {100 * quantile(sizes, 0.5):5.1f} %, four of five within "
+          f"{100 * quantile(sizes, 0.8):5.1f} %, worst {100 * max(sizes):6.1f} %, mean {100 * (math.exp(sum(errors) / len(errors)) - 1):+.1f} %")
+    return sizes
+
+
+def leave_out(rows, devices, key, title):
+    """Errors of every row, and the fit without its model or device."""
+    errors, fits = {}, {}
+    for left in sorted({key(row) for row in rows}):
+        logs, generations = fit([row for row in rows if key(row) != left], devices)
+        fits[left] = (logs, generations)
+        own = {row: math.log(step_time(row, devices[row.device], logs) / row.seconds) for row in rows if key(row) == left}
+        describe(f"  without {left}", list(own.values()))
+        errors |= own
+    return describe(title, list(errors.values())), errors, fits
+
+
+def main():
+    devices, rows = load_rows()
+    logs, generations = fit(rows, devices)
+    print(f"{'device':<15}{'model':<18}{'variant':<19}{'prec':<6}{'batch':>5}{'measured ms':>13}{'fitted':>10}{'error':>9}  rows, spread")
+    errors = [math.log(step_time(row, devices[row.device], logs) / row.seconds) for row in rows]
+    for row, error in zip(rows, errors):
+        print(f"{row.device:<15}{row.model:<18}{row.variant:<19}{row.precision:<6}{row.batch:>5}{1e3 * row.seconds:>13.2f}"
+              f"{1e3 * row.seconds * math.exp(error):>10.2f}{100 * (math.exp(error) - 1):>+8.1f}%  {row.programs}, {row.spread:.2f}")
+    describe("all in the fit", errors)
+    sizes, without, fits = leave_out(rows, devices, lambda row: row.model, "each model left out")
+    leave_out(rows, devices, lambda row: row.device, "each device left out")
+    band = float(f"{quantile(sizes, 0.8):.2g}")
+    if "--write" in sys.argv[1:]:
+        write(rows, devices, logs, generations, band, without, fits)
+
+
+def write(rows, devices, logs, generations, band, without, fits):
+    folder = DEVICES / "kernels"
+    fitted = as_file(logs, generations, band, len(rows))
+    (folder / "fitted.json").write_text(json.dumps(fitted, indent=2) + "\n")
+    count = lambda model: sum(row.model != model for row in rows)
+    held = {"summary": "The fit without each model in turn, and what it says of that model's measured steps.",
+            "command": fitted["command"],
+            "rows": [{"device": row.device, "model": row.model, "variant": row.variant, "precision": row.precision,
+                      "batch": row.batch, "measured_ms": float(f"{1e3 * row.seconds:.6g}"),
+                      "left_out_ms": float(f"{1e3 * row.seconds * math.exp(without[row]):.6g}")} for row in rows],
+            "fits": {model: as_file(*fits[model], band, count(model)) for model in fits}}
+    body = json.dumps(held, indent=1)
+    (folder / "held_out.json").write_text(body + "\n")
+
+
+if __name__ == "__main__":
+    main()
