@@ -58,7 +58,9 @@ std::vector<SetValue> options_for(const Document& document, const std::vector<st
 std::optional<ChangedScenario> change(const ScenarioSource& source, const Scenario& scenario,
                                       const std::vector<SetValue>& values) {
   Document document = source.document;
+  // What was inferred from measured runs must not be inferred again from a changed scenario, as the file would have it.
   std::vector<std::string> changed;
+  if (document.find("/workload/anchored_on")) changed.emplace_back("/workload");
   try {
     for (const SetValue& value : values) {
       const auto [pointer, json] = with_parents(document, value);

@@ -164,6 +164,13 @@ TEST(WhatIfLaw, IsTheRunByHandWithEveryEffectAndAnyScaleBefore) {
     EXPECT_NE(find(point, name), nullptr) << name;
 }
 
+/// What a device takes was inferred on the machine as it is, and stays what it is when the machine changes.
+TEST(WhatIfLaw, IsTheRunByHandOfAScenarioAnchoredOnAMeasuredRun) {
+  expect_the_laws(with(
+      machine(), {{"/strategy", collective_strategies[2]},
+                  {"/workload/measured", R"([{"ranks": 16, "batch_per_rank": 32, "samples_per_second": 5000}])"}}));
+}
+
 TEST(WhatIf, IsNotOfferedAgainWhereItIsTheSetting) {
   for (const std::string& strategy : {collective_strategies[0], collective_strategies[2], server_strategies[0]}) {
     const Changes changes = with(machine(), {{"/strategy", strategy}, {"/collectives", R"({"allreduce": "ring"})"}});
