@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include <boost/math/tools/roots.hpp>
+#include <boost/math/tools/toms748_solve.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/record.hpp"
+#include "scenario/anchor.hpp"
 #include "scenario/effective_settings.hpp"
 #include "scenario/sweep_axis.hpp"
 #include "scenario/sweep_refusal.hpp"
@@ -55,7 +56,11 @@ class Search {
  public:
   Search(const Document& document, const SearchSpec& spec, const Catalogue& catalogue, const RunOptions& options,
          const RunAll& run)
-      : spec_(spec), catalogue_(catalogue), options_(options), run_(run), bare_(document.without("optimise")) {
+      : spec_(spec),
+        catalogue_(catalogue),
+        options_(options),
+        run_(run),
+        bare_(anchored(document.without("optimise"), catalogue)) {
     over_ = document.find("/optimise/over")->node();
     refuse_what_is_swept(bare_, Value(over_, "/optimise/over"));
   }

@@ -14,7 +14,11 @@ using ::testing::Not;
 using ::testing::StartsWith;
 using Changes = std::vector<test::Change>;
 
+// DDP, of which an iteration is a continuous function of the device's time; Horovod's cycles make it jump.
+const test::Change strategy{"/strategy", R"({"kind": "ddp"})"};
+
 Changes with(Changes changes, const std::string& rows) {
+  changes.push_back(strategy);
   changes.push_back({"/workload/measured", rows});
   return changes;
 }
@@ -24,7 +28,7 @@ TrainingPoint point(const Changes& changes) {
 }
 
 Changes at(int ranks, int batch) {
-  return {{"/platform/ranks", std::to_string(ranks)}, {"/workload/batch_per_rank", std::to_string(batch)}};
+  return {strategy, {"/platform/ranks", std::to_string(ranks)}, {"/workload/batch_per_rank", std::to_string(batch)}};
 }
 
 TEST(Anchor, TheRunThatWasMeasuredIsPredictedAsItWasMeasured) {
