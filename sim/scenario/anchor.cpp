@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 
 #include <boost/math/tools/toms748_solve.hpp>
 #include <fmt/format.h>
@@ -201,8 +202,10 @@ Document anchored(const Document& document, const Catalogue& catalogue) {
   const std::vector<DeviceStep> steps = infer(runs, prediction);
   Document result = document;
   result.remove("/workload/measured");
-  result.set("/workload/device_steps", in_json(steps));
-  result.set("/workload/anchored_on", in_words(runs, steps));
+  // Where the values are from: not from an option, which a sweep may not replace.
+  const std::string inferred = "workload.measured";
+  result.set("/workload/device_steps", Document::parse(in_json(steps), inferred).root().node());
+  result.set("/workload/anchored_on", Node{in_words(runs, steps), 0, std::make_shared<const std::string>(inferred)});
   return result;
 }
 
