@@ -74,6 +74,16 @@ std::optional<InputPipeline> pipeline(const Scenario& scenario, RankTimes batch_
 
 }  // namespace
 
+namespace {
+
+/// Of an iteration; where there are servers, these update.
+Seconds computed_by_a_rank(const Scenario& scenario, const ComputeTimes& times) {
+  const Seconds passes = times.total() - times.update;
+  return (scenario.strategy.servers ? passes : times.total()) * scenario.strategy.accumulation;
+}
+
+}  // namespace
+
 Variability variability_of(const Scenario& scenario, const ComputeTimes& times) {
   const EffectsSpec& effects = scenario.effects;
   const int ranks = scenario.platform.ranks;
@@ -87,14 +97,13 @@ Variability variability_of(const Scenario& scenario, const ComputeTimes& times) 
     apply_other_device(variability, scenario, other, times.total());
   }
   apply_shared_boards(variability, scenario);
-  if (effects.os_noise) variability.disturb(*effects.os_noise, times.total() * scenario.strategy.accumulation);
+  if (effects.os_noise) variability.disturb(*effects.os_noise, computed_by_a_rank(scenario, times));
   return variability;
 }
 
 Variability median_variability(const Scenario& scenario, const ComputeTimes& times) {
   Variability median(1, 0, scenario.effects.step_jitter, scenario.seed);
-  if (scenario.effects.os_noise)
-    median.disturb(*scenario.effects.os_noise, times.total() * scenario.strategy.accumulation);
+  if (scenario.effects.os_noise) median.disturb(*scenario.effects.os_noise, computed_by_a_rank(scenario, times));
   return median;
 }
 

@@ -40,7 +40,7 @@ std::string any_strategy() {
 }
 
 std::vector<test::Change> any_scenario() {
-  return {{"/workload/model", one_of({"resnet18", "alexnet", "vgg16", "googlenet"})},
+  return {{"/workload/model", one_of({"resnet18", "alexnet", "vgg16", "mnist_mlp"})},
           {"/workload/batch_per_rank", text(*rc::gen::element(1, 2, 4, 32))},
           {"/platform/topology", one_of({"ethernet-10g", "ethernet-100g", "dgx1-p100", "theta", "piz-daint"})},
           {"/platform/ranks", text(*rc::gen::inRange(1, 10))},
