@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"no NIC", star(R"({"device": "d"})"), "\"nic\""},
         Wrong{"devices below one", star(R"({"devices": 0, "device": "d"})"), "/node/devices: expected"},
         Wrong{"rate of zero", star(R"({"device": "d", "nic": {"rate": "0 GB/s"}})"),
-              "/node/nic/rate: expected a rate above zero, got \"0 GB/s\""},
+              "/node/nic/rate: expected a rate above zero, of at least 1 bit/s, got \"0 GB/s\""},
         Wrong{"host rate of zero", star(R"({"device": "d", "nic": {"rate": "1 GB/s", "host_rate": "0 B/s"}})"),
               "/node/nic/host_rate: expected a rate above zero"},
         Wrong{"rate in bytes", star(R"({"device": "d", "nic": {"rate": "1 GB"}})"), "/node/nic/rate: expected a rate"},

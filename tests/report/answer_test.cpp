@@ -56,10 +56,11 @@ TEST(Answer, NamesTheLargestLossFromTheBreakdown) {
 
 TEST(Answer, NamesTheLargestMechanismAndTheBestChangeOfEachKindWhereTheyAreKnown) {
   TrainingPoint explained = vgg16_on_512_ranks();
-  explained.explanation = Explanation{
-      {{"device", 0.2_s}, {"exposed_bandwidth", 0.1_s}, {"stragglers", 0.0125_s}},
-      {},
-      {{"fp16 gradients", "setting", 1, 12.0}, {"batch x2", "setting", 1, 20.0}, {"latency / 2", "hardware", 1, 0.1}}};
+  explained.explanation = Explanation{{{"device", 0.2_s}, {"exposed_bandwidth", 0.1_s}, {"stragglers", 0.0125_s}},
+                                      {},
+                                      {{"fp16 gradients", "setting", 1, 12.0, {}, 1, {}},
+                                       {"batch x2", "setting", 1, 20.0, {}, 1, {}},
+                                       {"latency / 2", "hardware", 1, 0.1, {}, 1, {}}}};
   EXPECT_THAT(answer(std::vector{explained}, {}),
               ElementsAre(HasSubstr("keeps 68 %"), HasSubstr("is exposed bandwidth: 32 %"),
                           "Batch x2 (setting) would bring it to 88 % of linear scaling."));

@@ -144,10 +144,10 @@ TEST(FoldedServers, StalenessWithoutVariabilityIsThatOfAllOthers) {
 }
 
 TEST(FoldedServers, NoiseThatSparesTheFirstIterationsIsNotFoldedAway) {
-  // Every 20 s for 500 ms: of 4 ranks and 100 iterations of 0.3 s, 6 are hit in the mean.
+  // Every 20 s for 500 ms: of 4 ranks and 400 iterations of 0.26 s, 20 are hit in the mean.
   const auto point = [](const char* mode, const char* effects) {
     return test::run({{"/workload/model", "resnet50"},
-                      {"/measure/iterations", "100"},
+                      {"/measure/iterations", "400"},
                       {"/effects", effects},
                       {"/strategy", R"({"kind": "parameter_server", "mode": ")" + std::string(mode) + R"("})"}})
         .points.front();

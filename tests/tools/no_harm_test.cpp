@@ -197,7 +197,7 @@ TEST(JournalBesideTheOutput, OfALiveRunIsNotCalledAnInterruptedOne) {
 
 // The name of a switch that ends its quotation marks, and adds a vertex with a link.
 const std::string evil_topology = R"({"name": "net", "summary": "s", "kind": "graph", "nodes": 2,
-  "node": {"device": "v100"}, "network": {"hosts": ["a", "b"],
+  "node": {"device": "v100", "nic": {"rate": "1 GB/s"}}, "network": {"hosts": ["a", "b"],
   "switches": [{"name": "s\" [label=\"x\"]; evil [label=\"click me\", URL=\"javascript:alert(1)\"]; \"x"}],
   "links": [{"from": "a", "to": "s\" [label=\"x\"]; evil [label=\"click me\", URL=\"javascript:alert(1)\"]; \"x",
              "link": {"rate": "1 GB/s"}},
@@ -241,7 +241,7 @@ TEST(ForeignNames, OfAFolderRunNoCommand) {
 TEST(ForeignNames, OfGraphFilesMayBeLongOrQuoted) {
   const Workplace place;
   ASSERT_EQ(place.farandole("show topology lab-two-tier --format dot > net.dot").status, 0);
-  for (const std::string name : {std::string(100, 'n'), std::string("a\"b"), std::string("a\\b")}) {
+  for (const std::string& name : {std::string(100, 'n'), std::string("a\"b"), std::string("a\\b")}) {
     std::filesystem::copy(place.folder() / "net.dot", place.folder() / (name + ".dot"));
     const Finished checked = place.farandole("check './" + name + ".dot'");
     EXPECT_EQ(checked.status, 0) << checked.err;

@@ -89,7 +89,7 @@ TEST(Device, AComputeCapabilityHasOneOrTwoDigitsBeforeItsPoint) {
   EXPECT_EQ(test::device("h100").compute_capability, 90);
   EXPECT_EQ(test::device("b200").compute_capability, 100);
   for (const auto* text : {"8", "100.0", ".0", "8.00", "a.0"}) {
-    EXPECT_THAT(reading_with("/compute_capability", text),
+    EXPECT_THAT(reading_with("/compute_capability", '"' + std::string(text) + '"'),
                 ThrowsMessage<InputError>(HasSubstr("a compute capability")));
   }
 }
@@ -169,7 +169,7 @@ TEST(DeviceFiles, TheGpusHaveTheRatesOfTheirDatasheets) {
            Datasheet{"v100_sxm3_450w", 16.4_TFLOPps, 131_TFLOPps, 900_GBps, 32 * gib},
            Datasheet{"a100", 19.5_TFLOPps, 312_TFLOPps, 1555_GBps, 40 * gib},
            Datasheet{"a100_80gb", 19.5_TFLOPps, 312_TFLOPps, 2039_GBps, 80 * gib},
-           Datasheet{"h100", 67_TFLOPps, 989_TFLOPps, 3350_GBps, 80 * gib},
+           Datasheet{"h100", 67_TFLOPps, 989.4_TFLOPps, 3350_GBps, 80 * gib},
        }) {
     const Device device = test::device(name);
     EXPECT_EQ(device.peak.at(Precision::fp32), fp32) << name;

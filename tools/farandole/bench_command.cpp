@@ -3,11 +3,11 @@
 #include <memory>
 #include <optional>
 
-#include "collective/algorithms/limits.hpp"
 #include "backend/bench.hpp"
 #include "backend/local_bench.hpp"
 #include "backend/pair_bench.hpp"
 #include "bench_training.hpp"
+#include "collective/algorithms/limits.hpp"
 #include "config/section.hpp"
 #include "output_options.hpp"
 #include "report/bench_report.hpp"

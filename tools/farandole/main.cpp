@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <iostream>
+#include <sstream>
 
 #include "command.hpp"
 #include "report/output_file.hpp"
@@ -44,12 +45,20 @@ std::string suggest_option(const CLI::App& app, int argc, char** argv) {
   return {};
 }
 
+/// --help, --version: without a flush of its own, so that `finish` learns why it cannot be written.
+int print_asked_for(const CLI::App& app, const CLI::ParseError& error) {
+  std::ostringstream text;
+  const int status = app.exit(error, text, std::cerr);
+  std::cout << text.str();
+  return status;
+}
+
 int parse_and_run(CLI::App& app, int argc, char** argv) {
   try {
     app.parse(argc, argv);
     return exit_done;
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    if (error.get_exit_code() == 0) return print_asked_for(app, error);
     std::cerr << "farandole: " << error.what() << suggest_command(app, argc, argv) << suggest_option(app, argc, argv)
               << "\n"
               << "Try 'farandole --help' or 'farandole COMMAND --help'.\n";

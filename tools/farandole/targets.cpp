@@ -21,10 +21,12 @@ bool keeps_something(const fs::path& file) {
 bool are_one(const fs::path& a, const fs::path& b) {
   std::error_code error;
   if (fs::equivalent(a, b, error) && !error) return true;
-  const fs::path first = fs::weakly_canonical(a, error);
+  // Absolute first: what is not there yet stays relative otherwise, and "x" is not "./x".
+  const fs::path first = fs::absolute(a, error);
   if (error) return false;
-  const fs::path second = fs::weakly_canonical(b, error);
-  return !error && first == second;
+  const fs::path second = fs::absolute(b, error);
+  if (error) return false;
+  return fs::weakly_canonical(first, error) == fs::weakly_canonical(second, error) && !error;
 }
 
 }  // namespace

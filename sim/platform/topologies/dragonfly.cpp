@@ -64,7 +64,7 @@ void read_routing(Section& section, DragonflyLayout& layout) {
 }
 
 Count pairs_of(Count n) {
-  return Count((n * n).number() / 2);
+  return Count(((n * n).number() - n.number()) / 2);
 }
 
 /// What it would take, before it is laid out.

@@ -179,6 +179,14 @@ UpdateLog updates_one_by_one(const std::vector<WorkerIteration>& finished) {
   return log;
 }
 
+/// Without a barrier workers of different groups drift apart and meet one after the other, each of a group at its own
+/// moment; so those fold only where all are one group.
+bool may_fold(const ServerSite& site) {
+  if (site.folding != FoldingPolicy::where_exact) return false;
+  if (keeps_step(site)) return true;
+  return site.variability.is_uniform() && layout_of(site, site.placement, true).network.groups.size() == 1;
+}
+
 /// Equal numbers for servers that keep alike shards.
 std::vector<int> profiles_of(const std::vector<Shard>& shards, std::size_t servers) {
   std::vector<std::vector<std::tuple<int, Bytes, Bytes, Bytes>>> kept(servers);
@@ -197,8 +205,7 @@ std::vector<int> profiles_of(const std::vector<Shard>& shards, std::size_t serve
 
 TrainingRun run_with_servers(const ServerSite& site, const Measure& measure) {
   const bool as_the_slowest = keeps_step(site);
-  const bool alike = as_the_slowest || site.variability.is_uniform();
-  const Layout layout = layout_of(site, site.placement, alike && site.folding == FoldingPolicy::where_exact);
+  const Layout layout = layout_of(site, site.placement, may_fold(site));
   WorkerMean mean = as_the_slowest ? mean_in_step(site, layout, measure) : mean_of_all(site, layout, measure);
   TrainingRun run;
   run.iteration = mean.iteration;
