@@ -141,7 +141,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Nics{"dgx2h", 16, 8, 100, infiniband_payload}, Nics{"dgx-a100", 8, 8, 200, infiniband_payload},
                     Nics{"dgx-h100", 8, 8, 400, infiniband_payload}, Nics{"dell-c4140", 4, 1, 100, infiniband_payload},
                     Nics{"dlperf-4x8v100", 8, 1, 100, infiniband_payload}, Nics{"gce-8xk80", 8, 1, 16, 1408.0 / 1498},
-                    Nics{"aws-p2.xlarge", 1, 1, 2.27, jumbo_payload}, Nics{"aws-p2.8xlarge", 8, 1, 10, jumbo_payload},
+                    Nics{"aws-p2.xlarge", 1, 1, 2.23, jumbo_payload}, Nics{"aws-p2.8xlarge", 8, 1, 10, jumbo_payload},
                     Nics{"aws-p3.16xlarge", 8, 1, 25, jumbo_payload}, Nics{"aws-p4d", 8, 4, 100, 8192.0 / 8274},
                     Nics{"edge-wan", 1, 1, 0.1, tcp_payload}, Nics{"lab-star", 1, 1, 0.1, 1448.0 / 1514},
                     Nics{"lab-star-2", 2, 1, 0.1, 1448.0 / 1514}),
