@@ -22,6 +22,10 @@ template <std::size_t N>
 std::string with_largest_fitting(double si, const std::array<Step, N>& steps, int digits = 4) {
   // Half a unit in the last digit keeps 999.96 us from being printed as "1000 us".
   const double nearly_one = 1 - 0.5 * std::pow(10, -digits);
+  const double most = std::pow(10, digits);
+  // What even the largest unit does not bring below that has all its digits, not an exponent.
+  if (si / steps.front().si >= most * nearly_one)
+    return fmt::format("{:.0f} {}", si / steps.front().si, steps.front().symbol);
   for (const Step& step : steps) {
     if (std::abs(si) >= step.si * nearly_one) return fmt::format("{:.{}g} {}", si / step.si, digits, step.symbol);
   }

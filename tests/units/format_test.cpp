@@ -98,6 +98,11 @@ RC_GTEST_PROP(Format, OfAComputeRateIsReadBackToFourDigits, ()) {
   expect_round_trip<FlopPerSecond>();
 }
 
+TEST(Decimal, OfMoreThanTheLargestUnitHoldsHasAllItsDigits) {
+  EXPECT_EQ(decimal(Bytes(1e21)), "1000 EB");
+  EXPECT_EQ(decimal(Bytes(1.5e23)), "150000 EB");
+}
+
 // |read(decimal(x)) - x| <= 0.005 |x|, and two sizes compare as their texts do: one system of units.
 RC_GTEST_PROP(Decimal, OfASizeHasThreeDigitsAndNoBinaryUnit, ()) {
   const Bytes size(std::floor(*magnitudes()) * *rc::gen::element(1.0, 1024.0, 1048576.0));
