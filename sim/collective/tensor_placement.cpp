@@ -57,7 +57,9 @@ std::vector<Bytes> bytes_per_server(std::span<const Bytes> tensors, const std::v
 std::span<const TensorPlacement> tensor_placements() {
   static const std::array<TensorPlacement, 2> rows{{
       {"round_robin", "whole tensors in turn, as TensorFlow's replica_device_setter", place_round_robin},
-      {"by_size", "whole tensors, each to the server with the fewest bytes so far, as tf_cnn_benchmarks' parameter_server", place_by_size},
+      {"by_size",
+       "whole tensors, each to the server with the fewest bytes so far, as tf_cnn_benchmarks' parameter_server",
+       place_by_size},
   }};
   return rows;
 }

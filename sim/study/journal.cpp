@@ -84,8 +84,9 @@ bool is_torn_heading(std::string_view text) {
 }
 
 [[noreturn]] void refuse(const std::filesystem::path& file, std::string_view what) {
-  throw InputError(Place{file.string(), 0, ""}, "the journal of a run, or nothing, where finished points are to be kept",
-                   what, "; it stays as it is: move it away, or choose another --output");
+  throw InputError(Place{file.string(), 0, ""},
+                   "the journal of a run, or nothing, where finished points are to be kept", what,
+                   "; it stays as it is: move it away, or choose another --output");
 }
 
 }  // namespace

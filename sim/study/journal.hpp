@@ -37,9 +37,9 @@ TrainingPoint journal_point(const Record& record, std::size_t index, const std::
 /// A journal open for writing; at most one program has it open at a time.
 class Journal {
  public:
-  /// Makes the file where there is none, and reads it where there is one, once no other program has it. InputError where
-  /// another has, where it is a link or no regular file, and where something else than a journal stands there: all these
-  /// stay as they are. OutputError where it cannot be made.
+  /// Makes the file where there is none, and reads it where there is one, once no other program has it. InputError
+  /// where another has, where it is a link or no regular file, and where something else than a journal stands there:
+  /// all these stay as they are. OutputError where it cannot be made.
   explicit Journal(std::filesystem::path file);
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;

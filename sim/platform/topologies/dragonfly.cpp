@@ -72,7 +72,8 @@ void require_room(const Dragonfly& dragonfly, const Value& network) {
   const DragonflyLayout& layout = dragonfly.layout;
   const Count routers = Count(layout.groups) * layout.chassis * layout.slots;
   require_at_most(routers * dragonfly.nodes_per_router, most_devices, "nodes in a dragonfly", network);
-  const Count of_group = Count(layout.chassis) * pairs_of(layout.slots) + Count(layout.slots) * pairs_of(layout.chassis);
+  const Count of_group =
+      Count(layout.chassis) * pairs_of(layout.slots) + Count(layout.slots) * pairs_of(layout.chassis);
   require_size(routers, of_group * layout.groups + pairs_of(layout.groups) * layout.between, network);
 }
 

@@ -29,7 +29,9 @@ int uplinks(const Value& where, double oversubscription, const FatTree& tree, co
   const FatTree::Level& spine = tree.levels[1];
   const double count = tree.levels[0].down.value() * nics * nic / (oversubscription * spine.link.wire);
   const double whole = std::round(count);
-  if (whole > most_cables_together) where.fail(fmt::format("at most {} uplinks of a leaf", counted(most_cables_together)), fmt::format("{}, for which it has {:.4g}", oversubscription, count));
+  if (whole > most_cables_together)
+    where.fail(fmt::format("at most {} uplinks of a leaf", counted(most_cables_together)),
+               fmt::format("{}, for which it has {:.4g}", oversubscription, count));
   if (whole < 1 || std::abs(count - whole) > 1e-9 * count || std::fmod(whole, spine.cables) != 0) {
     where.fail(fmt::format("an oversubscription that a whole number of spines gives, {} cables to each", spine.cables),
                fmt::format("{}, for which a leaf has {:.4g} uplinks", oversubscription, count));

@@ -33,7 +33,8 @@ RankTimes batch_times(const InputSupply& supply, Count samples, const std::vecto
   RankTimes result(ranks);
   for (int rank = 0; rank < ranks; ++rank) {
     const int sharing = ranks_on_node[node_of_rank[static_cast<std::size_t>(rank)]];
-    result[rank] = static_cast<double>(samples.number()) * std::max(per_sample, read / supply.node_bandwidth * sharing).si();
+    result[rank] =
+        static_cast<double>(samples.number()) * std::max(per_sample, read / supply.node_bandwidth * sharing).si();
   }
   return result;
 }
