@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 
+#include "simulate/folding/pace.hpp"
+
 namespace farandole {
 namespace {
 
@@ -33,20 +35,11 @@ bool is_permutation(const Schedule& schedule, const Phase& phase) {
          std::ranges::all_of(phase.transfers, carries_one) && is_one_at_a_time(schedule, phase, true);
 }
 
-bool has_a_sender_per_link(const RoutedSchedule& routed) {
-  std::vector<int> sender(routed.capacities().size(), -1);
-  for (std::size_t phase = 0; phase < routed.schedule().phases.size(); ++phase) {
-    const Phase& pattern = routed.schedule().phases[phase];
-    if (!is_one_at_a_time(routed.schedule(), pattern, false)) return false;
-    for (std::size_t position = 0; position < pattern.transfers.size(); ++position) {
-      for (const int link : routed.legs(phase)[position].links) {
-        int& known = sender[static_cast<std::size_t>(link)];
-        if (known >= 0 && known != pattern.transfers[position].from) return false;
-        known = pattern.transfers[position].from;
-      }
-    }
-  }
-  return true;
+/// Every link has one sender, who sends one thing at a time.
+bool can_never_meet(const RoutedSchedule& routed) {
+  const Schedule& schedule = routed.schedule();
+  const auto sends_one = [&](const Phase& phase) { return is_one_at_a_time(schedule, phase, false); };
+  return std::ranges::all_of(schedule.phases, sends_one) && has_a_sender_per_link(routed);
 }
 
 struct Cost {
@@ -108,7 +101,7 @@ std::vector<std::uint8_t> longer_ones(const Schedule& schedule, const ChunkSizes
 MessageRecurrence::MessageRecurrence(const RoutedSchedule& routed)
     : routed_(routed),
       applies_(can_be_carried(routed)),
-      never_meet_(applies_ && has_a_sender_per_link(routed)),
+      never_meet_(applies_ && can_never_meet(routed)),
       taken_(routed.capacities().size()) {
   for (const Phase& phase : routed.schedule().phases) {
     permutation_.push_back(never_meet_ && is_permutation(routed.schedule(), phase));

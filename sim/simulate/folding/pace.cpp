@@ -29,21 +29,6 @@ bool does_one_thing_at_a_time(const Schedule& schedule) {
   return true;
 }
 
-bool has_a_sender_per_link(const RoutedSchedule& routed) {
-  std::vector<int> sender(routed.capacities().size(), -1);
-  for (std::size_t phase = 0; phase < routed.schedule().phases.size(); ++phase) {
-    const auto& transfers = routed.schedule().phases[phase].transfers;
-    for (std::size_t position = 0; position < transfers.size(); ++position) {
-      for (const int link : routed.legs(phase)[position].links) {
-        int& known = sender[static_cast<std::size_t>(link)];
-        if (known >= 0 && known != transfers[position].from) return false;
-        known = transfers[position].from;
-      }
-    }
-  }
-  return true;
-}
-
 bool are_alike(const std::vector<RoutedSchedule::Leg>& legs) {
   return std::ranges::all_of(legs, [&](const RoutedSchedule::Leg& leg) {
     const RoutedSchedule::Leg& first = legs.front();
@@ -100,6 +85,21 @@ class Traveller {
 };
 
 }  // namespace
+
+bool has_a_sender_per_link(const RoutedSchedule& routed) {
+  std::vector<int> sender(routed.capacities().size(), -1);
+  for (std::size_t phase = 0; phase < routed.schedule().phases.size(); ++phase) {
+    const auto& transfers = routed.schedule().phases[phase].transfers;
+    for (std::size_t position = 0; position < transfers.size(); ++position) {
+      for (const int link : routed.legs(phase)[position].links) {
+        int& known = sender[static_cast<std::size_t>(link)];
+        if (known >= 0 && known != transfers[position].from) return false;
+        known = transfers[position].from;
+      }
+    }
+  }
+  return true;
+}
 
 bool is_paced_by_longest_chunk(const RoutedSchedule& routed) {
   const Schedule& schedule = routed.schedule();
