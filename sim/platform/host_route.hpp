@@ -1,7 +1,7 @@
 // Routes to and from the memory of a node's host, where parameter servers keep their shards.
 //
 // The host sits where the node's first NIC meets its buses: between it and a device lies what lies between the NIC and
-// the device, and between it and the network the NIC's own links. Called by simulate/servers.
+// the device, and between it and the network the NIC's own links. Called by training/servers.
 #pragma once
 
 #include "platform/platform.hpp"

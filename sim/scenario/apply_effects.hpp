@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "scenario/scenario.hpp"
-#include "simulate/training_run.hpp"
 #include "timeline/percentile.hpp"
 #include "training/effects/input_pipeline.hpp"
+#include "training/training_run.hpp"
 #include "training/variability.hpp"
 
 namespace farandole {

@@ -79,7 +79,7 @@ void add_effects(Settings& settings, const EffectsSpec& effects) {
 
 void add_traffic(Settings& settings, const TrafficSpec& traffic) {
   std::vector<std::string> texts;
-  for (const OnOffTraffic& source : traffic.on_off) {
+  for (const OnOffSpec& source : traffic.on_off) {
     texts.push_back(fmt::format("{} on {} links, on {} and off {}", format(source.rate), source.links.size(),
                                 format(source.on.mean), format(source.off.mean)));
   }

@@ -1,14 +1,16 @@
-// The clocks of a scenario's collectives, and the traffic that is on the network with them.
+// How the collectives of a scenario's job are timed: by clocks where they meet nobody, as carriages where they do.
 //
-// Called by scenario/train.cpp.
+// Called by scenario/stage.cpp.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <string>
+#include <utility>
 
+#include "engine/company.hpp"
+#include "engine/task.hpp"
 #include "scenario/scenario.hpp"
-#include "simulate/collective_clocks.hpp"
-#include "simulate/shared_streams.hpp"
-#include "simulate/traffic.hpp"
 
 namespace farandole {
 
@@ -17,16 +19,32 @@ namespace farandole {
 Schedule build_schedule(const Scenario& scenario, const Placement& placement, Operation operation,
                         bool hierarchical = false);
 
-/// Null where nobody else is there, where contention is switched off, and for one rank, which sends nothing.
-std::shared_ptr<Traffic> traffic_beside(const Scenario& scenario, const Placement& placement);
+/// Made when they are first asked for. A clock that holds a network gives it back while another works, since SimGrid
+/// has only one at a time (simulate/fluid_network.hpp); what it remembers stays.
+class JobClocks {
+ public:
+  /// `scenario` must outlive it.
+  JobClocks(const Scenario& scenario, Placement placement);
+  JobClocks(const JobClocks&) = delete;
+  JobClocks& operator=(const JobClocks&) = delete;
+  ~JobClocks();
 
-/// `scenario` must outlive them. `traffic` may be null.
-CollectiveClocks clocks_of(const Scenario& scenario, const Placement& placement, std::shared_ptr<Traffic> traffic);
+  CollectiveClock& clock_of(Operation operation, bool hierarchical = false);
+  const Carriage& carriage_of(const Collective& collective);
 
-/// Where collectives may be under way at the same time; null where they go one after the other.
-std::unique_ptr<SharedStreams> streams_of(const Scenario& scenario, const Placement& placement);
+ private:
+  [[nodiscard]] bool is_by_library(Operation operation, bool hierarchical) const;
+  [[nodiscard]] LibraryJob library_job(Operation operation) const;
+  std::unique_ptr<CollectiveClock> make_clock(Operation operation, bool hierarchical) const;
+  Carriage& keep(const std::string& key, const std::function<RoutedSchedule()>& route);
 
-/// What became of the other jobs in a run beside which they were; empty without traffic.
-std::vector<Neighbour> neighbours_of(const Scenario& scenario, Traffic* traffic);
+  const Scenario& scenario_;
+  Placement placement_;
+  Platform platform_;
+  std::map<std::pair<Operation, bool>, std::unique_ptr<CollectiveClock>> clocks_;
+  CollectiveClock* last_ = nullptr;
+  std::map<Operation, LibraryPlanner> planners_;
+  std::map<std::string, Carriage> carriages_;
+};
 
 }  // namespace farandole

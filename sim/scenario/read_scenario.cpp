@@ -105,20 +105,6 @@ void choose_adasum(Scenario& scenario, const Value& where) {
              fmt::format("{}", combiners));
 }
 
-/// What several streams at the same time do not go with.
-void refuse_with_streams(Scenario& scenario, const Value& strategy) {
-  const Value streams = Section(strategy).child("streams");
-  leave_default_libraries(scenario, "several streams at a time are simulated with algorithms only");
-  if (!scenario.libraries.empty()) {
-    streams.fail("one stream where a library picks algorithms", fmt::format("{}", scenario.strategy.streams),
-                 "; name the algorithm");
-  }
-  if (scenario.effects.communication_compute_share > 0) {
-    streams.fail("one stream with a share of compute for communication", fmt::format("{}", scenario.strategy.streams),
-                 "; Gloo's threads are the host's");
-  }
-}
-
 StrategyChoice read_strategy_of(const Value& where, const Launch& launch) {
   return read_strategy(where, launch.line ? launch.line->environment : std::map<std::string, std::string>{},
                        launch.ranks);
@@ -182,11 +168,9 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   const bool on_the_host = scenario.strategy.servers || scenario.strategy.streams > 1;
   const double brought = on_the_host ? 0 : compute_share_of_channels(transport, device);
   scenario.effects = read_effects(effects, scenario.platform.platform, device, brought, catalogue);
-  if (scenario.strategy.servers && (scenario.effects.input || scenario.effects.communication_compute_share > 0)) {
-    effects->fail("neither an input pipeline nor a share of compute for communication with parameter servers",
-                  "one of them", "; they are simulated with collectives only");
+  if (scenario.strategy.streams > 1) {
+    leave_default_libraries(scenario, "several streams are threads of Gloo, whose algorithms are its own");
   }
-  if (scenario.strategy.streams > 1) refuse_with_streams(scenario, strategy);
   size_checkpoints(scenario);
   read_measure(section.maybe("measure"), scenario);
   if (const auto run = section.maybe("run")) scenario.run = read_run(*run, scenario.samples_per_step());

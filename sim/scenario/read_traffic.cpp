@@ -15,7 +15,6 @@ namespace {
 constexpr const char* constant = "constant";
 constexpr const char* on_off = "on_off";
 constexpr const char* job = "job";
-constexpr const char* no_library = "traffic of others is simulated with algorithms only";
 
 std::string kind_of(const Value& traffic) {
   for (const auto& [key, value] : traffic.members()) {
@@ -34,11 +33,11 @@ TimeDistribution read_stretch(const Value& where) {
   return time;
 }
 
-OnOffTraffic read_on_off(const Value& where, const Platform& platform) {
+OnOffSpec read_on_off(const Value& where, const Platform& platform) {
   Section section(where);
   (void)section.child("kind");
   const Value pattern = section.child("links");
-  OnOffTraffic source;
+  OnOffSpec source;
   const auto text = read<std::string>(pattern);
   for (std::size_t link = 0; link < platform.links.size(); ++link) {
     if (is_named_by(text, platform.links[link].name)) source.links.push_back(static_cast<int>(link));
@@ -54,7 +53,7 @@ OnOffTraffic read_on_off(const Value& where, const Platform& platform) {
 /// Even with all sources on, something of every link is left.
 void check_rates(const TrafficSpec& traffic, const Platform& platform, const Value& where) {
   std::vector<BytesPerSecond> taken(platform.links.size());
-  for (const OnOffTraffic& source : traffic.on_off) {
+  for (const OnOffSpec& source : traffic.on_off) {
     for (const int link : source.links) taken[static_cast<std::size_t>(link)] += source.rate;
   }
   for (std::size_t link = 0; link < taken.size(); ++link) {
@@ -91,11 +90,6 @@ Node scenario_of(const Value& where, const Value& platform) {
   return {std::move(scenario), own.line, own.source};
 }
 
-/// Whether its communication is what simulate/traffic.hpp lets meet with others'.
-bool meets_others(const Scenario& one) {
-  return !one.strategy.servers && one.libraries.empty() && one.strategy.streams == 1;
-}
-
 Scenario read_job(const Value& where, const Value& platform, const Catalogue& catalogue) {
   Section section(where);
   for (const char* key : {"kind", "workload", "strategy", "collectives", "effects", "measure", "ranks", "placement"}) {
@@ -103,13 +97,7 @@ Scenario read_job(const Value& where, const Value& platform, const Catalogue& ca
   }
   section.finish();
   const Node root = scenario_of(where, platform);
-  Scenario other = read_scenario(Value(root, where.pointer()), catalogue);
-  leave_default_libraries(other, no_library);
-  if (!meets_others(other)) {
-    where.fail("a job whose gradients travel by one collective of a named algorithm after the other",
-               "parameter servers, a library or several streams");
-  }
-  return other;
+  return read_scenario(Value(root, where.pointer()), catalogue);
 }
 
 void check_apart(const std::vector<Placement>& jobs, const Value& where) {
@@ -143,11 +131,6 @@ void read_traffic(const Value& traffic, const Value& platform, const Catalogue& 
   int nodes = scenario.platform.platform.nodes;
   for (const Value& element : traffic.elements()) {
     if (kind_of(element) == constant) continue;
-    leave_default_libraries(scenario, no_library);
-    if (!meets_others(scenario)) {
-      element.fail("constant traffic only, beside parameter servers, libraries' collectives and several streams",
-                   "another kind");
-    }
     if (kind_of(element) != job) continue;
     jobs.push_back(read_job(element, platform, catalogue));
     placements.push_back(jobs.back().platform.placement);

@@ -5,7 +5,7 @@
 #include "scenario/apply_effects.hpp"
 #include "scenario/train.hpp"
 #include "simulate/link_loads.hpp"
-#include "simulate/servers/server_network.hpp"
+#include "training/servers/server_network.hpp"
 
 namespace farandole {
 namespace {

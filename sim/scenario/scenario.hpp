@@ -26,9 +26,9 @@
 #include "scenario/traffic_spec.hpp"
 #include "simulate/collective_clock.hpp"
 #include "simulate/fidelity.hpp"
-#include "simulate/training_run.hpp"
 #include "training/memory.hpp"
 #include "training/strategies/catalogue.hpp"
+#include "training/training_run.hpp"
 #include "workload/compute_time.hpp"
 
 namespace farandole {

@@ -7,7 +7,7 @@
 //   {"kind": "job", "workload": ..., "ranks": ..., "placement": ..., "strategy": ..., "collectives": ..., "effects":
 //   ...}
 //                                                               as in a scenario, on the same platform, on free devices
-// Sources take what they want and give way to nobody; jobs share. What that comes to is in simulate/traffic.hpp.
+// Sources take what they want and give way to nobody; jobs share. What that comes to is in engine/company.hpp.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ namespace farandole {
 
 struct Scenario;
 
-struct OnOffTraffic {
+struct OnOffSpec {
   std::vector<int> links;
   BytesPerSecond rate;
   TimeDistribution on;
@@ -29,7 +29,7 @@ struct OnOffTraffic {
 };
 
 struct TrafficSpec {
-  std::vector<OnOffTraffic> on_off;
+  std::vector<OnOffSpec> on_off;
   std::vector<std::shared_ptr<const Scenario>> jobs;  // their platform is ours
 };
 

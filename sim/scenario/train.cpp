@@ -2,74 +2,16 @@
 
 #include <algorithm>
 #include <numeric>
-#include <type_traits>
 #include <utility>
 
 #include "scenario/apply_effects.hpp"
 #include "scenario/job_clocks.hpp"
 #include "scenario/parts.hpp"
 #include "scenario/run_loads.hpp"
-#include "simulate/servers/server_run.hpp"
+#include "scenario/stage.hpp"
 
 namespace farandole {
 namespace {
-
-/// What `use(simulation)` gives.
-template <class Use>
-auto simulate(const Scenario& scenario, const Job& job, const Variability& variability, const Placement& placement,
-              std::optional<InputPipeline> input, Timeline* timeline, Use use) {
-  const std::shared_ptr<Traffic> traffic = traffic_beside(scenario, placement);
-  CollectiveClocks clocks = clocks_of(scenario, placement, traffic);
-  const StrategySite site = site_of(scenario, job, placement, timeline);
-  const auto strategy = scenario.strategy.make(site);
-  Simulation simulation(
-      job, variability, *strategy,
-      [&](const CommunicationWork& work) -> CollectiveClock& { return clocks.of(work.operation, work.hierarchical); },
-      site.ranks, scenario.platform.platform.transport.launch* scenario.mechanisms.latency, timeline);
-  const auto streams = streams_of(scenario, placement);
-  if (streams) simulation.communicate_over(*streams);
-  if (input) simulation.feed_from(*input);
-  simulation.take_from_compute(scenario.effects.communication_compute_share);
-  auto result = use(simulation);
-  if constexpr (std::is_same_v<decltype(result), TrainingRun>) {
-    result.neighbours = neighbours_of(scenario, traffic.get());
-  }
-  return result;
-}
-
-TrainingRun run(const Scenario& scenario, const Job& job, const Variability& variability, const Placement& placement,
-                std::optional<InputPipeline> input, Timeline* timeline) {
-  return simulate(scenario, job, variability, placement, std::move(input), timeline, [&](Simulation& simulation) {
-    return run_training(simulation, job, whole_periods(scenario.measure, scenario.strategy.period));
-  });
-}
-
-/// Of a node: a processor that trains has its own, of which a node may have several.
-BytesPerSecond host_memory_of(const Scenario& scenario) {
-  const Device& device = scenario.platform.device;
-  return device.host_memory_bandwidth * (device.asynchronous ? 1 : scenario.platform.platform.devices_per_node);
-}
-
-/// What `use(site)` gives.
-template <class Use>
-auto with_server_site(const Scenario& scenario, const Job& job, const Variability& variability, Timeline* timeline,
-                      Use use) {
-  const PlatformSpec& spec = scenario.platform;
-  const Platform platform = platform_of(scenario);
-  ServerPlan plan = *scenario.strategy.servers;
-  if (plan.rate) *plan.rate *= scenario.mechanisms.network_rate;
-  const bool is_host = !spec.device.asynchronous;
-  return use(ServerSite{job, plan, platform, spec.placement, variability,
-                        spec.device.memory_bandwidth * scenario.mechanisms.copy_rate, scenario.fidelity,
-                        scenario.folding, timeline, host_memory_of(scenario) * scenario.mechanisms.server_rate,
-                        scenario.workload.optimizer.slots, is_host});
-}
-
-TrainingRun run_with_servers(const Scenario& scenario, const Job& job, const Variability& variability,
-                             Timeline* timeline) {
-  return with_server_site(scenario, job, variability, timeline,
-                          [&](const ServerSite& site) { return run_with_servers(site, scenario.measure); });
-}
 
 /// The runs of all seeds as one: every iteration of every seed weighs the same.
 struct Pooled {
@@ -131,8 +73,7 @@ Seconds iteration_of_one(const Scenario& scenario, const Job& job, const Compute
   const double computed = job.backward_end > 0_s ? (parts.compute + parts.straggler) / job.backward_end : 1;
   const double factor = std::min(median_factor(scenario, times), computed);
   const Variability nobodys(scenario.platform.ranks, 0, 0, scenario.seed);
-  const Seconds with_servers = with_server_site(
-      scenario, job, nobodys, nullptr, [&](const ServerSite& site) { return iteration_of_one_worker(site, factor); });
+  const Seconds with_servers = iteration_of_one_worker({scenario, job, nobodys, scenario.platform.placement}, factor);
   const Seconds one = std::min(job.compute() * factor, with_servers);
   const auto& checkpoint = scenario.effects.checkpoint;
   return checkpoint ? one + checkpoint->pause() * checkpoint->per_iteration(one) : one;
@@ -162,9 +103,9 @@ TrainingPoint train(const Scenario& scenario, Timeline* timeline) {
   const Pooled pooled = pool_seeds(scenario, [&](const Scenario& seeded, int index) {
     Timeline* const of_the_first = index == 0 ? timeline : nullptr;
     const Variability variability = variability_of(seeded, times);
-    if (seeded.strategy.servers) return run_with_servers(seeded, job, variability, of_the_first);
     const Placement& placement = seeded.platform.placement;
-    return run(seeded, job, variability, placement, input_of(seeded, placement), of_the_first);
+    Stage stage({seeded, job, variability, placement, input_of(seeded, placement), of_the_first});
+    return stage.run(whole_periods(seeded.measure, seeded.strategy.period));
   });
   const TrainingRun& result = pooled.run;
   TrainingPoint point = described(scenario, job, times);
@@ -187,33 +128,8 @@ UpdateLog time_updates(const Scenario& scenario, int iterations) {
   const ComputeTimes times = times_of(scenario);
   const Job job = job_of(scenario, times);
   const Variability variability = variability_of(scenario, times);
-  if (scenario.strategy.servers) {
-    return with_server_site(scenario, job, variability, nullptr,
-                            [&](const ServerSite& site) { return server_updates(site, iterations); });
-  }
   const Placement& placement = scenario.platform.placement;
-  return simulate(scenario, job, variability, placement, input_of(scenario, placement), nullptr,
-                  [&](Simulation& simulation) {
-                    UpdateLog log;
-                    Seconds end;
-                    for (int i = 0; i < iterations; ++i) {
-                      end += simulation.run_iteration().duration;
-                      log.push_back({end, every_rank, i});
-                    }
-                    return log;
-                  });
-}
-
-IterationProfile profile_of(const Scenario& scenario) {
-  const ComputeTimes times = times_of(scenario);
-  const Job job = job_of(scenario, times);
-  const Variability variability = variability_of(scenario, times);
-  const Placement& placement = scenario.platform.placement;
-  return simulate(scenario, job, variability, placement, input_of(scenario, placement), nullptr,
-                  [&](Simulation& simulation) {
-                    for (int i = 0; i <= scenario.measure.warmup; ++i) simulation.run_iteration();
-                    return simulation.last_profile();
-                  });
+  return Stage({scenario, job, variability, placement, input_of(scenario, placement)}).updates(iterations);
 }
 
 Schedule schedule_of(const Scenario& scenario, Operation operation) {
@@ -234,7 +150,9 @@ Seconds train_alone(const Scenario& scenario, Supply supply) {
     return supply == Supply::of_the_job ? input_of_one(seeded) : input_of(seeded, alone);
   };
   const Pooled pooled = pool_seeds(scenario, [&](const Scenario& seeded, int /*index*/) {
-    return run(seeded, job, median_variability(seeded, times), alone, input(seeded), nullptr);
+    const Variability median = median_variability(seeded, times);
+    Stage stage({seeded, job, median, alone, input(seeded), nullptr, true});
+    return stage.run(whole_periods(seeded.measure, seeded.strategy.period));
   });
   return pooled.run.iteration;
 }
@@ -245,9 +163,9 @@ Seconds forward_time(const Scenario& scenario) {
 }
 
 Seconds collective_time(const Scenario& scenario, Operation operation, Bytes size) {
-  CollectiveClocks clocks = clocks_of(scenario, scenario.platform.placement, nullptr);
+  JobClocks clocks(scenario, scenario.platform.placement);
   const RankTimes start = all_at(scenario.platform.ranks, Seconds(0));
-  return latest(clocks.of(operation).finish(size, start)) + scenario.platform.platform.transport.launch;
+  return latest(clocks.clock_of(operation).finish(size, start)) + scenario.platform.platform.transport.launch;
 }
 
 }  // namespace farandole

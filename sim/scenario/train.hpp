@@ -14,9 +14,6 @@ TrainingPoint train(const Scenario& scenario, Timeline* timeline);
 /// When each of the first `iterations` ended on all ranks; where workers do not wait for each other, so many of each.
 UpdateLog time_updates(const Scenario& scenario, int iterations);
 
-/// The first iteration after warming up; not for servers.
-IterationProfile profile_of(const Scenario& scenario);
-
 /// The schedule of an operation, as it is timed; a ring where a library chooses one by size.
 Schedule schedule_of(const Scenario& scenario, Operation operation);
 

@@ -12,9 +12,9 @@
 #include <cstdint>
 #include <memory>
 
+#include "collective/rank_times.hpp"
 #include "simulate/fidelity.hpp"
 #include "simulate/routed_schedule.hpp"
-#include "training/rank_times.hpp"
 
 namespace farandole {
 

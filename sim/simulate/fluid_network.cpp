@@ -235,6 +235,18 @@ FluidNetwork::FluidNetwork(std::span<const FluidLink> links, int parts)
     : engine_(std::make_unique<Engine>(links, parts)) {}
 FluidNetwork::~FluidNetwork() = default;
 
+int FluidNetwork::add_link(BytesPerSecond /*capacity*/, Congestion /*congestion*/) {
+  throw std::logic_error("SimGrid's network has all of its links from the start");
+}
+
+void FluidNetwork::set_capacity(int /*link*/, BytesPerSecond /*capacity*/) {
+  throw std::logic_error("the capacities of SimGrid's network do not change");
+}
+
+void FluidNetwork::halt() {
+  throw std::logic_error("SimGrid's network runs until nothing is left");
+}
+
 int FluidNetwork::add_route(std::span<const int> links, int paths) {
   return engine_->add_route(links, paths);
 }

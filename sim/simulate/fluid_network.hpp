@@ -31,6 +31,7 @@
 #include <vector>
 
 #include "platform/congestion.hpp"
+#include "simulate/shared_network.hpp"
 #include "units/quantity.hpp"
 
 namespace farandole {
@@ -41,41 +42,38 @@ struct FluidLink {
   Congestion congestion{};  // by its load: the sum of times(f, l) / paths(f) of the flows that send
 };
 
-class FluidNetwork {
+class FluidNetwork final : public SharedNetwork {
  public:
-  /// Receives the tag of the flow (or the call) that has just ended, at now().
-  using Done = std::function<void(int tag)>;
-
   /// `parts`: a multiple of the paths of every route. SimGrid knows whole multiplicities only, so internally every link
   /// has so many times its capacity and is listed parts / paths times as often, which costs as much longer.
   explicit FluidNetwork(std::span<const FluidLink> links, int parts = 1);
-  ~FluidNetwork();
+  ~FluidNetwork() override;
   FluidNetwork(const FluidNetwork&) = delete;
   FluidNetwork& operator=(const FluidNetwork&) = delete;
+
+  int add_link(BytesPerSecond capacity, Congestion congestion) override;
+  void set_capacity(int link, BytesPerSecond capacity) override;
 
   /// The index of a new route over these links (at least one), split evenly over `paths` paths; a link listed k times
   /// carries k / paths of the flow. Routes may be added at any time, also from the callback; the same route serves any
   /// number of flows.
-  int add_route(std::span<const int> links, int paths = 1);
+  int add_route(std::span<const int> links, int paths = 1) override;
 
-  /// Starts a flow of a whole number of bytes > 0 now: before run() or from its callback. Nothing to send is not a
-  /// flow: skip it, or use call_at where the moment still matters.
-  void start(int route, Seconds latency, Bytes size, int tag) { start_at(now(), route, latency, size, tag); }
-
-  /// The same flow, started at a moment not before now().
-  void start_at(Seconds when, int route, Seconds latency, Bytes size, int tag);
+  /// Nothing to send is not a flow: skip it, or use call_at where the moment still matters.
+  void start_at(Seconds when, int route, Seconds latency, Bytes size, int tag) override;
 
   /// Reports the tag at a moment not before now(), without any flow.
-  void call_at(Seconds when, int tag);
+  void call_at(Seconds when, int tag) override;
 
   /// Simulates until no flow and no call is left; `done` may start more. now() is then the last end.
-  void run(const Done& done);
+  void run(const Done& done) override;
+  void halt() override;
 
   /// Sets now() back to zero where nothing is left, so that the next run gives the same times to the last bit as on a
   /// new network, without the cost of one. The routes stay.
   void restart();
 
-  [[nodiscard]] Seconds now() const;
+  [[nodiscard]] Seconds now() const override;
 
  private:
   class Engine;

@@ -49,32 +49,41 @@ const std::vector<int>& MessageClock::receives(std::size_t phase, int repeat, in
 
 MessageClock::~MessageClock() = default;
 
-void MessageClock::use(std::shared_ptr<FluidNetwork> network) {
+void MessageClock::use(std::shared_ptr<SharedNetwork> network, std::vector<int> links) {
   rest();
   network_ = std::move(network);
-  for (const auto& [phase, index] : transfers_) {
-    const RoutedSchedule::Leg& leg = routed_.legs(phase)[index];
-    routes_.push_back(network_->add_route(leg.links, leg.paths));
-  }
+  links_ = std::move(links);
+  for (const auto& [phase, index] : transfers_) routes_.push_back(add_route(routed_.legs(phase)[index]));
+}
+
+int MessageClock::add_route(const RoutedSchedule::Leg& leg) {
+  if (links_.empty()) return network_->add_route(leg.links, leg.paths);
+  std::vector<int> links;
+  links.reserve(leg.links.size());
+  for (const int link : leg.links) links.push_back(links_[static_cast<std::size_t>(link)]);
+  return network_->add_route(links, leg.paths);
 }
 
 int MessageClock::route_over(const RoutedSchedule::Leg& leg) {
   const auto [place, is_new] = moved_routes_.try_emplace({leg.links, leg.paths}, 0);
-  if (is_new) place->second = network_->add_route(leg.links, leg.paths);
+  if (is_new) place->second = add_route(leg);
   return place->second;
 }
 
 void MessageClock::rest() {
   network_.reset();
+  own_.reset();
   routes_.clear();
   moved_routes_.clear();
 }
 
 RankTimes MessageClock::finish(Bytes size, const RankTimes& start) {
   if (network_ == nullptr) {
-    use(std::make_shared<FluidNetwork>(routed_.fluid_links(), routed_.parts()));
+    auto own = std::make_shared<FluidNetwork>(routed_.fluid_links(), routed_.parts());
+    use(own, {});
+    own_ = std::move(own);
   } else {
-    network_->restart();  // so that the last bits of a result do not depend on what ran before
+    own_->restart();  // so that the last bits of a result do not depend on what ran before
   }
   const double origin = start.minCoeff();  // the network's zero
   Run run(*this, size, start - origin);

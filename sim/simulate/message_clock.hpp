@@ -33,6 +33,7 @@
 namespace farandole {
 
 class FluidNetwork;
+class SharedNetwork;
 
 class MessageClock final : public CollectiveClock {
  public:
@@ -47,12 +48,13 @@ class MessageClock final : public CollectiveClock {
 
   /// One collective under way (simulate/message_run.hpp); several may be, on a network that their clocks share.
   class Run;
-  /// Sends over a network that has the links of the routed schedule, each route in parts that it knows.
-  void use(std::shared_ptr<FluidNetwork> network);
+  /// Sends over a network that has links[l] for the routed schedule's link l.
+  void use(std::shared_ptr<SharedNetwork> network, std::vector<int> links);
   /// How many of the network's tags a run needs.
   [[nodiscard]] int tags() const { return 2 * static_cast<int>(transfers_.size()) + 2 * routed_.schedule().ranks; }
 
  private:
+  [[nodiscard]] int add_route(const RoutedSchedule::Leg& leg);
   [[nodiscard]] int route_over(const RoutedSchedule::Leg& leg);
 
   /// What a transfer of any phase sends in one lane, numbered through.
@@ -79,7 +81,9 @@ class MessageClock final : public CollectiveClock {
   Repeats repeats_;
   std::vector<Numbered> transfers_;
   std::vector<OfPhase> phases_;
-  std::shared_ptr<FluidNetwork> network_;
+  std::shared_ptr<SharedNetwork> network_;
+  std::shared_ptr<FluidNetwork> own_;                             // where network_ is nobody else's
+  std::vector<int> links_;                                        // in the network, of the schedule's
   std::vector<int> routes_;                                       // per transfer, in its first repeat
   std::map<std::pair<std::vector<int>, int>, int> moved_routes_;  // by links and paths, where receivers move on
 };

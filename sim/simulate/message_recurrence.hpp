@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "collective/chunk_sizes.hpp"
+#include "collective/rank_times.hpp"
 #include "simulate/recurrence.hpp"
 #include "simulate/routed_schedule.hpp"
-#include "training/rank_times.hpp"
 
 namespace farandole {
 

@@ -73,7 +73,7 @@ class MessageClock::Run {
   MessageClock& clock_;
   const Schedule& schedule_;
   ChunkSizes chunks_;
-  FluidNetwork& network_;
+  SharedNetwork& network_;
   RankTimes start_;
   int first_tag_;
   int finished_ = 0;  // ranks

@@ -11,8 +11,8 @@
 // zero and the repeats carry every start once around.
 #pragma once
 
+#include "collective/rank_times.hpp"
 #include "collective/schedule.hpp"
-#include "training/rank_times.hpp"
 
 namespace farandole {
 

@@ -12,7 +12,8 @@ namespace {
 
 using Legs = std::vector<RoutedSchedule::Leg>;
 
-/// Bytes of every transfer of a round: of this repeat where costs vary or there is only one, else the most they can be.
+}  // namespace
+
 std::vector<Bytes> bytes_of_round(const RoutedSchedule& routed, std::size_t phase, int repeat,
                                   const ChunkSizes& sizes) {
   const Schedule& schedule = routed.schedule();
@@ -31,6 +32,8 @@ std::vector<Bytes> bytes_of_round(const RoutedSchedule& routed, std::size_t phas
   }
   return bytes;
 }
+
+namespace {
 
 /// Messages one after the other that every transfer of the round is sent as.
 Eigen::ArrayXd messages_of_round(const RoutedSchedule& routed, std::size_t phase, int repeat, const ChunkSizes& sizes) {

@@ -37,6 +37,9 @@ class FluidNetwork;
 /// Whether one repeat of the phase costs something else than another.
 bool costs_vary(const RoutedSchedule& routed, std::size_t phase);
 
+/// Bytes of every transfer of a round: of this repeat where costs vary or there is only one, else the most they can be.
+std::vector<Bytes> bytes_of_round(const RoutedSchedule& routed, std::size_t phase, int repeat, const ChunkSizes& sizes);
+
 enum class Sharing : std::uint8_t {
   /// The rate is the smallest capacity at that load / load over the links of the way (the contention factor of the most
   /// loaded

@@ -1,16 +1,15 @@
-// How gradients travel: a state machine that hears what happens and issues communication.
+// How gradients travel: a state machine that adds tasks and is told what happens.
 //
-// An iteration goes: `begin`, which sees to it that the ranks are let compute (Executor::compute_from) at once or
-// later, then for every gradient in backward order `on_announced` (the framework's host thread has
-// queued the kernels that compute it) and `on_ready` (the device has computed it), with timers and finished
-// communication in between. The iteration's update starts on each rank when `synchronised` holds for it. Moments in
-// events are per rank; an event is delivered at the latest of them.
+// A strategy of collectives goes iteration by iteration: `begin` adds the tasks that need nothing else, and `on` what
+// follows from what has happened; the iteration's update starts on each rank when `synchronised` holds for it. A
+// strategy of servers, whose workers act each on its own, begins once and goes through its iterations by itself.
+// Moments in what it is told are per rank; it is told at the latest of them.
 #pragma once
 
 #include <optional>
 
+#include "engine/engine.hpp"
 #include "timeline/tuning.hpp"
-#include "training/executor.hpp"
 
 namespace farandole {
 
@@ -19,11 +18,8 @@ class Strategy {
   virtual ~Strategy() = default;
 
   /// `moments`: when each rank is free and has its batch.
-  virtual void begin(Executor& executor, const RankTimes& moments) = 0;
-  virtual void on_announced(Executor& executor, int gradient, const RankTimes& moments) = 0;
-  virtual void on_ready(Executor& executor, int gradient, const RankTimes& moments) = 0;
-  virtual void on_timer(Executor& executor) = 0;
-  virtual void on_communicated(Executor& executor, int work, const CommunicationTimes& times) = 0;
+  virtual void begin(Engine& engine, const RankTimes& moments) = 0;
+  virtual void on(Engine& engine, const Happening& happening) = 0;
 
   /// Once every gradient of this iteration is averaged everywhere: when each rank got its last one.
   [[nodiscard]] virtual std::optional<RankTimes> synchronised() const = 0;

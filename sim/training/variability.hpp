@@ -13,9 +13,9 @@
 #include <cstdint>
 #include <optional>
 
+#include "collective/rank_times.hpp"
 #include "training/effects/distribution.hpp"
 #include "training/effects/os_noise.hpp"
-#include "training/rank_times.hpp"
 
 namespace farandole {
 

@@ -8,8 +8,7 @@
 #include "backend/memory_ranks.hpp"
 #include "backend/replay/all_ranks.hpp"
 #include "collective/algorithms.hpp"
-#include "simulate/simulation.hpp"
-#include "simulate/training_run.hpp"
+#include "training/simulation_kit.hpp"
 #include "training/strategies/catalogue.hpp"
 
 namespace farandole {
@@ -96,9 +95,9 @@ TEST(Replay, KeepsTheOrderOfALayerItsGradientAndTheUpdate) {
   const Job job = small_job();
   for (const auto& iterations : replayed(job, ddp, 2, 3).ranks) {
     for (const LocalIteration& iteration : iterations) {
-      EXPECT_GE(iteration.communications.front().begin, iteration.compute_begin + job.gradients.front().ready);
-      EXPECT_GE(iteration.communications.back().begin, iteration.compute_begin + job.gradients.back().ready);
-      EXPECT_GE(iteration.end, iteration.compute_end + job.update);
+      EXPECT_GE(iteration.communications.front().begin, iteration.computed.front().from + job.gradients.front().ready);
+      EXPECT_GE(iteration.communications.back().begin, iteration.computed.front().from + job.gradients.back().ready);
+      EXPECT_GE(iteration.end, iteration.computed.back().to + job.update);
       EXPECT_GE(iteration.end, iteration.synchronised + job.update);
       for (const LocalTimes& times : iteration.communications) {
         EXPECT_THAT((std::vector{times.begin, times.reducing, times.reduced}), Each(Le(times.end)));
@@ -111,7 +110,7 @@ TEST(Replay, KeepsTheOrderOfALayerItsGradientAndTheUpdate) {
 TEST(Replay, OverlapsCommunicationWithComputation) {
   const Replayed result = replayed(small_job(), ddp, 2, 20);
   EXPECT_TRUE(std::ranges::any_of(result.ranks.front(), [](const LocalIteration& iteration) {
-    return iteration.communications.front().end < iteration.compute_end;
+    return iteration.communications.front().end < iteration.computed.back().to;
   }));
 }
 
@@ -142,7 +141,7 @@ TEST(Replay, LetsASlowRankTakeItsTime) {
   for (int rank = 0; rank < 2; ++rank) {
     const double factor = rank == 1 ? 1.5 : 1;
     for (const LocalIteration& iteration : result.ranks[static_cast<std::size_t>(rank)]) {
-      EXPECT_NEAR((iteration.compute_end - iteration.compute_begin).si(), 10e-3 * factor, 1e-9);
+      EXPECT_NEAR((iteration.computed.back().to - iteration.computed.front().from).si(), 10e-3 * factor, 1e-9);
       EXPECT_GE(iteration.end - iteration.synchronised, 1_ms * factor);
     }
   }
@@ -171,7 +170,7 @@ TEST(Replay, DecidesAsTheSimulationDoes) {
   const StrategyChoice choice = choice_of(ddp, 4);
   const auto strategy = choice.make({job, 4, 1, 1_GBps * 1000, Seconds(0), "SIMULATED", 1, nullptr});
   const Variability variability(4, 0, 0, 1);
-  Simulation simulation(job, variability, *strategy, clock, 4, Seconds(0), nullptr);
+  test::Simulation simulation(job, variability, *strategy, clock, 4, Seconds(0), nullptr);
   EXPECT_EQ(replayed(job, ddp, 4, 1).run.collectives_per_iteration, simulation.run_iteration().collectives);
 }
 

@@ -18,8 +18,8 @@ using testing::StartsWith;
 
 const std::vector<std::string>& rooms() {
   static const std::vector<std::string> from_the_ground_up = {
-      "units",   "config",   "collective", "platform", "workload", "timeline",    "training", "simulate",
-      "backend", "learning", "economics",  "report",   "scenario", "calibration", "study"};
+      "units",    "config",  "collective", "platform",  "workload", "timeline", "simulate",    "engine",
+      "training", "backend", "learning",   "economics", "report",   "scenario", "calibration", "study"};
   return from_the_ground_up;
 }
 

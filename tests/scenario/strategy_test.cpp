@@ -105,15 +105,11 @@ TEST(Strategy, HorovodTunesItselfBeforeItIsMeasured) {
   EXPECT_EQ(point_of(autotune).iteration, tuned.iteration);
 }
 
-TEST(Strategy, SeveralStreamsAreRefusedWhereTheyHaveNoMeaning) {
+TEST(Strategy, SeveralStreamsAreRefusedWhereOneNeedsTheOther) {
   const std::string ddp = R"({"kind": "ddp", "streams": 2})";
   EXPECT_EQ(point_of(ddp).strategy_options, "2 streams");
   EXPECT_THAT(test::error_of({{"/strategy", R"({"kind": "ddp", "streams": 2, "compression": "power_sgd"})"}}),
               HasSubstr("one stream with power_sgd"));
-  EXPECT_THAT(test::error_of({{"/strategy", ddp}, {"/effects", R"({"communication_compute_share": "5 %"})"}}),
-              HasSubstr("one stream with a share of compute for communication, got 2"));
-  EXPECT_THAT(test::error_of({{"/strategy", ddp}, {"/collectives", R"({"allreduce": "nccl-2.7"})"}}),
-              HasSubstr("one stream where a library picks algorithms"));
 }
 
 TEST(Strategy, RefusesWhatItDoesNotKnow) {

@@ -93,10 +93,6 @@ TEST(TrafficOfAScenario, IsRefusedWithItsPlaceWhereItCannotBe) {
       HasSubstr("/platform/traffic/0: expected devices that no other job has"));
   EXPECT_THAT(refusal(R"([{"kind": "job", "workload": {"model": "vgg61"}, "ranks": 4}])"),
               HasSubstr("/platform/traffic/0/workload/model: expected a model"));
-  auto servers =
-      on_two_nodes(R"([{"kind": "on_off", "links": "*/nic0", "rate": "1 Gbit/s", "on": "1 ms", "off": "1 ms"}])");
-  servers.push_back({"/strategy", R"({"kind": "parameter_server", "servers": 1})"});
-  EXPECT_THAT(test::error_of(servers), HasSubstr("/platform/traffic/0: expected constant traffic only"));
   EXPECT_THAT(refusal(R"([{"kind": "job", "rank": 4}])"), HasSubstr("did you mean \"ranks\"?"));
 }
 

@@ -1,10 +1,12 @@
-// Contended networks drawn at random: every end as progressive filling in long double has it.
+// Contended networks drawn at random: every end as progressive filling in long double has it, by SimGrid and by our own
+// solver, which has its links one by one.
 #include <array>
 #include <random>
 
 #include <gtest/gtest.h>
 
 #include "simulate/fluid_network.hpp"
+#include "simulate/max_min_network.hpp"
 #include "support/flows.hpp"
 #include "support/max_min.hpp"
 
@@ -12,6 +14,24 @@ namespace farandole {
 namespace {
 
 using Random = std::mt19937_64;
+
+/// Ours, made as SimGrid's is.
+class Own {
+ public:
+  explicit Own(std::span<const FluidLink> links, int /*parts*/ = 1) {
+    for (const FluidLink& link : links) network_.add_link(link.capacity, link.congestion);
+  }
+  int add_route(std::span<const int> links, int paths = 1) { return network_.add_route(links, paths); }
+  void start(int route, Seconds latency, Bytes size, int tag) { network_.start(route, latency, size, tag); }
+  void start_at(Seconds when, int route, Seconds latency, Bytes size, int tag) {
+    network_.start_at(when, route, latency, size, tag);
+  }
+  void run(const SharedNetwork::Done& done) { network_.run(done); }
+  [[nodiscard]] Seconds now() const { return network_.now(); }
+
+ private:
+  MaxMinNetwork network_;
+};
 
 int draw(Random& random, int first, int last) {
   return std::uniform_int_distribution<int>(first, last)(random);
@@ -48,8 +68,9 @@ void compare(std::uint64_t seed, bool together, bool split = false) {
     flow = draw_flow(random, links.size(), together);
     if (split) flow.paths = std::array{1, 2, 3, 4, 6}[static_cast<std::size_t>(draw(random, 0, 4))];
   }
-  expect_equal(support::ends_of<FluidNetwork>(links, flows), support::ends_of<support::MaxMinNetwork>(links, flows),
-               seed);
+  const support::Ends exact = support::ends_of<support::MaxMinNetwork>(links, flows);
+  expect_equal(support::ends_of<FluidNetwork>(links, flows), exact, seed);
+  expect_equal(support::ends_of<Own>(links, flows), exact, seed);
 }
 
 TEST(FluidNetworkAtRandom, FlowsThatStartTogetherEndAsProgressiveFillingHasIt) {
@@ -93,8 +114,40 @@ support::Ends chained_ends(std::uint64_t seed) {
 
 TEST(FluidNetworkAtRandom, ChainsOfFlowsEndAsProgressiveFillingHasIt) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-    expect_equal(chained_ends<FluidNetwork>(seed), chained_ends<support::MaxMinNetwork>(seed), seed);
+    const support::Ends exact = chained_ends<support::MaxMinNetwork>(seed);
+    expect_equal(chained_ends<FluidNetwork>(seed), exact, seed);
+    expect_equal(chained_ends<Own>(seed), exact, seed);
   }
+}
+
+TEST(OwnNetwork, SharesWhatIsLeftWhenALinkLosesCapacity) {
+  // Two flows of 4 MB have 0.5 GB/s each; from 2 ms on 0.25: 1 MB is gone, 3 MB take 12 ms.
+  MaxMinNetwork network;
+  const int link = network.add_link(1_GBps, {});
+  const int route = network.add_route(std::vector{link}, 1);
+  network.start(route, 0_s, 4_MB, 0);
+  network.start(route, 0_s, 4_MB, 1);
+  network.call_at(Seconds(2e-3), 2);
+  network.run([&](int tag) {
+    if (tag == 2) return network.set_capacity(link, BytesPerSecond(0.5e9));
+    EXPECT_NEAR(network.now().si(), 14e-3, 1e-12);
+  });
+}
+
+TEST(OwnNetwork, GoesOnWhereItWasHalted) {
+  MaxMinNetwork network;
+  const int route = network.add_route(std::vector{network.add_link(1_GBps, {})}, 1);
+  network.start(route, 0_s, 4_MB, 0);
+  network.call_at(Seconds(1e-3), 1);
+  std::vector<int> tags;
+  network.run([&](int tag) {
+    tags.push_back(tag);
+    network.halt();
+  });
+  EXPECT_EQ(tags, std::vector{1});
+  network.run([&](int tag) { tags.push_back(tag); });
+  EXPECT_EQ(tags, (std::vector{1, 0}));
+  EXPECT_NEAR(network.now().si(), 4e-3, 1e-15);
 }
 
 }  // namespace

@@ -10,16 +10,12 @@ Seconds last_of_all(Endpoint& endpoint, Seconds own) {
 
 Iteration iteration_of_all(Endpoint& endpoint, const LocalIteration& own, Seconds before) {
   const auto last = [&](Seconds moment) { return last_of_all(endpoint, moment); };
-  IterationMoments moments;
-  moments.start = before;
-  moments.fed = last(own.fed);
-  moments.compute_begin = last(own.compute_begin);
-  moments.compute_end = last(own.compute_end);
-  moments.synchronised = last(own.synchronised);
-  moments.end = last(own.end);
+  const IterationMoments moments{before, last(own.fed), last(own.synchronised), last(own.end)};
+  std::vector<Busy> computed;
+  for (const Busy& task : own.computed) computed.push_back({last(task.from), last(task.to)});
   std::vector<Busy> busy;
   for (const LocalTimes& times : own.communications) busy.push_back({last(times.begin), last(times.end)});
-  return iteration_of(moments, busy, Seconds(0));
+  return iteration_of(moments, computed, busy);
 }
 
 }  // namespace farandole

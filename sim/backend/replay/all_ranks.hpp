@@ -3,7 +3,7 @@
 
 #include "backend/endpoint.hpp"
 #include "backend/replay/replay.hpp"
-#include "simulate/iteration.hpp"
+#include "engine/iteration.hpp"
 
 namespace farandole {
 

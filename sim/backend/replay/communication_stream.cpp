@@ -12,15 +12,11 @@ CommunicationStream::CommunicationStream(std::unique_ptr<Endpoint> endpoint, Sch
                                          const WallClock& clock)
     : endpoint_(std::move(endpoint)), schedule_of_(std::move(schedule_of)), clock_(clock) {}
 
-void CommunicationStream::enqueue(int number, const CommunicationWork& work) {
-  items_.push_back({number, work, {}});
+void CommunicationStream::enqueue(int number, const Collective& work, Seconds earliest) {
+  items_.push_back({number, work, earliest, {}});
 }
 
-Seconds CommunicationStream::earliest_of(const Item& item) const {
-  return Seconds(item.work.earliest[endpoint_->rank()]);
-}
-
-CommunicationStream::Carrier& CommunicationStream::carrier_of(const CommunicationWork& work) {
+CommunicationStream::Carrier& CommunicationStream::carrier_of(const Collective& work) {
   const std::int64_t floats = floats_in(work.size);
   const auto found = carriers_.find({work.operation, floats});
   if (found != carriers_.end()) return found->second;
@@ -54,7 +50,7 @@ std::optional<CommunicationStream::Finished> CommunicationStream::advance() {
   if (items_.empty()) return std::nullopt;
   Item& item = items_.front();
   LocalTimes& times = item.times;
-  if (stage_ == Stage::waiting && clock_.now() >= earliest_of(item)) {
+  if (stage_ == Stage::waiting && clock_.now() >= item.earliest) {
     times.begin = clock_.now();
     stage_ = Stage::copying_in;
   }
@@ -79,7 +75,7 @@ std::optional<CommunicationStream::Finished> CommunicationStream::advance() {
 Seconds CommunicationStream::next_moment() const {
   if (items_.empty() || stage_ == Stage::reducing) return Seconds::infinity();
   const Item& item = items_.front();
-  if (stage_ == Stage::waiting) return earliest_of(item);
+  if (stage_ == Stage::waiting) return item.earliest;
   return stage_ == Stage::copying_in ? item.times.begin + item.work.copy_in : item.times.reduced + item.work.copy_out;
 }
 

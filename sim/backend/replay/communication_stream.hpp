@@ -15,11 +15,11 @@
 #include "backend/interpreter.hpp"
 #include "backend/replay/wall_clock.hpp"
 #include "collective/schedule.hpp"
-#include "training/executor.hpp"
+#include "engine/task.hpp"
 
 namespace farandole {
 
-/// CommunicationTimes of one rank.
+/// TaskTimes of one rank.
 struct LocalTimes {
   Seconds begin;
   Seconds reducing;
@@ -34,7 +34,8 @@ class CommunicationStream {
   /// `clock` must outlive it.
   CommunicationStream(std::unique_ptr<Endpoint> endpoint, ScheduleOf schedule_of, const WallClock& clock);
 
-  void enqueue(int number, const CommunicationWork& work);
+  /// `earliest`: before which this rank does not begin.
+  void enqueue(int number, const Collective& work, Seconds earliest);
 
   struct Finished {
     int number;
@@ -56,7 +57,8 @@ class CommunicationStream {
   enum class Stage : std::uint8_t { waiting, copying_in, reducing, copying_out };
   struct Item {
     int number;
-    CommunicationWork work;
+    Collective work;
+    Seconds earliest;
     LocalTimes times;
   };
   struct Carrier {
@@ -66,10 +68,9 @@ class CommunicationStream {
     std::int64_t room;  // of the buffer
   };
 
-  Carrier& carrier_of(const CommunicationWork& work);
+  Carrier& carrier_of(const Collective& work);
   void start_reducing(const Item& item);
   void check(const Item& item);
-  [[nodiscard]] Seconds earliest_of(const Item& item) const;
 
   std::unique_ptr<Endpoint> endpoint_;
   ScheduleOf schedule_of_;

@@ -1,6 +1,7 @@
 #include "backend/replay/replay.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "simulate/invariant.hpp"
@@ -41,44 +42,123 @@ void Replay::close() {
   if (agreement_) agreement_->close();
 }
 
-void Replay::schedule(Seconds when, Kind kind, int index) {
-  events_.push({when, scheduled_++, kind, index});
+void Replay::schedule(Seconds when, Kind kind, Note note, TaskId task) {
+  events_.push({when, scheduled_++, kind, note, task});
 }
 
-void Replay::wake_at(Seconds when) {
+void Replay::call_at(Seconds when, Note note) {
   if (agreement_ && !agreement_->leads()) {
-    ++awaited_rings_;
+    awaited_rings_.push_back(note);
   } else {
-    schedule(when, Kind::timer, 0);
+    schedule(when, Kind::timer, note);
   }
 }
 
-void Replay::compute_from(RankTimes moments) {
-  const Seconds begin(moments[rank_]);
-  compute_begin_ = begin;
-  for (std::size_t i = 0; i < site_.job.gradients.size(); ++i) {
-    const Gradient& gradient = site_.job.gradients[i];
-    schedule(begin + gradient.announced, Kind::announced, static_cast<int>(i));
-    schedule(begin + gradient.ready * factor_, Kind::ready, static_cast<int>(i));
+TaskId Replay::add(Task task) {
+  const auto id = static_cast<TaskId>(items_.size());
+  const Stream stream = task.stream;
+  Item& own = items_.emplace_back(Item{std::move(task)});
+  for (const TaskId before : own.task.after) {
+    Item& earlier = items_[static_cast<std::size_t>(before)];
+    if (earlier.is_done) continue;
+    earlier.next.push_back(id);
+    ++own.missing;
   }
-  undelivered_ = static_cast<int>(site_.job.gradients.size());
+  if (const auto* compute = std::get_if<Compute>(&own.task.what)) {
+    undelivered_ += static_cast<int>(compute->marks.size());
+    ++unfinished_;
+  }
+  lines_[stream].push_back(id);
+  advance(stream);
+  return id;
 }
 
-int Replay::enqueue(CommunicationWork work) {
-  const auto number = static_cast<int>(current_.communications.size());
+void Replay::advance(Stream stream) {
+  auto& line = lines_[stream];
+  while (!line.empty() && items_[static_cast<std::size_t>(line.front())].missing == 0) {
+    const TaskId id = line.front();
+    if (std::holds_alternative<Compute>(items_[static_cast<std::size_t>(id)].task.what)) {
+      if (is_computing_) return;
+      line.pop_front();
+      begin_compute(id);
+    } else {
+      line.pop_front();
+      begin_collective(id);
+    }
+  }
+}
+
+Seconds Replay::earliest_of(const Item& item) const {
+  Seconds earliest = item.task.earliest.size() > 0 ? Seconds(item.task.earliest[rank_]) : Seconds(0);
+  for (const TaskId before : item.task.after) {
+    earliest = std::max(earliest, items_[static_cast<std::size_t>(before)].end);
+  }
+  return earliest;
+}
+
+void Replay::begin_compute(TaskId id) {
+  Item& own = items_[static_cast<std::size_t>(id)];
+  const auto& compute = std::get<Compute>(own.task.what);
+  const Seconds begin = std::max(earliest_of(own), current_.computed.empty() ? Seconds(0) : now());
+  is_computing_ = true;
+  own.number = current_.computed.size();
+  current_.computed.push_back({begin, begin + compute.work * factor_});
+  for (const Mark& mark : compute.marks) {
+    schedule(begin + (mark.on_host ? mark.at : mark.at * factor_), mark.on_host ? Kind::announced : Kind::passed,
+             mark.note, id);
+  }
+  schedule(begin + compute.work * factor_, Kind::computed, own.task.note, id);
+}
+
+void Replay::begin_collective(TaskId id) {
+  Item& own = items_[static_cast<std::size_t>(id)];
+  own.number = current_.communications.size();
   current_.communications.emplace_back();
-  stream(number % site_.streams).enqueue(number, work);
-  return number;
+  of_communication_.push_back(id);
+  const auto number = static_cast<int>(own.number);
+  stream(number % site_.streams).enqueue(number, std::get<Collective>(own.task.what), earliest_of(own));
+}
+
+TaskTimes Replay::here(const LocalTimes& times) const {
+  return {here(times.begin), here(times.reducing), here(times.reduced), here(times.end)};
+}
+
+void Replay::finish(TaskId id, const TaskTimes& times) {
+  Item& own = items_[static_cast<std::size_t>(id)];
+  own.is_done = true;
+  own.end = Seconds(times.end[rank_]);
+  const Stream stream = own.task.stream;
+  const Note note = own.task.note;
+  for (const TaskId later : std::vector<TaskId>(own.next)) {
+    Item& next = items_[static_cast<std::size_t>(later)];
+    if (--next.missing == 0) advance(next.task.stream);
+  }
+  advance(stream);
+  if (note.what >= 0) site_.strategy.on(*this, {note, times.end, id, &times});
+}
+
+void Replay::compute(int /*worker*/, Seconds /*work*/, Note /*note*/) {
+  throw std::logic_error("a replay of servers");
+}
+
+void Replay::send(Connection /*connection*/, Bytes /*size*/, Note /*note*/) {
+  throw std::logic_error("a replay of servers");
+}
+
+void Replay::process(int /*server*/, int /*worker*/, Bytes /*traffic*/, Note /*note*/) {
+  throw std::logic_error("a replay of servers");
 }
 
 bool Replay::is_over() const {
-  return compute_begin_ && undelivered_ == 0 && site_.strategy.synchronised();
+  return !current_.computed.empty() && undelivered_ == 0 && unfinished_ <= 1 && site_.strategy.synchronised();
 }
 
 LocalIteration Replay::run_iteration() {
   factor_ = site_.variability.factors(iteration_++)[rank_];
-  compute_begin_.reset();
   current_ = {};
+  items_.clear();
+  of_communication_.clear();
+  unfinished_ = 0;
   current_.start = now();
   if (site_.input != nullptr) wait_until(Seconds(site_.input->start(here(now()))[rank_]));
   current_.fed = now();
@@ -88,15 +168,13 @@ LocalIteration Replay::run_iteration() {
 }
 
 LocalIteration Replay::close_iteration() {
-  const Seconds compute_end = *compute_begin_ + site_.job.backward_end * factor_;
-  wait_until(compute_end);
-  current_.compute_begin = *compute_begin_;
-  current_.compute_end = compute_end;
+  while (unfinished_ > 0) step(Seconds::infinity());
+  const Seconds compute_end = current_.computed.back().to;
   current_.synchronised = std::max(Seconds((*site_.strategy.synchronised())[rank_]), compute_end);
   wait_until(current_.synchronised + site_.job.update * factor_);
   current_.end = now();
   if (site_.timeline != nullptr) {
-    site_.timeline->span("compute", "FORWARD_BACKWARD", current_.compute_begin, current_.compute_end);
+    site_.timeline->span("compute", "FORWARD_BACKWARD", current_.computed.front().from, compute_end);
     site_.timeline->span("compute", "UPDATE", current_.synchronised, current_.end);
   }
   return current_;
@@ -137,8 +215,7 @@ bool Replay::advance_streams() {
     has_finished = true;
     const LocalTimes& times = finished->times;
     current_.communications[static_cast<std::size_t>(finished->number)] = times;
-    site_.strategy.on_communicated(*this, finished->number,
-                                   {here(times.begin), here(times.reducing), here(times.reduced), here(times.end)});
+    finish(of_communication_[static_cast<std::size_t>(finished->number)], here(times));
   }
   return has_finished;
 }
@@ -154,37 +231,49 @@ bool Replay::deliver_due() {
 void Replay::deliver(const Event& event) {
   switch (event.kind) {
     case Kind::announced:
-      if (agreement_) return agreement_->announce();
-      return announce(event.index);
-    case Kind::ready:
+      if (!agreement_) return announce(event.note);
+      announcements_.push_back(event.note);
+      return agreement_->announce();
+    case Kind::passed:
       --undelivered_;
-      return site_.strategy.on_ready(*this, event.index, here(now()));
+      return site_.strategy.on(*this, {event.note, here(now()), event.task});
     case Kind::timer:
-      return ring();
+      return ring(event.note);
+    case Kind::computed: {
+      is_computing_ = false;
+      --unfinished_;
+      const Busy& busy = current_.computed[items_[static_cast<std::size_t>(event.task)].number];
+      return finish(event.task, here({busy.from, busy.from, busy.to, busy.to}));
+    }
   }
 }
 
-void Replay::announce(int gradient) {
+void Replay::announce(Note note) {
+  --undelivered_;
   ++delivered_;
-  site_.strategy.on_announced(*this, gradient, here(now()));
+  site_.strategy.on(*this, {note, here(now())});
 }
 
-void Replay::ring() {
+void Replay::ring(Note note) {
   if (agreement_ && agreement_->leads()) agreement_->ring(delivered_);
-  site_.strategy.on_timer(*this);
+  site_.strategy.on(*this, {note});
 }
 
 /// Delivers what all ranks have announced, and on the others than rank 0 its timers.
 bool Replay::follow_agreement() {
   if (!agreement_) return false;
   agreement_->listen();
-  const auto gradients = static_cast<std::int64_t>(site_.job.gradients.size());
   bool has_followed = false;
-  for (; delivered_ < agreement_->announced(); has_followed = true) announce(static_cast<int>(delivered_ % gradients));
-  if (!agreement_->leads() && agreement_->has_rung() && awaited_rings_ > 0) {
+  for (; delivered_ < agreement_->announced(); has_followed = true) {
+    const Note note = announcements_.front();
+    announcements_.pop_front();
+    announce(note);
+  }
+  if (!agreement_->leads() && agreement_->has_rung() && !awaited_rings_.empty()) {
     agreement_->take_ring();
-    --awaited_rings_;
-    ring();
+    const Note note = awaited_rings_.front();
+    awaited_rings_.pop_front();
+    ring(note);
     has_followed = true;
   }
   return has_followed;

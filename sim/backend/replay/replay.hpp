@@ -1,13 +1,15 @@
-// Runs the iterations of a training job for real, on one rank of many: the Executor whose clock is on the wall.
+// Runs the iterations of a training job for real, on one rank of many: the engine whose clock is on the wall.
 //
-// Layers are timed waits of the length that the job gives them, by this rank's factor; gradients travel as the strategy
-// decides, by schedules with real messages and real sums, while layers go on. Every rank has one Replay and its own
-// copy of the strategy, which hears of this rank alone: all elements of the RankTimes it is given are this rank's
-// moment. Where ranks have to agree (`negotiates`), they do by messages (agreement.hpp).
+// Computation is a timed wait of the length that the strategy gives it, by this rank's factor; gradients travel as the
+// strategy decides, by schedules with real messages and real sums, while layers go on. Every rank has one Replay and
+// its own copy of the strategy, which hears of this rank alone: all elements of the RankTimes it is given are this
+// rank's moment. Where ranks have to agree (`negotiates`), they do by messages (agreement.hpp).
 //
 // Called by scenario/replay.hpp. Moments are on this rank's clock, which starts when all ranks have met.
 #pragma once
 
+#include <array>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,6 +20,8 @@
 #include "backend/backend.hpp"
 #include "backend/replay/agreement.hpp"
 #include "backend/replay/communication_stream.hpp"
+#include "engine/engine.hpp"
+#include "engine/iteration.hpp"
 #include "timeline/timeline.hpp"
 #include "training/effects/input_pipeline.hpp"
 #include "training/job.hpp"
@@ -42,14 +46,13 @@ struct ReplaySite {
 struct LocalIteration {
   Seconds start;  // the iteration before is over
   Seconds fed;
-  Seconds compute_begin;
-  Seconds compute_end;
+  std::vector<Busy> computed;  // the tasks of the compute stream
   Seconds synchronised;
   Seconds end;
-  std::vector<LocalTimes> communications;  // in the order in which they were enqueued
+  std::vector<LocalTimes> communications;  // in the order in which they were added
 };
 
-class Replay final : public Executor {
+class Replay final : public Engine {
  public:
   /// All ranks make one at the same time. The session must outlive it.
   Replay(ReplaySite site, Session& session);
@@ -64,17 +67,21 @@ class Replay final : public Executor {
   [[nodiscard]] std::int64_t wrong() const;
 
   [[nodiscard]] Seconds now() const override { return clock_.now(); }
-  void wake_at(Seconds when) override;
-  void compute_from(RankTimes moments) override;
-  int enqueue(CommunicationWork work) override;
+  void call_at(Seconds when, Note note) override;
+  TaskId add(Task task) override;
+  /// Of servers, which a replay does not run.
+  void compute(int worker, Seconds work, Note note) override;
+  void send(Connection connection, Bytes size, Note note) override;
+  void process(int server, int worker, Bytes traffic, Note note) override;
 
  private:
-  enum class Kind : std::uint8_t { announced, ready, timer };
+  enum class Kind : std::uint8_t { announced, passed, timer, computed };
   struct Event {
     Seconds when;
     std::int64_t order;
     Kind kind;
-    int index;
+    Note note;
+    TaskId task;
     [[nodiscard]] bool operator>(const Event& other) const {
       return when != other.when ? when > other.when : order > other.order;
     }
@@ -82,16 +89,31 @@ class Replay final : public Executor {
 
   [[nodiscard]] RankTimes here(Seconds moment) const { return all_at(ranks_, moment); }
   [[nodiscard]] bool is_over() const;
-  void schedule(Seconds when, Kind kind, int index);
+  struct Item {
+    Task task;
+    int missing = 0;  // of what it comes after
+    bool is_done = false;
+    Seconds end{};
+    std::size_t number = 0;  // among the computed or the communications of the iteration
+    std::vector<TaskId> next{};
+  };
+  void schedule(Seconds when, Kind kind, Note note, TaskId task = -1);
+  /// Lets begin what stands first in line.
+  void advance(Stream stream);
+  void begin_compute(TaskId id);
+  void begin_collective(TaskId id);
+  void finish(TaskId id, const TaskTimes& times);
+  [[nodiscard]] Seconds earliest_of(const Item& item) const;
+  [[nodiscard]] TaskTimes here(const LocalTimes& times) const;
   /// Does what can be done now, or waits for what is next, at the latest until then.
   void step(Seconds until);
   void wait_until(Seconds moment);
   bool advance_streams();
   bool deliver_due();
   void deliver(const Event& event);
-  void announce(int gradient);
+  void announce(Note note);
   bool follow_agreement();
-  void ring();
+  void ring(Note note);
   void expect_something(Seconds next) const;
   CommunicationStream& stream(int number);
   [[nodiscard]] Seconds next_moment() const;
@@ -106,15 +128,20 @@ class Replay final : public Executor {
   std::optional<Agreement> agreement_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::int64_t scheduled_ = 0;
-  std::int64_t delivered_ = 0;  // announcements, since the start
-  int awaited_rings_ = 0;       // timers of this rank that rank 0 lets ring
+  std::int64_t delivered_ = 0;      // announcements, since the start
+  std::deque<Note> awaited_rings_;  // timers of this rank that rank 0 lets ring
   bool is_checked_ = false;
 
   int iteration_ = 0;
-  double factor_ = 1;  // of this rank's compute, in this iteration
-  int undelivered_ = 0;
+  double factor_ = 1;    // of this rank's compute, in this iteration
+  int undelivered_ = 0;  // marks
+  int unfinished_ = 0;   // computations
   LocalIteration current_;
-  std::optional<Seconds> compute_begin_;
+  std::vector<Item> items_;  // of this iteration
+  std::array<std::deque<TaskId>, farandole::streams> lines_;
+  bool is_computing_ = false;
+  std::vector<TaskId> of_communication_;  // by number
+  std::deque<Note> announcements_;        // that the host has made, in order
 };
 
 }  // namespace farandole

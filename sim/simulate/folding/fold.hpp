@@ -13,9 +13,9 @@
 // (simulate/folding/pace.hpp has the one case in which it is after all).
 #pragma once
 
+#include "collective/rank_times.hpp"
 #include "simulate/folding/colouring.hpp"
 #include "simulate/routed_schedule.hpp"
-#include "training/rank_times.hpp"
 
 namespace farandole {
 

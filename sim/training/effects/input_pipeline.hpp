@@ -13,8 +13,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "collective/rank_times.hpp"
 #include "training/effects/distribution.hpp"
-#include "training/rank_times.hpp"
 
 namespace farandole {
 
@@ -25,15 +25,17 @@ class InputPipeline {
 
   /// When each rank, free at `free`, starts its next iteration.
   RankTimes start(const RankTimes& free);
+  /// When one rank does, whose iterations go on without the others'.
+  Seconds start(int rank, Seconds free);
 
  private:
-  [[nodiscard]] RankTimes making_time() const;
+  [[nodiscard]] double making_time(int rank, int batch) const;
 
   RankTimes batch_time_;
   int prefetch_;
   Distribution spread_;
   std::uint64_t seed_;
-  int batch_ = 0;
+  std::vector<int> batches_;  // of each rank so far
   RankTimes made_;
   std::vector<RankTimes> taken_;  // the last `prefetch` starts, that of batch i at i % prefetch
 };

@@ -13,8 +13,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "collective/rank_times.hpp"
 #include "training/effects/distribution.hpp"
-#include "training/rank_times.hpp"
 #include "units/count.hpp"
 
 namespace farandole {

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "training/passes.hpp"
+
 namespace farandole {
 Bucket make_bucket(const StrategySite& site, const CompressionSettings& compression, std::vector<int> gradients,
                    double copy) {
@@ -19,22 +21,24 @@ Bucket make_bucket(const StrategySite& site, const CompressionSettings& compress
 Bucketed::Bucketed(const StrategySite& site, BucketPlan plan)
     : site_(site), plan_(std::move(plan)), synchronised_(all_at(site.ranks, Seconds(0))) {}
 
-void Bucketed::begin(Executor& executor, const RankTimes& moments) {
+void Bucketed::begin(Engine& engine, const RankTimes& moments) {
   ++iteration_;
   ready_.assign(site_.job.gradients.size(), {});
   next_bucket_ = travels() ? 0 : plan_.buckets.size();
-  if (site_.ranks == 1 || plan_.broadcast == Bytes(0)) return executor.compute_from(moments);
-  broadcast_ = executor.enqueue({plan_.broadcast, Seconds(0), Seconds(0), moments, Operation::broadcast});
+  if (site_.ranks == 1 || plan_.broadcast == Bytes(0)) {
+    add_passes(engine, site_.job, moments);
+    return;
+  }
+  broadcast_ =
+      engine.add({Collective{Operation::broadcast, plan_.broadcast}, moments, {}, communicating, {communicated}});
   flights_.push_back({*broadcast_, plan_.buckets.size(), Operation::broadcast, Seconds(moments[0])});
 }
 
-void Bucketed::on_announced(Executor& /*executor*/, int /*gradient*/, const RankTimes& /*moments*/) {}
-
-void Bucketed::on_timer(Executor& /*executor*/) {}
-
-void Bucketed::on_ready(Executor& executor, int gradient, const RankTimes& moments) {
-  ready_[static_cast<std::size_t>(gradient)] = moments;
-  send_ready_buckets(executor);
+void Bucketed::on(Engine& engine, const Happening& happening) {
+  if (happening.note.what == communicated) return communicated_by(engine, happening.task, *happening.times);
+  if (happening.note.what != ready) return;
+  ready_[static_cast<std::size_t>(happening.note.index)] = happening.moments;
+  send_ready_buckets(engine);
 }
 
 bool Bucketed::is_ready(const Bucket& bucket) const {
@@ -45,33 +49,37 @@ bool Bucketed::is_ready(const Bucket& bucket) const {
                              [&](int gradient) { return ready_[static_cast<std::size_t>(gradient)].size() > 0; });
 }
 
-void Bucketed::send_ready_buckets(Executor& executor) {
+void Bucketed::send_ready_buckets(Engine& engine) {
   while (next_bucket_ < plan_.buckets.size() && is_ready(plan_.buckets[next_bucket_])) {
     const Bucket& bucket = plan_.buckets[next_bucket_];
     RankTimes earliest = ready_[static_cast<std::size_t>(bucket.gradients.front())];
     for (const int gradient : bucket.gradients) earliest = earliest.max(ready_[static_cast<std::size_t>(gradient)]);
     if (plan_.first_at_the_end && iteration_ == 1) earliest = earliest.max(ready_.back());
-    for (const WirePiece& piece : bucket.pieces) send(executor, piece, earliest);
+    for (const WirePiece& piece : bucket.pieces) send(engine, piece, earliest);
     const bool last = ++next_bucket_ == plan_.buckets.size();
     if (last && plan_.used_map > Bytes(0)) {
-      send(executor, {Operation::allreduce, plan_.used_map, Seconds(0), Seconds(0)}, earliest);
+      send(engine, {Operation::allreduce, plan_.used_map, Seconds(0), Seconds(0)}, earliest);
     }
   }
 }
 
-void Bucketed::send(Executor& executor, const WirePiece& piece, const RankTimes& earliest) {
-  const int work = executor.enqueue({piece.size, piece.before, piece.after, earliest, piece.operation});
-  flights_.push_back({work, next_bucket_, piece.operation, Seconds(earliest[0])});
+void Bucketed::send(Engine& engine, const WirePiece& piece, const RankTimes& earliest) {
+  const TaskId task = engine.add({Collective{piece.operation, piece.size, piece.before, piece.after},
+                                  earliest,
+                                  {},
+                                  communicating,
+                                  {communicated}});
+  flights_.push_back({task, next_bucket_, piece.operation, Seconds(earliest[0])});
 }
 
-void Bucketed::on_communicated(Executor& executor, int work, const CommunicationTimes& times) {
-  const auto flight = std::ranges::find(flights_, work, &Flight::work);
+void Bucketed::communicated_by(Engine& engine, TaskId task, const TaskTimes& times) {
+  const auto flight = std::ranges::find(flights_, task, &Flight::task);
   record(*flight, times);
   flights_.erase(flight);
   synchronised_ = synchronised_.max(times.end);
-  if (broadcast_ == work) {
+  if (broadcast_ == task) {
     broadcast_.reset();
-    executor.compute_from(times.end);
+    add_passes(engine, site_.job, times.end);
   }
 }
 
@@ -80,7 +88,7 @@ std::optional<RankTimes> Bucketed::synchronised() const {
   return synchronised_;
 }
 
-void Bucketed::record(const Flight& flight, const CommunicationTimes& times) const {
+void Bucketed::record(const Flight& flight, const TaskTimes& times) const {
   if (site_.timeline == nullptr) return;
   const bool is_bucket = flight.bucket < plan_.buckets.size();
   const std::string other = flight.operation == Operation::broadcast ? "buffers" : "used parameters";

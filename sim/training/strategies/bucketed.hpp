@@ -32,16 +32,13 @@ class Bucketed final : public Strategy {
  public:
   Bucketed(const StrategySite& site, BucketPlan plan);
 
-  void begin(Executor& executor, const RankTimes& moments) override;
-  void on_announced(Executor& executor, int gradient, const RankTimes& moments) override;
-  void on_ready(Executor& executor, int gradient, const RankTimes& moments) override;
-  void on_timer(Executor& executor) override;
-  void on_communicated(Executor& executor, int work, const CommunicationTimes& times) override;
+  void begin(Engine& engine, const RankTimes& moments) override;
+  void on(Engine& engine, const Happening& happening) override;
   [[nodiscard]] std::optional<RankTimes> synchronised() const override;
 
  private:
   struct Flight {
-    int work;
+    TaskId task;
     std::size_t bucket;
     Operation operation;
     Seconds enqueued;  // on rank 0
@@ -49,14 +46,15 @@ class Bucketed final : public Strategy {
 
   [[nodiscard]] bool travels() const { return site_.ranks > 1 && iteration_ % plan_.period == 0; }
   [[nodiscard]] bool is_ready(const Bucket& bucket) const;
-  void send_ready_buckets(Executor& executor);
-  void send(Executor& executor, const WirePiece& piece, const RankTimes& earliest);
-  void record(const Flight& flight, const CommunicationTimes& times) const;
+  void communicated_by(Engine& engine, TaskId task, const TaskTimes& times);
+  void send_ready_buckets(Engine& engine);
+  void send(Engine& engine, const WirePiece& piece, const RankTimes& earliest);
+  void record(const Flight& flight, const TaskTimes& times) const;
 
   StrategySite site_;
   BucketPlan plan_;
   int iteration_ = 0;  // counted from 1
-  std::optional<int> broadcast_;
+  std::optional<TaskId> broadcast_;
   std::vector<RankTimes> ready_;  // per gradient; empty until computed everywhere
   std::size_t next_bucket_ = 0;
   std::vector<Flight> flights_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "training/fusion.hpp"
+#include "training/passes.hpp"
 #include "training/random.hpp"
 #include "training/strategies/catalogue.hpp"
 
@@ -60,60 +61,77 @@ Horovod::Horovod(const Job& job, int ranks, HorovodSettings settings, Timeline* 
   }
 }
 
-void Horovod::begin(Executor& executor, const RankTimes& moments) {
+void Horovod::begin(Engine& engine, const RankTimes& moments) {
   const std::size_t gradients = job_.gradients.size();
   remaining_ = ranks_ > 1 ? static_cast<int>(gradients) : 0;
   ready_.assign(gradients, {});
   first_announced_.assign(gradients, 0);
   incomplete_.assign(group_size_.size(), {});
-  executor.compute_from(moments);
+  add_passes(engine, job_, moments);
 }
 
-void Horovod::on_announced(Executor& executor, int gradient, const RankTimes& moments) {
+void Horovod::on(Engine& engine, const Happening& happening) {
+  const int gradient = happening.note.index;
+  switch (static_cast<Told>(happening.note.what)) {
+    case announced:
+      return on_announced(engine, gradient, happening.moments);
+    case ready:
+      ready_[static_cast<std::size_t>(gradient)] = happening.moments;
+      if (thread_ == Thread::performing) perform(engine);
+      return;
+    case timer:
+      return on_timer(engine);
+    case communicated:
+      return on_communicated(happening.task, *happening.times);
+  }
+}
+
+void Horovod::on_announced(Engine& engine, int gradient, const RankTimes& moments) {
   if (ranks_ == 1) return;
-  if (group_of_.empty()) return announce(executor, {gradient}, moments);
+  if (group_of_.empty()) return announce(engine, {gradient}, moments);
   const auto group = static_cast<std::size_t>(group_of_[static_cast<std::size_t>(gradient)]);
   incomplete_[group].push_back(gradient);
   if (std::ssize(incomplete_[group]) < group_size_[group]) return;
-  announce(executor, std::exchange(incomplete_[group], {}), moments);
+  announce(engine, std::exchange(incomplete_[group], {}), moments);
 }
 
-void Horovod::announce(Executor& executor, std::vector<int> gradients, const RankTimes& moments) {
+void Horovod::announce(Engine& engine, std::vector<int> gradients, const RankTimes& moments) {
   for (const int gradient : gradients) {
     first_announced_[static_cast<std::size_t>(gradient)] = moments.minCoeff();
     announced_.push_back(gradient);
     record_announced(gradient, moments);
   }
-  if (thread_ == Thread::sleeping && !awaiting_timer_) sleep_until_next_pass(executor);
+  if (thread_ == Thread::sleeping && !awaiting_timer_) sleep_until_next_pass(engine);
 }
 
-void Horovod::sleep_until_next_pass(Executor& executor) {
-  if (next_pass_ < executor.now()) {  // idle passes went by
+void Horovod::sleep_until_next_pass(Engine& engine) {
+  if (next_pass_ < engine.now()) {  // idle passes went by
     const Seconds idle = negotiation_time(settings_.control, ranks_, 0, has_cache());
     const Seconds cycle = in_use_.cycle_time;
     const Seconds beat = settings_.profile.sleeps_after_pass ? cycle + idle : std::max(cycle, idle);
-    next_pass_ = executor.now() + beat * uniform_deviate(mix(settings_.seed) ^ drawn_++);
+    next_pass_ = engine.now() + beat * uniform_deviate(mix(settings_.seed) ^ drawn_++);
   }
   awaiting_timer_ = true;
-  executor.wake_at(std::max(next_pass_, executor.now()));
+  engine.call_at(std::max(next_pass_, engine.now()), {timer});
 }
 
-void Horovod::on_timer(Executor& executor) {
+void Horovod::on_timer(Engine& engine) {
   awaiting_timer_ = false;
   if (thread_ == Thread::sleeping) {
-    start_pass(executor);
+    start_pass(engine);
   } else if (thread_ == Thread::negotiating) {
-    receive_responses(executor);
+    receive_responses(engine);
   }
 }
 
-void Horovod::start_pass(Executor& executor) {
-  pass_start_ = executor.now();
+void Horovod::start_pass(Engine& engine) {
+  pass_start_ = engine.now();
   negotiated_ = std::exchange(announced_, {});
   thread_ = Thread::negotiating;
   if (timeline_ != nullptr) timeline_->instant("", "CYCLE_START", pass_start_);
   awaiting_timer_ = true;
-  executor.wake_at(pass_start_ + negotiation_time(settings_.control, ranks_, uncached(negotiated_), has_cache()));
+  engine.call_at(pass_start_ + negotiation_time(settings_.control, ranks_, uncached(negotiated_), has_cache()),
+                 {timer});
 }
 
 int Horovod::uncached(const std::vector<int>& gradients) const {
@@ -122,7 +140,7 @@ int Horovod::uncached(const std::vector<int>& gradients) const {
       std::ranges::count_if(gradients, [&](int gradient) { return !cached_[static_cast<std::size_t>(gradient)]; }));
 }
 
-void Horovod::receive_responses(Executor& executor) {
+void Horovod::receive_responses(Engine& engine) {
   std::vector<Bytes> sizes;
   for (const int gradient : negotiated_) {
     const auto index = static_cast<std::size_t>(gradient);
@@ -132,7 +150,7 @@ void Horovod::receive_responses(Executor& executor) {
     cached_[index] = std::ssize(job_.gradients) <= settings_.profile.cache_capacity;
     if (timeline_ != nullptr) {
       timeline_->span(job_.gradients[index].name, "NEGOTIATE_ALLREDUCE", Seconds(first_announced_[index]),
-                      executor.now());
+                      engine.now());
     }
   }
   to_perform_.clear();
@@ -146,8 +164,8 @@ void Horovod::receive_responses(Executor& executor) {
     to_perform_.push_back(std::move(response));
   }
   thread_ = Thread::performing;
-  thread_moment_ = all_at(ranks_, executor.now());
-  perform(executor);
+  thread_moment_ = all_at(ranks_, engine.now());
+  perform(engine);
 }
 
 /// Of what was negotiated, whose sizes these are: groups of it. HOROVOD_DISABLE_GROUP_FUSION keeps Horovod's own groups
@@ -185,7 +203,7 @@ bool Horovod::data_ready(const Response& response) const {
                              [&](int gradient) { return ready_[static_cast<std::size_t>(gradient)].size() > 0; });
 }
 
-void Horovod::perform(Executor& executor) {
+void Horovod::perform(Engine& engine) {
   while (performed_ < to_perform_.size() && data_ready(to_perform_[performed_])) {
     Response& response = to_perform_[performed_++];
     const double reached = thread_moment_[0];
@@ -194,7 +212,7 @@ void Horovod::perform(Executor& executor) {
     }
     response.enqueued = Seconds(thread_moment_[0]);
     record_wait(response, reached);
-    enqueue(executor, response);
+    enqueue(engine, response);
   }
   if (performed_ < to_perform_.size()) return;
   tune();
@@ -202,10 +220,10 @@ void Horovod::perform(Executor& executor) {
   const Seconds free = latest(thread_moment_);
   const Seconds cycle = in_use_.cycle_time;
   next_pass_ = settings_.profile.sleeps_after_pass ? free + cycle : std::max(free, pass_start_ + cycle);
-  if (!announced_.empty()) sleep_until_next_pass(executor);
+  if (!announced_.empty()) sleep_until_next_pass(engine);
 }
 
-void Horovod::enqueue(Executor& executor, const Response& response) {
+void Horovod::enqueue(Engine& engine, const Response& response) {
   auto pieces = on_the_wire(settings_.compression, job_, response.gradients, ranks_, settings_.memory_bandwidth);
   // A tensor that travels alone is reduced in place.
   const Seconds copy = response.gradients.size() > 1 ? 2.0 * response.size / settings_.memory_bandwidth : Seconds(0);
@@ -216,19 +234,14 @@ void Horovod::enqueue(Executor& executor, const Response& response) {
     const WirePiece& piece = pieces[i];
     const bool hierarchical =
         piece.operation == Operation::allgather ? in_use_.hierarchical_allgather : in_use_.hierarchical_allreduce;
-    const int work = executor.enqueue(
-        {piece.size, piece.before, piece.after, thread_moment_, piece.operation, tuner_ && hierarchical});
-    in_flight_.push_back({work, piece.operation, i + 1 == pieces.size(), response});
+    const Collective collective{piece.operation, piece.size, piece.before, piece.after, tuner_ && hierarchical};
+    const TaskId task = engine.add({collective, thread_moment_, {}, communicating, {communicated}});
+    in_flight_.push_back({task, piece.operation, i + 1 == pieces.size(), response});
   }
 }
 
-void Horovod::on_ready(Executor& executor, int gradient, const RankTimes& moments) {
-  ready_[static_cast<std::size_t>(gradient)] = moments;
-  if (thread_ == Thread::performing) perform(executor);
-}
-
-void Horovod::on_communicated(Executor& /*executor*/, int work, const CommunicationTimes& times) {
-  const auto flight = std::ranges::find(in_flight_, work, &Flight::work);
+void Horovod::on_communicated(TaskId task, const TaskTimes& times) {
+  const auto flight = std::ranges::find(in_flight_, task, &Flight::task);
   record_communication(*flight, times);
   if (flight->last) remaining_ -= static_cast<int>(flight->response.gradients.size());
   in_flight_.erase(flight);
@@ -262,7 +275,7 @@ void Horovod::record_wait(const Response& response, double reached) const {
   }
 }
 
-void Horovod::record_communication(const Flight& flight, const CommunicationTimes& times) const {
+void Horovod::record_communication(const Flight& flight, const TaskTimes& times) const {
   if (timeline_ == nullptr) return;
   const Response& response = flight.response;
   const bool fused = response.gradients.size() > 1;

@@ -57,11 +57,8 @@ class Horovod final : public Strategy {
   /// `timeline` may be null; it records rank 0.
   Horovod(const Job& job, int ranks, HorovodSettings settings, Timeline* timeline);
 
-  void begin(Executor& executor, const RankTimes& moments) override;
-  void on_announced(Executor& executor, int gradient, const RankTimes& moments) override;
-  void on_ready(Executor& executor, int gradient, const RankTimes& moments) override;
-  void on_timer(Executor& executor) override;
-  void on_communicated(Executor& executor, int work, const CommunicationTimes& times) override;
+  void begin(Engine& engine, const RankTimes& moments) override;
+  void on(Engine& engine, const Happening& happening) override;
   [[nodiscard]] std::optional<RankTimes> synchronised() const override;
   [[nodiscard]] const Tuning* tuning() const override { return tuner_ ? &tuner_->tuning() : nullptr; }
 
@@ -74,26 +71,29 @@ class Horovod final : public Strategy {
   };
   /// One collective of a response.
   struct Flight {
-    int work;
+    TaskId task;
     Operation operation;
     bool last;  // of its response
     Response response;
   };
 
-  void announce(Executor& executor, std::vector<int> gradients, const RankTimes& moments);
+  void on_announced(Engine& engine, int gradient, const RankTimes& moments);
+  void on_timer(Engine& engine);
+  void on_communicated(TaskId task, const TaskTimes& times);
+  void announce(Engine& engine, std::vector<int> gradients, const RankTimes& moments);
   [[nodiscard]] std::vector<std::vector<int>> fused(const std::vector<Bytes>& sizes) const;
   void tune();
-  void sleep_until_next_pass(Executor& executor);
-  void start_pass(Executor& executor);
-  void receive_responses(Executor& executor);
-  void perform(Executor& executor);
+  void sleep_until_next_pass(Engine& engine);
+  void start_pass(Engine& engine);
+  void receive_responses(Engine& engine);
+  void perform(Engine& engine);
   [[nodiscard]] bool data_ready(const Response& response) const;
-  void enqueue(Executor& executor, const Response& response);
+  void enqueue(Engine& engine, const Response& response);
   [[nodiscard]] bool has_cache() const { return in_use_.cache_enabled && settings_.profile.cache_capacity > 0; }
   [[nodiscard]] int uncached(const std::vector<int>& gradients) const;
   void record_announced(int gradient, const RankTimes& moments) const;
   void record_wait(const Response& response, double reached) const;
-  void record_communication(const Flight& flight, const CommunicationTimes& times) const;
+  void record_communication(const Flight& flight, const TaskTimes& times) const;
 
   const Job& job_;
   int ranks_;

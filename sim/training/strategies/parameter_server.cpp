@@ -28,9 +28,9 @@ ParameterServer::ParameterServer(const Job& job, const ServerPlan& plan, std::ve
   }
 }
 
-void ParameterServer::begin(MessageExecutor& executor) {
+void ParameterServer::begin(Engine& engine, const RankTimes& /*moments*/) {
   over_[0] = static_cast<int>(groups_.size());
-  start_all_allowed(executor);
+  start_all_allowed(engine);
 }
 
 bool ParameterServer::may_start(const Worker& worker) const {
@@ -48,16 +48,16 @@ bool ParameterServer::may_start(const Worker& worker) const {
   return false;
 }
 
-void ParameterServer::start_if_allowed(MessageExecutor& executor, int worker) {
+void ParameterServer::start_if_allowed(Engine& engine, int worker) {
   const auto w = static_cast<std::size_t>(worker);
-  if (idle_[w] && may_start(workers_[w])) start(executor, worker);
+  if (idle_[w] && may_start(workers_[w])) start(engine, worker);
 }
 
-void ParameterServer::start_all_allowed(MessageExecutor& executor) {
-  for (int worker = 0; worker < static_cast<int>(groups_.size()); ++worker) start_if_allowed(executor, worker);
+void ParameterServer::start_all_allowed(Engine& engine) {
+  for (int worker = 0; worker < static_cast<int>(groups_.size()); ++worker) start_if_allowed(engine, worker);
 }
 
-void ParameterServer::start(MessageExecutor& executor, int index) {
+void ParameterServer::start(Engine& engine, int index) {
   const auto w = static_cast<std::size_t>(index);
   Worker& worker = workers_[w];
   idle_[w] = false;
@@ -65,7 +65,15 @@ void ParameterServer::start(MessageExecutor& executor, int index) {
   worker.nominal_factor = factors_(worker.iteration)[index];
   worker.factor = worker.nominal_factor;
   if (job_.backward_end > Seconds(0)) worker.factor += groups_[w].serving / job_.backward_end;
-  worker.start = executor.now();
+  worker.allowed = engine.now();
+  const Seconds begin = input_ == nullptr ? engine.now() : input_->start(rank_of_group_[w], engine.now());
+  if (begin > engine.now()) return engine.call_at(begin, {fed, index, 0});
+  pull(engine, index);
+}
+
+void ParameterServer::pull(Engine& engine, int index) {
+  Worker& worker = workers_[static_cast<std::size_t>(index)];
+  worker.start = engine.now();
   worker.last = -1;
   worker.updates_at_start = updates_;
   worker.layer = 0;
@@ -75,9 +83,9 @@ void ParameterServer::start(MessageExecutor& executor, int index) {
     const Shard& shard = shards_[s];
     if (shard.pull == Bytes(0)) continue;
     ++worker.missing[waiting_layer(shard)];
-    send_back(executor, index, static_cast<int>(s));
+    send_back(engine, index, static_cast<int>(s));
   }
-  forward(executor, index);
+  forward(engine, index);
 }
 
 /// The first whose forward pass waits for the shard.
@@ -86,7 +94,7 @@ std::size_t ParameterServer::waiting_layer(const Shard& shard) const {
 }
 
 /// Goes as far as variables are there, in one go.
-void ParameterServer::forward(MessageExecutor& executor, int index) {
+void ParameterServer::forward(Engine& engine, int index) {
   Worker& worker = workers_[static_cast<std::size_t>(index)];
   Seconds time;
   while (worker.layer < job_.layers.size() && worker.missing[worker.layer] == 0) {
@@ -94,32 +102,32 @@ void ParameterServer::forward(MessageExecutor& executor, int index) {
   }
   worker.waits_for_pull = false;
   if (time > Seconds(0)) {
-    executor.wake_at(executor.now() + time, {forwarded, index, 0});
+    engine.compute(index, time, {forwarded, index, 0});
   } else if (worker.layer < job_.layers.size()) {
     worker.waits_for_pull = true;
   } else {
-    backward(executor, index);
+    backward(engine, index);
   }
 }
 
-void ParameterServer::backward(MessageExecutor& executor, int index) {
+void ParameterServer::backward(Engine& engine, int index) {
   const Worker& worker = workers_[static_cast<std::size_t>(index)];
   Seconds passes;
   for (const LayerPass& layer : job_.layers) passes += layer.forward + layer.backward;
   // Earlier passes, whose gradients only add up.
-  Seconds moment = executor.now() + std::max(Seconds(0), job_.backward_end - passes) * worker.factor;
+  Seconds work = std::max(Seconds(0), job_.backward_end - passes) * worker.factor;
   std::vector<std::pair<Seconds, int>> pushes;
   for (std::size_t layer = job_.layers.size(); layer-- > 0;) {
-    moment += job_.layers[layer].backward * worker.factor;
-    if (!shards_of_layer_[layer].empty()) pushes.emplace_back(moment, static_cast<int>(layer));
+    work += job_.layers[layer].backward * worker.factor;
+    if (!shards_of_layer_[layer].empty()) pushes.emplace_back(work, static_cast<int>(layer));
   }
   for (const auto& [own, layer] : pushes) {
-    executor.wake_at(plan_.overlap ? own : moment, {computed_layer, index, layer});
+    engine.compute(index, plan_.overlap ? own : work, {computed_layer, index, layer});
   }
-  executor.wake_at(moment, {computed, index, 0});
+  engine.compute(index, work, {computed, index, 0});
 }
 
-void ParameterServer::push_layer(MessageExecutor& executor, int index, int layer) {
+void ParameterServer::push_layer(Engine& engine, int index, int layer) {
   Worker& worker = workers_[static_cast<std::size_t>(index)];
   const BytesPerSecond bus = groups_[static_cast<std::size_t>(index)].bus;
   const auto& shards = shards_of_layer_[static_cast<std::size_t>(layer)];
@@ -127,42 +135,45 @@ void ParameterServer::push_layer(MessageExecutor& executor, int index, int layer
     const Shard& pushed_shard = shards_[static_cast<std::size_t>(*shard)];
     const Seconds on_its_way = pushed_shard.encode + pushed_shard.push / bus;
     if (on_its_way == Seconds(0)) {
-      push(executor, index, *shard);
+      push(engine, index, *shard);
       continue;
     }
-    worker.free_out = std::max(worker.free_out, executor.now()) + on_its_way;
-    executor.wake_at(worker.free_out, {encoded, index, *shard});
+    worker.free_out = std::max(worker.free_out, engine.now()) + on_its_way;
+    engine.call_at(worker.free_out, {encoded, index, *shard});
   }
 }
 
-void ParameterServer::push(MessageExecutor& executor, int index, int shard) {
+void ParameterServer::push(Engine& engine, int index, int shard) {
   const Shard& sent = shards_[static_cast<std::size_t>(shard)];
   ++messages_;
-  if (index == 0) asked_[static_cast<std::size_t>(shard)] = executor.now();
-  executor.send({index, sent.server, true}, sent.push, {pushed, index, shard});
+  if (index == 0) asked_[static_cast<std::size_t>(shard)] = engine.now();
+  engine.send({index, sent.server, true}, sent.push, {pushed, index, shard});
 }
 
-void ParameterServer::on_note(MessageExecutor& executor, Note note) {
+void ParameterServer::on(Engine& engine, const Happening& happening) {
+  const Note note = happening.note;
   switch (static_cast<What>(note.what)) {
+    case fed:
+      return pull(engine, note.who);
     case forwarded:
-      return forward(executor, note.worker);
+      return forward(engine, note.who);
     case computed_layer:
-      return push_layer(executor, note.worker, note.index);
+      return push_layer(engine, note.who, note.index);
     case computed:
-      workers_[static_cast<std::size_t>(note.worker)].computed_at = executor.now();
-      return one_done(executor, note.worker, -1);
+      workers_[static_cast<std::size_t>(note.who)].computed_at = engine.now();
+      return one_done(engine, note.who, -1);
     case encoded:
-      return push(executor, note.worker, note.index);
+      return push(engine, note.who, note.index);
     case pushed:
-      record("PUSH", note.worker, note.index, executor.now());
-      return arrived(executor, note.worker, note.index);
+      record("PUSH", note.who, note.index, engine.now());
+      return arrived(engine, note.who, note.index);
     case updated:
-      return updated_on_server(executor, note.worker, note.index);
+      return updated_on_server(engine, note.who, note.index);
     case at_node:
-      record("PULL", note.worker, note.index, executor.now());
-      return bring_in(executor, note.worker, note.index);
+      record("PULL", note.who, note.index, engine.now());
+      return bring_in(engine, note.who, note.index);
     case pulled:
-      return pulled_here(executor, note.worker, note.index);
+      return pulled_here(engine, note.who, note.index);
   }
 }
 
@@ -171,57 +182,56 @@ ParameterServer::Work& ParameterServer::work_on(int worker, int shard) {
   return work_[of_whom + static_cast<std::size_t>(shard)];
 }
 
-void ParameterServer::arrived(MessageExecutor& executor, int index, int shard) {
+void ParameterServer::arrived(Engine& engine, int index, int shard) {
   const auto s = static_cast<std::size_t>(shard);
   if (applies_together()) {
     if (++pushed_by_[s] < static_cast<int>(groups_.size())) return;
     pushed_by_[s] = 0;
   }
-  work_on(index, shard).start = executor.now();
+  work_on(index, shard).start = engine.now();
   const Bytes traffic = server_traffic(shards_[s], applies_together() ? pushes_ : 1, slots_);
-  executor.process(shards_[s].server, applies_together() ? MessageExecutor::everyone : index, traffic,
-                   {updated, index, shard});
+  engine.process(shards_[s].server, applies_together() ? Engine::everyone : index, traffic, {updated, index, shard});
 }
 
-void ParameterServer::updated_on_server(MessageExecutor& executor, int index, int shard) {
+void ParameterServer::updated_on_server(Engine& engine, int index, int shard) {
   Work& work = work_on(index, shard);
-  work.end = executor.now();
+  work.end = engine.now();
   if (timeline_ != nullptr && (index == 0 || applies_together())) {
     timeline_->span(shards_[static_cast<std::size_t>(shard)].variable, "UPDATE", work.start, work.end);
   }
-  if (!applies_together()) return one_done(executor, index, shard);
+  if (!applies_together()) return one_done(engine, index, shard);
   for (int worker = 0; worker < static_cast<int>(groups_.size()); ++worker) {
-    plan_.replicated ? send_back(executor, worker, shard) : one_done(executor, worker, shard);
+    plan_.replicated ? send_back(engine, worker, shard) : one_done(engine, worker, shard);
   }
 }
 
-void ParameterServer::send_back(MessageExecutor& executor, int index, int shard) {
+void ParameterServer::send_back(Engine& engine, int index, int shard) {
   const Shard& sent = shards_[static_cast<std::size_t>(shard)];
   ++messages_;
-  if (index == 0) asked_[static_cast<std::size_t>(shard)] = executor.now();
-  executor.send({index, sent.server, false}, sent.pull, {at_node, index, shard});
+  if (index == 0) asked_[static_cast<std::size_t>(shard)] = engine.now();
+  engine.send({index, sent.server, false}, sent.pull, {at_node, index, shard});
 }
 
 /// From the node's host to its ranks.
-void ParameterServer::bring_in(MessageExecutor& executor, int index, int shard) {
+void ParameterServer::bring_in(Engine& engine, int index, int shard) {
   Worker& worker = workers_[static_cast<std::size_t>(index)];
   const Seconds time = shards_[static_cast<std::size_t>(shard)].pull / groups_[static_cast<std::size_t>(index)].bus;
-  if (time == Seconds(0)) return pulled_here(executor, index, shard);
-  worker.free_in = std::max(worker.free_in, executor.now()) + time;
-  executor.wake_at(worker.free_in, {pulled, index, shard});
+  if (time == Seconds(0)) return pulled_here(engine, index, shard);
+  worker.free_in = std::max(worker.free_in, engine.now()) + time;
+  engine.call_at(worker.free_in, {pulled, index, shard});
 }
 
-void ParameterServer::pulled_here(MessageExecutor& executor, int index, int shard) {
-  if (plan_.replicated) return one_done(executor, index, shard);
+void ParameterServer::pulled_here(Engine& engine, int index, int shard) {
+  if (plan_.replicated) return one_done(engine, index, shard);
   Worker& worker = workers_[static_cast<std::size_t>(index)];
   --worker.missing[waiting_layer(shards_[static_cast<std::size_t>(shard)])];
-  if (worker.waits_for_pull && worker.missing[worker.layer] == 0) forward(executor, index);
+  if (worker.waits_for_pull && worker.missing[worker.layer] == 0) forward(engine, index);
 }
 
-void ParameterServer::one_done(MessageExecutor& executor, int index, int shard) {
+void ParameterServer::one_done(Engine& engine, int index, int shard) {
   Worker& worker = workers_[static_cast<std::size_t>(index)];
   worker.last = shard;
-  if (--worker.outstanding == 0) finish(executor, index);
+  if (--worker.outstanding == 0) finish(engine, index);
 }
 
 /// The server's work on the shard that ended the iteration, as far as the worker had nothing else to do; and what it
@@ -234,25 +244,25 @@ Seconds ParameterServer::waited_for_servers(int index) {
   return lent + std::max(Seconds(0), work.end - std::max(work.start, worker.computed_at));
 }
 
-void ParameterServer::finish(MessageExecutor& executor, int index) {
+void ParameterServer::finish(Engine& engine, int index) {
   const auto w = static_cast<std::size_t>(index);
   Worker& worker = workers_[w];
   const double count = groups_[w].count;
   const double staleness = applies_together() ? 0 : updates_ - worker.updates_at_start;
   updates_ += count;
-  finished_.push_back({index, worker.free, executor.now(), worker.start - worker.free,
+  finished_.push_back({index, worker.free, engine.now(), worker.allowed - worker.free, worker.start - worker.allowed,
                        job_.backward_end * worker.nominal_factor, waited_for_servers(index), staleness});
   if (timeline_ != nullptr && index == 0) {
-    timeline_->span("compute", "ITERATION", worker.start, executor.now());
+    timeline_->span("compute", "ITERATION", worker.start, engine.now());
   }
-  worker.free = executor.now();
+  worker.free = engine.now();
   idle_[w] = true;
   const int slowest = over_.begin()->first;
   const auto place = over_.find(worker.iteration);
   if (--place->second == 0) over_.erase(place);
   ++over_[worker.iteration + 1];
-  if (over_.begin()->first > slowest) return start_all_allowed(executor);
-  start_if_allowed(executor, index);
+  if (over_.begin()->first > slowest) return start_all_allowed(engine);
+  start_if_allowed(engine, index);
 }
 
 void ParameterServer::record(const char* what, int worker, int shard, Seconds now) {

@@ -24,8 +24,9 @@
 #include <vector>
 
 #include "timeline/timeline.hpp"
-#include "training/message_executor.hpp"
+#include "training/effects/input_pipeline.hpp"
 #include "training/strategies/server_plan.hpp"
+#include "training/strategy.hpp"
 
 namespace farandole {
 
@@ -45,20 +46,30 @@ struct WorkerIteration {
   Seconds start;  // when it was free to start
   Seconds end;
   Seconds waited;        // of that, for the slowest worker
+  Seconds fed;           // and for its batch
   Seconds computing;     // its own
   Seconds updating;      // a server's work that it waited for, or that took its processor's time
   double staleness = 0;  // updates by others between its pulls and its last push, equal moments in the order of events
 };
 
-class ParameterServer final : public MessageStrategy {
+class ParameterServer final : public Strategy {
  public:
   /// Runs until every worker has done `iterations`; fast ones go on until the slowest has. `slots`: numbers that the
   /// optimizer keeps per parameter.
   ParameterServer(const Job& job, const ServerPlan& plan, std::vector<Shard> shards, std::vector<WorkerGroup> workers,
                   FactorsOf factors, int iterations, Timeline* timeline, int slots = 1);
 
-  void begin(MessageExecutor& executor) override;
-  void on_note(MessageExecutor& executor, Note note) override;
+  /// `input`: a batch for every worker's iteration; null: batches are always there. It must outlive the strategy.
+  void feed_from(InputPipeline* input, std::vector<int> rank_of_group) {
+    input_ = input;
+    rank_of_group_ = std::move(rank_of_group);
+  }
+
+  void begin(Engine& engine, const RankTimes& moments) override;
+  void on(Engine& engine, const Happening& happening) override;
+  [[nodiscard]] std::optional<RankTimes> synchronised() const override { return std::nullopt; }
+  /// Whether every worker has done its iterations.
+  [[nodiscard]] bool is_over() const { return over_.begin()->first >= iterations_; }
 
   /// In the order in which they ended.
   [[nodiscard]] const std::vector<WorkerIteration>& finished() const { return finished_; }
@@ -66,7 +77,7 @@ class ParameterServer final : public MessageStrategy {
   [[nodiscard]] int messages() const { return messages_; }
 
  private:
-  enum What : int { forwarded, computed_layer, computed, encoded, pushed, updated, at_node, pulled };
+  enum What : int { fed, forwarded, computed_layer, computed, encoded, pushed, updated, at_node, pulled };
   /// A server's work on a shard.
   struct Work {
     Seconds start;
@@ -77,6 +88,7 @@ class ParameterServer final : public MessageStrategy {
     double factor = 1;
     double nominal_factor = 1;  // without what a server on its processor takes
     Seconds free;               // since when it could have started
+    Seconds allowed;            // to start, but for its batch
     Seconds start;
     Seconds computed_at;
     double updates_at_start = 0;
@@ -89,21 +101,22 @@ class ParameterServer final : public MessageStrategy {
     Seconds free_in;
   };
 
-  void start(MessageExecutor& executor, int worker);
-  void forward(MessageExecutor& executor, int worker);
-  void backward(MessageExecutor& executor, int worker);
+  void start(Engine& engine, int worker);
+  void pull(Engine& engine, int worker);
+  void forward(Engine& engine, int worker);
+  void backward(Engine& engine, int worker);
   [[nodiscard]] std::size_t waiting_layer(const Shard& shard) const;
-  void push_layer(MessageExecutor& executor, int worker, int layer);
-  void push(MessageExecutor& executor, int worker, int shard);
-  void arrived(MessageExecutor& executor, int worker, int shard);
-  void updated_on_server(MessageExecutor& executor, int worker, int shard);
-  void send_back(MessageExecutor& executor, int worker, int shard);
-  void bring_in(MessageExecutor& executor, int worker, int shard);
-  void pulled_here(MessageExecutor& executor, int worker, int shard);
-  void one_done(MessageExecutor& executor, int worker, int shard);
-  void finish(MessageExecutor& executor, int worker);
-  void start_if_allowed(MessageExecutor& executor, int worker);
-  void start_all_allowed(MessageExecutor& executor);
+  void push_layer(Engine& engine, int worker, int layer);
+  void push(Engine& engine, int worker, int shard);
+  void arrived(Engine& engine, int worker, int shard);
+  void updated_on_server(Engine& engine, int worker, int shard);
+  void send_back(Engine& engine, int worker, int shard);
+  void bring_in(Engine& engine, int worker, int shard);
+  void pulled_here(Engine& engine, int worker, int shard);
+  void one_done(Engine& engine, int worker, int shard);
+  void finish(Engine& engine, int worker);
+  void start_if_allowed(Engine& engine, int worker);
+  void start_all_allowed(Engine& engine);
   [[nodiscard]] bool may_start(const Worker& worker) const;
   [[nodiscard]] bool applies_together() const { return plan_.mode == ServerMode::synchronous; }
   Work& work_on(int worker, int shard);
@@ -117,6 +130,8 @@ class ParameterServer final : public MessageStrategy {
   int iterations_;
   int slots_;
   Timeline* timeline_;
+  InputPipeline* input_ = nullptr;
+  std::vector<int> rank_of_group_;
 
   std::vector<WorkerGroup> groups_;
   std::vector<Worker> workers_;

@@ -1,0 +1,71 @@
+#include "engine/critical_path.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace farandole {
+namespace {
+
+bool same(Seconds a, Seconds b) {
+  return std::abs((a - b).si()) <= 1e-9 * std::max(std::abs(a.si()), 1e-3);
+}
+
+/// Collects stretches from the end towards the start.
+class Backwards {
+ public:
+  explicit Backwards(const IterationMoments& moments) : moments_(moments), at_(moments.end) {}
+
+  [[nodiscard]] Seconds at() const { return at_; }
+
+  void to(Seconds from, const char* activity) {
+    from = std::clamp(from, moments_.start, at_);
+    if (!same(from, at_)) steps_.push_back({activity, from - moments_.start, at_ - moments_.start});
+    at_ = from;
+  }
+
+  std::vector<PathStep> finish() {
+    std::ranges::reverse(steps_);
+    return std::move(steps_);
+  }
+
+ private:
+  const IterationMoments& moments_;
+  Seconds at_;
+  std::vector<PathStep> steps_;
+};
+
+/// The collective that ends at that moment, or null.
+const TaskTimes* ending_at(std::span<const TaskTimes> communications, Seconds moment) {
+  const auto found =
+      std::ranges::find_if(communications, [&](const TaskTimes& c) { return same(latest(c.end), moment); });
+  return found == communications.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::vector<PathStep> critical_path(const IterationMoments& moments, std::span<const Busy> computed,
+                                    std::span<const TaskTimes> communications) {
+  Backwards path(moments);
+  path.to(moments.synchronised, "update");
+  const auto through_collectives = [&] {
+    while (const TaskTimes* last = ending_at(communications, path.at())) {
+      if (same(latest(last->begin), path.at())) break;  // a collective without length says nothing
+      path.to(latest(last->reduced), "copy out");
+      path.to(latest(last->reducing), "collective");
+      path.to(latest(last->begin), "copy in");
+    }
+  };
+  through_collectives();
+  for (std::size_t i = computed.size(); i-- > 0;) {
+    if (path.at() > computed[i].to) path.to(computed[i].to, "wait for the strategy");
+    path.to(computed[i].from, "compute");
+    // What a later computation waited for; the first one's wait has a name of its own.
+    if (i > 0 && !same(computed[i - 1].to, path.at())) through_collectives();
+  }
+  path.to(moments.fed, "collective before the forward pass");
+  path.to(moments.start, "input");
+  return path.finish();
+}
+
+}  // namespace farandole

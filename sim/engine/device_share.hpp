@@ -1,0 +1,31 @@
+// What a running collective takes from computing: its kernels occupy part of the device.
+//
+// While a rank takes part in a collective, from the moment its own part starts to the moment it ends, waiting for
+// others included (an NCCL kernel spins on its multiprocessors), the device computes at 1 - share of its rate. Work w
+// begun at t is done at the T with
+//
+//   (T - t) - share x (time communicating within [t, T]) = w
+//
+// Called by the event loop with the collectives enqueued so far; moments are per rank.
+#pragma once
+
+#include <span>
+
+#include "engine/task.hpp"
+
+namespace farandole {
+
+class DeviceShare {
+ public:
+  /// From 0 (nothing) to below 1.
+  explicit DeviceShare(double share = 0) : share_(share) {}
+
+  /// `communications` in the order of a serial stream.
+  [[nodiscard]] RankTimes finish(const RankTimes& begin, const RankTimes& work,
+                                 std::span<const TaskTimes> communications) const;
+
+ private:
+  double share_;
+};
+
+}  // namespace farandole

@@ -1,0 +1,40 @@
+// The seam between what a strategy decides and the clock and network it runs on.
+//
+// A strategy adds tasks and is told what happened. engine/simulated_job.hpp carries them out in simulated time,
+// backend/replay with MPI or NCCL on a wall clock; strategies cannot tell the difference.
+#pragma once
+
+#include "engine/task.hpp"
+
+namespace farandole {
+
+/// Something is over: what was to be told, when each rank passed it, and of a task its number and times.
+struct Happening {
+  Note note;
+  RankTimes moments{};  // empty: of one worker, now
+  TaskId task = -1;
+  const TaskTimes* times = nullptr;
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  [[nodiscard]] virtual Seconds now() const = 0;
+  /// Tells at `when`, at the earliest now.
+  virtual void call_at(Seconds when, Note note) = 0;
+  /// Tells when the task is done on all ranks, and of marks when all ranks have passed them.
+  virtual TaskId add(Task task) = 0;
+
+  /// Tells when a worker's device has computed for so long.
+  virtual void compute(int worker, Seconds work, Note note) = 0;
+  /// Tells when the last byte has arrived.
+  virtual void send(Connection connection, Bytes size, Note note) = 0;
+  /// Tells when the memory of the server's host has moved so many bytes; what it does at the same time shares it
+  /// evenly. `worker`: for whose push, which stands for those of all that are carried with it; or `everyone`.
+  virtual void process(int server, int worker, Bytes traffic, Note note) = 0;
+
+  static constexpr int everyone = -1;
+};
+
+}  // namespace farandole

@@ -1,0 +1,41 @@
+// One iteration in parts that add up, from finished tasks: at each instant the devices compute, or wait for what.
+//
+// Called with simulated moments and by a replay (backend/replay) with measured ones, so that the two can be compared
+// part by part. Moments are those of the last rank at each stage.
+#pragma once
+
+#include <span>
+
+#include "units/quantity.hpp"
+
+namespace farandole {
+
+struct IterationMoments {
+  Seconds start;  // the iteration before is over
+  Seconds fed;    // the batch is there
+  Seconds synchronised{};
+  Seconds end{};     // updated
+  Seconds stolen{};  // by which collectives delay the ends of computation
+};
+
+/// A stretch in which a task was under way on all ranks.
+struct Busy {
+  Seconds from;
+  Seconds to;
+};
+
+/// One iteration, from the moment the last rank ended the one before to the moment the last rank ends this one.
+struct Iteration {
+  Seconds duration;
+  Seconds computing;              // passes and update, of the slowest rank
+  Seconds exposed_communication;  // with communication under way while the device waits
+  Seconds negotiation;            // with nothing under way
+  Seconds input;                  // before the last rank starts to compute, waiting for its batch
+  Seconds stolen;                 // of what is computed: by which collectives delay it
+  int collectives = 0;
+};
+
+/// `computed`: the tasks of the compute stream, at least one; `busy`: one per collective, by their begin.
+Iteration iteration_of(const IterationMoments& moments, std::span<const Busy> computed, std::span<const Busy> busy);
+
+}  // namespace farandole

@@ -1,0 +1,264 @@
+#include "engine/simulated_job.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace farandole {
+
+SimulatedJob::SimulatedJob(Simulator& simulator, JobSite site)
+    : simulator_(simulator),
+      site_(std::move(site)),
+      share_(site_.compute_share),
+      self_(simulator.enlist([this](int event) { on(event); })),
+      factors_(RankTimes::Ones(site_.ranks)) {
+  for (std::size_t stream = 0; stream < lines_.size(); ++stream) {
+    const int width = stream == communicating ? site_.width : 1;
+    lines_[stream].slots.assign(static_cast<std::size_t>(width), {all_at(site_.ranks, Seconds(0)), false});
+  }
+  if (site_.servers == nullptr) return;
+  connections_.emplace(simulator, *site_.servers, [this](Note note) { listener_({note}); });
+  workers_.resize(site_.servers->groups.size());
+  if (site_.compute_share == 0) return;
+  connections_->watch([this](int worker, bool begins) {
+    Worker& own = workers_[static_cast<std::size_t>(worker)];
+    const double now = simulator_.now().si();
+    if (own.messages > 0) own.communicated += now - own.since;
+    own.since = now;
+    own.messages += begins ? 1 : -1;
+  });
+}
+
+void SimulatedJob::begin_iteration(RankTimes factors) {
+  factors_ = std::move(factors);
+  communications_.clear();
+  iteration_ = first_ + static_cast<TaskId>(items_.size());
+  while (!items_.empty() && items_.front().is_known) {
+    items_.pop_front();
+    ++first_;
+  }
+}
+
+void SimulatedJob::schedule(Seconds when, Event event) {
+  auto place = static_cast<int>(events_.size());
+  if (free_events_.empty()) {
+    events_.push_back(event);
+  } else {
+    place = free_events_.back();
+    free_events_.pop_back();
+    events_[static_cast<std::size_t>(place)] = event;
+  }
+  simulator_.call_at(when, self_, place);
+}
+
+void SimulatedJob::on(int place) {
+  const Event event = events_[static_cast<std::size_t>(place)];
+  free_events_.push_back(place);
+  switch (event.kind) {
+    case Kind::note:
+      return listener_({event.note});
+    case Kind::mark:
+      return pass_mark(event);
+    case Kind::over:
+      return look_whether_over(event.task);
+    case Kind::worker_computed:
+      return look_whether_computed(event.mark);
+  }
+}
+
+void SimulatedJob::call_at(Seconds when, Note note) {
+  schedule(when, {Kind::note, note});
+}
+
+TaskId SimulatedJob::add(Task task) {
+  const TaskId id = first_ + static_cast<TaskId>(items_.size());
+  const Stream stream = task.stream;
+  Item& own = items_.emplace_back();
+  for (const TaskId before : task.after) {
+    if (before < first_) continue;  // of an iteration that is over
+    Item& earlier = item(before);
+    if (earlier.is_known) continue;
+    earlier.next.push_back(id);
+    ++own.missing;
+  }
+  own.done.task = std::move(task);
+  ++open_tasks_;
+  if (const auto* compute = std::get_if<Compute>(&own.done.task.what)) {
+    open_marks_ += static_cast<int>(compute->marks.size());
+  }
+  lines_[stream].queue.push_back(id);
+  advance(stream);
+  return id;
+}
+
+/// Lets begin what stands first in line, as long as a place on the stream is free.
+void SimulatedJob::advance(Stream stream) {
+  Line& line = lines_[stream];
+  while (!line.queue.empty() && item(line.queue.front()).missing == 0) {
+    Slot* best = nullptr;
+    for (Slot& slot : line.slots) {
+      if (!slot.is_busy && (best == nullptr || latest(slot.free) < latest(best->free))) best = &slot;
+    }
+    if (best == nullptr) return;
+    const TaskId id = line.queue.front();
+    line.queue.pop_front();
+    begin(id, *best);
+  }
+}
+
+void SimulatedJob::begin(TaskId id, Slot& slot) {
+  Item& own = item(id);
+  const Task& task = own.done.task;
+  RankTimes begin = slot.free;
+  if (task.earliest.size() > 0) begin = begin.max(task.earliest);
+  for (const TaskId before : task.after) {
+    if (before >= first_) begin = begin.max(item(before).done.times.end);
+  }
+  own.done.times.begin = std::move(begin);
+  own.slot = static_cast<std::size_t>(&slot - lines_[task.stream].slots.data());
+  slot.is_busy = true;
+  std::holds_alternative<Compute>(task.what) ? begin_compute(id) : begin_collective(id);
+}
+
+void SimulatedJob::begin_compute(TaskId id) {
+  Done& own = item(id).done;
+  own.factors = factors_;
+  const auto& compute = std::get<Compute>(own.task.what);
+  const Seconds last_begin = latest(own.times.begin);
+  for (std::size_t i = 0; i < compute.marks.size(); ++i) {
+    const Mark& mark = compute.marks[i];
+    const Seconds when = mark.on_host ? last_begin + mark.at : latest(computed(own, mark.at));
+    schedule(when, {Kind::mark, mark.note, id, i});
+  }
+  if (site_.compute_share == 0) return take_as_known(id);
+  schedule(latest(computed(own)), {Kind::over, {}, id});
+}
+
+/// Collectives that began in the meantime may have put it off.
+void SimulatedJob::pass_mark(const Event& event) {
+  const Done& own = item(event.task).done;
+  const Mark& mark = std::get<Compute>(own.task.what).marks[event.mark];
+  RankTimes moments = mark.on_host ? RankTimes(own.times.begin + mark.at.si()) : RankTimes();
+  if (!mark.on_host) {
+    for (const auto& [task, place] : under_way_) communications_[place].reduced = all_at(site_.ranks, now());
+    moments = computed(own, mark.at);
+    if (latest(moments) > now()) return schedule(latest(moments), event);
+  }
+  --open_marks_;
+  listener_({event.note, std::move(moments), event.task, nullptr});
+}
+
+void SimulatedJob::look_whether_over(TaskId id) {
+  if (id < first_) return;
+  Item& own = item(id);
+  if (own.is_known) {
+    return listener_({own.done.task.note, own.done.times.end, id, &own.done.times});
+  }
+  for (const auto& [task, place] : under_way_) communications_[place].reduced = all_at(site_.ranks, now());
+  const Seconds end = latest(computed(own.done));
+  if (end > now()) return schedule(end, {Kind::over, {}, id});
+  take_as_known(id);
+}
+
+void SimulatedJob::begin_collective(TaskId id) {
+  Item& own = item(id);
+  const auto& collective = std::get<Collective>(own.done.task.what);
+  TaskTimes& times = own.done.times;
+  ++collectives_;
+  ++counts_[{collective.operation, collective.size}];
+  times.reducing = times.begin + collective.copy_in.si();
+  if (site_.company != nullptr && collective.size > Bytes(0) && site_.ranks > 1) {
+    return begin_in_company(id, times.reducing);
+  }
+  CollectiveClock& clock = site_.clock_of(collective);
+  times.reduced = clock.finish(collective.size, times.reducing + (clock.has_launch() ? 0 : site_.launch.si()));
+  folded_ += clock.folded() ? 1 : 0;
+  times.end = times.reduced + collective.copy_out.si();
+  communications_.push_back(times);
+  take_as_known(id);
+}
+
+void SimulatedJob::begin_in_company(TaskId id, RankTimes joins) {
+  const Done& own = item(id).done;
+  const auto& collective = std::get<Collective>(own.task.what);
+  under_way_[id] = communications_.size();
+  communications_.push_back(own.times);
+  communications_.back().reduced = own.times.reducing;
+  site_.company->start(site_.carriage_of(collective), collective.size, joins.max(now().si()),
+                       [this, id](const RankTimes& ends) {
+                         Item& done = item(id);
+                         TaskTimes& times = done.done.times;
+                         times.reduced = ends;
+                         times.end = ends + std::get<Collective>(done.done.task.what).copy_out.si();
+                         communications_[under_way_.at(id)] = times;
+                         under_way_.erase(id);
+                         take_as_known(id);
+                       });
+}
+
+void SimulatedJob::take_as_known(TaskId id) {
+  Item& own = item(id);
+  own.is_known = true;
+  --open_tasks_;
+  TaskTimes& times = own.done.times;
+  if (std::holds_alternative<Compute>(own.done.task.what)) {
+    times.reducing = times.begin;
+    times.reduced = times.end = computed(own.done);
+  }
+  const Stream stream = own.done.task.stream;
+  Slot& slot = lines_[stream].slots[own.slot];
+  slot.free = times.end;
+  slot.is_busy = false;
+  if (own.done.task.note.what >= 0) schedule(latest(times.end), {Kind::over, {}, id});
+  const std::vector<TaskId> next = std::move(own.next);
+  for (const TaskId later : next) {
+    if (--item(later).missing == 0) advance(item(later).done.task.stream);
+  }
+  advance(stream);
+}
+
+std::vector<const SimulatedJob::Done*> SimulatedJob::tasks(Stream stream) const {
+  std::vector<const Done*> of_stream;
+  for (std::size_t i = static_cast<std::size_t>(std::max(iteration_ - first_, 0)); i < items_.size(); ++i) {
+    if (items_[i].done.task.stream == stream) of_stream.push_back(&items_[i].done);
+  }
+  return of_stream;
+}
+
+void SimulatedJob::send(Connection connection, Bytes size, Note note) {
+  connections_->send(connection, size, note);
+}
+
+void SimulatedJob::process(int server, int worker, Bytes traffic, Note note) {
+  connections_->process(server, worker, traffic, note);
+}
+
+double SimulatedJob::communicated(int worker) const {
+  const Worker& own = workers_[static_cast<std::size_t>(worker)];
+  return own.communicated + (own.messages > 0 ? now().si() - own.since : 0);
+}
+
+void SimulatedJob::compute(int worker, Seconds work, Note note) {
+  if (site_.compute_share == 0) return call_at(now() + work, note);
+  auto place = computes_.size();
+  const WorkerCompute compute{worker, now().si(), communicated(worker), work.si(), note};
+  if (free_computes_.empty()) {
+    computes_.push_back(compute);
+  } else {
+    place = free_computes_.back();
+    free_computes_.pop_back();
+    computes_[place] = compute;
+  }
+  schedule(now() + work, {Kind::worker_computed, {}, -1, place});
+}
+
+/// (T - t) - share x (time communicating within [t, T]) = work
+void SimulatedJob::look_whether_computed(std::size_t place) {
+  const WorkerCompute& own = computes_[place];
+  const double taken = site_.compute_share * (communicated(own.worker) - own.communicated_before);
+  const double end = own.begin + own.work + taken;
+  if (end > now().si()) return schedule(Seconds(end), {Kind::worker_computed, {}, -1, place});
+  free_computes_.push_back(place);
+  listener_({own.note});
+}
+
+}  // namespace farandole

@@ -1,0 +1,164 @@
+// A job's tasks in simulated time: ranks as arrays, streams in order, collectives by their clocks or in company.
+//
+// What differs between ranks is carried in arrays (RankTimes); nothing is done once per rank that can be done once for
+// all. A task whose beginnings are known, and which meets nobody, is carried out at once: its times are worked out when
+// it is added, and only what somebody waits for becomes an event. Computation that running collectives slow down, and
+// collectives in company, are known when they are over.
+//
+// Deterministic: events at the same moment are delivered in the order in which they were scheduled.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "engine/company.hpp"
+#include "engine/connections.hpp"
+#include "engine/device_share.hpp"
+#include "engine/engine.hpp"
+
+namespace farandole {
+
+/// How often collectives of an operation and a size were started.
+using CollectiveCounts = std::map<std::pair<Operation, Bytes>, double>;
+
+/// What a job is on. The references must outlive it.
+struct JobSite {
+  int ranks = 1;
+  Seconds launch{};          // what starting a collective costs, where neither its clock nor its carriage knows
+  double compute_share = 0;  // of a device's rate that a running collective takes, from 0 to below 1
+  int width = 1;             // collectives that go on the communication stream at once
+  /// The clock of what is to be done, by itself.
+  std::function<CollectiveClock&(const Collective&)> clock_of{};
+  /// Where others are on the links, too, or its own collectives: all of them meet there.
+  Company* company = nullptr;
+  std::function<const Carriage&(const Collective&)> carriage_of{};
+  const ServerNetwork* servers = nullptr;  // null: none
+};
+
+class SimulatedJob final : public Engine {
+ public:
+  SimulatedJob(Simulator& simulator, JobSite site);
+  SimulatedJob(const SimulatedJob&) = delete;
+  SimulatedJob& operator=(const SimulatedJob&) = delete;
+
+  /// Whom to tell.
+  void tell(std::function<void(const Happening&)> listener) { listener_ = std::move(listener); }
+  /// Forgets the tasks of the iteration before. `factors`: by which the ranks' compute exceeds the nominal one from now
+  /// on.
+  void begin_iteration(RankTimes factors);
+  /// Marks of computation that nobody has been told of.
+  [[nodiscard]] int open_marks() const { return open_marks_; }
+  /// Tasks that have been added and whose ends are not known.
+  [[nodiscard]] int open_tasks() const { return open_tasks_; }
+
+  [[nodiscard]] Seconds now() const override { return simulator_.now(); }
+  void call_at(Seconds when, Note note) override;
+  TaskId add(Task task) override;
+  void compute(int worker, Seconds work, Note note) override;
+  void send(Connection connection, Bytes size, Note note) override;
+  void process(int server, int worker, Bytes traffic, Note note) override;
+
+  struct Done {
+    Task task;
+    TaskTimes times;
+    RankTimes factors{};  // of a computation
+  };
+  /// Of this iteration, in the order in which they were added.
+  [[nodiscard]] std::vector<const Done*> tasks(Stream stream) const;
+  /// When each rank has computed the whole of it, as far as communication is known by now.
+  [[nodiscard]] RankTimes computed(const Done& compute) const {
+    return computed(compute, std::get<Compute>(compute.task.what).work);
+  }
+  [[nodiscard]] const RankTimes& factors() const { return factors_; }
+
+  /// Of all iterations so far.
+  [[nodiscard]] const CollectiveCounts& collectives() const { return counts_; }
+  /// Whether there were collectives, and all of them were folded.
+  [[nodiscard]] bool folded() const { return collectives_ > 0 && folded_ == collectives_; }
+
+ private:
+  struct Item {
+    Done done;
+    int missing = 0;  // of what it comes after
+    bool is_known = false;
+    std::size_t slot = 0;
+    std::vector<TaskId> next{};
+  };
+  struct Slot {
+    RankTimes free;
+    bool is_busy = false;
+  };
+  struct Line {
+    std::vector<Slot> slots;
+    std::deque<TaskId> queue;
+  };
+  enum class Kind : std::uint8_t { note, mark, over, worker_computed };
+  struct Event {
+    Kind kind;
+    Note note;
+    TaskId task = -1;
+    std::size_t mark = 0;
+  };
+  /// Of a worker of its own: how long it has been communicating, and what it computes meanwhile.
+  struct Worker {
+    int messages = 0;
+    double since = 0;
+    double communicated = 0;
+  };
+  struct WorkerCompute {
+    int worker;
+    double begin;
+    double communicated_before;
+    double work;
+    Note note;
+  };
+
+  Item& item(TaskId id) { return items_[static_cast<std::size_t>(id - first_)]; }
+  void schedule(Seconds when, Event event);
+  void on(int event);
+  void advance(Stream stream);
+  void begin(TaskId id, Slot& slot);
+  void begin_compute(TaskId id);
+  void begin_collective(TaskId id);
+  void take_as_known(TaskId id);
+  void pass_mark(const Event& event);
+  void look_whether_over(TaskId id);
+  void look_whether_computed(std::size_t place);
+  void begin_in_company(TaskId id, RankTimes joins);
+  [[nodiscard]] RankTimes computed(const Done& compute, Seconds work) const {
+    return share_.finish(compute.times.begin, compute.factors * work.si(), communications_);
+  }
+  [[nodiscard]] double communicated(int worker) const;
+
+  Simulator& simulator_;
+  JobSite site_;
+  DeviceShare share_;
+  int self_;
+  std::function<void(const Happening&)> listener_;
+  std::optional<Connections> connections_;
+  std::vector<Event> events_;
+  std::vector<int> free_events_;
+  std::deque<Item> items_;
+  TaskId first_ = 0;      // of items_
+  TaskId iteration_ = 0;  // the first task of this one
+  std::array<Line, streams> lines_;
+  std::vector<TaskTimes> communications_;    // of this iteration that have begun, for what they take from computing
+  std::map<TaskId, std::size_t> under_way_;  // of them
+  RankTimes factors_;
+  int open_marks_ = 0;
+  int open_tasks_ = 0;
+  int collectives_ = 0;
+  int folded_ = 0;  // of them
+  CollectiveCounts counts_;
+  std::vector<Worker> workers_;
+  std::vector<WorkerCompute> computes_;
+  std::vector<std::size_t> free_computes_;
+};
+
+}  // namespace farandole

@@ -1,0 +1,75 @@
+// What takes time: computation, collectives, messages and delays.
+//
+// A task that ranks carry out alike, each at its own moment (`Task`: computation or a collective), is added to the
+// engine with what it comes after and the stream on which it stands in line. What concerns one worker alone (a message
+// to a server, the server's work on it, a delay) is light: there may be millions of them, and they carry a `Note`.
+#pragma once
+
+#include <variant>
+#include <vector>
+
+#include "collective/operation.hpp"
+#include "collective/rank_times.hpp"
+
+namespace farandole {
+
+/// What a strategy wants to be told when something is over; the engine only hands it back.
+struct Note {
+  int what = -1;  // below 0: nothing is to be told
+  int who = 0;
+  int index = 0;
+};
+
+/// A moment within a computation that somebody waits for.
+struct Mark {
+  Seconds at;            // since its begin: host time, or work of the device
+  bool on_host = false;  // the host has queued it then, however fast the device is
+  Note note;
+};
+
+/// Work of every rank's device, at nominal speed.
+struct Compute {
+  Seconds work;
+  std::vector<Mark> marks{};
+};
+
+/// One collective over all ranks, with what the device does before and after it on that stream: copies into and out of
+/// a buffer, encoding and decoding. Which algorithm carries it out is the engine's affair.
+struct Collective {
+  Operation operation = Operation::allreduce;
+  Bytes size;  // as the operation counts it (collective/chunk_sizes.hpp)
+  Seconds copy_in{};
+  Seconds copy_out{};
+  bool hierarchical = false;  // by the hierarchical algorithm, whatever the scenario says: a tuner is trying it
+  int group = 0;              // of Groups: which ranks meet
+};
+
+using TaskId = int;
+
+/// Streams of a job, in order: computation, and communication, where as many collectives as it is wide go at once.
+enum Stream : int { computing = 0, communicating = 1, communicating_among_replicas = 2, streams = 3 };
+
+struct Task {
+  std::variant<Compute, Collective> what;
+  RankTimes earliest{};         // rank by rank; empty: as soon as what comes before is done
+  std::vector<TaskId> after{};  // rank by rank likewise
+  Stream stream = computing;
+  Note note{};
+};
+
+/// When each rank passed each stage of a task; of a computation the first two are the same, and the last two.
+struct TaskTimes {
+  RankTimes begin;     // the stream is free and the data is there: copying in starts
+  RankTimes reducing;  // the collective starts
+  RankTimes reduced;   // the collective ends
+  RankTimes end;       // copied out
+};
+
+/// Between a worker and a server runs one connection each way; what is sent on it arrives in order.
+struct Connection {
+  int worker = 0;
+  int server = 0;
+  bool to_server = true;
+};
+
+}  // namespace farandole

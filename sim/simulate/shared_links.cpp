@@ -1,0 +1,111 @@
+#include "simulate/shared_links.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace farandole {
+
+int SharedLinks::add_link(BytesPerSecond capacity, Congestion congestion) {
+  links_.push_back({capacity.si(), std::move(congestion)});
+  return static_cast<int>(links_.size()) - 1;
+}
+
+void SharedLinks::set_capacity(int index, BytesPerSecond capacity) {
+  SharedLink& link = links_[static_cast<std::size_t>(index)];
+  catch_up(link);
+  link.capacity = capacity.si();
+  expect_end(index);
+}
+
+int SharedLinks::add_route(std::span<const int> links, int paths) {
+  std::map<int, double> weights;
+  for (const int link : links) weights[link] += 1.0 / paths;
+  auto& route = routes_.emplace_back();
+  for (const auto& [link, weight] : weights) route.push_back({link, weight});
+  return static_cast<int>(routes_.size()) - 1;
+}
+
+void SharedLinks::catch_up(SharedLink& link) const {
+  if (link.load > 0) link.given += (now_ - link.updated).si() * link.share();
+  link.updated = now_;
+}
+
+void SharedLinks::expect_end(int index) {
+  SharedLink& link = links_[static_cast<std::size_t>(index)];
+  ++link.version;
+  if (link.flows.empty()) {
+    link.given = 0;
+    link.load = 0;
+    return;
+  }
+  const double left = std::max(0.0, link.flows.top().end - link.given);
+  events_.push({now_ + Seconds(left / link.share()), order_++, What::end_on_link, index, link.version, 0});
+}
+
+void SharedLinks::start_at(Seconds when, int route, Seconds latency, Bytes size, int tag) {
+  const Seconds begins = when + latency;
+  if (begins <= now_) return begin(route, size.si(), tag);
+  events_.push({begins, order_++, What::begin, route, tag, size.si()});
+}
+
+void SharedLinks::begin(int route, double size, int tag) {
+  const auto& crossings = routes_[static_cast<std::size_t>(route)];
+  int flow = static_cast<int>(flows_.size());
+  if (free_flows_.empty()) {
+    flows_.emplace_back();
+  } else {
+    flow = free_flows_.back();
+    free_flows_.pop_back();
+  }
+  flows_[static_cast<std::size_t>(flow)] = {tag, static_cast<int>(crossings.size())};
+  for (const Crossing& crossing : crossings) {
+    SharedLink& link = links_[static_cast<std::size_t>(crossing.link)];
+    catch_up(link);
+    link.load += crossing.weight;
+    link.flows.push({link.given + size, order_++, flow, crossing.weight});
+    expect_end(crossing.link);
+  }
+}
+
+void SharedLinks::call_at(Seconds when, int tag) {
+  events_.push({std::max(when, now_), order_++, What::call, tag, 0, 0});
+}
+
+void SharedLinks::end_on(int index, const Done& done) {
+  SharedLink& link = links_[static_cast<std::size_t>(index)];
+  catch_up(link);
+  const OnLink first = link.flows.top();
+  link.flows.pop();
+  link.load -= first.weight;
+  link.given = first.end;
+  expect_end(index);
+  Flow& flow = flows_[static_cast<std::size_t>(first.flow)];
+  if (--flow.links_left > 0) return;
+  free_flows_.push_back(first.flow);
+  done(flow.tag);
+}
+
+void SharedLinks::run(const Done& done) {
+  is_halted_ = false;
+  while (!events_.empty() && !is_halted_) {
+    const Event event = events_.top();
+    events_.pop();
+    const bool is_end = event.what == What::end_on_link;
+    if (is_end && links_[static_cast<std::size_t>(event.index)].version != event.value) continue;
+    now_ = event.when;
+    switch (event.what) {
+      case What::call:
+        done(event.index);
+        break;
+      case What::begin:
+        begin(event.index, event.size, event.value);
+        break;
+      case What::end_on_link:
+        end_on(event.index, done);
+        break;
+    }
+  }
+}
+
+}  // namespace farandole

@@ -1,0 +1,45 @@
+// The one interface to bandwidth: flows over routes, and calls at moments, in one queue of events.
+//
+// The engine and the clocks of `message` start flows and are told of their ends; whoever shares links with whom is the
+// network's affair. Three of them: SimGrid's (simulate/fluid_network.hpp), the same max-min fair sharing solved here
+// (simulate/max_min_network.hpp), which may be many at once and whose capacities may change, and links that share
+// themselves alone (simulate/shared_links.hpp), the closed approximation of `analytic`.
+//
+// A flow waits its latency, then sends over all links of its route at once; a link listed k times by a route of p paths
+// carries k / p of it. Equal moments are handled in the order of the calls that caused them.
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "platform/congestion.hpp"
+#include "units/quantity.hpp"
+
+namespace farandole {
+
+class SharedNetwork {
+ public:
+  /// Receives the tag of the flow (or the call) that has just ended, at now().
+  using Done = std::function<void(int tag)>;
+
+  virtual ~SharedNetwork() = default;
+
+  /// The index of a new link. SimGrid's network has all of its links from the start: std::logic_error there.
+  virtual int add_link(BytesPerSecond capacity, Congestion congestion) = 0;
+  /// From now on, while flows are under way; not of SimGrid's either.
+  virtual void set_capacity(int link, BytesPerSecond capacity) = 0;
+  /// The index of a new route over these links (at least one). Routes may be added at any time.
+  virtual int add_route(std::span<const int> links, int paths) = 0;
+  /// Starts a flow of a whole number of bytes above zero, at a moment not before now().
+  virtual void start_at(Seconds when, int route, Seconds latency, Bytes size, int tag) = 0;
+  void start(int route, Seconds latency, Bytes size, int tag) { start_at(now(), route, latency, size, tag); }
+  /// Reports the tag at a moment not before now(), without any flow.
+  virtual void call_at(Seconds when, int tag) = 0;
+  /// Until no flow and no call is left, or `done`, which may start more, has called halt().
+  virtual void run(const Done& done) = 0;
+  /// Lets run() return after this event; it may be called again and goes on from there. Not of SimGrid's network.
+  virtual void halt() = 0;
+  [[nodiscard]] virtual Seconds now() const = 0;
+};
+
+}  // namespace farandole

@@ -1,0 +1,67 @@
+// Runs a job with parameter servers for some iterations and condenses them.
+//
+// Who is carried as one. Workers whose compute does not vary: all that the network cannot tell apart, exactly, at every
+// fidelity. Where it varies and there is a barrier, at `analytic` and `flow` still so: an iteration is that of workers
+// who all are as slow as the slowest, simulated for a few speeds that span the run's and interpolated between. That is
+// late by what the others could have sent earlier, and `message` says how much: there, and wherever there is no
+// barrier, every worker is on its own.
+//
+// Network: max-min flows; at `analytic`, and at `flow` unless an iteration is that of the slowest worker,
+// links that share themselves alone (shared_links.hpp), which cost a microsecond a message and not tens. Folded and
+// unfolded runs use the same.
+//
+// Breakdown of a synchronous iteration: what the slowest worker's compute exceeds the nominal one by is straggler; the
+// servers' work that ended the iteration, as far as the worker had nothing else to do, and what a server on the
+// worker's own processor takes from it, is `other`; the rest beyond compute is exposed communication. Of other modes,
+// means over workers: time spent at the bound is straggler too.
+#pragma once
+
+#include "platform/placement.hpp"
+#include "platform/platform.hpp"
+#include "simulate/collective_clock.hpp"
+#include "training/servers/server_layout.hpp"
+#include "training/strategies/parameter_server.hpp"
+#include "training/strategies/server_plan.hpp"
+#include "training/training_run.hpp"
+#include "training/update_log.hpp"
+#include "training/variability.hpp"
+
+namespace farandole {
+
+/// A job with servers on a simulator, iteration after iteration.
+class ServerTrainer {
+ public:
+  /// Until every worker has done `iterations`. `carried`: in company, the network has the platform's links already.
+  ServerTrainer(Simulator& simulator, const ServerSite& site, Carried carried, int iterations);
+  ~ServerTrainer();
+  ServerTrainer(const ServerTrainer&) = delete;
+  ServerTrainer& operator=(const ServerTrainer&) = delete;
+
+  void begin();
+  /// Whether it lets the simulator halt when it is over.
+  void halt_when_over() { halts_ = true; }
+  [[nodiscard]] const std::vector<WorkerIteration>& finished() const;
+  [[nodiscard]] TrainingRun condensed(const Measure& measure) const;
+  /// That all workers have ended.
+  [[nodiscard]] int iterations() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+  bool halts_ = false;
+};
+
+/// By itself. Throws std::invalid_argument where the platform has too few nodes for the servers.
+TrainingRun run_with_servers(const ServerSite& site, const Measure& measure);
+
+/// An iteration of one worker that has the job's servers to itself, in the best place that any of them has, computing
+/// so many times slower than nominal: what n workers do at most n times of.
+Seconds iteration_of_one_worker(const ServerSite& site, double factor);
+
+/// When the weights on the servers changed, in the first iterations of every worker, without warm-up: of a synchronous
+/// run one entry per iteration, of others one per worker's iteration, `Update::rank` being its worker.
+UpdateLog server_updates(const ServerSite& site, int iterations);
+/// The same of a run that is over.
+UpdateLog updates_of(const ServerTrainer& trainer, const ServerPlan& plan);
+
+}  // namespace farandole

@@ -1,0 +1,95 @@
+#include "training/trainer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "simulate/invariant.hpp"
+
+namespace farandole {
+
+Trainer::Trainer(Simulator& simulator, JobSite site, const Job& job, const Variability& variability, Strategy& strategy,
+                 Timeline* timeline)
+    : simulator_(simulator),
+      job_(job),
+      variability_(variability),
+      strategy_(strategy),
+      timeline_(timeline),
+      simulated_(simulator, site),
+      begin_(all_at(site.ranks, Seconds(0))) {
+  simulated_.tell([this](const Happening& happening) {
+    strategy_.on(simulated_, happening);
+    look();
+  });
+}
+
+void Trainer::begin() {
+  simulated_.begin_iteration(variability_.factors(iteration_++));
+  before_ = latest(begin_);
+  if (input_ != nullptr) begin_ = input_->start(begin_);
+  is_running_ = true;
+  strategy_.begin(simulated_, begin_);
+}
+
+bool Trainer::is_over() const {
+  return is_running_ && !simulated_.tasks(computing).empty() && simulated_.open_marks() == 0 &&
+         strategy_.synchronised();
+}
+
+void Trainer::look() {
+  if (!is_over()) return;
+  is_running_ = false;
+  if (!goes_on_) return simulator_.halt();
+  do {
+    ended_.push_back(close());
+    begin();
+  } while (is_over() && ended_.back().duration > Seconds(0));
+}
+
+Iteration Trainer::run_iteration() {
+  begin();
+  if (!is_over()) simulator_.run();
+  if (is_running_ && !is_over()) throw InvariantError("an iteration stopped before all gradients were averaged");
+  is_running_ = false;
+  return close();
+}
+
+void Trainer::keep_training() {
+  goes_on_ = true;
+  begin();
+}
+
+Iteration Trainer::close() {
+  const RankTimes& factors = simulated_.factors();
+  IterationMoments moments{before_, latest(begin_)};
+  std::vector<Busy> computed;
+  RankTimes ended;
+  RankTimes first;
+  for (const SimulatedJob::Done* task : simulated_.tasks(computing)) {
+    ended = simulated_.computed(*task);
+    if (computed.empty()) first = task->times.begin;
+    computed.push_back({latest(task->times.begin), latest(ended)});
+    const Seconds undisturbed = latest(task->times.begin + factors * std::get<Compute>(task->task.what).work.si());
+    moments.stolen += computed.back().to - undisturbed;
+  }
+  const RankTimes synchronised = strategy_.synchronised()->max(ended);
+  begin_ = synchronised + factors * job_.update.si();
+  if (timeline_ != nullptr) {
+    timeline_->span("compute", "FORWARD_BACKWARD", Seconds(first[0]), Seconds(ended[0]));
+    timeline_->span("compute", "UPDATE", Seconds(synchronised[0]), Seconds(begin_[0]));
+  }
+  std::vector<TaskTimes> communications;
+  std::vector<Busy> busy;
+  for (const Stream stream : {communicating, communicating_among_replicas}) {
+    for (const SimulatedJob::Done* task : simulated_.tasks(stream)) {
+      communications.push_back(task->times);
+      busy.push_back({latest(task->times.begin), latest(task->times.end)});
+    }
+  }
+  std::ranges::stable_sort(busy, {}, &Busy::from);
+  moments.synchronised = latest(synchronised);
+  moments.end = latest(begin_);
+  last_critical_path_ = critical_path(moments, computed, communications);
+  return iteration_of(moments, computed, busy);
+}
+
+}  // namespace farandole

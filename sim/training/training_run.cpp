@@ -1,0 +1,94 @@
+#include "training/training_run.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "simulate/invariant.hpp"
+
+namespace farandole {
+namespace {
+
+/// Parts of a mean iteration that its tasks claim; what nobody claims is `other`, too, and checked by condense.
+Breakdown break_down(const Iteration& mean, const Job& job) {
+  Breakdown parts;
+  parts.compute = job.compute();
+  parts.exposed_communication = mean.exposed_communication;
+  parts.negotiation = mean.negotiation;
+  parts.input = mean.input;
+  parts.other = mean.stolen;
+  parts.straggler = mean.computing - mean.stolen - job.compute();
+  // A jittered device may be faster than nominal in the mean over few iterations; a cluster's slowest is not.
+  if (parts.straggler < Seconds(0)) {
+    parts.compute += parts.straggler;
+    parts.straggler = Seconds(0);
+  }
+  return parts;
+}
+
+Iteration mean_of(const Iteration& sum, double count) {
+  Iteration mean = sum;
+  for (Seconds Iteration::*part : {&Iteration::duration, &Iteration::computing, &Iteration::exposed_communication,
+                                   &Iteration::negotiation, &Iteration::input, &Iteration::stolen}) {
+    mean.*part /= count;
+  }
+  return mean;
+}
+
+std::optional<Tuning> let_tune(Trainer& trainer) {
+  if (trainer.tuning() == nullptr) return std::nullopt;
+  int steps = 0;
+  Seconds time;
+  for (; !trainer.tuning()->is_over; ++steps) time += trainer.run_iteration().duration;
+  Tuning tuning = *trainer.tuning();
+  tuning.steps = steps;
+  tuning.seconds = time;
+  return tuning;
+}
+
+}  // namespace
+
+TrainingRun run_training(Trainer& trainer, const Job& job, const Measure& measure) {
+  auto tuning = let_tune(trainer);
+  for (int i = 0; i < measure.warmup; ++i) trainer.run_iteration();
+  const CollectiveCounts before = trainer.simulated().collectives();
+  std::vector<Iteration> iterations;
+  for (int i = 0; i < measure.iterations; ++i) iterations.push_back(trainer.run_iteration());
+  TrainingRun run = condense(iterations, job);
+  run.tuning = std::move(tuning);
+  for (const auto& [collective, count] : trainer.simulated().collectives()) {
+    const auto found = before.find(collective);
+    const double measured = count - (found == before.end() ? 0 : found->second);
+    if (measured > 0) run.collectives[collective] = measured / measure.iterations;
+  }
+  run.folded = trainer.simulated().folded();
+  run.critical_path = trainer.last_critical_path();
+  return run;
+}
+
+TrainingRun condense(std::span<const Iteration> iterations, const Job& job) {
+  TrainingRun run;
+  Iteration sum;
+  for (const Iteration& iteration : iterations) {
+    run.durations.push_back(iteration.duration);
+    sum.duration += iteration.duration;
+    sum.computing += iteration.computing;
+    sum.exposed_communication += iteration.exposed_communication;
+    sum.negotiation += iteration.negotiation;
+    sum.input += iteration.input;
+    sum.stolen += iteration.stolen;
+  }
+  const Iteration mean = mean_of(sum, static_cast<double>(iterations.size()));
+  run.iteration = mean.duration;
+  run.breakdown = break_down(mean, job);
+  run.collectives_per_iteration = iterations.back().collectives;
+  const Seconds unclaimed = mean.duration - run.breakdown.total();
+  if (std::abs(unclaimed.si()) > 1e-6 * mean.duration.si()) {
+    throw InvariantError(
+        fmt::format("of an iteration of {} s tasks claim {} s", mean.duration.si(), run.breakdown.total().si()));
+  }
+  return run;
+}
+
+}  // namespace farandole

@@ -1,0 +1,37 @@
+// Runs a job for some iterations and condenses them: mean, every duration, breakdown. A strategy that tunes itself does
+// so first, however long it takes; what is measured is what it settled on.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "timeline/result.hpp"
+#include "training/trainer.hpp"
+
+namespace farandole {
+
+struct Measure {
+  int iterations = 100;
+  int warmup = 10;
+};
+
+struct TrainingRun {
+  Seconds iteration;                    // mean over the measured iterations
+  std::vector<Seconds> durations;       // of each
+  Breakdown breakdown;                  // sums to `iteration`
+  int collectives_per_iteration = 0;    // of the last iteration
+  CollectiveCounts collectives;         // an iteration, in the mean
+  bool folded = false;                  // every collective
+  std::vector<Neighbour> neighbours;    // jobs that share the network
+  double mean_staleness = 0;            // of servers without a barrier: updates by others between pull and push
+  std::vector<PathStep> critical_path;  // of the last iteration
+  std::optional<Tuning> tuning;         // of a strategy that tuned itself before it was measured
+};
+
+TrainingRun run_training(Trainer& trainer, const Job& job, const Measure& measure);
+
+/// Of iterations that were measured, simulated or real; at least one. InvariantError where their parts do not add up.
+TrainingRun condense(std::span<const Iteration> iterations, const Job& job);
+
+}  // namespace farandole

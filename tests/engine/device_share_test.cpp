@@ -1,0 +1,54 @@
+// (T - t) - share x (time communicating within [t, T]) = work
+#include "engine/device_share.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace farandole {
+namespace {
+
+TaskTimes collective(double from, double to) {
+  TaskTimes times;
+  times.begin = times.reducing = RankTimes::Constant(1, from);
+  times.reduced = times.end = RankTimes::Constant(1, to);
+  return times;
+}
+
+double finish(double share, double work, const std::vector<TaskTimes>& communications) {
+  return DeviceShare(share).finish(RankTimes::Zero(1), RankTimes::Constant(1, work), communications)[0];
+}
+
+TEST(DeviceShare, ACollectiveWithinTheWorkDelaysItByItsShare) {
+  EXPECT_DOUBLE_EQ(finish(0.25, 10, {collective(2, 6)}), 11);
+}
+
+TEST(DeviceShare, WorkThatEndsWithinACollectiveIsSlowedWhileBesideIt) {
+  // 8 s alone, then 2 s of work at three quarters of the rate.
+  EXPECT_DOUBLE_EQ(finish(0.25, 10, {collective(8, 100)}), 8 + 2 / 0.75);
+}
+
+TEST(DeviceShare, WhatRunsAfterOrBeforeTheWorkTakesNothing) {
+  EXPECT_DOUBLE_EQ(finish(0.25, 10, {collective(10, 12)}), 10);
+  EXPECT_DOUBLE_EQ(DeviceShare(0.25).finish(RankTimes::Constant(1, 5), RankTimes::Constant(1, 10), {})[0], 15);
+}
+
+RC_GTEST_PROP(DeviceShare, HoldsItsEquation, ()) {
+  const double share = *rc::gen::inRange(0, 90) / 100.0;
+  const double work = *rc::gen::inRange(1, 50);
+  std::vector<TaskTimes> communications;
+  double at = 0;
+  for (int i = 0; i < 5; ++i) {
+    const double from = at + *rc::gen::inRange(0, 10);
+    at = from + *rc::gen::inRange(0, 10);
+    communications.push_back(collective(from, at));
+  }
+  const double end = finish(share, work, communications);
+  double beside = 0;
+  for (const auto& times : communications) {
+    beside += std::max(0.0, std::min(end, times.reduced[0]) - times.reducing[0]);
+  }
+  RC_ASSERT(std::abs(end - share * beside - work) < 1e-9);
+}
+
+}  // namespace
+}  // namespace farandole

@@ -1,0 +1,243 @@
+// Strategies that send buckets, on the event loop, against schedules worked out by hand: a second per byte.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "collective/algorithms/ring.hpp"
+#include "engine/company_kit.hpp"
+#include "simulate/platform_kit.hpp"
+#include "training/strategy_kit.hpp"
+
+namespace farandole {
+namespace {
+
+using test::StrategyBench;
+using test::three_gradients;
+using testing::ElementsAre;
+
+TEST(Ddp, ABucketGoesWhenItsLastGradientIsComputed) {
+  // c and b, 2 + 3 bytes, fill the first bucket at 20 s: 20 to 25; a: 30 to 34.
+  StrategyBench bench(three_gradients(), 2, R"({"kind": "ddp", "first_bucket": "5 B", "bucket_cap": "4 B"})");
+  const Iteration iteration = bench.simulation.run_iteration();
+  EXPECT_THAT(bench.clock.sizes, ElementsAre(5_B, 4_B));
+  EXPECT_NEAR(iteration.duration.si(), 34, 1e-9);
+  EXPECT_NEAR(iteration.exposed_communication.si(), 4, 1e-9);
+  EXPECT_NEAR(iteration.negotiation.si(), 0, 1e-9);
+}
+
+TEST(Ddp, BucketsFollowOneAnotherOnOneStream) {
+  // 10 to 12, 20 to 23, 30 to 34 when every tensor goes alone; all ready at 10: 2 + 3 + 4 s in a row.
+  Job job{{{"c", 2_B, 10_s, 10_s}, {"b", 3_B, 10_s, 10_s}, {"a", 4_B, 10_s, 10_s}}, 10_s, 0_s};
+  StrategyBench bench(job, 2, R"({"kind": "ddp", "first_bucket": "0 B", "bucket_cap": "0 B"})");
+  EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 19, 1e-9);
+}
+
+TEST(Ddp, ForwardPassWaitsForTheBroadcastOfBuffers) {
+  // 7 bytes of moving averages come first: everything is 7 s later.
+  Job job = three_gradients();
+  job.variables = {{"a.running_mean", 7_B, 0, -1}, {"a", 4_B, 0, 2}};
+  StrategyBench bench(job, 2, R"({"kind": "ddp"})");
+  const Iteration iteration = bench.simulation.run_iteration();
+  EXPECT_NEAR(iteration.duration.si(), 7 + 30 + 9, 1e-9);
+  EXPECT_NEAR(iteration.exposed_communication.si(), 7 + 9, 1e-9);
+  StrategyBench without(job, 2, R"({"kind": "ddp", "broadcast_buffers": false})");
+  EXPECT_NEAR(without.simulation.run_iteration().duration.si(), 30 + 9, 1e-9);
+}
+
+TEST(Ddp, CopiesIntoTheBucketUnlessGradientsLiveThere) {
+  // 9 bytes are read and written on the way in, and on the way out, at 1 byte per second.
+  StrategyBench copied(three_gradients(), 2, R"({"kind": "ddp"})", nullptr, 1_Bps);
+  EXPECT_NEAR(copied.simulation.run_iteration().duration.si(), 30 + 18 + 9 + 18, 1e-9);
+  StrategyBench view(three_gradients(), 2, R"({"kind": "ddp", "gradient_as_bucket_view": true})", nullptr, 1_Bps);
+  EXPECT_NEAR(view.simulation.run_iteration().duration.si(), 30 + 9, 1e-9);
+}
+
+TEST(Ddp, AccumulationCommunicatesInTheLastPassOnly) {
+  // Three passes of 30 s, then 9 bytes.
+  StrategyBench bench(accumulated(three_gradients(), 3), 2, R"({"kind": "ddp", "accumulation": 3})");
+  EXPECT_EQ(bench.choice.accumulation, 3);
+  EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 90 + 9, 1e-9);
+}
+
+TEST(Ddp, WithoutOverlapBucketsWaitForTheEndOfTheBackwardPass) {
+  StrategyBench bench(without_overlap(three_gradients()), 2,
+                      R"({"kind": "ddp", "first_bucket": "0 B", "bucket_cap": "0 B", "overlap": false})");
+  EXPECT_FALSE(bench.choice.overlap);
+  const Iteration iteration = bench.simulation.run_iteration();
+  EXPECT_NEAR(iteration.duration.si(), 30 + 2 + 3 + 4, 1e-9);
+  EXPECT_NEAR(iteration.exposed_communication.si(), 9, 1e-9);
+}
+
+TEST(Ddp, LookingForUnusedParametersAddsAnAllreduceOfANumberForEach) {
+  // 4 bytes for each of three tensors, after the last bucket.
+  StrategyBench bench(three_gradients(), 2, R"({"kind": "ddp", "find_unused_parameters": true})");
+  EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 30 + 9 + 12, 1e-9);
+  EXPECT_THAT(bench.clock.sizes, ElementsAre(9_B, 12_B));
+}
+
+TEST(Ddp, AStaticGraphIsKnownAfterItsFirstIterationWhichSendsAllAtItsEnd) {
+  // First all of 2 + 3 + 4 bytes after 30 s; then 10 to 12, 20 to 23, 30 to 34.
+  StrategyBench bench(three_gradients(), 2,
+                      R"({"kind": "ddp", "first_bucket": "0 B", "bucket_cap": "0 B", "static_graph": true,
+                          "find_unused_parameters": true})");
+  EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 39, 1e-9);
+  EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 34, 1e-9);
+  EXPECT_THAT(bench.clock.sizes, ElementsAre(2_B, 3_B, 4_B, 2_B, 3_B, 4_B));
+}
+
+TEST(Ddp, OneRankDoesNotCommunicate) {
+  StrategyBench bench(three_gradients(), 1, R"({"kind": "ddp"})");
+  EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 30, 1e-9);
+  EXPECT_TRUE(bench.clock.sizes.empty());
+}
+
+TEST(Ddp, AModelWithoutParametersCostsNothing) {
+  StrategyBench bench(Job{{}, 0_s, 0_s}, 4, R"({"kind": "ddp"})");
+  EXPECT_EQ(bench.simulation.run_iteration().duration, 0_s);
+}
+
+TEST(Allgather, EveryRankGathersWhatAllRanksSend) {
+  // Dense, each gradient when it is computed: 3 ranks x 2, 3, 4 bytes; 10 to 16, 20 to 29, 30 to 42.
+  StrategyBench bench(three_gradients(), 3, R"({"kind": "allgather"})");
+  EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 42, 1e-9);
+  EXPECT_THAT(bench.clock.sizes, ElementsAre(6_B, 9_B, 12_B));
+}
+
+TEST(Allgather, WithoutOverlapAllGradientsGoTogetherAtTheEnd) {
+  StrategyBench bench(three_gradients(), 3, R"({"kind": "allgather", "overlap": false})");
+  EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 30 + 27, 1e-9);
+  EXPECT_THAT(bench.clock.sizes, ElementsAre(27_B));
+}
+
+TEST(Allgather, SparseRowsTravelWithTheirIndices) {
+  // 10 rows of 4 bytes, a fifth of them sent: 2 x (4 + 8) bytes by each of 3 ranks.
+  Job job{{{"embedding", 40_B, 10_s, 10_s, 10, 1}}, 10_s, 0_s};
+  StrategyBench bench(job, 3, R"({"kind": "allgather", "density": "20 %"})");
+  EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 10 + 72, 1e-9);
+}
+
+TEST(LocalSgd, AveragesParametersEveryPeriod) {
+  // Iterations 1 and 2 only compute; the third also moves 9 bytes of parameters.
+  Job job = three_gradients();
+  job.variables = {{"a", 4_B, 0, 2}, {"b", 3_B, 0, 1}, {"c", 2_B, 0, 0}, {"running_mean", 100_B, 0, -1}};
+  StrategyBench bench(job, 2, R"({"kind": "local_sgd", "period": 3})");
+  EXPECT_EQ(bench.choice.period, 3);
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 30, 1e-9);
+    EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 30, 1e-9);
+    EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 39, 1e-9);
+  }
+}
+
+TEST(LocalSgd, RanksDoNotWaitForOneAnotherBetweenAverages) {
+  // Ranks take turns at being slow: in lockstep every step would take 45 s.
+  Job job = three_gradients();
+  StrategyBench bench(job, 2, R"({"kind": "local_sgd", "period": 100})");
+  Variability uneven(2, 0, 0, 1);
+  uneven.slow_down(1, 0.5);
+  test::Simulation simulation(bench.job, uneven, *bench.strategy, bench.clock, 2, 0_s, nullptr);
+  EXPECT_NEAR(simulation.run_iteration().duration.si(), 45, 1e-9);
+  EXPECT_NEAR(simulation.run_iteration().duration.si(), 45, 1e-9);
+}
+
+TEST(Single, AddsUpShardsOnOneRank) {
+  StrategyBench bench(accumulated(three_gradients(), 4), 1, R"({"kind": "single", "accumulation": 4})");
+  const Iteration iteration = bench.simulation.run_iteration();
+  EXPECT_NEAR(iteration.duration.si(), 120, 1e-9);
+  EXPECT_EQ(iteration.collectives, 0);
+}
+
+TEST(Compression, OfABucketTravelsByTheCollectiveItNeeds) {
+  // One gradient of 16 fp32 elements. fp16: 32 bytes; int8: (16 + 4) x 2 ranks; one_bit: (2 + 8) x 2 ranks.
+  const Job job{{{"w", 64_B, 10_s, 10_s, 4, 4}}, 10_s, 0_s};
+  const auto bytes = [&](const std::string& compression) {
+    StrategyBench bench(job, 2, R"({"kind": "ddp", "compression": )" + compression + "}");
+    bench.simulation.run_iteration();
+    return bench.clock.sizes;
+  };
+  EXPECT_THAT(bytes(R"("none")"), ElementsAre(64_B));
+  EXPECT_THAT(bytes(R"("fp16")"), ElementsAre(32_B));
+  EXPECT_THAT(bytes(R"("int8")"), ElementsAre(40_B));
+  EXPECT_THAT(bytes(R"("one_bit")"), ElementsAre(20_B));
+  EXPECT_THAT(bytes(R"({"kind": "top_k", "keep": "25 %"})"), ElementsAre(64_B));  // 4 x 8 bytes x 2 ranks
+}
+
+/// Four ranks on a star of 1 GB/s without latency: a ring of M takes 1.5 M / B alone.
+struct StreamsBench {
+  StreamsBench(Fidelity fidelity, int streams, Job job_)
+      : job(std::move(job_)),
+        variability(4, 0, 0, 1),
+        document(Document::parse(R"({"kind": "ddp", "first_bucket": "0 B", "bucket_cap": "0 B"})", "strategy.json")),
+        choice(read_strategy(document.root(), {}, 4)),
+        strategy(choice.make({job, 4, 1, BytesPerSecond::infinity(), 0_s, "NCCL", 1, nullptr})),
+        routed(ring_allreduce(4), platform, test::in_order(4)),
+        simulator(test::network_of(fidelity)),
+        company(simulator, platform, fidelity),
+        carriage{std::make_shared<const RoutedSchedule>(routed), make_collective_clock(fidelity, routed), 0_s, {}},
+        trainer(simulator, site(streams), job, variability, *strategy, nullptr) {}
+
+  JobSite site(int streams) {
+    JobSite site;
+    site.ranks = 4;
+    site.width = streams;
+    site.company = &company;
+    site.carriage_of = [this](const Collective&) -> const Carriage& { return carriage; };
+    return site;
+  }
+
+  Job job;
+  Variability variability;
+  Document document;
+  StrategyChoice choice;
+  std::unique_ptr<Strategy> strategy;
+  Platform platform = test::star(4, 1_GBps, 0_s);
+  RoutedSchedule routed;
+  Simulator simulator;
+  Company company;
+  Carriage carriage;
+  Trainer trainer;
+};
+
+TEST(Ddp, OnTwoStreamsBucketsShareTheNetwork) {
+  // c, 4 GB, is ready after 10 s and would take 6 s alone; b, 8 GB, after 12 s. From 12 s on they share: c has 4 s left
+  // and is done at 20 s, when b has 4 of its 12 s behind it. a, 2 GB, waits for a free stream from
+  // 13 to 20 s and shares with b: its 3 s take 6, to 26 s; b, with 8 s left at 20 s, goes on alone at 26 s with 5 left.
+  const Job job{{{"c", 4_GB, 10_s, 10_s}, {"b", 8_GB, 12_s, 12_s}, {"a", 2_GB, 13_s, 13_s}}, 13_s, 0_s};
+  for (const Fidelity fidelity : {Fidelity::analytic, Fidelity::flow, Fidelity::message}) {
+    StreamsBench bench(fidelity, 2, job);
+    for (int round = 0; round < 2; ++round) {
+      const Iteration iteration = bench.trainer.run_iteration();
+      EXPECT_NEAR(iteration.duration.si(), 31, 1e-6) << name(fidelity);
+      EXPECT_NEAR(iteration.exposed_communication.si(), 18, 1e-6) << name(fidelity);
+      EXPECT_EQ(iteration.collectives, 3);
+    }
+  }
+}
+
+TEST(Ddp, OnOneSharedStreamBucketsFollowOneAnotherAsEver) {
+  // 10 to 16, 16 to 28, 28 to 31 s: the links are as busy as with two streams.
+  const Job job{{{"c", 4_GB, 10_s, 10_s}, {"b", 8_GB, 12_s, 12_s}, {"a", 2_GB, 13_s, 13_s}}, 13_s, 0_s};
+  for (const Fidelity fidelity : {Fidelity::analytic, Fidelity::flow, Fidelity::message}) {
+    StreamsBench bench(fidelity, 1, job);
+    EXPECT_NEAR(bench.trainer.run_iteration().duration.si(), 31, 1e-6) << name(fidelity);
+  }
+}
+
+RC_GTEST_PROP(Ddp, LargerBucketsNeverMakeMoreMessages, ()) {
+  Job job;
+  for (const int size : *rc::gen::container<std::vector<int>>(rc::gen::inRange(1, 1000))) {
+    job.gradients.push_back({"g", Bytes(size), 10_s, 10_s});
+  }
+  job.backward_end = 10_s;
+  const int cap = *rc::gen::inRange(0, 2000);
+  const auto messages = [&](int bytes) {
+    StrategyBench bench(job, 2,
+                        fmt::format(R"({{"kind": "ddp", "first_bucket": "{0} B", "bucket_cap": "{0} B"}})", bytes));
+    return bench.simulation.run_iteration().collectives;
+  };
+  RC_ASSERT(messages(2 * cap) <= messages(cap));
+}
+
+}  // namespace
+}  // namespace farandole

@@ -1,0 +1,188 @@
+// The Horovod state machine on the event loop, against schedules worked out by hand.
+#include "training/strategies/horovod.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "training/strategy_kit.hpp"
+
+namespace farandole {
+namespace {
+
+using test::SecondPerByte;
+using test::three_gradients;
+
+HorovodSettings settings(Bytes threshold, Seconds cycle) {
+  HorovodSettings result;
+  result.profile = {"test", threshold, cycle, false, true, 0};
+  result.memory_bandwidth = BytesPerSecond::infinity();
+  return result;
+}
+
+struct Bench {
+  Bench(Job job_, int ranks, HorovodSettings settings_, Timeline* timeline = nullptr)
+      : job(std::move(job_)),
+        variability(ranks, 0, 0, 1),
+        strategy(job, ranks, std::move(settings_), timeline),
+        simulation(job, variability, strategy, clock, ranks, 0_s, timeline) {}
+
+  Job job;
+  Variability variability;
+  SecondPerByte clock;
+  Horovod strategy;
+  test::Simulation simulation;
+};
+
+TEST(Horovod, OverlapsAllButTheLastGradient) {
+  // c: 10 to 12, b: 20 to 23, both under way while the device computes; a: 30 to 34. Four seconds are exposed.
+  Bench bench(three_gradients(), 2, settings(0_B, 0_s));
+  const Iteration iteration = bench.simulation.run_iteration();
+  EXPECT_NEAR(iteration.duration.si(), 34, 1e-9);
+  EXPECT_NEAR(iteration.exposed_communication.si(), 4, 1e-9);
+  EXPECT_NEAR(iteration.negotiation.si(), 0, 1e-9);
+  EXPECT_EQ(iteration.collectives, 3);
+}
+
+TEST(Horovod, RunsOneAllreduceAfterAnother) {
+  // All ready at 10 s: 2 + 3 + 4 s of communication follow one another.
+  Job job{{{"c", 2_B, 10_s, 10_s}, {"b", 3_B, 10_s, 10_s}, {"a", 4_B, 10_s, 10_s}}, 10_s, 0_s};
+  Bench bench(job, 2, settings(0_B, 0_s));
+  EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 19, 1e-9);
+  EXPECT_THAT(bench.clock.sizes, testing::ElementsAre(2_B, 3_B, 4_B));
+}
+
+TEST(Horovod, FusesWhatOnePassNegotiates) {
+  Job job{{{"c", 2_B, 10_s, 10_s}, {"b", 3_B, 10_s, 10_s}, {"a", 4_B, 10_s, 10_s}}, 10_s, 0_s};
+  Bench bench(job, 2, settings(5_B, 0_s));
+  bench.simulation.run_iteration();
+  EXPECT_THAT(bench.clock.sizes, testing::ElementsAre(5_B, 4_B));
+}
+
+TEST(Horovod, AFusedBufferWaitsForItsLastTensor) {
+  // The host ran ahead: all three are negotiated and fused at once, and nothing moves before the last is computed.
+  Job job{{{"c", 2_B, 1_s, 10_s}, {"b", 3_B, 1_s, 20_s}, {"a", 4_B, 1_s, 30_s}}, 30_s, 0_s};
+  Bench bench(job, 2, settings(64_B, 0_s));
+  const Iteration iteration = bench.simulation.run_iteration();
+  EXPECT_NEAR(iteration.duration.si(), 30 + 9, 1e-9);
+  EXPECT_EQ(iteration.collectives, 1);
+}
+
+TEST(Horovod, OneRankDoesNotCommunicate) {
+  Bench bench(three_gradients(), 1, settings(64_B, 5_s));
+  const Iteration iteration = bench.simulation.run_iteration();
+  EXPECT_NEAR(iteration.duration.si(), 30, 1e-9);
+  EXPECT_EQ(iteration.collectives, 0);
+}
+
+TEST(Horovod, TheUpdateFollowsTheLastGradient) {
+  Job job = three_gradients();
+  job.update = 5_s;
+  Bench bench(job, 2, settings(0_B, 0_s));
+  EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 39, 1e-9);
+}
+
+TEST(Horovod, WaitingForThePassCountsAsNegotiation) {
+  // One gradient at 10 s; the pass that takes it falls within the 4 s cycle; then 2 s of communication.
+  Bench bench({{{"a", 2_B, 10_s, 10_s}}, 10_s, 0_s}, 2, settings(0_B, 4_s));
+  const Iteration iteration = bench.simulation.run_iteration();
+  EXPECT_NEAR(iteration.exposed_communication.si(), 2, 1e-9);
+  EXPECT_GT(iteration.negotiation.si(), 0);
+  EXPECT_LE(iteration.negotiation.si(), 4);
+  EXPECT_NEAR(iteration.duration.si(), 10 + 2 + iteration.negotiation.si(), 1e-9);
+}
+
+TEST(Horovod, CopiesIntoAndOutOfTheFusionBufferTakeMemoryBandwidth) {
+  // Each fused byte is read and written on its way in, and again on its way out: 4 * 5 bytes at 10 bytes per second.
+  Job job{{{"b", 2_B, 10_s, 10_s}, {"a", 3_B, 10_s, 10_s}}, 10_s, 0_s};
+  HorovodSettings slow = settings(64_B, 0_s);
+  slow.memory_bandwidth = 10_Bps;
+  Bench bench(job, 2, slow);
+  EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 10 + 1 + 5 + 1, 1e-9);
+}
+
+TEST(Horovod, NegotiationCostsGatherBroadcastAndTheCoordinatorsWork) {
+  // 8 ranks: ceil(log2 8) = 3 messages deep, four times; 8 * 5 requests. A cache's bit vector goes twice as deep.
+  const ControlPlane control{1_us, 2_us};
+  EXPECT_NEAR(negotiation_time(control, 8, 5, false).si(), 12e-6 + 80e-6, 1e-15);
+  EXPECT_NEAR(negotiation_time(control, 8, 5, true).si(), 6e-6 + 12e-6 + 80e-6, 1e-15);
+  EXPECT_NEAR(negotiation_time(control, 8, 0, true).si(), 6e-6, 1e-15);
+  EXPECT_NEAR(negotiation_time(control, 9, 0, true).si(), 8e-6, 1e-15);
+}
+
+TEST(Horovod, TheSlowestRankHoldsUpAll) {
+  Job job = three_gradients();
+  Variability variability(4, 0, 0, 1);
+  variability.slow_down(2, 0.5);
+  SecondPerByte clock;
+  Horovod strategy(job, 4, settings(0_B, 0_s), nullptr);
+  test::Simulation simulation(job, variability, strategy, clock, 4, 0_s, nullptr);
+  EXPECT_NEAR(simulation.run_iteration().duration.si(), 45 + 4, 1e-9);
+}
+
+TEST(Horovod, AGroupTravelsTogetherOnceItsLastTensorIsAnnounced) {
+  // Two groups of the parameters a, b, c as the model has them: {a, b} and {c}. c: 10 to 12; b waits for a: 30 to 37.
+  HorovodSettings grouped = settings(64_B, 0_s);
+  grouped.groups = 2;
+  Bench bench(three_gradients(), 2, grouped);
+  EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 30 + 7, 1e-9);
+  EXPECT_THAT(bench.clock.sizes, testing::ElementsAre(2_B, 7_B));
+}
+
+TEST(Horovod, GroupsOfOnePassFuseUnlessThatIsDisabled) {
+  // c alone and {b, a}, all announced at 10 s.
+  Job job{{{"c", 2_B, 10_s, 10_s}, {"b", 3_B, 10_s, 10_s}, {"a", 4_B, 10_s, 10_s}}, 10_s, 0_s};
+  HorovodSettings grouped = settings(64_B, 0_s);
+  grouped.groups = 2;
+  Bench together(job, 2, grouped);
+  together.simulation.run_iteration();
+  EXPECT_THAT(together.clock.sizes, testing::ElementsAre(9_B));
+  grouped.profile.fuses_groups = false;
+  Bench apart(job, 2, grouped);
+  apart.simulation.run_iteration();
+  EXPECT_THAT(apart.clock.sizes, testing::ElementsAre(2_B, 7_B));
+}
+
+TEST(Horovod, AdasumAddsItsProductsAndItsCombining) {
+  // 4 ranks: two rounds, of 1 and 2 messages; 5/2 and 5/4 of 8 bytes through memory of 10 bytes per second.
+  const AdasumSite site{4, 1, 7_s, 10_Bps};
+  const double expected = 3 * 7 + (20.0 + 10.0) / 10;
+  EXPECT_NEAR(adasum_time(site, 8_B).si(), expected, 1e-12);
+  EXPECT_EQ(adasum_time({1, 1, 7_s, 10_Bps}, 8_B), 0_s);
+  // Nodes of 2 sum up first: one round, over all 4 ranks, on half of the data.
+  EXPECT_NEAR(adasum_time({4, 2, 7_s, 10_Bps}, 8_B).si(), 2 * 7 + 10.0 / 10, 1e-12);
+  HorovodSettings combining = settings(64_B, 0_s);
+  combining.adasum = site;
+  Bench bench({{{"a", 8_B, 10_s, 10_s}}, 10_s, 0_s}, 4, combining);
+  EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 10 + 8 + expected, 1e-9);
+}
+
+TEST(Horovod, TheTimelineShowsHorovodsOwnActivities) {
+  Job job{{{"b", 2_B, 1_s, 10_s}, {"a", 3_B, 1_s, 20_s}}, 20_s, 0_s};
+  Timeline timeline(1000);
+  Bench bench(job, 2, settings(64_B, 0_s), &timeline);
+  bench.simulation.run_iteration();
+  std::vector<std::string> of_b;
+  for (const Span& span : timeline.spans()) {
+    if (span.lane == "b") of_b.push_back(span.activity);
+  }
+  EXPECT_THAT(of_b, testing::ElementsAre("NEGOTIATE_ALLREDUCE", "WAIT_FOR_DATA", "WAIT_FOR_OTHER_TENSOR_DATA", "QUEUE",
+                                         "MEMCPY_IN_FUSION_BUFFER", "NCCL_ALLREDUCE", "MEMCPY_OUT_FUSION_BUFFER"));
+  std::vector<std::string> marks;
+  for (const Instant& instant : timeline.instants()) marks.push_back(instant.lane + ":" + instant.activity);
+  EXPECT_THAT(marks, testing::UnorderedElementsAre(":CYCLE_START", "b:0", "b:1", "a:0", "a:1"));
+}
+
+TEST(TrainingRun, TheBreakdownSumsToTheIteration) {
+  Job job = three_gradients();
+  const Variability variability(8, 0.05, 0.01, 3);
+  SecondPerByte clock;
+  Horovod strategy(job, 8, settings(4_B, 1_s), nullptr);
+  test::Simulation simulation(job, variability, strategy, clock, 8, 0_s, nullptr);
+  const TrainingRun run = run_training(simulation.trainer(), job, {20, 2});
+  EXPECT_NEAR(run.breakdown.total() / run.iteration, 1, 1e-12);
+  EXPECT_EQ(run.durations.size(), 20U);
+  EXPECT_GT(run.breakdown.straggler, 0_s);
+}
+
+}  // namespace
+}  // namespace farandole
