@@ -31,6 +31,7 @@ SimulatedJob::SimulatedJob(Simulator& simulator, JobSite site)
 void SimulatedJob::begin_iteration(RankTimes factors) {
   factors_ = std::move(factors);
   communications_.clear();
+  computes_now_ = false;
   iteration_ = first_ + static_cast<TaskId>(items_.size());
   while (!items_.empty() && items_.front().is_known) {
     items_.pop_front();
@@ -84,6 +85,7 @@ TaskId SimulatedJob::add(Task task) {
   ++open_tasks_;
   if (const auto* compute = std::get_if<Compute>(&own.done.task.what)) {
     open_marks_ += static_cast<int>(compute->marks.size());
+    computes_now_ = true;
   }
   lines_[stream].queue.push_back(id);
   advance(stream);

@@ -52,6 +52,8 @@ class SimulatedJob final : public Engine {
   /// Forgets the tasks of the iteration before. `factors`: by which the ranks' compute exceeds the nominal one from now
   /// on.
   void begin_iteration(RankTimes factors);
+  /// Whether computation has been added in this iteration.
+  [[nodiscard]] bool computes() const { return computes_now_; }
   /// Marks of computation that nobody has been told of.
   [[nodiscard]] int open_marks() const { return open_marks_; }
   /// Tasks that have been added and whose ends are not known.
@@ -151,6 +153,7 @@ class SimulatedJob final : public Engine {
   std::vector<TaskTimes> communications_;    // of this iteration that have begun, for what they take from computing
   std::map<TaskId, std::size_t> under_way_;  // of them
   RankTimes factors_;
+  bool computes_now_ = false;
   int open_marks_ = 0;
   int open_tasks_ = 0;
   int collectives_ = 0;

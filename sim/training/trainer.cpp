@@ -31,8 +31,7 @@ void Trainer::begin() {
 }
 
 bool Trainer::is_over() const {
-  return is_running_ && !simulated_.tasks(computing).empty() && simulated_.open_marks() == 0 &&
-         strategy_.synchronised();
+  return is_running_ && simulated_.computes() && simulated_.open_marks() == 0 && strategy_.synchronised();
 }
 
 void Trainer::look() {
