@@ -31,14 +31,17 @@ struct Route {
   int paths = 1;
 };
 
-/// What a message costs by its size: a small one is copied on its way, a large one waits for a handshake first.
+/// What becomes of a message by its size. A small one is eager: it starts when its sender is ready, and is copied on
+/// its way. From `rendezvous_from` on it waits until its receiver has posted the receive, too, and for a handshake
+/// then.
 struct MessageCost {
-  Bytes rendezvous_from = Bytes::infinity();
+  Bytes rendezvous_from = 64_KiB;                          // as Open MPI has it over TCP, and SMPI
   Seconds rendezvous;                                      // from that size on
   BytesPerSecond eager_rate = BytesPerSecond::infinity();  // at which smaller ones are copied
 
   /// Never less for a longer message.
-  [[nodiscard]] Seconds of(Bytes size) const { return size < rendezvous_from ? size / eager_rate : rendezvous; }
+  [[nodiscard]] Seconds of(Bytes size) const { return is_eager(size) ? size / eager_rate : rendezvous; }
+  [[nodiscard]] bool is_eager(Bytes size) const { return size < rendezvous_from; }
 };
 
 /// What the communication software adds to the wires, the same for every message.

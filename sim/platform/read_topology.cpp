@@ -8,13 +8,14 @@
 namespace farandole {
 namespace {
 
-MessageCost read_message_cost(Section& section) {
+MessageCost read_message_cost(Section& section, bool eager_sends) {
   MessageCost cost;
   cost.eager_rate = section.optional<BytesPerSecond>("eager_rate", cost.eager_rate);
+  if (eager_sends || cost.eager_rate < BytesPerSecond::infinity()) cost.rendezvous_from = Bytes::infinity();
   if (const auto value = section.maybe("rendezvous")) {
     Section rendezvous = sourced(*value);
     cost.rendezvous_from = rendezvous.required<Bytes>("from");
-    cost.rendezvous = rendezvous.required<Seconds>("latency");
+    cost.rendezvous = rendezvous.optional<Seconds>("latency", Seconds(0));
     rendezvous.finish();
     if (cost.rendezvous < cost.rendezvous_from / cost.eager_rate) {
       value->fail("a handshake that takes at least as long as copying that many bytes does");
@@ -41,7 +42,7 @@ Transport read_transport(const Value& value) {
     transport.send_window = read<Bytes>(*window);
     if (!transport.eager_sends) window->fail("a \"send_window\" only with \"eager_sends\"");
   }
-  transport.message = read_message_cost(section);
+  transport.message = read_message_cost(section, transport.eager_sends);
   section.finish();
   return transport;
 }

@@ -1,17 +1,19 @@
 // The clock of `message`: every transfer of every round goes through SimGrid.
 //
-// A rank enters a round when its own transfers of the round before, sent and received, are done, and then sends at once
-// (eager); what arrives early waits for its round. Where reducing costs something, the receiver reduces what has
-// arrived one after the other, at the earliest when it enters the round, and leaves it when all is reduced. Transfers
-// of empty chunks are not sent and count as done when their sender enters the round. Cost: one SimGrid flow per
-// transfer and round.
+// A rank enters a round when its own transfers of the round before, sent and received, are done, and then sends. A
+// short message is eager: it starts at once, and what arrives early waits for its round. One that is not (MessageCost
+// of platform/platform.hpp) starts when its receiver has posted the receive, too: when that enters the same round, as
+// MPI's blocking algorithms do, or in a pipeline (a phase with a window) the round before. Where reducing costs
+// something, the receiver reduces what has arrived one after the other, at the earliest when it enters the round, and
+// leaves it when all is reduced. Transfers of empty chunks are not sent and count as done when their sender enters the
+// round. Cost: one SimGrid flow per transfer and round.
 //
-// On a platform with eager sends (platform/platform.hpp) a rank does not wait for what it sends: it enters the next
-// round when what it receives is there. Its messages to one receiver follow one another, those to others share its
-// links: an MPI rank whose sends return at once. The transport may have a send window: what a rank posts for one
-// receiver then begins only when that much of what it posted before for another one could have left, and shares its
-// links from then on, as TCP connections do that each fill their window before they wait for acknowledgements. The
-// other clocks wait for sends all the same.
+// On a platform with eager sends (platform/platform.hpp) a rank does not wait for what it sends, if that is eager: it
+// enters the next round when what it receives is there. Its messages to one receiver follow one another, those to
+// others share its links: an MPI rank whose sends return at once. The transport may have a send window: what a rank
+// posts for one receiver then begins only when that much of what it posted before for another one could have left, and
+// shares its links from then on, as TCP connections do that each fill their window before they wait for
+// acknowledgements. The other clocks wait for sends all the same.
 //
 // The network is made at the first collective and kept for the following ones, since SimGrid gets slower with every
 // engine a process has had; so only one message clock may be in use at a time (simulate/fluid_network.hpp).

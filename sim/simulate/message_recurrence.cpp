@@ -46,20 +46,29 @@ struct Cost {
   double wait = 0;  // before the first byte
   double sending = 0;
   double reducing = 0;
+  bool waits = false;  // for its receiver
 };
 
 /// Of one message that has its links for itself; what is empty is not sent.
 Cost cost_of(const RoutedSchedule& routed, const RoutedSchedule::Leg& leg, Bytes bytes) {
   if (bytes == Bytes(0)) return {};
   const Seconds wait = leg.latency + routed.message_cost().of(bytes);
-  return {wait.si(), (wait + bytes / leg.narrowest).si(), (bytes / leg.reduce_rate).si()};
+  return {wait.si(), (wait + bytes / leg.narrowest).si(), (bytes / leg.reduce_rate).si(),
+          !routed.message_cost().is_eager(bytes)};
+}
+
+TransferCosts costs_of(Eigen::Index transfers) {
+  TransferCosts costs{Eigen::ArrayXd(transfers), Eigen::ArrayXd(transfers), {}};
+  costs.waits.resize(transfers);
+  return costs;
 }
 
 /// What each rank of a permutation sends and receives. Chunks have two lengths, and so have costs: [1] the longer one.
 struct Permutation {
   struct Sender {
     std::array<double, 2> sending{};
-    Chunk chunk = 0;  // of this repeat
+    std::array<int, 2> waits_for{};  // itself where its messages are eager
+    Chunk chunk = 0;                 // of this repeat
   };
   struct Receiver {
     int from = -1;  // nobody
@@ -73,6 +82,7 @@ Permutation permutation_of(const RoutedSchedule& routed, std::size_t phase, Byte
   const Schedule& schedule = routed.schedule();
   Permutation result;
   result.senders.resize(static_cast<std::size_t>(schedule.ranks));
+  for (int rank = 0; rank < schedule.ranks; ++rank) result.senders[static_cast<std::size_t>(rank)].waits_for.fill(rank);
   result.receivers.resize(result.senders.size());
   const auto& transfers = schedule.phases[phase].transfers;
   for (std::size_t position = 0; position < transfers.size(); ++position) {
@@ -81,7 +91,9 @@ Permutation permutation_of(const RoutedSchedule& routed, std::size_t phase, Byte
     const Cost small = cost_of(routed, leg, shorter);
     const Cost large = cost_of(routed, leg, longer);
     const Chunk first = moved(schedule, transfer.chunk, 0, 0);
-    result.senders[static_cast<std::size_t>(transfer.from)] = {{small.sending, large.sending}, first};
+    const std::array<int, 2> waits_for{small.waits ? transfer.to : transfer.from,
+                                       large.waits ? transfer.to : transfer.from};
+    result.senders[static_cast<std::size_t>(transfer.from)] = {{small.sending, large.sending}, waits_for, first};
     result.receivers[static_cast<std::size_t>(transfer.to)] = {transfer.from, {small.reducing, large.reducing}};
   }
   return result;
@@ -129,11 +141,12 @@ std::optional<RankTimes> MessageRecurrence::finish(Bytes size, const RankTimes& 
 TransferCosts MessageRecurrence::costs_of_equal(std::size_t phase, Bytes chunk) const {
   const auto& legs = routed_.legs(phase);
   const auto transfers = static_cast<Eigen::Index>(legs.size());
-  TransferCosts costs{Eigen::ArrayXd(transfers), Eigen::ArrayXd(transfers)};
+  TransferCosts costs = costs_of(transfers);
   for (Eigen::Index t = 0; t < transfers; ++t) {
     const Cost cost = cost_of(routed_, legs[static_cast<std::size_t>(t)], chunk);
     costs.sending[t] = cost.sending;
     costs.reducing[t] = cost.reducing;
+    costs.waits[t] = cost.waits;
   }
   return costs;
 }
@@ -142,7 +155,8 @@ bool MessageRecurrence::carry_phase(RankTimes& moments, std::size_t phase, const
   const Schedule& schedule = routed_.schedule();
   const Phase& pattern = schedule.phases[phase];
   const auto transfers = static_cast<Eigen::Index>(transfers_per_round(pattern));
-  TransferCosts costs{Eigen::ArrayXd(transfers), Eigen::ArrayXd(transfers)};
+  TransferCosts costs = costs_of(transfers);
+  Repeats repeats(moments, schedule, pattern);
   for (int repeat = 0; repeat < pattern.repeats; ++repeat) {
     bool free = true;
     for_each_transfer(schedule, pattern, repeat, [&](const Transfer& transfer, std::size_t index) {
@@ -150,11 +164,14 @@ bool MessageRecurrence::carry_phase(RankTimes& moments, std::size_t phase, const
       const Cost cost = cost_of(routed_, leg, chunks.of(schedule, pattern, transfer));
       costs.sending[static_cast<Eigen::Index>(index)] = cost.sending;
       costs.reducing[static_cast<Eigen::Index>(index)] = cost.reducing;
-      const double enters = moments[transfer.from];
-      if (!never_meet_ && cost.sending > 0) free = free && occupy(leg.links, enters + cost.wait, enters + cost.sending);
+      costs.waits[static_cast<Eigen::Index>(index)] = cost.waits;
+      if (never_meet_ || cost.sending <= 0) return;
+      double starts = moments[transfer.from];
+      if (cost.waits) starts = std::max(starts, repeats.posted(transfer.to));
+      free = free && occupy(leg.links, starts + cost.wait, starts + cost.sending);
     });
     if (!free) return false;
-    carry_once(moments, schedule, pattern, repeat, costs);
+    repeats.carry_once(costs);
   }
   return true;
 }
@@ -187,7 +204,7 @@ void MessageRecurrence::carry_permutation(RankTimes& moments, std::size_t phase,
       auto& sender = permutation.senders[static_cast<std::size_t>(rank)];
       const std::uint8_t own = is_longer[static_cast<std::size_t>(sender.chunk)];
       length[static_cast<std::size_t>(rank)] = own;
-      sent[rank] = moments[rank] + sender.sending[own];
+      sent[rank] = std::max(moments[rank], moments[sender.waits_for[own]]) + sender.sending[own];
       sender.chunk += step;
       if (sender.chunk >= schedule.chunks) sender.chunk -= schedule.chunks;
     }

@@ -2,11 +2,12 @@
 //
 // Called by simulate/folding/folded_message_clock.cpp before it sends every message of every rank. A message that has
 // its links for itself takes latency + bytes / narrowest capacity, so the rule of simulate/message_clock.hpp is the
-// max-plus recurrence of simulate/recurrence.hpp with the true length of every chunk in every round: exact for ranks
-// that start late, for chunks that differ by a byte, for pipelines. Whether messages meet is known beforehand where
-// every link has one sender, who sends one thing at a time. Elsewhere it is looked at while ranks are carried: each
-// link remembers until when it is taken, and a message that would begin before then is the end of the attempt. What
-// comes through without such a meeting is what a simulator would have found, since nothing changed anyone's rate.
+// max-plus recurrence of simulate/recurrence.hpp with the true length of every chunk in every round, eager or not:
+// exact for ranks that start late, for chunks that differ by a byte, for pipelines. Whether messages meet is known
+// beforehand where every link has one sender, who sends one thing at a time. Elsewhere it is looked at while ranks are
+// carried: each link remembers until when it is taken, and a message that would begin before then is the end of the
+// attempt. What comes through without such a meeting is what a simulator would have found, since nothing changed
+// anyone's rate.
 //
 // Cost: about 2 ns a message where every rank sends to one and receives from one, 0.1 us elsewhere; nothing is sent.
 #pragma once

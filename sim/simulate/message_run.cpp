@@ -19,10 +19,12 @@ MessageClock::Run::Run(MessageClock& clock, Bytes size, const RankTimes& start, 
       completed_(clock.transfers_.size()),
       in_flight_(clock.transfers_.size()),
       progress_(static_cast<std::size_t>(schedule_.ranks)),
+      waiting_(progress_.size()),
       turn_(static_cast<std::size_t>(schedule_.ranks)) {
   for (std::size_t number = 0; number < completed_.size(); ++number) {
     completed_[number] = clock.pattern(static_cast<int>(number)).start;
   }
+  for (const Phase& phase : schedule_.phases) eager_.push_back(has_eager_sends(phase));
 }
 
 void MessageClock::Run::begin() {
@@ -57,6 +59,8 @@ RankTimes MessageClock::Run::ends() const {
 
 void MessageClock::Run::enter_round(int rank) {
   Progress& at = progress_[static_cast<std::size_t>(rank)];
+  at.started = true;
+  if (!waiting_[static_cast<std::size_t>(rank)].empty()) start_what_waited(rank);
   if (at.phase == schedule_.phases.size()) {
     at.finished = true;
     ++finished_;
@@ -84,48 +88,14 @@ void MessageClock::Run::enter_round(int rank) {
   if (clock_.repeats_ == Repeats::until_steady && !(sends.empty() && receives.empty())) note_entry(at);
 }
 
-void MessageClock::Run::note_entry(const Progress& at) {
-  const Lockstep before = lockstep_;
-  const double now = network_.now().si();
-  if (at.phase != before.phase || at.repeat != before.repeat || now != before.moment) {
-    lockstep_ = {at.phase, at.repeat, now};
-    lockstep_.follows = before.complete && at.phase == before.phase && at.repeat == before.repeat + 1;
-    lockstep_.period = now - before.moment;
-  }
-  ++lockstep_.entered;
-}
-
-void MessageClock::Run::look_for_lockstep() {
-  if (lockstep_.complete || lockstep_.entered == 0) return;
-  if (lockstep_.entered != clock_.phases_[lockstep_.phase].participants) return;
-  const Phase& phase = schedule_.phases[lockstep_.phase];
-  if (is_eager(lockstep_.phase)) return;  // what was sent before may be under way still
-  if (phase.one_by_one || phase.window != 0 || receivers_move(phase)) return;  // repeats are not alike
-  if (started_ != schedule_.ranks || flows_ != static_cast<int>(phase.transfers.size())) return;
-  lockstep_.complete = true;
-  if (lockstep_.follows && lockstep_.repeat + 1 < phase.repeats) multiply();
-}
-
-/// What has just been sent becomes the last repeat; those between take as long as the one before.
-void MessageClock::Run::multiply() {
-  const Phase& phase = schedule_.phases[lockstep_.phase];
-  const int left_out = phase.repeats - 1 - lockstep_.repeat;
-  skipped_ += left_out * lockstep_.period;
-  for (Progress& at : progress_) {
-    if (at.phase == lockstep_.phase) at.repeat = phase.repeats - 1;
-  }
-  const auto first = static_cast<std::size_t>(clock_.phases_[lockstep_.phase].first);
-  for (std::size_t transfer = first; transfer < first + phase.transfers.size(); ++transfer) {
-    completed_[transfer] = phase.repeats - 1;
-    sent_ += in_flight_[transfer] * left_out;
-    received_ += in_flight_[transfer] * left_out;
-  }
-}
-
-/// Where receivers move on, messages of one transfer would overtake one another; there, ranks wait.
-bool MessageClock::Run::is_eager(std::size_t phase) const {
-  const Phase& pattern = schedule_.phases[phase];
-  return clock_.routed_.eager_sends() && !receivers_move(pattern) && !pattern.one_by_one;
+/// Where receivers move on, messages of one transfer would overtake one another; there, ranks wait. So they do where
+/// messages are too long to be eager.
+bool MessageClock::Run::has_eager_sends(const Phase& phase) const {
+  if (!clock_.routed_.eager_sends() || receivers_move(phase) || phase.one_by_one) return false;
+  const auto runs = static_cast<double>(std::max<std::size_t>(phase.bundle.size(), 1));
+  return std::ranges::all_of(phase.transfers, [&](const Transfer& transfer) {
+    return clock_.routed_.message_cost().is_eager(chunks_.largest_run(transfer.count) * runs);
+  });
 }
 
 void MessageClock::Run::post(int transfer) {
@@ -162,6 +132,32 @@ void MessageClock::Run::send(int transfer) {
 }
 
 void MessageClock::Run::start(int transfer, Bytes bytes) {
+  if (clock_.routed_.message_cost().is_eager(bytes) || is_posted(transfer)) return start_now(transfer, bytes);
+  const Transfer placed = clock_.placed(transfer, completed_[static_cast<std::size_t>(transfer)]);
+  waiting_[static_cast<std::size_t>(placed.to)].push_back({transfer, bytes});
+}
+
+/// A receive is posted when its rank enters the round; in a pipeline a round ahead, as Open MPI posts the next
+/// segment's before it waits for the last one.
+bool MessageClock::Run::is_posted(int transfer) const {
+  const auto index = static_cast<std::size_t>(transfer);
+  const std::size_t phase = clock_.transfers_[index].phase;
+  const int repeat = completed_[index];
+  const int ahead = schedule_.phases[phase].window != 0 && repeat > 0 ? 1 : 0;
+  const Progress& at = progress_[static_cast<std::size_t>(clock_.placed(transfer, repeat).to)];
+  return at.started && std::pair(at.phase, at.repeat) >= std::pair(phase, repeat - ahead);
+}
+
+void MessageClock::Run::start_what_waited(int rank) {
+  auto& waiting = waiting_[static_cast<std::size_t>(rank)];
+  const auto [ready, end] =
+      std::ranges::stable_partition(waiting, [&](const Waiting& w) { return !is_posted(w.transfer); });
+  const std::vector<Waiting> now(ready, end);
+  waiting.erase(ready, end);
+  for (const auto& [transfer, bytes] : now) start_now(transfer, bytes);
+}
+
+void MessageClock::Run::start_now(int transfer, Bytes bytes) {
   const auto index = static_cast<std::size_t>(transfer);
   const auto& [phase, position] = clock_.transfers_[index];
   const int repeat = completed_[index];

@@ -33,7 +33,13 @@ class MessageClock::Run {
     int repeat = 0;
     int missing = 0;     // own transfers of this round that are not done
     double reduced = 0;  // when all that has arrived of this round is reduced
+    bool started = false;
     bool finished = false;
+  };
+  /// Something to send whose receiver is not ready for it.
+  struct Waiting {
+    int transfer;
+    Bytes bytes;
   };
   /// Ranks that entered the repeat at the very same moment.
   struct Lockstep {
@@ -50,13 +56,20 @@ class MessageClock::Run {
   void enter_round(int rank);
   void leave_round(int rank);
   /// Whether ranks leave rounds of the phase without waiting for what they send.
-  [[nodiscard]] bool is_eager(std::size_t phase) const;
+  [[nodiscard]] bool is_eager(std::size_t phase) const { return eager_[phase]; }
+  [[nodiscard]] bool has_eager_sends(const Phase& phase) const;
   /// Sends when all is sent that the same rank posted for the same receiver before.
   void post(int transfer);
   /// When its sender's connections posted before have sent their windows.
   void send_in_turn(int transfer);
   void send(int transfer);
+  /// Now, or once its receiver has posted the receive where the message is long.
   void start(int transfer, Bytes bytes);
+  void start_now(int transfer, Bytes bytes);
+  /// Whether its receiver has posted the receive of the repeat that comes next.
+  [[nodiscard]] bool is_posted(int transfer) const;
+  /// What was waiting for the rank to get here.
+  void start_what_waited(int rank);
   /// Sends the next message of a transfer that has more than one, if there is one left.
   bool send_next(int transfer);
   void done(int transfer);
@@ -81,8 +94,10 @@ class MessageClock::Run {
   std::vector<int> completed_;  // per transfer: the first repeat that is not done
   std::vector<Bytes> in_flight_;
   std::map<int, std::vector<Bytes>> queued_;  // per transfer that is sent one by one: its messages to come, last first
+  std::vector<bool> eager_;                   // per phase: whether sends are
   std::vector<Progress> progress_;
-  std::vector<int> ready_;  // ranks whose round is complete, to be taken on without recursion
+  std::vector<std::vector<Waiting>> waiting_;  // per receiver
+  std::vector<int> ready_;                     // ranks whose round is complete, to be taken on without recursion
   Bytes sent_;
   Bytes received_;
   std::map<std::pair<int, int>, std::deque<int>> streams_;  // posted, by sender and receiver; the first is under way

@@ -1,6 +1,7 @@
 #include "simulate/recurrence.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -42,11 +43,34 @@ std::vector<Ring> rings_of(const Phase& phase, Eigen::Index ranks) {
   return rings;
 }
 
+/// Whether all of a ring's transfers wait for their receivers; nothing where some do and some do not.
+std::optional<bool> all_wait(const TransferCosts& costs) {
+  if (costs.waits.size() == 0 || !costs.waits.any()) return false;
+  return costs.waits.all() ? std::optional(true) : std::nullopt;
+}
+
 /// Whether costs are the same everywhere and ranks start together, or every start comes once around: all end together.
-bool ends_together(const RankTimes& moments, int repeats, const TransferCosts& costs) {
-  const auto& [sending, reducing] = costs;
-  const bool mixed = repeats >= moments.size() - 1 && (reducing == 0).all();
+bool ends_together(const RankTimes& moments, int repeats, const TransferCosts& costs, bool wait) {
+  const auto& sending = costs.sending;
+  const auto& reducing = costs.reducing;
+  const bool mixed = repeats >= moments.size() - 1 && (wait || (reducing == 0).all());
   return (sending == sending[0]).all() && (reducing == reducing[0]).all() && (mixed || (moments == moments[0]).all());
+}
+
+/// Through all repeats; false where that is left to going through them one by one.
+bool carry_along(const Ring& ring, RankTimes& moments, int repeats, const TransferCosts& costs) {
+  TransferCosts own{costs.sending(ring.transfers), costs.reducing(ring.transfers)};
+  if (costs.waits.size() > 0) own.waits = costs.waits(ring.transfers);
+  const std::optional<bool> wait = all_wait(own);
+  if (!wait) return false;
+  RankTimes carried = moments(ring.ranks);
+  if (ends_together(carried, repeats, own, *wait)) {
+    carried.setConstant(carried.maxCoeff() + repeats * (own.sending[0] + own.reducing[0]));
+  } else {
+    carried = *wait ? carry_waiting_ring(carried, own, repeats) : carry_ring(carried, own, repeats);
+  }
+  moments(ring.ranks) = carried;
+  return true;
 }
 
 /// Something to reduce that is at its receiver.
@@ -70,40 +94,42 @@ void reduce(std::vector<Arrival> arrivals, RankTimes& moments) {
 
 }  // namespace
 
-void carry_once(RankTimes& moments, const Schedule& schedule, const Phase& phase, int repeat,
-                const TransferCosts& costs) {
-  RankTimes next = moments;
+Repeats::Repeats(RankTimes& moments, const Schedule& schedule, const Phase& phase)
+    : moments_(moments), schedule_(schedule), phase_(phase), is_pipeline_(phase.window != 0) {
+  if (is_pipeline_) before_ = moments_;
+}
+
+void Repeats::carry_once(const TransferCosts& costs) {
+  RankTimes next = moments_;
   std::vector<Arrival> to_reduce;
-  for_each_transfer(schedule, phase, repeat, [&](const Transfer& transfer, std::size_t index) {
+  for_each_transfer(schedule_, phase_, repeat_, [&](const Transfer& transfer, std::size_t index) {
     const auto i = static_cast<Eigen::Index>(index);
-    const double done = moments[transfer.from] + costs.sending[i];
+    double start = moments_[transfer.from];
+    if (costs.waits.size() > 0 && costs.waits[i]) start = std::max(start, posted(transfer.to));
+    const double done = start + costs.sending[i];
     next[transfer.from] = std::max(next[transfer.from], done);
     if (costs.reducing[i] > 0) {
-      to_reduce.push_back({transfer.to, std::max(done, moments[transfer.to]), costs.reducing[i]});
+      to_reduce.push_back({transfer.to, std::max(done, moments_[transfer.to]), costs.reducing[i]});
     } else {
       next[transfer.to] = std::max(next[transfer.to], done);
     }
   });
   reduce(std::move(to_reduce), next);
-  moments.swap(next);
+  moments_.swap(next);
+  if (is_pipeline_) before_.swap(next);
+  ++repeat_;
 }
 
 void carry(RankTimes& moments, const Schedule& schedule, const Phase& phase, const TransferCosts& costs) {
   const std::vector<Ring> rings = phase.repeats > 1 ? rings_of(phase, moments.size()) : std::vector<Ring>();
-  if (rings.empty()) {
-    for (int repeat = 0; repeat < phase.repeats; ++repeat) carry_once(moments, schedule, phase, repeat, costs);
+  RankTimes carried = moments;
+  const auto carry_it = [&](const Ring& ring) { return carry_along(ring, carried, phase.repeats, costs); };
+  if (!rings.empty() && std::ranges::all_of(rings, carry_it)) {
+    moments.swap(carried);
     return;
   }
-  for (const auto& [ranks, transfers] : rings) {
-    const TransferCosts own{costs.sending(transfers), costs.reducing(transfers)};
-    RankTimes carried = moments(ranks);
-    if (ends_together(carried, phase.repeats, own)) {
-      carried.setConstant(carried.maxCoeff() + phase.repeats * (own.sending[0] + own.reducing[0]));
-    } else {
-      carried = carry_ring(carried, own, phase.repeats);
-    }
-    moments(ranks) = carried;
-  }
+  Repeats repeats(moments, schedule, phase);
+  for (int repeat = 0; repeat < phase.repeats; ++repeat) repeats.carry_once(costs);
 }
 
 }  // namespace farandole

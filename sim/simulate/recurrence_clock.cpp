@@ -76,8 +76,9 @@ RankTimes RecurrenceClock::carried(const RoutedSchedule& network, RankTimes mome
       carry(moments, schedule, phase, transfer_costs(network, p, 0, steady(p), sizes));
       continue;
     }
+    Repeats repeats(moments, schedule, phase);
     for (int repeat = 0; repeat < phase.repeats; ++repeat) {
-      carry_once(moments, schedule, phase, repeat, transfer_costs(network, p, repeat, rates_of(p, repeat), sizes));
+      repeats.carry_once(transfer_costs(network, p, repeat, rates_of(p, repeat), sizes));
     }
   }
   return moments;

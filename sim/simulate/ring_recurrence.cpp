@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <vector>
 
 namespace farandole {
@@ -83,7 +84,96 @@ class UnrolledRing {
   std::size_t head_ = 0;
 };
 
+/// What a step of a walk costs on a ring whose transfers wait for their receivers.
+struct Steps {
+  explicit Steps(const TransferCosts& costs) {
+    const Eigen::Index n = costs.sending.size();
+    back = costs.sending;
+    move = costs.sending + costs.reducing;
+    stay.resize(n);
+    for (Eigen::Index r = 0; r < n; ++r) stay[r] = std::max(back[r], move[r == 0 ? n - 1 : r - 1]);
+    most = stay.maxCoeff();
+  }
+  [[nodiscard]] bool is_free(Eigen::Index r) const { return stay[r] >= most * (1 - 1e-14); }
+
+  Eigen::ArrayXd move;  // by r: from r on to r + 1
+  Eigen::ArrayXd back;  // by r: from r + 1 back to r
+  Eigen::ArrayXd stay;
+  double most = 0;
+};
+
+/// A walk to a rank: what it began with less what its steps cost less than the most, and how many of them move.
+struct Walk {
+  double value = -std::numeric_limits<double>::infinity();
+  int steps = 0;
+  [[nodiscard]] bool is_better_than(const Walk& other) const {
+    return value != other.value ? value > other.value : steps < other.steps;
+  }
+};
+
+/// The best walk to every rank that goes on from one of these, either way around.
+std::vector<Walk> relaxed(const std::vector<Walk>& from, const Steps& steps) {
+  const auto n = static_cast<Eigen::Index>(from.size());
+  std::vector<Walk> best = from;
+  const auto go = [&](Eigen::Index to, const Walk& before, double cost, std::vector<Walk>& walks) {
+    const Walk next{before.value + (cost - steps.most), before.steps + 1};
+    Walk& at = walks[static_cast<std::size_t>(to)];
+    if (next.is_better_than(at)) at = next;
+  };
+  std::vector<Walk> backwards = from;
+  for (Eigen::Index u = 0; u < 2 * n; ++u) {
+    const Eigen::Index r = u % n;
+    const Eigen::Index next = r + 1 == n ? 0 : r + 1;
+    go(next, best[static_cast<std::size_t>(r)], steps.move[r], best);
+    const Eigen::Index s = n - 1 - r;
+    go(s, backwards[static_cast<std::size_t>(s + 1 == n ? 0 : s + 1)], steps.back[s], backwards);
+  }
+  for (std::size_t r = 0; r < best.size(); ++r) {
+    if (backwards[r].is_better_than(best[r])) best[r] = backwards[r];
+  }
+  return best;
+}
+
+/// By walks past ranks where waiting is free; nothing where one would take more than all rounds, or another be better.
+std::optional<RankTimes> best_walks(const RankTimes& start, const Steps& steps, int rounds) {
+  std::vector<Walk> walks(static_cast<std::size_t>(start.size()));
+  for (Eigen::Index r = 0; r < start.size(); ++r) walks[static_cast<std::size_t>(r)].value = start[r];
+  walks = relaxed(walks, steps);
+  double most_elsewhere = 0;
+  for (Eigen::Index r = 0; r < start.size(); ++r) {
+    if (steps.is_free(r)) continue;
+    walks[static_cast<std::size_t>(r)] = {};
+    most_elsewhere = std::max(most_elsewhere, steps.stay[r]);
+  }
+  walks = relaxed(walks, steps);
+  RankTimes end(start.size());
+  for (Eigen::Index r = 0; r < end.size(); ++r) {
+    const Walk& walk = walks[static_cast<std::size_t>(r)];
+    if (walk.steps > rounds) return std::nullopt;
+    end[r] = walk.value + rounds * steps.most;
+  }
+  if (start.maxCoeff() + rounds * most_elsewhere > end.minCoeff()) return std::nullopt;
+  return end;
+}
+
 }  // namespace
+
+RankTimes carry_waiting_ring(const RankTimes& start, const TransferCosts& costs, int rounds) {
+  const Steps steps(costs);
+  if (auto end = best_walks(start, steps, rounds)) return *std::move(end);
+  const Eigen::Index n = start.size();
+  RankTimes moments = start;
+  RankTimes next(n);
+  for (int round = 0; round < rounds; ++round) {
+    next = moments + steps.stay;
+    next.head(n - 1) = next.head(n - 1).max(moments.tail(n - 1) + steps.back.head(n - 1));
+    next.tail(n - 1) = next.tail(n - 1).max(moments.head(n - 1) + steps.move.head(n - 1));
+    next[n - 1] = std::max(next[n - 1], moments[0] + steps.back[n - 1]);
+    next[0] = std::max(next[0], moments[n - 1] + steps.move[n - 1]);
+    moments.swap(next);
+  }
+  return moments;
+}
 
 RankTimes carry_ring(const RankTimes& start, const TransferCosts& costs, int rounds) {
   return UnrolledRing(start, costs, rounds).finish();

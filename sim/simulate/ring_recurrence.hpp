@@ -10,6 +10,13 @@
 // costs most of all has the same last factor: of these a sliding maximum finds the best for all ranks at once; ways
 // between two such ranks are tried one by one. O(ranks + rounds) where such ranks are never far, as the last rank of
 // every node is; O(ranks^2) at worst. Exact up to rounding.
+//
+// Where transfers wait for their receivers a moment also moves back, from rank r + 1 to r at the cost c(r), and stays
+// at stay(r) = max(c(r), c(r-1) + w(r-1)). Through k rounds it comes along a walk of k steps. With m the most that a
+// step costs anywhere, a walk is k m less what its steps cost less than m; ranks where staying costs m are where walks
+// wait for free. So the best walk goes the cheapest way to such a rank, waits, and goes on the cheapest way: two
+// relaxations around the ring, O(ranks), if those ways together have at most k steps and no walk past no such rank can
+// be better, which is looked at. Else the rounds are gone through, O(ranks x rounds).
 #pragma once
 
 #include "simulate/recurrence.hpp"
@@ -18,5 +25,8 @@ namespace farandole {
 
 /// The moments after `rounds` rounds; `costs` has one transfer per rank.
 RankTimes carry_ring(const RankTimes& start, const TransferCosts& costs, int rounds);
+
+/// Likewise where all transfers wait for their receivers.
+RankTimes carry_waiting_ring(const RankTimes& start, const TransferCosts& costs, int rounds);
 
 }  // namespace farandole

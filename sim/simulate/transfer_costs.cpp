@@ -187,12 +187,15 @@ TransferCosts transfer_costs(const RoutedSchedule& routed, std::size_t phase, in
   const auto bytes = bytes_of_round(routed, phase, repeat, sizes);
   const Eigen::ArrayXd messages = messages_of_round(routed, phase, repeat, sizes);
   const Eigen::Index transfers = rates.latency.size();
-  TransferCosts costs{Eigen::ArrayXd(transfers), Eigen::ArrayXd(transfers)};
+  TransferCosts costs{Eigen::ArrayXd(transfers), Eigen::ArrayXd(transfers), {}};
+  costs.waits.resize(transfers);
   for (Eigen::Index t = 0; t < transfers; ++t) {
     const Bytes length = bytes[static_cast<std::size_t>(t)];
-    const Seconds each = Seconds(rates.latency[t]) + routed.message_cost().of(length / messages[t]);
+    const Bytes message = length / messages[t];
+    const Seconds each = Seconds(rates.latency[t]) + routed.message_cost().of(message);
     const double sending = messages[t] * each.si() + length.si() * rates.inverse_rate[t];
     costs.sending[t] = length > Bytes(0) ? sending : 0;
+    costs.waits[t] = length > Bytes(0) && !routed.message_cost().is_eager(message);
     costs.reducing[t] = (length / routed.legs(phase)[static_cast<std::size_t>(t)].reduce_rate).si();
   }
   return costs;

@@ -3,9 +3,10 @@
 //   sending(t) = messages(t) * latency(t) + bytes(t) * inverse_rate(t), and nothing where there is nothing to send
 //   reducing(t) = bytes(t) / reduce rate, where the receiver reduces and that costs something (gamma)
 //
-// with one message but for what is sent one by one. Reducing comes after sending, in series: it begins when all of the
-// transfer is there. It takes the receiver's time, not the links', and what arrives together is reduced one after the
-// other (simulate/recurrence.hpp, and likewise message by message).
+// with one message but for what is sent one by one; a transfer waits for its receiver where its messages are not eager.
+// Reducing comes after sending, in series: it begins when all of the transfer is there. It takes the receiver's time,
+// not the links', and what arrives together is reduced one after the other (simulate/recurrence.hpp, and likewise
+// message by message).
 //
 // Rates are those of all transfers of the round under way at once. They depend on how long these are beside one
 // another, which is the same for every size; so they are asked for once, for chunks of about a GiB. In a phase of

@@ -33,6 +33,10 @@ inline Platform draw_platform(Random& random) {
     platform.links[link].latency += 40_us;
   }
   if (draw(random, 0, 2) == 0) platform.transport.reduce_rate = draw_rate(random);
+  const int limit = draw(random, 0, 3);  // of what is eager: nothing, up to 64 KiB or 200 kB, all
+  if (limit != 1)
+    platform.transport.message.rendezvous_from = limit == 3 ? Bytes::infinity() : Bytes(200e3 * (limit / 2));
+  if (limit == 2) platform.transport.message.rendezvous = 5_us;
   return platform;
 }
 

@@ -138,11 +138,15 @@ RC_GTEST_PROP(Recurrence, OfARingIsThatOfItsRoundsOneByOne, ()) {
   Phase phase = ring.phases[0];
   phase.repeats = *rc::gen::inRange(0, 3 * n);
   const std::vector<double> reducing = *rc::gen::element(std::vector<double>{0}, std::vector<double>{0, 0.5, 2});
-  const TransferCosts costs{some_of(n, {1, 1.5, 4}), some_of(n, reducing)};
+  TransferCosts costs{some_of(n, {1, 1.5, 4}), some_of(n, reducing)};
+  const std::vector<double> waits =
+      *rc::gen::element(std::vector<double>{0}, std::vector<double>{1}, std::vector<double>{0, 1});
+  costs.waits = some_of(n, waits) > 0;
   RankTimes at_once = some_of(n, {0, 1, 3, 40});
   RankTimes by_rounds = at_once;
   carry(at_once, ring, phase, costs);
-  for (int repeat = 0; repeat < phase.repeats; ++repeat) carry_once(by_rounds, ring, phase, repeat, costs);
+  Repeats repeats(by_rounds, ring, phase);
+  for (int repeat = 0; repeat < phase.repeats; ++repeat) repeats.carry_once(costs);
   RC_ASSERT((at_once - by_rounds).abs().maxCoeff() < 1e-9);
 }
 

@@ -34,21 +34,23 @@ int knomial_parent(int member) {
   return member - member % place;
 }
 
+/// Downwards a level a round; upwards every member sends in the round after its own subtree's last, a leaf in the
+/// first.
 Schedule along(Operation operation, const char* algorithm, const Shape& shape, const Tree& tree) {
   const bool is_up = operation == Operation::reduce;
   Schedule schedule = blank(operation, algorithm, shape, 1);
   const int levels = *std::ranges::max_element(tree.depth);
-  for (int level = 1; level <= levels; ++level) {
+  for (int round = 0; round < levels; ++round) {
     Phase phase{is_up ? "up" : "down", {}};
     for (int member = 1; member < shape.ranks; ++member) {
-      if (tree.depth[static_cast<std::size_t>(member)] != level) continue;
+      const auto index = static_cast<std::size_t>(member);
+      if ((is_up ? tree.height[index] : tree.depth[index] - 1) != round) continue;
       const int far = (shape.root + member) % shape.ranks;
       const int near = (shape.root + tree.parent[static_cast<std::size_t>(member)]) % shape.ranks;
       phase.transfers.push_back(is_up ? Transfer{far, near, 0, Action::reduce} : Transfer{near, far, 0, Action::copy});
     }
     schedule.phases.push_back(std::move(phase));
   }
-  if (is_up) std::ranges::reverse(schedule.phases);
   return schedule;
 }
 
