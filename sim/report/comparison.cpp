@@ -14,6 +14,7 @@
 #include "report/point_facets.hpp"
 #include "report/record.hpp"
 #include "report/training_report.hpp"
+#include "simulate/agreement.hpp"
 
 namespace farandole {
 namespace {
@@ -89,6 +90,37 @@ std::vector<std::string> cells_of(const Subject<Point>& subject, const Facets<Po
   return cells;
 }
 
+/// What a row is, in words: "size (B) 1,048,576: ".
+template <class Point>
+std::string name_of(const Facets<Point>& facets, const Row<Point>& row) {
+  const std::vector<Column> columns = facet_columns(facets);
+  const std::vector<std::string> cells = facet_cells(facets, *row.points.front());
+  std::string text;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    text += fmt::format("{}{} {}", i > 0 ? ", " : "", columns[i].heading, cells[i]);
+  }
+  return text.empty() ? text : text + ": ";
+}
+
+/// A line for every time that is farther from message than algorithms are known to be.
+template <class Point>
+void write_disagreements(std::ostream& out, const Subject<Point>& subject, const Facets<Point>& facets,
+                         const std::vector<Row<Point>>& rows) {
+  for (const Row<Point>& row : rows) {
+    const Point* message = row.at(reference);
+    if (message == nullptr || subject.time(*message) <= Seconds(0)) continue;
+    for (const Point* point : row.points) {
+      const Agreement agreement = agreement_with_message(point->fidelity);
+      const double ratio = subject.time(*point) / subject.time(*message);
+      if (point == message || agreement.covers(ratio)) continue;
+      out << fmt::format(
+          "# {}{} is {} from message, outside the {} to {} of levels that agree (sim/simulate/README.md)\n",
+          name_of(facets, row), point->fidelity, signed_percent(ratio - 1, 2), signed_percent(agreement.least - 1, 0),
+          signed_percent(agreement.most - 1, 0));
+    }
+  }
+}
+
 template <class Point>
 void write_table(std::ostream& out, const Heading& heading, const Subject<Point>& subject,
                  std::span<const Point> points) {
@@ -100,8 +132,10 @@ void write_table(std::ostream& out, const Heading& heading, const Subject<Point>
   if (!shared.empty()) out << "# all points: " << shared << '\n';
   out << '\n';
   Table table(columns_of(facets, fidelities, subject.unit));
-  for (const Row<Point>& row : rows_of(subject, points)) table.row(cells_of(subject, facets, fidelities, row));
+  const std::vector<Row<Point>> rows = rows_of(subject, points);
+  for (const Row<Point>& row : rows) table.row(cells_of(subject, facets, fidelities, row));
   table.write(out);
+  write_disagreements(out, subject, facets, rows);
 }
 
 template <class Point>

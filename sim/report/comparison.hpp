@@ -1,7 +1,8 @@
 // Writes what `--fidelity all` gives: the same points timed at several fidelities, side by side.
 //
 // Called by the command line. The table has one row per configuration and, for each fidelity in the order it first
-// appears, the time and how far it lies from `message` (the most detailed level) in percent of message. JSON and CSV
+// appears, the time and how far it lies from `message` (the most detailed level) in percent of message; a line below it
+// names each that lies farther than levels do that agree (simulate/agreement.hpp). JSON and CSV
 // list the points one after another, exactly as the plain reports do.
 #pragma once
 

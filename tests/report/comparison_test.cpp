@@ -78,5 +78,22 @@ TEST(CollectiveComparison, IsOneRowPerSizeWhicheverWasFolded) {
 )" + settings_text());
 }
 
+// 1.25 is within the 1.35 of flow, 1.4 is outside, and within the 1.5 of analytic; 0.8 is below the 0.85 of both.
+TEST(CollectiveComparison, NamesWhatLiesFartherFromMessageThanLevelsThatAgree) {
+  CollectivePoint small = collective("flow", 80_us, false);
+  small.bytes = 1000_B;
+  CollectivePoint small_message = collective("message", 100_us, false);
+  small_message.bytes = 1000_B;
+  const std::string table = text({small, small_message, collective("analytic", 560_us, true),
+                                  collective("flow", 560_us, true), collective("message", 400_us, false)});
+  EXPECT_NE(
+      table.find("# size (B) 1,000: flow is -20.00 % from message, outside the -15 % to +35 % of levels that agree "
+                 "(sim/simulate/README.md)\n"),
+      std::string::npos)
+      << table;
+  EXPECT_NE(table.find("# size (B) 1,048,576: flow is +40.00 % from message"), std::string::npos) << table;
+  EXPECT_EQ(table.find("analytic is"), std::string::npos) << table;
+}
+
 }  // namespace
 }  // namespace farandole
