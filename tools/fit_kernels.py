@@ -2,7 +2,7 @@
 """Fits how fast generations of GPUs run the kernels of training, to every throughput in topologies/devices/.
 
     tools/fit_kernels.py            # prints the fit and its errors, leaving out models and devices in turn
-    tools/fit_kernels.py --write    # and writes topologies/devices/kernels/{fitted,held_out}.json
+    tools/fit_kernels.py --write    # and writes topologies/devices/kernels/{fitted,held_out}.json, in a few minutes
 
 The step time of a model is the sum of its kernels' (sim/workload/kernels.hpp has the same formulas; a test compares).
 What is fitted are logarithms of a few shares and constants, common to all models, and by which factor a generation
@@ -19,6 +19,7 @@ import re
 import sys
 
 from farandole_process import ROOT
+from kernel_bands import bands_of, constant_share_errors, other_batch_errors
 
 DEVICES = ROOT / "topologies" / "devices"
 SIGMA, OUTLIER, STEP = 0.15, 1.5, 0.02
@@ -39,7 +40,7 @@ FILLING_BATCH = 128  # of rows that state none
 MOVES = {"batch_norm": (3, 5, 0), "relu": (2, 3, 0), "dropout": (2, 2, 1), "softmax": (2, 3, 1), "layer_norm": (2, 3, 1),
          "gelu": (2, 3, 1), "add": (3, 1, 1), "flatten": (0, 0, 0), "": (2, 2, 0)}
 
-Kernel = collections.namedtuple("Kernel", "kind macs intensity fast forward backward weights passes")
+Kernel = collections.namedtuple("Kernel", "kind macs intensity fast forward backward weights passes both passes_of_layer")
 Row = collections.namedtuple("Row", "device model variant precision batch seconds programs spread")
 
 
@@ -59,10 +60,9 @@ def kernel(layer, after_first, first):
     if not macs:
         forward, backward, pointwise = next(v for k, v in MOVES.items() if layer["type"].startswith(k))
         half = (source + target) / 2
-        if not forward:
-            return None
-        return Kernel("pointwise" if pointwise else "memory", 0, 0, False, forward * half, backward * half, 0,
-                      1 + (after_first or first))
+        weights = sum(elements(t["shape"]) for t in tensors)
+        return Kernel("pointwise" if pointwise else "memory", 0, 0, False, forward * half, backward * half, weights,
+                      (1 + (after_first or first)) if forward else 0, source + target, 3 if after_first else 2 if first else 1)
     products = macs / target
     shape = tensors[0]["shape"] if tensors else []
     convolution = layer["type"].startswith("conv") and len(shape) > 2
@@ -75,7 +75,7 @@ def kernel(layer, after_first, first):
         columns = elements(shape) / products if len(shape) >= 2 else layer["output"][-1]
     return Kernel("convolution" if convolution else "matmul", macs, 2 * columns * products / (columns + products), fast,
                   source + target, source + target, sum(elements(t["shape"]) for t in tensors),
-                  3 if after_first else 2 if first else 1)
+                  3 if after_first else 2 if first else 1, source + target, 3 if after_first else 2 if first else 1)
 
 
 def load_model(name, variant, cache={}):
@@ -86,7 +86,7 @@ def load_model(name, variant, cache={}):
         start = weighted.index(True)
         found = [kernel(layer, i > start, i == start) for i, layer in enumerate(layers)]
         shapes = [t["shape"] for layer in layers for t in layer.get("tensors", [])]
-        cache[name, variant] = (list(collections.Counter(k for k in found if k).items()),
+        cache[name, variant] = (list(collections.Counter(found).items()),
                                 sum(map(elements, shapes)), len(shapes))
     return cache[name, variant]
 
@@ -172,12 +172,12 @@ def relevant(name, device, unit):
     return start not in ("vector", "tensor", "tensor16", "tensor32") or start in (unit, family)
 
 
-def fit(rows, devices):
+def fit(rows, devices, start=None):
     generations = sorted({device["generation"] for device in devices.values()} & {devices[r.device]["generation"] for r in rows})
     names = list(PRIORS) + [f"{g}:{p}" for g in generations for p in BY_GENERATION
                             if not (p.startswith("tensor") and g in WITHOUT_TENSOR_UNITS)]
     prior = [(math.log(PRIORS[n][0]), PRIORS[n][1]) if n in PRIORS else (0.0, GENERATION_SPREAD) for n in names]
-    logs = {name: mean for name, (mean, _) in zip(names, prior)}
+    logs = {name: (start or {}).get(name, mean) for name, (mean, _) in zip(names, prior)}
     for _ in range(30):
         matrix = [[0.0] * len(names) for _ in names]
         right = [0.0] * len(names)
@@ -207,7 +207,7 @@ def fit(rows, devices):
     return logs, generations
 
 
-def as_file(logs, generations, band, count):
+def as_file(logs, generations, bands, count):
     value = lambda name: float(f"{math.exp(logs.get(name, 0.0)):.4g}")
 
     def math_rates(unit):
@@ -222,7 +222,7 @@ def as_file(logs, generations, band, count):
         "command": "tools/fit_kernels.py --write",
         "launch": f"{value('launch')} us", "memory": value("memory"), "pointwise": value("pointwise"),
         "fast_filters": value("fast_filters"), "vector": math_rates("vector"), "tensor16": math_rates("tensor16"),
-        "tensor32": math_rates("tensor32"), "band": band,
+        "tensor32": math_rates("tensor32"), "bands": bands,
         "generations": {g: {"tensor_units": g not in WITHOUT_TENSOR_UNITS} | {p: value(f"{g}:{p}") for p in BY_GENERATION}
                         for g in generations}}
 
@@ -251,6 +251,28 @@ def leave_out(rows, devices, key, title):
     return describe(title, list(errors.values())), errors, fits
 
 
+def leave_out_each(rows, devices, start, title, same):
+    """Errors of every row, by fits without its model and without the rows for which same(row, other) holds."""
+    fits, errors = {}, {}
+    for row in rows:
+        kept = tuple(other for other in rows if other.model != row.model and not same(row, other))
+        if kept not in fits:
+            fits[kept] = fit(kept, devices, start)[0]
+        errors[row] = math.log(step_time(row, devices[row.device], fits[kept]) / row.seconds)
+    describe(title, list(errors.values()))
+    return errors
+
+
+def errors_without(model, rows, devices, start):
+    """Errors of all other models' rows, each by a fit that has seen neither its own model nor `model`."""
+    kept = [row for row in rows if row.model != model]
+    errors = {}
+    for left in sorted({row.model for row in kept}):
+        logs, _ = fit([row for row in kept if row.model != left], devices, start)
+        errors |= {row: math.log(step_time(row, devices[row.device], logs) / row.seconds) for row in kept if row.model == left}
+    return errors
+
+
 def main():
     devices, rows = load_rows()
     logs, generations = fit(rows, devices)
@@ -260,24 +282,51 @@ def main():
         print(f"{row.device:<15}{row.model:<18}{row.variant:<19}{row.precision:<6}{row.batch:>5}{1e3 * row.seconds:>13.2f}"
               f"{1e3 * row.seconds * math.exp(error):>10.2f}{100 * (math.exp(error) - 1):>+8.1f}%  {row.programs}, {row.spread:.2f}")
     describe("all in the fit", errors)
-    sizes, without, fits = leave_out(rows, devices, lambda row: row.model, "each model left out")
+    _, without, fits = leave_out(rows, devices, lambda row: row.model, "each model left out")
     leave_out(rows, devices, lambda row: row.device, "each device left out")
-    band = float(f"{quantile(sizes, 0.8):.2g}")
+    unseen = {"model": without,
+              "precision": leave_out_each(rows, devices, logs, "model, and its precision on that device",
+                                          lambda a, b: (a.device, a.precision) == (b.device, b.precision)),
+              "device": leave_out_each(rows, devices, logs, "model, and that device", lambda a, b: a.device == b.device),
+              "generation": leave_out_each(
+                  rows, devices, logs, "model, and that device's generation",
+                  lambda a, b: devices[a.device]["generation"] == devices[b.device]["generation"]),
+              "constant_share": constant_share_errors(rows, lambda row: roofline(row, devices[row.device]))}
+    batches = other_batch_errors(DEVICES, lambda row: step_time(row, devices[row.device], logs))
+    describe("constant share of the roofline", list(unseen["constant_share"].values()))
+    describe("other batch, by doubling", batches)
+    bands = bands_of(unseen, batches)
+    print(json.dumps(bands))
     if "--write" in sys.argv[1:]:
-        write(rows, devices, logs, generations, band, without, fits)
+        write(rows, devices, logs, generations, bands, unseen, batches, fits)
 
 
-def write(rows, devices, logs, generations, band, without, fits):
+def roofline(row, device):
+    """At full rates (at_roofline of sim/workload/compute_time.cpp)."""
+    kernels, parameters, _ = load_model(row.model, row.variant)
+    size = 4 if row.precision in ("fp32", "tf32") else 2
+    one = lambda k: max(2 * k.macs * row.batch / device["peak"][row.precision],
+                        (k.both * row.batch + k.weights) * size / device["bandwidth"])
+    return sum(count * k.passes_of_layer * one(k) for k, count in kernels) + 20.0 * parameters / device["bandwidth"]
+
+
+def write(rows, devices, logs, generations, bands, unseen, batches, fits):
     folder = DEVICES / "kernels"
-    fitted = as_file(logs, generations, band, len(rows))
+    fitted = as_file(logs, generations, bands, len(rows))
     (folder / "fitted.json").write_text(json.dumps(fitted, indent=2) + "\n")
     count = lambda model: sum(row.model != model for row in rows)
-    held = {"summary": "The fit without each model in turn, and what it says of that model's measured steps.",
+
+    def held_out_bands(model):
+        others = {kind: {row: e for row, e in errors.items() if row.model != model} for kind, errors in unseen.items()}
+        return bands_of(others | {"model": errors_without(model, rows, devices, logs)}, batches)
+
+    held = {"summary": "The fit without each model in turn, and what it says of that model's measured steps. Its bands "
+                       "are formed without that model too: \"model\" by fits that each leave out a second one.",
             "command": fitted["command"],
             "rows": [{"device": row.device, "model": row.model, "variant": row.variant, "precision": row.precision,
                       "batch": row.batch, "measured_ms": float(f"{1e3 * row.seconds:.6g}"),
-                      "left_out_ms": float(f"{1e3 * row.seconds * math.exp(without[row]):.6g}")} for row in rows],
-            "fits": {model: as_file(*fits[model], band, count(model)) for model in fits}}
+                      "left_out_ms": float(f"{1e3 * row.seconds * math.exp(unseen['model'][row]):.6g}")} for row in rows],
+            "fits": {model: as_file(*fits[model], held_out_bands(model), count(model)) for model in fits}}
     body = json.dumps(held, indent=1)
     (folder / "held_out.json").write_text(body + "\n")
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "collective/files/read_schedule.hpp"
+#include "config/section.hpp"
 #include "config/text_file.hpp"
 #include "platform/graph_file.hpp"
 #include "scenario/library_choice.hpp"
@@ -114,10 +115,9 @@ Device Catalogue::device(const std::string& name, const Value& where) const {
   }
   const auto file = find("topologies/devices", name, "a device", where);
   Device device = read_device(document(file).root(), file);
-  if (!device.generation.empty()) {
-    device.kernels =
-        read_kernel_rates(document(root_ / "topologies/devices/kernels/fitted.json").root(), device.generation);
-  }
+  const Value fitted = document(root_ / "topologies/devices/kernels/fitted.json").root();
+  if (!device.generation.empty()) device.kernels = read_kernel_rates(fitted, device.generation);
+  device.bands = read_estimate_bands(Section(fitted).child("bands"));
   return device;
 }
 

@@ -83,9 +83,9 @@ ComputeTimes of_kernels(const Model& model, const Device& device, Precision prec
   }
   times.update = update_kernels(model, device);
   const KernelRates& kernels = *device.kernels;
-  times.source = fmt::format("estimated: kernels of {} at {} {}, 4 of 5 such estimates within {:.0f} %",
-                             kernels.known ? kernels.generation : "all generations", format(rates.peak),
-                             name(precision), 100 * kernels.band);
+  times.source =
+      fmt::format("estimated: kernels of {} at {} {}", kernels.known ? kernels.generation : "all generations",
+                  format(rates.peak), name(precision));
   return times;
 }
 
@@ -95,10 +95,16 @@ ComputeTimes estimated(const Model& model, const Device& device, Precision preci
   return of_kernels(model, device, precision, batch);
 }
 
-void scale(ComputeTimes& times, double factor) {
-  for (Seconds& time : times.forward) time *= factor;
-  for (Seconds& time : times.backward) time *= factor;
-  times.update *= factor;
+/// Of an estimate, by what was measured of the device beside this model.
+TimeBand band_of_estimate(const Model& model, const Device& device, Precision precision) {
+  if (!device.bands) return {};
+  const EstimateBands& bands = *device.bands;
+  if (device.assumed_efficiency > 0) return bands.constant_share;
+  if (!device.kernels->known) return bands.generation;
+  const auto is_other = [&](const Measurement& row) { return row.model != model.name; };
+  const auto is_alike = [&](const Measurement& row) { return is_other(row) && row.precision == precision; };
+  if (std::ranges::any_of(device.measurements, is_alike)) return bands.model;
+  return std::ranges::any_of(device.measurements, is_other) ? bands.precision : bands.device;
 }
 
 }  // namespace
@@ -112,6 +118,12 @@ Seconds ComputeTimes::passes() const {
 
 Seconds ComputeTimes::total() const {
   return passes() + update;
+}
+
+void stretch(ComputeTimes& times, double factor) {
+  for (Seconds& time : times.forward) time *= factor;
+  for (Seconds& time : times.backward) time *= factor;
+  times.update *= factor;
 }
 
 void keep_pace(ComputeTimes& times, Seconds dispatch) {
@@ -136,6 +148,17 @@ Known known_of(const Model& model, const Device& device, const ComputeDemand& de
   return {steps_of(rows), describe(rows, demand.batch)};
 }
 
+void add_band(ComputeTimes& times, const Model& model, const Device& device, const ComputeDemand& demand,
+              const std::vector<DeviceStep>& steps) {
+  times.band = band_of_estimate(model, device, demand.precision);
+  if (steps.empty() && times.band.is_open())
+    times.source += fmt::format(", 4 of 5 such steps {}", describe(times.band));
+  if (steps.empty() || !device.bands) return;
+  std::vector<int> batches;
+  for (const DeviceStep& step : steps) batches.push_back(step.batch);
+  times.band = band_beside(batches, demand.batch, device.bands->batch_doubled, times.band);
+}
+
 }  // namespace
 
 ComputeTimes compute_times(const Model& model, const Device& device, const ComputeDemand& demand) {
@@ -145,7 +168,7 @@ ComputeTimes compute_times(const Model& model, const Device& device, const Compu
   Seconds dispatch = demand.dispatch.value_or(0_s);
   if (!known.steps.empty()) {
     const auto estimate = [&](int batch) { return estimated(model, device, demand.precision, batch).total(); };
-    scale(times, corrected_step(known.steps, demand.batch, estimate) / times.total());
+    stretch(times, corrected_step(known.steps, demand.batch, estimate) / times.total());
     times.measured = true;
     times.source = known.source;
     const DeviceStep& shortest = known.steps.front();
@@ -154,6 +177,7 @@ ComputeTimes compute_times(const Model& model, const Device& device, const Compu
     dispatch = std::min(dispatch, passes / (2 * static_cast<double>(model.layers.size())));
   }
   keep_pace(times, dispatch);
+  add_band(times, model, device, demand, known.steps);
   return times;
 }
 

@@ -11,7 +11,8 @@
 // estimate (workload/throughput.hpp). Last, the host: it queues a pass over a layer in `dispatch`, and where all of
 // them take longer than the device does, the host sets the pace:
 //   step(b) = max(2 layers x dispatch, sum over layers of (a + x b)) + update
-// A measured step contains its host's pace, so a host is never slower than the shortest step that was measured.
+// A measured step contains its host's pace, so a host is never slower than the shortest step that was measured. What is
+// not measured at that batch has a band (workload/time_band.hpp).
 #pragma once
 
 #include <optional>
@@ -21,6 +22,7 @@
 #include "workload/device.hpp"
 #include "workload/model.hpp"
 #include "workload/throughput.hpp"
+#include "workload/time_band.hpp"
 
 namespace farandole {
 
@@ -29,6 +31,7 @@ struct ComputeTimes {
   std::vector<Seconds> backward;  // per layer, in execution order (backward runs it from the end)
   Seconds update;
   bool measured = false;
+  TimeBand band;       // of all of it
   std::string source;  // "measured: 130.9 samples/s, horovod-2017-09" or "estimated: ..."
 
   [[nodiscard]] Seconds passes() const;  // forward and backward
@@ -53,6 +56,9 @@ ComputeTimes compute_times(const Model& model, const Device& device, const Compu
 /// The same where the host sets no pace.
 ComputeTimes compute_times(const Model& model, const Device& device, Precision precision, int batch,
                            const std::string& measurement_set);
+
+/// All of it takes so many times as long; the band is of that.
+void stretch(ComputeTimes& times, double factor);
 
 /// `times` where they take the device longer than `dispatch` a pass takes the host; else every pass takes that.
 void keep_pace(ComputeTimes& times, Seconds dispatch);

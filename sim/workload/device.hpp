@@ -13,6 +13,7 @@
 #include "config/document.hpp"
 #include "units/quantity.hpp"
 #include "workload/kernel_rates.hpp"
+#include "workload/time_band.hpp"
 
 namespace farandole {
 
@@ -55,15 +56,16 @@ struct Device {
   bool asynchronous = true;
   Board board;
   int compute_capability = 0;     // of CUDA: 80 is 8.0; 0: no CUDA device
-  int multiprocessors = 0;        // that share its compute rate evenly; 0: not known
+  int multiprocessors = 0;        // or cores, that share its compute rate evenly; 0: not known
   double assumed_efficiency = 0;  // share of the roofline where nothing was measured; 0: `kernels` say
   std::string generation;         // of GPUs, whose fitted rates hold for it; empty: none are
   std::optional<KernelRates> kernels;
+  std::optional<EstimateBands> bands;  // empty: nothing is known of how good estimates are
   std::vector<Measurement> measurements;
 };
 
 /// `where` is the document's root. Every rate, the memory and every throughput must be positive. Leaves `kernels`
-/// empty: they are another file's (workload/kernel_rates.hpp).
+/// and `bands` empty: they are another file's (workload/kernel_rates.hpp, workload/time_band.hpp).
 Device read_device(const Value& where, const std::filesystem::path& file);
 
 }  // namespace farandole

@@ -34,7 +34,6 @@ struct KernelRates {
   MathRates vector;         // fp32, and half precision without tensor units
   MathRates tensor16;       // fp16, bf16, fp8
   MathRates tensor32;       // tf32
-  double band = 0;          // four of five estimates are within this much, leaving the model out that is estimated
 };
 
 /// `where` is the root of the file of fitted rates. A generation that it does not know gets the mean of all.

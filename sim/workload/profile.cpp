@@ -114,7 +114,7 @@ std::optional<ComputeTimes> profiled_times(const std::vector<Profile>& profiles,
   const Profile* profile = find_profile(profiles, device, precision, batch);
   if (profile == nullptr) profile = find_profile(profiles, "", precision, batch);
   if (profile == nullptr) return std::nullopt;
-  ComputeTimes times{profile->forward, profile->backward, profile->update, true, {}};
+  ComputeTimes times{profile->forward, profile->backward, profile->update, true, {}, {}};
   const double more = static_cast<double>(batch) / profile->batch;
   for (Seconds& time : times.forward) time *= more;
   for (Seconds& time : times.backward) time *= more;

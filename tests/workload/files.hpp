@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/document.hpp"
+#include "config/section.hpp"
 #include "workload/device.hpp"
 #include "workload/model.hpp"
 
@@ -43,12 +44,14 @@ inline Document fitted_kernels() {
   return Document::read(repository() / "topologies" / "devices" / "kernels" / "fitted.json");
 }
 
-/// With the kernels of its generation.
+/// With the kernels of its generation, and how good estimates of it are.
 inline Device device(const std::string& name) {
   const auto file = repository() / "topologies" / "devices" / (name + ".json");
   const auto document = Document::read(file);
   Device device = read_device(document.root(), file);
-  if (!device.generation.empty()) device.kernels = read_kernel_rates(fitted_kernels().root(), device.generation);
+  const Document fitted = fitted_kernels();
+  if (!device.generation.empty()) device.kernels = read_kernel_rates(fitted.root(), device.generation);
+  device.bands = read_estimate_bands(Section(fitted.root()).child("bands"));
   return device;
 }
 
