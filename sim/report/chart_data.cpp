@@ -33,12 +33,18 @@ struct SharedSpan {
 
 }  // namespace
 
+void shade(Record& row, const Interval& band, double per_unit) {
+  row["low"] = finite(band.low * per_unit, "low");
+  row["high"] = finite(band.high * per_unit, "high");
+}
+
 Record curves_data(Points points, const Series& series, const Ordinate& measure, std::span<const PublishedMark> marks,
                    std::size_t accent) {
   Record rows = Record::array();
   for (std::size_t i = 0; i < points.size(); ++i) {
     Record row{{"series", series.name[i]}, {"y", finite(measure.of_point(points[i]), measure.name)}};
     row["x"] = series.axis == "ranks" ? Record(points[i].ranks) : Record(series.along[i]);
+    if (points[i].bands) shade(row, (*points[i].bands).*measure.band);
     rows.push_back(std::move(row));
   }
   Record published = Record::array();

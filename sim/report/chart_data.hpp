@@ -21,7 +21,11 @@ struct Ordinate {
   double (*of_point)(const TrainingPoint&);
   double (*of_mark)(const PublishedMark&);
   bool is_share;
+  Interval Bands::*band;
 };
+
+/// The ends between which a chart shades, of what it draws in `row`.
+void shade(Record& row, const Interval& band, double per_unit = 1);
 
 Record curves_data(std::span<const TrainingPoint> points, const Series& series, const Ordinate& measure,
                    std::span<const PublishedMark> marks, std::size_t accent);

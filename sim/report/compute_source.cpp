@@ -56,6 +56,21 @@ std::string list(const Names& names) {
   return fmt::format("{} and {} more", fmt::join(first, ", "), names.size() - most);
 }
 
+/// How much of a difference may be the estimate's.
+std::string uncertainty_of(Points points) {
+  const TrainingPoint* widest = nullptr;
+  const auto width = [](const TrainingPoint& point) { return point.bands->compute.high / point.bands->compute.low; };
+  for (const TrainingPoint& point : points) {
+    if (!is_estimated(point) || !point.bands) continue;
+    if (widest == nullptr || width(point) > width(*widest)) widest = &point;
+  }
+  if (widest == nullptr) return "a difference between them may be the estimate's";
+  const Bands& bands = *widest->bands;
+  return fmt::format(
+      "an estimated one is truly between {:.0f} % shorter and {:.0f} % longer, with a probability of {:.0f} %",
+      100 * (1 - bands.compute.low), 100 * (bands.compute.high - 1), 100 * bands.probability);
+}
+
 }  // namespace
 
 std::string compute_kind(const TrainingPoint& point) {
@@ -65,16 +80,12 @@ std::string compute_kind(const TrainingPoint& point) {
   return point.compute_source.empty() ? "" : "measured";
 }
 
-// The factor: one model's throughput under its own name (measured) and under another (estimated) lies 1.9 to 4.1 times
-// apart on A100 and V100, fp32 and fp16.
 std::string mixed_compute_sentence(Points points) {
   const auto estimated = static_cast<std::size_t>(std::ranges::count_if(points, is_estimated));
   if (estimated == 0 || estimated == points.size()) return {};
   const Sides sides = named_sides(points);
-  return fmt::format(
-      "Compares estimated ({}) with measured ({}) compute times: differences between them are uncertain by a factor of "
-      "2 or more.",
-      list(sides.estimated), list(sides.measured));
+  return fmt::format("Compares estimated ({}) with measured ({}) compute times: {}.", list(sides.estimated),
+                     list(sides.measured), uncertainty_of(points));
 }
 
 std::string estimated_compute_sentence(Points points) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "report/band_record.hpp"
 #include "report/charge.hpp"
 
 namespace farandole {
@@ -64,6 +65,29 @@ Cells cost_cells(const TrainingPoint& point) {
           grouped(cost.energy_per_sample.plain(), 3),
           or_empty(cost.energy_per_run, kwh),
           cost.stretch > 1 ? signed_percent(cost.stretch - 1, 1) : ""};
+}
+
+std::string ends(const std::optional<Interval>& band, double per_unit) {
+  return band ? grouped(band->low * per_unit, 2) + " .. " + grouped(band->high * per_unit, 2) : "";
+}
+
+/// "24 .. 40 %", "24 .. never"; empty where it never pays.
+std::string share_ends(const CostBands& band) {
+  if (!band.break_even_low) return "";
+  const std::string high = band.break_even_high ? fmt::format("{:.0f} %", *band.break_even_high * 100) : "never";
+  return fmt::format("{:.0f} .. {}", *band.break_even_low * 100, high);
+}
+
+Cells band_cells(const TrainingPoint& point) {
+  if (!point.bands || !point.bands->cost) return {"", "", "", ""};
+  const CostBands& band = *point.bands->cost;
+  return {ends(band.per_sample, 1e6), ends(band.per_run, 1), ends(band.per_sample_elsewhere, 1e6), share_ends(band)};
+}
+
+void write_bands(std::ostream& out, const Facets<TrainingPoint>& facets, Points points) {
+  if (!have_bands(points)) return;
+  out << "\n" << band_probability(points) << " band of costs, which follows from that of estimated compute times\n";
+  write_rows(out, facets, points, {"million samples", "run", "million samples elsewhere", "pays from"}, band_cells);
 }
 
 void write_break_even(std::ostream& out, Points points) {
@@ -132,6 +156,7 @@ void write_costs(std::ostream& out, const Facets<TrainingPoint>& facets, Points 
               "run (kWh)", "interruptions"},
              cost_cells);
   write_break_even(out, points);
+  write_bands(out, facets, points);
   out << "\nOf having the nodes for so many years\n";
   write_totals(out, points);
   for (const TrainingPoint& point : points) {

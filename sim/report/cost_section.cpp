@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "report/charge.hpp"
+#include "report/chart_data.hpp"
 #include "report/page_parts.hpp"
 
 namespace farandole {
@@ -37,6 +38,14 @@ Money price(const TrainingPoint& point, bool of_run) {
   return of_run ? *price_of_time_used(*point.cost) : point.cost->per_sample * million;
 }
 
+/// Of a run that is charged for the time it takes; a minimum makes another sum of it.
+std::optional<Interval> price_band(const TrainingPoint& point, bool of_run) {
+  if (!point.bands || !point.bands->cost) return std::nullopt;
+  const CostBands& cost = *point.bands->cost;
+  if (of_run) return minimum_charge(*point.cost) ? std::nullopt : cost.per_run;
+  return Interval{cost.per_sample.low * million, cost.per_sample.high * million};
+}
+
 Record bars_or_curves(Points points, const Series& series, const std::vector<std::size_t>& chosen) {
   const bool of_run = all_have_runs(points, chosen);
   Record rows = Record::array();
@@ -45,6 +54,7 @@ Record bars_or_curves(Points points, const Series& series, const std::vector<std
     if (price(points[i], of_run) < price(points[cheapest], of_run)) cheapest = i;
     Record row{{"series", series.name[i]}, {"y", finite(price(points[i], of_run).plain(), "cost")}};
     row["x"] = series.axis == "ranks" ? Record(points[i].ranks) : Record(series.along[i]);
+    if (const auto band = price_band(points[i], of_run)) shade(row, *band);
     rows.push_back(std::move(row));
   }
   return {{"axis", series.axis}, {"measure", "cost"},       {"unit", points[chosen.front()].cost->currency},
@@ -87,11 +97,22 @@ Cell amount_cell(const std::optional<T>& amount, double unit, int decimals) {
   return amount ? number_cell(amount->plain() / unit, decimals) : Cell("");
 }
 
-Cell break_even_cell(const JobCost& cost) {
+/// "from 31 % in use (24 .. 40 %), against ..."; the high end is open where it does not always pay.
+std::string share_band(const TrainingPoint& point) {
+  if (!point.bands || !point.bands->cost || !point.bands->cost->break_even_low) return "";
+  const CostBands& band = *point.bands->cost;
+  const std::string high = band.break_even_high ? fmt::format("{:.0f} %", 100 * *band.break_even_high) : "never";
+  return fmt::format(" ({:.0f} .. {})", 100 * *band.break_even_low, high);
+}
+
+Cell break_even_cell(const TrainingPoint& point) {
+  const JobCost& cost = *point.cost;
   if (!cost.comparison) return Cell("");
   const auto& share = cost.comparison->break_even_utilisation;
-  return share ? Cell(fmt::format("from {:.0f} % in use, against {}", 100 * *share, cost.comparison->offer), *share)
-               : Cell("never, against " + cost.comparison->offer);
+  const std::string band = share_band(point);
+  return share ? Cell(fmt::format("from {:.0f} % in use{}, against {}", 100 * *share, band, cost.comparison->offer),
+                      *share)
+               : Cell("never" + band + ", against " + cost.comparison->offer);
 }
 
 Grid cost_grid(Points points, const Series& series) {
@@ -114,7 +135,7 @@ Grid cost_grid(Points points, const Series& series) {
                          number_cell((cost.node * hour).plain(), 2), number_cell(cost.per_sample.plain() * million, 2),
                          amount_cell(cost.per_epoch, 1, 2), amount_cell(price_of_time_used(cost), 1, 2),
                          amount_cell(minimum_charge(cost), 1, 2), amount_cell(cost.energy_per_run, joules_per_kwh, 1),
-                         break_even_cell(cost)});
+                         break_even_cell(points[i])});
   }
   return grid;
 }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "report/band_record.hpp"
 #include "report/table.hpp"
 #include "units/format.hpp"
 
@@ -53,6 +54,7 @@ std::vector<Record> without_lists(std::vector<Record> records) {
   for (Record& record : records) {
     record.erase("links");
     record.erase("neighbours");
+    if (record.contains("bands")) split_ends(record["bands"]);
   }
   return records;
 }

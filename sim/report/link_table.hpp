@@ -18,7 +18,7 @@ void write_busiest_links(std::ostream& out, std::span<const TrainingPoint> point
 /// Jobs that shared the network, and what that cost them.
 void write_neighbours(std::ostream& out, std::span<const TrainingPoint> points);
 
-/// For CSV, where a list within a row has no place.
+/// For CSV, where a list within a row has no place; the two ends of a band have a column each.
 std::vector<Record> without_lists(std::vector<Record> records);
 
 }  // namespace farandole

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "report/band_record.hpp"
 #include "report/cost_record.hpp"
 
 namespace farandole {
@@ -139,6 +140,7 @@ TrainingPoint read(const Record& record) {
   for (const auto& [pointer, value] : swept.items()) {
     point.swept.push_back({pointer, value});
   }
+  if (record.contains("bands")) point.bands = bands_of(record.at("bands"));
   if (record.contains("inferred")) point.anchoring = anchoring(record.at("inferred"));
   point.notes = record.value("notes", std::vector<std::string>{});
   if (record.contains("run")) point.run = whole_run(record.at("run"));

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "report/band_record.hpp"
 #include "report/compute_source.hpp"
 #include "report/cost_record.hpp"
 #include "report/version.hpp"
@@ -182,6 +183,7 @@ Record to_record(const TrainingPoint& point) {
     record["anchored"] = true;
     record["inferred"] = to_record(*point.anchoring);
   }
+  if (point.bands) record["bands"] = to_record(*point.bands);
   for (const SweptValue& swept : point.swept) record["swept"][swept.pointer] = swept.value;
   if (!point.notes.empty()) record["notes"] = point.notes;
   if (point.run) record["run"] = to_record(*point.run);

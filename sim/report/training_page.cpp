@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "report/answer.hpp"
+#include "report/band_record.hpp"
 #include "report/chart_data.hpp"
 #include "report/cost_section.hpp"
 #include "report/page_parts.hpp"
@@ -21,9 +22,11 @@ namespace {
 constexpr std::size_t most_bars = 30;
 
 constexpr Ordinate efficiency{"scaling efficiency", [](const TrainingPoint& p) { return p.scaling_efficiency; },
-                              [](const PublishedMark& m) { return m.scaling_efficiency; }, true};
+                              [](const PublishedMark& m) { return m.scaling_efficiency; }, true,
+                              &Bands::scaling_efficiency};
 constexpr Ordinate throughput{"samples/s", [](const TrainingPoint& p) { return p.samples_per_second; },
-                              [](const PublishedMark& m) { return m.samples_per_second; }, false};
+                              [](const PublishedMark& m) { return m.samples_per_second; }, false,
+                              &Bands::samples_per_second};
 
 class TrainingPage {
  public:
@@ -88,11 +91,13 @@ void TrainingPage::add_scaling() {
   const bool bars = series_.axis.empty();
   const std::string along = bars ? "" : " by " + series_.axis;
   const std::string marks = story_.published.empty() ? "" : "; rings are published results";
+  const std::string bands =
+      have_bands(points_) ? "; shaded, the " + band_probability(points_) + " band of estimated compute" : "";
   PageSection section{"scaling", "How well it scales"};
   for (const auto& [key, measure] : {std::pair{"efficiency", &efficiency}, std::pair{"throughput", &throughput}}) {
     page_.data[key] = curves_data(points_, series_, *measure, story_.published, accent());
     const std::string what = measure == &efficiency ? "Scaling efficiency" : "Throughput in samples per second";
-    section.charts.push_back({bars ? "bars" : "curves", key, what + along + marks});
+    section.charts.push_back({bars ? "bars" : "curves", key, what + along + marks + bands});
   }
   for (const PublishedMark& mark : story_.published) {
     const std::string source = "Published: scenarios/published/" + mark.source + ".json.";
@@ -212,6 +217,11 @@ void TrainingPage::add_table() {
                            "input", "checkpoint", "other"}) {
     grid.columns.push_back({name});
   }
+  const bool banded = have_bands(points_);
+  const std::string probability = ", " + band_probability(points_);
+  if (banded) {
+    for (const char* name : {"samples/s", "efficiency (%)"}) grid.columns.push_back({name + probability});
+  }
   for (const TrainingPoint& point : points_) {
     std::vector<Cell> row;
     for (const auto& facet : facets.columns) row.emplace_back(facet.text(point));
@@ -222,6 +232,10 @@ void TrainingPage::add_table() {
     for (const Seconds part :
          {b.compute, b.exposed_communication, b.negotiation, b.straggler, b.input, b.checkpoint, b.other}) {
       row.push_back(percent_cell(part / point.iteration));
+    }
+    if (banded) {
+      row.emplace_back(band_text(point, &Bands::samples_per_second, 1, 1));
+      row.emplace_back(band_text(point, &Bands::scaling_efficiency, 100, 1));
     }
     grid.rows.push_back(std::move(row));
   }

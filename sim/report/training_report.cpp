@@ -6,6 +6,7 @@
 #include <ostream>
 #include <utility>
 
+#include "report/band_record.hpp"
 #include "report/compute_source.hpp"
 #include "report/cost_report.hpp"
 #include "report/explanation_report.hpp"
@@ -47,6 +48,12 @@ std::vector<std::string> share_cells(const TrainingPoint& point) {
     result.push_back(has_length ? grouped(part / b.total() * 100, 1) : "");
   }
   return result;
+}
+
+/// Between which ends a point lies.
+std::vector<std::string> band_cells(const TimeColumn& times, const TrainingPoint& point) {
+  return {band_text(point, &Bands::iteration, times.per_second, times.decimals),
+          band_text(point, &Bands::samples_per_second, 1, 1), band_text(point, &Bands::scaling_efficiency, 100, 1)};
 }
 
 using CellsOf = std::function<std::vector<std::string>(const TrainingPoint&)>;
@@ -92,6 +99,20 @@ void write_notes(std::ostream& out, Points points) {
   }
 }
 
+void write_measured(std::ostream& out, const TrainingFacets& facets, Points points) {
+  const TimeColumn times = iterations_of(points);
+  table_of(facets, points,
+           {"iteration (" + times.unit + ")", "p95 (" + times.unit + ")", "samples/s", "efficiency (%)", "collectives",
+            "gradients"},
+           [&](const TrainingPoint& point) { return measured_cells(times, point); })
+      .write(out);
+  if (!have_bands(points)) return;
+  out << "\n" << band_probability(points) << " band of what follows from estimated compute times\n";
+  table_of(facets, points, {"iteration (" + times.unit + ")", "samples/s", "efficiency (%)"},
+           [&](const TrainingPoint& point) { return band_cells(times, point); })
+      .write(out);
+}
+
 void write_table(std::ostream& out, const Heading& heading, Points points) {
   const TrainingFacets facets = split(training_facets(points), points);
   write_mixed_compute(out, points);
@@ -100,12 +121,7 @@ void write_table(std::ostream& out, const Heading& heading, Points points) {
   if (!shared.empty()) out << "# all points: " << shared << '\n';
   write_notes(out, points);
   out << '\n';
-  const TimeColumn times = iterations_of(points);
-  table_of(facets, points,
-           {"iteration (" + times.unit + ")", "p95 (" + times.unit + ")", "samples/s", "efficiency (%)", "collectives",
-            "gradients"},
-           [&](const TrainingPoint& point) { return measured_cells(times, point); })
-      .write(out);
+  write_measured(out, facets, points);
   out << "\nShare of the iteration (%)\n";
   table_of(facets, points,
            {"compute", "exposed communication", "negotiation", "straggler", "input", "checkpoint", "other"},

@@ -54,13 +54,18 @@ ComputeTimes times_of(const Scenario& scenario) {
   const auto profiled =
       known ? std::nullopt
             : profiled_times(workload.profiles, device.name, workload.precision, workload.batch_per_rank);
-  if (profiled) return *profiled;
+  if (profiled) {
+    ComputeTimes times = *profiled;
+    stretch(times, workload.compute_stretch);
+    return times;
+  }
   ComputeTimes times =
       compute_times(workload.model, device,
                     {workload.precision, workload.batch_per_rank, scenario.platform.platform.measurements,
                      workload.host_dispatch, workload.device_steps});
   if (!known) times.update *= update_traffic(workload.optimizer) / update_traffic(usual_optimizer());
   if (!workload.anchored_on.empty()) times.source = "anchored: " + workload.anchored_on;
+  stretch(times, workload.compute_stretch);
   return times;
 }
 

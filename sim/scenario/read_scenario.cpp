@@ -123,6 +123,7 @@ void read_measure(const std::optional<Value>& where, Scenario& scenario) {
   if (const auto seed = section.maybe("seed")) scenario.seed = static_cast<std::uint64_t>(read_at_least(*seed, 0));
   if (const auto seeds = section.maybe("seeds")) scenario.seeds = read_between(*seeds, 1, most_seeds);
   scenario.explain = section.optional("explain", false);
+  scenario.bands = section.optional("bands", true);
   if (const auto fidelity = section.maybe("fidelity")) {
     scenario.fidelity = choose(fidelities(), &FidelityRow::name, *fidelity, "a fidelity").fidelity;
   }

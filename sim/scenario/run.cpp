@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "scenario/anchor.hpp"
+#include "scenario/band_run.hpp"
 #include "scenario/effective_settings.hpp"
 #include "scenario/explain.hpp"
 #include "scenario/learning_run.hpp"
@@ -49,6 +50,7 @@ void add_at_fidelities(RunPlan& plan, const Configuration& configuration, Scenar
                        const RunOptions& options) {
   scenario.folding = options.folding;
   scenario.explain = scenario.explain || options.explain;
+  scenario.bands = scenario.bands && options.bands;
   scenario.busiest_links = options.links;
   if (!options.no_library.empty()) leave_default_libraries(scenario, options.no_library);
   if (options.fidelities.empty()) return add(plan, configuration, scenario, configuration.name);
@@ -112,6 +114,7 @@ TrainingPoint run_point(const RunPlan::Point& planned, const Catalogue& catalogu
   }
   if (scenario.run) point.run = whole_run(scenario, point);
   if (scenario.economics) point.cost = cost_of(planned.document, catalogue, scenario, point);
+  if (scenario.bands) add_bands(point, planned.document, catalogue, scenario);
   if (scenario.explain) {
     point.explanation = explain({{planned.document, planned.pointers, catalogue}, scenario, point});
     point.explanation->critical_path = point.critical_path;

@@ -21,6 +21,7 @@ namespace farandole {
 struct RunOptions {
   std::vector<Fidelity> fidelities;  // empty: what the scenario says
   FoldingPolicy folding = FoldingPolicy::where_exact;
+  bool bands = true;             // false: of no point, whatever the scenario says
   bool explain = false;          // every point, as "measure": {"explain": true} does
   int links = 0;                 // how many of its busiest links every point lists
   bool record_timeline = false;  // of the last point

@@ -42,6 +42,7 @@ struct WorkloadSpec {
   std::optional<double> assumed_efficiency;  // instead of the device's
   std::optional<Seconds> host_dispatch;      // empty: the host does not run ahead of the device
   std::vector<DeviceStep> device_steps;      // known of this model on this device, rising in batch and time
+  double compute_stretch = 1;                // of all compute times: an end of their band
   std::string anchored_on;                   // the measured runs they were inferred from; empty: they were given
   Optimizer optimizer{"momentum", 1};
   int global_batch = 0;  // shared by all ranks, as strong scaling has it; 0: every rank has its batch
@@ -94,6 +95,7 @@ struct Scenario {
   Fidelity fidelity = Fidelity::flow;
   FoldingPolicy folding = FoldingPolicy::where_exact;
   bool explain = false;
+  bool bands = true;                 // of points whose compute times are uncertain
   int busiest_links = 0;             // how many of them a point lists
   std::vector<std::string> ignored;  // what was pasted and has no meaning here
 

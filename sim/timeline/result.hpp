@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "timeline/bands.hpp"
 #include "timeline/explanation.hpp"
 #include "timeline/job_cost.hpp"
 #include "timeline/memory_use.hpp"
@@ -112,6 +113,7 @@ struct TrainingPoint {
   std::vector<SweptValue> swept;   // in the order of the sweep's axes
   std::vector<std::string> notes;  // what a reader would otherwise take for a result, each a sentence
   std::optional<Anchoring> anchoring{};
+  std::optional<Bands> bands{};  // where compute times are uncertain, and it was asked for
 };
 
 /// What a communication library picked for one collective.

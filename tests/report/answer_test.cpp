@@ -157,9 +157,14 @@ TEST(Answer, SaysFirstThatEstimatedAndMeasuredComputeTimesAreCompared) {
   estimated.platform = "dgx-h100";
   estimated.compute_source = "estimated: 25 % of 989 TFLOP/s";
   const std::vector both{estimated, point("vgg16", 512, 0.8)};
-  EXPECT_EQ(answer(both, {}).front(),
-            "Compares estimated (dgx-h100) with measured (roce25-4xp100) compute times: differences between them are "
-            "uncertain by a factor of 2 or more.");
+  EXPECT_EQ(
+      answer(both, {}).front(),
+      "Compares estimated (dgx-h100) with measured (roce25-4xp100) compute times: a difference between them may be "
+      "the estimate's.");
+  auto banded = both;
+  banded.front().bands = Bands{0.8, {0.75, 1.3}, {}, {}, {}, {}, {}};
+  EXPECT_THAT(answer(banded, {}).front(), HasSubstr("compute times: an estimated one is truly between 25 % shorter and "
+                                                    "30 % longer, with a probability of 80 %."));
   EXPECT_EQ(answer(std::vector{estimated}, {}).back(),
             "Compute times are estimated (25 % of 989 TFLOP/s), not measured.");
   estimated.platform = "roce25-4xp100";

@@ -70,6 +70,18 @@ TEST_F(HtmlPage, SaysTheAnswerAsItsHeading) {
   EXPECT_THAT(html_of(training_page(story())), HasSubstr("<h1>vgg16 keeps 68&nbsp;% of linear scaling on 512 ranks"));
 }
 
+TEST(TrainingPageData, HasTheEndsThatCurvesShadeBetween) {
+  TrainingStory told = story();
+  EXPECT_FALSE(training_page(told).data.at("efficiency").at("rows").at(0).contains("low"));
+  told.points.back().bands = Bands{0.8, {0.75, 1.25}, {0.25, 0.375}, {87381.3, 131072}, {0.6, 0.75}, {}, {}};
+  const Page page = training_page(told);
+  const auto row = [&](const char* chart) { return page.data.at(chart).at("rows").at(1); };
+  EXPECT_EQ(row("efficiency").at("low"), 0.6);
+  EXPECT_EQ(row("efficiency").at("high"), 0.75);
+  EXPECT_EQ(row("throughput").at("low"), 87381.3);
+  EXPECT_THAT(page.sections.front().charts.front().caption, HasSubstr("the 80 % band of estimated compute"));
+}
+
 TEST_F(HtmlPage, IsTheSameForTheSameResult) {
   EXPECT_EQ(html_of(training_page(story())), html_of(training_page(story())));
 }

@@ -98,6 +98,22 @@ Learning learning() {
   return {text(), some(number), number(), some(number), some(time)};
 }
 
+Interval interval() {
+  return {number(), number()};
+}
+
+Bands bands() {
+  Bands bands{number(), interval(), interval(), interval(), interval(), {}, {}};
+  if (*rc::gen::arbitrary<bool>()) bands.run = interval();
+  if (*rc::gen::arbitrary<bool>()) {
+    bands.cost = CostBands{interval(), {}, {}, {}, {}};
+    if (*rc::gen::arbitrary<bool>()) bands.cost->per_run = bands.cost->per_sample_elsewhere = interval();
+    if (*rc::gen::arbitrary<bool>()) bands.cost->break_even_low = number();
+    if (bands.cost->break_even_low && *rc::gen::arbitrary<bool>()) bands.cost->break_even_high = number();
+  }
+  return bands;
+}
+
 /// The names of a waterfall's parts are keys: each once.
 Explanation explanation() {
   Explanation all;
@@ -135,6 +151,7 @@ TrainingPoint point() {
   if (*rc::gen::arbitrary<bool>()) point.cost = job_cost();
   if (*rc::gen::arbitrary<bool>()) point.explanation = explanation();
   if (*rc::gen::arbitrary<bool>()) point.learning = learning();
+  if (*rc::gen::arbitrary<bool>()) point.bands = bands();
   return point;
 }
 

@@ -92,6 +92,28 @@ TEST(TrainingTable, SaysInItsFirstLineThatItComparesEstimatedWithMeasuredCompute
   EXPECT_TRUE(compared.str().starts_with("# Compares estimated (dgx-h100)")) << compared.str();
 }
 
+TrainingPoint banded() {
+  TrainingPoint point = vgg16_on_512_ranks();
+  point.compute_source = "estimated: kernels of pascal";
+  point.bands = Bands{0.8, {0.75, 1.25}, {0.25, 0.375}, {87381.3, 131072}, {0.6, 0.75}, Interval{100, 200}, {}};
+  return point;
+}
+
+TEST(TrainingTable, HasTheEndsBetweenWhichPointsOfEstimatedComputeLie) {
+  const std::string table = text(Format::table, {banded(), vgg16_on_512_ranks()});
+  const auto at = table.find("80 % band of what follows from estimated compute times\n");
+  ASSERT_NE(at, std::string::npos) << table;
+  EXPECT_NE(table.find("250.000 .. 375.000  87,381.3 .. 131,072.0    60.0 .. 75.0", at), std::string::npos) << table;
+  EXPECT_NE(table.find("                  -                      -               -", at), std::string::npos) << table;
+  EXPECT_EQ(text(Format::table, {vgg16_on_512_ranks()}).find("80 % band"), std::string::npos);
+}
+
+TEST(TrainingCsv, HasAColumnForEachEndOfABand) {
+  const std::string table = text(Format::csv, {banded()});
+  EXPECT_NE(table.find("bands_iteration_seconds_low,bands_iteration_seconds_high"), std::string::npos) << table;
+  EXPECT_NE(table.find(",0.25,0.375,"), std::string::npos) << table;
+}
+
 TEST(TrainingTable, HasNoSizeInPowersOf1024) {
   TrainingPoint point = vgg16_on_512_ranks();
   point.gradient_bytes = 10395_KiB;

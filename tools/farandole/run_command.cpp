@@ -206,7 +206,9 @@ void run_with(std::unique_ptr<Team>& team, const RunArguments& arguments) {
   if (const auto spec = read_search(document)) {
     const bool is_worker = team && !team->is_manager();
     team.reset();  // a search decides point by point what to run next, on rank 0 alone
-    return is_worker ? void() : run_search(arguments, document, *spec, options);
+    RunOptions of_search = options;
+    of_search.bands = false;  // most points are run only to be passed over
+    return is_worker ? void() : run_search(arguments, document, *spec, of_search);
   }
   RunPlan plan = plan_run(document, catalogue, options);
   arguments.loads.ask(plan);

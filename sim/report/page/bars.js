@@ -20,11 +20,17 @@ charts.bars = chart => {
   const rows = chart.data.rows.slice(0, 60);
   const shown = value => chart.data.share ? percent(value) : grouped(value);
   const g = barRows(chart, rows.map(row => row.series), 28, widest(rows.map(row => shown(row.y))) + 16);
-  const x = d3.scaleLinear().domain([0, d3.max(rows, row => row.y)]).range([0, chart.inner.width]);
+  const end = row => row.high === undefined ? row.y : row.high;
+  const x = d3.scaleLinear().domain([0, d3.max(rows, end)]).range([0, chart.inner.width]);
   rows.forEach((row, i) => {
     const drawn = bar(g, 0, i * 28 + 5, x(row.y), 18, row.series === chart.data.accent ? 'var(--accent)' : 'var(--mid)');
-    g.append('text').attr('x', x(row.y) + 8).attr('y', i * 28 + 14).attr('dy', '0.35em').attr('fill', 'var(--ink)').text(shown(row.y));
-    chart.stop(drawn.node(), `${row.series}\n${shown(row.y)} ${chart.data.unit}`);
+    if (row.low !== undefined) {
+      g.append('rect').attr('class', 'band').attr('x', x(row.low)).attr('y', i * 28 + 11).attr('width', Math.max(1, x(row.high) - x(row.low)))
+        .attr('height', 6).attr('fill', 'var(--ink)').attr('fill-opacity', 0.35);
+    }
+    g.append('text').attr('x', x(end(row)) + 8).attr('y', i * 28 + 14).attr('dy', '0.35em').attr('fill', 'var(--ink)').text(shown(row.y));
+    const ends = row.low === undefined ? '' : `\nbetween ${shown(row.low)} and ${shown(row.high)}`;
+    chart.stop(drawn.node(), `${row.series}\n${shown(row.y)} ${chart.data.unit}${ends}`);
   });
   chart.close();
 };

@@ -9,7 +9,7 @@ function curveScales(chart, rows) {
   const logarithmic = numeric && logarithmicAxes[spec.axis];
   const x = !numeric ? d3.scalePoint().domain(places) :
     (logarithmic ? d3.scaleLog().base(logarithmic.base) : d3.scaleLinear()).domain(d3.extent(places));
-  const values = rows.concat(spec.marks || []).map(row => row.y);
+  const values = rows.concat(spec.marks || []).map(row => row.y).concat(rows.flatMap(row => row.low === undefined ? [] : [row.low, row.high]));
   // Over ranks that double, throughput that doubles is a straight line.
   const doubles = spec.axis === 'ranks' && spec.unit === 'samples/s';
   const wide = !spec.share && d3.min(values) > 0 && (doubles || d3.max(values) > 20 * d3.min(values));
@@ -40,6 +40,7 @@ charts.curves = chart => {
   y.range([height, 0]);
   const large = spec.unit === 'samples/s' || /^[A-Z]{3}$/.test(spec.unit);  // counts and money
   const shown = value => spec.share ? `${percent(value)} ${spec.unit}` : large ? `${grouped(value)} ${spec.unit}` : short(value, spec.unit);
+  const ends = row => row.low === undefined ? '' : `\nbetween ${shown(row.low)} and ${shown(row.high)}`;
   const readAlong = logarithmicAxes[spec.axis]?.read;
   const whole = numeric && places.length <= 12 && places.every(Number.isInteger);
   const ticks = spec.axis === 'size' ? sizeTicks(d3.extent(places), width) : readAlong ? curveTicks(places, width) : numeric && !whole ? null : places;
@@ -52,8 +53,12 @@ charts.curves = chart => {
 
   const colour = name => name === spec.accent ? 'var(--accent)' : 'var(--mid)';
   const line = d3.line().x(row => x(row.x)).y(row => y(row.y));
+  const shade = d3.area().defined(row => row.low !== undefined).x(row => x(row.x)).y0(row => y(row.low)).y1(row => y(row.high));
   series.forEach(s => {
     const ordered = numeric ? s.values.slice().sort((a, b) => a.x - b.x) : s.values;
+    if (ordered.some(row => row.low !== undefined)) {
+      g.append('path').attr('class', 'band').attr('d', shade(ordered)).attr('fill', colour(s.key)).attr('fill-opacity', 0.15);
+    }
     g.append('path').attr('d', line(ordered)).attr('fill', 'none').attr('stroke', colour(s.key))
       .attr('stroke-width', s.key === spec.accent ? 2.5 : 1.75).attr('stroke-opacity', named ? 1 : 0.4);
     s.last = ordered[ordered.length - 1];
@@ -61,7 +66,7 @@ charts.curves = chart => {
     ordered.forEach(row => {
       const dot = g.append('circle').attr('cx', x(row.x)).attr('cy', y(row.y)).attr('r', 3.5).attr('fill', colour(s.key));
       const where = spec.axis === 'ranks' ? `${grouped(row.x)} ranks` : `${spec.axis} ${readAlong ? readAlong(row.x) : row.x}`;
-      chart.stop(dot.node(), `${s.key}, ${where}\n${shown(row.y)}`);
+      chart.stop(dot.node(), `${s.key}, ${where}\n${shown(row.y)}${ends(row)}`);
     });
   });
   (spec.marks || []).forEach(mark => {

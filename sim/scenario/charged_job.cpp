@@ -1,0 +1,64 @@
+#include "scenario/charged_job.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace farandole {
+namespace {
+
+/// The same scenario on the other machine.
+Document moved(const Document& document, const ElsewhereSpec& elsewhere) {
+  Document changed = document;
+  changed.remove("/economics");
+  if (!elsewhere.topology.empty()) {
+    changed.set("/platform/topology", elsewhere.topology);
+    for (const char* own : {"/platform/override", "/platform/placement"}) changed.remove(own);
+  }
+  if (elsewhere.ranks > 0) {
+    changed.remove("/platform/launch");
+    changed.set("/platform/ranks", fmt::format("{}", elsewhere.ranks));
+  }
+  return changed;
+}
+
+}  // namespace
+
+ChargedJob charged(const Scenario& scenario, const TrainingPoint& point) {
+  const double busy = std::clamp(point.breakdown.compute / point.iteration, 0.0, 1.0);
+  return {{point.nodes, scenario.platform.platform.devices_per_node, busy}, point.samples_per_second, point.run};
+}
+
+MoneyPerSecond job_rate(const Offer& offer, const ChargedJob& job) {
+  return node_rate(offer, job.use) * job.use.nodes;
+}
+
+Seconds sample_time(const Offer& offer, const ChargedJob& job) {
+  return Seconds(stretch_of(offer, job.use.nodes) / job.samples_per_second);
+}
+
+Money per_sample(const Offer& offer, const ChargedJob& job) {
+  return job_rate(offer, job) * sample_time(offer, job);
+}
+
+Money per_run(const Offer& offer, const ChargedJob& job) {
+  const Seconds total = job.run->total * stretch_of(offer, job.use.nodes);
+  return job_rate(offer, job) * (offer.rented ? std::max(total, offer.rented->minimum) : total);
+}
+
+Elsewhere elsewhere_of(const Document& document, const Catalogue& catalogue, const Scenario& scenario) {
+  const ElsewhereSpec& spec = *scenario.economics->elsewhere;
+  const Document other_document = moved(document, spec);
+  Scenario other = read_scenario(other_document.root(), catalogue);
+  other.fidelity = scenario.fidelity;
+  other.folding = scenario.folding;
+  return {std::move(other), catalogue.offer(spec.offer, other_document.root()).offer};
+}
+
+std::optional<double> break_even(const Offer& offer, const ChargedJob& here, Money per_sample_there) {
+  // What a node here may cost for a second, so that a sample costs as much as there.
+  const MoneyPerSecond worth = per_sample_there / sample_time(offer, here) / here.use.nodes;
+  return break_even_utilisation(offer, here.use, worth);
+}
+
+}  // namespace farandole

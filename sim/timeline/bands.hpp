@@ -1,0 +1,42 @@
+// Between which ends a point lies where its compute times are estimated.
+//
+// Filled by scenario/, printed by report/. Each is the hull of the point and of two runs of it, with compute as fast
+// and as slow as the estimate's band has it: not all of it grows or falls with compute.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+
+namespace farandole {
+
+struct Interval {
+  double low = 0;
+  double high = 0;
+  void hold(double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+};
+
+/// Of what a point costs, in the currency of its offer.
+struct CostBands {
+  Interval per_sample;
+  std::optional<Interval> per_run;
+  // Of the comparison with elsewhere: all ends there with all ends here, or its own where both are one estimate.
+  std::optional<Interval> per_sample_elsewhere;
+  // From where on it pays; without a low end it never does, without a high one not at every end.
+  std::optional<double> break_even_low;
+  std::optional<double> break_even_high;
+};
+
+struct Bands {
+  double probability = 0;  // that a compute time lies in its band
+  Interval compute;        // factors of the point's compute times
+  Interval iteration;      // seconds
+  Interval samples_per_second;
+  Interval scaling_efficiency;
+  std::optional<Interval> run;  // seconds
+  std::optional<CostBands> cost;
+};
+
+}  // namespace farandole

@@ -1,0 +1,198 @@
+// Points whose compute times are estimated say between which ends they lie.
+#include <ctime>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/record.hpp"
+#include "scenario/scenario_kit.hpp"
+
+namespace farandole {
+namespace {
+
+using test::Change;
+
+TrainingPoint point_with(const std::vector<Change>& changes, const RunOptions& options = {}) {
+  return test::run(changes, options).points.front();
+}
+
+bool holds(const Interval& band, double value) {
+  return band.low <= value && value <= band.high;
+}
+
+const std::vector<std::vector<Change>>& all_kinds() {
+  static const std::vector<std::vector<Change>> kinds{
+      {},
+      {{"/strategy", R"({"kind": "ddp"})"}},
+      {{"/strategy", R"({"kind": "parameter_server"})"}},
+      {{"/strategy", R"({"kind": "local_sgd", "period": 4})"}},
+      {{"/strategy/compression", "\"fp16\""}},
+      {{"/platform/topology", "dgx-h100"}, {"/platform/ranks", "16"}},
+      {{"/platform/topology", "theta"}, {"/workload/model", "vgg16"}},
+      {{"/effects",
+        R"({"input": {"storage_samples_per_second": 500}, "straggler": {"ranks": [1], "slowdown": "20 %"}})"}},
+      {{"/workload", R"({"model": "resnet18", "global_batch": 128})"}},
+  };
+  return kinds;
+}
+
+TEST(Bands, HoldTheirPointAndAreOpenWhereComputeIsEstimated) {
+  for (const auto& changes : all_kinds()) {
+    SCOPED_TRACE(changes.empty() ? "as it is" : changes.front().pointer + " " + changes.front().value);
+    const TrainingPoint point = point_with(changes);
+    ASSERT_TRUE(point.bands);
+    const Bands& bands = *point.bands;
+    EXPECT_EQ(bands.probability, 0.8);
+    EXPECT_LT(bands.compute.low, 1);
+    EXPECT_GT(bands.compute.high, 1);
+    EXPECT_TRUE(holds(bands.iteration, point.iteration.si()));
+    EXPECT_TRUE(holds(bands.samples_per_second, point.samples_per_second));
+    EXPECT_TRUE(holds(bands.scaling_efficiency, point.scaling_efficiency));
+    EXPECT_LT(bands.iteration.low, bands.iteration.high);
+    // An iteration takes no more of its compute's band than there is compute in it.
+    EXPECT_GE(bands.iteration.low, bands.compute.low * point.iteration.si() * (1 - 1e-9));
+    EXPECT_LE(bands.iteration.high, bands.compute.high * point.iteration.si() * (1 + 1e-9));
+  }
+}
+
+TEST(Bands, OfOneRankAreThoseOfItsCompute) {
+  const TrainingPoint point = point_with({{"/platform/ranks", "1"}, {"/effects", R"({"step_jitter": "0 %"})"}});
+  ASSERT_TRUE(point.bands);
+  EXPECT_NEAR(point.bands->iteration.low, point.bands->compute.low * point.iteration.si(), 1e-12);
+  EXPECT_NEAR(point.bands->iteration.high, point.bands->compute.high * point.iteration.si(), 1e-12);
+  EXPECT_NEAR(point.bands->samples_per_second.low * point.bands->compute.high, point.samples_per_second, 1e-6);
+  EXPECT_EQ(point.bands->scaling_efficiency.low, point.bands->scaling_efficiency.high);
+}
+
+TEST(Bands, OfTheSlowerComputeHideMoreCommunication) {
+  const std::vector<Change> exposed{{"/platform/override", R"({"/node/nic/rate": "5 Gbit/s"})"},
+                                    {"/workload/model", "vgg11"}};
+  const TrainingPoint point = point_with(exposed);
+  ASSERT_TRUE(point.bands);
+  const Bands& bands = *point.bands;
+  EXPECT_GT(bands.scaling_efficiency.high - bands.scaling_efficiency.low, 0.02);
+  EXPECT_LT(bands.iteration.high / bands.iteration.low, bands.compute.high / bands.compute.low);
+}
+
+TEST(Bands, AreNotThereWhereComputeWasMeasuredAtThatBatchGivenOrAnchored) {
+  const std::vector<Change> measured{
+      {"/workload", R"({"model": "resnet50", "variant": "tf_cnn_benchmarks", "batch_per_rank": 64})"},
+      {"/platform/topology", "roce25-4xp100"},
+      {"/platform/ranks", "8"}};
+  const TrainingPoint point = point_with(measured);
+  EXPECT_TRUE(point.compute_source.starts_with("measured")) << point.compute_source;
+  EXPECT_FALSE(point.bands);
+  auto other_batch = measured;
+  other_batch.push_back({"/workload/batch_per_rank", "32"});
+  EXPECT_TRUE(point_with(other_batch).bands);
+  EXPECT_FALSE(point_with({{"/workload/device_steps", R"([{"batch": 32, "time": "100 ms"}])"}}).bands);
+  EXPECT_TRUE(point_with({{"/workload/device_steps", R"([{"batch": 64, "time": "200 ms"}])"}}).bands);
+  EXPECT_FALSE(point_with({{"/workload/measured", R"([{"ranks": 4, "samples_per_second": 900}])"}}).bands);
+}
+
+TEST(Bands, ChangeNothingElseOfAPointAndAreLeftOutWhereTheyAreNotWanted) {
+  for (const auto& changes : all_kinds()) {
+    auto without = changes;
+    without.push_back({"/measure/bands", "false"});
+    Record with_bands = to_record(point_with(changes));
+    const Record plain = to_record(point_with(without));
+    EXPECT_TRUE(with_bands.contains("bands"));
+    EXPECT_FALSE(plain.contains("bands"));
+    with_bands.erase("bands");
+    EXPECT_EQ(with_bands, plain);
+  }
+  RunOptions none;
+  none.bands = false;
+  EXPECT_FALSE(point_with({}, none).bands);
+}
+
+TEST(Bands, AreTheSameFoldedAndUnfolded) {
+  RunOptions unfolded;
+  unfolded.folding = FoldingPolicy::never;
+  const std::vector<Change> flow{{"/measure/fidelity", "flow"}};
+  const Bands folded = *point_with(flow).bands;
+  const Bands whole = *point_with(flow, unfolded).bands;
+  EXPECT_NEAR(folded.iteration.low / whole.iteration.low, 1, 1e-9);
+  EXPECT_NEAR(folded.iteration.high / whole.iteration.high, 1, 1e-9);
+  EXPECT_NEAR(folded.scaling_efficiency.low / whole.scaling_efficiency.low, 1, 1e-9);
+}
+
+double cpu_seconds(const std::vector<Change>& changes) {
+  double least = 1e9;
+  for (int i = 0; i < 3; ++i) {
+    const std::clock_t start = std::clock();
+    point_with(changes);
+    least = std::min(least, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+  }
+  return least;
+}
+
+TEST(Bands, CostLessThanThreeTimesThePointItself) {
+  const Change long_run{"/measure/iterations", "3000"};
+  const double plain = cpu_seconds({long_run, {"/measure/bands", "false"}});
+  EXPECT_LT(cpu_seconds({long_run}) - plain, 3 * plain);
+}
+
+const Change a_run{"/run", R"({ "samples": 12800, "epochs": 3 })"};
+
+TEST(Bands, OfCostsFollowThoseOfThroughput) {
+  const TrainingPoint point = point_with({{"/economics", R"({"offer": "aws-p4d-spot"})"}, a_run});
+  ASSERT_TRUE(point.bands && point.bands->cost && point.bands->cost->per_run);
+  const Bands& bands = *point.bands;
+  const double per_sample = point.cost->per_sample.plain();
+  EXPECT_TRUE(holds(bands.cost->per_sample, per_sample));
+  EXPECT_TRUE(holds(*bands.cost->per_run, point.cost->per_run->plain()));
+  EXPECT_TRUE(holds(*bands.run, point.run->total.si()));
+  // Rented by the hour, a sample costs what it takes.
+  EXPECT_NEAR(bands.cost->per_sample.high / per_sample, point.samples_per_second / bands.samples_per_second.low, 1e-9);
+  const auto compute = std::ranges::find(point.cost->sensitivity, "compute time", &CostSensitivity::input);
+  ASSERT_NE(compute, point.cost->sensitivity.end());
+  EXPECT_NEAR(compute->at_low.plain(), bands.cost->per_sample.low, 1e-15);
+  EXPECT_NEAR(compute->at_high.plain(), bands.cost->per_sample.high, 1e-15);
+}
+
+TEST(Bands, OfABreakEvenKeepWhatBothMachinesHaveInCommon) {
+  // The same model on the same device: what its estimate is wrong by, it is wrong by there as well.
+  const auto owned = [](const std::string& topology) {
+    return point_with({{"/platform", R"({"topology": "dgx-a100", "ranks": 16})"},
+                       {"/economics", R"({"offer": "dgx-a100-bought", "compare_with": {"offer": "aws-p4d-on-demand",
+                                          "topology": ")" +
+                                          topology + "\"}}"}});
+  };
+  const CostBands alike = *owned("aws-p4d").bands->cost;
+  ASSERT_TRUE(alike.break_even_low && alike.break_even_high);
+  EXPECT_LT(*alike.break_even_high - *alike.break_even_low, 0.1);
+  EXPECT_LT(alike.per_sample_elsewhere->low, alike.per_sample_elsewhere->high);
+  const CostBands apart = *owned("aws-p3.16xlarge").bands->cost;
+  EXPECT_GT(apart.per_sample_elsewhere->high / apart.per_sample_elsewhere->low, 1.3);
+}
+
+TEST(Bands, OfABreakEvenHoldForEstimatesOnBothMachines) {
+  const std::vector<Change> measured_here{
+      {"/workload", R"({"model": "resnet50", "variant": "tf_cnn_benchmarks", "batch_per_rank": 64})"},
+      {"/platform", R"({"topology": "roce25-4xp100", "ranks": 8})"},
+      {"/economics", R"({"offer": "roce-p100-owned",
+                         "compare_with": {"offer": "aws-p4d-on-demand", "topology": "aws-p4d"}})"}};
+  const TrainingPoint point = point_with(measured_here);
+  ASSERT_TRUE(point.bands && point.bands->cost && point.cost->comparison);
+  const CostBands& cost = *point.bands->cost;
+  EXPECT_EQ(point.bands->iteration.low, point.bands->iteration.high);
+  EXPECT_EQ(cost.per_sample.low, cost.per_sample.high);
+  ASSERT_TRUE(cost.per_sample_elsewhere);
+  EXPECT_LT(cost.per_sample_elsewhere->low, cost.per_sample_elsewhere->high);
+  EXPECT_TRUE(holds(*cost.per_sample_elsewhere, point.cost->comparison->per_sample.plain()));
+  const auto share = point.cost->comparison->break_even_utilisation;
+  if (share) {
+    EXPECT_LE(*cost.break_even_low, *share);
+    EXPECT_GE(cost.break_even_high.value_or(1), *share);
+  }
+  // In use for as long as that, a sample costs here what it costs there: the dearer there, the sooner it pays.
+  auto estimated_here = measured_here;
+  estimated_here[0] = {"/workload/model", "resnet18"};
+  const TrainingPoint both = point_with(estimated_here);
+  ASSERT_TRUE(both.bands && both.bands->cost);
+  EXPECT_LT(both.bands->cost->per_sample.low, both.bands->cost->per_sample.high);
+}
+
+}  // namespace
+}  // namespace farandole
