@@ -129,11 +129,6 @@ Checkpoint read_checkpoint(const Value& where) {
 
 }  // namespace
 
-double compute_share_of_channels(const Transport& transport, const Device& device) {
-  if (device.multiprocessors <= transport.channels) return 0;
-  return static_cast<double>(transport.channels) / device.multiprocessors;
-}
-
 EffectsSpec read_effects(const std::optional<Value>& where, const Platform& platform, const Device& device,
                          double compute_share, const Catalogue& catalogue) {
   EffectsSpec effects;

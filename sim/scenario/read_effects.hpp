@@ -1,7 +1,7 @@
 // Reads the "effects" section of a scenario.
 //
-// Where it is silent the platform's own spread, jitter and channels hold and everything else is off. Called by
-// read_scenario.
+// Where it is silent the platform's own spread and jitter hold, collectives take of the device what
+// scenario/collective_kernels.hpp says, and everything else is off. Called by read_scenario.
 #pragma once
 
 #include <optional>
@@ -11,10 +11,6 @@
 #include "scenario/effects_spec.hpp"
 
 namespace farandole {
-
-/// What a running collective takes of a device's compute rate: a multiprocessor for each of the transport's channels.
-/// Nothing where either number is not known.
-double compute_share_of_channels(const Transport& transport, const Device& device);
 
 /// `device` is the platform's; other devices are found in the catalogue. `compute_share` holds where the section does
 /// not say what a collective takes of the device.

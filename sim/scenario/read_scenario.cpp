@@ -8,6 +8,7 @@
 #include "config/limits.hpp"
 #include "config/section.hpp"
 #include "platform/launch_line.hpp"
+#include "scenario/collective_kernels.hpp"
 #include "scenario/fit_memory.hpp"
 #include "scenario/read_collectives.hpp"
 #include "scenario/read_effects.hpp"
@@ -164,10 +165,7 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   std::ranges::copy(scenario.strategy.ignored, std::back_inserter(scenario.ignored));
   read_collectives(section.maybe("collectives"), catalogue, scenario);
   const auto effects = section.maybe("effects");
-  const Transport& transport = scenario.platform.platform.transport;
-  // Several streams are Gloo's, which works on the host.
-  const bool on_the_host = scenario.strategy.servers || scenario.strategy.streams > 1;
-  const double brought = on_the_host ? 0 : compute_share_of_channels(transport, device);
+  const double brought = share_of_collectives(scenario);
   scenario.effects = read_effects(effects, scenario.platform.platform, device, brought, catalogue);
   if (scenario.strategy.streams > 1) {
     leave_default_libraries(scenario, "several streams are threads of Gloo, whose algorithms are its own");

@@ -68,6 +68,47 @@ TEST(Effects, ACheckpointCostsItsPausePerIteration) {
   EXPECT_EQ(point.iteration_p50, ideal().iteration_p50);
 }
 
+std::string share_on(const std::string& topology, int ranks, const std::vector<test::Change>& more = {}) {
+  std::vector<test::Change> changes{{"/platform/topology", topology}, {"/platform/ranks", std::to_string(ranks)}};
+  changes.insert(changes.end(), more.begin(), more.end());
+  const Settings settings = effective_settings(read_scenario(test::changed(changes).root(), Catalogue()));
+  const auto found = settings.find("effects.communication_compute_share");
+  return found == settings.end() ? "none" : found->second;
+}
+
+TEST(Effects, WhatACollectiveTakesFollowsFromLibraryChannelsAndDevice) {
+  // NCCL 2.10 on eight NICs lays eight rings twice: 16 of an A100's 108 multiprocessors.
+  EXPECT_EQ(share_on("dgx-a100", 16), "14.81 %");
+  // On one node over NVLink, 12 of them.
+  EXPECT_EQ(share_on("dgx1-v100", 8), "15 %");
+  EXPECT_EQ(share_on("dgx1-v100", 8, {{"/platform/override", R"({"/transport/channels": 4})"}}), "5 %");
+  // One NIC: one ring, twice.
+  EXPECT_EQ(share_on("dlperf-4x8v100", 16), "2.5 %");
+  // A named algorithm is carried out by the machine's library.
+  EXPECT_EQ(share_on("dgx-a100", 16, {{"/collectives", R"({"allreduce": "ring"})"}}), "14.81 %");
+  // One of 64 cores calls MPI.
+  EXPECT_EQ(share_on("theta", 4), "1.562 %");
+  // MPI moves what GPUs computed on the host; nobody knows what carries out an algorithm without a library; servers
+  // add up on hosts; one rank sends nothing.
+  EXPECT_EQ(share_on("lab-star", 2), "none");
+  EXPECT_EQ(share_on("ethernet-25g", 4), "none");
+  EXPECT_EQ(share_on("dgx-a100", 16, {{"/strategy", R"({"kind": "parameter_server"})"}}), "none");
+  EXPECT_EQ(share_on("dgx-a100", 1), "none");
+}
+
+TEST(Effects, WhatACollectiveTakesIsSaidForEveryMachineWithNccl) {
+  int machines = 0;
+  for (const std::string& name : Catalogue().topologies()) {
+    const std::vector<test::Change> changes{{"/platform/topology", name}, {"/platform/ranks", "2"}};
+    const Scenario scenario = read_scenario(test::changed(changes).root(), Catalogue());
+    if (!scenario.platform.platform.transport.library.starts_with("nccl")) continue;
+    ++machines;
+    EXPECT_GT(scenario.effects.communication_compute_share, 0) << name;
+    EXPECT_LT(scenario.effects.communication_compute_share, 0.3) << name;
+  }
+  EXPECT_GT(machines, 15);
+}
+
 std::string share_on_roce(const std::vector<test::Change>& more) {
   std::vector<test::Change> changes{{"/platform", R"({"topology": "roce25-4xp100", "ranks": 8})"}};
   changes.insert(changes.end(), more.begin(), more.end());
@@ -76,8 +117,8 @@ std::string share_on_roce(const std::vector<test::Change>& more) {
   return found == settings.end() ? "none" : found->second;
 }
 
-TEST(Effects, EveryChannelOfACollectiveKeepsAMultiprocessorBusy) {
-  // Two channels of NCCL on a P100: 2 / 56 = 3.57 %.
+TEST(Effects, EveryChannelOfACollectiveKeepsAMultiprocessorBusyUnlessTheScenarioSaysOtherwise) {
+  // The topology states two channels of NCCL on a P100: 2 / 56 = 3.57 %.
   EXPECT_EQ(share_on_roce({}), "3.571 %");
   EXPECT_EQ(share_on_roce({{"/effects", R"({"communication_compute_share": "1 %"})"}}), "1 %");
   EXPECT_EQ(share_on_roce({{"/effects", R"({"communication_compute_share": "0 %"})"}}), "none");

@@ -1,0 +1,43 @@
+#include "scenario/collective_kernels.hpp"
+
+#include <algorithm>
+
+#include "scenario/parts.hpp"
+
+namespace farandole {
+namespace {
+
+/// Who carries the gradients' operation out: who was chosen, and for a named algorithm whoever the machine has.
+const Library* library_of(const Scenario& scenario, Operation operation) {
+  const auto chosen = scenario.libraries.find(operation);
+  const Library* library = chosen != scenario.libraries.end()
+                               ? chosen->second.library
+                               : find_library(scenario.platform.platform.transport.library);
+  const bool has_it =
+      library != nullptr && std::ranges::find(library->operations, operation) != library->operations.end();
+  return has_it ? library : nullptr;
+}
+
+int nccl_channels(const Scenario& scenario, Operation operation) {
+  const PlatformSpec& spec = scenario.platform;
+  if (spec.platform.transport.channels > 0) return spec.platform.transport.channels;
+  const Library* library = library_of(scenario, operation);
+  if (library == nullptr || !library->needs_cuda || spec.device.compute_capability == 0) return 0;
+  const WorkloadSpec& workload = scenario.workload;
+  const Bytes gradients = static_cast<double>(workload.model.parameters()) * element_size(workload.gradient_type);
+  const LibraryJob job{spec.platform, spec.placement, operation, 0, spec.device.compute_capability, spec.scale};
+  return library->planner(job).plan(gradients).choice.channels;
+}
+
+}  // namespace
+
+double share_of_collectives(const Scenario& scenario) {
+  const PlatformSpec& spec = scenario.platform;
+  const int parts = spec.device.multiprocessors;
+  // Several streams are Gloo's, which works on the host.
+  if (scenario.strategy.servers || scenario.strategy.streams > 1 || spec.ranks == 1 || parts == 0) return 0;
+  const int taken = spec.device.asynchronous ? nccl_channels(scenario, carrier_of(scenario.strategy)) : 1;
+  return taken < parts ? static_cast<double>(taken) / parts : 0;
+}
+
+}  // namespace farandole
