@@ -34,6 +34,12 @@ struct Carriage {
   std::vector<int> order;  // the rank at each place of the schedule; empty: as they are numbered
 };
 
+/// Of a collective that goes on in several groups at once: what carries out one of them.
+struct GroupCarriage {
+  const Carriage* carriage = nullptr;
+  std::vector<int> members;  // ranks; empty: all
+};
+
 class Company {
  public:
   /// The network becomes one of the platform's links; those who need more add theirs.

@@ -179,22 +179,34 @@ void SimulatedJob::begin_collective(TaskId id) {
   take_as_known(id);
 }
 
-void SimulatedJob::begin_in_company(TaskId id, RankTimes joins) {
-  const Done& own = item(id).done;
+void SimulatedJob::begin_in_company(TaskId id, const RankTimes& joins) {
+  Done& own = item(id).done;
   const auto& collective = std::get<Collective>(own.task.what);
   under_way_[id] = communications_.size();
   communications_.push_back(own.times);
   communications_.back().reduced = own.times.reducing;
-  site_.company->start(site_.carriage_of(collective), collective.size, joins.max(now().si()),
-                       [this, id](const RankTimes& ends) {
-                         Item& done = item(id);
-                         TaskTimes& times = done.done.times;
-                         times.reduced = ends;
-                         times.end = ends + std::get<Collective>(done.done.task.what).copy_out.si();
-                         communications_[under_way_.at(id)] = times;
-                         under_way_.erase(id);
-                         take_as_known(id);
-                       });
+  const auto& groups = site_.carriages_of(collective);
+  own.times.end = RankTimes::Zero(site_.ranks);
+  auto left = std::make_shared<std::size_t>(groups.size());
+  for (const GroupCarriage& group : groups) {
+    const RankTimes of_group = group.members.empty() ? joins : RankTimes(joins(group.members));
+    site_.company->start(*group.carriage, collective.size, of_group.max(now().si()),
+                         [this, id, left, &group](const RankTimes& ends) {
+                           RankTimes& all = item(id).done.times.end;
+                           group.members.empty() ? static_cast<void>(all = ends)
+                                                 : static_cast<void>(all(group.members) = ends);
+                           if (--*left == 0) end_in_company(id);
+                         });
+  }
+}
+
+void SimulatedJob::end_in_company(TaskId id) {
+  Done& own = item(id).done;
+  own.times.reduced = own.times.end;
+  own.times.end += std::get<Collective>(own.task.what).copy_out.si();
+  communications_[under_way_.at(id)] = own.times;
+  under_way_.erase(id);
+  take_as_known(id);
 }
 
 void SimulatedJob::take_as_known(TaskId id) {

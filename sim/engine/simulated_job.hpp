@@ -37,7 +37,7 @@ struct JobSite {
   std::function<CollectiveClock&(const Collective&)> clock_of{};
   /// Where others are on the links, too, or its own collectives: all of them meet there.
   Company* company = nullptr;
-  std::function<const Carriage&(const Collective&)> carriage_of{};
+  std::function<const std::vector<GroupCarriage>&(const Collective&)> carriages_of{};
   const ServerNetwork* servers = nullptr;  // null: none
 };
 
@@ -132,7 +132,8 @@ class SimulatedJob final : public Engine {
   void pass_mark(const Event& event);
   void look_whether_over(TaskId id);
   void look_whether_computed(std::size_t place);
-  void begin_in_company(TaskId id, RankTimes joins);
+  void begin_in_company(TaskId id, const RankTimes& joins);
+  void end_in_company(TaskId id);
   [[nodiscard]] RankTimes computed(const Done& compute, Seconds work) const {
     return share_.finish(compute.times.begin, compute.factors * work.si(), communications_);
   }

@@ -5,6 +5,7 @@
 // to a server, the server's work on it, a delay) is light: there may be millions of them, and they carry a `Note`.
 #pragma once
 
+#include <cstdint>
 #include <variant>
 #include <vector>
 
@@ -33,7 +34,14 @@ struct Compute {
   std::vector<Mark> marks{};
 };
 
-/// One collective over all ranks, with what the device does before and after it on that stream: copies into and out of
+/// A communicator: which ranks meet. All groups of a kind go on at once.
+enum class Group : std::uint8_t {
+  all,
+  shards,   // neighbouring ranks that keep a model together
+  replicas  // ranks that keep the same shard
+};
+
+/// One collective over the ranks of every group, with what the device does before and after it on that stream: copies into and out of
 /// a buffer, encoding and decoding. Which algorithm carries it out is the engine's affair.
 struct Collective {
   Operation operation = Operation::allreduce;
@@ -41,7 +49,7 @@ struct Collective {
   Seconds copy_in{};
   Seconds copy_out{};
   bool hierarchical = false;  // by the hierarchical algorithm, whatever the scenario says: a tuner is trying it
-  int group = 0;              // of Groups: which ranks meet
+  Group group = Group::all;   // who meets
 };
 
 using TaskId = int;

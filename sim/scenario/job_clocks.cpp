@@ -1,6 +1,10 @@
 #include "scenario/job_clocks.hpp"
 
+#include <algorithm>
+#include <set>
+
 #include "scenario/apply_effects.hpp"
+#include "simulate/link_loads.hpp"
 #include "simulate/uncontended.hpp"
 
 namespace farandole {
@@ -13,18 +17,95 @@ Schedule build_schedule(const Scenario& scenario, const Placement& placement, Op
   return (is_fixed ? scenario.collectives.at(operation) : *find_algorithm(operation, "ring")).build(shape);
 }
 
-JobClocks::JobClocks(const Scenario& scenario, Placement placement)
-    : scenario_(scenario), placement_(std::move(placement)), platform_(platform_of(scenario)) {}
-JobClocks::~JobClocks() = default;
-
-bool JobClocks::is_by_library(Operation operation, bool hierarchical) const {
-  return !hierarchical && scenario_.libraries.contains(operation);
+std::vector<std::vector<int>> members_of(const Scenario& scenario, Group group, int ranks) {
+  const int shards = scenario.strategy.shards == 0 ? ranks : scenario.strategy.shards;
+  std::vector<std::vector<int>> members;
+  if (group == Group::all) members.resize(1);
+  if (group == Group::shards) members.resize(static_cast<std::size_t>(ranks / shards));
+  if (group == Group::replicas) members.resize(static_cast<std::size_t>(shards));
+  for (int rank = 0; rank < ranks; ++rank) {
+    const int index = group == Group::all ? 0 : group == Group::shards ? rank / shards : rank % shards;
+    members[static_cast<std::size_t>(index)].push_back(rank);
+  }
+  return members;
 }
 
-LibraryJob JobClocks::library_job(Operation operation) const {
+namespace {
+
+/// A clock of one group, for all groups that are alike.
+class GroupClock final : public CollectiveClock {
+ public:
+  GroupClock(const std::vector<std::vector<int>>& members, std::function<const Carriage&(Bytes)> carriage_of)
+      : members_(members), carriage_of_(std::move(carriage_of)) {}
+
+  RankTimes finish(Bytes size, const RankTimes& start) override {
+    folded_ = false;
+    if (members_.front().size() == 1 || size == Bytes(0)) return start;
+    const Carriage& carriage = carriage_of_(size);
+    RankTimes ends(start.size());
+    const bool together = (start == start[0]).all();
+    RankTimes first;
+    for (const std::vector<int>& members : members_) {
+      if (!together || first.size() == 0) first = finish(carriage, size, start(members));
+      ends(members) = first;
+    }
+    folded_ = carriage.alone->folded();
+    return ends;
+  }
+  [[nodiscard]] bool folded() const override { return folded_; }
+  [[nodiscard]] bool has_launch() const override { return true; }
+  void rest() override {
+    if (last_ != nullptr) last_->rest();
+  }
+
+ private:
+  RankTimes finish(const Carriage& carriage, Bytes size, const RankTimes& start) {
+    if (last_ != nullptr && last_ != carriage.alone.get()) last_->rest();
+    last_ = carriage.alone.get();
+    if (carriage.order.empty()) return last_->finish(size, start + carriage.launch.si());
+    RankTimes ends(start.size());
+    ends(carriage.order) = last_->finish(size, RankTimes(start(carriage.order)) + carriage.launch.si());
+    return ends;
+  }
+
+  const std::vector<std::vector<int>>& members_;
+  std::function<const Carriage&(Bytes)> carriage_of_;
+  CollectiveClock* last_ = nullptr;
+  bool folded_ = false;
+};
+
+}  // namespace
+
+JobClocks::JobClocks(const Scenario& scenario, Placement placement)
+    : scenario_(scenario), platform_(platform_of(scenario)) {
+  const auto ranks = static_cast<int>(placement.device_of_rank.size());
+  for (const Group group : {Group::all, Group::shards, Group::replicas}) {
+    members_[group] = members_of(scenario, group, ranks);
+    for (const std::vector<int>& members : members_[group]) {
+      if (group == Group::all) {
+        placements_[group].push_back(placement);
+        continue;
+      }
+      Placement& own = placements_[group].emplace_back();
+      std::set<int> nodes;
+      for (const int rank : members) {
+        own.device_of_rank.push_back(placement.device_of_rank[static_cast<std::size_t>(rank)]);
+        nodes.insert(platform_.node_of(own.device_of_rank.back()));
+      }
+      own.nodes_used = static_cast<int>(nodes.size());
+    }
+  }
+}
+JobClocks::~JobClocks() = default;
+
+bool JobClocks::is_by_library(const Key& key) const {
+  return !key.hierarchical && scenario_.libraries.contains(key.operation);
+}
+
+LibraryJob JobClocks::library_job(Operation operation, const Placement& placement) const {
   const Mechanisms& mechanisms = scenario_.mechanisms;
   return {platform_,
-          placement_,
+          placement,
           operation,
           0,
           scenario_.libraries.at(operation).compute_capability,
@@ -33,57 +114,101 @@ LibraryJob JobClocks::library_job(Operation operation) const {
           mechanisms.contention};
 }
 
-std::unique_ptr<CollectiveClock> JobClocks::make_clock(Operation operation, bool hierarchical) const {
-  if (is_by_library(operation, hierarchical)) {
-    return make_library_clock(*scenario_.libraries.at(operation).library, library_job(operation), scenario_.fidelity,
-                              scenario_.folding);
+const LibraryPlanner& JobClocks::planner_of(const Key& key, std::size_t group) {
+  const auto found = planners_.find({key, group});
+  if (found != planners_.end()) return found->second;
+  const LibraryJob job = library_job(key.operation, placements_.at(key.group)[group]);
+  return planners_.emplace(std::pair{key, group}, scenario_.libraries.at(key.operation).library->planner(job))
+      .first->second;
+}
+
+RoutedSchedule JobClocks::route(const Key& key, std::size_t group, Bytes size) {
+  if (is_by_library(key)) return planner_of(key, group).plan(size).route();
+  const Placement& placement = placements_.at(key.group)[group];
+  return {build_schedule(scenario_, placement, key.operation, key.hierarchical), platform_, placement};
+}
+
+std::vector<double> JobClocks::shares_of(const Key& key, const RoutedSchedule& first, Bytes size) {
+  std::vector<double> shares(first.capacities().size(), 1);
+  const auto& placements = placements_.at(key.group);
+  std::set<int> nodes;
+  for (const int device : placements.front().device_of_rank) nodes.insert(platform_.node_of(device));
+  constexpr std::size_t few = 64;
+  const std::vector<Bytes> own = link_bytes(first, size);
+  std::vector<Bytes> all = own;
+  for (std::size_t group = 1; group < placements.size(); ++group) {
+    const bool is_near = std::ranges::any_of(placements[group].device_of_rank,
+                                             [&](int device) { return nodes.contains(platform_.node_of(device)); });
+    if (placements.size() > few && !is_near) continue;
+    const std::vector<Bytes> bytes = link_bytes(route(key, group, size), size);
+    for (std::size_t link = 0; link < platform_.links.size(); ++link) all[link] += bytes[link];
   }
-  RoutedSchedule routed(build_schedule(scenario_, placement_, operation, hierarchical), platform_, placement_);
+  for (std::size_t link = 0; link < platform_.links.size(); ++link) {
+    if (own[link] > Bytes(0)) shares[link] = own[link] / all[link];
+  }
+  return shares;
+}
+
+/// At `message` in company, what a collective takes alone is no question: its messages are sent.
+const Carriage& JobClocks::carriage_of(const Key& key, std::size_t group, Bytes size) {
+  std::string plan_key;
+  Seconds launch = platform_.transport.launch;
+  std::vector<int> order;
+  if (is_by_library(key)) {
+    const LibraryPlanner& planner = planner_of(key, group);
+    const LibraryPlan plan = planner.plan(size);
+    plan_key = plan.key;
+    launch = plan.launch;
+    order = planner.order;
+  }
+  const auto [place, is_new] = carriages_.try_emplace({key, group, plan_key});
+  Carriage& carriage = place->second;
+  carriage.launch = launch;
+  if (!is_new) return carriage;
+  carriage.order = std::move(order);
+  carriage.routed = std::make_shared<const RoutedSchedule>(route(key, group, size));
+  RoutedSchedule alone = *carriage.routed;
+  if (key.group != Group::all && scenario_.mechanisms.contention) alone.share_links(shares_of(key, alone, size));
+  auto apart = scenario_.mechanisms.contention ? std::nullopt : uncontended(alone);
+  carriage.alone =
+      make_collective_clock(scenario_.fidelity, apart ? std::move(*apart) : std::move(alone), scenario_.folding);
+  return carriage;
+}
+
+std::unique_ptr<CollectiveClock> JobClocks::make_clock(const Key& key) {
+  const Placement& placement = placements_.at(key.group).front();
+  if (key.group != Group::all) {
+    return std::make_unique<GroupClock>(
+        members_.at(key.group), [this, key](Bytes size) -> const Carriage& { return carriage_of(key, 0, size); });
+  }
+  if (is_by_library(key)) {
+    return make_library_clock(*scenario_.libraries.at(key.operation).library, library_job(key.operation, placement),
+                              scenario_.fidelity, scenario_.folding);
+  }
+  RoutedSchedule routed(build_schedule(scenario_, placement, key.operation, key.hierarchical), platform_, placement);
   auto alone = scenario_.mechanisms.contention ? std::nullopt : uncontended(routed);
   return make_collective_clock(scenario_.fidelity, alone ? std::move(*alone) : std::move(routed), scenario_.folding);
 }
 
-CollectiveClock& JobClocks::clock_of(Operation operation, bool hierarchical) {
-  auto& clock = clocks_[{operation, hierarchical}];
+CollectiveClock& JobClocks::clock_of(const Collective& collective) {
+  const Key key{collective.operation, collective.hierarchical, collective.group};
+  auto& clock = clocks_[key];
   if (last_ != nullptr && last_ != clock.get()) last_->rest();
-  if (clock == nullptr) clock = make_clock(operation, hierarchical);
+  if (clock == nullptr) clock = make_clock(key);
   last_ = clock.get();
   return *clock;
 }
 
-/// At `message` what a collective takes alone is no question: its messages are sent.
-Carriage& JobClocks::keep(const std::string& key, const std::function<RoutedSchedule()>& route) {
-  const auto [place, is_new] = carriages_.try_emplace(key);
-  Carriage& carriage = place->second;
-  if (!is_new) return carriage;
-  carriage.routed = std::make_shared<const RoutedSchedule>(route());
-  if (scenario_.fidelity != Fidelity::message) {
-    carriage.alone = make_collective_clock(scenario_.fidelity, *carriage.routed, scenario_.folding);
+const std::vector<GroupCarriage>& JobClocks::carriages_of(const Collective& collective) {
+  const Key key{collective.operation, collective.hierarchical, collective.group};
+  const auto [place, is_new] = groups_.try_emplace({key, collective.size});
+  if (!is_new) return place->second;
+  const auto& members = members_.at(key.group);
+  for (std::size_t group = 0; group < members.size(); ++group) {
+    place->second.push_back({&carriage_of(key, group, collective.size),
+                             key.group == Group::all ? std::vector<int>{} : members[group]});
   }
-  return carriage;
-}
-
-const Carriage& JobClocks::carriage_of(const Collective& collective) {
-  const Operation operation = collective.operation;
-  const std::string operation_name = name(operation) + (collective.hierarchical ? " hierarchical" : "");
-  if (!is_by_library(operation, collective.hierarchical)) {
-    Carriage& carriage = keep(operation_name, [&] {
-      return RoutedSchedule(build_schedule(scenario_, placement_, operation, collective.hierarchical), platform_,
-                            placement_);
-    });
-    carriage.launch = platform_.transport.launch;
-    return carriage;
-  }
-  auto planner = planners_.find(operation);
-  if (planner == planners_.end()) {
-    planner =
-        planners_.emplace(operation, scenario_.libraries.at(operation).library->planner(library_job(operation))).first;
-  }
-  const LibraryPlan plan = planner->second.plan(collective.size);
-  Carriage& carriage = keep(operation_name + " " + plan.key, plan.route);
-  carriage.launch = plan.launch;
-  carriage.order = planner->second.order;
-  return carriage;
+  return place->second;
 }
 
 }  // namespace farandole

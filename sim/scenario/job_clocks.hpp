@@ -6,7 +6,9 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "engine/company.hpp"
 #include "engine/task.hpp"
@@ -19,8 +21,15 @@ namespace farandole {
 Schedule build_schedule(const Scenario& scenario, const Placement& placement, Operation operation,
                         bool hierarchical = false);
 
-/// Made when they are first asked for. A clock that holds a network gives it back while another works, since SimGrid
-/// has only one at a time (simulate/fluid_network.hpp); what it remembers stays.
+/// The ranks of every group of that kind.
+std::vector<std::vector<int>> members_of(const Scenario& scenario, Group group, int ranks);
+
+/// Made when they are first asked for. A clock that holds a network gives it back while another works, since SimGrid has
+/// only one at a time (simulate/fluid_network.hpp); what it remembers stays.
+///
+/// Of a collective in groups one group is timed for all: with this share of every link, that its groups have of what all
+/// of them send there. That is exact where groups are alike. Of more than 64 groups only those are looked at that have
+/// ranks on the nodes of the first: the fabric beyond is taken as wide enough for all.
 class JobClocks {
  public:
   /// `scenario` must outlive it.
@@ -29,22 +38,33 @@ class JobClocks {
   JobClocks& operator=(const JobClocks&) = delete;
   ~JobClocks();
 
-  CollectiveClock& clock_of(Operation operation, bool hierarchical = false);
-  const Carriage& carriage_of(const Collective& collective);
+  CollectiveClock& clock_of(const Collective& collective);
+  const std::vector<GroupCarriage>& carriages_of(const Collective& collective);
 
  private:
-  [[nodiscard]] bool is_by_library(Operation operation, bool hierarchical) const;
-  [[nodiscard]] LibraryJob library_job(Operation operation) const;
-  std::unique_ptr<CollectiveClock> make_clock(Operation operation, bool hierarchical) const;
-  Carriage& keep(const std::string& key, const std::function<RoutedSchedule()>& route);
+  struct Key {
+    Operation operation;
+    bool hierarchical;
+    Group group;
+    auto operator<=>(const Key&) const = default;
+  };
+  [[nodiscard]] bool is_by_library(const Key& key) const;
+  [[nodiscard]] LibraryJob library_job(Operation operation, const Placement& placement) const;
+  std::unique_ptr<CollectiveClock> make_clock(const Key& key);
+  [[nodiscard]] std::vector<double> shares_of(const Key& key, const RoutedSchedule& first, Bytes size);
+  RoutedSchedule route(const Key& key, std::size_t group, Bytes size);
+  const LibraryPlanner& planner_of(const Key& key, std::size_t group);
+  const Carriage& carriage_of(const Key& key, std::size_t group, Bytes size);
 
   const Scenario& scenario_;
-  Placement placement_;
   Platform platform_;
-  std::map<std::pair<Operation, bool>, std::unique_ptr<CollectiveClock>> clocks_;
+  std::map<Group, std::vector<std::vector<int>>> members_;
+  std::map<Group, std::vector<Placement>> placements_;
+  std::map<Key, std::unique_ptr<CollectiveClock>> clocks_;
   CollectiveClock* last_ = nullptr;
-  std::map<Operation, LibraryPlanner> planners_;
-  std::map<std::string, Carriage> carriages_;
+  std::map<std::pair<Key, std::size_t>, LibraryPlanner> planners_;
+  std::map<std::tuple<Key, std::size_t, std::string>, Carriage> carriages_;
+  std::map<std::pair<Key, Bytes>, std::vector<GroupCarriage>> groups_;
 };
 
 }  // namespace farandole

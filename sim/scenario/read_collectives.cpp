@@ -15,6 +15,7 @@ namespace {
 constexpr std::array default_algorithms{
     std::pair{Operation::allreduce, "ring"},
     std::pair{Operation::allgather, "ring"},
+    std::pair{Operation::reduce_scatter, "ring"},
     std::pair{Operation::broadcast, "binomial"},
 };
 

@@ -78,11 +78,11 @@ struct TrainerParts {
     site.compute_share = job.scenario.effects.communication_compute_share;
     site.width = job.scenario.strategy.streams;
     site.clock_of = [this](const Collective& collective) -> CollectiveClock& {
-      return clocks.clock_of(collective.operation, collective.hierarchical);
+      return clocks.clock_of(collective);
     };
     site.company = company;
-    site.carriage_of = [this](const Collective& collective) -> const Carriage& {
-      return clocks.carriage_of(collective);
+    site.carriages_of = [this](const Collective& collective) -> const std::vector<GroupCarriage>& {
+      return clocks.carriages_of(collective);
     };
     return site;
   }

@@ -165,7 +165,7 @@ Seconds forward_time(const Scenario& scenario) {
 Seconds collective_time(const Scenario& scenario, Operation operation, Bytes size) {
   JobClocks clocks(scenario, scenario.platform.placement);
   const RankTimes start = all_at(scenario.platform.ranks, Seconds(0));
-  return latest(clocks.clock_of(operation).finish(size, start)) + scenario.platform.platform.transport.launch;
+  return latest(clocks.clock_of({operation, size}).finish(size, start)) + scenario.platform.platform.transport.launch;
 }
 
 }  // namespace farandole

@@ -78,6 +78,19 @@ void RoutedSchedule::add_connections(const Platform& platform) {
   if (!congestion_.empty()) congestion_.resize(capacities_.size());
 }
 
+void RoutedSchedule::share_links(const std::vector<double>& shares) {
+  for (std::size_t link = 0; link < capacities_.size(); ++link) capacities_[link] *= shares[link];
+  for (auto& phase : legs_) {
+    for (Leg& leg : phase) {
+      leg.narrowest = BytesPerSecond::infinity();
+      for (const int link : leg.links) {
+        const auto times = static_cast<double>(std::ranges::count(leg.links, link)) / leg.paths;
+        leg.narrowest = std::min(leg.narrowest, capacities_[static_cast<std::size_t>(link)] / times);
+      }
+    }
+  }
+}
+
 std::size_t RoutedSchedule::connections() const {
   return connections_.empty() ? 0 : capacities_.size() - first_connection_;
 }

@@ -61,6 +61,8 @@ class RoutedSchedule {
   [[nodiscard]] const std::vector<Congestion>& congestion() const { return congestion_; }
   /// For schedules that were made from parts: of every link.
   void congest(std::vector<Congestion> congestion) { congestion_ = std::move(congestion); }
+  /// Leaves it this share of every link, because others alike are on it too.
+  void share_links(const std::vector<double>& shares);
   /// The limits of single connections, which stand behind the platform's links.
   [[nodiscard]] std::size_t connections() const;
   /// Makes room for those of other schedules on the same platform: `all` of them, the own ones from `own` on.

@@ -182,7 +182,7 @@ struct StreamsBench {
     site.ranks = 4;
     site.width = streams;
     site.company = &company;
-    site.carriage_of = [this](const Collective&) -> const Carriage& { return carriage; };
+    site.carriages_of = [this](const Collective&) -> const std::vector<GroupCarriage>& { return carriages; };
     return site;
   }
 
@@ -196,6 +196,7 @@ struct StreamsBench {
   Simulator simulator;
   Company company;
   Carriage carriage;
+  std::vector<GroupCarriage> carriages{{&carriage, {}}};
   Trainer trainer;
 };
 

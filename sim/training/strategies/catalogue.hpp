@@ -44,6 +44,8 @@ struct StrategyChoice {
   bool overlap = true;                          // gradients may travel while others are computed
   Bytes buffers{};                              // set aside on the device; infinity: as much as all gradients
   int streams = 1;                              // collectives that may be under way at the same time
+  int shards = 0;                               // of parameters, gradients or optimizer state; 0: as many as ranks
+  bool is_sharded = false;                      // at all
   int period = 1;                               // iterations after which what happens repeats
   bool negotiates = false;                      // what it decides hangs on when ranks announce gradients
   std::map<Operation, std::string> algorithms;  // that it picks where the scenario leaves them open

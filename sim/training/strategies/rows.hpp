@@ -9,6 +9,8 @@ StrategyRow horovod_strategy();
 StrategyRow ddp_strategy();
 StrategyRow allgather_strategy();
 StrategyRow local_sgd_strategy();
+StrategyRow fsdp_strategy();
+StrategyRow zero_strategy();
 StrategyRow single_strategy();
 StrategyRow parameter_server_strategy();
 StrategyRow distributed_replicated_strategy();

@@ -1,0 +1,110 @@
+// PyTorch's FullyShardedDataParallel, and its fully_shard (FSDP2).
+#include <fmt/format.h>
+
+#include "config/limits.hpp"
+#include "training/strategies/rows.hpp"
+#include "training/strategies/sharded.hpp"
+#include "units/format.hpp"
+
+namespace farandole {
+namespace {
+
+struct Sharding {
+  std::string name;
+  bool parameters;  // sharded
+  bool reshards;
+  bool in_groups;
+};
+
+const std::vector<Sharding>& shardings() {
+  static const std::vector<Sharding> rows{{"FULL_SHARD", true, true, false},
+                                          {"SHARD_GRAD_OP", true, false, false},
+                                          {"HYBRID_SHARD", true, true, true},
+                                          {"_HYBRID_SHARD_ZERO2", true, false, true},
+                                          {"NO_SHARD", false, false, false}};
+  return rows;
+}
+
+struct Type {
+  std::string name;
+  Bytes element;
+};
+
+Bytes read_type(Section& section, const std::string& key, StrategyChoice& choice, const std::string& usual) {
+  static const std::vector<Type> types{{"fp32", 4_B}, {"bf16", 2_B}, {"fp16", 2_B}};
+  const auto given = section.maybe(key);
+  const Type& type = given ? choose(types, &Type::name, *given, "a type")
+                           : *std::ranges::find(types, usual, &Type::name);
+  choice.settings[key] = type.name;
+  return type.element;
+}
+
+/// How many ranks keep a model together; all of them where nothing is said.
+void read_group(Section& section, const StrategyInput& input, const Sharding& sharding, ShardedPlan& plan) {
+  const auto group = section.maybe("shard_group");
+  if (group && !sharding.in_groups) group->fail("no shard_group but with HYBRID_SHARD and _HYBRID_SHARD_ZERO2");
+  if (!sharding.in_groups) return;
+  if (!group) {
+    input.section.value().fail("\"shard_group\", the ranks that keep a model together (a node's)");
+  }
+  plan.shards = read_between(*group, 1, input.ranks);
+  if (input.ranks % plan.shards != 0) group->fail(fmt::format("a divisor of the {} ranks", input.ranks));
+}
+
+StrategyChoice read(const StrategyInput& input) {
+  Section& section = input.section;
+  StrategyChoice choice;
+  ShardedPlan plan;
+  const auto given = section.maybe("sharding_strategy");
+  const Sharding& sharding =
+      given ? choose(shardings(), &Sharding::name, *given, "a sharding strategy") : shardings().front();
+  read_group(section, input, sharding, plan);
+  plan.reshards = section.optional("reshard_after_forward", sharding.reshards);
+  if (!sharding.parameters) plan.shards = 1;
+  const bool limits = section.optional("limit_all_gathers", true);
+  plan.in_flight = limits ? 2 : 0;
+  const auto prefetch = section.maybe("backward_prefetch");
+  static const std::vector<Type> prefetches{{"BACKWARD_PRE", 1_B}, {"BACKWARD_POST", 0_B}};
+  plan.backward_prefetch =
+      !prefetch || choose(prefetches, &Type::name, *prefetch, "BACKWARD_PRE or BACKWARD_POST").element > 0_B;
+  plan.parameter_element = read_type(section, "param_dtype", choice, "bf16");
+  plan.gradient_element = read_type(section, "reduce_dtype", choice, "fp32");
+  choice.accumulation = read_accumulation(section);
+  plan.passes = choice.accumulation;
+  plan.reduces_every_pass = !section.optional("no_sync", true);
+  choice.mode = sharding.name;
+  choice.shards = plan.shards;
+  choice.is_sharded = plan.shards != 1;
+  choice.settings["sharding_strategy"] = sharding.name;
+  choice.settings["shard_group"] = fmt::format("{}", plan.shards == 0 ? input.ranks : plan.shards);
+  choice.settings["reshard_after_forward"] = plan.reshards ? "true" : "false";
+  choice.settings["limit_all_gathers"] = limits ? "true" : "false";
+  choice.settings["backward_prefetch"] = plan.backward_prefetch ? "BACKWARD_PRE" : "BACKWARD_POST";
+  choice.settings["no_sync"] = plan.reduces_every_pass ? "false" : "true";
+  ignore_environment(input, choice);
+  choice.make = [plan](const StrategySite& site) {
+    ShardedPlan own = plan;
+    own.shares_links = plan.shards > site.ranks_per_node;
+    return std::make_unique<Sharded>(site, own);
+  };
+  return choice;
+}
+
+}  // namespace
+
+StrategyRow fsdp_strategy() {
+  return {"fsdp", "PyTorch's FullyShardedDataParallel: parameters are gathered before each block and given up after it",
+          "Settings of \"strategy\" in a scenario:\n"
+          "  sharding_strategy      FULL_SHARD (default), SHARD_GRAD_OP, HYBRID_SHARD, _HYBRID_SHARD_ZERO2, NO_SHARD\n"
+          "  shard_group            of HYBRID_SHARD: neighbouring ranks that keep a model together\n"
+          "  reshard_after_forward  whether the backward pass gathers again (default as the sharding strategy says)\n"
+          "  limit_all_gathers      at most two units gathered ahead (default true)\n"
+          "  backward_prefetch      BACKWARD_PRE (default) or BACKWARD_POST\n"
+          "  param_dtype            as parameters are gathered: bf16 (default), fp16, fp32\n"
+          "  reduce_dtype           as gradients are reduced: fp32 (default), bf16, fp16\n"
+          "  accumulation           passes whose gradients add up (default 1)\n"
+          "  no_sync                gradients are reduced in the last pass only (default true)\n",
+          read};
+}
+
+}  // namespace farandole

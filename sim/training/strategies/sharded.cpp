@@ -1,0 +1,193 @@
+#include "training/strategies/sharded.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace farandole {
+namespace {
+
+constexpr int root = -1;
+constexpr int reduced = 0;  // Note::what
+
+/// "transformer.blocks.7" of "transformer.blocks.7.attn.Wqkv.weight"; empty where no part of the name is a number.
+std::string unit_name(const std::string& variable) {
+  std::size_t begin = 0;
+  while (begin < variable.size()) {
+    const std::size_t end = std::min(variable.find('.', begin), variable.size());
+    const bool is_number =
+        end > begin && std::all_of(variable.begin() + static_cast<std::ptrdiff_t>(begin),
+                                   variable.begin() + static_cast<std::ptrdiff_t>(end),
+                                   [](unsigned char c) { return std::isdigit(c) != 0; });
+    if (is_number) return variable.substr(0, end);
+    begin = end + 1;
+  }
+  return {};
+}
+
+}  // namespace
+
+ShardedUnits units_of(const Job& job) {
+  constexpr Bytes stored = 4_B;  // Job::variables
+  ShardedUnits units;
+  std::map<std::string, int> numbers;
+  std::vector<std::optional<int>> of_layer(job.layers.size());
+  for (const Variable& variable : job.variables) {
+    if (variable.gradient < 0) continue;
+    const std::string name = unit_name(variable.name);
+    int unit = root;
+    if (!name.empty()) {
+      unit = numbers.try_emplace(name, static_cast<int>(numbers.size())).first->second;
+      units.parameters.resize(numbers.size());
+    }
+    (unit == root ? units.root : units.parameters[static_cast<std::size_t>(unit)]) += variable.size / stored;
+    of_layer[static_cast<std::size_t>(variable.layer)] = unit;
+  }
+  int unit = root;
+  for (std::size_t layer = 0; layer < job.layers.size(); ++layer) {
+    unit = of_layer[layer].value_or(unit);
+    if (units.segments.empty() || units.segments.back().unit != unit) units.segments.push_back({unit, {}, {}});
+    units.segments.back().forward += job.layers[layer].forward;
+    units.segments.back().backward += job.layers[layer].backward;
+  }
+  return units;
+}
+
+Sharded::Sharded(const StrategySite& site, ShardedPlan plan)
+    : site_(site),
+      plan_(plan),
+      units_(units_of(site.job)),
+      shards_(plan.shards == 0 ? site.ranks : std::min(plan.shards, site.ranks)),
+      replicas_(site.ranks / shards_),
+      synchronised_(all_at(site.ranks, Seconds(0))) {}
+
+double Sharded::parameters_of(int unit) const {
+  return unit == root ? units_.root : units_.parameters[static_cast<std::size_t>(unit)];
+}
+
+/// Every rank keeps an equal part, the last one filled up.
+TaskId Sharded::communicate(Engine& engine, Operation operation, double parameters, Bytes element,
+                            std::vector<TaskId> after) {
+  const double padded = std::ceil(parameters / shards_) * shards_;
+  const Collective collective{operation, padded * element, {}, {}, false, Group::shards};
+  return engine.add({collective, after.empty() ? start_ : RankTimes(), std::move(after), communicating});
+}
+
+void Sharded::gather(Engine& engine, int unit, std::vector<TaskId> after) {
+  Gathered& gathered = gathered_[unit == root ? gathered_.size() - 1 : static_cast<std::size_t>(unit)];
+  if (gathered.by || shards_ == 1 || parameters_of(unit) == 0) return;
+  gathered.by =
+      communicate(engine, Operation::allgather, parameters_of(unit), plan_.parameter_element, std::move(after));
+}
+
+TaskId Sharded::compute(Engine& engine, Seconds work, int unit, std::vector<TaskId> after) {
+  const auto& own = gathered_[unit == root ? gathered_.size() - 1 : static_cast<std::size_t>(unit)].by;
+  if (own) after.push_back(*own);
+  computed_.push_back(
+      engine.add({Compute{work}, computed_.empty() ? start_ : RankTimes(), std::move(after), computing}));
+  return computed_.back();
+}
+
+/// What has to be computed before one more unit may be gathered, if that is `ahead` units ahead of what is computed.
+std::vector<TaskId> Sharded::freeing(std::size_t ahead) const {
+  const auto most = static_cast<std::size_t>(plan_.in_flight);
+  if (most == 0 || computed_.size() + ahead < most) return {};
+  return {computed_[computed_.size() + ahead - most]};
+}
+
+void Sharded::begin(Engine& engine, const RankTimes& moments) {
+  start_ = moments;
+  gathered_.assign(units_.parameters.size() + 1, {});
+  computed_.clear();
+  open_ = 0;
+  waiting_ = 0;
+  after_all_.clear();
+  if (plan_.gathers_once) gather_everything(engine);
+  for (int pass = 1; pass <= plan_.passes; ++pass) {
+    forward(engine);
+    const bool reshards = plan_.reshards && !plan_.gathers_once;
+    if (reshards) std::fill(gathered_.begin(), std::prev(gathered_.end()), Gathered{});
+    backward(engine, plan_.reduces_every_pass || pass == plan_.passes);
+    if (!plan_.gathers_once) std::fill(gathered_.begin(), std::prev(gathered_.end()), Gathered{});
+  }
+}
+
+/// After the update, which ended the iteration before.
+void Sharded::gather_everything(Engine& engine) {
+  if (shards_ == 1) return;
+  gather(engine, root, {});
+  for (int unit = 0; unit < static_cast<int>(units_.parameters.size()); ++unit) gather(engine, unit, {});
+  if (plan_.overlaps_gathering) return;
+  const Gathered last = *std::ranges::max_element(gathered_, {}, [](const Gathered& g) { return g.by.value_or(-1); });
+  if (last.by) std::ranges::fill(gathered_, last);
+}
+
+void Sharded::forward(Engine& engine) {
+  gather(engine, root, {});
+  for (const ShardedUnits::Segment& segment : units_.segments) {
+    if (segment.unit != root) gather(engine, segment.unit, freeing(0));
+    compute(engine, segment.forward, segment.unit, {});
+  }
+}
+
+void Sharded::backward(Engine& engine, bool reduces) {
+  std::map<int, std::size_t> first;  // segment of every unit, the last in backward order
+  for (std::size_t i = units_.segments.size(); i-- > 0;) first[units_.segments[i].unit] = i;
+  TaskId last = -1;
+  for (std::size_t i = units_.segments.size(); i-- > 0;) {
+    const ShardedUnits::Segment& segment = units_.segments[i];
+    if (segment.unit != root) gather(engine, segment.unit, freeing(0));
+    if (plan_.backward_prefetch && i > 0 && units_.segments[i - 1].unit != root) {
+      gather(engine, units_.segments[i - 1].unit, freeing(1));
+    }
+    last = compute(engine, segment.backward, segment.unit, {});
+    if (reduces && segment.unit != root && first.at(segment.unit) == i) reduce_unit(engine, segment.unit, last);
+  }
+  if (!reduces) return;
+  reduce_unit(engine, root, last);
+  if (waiting_ > 0) after_all_.emplace_back(std::exchange(waiting_, 0), last);
+  for (const auto& [parameters, after] : std::exchange(after_all_, {})) reduce(engine, parameters, last);
+}
+
+void Sharded::reduce_unit(Engine& engine, int unit, TaskId after) {
+  waiting_ += parameters_of(unit);
+  if (waiting_ * plan_.gradient_element < plan_.bucket) return;
+  const double parameters = std::exchange(waiting_, 0);
+  if (parameters == 0) return;
+  plan_.overlaps_reducing ? reduce(engine, parameters, after)
+                          : static_cast<void>(after_all_.emplace_back(parameters, after));
+}
+
+void Sharded::reduce(Engine& engine, double parameters, TaskId after) {
+  const auto add = [&](Operation operation, double elements, Group group, Stream stream, TaskId before, bool is_last) {
+    const Collective collective{operation, Bytes(std::ceil(elements) * plan_.gradient_element.si()), {}, {}, false,
+                                group};
+    if (is_last) ++open_;
+    return engine.add({collective, {}, {before}, stream, is_last ? Note{reduced} : Note{}});
+  };
+  const bool has_replicas = replicas_ > 1;
+  const double shard = std::ceil(parameters / shards_);
+  if (shards_ > 1) {
+    const Operation operation = plan_.shards_gradients ? Operation::reduce_scatter : Operation::allreduce;
+    after = add(operation, shard * shards_, Group::shards, communicating, after, !has_replicas);
+  }
+  if (!has_replicas) return;
+  add(Operation::allreduce, shard, Group::replicas,
+      plan_.shares_links ? communicating : communicating_among_replicas, after, true);
+}
+
+void Sharded::on(Engine& /*engine*/, const Happening& happening) {
+  if (happening.note.what != reduced) return;
+  --open_;
+  synchronised_ = synchronised_.max(happening.times->end);
+}
+
+std::optional<RankTimes> Sharded::synchronised() const {
+  if (open_ > 0) return std::nullopt;
+  return synchronised_;
+}
+
+}  // namespace farandole

@@ -1,0 +1,73 @@
+// DeepSpeed's ZeRO, stages 1 to 3.
+#include <fmt/format.h>
+
+#include "config/limits.hpp"
+#include "training/strategies/rows.hpp"
+#include "training/strategies/sharded.hpp"
+#include "units/format.hpp"
+
+namespace farandole {
+namespace {
+
+constexpr double default_bucket = 5e8;  // elements; DeepSpeed's reduce_bucket_size
+
+StrategyChoice read(const StrategyInput& input) {
+  Section& section = input.section;
+  StrategyChoice choice;
+  ShardedPlan plan;
+  const auto given = section.maybe("stage");
+  const int stage = given ? read_between(*given, 1, 3) : 1;
+  if (const auto group = section.maybe("shard_group")) {
+    plan.shards = read_between(*group, 1, input.ranks);
+    if (input.ranks % plan.shards != 0) group->fail(fmt::format("a divisor of the {} ranks", input.ranks));
+  }
+  plan.gathers_once = stage < 3;
+  plan.overlaps_reducing = section.optional("overlap_comm", true);
+  plan.overlaps_gathering = section.optional("overlap_params", false);
+  plan.shards_gradients = section.optional("reduce_scatter", true);
+  const auto bucket = section.maybe("reduce_bucket_size");
+  const double elements = bucket ? read_at_least(*bucket, 1) : default_bucket;
+  const Bytes element = section.optional("communication_data_type", std::string("bf16")) == "fp32" ? 4_B : 2_B;
+  plan.parameter_element = 2_B;
+  plan.gradient_element = element;
+  plan.bucket = stage == 3 ? 0_B : elements * element;
+  choice.accumulation = read_accumulation(section);
+  plan.passes = choice.accumulation;
+  plan.reduces_every_pass = stage > 1;  // sharded gradients have nowhere else to add up
+  choice.mode = fmt::format("stage {}", stage);
+  choice.shards = plan.shards;
+  choice.is_sharded = plan.shards != 1;
+  choice.settings = {{"stage", fmt::format("{}", stage)},
+                     {"shard_group", fmt::format("{}", plan.shards == 0 ? input.ranks : plan.shards)},
+                     {"overlap_comm", plan.overlaps_reducing ? "true" : "false"},
+                     {"overlap_params", plan.overlaps_gathering ? "true" : "false"},
+                     {"reduce_scatter", plan.shards_gradients ? "true" : "false"},
+                     {"reduce_bucket_size", fmt::format("{:.0f}", elements)},
+                     {"communication_data_type", element == 4_B ? "fp32" : "bf16"}};
+  ignore_environment(input, choice);
+  choice.make = [plan](const StrategySite& site) {
+    ShardedPlan own = plan;
+    own.shares_links = plan.shards > site.ranks_per_node;
+    return std::make_unique<Sharded>(site, own);
+  };
+  return choice;
+}
+
+}  // namespace
+
+StrategyRow zero_strategy() {
+  return {"zero", "DeepSpeed's ZeRO: optimizer state, gradients and parameters sharded in stages",
+          "Settings of \"strategy\" in a scenario:\n"
+          "  stage                    1 (default): optimizer state is sharded; 2: gradients too; 3: parameters too\n"
+          "  shard_group              neighbouring ranks that keep one copy together (default: all)\n"
+          "  overlap_comm             gradients are reduced beside the backward pass (default true)\n"
+          "  overlap_params           of stages 1 and 2: updated parameters are gathered beside the next forward pass,\n"
+          "                           unit by unit (InternEvo; default false: before it)\n"
+          "  reduce_scatter           false: gradients are reduced by allreduce (default true)\n"
+          "  reduce_bucket_size       elements of gradients that travel together (default 500000000)\n"
+          "  communication_data_type  as gradients are reduced: bf16 (default) or fp32\n"
+          "  accumulation             passes whose gradients add up (default 1)\n",
+          read};
+}
+
+}  // namespace farandole
