@@ -20,6 +20,7 @@ import sys
 
 from farandole_process import ROOT
 from kernel_bands import bands_of, constant_share_errors, other_batch_errors
+from model_kit.network import layers_of
 
 DEVICES = ROOT / "topologies" / "devices"
 SIGMA, OUTLIER, STEP = 0.15, 1.5, 0.02
@@ -38,7 +39,9 @@ BY_GENERATION = ("memory", "vector_convolution", "vector_matmul", "tensor_convol
 WITHOUT_TENSOR_UNITS = ("kepler", "pascal")
 FILLING_BATCH = 128  # of rows that state none
 MOVES = {"batch_norm": (3, 5, 0), "relu": (2, 3, 0), "dropout": (2, 2, 1), "softmax": (2, 3, 1), "layer_norm": (2, 3, 1),
-         "gelu": (2, 3, 1), "add": (3, 1, 1), "flatten": (0, 0, 0), "": (2, 2, 0)}
+         "rms_norm": (2, 3, 1), "cross_entropy": (2, 3, 1), "fused_cross_entropy": (2, 3, 1),
+         "gelu": (2, 3, 1), "silu": (2, 3, 1), "rotary": (2, 2, 1),
+         "multiply": (3, 5, 1), "add": (3, 1, 1), "flatten": (0, 0, 0), "": (2, 2, 0)}
 
 Kernel = collections.namedtuple("Kernel", "kind macs intensity fast forward backward weights passes both passes_of_layer")
 Row = collections.namedtuple("Row", "device model variant precision batch seconds programs spread")
@@ -66,9 +69,12 @@ def kernel(layer, after_first, first):
     products = macs / target
     shape = tensors[0]["shape"] if tensors else []
     convolution = layer["type"].startswith("conv") and len(shape) > 2
+    transposed = layer["type"].startswith("conv_transpose")
     fast = False
     if convolution:
-        groups = max(1, layer["input"][0] / shape[1])
+        if transposed:
+            shape = [shape[1], shape[0]] + shape[2:]
+        groups = 1 if transposed else max(1, layer["input"][0] / shape[1])
         columns = shape[0] / groups
         fast = groups == 1 and min(shape[2:]) >= 3 and source / (shape[1] * groups) == target / shape[0]
     else:
@@ -80,8 +86,8 @@ def kernel(layer, after_first, first):
 
 def load_model(name, variant, cache={}):
     if (name, variant) not in cache:
-        layers = next(v for v in json.loads((ROOT / "models" / f"{name}.json").read_text())["variants"]
-                      if v["name"] == variant)["layers"]
+        layers = list(layers_of(next(v for v in json.loads((ROOT / "models" / f"{name}.json").read_text())["variants"]
+                                     if v["name"] == variant)))
         weighted = [bool(layer.get("tensors")) for layer in layers]
         start = weighted.index(True)
         found = [kernel(layer, i > start, i == start) for i, layer in enumerate(layers)]

@@ -1,176 +1,120 @@
 #!/usr/bin/env python3
-"""Writes the model files that follow from a few numbers: transformers, and ResNeXt-101 from ResNet-101.
+"""Writes the model files that follow from a few numbers: transformers, CosmoFlow, SSD, and ResNeXt-101 from ResNet-101.
 
-    tools/make_models.py        # writes models/bert_large.json, mpt_*.json, resnext101_32x4d.json
+    tools/make_models.py        # writes models/{bert,gpt2,mpt,llama,internlm,t5,vit}_*.json and a few more
 
-A transformer's layers are written as its kernels are: products of weights ("linear"), of activations ("matmul", or
-"attention" where one kernel does both and skips what a causal mask hides), and what stands between them. Norms and
-biases are tensors of their own layers, a tied output matrix is the embedding's and has none. One variant for each length
-of sequence, since every count is of one sample, a sequence.
+How they are built stands in tools/model_kit; here stand their numbers and where those are from. Parameters as published
+are in tests/workload/published_parameters_test.cpp.
 """
 
-import copy
 import json
-import math
 
 from farandole_process import ROOT
+from model_kit import convolutions, network, segmentation, transformers
 
 MODELS = ROOT / "models"
 
+BERT = ("Devlin et al., BERT, NAACL 2019, and google-research/bert modeling.py: {} blocks of {}, {} heads, {} inside, 30522 "
+        "words; pre-training with {} predictions a sequence (NVIDIA/DeepLearningExamples, max_predictions_per_seq)")
+MPT = "mosaicml/llm-foundry: scripts/train/yamls/pretrain/mpt-{}.yaml; biases, tied embeddings, learned positions, fused loss"
+GPT2 = ("Radford et al., Language Models are Unsupervised Multitask Learners, 2019, and openai/gpt-2 hparams of the released "
+        "models: {} blocks of {}, {} heads; fused attention and no dropout, as karpathy/nanoGPT trains it")
+LLAMA = "{}: {} blocks of {}, {} heads, keys and values of {}, {} inside, {} words"
+LLAMA2 = "Touvron et al., Llama 2, arXiv:2307.09288, and config.json of meta-llama/Llama-2-{}-hf"
+CODE_LLAMA = "Roziere et al., Code Llama, arXiv:2308.12950, the size of Llama 2 that was not released, and config.json of codellama/CodeLlama-34b-hf (32000 words, as Llama 2)"
+LLAMA3 = "Grattafiori et al., The Llama 3 Herd of Models, arXiv:2407.21783, table 3, and config.json of meta-llama/Meta-Llama-3-{}"
+INTERNLM = "InternLM/InternLM configs/7B_sft.py and config.json of internlm/internlm-7b (biases in attention)"
+T5 = ("Raffel et al., T5, JMLR 2020, and config.json of google-t5/t5-{}: {} blocks each way of {}, {} heads of {}, {} inside, 32128 "
+      "words, all tied; pre-training on 512 tokens of input and 114 of targets (section 3.1.4)")
+VIT = "Dosovitskiy et al., ViT, ICLR 2021, table 1, with the names of torchvision 0.14.1: {} blocks of {}, {} heads, {} inside"
 
-def tensors(name, **shapes):
-    return [{"name": f"{name}.{key}", "shape": list(shape)} for key, shape in shapes.items()]
-
-
-class Network:
-    def __init__(self):
-        self.layers = []
-
-    def add(self, name, kind, source, target, macs=0, parameters=()):
-        layer = {"name": name, "type": kind}
-        if macs:
-            layer["macs"] = macs
-        layer |= {"input": list(source), "output": list(target)}
-        if parameters:
-            layer["tensors"] = list(parameters)
-        self.layers.append(layer)
-
-    def linear(self, name, rows, inputs, outputs):
-        self.add(name, "linear", [rows, inputs], [rows, outputs], rows * inputs * outputs,
-                 tensors(name, weight=[outputs, inputs], bias=[outputs]))
-
-    def layer_norm(self, name, shape):
-        self.add(name, "layer_norm", shape, shape, 0, tensors(name, weight=shape[-1:], bias=shape[-1:]))
-
-    def pointwise(self, name, kind, shape):
-        self.add(name, kind, shape, shape)
-
-    def variant(self, name, summary, source):
-        shapes = [tensor["shape"] for layer in self.layers for tensor in layer.get("tensors", [])]
-        return {"name": name, "summary": summary, "source": source, "input": self.layers[0]["input"],
-                "parameters": sum(map(math.prod, shapes)), "tensors": len(shapes),
-                "macs": sum(layer.get("macs", 0) for layer in self.layers), "layers": self.layers}
+SIZES_OF_MPT = [("125m", 12, 768, 12), ("350m", 24, 1024, 16), ("760m", 24, 1536, 12), ("1b", 24, 2048, 16),
+                ("3b", 32, 2560, 20), ("7b", 32, 4096, 32), ("13b", 40, 5120, 40), ("30b", 48, 7168, 56),
+                ("70b", 80, 8192, 64)]
+SIZES_OF_GPT2 = [("small", 12, 768, 12), ("medium", 24, 1024, 16), ("large", 36, 1280, 20), ("xl", 48, 1600, 25)]
+# blocks, width, heads, of keys and values, inside, words; length of pre-training
+SIZES_OF_LLAMA = [("llama2_7b", "Llama 2 7B", LLAMA2.format("7b"), (32, 4096, 32, 32, 11008, 32000), 4096),
+                  ("llama2_13b", "Llama 2 13B", LLAMA2.format("13b"), (40, 5120, 40, 40, 13824, 32000), 4096),
+                  ("llama2_34b", "Llama 2 34B", CODE_LLAMA, (48, 8192, 64, 8, 22016, 32000), 4096),
+                  ("llama2_70b", "Llama 2 70B", LLAMA2.format("70b"), (80, 8192, 64, 8, 28672, 32000), 4096),
+                  ("llama3_8b", "Llama 3 8B", LLAMA3.format("8B"), (32, 4096, 32, 8, 14336, 128256), 8192),
+                  ("llama3_70b", "Llama 3 70B", LLAMA3.format("70B"), (80, 8192, 64, 8, 28672, 128256), 8192)]
+SIZES_OF_T5 = [("base", 12, 768, 12, 64, 3072), ("large", 24, 1024, 16, 64, 4096), ("3b", 24, 1024, 32, 128, 16384),
+               ("11b", 24, 1024, 128, 128, 65536)]
 
 
-def bert_block(net, at, length, width, heads, inner):
-    rows = [length, width]
-    for part in ("query", "key", "value"):
-        net.linear(f"{at}.attention.self.{part}", length, width, width)
-    scores = [heads, length, length]
-    net.add(f"{at}.attention.scores", "matmul", [2] + rows, scores, length * length * width)
-    net.pointwise(f"{at}.attention.softmax", "softmax", scores)
-    net.pointwise(f"{at}.attention.dropout", "dropout", scores)
-    net.add(f"{at}.attention.context", "matmul", scores, [heads, length, width // heads], length * length * width)
-    net.linear(f"{at}.attention.output.dense", length, width, width)
-    for part, last in (("attention.output", inner), ("output", None)):
-        if last is None:
-            net.linear(f"{at}.intermediate.dense", length, width, inner)
-            net.pointwise(f"{at}.intermediate.gelu", "gelu", [length, inner])
-            net.linear(f"{at}.output.dense", length, inner, width)
-        net.pointwise(f"{at}.{part}.dropout", "dropout", rows)
-        net.pointwise(f"{at}.{part}.add", "add", rows)
-        net.layer_norm(f"{at}.{part}.LayerNorm", rows)
+def write(name, summary, *variants):
+    network.write(MODELS, name, summary, list(variants))
 
 
-def bert(length, predictions, blocks=24, width=1024, heads=16, inner=4096, words=30522, positions=512):
-    net = Network()
-    rows = [length, width]
-    for part, size in (("word", words), ("position", positions), ("token_type", 2)):
-        name = f"bert.embeddings.{part}_embeddings"
-        net.add(name, "embedding", [length], rows, 0, tensors(name, weight=[size, width]))
-    net.layer_norm("bert.embeddings.LayerNorm", rows)
-    net.pointwise("bert.embeddings.dropout", "dropout", rows)
-    for block in range(blocks):
-        bert_block(net, f"bert.encoder.layer.{block}", length, width, heads, inner)
-    net.linear("bert.pooler.dense", 1, width, width)
-    net.linear("cls.predictions.transform.dense", predictions, width, width)
-    net.pointwise("cls.predictions.transform.gelu", "gelu", [predictions, width])
-    net.layer_norm("cls.predictions.transform.LayerNorm", [predictions, width])
-    net.add("cls.predictions.decoder", "linear", [predictions, width], [predictions, words], predictions * width * words,
-            tensors("cls.predictions", bias=[words]))
-    net.linear("cls.seq_relationship", 1, width, 2)
-    return net
+def of_length(net, length, source, longest=0, unit="tokens"):
+    return net.variant(f"seq{length}", f"Sequences of {length} {unit}.", source, length, longest)
 
 
-def mpt(length, blocks, width, heads, words=50368):
-    net = Network()
-    rows = [length, width]
-    net.add("transformer.wte", "embedding", [length], rows, 0, tensors("transformer.wte", weight=[words, width]))
-    net.add("transformer.wpe", "embedding", [length], rows, 0, tensors("transformer.wpe", weight=[length, width]))
-    for block in range(blocks):
-        at = f"transformer.blocks.{block}"
-        net.layer_norm(f"{at}.norm_1", rows)
-        net.linear(f"{at}.attn.Wqkv", length, width, 3 * width)
-        net.add(f"{at}.attn.flash", "attention", [heads, length, 3 * width // heads], [heads, length, width // heads],
-                length * length * width)  # two products, half of each behind the mask
-        net.linear(f"{at}.attn.out_proj", length, width, width)
-        net.pointwise(f"{at}.add_1", "add", rows)
-        net.layer_norm(f"{at}.norm_2", rows)
-        net.linear(f"{at}.ffn.up_proj", length, width, 4 * width)
-        net.pointwise(f"{at}.ffn.gelu", "gelu", [length, 4 * width])
-        net.linear(f"{at}.ffn.down_proj", length, 4 * width, width)
-        net.pointwise(f"{at}.add_2", "add", rows)
-    net.layer_norm("transformer.norm_f", rows)
-    net.add("lm_head", "linear", rows, [length, words], length * width * words)
-    net.pointwise("loss.softmax", "softmax", [length, words])
-    return net
+def write_bert():
+    for name, sizes in (("base", (12, 768, 12, 3072)), ("large", (24, 1024, 16, 4096))):
+        variants = [of_length(transformers.bert(predictions, *sizes), length, BERT.format(*sizes, predictions), 512, "words")
+                    for length, predictions in ((128, 20), (512, 80))]
+        write(f"bert_{name}", f"BERT-{name} in pre-training: a transformer encoder that predicts masked words.", *variants)
 
 
-def widened(layer, groups=32):
-    """A layer of a bottleneck of ResNet-101 as ResNeXt-101 32x4d has it: twice as wide inside, its 3x3 in 32 groups."""
-    layer = copy.deepcopy(layer)
-    part = layer["name"].split(".")[2] if layer["name"].count(".") == 2 else ""
-    if part in ("conv2", "bn1", "bn2", "relu", "relu_2", "conv3"):
-        layer["input"][0] *= 2
-    if part in ("conv1", "conv2", "bn1", "bn2", "relu", "relu_2"):
-        layer["output"][0] *= 2
-        for tensor in layer.get("tensors", []):
-            tensor["shape"][0] *= 2
-    if part == "conv2":
-        layer["tensors"][0]["shape"][1] = layer["input"][0] // groups
-    if part == "conv3":
-        layer["tensors"][0]["shape"][1] *= 2
-    if part in ("conv1", "conv2", "conv3"):
-        layer["macs"] = math.prod(layer["output"]) * math.prod(layer["tensors"][0]["shape"][1:])
-    return layer
+def write_decoders():
+    for size, *numbers in SIZES_OF_MPT:
+        variants = [of_length(transformers.mpt(*numbers), length, MPT.format(size)) for length in (2048, 512)]
+        write(f"mpt_{size}", f"MPT-{size}: a GPT-style decoder with fused causal attention.", *variants)
+    for size, *numbers in SIZES_OF_GPT2:
+        write(f"gpt2_{size}", f"GPT-2 {size}: a decoder with fused causal attention.",
+              of_length(transformers.gpt2(*numbers), 1024, GPT2.format(*numbers), 1024))
+    for name, title, source, numbers, length in SIZES_OF_LLAMA:
+        write(name, f"{title}: a decoder with rotary positions, gated feed-forward and fused causal attention.",
+              of_length(transformers.llama(*numbers), length, LLAMA.format(source, *numbers)))
+    numbers = (32, 4096, 32, 32, 11008, 103168)
+    write("internlm_7b", "InternLM 7B: Llama's decoder with a larger vocabulary and biases in attention.",
+          of_length(transformers.llama(*numbers, bias=True), 2048, LLAMA.format(INTERNLM, *numbers)))
 
 
-def resnext101():
-    net = Network()
+def write_other_transformers():
+    for size, *numbers in SIZES_OF_T5:
+        write(f"t5_{size}", f"T5 {size}: an encoder and a decoder that fills in what was left out of the input.",
+              of_length(transformers.t5(*numbers), 512, T5.format(size, *numbers)))
+    for name, *numbers in (("vit_b_16", 12, 768, 12, 3072), ("vit_l_16", 24, 1024, 16, 4096)):
+        write(name, "Vision Transformer on patches of 16 x 16.", transformers.vit(*numbers).variant(
+            "torchvision", "1000 classes; 224 x 224; fused attention, no dropout.", VIT.format(*numbers)))
+
+
+def write_convolutions():
     base = json.loads((MODELS / "resnet101.json").read_text())["variants"][0]
-    net.layers = [widened(layer) for layer in base["layers"]]
-    return net
+    write("resnext101_32x4d", "ResNeXt-101 32x4d: ResNet-101 with grouped 3x3 convolutions, twice as wide.",
+          convolutions.resnext101(base).variant(
+              "torchvision", "1000 classes; 32 groups of 4 channels in the first stage.",
+              "Xie et al., Aggregated Residual Transformations, CVPR 2017, table 1; made from resnet101.json"))
+    write("ssd300_vgg16", "SSD300: object detection by VGG-16 and heads on six maps.",
+          convolutions.ssd300().variant(
+              "torchvision", "91 classes of COCO; 300 x 300; without the loss and the search for boxes.",
+              "Liu et al., SSD, ECCV 2016, with the names of torchvision 0.14.1's ssd300_vgg16 (num_params 35641826)"))
+    write("cosmoflow", "CosmoFlow of MLPerf HPC: parameters of a universe from its matter in three dimensions.",
+          convolutions.cosmoflow().variant(
+              "mlperf_hpc", "128 x 128 x 128 places at 4 redshifts; 5 convolutions of 2 x 2 x 2.",
+              "mlcommons/hpc@7783a765ebaf: cosmoflow/models/cosmoflow.py and configs/cosmo.yaml; Mathuriya et al., SC 2018"))
 
 
-def write(name, summary, variants):
-    lines = ["{", '  "$schema": "../sim/config/schemas/model.schema.json",', f'  "name": {json.dumps(name)},',
-             f'  "summary": {json.dumps(summary)},', '  "variants": [']
-    for variant in variants:
-        lines.append("    {")
-        lines += [f"      {json.dumps(key)}: {json.dumps(value)}," for key, value in variant.items() if key != "layers"]
-        lines.append('      "layers": [')
-        lines.append(",\n".join(f"        {json.dumps(layer)}" for layer in variant["layers"]))
-        lines += ["      ]", "    }" + ("" if variant is variants[-1] else ",")]
-    (MODELS / f"{name}.json").write_text("\n".join(lines + ["  ]", "}", ""]))
-
-
-BERT_SOURCE = ("Devlin et al., BERT, NAACL 2019, and google-research/bert modeling.py: 24 layers of 1024, 16 heads, 4096 inside, "
-               "30522 words; pre-training with {} predictions a sequence (NVIDIA/DeepLearningExamples, "
-               "max_predictions_per_seq)")
-MPT_SOURCE = "mosaicml/llm-foundry: scripts/train/yamls/pretrain/mpt-{}.yaml; biases, tied embeddings, learned positions"
+def write_segmentation():
+    write("deepcam", "DeepCAM of MLPerf HPC: which places of a climate simulation are storms.",
+          segmentation.deepcam().variant(
+              "mlperf_hpc", "DeepLabv3+ with Xception; 16 channels of 768 x 1152, 3 classes.",
+              "mlcommons/hpc@c622604875d5: deepcam/src/deepCam/architecture/deeplab_xception.py; Kurth et al., SC 2018"))
+    write("unet3d", "3D U-Net of MLPerf Training: kidneys and their tumours in tomographies.",
+          segmentation.unet3d().variant(
+              "mlperf_training", "128 x 128 x 128 places, 3 classes; instance normalisation.",
+              "mlcommons/training@2c05bba037f9: image_segmentation/pytorch/model/unet3d.py; Cicek et al., MICCAI 2016"))
 
 
 def main():
-    write("bert_large", "BERT-large in pre-training: a transformer encoder that predicts masked words.",
-          [bert(128, 20).variant("seq128", "Sequences of 128 words, phase 1 of pre-training.", BERT_SOURCE.format(20)),
-           bert(512, 80).variant("seq512", "Sequences of 512 words, phase 2 of pre-training.", BERT_SOURCE.format(80))])
-    for size, blocks, width, heads in (("125m", 12, 768, 12), ("1b", 24, 2048, 16), ("3b", 32, 2560, 20), ("7b", 32, 4096, 32)):
-        variants = [mpt(length, blocks, width, heads).variant(
-            f"seq{length}", f"Sequences of {length} tokens.", MPT_SOURCE.format(size)) for length in (2048, 512)]
-        write(f"mpt_{size}", f"MPT-{size}: a GPT-style decoder with fused causal attention.", variants)
-    write("resnext101_32x4d", "ResNeXt-101 32x4d: ResNet-101 with grouped 3x3 convolutions, twice as wide.",
-          [resnext101().variant("torchvision", "1000 classes; 32 groups of 4 channels in the first stage.",
-                                "Xie et al., Aggregated Residual Transformations, CVPR 2017, table 1; made from resnet101.json")])
+    write_bert()
+    write_decoders()
+    write_other_transformers()
+    write_convolutions()
+    write_segmentation()
 
 
 if __name__ == "__main__":

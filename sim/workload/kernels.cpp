@@ -20,7 +20,13 @@ constexpr std::array moves{Moves{"batch_norm", 3, 5},
                            Moves{"dropout", 2, 2, true},
                            Moves{"softmax", 2, 3, true},
                            Moves{"layer_norm", 2, 3, true},
+                           Moves{"rms_norm", 2, 3, true},
+                           Moves{"cross_entropy", 2, 3, true},
+                           Moves{"fused_cross_entropy", 2, 3, true},
                            Moves{"gelu", 2, 3, true},
+                           Moves{"silu", 2, 3, true},
+                           Moves{"rotary", 2, 2, true},
+                           Moves{"multiply", 3, 5, true},
                            Moves{"add", 3, 1, true},
                            Moves{"flatten", 0, 0},
                            Moves{"", 2, 2}};
@@ -33,7 +39,7 @@ bool is_convolution(const Layer& layer) {
   return layer.type.starts_with("conv") && !layer.tensors.empty() && layer.tensors.front().shape.size() > 2;
 }
 
-/// [outputs, inputs of a group, extents of the filter ...]
+/// [outputs, inputs of a group, extents of the filter ...]; transposed, the first two have changed places.
 struct Filter {
   double outputs = 1;
   double groups = 1;
@@ -42,9 +48,10 @@ struct Filter {
 
 Filter filter_of(const Layer& layer) {
   const auto& shape = layer.tensors.front().shape;
-  const auto inputs = static_cast<double>(shape[1]);
-  Filter filter{static_cast<double>(shape[0])};
-  if (!layer.input_shape.empty())
+  const bool transposed = layer.type.starts_with("conv_transpose");
+  const auto inputs = static_cast<double>(shape[transposed ? 0 : 1]);
+  Filter filter{static_cast<double>(shape[transposed ? 1 : 0])};
+  if (!transposed && !layer.input_shape.empty())
     filter.groups = std::max(1.0, static_cast<double>(layer.input_shape.front()) / inputs);
   const bool large = std::all_of(shape.begin() + 2, shape.end(), [](std::int64_t extent) { return extent >= 3; });
   const double places_in = layer.input_elements / (inputs * filter.groups);

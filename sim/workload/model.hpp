@@ -1,6 +1,8 @@
 // A model to train: its layers in execution order, and of each the trainable tensors, work and data moved per sample.
 //
 // What a file in models/ describes. Counts are per sample and forward only; nothing here knows a device or a batch.
+// Where a sample is a sequence, a file says which extents are its length and how work grows with it, so that a model
+// can be had at any length.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +29,7 @@ struct Layer {
   double output_elements = 0;
   std::vector<std::int64_t> input_shape{};   // channels first; empty where the source does not say
   std::vector<std::int64_t> output_shape{};  // the same
+  std::string block{};                       // the part of the network that it is one of, "layers.3"; empty: of none
   [[nodiscard]] std::int64_t parameters() const;
 };
 
@@ -34,6 +37,8 @@ struct Model {
   std::string name;
   std::string variant;
   std::vector<Layer> layers;
+  int sequence_length = 0;   // tokens of a sample; 0: a sample is no sequence
+  int longest_sequence = 0;  // that it has positions for; 0: any
 
   [[nodiscard]] std::int64_t parameters() const;
   [[nodiscard]] int tensors() const;
@@ -51,5 +56,10 @@ struct ModelSummary {
 /// Reads every variant of a model file; `where` is the document's root. A variant states its totals; one whose layers
 /// do not sum to them is refused, so a slip in a long list cannot pass.
 ModelSummary read_model(const Value& where, const std::filesystem::path& file);
+
+/// The variant of that name where a sample is a sequence of `length` tokens; it is called "seq512" where the file's is
+/// called by its length, else by its name and that. `where` is the root of a document that read_model accepts, and the
+/// variant has a sequence.
+Model read_model_at(const Value& where, const std::string& variant, int length);
 
 }  // namespace farandole

@@ -2,92 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "config/limits.hpp"
 #include "config/section.hpp"
 #include "workload/model.hpp"
 #include "workload/profile.hpp"
+#include "workload/read_layers.hpp"
 
 namespace farandole {
 namespace {
-
-// Counts up to here are exact in a double.
-constexpr double largest_count = 9007199254740992.0;
-// A file of 64 MiB holds fewer than 2^22 tensors, so no sum of their elements leaves an int64.
-constexpr double largest_tensor = 1099511627776.0;
-
-using Names = std::set<std::string>;
-
-void refuse_twice(const Value& name, const std::string& text, Names& seen, std::string_view what) {
-  if (!seen.insert(text).second) name.fail(fmt::format("a name that no other {} has", what));
-}
-
-std::string read_new_name(Section& section, Names& seen, std::string_view what) {
-  const Value value = section.child("name");
-  auto text = read<std::string>(value);
-  if (text.empty()) value.fail("a name");
-  refuse_twice(value, text, seen, what);
-  return text;
-}
-
-std::vector<std::int64_t> read_shape(const Value& where) {
-  std::vector<std::int64_t> shape;
-  double elements = 1;
-  for (const Value& extent : where.elements()) {
-    shape.push_back(read_at_least(extent, 1));
-    elements *= static_cast<double>(shape.back());
-  }
-  if (shape.empty()) where.fail("a shape such as [64, 3, 7, 7]");
-  if (elements > largest_tensor) where.fail("a shape of at most 2^40 elements", fmt::format("{:.4g}", elements));
-  return shape;
-}
-
-double elements(const std::vector<std::int64_t>& shape) {
-  return static_cast<double>(Tensor{"", shape}.elements());
-}
-
-double read_count(const Value& where) {
-  const auto count = static_cast<double>(read<std::int64_t>(where));
-  if (count < 0 || count > largest_count) where.fail("a count from 0 to 2^53");
-  return count;
-}
-
-Tensor read_tensor(const Value& where, Names& seen) {
-  Section section(where);
-  Tensor tensor;
-  tensor.name = read_new_name(section, seen, "tensor");
-  tensor.shape = read_shape(section.child("shape"));
-  section.finish();
-  return tensor;
-}
-
-struct Seen {
-  Names layers;
-  Names tensors;
-};
-
-Layer read_layer(const Value& where, Seen& seen) {
-  Section section(where);
-  Layer layer;
-  layer.name = read_new_name(section, seen.layers, "layer");
-  layer.type = section.required<std::string>("type");
-  if (const auto macs = section.maybe("macs")) layer.macs = read_count(*macs);
-  layer.input_shape = read_shape(section.child("input"));
-  layer.output_shape = read_shape(section.child("output"));
-  layer.input_elements = elements(layer.input_shape);
-  layer.output_elements = elements(layer.output_shape);
-  if (const auto tensors = section.maybe("tensors")) {
-    for (const Value& tensor : tensors->elements()) layer.tensors.push_back(read_tensor(tensor, seen.tensors));
-  }
-  section.finish();
-  return layer;
-}
-
-std::vector<Layer> read_layers(const Value& where) {
-  Seen seen;
-  std::vector<Layer> layers;
-  for (const Value& layer : where.elements()) layers.push_back(read_layer(layer, seen));
-  if (layers.empty()) where.fail("at least one layer");
-  return layers;
-}
 
 void check_total(const Value& stated, double sum, std::string_view what) {
   if (read_count(stated) != sum) {
@@ -101,8 +23,19 @@ void check_totals(Section& section, const Model& model) {
   check_total(section.child("macs"), model.macs(), "multiply-adds");
 }
 
-void check_input(const Value& stated, const Layer& first) {
-  if (elements(read_shape(stated)) != first.input_elements) stated.fail("the input of the first layer", "another size");
+void check_input(const Value& stated, const Model& model) {
+  const auto elements = static_cast<double>(Tensor{"", read_shape(stated, model.sequence_length)}.elements());
+  if (elements != model.layers.front().input_elements) stated.fail("the input of the first layer", "another size");
+}
+
+void read_lengths(Section& section, Model& model) {
+  if (const auto length = section.maybe("sequence_length")) {
+    model.sequence_length = read_between(*length, 1, longest_length);
+  }
+  const auto longest = section.maybe("longest_sequence");
+  if (!longest) return;
+  if (model.sequence_length == 0) longest->fail("a variant with a \"sequence_length\"", "one without");
+  model.longest_sequence = read_between(*longest, model.sequence_length, longest_length);
 }
 
 Model read_variant(const Value& where, const std::string& model_name, Names& seen) {
@@ -112,12 +45,18 @@ Model read_variant(const Value& where, const std::string& model_name, Names& see
   model.variant = read_new_name(section, seen, "variant");
   section.required<std::string>("summary");
   section.required<std::string>("source");
-  model.layers = read_layers(section.child("layers"));
-  check_input(section.child("input"), model.layers.front());
+  read_lengths(section, model);
+  model.layers = read_layers(section.child("layers"), model.sequence_length);
+  check_input(section.child("input"), model);
   check_totals(section, model);
   if (const auto profiles = section.maybe("profiles")) read_profiles(*profiles, model.layers);
   section.finish();
   return model;
+}
+
+std::string name_at(const Model& stated, int length) {
+  const bool by_length = stated.variant == fmt::format("seq{}", stated.sequence_length);
+  return fmt::format("{}seq{}", by_length ? "" : stated.variant + "_", length);
 }
 
 }  // namespace
@@ -136,6 +75,20 @@ ModelSummary read_model(const Value& where, const std::filesystem::path& file) {
   if (summary.variants.empty()) variants.fail("at least one variant");
   section.finish();
   return summary;
+}
+
+Model read_model_at(const Value& where, const std::string& variant, int length) {
+  for (const Value& candidate : Section(where).child("variants").elements()) {
+    Section section(candidate);
+    if (section.required<std::string>("name") != variant) continue;
+    Model model{Section(where).required<std::string>("name"), variant, {}};
+    read_lengths(section, model);
+    model.layers = read_layers(section.child("layers"), length);
+    model.variant = name_at(model, length);
+    model.sequence_length = length;
+    return model;
+  }
+  where.fail(fmt::format("a variant {}", quoted(variant)));
 }
 
 }  // namespace farandole
