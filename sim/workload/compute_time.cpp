@@ -126,6 +126,13 @@ void stretch(ComputeTimes& times, double factor) {
   times.update *= factor;
 }
 
+void add_recomputation(ComputeTimes& times, const Model& model, Recompute recompute) {
+  const std::vector<bool> again = recomputed(model, recompute);
+  for (std::size_t i = 0; i < again.size(); ++i) {
+    if (again[i]) times.backward[i] += times.forward[i];
+  }
+}
+
 void keep_pace(ComputeTimes& times, Seconds dispatch) {
   const auto layers = static_cast<double>(times.forward.size());
   if (times.passes() >= 2 * layers * dispatch) return;
@@ -178,12 +185,13 @@ ComputeTimes compute_times(const Model& model, const Device& device, const Compu
   }
   keep_pace(times, dispatch);
   add_band(times, model, device, demand, known.steps);
+  add_recomputation(times, model, demand.recompute);
   return times;
 }
 
 ComputeTimes compute_times(const Model& model, const Device& device, Precision precision, int batch,
                            const std::string& measurement_set) {
-  return compute_times(model, device, {precision, batch, measurement_set, std::nullopt, {}});
+  return compute_times(model, device, {precision, batch, measurement_set, std::nullopt, {}, Recompute::none});
 }
 
 }  // namespace farandole

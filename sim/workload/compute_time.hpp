@@ -13,6 +13,8 @@
 //   step(b) = max(2 layers x dispatch, sum over layers of (a + x b)) + update
 // A measured step contains its host's pace, so a host is never slower than the shortest step that was measured. What is
 // not measured at that batch has a band (workload/time_band.hpp).
+// What is recomputed runs its forward pass once more before its backward pass (workload/recompute.hpp); steps that were
+// measured or given are of passes without that.
 #pragma once
 
 #include <optional>
@@ -21,6 +23,7 @@
 
 #include "workload/device.hpp"
 #include "workload/model.hpp"
+#include "workload/recompute.hpp"
 #include "workload/throughput.hpp"
 #include "workload/time_band.hpp"
 
@@ -47,6 +50,7 @@ struct ComputeDemand {
   std::string measurement_set;
   std::optional<Seconds> dispatch;
   std::vector<DeviceStep> steps{};
+  Recompute recompute = Recompute::none;
 };
 
 /// Never falls with the batch. Throws InputError for a set that the device does not have, and for a precision that it
@@ -59,6 +63,9 @@ ComputeTimes compute_times(const Model& model, const Device& device, Precision p
 
 /// All of it takes so many times as long; the band is of that.
 void stretch(ComputeTimes& times, double factor);
+
+/// The same times with the forward passes that run again, in the backward passes of their layers.
+void add_recomputation(ComputeTimes& times, const Model& model, Recompute recompute);
 
 /// `times` where they take the device longer than `dispatch` a pass takes the host; else every pass takes that.
 void keep_pace(ComputeTimes& times, Seconds dispatch);

@@ -1,0 +1,69 @@
+#include "workload/recompute.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "config/section.hpp"
+
+namespace farandole {
+namespace {
+
+constexpr std::array kinds{Recompute::none, Recompute::selective, Recompute::full};
+
+/// Counts the products of the block that it walks through.
+class SavedByTurns {
+ public:
+  bool saves(const Layer& layer) {
+    if (layer.block != block_) {
+      block_ = layer.block;
+      products_ = 0;
+    }
+    if (is_fused_attention(layer)) return true;
+    return is_product_with_weights(layer) && ++products_ % 2 == 1;
+  }
+
+ private:
+  std::string block_;
+  int products_ = 0;
+};
+
+}  // namespace
+
+std::string name(Recompute recompute) {
+  constexpr std::array names{"none", "selective", "full"};
+  return names.at(static_cast<std::size_t>(recompute));
+}
+
+Recompute read_recompute(const Value& where) {
+  const auto text = read<std::string>(where);
+  std::vector<std::string> known;
+  for (const Recompute kind : kinds) {
+    if (text == name(kind)) return kind;
+    known.push_back(name(kind));
+  }
+  where.fail_unknown("what is recomputed", known);
+}
+
+std::vector<bool> recomputed(const Model& model, Recompute recompute) {
+  std::vector<bool> again;
+  SavedByTurns saved;
+  for (const Layer& layer : model.layers) {
+    const bool kept = recompute == Recompute::selective && saved.saves(layer);
+    again.push_back(recompute != Recompute::none && !layer.block.empty() && !kept);
+  }
+  return again;
+}
+
+bool has_blocks(const Model& model) {
+  return std::ranges::any_of(model.layers, [](const Layer& layer) { return !layer.block.empty(); });
+}
+
+bool is_product_with_weights(const Layer& layer) {
+  return layer.macs > 0 && (layer.type == "linear" || layer.type.starts_with("conv"));
+}
+
+bool is_fused_attention(const Layer& layer) {
+  return layer.type == "attention";
+}
+
+}  // namespace farandole
