@@ -8,13 +8,16 @@ namespace farandole {
 struct MemoryUse {
   Bytes parameters;
   Bytes gradients;
-  Bytes optimizer_state;  // and the single-precision parameters that mixed precision keeps beside the others
+  Bytes optimizer_state;  // and the single-precision copy that a model cast to half precision keeps
   Bytes activations;
   Bytes fusion_buffers;
   Bytes server_shard;  // of the parameter server that keeps most; in its host's memory, so no part of the total
   Bytes device;        // what there is
+  Bytes gathered{};    // parameters of sharded layers that are whole while they compute
 
-  [[nodiscard]] Bytes total() const { return parameters + gradients + optimizer_state + activations + fusion_buffers; }
+  [[nodiscard]] Bytes total() const {
+    return parameters + gradients + optimizer_state + activations + fusion_buffers + gathered;
+  }
 };
 
 }  // namespace farandole

@@ -17,14 +17,18 @@ std::string name(GradientType type) {
   return names.at(static_cast<std::size_t>(type));
 }
 
-GradientType read_gradient_type(const Value& where) {
+GradientType read_number_type(const Value& where, std::string_view what) {
   const auto text = read<std::string>(where);
   std::vector<std::string> known;
   for (const GradientType type : types) {
     if (text == name(type)) return type;
     known.push_back(name(type));
   }
-  where.fail_unknown("a type of gradients", known);
+  where.fail_unknown(what, known);
+}
+
+GradientType read_gradient_type(const Value& where) {
+  return read_number_type(where, "a type of gradients");
 }
 
 Bytes element_size(GradientType type) {

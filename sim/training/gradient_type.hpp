@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "config/document.hpp"
 #include "units/quantity.hpp"
@@ -19,6 +20,8 @@ enum class GradientType : std::uint8_t { fp32, fp16, bf16 };
 std::string name(GradientType type);
 /// Reads one of these names.
 GradientType read_gradient_type(const Value& where);
+/// The same types hold parameters and what an optimizer keeps; `what` is "a type of parameters".
+GradientType read_number_type(const Value& where, std::string_view what);
 /// Bytes of one element.
 Bytes element_size(GradientType type);
 

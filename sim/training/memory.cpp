@@ -3,27 +3,52 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "training/activations.hpp"
 #include "units/format.hpp"
 
 namespace farandole {
 namespace {
 
-bool works_in_place(const Layer& layer) {
-  return layer.type.starts_with("relu") || layer.type == "dropout";
+bool is_half(Bytes element) {
+  return element < element_size(GradientType::fp32);
 }
 
-/// Per sample.
-double stored_elements(const Model& model) {
-  double sum = model.layers.front().input_elements;
+GradientType parameter_type_of(const MemoryDemand& demand) {
+  const bool was_cast = is_half(element_size(demand.precision)) && is_half(element_size(demand.gradient_type));
+  return demand.parameter_type.value_or(was_cast ? demand.gradient_type : GradientType::fp32);
+}
+
+Bytes parameters_of(double elements, const MemoryDemand& demand) {
+  const GradientType type = parameter_type_of(demand);
+  const Bytes kept = elements * element_size(type) * demand.sharding.share(3);
+  const bool casts = !is_half(element_size(type)) && is_half(element_size(demand.precision));
+  return casts && demand.sharding.share(3) == 1 ? kept + elements * element_size(demand.precision) : kept;
+}
+
+Bytes optimizer_state_of(double elements, const MemoryDemand& demand) {
+  const Bytes number = element_size(demand.optimizer_state_type);
+  const int master = is_half(element_size(parameter_type_of(demand))) && !is_half(number) ? 1 : 0;
+  return elements * (demand.optimizer.slots + master) * number * demand.sharding.share(1);
+}
+
+Bytes gathered(const Model& model, const MemoryDemand& demand) {
+  if (demand.sharding.share(3) == 1) return 0_B;
+  double outside = 0;
+  std::map<std::string, double> blocks;
   for (const Layer& layer : model.layers) {
-    if (!works_in_place(layer)) sum += layer.output_elements;
+    (layer.block.empty() ? outside : blocks[layer.block]) += static_cast<double>(layer.parameters());
   }
-  return sum;
+  std::array<double, 2> largest{};
+  for (const auto& [name, elements] : blocks) {
+    largest = {std::max(largest[0], elements), std::max(largest[1], std::min(largest[0], elements))};
+  }
+  return (outside + largest[0] + largest[1]) * element_size(demand.precision);
 }
 
 /// The largest batch whose activations leave room for the rest; 0 where the rest alone is too much.
@@ -42,14 +67,13 @@ std::span<const Optimizer> optimizers() {
 
 MemoryUse memory_use(const Model& model, const Device& device, const MemoryDemand& demand) {
   const auto elements = static_cast<double>(model.parameters());
-  const Bytes element = element_size(demand.precision);
-  const int master = element == element_size(Precision::fp32) ? 0 : 1;
   MemoryUse use;
-  use.parameters = elements * element;
-  use.gradients = elements * element_size(demand.gradient_type);
-  use.optimizer_state = elements * (demand.optimizer.slots + master) * element_size(Precision::fp32);
-  use.activations = demand.batch * stored_elements(model) * element;
+  use.parameters = parameters_of(elements, demand);
+  use.gradients = elements * element_size(demand.gradient_type) * demand.sharding.share(2);
+  use.optimizer_state = optimizer_state_of(elements, demand);
+  use.activations = demand.batch * activations_of_a_sample(model, element_size(demand.precision), demand.recompute);
   use.fusion_buffers = demand.fusion_buffers;
+  use.gathered = gathered(model, demand);
   use.server_shard = demand.server_shard;
   use.device = device.memory;
   return use;
@@ -60,7 +84,7 @@ std::string describe(const MemoryUse& use) {
   for (const auto& [name, size] :
        {std::pair{"parameters", use.parameters}, std::pair{"gradients", use.gradients},
         std::pair{"optimizer state", use.optimizer_state}, std::pair{"activations", use.activations},
-        std::pair{"fusion buffers", use.fusion_buffers}}) {
+        std::pair{"fusion buffers", use.fusion_buffers}, std::pair{"gathered parameters", use.gathered}}) {
     if (size > Bytes(0)) parts.push_back(fmt::format("{} {}", name, decimal(size)));
   }
   return fmt::format("{} = {}", decimal(use.total()), fmt::join(parts, " + "));

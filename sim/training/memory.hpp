@@ -1,21 +1,28 @@
 // Does a job fit into its devices' memory, and if not, what would help?
 //
-//   parameters       elements x element size of the precision
+//   parameters       elements x element size of the parameters; where they are in single precision and computation is
+//                    in half, autocast keeps casts of them beside, unless they are sharded
 //   gradients        elements x element size of the gradients
-//   optimizer_state  elements x 4 bytes x slots of the optimizer; in half precision one more: the master copy where the
-//                    model was cast, the parameters themselves where autocast keeps casts of them
-//   activations      batch x (input + outputs of all layers but those that work in place) x element size
+//   optimizer_state  elements x element size of the state x slots of the optimizer; of a model that was cast to half
+//                    precision, one more, the master copy, where the state is in single precision
+//   activations      batch x what the backward pass needs of a sample (training/activations.hpp)
 //   fusion_buffers   what the strategy sets aside
+//   gathered         of sharded parameters those that are whole at one time, in the precision of computation: all
+//   outside
+//                    of blocks, and the two largest blocks, the one that computes and the one that is fetched meanwhile
+//                    (Zhao et al., "PyTorch FSDP", arXiv:2304.11277, section 3)
 //   server_shard     on the host of the fullest parameter server, where there are any: variables, the sum of their
 //                    gradients and 4 bytes x slots per parameter. The optimizer's state is there, not on the devices
 //
-// The activations are those that the backward pass needs: every layer's input, which is an earlier layer's output
-// (Rhu et al., "vDNN", MICRO 2016; Chen et al., "Training Deep Nets with Sublinear Memory Cost", arXiv:1604.06174).
-// ReLU and dropout overwrite their input. Gradients of activations, workspaces of convolution libraries and the
-// framework's own memory are not counted: the sum is a lower bound, so a job that is refused cannot run, and one that
-// is let pass may still not.
+// Of `sharding.ranks` ranks each keeps its share of the optimizer's state (stage 1), also of the gradients (2), also of
+// the parameters (3): Rajbhandari et al., "ZeRO", arXiv:1910.02054.
+//
+// Gradients of activations, workspaces of libraries, the framework's own memory and what its allocator keeps in reserve
+// are not counted: the sum is a lower bound, so a job that is refused cannot run, and one that is let pass may still
+// not. Gradients are counted in full beside all activations, as they are where several passes add up to a step.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,6 +31,7 @@
 #include "training/gradient_type.hpp"
 #include "workload/device.hpp"
 #include "workload/model.hpp"
+#include "workload/recompute.hpp"
 
 namespace farandole {
 
@@ -42,6 +50,14 @@ inline Optimizer usual_optimizer() {
   return {"momentum", 1};
 }
 
+/// What `ranks` share among them: the optimizer's state from stage 1 on, gradients from 2, parameters at 3.
+struct Sharding {
+  int stage = 0;
+  int ranks = 1;
+
+  [[nodiscard]] double share(int from_stage) const { return stage >= from_stage ? 1.0 / ranks : 1.0; }
+};
+
 struct MemoryDemand {
   Precision precision = Precision::fp32;
   int batch = 1;
@@ -49,6 +65,11 @@ struct MemoryDemand {
   Bytes fusion_buffers;
   Bytes server_shard;
   GradientType gradient_type = GradientType::fp32;
+  std::optional<GradientType>
+      parameter_type{};  // empty: half precision where gradients and computation are, else single
+  GradientType optimizer_state_type = GradientType::fp32;
+  Recompute recompute = Recompute::none;
+  Sharding sharding{};
 };
 
 MemoryUse memory_use(const Model& model, const Device& device, const MemoryDemand& demand);

@@ -33,11 +33,11 @@ TEST(Memory, IsTheSumOfWhatTrainingKeeps) {
 }
 
 TEST(Memory, AutocastKeepsGradientsInSinglePrecision) {
-  // 2 bytes of casts and 4 of gradients, 4 of the parameters and 2 x 4 of Adam's moments.
+  // 4 bytes of a parameter and 2 of its cast, 4 of its gradient and 2 x 4 of Adam's moments.
   const MemoryUse use = memory_use(small_model(), device_of(1_GiB), {Precision::fp16, 2, {"adam", 2}, 0_B, 0_B});
-  EXPECT_EQ(use.parameters, 200_B);
+  EXPECT_EQ(use.parameters, 600_B);
   EXPECT_EQ(use.gradients, 400_B);
-  EXPECT_EQ(use.optimizer_state, 1200_B);
+  EXPECT_EQ(use.optimizer_state, 800_B);
 }
 
 TEST(Memory, AModelCastToHalfPrecisionKeepsAMasterCopy) {
@@ -47,6 +47,38 @@ TEST(Memory, AModelCastToHalfPrecisionKeepsAMasterCopy) {
   EXPECT_EQ(use.parameters + use.gradients, 400_B);
   EXPECT_EQ(use.optimizer_state, 1200_B);
   EXPECT_EQ(use.activations, 120_B);
+}
+
+MemoryDemand adam_in(Precision precision) {
+  return {precision, 2, {"adam", 2}, 0_B, 0_B};
+}
+
+TEST(Memory, TypesOfParametersAndOfTheOptimizersStateAreTheUsers) {
+  // All in bf16: 2 + 2 bytes and 2 x 2 of moments, no master copy.
+  MemoryDemand demand = adam_in(Precision::bf16);
+  demand.gradient_type = GradientType::bf16;
+  demand.parameter_type = GradientType::bf16;
+  demand.optimizer_state_type = GradientType::bf16;
+  const MemoryUse pure = memory_use(small_model(), device_of(1_GiB), demand);
+  EXPECT_EQ(pure.parameters + pure.gradients, 400_B);
+  EXPECT_EQ(pure.optimizer_state, 400_B);
+  demand.optimizer_state_type = GradientType::fp32;  // and the master copy
+  EXPECT_EQ(memory_use(small_model(), device_of(1_GiB), demand).optimizer_state, 1200_B);
+  demand.parameter_type = GradientType::fp32;
+  EXPECT_EQ(memory_use(small_model(), device_of(1_GiB), demand).optimizer_state, 800_B);
+}
+
+TEST(Memory, RanksShareTheOptimizersStateThenGradientsThenParameters) {
+  // ZeRO, fig. 1: (2 + 2 + 12) bytes a parameter of a model cast to half precision; stages 1, 2 and 3 on 4 ranks.
+  MemoryDemand demand = adam_in(Precision::fp16);
+  demand.gradient_type = GradientType::fp16;
+  const double whole[] = {16, 2 + 2 + 12.0 / 4, 2 + (2 + 12.0) / 4, 16.0 / 4};
+  for (int stage = 0; stage <= 3; ++stage) {
+    demand.sharding = {stage, 4};
+    const MemoryUse use = memory_use(small_model(), device_of(1_GiB), demand);
+    EXPECT_EQ(use.parameters + use.gradients + use.optimizer_state, Bytes(100 * whole[stage])) << stage;
+    EXPECT_EQ(use.gathered, Bytes(stage == 3 ? 200 : 0));  // all of it is outside of blocks
+  }
 }
 
 TEST(Memory, NamesTheWaysToFit) {

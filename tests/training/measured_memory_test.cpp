@@ -1,0 +1,70 @@
+// Memory against what was measured, of runs whose parameters were sharded over all ranks.
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "training/memory.hpp"
+#include "workload/files.hpp"
+
+namespace farandole {
+namespace {
+
+nlohmann::json measured_runs(const char* of) {
+  return Document::read(test::repository() / "tests/training/measured_runs.json").to_json().at(of);
+}
+
+Model at(const std::string& name, int length) {
+  const auto document = Document::read(test::repository() / "models" / (name + ".json"));
+  return read_model_at(document.root(), read_model(document.root(), "").variants.front().variant, length);
+}
+
+MemoryDemand sharded(int batch, Recompute recompute, int ranks) {
+  MemoryDemand demand{Precision::bf16, batch, {"adam", 2}, 0_B, 0_B};
+  demand.recompute = recompute;
+  demand.sharding = {3, ranks};
+  return demand;
+}
+
+TEST(MeasuredMemory, OfTorchtitanIsWithin15PercentOfWhatItsAllocatorHadReserved) {
+  // Parameters, gradients and Adam's moments in single precision, sharded (FSDP2 with mixed_precision_param bfloat16).
+  const auto runs = measured_runs("torchtitan");
+  const int ranks = runs.at("ranks");
+  const Model model = at(runs.at("model"), runs.at("sequence_length"));
+  const MemoryUse use = memory_use(model, Device{}, sharded(runs.at("batch_per_rank"), Recompute::selective, ranks));
+  std::cout << describe(use) << '\n';
+  for (const auto& row : runs.at("rows")) {
+    const double error = use.total() / (row.at("gib").get<double>() * 1_GiB) - 1;
+    std::cout << fmt::format("{:<32} {:5.1f} GiB measured, {:5.1f} GiB predicted, {:+.1f} %\n",
+                             row.at("techniques").get<std::string>(), row.at("gib").get<double>(), use.total() / 1_GiB,
+                             100 * error);
+    EXPECT_LT(std::abs(error), 0.15);
+  }
+}
+
+TEST(MeasuredMemory, NoRunOfLlmFoundrysTableIsSaidNotToFit) {
+  // The sum is a lower bound, and these ran; the fullest are 85 % by it, so it is no idle one.
+  const auto runs = measured_runs("llm_foundry");
+  double fullest = 0;
+  int rows = 0;
+  for (const auto& row : runs.at("rows")) {
+    const Device device = test::device(row[7]);
+    const Recompute recompute = row[5] ? Recompute::full : Recompute::none;
+    MemoryDemand demand = sharded(row[4], recompute, row[3]);
+    if (row[6] == "bf16_pure") demand.gradient_type = GradientType::bf16;
+    demand.parameter_type = GradientType::fp32;
+    const MemoryUse use = memory_use(at(row[1], row[2]), device, demand);
+    EXPECT_LE(use.total(), use.device) << row.dump() << ' ' << describe(use);
+    fullest = std::max(fullest, use.total() / use.device);
+    ++rows;
+  }
+  std::cout << fmt::format("{:.1f} % of its memory in the fullest of them\n", 100 * fullest);
+  EXPECT_GT(fullest, 0.8);
+  EXPECT_EQ(rows, 183);
+}
+
+}  // namespace
+}  // namespace farandole
