@@ -3,7 +3,8 @@
 multiply-adds, and the shapes that go in and come out.
 
 MODEL is the name of a torchvision model, or FILE.py:CALLABLE or MODULE:CALLABLE for anything that returns a
-torch.nn.Module when it is called without arguments.
+torch.nn.Module when it is called without arguments. It is built and run without data or weights (on meta tensors), so
+that a model of any size takes seconds; where it does what only real tensors can, it runs on the CPU.
 
 Examples:
   tools/export_torch.py resnet50 --output my_resnet50.json
@@ -39,7 +40,7 @@ def torchvision_model(name):
         raise InputError(f"{name}: expected a torchvision model, FILE.py:CALLABLE or MODULE:CALLABLE"
                          f"{workload_file.suggestion(name, known)}")
     source = f"torchvision {torchvision.__version__} on PyTorch {torch.__version__}"
-    return torchvision.models.get_model(name), f"{name} as torchvision builds it.", source
+    return lambda: torchvision.models.get_model(name), f"{name} as torchvision builds it.", source
 
 
 def image_of(name):
@@ -72,10 +73,14 @@ def own_model(text):
         build = getattr(module_of(place), name)
     except (ImportError, AttributeError) as error:
         raise InputError(f"{text}: {error}") from error
-    model = build()
-    if not isinstance(model, torch.nn.Module):
-        raise InputError(f"{text}: expected a torch.nn.Module, got {type(model).__name__}")
-    return model, f"{name} of {pathlib.Path(place).name}.", f"{text} on PyTorch {torch.__version__}"
+
+    def built():
+        model = build()
+        if not isinstance(model, torch.nn.Module):
+            raise InputError(f"{text}: expected a torch.nn.Module, got {type(model).__name__}")
+        return model
+
+    return built, f"{name} of {pathlib.Path(place).name}.", f"{text} on PyTorch {torch.__version__}"
 
 
 def parsed_input(text):
@@ -105,12 +110,30 @@ def arguments():
     return parser.parse_args()
 
 
-def traced(model, inputs):
-    """A model that cannot be called with such inputs is the user's affair: his error in one line."""
+def traced_without_data(build, inputs):
+    """None where the model does what meta tensors cannot, or what is wrong anyway."""
     try:
-        return torch_layers.trace(model, inputs)
+        with torch_layers.on_meta():
+            model = build()
+        if not all(parameter.is_meta for parameter in model.parameters()):
+            return None
+        return model, torch_layers.trace(model, inputs)
+    except InputError:
+        raise
+    except Exception:  # whatever the model's own code raises when its tensors have no data
+        return None
+
+
+def traced(build, inputs):
+    """The model and its layers. One that cannot be called with such inputs is the user's affair: his error in one line."""
+    found = traced_without_data(build, inputs)
+    if found:
+        return found
+    model = build()
+    try:
+        return model, torch_layers.trace(model, inputs)
     except (RuntimeError, TypeError, ValueError, IndexError) as error:
-        raise InputError(f"the model fails in a pass with a batch of {torch_layers.BATCH}: "
+        raise InputError(f"the model fails in a pass with a batch of {torch_layers.BATCHES[0]}: "
                          f"{type(error).__name__}: {str(error).splitlines()[0]}") from error
 
 
@@ -139,15 +162,15 @@ def main():
     is_own = ":" in given.model
     if is_own and not given.input:
         raise InputError("--input: expected the shape of one sample, such as 3x224x224, got none")
-    model, summary, origin = own_model(given.model) if is_own else torchvision_model(given.model)
+    build, summary, origin = own_model(given.model) if is_own else torchvision_model(given.model)
     inputs = [parsed_input(text) for text in given.input] if given.input else image_of(given.model)
-    trace = traced(model, inputs)
+    model, trace = traced(build, inputs)
     if trace.left_out:
         print(f"left out, not trained: {', '.join(trace.left_out)}", file=sys.stderr)
     variant = Variant("pytorch" if is_own else "torchvision", f"{type(model).__name__}, in training mode.",
                       f"{origin}: named_parameters() and the modules called in one pass in training mode", trace.layers)
     if given.profile is not None:
-        variant.profiles.append(profile_of(model, inputs, trace, given))
+        variant.profiles.append(profile_of(build(), inputs, trace, given))
     name = given.name or workload_file.snake_case(given.model.rpartition(":")[2])
     workload_file.write_model(name, summary, variant, given.output)
 

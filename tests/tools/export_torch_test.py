@@ -1,6 +1,8 @@
 """tools/export_torch.py against models/*.json, and networks of one's own against sums by hand."""
 
 import json
+import math
+import time
 import unittest
 
 from python_support import ROOT, InAFolder, require
@@ -29,6 +31,61 @@ def attention():
 
 def up():
     return nn.Sequential(nn.Conv2d(3, 8, 3, 2, 1), nn.ConvTranspose2d(8, 3, 2, 2))
+
+class Attention(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.c_attn = nn.Linear(width, 3 * width)
+        self.c_proj = nn.Linear(width, width)
+
+    def forward(self, x):
+        batch, length, width = x.shape
+        q, k, v = (part.view(batch, length, self.heads, -1).transpose(1, 2) for part in self.c_attn(x).split(width, 2))
+        scores = (q @ k.transpose(2, 3) / (width // self.heads) ** 0.5).softmax(-1)
+        return self.c_proj((scores @ v).transpose(1, 2).reshape(batch, length, width))
+
+class Block(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.ln_1, self.attn, self.ln_2 = nn.LayerNorm(width), Attention(width, heads), nn.LayerNorm(width)
+        self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+
+    def forward(self, x):
+        x = x + self.attn(self.ln_1(x))
+        return x + self.mlp(self.ln_2(x))
+
+class Decoder(nn.Module):
+    def __init__(self, blocks, width, heads, words=50257, positions=1024):
+        super().__init__()
+        self.wte, self.wpe = nn.Embedding(words, width), nn.Embedding(positions, width)
+        self.h = nn.ModuleList(Block(width, heads) for _ in range(blocks))
+        self.ln_f = nn.LayerNorm(width)
+        self.lm_head = nn.Linear(width, words, bias=False)
+        self.lm_head.weight = self.wte.weight
+
+    def forward(self, words):
+        x = self.wte(words) + self.wpe(torch.arange(words.shape[1]))
+        for block in self.h:
+            x = block(x)
+        return self.lm_head(self.ln_f(x))
+
+def gpt2():
+    return Decoder(12, 768, 12)
+
+def gpt3():
+    return Decoder(96, 12288, 96)
+
+def only_with_data():
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale = float(torch.linspace(0, 1, 3)[-1].item())
+            self.fc = nn.Linear(4, 2)
+
+        def forward(self, x):
+            return self.fc(x) * (self.scale if x.sum().item() < 1e9 else 0)
+    return Net()
 
 def number():
     return 3
@@ -78,6 +135,26 @@ class ExportTorch(InAFolder):
         self.assertEqual(layers["words"]["tensors"], [{"name": "words.weight", "shape": [1000, 64]}])
         self.assertEqual(layers["next"]["tensors"], [{"name": "next.bias", "shape": [1000]}])
         self.assertEqual(layers["recurrent"]["macs"], 35 * 2 * 2 * 4 * 64 * 64)  # two layers, two matrices, four gates
+
+    def test_gpt2_takes_seconds_and_what_has_no_batch_keeps_its_shape(self):
+        start = time.monotonic()
+        layers = {layer["name"]: layer for layer in self.export("net.py:gpt2", "--input", "1024:int64")["layers"]}
+        self.assertLess(time.monotonic() - start, 60)  # with weights and gradients: half an hour
+        self.assertEqual(sum(math.prod(tensor["shape"]) for layer in layers.values() for tensor in layer.get("tensors", [])),
+                         124_439_808)
+        self.assertEqual((layers["wte"]["input"], layers["wte"]["output"]), ([1024], [1024, 768]))
+        self.assertEqual((layers["wpe"]["input"], layers["wpe"]["output"]), ([1024], [1024, 768]))  # was [512]
+        ours = json.loads((ROOT / "models" / "gpt2_small.json").read_text())["variants"][0]
+        causal = 12 * 1024 * 1024 * 768  # the half behind the mask, which this model computes too
+        self.assertEqual(sum(layer.get("macs", 0) for layer in layers.values()), ours["macs"] + causal)
+
+    def test_175_billion_parameters_need_no_memory(self):
+        variant = self.export("net.py:gpt3", "--input", "1024:int64")
+        self.assertAlmostEqual(variant["parameters"], 174.6e9, delta=0.1e9)
+
+    def test_a_model_that_looks_at_its_data_is_run_with_data(self):
+        layers = self.export("net.py:only_with_data", "--input", "4")["layers"]
+        self.assertEqual([(layer["name"], layer["macs"]) for layer in layers], [("fc", 8)])
 
     def test_a_transposed_convolution_multiplies_every_input_position_by_its_kernel(self):
         layers = self.export("net.py:up", "--input", "3x32x32")["layers"]

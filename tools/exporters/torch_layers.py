@@ -1,20 +1,29 @@
-"""The layers of a PyTorch module, as one forward and one backward pass in training mode show them.
+"""The layers of a PyTorch module, as passes forward in training mode show them.
 
 A layer is a module that is called and has no modules within, or that has parameters or multiplies matrices itself, as
 attention does. Multiply-adds are counted where PyTorch's operators are dispatched, so it does not matter who calls
-them. A tensor belongs to the first call of its module; the gradients of both are ready at the same moment. What has no
-gradient after the backward pass is not trained and left out.
+them. A tensor belongs to the first call of its module; the gradients of both are ready at the same moment. What the
+output does not depend on is not trained and left out.
+
+Passes run on meta tensors, which have shapes and no data, so that the size of a model does not matter; on the CPU where
+a model does what these cannot. There are two, with batches of different sizes: an extent that differs is the batch's, and
+what has none, such as positions, keeps its shape.
 """
 
 import collections
+import contextlib
 import dataclasses
+import math
 
 import torch
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from exporters.workload_file import InputError, Layer, sample_shape, snake_case, unique
+from exporters.workload_file import InputError, Layer, snake_case, unique
 
-BATCH = 2  # batch normalisation does not train on one sample
+BATCHES = (2, 3)  # batch normalisation does not train on one sample
+FACTORIES = {torch.empty, torch.zeros, torch.ones, torch.full, torch.rand, torch.randn, torch.randint, torch.randperm,
+             torch.arange, torch.linspace, torch.eye, torch.tensor, torch.as_tensor}
 MOVES_NOTHING = (torch.nn.Identity, torch.nn.Flatten, torch.nn.Unflatten)
 FUSED = ("_cudnn_rnn", "mkldnn_rnn_layer", "miopen_rnn", "_thnn_fused_lstm_cell", "_thnn_fused_gru_cell")
 
@@ -121,15 +130,30 @@ def shapes_of(value):
     return [list(tensor.shape) for tensor in tensors_in(value)]
 
 
+class MetaFactories(TorchFunctionMode):
+    """While it is entered, tensors are made without data; before PyTorch 2.0, where a device can be entered itself."""
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        kwargs = dict(kwargs or {})
+        if function in FACTORIES and kwargs.get("device") is None:
+            kwargs["device"] = "meta"
+        return function(*args, **kwargs)
+
+
+def on_meta():
+    device = torch.device("meta")
+    return device if hasattr(device, "__enter__") else MetaFactories()
+
+
 def random_inputs(inputs, batch, device="cpu"):
     """`inputs` are pairs (shape of one sample, type); whole numbers are all zero, which every vocabulary has."""
-    generator = torch.Generator().manual_seed(1)
-
     def one(extents, kind):
-        whole = not kind.is_floating_point
-        return torch.zeros(extents, dtype=kind) if whole else torch.randn(extents, generator=generator, dtype=kind)
+        if device == "meta" or not kind.is_floating_point:
+            return torch.zeros(extents, dtype=kind, device=device)
+        return torch.randn(extents, generator=generator, dtype=kind).to(device)
 
-    return [one((batch, *shape), kind).to(device) for shape, kind in inputs]
+    generator = torch.Generator().manual_seed(1)
+    return [one((batch, *shape), kind) for shape, kind in inputs]
 
 
 def loss_of(output):
@@ -148,14 +172,30 @@ def owner(tensor, called):
     return module
 
 
-def trained_tensors(model, called):
-    """Of each module the tensors that have a gradient, as pairs (name, shape); and the names of all others."""
+def differentiated(output):
+    """All leaves that the backward pass from these tensors comes to, by identity."""
+    waiting, seen, leaves = [tensor.grad_fn for tensor in tensors_in(output) if tensor.grad_fn is not None], set(), set()
+    while waiting:
+        node = waiting.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if hasattr(node, "variable"):
+            leaves.add(id(node.variable))
+        waiting += [following for following, _ in node.next_functions if following is not None]
+    if not leaves:
+        raise InputError("expected a model whose output depends on its parameters, got one that has nothing to train")
+    return leaves
+
+
+def trained_tensors(model, leaves, called):
+    """Of each module the tensors that get a gradient, as pairs (name, shape); and the names of all others."""
     trained, left_out = collections.defaultdict(list), []
     for name, parameter in model.named_parameters():
-        if parameter.grad is None:
-            left_out.append(name)
-        else:
+        if id(parameter) in leaves:
             trained[owner(name, called)].append((name, list(parameter.shape) or [1]))
+        else:
+            left_out.append(name)
     return trained, left_out
 
 
@@ -166,29 +206,58 @@ class Trace:
     left_out: list       # names of parameters that are not trained
 
 
-def record(model, inputs):
-    """All calls of one pass forward; the gradients of one pass backward are there afterwards."""
+def record(model, inputs, batch):
+    """All calls of one pass forward, and what its output is differentiated by."""
     model.train()
-    model.zero_grad(set_to_none=True)
-    with Recorder(model) as recorder:
-        output = model(*random_inputs(inputs, BATCH))
-    loss_of(output).backward()
-    return recorder.calls
+    device = "meta" if any(parameter.is_meta for parameter in model.parameters()) else "cpu"
+    with on_meta() if device == "meta" else contextlib.nullcontext(), Recorder(model) as recorder:
+        output = model(*random_inputs(inputs, batch, device))
+    return recorder.calls, differentiated(output)
+
+
+def sample_of(smaller, larger):
+    """A shape of one sample, from those of two batches: of an extent that grows with the batch what a sample adds."""
+    shape = []
+    for one, other in zip(smaller, larger):
+        added = other - one
+        if not added:
+            shape.append(one)
+        elif one != BATCHES[0] * added:
+            raise InputError(f"expected extents in proportion to the batch, got {one} and {other} for {BATCHES[0]} and {BATCHES[1]}")
+        elif added > 1:
+            shape.append(added)
+    return shape or [1]
+
+
+def samples_of(smaller, larger):
+    """Of one tensor its shape; of several only the elements of all can be told."""
+    if [len(shape) for shape in smaller] != [len(shape) for shape in larger]:
+        raise InputError("expected the same tensors whatever the batch, got others")
+    samples = [sample_of(*pair) for pair in zip(smaller, larger)]
+    return samples[0] if len(samples) == 1 else [max(1, sum(map(math.prod, samples)))]
+
+
+def macs_of(smaller, larger):
+    """Of one sample; work that does not grow with the batch is in full."""
+    return larger.macs - smaller.macs or larger.macs
 
 
 def trace(model, inputs):
-    calls = record(model, inputs)
-    tensors, left_out = trained_tensors(model, {call.module for call in calls})
+    calls, leaves = record(model, inputs, BATCHES[0])
+    others, _ = record(model, inputs, BATCHES[1])
+    if [call.module for call in calls] != [call.module for call in others]:
+        raise InputError("expected a model that calls the same modules whatever the batch, got one that calls others")
+    tensors, left_out = trained_tensors(model, leaves, {call.module for call in calls})
     modules, taken = dict(model.named_modules()), set()
     found = Trace([], [None] * len(calls), left_out)
     for number, call in sorted(enumerate(calls), key=lambda one: one[1].began):
-        module = modules[call.module]
+        module, other = modules[call.module], others[number]
         own_tensors = tensors.pop(call.module, [])
         is_layer = call.macs > 0 or bool(own_tensors) or not any(module.children())
         if not is_layer or isinstance(module, MOVES_NOTHING):
             continue
         kind = snake_case(type(module).__name__)
         found.layer_of_call[number] = len(found.layers)
-        found.layers.append(Layer(unique(call.module or kind, taken), kind, sample_shape(call.input, BATCH),
-                                  sample_shape(call.output, BATCH), -(-call.macs // BATCH), own_tensors))
+        found.layers.append(Layer(unique(call.module or kind, taken), kind, samples_of(call.input, other.input),
+                                  samples_of(call.output, other.output), macs_of(call, other), own_tensors))
     return found
