@@ -11,7 +11,8 @@ constexpr std::array told_otherwise{"/workload/model",         "/workload/varian
                                     "/workload/gradient_type", "/workload/batch_per_rank", "/platform/ranks",
                                     "/platform/launch",        "/platform/topology",       "/strategy/kind",
                                     "/strategy/mode",          "/measure/fidelity",        "/collectives/allreduce",
-                                    "/strategy/compression",   "/strategy/period",         "/strategy/accumulation"};
+                                    "/strategy/compression",   "/strategy/period",         "/strategy/accumulation",
+                                    "/workload/recompute",     "/workload/sequence_length"};  // the variant's name
 
 /// The pointers that the points' sweep set, in the order of its axes.
 std::vector<std::string> swept_pointers(std::span<const TrainingPoint> points) {
@@ -75,6 +76,8 @@ std::vector<Facet<TrainingPoint>> training_facets(std::span<const TrainingPoint>
       {"algorithm", [](const Point& p) { return p.algorithm; }},
   };
   for (const std::string& pointer : swept_pointers(points)) facets.push_back(swept_facet(pointer, points));
+  const bool recomputes = std::ranges::any_of(points, [](const Point& p) { return p.utilisation.recompute != "none"; });
+  if (recomputes) facets.push_back({"recompute", [](const Point& p) { return p.utilisation.recompute; }});
   const std::vector<Facet<Point>> measured_with{
       {"precision", [](const Point& p) { return p.precision; }},
       {"gradient type", [](const Point& p) { return p.gradient_type; }},

@@ -26,7 +26,22 @@ Bytes bytes(const Record& record, const char* key) {
 MemoryUse memory(const Record& record) {
   return {bytes(record, "parameters"),  bytes(record, "gradients"),      bytes(record, "optimizer_state"),
           bytes(record, "activations"), bytes(record, "fusion_buffers"), bytes(record, "server_shard"),
-          bytes(record, "device")};
+          bytes(record, "device"),      bytes(record, "gathered")};
+}
+
+std::optional<double> maybe(const Record& record, const char* key) {
+  return record.contains(key) ? std::optional<double>(record.at(key).get<double>()) : std::nullopt;
+}
+
+Utilisation utilisation(const Record& record) {
+  Utilisation use;
+  use.sequence_length = record.value("sequence_length", 0);
+  use.tokens_per_second = record.value("tokens_per_second", 0.0);
+  use.tflops = record.at("tflops_per_device");
+  use.mfu = maybe(record, "mfu");
+  use.hfu = maybe(record, "hfu");
+  use.recompute = record.at("recompute");
+  return use;
 }
 
 WholeRun whole_run(const Record& record) {
@@ -136,6 +151,7 @@ TrainingPoint read(const Record& record) {
   point.mean_staleness = record.at("mean_staleness");
   point.strategy_options = record.at("strategy_options");
   point.memory = memory(record.at("memory"));
+  point.utilisation = utilisation(record);
   const Record swept = record.value("swept", Record::object());  // items() refers to it
   for (const auto& [pointer, value] : swept.items()) {
     point.swept.push_back({pointer, value});

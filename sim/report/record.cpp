@@ -40,6 +40,7 @@ Record to_record(const MemoryUse& memory) {
           {"activations", size_in_bytes(memory.activations, "activations")},
           {"fusion_buffers", size_in_bytes(memory.fusion_buffers, "fusion_buffers")},
           {"server_shard", size_in_bytes(memory.server_shard, "server_shard")},
+          {"gathered", size_in_bytes(memory.gathered, "gathered")},
           {"total", size_in_bytes(memory.total(), "total")},
           {"device", size_in_bytes(memory.device, "device")}};
 }
@@ -134,6 +135,17 @@ Record to_record(const Neighbour& neighbour) {
           {"iteration_seconds", finite(neighbour.beside.si(), "iteration_seconds")}};
 }
 
+void add_utilisation(Record& record, const Utilisation& use) {
+  if (use.sequence_length > 0) {
+    record["sequence_length"] = use.sequence_length;
+    record["tokens_per_second"] = finite(use.tokens_per_second, "tokens_per_second");
+  }
+  record["recompute"] = use.recompute;
+  record["tflops_per_device"] = finite(use.tflops, "tflops_per_device");
+  if (use.mfu) record["mfu"] = finite(*use.mfu, "mfu");
+  if (use.hfu) record["hfu"] = finite(*use.hfu, "hfu");
+}
+
 Record to_record(const Anchoring& anchoring) {
   Record steps = Record::array();
   for (const auto& step : anchoring.steps) {
@@ -179,6 +191,7 @@ Record to_record(const TrainingPoint& point) {
                 {"folded", point.folded},
                 {"mean_staleness", finite(point.mean_staleness, "mean_staleness")},
                 {"memory", to_record(point.memory)}};
+  add_utilisation(record, point.utilisation);
   if (point.anchoring) {
     record["anchored"] = true;
     record["inferred"] = to_record(*point.anchoring);

@@ -56,6 +56,17 @@ std::vector<std::string> band_cells(const TimeColumn& times, const TrainingPoint
           band_text(point, &Bands::samples_per_second, 1, 1), band_text(point, &Bands::scaling_efficiency, 100, 1)};
 }
 
+bool has_sequences(Points points) {
+  return std::ranges::any_of(points, [](const TrainingPoint& point) { return point.utilisation.sequence_length > 0; });
+}
+
+std::vector<std::string> utilisation_cells(const TrainingPoint& point) {
+  const Utilisation& use = point.utilisation;
+  const auto percent = [](const std::optional<double>& share) { return share ? grouped(*share * 100, 1) : ""; };
+  const std::string tokens = use.sequence_length > 0 ? grouped(use.tokens_per_second, 0) : "";
+  return {tokens, grouped(use.tflops, 1), percent(use.mfu), percent(use.hfu)};
+}
+
 using CellsOf = std::function<std::vector<std::string>(const TrainingPoint&)>;
 
 Table table_of(const TrainingFacets& facets, Points points, const std::vector<std::string>& headings,
@@ -127,6 +138,10 @@ void write_table(std::ostream& out, const Heading& heading, Points points) {
            {"compute", "exposed communication", "negotiation", "straggler", "input", "checkpoint", "other"},
            share_cells)
       .write(out);
+  if (has_sequences(points)) {
+    out << "\nTokens, and what the model's operations are of a device's peak\n";
+    table_of(facets, points, {"tokens/s", "TFLOP/s per device", "MFU (%)", "HFU (%)"}, utilisation_cells).write(out);
+  }
   write_compute_sources(out, points);
   write_tuning(out, points);
   write_whole_runs(out, points);

@@ -21,8 +21,9 @@ bool contains(const std::vector<int>& values, int value) {
 
 Seconds compute_on(const Scenario& scenario, const Device& device) {
   const WorkloadSpec& workload = scenario.workload;
-  return compute_times(workload.model, device,
-                       {workload.precision, workload.batch_per_rank, "", workload.host_dispatch, {}})
+  return compute_times(
+             workload.model, device,
+             {workload.precision, workload.batch_per_rank, "", workload.host_dispatch, {}, workload.recompute})
       .total();
 }
 

@@ -93,6 +93,10 @@ ModelSummary Catalogue::model(const std::string& name, const Value& where) const
   return memory_->models.emplace(file, read_model(document(file).root(), file)).first->second;
 }
 
+Model Catalogue::model_at(const ModelSummary& model, const Model& variant, int length) const {
+  return read_model_at(document(model.file).root(), variant.variant, length);
+}
+
 std::vector<Profile> Catalogue::profiles(const ModelSummary& model, const Model& variant) const {
   return profiles_of(document(model.file).root(), variant);
 }

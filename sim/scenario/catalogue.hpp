@@ -38,6 +38,8 @@ class Catalogue {
 
   /// `where` is the value that holds the name and is blamed for it.
   [[nodiscard]] ModelSummary model(const std::string& name, const Value& where) const;
+  /// A variant of it, which has a sequence, where a sample is one of `length` tokens.
+  [[nodiscard]] Model model_at(const ModelSummary& model, const Model& variant, int length) const;
   /// The layer times that the model's file has of that variant of it.
   [[nodiscard]] std::vector<Profile> profiles(const ModelSummary& model, const Model& variant) const;
   /// `overrides`: an object from JSON pointers into the topology file to the values to put there, or nothing.

@@ -34,7 +34,8 @@ MemoryUse memory_of(const Scenario& scenario) {
   const Bytes buffers = scenario.platform.ranks > 1 ? scenario.strategy.buffers : 0_B;
   MemoryUse use = memory_use(workload.model, scenario.platform.device,
                              {workload.precision, workload.batch_per_rank, workload.optimizer,
-                              buffers == Bytes::infinity() ? gradients : buffers, 0_B, workload.gradient_type});
+                              buffers == Bytes::infinity() ? gradients : buffers, 0_B, workload.gradient_type,
+                              workload.parameter_type, workload.optimizer_state_type, workload.recompute});
   if (scenario.strategy.servers) {
     use.optimizer_state = 0_B;
     use.server_shard = server_shard(scenario);

@@ -7,6 +7,7 @@
 
 #include "scenario/fit_memory.hpp"
 #include "training/memory.hpp"
+#include "workload/flops.hpp"
 
 namespace farandole {
 namespace {
@@ -45,24 +46,39 @@ std::vector<std::string> notes_of(const Scenario& scenario, const Job& job) {
                                : "no gradient would get shorter")};
 }
 
+Utilisation utilisation_of(const Scenario& scenario, double samples_per_second) {
+  const WorkloadSpec& workload = scenario.workload;
+  Utilisation result;
+  result.sequence_length = workload.model.sequence_length;
+  result.tokens_per_second = workload.model.sequence_length * samples_per_second;
+  result.recompute = name(workload.recompute);
+  const Seconds sample(scenario.platform.ranks / samples_per_second);  // of one device
+  const FlopPerSecond rate = model_flops(workload.model) / sample;
+  result.tflops = rate / 1_TFLOPps;
+  const auto peak = scenario.platform.device.peak.find(workload.precision);
+  if (peak == scenario.platform.device.peak.end()) return result;
+  result.mfu = rate / peak->second;
+  result.hfu = hardware_flops(workload.model, workload.recompute) / sample / peak->second;
+  return result;
+}
+
 }  // namespace
 
 ComputeTimes times_of(const Scenario& scenario) {
   const WorkloadSpec& workload = scenario.workload;
   const Device& device = scenario.platform.device;
   const bool known = !workload.device_steps.empty();  // by the user: better than what was profiled elsewhere
-  const auto profiled =
-      known ? std::nullopt
-            : profiled_times(workload.profiles, device.name, workload.precision, workload.batch_per_rank);
+  auto profiled = known ? std::nullopt
+                        : profiled_times(workload.profiles, device.name, workload.precision, workload.batch_per_rank);
   if (profiled) {
-    ComputeTimes times = *profiled;
-    stretch(times, workload.compute_stretch);
-    return times;
+    add_recomputation(*profiled, workload.model, workload.recompute);
+    stretch(*profiled, workload.compute_stretch);
+    return *profiled;
   }
   ComputeTimes times =
       compute_times(workload.model, device,
                     {workload.precision, workload.batch_per_rank, scenario.platform.platform.measurements,
-                     workload.host_dispatch, workload.device_steps});
+                     workload.host_dispatch, workload.device_steps, workload.recompute});
   if (!known) times.update *= update_traffic(workload.optimizer) / update_traffic(usual_optimizer());
   if (!workload.anchored_on.empty()) times.source = "anchored: " + workload.anchored_on;
   stretch(times, workload.compute_stretch);
@@ -135,6 +151,7 @@ void take_results(TrainingPoint& point, const TrainingRun& run, const std::vecto
   point.iteration_p50 = percentile(durations, 0.5);
   point.iteration_p95 = percentile(durations, 0.95);
   point.samples_per_second = static_cast<double>(scenario.samples_per_step()) / run.iteration.si();
+  point.utilisation = utilisation_of(scenario, point.samples_per_second);
   point.breakdown = run.breakdown;
   point.collectives_per_iteration = run.collectives_per_iteration;
 }

@@ -52,6 +52,49 @@ void refuse_contradiction(const Value& where, const DeviceStep& low, const Devic
              format(high.time));
 }
 
+/// The variant that a scenario names, else the first, where a sample is a sequence of the length that it asks for.
+Model read_variant(Section& section, const ModelSummary& model, const Catalogue& catalogue) {
+  const auto variant = section.maybe("variant");
+  const Model& chosen =
+      choose_variant(model, variant ? read<std::string>(*variant) : "", variant.value_or(section.child("model")));
+  const auto length = section.maybe("sequence_length");
+  if (!length) return chosen;
+  if (chosen.sequence_length == 0) {
+    length->fail(fmt::format("no such key: a sample of {} is no sequence", model.name), length->describe());
+  }
+  const int tokens = read_at_least(*length, 1);
+  if (chosen.longest_sequence > 0 && tokens > chosen.longest_sequence) {
+    length->fail(fmt::format("at most {} tokens, for which {} has positions", chosen.longest_sequence, model.name));
+  }
+  if (tokens == chosen.sequence_length) return chosen;
+  if (variant) {
+    length->fail(fmt::format("{}, the length of variant {}", chosen.sequence_length, quoted(chosen.variant)),
+                 length->describe(), "; without \"variant\" any length will do");
+  }
+  const auto stated = std::ranges::find(model.variants, tokens, &Model::sequence_length);
+  return stated != model.variants.end() ? *stated : catalogue.model_at(model, chosen, tokens);
+}
+
+Recompute read_recompute_of(const Value& where, const Model& model) {
+  const Recompute recompute = read_recompute(where);
+  if (recompute != Recompute::none && !has_blocks(model)) {
+    where.fail(fmt::format("\"none\" for {}, whose layers are in no blocks to compute anew", model.name));
+  }
+  return recompute;
+}
+
+void read_types(Section& section, WorkloadSpec& workload, const Device& device) {
+  const auto precision = section.maybe("precision");
+  workload.precision = precision ? read_precision(*precision) : default_precision(device);
+  if (const auto type = section.maybe("gradient_type")) workload.gradient_type = read_gradient_type(*type);
+  if (const auto type = section.maybe("parameter_type")) {
+    workload.parameter_type = read_number_type(*type, "a type of parameters");
+  }
+  if (const auto type = section.maybe("optimizer_state_type")) {
+    workload.optimizer_state_type = read_number_type(*type, "a type of the optimizer's state");
+  }
+}
+
 }  // namespace
 
 std::vector<DeviceStep> read_device_steps(const Value& where) {
@@ -74,8 +117,7 @@ WorkloadSpec read_workload(const Value& where, const Catalogue& catalogue, const
   WorkloadSpec workload;
   const Value model = section.child("model");
   const ModelSummary found = catalogue.model(read<std::string>(model), model);
-  const auto variant = section.maybe("variant");
-  workload.model = choose_variant(found, variant ? read<std::string>(*variant) : "", variant.value_or(model));
+  workload.model = read_variant(section, found, catalogue);
   workload.profiles = catalogue.profiles(found, workload.model);
   if (const auto profile = section.maybe("profile")) choose_profiles(workload.profiles, *profile, device.name);
   const auto batch = section.maybe("batch_per_rank");
@@ -85,9 +127,10 @@ WorkloadSpec read_workload(const Value& where, const Catalogue& catalogue, const
     workload.global_batch = read_at_least(*global, 1);
   }
   if (const auto optimizer = section.maybe("optimizer")) workload.optimizer = read_optimizer(*optimizer);
-  const auto precision = section.maybe("precision");
-  workload.precision = precision ? read_precision(*precision) : default_precision(device);
-  if (const auto type = section.maybe("gradient_type")) workload.gradient_type = read_gradient_type(*type);
+  read_types(section, workload, device);
+  if (const auto recompute = section.maybe("recompute")) {
+    workload.recompute = read_recompute_of(*recompute, workload.model);
+  }
   if (const auto efficiency = section.maybe("assumed_efficiency")) {
     workload.assumed_efficiency = read<Fraction>(*efficiency).value;
     if (!(*workload.assumed_efficiency > 0 && *workload.assumed_efficiency <= 1)) {

@@ -39,9 +39,12 @@ struct WorkloadSpec {
   int batch_per_rank = 64;
   Precision precision = Precision::fp32;
   GradientType gradient_type = GradientType::fp32;
+  std::optional<GradientType> parameter_type;  // empty: as gradients and precision have it (training/memory.hpp)
+  GradientType optimizer_state_type = GradientType::fp32;
+  Recompute recompute = Recompute::none;
   std::optional<double> assumed_efficiency;  // instead of the device's
   std::optional<Seconds> host_dispatch;      // empty: the host does not run ahead of the device
-  std::vector<DeviceStep> device_steps;      // known of this model on this device, rising in batch and time
+  std::vector<DeviceStep> device_steps;      // known of this model on this device, without what is recomputed
   double compute_stretch = 1;                // of all compute times: an end of their band
   std::string anchored_on;                   // the measured runs they were inferred from; empty: they were given
   Optimizer optimizer{"momentum", 1};

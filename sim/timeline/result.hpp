@@ -75,6 +75,16 @@ struct Anchoring {
   std::optional<Seconds> per_sample;  // the same
 };
 
+/// How much of its devices a job uses (workload/flops.hpp).
+struct Utilisation {
+  int sequence_length = 0;        // tokens of a sample; 0: a sample is no sequence
+  double tokens_per_second = 0;   // of all ranks; 0 without a sequence
+  double tflops = 0;              // TFLOP/s of one device: what the model's mathematics asks for
+  std::optional<double> mfu{};    // share of the device's peak; empty where the peak of the precision is not known
+  std::optional<double> hfu{};    // the same with what is recomputed
+  std::string recompute{"none"};  // none, selective or full
+};
+
 /// A point of `farandole run`.
 struct TrainingPoint {
   std::string model;
@@ -114,6 +124,7 @@ struct TrainingPoint {
   std::vector<std::string> notes;  // what a reader would otherwise take for a result, each a sentence
   std::optional<Anchoring> anchoring{};
   std::optional<Bands> bands{};  // where compute times are uncertain, and it was asked for
+  Utilisation utilisation{};
 };
 
 /// What a communication library picked for one collective.

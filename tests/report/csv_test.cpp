@@ -54,9 +54,11 @@ TEST(TrainingCsv, FlattensTheBreakdown) {
             "memory_parameters,memory_"
             "gradients,memory_"
             "optimizer_state,"
-            "memory_activations,memory_fusion_buffers,memory_server_shard,memory_total,memory_device\n"
+            "memory_activations,memory_fusion_buffers,memory_server_shard,memory_gathered,memory_total,memory_device,"
+            "recompute,tflops_per_device\n"
             "vgg16,torchvision,512,128,roce25-4xp100,horovod,synchronous,ring,flow,0.3125,0.31,0.33,104857.6,0.68,"
-            "0.2,0.1,0.0125,0.0,0.0,0.0,0.0,64,fp32,fp32,measured,measured,12,,553430976,true,0.0,0,0,0,0,0,0,0,0\n");
+            "0.2,0.1,0.0125,0.0,0.0,0.0,0.0,64,fp32,fp32,measured,measured,12,,553430976,true,0.0,0,0,0,0,0,0,0,0,0,"
+            "none,0.0\n");
 }
 
 TEST(TrainingCsv, OfNoPointsIsItsHeader) {

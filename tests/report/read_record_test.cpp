@@ -143,7 +143,8 @@ TrainingPoint point() {
   point.breakdown = {time(), time(), time(), time(), time(), time(), time()};
   point.collectives_per_iteration = *rc::gen::inRange(0, 1000);
   point.gradient_bytes = size();
-  point.memory = {size(), size(), size(), size(), size(), size(), size()};
+  point.memory = {size(), size(), size(), size(), size(), size(), size(), size()};
+  point.utilisation = {*rc::gen::inRange(1, 1 << 20), number(), number(), number(), std::nullopt, "full"};
   point.folded = *rc::gen::arbitrary<bool>();
   point.notes = some(text);
   point.mean_staleness = number();
