@@ -78,7 +78,7 @@ TEST(Flops, AreThoseThatLlmFoundryCountedItsUtilisationBy) {
     const double mfu = 100 * row[8].get<double>() * token / peak.si();
     const double theirs = row[9];
     EXPECT_NEAR(mfu * (1 + 6 * idle_parameters(model) / token) / theirs, 1, 0.003);
-    EXPECT_NEAR(mfu / theirs, 1, 0.035);
+    EXPECT_NEAR(mfu / theirs, 1, 0.04);  // 125M at 65,536: positions are 29 % of its parameters
     const Recompute recompute = row[5] ? Recompute::full : Recompute::none;
     EXPECT_NEAR(hardware_flops(model, recompute) / model_flops(model), row[10].get<double>() / theirs, 0.02);
     ++rows;
