@@ -5,9 +5,12 @@
 // ranks, or any value by its JSON pointer under "set") and what was published, "images_per_second" of all ranks
 // together or "scaling_efficiency". What stands in the file itself holds for all its rows. A row with a "note" is
 // shown, not counted; neither are rows of one rank, which are inputs, nor rows of devices whose rate is only estimated.
+// Where the scenario has `workload.measured` (scenario/anchor.hpp), the row is predicted from these runs, and a row at
+// the ranks and the batch of one of them is an input too.
 //
 // Training is compared by the time of a step, in seconds. The null model is plain linear scaling: a step takes what it
-// takes on one device, batch / published single-device rate. Collectives (scenarios/published/collectives) have none.
+// takes on one device, batch / published single-device rate; of an anchored row, what the measured run with the nearest
+// batch takes, in proportion to the batch. Collectives (scenarios/published/collectives) have none.
 #pragma once
 
 #include <functional>

@@ -187,7 +187,24 @@ std::string in_json(const std::vector<DeviceStep>& steps) {
   return fmt::format("[{}]", fmt::join(rows, ", "));
 }
 
+std::vector<MeasuredRun> read_runs(const Value& measured, const Prediction& prediction) {
+  std::vector<MeasuredRun> runs;
+  for (const Value& row : measured.elements()) runs.push_back(read_run(row, prediction));
+  if (runs.empty()) measured.fail("at least one run");
+  return runs;
+}
+
 }  // namespace
+
+std::vector<AnchorRun> anchor_runs(const Document& document, const Catalogue& catalogue) {
+  const auto measured = document.find("/workload/measured");
+  if (!measured) return {};
+  std::vector<AnchorRun> result;
+  for (const MeasuredRun& run : read_runs(*measured, Prediction(document, catalogue))) {
+    result.push_back({run.ranks, run.batch, run.iteration});
+  }
+  return result;
+}
 
 Document anchored(const Document& document, const Catalogue& catalogue) {
   const auto measured = document.find("/workload/measured");
@@ -196,9 +213,7 @@ Document anchored(const Document& document, const Catalogue& catalogue) {
     steps->fail("either \"measured\" runs or \"device_steps\"");
   }
   const Prediction prediction(document, catalogue);
-  std::vector<MeasuredRun> runs;
-  for (const Value& row : measured->elements()) runs.push_back(read_run(row, prediction));
-  if (runs.empty()) measured->fail("at least one run");
+  const std::vector<MeasuredRun> runs = read_runs(*measured, prediction);
   const std::vector<DeviceStep> steps = infer(runs, prediction);
   Document result = document;
   result.remove("/workload/measured");

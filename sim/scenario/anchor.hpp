@@ -8,6 +8,8 @@
 // input that the simulation knows are taken off, and are put on again at other ranks.
 #pragma once
 
+#include <vector>
+
 #include "config/document.hpp"
 #include "scenario/catalogue.hpp"
 #include "scenario/scenario.hpp"
@@ -19,6 +21,14 @@ namespace farandole {
 /// another: the same batch with device times more than a tenth apart, or a larger batch that takes no longer, or longer
 /// a sample. Each says which number would do.
 Document anchored(const Document& document, const Catalogue& catalogue);
+
+/// What a scenario says was measured, in its order; none where it says nothing.
+struct AnchorRun {
+  int ranks = 1;
+  int batch = 1;  // of a rank
+  Seconds iteration;
+};
+std::vector<AnchorRun> anchor_runs(const Document& document, const Catalogue& catalogue);
 
 /// Takes them out again where a sweep made it another model, precision or device than `base`, which was anchored.
 void drop_foreign_anchor(Scenario& scenario, Document& document, const Scenario& base);
