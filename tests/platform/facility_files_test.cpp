@@ -34,6 +34,10 @@ double narrowest(const Platform& platform, int from, int to) {
   return rate;
 }
 
+double gigabytes_of_nic(const Platform& platform, std::size_t nic) {
+  return platform.links[static_cast<std::size_t>(platform.node.nics.at(nic).up)].capacity.si() / 1e9;
+}
+
 TEST(Theta, Has4392NodesIn4608SlotsOf12GroupsAnd24Cabinets) {
   const Platform theta = whole("theta");
   EXPECT_EQ(theta.nodes, 4392);
@@ -119,6 +123,90 @@ TEST(Polaris, Has560NodesOfFourGpusOnTwoNicsOf200Gigabits) {
   EXPECT_NEAR(narrowest(machine, 0, 1), 4 * 25 * 128.0 / 144, 1e-9);  // four NVLinks between any two
   EXPECT_NEAR(machine.links[static_cast<std::size_t>(machine.node.nics[1].up)].capacity.si() / 1e9, 25 * 4096.0 / 4178,
               1e-9);
+}
+
+/// Cables between groups, of so many switches each.
+int between_groups(const Platform& platform, int switches) {
+  int cables = 0;
+  for (const Cable& cable : platform.network.cables) {
+    if (cable.from / switches != cable.to / switches) cables += cable.count;
+  }
+  return cables;
+}
+
+/// Cables into the switches of that level.
+int cables_to(const Platform& platform, const std::string& level) {
+  const auto is_there = [&](int at) {
+    return platform.network.switches[static_cast<std::size_t>(at)].name.find(level) != std::string::npos;
+  };
+  int cables = 0;
+  for (const Cable& cable : platform.network.cables) {
+    if (is_there(cable.from) || is_there(cable.to)) cables += cable.count;
+  }
+  return cables;
+}
+
+constexpr double slingshot_payload = 4096.0 / 4178;
+constexpr double infiniband_payload = 4096.0 / 4122;
+
+TEST(Frontier, HasTheGlobalBandwidthAndTheTaperThatArePublished) {
+  const Platform machine = whole("frontier");
+  EXPECT_EQ(machine.nodes, 9408);
+  EXPECT_EQ(machine.devices_per_node, 8);
+  ASSERT_EQ(machine.network.switches.size(), 74U * 8);
+  const int global = between_groups(machine, 8);
+  EXPECT_NEAR(global * 25e-3, 270, 0.5);                    // TB/s each way, with headers
+  EXPECT_NEAR(2.0 * global / 74 / (128 * 4), 0.57, 0.005);  // of what a group's NICs can send
+  EXPECT_NEAR(narrowest(machine, 0, 1), 4 * 50, 1e-9);      // the dies of a module
+  EXPECT_NEAR(narrowest(machine, 2, 8 + 2), 25 * slingshot_payload, 1e-9);
+}
+
+TEST(Aurora, HasTheInjectionAndTheBisectionThatArePublished) {
+  const Platform machine = whole("aurora");
+  EXPECT_EQ(machine.nodes, 10624);
+  EXPECT_EQ(machine.devices(), 63744);
+  ASSERT_EQ(machine.network.switches.size(), 166U * 8);
+  EXPECT_NEAR(machine.nodes * static_cast<double>(machine.node.nics.size()) * 25e-6, 2.12, 0.01);  // PB/s
+  // Of 166 x 165 / 2 pairs of groups 83 x 83 lie across the middle; both directions, as published.
+  const double pairs = 166 * 165 / 2.0;
+  EXPECT_NEAR(between_groups(machine, 8) / pairs * 83 * 83 * 25e-6 * 2, 0.69, 0.005);
+}
+
+TEST(Perlmutter, HasAGroupForEvery128NodesAndNeighboursShareSwitches) {
+  const Platform machine = whole("perlmutter");
+  EXPECT_EQ(machine.devices(), 7168);
+  EXPECT_EQ(machine.network.switches.size(), 14U * 8);
+  EXPECT_EQ(machine.node.nics.size(), 4U);
+  EXPECT_NEAR(narrowest(machine, 0, 1), 4 * 25 * 128.0 / 144, 1e-9);
+  for (const std::string& name : names_of(machine, machine.route(3, 4 * 15 + 3))) {
+    EXPECT_EQ(name.find("group"), std::string::npos) << name;  // of a chassis: no cable between switches
+  }
+}
+
+TEST(JuwelsBooster, HasTenCablesFromEveryCellToEveryOther) {
+  const Platform machine = whole("juwels-booster");
+  EXPECT_EQ(machine.devices(), 3744);
+  EXPECT_EQ(cables_to(machine, "global"), (936 + 49) / 50 * 10 * 19);  // cells x upper switches x other cells
+  EXPECT_NEAR(gigabytes_of_nic(machine, 0), 25 * infiniband_payload, 1e-9);
+}
+
+TEST(Leonardo, HasACableFromEveryUpperSwitchToEveryOtherCell) {
+  const Platform machine = whole("leonardo");
+  EXPECT_EQ(machine.devices(), 13824);
+  EXPECT_EQ(cables_to(machine, "global"), 20 * 18 * 22);
+  EXPECT_NEAR(gigabytes_of_nic(machine, 3), 12.5 * infiniband_payload, 1e-9);
+}
+
+TEST(RailsOfNdr, CarryWhatAllNicsSendAcrossAnyMiddle) {
+  for (const auto& [name, nodes] : {std::pair{"hgx-h100", 128}, {"hgx-h200", 128}, {"hgx-b200", 128}, {"eos", 576}}) {
+    const Platform machine = whole(name);
+    EXPECT_EQ(machine.nodes, nodes);
+    EXPECT_NEAR(bisection(machine).value().si() / 1e9, nodes / 2 * 8 * 50 * infiniband_payload, 1e-6) << name;
+    // GPU i of any two nodes of a unit: one leaf, nothing above it.
+    for (const std::string& link : names_of(machine, machine.route(5, 8 * 31 + 5))) {
+      EXPECT_EQ(link.find("spine"), std::string::npos) << link;
+    }
+  }
 }
 
 TEST(LabTwoTier, CrossesATrunkOfTwiceAHostsRate) {

@@ -95,11 +95,19 @@ TEST(Machines, PairsOfAHybridCubeMeshWithoutALinkGoOverPcieAndTheInterconnect) {
 }
 
 TEST(Machines, AnNvswitchGivesEveryPairAllLinksOfADevice) {
-  // 6, 12 and 18 links of 25 GB/s
-  for (const auto& [name, links] : {std::pair{"dgx2h", 6}, {"dgx-a100", 12}, {"aws-p4d", 12}, {"dgx-h100", 18}}) {
+  // 6, 12 and 18 links of 25 GB/s; 18 of 50 from Blackwell on
+  for (const auto& [name, links, each] : {std::tuple{"dgx2h", 6, 25},
+                                          {"dgx-a100", 12, 25},
+                                          {"aws-p4d", 12, 25},
+                                          {"dgx-h100", 18, 25},
+                                          {"hgx-h100", 18, 25},
+                                          {"hgx-h200", 18, 25},
+                                          {"eos", 18, 25},
+                                          {"hgx-b200", 18, 50},
+                                          {"gb200-nvl72", 18, 50}}) {
     const Platform platform = two_of(name);
     for (int to = 1; to < platform.devices_per_node; ++to) {
-      EXPECT_NEAR(rate_between(platform, 0, to), links * 25 * nvlink_payload, 1e-6) << name;
+      EXPECT_NEAR(rate_between(platform, 0, to), links * each * nvlink_payload, 1e-6) << name;
     }
   }
 }
@@ -143,8 +151,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Nics{"dlperf-4x8v100", 8, 1, 100, infiniband_payload}, Nics{"gce-8xk80", 8, 1, 16, 1408.0 / 1498},
                     Nics{"aws-p2.xlarge", 1, 1, 2.23, jumbo_payload}, Nics{"aws-p2.8xlarge", 8, 1, 10, jumbo_payload},
                     Nics{"aws-p3.16xlarge", 8, 1, 25, jumbo_payload}, Nics{"aws-p4d", 8, 4, 100, 8192.0 / 8274},
-                    Nics{"edge-wan", 1, 1, 0.1, tcp_payload}, Nics{"lab-star", 1, 1, 0.1, 1448.0 / 1514},
-                    Nics{"lab-star-2", 2, 1, 0.1, 1448.0 / 1514}),
+                    Nics{"hgx-h100", 8, 8, 400, infiniband_payload}, Nics{"hgx-h200", 8, 8, 400, infiniband_payload},
+                    Nics{"hgx-b200", 8, 8, 400, infiniband_payload}, Nics{"eos", 8, 8, 400, infiniband_payload},
+                    Nics{"gb200-nvl72", 72, 36, 800, infiniband_payload}, Nics{"frontier", 8, 4, 200, 4096.0 / 4178},
+                    Nics{"leonardo", 4, 4, 100, infiniband_payload}, Nics{"edge-wan", 1, 1, 0.1, tcp_payload},
+                    Nics{"lab-star", 1, 1, 0.1, 1448.0 / 1514}, Nics{"lab-star-2", 2, 1, 0.1, 1448.0 / 1514}),
     [](const auto& each) {
       std::string name = each.param.name;
       std::ranges::replace_if(
