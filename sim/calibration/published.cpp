@@ -22,24 +22,26 @@ std::string row_name(const TrainingPoint& point) {
   return fmt::format("{} {}, {} ranks, {} each", point.model, point.precision, point.ranks, point.batch_per_rank);
 }
 
-bool anchors(const std::vector<AnchorRun>& anchors, const TrainingPoint& point) {
-  return std::ranges::any_of(
-      anchors, [&](const AnchorRun& run) { return run.ranks == point.ranks && run.batch == point.batch_per_rank; });
+bool anchors(const std::vector<AnchorRun>& anchors, const TrainingPoint& point, int accumulation) {
+  return std::ranges::any_of(anchors, [&](const AnchorRun& run) {
+    return run.ranks == point.ranks && run.batch == point.batch_per_rank && run.accumulation == accumulation;
+  });
 }
 
 std::string why_not_counted(const PublishedRow& row, const TrainingPoint& point, const ComputeTimes& single,
-                            const std::vector<AnchorRun>& runs) {
+                            bool is_anchor) {
   if (point.ranks == 1) return "one device: an input";
-  if (anchors(runs, point)) return "the run that the row is anchored on: an input";
+  if (is_anchor) return "the run that the row is anchored on: an input";
   if (!row.note.empty()) return row.note;
   return single.measured ? "" : "the rate of one device is estimated";
 }
 
-/// A step as linear scaling has it: that of the measured run with the nearest batch, in proportion to the batch.
-Seconds linear_step(const std::vector<AnchorRun>& runs, int batch) {
+/// A step of so many passes as linear scaling has it: that of the measured run with the nearest batch, in proportion to
+/// the samples.
+Seconds linear_step(const std::vector<AnchorRun>& runs, int batch, int accumulation) {
   const AnchorRun& nearest = *std::ranges::min_element(
       runs, {}, [&](const AnchorRun& run) { return std::abs(std::log(static_cast<double>(run.batch) / batch)); });
-  return nearest.iteration * (static_cast<double>(batch) / nearest.batch);
+  return nearest.iteration * (static_cast<double>(batch) * accumulation / nearest.batch / nearest.accumulation);
 }
 
 /// The JSON files of a folder in order of name.
@@ -128,17 +130,19 @@ ValidationPoint validate(const PublishedRow& row, const Catalogue& catalogue) {
   const Scenario scenario = read_scenario(document.root(), catalogue);
   const TrainingPoint run = train(scenario, nullptr);
   const ComputeTimes single = times_of(scenario);
-  const Seconds alone = single.total() * scenario.strategy.accumulation;
-  const double samples =
-      static_cast<double>(run.ranks) * run.batch_per_rank * scenario.strategy.accumulation;  // of a step
+  const int passes = scenario.strategy.accumulation;
+  const Seconds alone = single.total() * passes;
+  const double samples = static_cast<double>(run.ranks) * run.batch_per_rank * passes;  // of a step
   const Seconds measured = row.efficiency ? alone / *row.efficiency : Seconds(samples / *row.samples_per_second);
-  ValidationPoint point = validation_point(run.iteration, measured, why_not_counted(row, run, single, measured_runs));
+  ValidationPoint point =
+      validation_point(run.iteration, measured, why_not_counted(row, run, single, anchors(measured_runs, run, passes)));
   point.family = row.family;
   point.row = row_name(run);
   point.operation = "training";
   point.ranks = run.ranks;
   if (run.ranks > 1 && single.measured) {
-    point.null_model = (measured_runs.empty() ? alone : linear_step(measured_runs, run.batch_per_rank)) / measured - 1;
+    point.null_model =
+        (measured_runs.empty() ? alone : linear_step(measured_runs, run.batch_per_rank, passes)) / measured - 1;
   }
   return point;
 }

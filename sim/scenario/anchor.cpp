@@ -27,6 +27,7 @@ struct MeasuredRun {
   int ranks = 1;
   std::optional<int> nodes;
   int batch = 1;
+  int accumulation = 1;
   Seconds iteration;
   std::string text;
 };
@@ -51,6 +52,9 @@ class Prediction {
     document.remove("/workload/global_batch");
     document.set("/platform/ranks", fmt::format("{}", run.ranks));
     document.set("/workload/batch_per_rank", fmt::format("{}", run.batch));
+    if (run.accumulation != scenario_.strategy.accumulation) {
+      document.set("/strategy/accumulation", fmt::format("{}", run.accumulation));
+    }
     document.set("/workload/device_steps",
                  fmt::format(R"([{{"batch": {}, "time": "{:.15g} s"}}])", run.batch, device.si()));
     const TrainingPoint point = train(read_scenario(document.root(), *catalogue_), nullptr);
@@ -62,8 +66,8 @@ class Prediction {
   }
 
   /// Of all ranks in a step.
-  [[nodiscard]] double samples(const MeasuredRun& run) const {
-    return static_cast<double>(run.ranks) * run.batch * scenario_.strategy.accumulation;
+  [[nodiscard]] static double samples(const MeasuredRun& run) {
+    return static_cast<double>(run.ranks) * run.batch * run.accumulation;
   }
 
  private:
@@ -85,11 +89,13 @@ double read_positive(const Value& where) {
 
 MeasuredRun read_run(const Value& where, const Prediction& prediction) {
   Section section(where);
-  MeasuredRun run{where, 1, {}, 1, {}, {}};
+  MeasuredRun run{where, 1, {}, 1, 1, {}, {}};
   if (const auto nodes = section.maybe("nodes")) run.nodes = read_at_least(*nodes, 1);
   run.ranks = ranks_of(section, run.nodes, prediction.scenario());
   const auto batch = section.maybe("batch_per_rank");
   run.batch = batch ? read_at_least(*batch, 1) : prediction.scenario().workload.batch_per_rank;
+  const auto accumulation = section.maybe("accumulation");
+  run.accumulation = accumulation ? read_at_least(*accumulation, 1) : prediction.scenario().strategy.accumulation;
   const auto rate = section.maybe("samples_per_second");
   const auto seconds = section.maybe("iteration_seconds");
   if (rate.has_value() == seconds.has_value()) where.fail("either \"samples_per_second\" or \"iteration_seconds\"");
@@ -98,26 +104,28 @@ MeasuredRun read_run(const Value& where, const Prediction& prediction) {
     run.text = format(run.iteration);
   } else {
     const double samples_per_second = read_positive(*rate);
-    run.iteration = Seconds(prediction.samples(run) / samples_per_second);
+    run.iteration = Seconds(Prediction::samples(run) / samples_per_second);
     run.text = fmt::format("{:.6g} samples/s", samples_per_second);
   }
   section.finish();
   run.text += fmt::format(" of {} rank{}, batch {}", run.ranks, run.ranks == 1 ? "" : "s", run.batch);
+  if (accumulation) run.text += fmt::format(", {} passes a step", run.accumulation);
   return run;
 }
 
 /// What the row would have to say at most, for an iteration that takes at least so long.
-std::string at_most(const MeasuredRun& run, const Prediction& prediction, Seconds iteration) {
-  return fmt::format("{:.6g} samples/s ({} an iteration)", prediction.samples(run) / iteration.si(), format(iteration));
+std::string at_most(const MeasuredRun& run, Seconds iteration) {
+  return fmt::format("{:.6g} samples/s ({} an iteration)", Prediction::samples(run) / iteration.si(),
+                     format(iteration));
 }
 
 Seconds device_time(const MeasuredRun& run, const Prediction& prediction) {
   const Seconds least = least_share * run.iteration;
   const Seconds without = prediction.iteration(run, least);
   if (without > run.iteration) {
-    run.where.fail(fmt::format("at most {}, which {} ranks reach without any computation",
-                               at_most(run, prediction, without), run.ranks),
-                   run.text);
+    run.where.fail(
+        fmt::format("at most {}, which {} ranks reach without any computation", at_most(run, without), run.ranks),
+        run.text);
   }
   const auto excess = [&](double device) { return (prediction.iteration(run, Seconds(device)) - run.iteration).si(); };
   std::uintmax_t runs = most_runs;
@@ -139,10 +147,10 @@ DeviceStep together(const std::vector<Inferred>& runs, const Prediction& predict
   for (const Inferred& one : runs) {
     sum += std::log(one.time.si());
     if (std::abs(one.time / first.time - 1) <= agreement) continue;
-    one.run.where.fail(fmt::format("about {}, as the device time of \"{}\" gives ({} a step)",
-                                   at_most(one.run, prediction, prediction.iteration(one.run, first.time)),
-                                   first.run.text, format(first.time)),
-                       fmt::format("{} ({} a step)", one.run.text, format(one.time)));
+    one.run.where.fail(
+        fmt::format("about {}, as the device time of \"{}\" gives ({} a step)",
+                    at_most(one.run, prediction.iteration(one.run, first.time)), first.run.text, format(first.time)),
+        fmt::format("{} ({} a step)", one.run.text, format(one.time)));
   }
   return {first.run.batch, Seconds(std::exp(sum / static_cast<double>(runs.size())))};
 }
@@ -152,8 +160,8 @@ void refuse_contradiction(const DeviceStep& low, const DeviceStep& high, const M
   const Seconds most = low.time * (static_cast<double>(high.batch) / low.batch);
   if (high.time > low.time && high.time <= most * (1 + noise)) return;
   run.where.fail(fmt::format("less than {} and at least {}, as batch {} takes a device {}",
-                             at_most(run, prediction, prediction.iteration(run, low.time)),
-                             at_most(run, prediction, prediction.iteration(run, most)), low.batch, format(low.time)),
+                             at_most(run, prediction.iteration(run, low.time)),
+                             at_most(run, prediction.iteration(run, most)), low.batch, format(low.time)),
                  run.text);
 }
 
@@ -201,7 +209,7 @@ std::vector<AnchorRun> anchor_runs(const Document& document, const Catalogue& ca
   if (!measured) return {};
   std::vector<AnchorRun> result;
   for (const MeasuredRun& run : read_runs(*measured, Prediction(document, catalogue))) {
-    result.push_back({run.ranks, run.batch, run.iteration});
+    result.push_back({run.ranks, run.batch, run.accumulation, run.iteration});
   }
   return result;
 }

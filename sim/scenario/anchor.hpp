@@ -25,7 +25,8 @@ Document anchored(const Document& document, const Catalogue& catalogue);
 /// What a scenario says was measured, in its order; none where it says nothing.
 struct AnchorRun {
   int ranks = 1;
-  int batch = 1;  // of a rank
+  int batch = 1;         // of a rank, of a pass
+  int accumulation = 1;  // passes of a step
   Seconds iteration;
 };
 std::vector<AnchorRun> anchor_runs(const Document& document, const Catalogue& catalogue);

@@ -44,6 +44,19 @@ TEST(Anchor, AnIterationTimeSaysTheSameAsARate) {
   EXPECT_DOUBLE_EQ(one.iteration.si(), other.iteration.si());
 }
 
+/// A step of p passes communicates once: what p passes leave of a rate is not a property of the device.
+TEST(Anchor, ARunMayHaveAddedUpOtherNumbersOfPassesThanTheScenario) {
+  const std::string rows = R"([{"ranks": 4, "batch_per_rank": 32, "accumulation": 8, "samples_per_second": 400}])";
+  Changes same = with({}, rows);
+  same.push_back({"/strategy/accumulation", "8"});
+  const TrainingPoint eight = point(same);
+  EXPECT_NEAR(eight.samples_per_second / 400, 1, 1e-5);
+  const TrainingPoint one = point(with({}, rows));
+  EXPECT_LT(one.samples_per_second, 400 * (1 - 1e-3));  // communicates eight times as often
+  ASSERT_TRUE(one.anchoring);
+  EXPECT_NEAR(one.anchoring->steps.at(0).time / eight.anchoring->steps.at(0).time, 1, 1e-5);
+}
+
 TEST(Anchor, ARunOfOneRankIsTheDevicesTime) {
   const TrainingPoint result = point(with(at(1, 32), R"([{"ranks": 1, "iteration_seconds": 0.25}])"));
   ASSERT_TRUE(result.anchoring);
