@@ -120,7 +120,7 @@ std::string at_most(const MeasuredRun& run, Seconds iteration) {
 }
 
 Seconds device_time(const MeasuredRun& run, const Prediction& prediction) {
-  const Seconds least = least_share * run.iteration;
+  const Seconds least = least_share * (run.iteration / run.accumulation);  // of a pass
   const Seconds without = prediction.iteration(run, least);
   if (without > run.iteration) {
     run.where.fail(

@@ -57,6 +57,16 @@ TEST(Anchor, ARunMayHaveAddedUpOtherNumbersOfPassesThanTheScenario) {
   EXPECT_NEAR(one.anchoring->steps.at(0).time / eight.anchoring->steps.at(0).time, 1, 1e-5);
 }
 
+/// However many passes a step has: two million samples at 400 a second.
+TEST(Anchor, APassIsASmallShareOfAStepOfManyPasses) {
+  const TrainingPoint many =
+      point(with({}, R"([{"ranks": 1, "batch_per_rank": 32, "accumulation": 65536, "samples_per_second": 400}])"));
+  ASSERT_TRUE(many.anchoring);
+  const double pass = 32 / 400.0;
+  EXPECT_GT(many.anchoring->steps.at(0).time.si(), pass);  // and the update, once in 65,536 passes
+  EXPECT_LT(many.anchoring->steps.at(0).time.si(), 1.1 * pass);
+}
+
 TEST(Anchor, ARunOfOneRankIsTheDevicesTime) {
   const TrainingPoint result = point(with(at(1, 32), R"([{"ranks": 1, "iteration_seconds": 0.25}])"));
   ASSERT_TRUE(result.anchoring);

@@ -39,7 +39,7 @@ void check_scenario(const Document& document, const std::filesystem::path& /*fil
 void check_published(const Document& document, const std::filesystem::path& file) {
   const Catalogue catalogue;
   for (const PublishedRow& row : read_published(document, file.stem().string(), catalogue))
-    read_scenario(row.scenario.root(), catalogue);
+    read_scenario(anchored(row.scenario, catalogue).root(), catalogue);
 }
 
 void check_offer(const Document& document, const std::filesystem::path& /*file*/) {
