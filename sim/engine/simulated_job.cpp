@@ -190,13 +190,12 @@ void SimulatedJob::begin_in_company(TaskId id, const RankTimes& joins) {
   auto left = std::make_shared<std::size_t>(groups.size());
   for (const GroupCarriage& group : groups) {
     const RankTimes of_group = group.members.empty() ? joins : RankTimes(joins(group.members));
-    site_.company->start(*group.carriage, collective.size, of_group.max(now().si()),
-                         [this, id, left, &group](const RankTimes& ends) {
-                           RankTimes& all = item(id).done.times.end;
-                           group.members.empty() ? static_cast<void>(all = ends)
-                                                 : static_cast<void>(all(group.members) = ends);
-                           if (--*left == 0) end_in_company(id);
-                         });
+    site_.company->start(
+        *group.carriage, collective.size, of_group.max(now().si()), [this, id, left, &group](const RankTimes& ends) {
+          RankTimes& all = item(id).done.times.end;
+          group.members.empty() ? static_cast<void>(all = ends) : static_cast<void>(all(group.members) = ends);
+          if (--*left == 0) end_in_company(id);
+        });
   }
 }
 

@@ -41,8 +41,8 @@ enum class Group : std::uint8_t {
   replicas  // ranks that keep the same shard
 };
 
-/// One collective over the ranks of every group, with what the device does before and after it on that stream: copies into and out of
-/// a buffer, encoding and decoding. Which algorithm carries it out is the engine's affair.
+/// One collective over the ranks of every group, with what the device does before and after it on that stream: copies
+/// into and out of a buffer, encoding and decoding. Which algorithm carries it out is the engine's affair.
 struct Collective {
   Operation operation = Operation::allreduce;
   Bytes size;  // as the operation counts it (collective/chunk_sizes.hpp)

@@ -32,10 +32,18 @@ MemoryUse memory_of(const Scenario& scenario) {
   const WorkloadSpec& workload = scenario.workload;
   const Bytes gradients = static_cast<double>(workload.model.parameters()) * element_size(workload.gradient_type);
   const Bytes buffers = scenario.platform.ranks > 1 ? scenario.strategy.buffers : 0_B;
-  MemoryUse use = memory_use(workload.model, scenario.platform.device,
-                             {workload.precision, workload.batch_per_rank, workload.optimizer,
-                              buffers == Bytes::infinity() ? gradients : buffers, 0_B, workload.gradient_type,
-                              workload.parameter_type, workload.optimizer_state_type, workload.recompute});
+  MemoryUse use =
+      memory_use(workload.model, scenario.platform.device,
+                 {workload.precision,
+                  workload.batch_per_rank,
+                  workload.optimizer,
+                  buffers == Bytes::infinity() ? gradients : buffers,
+                  0_B,
+                  workload.gradient_type,
+                  workload.parameter_type,
+                  workload.optimizer_state_type,
+                  workload.recompute,
+                  {scenario.strategy.sharding_stage, scenario.strategy.shards_of(scenario.platform.ranks)}});
   if (scenario.strategy.servers) {
     use.optimizer_state = 0_B;
     use.server_shard = server_shard(scenario);

@@ -205,8 +205,8 @@ const std::vector<GroupCarriage>& JobClocks::carriages_of(const Collective& coll
   if (!is_new) return place->second;
   const auto& members = members_.at(key.group);
   for (std::size_t group = 0; group < members.size(); ++group) {
-    place->second.push_back({&carriage_of(key, group, collective.size),
-                             key.group == Group::all ? std::vector<int>{} : members[group]});
+    place->second.push_back(
+        {&carriage_of(key, group, collective.size), key.group == Group::all ? std::vector<int>{} : members[group]});
   }
   return place->second;
 }

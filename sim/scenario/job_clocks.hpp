@@ -24,12 +24,12 @@ Schedule build_schedule(const Scenario& scenario, const Placement& placement, Op
 /// The ranks of every group of that kind.
 std::vector<std::vector<int>> members_of(const Scenario& scenario, Group group, int ranks);
 
-/// Made when they are first asked for. A clock that holds a network gives it back while another works, since SimGrid has
-/// only one at a time (simulate/fluid_network.hpp); what it remembers stays.
+/// Made when they are first asked for. A clock that holds a network gives it back while another works, since SimGrid
+/// has only one at a time (simulate/fluid_network.hpp); what it remembers stays.
 ///
-/// Of a collective in groups one group is timed for all: with this share of every link, that its groups have of what all
-/// of them send there. That is exact where groups are alike. Of more than 64 groups only those are looked at that have
-/// ranks on the nodes of the first: the fabric beyond is taken as wide enough for all.
+/// Of a collective in groups one group is timed for all: with this share of every link, that its groups have of what
+/// all of them send there. That is exact where groups are alike. Of more than 64 groups only those are looked at that
+/// have ranks on the nodes of the first: the fabric beyond is taken as wide enough for all.
 class JobClocks {
  public:
   /// `scenario` must outlive it.

@@ -89,6 +89,7 @@ Job job_of(const Scenario& scenario, const ComputeTimes& times) {
   const WorkloadSpec& workload = scenario.workload;
   Job job = accumulated(make_job(workload.model, times, workload.gradient_type, workload.host_dispatch),
                         scenario.strategy.accumulation);
+  job.update /= scenario.strategy.shards_of(scenario.platform.ranks);
   return scenario.strategy.overlap ? job : without_overlap(std::move(job));
 }
 
@@ -118,6 +119,8 @@ const Algorithm& algorithm_of(const Scenario& scenario) {
 }
 
 Operation carrier_of(const StrategyChoice& strategy) {
+  if (strategy.sharding_stage == 3) return Operation::allgather;
+  if (strategy.sharding_stage > 0) return Operation::reduce_scatter;
   if (strategy.servers) return Operation::parameter_server;
   const bool gathers = strategy.kind == "allgather" || uses_allgather(strategy.compression.kind);
   return gathers ? Operation::allgather : Operation::allreduce;

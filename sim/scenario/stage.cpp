@@ -77,9 +77,7 @@ struct TrainerParts {
     site.launch = job.scenario.platform.platform.transport.launch * job.scenario.mechanisms.latency;
     site.compute_share = job.scenario.effects.communication_compute_share;
     site.width = job.scenario.strategy.streams;
-    site.clock_of = [this](const Collective& collective) -> CollectiveClock& {
-      return clocks.clock_of(collective);
-    };
+    site.clock_of = [this](const Collective& collective) -> CollectiveClock& { return clocks.clock_of(collective); };
     site.company = company;
     site.carriages_of = [this](const Collective& collective) -> const std::vector<GroupCarriage>& {
       return clocks.carriages_of(collective);

@@ -144,7 +144,8 @@ Seconds train_one_rank(const Scenario& scenario) {
 Seconds train_alone(const Scenario& scenario, Supply supply) {
   const Placement alone{{0}, 1};
   const ComputeTimes times = times_of(scenario);
-  const Job job = job_of(scenario, times);
+  Job job = job_of(scenario, times);
+  job.update *= scenario.strategy.shards_of(scenario.platform.ranks);  // all of it
   const auto input = [&](const Scenario& seeded) -> std::optional<InputPipeline> {
     if (supply == Supply::free) return std::nullopt;
     return supply == Supply::of_the_job ? input_of_one(seeded) : input_of(seeded, alone);

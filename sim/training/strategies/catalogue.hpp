@@ -40,19 +40,24 @@ struct StrategyChoice {
   std::string mode = "synchronous";
   Settings settings;  // effective ones, printed with the result as "KIND.NAME"
   CompressionSettings compression;
-  int accumulation = 1;                         // passes whose gradients add up before they travel
-  bool overlap = true;                          // gradients may travel while others are computed
-  Bytes buffers{};                              // set aside on the device; infinity: as much as all gradients
-  int streams = 1;                              // collectives that may be under way at the same time
-  int shards = 0;                               // of parameters, gradients or optimizer state; 0: as many as ranks
-  bool is_sharded = false;                      // at all
-  int period = 1;                               // iterations after which what happens repeats
-  bool negotiates = false;                      // what it decides hangs on when ranks announce gradients
+  int accumulation = 1;     // passes whose gradients add up before they travel
+  bool overlap = true;      // gradients may travel while others are computed
+  Bytes buffers{};          // set aside on the device; infinity: as much as all gradients
+  int streams = 1;          // collectives that may be under way at the same time
+  int shards = 0;           // of parameters, gradients or optimizer state; 0: as many as ranks
+  int sharding_stage = 0;   // 1: of the optimizer's state, 2: of gradients too, 3: of parameters too
+  int period = 1;           // iterations after which what happens repeats
+  bool negotiates = false;  // what it decides hangs on when ranks announce gradients
   std::map<Operation, std::string> algorithms;  // that it picks where the scenario leaves them open
   std::optional<std::string> timeline_file;     // HOROVOD_TIMELINE
   std::optional<std::string> tuning_log;        // HOROVOD_AUTOTUNE_LOG
   std::vector<std::string> ignored;             // what was pasted and has no meaning here
   std::function<std::unique_ptr<Strategy>(const StrategySite&)> make;  // with servers: of one rank without them
+  /// Among how many of `ranks` the optimizer's state is shared.
+  [[nodiscard]] int shards_of(int ranks) const {
+    if (sharding_stage == 0) return 1;
+    return shards == 0 ? ranks : shards;
+  }
   std::optional<ServerPlan> servers;  // where there are any, simulate/servers carries the strategy out
 };
 

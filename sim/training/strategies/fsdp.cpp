@@ -1,4 +1,6 @@
 // PyTorch's FullyShardedDataParallel, and its fully_shard (FSDP2).
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "config/limits.hpp"
@@ -9,19 +11,19 @@
 namespace farandole {
 namespace {
 
-struct Sharding {
+struct Kind {
   std::string name;
   bool parameters;  // sharded
   bool reshards;
   bool in_groups;
 };
 
-const std::vector<Sharding>& shardings() {
-  static const std::vector<Sharding> rows{{"FULL_SHARD", true, true, false},
-                                          {"SHARD_GRAD_OP", true, false, false},
-                                          {"HYBRID_SHARD", true, true, true},
-                                          {"_HYBRID_SHARD_ZERO2", true, false, true},
-                                          {"NO_SHARD", false, false, false}};
+const std::vector<Kind>& kinds() {
+  static const std::vector<Kind> rows{{"FULL_SHARD", true, true, false},
+                                      {"SHARD_GRAD_OP", true, false, false},
+                                      {"HYBRID_SHARD", true, true, true},
+                                      {"_HYBRID_SHARD_ZERO2", true, false, true},
+                                      {"NO_SHARD", false, false, false}};
   return rows;
 }
 
@@ -30,17 +32,26 @@ struct Type {
   Bytes element;
 };
 
+template <class Row>
+const Row& choose(const std::vector<Row>& rows, const Value& where, const char* what) {
+  const auto wanted = read<std::string>(where);
+  const auto found = std::ranges::find(rows, wanted, &Row::name);
+  if (found != rows.end()) return *found;
+  std::vector<std::string> names;
+  for (const Row& row : rows) names.push_back(row.name);
+  where.fail_unknown(what, names);
+}
+
 Bytes read_type(Section& section, const std::string& key, StrategyChoice& choice, const std::string& usual) {
   static const std::vector<Type> types{{"fp32", 4_B}, {"bf16", 2_B}, {"fp16", 2_B}};
   const auto given = section.maybe(key);
-  const Type& type = given ? choose(types, &Type::name, *given, "a type")
-                           : *std::ranges::find(types, usual, &Type::name);
+  const Type& type = given ? choose(types, *given, "a type") : *std::ranges::find(types, usual, &Type::name);
   choice.settings[key] = type.name;
   return type.element;
 }
 
 /// How many ranks keep a model together; all of them where nothing is said.
-void read_group(Section& section, const StrategyInput& input, const Sharding& sharding, ShardedPlan& plan) {
+void read_group(Section& section, const StrategyInput& input, const Kind& sharding, ShardedPlan& plan) {
   const auto group = section.maybe("shard_group");
   if (group && !sharding.in_groups) group->fail("no shard_group but with HYBRID_SHARD and _HYBRID_SHARD_ZERO2");
   if (!sharding.in_groups) return;
@@ -56,8 +67,7 @@ StrategyChoice read(const StrategyInput& input) {
   StrategyChoice choice;
   ShardedPlan plan;
   const auto given = section.maybe("sharding_strategy");
-  const Sharding& sharding =
-      given ? choose(shardings(), &Sharding::name, *given, "a sharding strategy") : shardings().front();
+  const Kind& sharding = given ? choose(kinds(), *given, "a sharding strategy") : kinds().front();
   read_group(section, input, sharding, plan);
   plan.reshards = section.optional("reshard_after_forward", sharding.reshards);
   if (!sharding.parameters) plan.shards = 1;
@@ -65,8 +75,7 @@ StrategyChoice read(const StrategyInput& input) {
   plan.in_flight = limits ? 2 : 0;
   const auto prefetch = section.maybe("backward_prefetch");
   static const std::vector<Type> prefetches{{"BACKWARD_PRE", 1_B}, {"BACKWARD_POST", 0_B}};
-  plan.backward_prefetch =
-      !prefetch || choose(prefetches, &Type::name, *prefetch, "BACKWARD_PRE or BACKWARD_POST").element > 0_B;
+  plan.backward_prefetch = !prefetch || choose(prefetches, *prefetch, "BACKWARD_PRE or BACKWARD_POST").element > 0_B;
   plan.parameter_element = read_type(section, "param_dtype", choice, "bf16");
   plan.gradient_element = read_type(section, "reduce_dtype", choice, "fp32");
   choice.accumulation = read_accumulation(section);
@@ -74,7 +83,7 @@ StrategyChoice read(const StrategyInput& input) {
   plan.reduces_every_pass = !section.optional("no_sync", true);
   choice.mode = sharding.name;
   choice.shards = plan.shards;
-  choice.is_sharded = plan.shards != 1;
+  choice.sharding_stage = !sharding.parameters ? 0 : plan.reshards ? 3 : 2;
   choice.settings["sharding_strategy"] = sharding.name;
   choice.settings["shard_group"] = fmt::format("{}", plan.shards == 0 ? input.ranks : plan.shards);
   choice.settings["reshard_after_forward"] = plan.reshards ? "true" : "false";

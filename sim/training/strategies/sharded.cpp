@@ -18,10 +18,9 @@ std::string unit_name(const std::string& variable) {
   std::size_t begin = 0;
   while (begin < variable.size()) {
     const std::size_t end = std::min(variable.find('.', begin), variable.size());
-    const bool is_number =
-        end > begin && std::all_of(variable.begin() + static_cast<std::ptrdiff_t>(begin),
-                                   variable.begin() + static_cast<std::ptrdiff_t>(end),
-                                   [](unsigned char c) { return std::isdigit(c) != 0; });
+    const bool is_number = end > begin && std::all_of(variable.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                      variable.begin() + static_cast<std::ptrdiff_t>(end),
+                                                      [](unsigned char c) { return std::isdigit(c) != 0; });
     if (is_number) return variable.substr(0, end);
     begin = end + 1;
   }
@@ -175,8 +174,8 @@ void Sharded::reduce(Engine& engine, double parameters, TaskId after) {
     after = add(operation, shard * shards_, Group::shards, communicating, after, !has_replicas);
   }
   if (!has_replicas) return;
-  add(Operation::allreduce, shard, Group::replicas,
-      plan_.shares_links ? communicating : communicating_among_replicas, after, true);
+  add(Operation::allreduce, shard, Group::replicas, plan_.shares_links ? communicating : communicating_among_replicas,
+      after, true);
 }
 
 void Sharded::on(Engine& /*engine*/, const Happening& happening) {

@@ -39,7 +39,7 @@ struct ShardedPlan {
   Bytes parameter_element = 4_B;    // as they are gathered
   Bytes gradient_element = 4_B;     // as they are reduced
   int passes = 1;
-  bool shares_links = false;        // groups of shards and of replicas meet on links
+  bool shares_links = false;  // groups of shards and of replicas meet on links
 };
 
 /// What is gathered, computed and reduced together; -1 for the root.
@@ -87,12 +87,12 @@ class Sharded final : public Strategy {
   int shards_;
   int replicas_;
 
-  RankTimes start_;                // of this iteration
-  std::vector<Gathered> gathered_;  // by unit, the root last
-  std::vector<TaskId> computed_;   // in this iteration
-  double waiting_ = 0;             // parameters whose gradients wait for their bucket to fill
+  RankTimes start_;                                   // of this iteration
+  std::vector<Gathered> gathered_;                    // by unit, the root last
+  std::vector<TaskId> computed_;                      // in this iteration
+  double waiting_ = 0;                                // parameters whose gradients wait for their bucket to fill
   std::vector<std::pair<double, TaskId>> after_all_;  // what is reduced when the backward pass is over
-  int open_ = 0;                   // collectives of gradients under way
+  int open_ = 0;                                      // collectives of gradients under way
   RankTimes synchronised_;
 };
 

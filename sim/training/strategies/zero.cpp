@@ -36,7 +36,7 @@ StrategyChoice read(const StrategyInput& input) {
   plan.reduces_every_pass = stage > 1;  // sharded gradients have nowhere else to add up
   choice.mode = fmt::format("stage {}", stage);
   choice.shards = plan.shards;
-  choice.is_sharded = plan.shards != 1;
+  choice.sharding_stage = stage;
   choice.settings = {{"stage", fmt::format("{}", stage)},
                      {"shard_group", fmt::format("{}", plan.shards == 0 ? input.ranks : plan.shards)},
                      {"overlap_comm", plan.overlaps_reducing ? "true" : "false"},
@@ -56,18 +56,19 @@ StrategyChoice read(const StrategyInput& input) {
 }  // namespace
 
 StrategyRow zero_strategy() {
-  return {"zero", "DeepSpeed's ZeRO: optimizer state, gradients and parameters sharded in stages",
-          "Settings of \"strategy\" in a scenario:\n"
-          "  stage                    1 (default): optimizer state is sharded; 2: gradients too; 3: parameters too\n"
-          "  shard_group              neighbouring ranks that keep one copy together (default: all)\n"
-          "  overlap_comm             gradients are reduced beside the backward pass (default true)\n"
-          "  overlap_params           of stages 1 and 2: updated parameters are gathered beside the next forward pass,\n"
-          "                           unit by unit (InternEvo; default false: before it)\n"
-          "  reduce_scatter           false: gradients are reduced by allreduce (default true)\n"
-          "  reduce_bucket_size       elements of gradients that travel together (default 500000000)\n"
-          "  communication_data_type  as gradients are reduced: bf16 (default) or fp32\n"
-          "  accumulation             passes whose gradients add up (default 1)\n",
-          read};
+  return {
+      "zero", "DeepSpeed's ZeRO: optimizer state, gradients and parameters sharded in stages",
+      "Settings of \"strategy\" in a scenario:\n"
+      "  stage                    1 (default): optimizer state is sharded; 2: gradients too; 3: parameters too\n"
+      "  shard_group              neighbouring ranks that keep one copy together (default: all)\n"
+      "  overlap_comm             gradients are reduced beside the backward pass (default true)\n"
+      "  overlap_params           of stages 1 and 2: updated parameters are gathered beside the next forward pass,\n"
+      "                           unit by unit (InternEvo; default false: before it)\n"
+      "  reduce_scatter           false: gradients are reduced by allreduce (default true)\n"
+      "  reduce_bucket_size       elements of gradients that travel together (default 500000000)\n"
+      "  communication_data_type  as gradients are reduced: bf16 (default) or fp32\n"
+      "  accumulation             passes whose gradients add up (default 1)\n",
+      read};
 }
 
 }  // namespace farandole
