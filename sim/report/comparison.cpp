@@ -14,7 +14,7 @@
 #include "report/point_facets.hpp"
 #include "report/record.hpp"
 #include "report/training_report.hpp"
-#include "simulate/agreement.hpp"
+#include "simulate/level_bounds.hpp"
 
 namespace farandole {
 namespace {
@@ -110,13 +110,13 @@ void write_disagreements(std::ostream& out, const Subject<Point>& subject, const
     const Point* message = row.at(reference);
     if (message == nullptr || subject.time(*message) <= Seconds(0)) continue;
     for (const Point* point : row.points) {
-      const Agreement agreement = agreement_with_message(point->fidelity);
+      const LevelBounds bounds = bounds_to_message(point->fidelity);
       const double ratio = subject.time(*point) / subject.time(*message);
-      if (point == message || agreement.covers(ratio)) continue;
+      if (point == message || bounds.covers(ratio)) continue;
       out << fmt::format(
           "# {}{} is {} from message, outside the {} to {} of levels that agree (sim/simulate/README.md)\n",
-          name_of(facets, row), point->fidelity, signed_percent(ratio - 1, 2), signed_percent(agreement.least - 1, 0),
-          signed_percent(agreement.most - 1, 0));
+          name_of(facets, row), point->fidelity, signed_percent(ratio - 1, 2), signed_percent(bounds.least - 1, 0),
+          signed_percent(bounds.most - 1, 0));
     }
   }
 }

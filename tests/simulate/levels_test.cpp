@@ -1,12 +1,12 @@
 // The levels of detail agree: every algorithm over few and many ranks, round numbers and odd ones, on one switch, under
-// leaves and in nodes of eight, against the distances of simulate/agreement.hpp. Where messages are eager (short ones
-// are, and rounds then overlap on links, which only `message` sees) the faster levels may be early by more.
+// leaves and in nodes of eight, against the distances of simulate/level_bounds.hpp. Where messages are eager (short
+// ones are, and rounds then overlap on links, which only `message` sees) the faster levels may be early by more.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include "collective/algorithms.hpp"
-#include "simulate/agreement.hpp"
 #include "simulate/folding_kit.hpp"
+#include "simulate/level_bounds.hpp"
 
 namespace farandole {
 namespace {
@@ -48,9 +48,9 @@ void expect_agreement(const Algorithm& row, int ranks, const Where& where, Bytes
   if (message == 0_s) return;  // nothing to send
   const bool may_be_eager = rendezvous_from > 1_B;
   for (const Fidelity fidelity : {Fidelity::analytic, Fidelity::flow}) {
-    Agreement agreement = agreement_with_message(name(fidelity));
-    if (may_be_eager) agreement.least = least_where_eager;
-    EXPECT_PRED2([](const Agreement& a, double ratio) { return a.covers(ratio); }, agreement, time(fidelity) / message)
+    LevelBounds bounds = bounds_to_message(name(fidelity));
+    if (may_be_eager) bounds.least = least_where_eager;
+    EXPECT_PRED2([](const LevelBounds& a, double ratio) { return a.covers(ratio); }, bounds, time(fidelity) / message)
         << name(row.operation) << " " << row.name << ", " << ranks << " ranks, " << where.name << ", " << size.si()
         << " bytes, " << name(fidelity);
   }

@@ -10,14 +10,14 @@
 
 namespace farandole {
 
-struct Agreement {
+struct LevelBounds {
   double least;
   double most;
   [[nodiscard]] bool covers(double ratio) const { return least <= ratio && ratio <= most; }
 };
 
 /// By the fidelity's name.
-constexpr Agreement agreement_with_message(std::string_view fidelity) {
+constexpr LevelBounds bounds_to_message(std::string_view fidelity) {
   if (fidelity == "analytic") return {0.85, 1.5};
   if (fidelity == "flow") return {0.85, 1.35};
   return {1, 1};
