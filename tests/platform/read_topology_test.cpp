@@ -1,5 +1,6 @@
 #include <fstream>
 #include <iterator>
+#include <limits>
 
 #include <gmock/gmock.h>
 
@@ -131,6 +132,23 @@ TEST(TopologySchema, RefusesWhatTheReaderRefuses) {
     EXPECT_NE(message_of([&] { check_schema(sample(text), schema()); }), "(no error)") << text;
     EXPECT_NE(message_of([&] { topology_of(text); }), "(no error)") << text;
   }
+}
+
+/// The size from which messages of a transport with these properties wait for their receivers.
+double waits_from(const std::string& properties) {
+  const std::string transport = R"(, "transport": {"name": "t")" + properties + "}";
+  return topology_of(star(R"({"device": "p100", "nic": {"rate": "1 GB/s"}})", transport))
+      .transport.message.rendezvous_from.si();
+}
+
+TEST(Transport, SaysFromWhichSizeOnMessagesWaitForTheirReceivers) {
+  constexpr double never = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(waits_from(""), 65536);
+  EXPECT_EQ(waits_from(R"(, "rendezvous": {"from": "4 MiB"})"), 4 * 1048576);
+  EXPECT_EQ(waits_from(R"(, "eager_sends": true)"), never);
+  EXPECT_EQ(waits_from(R"(, "eager_sends": true, "rendezvous": {"from": "1 KiB"})"), 1024);
+  EXPECT_EQ(waits_from(R"(, "eager_rate": "4 GB/s")"), never);
+  EXPECT_EQ(waits_from(R"(, "eager_rate": "4 GB/s", "rendezvous": {"from": "8 KiB", "latency": "3 us"})"), 8192);
 }
 
 TEST(TopologyKinds, HaveNamesAndSummaries) {

@@ -80,6 +80,15 @@ TEST(EveryAlgorithm, TakesItsClosedFormOnAStar) {
   }
 }
 
+/// Rank 2, a leaf beside rank 1 and its child, sends while rank 3 does: two rounds of whole arrays, not a third for two
+/// at once.
+TEST(EveryAlgorithm, UpABinaryTreeSendsWhatIsSummedAtOnce) {
+  for (const Fidelity fidelity : all_fidelities) {
+    const double time = time_of(fidelity, built(Operation::reduce, "binary", 4), star(4, 1_GBps, 2_us), 16_MB);
+    EXPECT_NEAR(time / (2 * (2e-6 + 16e6 / 1e9)), 1, 1e-9) << name(fidelity);
+  }
+}
+
 TEST(EveryAlgorithm, OfAPipelineIsWithinAHundredthOfItsMessages) {
   // Rounds have the rates of what takes part in them; ranks of a tree that run ahead of others are all that is left.
   const std::array pipelines{std::pair(Operation::allreduce, "double_tree"),
