@@ -69,14 +69,14 @@ class SlowLevels : public testing::TestWithParam<std::tuple<int, double>> {};
 TEST_P(SlowLevels, AgreeOnEveryAlgorithmOverManyNumbersOfRanks) {
   const auto& [where, size] = GetParam();
   for (const Algorithm& row : algorithms()) {
-    for (const int ranks : {2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17,
-                            18, 19, 20, 21, 22, 23, 24, 25, 29, 31, 32, 33, 64, 65, 96, 100}) {
+    for (const int ranks : {2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 17, 19, 20, 22, 24, 25, 31, 32, 33, 64, 65, 100}) {
       expect_agreement(row, ranks, everywhere[where], Bytes(size), size > 1e6 ? 1_B : 64_KiB);
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Everywhere, SlowLevels, testing::Combine(testing::Range(0, 3), testing::Values(1e5, 0x1p26)));
+INSTANTIATE_TEST_SUITE_P(SlowEverywhere, SlowLevels,
+                         testing::Combine(testing::Range(0, 3), testing::Values(1e5, 0x1p26)));
 
 }  // namespace
 }  // namespace farandole
