@@ -21,7 +21,8 @@ GPT2 = ("Radford et al., Language Models are Unsupervised Multitask Learners, 20
         "models: {} blocks of {}, {} heads; fused attention and no dropout, as karpathy/nanoGPT trains it")
 LLAMA = "{}: {} blocks of {}, {} heads, keys and values of {}, {} inside, {} words"
 LLAMA2 = "Touvron et al., Llama 2, arXiv:2307.09288, and config.json of meta-llama/Llama-2-{}-hf"
-CODE_LLAMA = "Roziere et al., Code Llama, arXiv:2308.12950, the size of Llama 2 that was not released, and config.json of codellama/CodeLlama-34b-hf (32000 words, as Llama 2)"
+CODE_LLAMA = ("Roziere et al., Code Llama, arXiv:2308.12950, the size of Llama 2 that was not released, and config.json of "
+              "codellama/CodeLlama-34b-hf (32000 words, as Llama 2)")
 LLAMA3 = "Grattafiori et al., The Llama 3 Herd of Models, arXiv:2407.21783, table 3, and config.json of meta-llama/Meta-Llama-3-{}"
 INTERNLM = "InternLM/InternLM configs/7B_sft.py and config.json of internlm/internlm-7b (biases in attention)"
 T5 = ("Raffel et al., T5, JMLR 2020, and config.json of google-t5/t5-{}: {} blocks each way of {}, {} heads of {}, {} inside, 32128 "

@@ -18,7 +18,7 @@ struct PublishedTotals {
   int tensors;
 };
 
-inline std::vector<PublishedTotals> published_totals() {
+inline std::vector<PublishedTotals> totals_of_convolutional_networks() {
   return {
       // torchvision 0.14.1, and tf_cnn_benchmarks with 1001 classes.
       {"resnet18", "torchvision", 11'689'512, 1'814'073'344, 62},
@@ -48,6 +48,11 @@ inline std::vector<PublishedTotals> published_totals() {
       {"mnist_cnn", "horovod_keras", 1'199'882, 11'992'448, 8},
       {"linear_regression", "notebook", 4, 4, 1},
       {"softmax_regression", "linear", 170, 160, 2},
+  };
+}
+
+inline std::vector<PublishedTotals> totals_of_language_models() {
+  return {
       // The published checkpoints with both heads of pre-training: BertForPreTraining of huggingface/transformers.
       {"bert_base", "seq128", 110'106'428, 11'654'831'616, 206},
       {"bert_base", "seq512", 110'106'428, 50'241'431'040, 206},
@@ -92,6 +97,11 @@ inline std::vector<PublishedTotals> published_totals() {
       {"t5_3b", "seq512", 2'851'598'336, 951'533'961'216, 509},
       {"t5_base", "seq512", 222'903'552, 70'990'700'544, 257},
       {"t5_large", "seq512", 737'668'096, 240'696'360'960, 509},
+  };
+}
+
+inline std::vector<PublishedTotals> totals_of_vision_and_science() {
+  return {
       // num_params and the GFLOPS of torchvision 0.14.1's weights: 17.564 and 61.555.
       {"vit_b_16", "torchvision", 86'567'656, 17'563'828'224, 152},
       {"vit_l_16", "torchvision", 304'326'632, 61'554'712'576, 296},
@@ -105,6 +115,14 @@ inline std::vector<PublishedTotals> published_totals() {
       {"deepcam", "mlperf_hpc", 56'454'720, 327'668'833'280, 301},
       {"unet3d", "mlperf_training", 31'190'243, 477'298'688'000, 78},
   };
+}
+
+inline std::vector<PublishedTotals> published_totals() {
+  std::vector<PublishedTotals> all = totals_of_convolutional_networks();
+  for (const auto& more : {totals_of_language_models(), totals_of_vision_and_science()}) {
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
 }
 
 }  // namespace farandole::test
