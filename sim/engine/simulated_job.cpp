@@ -159,6 +159,7 @@ void SimulatedJob::look_whether_over(TaskId id) {
   const Seconds end = latest(computed(own.done));
   if (end > now()) return schedule(end, {Kind::over, {}, id});
   take_as_known(id);
+  listener_({});
 }
 
 void SimulatedJob::begin_collective(TaskId id) {

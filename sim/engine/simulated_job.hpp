@@ -47,7 +47,7 @@ class SimulatedJob final : public Engine {
   SimulatedJob(const SimulatedJob&) = delete;
   SimulatedJob& operator=(const SimulatedJob&) = delete;
 
-  /// Whom to tell.
+  /// Whom to tell; without a note, that a computation is over that was slowed down.
   void tell(std::function<void(const Happening&)> listener) { listener_ = std::move(listener); }
   /// Forgets the tasks of the iteration before. `factors`: by which the ranks' compute exceeds the nominal one from now
   /// on.

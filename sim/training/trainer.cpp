@@ -17,7 +17,7 @@ Trainer::Trainer(Simulator& simulator, JobSite site, const Job& job, const Varia
       simulated_(simulator, site),
       begin_(all_at(site.ranks, Seconds(0))) {
   simulated_.tell([this](const Happening& happening) {
-    strategy_.on(simulated_, happening);
+    if (happening.note.what >= 0) strategy_.on(simulated_, happening);
     look();
   });
 }
@@ -31,7 +31,8 @@ void Trainer::begin() {
 }
 
 bool Trainer::is_over() const {
-  return is_running_ && simulated_.computes() && simulated_.open_marks() == 0 && strategy_.synchronised();
+  return is_running_ && simulated_.computes() && simulated_.open_marks() == 0 && simulated_.open_tasks() == 0 &&
+         strategy_.synchronised();
 }
 
 void Trainer::look() {
