@@ -77,7 +77,8 @@ void add_comparison(CostBands& bands, const Offer& offer, const std::vector<Char
     if (share) bands.break_even_low = std::min(*share, bands.break_even_low.value_or(*share));
     if (share) bands.break_even_high = std::max(*share, bands.break_even_high.value_or(*share));
   }
-  if (!std::ranges::all_of(shares, [](const auto& share) { return share.has_value(); })) bands.break_even_high.reset();
+  const bool always = std::ranges::all_of(shares, [](const auto& share) { return share.has_value(); });
+  if (!always) bands.break_even_high.reset();
 }
 
 CostBands cost_bands(const Scenario& scenario, const Points& points, const PricesElsewhere& elsewhere) {
