@@ -11,7 +11,7 @@ class TwoLayers : public testing::Test {
   Model model_{"two",
                "plain",
                {{"first", "linear", {{"w", {10}}, {"b", {2}}}, 0, 0, 0}, {"second", "linear", {{"v", {5}}}, 0, 0, 0}}};
-  ComputeTimes times_{{1_s, 2_s}, {3_s, 4_s}, 1_s, true, ""};
+  ComputeTimes times_{{1_s, 2_s}, {3_s, 4_s}, 1_s, true, {}, ""};
 };
 
 TEST_F(TwoLayers, GradientsStandInBackwardOrder) {
