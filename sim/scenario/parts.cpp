@@ -14,6 +14,10 @@ namespace {
 
 std::string options_of(const StrategyChoice& strategy) {
   std::vector<std::string> options;
+  if (!strategy.variant.empty()) options.push_back(strategy.variant);
+  if (strategy.sharding_stage > 0 && strategy.shards > 0) {
+    options.push_back(fmt::format("shard group {}", strategy.shards));
+  }
   if (strategy.compression.kind != Compression::none) options.push_back(describe(strategy.compression));
   if (strategy.accumulation > 1) options.push_back(fmt::format("{} passes", strategy.accumulation));
   if (strategy.streams > 1) options.push_back(fmt::format("{} streams", strategy.streams));

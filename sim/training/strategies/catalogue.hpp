@@ -38,7 +38,8 @@ struct StrategySite {
 struct StrategyChoice {
   std::string kind;
   std::string mode = "synchronous";
-  Settings settings;  // effective ones, printed with the result as "KIND.NAME"
+  std::string variant{};  // of its kind, as points name it: "FULL_SHARD"
+  Settings settings;      // effective ones, printed with the result as "KIND.NAME"
   CompressionSettings compression;
   int accumulation = 1;     // passes whose gradients add up before they travel
   bool overlap = true;      // gradients may travel while others are computed

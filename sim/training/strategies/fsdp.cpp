@@ -81,7 +81,7 @@ StrategyChoice read(const StrategyInput& input) {
   choice.accumulation = read_accumulation(section);
   plan.passes = choice.accumulation;
   plan.reduces_every_pass = !section.optional("no_sync", true);
-  choice.mode = sharding.name;
+  choice.variant = sharding.name;
   choice.shards = plan.shards;
   choice.sharding_stage = !sharding.parameters ? 0 : plan.reshards ? 3 : 2;
   choice.settings["sharding_strategy"] = sharding.name;

@@ -34,7 +34,7 @@ StrategyChoice read(const StrategyInput& input) {
   choice.accumulation = read_accumulation(section);
   plan.passes = choice.accumulation;
   plan.reduces_every_pass = stage > 1;  // sharded gradients have nowhere else to add up
-  choice.mode = fmt::format("stage {}", stage);
+  choice.variant = fmt::format("stage {}", stage);
   choice.shards = plan.shards;
   choice.sharding_stage = stage;
   choice.settings = {{"stage", fmt::format("{}", stage)},
