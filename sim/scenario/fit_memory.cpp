@@ -26,6 +26,24 @@ Bytes server_shard(const Scenario& scenario) {
   return *std::ranges::max_element(kept);
 }
 
+/// Least change first; recomputation changes nothing but time.
+std::vector<std::string> ways_out(const Scenario& scenario, const MemoryUse& use) {
+  const WorkloadSpec& workload = scenario.workload;
+  std::vector<std::string> ways = ways_to_fit(use, workload.batch_per_rank, scenario.platform.ranks);
+  if (workload.recompute == Recompute::full || !has_blocks(workload.model)) return ways;
+  Scenario changed = scenario;
+  for (const Recompute recompute : {Recompute::selective, Recompute::full}) {
+    if (recompute == workload.recompute) continue;
+    changed.workload.recompute = recompute;
+    const MemoryUse less = memory_of(changed);
+    if (less.total() > less.device) continue;
+    ways.insert(ways.begin(), fmt::format("\"recompute\": \"{}\", {} less", name(recompute),
+                                          decimal(use.activations - less.activations)));
+    break;
+  }
+  return ways;
+}
+
 }  // namespace
 
 MemoryUse memory_of(const Scenario& scenario) {
@@ -55,9 +73,8 @@ void refuse_what_does_not_fit(const Scenario& scenario, const Value& workload) {
   const Device& device = scenario.platform.device;
   const MemoryUse use = memory_of(scenario);
   if (!device.asynchronous || use.total() <= use.device) return;
-  const int batch = scenario.workload.batch_per_rank;
   workload.fail(fmt::format("a job that fits into the {} of a {}", decimal(device.memory), device.name), describe(use),
-                fmt::format("; ways out: {}", fmt::join(ways_to_fit(use, batch, scenario.platform.ranks), "; ")));
+                fmt::format("; ways out: {}", fmt::join(ways_out(scenario, use), "; ")));
 }
 
 }  // namespace farandole

@@ -82,6 +82,16 @@ TEST(Recomputation, CostsAFourthPassAndSavesActivations) {
               HasSubstr("/workload/recompute: expected \"none\" for vgg16, whose layers are in no blocks"));
 }
 
+TEST(Recomputation, IsNamedWhereItMakesAJobFit) {
+  std::vector<test::Change> changes =
+      on_h100(R"({"model": "gpt2_xl", "batch_per_rank": 22, "precision": "bf16", "optimizer": "adam"})");
+  EXPECT_THAT(test::error_of(changes), HasSubstr("; ways out: \"recompute\": \"selective\", "));
+  changes.push_back({"/workload/recompute", "selective"});
+  EXPECT_EQ(test::error_of(changes), "no error");
+  changes.push_back({"/workload/batch_per_rank", "40"});
+  EXPECT_THAT(test::error_of(changes), HasSubstr("; ways out: \"recompute\": \"full\", "));
+}
+
 TEST(Utilisation, OfAModelIsItsWorkOverTheTimeAndThePeak) {
   // (6 N + 12 L H Q T) T b / (iteration x peak); N: 12 x 12 x 768^2 + 50257 x 768.
   const double token = 6 * (144.0 * 768 * 768 + 50257 * 768) + 12.0 * 12 * 768 * 1024;
