@@ -38,6 +38,7 @@ Json variants_json(const Catalogue& catalogue, const ModelSummary& model) {
                         {"tensors", variant.tensors()},
                         {"forward_macs", variant.macs()},
                         {"profiles", profiles_json(catalogue.profiles(model, variant))}});
+    if (variant.sequence_length > 0) variants.back()["sequence_length"] = variant.sequence_length;
   }
   return variants;
 }
