@@ -24,9 +24,11 @@ from model_kit.network import layers_of
 
 DEVICES = ROOT / "topologies" / "devices"
 SIGMA, OUTLIER, STEP = 0.15, 1.5, 0.02
+TILE = 128  # rows and columns of what a multiprocessor computes at once: NVIDIA, Matrix Multiplication Background User's Guide
 GENERATION_SPREAD = 0.3
 # name: (value expected before any row is seen, standard deviation of its logarithm)
 PRIORS = {
+    "tail": (0.5, 0.5),  # waves of tiles: the last one is half full in the mean (wave quantisation, the same guide)
     "launch": (4.0, 0.2),  # us; a short kernel and the gap before the next, NVIDIA, Getting started with CUDA Graphs, 2019
     "memory": (0.8, 0.5), "pointwise": (1.0, 0.5), "fast_filters": (2.25, 0.2),  # F(2x2, 3x3): Lavin and Gray, CVPR 2016
     "vector_convolution": (0.7, 0.5), "vector_matmul": (0.7, 0.5),
@@ -43,7 +45,7 @@ MOVES = {"batch_norm": (3, 5, 0), "relu": (2, 3, 0), "dropout": (2, 2, 1), "soft
          "gelu": (2, 3, 1), "silu": (2, 3, 1), "rotary": (2, 2, 1),
          "multiply": (3, 5, 1), "add": (3, 1, 1), "flatten": (0, 0, 0), "": (2, 2, 0)}
 
-Kernel = collections.namedtuple("Kernel", "kind macs intensity fast forward backward weights passes both passes_of_layer")
+Kernel = collections.namedtuple("Kernel", "kind macs intensity fast forward backward weights passes both passes_of_layer tiles")
 Row = collections.namedtuple("Row", "device model variant precision batch seconds programs spread")
 
 
@@ -65,23 +67,28 @@ def kernel(layer, after_first, first):
         half = (source + target) / 2
         weights = sum(elements(t["shape"]) for t in tensors)
         return Kernel("pointwise" if pointwise else "memory", 0, 0, False, forward * half, backward * half, weights,
-                      (1 + (after_first or first)) if forward else 0, source + target, 3 if after_first else 2 if first else 1)
+                      (1 + (after_first or first)) if forward else 0, source + target, 3 if after_first else 2 if first else 1, ())
     products = macs / target
     shape = tensors[0]["shape"] if tensors else []
     convolution = layer["type"].startswith("conv") and len(shape) > 2
     transposed = layer["type"].startswith("conv_transpose")
     fast = False
+    area, inputs = 1, products
     if convolution:
         if transposed:
             shape = [shape[1], shape[0]] + shape[2:]
         groups = 1 if transposed else max(1, layer["input"][0] / shape[1])
         columns = shape[0] / groups
+        area, inputs = elements(shape[2:]), shape[1]
         fast = groups == 1 and min(shape[2:]) >= 3 and source / (shape[1] * groups) == target / shape[0]
     else:
         columns = elements(shape) / products if len(shape) >= 2 else layer["output"][-1]
+    places = target / (columns * groups) if convolution else target / columns
+    places_in = source / (inputs * groups) if convolution else places
+    tiles = ((places, columns, products),) + (((places_in, inputs, columns * area),) if after_first else ())
     return Kernel("convolution" if convolution else "matmul", macs, 2 * columns * products / (columns + products), fast,
                   source + target, source + target, sum(elements(t["shape"]) for t in tensors),
-                  3 if after_first else 2 if first else 1, source + target, 3 if after_first else 2 if first else 1)
+                  3 if after_first else 2 if first else 1, source + target, 3 if after_first else 2 if first else 1, tiles)
 
 
 def load_model(name, variant, cache={}):
@@ -103,7 +110,7 @@ def load_rows():
         device = json.loads(file.read_text())
         if "generation" not in device:
             continue
-        devices[device["name"]] = {"generation": device["generation"], "bandwidth": number(device["memory_bandwidth"]),
+        devices[device["name"]] = {"multiprocessors": device["multiprocessors"], "generation": device["generation"], "bandwidth": number(device["memory_bandwidth"]),
                                    "peak": {k: number(v) for k, v in device["peak"].items()}}
         for row in device["measurements"]:
             if "outside_fit" in row:
@@ -120,6 +127,11 @@ def unit_of(device, precision):
     if precision == "fp32" or device["generation"] in WITHOUT_TENSOR_UNITS:
         return "vector"
     return "tensor32" if precision == "tf32" else "tensor16"
+
+
+def tile_time(k, batch, rate):
+    """Of one tile of the pass forward, and of one of the gradient by the inputs, at what a multiprocessor does."""
+    return sum(2 * min(TILE, places * batch) * min(TILE, columns) * products for places, columns, products in k.tiles) / rate
 
 
 def step_time(row, device, logs):
@@ -139,12 +151,14 @@ def step_time(row, device, logs):
     share = {kind: value(f"{unit}_{kind}", f"{family}_{kind}") for kind in ("convolution", "matmul")}
     half = {kind: math.exp(logs[f"{family}_{kind}_half"]) for kind in ("convolution", "matmul")}
     fast = math.exp(logs["fast_filters"]) if unit == "vector" else 1.0
+    tail = math.exp(logs["tail"])
     total = tensors * launch + 20.0 * parameters / memory
     for k, count in kernels:
         if k.kind in half:
             rate = peak * share[k.kind] * k.intensity / (k.intensity + half[k.kind]) * (fast if k.fast else 1.0)
             work = max(2 * k.macs * row.batch / rate, (k.forward * row.batch + k.weights) * size / memory)
-            total += count * k.passes * (launch + work)
+            full = peak * share[k.kind] * (fast if k.fast else 1.0) / device["multiprocessors"]
+            total += count * (k.passes * (launch + work) + tail * tile_time(k, row.batch, full))
         else:
             moved = k.forward + (k.backward if k.passes > 1 else 0)
             total += count * (k.passes * launch + moved * row.batch * size / (pointwise if k.kind == "pointwise" else memory))
@@ -226,7 +240,7 @@ def as_file(logs, generations, bands, count):
         "summary": "How fast generations of GPUs run the kernels of training, as shares of the devices' peaks.",
         "source": f"A fit to the {count} measured steps of topologies/devices/*.json whose device has a generation.",
         "command": "tools/fit_kernels.py --write",
-        "launch": f"{value('launch')} us", "memory": value("memory"), "pointwise": value("pointwise"),
+        "launch": f"{value('launch')} us", "tail": value("tail"), "memory": value("memory"), "pointwise": value("pointwise"),
         "fast_filters": value("fast_filters"), "vector": math_rates("vector"), "tensor16": math_rates("tensor16"),
         "tensor32": math_rates("tensor32"), "bands": bands,
         "generations": {g: {"tensor_units": g not in WITHOUT_TENSOR_UNITS} | {p: value(f"{g}:{p}") for p in BY_GENERATION}

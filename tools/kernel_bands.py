@@ -30,7 +30,8 @@ def bands_of(errors, batches):
     bands = {name: band if name == "probability" else [float(f"{end:.3g}") for end in band] for name, band in bands.items()}
     sizes = sorted(map(abs, batches))
     rank = min(len(sizes), math.ceil(PROBABILITY * (len(sizes) + 1)))
-    return bands | {"batch_doubled": float(f"{math.exp(sizes[rank - 1]):.4g}")}
+    outward = math.ceil(1000 * math.exp(sizes[rank - 1])) / 1000  # the row at the rank is inside
+    return bands | {"batch_doubled": outward}
 
 
 def constant_share_errors(rows, roofline):

@@ -49,6 +49,7 @@ KernelRates read_kernel_rates(const Value& where, const std::string& generation)
   rates.tensor_units = true;
   for (const char* key : {"summary", "source", "command"}) section.required<std::string>(key);
   rates.launch = section.required<Seconds>("launch");
+  rates.tail = read_positive(section, "tail");
   rates.memory = read_positive(section, "memory");
   rates.fast_filters = read_positive(section, "fast_filters");
   rates.vector = read_math(section.child("vector"));

@@ -5,7 +5,10 @@
 // N outputs share their inputs reaches
 //   share x h / (h + half),  h = 2 N K / (N + K)
 // of the arithmetic peak: its multiply-adds per element of input read, of which a unit needs so many to be busy. Layers
-// without arithmetic reach a share of the memory's bandwidth. Every kernel takes `launch` more, to start and to drain.
+// without arithmetic reach a share of the memory's bandwidth. Every kernel takes `launch` more, to start and to drain,
+// and one of arithmetic `tail` times what a multiprocessor takes for a tile of its output: the last wave of tiles fills
+// only some of the multiprocessors, half of them in the mean (wave quantisation in NVIDIA's Matrix Multiplication
+// Background User's Guide).
 #pragma once
 
 #include <string>
@@ -28,6 +31,7 @@ struct KernelRates {
   bool known = false;         // fitted to devices of this generation; otherwise the mean of all
   bool tensor_units = false;  // half precision has units of its own
   Seconds launch;
+  double tail = 0;          // tiles
   double memory = 0;        // share of bandwidth of normalisation, activation, pooling and the update
   double pointwise = 0;     // and of what transformers have between products: layer norm, softmax, GELU, additions
   double fast_filters = 1;  // on vector units: products saved where a filter of 3 x 3 or more moves by one

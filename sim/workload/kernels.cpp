@@ -42,7 +42,9 @@ bool is_convolution(const Layer& layer) {
 /// [outputs, inputs of a group, extents of the filter ...]; transposed, the first two have changed places.
 struct Filter {
   double outputs = 1;
+  double inputs = 1;  // of a group
   double groups = 1;
+  double places_in = 1;
   bool fast = false;  // 3 x 3 or larger, moves by one
 };
 
@@ -50,12 +52,12 @@ Filter filter_of(const Layer& layer) {
   const auto& shape = layer.tensors.front().shape;
   const bool transposed = layer.type.starts_with("conv_transpose");
   const auto inputs = static_cast<double>(shape[transposed ? 0 : 1]);
-  Filter filter{static_cast<double>(shape[transposed ? 1 : 0])};
+  Filter filter{static_cast<double>(shape[transposed ? 1 : 0]), inputs};
   if (!transposed && !layer.input_shape.empty())
     filter.groups = std::max(1.0, static_cast<double>(layer.input_shape.front()) / inputs);
   const bool large = std::all_of(shape.begin() + 2, shape.end(), [](std::int64_t extent) { return extent >= 3; });
-  const double places_in = layer.input_elements / (inputs * filter.groups);
-  filter.fast = large && filter.groups == 1 && places_in == layer.output_elements / filter.outputs;
+  filter.places_in = layer.input_elements / (inputs * filter.groups);
+  filter.fast = large && filter.groups == 1 && filter.places_in == layer.output_elements / filter.outputs;
   return filter;
 }
 
@@ -84,27 +86,68 @@ const MathRates& math_of(const KernelRates& rates, Precision precision) {
   return precision == Precision::tf32 ? rates.tensor32 : rates.tensor16;
 }
 
-/// Share of the peak, in multiply-adds of the layer's definition.
-double share_of_peak(const Layer& layer, const KernelRates& rates, Precision precision) {
+/// Share of the peak, in multiply-adds of the layer's definition, where every multiprocessor is busy with full tiles.
+double full_share(const Layer& layer, const KernelRates& rates, Precision precision) {
+  const MathRates& math = math_of(rates, precision);
+  if (!is_convolution(layer)) return math.matmul;
+  const bool saves = filter_of(layer).fast && on_vector_units(rates, precision);
+  return math.convolution * (saves ? rates.fast_filters : 1);
+}
+
+/// Of that, what the layer's shape lets them reach.
+double reached_share(const Layer& layer, const KernelRates& rates, Precision precision) {
   const MathRates& math = math_of(rates, precision);
   const double products = layer.macs / layer.output_elements;
+  if (!is_convolution(layer)) return saturation(intensity(columns_of(layer, products), products), math.matmul_half);
+  const Filter filter = filter_of(layer);
+  return saturation(intensity(filter.outputs / filter.groups, products), math.convolution_half);
+}
+
+/// A product of `places` rows a sample by `columns`, each the sum of so many `products`.
+struct Product {
+  double places;
+  double columns;
+  double products;
+};
+
+constexpr double tile = 128;  // rows and columns: the largest common one of cuBLAS and cuDNN
+
+/// Of one tile.
+Flop work_of_tile(const Product& product, int batch) {
+  return Flop(2 * std::min(tile, product.places * batch) * std::min(tile, product.columns) * product.products);
+}
+
+struct Passes {
+  Product forward;
+  Product input_gradient;
+};
+
+Passes passes_of(const Layer& layer) {
+  const double products = layer.macs / layer.output_elements;
   if (!is_convolution(layer)) {
-    return math.matmul * saturation(intensity(columns_of(layer, products), products), math.matmul_half);
+    const double columns = columns_of(layer, products);
+    const double places = layer.output_elements / columns;
+    return {{places, columns, products}, {places, products, columns}};
   }
   const Filter filter = filter_of(layer);
-  const double reached = saturation(intensity(filter.outputs / filter.groups, products), math.convolution_half);
-  const double saved = filter.fast && on_vector_units(rates, precision) ? rates.fast_filters : 1;
-  return math.convolution * reached * saved;
+  const double columns = filter.outputs / filter.groups;
+  return {{layer.output_elements / filter.outputs, columns, products},
+          {filter.places_in, filter.inputs, columns * products / filter.inputs}};
 }
 
 LayerTimes arithmetic(const Layer& layer, const Device& device, Precision precision, int batch) {
   const KernelRates& rates = *device.kernels;
-  const FlopPerSecond rate = device.peak.at(precision) * share_of_peak(layer, rates, precision);
+  const FlopPerSecond full = device.peak.at(precision) * full_share(layer, rates, precision);
+  const FlopPerSecond rate = full * reached_share(layer, rates, precision);
   const double activations = (layer.input_elements + layer.output_elements) * batch;
   const Bytes moved = (activations + static_cast<double>(layer.parameters())) * element_size(precision);
   const Flop work(2 * layer.macs * batch);  // a multiply-add is two operations
   const Seconds pass = rates.launch + std::max(work / rate, moved / (device.memory_bandwidth * rates.memory));
-  return {pass, pass, pass};
+  if (device.multiprocessors == 0) return {pass, pass, pass};
+  const FlopPerSecond one = full / device.multiprocessors;
+  const Passes passes = passes_of(layer);
+  return {pass + rates.tail * (work_of_tile(passes.forward, batch) / one), pass,
+          pass + rates.tail * (work_of_tile(passes.input_gradient, batch) / one)};
 }
 
 LayerTimes movement(const Layer& layer, const Device& device, Precision precision, int batch) {

@@ -2,8 +2,11 @@
 //
 // Called by workload/compute_time.cpp. Of a pass over arithmetic with M multiply-adds a sample, x bytes of activations
 // a sample and w bytes of weights, with batch b:
-//   t = launch + max(2 M b / rate, (x b + w) / bandwidth)
-// Forward is one such pass, backward two: the gradient by the weights and that by the inputs. A layer without
+//   t = launch + max(2 M b / rate, (x b + w) / bandwidth) + tail x 2 min(128, R b) min(128, N) K / (rate / processors)
+// Forward is one such pass, backward two: the gradient by the weights and that by the inputs. The last term is what is
+// lost as a device's multiprocessors run out of tiles of 128 x 128 outputs: R of them a sample share their weights, N
+// their inputs, and each sums K products, backward with inputs and outputs in each other's place. The gradient by the
+// weights sums over the batch, which is split as far as the multiprocessors go, and has no such term. A layer without
 // arithmetic is one kernel forward and one backward that move what their algorithm reads and writes: a batch
 // normalisation reads its input twice forward, and input and gradient twice backward. Rates: workload/kernel_rates.hpp.
 #pragma once

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <tuple>
 
 #include <gmock/gmock.h>
 
@@ -139,20 +140,20 @@ using Batches = std::map<int, Seconds>;
 
 TEST(Bands, MeasuredStepsLieInTheBandOfTheSameProgramsStepAtAnotherBatch) {
   std::map<std::string, Batches> programs;
-  std::map<std::string, std::pair<Device, Model>> of;
+  std::map<std::string, std::tuple<Device, Model, Precision>> of;
   for_rows([&](const Device& device, const Model& model, const Measurement& row, int batch) {
     if (row.batch == 0) return;
     const std::string key = device.name + model.name + model.variant + name(row.precision) + row.set;
     programs[key].try_emplace(batch, Seconds(batch / row.samples_per_second));
-    of.try_emplace(key, device, model);
+    of.try_emplace(key, device, model, row.precision);
   });
   Count count;
   for (const auto& [key, batches] : programs) {
-    const auto& [device, model] = of.at(key);
+    const auto& [device, model, precision] = of.at(key);
     for (const auto& [batch, time] : batches) {
       for (const auto& [other, known] : batches) {
         if (batch == other) continue;
-        const auto times = compute_times(model, device, {Precision::fp32, batch, "", {}, {{other, known}}});
+        const auto times = compute_times(model, device, {precision, batch, "", {}, {{other, known}}});
         const double ratio = time / times.total();
         count.add(times.band.least <= ratio && ratio <= times.band.most);
       }

@@ -83,6 +83,27 @@ TEST(Kernels, FiltersThatMoveByOneSaveProductsOnVectorUnitsOnly) {
   EXPECT_NEAR(rate(3, Precision::fp16), 1, 1e-9);
 }
 
+/// Of a tile of 128 x 128 outputs, or of as many as there are, on one of ten multiprocessors with 0.08 TFLOP/s each.
+TEST(Kernels, TheLastWaveOfTilesKeepsAShareOfATileWaitingInAllPassesButTheWeights) {
+  Device ten = device();
+  ten.memory_bandwidth = 1e6 * 1_GBps;
+  ten.kernels->tail = 0.5;
+  const auto lost = [&](const Layer& layer, int batch, Seconds LayerTimes::*pass) {
+    ten.multiprocessors = 10;
+    const Seconds with = kernel_times(layer, ten, Precision::fp32, batch).*pass;
+    ten.multiprocessors = 0;  // not known
+    return (with - kernel_times(layer, ten, Precision::fp32, batch).*pass).si();
+  };
+  // 128 rows of 100 outputs, each the sum of 50 products; backward 128 rows of 50 inputs, each the sum of 100.
+  EXPECT_NEAR(lost(linear(50, 100), 1000, &LayerTimes::forward), 0.5 * 2 * 128 * 100 * 50 / 8e10, 1e-12);
+  EXPECT_NEAR(lost(linear(50, 100), 1000, &LayerTimes::input_gradient), 0.5 * 2 * 128 * 50 * 100 / 8e10, 1e-12);
+  EXPECT_EQ(lost(linear(50, 100), 1000, &LayerTimes::weight_gradient), 0);
+  EXPECT_NEAR(lost(linear(50, 1000), 3, &LayerTimes::forward), 0.5 * 2 * 3 * 128 * 50 / 8e10, 1e-12);
+  // 14 x 14 places a sample, 64 outputs of 16 groups' 4 inputs by 3 x 3; of one group such filters save half (above).
+  EXPECT_NEAR(lost(convolution(16, 3), 1, &LayerTimes::forward), 0.5 * 2 * 128 * 4 * (4 * 9) / 8e10, 1e-12);
+  EXPECT_NEAR(lost(convolution(1, 3), 1, &LayerTimes::input_gradient), 0.5 * 2 * 128 * 64 * (64 * 9) / 16e10, 1e-12);
+}
+
 TEST(Kernels, ABatchNormalisationMovesThreePassesForwardAndFiveBackward) {
   const Layer layer{"bn", "batch_norm2d", {{"bn.weight", {4}}}, 0, 400, 400};
   const LayerTimes times = kernel_times(layer, device(), Precision::fp32, 1000);
@@ -235,15 +256,15 @@ std::vector<Renamed> renamed_models(const std::function<Device(const std::string
 
 /// Beyond 30 %. ResNet-50 is the only convolutional network that was measured on an A30, an H100, an H200 and a V100 of
 /// 450 W, each by MLPerf's fastest program; fp8 reaches less of its peak than half precision does, and was measured on
-/// language models of two sizes only; and two rows of TensorFlow 1, one at a batch of 16, are slower than other
-/// programs.
+/// language models of two sizes only; a program of TensorFlow 1 is slower than others; and two sequences at a time in
+/// single precision are too little for tiles of 128 x 128, of which that program's library has smaller ones.
 std::set<std::string> known_misses() {
   return {"resnet50 torchvision a30 fp16",
           "resnet50 torchvision h100 fp16",
           "resnet50 torchvision h200 fp16",
           "resnet50 torchvision v100_sxm3_450w fp16",
           "mpt_3b seq2048 h100 fp8",
-          "bert_large seq128 v100 fp16",
+          "bert_large seq512 v100 fp32",
           "resnext101_32x4d torchvision a100 tf32"};
 }
 
