@@ -76,7 +76,7 @@ TEST(Bands, OfTheSlowerComputeHideMoreCommunication) {
 
 TEST(Bands, AreNotThereWhereComputeWasMeasuredAtThatBatchGivenOrAnchored) {
   const std::vector<Change> measured{
-      {"/workload", R"({"model": "resnet50", "variant": "tf_cnn_benchmarks", "batch_per_rank": 64})"},
+      {"/workload", R"({"model": "vgg16", "variant": "tf_cnn_benchmarks", "batch_per_rank": 64})"},
       {"/platform/topology", "roce25-4xp100"},
       {"/platform/ranks", "8"}};
   const TrainingPoint point = point_with(measured);
@@ -119,7 +119,7 @@ TEST(Bands, AreTheSameFoldedAndUnfolded) {
 
 double cpu_seconds(const std::vector<Change>& changes) {
   double least = 1e9;
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 5; ++i) {
     const std::clock_t start = std::clock();
     point_with(changes);
     least = std::min(least, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
@@ -164,12 +164,12 @@ TEST(Bands, OfABreakEvenKeepWhatBothMachinesHaveInCommon) {
   EXPECT_LT(*alike.break_even_high - *alike.break_even_low, 0.1);
   EXPECT_LT(alike.per_sample_elsewhere->low, alike.per_sample_elsewhere->high);
   const CostBands apart = *owned("aws-p3.16xlarge").bands->cost;
-  EXPECT_GT(apart.per_sample_elsewhere->high / apart.per_sample_elsewhere->low, 1.3);
+  EXPECT_GT(apart.per_sample_elsewhere->high / apart.per_sample_elsewhere->low, 1.2);
 }
 
 TEST(Bands, OfABreakEvenHoldForEstimatesOnBothMachines) {
   const std::vector<Change> measured_here{
-      {"/workload", R"({"model": "resnet50", "variant": "tf_cnn_benchmarks", "batch_per_rank": 64})"},
+      {"/workload", R"({"model": "vgg16", "variant": "tf_cnn_benchmarks", "batch_per_rank": 64})"},
       {"/platform", R"({"topology": "roce25-4xp100", "ranks": 8})"},
       {"/economics", R"({"offer": "roce-p100-owned",
                          "compare_with": {"offer": "aws-p4d-on-demand", "topology": "aws-p4d"}})"}};
