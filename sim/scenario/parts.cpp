@@ -1,5 +1,6 @@
 #include "scenario/parts.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -7,7 +8,9 @@
 
 #include "scenario/fit_memory.hpp"
 #include "training/memory.hpp"
+#include "units/format.hpp"
 #include "workload/flops.hpp"
+#include "workload/kernels.hpp"
 
 namespace farandole {
 namespace {
@@ -40,10 +43,33 @@ std::optional<Anchoring> anchoring_of(const WorkloadSpec& workload) {
   return anchoring;
 }
 
+/// What goes over the wire instead of the gradients, and what that costs the device.
+std::string what_it_costs(const Scenario& scenario, const Job& job) {
+  const CompressionSettings& compression = scenario.strategy.compression;
+  const bool gathers = uses_allgather(compression.kind);
+  const Coder coder = coder_of(scenario);
+  Bytes sent;
+  Seconds encode;
+  Seconds decode;
+  for (const Gradient& gradient : job.gradients) {
+    const Coding coding = coding_of(compression, job, gradient, coder, gathers ? scenario.platform.ranks : 1);
+    sent += compressed_size(compression, job, gradient);
+    encode += coding.encode;
+    decode += coding.decode;
+    if (compression.kind == Compression::power_sgd && has_low_rank(compression, gradient)) {
+      decode += between_factors(compression, job, gradient, coder);
+    }
+  }
+  return fmt::format(
+      "compression {}: a rank sends {} instead of {} in a step; encoding takes its device {}, all after that {}",
+      describe(compression), decimal(sent), decimal(job.gradient_bytes()), decimal(encode), decimal(decode));
+}
+
 /// What a reader would otherwise take for a result.
 std::vector<std::string> notes_of(const Scenario& scenario, const Job& job) {
   const CompressionSettings& compression = scenario.strategy.compression;
-  if (scenario.platform.ranks == 1 || !changes_nothing(compression, job)) return {};
+  if (scenario.platform.ranks == 1 || compression.kind == Compression::none) return {};
+  if (!changes_nothing(compression, job)) return {what_it_costs(scenario, job)};
   const bool is_short = job.element < element_size(GradientType::fp32) && compression.kind != Compression::power_sgd;
   return {fmt::format("compression {} changes nothing: {}", name(compression.kind),
                       is_short ? fmt::format("gradients are {} already", name(scenario.workload.gradient_type))
@@ -97,12 +123,37 @@ Job job_of(const Scenario& scenario, const ComputeTimes& times) {
   return scenario.strategy.overlap ? job : without_overlap(std::move(job));
 }
 
+Coder coder_of(const Scenario& scenario) {
+  const Device& device = scenario.platform.device;
+  const double faster = scenario.mechanisms.copy_rate;
+  const double share = device.kernels ? device.kernels->memory : 1;
+  const Seconds launch = device.kernels ? device.kernels->launch : 0_s;
+  const bool has_single = device.peak.contains(Precision::fp32);  // in which PyTorch multiplies unless it is told to
+  const ProductRate products = product_rate(device, has_single ? Precision::fp32 : scenario.workload.precision);
+  Coder coder{device.memory_bandwidth * (share * faster),
+              std::max(launch, scenario.workload.host_dispatch.value_or(0_s)) / faster, products.most * faster,
+              products.half};
+  coder.multiprocessors = std::max(1, device.multiprocessors);
+  coder.by_bucket = scenario.strategy.kind == "ddp";
+  return coder;
+}
+
+Job travelling_job_of(const Scenario& scenario, const ComputeTimes& times) {
+  const bool travels = scenario.platform.ranks > 1 && !scenario.strategy.servers;
+  if (!travels || scenario.strategy.compression.kind == Compression::none) return job_of(scenario, times);
+  Scenario overlapping = scenario;
+  overlapping.strategy.overlap = true;
+  Job job = encoded(job_of(overlapping, times), scenario.strategy.compression, coder_of(scenario));
+  return scenario.strategy.overlap ? job : without_overlap(std::move(job));
+}
+
 StrategySite site_of(const Scenario& scenario, const Job& job, const Placement& placement, Timeline* timeline) {
   const PlatformSpec& spec = scenario.platform;
   return {job,
           static_cast<int>(placement.device_of_rank.size()),
           placement.ranks_per_node(spec.platform.devices_per_node),
           spec.device.memory_bandwidth * scenario.mechanisms.copy_rate,
+          coder_of(scenario),
           spec.platform.transport.control_latency,
           spec.device.asynchronous ? "NCCL" : "MPI",
           scenario.seed,

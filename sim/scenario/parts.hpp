@@ -19,6 +19,12 @@ ComputeTimes times_of(const Scenario& scenario);
 /// One step: as many passes as add up.
 Job job_of(const Scenario& scenario, const ComputeTimes& times);
 
+/// The same of several ranks: what travels compressed is encoded first, on the device that computes.
+Job travelling_job_of(const Scenario& scenario, const ComputeTimes& times);
+
+/// The device that encodes and decodes, and its host.
+Coder coder_of(const Scenario& scenario);
+
 /// `timeline` may be null.
 StrategySite site_of(const Scenario& scenario, const Job& job, const Placement& placement, Timeline* timeline);
 

@@ -99,7 +99,7 @@ std::vector<LinkUse> busiest_links(const Scenario& scenario, const Job& job, con
 
 TrainingPoint train(const Scenario& scenario, Timeline* timeline) {
   const ComputeTimes times = times_of(scenario);
-  const Job job = job_of(scenario, times);
+  const Job job = travelling_job_of(scenario, times);
   const Pooled pooled = pool_seeds(scenario, [&](const Scenario& seeded, int index) {
     Timeline* const of_the_first = index == 0 ? timeline : nullptr;
     const Variability variability = variability_of(seeded, times);
@@ -126,7 +126,7 @@ TrainingPoint train(const Scenario& scenario, Timeline* timeline) {
 
 UpdateLog time_updates(const Scenario& scenario, int iterations) {
   const ComputeTimes times = times_of(scenario);
-  const Job job = job_of(scenario, times);
+  const Job job = travelling_job_of(scenario, times);
   const Variability variability = variability_of(scenario, times);
   const Placement& placement = scenario.platform.placement;
   return Stage({scenario, job, variability, placement, input_of(scenario, placement)}).updates(iterations);

@@ -8,12 +8,12 @@
 
 #include "config/limits.hpp"
 #include "config/section.hpp"
+#include "training/coding.hpp"
 
 namespace farandole {
 namespace {
 
 constexpr Bytes half = 2_B;
-constexpr Bytes residual = 4_B;
 constexpr Bytes value_and_index = 8_B;
 
 double elements_of(const Job& job, const Gradient& gradient) {
@@ -24,11 +24,6 @@ Bytes whole(Bytes bytes) {
   return Bytes(std::ceil(bytes.si()));
 }
 
-/// PyTorch's min_compression_rate of 2.
-bool has_low_rank(const Gradient& gradient, int rank) {
-  return 2 * (gradient.rows + gradient.columns) * rank < gradient.rows * gradient.columns;
-}
-
 Bytes shorter(const Job& job, const Gradient& gradient) {
   return std::min(job.element, half) * elements_of(job, gradient);
 }
@@ -37,44 +32,11 @@ double kept(const CompressionSettings& compression, double elements) {
   return std::min(elements, std::max(1.0, std::round(compression.keep * elements)));
 }
 
-/// Bytes through the device's memory per gradient; decoding may take in what several ranks sent.
-struct Traffic {
-  Bytes encode;
-  Bytes decode;
-};
-
-Traffic traffic_of(const CompressionSettings& compression, const Job& job, const Gradient& gradient, double senders) {
-  const double n = elements_of(job, gradient);
-  const Bytes dense = gradient.size;
-  const Bytes sent = compressed_size(compression, job, gradient);
-  const Bytes feedback = compression.error_feedback ? 2 * n * residual : Bytes(0);
-  switch (compression.kind) {
-    case Compression::none:
-      return {};
-    case Compression::fp16:
-    case Compression::bf16:
-      return sent < dense ? Traffic{dense + sent, dense + sent} : Traffic{};
-    case Compression::int8:
-      return {2 * dense + sent, senders * sent + dense};
-    case Compression::top_k:
-      return {dense + feedback + sent, dense + senders * 2 * sent};
-    case Compression::one_bit:
-      return {2 * dense + feedback + sent, senders * sent + dense};
-    case Compression::power_sgd:
-      if (!has_low_rank(gradient, compression.rank)) return {};
-      // P = M Q before, Q = M^T P between (on_the_wire puts it there), P Q^T after.
-      return {dense + feedback, dense};
-  }
-  return {};
-}
-
-Traffic traffic_of(const CompressionSettings& compression, const Job& job, std::span<const int> gradients,
-                   double senders) {
-  Traffic sum;
+Seconds decode_all(const CompressionSettings& compression, const Job& job, std::span<const int> gradients,
+                   const Coder& coder, int senders) {
+  Seconds sum;
   for (const int index : gradients) {
-    const auto [encode, decode] = traffic_of(compression, job, job.gradients[static_cast<std::size_t>(index)], senders);
-    sum.encode += encode;
-    sum.decode += decode;
+    sum += coding_of(compression, job, job.gradients[static_cast<std::size_t>(index)], coder, senders).decode;
   }
   return sum;
 }
@@ -88,24 +50,35 @@ Bytes sent_by_one(const CompressionSettings& compression, const Job& job, std::s
 }
 
 std::vector<WirePiece> low_rank_pieces(const CompressionSettings& compression, const Job& job,
-                                       std::span<const int> gradients, BytesPerSecond memory) {
+                                       std::span<const int> gradients, const Coder& coder) {
   Bytes first;
   Bytes second;
-  Bytes matrices;
+  Seconds between;
   for (const int index : gradients) {
     const Gradient& gradient = job.gradients[static_cast<std::size_t>(index)];
-    if (!has_low_rank(gradient, compression.rank)) {
+    if (!has_low_rank(compression, gradient)) {
       first += gradient.size;
       continue;
     }
     first += gradient.rows * compression.rank * job.element;
     second += gradient.columns * compression.rank * job.element;
-    matrices += gradient.size;
+    between += between_factors(compression, job, gradient, coder);
   }
-  const auto [encode, decode] = traffic_of(compression, job, gradients, 1);
-  std::vector<WirePiece> pieces{{Operation::allreduce, first, encode / memory, Seconds(0)}};
-  if (second > Bytes(0)) pieces.push_back({Operation::allreduce, second, matrices / memory, decode / memory});
+  std::vector<WirePiece> pieces{{Operation::allreduce, first, Seconds(0), Seconds(0)}};
+  const Seconds decode = decode_all(compression, job, gradients, coder, 1);
+  if (second > Bytes(0)) pieces.push_back({Operation::allreduce, second, between, decode});
   return pieces;
+}
+
+template <class Kind>
+Kind read_choice(const Value& where, std::string_view what, const std::vector<std::pair<std::string, Kind>>& rows) {
+  const auto text = read<std::string>(where);
+  std::vector<std::string> known;
+  for (const auto& [name, kind] : rows) {
+    if (name == text) return kind;
+    known.push_back(name);
+  }
+  where.fail_unknown(std::string(what), known);
 }
 
 CompressionSettings read_kind(const Value& where) {
@@ -150,10 +123,20 @@ CompressionSettings read_compression(const Value& where) {
       compression.keep = read<Fraction>(*keep).value;
       if (!(compression.keep > 0 && compression.keep <= 1)) keep->fail("a percentage above 0 % and up to 100 %");
     }
+    if (const auto by = section.maybe("selection")) {
+      compression.selection = read_choice<Selection>(
+          *by, "a selection",
+          {{"radix", Selection::radix}, {"one_block", Selection::one_block}, {"sampled", Selection::sampled}});
+    }
   }
   if (compression.kind == Compression::power_sgd) {
     constexpr int most_rank = 65'536;
     if (const auto rank = section.maybe("rank")) compression.rank = read_between(*rank, 1, most_rank);
+    if (const auto by = section.maybe("orthogonal")) {
+      compression.orthogonal =
+          read_choice<Orthogonal>(*by, "a way to make columns orthogonal",
+                                  {{"gram_schmidt", Orthogonal::gram_schmidt}, {"qr", Orthogonal::qr}});
+    }
   }
   if (compression.kind >= Compression::top_k) {
     compression.error_feedback = section.optional("error_feedback", true);
@@ -185,7 +168,7 @@ Bytes compressed_size(const CompressionSettings& compression, const Job& job, co
     case Compression::one_bit:
       return whole(Bytes(n / 8)) + 8_B;
     case Compression::power_sgd:
-      if (!has_low_rank(gradient, compression.rank)) return gradient.size;
+      if (!has_low_rank(compression, gradient)) return gradient.size;
       return (gradient.rows + gradient.columns) * compression.rank * job.element;
   }
   return gradient.size;
@@ -193,27 +176,18 @@ Bytes compressed_size(const CompressionSettings& compression, const Job& job, co
 
 bool changes_nothing(const CompressionSettings& compression, const Job& job) {
   return compression.kind != Compression::none && std::ranges::all_of(job.gradients, [&](const Gradient& gradient) {
-           const Traffic traffic = traffic_of(compression, job, gradient, 1);
-           return compressed_size(compression, job, gradient) == gradient.size && traffic.encode == Bytes(0);
+           const bool as_long = compressed_size(compression, job, gradient) == gradient.size;
+           return as_long && coding_of(compression, job, gradient, {1_Bps}).encode == 0_s;
          });
 }
 
-Coding coding_of(const CompressionSettings& compression, const Job& job, const Gradient& gradient,
-                 BytesPerSecond memory_bandwidth) {
-  const auto [encode, decode] = traffic_of(compression, job, gradient, 1);
-  return {encode / memory_bandwidth, decode / memory_bandwidth};
-}
-
 std::vector<WirePiece> on_the_wire(const CompressionSettings& compression, const Job& job,
-                                   std::span<const int> gradients, int ranks, BytesPerSecond memory_bandwidth) {
-  if (compression.kind == Compression::power_sgd) {
-    return low_rank_pieces(compression, job, gradients, memory_bandwidth);
-  }
+                                   std::span<const int> gradients, int ranks, const Coder& coder) {
+  if (compression.kind == Compression::power_sgd) return low_rank_pieces(compression, job, gradients, coder);
   const bool gathers = uses_allgather(compression.kind);
   const Bytes sent = sent_by_one(compression, job, gradients);
-  const auto [encode, decode] = traffic_of(compression, job, gradients, gathers ? ranks : 1);
   return {{gathers ? Operation::allgather : Operation::allreduce, gathers ? sent * static_cast<double>(ranks) : sent,
-           encode / memory_bandwidth, decode / memory_bandwidth}};
+           Seconds(0), decode_all(compression, job, gradients, coder, gathers ? ranks : 1)}};
 }
 
 }  // namespace farandole

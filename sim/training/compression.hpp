@@ -1,22 +1,18 @@
-// Compression of gradients: what goes over the wire instead of fp32, by which collective, and what encoding and
-// decoding cost on the device.
+// Compression of gradients: what goes over the wire instead of fp32, and by which collective.
 //
-// All of these kernels stream through memory, so their time is the bytes they read and write over the device's memory
-// bandwidth; n elements of e bytes, r ranks. A residual (error feedback) is what compression left out last time: it is
-// read, added, and written again.
+// n elements of e bytes, r ranks; what the device does before and after is training/coding.hpp's.
 //
 //   none       allreduce of e n
-//   fp16,bf16  allreduce of 2 n; encode reads e n and writes 2 n, decode the other way round (Horovod's
-//              Compression.fp16, PyTorch's fp16_compress_hook); nothing at all where gradients are that short already
+//   fp16,bf16  allreduce of 2 n (Horovod's Compression.fp16, PyTorch's fp16_compress_hook); nothing at all where
+//              gradients are that short already
 //   int8       allgather of n + 4 (a scale) per rank, since sums of bytes overflow (PyTorch's
-//   quantization_pertensor_hook);
-//              encode reads twice (range, then values) and writes n, decode reads r n and writes e n
-//   top_k      allgather of the share `keep` of the elements as value and index, 8 bytes each (Lin et al., Deep
-//   Gradient
-//              Compression, ICLR 2018: the threshold is sampled); decode clears e n and adds r times the kept elements
-//   one_bit    allgather of n / 8 + 8 (two means) per rank (Seide et al., Interspeech 2014); decode reads r n / 8
-//   power_sgd  two allreduces, of P (rows x rank) and Q (columns x rank) of every matrix (Vogels et al., NeurIPS 2019);
-//              vectors, and matrices that would not get shorter by half, travel whole with P (PyTorch's powerSGD_hook)
+//              quantization_pertensor_hook)
+//   top_k      allgather of the share `keep` of the elements as value and index, 8 bytes each
+//   one_bit    allgather of n / 8 + 8 (two means) per rank (Seide et al., Interspeech 2014)
+//   power_sgd  two allreduces, of P = M Q (rows x rank) and Q = M^T P (columns x rank) of every matrix M (Vogels et
+//   al.,
+//              NeurIPS 2019; PyTorch's powerSGD_hook); vectors, and matrices that would not get shorter by half, travel
+//              whole with P
 #pragma once
 
 #include <cstdint>
@@ -32,11 +28,16 @@ namespace farandole {
 
 enum class Compression : std::uint8_t { none, fp16, bf16, int8, top_k, one_bit, power_sgd };
 
+enum class Selection : std::uint8_t { radix, one_block, sampled };
+enum class Orthogonal : std::uint8_t { by_rank, gram_schmidt, qr };
+
 struct CompressionSettings {
   Compression kind = Compression::none;
-  double keep = 0.01;          // top_k: share of the elements that is sent
-  int rank = 4;                // power_sgd: columns of P and Q
-  bool error_feedback = true;  // top_k, one_bit, power_sgd
+  double keep = 0.01;                           // top_k: share of the elements that is sent
+  int rank = 4;                                 // power_sgd: columns of P and Q
+  bool error_feedback = true;                   // top_k, one_bit, power_sgd
+  Selection selection = Selection::radix;       // top_k
+  Orthogonal orthogonal = Orthogonal::by_rank;  // power_sgd
 };
 
 struct CompressionRow {
@@ -61,14 +62,6 @@ bool changes_nothing(const CompressionSettings& compression, const Job& job);
 /// What one rank sends of a gradient, to fill buffers and servers by.
 Bytes compressed_size(const CompressionSettings& compression, const Job& job, const Gradient& gradient);
 
-/// What a device does for a message of its own, before it is sent and after it has come.
-struct Coding {
-  Seconds encode;
-  Seconds decode;
-};
-Coding coding_of(const CompressionSettings& compression, const Job& job, const Gradient& gradient,
-                 BytesPerSecond memory_bandwidth);
-
 /// One collective, with the device's work around it.
 struct WirePiece {
   Operation operation = Operation::allreduce;
@@ -77,8 +70,11 @@ struct WirePiece {
   Seconds after;
 };
 
-/// The collectives that average these gradients over `ranks` in one go, in order.
+/// The device that encodes and decodes (training/coding.hpp).
+struct Coder;
+
+/// The collectives that average these gradients, which are encoded, over `ranks` in one go, in order.
 std::vector<WirePiece> on_the_wire(const CompressionSettings& compression, const Job& job,
-                                   std::span<const int> gradients, int ranks, BytesPerSecond memory_bandwidth);
+                                   std::span<const int> gradients, int ranks, const Coder& coder);
 
 }  // namespace farandole

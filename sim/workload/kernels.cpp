@@ -165,6 +165,13 @@ LayerTimes kernel_times(const Layer& layer, const Device& device, Precision prec
   return layer.macs > 0 ? arithmetic(layer, device, precision, batch) : movement(layer, device, precision, batch);
 }
 
+ProductRate product_rate(const Device& device, Precision precision) {
+  const FlopPerSecond peak = device.peak.at(precision);
+  if (!device.kernels) return {peak * (device.assumed_efficiency > 0 ? device.assumed_efficiency : 1), 0};
+  const MathRates& math = math_of(*device.kernels, precision);
+  return {peak * math.matmul, math.matmul_half};
+}
+
 Seconds update_kernels(const Model& model, const Device& device) {
   const Bytes moved = 5.0 * static_cast<double>(model.parameters()) * element_size(Precision::fp32);
   return model.tensors() * device.kernels->launch + moved / (device.memory_bandwidth * device.kernels->memory);

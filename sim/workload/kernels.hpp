@@ -25,6 +25,15 @@ struct LayerTimes {
 /// The device has fitted kernels and a peak rate for `precision`.
 LayerTimes kernel_times(const Layer& layer, const Device& device, Precision precision, int batch);
 
+/// What products of matrices reach: `most` x h / (h + half) (workload/kernel_rates.hpp).
+struct ProductRate {
+  FlopPerSecond most;
+  double half = 0;
+};
+
+/// Of a device without fitted kernels, its share of the peak. `precision` is one that it has a peak rate for.
+ProductRate product_rate(const Device& device, Precision precision);
+
 /// One kernel a tensor: SGD with momentum reads weights, gradients and momentum, and writes weights and momentum.
 Seconds update_kernels(const Model& model, const Device& device);
 

@@ -10,7 +10,7 @@
 namespace farandole {
 Bucket make_bucket(const StrategySite& site, const CompressionSettings& compression, std::vector<int> gradients,
                    double copy) {
-  auto pieces = on_the_wire(compression, site.job, gradients, site.ranks, site.memory_bandwidth);
+  auto pieces = on_the_wire(compression, site.job, gradients, site.ranks, site.coder);
   Bytes size;
   for (const int gradient : gradients) size += site.job.gradients[static_cast<std::size_t>(gradient)].size;
   pieces.front().before += copy * size / site.memory_bandwidth;

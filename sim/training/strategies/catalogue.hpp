@@ -16,6 +16,7 @@
 #include "config/section.hpp"
 #include "timeline/result.hpp"
 #include "timeline/timeline.hpp"
+#include "training/coding.hpp"
 #include "training/compression.hpp"
 #include "training/job.hpp"
 #include "training/strategies/server_plan.hpp"
@@ -29,6 +30,7 @@ struct StrategySite {
   int ranks;
   int ranks_per_node;
   BytesPerSecond memory_bandwidth;  // of a device
+  Coder coder;                      // that device, where gradients are compressed
   Seconds control_latency;          // of one small message between hosts
   std::string library;              // that carries collectives out, as timelines name it: "NCCL", "MPI"
   std::uint64_t seed;

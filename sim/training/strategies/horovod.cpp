@@ -224,7 +224,7 @@ void Horovod::perform(Engine& engine) {
 }
 
 void Horovod::enqueue(Engine& engine, const Response& response) {
-  auto pieces = on_the_wire(settings_.compression, job_, response.gradients, ranks_, settings_.memory_bandwidth);
+  auto pieces = on_the_wire(settings_.compression, job_, response.gradients, ranks_, settings_.coder);
   // A tensor that travels alone is reduced in place.
   const Seconds copy = response.gradients.size() > 1 ? 2.0 * response.size / settings_.memory_bandwidth : Seconds(0);
   pieces.front().before += copy;

@@ -20,7 +20,7 @@
 #include "timeline/timeline.hpp"
 #include "training/adasum.hpp"
 #include "training/autotune/autotuner.hpp"
-#include "training/compression.hpp"
+#include "training/coding.hpp"
 #include "training/job.hpp"
 #include "training/strategies/horovod_profile.hpp"
 #include "training/strategy.hpp"
@@ -43,6 +43,7 @@ struct HorovodSettings {
   HorovodProfile profile;  // its threshold as it was set
   ControlPlane control;
   BytesPerSecond memory_bandwidth;  // of the device: a fused byte is read and written once on its way in and out
+  Coder coder;                      // the same device, where gradients are compressed
   std::uint64_t seed = 1;
   std::string library = "NCCL";  // that carries collectives out
   CompressionSettings compression;

@@ -121,7 +121,8 @@ StrategyChoice read(const StrategyInput& input) {
   choice.make = [profile, per_message, compression = choice.compression, group_count,
                  adasum](const StrategySite& site) {
     HorovodSettings settings{
-        profile, {site.control_latency, per_message}, site.memory_bandwidth, site.seed, site.library, compression};
+        profile,    {site.control_latency, per_message}, site.memory_bandwidth, site.coder, site.seed, site.library,
+        compression};
     settings.groups = std::min(group_count, static_cast<int>(std::ssize(site.job.gradients)));
     settings.ranks_per_node = site.ranks_per_node;
     settings.adasum = adasum_site(adasum, site);

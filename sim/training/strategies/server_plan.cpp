@@ -4,6 +4,7 @@
 #include <array>
 
 #include "collective/tensor_placement.hpp"
+#include "training/coding.hpp"
 
 namespace farandole {
 namespace {
@@ -37,7 +38,7 @@ Shard whole(const Job& job, const ServerPlan& plan, const Variable& variable, By
           compressed_size(plan.compression, job, gradient),
           variable.layer,
           variable.gradient,
-          coding_of(plan.compression, job, gradient, memory).encode,
+          coding_of(plan.compression, job, gradient, {memory}).encode,
           variable.size};
 }
 

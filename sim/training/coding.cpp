@@ -1,0 +1,125 @@
+#include "training/coding.hpp"
+
+#include <algorithm>
+
+namespace farandole {
+namespace {
+
+constexpr Bytes residual = 4_B;
+
+double elements_of(const Job& job, const Gradient& gradient) {
+  return gradient.size / job.element;
+}
+
+/// Multiply-adds for each element read, of which a unit needs so many to be busy (workload/kernel_rates.hpp).
+double intensity(double columns, double inner) {
+  return 2 * columns * inner / (columns + inner);
+}
+
+/// The product of a matrix of `outer` x `inner` with one of `inner` x `columns`.
+Seconds product_time(const Coder& coder, Bytes element, double outer, double inner, double columns) {
+  const double h = intensity(columns, inner);
+  const Seconds arithmetic = Flop(2 * outer * inner * columns) / (coder.products * (h / (h + coder.half)));
+  const Bytes moved = (outer * inner + inner * columns + outer * columns) * element;
+  return std::max({coder.kernel, arithmetic, moved / coder.memory});
+}
+
+/// The kernels of a tensor: bytes streamed, never faster than they are started.
+Seconds kernels(const Coder& coder, double count, Bytes moved) {
+  return std::max((coder.by_bucket ? 0 : count) * coder.kernel, moved / coder.memory);
+}
+
+Seconds selection_time(const CompressionSettings& compression, const Coder& coder, Bytes dense) {
+  constexpr double passes = 16 + 2;          // of 32 bits two at a time; counting, gathering
+  constexpr double reached_by_block = 0.44;  // 25.6 ms for 18 passes over 8 MB at a 56th of 720 GB/s
+  constexpr double whole = 1;
+  switch (compression.selection) {
+    case Selection::sampled:
+      return std::max(2 * coder.kernel, dense / coder.memory);
+    case Selection::radix:
+    case Selection::one_block:
+      break;
+  }
+  const bool one = compression.selection == Selection::one_block;
+  const double share = one ? reached_by_block / coder.multiprocessors : whole;
+  return std::max((one ? 1 : passes) * coder.kernel, passes * dense / (coder.memory * share));
+}
+
+Coding sparse_coding(const CompressionSettings& compression, const Job& job, const Gradient& gradient,
+                     const Coder& coder, double senders) {
+  const Bytes dense = gradient.size;
+  const Bytes sent = compressed_size(compression, job, gradient);
+  const Bytes feedback = compression.error_feedback ? 2 * elements_of(job, gradient) * residual : Bytes(0);
+  const double fed = compression.error_feedback ? 2 : 0;
+  return {selection_time(compression, coder, dense) + kernels(coder, 1 + fed, feedback + sent),
+          kernels(coder, 1 + senders, dense + senders * 2 * sent)};
+}
+
+/// P = M Q before, Q = M^T P between (low_rank_pieces puts it there), P Q^T after.
+Coding low_rank_coding(const CompressionSettings& compression, const Job& job, const Gradient& gradient,
+                       const Coder& coder) {
+  if (!has_low_rank(compression, gradient)) return {};
+  const double rank = compression.rank;
+  const Bytes feedback = compression.error_feedback ? 2 * elements_of(job, gradient) * residual : Bytes(0);
+  return {product_time(coder, job.element, gradient.rows, gradient.columns, rank) +
+              kernels(coder, compression.error_feedback ? 2 : 0, feedback),
+          product_time(coder, job.element, gradient.rows, rank, gradient.columns)};
+}
+
+double orthogonal_kernels(const CompressionSettings& compression, Bytes element) {
+  const bool is_usual = compression.rank > 2 && element == element_size(GradientType::fp32);
+  const bool by_qr =
+      compression.orthogonal == Orthogonal::by_rank ? is_usual : compression.orthogonal == Orthogonal::qr;
+  return by_qr ? 11 : 7.0 * compression.rank - 4;
+}
+
+}  // namespace
+
+/// PyTorch's min_compression_rate of 2.
+bool has_low_rank(const CompressionSettings& compression, const Gradient& gradient) {
+  return 2 * (gradient.rows + gradient.columns) * compression.rank < gradient.rows * gradient.columns;
+}
+
+Seconds between_factors(const CompressionSettings& compression, const Job& job, const Gradient& gradient,
+                        const Coder& coder) {
+  return orthogonal_kernels(compression, job.element) * coder.kernel +
+         product_time(coder, job.element, gradient.columns, gradient.rows, compression.rank);
+}
+
+Coding coding_of(const CompressionSettings& compression, const Job& job, const Gradient& gradient, const Coder& coder,
+                 int senders) {
+  const double n = elements_of(job, gradient);
+  const double of = senders;
+  const Bytes dense = gradient.size;
+  const Bytes sent = compressed_size(compression, job, gradient);
+  const Bytes feedback = compression.error_feedback ? 2 * n * residual : Bytes(0);
+  switch (compression.kind) {
+    case Compression::none:
+      return {};
+    case Compression::fp16:
+    case Compression::bf16:
+      return sent < dense ? Coding{kernels(coder, 1, dense + sent), kernels(coder, 1, dense + sent)} : Coding{};
+    case Compression::int8:
+      return {kernels(coder, 3, 2 * dense + sent), kernels(coder, 2 * of, of * sent + dense)};
+    case Compression::top_k:
+      return sparse_coding(compression, job, gradient, coder, of);
+    case Compression::one_bit:
+      return {kernels(coder, 4, 2 * dense + feedback + sent), kernels(coder, 2 * of, of * sent + dense)};
+    case Compression::power_sgd:
+      return low_rank_coding(compression, job, gradient, coder);
+  }
+  return {};
+}
+
+Job encoded(Job job, const CompressionSettings& compression, const Coder& coder) {
+  Seconds spent;
+  const Job plain = job;
+  for (Gradient& gradient : job.gradients) {
+    spent += coding_of(compression, plain, gradient, coder).encode;
+    gradient.ready += spent;
+  }
+  job.backward_end += spent;
+  return job;
+}
+
+}  // namespace farandole

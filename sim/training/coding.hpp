@@ -1,0 +1,65 @@
+// What encoding and decoding compressed gradients costs the device that trains.
+//
+// Called by training/compression.hpp for what a bucket's collectives wait for, and by scenario/parts.cpp. Each kernel
+// takes the bytes it streams over the memory's rate, or where it is a matrix product the longer of that and its
+// arithmetic, and none takes less than it takes to start the next one (`Coder::kernel`). n elements of e bytes, r
+// ranks. A residual (error feedback) is what compression left out last time: it is read, added, and written again. What
+// encodes a gradient runs where its backward pass runs, between that and the next one's (`encoded`; so do the hooks of
+// PyTorch and of Horovod's optimizer); what comes between and after the collectives runs beside later passes, on a
+// stream of its own.
+//
+//   fp16,bf16  encode reads e n and writes 2 n, decode the other way round
+//   int8       encode reads twice (range, then values) and writes n; decode reads r n and writes e n, two kernels for
+//              each rank
+//   top_k      decode clears e n and adds r times the kept elements. Which they are is found by `selection`:
+//                radix      torch.topk since 1.12: the k-th largest by two bits of the values at a time, 16 passes,
+//                then
+//                           one that counts and one that gathers (src/ATen/native/cuda/SortingRadixSelect.cuh)
+//                one_block  torch.topk before: the same by one block of threads for the whole tensor. It reaches less
+//                           than half of what a multiprocessor has of the memory's rate: 2 million elements take 25.6
+//                           ms on a GP100 (pytorch/pytorch issue 22812)
+//                sampled    Deep Gradient Compression (Lin et al., ICLR 2018): a threshold from a sample, one pass
+//   one_bit    encode reads twice (means, then signs); decode reads r n / 8, two kernels for each rank
+//   power_sgd  P = M Q before the first collective, P made orthogonal and Q = M^T P between, P Q^T after. Orthogonal by
+//                gram_schmidt  column by column: 3 kernels to normalise one, 4 to take it from the rest; 7 rank - 4
+//                qr            torch.linalg.qr: 110 us for a matrix, 11 starts of kernels of 10 us (measured with rank
+//                4
+//                              and 256 to 4,096 rows, pytorch/pytorch pull request 76673)
+//              By default as PyTorch since 1.12: qr of ranks above 2 in single precision.
+#pragma once
+
+#include "training/compression.hpp"
+
+namespace farandole {
+
+/// The device that encodes and decodes, and the host that queues its kernels.
+struct Coder {
+  BytesPerSecond memory;  // at which kernels stream
+  Seconds
+      kernel{};  // from the start of a short kernel to that of the next: the device's or the host's, which is slower
+  FlopPerSecond products = FlopPerSecond::infinity();  // that matrix products reach
+  double half = 0;          // the intensity at which they reach half of that (workload/kernel_rates.hpp)
+  int multiprocessors = 1;  // of which one runs a block of threads
+  bool by_bucket = false;   // kernels that need no shape run once for a bucket, not for every tensor
+};
+
+/// What a device does for a message of its own, before it is sent and after it has come.
+struct Coding {
+  Seconds encode;
+  Seconds decode;
+};
+/// `senders`: whose messages it decodes.
+Coding coding_of(const CompressionSettings& compression, const Job& job, const Gradient& gradient, const Coder& coder,
+                 int senders = 1);
+
+/// Every gradient is ready when it is encoded, before the backward pass goes on.
+Job encoded(Job job, const CompressionSettings& compression, const Coder& coder);
+
+/// What the device does between the collectives of a gradient that travels as two factors.
+Seconds between_factors(const CompressionSettings& compression, const Job& job, const Gradient& gradient,
+                        const Coder& coder);
+
+/// Whether it does.
+bool has_low_rank(const CompressionSettings& compression, const Gradient& gradient);
+
+}  // namespace farandole
