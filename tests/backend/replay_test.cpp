@@ -55,7 +55,7 @@ Replayed replayed(const Job& job, const std::string& strategy_text, int ranks, i
   test::on_every_rank(ranks, [&](MemoryEndpoint& endpoint) {
     test::MemorySession session(endpoint);
     Timeline* const own = endpoint.rank() == 0 ? timeline : nullptr;
-    const auto strategy = choice.make({job, ranks, 1, 1_GBps * 1000, Seconds(0), "MEMORY", 1, own});
+    const auto strategy = choice.make({job, ranks, 1, 1_GBps * 1000, {}, Seconds(0), "MEMORY", 1, own});
     const auto ring = [ranks](Operation operation) { return find_algorithm(operation, "ring")->build(Shape(ranks)); };
     Replay replay({job, variability, *strategy, ring, choice.negotiates, nullptr, own}, session);
     replay.check_data(true);
@@ -168,7 +168,7 @@ TEST(Replay, DecidesAsTheSimulationDoes) {
   } clock;
   const Job job = small_job();
   const StrategyChoice choice = choice_of(ddp, 4);
-  const auto strategy = choice.make({job, 4, 1, 1_GBps * 1000, Seconds(0), "SIMULATED", 1, nullptr});
+  const auto strategy = choice.make({job, 4, 1, 1_GBps * 1000, {}, Seconds(0), "SIMULATED", 1, nullptr});
   const Variability variability(4, 0, 0, 1);
   test::Simulation simulation(job, variability, *strategy, clock, 4, Seconds(0), nullptr);
   EXPECT_EQ(replayed(job, ddp, 4, 1).run.collectives_per_iteration, simulation.run_iteration().collectives);

@@ -170,7 +170,7 @@ struct StreamsBench {
         variability(4, 0, 0, 1),
         document(Document::parse(R"({"kind": "ddp", "first_bucket": "0 B", "bucket_cap": "0 B"})", "strategy.json")),
         choice(read_strategy(document.root(), {}, 4)),
-        strategy(choice.make({job, 4, 1, BytesPerSecond::infinity(), 0_s, "NCCL", 1, nullptr})),
+        strategy(choice.make({job, 4, 1, BytesPerSecond::infinity(), {}, 0_s, "NCCL", 1, nullptr})),
         routed(ring_allreduce(4), platform, test::in_order(4)),
         simulator(test::network_of(fidelity)),
         company(simulator, platform, fidelity),
