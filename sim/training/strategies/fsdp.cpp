@@ -27,6 +27,19 @@ const std::vector<Kind>& kinds() {
   return rows;
 }
 
+struct Prefetch {
+  std::string name;
+  BackwardPrefetch when;
+};
+
+/// The last is what accelerate calls PyTorch's None.
+const std::vector<Prefetch>& prefetches() {
+  static const std::vector<Prefetch> rows{{"BACKWARD_PRE", BackwardPrefetch::before},
+                                          {"BACKWARD_POST", BackwardPrefetch::after},
+                                          {"NO_PREFETCH", BackwardPrefetch::none}};
+  return rows;
+}
+
 struct Type {
   std::string name;
   Bytes element;
@@ -74,8 +87,8 @@ StrategyChoice read(const StrategyInput& input) {
   const bool limits = section.optional("limit_all_gathers", true);
   plan.in_flight = limits ? 2 : 0;
   const auto prefetch = section.maybe("backward_prefetch");
-  static const std::vector<Type> prefetches{{"BACKWARD_PRE", 1_B}, {"BACKWARD_POST", 0_B}};
-  plan.backward_prefetch = !prefetch || choose(prefetches, *prefetch, "BACKWARD_PRE or BACKWARD_POST").element > 0_B;
+  const Prefetch& prefetching = prefetch ? choose(prefetches(), *prefetch, "a way to prefetch") : prefetches().front();
+  plan.backward_prefetch = prefetching.when;
   plan.parameter_element = read_type(section, "param_dtype", choice, "bf16");
   plan.gradient_element = read_type(section, "reduce_dtype", choice, "fp32");
   choice.accumulation = read_accumulation(section);
@@ -88,7 +101,7 @@ StrategyChoice read(const StrategyInput& input) {
   choice.settings["shard_group"] = fmt::format("{}", plan.shards == 0 ? input.ranks : plan.shards);
   choice.settings["reshard_after_forward"] = plan.reshards ? "true" : "false";
   choice.settings["limit_all_gathers"] = limits ? "true" : "false";
-  choice.settings["backward_prefetch"] = plan.backward_prefetch ? "BACKWARD_PRE" : "BACKWARD_POST";
+  choice.settings["backward_prefetch"] = prefetching.name;
   choice.settings["no_sync"] = plan.reduces_every_pass ? "false" : "true";
   ignore_environment(input, choice);
   choice.make = [plan](const StrategySite& site) {
@@ -107,8 +120,8 @@ StrategyRow fsdp_strategy() {
           "  sharding_strategy      FULL_SHARD (default), SHARD_GRAD_OP, HYBRID_SHARD, _HYBRID_SHARD_ZERO2, NO_SHARD\n"
           "  shard_group            of HYBRID_SHARD: neighbouring ranks that keep a model together\n"
           "  reshard_after_forward  whether the backward pass gathers again (default as the sharding strategy says)\n"
-          "  limit_all_gathers      at most two units gathered ahead (default true)\n"
-          "  backward_prefetch      BACKWARD_PRE (default) or BACKWARD_POST\n"
+          "  limit_all_gathers      allgathers wait for units that are given up (default true)\n"
+          "  backward_prefetch      BACKWARD_PRE (default), BACKWARD_POST or NO_PREFETCH\n"
           "  param_dtype            as parameters are gathered: bf16 (default), fp16, fp32\n"
           "  reduce_dtype           as gradients are reduced: fp32 (default), bf16, fp16\n"
           "  accumulation           passes whose gradients add up (default 1)\n"

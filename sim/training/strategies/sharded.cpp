@@ -52,6 +52,12 @@ ShardedUnits units_of(const Job& job) {
     units.segments.back().forward += job.layers[layer].forward;
     units.segments.back().backward += job.layers[layer].backward;
   }
+  std::map<int, ShardedUnits::Segment*> last;
+  for (ShardedUnits::Segment& segment : units.segments) {
+    segment.is_first = !last.contains(segment.unit);
+    last[segment.unit] = &segment;
+  }
+  for (const auto& [number, segment] : last) segment->is_last = true;
   return units;
 }
 
@@ -75,75 +81,92 @@ TaskId Sharded::communicate(Engine& engine, Operation operation, double paramete
   return engine.add({collective, after.empty() ? start_ : RankTimes(), std::move(after), communicating});
 }
 
-void Sharded::gather(Engine& engine, int unit, std::vector<TaskId> after) {
-  Gathered& gathered = gathered_[unit == root ? gathered_.size() - 1 : static_cast<std::size_t>(unit)];
-  if (gathered.by || shards_ == 1 || parameters_of(unit) == 0) return;
-  gathered.by =
+/// As the rate limiter of FSDP has it: _FreeEventQueue.
+void Sharded::gather(Engine& engine, int unit) {
+  if (gathered(unit).by || shards_ == 1 || parameters_of(unit) == 0) return;
+  std::vector<TaskId> after = pass_before_;
+  if (plan_.in_flight > 0 && freeing_.size() >= plan_.in_flight) {
+    after.push_back(freeing_.front());
+    freeing_.pop_front();
+  }
+  gathered(unit).by =
       communicate(engine, Operation::allgather, parameters_of(unit), plan_.parameter_element, std::move(after));
 }
 
+/// For the segment before that one.
+void Sharded::prefetch(Engine& engine, std::size_t segment) {
+  if (segment > 0 && units_.segments[segment - 1].unit != root) gather(engine, units_.segments[segment - 1].unit);
+}
+
 TaskId Sharded::compute(Engine& engine, Seconds work, int unit, std::vector<TaskId> after) {
-  const auto& own = gathered_[unit == root ? gathered_.size() - 1 : static_cast<std::size_t>(unit)].by;
-  if (own) after.push_back(*own);
+  if (gathered(unit).by) after.push_back(*gathered(unit).by);
   computed_.push_back(
       engine.add({Compute{work}, computed_.empty() ? start_ : RankTimes(), std::move(after), computing}));
   return computed_.back();
-}
-
-/// What has to be computed before one more unit may be gathered, if that is `ahead` units ahead of what is computed.
-std::vector<TaskId> Sharded::freeing(std::size_t ahead) const {
-  const auto most = static_cast<std::size_t>(plan_.in_flight);
-  if (most == 0 || computed_.size() + ahead < most) return {};
-  return {computed_[computed_.size() + ahead - most]};
 }
 
 void Sharded::begin(Engine& engine, const RankTimes& moments) {
   start_ = moments;
   gathered_.assign(units_.parameters.size() + 1, {});
   computed_.clear();
+  freeing_.clear();
+  pass_before_.clear();
+  reduction_.reset();
   open_ = 0;
   waiting_ = 0;
   after_all_.clear();
   if (plan_.gathers_once) gather_everything(engine);
   for (int pass = 1; pass <= plan_.passes; ++pass) {
     forward(engine);
-    const bool reshards = plan_.reshards && !plan_.gathers_once;
-    if (reshards) std::fill(gathered_.begin(), std::prev(gathered_.end()), Gathered{});
-    backward(engine, plan_.reduces_every_pass || pass == plan_.passes);
-    if (!plan_.gathers_once) std::fill(gathered_.begin(), std::prev(gathered_.end()), Gathered{});
+    const bool reduces = plan_.reduces_every_pass || pass == plan_.passes;
+    const bool frees = !plan_.gathers_once && (plan_.reshards || reduces);
+    backward(engine, reduces, frees);
+    end_pass(reduces, frees);
   }
+}
+
+void Sharded::end_pass(bool reduces, bool frees) {
+  if (frees) std::ranges::fill(gathered_, Gathered{});
+  if (!computed_.empty()) pass_before_ = {computed_.back()};
+  if (reduces && reduction_) pass_before_.push_back(*reduction_);
 }
 
 /// After the update, which ended the iteration before.
 void Sharded::gather_everything(Engine& engine) {
   if (shards_ == 1) return;
-  gather(engine, root, {});
-  for (int unit = 0; unit < static_cast<int>(units_.parameters.size()); ++unit) gather(engine, unit, {});
+  gather(engine, root);
+  for (int unit = 0; unit < static_cast<int>(units_.parameters.size()); ++unit) gather(engine, unit);
   if (plan_.overlaps_gathering) return;
   const Gathered last = *std::ranges::max_element(gathered_, {}, [](const Gathered& g) { return g.by.value_or(-1); });
   if (last.by) std::ranges::fill(gathered_, last);
 }
 
 void Sharded::forward(Engine& engine) {
-  gather(engine, root, {});
+  const bool reshards = plan_.reshards && !plan_.gathers_once;
+  gather(engine, root);
+  bool is_first = true;
   for (const ShardedUnits::Segment& segment : units_.segments) {
-    if (segment.unit != root) gather(engine, segment.unit, freeing(0));
-    compute(engine, segment.forward, segment.unit, {});
+    if (segment.unit != root) gather(engine, segment.unit);
+    const TaskId task = compute(engine, segment.forward, segment.unit, is_first ? pass_before_ : std::vector<TaskId>{});
+    is_first = false;
+    if (!reshards || segment.unit == root || !segment.is_last) continue;
+    gathered(segment.unit) = {};
+    freeing_.push_back(task);
   }
+  pass_before_.clear();
 }
 
-void Sharded::backward(Engine& engine, bool reduces) {
-  std::map<int, std::size_t> first;  // segment of every unit, the last in backward order
-  for (std::size_t i = units_.segments.size(); i-- > 0;) first[units_.segments[i].unit] = i;
+void Sharded::backward(Engine& engine, bool reduces, bool frees) {
   TaskId last = -1;
   for (std::size_t i = units_.segments.size(); i-- > 0;) {
     const ShardedUnits::Segment& segment = units_.segments[i];
-    if (segment.unit != root) gather(engine, segment.unit, freeing(0));
-    if (plan_.backward_prefetch && i > 0 && units_.segments[i - 1].unit != root) {
-      gather(engine, units_.segments[i - 1].unit, freeing(1));
-    }
+    if (segment.unit != root) gather(engine, segment.unit);
+    if (plan_.backward_prefetch == BackwardPrefetch::before) prefetch(engine, i);
     last = compute(engine, segment.backward, segment.unit, {});
-    if (reduces && segment.unit != root && first.at(segment.unit) == i) reduce_unit(engine, segment.unit, last);
+    if (segment.unit == root || !segment.is_first) continue;
+    if (frees) freeing_.push_back(last);
+    if (plan_.backward_prefetch == BackwardPrefetch::after) prefetch(engine, i);
+    if (reduces) reduce_unit(engine, segment.unit, last);
   }
   if (!reduces) return;
   reduce_unit(engine, root, last);
@@ -165,7 +188,9 @@ void Sharded::reduce(Engine& engine, double parameters, TaskId after) {
     const Collective collective{operation, Bytes(std::ceil(elements) * plan_.gradient_element.si()), {}, {}, false,
                                 group};
     if (is_last) ++open_;
-    return engine.add({collective, {}, {before}, stream, is_last ? Note{reduced} : Note{}});
+    const TaskId task = engine.add({collective, {}, {before}, stream, is_last ? Note{reduced} : Note{}});
+    if (is_last) reduction_ = task;
+    return task;
   };
   const bool has_replicas = replicas_ > 1;
   const double shard = std::ceil(parameters / shards_);

@@ -3,21 +3,29 @@
 // What fsdp and zero have in common. The model is cut into units (a transformer's blocks), and what belongs to none
 // (embedding, last norm, head) is the root. In an iteration
 //
-//   forward   a unit's parameters are gathered before it is computed; at most `in_flight` gathered units are ahead of
-//             what is being computed, as FSDP's rate limiter has it
-//   backward  they are gathered again, where they were given up after the forward pass, in the backward order; the next
-//             unit's before this unit is computed (BACKWARD_PRE) or after
-//   then      a unit's gradients are summed and spread by a reduce-scatter, which stands in line behind the next unit's
-//             allgather, on the one stream that a process group has; between replicas of the shard group an allreduce
-//             of the shard follows (HSDP), on a stream of its own where the groups share no links
+//   forward   a unit's parameters are gathered before it is computed. The host issues allgathers ahead of the device,
+//   as
+//             far as FSDP's rate limiter lets it: where two computations that gave up a unit have not been waited for,
+//             the next allgather waits for the older of them
+//   backward  they are gathered again, where they were given up after the forward pass, in the backward order. The next
+//             unit's allgather is issued before this unit is computed (BACKWARD_PRE), after it and before its gradients
+//             are reduced (BACKWARD_POST), or after that (no prefetch)
+//   then      a unit's gradients are summed and spread by a reduce-scatter on the one stream that a process group has;
+//             what was issued later stands in line behind it. Between replicas of the shard group an allreduce of the
+//             shard follows (HSDP), on a stream of its own where the groups share no links
+//   next pass nothing of it begins before the pass is computed and, if it reduces, before that is over
 //   update    every rank updates its shard
 //
 // Where parameters stay whole (ZeRO-1 and -2), those that were updated are gathered once, before the next forward pass,
-// unit by unit beside it or all before it. The root stays gathered from the first pass on. (PyTorch 2:
-// torch/distributed/fsdp/_runtime_utils.py, _pre_forward, _post_backward_hook, _reduce_grad; DeepSpeed 0.14:
+// unit by unit beside it or all before it. The root stays gathered from the forward to the backward pass; what is not
+// given up after the forward pass stays until a pass reduces. (PyTorch 2: torch/distributed/fsdp/_runtime_utils.py,
+// _unshard, _reshard, _get_handle_to_prefetch, _post_backward_hook, _should_free_in_backward; _limiter_utils.py;
+// DeepSpeed 0.14:
 // runtime/zero/stage_1_and_2.py; Zhao et al., PyTorch FSDP, VLDB 2023; Rajbhandari et al., ZeRO, SC 2020.)
 #pragma once
 
+#include <cstdint>
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -25,12 +33,15 @@
 
 namespace farandole {
 
+/// When the next unit's allgather is issued in the backward pass.
+enum class BackwardPrefetch : std::uint8_t { none, after, before };
+
 struct ShardedPlan {
-  int shards = 0;                   // ranks in a shard group; 0: all
-  bool gathers_once = false;        // parameters stay whole from one update to the next
-  bool reshards = true;             // after the forward pass; else they stay until the backward pass has used them
-  int in_flight = 2;                // gathered units ahead of computation; 0: any number
-  bool backward_prefetch = true;    // the next unit's allgather is issued before a unit's backward pass
+  int shards = 0;             // ranks in a shard group; 0: all
+  bool gathers_once = false;  // parameters stay whole from one update to the next
+  bool reshards = true;       // after the forward pass; else they stay until the backward pass has used them
+  std::size_t in_flight = 2;  // units given up that no allgather has waited for; 0: any number
+  BackwardPrefetch backward_prefetch = BackwardPrefetch::before;
   bool overlaps_gathering = true;   // where they are gathered once: beside the forward pass
   bool overlaps_reducing = true;    // beside the backward pass; else after it
   bool reduces_every_pass = false;  // of those that are accumulated; else only in the last
@@ -48,6 +59,8 @@ struct ShardedUnits {
     int unit;
     Seconds forward;
     Seconds backward;
+    bool is_first = false;  // of its unit
+    bool is_last = false;
   };
   std::vector<Segment> segments;   // neighbouring layers of one unit, in forward order
   std::vector<double> parameters;  // of every unit
@@ -71,15 +84,17 @@ class Sharded final : public Strategy {
     std::optional<TaskId> by;  // the allgather; empty: not there
   };
   TaskId communicate(Engine& engine, Operation operation, double parameters, Bytes element, std::vector<TaskId> after);
-  void gather(Engine& engine, int unit, std::vector<TaskId> after);
+  void gather(Engine& engine, int unit);
+  void prefetch(Engine& engine, std::size_t segment);
   void gather_everything(Engine& engine);
   void forward(Engine& engine);
-  void backward(Engine& engine, bool reduces);
+  void backward(Engine& engine, bool reduces, bool frees);
+  void end_pass(bool reduces, bool frees);
   void reduce(Engine& engine, double parameters, TaskId after);
   void reduce_unit(Engine& engine, int unit, TaskId after);
   TaskId compute(Engine& engine, Seconds work, int unit, std::vector<TaskId> after);
   [[nodiscard]] double parameters_of(int unit) const;
-  [[nodiscard]] std::vector<TaskId> freeing(std::size_t ahead) const;
+  Gathered& gathered(int unit) { return gathered_[unit == -1 ? gathered_.size() - 1 : static_cast<std::size_t>(unit)]; }
 
   StrategySite site_;
   ShardedPlan plan_;
@@ -90,6 +105,9 @@ class Sharded final : public Strategy {
   RankTimes start_;                                   // of this iteration
   std::vector<Gathered> gathered_;                    // by unit, the root last
   std::vector<TaskId> computed_;                      // in this iteration
+  std::deque<TaskId> freeing_;                        // computations that gave up a unit, not waited for
+  std::vector<TaskId> pass_before_;                   // what ended it; empty in backward passes
+  std::optional<TaskId> reduction_;                   // the last
   double waiting_ = 0;                                // parameters whose gradients wait for their bucket to fill
   std::vector<std::pair<double, TaskId>> after_all_;  // what is reduced when the backward pass is over
   int open_ = 0;                                      // collectives of gradients under way
