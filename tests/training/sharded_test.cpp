@@ -217,7 +217,7 @@ TEST(Fsdp, KeepsParametersFromPassToPassWhereNeitherPassGivesThemUp) {
 double hybrid(const Job& job, int ranks_per_node) {
   StrategyBench bench(job, 4, fsdp(R"("sharding_strategy": "HYBRID_SHARD", "shard_group": 2)"));
   const auto strategy =
-      bench.choice.make({bench.job, 4, ranks_per_node, BytesPerSecond::infinity(), 0_s, "NCCL", 1, nullptr});
+      bench.choice.make({bench.job, 4, ranks_per_node, BytesPerSecond::infinity(), {}, 0_s, "NCCL", 1, nullptr});
   test::Simulation simulation(bench.job, bench.variability, *strategy, bench.clock, 4, 0_s, nullptr);
   return simulation.run_iteration().duration.si();
 }
