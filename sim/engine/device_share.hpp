@@ -6,6 +6,7 @@
 //
 //   (T - t) - share x (time communicating within [t, T]) = w
 //
+// Several at once take no more than one: what they keep busy is the communication kernels' part of the device.
 // Called by the event loop with the collectives enqueued so far; moments are per rank.
 #pragma once
 
@@ -20,12 +21,14 @@ class DeviceShare {
   /// From 0 (nothing) to below 1.
   explicit DeviceShare(double share = 0) : share_(share) {}
 
-  /// `communications` in the order of a serial stream.
+  /// From now on communications may overlap and come in any order; else each starts when the one before has ended.
+  void let_overlap() { several_at_once_ = true; }
   [[nodiscard]] RankTimes finish(const RankTimes& begin, const RankTimes& work,
                                  std::span<const TaskTimes> communications) const;
 
  private:
   double share_;
+  bool several_at_once_ = false;
 };
 
 }  // namespace farandole

@@ -15,6 +15,7 @@ SimulatedJob::SimulatedJob(Simulator& simulator, JobSite site)
     const int width = stream == communicating ? site_.width : 1;
     lines_[stream].slots.assign(static_cast<std::size_t>(width), {all_at(site_.ranks, Seconds(0)), false});
   }
+  if (site_.width > 1) share_.let_overlap();
   if (site_.servers == nullptr) return;
   connections_.emplace(simulator, *site_.servers, [this](Note note) { listener_({note}); });
   workers_.resize(site_.servers->groups.size());
@@ -73,6 +74,7 @@ void SimulatedJob::call_at(Seconds when, Note note) {
 TaskId SimulatedJob::add(Task task) {
   const TaskId id = first_ + static_cast<TaskId>(items_.size());
   const Stream stream = task.stream;
+  if (stream == communicating_among_replicas) share_.let_overlap();
   Item& own = items_.emplace_back();
   for (const TaskId before : task.after) {
     if (before < first_) continue;  // of an iteration that is over

@@ -1,6 +1,8 @@
 // (T - t) - share x (time communicating within [t, T]) = work
 #include "engine/device_share.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -46,6 +48,37 @@ RC_GTEST_PROP(DeviceShare, HoldsItsEquation, ()) {
   double beside = 0;
   for (const auto& times : communications) {
     beside += std::max(0.0, std::min(end, times.reduced[0]) - times.reducing[0]);
+  }
+  RC_ASSERT(std::abs(end - share * beside - work) < 1e-9);
+}
+
+/// The same where several may be under way at once, in any order.
+double finish_beside_several(double share, double work, const std::vector<TaskTimes>& communications) {
+  DeviceShare several(share);
+  several.let_overlap();
+  return several.finish(RankTimes::Zero(1), RankTimes::Constant(1, work), communications)[0];
+}
+
+TEST(DeviceShare, TwoAtOnceTakeNoMoreThanOne) {
+  EXPECT_DOUBLE_EQ(finish_beside_several(0.25, 10, {collective(2, 6), collective(2, 6)}), 11);
+  EXPECT_DOUBLE_EQ(finish_beside_several(0.25, 10, {collective(4, 8), collective(2, 6)}), 11.5);  // from 2 to 8
+}
+
+RC_GTEST_PROP(DeviceShare, HoldsItsEquationWithSeveralAtOnceInAnyOrder, ()) {
+  const double share = *rc::gen::inRange(0, 90) / 100.0;
+  const double work = *rc::gen::inRange(1, 50);
+  std::vector<TaskTimes> communications;
+  for (int i = 0; i < 6; ++i) {
+    const double from = *rc::gen::inRange(0, 60);
+    communications.push_back(collective(from, from + *rc::gen::inRange(0, 20)));
+  }
+  const double end = finish_beside_several(share, work, communications);
+  double beside = 0;  // of whole seconds, and of the last one what is left
+  for (int second = 0; second < end; ++second) {
+    const bool is_busy = std::ranges::any_of(communications, [&](const TaskTimes& times) {
+      return times.reducing[0] <= second && second < times.reduced[0];
+    });
+    if (is_busy) beside += std::min(1.0, end - second);
   }
   RC_ASSERT(std::abs(end - share * beside - work) < 1e-9);
 }
