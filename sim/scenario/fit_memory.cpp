@@ -1,6 +1,8 @@
 #include "scenario/fit_memory.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -24,24 +26,6 @@ Bytes server_shard(const Scenario& scenario) {
     kept[static_cast<std::size_t>(shard.server)] += copies * shard.kept;
   }
   return *std::ranges::max_element(kept);
-}
-
-/// Least change first; recomputation changes nothing but time.
-std::vector<std::string> ways_out(const Scenario& scenario, const MemoryUse& use) {
-  const WorkloadSpec& workload = scenario.workload;
-  std::vector<std::string> ways = ways_to_fit(use, workload.batch_per_rank, scenario.platform.ranks);
-  if (workload.recompute == Recompute::full || !has_blocks(workload.model)) return ways;
-  Scenario changed = scenario;
-  for (const Recompute recompute : {Recompute::selective, Recompute::full}) {
-    if (recompute == workload.recompute) continue;
-    changed.workload.recompute = recompute;
-    const MemoryUse less = memory_of(changed);
-    if (less.total() > less.device) continue;
-    ways.insert(ways.begin(), fmt::format("\"recompute\": \"{}\", {} less", name(recompute),
-                                          decimal(use.activations - less.activations)));
-    break;
-  }
-  return ways;
 }
 
 }  // namespace
@@ -68,6 +52,55 @@ MemoryUse memory_of(const Scenario& scenario) {
   }
   return use;
 }
+
+namespace {
+
+bool would_fit(const Scenario& scenario) {
+  const MemoryUse use = memory_of(scenario);
+  return use.total() <= use.device;
+}
+
+/// Recomputation by which it would fit, if any, and what that saves.
+std::vector<std::string> recomputations_to_fit(Scenario scenario, Bytes activations) {
+  const Recompute now = scenario.workload.recompute;
+  if (now == Recompute::full || !has_blocks(scenario.workload.model)) return {};
+  for (const Recompute recompute : {Recompute::selective, Recompute::full}) {
+    scenario.workload.recompute = recompute;
+    if (recompute == now || !would_fit(scenario)) continue;
+    const Bytes less = activations - memory_of(scenario).activations;
+    return {fmt::format("\"recompute\": \"{}\", {} less", name(recompute), decimal(less))};
+  }
+  return {};
+}
+
+/// Ranks over which fsdp would fit: those there are, if they do not share everything already; or how many it takes.
+std::vector<std::string> shardings_to_fit(Scenario scenario) {
+  constexpr int most = 1 << 16;
+  StrategyChoice& strategy = scenario.strategy;
+  int& ranks = scenario.platform.ranks;
+  const bool shares_all = strategy.sharding_stage == 3 && strategy.shards_of(ranks) == ranks;
+  strategy.servers.reset();
+  strategy.sharding_stage = 3;
+  strategy.shards = 0;
+  if (shares_all) ranks *= 2;
+  while (!would_fit(scenario) && ranks <= most / 2) ranks *= 2;
+  if (!would_fit(scenario)) return {};
+  return {fmt::format("fsdp with FULL_SHARD over {} ranks", ranks)};
+}
+
+/// Recomputation, which changes nothing but time, first; another parallelism, which changes most, last.
+std::vector<std::string> ways_out(const Scenario& scenario, const MemoryUse& use) {
+  const bool shares_state = scenario.strategy.sharding_stage > 0;
+  std::vector<std::string> ways =
+      ways_to_fit(use, scenario.workload.batch_per_rank, shares_state ? 1 : scenario.platform.ranks);
+  const std::vector<std::string> recomputations = recomputations_to_fit(scenario, use.activations);
+  const std::vector<std::string> shardings = shardings_to_fit(scenario);
+  ways.insert(std::prev(ways.end()), shardings.begin(), shardings.end());
+  ways.insert(ways.begin(), recomputations.begin(), recomputations.end());
+  return ways;
+}
+
+}  // namespace
 
 void refuse_what_does_not_fit(const Scenario& scenario, const Value& workload) {
   const Device& device = scenario.platform.device;

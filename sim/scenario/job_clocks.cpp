@@ -18,7 +18,8 @@ Schedule build_schedule(const Scenario& scenario, const Placement& placement, Op
 }
 
 std::vector<std::vector<int>> members_of(const Scenario& scenario, Group group, int ranks) {
-  const int shards = scenario.strategy.shards == 0 ? ranks : scenario.strategy.shards;
+  // One rank by itself keeps all of it.
+  const int shards = scenario.strategy.shards == 0 ? ranks : std::min(scenario.strategy.shards, ranks);
   std::vector<std::vector<int>> members;
   if (group == Group::all) members.resize(1);
   if (group == Group::shards) members.resize(static_cast<std::size_t>(ranks / shards));

@@ -39,10 +39,14 @@ void Trainer::look() {
   if (!is_over()) return;
   is_running_ = false;
   if (!goes_on_) return simulator_.halt();
-  do {
-    ended_.push_back(close());
-    begin();
-  } while (is_over() && ended_.back().duration > Seconds(0));
+  ended_.push_back(close());
+  if (ended_.back().duration > Seconds(0)) go_on();
+}
+
+/// What is known from its begin on is over at its end, of which nobody else tells.
+void Trainer::go_on() {
+  begin();
+  if (is_over()) simulated_.call_at(latest(simulated_.tasks(computing).back()->times.end), {});
 }
 
 Iteration Trainer::run_iteration() {
@@ -55,7 +59,7 @@ Iteration Trainer::run_iteration() {
 
 void Trainer::keep_training() {
   goes_on_ = true;
-  begin();
+  go_on();
 }
 
 Iteration Trainer::close() {

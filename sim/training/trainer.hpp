@@ -42,6 +42,7 @@ class Trainer {
 
  private:
   void begin();
+  void go_on();
   void look();
   [[nodiscard]] bool is_over() const;
   Iteration close();

@@ -73,7 +73,7 @@ TEST(Compression, OfSingleGradientsHalvesWhatTravelsAlsoInMixedPrecision) {
   const TrainingPoint none = on_a_slow_network({});
   const TrainingPoint fp16 = on_a_slow_network({{"/strategy/compression", "fp16"}});
   EXPECT_LT(fp16.breakdown.exposed_communication, 0.6 * none.breakdown.exposed_communication);
-  EXPECT_THAT(fp16.notes, IsEmpty());
+  EXPECT_THAT(fp16.notes, Each(Not(HasSubstr("changes nothing"))));
 }
 
 TEST(Compression, ThatChangesNothingIsSaidInOneLine) {
@@ -82,7 +82,7 @@ TEST(Compression, ThatChangesNothingIsSaidInOneLine) {
   };
   EXPECT_THAT(notes_of("fp16", "fp16"), ElementsAre("compression fp16 changes nothing: gradients are fp16 already"));
   EXPECT_THAT(notes_of("bf16", "fp16"), ElementsAre("compression fp16 changes nothing: gradients are bf16 already"));
-  EXPECT_THAT(notes_of("fp16", "int8"), IsEmpty());
+  EXPECT_THAT(notes_of("fp16", "int8"), Each(Not(HasSubstr("changes nothing"))));
   EXPECT_THAT(notes_of("fp32", "none"), IsEmpty());
   EXPECT_THAT(notes_of("fp32", R"({"kind": "power_sgd", "rank": 4096})"),
               ElementsAre("compression power_sgd changes nothing: no gradient would get shorter"));

@@ -32,7 +32,7 @@ class StrategyBench {
         variability(ranks, 0, 0, 1),
         document_(Document::parse(text, "strategy.json")),
         choice(read_strategy(document_.root(), {}, ranks)),
-        strategy(choice.make({job, ranks, 1, memory, {}, 0_s, "NCCL", 1, timeline})),
+        strategy(choice.make({job, ranks, 1, memory, {memory}, 0_s, "NCCL", 1, timeline})),
         simulation(job, variability, *strategy, clock, ranks, 0_s, timeline) {}
 
   Job job;

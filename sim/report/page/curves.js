@@ -76,8 +76,8 @@ charts.curves = chart => {
     chart.stop(ring.node(), `Published: ${mark.series}, ${grouped(mark.x)} ranks\n${shown(mark.y)}\n${mark.source}`);
   });
   // Where there are too many curves for a label each: the accent, the highest and the lowest; the pointer names the others.
-  const ends = series.slice().sort((a, b) => b.last.y - a.last.y);
-  const labelled = named ? series : [...new Set([series.find(s => s.key === spec.accent), ends[0], ends[ends.length - 1]])].filter(Boolean);
+  const byHeight = series.slice().sort((a, b) => b.last.y - a.last.y);
+  const labelled = named ? series : [...new Set([series.find(s => s.key === spec.accent), byHeight[0], byHeight[byHeight.length - 1]])].filter(Boolean);
   const labels = labelled.map(s => ({ y: y(s.last.y), x: x(s.last.x), name: s.key }));
   movedApart(labels, height, named ? Math.min(14, height / labels.length) : 14).forEach(label => {
     g.append('text').attr('class', 'label').attr('x', Math.max(label.x, width) + 10).attr('y', label.at).attr('dy', '0.35em')

@@ -29,7 +29,7 @@ void check_sum(const Breakdown& parts, Seconds iteration) {
 WorkerMean mean_of_barriers(const std::vector<WorkerIteration>& finished, std::size_t groups, int warmup) {
   WorkerMean mean;
   const auto measured = static_cast<double>(finished.size() / groups) - warmup;
-  for (auto i = static_cast<std::size_t>(warmup) * groups; i < finished.size(); i += groups) {
+  for (auto i = static_cast<std::size_t>(warmup) * groups; i + groups <= finished.size(); i += groups) {
     const auto slowest =
         std::max_element(finished.begin() + static_cast<std::ptrdiff_t>(i),
                          finished.begin() + static_cast<std::ptrdiff_t>(i + groups), [](const auto& a, const auto& b) {

@@ -1,0 +1,91 @@
+// fsdp and zero from a scenario's text: what is refused, and laws of whole runs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "scenario/scenario_kit.hpp"
+
+namespace farandole {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+using Changes = std::vector<test::Change>;
+
+Changes llama(const std::string& strategy, const std::string& fidelity = "analytic", int ranks = 16) {
+  return {{"/workload", R"({"model": "llama3_8b", "variant": "seq8192", "batch_per_rank": 1, "precision": "bf16",
+                            "recompute": "full", "optimizer": "adam"})"},
+          {"/platform", R"({"topology": "hgx-h100", "ranks": )" + std::to_string(ranks) + "}"},
+          {"/strategy", strategy},
+          {"/measure", R"({"iterations": 2, "warmup": 1, "fidelity": ")" + fidelity + R"("})"}};
+}
+
+TrainingPoint point(const Changes& changes, const RunOptions& options = {}) {
+  return test::run(changes, options).points.at(0);
+}
+
+const std::vector<std::string> strategies{
+    R"({"kind": "fsdp"})",
+    R"({"kind": "fsdp", "sharding_strategy": "SHARD_GRAD_OP"})",
+    R"({"kind": "fsdp", "sharding_strategy": "HYBRID_SHARD", "shard_group": 8})",
+    R"({"kind": "zero", "stage": 1, "overlap_params": true})",
+    R"({"kind": "zero", "stage": 2})",
+    R"({"kind": "zero", "stage": 3, "shard_group": 8})",
+};
+
+TEST(ShardedScenario, RefusesAGroupThatDoesNotDivideTheRanks) {
+  for (const char* strategy : {R"({"kind": "fsdp", "sharding_strategy": "HYBRID_SHARD", "shard_group": 3})",
+                               R"({"kind": "zero", "stage": 1, "shard_group": 3})"}) {
+    EXPECT_THAT(test::error_of(llama(strategy)),
+                AllOf(HasSubstr("/strategy/shard_group"), HasSubstr("a divisor of the 16 ranks")));
+  }
+}
+
+TEST(ShardedScenario, NamesTheNearestOfWhatItDoesNotKnow) {
+  const auto error = [](const std::string& setting) {
+    return test::error_of(llama(R"({"kind": "fsdp", )" + setting + "}"));
+  };
+  EXPECT_THAT(error(R"("sharding_strategy": "FULL_SHRAD")"), HasSubstr("did you mean \"FULL_SHARD\"?"));
+  EXPECT_THAT(error(R"("backward_prefetch": "BACKWARD_PRO")"), HasSubstr("did you mean \"BACKWARD_PRE\"?"));
+  EXPECT_THAT(error(R"("param_dtype": "bf61")"), HasSubstr("did you mean \"bf16\"?"));
+  EXPECT_THAT(error(R"("limit_all_gather": true)"), HasSubstr("did you mean \"limit_all_gathers\"?"));
+}
+
+TEST(ShardedScenario, TakesAGroupWithHybridShardingAndOnlyThen) {
+  EXPECT_THAT(test::error_of(llama(R"({"kind": "fsdp", "shard_group": 8})")), HasSubstr("no shard_group but with"));
+  EXPECT_THAT(test::error_of(llama(R"({"kind": "fsdp", "sharding_strategy": "HYBRID_SHARD"})")),
+              HasSubstr("\"shard_group\""));
+}
+
+TEST(ShardedScenario, TakesTheSameAtAllFidelities) {
+  for (const std::string& strategy : strategies) {
+    const Seconds flow = point(llama(strategy, "flow")).iteration;
+    EXPECT_NEAR(point(llama(strategy, "analytic")).iteration / flow, 1, 0.02) << strategy;
+    EXPECT_NEAR(point(llama(strategy, "message")).iteration / flow, 1, 0.05) << strategy;
+  }
+}
+
+TEST(ShardedScenario, IsNeverMoreThanPerfectlyEfficientAndFoldsExactly) {
+  RunOptions unfolded;
+  unfolded.folding = FoldingPolicy::never;
+  for (const std::string& strategy : strategies) {
+    const TrainingPoint folded = point(llama(strategy, "flow"));
+    EXPECT_LE(folded.scaling_efficiency, 1 + 1e-12) << strategy;
+    EXPECT_NEAR(folded.iteration / point(llama(strategy, "flow"), unfolded).iteration, 1, 1e-9) << strategy;
+  }
+}
+
+TEST(ShardedScenario, OfSeventyBillionParametersOnEightDevicesIsRefusedWithWaysOutThatFit) {
+  Changes changes = llama(R"({"kind": "fsdp"})", "analytic", 8);
+  changes.push_back({"/workload/model", R"("llama3_70b")"});
+  const std::string error = test::error_of(changes);
+  EXPECT_THAT(error, AllOf(HasSubstr("ways out"), HasSubstr("fsdp with FULL_SHARD over "),
+                           Not(HasSubstr("a sharded optimizer"))));
+  changes.push_back({"/platform/ranks", error.substr(error.find("SHARD over ") + 11,
+                                                     error.find(" ranks") - error.find("SHARD over ") - 11)});
+  EXPECT_EQ(test::error_of(changes), "no error");
+}
+
+}  // namespace
+}  // namespace farandole
