@@ -25,8 +25,9 @@ std::string quoted_where_needed(const std::string& text) {
 std::string defused(const std::string& text) {
   const bool may_be_formula =
       !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos;
-  if (!may_be_formula || Record::parse(text, nullptr, false).is_number()) return text;
-  return "'" + text;
+  if (!may_be_formula) return text;
+  const bool is_negative_number = text.front() == '-' && Record::parse(text, nullptr, false).is_number();
+  return is_negative_number ? text : "'" + text;
 }
 
 std::string plain_text(const Record& value) {

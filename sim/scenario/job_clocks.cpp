@@ -151,7 +151,7 @@ std::vector<double> JobClocks::shares_of(const Key& key, const RoutedSchedule& f
 }
 
 /// At `message` in company, what a collective takes alone is no question: its messages are sent.
-const Carriage& JobClocks::carriage_of(const Key& key, std::size_t group, Bytes size) {
+const Carriage& JobClocks::carriage_of(const Key& key, std::size_t group, Bytes size, Sisters sisters) {
   std::string plan_key;
   Seconds launch = platform_.transport.launch;
   std::vector<int> order;
@@ -162,14 +162,14 @@ const Carriage& JobClocks::carriage_of(const Key& key, std::size_t group, Bytes 
     launch = plan.launch;
     order = planner.order;
   }
-  const auto [place, is_new] = carriages_.try_emplace({key, group, plan_key});
+  const auto [place, is_new] = carriages_.try_emplace({key, group, plan_key, sisters});
   Carriage& carriage = place->second;
   carriage.launch = launch;
   if (!is_new) return carriage;
   carriage.order = std::move(order);
   carriage.routed = std::make_shared<const RoutedSchedule>(route(key, group, size));
   RoutedSchedule alone = *carriage.routed;
-  if (key.group != Group::all && scenario_.mechanisms.contention) alone.share_links(shares_of(key, alone, size));
+  if (sisters == Sisters::counted && scenario_.mechanisms.contention) alone.share_links(shares_of(key, alone, size));
   auto apart = scenario_.mechanisms.contention ? std::nullopt : uncontended(alone);
   carriage.alone =
       make_collective_clock(scenario_.fidelity, apart ? std::move(*apart) : std::move(alone), scenario_.folding);
@@ -179,8 +179,9 @@ const Carriage& JobClocks::carriage_of(const Key& key, std::size_t group, Bytes 
 std::unique_ptr<CollectiveClock> JobClocks::make_clock(const Key& key) {
   const Placement& placement = placements_.at(key.group).front();
   if (key.group != Group::all) {
-    return std::make_unique<GroupClock>(
-        members_.at(key.group), [this, key](Bytes size) -> const Carriage& { return carriage_of(key, 0, size); });
+    return std::make_unique<GroupClock>(members_.at(key.group), [this, key](Bytes size) -> const Carriage& {
+      return carriage_of(key, 0, size, Sisters::counted);
+    });
   }
   if (is_by_library(key)) {
     return make_library_clock(*scenario_.libraries.at(key.operation).library, library_job(key.operation, placement),
@@ -206,8 +207,8 @@ const std::vector<GroupCarriage>& JobClocks::carriages_of(const Collective& coll
   if (!is_new) return place->second;
   const auto& members = members_.at(key.group);
   for (std::size_t group = 0; group < members.size(); ++group) {
-    place->second.push_back(
-        {&carriage_of(key, group, collective.size), key.group == Group::all ? std::vector<int>{} : members[group]});
+    place->second.push_back({&carriage_of(key, group, collective.size, Sisters::elsewhere),
+                             key.group == Group::all ? std::vector<int>{} : members[group]});
   }
   return place->second;
 }

@@ -54,7 +54,11 @@ class JobClocks {
   [[nodiscard]] std::vector<double> shares_of(const Key& key, const RoutedSchedule& first, Bytes size);
   RoutedSchedule route(const Key& key, std::size_t group, Bytes size);
   const LibraryPlanner& planner_of(const Key& key, std::size_t group);
-  const Carriage& carriage_of(const Key& key, std::size_t group, Bytes size);
+  enum class Sisters {
+    counted,
+    elsewhere
+  };  // what its groups send beside one: in its links' shares, or as flows of theirs
+  const Carriage& carriage_of(const Key& key, std::size_t group, Bytes size, Sisters sisters);
 
   const Scenario& scenario_;
   Platform platform_;
@@ -63,7 +67,7 @@ class JobClocks {
   std::map<Key, std::unique_ptr<CollectiveClock>> clocks_;
   CollectiveClock* last_ = nullptr;
   std::map<std::pair<Key, std::size_t>, LibraryPlanner> planners_;
-  std::map<std::tuple<Key, std::size_t, std::string>, Carriage> carriages_;
+  std::map<std::tuple<Key, std::size_t, std::string, Sisters>, Carriage> carriages_;
   std::map<std::pair<Key, Bytes>, std::vector<GroupCarriage>> groups_;
 };
 

@@ -109,7 +109,8 @@ TrainingPoint run_point(const RunPlan::Point& planned, const Catalogue& catalogu
   point.swept = planned.swept;
   if (scenario.learning) point.learning = learn(scenario);
   point.scaling_efficiency = scaling_efficiency(scenario, point);
-  if (!may_scale_beyond_its_ranks(scenario) && point.scaling_efficiency > 1 + 1e-9) {
+  const double perfect = 1 + update_elsewhere(scenario) / point.iteration;
+  if (!may_scale_beyond_its_ranks(scenario) && point.scaling_efficiency > perfect + 1e-9) {
     throw InvariantError(fmt::format("{} ranks scale with an efficiency of {}", point.ranks, point.scaling_efficiency));
   }
   if (scenario.run) point.run = whole_run(scenario, point);

@@ -158,6 +158,10 @@ Seconds train_alone(const Scenario& scenario, Supply supply) {
   return pooled.run.iteration;
 }
 
+Seconds update_elsewhere(const Scenario& scenario) {
+  return (scenario.strategy.shards_of(scenario.platform.ranks) - 1) * job_of(scenario, times_of(scenario)).update;
+}
+
 Seconds forward_time(const Scenario& scenario) {
   const ComputeTimes times = times_of(scenario);
   return std::accumulate(times.forward.begin(), times.forward.end(), Seconds(0));

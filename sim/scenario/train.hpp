@@ -27,6 +27,9 @@ enum class Supply : std::uint8_t { of_one_rank, of_the_job, free };
 /// The same with that supply.
 Seconds train_alone(const Scenario& scenario, Supply supply);
 
+/// Of an update that ranks share: what a rank by itself would do of it and leaves to the others.
+Seconds update_elsewhere(const Scenario& scenario);
+
 /// A forward pass over one rank's batch at nominal speed.
 Seconds forward_time(const Scenario& scenario);
 

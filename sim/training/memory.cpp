@@ -24,11 +24,14 @@ GradientType parameter_type_of(const MemoryDemand& demand) {
   return demand.parameter_type.value_or(was_cast ? demand.gradient_type : GradientType::fp32);
 }
 
+/// Of single-precision parameters that are cast for computing, every rank keeps the cast ones; those that the optimizer
+/// changes are shared as its state is.
 Bytes parameters_of(double elements, const MemoryDemand& demand) {
-  const GradientType type = parameter_type_of(demand);
-  const Bytes kept = elements * element_size(type) * demand.sharding.share(3);
-  const bool casts = !is_half(element_size(type)) && is_half(element_size(demand.precision));
-  return casts && demand.sharding.share(3) == 1 ? kept + elements * element_size(demand.precision) : kept;
+  const Bytes kept = elements * element_size(parameter_type_of(demand));
+  const bool casts = !is_half(element_size(parameter_type_of(demand))) && is_half(element_size(demand.precision));
+  if (!casts) return kept * demand.sharding.share(3);
+  const Bytes cast = elements * element_size(demand.precision);
+  return kept * demand.sharding.share(1) + (demand.sharding.share(3) == 1 ? cast : 0_B);
 }
 
 Bytes optimizer_state_of(double elements, const MemoryDemand& demand) {

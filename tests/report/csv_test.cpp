@@ -105,8 +105,10 @@ RC_GTEST_PROP(TrainingCsv, HasNoTextThatASpreadsheetWouldCalculate, ()) {
   RC_ASSERT(std::ranges::find(lines[1], "-2.5") != lines[1].end());
 }
 
-TEST(TrainingCsv, LeavesATextAloneThatIsANumber) {
+TEST(TrainingCsv, LeavesATextAloneThatIsANumberAndNotOneBehindASpace) {
   TrainingPoint point = vgg16_on_512_ranks();
+  point.variant = "\r4";
+  EXPECT_EQ(parse_csv(training_text({point}))[1][1], "'\r4");
   point.variant = "-4";
   EXPECT_EQ(parse_csv(training_text({point}))[1][1], "-4");
 }

@@ -81,6 +81,17 @@ TEST(Memory, RanksShareTheOptimizersStateThenGradientsThenParameters) {
   }
 }
 
+TEST(Memory, OfParametersThatAreCastRanksShareThoseThatTheOptimizerChanges) {
+  // 4 bytes a parameter and 2 cast, 4 of the gradient and 8 of moments: every rank keeps the cast ones up to stage 2.
+  MemoryDemand demand = adam_in(Precision::bf16);
+  const double whole[] = {4 + 2 + 4 + 8, 2 + 4 + 12.0 / 4, 2 + 16.0 / 4, 16.0 / 4};
+  for (int stage = 0; stage <= 3; ++stage) {
+    demand.sharding = {stage, 4};
+    const MemoryUse use = memory_use(small_model(), device_of(1_GiB), demand);
+    EXPECT_EQ(use.parameters + use.gradients + use.optimizer_state, Bytes(100 * whole[stage])) << stage;
+  }
+}
+
 TEST(Memory, NamesTheWaysToFit) {
   // 800 + 400 of state + 120 per sample: 1,700 bytes hold 4 samples.
   const MemoryUse use = memory_use(small_model(), device_of(1700_B), {Precision::fp32, 6, {"momentum", 1}, 0_B, 0_B});
