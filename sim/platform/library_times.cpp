@@ -24,7 +24,8 @@ LibraryPiece read_piece(const Value& value) {
   Section section = sourced(value);
   LibraryPiece piece;
   piece.from = section.required<Bytes>("from");
-  piece.algorithm = read_one_of(section.child("algorithm"), "an algorithm of NCCL", {"tree", "ring"});
+  piece.algorithm =
+      read_one_of(section.child("algorithm"), "an algorithm of NCCL", {"tree", "ring", "nvls", "nvls_tree"});
   piece.protocol = read_one_of(section.child("protocol"), "a protocol of NCCL", {"LL", "LL128", "Simple"});
   piece.latency = section.required<Seconds>("latency");
   const Value rate = section.child("rate");
@@ -42,6 +43,7 @@ LibraryTimes read_times(const Value& value) {
   times.ranks = read_at_least(section.child("ranks"), 2);
   const Value nodes = section.child("nodes");
   times.nodes = read_at_least(nodes, 1);
+  times.table = section.optional<std::string>("table", "");
   if (times.nodes > times.ranks) nodes.fail("at most as many nodes as ranks");
   const Value pieces = section.child("pieces");
   for (const Value& element : pieces.elements()) {

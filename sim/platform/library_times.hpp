@@ -19,7 +19,7 @@ namespace farandole {
 
 struct LibraryPiece {
   Bytes from;
-  std::string algorithm;  // as NCCL calls it: "tree", "ring"
+  std::string algorithm;  // as NCCL calls it: "tree", "ring", "nvls", "nvls_tree"
   std::string protocol;   // "LL", "LL128", "Simple"
   Seconds latency;
   BytesPerSecond rate;
@@ -30,7 +30,8 @@ struct LibraryTimes {
   Operation operation = Operation::allreduce;
   int ranks = 2;
   int nodes = 1;
-  std::vector<LibraryPiece> pieces;
+  std::string table{};  // of scenarios/published/collectives, which they were fitted to; empty: none of them
+  std::vector<LibraryPiece> pieces{};
 
   [[nodiscard]] const LibraryPiece& piece_of(Bytes size) const;
 };

@@ -25,10 +25,10 @@ bool has_own_times(const CarriedOut& what) {
   return what.library.library != nullptr && what.library.library->ways;
 }
 
-const LibraryTimes* taken_by(const CarriedOut& what, const Transport& transport) {
+std::vector<const LibraryTimes*> taken_by(const CarriedOut& what, const Transport& transport) {
   // What pairs send one another in an alltoall is timed as messages (simulate/library/nccl_route.hpp).
-  if (!has_own_times(what) || what.operation == Operation::alltoall) return nullptr;
-  return nearest_times(transport.library_times, what.library.library->name, what.operation, what.ranks, what.nodes);
+  if (!has_own_times(what) || what.operation == Operation::alltoall) return {};
+  return times_for(transport.library_times, what.library.library->name, what.operation, what.ranks, what.nodes);
 }
 
 std::string name_of(const LibraryTimes& times) {
@@ -43,7 +43,7 @@ std::size_t entry_of(const std::string& pointer) {
 
 std::vector<Part> parts_of(const CalibrationRecord& record, const Transport& transport, const CarriedOut& what) {
   std::vector<Part> parts;
-  const LibraryTimes* const taken = taken_by(what, transport);
+  const auto taken = taken_by(what, transport);
   const auto add = [&parts](Part part) {
     const auto same = [&](const Part& other) { return other.what == part.what; };
     if (std::ranges::none_of(parts, same)) parts.push_back(std::move(part));
@@ -52,7 +52,7 @@ std::vector<Part> parts_of(const CalibrationRecord& record, const Transport& tra
     if (pointer.starts_with(of_libraries)) {
       if (entry_of(pointer) >= transport.library_times.size()) continue;
       const LibraryTimes& times = transport.library_times[entry_of(pointer)];
-      add({name_of(times), &times == taken});
+      add({name_of(times), std::ranges::find(taken, &times) != taken.end()});
     } else if (pointer.starts_with(of_messages)) {
       add({"latencies of messages", !has_own_times(what)});
     } else {

@@ -74,6 +74,51 @@ TEST(NcclModel, Nccl218CountsPostingASendInEveryStep) {
   expect_cost(pair.model.cost(ring, simple, 1_MiB), 8.4 * 1.4, (26 * 6.0 + 4 * 14.0) * 1.4, 192 * 16 / 30.0);
 }
 
+/// 18 links of 25 GB/s, 8 NICs of 50 GB/s.
+Platform dgx_h100(int nodes) {
+  return test::gpu_nodes({nodes, 8, 8, 450_GBps, 50_GBps});
+}
+
+TEST(NcclModel, Nccl221GivesRingsLlHalfOfTheRateAndHopperItsOwnLimits) {
+  // 18 links of 20.6 GB/s; LL at most 141 on one node of Hopper.
+  const Modelled h100("2.21", dgx_h100(1), 8, Operation::allreduce, 90);
+  expect_cost(h100.model.cost(ring, simple, 1_GiB), 8.4, 14 * 3.4, 370.8 * 8 / 14);
+  expect_cost(h100.model.cost(ring, ll, 1_KiB), 6.6, 14 * .6, 141 * 8 / 14.0);
+  expect_cost(h100.model.cost(ring, ll128, 1_MiB), 14, 14 * 1.9, 370.8 * .92 * 8 / 14);
+}
+
+TEST(NcclModel, NvlinkSharpHasAChannelForEveryDevice) {
+  // 8 channels of 40 GB/s, as NCCL 2.19.4 reports of H100 (github.com/NVIDIA/nccl/issues/1197), and 5/6 of them; NVIDIA
+  // measured a bus bandwidth of 480 GB/s (issue 1455), which is 274 GB/s of data.
+  const Modelled h100("2.21", dgx_h100(1), 8, Operation::allreduce, 90);
+  expect_cost(h100.model.cost(nvls, simple, 1_GiB), 0, 25, 8 * 40 * 5 / 6.0);
+  EXPECT_EQ(h100.model.choose(1_GiB).algorithm, nvls);
+  EXPECT_EQ(h100.model.choose(1_GiB).channels, 16);
+  EXPECT_NE(h100.model.choose(1_KiB).algorithm, nvls);
+  // 4 of its devices: at most 60 a channel.
+  const Modelled half("2.21", dgx_h100(1), 4, Operation::allreduce, 90);
+  expect_cost(half.model.cost(nvls, simple, 1_GiB), 0, 25, 4 * 60 * 5 / 6.0);
+}
+
+TEST(NcclModel, NvlinkSharpIsATreeBetweenNodesAndHalfAsFastFromThreeOn) {
+  const Modelled two("2.21", dgx_h100(2), 16, Operation::allreduce, 90);
+  expect_cost(two.model.cost(nvls_tree, simple, 1_GiB), 0, 25 + 2 * 14, 8 * 40 * 5 / 6.0);
+  EXPECT_EQ(two.model.cost(nvls, simple, 1_GiB).rate, BytesPerSecond(0));
+  const Modelled four("2.21", dgx_h100(4), 32, Operation::allreduce, 90);
+  expect_cost(four.model.cost(nvls_tree, simple, 1_GiB), 0, 25 + 4 * 14, 8 * 24 * 5 / 6.0);
+}
+
+TEST(NcclModel, NvlinkSharpNeedsHopperSwitchesAReleaseThatKnowsItAndASum) {
+  const auto rate = [](const std::string& version, const Platform& platform, Operation operation, int capability) {
+    return Modelled(version, platform, 4, operation, capability).model.cost(nvls, simple, 1_GiB).rate;
+  };
+  EXPECT_GT(rate("2.21", dgx_h100(1), Operation::allreduce, 90), BytesPerSecond(0));
+  EXPECT_EQ(rate("2.18", dgx_h100(1), Operation::allreduce, 90), BytesPerSecond(0));
+  EXPECT_EQ(rate("2.21", dgx_a100(1), Operation::allreduce, 80), BytesPerSecond(0));
+  EXPECT_EQ(rate("2.21", test::wired_quad(2), Operation::allreduce, 90), BytesPerSecond(0));
+  EXPECT_EQ(rate("2.21", dgx_h100(1), Operation::allgather, 90), BytesPerSecond(0));
+}
+
 TEST(NcclModel, DirectlyWiredDevicesUseAllTheirLinks) {
   // Three pairs of 2 links each: 6 channels of 21 GB/s on Volta.
   const Modelled quad("2.7", test::wired_quad(2), 4, Operation::allreduce, 70);
@@ -116,8 +161,8 @@ TEST(NcclModel, ItPicksTheLeastOfAllItCosts) {
     const Modelled pair(row.version, dgx_a100(2), 16, Operation::allreduce, 80);
     for (double size = 8; size < 1e10; size *= 2) {
       const NcclChoice choice = pair.model.choose(Bytes(size));
-      for (const NcclAlgorithm algorithm : {tree, ring}) {
-        for (const NcclProtocol protocol : {ll, ll128, simple}) {
+      for (const NcclAlgorithm algorithm : nccl_algorithms()) {
+        for (const NcclProtocol protocol : nccl_protocols()) {
           const NcclCost other = pair.model.cost(algorithm, protocol, Bytes(size));
           if (other.rate == BytesPerSecond(0)) continue;
           EXPECT_LE(choice.cost.time(Bytes(size)), other.time(Bytes(size)));

@@ -77,7 +77,7 @@ TEST(CollectiveCommand, NamesTheNearestReleaseOfALibrary) {
     return finished.err;
   };
   EXPECT_THAT(refused("nccl-2.8"), HasSubstr("did you mean \"nccl-2.7\"?"));
-  EXPECT_THAT(refused("nccl-2.21.5"), HasSubstr("did you mean \"nccl-2.18\"?"));
+  EXPECT_THAT(refused("nccl-2.21.5"), HasSubstr("did you mean \"nccl-2.21\"?"));
   EXPECT_THAT(refused("openmpi-3.1"), HasSubstr("did you mean \"openmpi-4\"?"));
   EXPECT_THAT(refused("library"), HasSubstr("known: nccl-2.3, nccl-2.5"));
 }

@@ -1,16 +1,20 @@
 #include "simulate/library/nccl_measured.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace farandole {
 namespace {
 
 NcclAlgorithm algorithm_of(const LibraryPiece& piece) {
-  return piece.algorithm == "tree" ? NcclAlgorithm::tree : NcclAlgorithm::ring;
+  for (const NcclAlgorithm algorithm : nccl_algorithms()) {
+    if (piece.algorithm == name(algorithm)) return algorithm;
+  }
+  return NcclAlgorithm::ring;
 }
 
 NcclProtocol protocol_of(const LibraryPiece& piece) {
-  for (const NcclProtocol protocol : {NcclProtocol::ll, NcclProtocol::ll128}) {
+  for (const NcclProtocol protocol : nccl_protocols()) {
     if (piece.protocol == name(protocol)) return protocol;
   }
   return NcclProtocol::simple;
@@ -24,38 +28,83 @@ ChannelGraph unscaled(ChannelGraph graph, double rate) {
   return graph;
 }
 
+/// What so many times the ranks wait for on a network (each other's traffic, the slowest of them) says nothing of a
+/// few.
+constexpr int many_more = 16;
+
+double distance(const LibraryTimes& times, int ranks) {
+  return std::abs(std::log(static_cast<double>(times.ranks) / ranks));
+}
+
+/// What a run takes by what was measured at its ranks: that way, its latency and rate, changed as the model's are where
+/// the network is scaled.
+std::optional<NcclChoice> choice_as(const LibraryTimes& times, const NcclModel& model, Bytes size,
+                                    const NcclModel& there) {
+  const LibraryPiece& piece = times.piece_of(size);
+  NcclChoice choice = model.choice_of(algorithm_of(piece), protocol_of(piece), size);
+  if (choice.cost.rate == BytesPerSecond(0)) return std::nullopt;
+  const NcclCost known = there.cost(choice.algorithm, choice.protocol, size);
+  const Seconds latency = known.base + known.hops;
+  choice.cost = {choice.cost.base / latency * piece.latency, choice.cost.hops / latency * piece.latency,
+                 choice.cost.rate / known.rate * piece.rate};
+  return choice;
+}
+
+/// What it takes by what was measured at other ranks or of another operation: as many times longer than by the model as
+/// there.
+NcclChoice choice_by(const LibraryTimes& times, const NcclModel& model, Bytes size, const NcclModel& there) {
+  const LibraryPiece& piece = times.piece_of(size);
+  NcclChoice choice = model.choose(size);
+  const double longer = (piece.latency + size / piece.rate) / there.choose(size).cost.time(size);
+  choice.cost = {choice.cost.base * longer, choice.cost.hops * longer, choice.cost.rate / longer};
+  return choice;
+}
+
+std::optional<NcclChoice> choice_from(const LibraryTimes& times, const NcclRun& run, const NcclModel& model,
+                                      Bytes size) {
+  ChannelGraph measured_on = unscaled(run.graph, run.job.scale.rate);
+  measured_on.ranks = times.ranks;
+  measured_on.nodes = times.nodes;
+  const NcclModel there(run.tuning, measured_on, times.operation, run.job.compute_capability);
+  const bool is_that_run = times.operation == run.job.operation && times.ranks == run.graph.ranks;
+  if (is_that_run && times.nodes == run.graph.nodes) return choice_as(times, model, size, there);
+  return choice_by(times, model, size, there);
+}
+
 }  // namespace
 
-const LibraryTimes* nearest_times(const std::vector<LibraryTimes>& measured, const std::string& library,
-                                  Operation operation, int ranks, int nodes) {
-  const LibraryTimes* nearest = nullptr;
-  double least = 0;
+std::vector<const LibraryTimes*> times_for(const std::vector<LibraryTimes>& measured, const std::string& library,
+                                           Operation operation, int ranks, int nodes) {
+  std::vector<const LibraryTimes*> fitting;
   for (const LibraryTimes& times : measured) {
     const bool is_alone = times.nodes == 1;
-    if (times.library != library || times.operation != operation || is_alone != (nodes == 1)) continue;
-    const double distance = std::abs(std::log(static_cast<double>(times.ranks) / ranks));
-    if (nearest != nullptr && distance >= least) continue;
-    nearest = &times;
-    least = distance;
+    if (times.library == library && times.operation == operation && is_alone == (nodes == 1)) fitting.push_back(&times);
   }
-  return nearest;
+  std::ranges::stable_sort(fitting, {}, [&](const LibraryTimes* times) { return distance(*times, ranks); });
+  if (fitting.empty() && operation != Operation::allreduce) {
+    return times_for(measured, library, Operation::allreduce, ranks, nodes);
+  }
+  if (fitting.empty() || fitting.front()->ranks > many_more * ranks) return {};
+  if (fitting.front()->ranks == ranks) return {fitting.front()};
+  const bool is_above = fitting.front()->ranks > ranks;
+  const auto other = std::ranges::find_if(
+      fitting, [&](const LibraryTimes* times) { return is_above ? times->ranks < ranks : times->ranks > ranks; });
+  if (other == fitting.end()) return {fitting.front()};
+  return {fitting.front(), *other};
 }
 
 std::optional<NcclChoice> measured_choice(const NcclRun& run, const NcclModel& model, Bytes size) {
-  const LibraryTimes* times = nearest_times(run.job.platform.transport.library_times, "nccl-" + run.tuning.version,
-                                            run.job.operation, run.graph.ranks, run.graph.nodes);
-  if (times == nullptr) return std::nullopt;
-  const LibraryPiece& piece = times->piece_of(size);
-  NcclChoice choice = model.choice_of(algorithm_of(piece), protocol_of(piece), size);
-  if (choice.cost.rate == BytesPerSecond(0)) return std::nullopt;
-  ChannelGraph measured_on = unscaled(run.graph, run.job.scale.rate);
-  measured_on.ranks = times->ranks;
-  measured_on.nodes = times->nodes;
-  const NcclCost there = NcclModel(run.tuning, measured_on, run.job.operation, run.job.compute_capability)
-                             .cost(choice.algorithm, choice.protocol, size);
-  const Seconds latency = there.base + there.hops;
-  choice.cost = {choice.cost.base / latency * piece.latency, choice.cost.hops / latency * piece.latency,
-                 choice.cost.rate / there.rate * piece.rate};
+  const auto times = times_for(run.job.platform.transport.library_times, "nccl-" + run.tuning.version,
+                               run.job.operation, run.graph.ranks, run.graph.nodes);
+  if (times.empty()) return std::nullopt;
+  std::optional<NcclChoice> choice = choice_from(*times.front(), run, model, size);
+  if (!choice || times.size() < 2) return choice;
+  const std::optional<NcclChoice> other = choice_from(*times.back(), run, model, size);
+  if (!other) return choice;
+  const double near = distance(*times.front(), run.graph.ranks);
+  const double weight = near / (near + distance(*times.back(), run.graph.ranks));
+  const double more = std::pow(other->cost.time(size) / choice->cost.time(size), weight);
+  choice->cost = {choice->cost.base * more, choice->cost.hops * more, choice->cost.rate / more};
   return choice;
 }
 

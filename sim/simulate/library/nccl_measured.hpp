@@ -1,9 +1,12 @@
 // What was measured of a release of NCCL on a machine, in place of what its cost model says.
 //
 // Called by the NCCL planner. A topology's transport may have `library_times` (platform/library_times.hpp). Those of
-// the release and the operation count, on one node those of one node and on several those of several; of more than one,
-// those whose ranks are nearest by ratio. At other numbers of ranks, and where the network is scaled, latency and rate
-// change as the model's do.
+// the release and the operation count, on one node those of one node and on several those of several. At the ranks that
+// were measured the way is the measured one, and where the network is scaled its latency and rate change as the model's
+// do. At others the way is the model's, and takes as many times longer than the model says as it does at the measured
+// ranks; between two of them, by both, interpolated log to log. What was measured with more than 16 times the ranks,
+// and nothing with fewer, says nothing. Operations of which nothing was measured, but alltoall, which is sent as
+// messages, take as many times longer as allreduces of the same size do: they are made of the same hops.
 #pragma once
 
 #include <optional>
@@ -21,9 +24,10 @@ struct NcclRun {
   const LibraryJob& job;
 };
 
-/// The entry that counts for a run of that release, or nullptr.
-const LibraryTimes* nearest_times(const std::vector<LibraryTimes>& measured, const std::string& library,
-                                  Operation operation, int ranks, int nodes);
+/// The entries that count for a run of that release: the one whose ranks are nearest by ratio, and behind it the
+/// nearest on the other side of the run's, if any.
+std::vector<const LibraryTimes*> times_for(const std::vector<LibraryTimes>& measured, const std::string& library,
+                                           Operation operation, int ranks, int nodes);
 
 /// Nothing where nothing was measured, or of a way that cannot be had there.
 std::optional<NcclChoice> measured_choice(const NcclRun& run, const NcclModel& model, Bytes size);

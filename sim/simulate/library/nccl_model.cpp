@@ -1,7 +1,9 @@
 #include "simulate/library/nccl_model.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 
 namespace farandole {
 namespace {
@@ -19,6 +21,21 @@ double gigabytes(BytesPerSecond rate) {
 double tried_rate(double link) {
   for (const double rate : {48., 30., 24., 18., 15., 12., 10., 9., 7., 6., 5., 4., 3., 2.4, 1.2, .24}) {
     if (rate <= link) return rate;
+  }
+  return .12;
+}
+
+/// The same of NVLink SHARP's channels on Hopper (sm90SpeedArrayIntra and sm90SpeedArrayInter).
+double tried_inside_hopper(double link) {
+  for (const double rate : {60., 50., 40., 30., 24., 20., 15., 12., 11., 6.}) {
+    if (rate <= link) return rate;
+  }
+  return 3;
+}
+
+double tried_on_hopper(double nic) {
+  for (const double rate : {48., 45., 42., 40., 30., 24., 22., 20., 17.5, 15., 12., 6., 3., 2.4, 1.2, .24}) {
+    if (rate <= nic) return rate;
   }
   return .12;
 }
@@ -51,7 +68,20 @@ int steps_of(Operation operation, int members) {
 }  // namespace
 
 std::string name(NcclAlgorithm algorithm) {
-  return algorithm == NcclAlgorithm::tree ? "tree" : "ring";
+  constexpr std::array names{"tree", "ring", "nvls", "nvls_tree"};
+  return names.at(static_cast<std::size_t>(algorithm));
+}
+
+std::span<const NcclAlgorithm> nccl_algorithms() {
+  using enum NcclAlgorithm;
+  static constexpr std::array all{tree, ring, nvls, nvls_tree};
+  return all;
+}
+
+std::span<const NcclProtocol> nccl_protocols() {
+  using enum NcclProtocol;
+  static constexpr std::array all{ll, ll128, simple};
+  return all;
 }
 
 std::string name(NcclProtocol protocol) {
@@ -78,7 +108,8 @@ NcclModel::NcclModel(const NcclTuning& tuning, const ChannelGraph& graph, Operat
       scale_(static_cast<std::size_t>(std::min(graph.nodes, 3) - 1)),
       generation_(capability >= 90   ? 2
                   : capability >= 80 ? 1
-                                     : 0) {
+                                     : 0),
+      knows_hopper_(tuning.ring_ll128_hopper < std::numeric_limits<double>::infinity()) {
   const auto family = static_cast<std::size_t>(std::clamp(capability / 10 - 6, 0, 3));
   const double inside =
       graph.inside == LinkClass::nvlink ? graph.nvlinks * tuning.nvlink.at(family) : tried_rate(gigabytes(graph.pci));
@@ -110,7 +141,7 @@ double NcclModel::ring_rate(NcclProtocol protocol) const {
   if (protocol == NcclProtocol::ll) {
     const bool sums_twice = operation_ == Operation::allreduce || operation_ == Operation::reduce;
     const bool is_third = tuning_.ll_third && graph_.nodes == 1 && !sums_twice;
-    return std::min(bus_ / (is_third ? 3 : 4), ll_most());
+    return std::min(bus_ * (is_third ? 1 / 3.0 : tuning_.ring_ll_share), ll_most());
   }
   const bool is_alone = graph_.ranks < 2 * graph_.nodes;
   const double share = is_alone ? tuning_.ring_ll128_share_alone : tuning_.ring_ll128_share;
@@ -130,6 +161,7 @@ double NcclModel::tree_rate(NcclProtocol protocol) const {
   const double channel = generation_ == 2 ? tuning_.ring_ll128_hopper : tuning_.ring_ll128_per_channel.at(4);
   // Infinite times anything stays so: a release that sets no limit per channel sets none for trees either.
   if (is_ll128) rate = std::min(rate, channel * rings_ * tuning_.tree_ll128_of_ring);
+  if (is_ll128 && generation_ == 2) rate = std::min(rate, tuning_.tree_ll128_hopper.at(scale_) * rings_);
   return rate;
 }
 
@@ -168,8 +200,8 @@ double NcclModel::tree_hops(NcclProtocol protocol) const {
 
 bool NcclModel::is_allowed(NcclProtocol protocol) const {
   if (protocol != NcclProtocol::ll128) return true;
-  const bool knows = capability_ == 70 || (tuning_.version != "2.5" && capability_ == 80) ||
-                     (tuning_.version == "2.18" && capability_ == 90);
+  const bool knows =
+      capability_ == 70 || (tuning_.version != "2.5" && capability_ == 80) || (knows_hopper_ && capability_ == 90);
   return knows && graph_.inside == LinkClass::nvlink && (graph_.nodes == 1 || graph_.nics > 1);
 }
 
@@ -193,7 +225,25 @@ double NcclModel::correction(NcclProtocol protocol, Bytes size) const {
   return place < row.size() ? row.at(place) : 1;
 }
 
+/// A channel for every device whose NIC is beside it, each adding up its part through the switch (search.cc:
+/// NCCL_TOPO_PATTERN_NVLS); between nodes half of their devices pass on what the others do, from three nodes on.
+NcclCost NcclModel::nvls_cost(NcclAlgorithm algorithm, NcclProtocol protocol) const {
+  const bool is_between = algorithm == NcclAlgorithm::nvls_tree;
+  const bool is_there = tuning_.nvls && capability_ >= 90 && graph_.is_switched && graph_.nvlinks > 0 &&
+                        graph_.ranks_per_node() > 1 && is_between == (graph_.nodes > 1);
+  if (!is_there || operation_ != Operation::allreduce || protocol != NcclProtocol::simple) return {};
+  const int heads = is_between ? std::min(graph_.ranks_per_node(), graph_.nics) : graph_.ranks_per_node();
+  double channel = tried_inside_hopper(graph_.nvlinks * tuning_.nvlink.at(3) / heads);
+  double hops = tuning_.nvls->inside;
+  if (is_between) {
+    channel = std::min(channel, tried_on_hopper(gigabytes(graph_.nic)) / (graph_.nodes > 2 ? 2 : 1));
+    hops += 2 * std::floor(std::log2(graph_.nodes)) * tuning_.nvls->net;
+  }
+  return {Seconds(0), Seconds(1e-6 * latency_ * hops), BytesPerSecond(1e9 * heads * channel * tuning_.nvls->share)};
+}
+
 NcclCost NcclModel::cost(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const {
+  if (algorithm == NcclAlgorithm::nvls || algorithm == NcclAlgorithm::nvls_tree) return nvls_cost(algorithm, protocol);
   const bool is_tree = algorithm == NcclAlgorithm::tree;
   if (!is_allowed(protocol) || (is_tree && operation_ != Operation::allreduce)) return {};
   const double base = tuning_.base.at(is_tree ? 0 : 1).at(index(protocol)) * 1e-6 * latency_;
@@ -210,8 +260,8 @@ NcclCost NcclModel::cost(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes s
 NcclChoice NcclModel::choose(Bytes size) const {
   NcclChoice best;
   Seconds least = Seconds::infinity();
-  for (const NcclAlgorithm algorithm : {NcclAlgorithm::tree, NcclAlgorithm::ring}) {
-    for (const NcclProtocol protocol : {NcclProtocol::ll, NcclProtocol::ll128, NcclProtocol::simple}) {
+  for (const NcclAlgorithm algorithm : nccl_algorithms()) {
+    for (const NcclProtocol protocol : nccl_protocols()) {
       const NcclChoice candidate = choice_of(algorithm, protocol, size);
       if (candidate.cost.rate == BytesPerSecond(0) || candidate.cost.time(size) >= least) continue;
       least = candidate.cost.time(size);
@@ -228,6 +278,9 @@ int NcclModel::channels() const {
 
 /// A channel less, as long as its threads would have less than a threshold of bytes each (src/enqueue.cc).
 int NcclModel::channels_for(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const {
+  if (algorithm == NcclAlgorithm::nvls || algorithm == NcclAlgorithm::nvls_tree) {
+    return std::min(2 * graph_.ranks_per_node(), tuning_.nvls ? tuning_.nvls->most_channels : 1);
+  }
   const bool is_ring = algorithm == NcclAlgorithm::ring;
   const bool is_slow = is_ring && protocol == NcclProtocol::simple && bus_ <= 12;
   const double threads = protocol == NcclProtocol::ll128 ? 640 : is_slow ? 256 : 512;

@@ -7,10 +7,12 @@
 // with base + hops the latency and rate the algorithm's, both of src/graph/tuning.cc
 // (simulate/library/nccl_tuning.hpp). It picks the least, trees before rings and LL before LL128 before Simple where
 // two are equal, and then as few channels as give every thread enough to do (src/enqueue.cc: getAlgoInfo). Trees are
-// for allreduce only. LL128 needs NVLinks, and from Volta on; between nodes also NICs beside the devices, taken to be
-// so where a node has several.
+// for allreduce only, and so is NVLink SHARP, which needs NVSwitches and Hopper: of what else NCCL has it for, its own
+// rates never let it be picked. LL128 needs NVLinks, and from Volta on; between nodes also NICs beside the devices,
+// taken to be so where a node has several.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "simulate/library/channel_graph.hpp"
@@ -34,6 +36,9 @@ struct NcclChoice {
 };
 
 std::string name(NcclAlgorithm algorithm);
+/// All of them, in the order in which the first of equals is picked.
+std::span<const NcclAlgorithm> nccl_algorithms();
+std::span<const NcclProtocol> nccl_protocols();
 std::string name(NcclProtocol protocol);
 /// The share of what travels that is payload: 4 bytes of 8, 120 of 128, all.
 double payload_share(NcclProtocol protocol);
@@ -61,6 +66,7 @@ class NcclModel {
   [[nodiscard]] int channels() const;
 
  private:
+  [[nodiscard]] NcclCost nvls_cost(NcclAlgorithm algorithm, NcclProtocol protocol) const;
   [[nodiscard]] double tree_rate(NcclProtocol protocol) const;
   [[nodiscard]] double ring_rate(NcclProtocol protocol) const;
   [[nodiscard]] double tree_hops(NcclProtocol protocol) const;
@@ -80,6 +86,7 @@ class NcclModel {
   double latency_;
   std::size_t scale_;       // in PerScale
   std::size_t generation_;  // in PerGeneration
+  bool knows_hopper_;       // LL128 is for Hopper, too
   int rings_ = 1;           // distinct channels that the search finds
   double bus_ = 0;          // GB/s
 };

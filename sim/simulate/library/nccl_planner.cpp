@@ -70,8 +70,8 @@ using WireRates = std::map<std::pair<NcclAlgorithm, NcclProtocol>, BytesPerSecon
 /// Of every way there is.
 WireRates wire_rates(const Communicator& communicator) {
   WireRates rates;
-  for (const NcclAlgorithm algorithm : {NcclAlgorithm::tree, NcclAlgorithm::ring}) {
-    for (const NcclProtocol protocol : {NcclProtocol::ll, NcclProtocol::ll128, NcclProtocol::simple}) {
+  for (const NcclAlgorithm algorithm : nccl_algorithms()) {
+    for (const NcclProtocol protocol : nccl_protocols()) {
       const NcclChoice choice = communicator.model.choice_of(algorithm, protocol, 1_GiB);
       if (choice.cost.rate > BytesPerSecond(0)) rates[{algorithm, protocol}] = wire_rate(communicator, choice);
     }

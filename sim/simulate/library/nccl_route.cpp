@@ -1,6 +1,7 @@
 #include "simulate/library/nccl_route.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "collective/algorithms/chain.hpp"
 #include "collective/algorithms/direct.hpp"
@@ -10,13 +11,22 @@
 namespace farandole {
 namespace {
 
+bool is_nvls(const NcclChoice& choice) {
+  return choice.algorithm == NcclAlgorithm::nvls || choice.algorithm == NcclAlgorithm::nvls_tree;
+}
+
+bool is_tree(const NcclChoice& choice) {
+  return choice.algorithm == NcclAlgorithm::tree || choice.algorithm == NcclAlgorithm::nvls_tree;
+}
+
+/// NVLink SHARP is laid as a ring inside a node, and as trees between nodes.
 Schedule schedule_of(const NcclJob& job, const NcclChoice& choice, int segments) {
   Shape shape(job.graph.ranks, job.root);
   shape.segments = segments;
   shape.ranks_per_node = (job.graph.ranks + job.graph.nodes - 1) / job.graph.nodes;
   switch (job.operation) {
     case Operation::allreduce:
-      return choice.algorithm == NcclAlgorithm::tree ? node_tree_allreduce(shape) : ring_allreduce(shape);
+      return is_tree(choice) ? node_tree_allreduce(shape) : ring_allreduce(shape);
     case Operation::reduce_scatter:
       return ring_reduce_scatter(shape);
     case Operation::allgather:
@@ -49,6 +59,17 @@ std::vector<BytesPerSecond> capacities_of(const Platform& platform, double paylo
   std::vector<BytesPerSecond> capacities;
   for (const Link& link : platform.links) capacities.push_back(link.capacity * payload);
   return capacities;
+}
+
+/// With switches that add and multiply a device sends its data once, for them to be added up, and its part of the sum;
+/// and receives as much. What its schedule says more is on no wire.
+void add_in_switches(const NcclJob& job, const NcclChoice& choice, std::vector<BytesPerSecond>& capacities) {
+  const double members = job.graph.ranks_per_node();
+  const double scheduled = is_tree(choice) ? 2 : 2 * (members - 1) / members;
+  for (std::size_t link = 0; link < capacities.size(); ++link) {
+    const bool is_nvlink = job.platform.links[link].name.find("nvlink") != std::string::npos;
+    if (is_nvlink) capacities[link] *= scheduled / (1 + 1 / members);
+  }
 }
 
 /// All parts of the way cross the limit first.
@@ -87,6 +108,7 @@ RoutedSchedule route_algorithm(const NcclJob& job, const NcclChoice& choice, int
   for (const Phase& phase : schedule.phases) active += active_repeats(phase);
   const double filling = static_cast<double>(all_rounds) / active;
   auto capacities = capacities_of(job.platform, payload_share(choice.protocol) * filling);
+  if (is_nvls(choice)) add_in_switches(job, choice, capacities);
   const BytesPerSecond limit = choice.cost.rate * (share_per_round(schedule) * all_rounds);
   Legs legs;
   for (const Phase& phase : schedule.phases) {
@@ -121,7 +143,7 @@ RoutedSchedule route_messages(const NcclJob& job, const NcclModel& model, const 
 }  // namespace
 
 std::string schedule_name(const NcclJob& job, const NcclChoice& choice) {
-  return schedule_of(job, choice, 1).algorithm;
+  return is_nvls(choice) ? name(choice.algorithm) : schedule_of(job, choice, 1).algorithm;
 }
 
 int nccl_segments(Bytes size) {

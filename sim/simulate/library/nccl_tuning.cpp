@@ -28,12 +28,14 @@ NcclTuning nccl_2_5() {
   t.tree_per_channel = unlimited;
   t.tree_most = {90, 70, 70};
   t.tree_most_ll128_ampere = t.tree_most;
+  t.ring_ll_share = 1 / 4.0;
   t.ring_ll128_share = 120.0 / 128;
   t.ring_ll128_share_alone = 120.0 / 128;
   t.ring_ll128_per_channel = unlimited_operations;
   t.ring_ll128_hopper = no_limit;
   t.ring_ll128_most = {113, 72, 110, 91, 100};
   t.tree_ll128_of_ring = no_limit;
+  t.tree_ll128_hopper = no_limits;
   t.ll_third = false;
   t.ll_most = unlimited;
   t.ring_steps = NcclRingSteps::all_alike;
@@ -94,7 +96,7 @@ NcclTuning nccl_2_10() {
 }
 
 // v2.18.6-1, tuning.cc: as above, with perChMaxRingLL128Bws, perChMaxTreeLL128Bws, Hopper's rows and getNetOverhead;
-// topo.h: SM*_NVLINK_BW. NVLink SHARP and CollNet, which need hardware of their own, are left out.
+// topo.h: SM*_NVLINK_BW. NVLink SHARP and CollNet, which need hardware of their own, are left out here.
 NcclTuning nccl_2_18() {
   NcclTuning t = nccl_2_10();
   t.version = "2.18";
@@ -106,15 +108,31 @@ NcclTuning nccl_2_18() {
   t.most_on_ampere = no_limit;
   t.tree_per_channel = {{{26.5, 18.5, 10.0}, {24.0, 23.6, 17.8}, {38.7, 41.4, 36.0}}};
   t.ring_ll128_hopper = 36.7;
+  t.tree_ll128_hopper = {36.7, 36.7, 29.0};
   t.ring_steps = NcclRingSteps::net_and_posting;
   t.plateau = NcclPlateau::by_size_per_channel;
+  return t;
+}
+
+// v2.21.5-1, tuning.cc: as above, with trees' Simple slower again, Hopper's own llMaxBws, half the rate for rings' LL,
+// and the rows of NVLS and NVLSTree; SM90_NVLINK_BW. 16 channels for NVLS on Hopper: nvls.cc. CollNet is left out.
+NcclTuning nccl_2_21() {
+  NcclTuning t = nccl_2_18();
+  t.version = "2.21";
+  t.tag = "v2.21.5-1";
+  t.hop[0][0][2] = t.hop[1][0][2] = t.hop[2][0][2] = 28;
+  t.nvlink = {18, 20, 20, 20.6};
+  t.ring_ll_share = .5;
+  t.ll_third = false;
+  t.ll_most = {{{39.0, 39.0, 20.4}, {87.7, 22.5, 19.0}, {141.0, 45.0, 35.0}}};
+  t.nvls = NcclNvls{25, 14, 5 / 6.0, 16};
   return t;
 }
 
 }  // namespace
 
 std::span<const NcclTuning> nccl_tunings() {
-  static const std::vector<NcclTuning> rows{nccl_2_5(), nccl_2_7(), nccl_2_10(), nccl_2_18()};
+  static const std::vector<NcclTuning> rows{nccl_2_5(), nccl_2_7(), nccl_2_10(), nccl_2_18(), nccl_2_21()};
   return rows;
 }
 

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -14,7 +15,7 @@
 
 namespace farandole {
 
-enum class NcclAlgorithm : std::uint8_t { tree, ring };
+enum class NcclAlgorithm : std::uint8_t { tree, ring, nvls, nvls_tree };
 enum class NcclProtocol : std::uint8_t { ll, ll128, simple };
 
 /// Of {LL, LL128, Simple}.
@@ -36,6 +37,14 @@ enum class NcclRingSteps : std::uint8_t {
 /// From which size the ring's "plateau" makes Simple's latency count more.
 enum class NcclPlateau : std::uint8_t { none, by_size, by_size_per_channel };
 
+/// NVLink SHARP: switches add and multiply. Simple only; `tree` between nodes.
+struct NcclNvls {
+  double inside;      // latency of the switch's part, and
+  double net;         // of each hop between nodes
+  double share;       // of the channels' rate, which the algorithm gets
+  int most_channels;  // that are laid
+};
+
 struct NcclTuning {
   std::string version;  // "2.7"
   std::string tag;
@@ -49,17 +58,20 @@ struct NcclTuning {
   PerGeneration tree_per_channel;   // at most, each channel
   PerScale tree_most;               // at most, all channels
   PerScale tree_most_ll128_ampere;
+  double ring_ll_share;  // of the channels' rate
   double ring_ll128_share;
   double ring_ll128_share_alone;                 // with less than two ranks a node
   std::array<double, 5> ring_ll128_per_channel;  // broadcast, reduce, allgather, reduce_scatter, allreduce; at most
   double ring_ll128_hopper;                      // on Hopper, of all five
   std::array<double, 5> ring_ll128_most;         // all channels
   double tree_ll128_of_ring;                     // at most, of what the ring's LL128 gets per channel
+  PerScale tree_ll128_hopper;                    // on Hopper, each channel at most
   bool ll_third;          // LL gets a third, not a quarter, of one node's rate where nothing is summed twice
   PerGeneration ll_most;  // all channels: by generation on one node, by {Intel, AMD, AMD} processor on several
   NcclRingSteps ring_steps;
   NcclPlateau plateau;
   std::array<std::array<double, 23>, 3> tree_correction;  // by size, from 64 B on, in powers of two
+  std::optional<NcclNvls> nvls{};                         // none: not known here
 };
 
 std::span<const NcclTuning> nccl_tunings();

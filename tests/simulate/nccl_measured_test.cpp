@@ -1,0 +1,82 @@
+// What was measured of a library: at its own ranks, at others, between two of them, and of other operations.
+#include "simulate/library/nccl_measured.hpp"
+
+#include <gtest/gtest.h>
+
+#include "simulate/library_kit.hpp"
+
+namespace farandole {
+namespace {
+
+const std::string library = "nccl-2.10";
+
+/// An allreduce by rings that takes `microseconds` more than its bytes do at 100 GB/s.
+LibraryTimes measured(int ranks, double microseconds, Operation operation = Operation::allreduce) {
+  LibraryTimes times;
+  times.library = library;
+  times.operation = operation;
+  times.ranks = ranks;
+  times.nodes = ranks / 8;
+  times.pieces = {{0_B, "ring", "Simple", Seconds(1e-6 * microseconds), 100_GBps}};
+  return times;
+}
+
+Seconds time_of(Platform platform, std::vector<LibraryTimes> times, int ranks, Bytes size,
+                Operation operation = Operation::allreduce) {
+  platform.transport.library_times = std::move(times);
+  const Placement placement = test::in_order(ranks);
+  LibraryJob job{platform, placement, operation};
+  job.compute_capability = 80;
+  const auto clock = make_library_clock(*find_library(library), job, Fidelity::flow);
+  return latest(clock->finish(size, all_at(ranks, Seconds(0))));
+}
+
+double longer(std::vector<LibraryTimes> times, int ranks, Bytes size, Operation operation = Operation::allreduce) {
+  const Platform machine = test::dgx_a100(ranks / 8);
+  return time_of(machine, std::move(times), ranks, size, operation) / time_of(machine, {}, ranks, size, operation);
+}
+
+TEST(NcclMeasured, TimesAreTakenAtTheRanksTheyWereMeasuredAt) {
+  for (const Bytes size : {1_KiB, 1_MiB, 1_GiB}) {
+    EXPECT_NEAR(time_of(test::dgx_a100(2), {measured(16, 300)}, 16, size).si(), 300e-6 + size.si() / 100e9, 1e-9);
+  }
+}
+
+TEST(NcclMeasured, OtherRanksTakeAsManyTimesLongerThanTheModelSays) {
+  for (const Bytes size : {1_KiB, 1_MiB, 256_MiB}) {
+    const double there = longer({measured(16, 300)}, 16, size);
+    EXPECT_NEAR(longer({measured(16, 300)}, 32, size), there, 1e-6 * there);
+    EXPECT_NEAR(longer({measured(16, 300)}, 128, size), there, 1e-6 * there);
+  }
+}
+
+TEST(NcclMeasured, BetweenTwoScalesTheyAreInterpolatedLogToLog) {
+  // 32 ranks are half-way between 16 and 64.
+  const LibraryTimes few = measured(16, 300);
+  const LibraryTimes many = measured(64, 2000);
+  const double both = longer({few, many}, 32, 1_MiB);
+  EXPECT_NEAR(both, std::sqrt(longer({few}, 32, 1_MiB) * longer({many}, 32, 1_MiB)), 1e-6 * both);
+  EXPECT_EQ(longer({few, many}, 16, 1_MiB), longer({few}, 16, 1_MiB));
+  EXPECT_EQ(longer({few, many}, 128, 1_MiB), longer({many}, 128, 1_MiB));
+}
+
+TEST(NcclMeasured, MoreThanSixteenTimesTheRanksSayNothingOfAFew) {
+  EXPECT_GT(longer({measured(256, 9000)}, 16, 1_KiB), 1);
+  EXPECT_EQ(longer({measured(512, 9000)}, 16, 1_KiB), 1);
+  EXPECT_GT(longer({measured(16, 300)}, 512, 1_KiB), 1);
+}
+
+TEST(NcclMeasured, OperationsThatWereNotMeasuredFollowAllreduce) {
+  const double there = longer({measured(16, 300)}, 16, 1_MiB);
+  for (const Operation operation : {Operation::allgather, Operation::reduce_scatter, Operation::broadcast}) {
+    EXPECT_NEAR(longer({measured(16, 300)}, 16, 1_MiB, operation), there, 1e-6 * there);
+    // What was measured of the operation itself comes first.
+    EXPECT_NEAR(time_of(test::dgx_a100(2), {measured(16, 300), measured(16, 70, operation)}, 16, 1_MiB, operation).si(),
+                70e-6 + (1_MiB).si() / 100e9, 1e-9);
+  }
+  EXPECT_EQ(longer({measured(16, 300)}, 16, 1_MiB, Operation::alltoall), 1);
+  EXPECT_EQ(longer({measured(16, 300, Operation::allgather)}, 16, 1_MiB), 1);
+}
+
+}  // namespace
+}  // namespace farandole
