@@ -10,6 +10,7 @@
 // Called by the event loop with the collectives enqueued so far; moments are per rank.
 #pragma once
 
+#include <cstddef>
 #include <span>
 
 #include "engine/task.hpp"
@@ -23,10 +24,23 @@ class DeviceShare {
 
   /// From now on communications may overlap and come in any order; else each starts when the one before has ended.
   void let_overlap() { several_at_once_ = true; }
+  /// Of one computation, what the first communications took from it for good, to go on from there: all of them are over
+  /// on every rank before `work` is done.
+  struct Taken {
+    RankTimes time{};
+    std::size_t communications = 0;
+    Seconds work{};
+  };
+  /// Done with `work` at each rank's factor. The first `known` communications will not change any more.
+  [[nodiscard]] RankTimes finish(const RankTimes& begin, const RankTimes& factors, Seconds work,
+                                 std::span<const TaskTimes> communications, std::size_t known, Taken& taken) const;
   [[nodiscard]] RankTimes finish(const RankTimes& begin, const RankTimes& work,
                                  std::span<const TaskTimes> communications) const;
 
  private:
+  /// Of one communication, from what would be done at `done` without it.
+  [[nodiscard]] RankTimes taken_by(const TaskTimes& times, const RankTimes& begin, const RankTimes& done) const;
+
   double share_;
   bool several_at_once_ = false;
 };

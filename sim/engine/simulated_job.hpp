@@ -69,7 +69,8 @@ class SimulatedJob final : public Engine {
   struct Done {
     Task task;
     TaskTimes times;
-    RankTimes factors{};  // of a computation
+    RankTimes factors{};                 // of a computation
+    mutable DeviceShare::Taken taken{};  // from it: what is known of it by now, kept so as not to be worked out again
   };
   /// Of this iteration, in the order in which they were added.
   [[nodiscard]] std::vector<const Done*> tasks(Stream stream) const;
@@ -135,7 +136,8 @@ class SimulatedJob final : public Engine {
   void begin_in_company(TaskId id, const RankTimes& joins);
   void end_in_company(TaskId id);
   [[nodiscard]] RankTimes computed(const Done& compute, Seconds work) const {
-    return share_.finish(compute.times.begin, compute.factors * work.si(), communications_);
+    return share_.finish(compute.times.begin, compute.factors, work, communications_,
+                         communications_.size() - under_way_.size(), compute.taken);
   }
   [[nodiscard]] double communicated(int worker) const;
 

@@ -52,6 +52,29 @@ RC_GTEST_PROP(DeviceShare, HoldsItsEquation, ()) {
   RC_ASSERT(std::abs(end - share * beside - work) < 1e-9);
 }
 
+RC_GTEST_PROP(DeviceShare, GoesOnFromWhatWasTakenForGoodAsIfFromTheStart, ()) {
+  // Marks of one computation on three ranks, in order or not, while communications are added.
+  const DeviceShare share(*rc::gen::inRange(1, 90) / 100.0);
+  const RankTimes begin = RankTimes::LinSpaced(3, 0, *rc::gen::inRange(0, 5));
+  const RankTimes factors = RankTimes::LinSpaced(3, 1, 1 + *rc::gen::inRange(0, 5) / 10.0);
+  std::vector<TaskTimes> communications;
+  DeviceShare::Taken taken;
+  double at = 0;
+  for (int i = 0; i < 20; ++i) {
+    const double from = at + *rc::gen::inRange(0, 4);
+    at = from + *rc::gen::inRange(0, 4);
+    TaskTimes times;
+    times.reducing = RankTimes::LinSpaced(3, from, from + 1);
+    times.reduced = RankTimes::LinSpaced(3, at + 1, at + 2);
+    communications.push_back(times);
+    at += 2;
+    const Seconds work(*rc::gen::inRange(0, 80));
+    const RankTimes whole = share.finish(begin, factors * work.si(), communications);
+    const RankTimes on = share.finish(begin, factors, work, communications, communications.size(), taken);
+    RC_ASSERT((on - whole).abs().maxCoeff() < 1e-9);
+  }
+}
+
 /// The same where several may be under way at once, in any order.
 double finish_beside_several(double share, double work, const std::vector<TaskTimes>& communications) {
   DeviceShare several(share);

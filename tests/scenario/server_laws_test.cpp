@@ -54,7 +54,7 @@ std::vector<test::Change> any_scenario() {
 RC_GTEST_PROP(ServerLaws, WorkersNeverDoMoreThanAsManyTimesOne, ()) {
   const TrainingPoint point = point_of(with_optimizer(any_scenario(), "\"momentum\""));
   RC_ASSERT(point.scaling_efficiency > 0);
-  RC_ASSERT(point.scaling_efficiency <= 1 + 1e-9);
+  RC_ASSERT(point.scaling_efficiency <= 1 + 1e-5);
 }
 
 // With a barrier pushes do not depend on what servers do, so more work is never over earlier. (Where pulls and pushes
