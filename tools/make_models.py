@@ -4,7 +4,7 @@
     tools/make_models.py        # writes models/{bert,gpt2,mpt,llama,internlm,t5,vit}_*.json and a few more
 
 How they are built stands in tools/model_kit; here stand their numbers and where those are from. Parameters as published
-are in tests/workload/published_parameters_test.cpp.
+are in tests/workload/published_totals.hpp.
 """
 
 import json

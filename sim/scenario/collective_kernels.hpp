@@ -1,6 +1,6 @@
 // What a running collective takes of the devices that compute, where a scenario does not say it itself.
 //
-// Read by read_scenario, charged by simulate/device_share.hpp. It follows from who carries the gradients' collective
+// Read by read_scenario, charged by engine/device_share.hpp. It follows from who carries the gradients' collective
 // out, and from the device:
 //
 //   NCCL  a channel is one block of threads, for which a multiprocessor is kept: its kernels are compiled for one

@@ -1,8 +1,11 @@
 // How closely the network is looked at.
 //
 //   analytic  closed form per round: latency + bytes / (capacity / flows on the most loaded link), no simulator
-//   flow      SimGrid finds the max-min rates of all pairs of a phase at once, latency counted per round
-//   message   every transfer of every round goes through SimGrid
+//   flow      the max-min rates of all pairs of a phase at once, latency counted per round
+//   message   every transfer of every round is a flow of its own
+//
+// The rates are SimGrid's (simulate/fluid_network.hpp), and those of the engine's own network where jobs, streams,
+// servers and traffic meet (engine/company.hpp, simulate/max_min_network.hpp).
 #pragma once
 
 #include <cstdint>

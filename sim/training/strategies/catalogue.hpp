@@ -61,7 +61,7 @@ struct StrategyChoice {
     if (sharding_stage == 0) return 1;
     return shards == 0 ? ranks : shards;
   }
-  std::optional<ServerPlan> servers;  // where there are any, simulate/servers carries the strategy out
+  std::optional<ServerPlan> servers;  // where there are any, training/servers carries the strategy out
 };
 
 struct StrategyInput {
