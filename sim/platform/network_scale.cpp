@@ -23,8 +23,9 @@ void scale_link(const NetworkScale& scale, Link& link) {
 }
 
 void scale_transport(double latency, Transport& transport) {
-  for (Seconds* time : {&transport.intra_node_latency, &transport.inter_node_latency, &transport.launch,
-                        &transport.control_latency, &transport.message.rendezvous}) {
+  for (Seconds* time :
+       {&transport.intra_node_latency, &transport.inter_node_latency, &transport.launch, &transport.control_latency,
+        &transport.message.rendezvous, &transport.occupancy.send, &transport.occupancy.receive}) {
     *time *= latency;
   }
 }

@@ -44,6 +44,14 @@ struct MessageCost {
   [[nodiscard]] bool is_eager(Bytes size) const { return size < rendezvous_from; }
 };
 
+/// For how long a message keeps the processor of a rank that sends or receives it from its other messages (LogP's o). A
+/// part of a message's latency, not an addition to it: whoever has one message at a time does not notice, unless both
+/// together take longer than that.
+struct Occupancy {
+  Seconds send{};
+  Seconds receive{};  // posting it beforehand included
+};
+
 /// What the communication software adds to the wires, the same for every message.
 struct Transport {
   std::string name;
@@ -60,6 +68,7 @@ struct Transport {
   std::string library;  // that picks algorithms where a collective asks for "library"; may be empty
   std::vector<LibraryTimes> library_times;  // measured, in place of what such a library's own cost model says
   MessageCost message;
+  Occupancy occupancy{};  // of MPI's messages, in a node and between nodes; of NCCL's between nodes
 };
 
 struct Platform {

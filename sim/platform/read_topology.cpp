@@ -24,6 +24,14 @@ MessageCost read_message_cost(Section& section, bool eager_sends) {
   return cost;
 }
 
+Occupancy read_occupancy(const Value& value) {
+  Section section = sourced(value);
+  const auto send = section.required<Seconds>("send");
+  const Occupancy occupancy{send, section.optional<Seconds>("receive", send)};
+  section.finish();
+  return occupancy;
+}
+
 Transport read_transport(const Value& value) {
   Section section = sourced(value);
   Transport transport;
@@ -43,6 +51,7 @@ Transport read_transport(const Value& value) {
     if (!transport.eager_sends) window->fail("a \"send_window\" only with \"eager_sends\"");
   }
   transport.message = read_message_cost(section, transport.eager_sends);
+  if (const auto occupancy = section.maybe("occupancy")) transport.occupancy = read_occupancy(*occupancy);
   section.finish();
   return transport;
 }

@@ -126,6 +126,8 @@ Platform platform_of(const Scenario& scenario) {
   platform.transport.inter_node_latency *= mechanisms.latency;
   platform.transport.launch *= mechanisms.latency;
   platform.transport.message.rendezvous *= mechanisms.latency;
+  platform.transport.occupancy.send *= mechanisms.latency;
+  platform.transport.occupancy.receive *= mechanisms.latency;
   platform.transport.message.eager_rate *= mechanisms.network_rate;
   platform.transport.reduce_rate *= mechanisms.network_rate;
   platform.flow_rate *= mechanisms.network_rate;

@@ -131,6 +131,11 @@ void add_condition(Settings& settings, const Condition& condition) {
   if (!condition.failed.empty()) settings["platform.failed"] = fmt::format("{}", fmt::join(condition.failed, ", "));
 }
 
+void add_occupancy(Settings& settings, const Occupancy& occupancy) {
+  if (occupancy.send > Seconds(0)) settings["transport.occupancy.send"] = format(occupancy.send);
+  if (occupancy.receive > Seconds(0)) settings["transport.occupancy.receive"] = format(occupancy.receive);
+}
+
 Settings effective_settings(const Scenario& scenario) {
   const StrategyChoice& strategy = scenario.strategy;
   const Transport& transport = scenario.platform.platform.transport;
@@ -149,6 +154,7 @@ Settings effective_settings(const Scenario& scenario) {
   if (transport.reduce_rate < BytesPerSecond::infinity()) {
     settings["transport.reduce_rate"] = format(transport.reduce_rate);
   }
+  add_occupancy(settings, transport.occupancy);
   for (const auto& [name, value] : strategy.settings) settings[strategy.kind + "." + name] = value;
   if (strategy.compression.kind != Compression::none) {
     settings["strategy.compression"] = describe(strategy.compression);

@@ -12,6 +12,9 @@ namespace farandole {
 /// What is wrong with links just now; nothing where all are as built.
 void add_condition(Settings& settings, const Condition& condition);
 
+/// What messages keep processors with, where they do.
+void add_occupancy(Settings& settings, const Occupancy& occupancy);
+
 Settings effective_settings(const Scenario& scenario);
 
 /// What an algorithm leaves unused of the machine, in a sentence for people; nothing where it leaves nothing, and where

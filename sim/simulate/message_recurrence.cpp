@@ -47,20 +47,30 @@ struct Cost {
   double sending = 0;
   double reducing = 0;
   bool waits = false;  // for its receiver
+  double send = 0;     // of its ends' processors
+  double receive = 0;
 };
 
 /// Of one message that has its links for itself; what is empty is not sent.
 Cost cost_of(const RoutedSchedule& routed, const RoutedSchedule::Leg& leg, Bytes bytes) {
   if (bytes == Bytes(0)) return {};
   const Seconds wait = leg.latency + routed.message_cost().of(bytes);
-  return {wait.si(), (wait + bytes / leg.narrowest).si(), (bytes / leg.reduce_rate).si(),
-          !routed.message_cost().is_eager(bytes)};
+  return {wait.si(),
+          (wait + bytes / leg.narrowest).si(),
+          (bytes / leg.reduce_rate).si(),
+          !routed.message_cost().is_eager(bytes),
+          leg.occupancy.send.si(),
+          leg.occupancy.receive.si()};
 }
 
-TransferCosts costs_of(Eigen::Index transfers) {
-  TransferCosts costs{Eigen::ArrayXd(transfers), Eigen::ArrayXd(transfers), {}};
-  costs.waits.resize(transfers);
-  return costs;
+void put(TransferCosts& costs, Eigen::Index t, const Cost& cost) {
+  costs.sending[t] = cost.sending;
+  costs.reducing[t] = cost.reducing;
+  costs.waits[t] = cost.waits;
+  if (!costs.are_occupied()) return;
+  costs.send[t] = cost.send;
+  costs.receive[t] = cost.receive;
+  costs.alone[t] = cost.sending;
 }
 
 /// What each rank of a permutation sends and receives. Chunks have two lengths, and so have costs: [1] the longer one.
@@ -68,11 +78,13 @@ struct Permutation {
   struct Sender {
     std::array<double, 2> sending{};
     std::array<int, 2> waits_for{};  // itself where its messages are eager
+    std::array<double, 2> busy{};    // its processor
     Chunk chunk = 0;                 // of this repeat
   };
   struct Receiver {
     int from = -1;  // nobody
     std::array<double, 2> reducing{};
+    std::array<double, 2> busy{};
   };
   std::vector<Sender> senders;
   std::vector<Receiver> receivers;
@@ -93,8 +105,10 @@ Permutation permutation_of(const RoutedSchedule& routed, std::size_t phase, Byte
     const Chunk first = moved(schedule, transfer.chunk, 0, 0);
     const std::array<int, 2> waits_for{small.waits ? transfer.to : transfer.from,
                                        large.waits ? transfer.to : transfer.from};
-    result.senders[static_cast<std::size_t>(transfer.from)] = {{small.sending, large.sending}, waits_for, first};
-    result.receivers[static_cast<std::size_t>(transfer.to)] = {transfer.from, {small.reducing, large.reducing}};
+    result.senders[static_cast<std::size_t>(transfer.from)] = {
+        {small.sending, large.sending}, waits_for, {small.send, large.send}, first};
+    result.receivers[static_cast<std::size_t>(transfer.to)] = {
+        transfer.from, {small.reducing, large.reducing}, {small.receive, large.receive}};
   }
   return result;
 }
@@ -114,6 +128,7 @@ MessageRecurrence::MessageRecurrence(const RoutedSchedule& routed)
     : routed_(routed),
       applies_(can_be_carried(routed)),
       never_meet_(applies_ && can_never_meet(routed)),
+      occupied_(routed.has_occupancy()),
       taken_(routed.capacities().size()) {
   for (const Phase& phase : routed.schedule().phases) {
     permutation_.push_back(never_meet_ && is_permutation(routed.schedule(), phase));
@@ -141,13 +156,9 @@ std::optional<RankTimes> MessageRecurrence::finish(Bytes size, const RankTimes& 
 TransferCosts MessageRecurrence::costs_of_equal(std::size_t phase, Bytes chunk) const {
   const auto& legs = routed_.legs(phase);
   const auto transfers = static_cast<Eigen::Index>(legs.size());
-  TransferCosts costs = costs_of(transfers);
-  for (Eigen::Index t = 0; t < transfers; ++t) {
-    const Cost cost = cost_of(routed_, legs[static_cast<std::size_t>(t)], chunk);
-    costs.sending[t] = cost.sending;
-    costs.reducing[t] = cost.reducing;
-    costs.waits[t] = cost.waits;
-  }
+  TransferCosts costs = TransferCosts::of(transfers, occupied_);
+  for (Eigen::Index t = 0; t < transfers; ++t)
+    put(costs, t, cost_of(routed_, legs[static_cast<std::size_t>(t)], chunk));
   return costs;
 }
 
@@ -155,18 +166,18 @@ bool MessageRecurrence::carry_phase(RankTimes& moments, std::size_t phase, const
   const Schedule& schedule = routed_.schedule();
   const Phase& pattern = schedule.phases[phase];
   const auto transfers = static_cast<Eigen::Index>(transfers_per_round(pattern));
-  TransferCosts costs = costs_of(transfers);
+  TransferCosts costs = TransferCosts::of(transfers, occupied_);
   Repeats repeats(moments, schedule, pattern);
   for (int repeat = 0; repeat < pattern.repeats; ++repeat) {
     bool free = true;
+    Posted sends(occupied_ ? moments.size() : 0);
     for_each_transfer(schedule, pattern, repeat, [&](const Transfer& transfer, std::size_t index) {
       const auto& leg = routed_.legs(phase)[index];
       const Cost cost = cost_of(routed_, leg, chunks.of(schedule, pattern, transfer));
-      costs.sending[static_cast<Eigen::Index>(index)] = cost.sending;
-      costs.reducing[static_cast<Eigen::Index>(index)] = cost.reducing;
-      costs.waits[static_cast<Eigen::Index>(index)] = cost.waits;
+      put(costs, static_cast<Eigen::Index>(index), cost);
       if (never_meet_ || cost.sending <= 0) return;
       double starts = moments[transfer.from];
+      if (occupied_) starts += sends.before(transfer.from, cost.send);
       if (cost.waits) starts = std::max(starts, repeats.posted(transfer.to));
       free = free && occupy(leg.links, starts + cost.wait, starts + cost.sending);
     });
@@ -210,12 +221,13 @@ void MessageRecurrence::carry_permutation(RankTimes& moments, std::size_t phase,
     }
     for (Eigen::Index rank = 0; rank < ranks; ++rank) {
       const auto& receiver = permutation.receivers[static_cast<std::size_t>(rank)];
-      double end = sent[rank];
+      const std::uint8_t own = length[static_cast<std::size_t>(rank)];
+      double busy = moments[rank] + permutation.senders[static_cast<std::size_t>(rank)].busy[own];
       if (receiver.from >= 0) {
-        const double work = receiver.reducing[length[static_cast<std::size_t>(receiver.from)]];
-        end = std::max(end, std::max(sent[receiver.from], work > 0 ? moments[rank] : 0.0) + work);
+        const std::uint8_t long_one = length[static_cast<std::size_t>(receiver.from)];
+        busy = std::max(sent[receiver.from], busy + receiver.busy[long_one]) + receiver.reducing[long_one];
       }
-      moments[rank] = end;
+      moments[rank] = std::max(sent[rank], busy);
     }
   }
 }

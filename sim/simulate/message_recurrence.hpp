@@ -44,6 +44,7 @@ class MessageRecurrence {
   const RoutedSchedule& routed_;
   bool applies_;
   bool never_meet_;                // every link has one sender, who sends one thing at a time
+  bool occupied_;                  // messages keep processors busy
   std::vector<bool> permutation_;  // per phase
   std::vector<double> taken_;      // per link: until when
 };

@@ -20,6 +20,8 @@ MessageClock::Run::Run(MessageClock& clock, Bytes size, const RankTimes& start, 
       in_flight_(clock.transfers_.size()),
       progress_(static_cast<std::size_t>(schedule_.ranks)),
       waiting_(progress_.size()),
+      occupied_(clock.routed_.has_occupancy()),
+      ready_(occupied_ ? completed_.size() : 0),
       turn_(static_cast<std::size_t>(schedule_.ranks)) {
   for (std::size_t number = 0; number < completed_.size(); ++number) {
     completed_[number] = clock.pattern(static_cast<int>(number)).start;
@@ -38,9 +40,9 @@ void MessageClock::Run::handle(int tag) {
   const auto transfers = static_cast<int>(clock_.transfers_.size());
   const int own = tag - first_tag_;
   if (own >= transfers + 2 * schedule_.ranks) {
-    send(own - transfers - 2 * schedule_.ranks);  // its turn has come
+    send({own - transfers - 2 * schedule_.ranks, network_.now().si()});  // its turn has come
   } else if (own >= transfers + schedule_.ranks) {
-    ready_.push_back(own - transfers - schedule_.ranks);  // all is reduced
+    complete_.push_back(own - transfers - schedule_.ranks);  // all is reduced
   } else if (own >= transfers) {
     ++started_;
     enter_round(own - transfers);
@@ -78,12 +80,17 @@ void MessageClock::Run::enter_round(int rank) {
   at.missing = static_cast<int>(std::ranges::count_if(receives, is_missing));
   if (!eager) at.missing += static_cast<int>(std::ranges::count_if(sends, is_missing));
   at.reduced = network_.now().si();
+  const std::vector<Posting> postings = posted(sends, at);
   for (const int transfer : receives) {
-    if (is_due(transfer) && !is_missing(transfer)) at.reduced += time_to_reduce(transfer, at.repeat).si();
+    if (is_due(transfer) && !is_missing(transfer)) receive(at, transfer, at.repeat);
   }
   if (at.missing == 0) leave_when_reduced(rank);
-  for (const int transfer : sends) {
-    if (is_due(transfer)) eager ? post(transfer) : send(transfer);
+  for (const Posting& posting : postings) {
+    if (eager) {
+      post(posting);
+    } else {
+      send(posting);
+    }
   }
   if (clock_.repeats_ == Repeats::until_steady && !(sends.empty() && receives.empty())) note_entry(at);
 }
@@ -98,25 +105,28 @@ bool MessageClock::Run::has_eager_sends(const Phase& phase) const {
   });
 }
 
-void MessageClock::Run::post(int transfer) {
-  const Transfer& pattern = clock_.pattern(transfer);
+void MessageClock::Run::post(Posting posting) {
+  const Transfer& pattern = clock_.pattern(posting.transfer);
   auto& stream = streams_[{pattern.from, pattern.to}];
-  stream.push_back(transfer);
-  if (stream.size() == 1) send_in_turn(transfer);
+  stream.push_back(posting);
+  if (stream.size() == 1) send_in_turn(posting);
 }
 
-void MessageClock::Run::send_in_turn(int transfer) {
+void MessageClock::Run::send_in_turn(Posting posting) {
+  const auto& [transfer, ready] = posting;
   const auto& [phase, position] = clock_.transfers_[static_cast<std::size_t>(transfer)];
   const Transfer placed = clock_.placed(transfer, completed_[static_cast<std::size_t>(transfer)]);
   const Bytes ahead = std::min(chunks_.of(schedule_, schedule_.phases[phase], placed), clock_.routed_.send_window());
   double& turn = turn_[static_cast<std::size_t>(placed.from)];
-  const double begin = std::max(network_.now().si(), turn);
+  const double begin = std::max({network_.now().si(), turn, ready});
   turn = begin + (ahead / clock_.routed_.legs(phase)[position].narrowest).si();
-  if (begin <= network_.now().si()) return send(transfer);
+  if (begin <= network_.now().si()) return send(posting);
   call_at(Seconds(begin), static_cast<int>(clock_.transfers_.size()) + 2 * schedule_.ranks + transfer);
 }
 
-void MessageClock::Run::send(int transfer) {
+void MessageClock::Run::send(Posting posting) {
+  const int transfer = posting.transfer;
+  if (occupied_) ready_[static_cast<std::size_t>(transfer)] = posting.ready;
   const auto index = static_cast<std::size_t>(transfer);
   const int repeat = completed_[index];
   const Phase& phase = schedule_.phases[clock_.transfers_[index].phase];
@@ -164,7 +174,8 @@ void MessageClock::Run::start_now(int transfer, Bytes bytes) {
   in_flight_[index] = bytes;
   sent_ += bytes;
   ++flows_;
-  const Seconds cost = clock_.routed_.message_cost().of(bytes);
+  Seconds cost = clock_.routed_.message_cost().of(bytes);
+  if (occupied_) cost += std::max(Seconds(0), Seconds(ready_[index]) - network_.now());
   if (repeat == 0 || !receivers_move(schedule_.phases[phase])) {
     network_.start(clock_.routes_[index], clock_.routed_.legs(phase)[position].latency + cost, bytes,
                    first_tag_ + transfer);
@@ -188,13 +199,14 @@ void MessageClock::Run::done(int transfer) {
   const int repeat = completed_[index]++;
   const Transfer ends = clock_.placed(transfer, repeat);
   const bool eager = is_eager(clock_.transfers_[index].phase);
-  if (!eager) count_for(ends.from, transfer, repeat, Seconds(0));
-  count_for(ends.to, transfer, repeat, time_to_reduce(transfer, repeat));
+  if (!eager) count_for(End::sender, ends.from, transfer, repeat);
+  count_for(End::receiver, ends.to, transfer, repeat);
   if (!eager) return;
   const Transfer& pattern = clock_.pattern(transfer);
   auto& stream = streams_[{pattern.from, pattern.to}];
   stream.pop_front();
-  if (!stream.empty()) send(stream.front());
+  if (stream.empty()) return;
+  send(stream.front());
 }
 
 Seconds MessageClock::Run::time_to_reduce(int transfer, int repeat) const {
@@ -207,26 +219,26 @@ Seconds MessageClock::Run::time_to_reduce(int transfer, int repeat) const {
 void MessageClock::Run::leave_when_reduced(int rank) {
   const Seconds reduced(progress_[static_cast<std::size_t>(rank)].reduced);
   if (reduced <= network_.now()) {
-    ready_.push_back(rank);
+    complete_.push_back(rank);
   } else {
     call_at(reduced, static_cast<int>(clock_.transfers_.size()) + schedule_.ranks + rank);
   }
 }
 
-void MessageClock::Run::count_for(int rank, int transfer, int repeat, Seconds reducing) {
+void MessageClock::Run::count_for(End end, int rank, int transfer, int repeat) {
   Progress& at = progress_[static_cast<std::size_t>(rank)];
   const bool in_this_round =
       at.phase == clock_.transfers_[static_cast<std::size_t>(transfer)].phase && at.repeat == repeat;
   // A rank that has not started yet has nothing missing; it looks at what is completed when it enters.
   if (!in_this_round || at.missing == 0) return;
-  at.reduced = std::max(at.reduced, network_.now().si()) + reducing.si();
+  if (end == End::receiver) receive(at, transfer, repeat);
   if (--at.missing == 0) leave_when_reduced(rank);
 }
 
 void MessageClock::Run::drain() {
-  while (!ready_.empty()) {
-    const int rank = ready_.back();
-    ready_.pop_back();
+  while (!complete_.empty()) {
+    const int rank = complete_.back();
+    complete_.pop_back();
     leave_round(rank);
   }
   if (clock_.repeats_ == Repeats::until_steady) look_for_lockstep();

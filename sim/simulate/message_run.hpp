@@ -3,6 +3,7 @@
 // Used by simulate/message_clock.cpp alone, once per collective.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <utility>
@@ -32,9 +33,14 @@ class MessageClock::Run {
     std::size_t phase = 0;
     int repeat = 0;
     int missing = 0;     // own transfers of this round that are not done
-    double reduced = 0;  // when all that has arrived of this round is reduced
+    double reduced = 0;  // when all that was posted and has arrived of this round is dealt with
     bool started = false;
     bool finished = false;
+  };
+  /// Something to send, and when its sender's processor has posted it.
+  struct Posting {
+    int transfer;
+    double ready;
   };
   /// Something to send whose receiver is not ready for it.
   struct Waiting {
@@ -58,11 +64,22 @@ class MessageClock::Run {
   /// Whether ranks leave rounds of the phase without waiting for what they send.
   [[nodiscard]] bool is_eager(std::size_t phase) const { return eager_[phase]; }
   [[nodiscard]] bool has_eager_sends(const Phase& phase) const;
+  /// Posts what the rank sends in this repeat, one after the other as far as that keeps its processor.
+  [[nodiscard]] std::vector<Posting> posted(const std::vector<int>& sends, Progress& at) const;
+  /// What all messages of a transfer keep the processors of its ends with.
+  struct Kept {
+    double send = 0;
+    double receive = 0;
+    double behind = 0;  // at its receiver, by others alike that come at the same moment (folded networks)
+  };
+  [[nodiscard]] Kept kept(int transfer, int repeat) const;
+  /// What is there, to be received and reduced.
+  void receive(Progress& at, int transfer, int repeat);
   /// Sends when all is sent that the same rank posted for the same receiver before.
-  void post(int transfer);
+  void post(Posting posting);
   /// When its sender's connections posted before have sent their windows.
-  void send_in_turn(int transfer);
-  void send(int transfer);
+  void send_in_turn(Posting posting);
+  void send(Posting posting);
   /// Now, or once its receiver has posted the receive where the message is long.
   void start(int transfer, Bytes bytes);
   void start_now(int transfer, Bytes bytes);
@@ -73,7 +90,8 @@ class MessageClock::Run {
   /// Sends the next message of a transfer that has more than one, if there is one left.
   bool send_next(int transfer);
   void done(int transfer);
-  void count_for(int rank, int transfer, int repeat, Seconds reducing);
+  enum class End : std::uint8_t { sender, receiver };
+  void count_for(End end, int rank, int transfer, int repeat);
   void leave_when_reduced(int rank);
   [[nodiscard]] Seconds time_to_reduce(int transfer, int repeat) const;
   void drain();
@@ -97,11 +115,14 @@ class MessageClock::Run {
   std::vector<bool> eager_;                   // per phase: whether sends are
   std::vector<Progress> progress_;
   std::vector<std::vector<Waiting>> waiting_;  // per receiver
-  std::vector<int> ready_;                     // ranks whose round is complete, to be taken on without recursion
+  std::vector<int> complete_;                  // ranks whose round is complete, to be taken on without recursion
   Bytes sent_;
   Bytes received_;
-  std::map<std::pair<int, int>, std::deque<int>> streams_;  // posted, by sender and receiver; the first is under way
-  std::vector<double> turn_;                                // per rank: when its next connection may begin
+  bool occupied_;              // messages keep processors busy
+  std::vector<double> ready_;  // per transfer under way, if they do: when it was or will be posted
+  std::map<std::pair<int, int>, std::deque<Posting>>
+      streams_;               // posted, by sender and receiver; the first is under way
+  std::vector<double> turn_;  // per rank: when its next connection may begin
   Lockstep lockstep_;
   int started_ = 0;     // ranks
   int flows_ = 0;       // under way

@@ -49,23 +49,33 @@ std::optional<bool> all_wait(const TransferCosts& costs) {
   return costs.waits.all() ? std::optional(true) : std::nullopt;
 }
 
+bool are_equal(const Eigen::ArrayXd& values) {
+  return values.size() == 0 || (values == values[0]).all();
+}
+
+/// What a rank's own message out and the one in cost its processor in a round.
+double kept_busy(const TransferCosts& costs) {
+  return costs.are_occupied() ? costs.send[0] + costs.receive[0] : 0;
+}
+
 /// Whether costs are the same everywhere and ranks start together, or every start comes once around: all end together.
 bool ends_together(const RankTimes& moments, int repeats, const TransferCosts& costs, bool wait) {
-  const auto& sending = costs.sending;
-  const auto& reducing = costs.reducing;
-  const bool mixed = repeats >= moments.size() - 1 && (wait || (reducing == 0).all());
-  return (sending == sending[0]).all() && (reducing == reducing[0]).all() && (mixed || (moments == moments[0]).all());
+  if (!are_equal(costs.sending) || !are_equal(costs.reducing)) return false;
+  if (!are_equal(costs.send) || !are_equal(costs.receive)) return false;
+  if (are_equal(moments)) return true;
+  const bool moves_on = kept_busy(costs) <= costs.sending[0];  // or a late start would be slow to get to the others
+  return moves_on && repeats >= moments.size() - 1 && (wait || (costs.reducing == 0).all());
 }
 
 /// Through all repeats; false where that is left to going through them one by one.
 bool carry_along(const Ring& ring, RankTimes& moments, int repeats, const TransferCosts& costs) {
-  TransferCosts own{costs.sending(ring.transfers), costs.reducing(ring.transfers)};
-  if (costs.waits.size() > 0) own.waits = costs.waits(ring.transfers);
+  const TransferCosts own = costs.some(ring.transfers);
   const std::optional<bool> wait = all_wait(own);
-  if (!wait) return false;
+  if (!wait || (own.are_occupied() && (own.behind > 0).any())) return false;
   RankTimes carried = moments(ring.ranks);
   if (ends_together(carried, repeats, own, *wait)) {
-    carried.setConstant(carried.maxCoeff() + repeats * (own.sending[0] + own.reducing[0]));
+    const double round = std::max(own.sending[0], kept_busy(own)) + own.reducing[0];
+    carried.setConstant(carried.maxCoeff() + repeats * round);
   } else {
     carried = *wait ? carry_waiting_ring(carried, own, repeats) : carry_ring(carried, own, repeats);
   }
@@ -73,14 +83,25 @@ bool carry_along(const Ring& ring, RankTimes& moments, int repeats, const Transf
   return true;
 }
 
-/// Something to reduce that is at its receiver.
+/// Something that is at its receiver, to be reduced there or to keep its processor.
 struct Arrival {
   int rank;
   double moment;
   double work;
+  double receive = 0;
+  double behind = 0;
 };
 
-/// Every rank takes what has arrived one by one, in the order in which it came.
+/// Every rank takes what has arrived one by one, in the order in which it came; after what `busy` keeps it with.
+void receive(std::vector<Arrival> arrivals, RankTimes& busy) {
+  std::ranges::sort(arrivals, {}, [](const Arrival& a) { return std::pair(a.rank, a.moment); });
+  for (const Arrival& arrival : arrivals) {
+    double& moment = busy[arrival.rank];
+    moment = std::max(moment + arrival.receive, arrival.moment) + arrival.behind + arrival.work;
+  }
+}
+
+/// Likewise where processors are not kept busy by messages.
 void reduce(std::vector<Arrival> arrivals, RankTimes& moments) {
   std::ranges::sort(arrivals, {}, [](const Arrival& a) { return std::pair(a.rank, a.moment); });
   int rank = -1;
@@ -94,12 +115,61 @@ void reduce(std::vector<Arrival> arrivals, RankTimes& moments) {
 
 }  // namespace
 
+TransferCosts TransferCosts::of(Eigen::Index transfers, bool are_occupied) {
+  const auto zero = [&] { return Eigen::ArrayXd(Eigen::ArrayXd::Zero(transfers)); };
+  TransferCosts costs{zero(), zero(), {}};
+  costs.waits.resize(transfers);
+  if (are_occupied) costs.send = costs.receive = costs.behind = costs.alone = zero();
+  return costs;
+}
+
+TransferCosts TransferCosts::some(const std::vector<Eigen::Index>& transfers) const {
+  TransferCosts costs{sending(transfers), reducing(transfers), {}};
+  if (waits.size() > 0) costs.waits = waits(transfers);
+  if (!are_occupied()) return costs;
+  costs.send = send(transfers);
+  costs.receive = receive(transfers);
+  costs.behind = behind(transfers);
+  costs.alone = alone(transfers);
+  return costs;
+}
+
 Repeats::Repeats(RankTimes& moments, const Schedule& schedule, const Phase& phase)
     : moments_(moments), schedule_(schedule), phase_(phase), is_pipeline_(phase.window != 0) {
   if (is_pipeline_) before_ = moments_;
 }
 
+void Repeats::enter_next(RankTimes& next) {
+  moments_.swap(next);
+  if (is_pipeline_) before_.swap(next);
+  ++repeat_;
+}
+
+void Repeats::carry_once_occupied(const TransferCosts& costs) {
+  RankTimes next = moments_;
+  std::vector<Arrival> arrivals;
+  Posted sends(moments_.size());
+  for_each_transfer(schedule_, phase_, repeat_, [&](const Transfer& transfer, std::size_t index) {
+    const auto i = static_cast<Eigen::Index>(index);
+    const bool waits = costs.waits.size() > 0 && costs.waits[i];
+    const auto ready = [&](double sent) { return waits ? std::max(sent, posted(transfer.to)) : sent; };
+    double done = moments_[transfer.from];
+    if (costs.sending[i] > 0 || costs.send[i] > 0) {
+      const double turn = moments_[transfer.from] + sends.before(transfer.from, costs.send[i]);
+      done = std::max(ready(moments_[transfer.from]) + costs.sending[i], ready(turn) + costs.alone[i]);
+    }
+    next[transfer.from] = std::max(next[transfer.from], done);
+    arrivals.push_back(
+        {transfer.to, std::max(done, moments_[transfer.to]), costs.reducing[i], costs.receive[i], costs.behind[i]});
+  });
+  RankTimes busy = moments_ + sends.all();
+  receive(std::move(arrivals), busy);
+  next = next.max(busy);
+  enter_next(next);
+}
+
 void Repeats::carry_once(const TransferCosts& costs) {
+  if (costs.are_occupied()) return carry_once_occupied(costs);
   RankTimes next = moments_;
   std::vector<Arrival> to_reduce;
   for_each_transfer(schedule_, phase_, repeat_, [&](const Transfer& transfer, std::size_t index) {
@@ -115,9 +185,7 @@ void Repeats::carry_once(const TransferCosts& costs) {
     }
   });
   reduce(std::move(to_reduce), next);
-  moments_.swap(next);
-  if (is_pipeline_) before_.swap(next);
-  ++repeat_;
+  enter_next(next);
 }
 
 void carry(RankTimes& moments, const Schedule& schedule, const Phase& phase, const TransferCosts& costs) {

@@ -8,11 +8,23 @@
 //   start(t) = T[k][from(t)],   or where t waits   max( T[k][from(t)], T[k][to(t)] ),   in a pipeline T[k-1][to(t)]
 // What is reduced has a second cost w(t), at the receiver: it reduces what has arrived, at the earliest when it enters
 // the round, one after the other as they come, and enters the next round when all is reduced; the sender does not wait.
-// Exact where the transfers of a round do not change one another's rates over time. O(repeats x transfers); a phase
-// of rings, one over all ranks or one in every node, is O(repeats + ranks) for each (simulate/ring_recurrence.hpp), and
-// a ring whose costs are all equal has the closed form max(T) + repeats (c + w) if its ranks start together, or if the
-// repeats carry every start once around and w is zero or transfers wait.
+// Where messages keep the processors of their ends busy, a rank has one for all of its messages (LogGP, Alexandrov et
+// al. 1995; o(t) of the sender, q(t) of the receiver). Both are parts of c(t): a rank with one message at a time
+// notices nothing as long as o + q <= c. What a rank sends in a round is posted one after the other in the order of the
+// transfers, each once those before have taken their o; what comes in takes its q, one after the other as it comes:
+//   start(t) = T[k][from(t)] + sum of o of what the same rank sends before t
+//   busy = T[k][r] + sum of o of all that r sends;  for each t into r by arrival:  busy = max(busy + q(t), arrival(t))
+//   + w(t) T[k+1][r] = max( T[k+1][r] as above, busy )
+// Messages that wait for their turn leave their links to others meanwhile. So t is done at the later of two moments:
+// when it would be if all began at once, each at its share of the links, and when it would be if it began in its turn
+// and had its links for itself. Exact where no link is shared, and where either the processor or the link sets the
+// pace. Exact where the transfers of a round do not change one another's rates over time. O(repeats x transfers); a
+// phase of rings, one over all ranks or one in every node, is O(repeats + ranks) for each
+// (simulate/ring_recurrence.hpp), and a ring whose costs are all equal has the closed form max(T) + repeats (c + w) if
+// its ranks start together, or if the repeats carry every start once around and w is zero or transfers wait.
 #pragma once
+
+#include <vector>
 
 #include "collective/rank_times.hpp"
 #include "collective/schedule.hpp"
@@ -24,6 +36,33 @@ struct TransferCosts {
   Eigen::ArrayXd sending;
   Eigen::ArrayXd reducing;                        // w, zero where nothing is reduced or that costs nothing
   Eigen::Array<bool, Eigen::Dynamic, 1> waits{};  // for the receiver; empty: none does
+  // Of processors, all messages of a transfer together; empty where they are not kept busy.
+  Eigen::ArrayXd send{};
+  Eigen::ArrayXd receive{};
+  Eigen::ArrayXd behind{};  // what others alike, which come at the same moment, take of the receiver besides
+  Eigen::ArrayXd alone{};   // as `sending`, with the links for itself
+
+  [[nodiscard]] bool are_occupied() const { return send.size() > 0; }
+  /// Room for so many transfers, all zero.
+  static TransferCosts of(Eigen::Index transfers, bool are_occupied);
+  /// Those of some transfers, in this order.
+  [[nodiscard]] TransferCosts some(const std::vector<Eigen::Index>& transfers) const;
+};
+
+/// How long what a rank posts in a round has kept its processor so far.
+class Posted {
+ public:
+  explicit Posted(Eigen::Index ranks) : busy_(RankTimes::Zero(ranks)) {}
+  /// What a message waits for that now has its turn.
+  double before(int rank, double send) {
+    const double ahead = busy_[rank];
+    busy_[rank] += send;
+    return ahead;
+  }
+  [[nodiscard]] const RankTimes& all() const { return busy_; }
+
+ private:
+  RankTimes busy_;
 };
 
 /// Through all repeats, where costs are the same in each.
@@ -39,6 +78,9 @@ class Repeats {
   void carry_once(const TransferCosts& costs);
 
  private:
+  void carry_once_occupied(const TransferCosts& costs);
+  void enter_next(RankTimes& next);
+
   RankTimes& moments_;
   const Schedule& schedule_;
   const Phase& phase_;

@@ -26,6 +26,7 @@ TransferRates RecurrenceClock::rates_of_all(std::size_t phase) const {
     all.latency[t] = rates_[phase].latency[classes[static_cast<std::size_t>(t)]];
     all.inverse_rate[t] = rates_[phase].inverse_rate[classes[static_cast<std::size_t>(t)]];
   }
+  if (rates_[phase].send.size() > 0) occupy(all, routed_.legs(phase));
   return all;
 }
 

@@ -8,6 +8,11 @@
 namespace farandole {
 namespace {
 
+/// What the own message out and the one in, from the rank before, keep a rank's processor with in a round.
+double kept_busy(const TransferCosts& costs, Eigen::Index rank, Eigen::Index before) {
+  return costs.are_occupied() ? costs.send[rank] + costs.receive[before] : 0;
+}
+
 /// The ring unrolled: position u is rank (u - rounds) modulo n, so that whatever reaches a rank in so many rounds
 /// stands before it, from position u - rounds on. Ranks themselves are the last n positions.
 class UnrolledRing {
@@ -17,7 +22,8 @@ class UnrolledRing {
     const auto before = [n](int rank) { return (rank + n - 1) % n; };
     std::vector<double> stays(static_cast<std::size_t>(n));
     for (int r = 0; r < n; ++r) {
-      stays[static_cast<std::size_t>(r)] = std::max(costs.sending[r], costs.reducing[before(r)]);
+      stays[static_cast<std::size_t>(r)] =
+          std::max(costs.sending[r], kept_busy(costs, r, before(r)) + costs.reducing[before(r)]);
     }
     most_ = *std::ranges::max_element(stays);
     int rank = (n - rounds % n) % n;
@@ -91,7 +97,10 @@ struct Steps {
     back = costs.sending;
     move = costs.sending + costs.reducing;
     stay.resize(n);
-    for (Eigen::Index r = 0; r < n; ++r) stay[r] = std::max(back[r], move[r == 0 ? n - 1 : r - 1]);
+    for (Eigen::Index r = 0; r < n; ++r) {
+      const Eigen::Index before = r == 0 ? n - 1 : r - 1;
+      stay[r] = std::max({back[r], move[before], kept_busy(costs, r, before) + costs.reducing[before]});
+    }
     most = stay.maxCoeff();
   }
   [[nodiscard]] bool is_free(Eigen::Index r) const { return stay[r] >= most * (1 - 1e-14); }

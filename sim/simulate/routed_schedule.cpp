@@ -128,7 +128,15 @@ RoutedSchedule::Leg RoutedSchedule::between(const Platform& platform, const Plac
     const auto share = static_cast<double>(std::ranges::count(route.links, link)) / route.paths;
     narrowest = std::min(narrowest, capacities_[static_cast<std::size_t>(link)] / share);
   }
-  return {std::move(route.links), route.latency, narrowest, route.paths, reduce_rate(platform, transfer)};
+  return {std::move(route.links),      route.latency, narrowest, route.paths, reduce_rate(platform, transfer),
+          platform.transport.occupancy};
+}
+
+bool RoutedSchedule::has_occupancy() const {
+  return std::ranges::any_of(legs_, [](const std::vector<Leg>& legs) {
+    return std::ranges::any_of(
+        legs, [](const Leg& leg) { return leg.occupancy.send > Seconds(0) || leg.occupancy.receive > Seconds(0); });
+  });
 }
 
 RoutedSchedule::Leg RoutedSchedule::leg(std::size_t phase, std::size_t index, int repeat) const {

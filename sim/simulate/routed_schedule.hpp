@@ -31,6 +31,8 @@ class RoutedSchedule {
     BytesPerSecond narrowest;  // what it gets where nothing else is sent: the least capacity * paths / times listed
     int paths = 1;             // as in Route: a transfer of rate r takes r * times listed / paths of a link
     BytesPerSecond reduce_rate = BytesPerSecond::infinity();  // at which the receiver reduces it; infinite: at no cost
+    Occupancy occupancy{};                                    // of its ends, by each of its messages
+    int alike = 1;  // transfers like it that its receiver has at the same moment (folded networks)
   };
 
   /// From its parts: legs per phase and transfer, and the capacities of the links they name.
@@ -77,6 +79,8 @@ class RoutedSchedule {
   [[nodiscard]] int parts() const;
   /// What it was laid onto; null for what was made from parts, and where receivers have no steps.
   [[nodiscard]] const std::pair<Platform, Placement>* where() const { return where_.get(); }
+  /// Whether messages keep processors busy: of legs in any repeat, or as the first ones say.
+  [[nodiscard]] bool has_occupancy() const;
   /// Beside its leg's latency.
   [[nodiscard]] const MessageCost& message_cost() const { return message_cost_; }
 

@@ -145,8 +145,21 @@ std::vector<Eigen::ArrayXd> rates_together(const std::vector<RoundOf>& rounds, S
   return result;
 }
 
-RoundRates::RoundRates(const RoutedSchedule& routed, Sharing sharing) : routed_(routed), sharing_(sharing) {}
+RoundRates::RoundRates(const RoutedSchedule& routed, Sharing sharing)
+    : routed_(routed), sharing_(sharing), occupied_(routed.has_occupancy()) {}
 RoundRates::~RoundRates() = default;
+
+void occupy(TransferRates& rates, const std::vector<RoutedSchedule::Leg>& legs) {
+  const Eigen::Index transfers = rates.latency.size();
+  for (Eigen::ArrayXd* values : {&rates.send, &rates.receive, &rates.behind, &rates.alone}) values->resize(transfers);
+  for (Eigen::Index t = 0; t < transfers; ++t) {
+    const RoutedSchedule::Leg& leg = legs[static_cast<std::size_t>(t)];
+    rates.send[t] = leg.occupancy.send.si();
+    rates.receive[t] = leg.occupancy.receive.si();
+    rates.behind[t] = (leg.alike - 1) * rates.receive[t];
+    rates.alone[t] = 1 / leg.narrowest.si();
+  }
+}
 
 TransferRates RoundRates::of(std::size_t phase, int repeat) {
   const bool moves = repeat > 0 && receivers_move(routed_.schedule().phases[phase]);
@@ -155,6 +168,7 @@ TransferRates RoundRates::of(std::size_t phase, int repeat) {
   std::vector<Bytes> lengths = lengths_of_round(routed_, phase, repeat);
   TransferRates rates{Eigen::ArrayXd(static_cast<Eigen::Index>(legs.size())), {}};
   for (std::size_t t = 0; t < legs.size(); ++t) rates.latency[static_cast<Eigen::Index>(t)] = legs[t].latency.si();
+  if (occupied_) occupy(rates, legs);
   if (lengths != last_lengths_ || !cross_the_same(legs, last_legs_)) {
     last_inverse_ =
         sharing_ == Sharing::by_load ? shared(routed_.fluid_links(), legs, lengths) : simulated(legs, lengths);
@@ -187,8 +201,7 @@ TransferCosts transfer_costs(const RoutedSchedule& routed, std::size_t phase, in
   const auto bytes = bytes_of_round(routed, phase, repeat, sizes);
   const Eigen::ArrayXd messages = messages_of_round(routed, phase, repeat, sizes);
   const Eigen::Index transfers = rates.latency.size();
-  TransferCosts costs{Eigen::ArrayXd(transfers), Eigen::ArrayXd(transfers), {}};
-  costs.waits.resize(transfers);
+  TransferCosts costs = TransferCosts::of(transfers, rates.send.size() > 0);
   for (Eigen::Index t = 0; t < transfers; ++t) {
     const Bytes length = bytes[static_cast<std::size_t>(t)];
     const Bytes message = length / messages[t];
@@ -197,6 +210,11 @@ TransferCosts transfer_costs(const RoutedSchedule& routed, std::size_t phase, in
     costs.sending[t] = length > Bytes(0) ? sending : 0;
     costs.waits[t] = length > Bytes(0) && !routed.message_cost().is_eager(message);
     costs.reducing[t] = (length / routed.legs(phase)[static_cast<std::size_t>(t)].reduce_rate).si();
+    if (!costs.are_occupied() || length == Bytes(0)) continue;
+    costs.send[t] = messages[t] * rates.send[t];
+    costs.receive[t] = messages[t] * rates.receive[t];
+    costs.behind[t] = messages[t] * rates.behind[t];
+    costs.alone[t] = messages[t] * each.si() + length.si() * rates.alone[t];
   }
   return costs;
 }

@@ -31,9 +31,18 @@ namespace farandole {
 struct TransferRates {
   Eigen::ArrayXd latency;       // seconds
   Eigen::ArrayXd inverse_rate;  // seconds per byte; 0 for what sends nothing, whatever the size
+  // Where messages keep processors busy, else empty: seconds by each message, what others alike at the receiver add to
+  // its, and seconds per byte with the links for itself.
+  Eigen::ArrayXd send{};
+  Eigen::ArrayXd receive{};
+  Eigen::ArrayXd behind{};
+  Eigen::ArrayXd alone{};
 };
 
 class FluidNetwork;
+
+/// Fills in what the legs of a round say of processors.
+void occupy(TransferRates& rates, const std::vector<RoutedSchedule::Leg>& legs);
 
 /// Whether one repeat of the phase costs something else than another.
 bool costs_vary(const RoutedSchedule& routed, std::size_t phase);
@@ -69,6 +78,7 @@ class RoundRates {
 
   const RoutedSchedule& routed_;
   Sharing sharing_;
+  bool occupied_;
   std::unique_ptr<FluidNetwork> network_;
   std::map<std::pair<std::vector<int>, int>, int> routes_;  // by links and paths
   Legs last_legs_;

@@ -151,6 +151,23 @@ TEST(Transport, SaysFromWhichSizeOnMessagesWaitForTheirReceivers) {
   EXPECT_EQ(waits_from(R"(, "eager_rate": "4 GB/s", "rendezvous": {"from": "8 KiB", "latency": "3 us"})"), 8192);
 }
 
+TEST(Transport, SaysWhatMessagesCostProcessorsReceivingAsMuchAsSendingUnlessGiven) {
+  const auto of = [](const std::string& occupancy) {
+    return star(R"({"device": "p100", "nic": {"rate": "1 GB/s"}})", R"(, "transport": {"name": "t")" + occupancy + "}");
+  };
+  EXPECT_EQ(topology_of(of("")).transport.occupancy.send.si(), 0);
+  const Occupancy alike = topology_of(of(R"(, "occupancy": {"send": "2 us"})")).transport.occupancy;
+  EXPECT_EQ(alike.send.si(), 2e-6);
+  EXPECT_EQ(alike.receive.si(), 2e-6);
+  const Occupancy two = topology_of(of(R"(, "occupancy": {"send": "2 us", "receive": "0.5 us"})")).transport.occupancy;
+  EXPECT_EQ(two.receive.si(), 0.5e-6);
+  for (const char* wrong : {R"(, "occupancy": {"receive": "2 us"})", R"(, "occupancy": {"send": "-2 us"})",
+                            R"(, "occupancy": "2 us")", R"(, "occupancy": {"send": "2 us", "gap": "1 us"})"}) {
+    EXPECT_NE(message_of([&] { check_schema(sample(of(wrong)), schema()); }), "(no error)") << wrong;
+    EXPECT_NE(message_of([&] { topology_of(of(wrong)); }), "(no error)") << wrong;
+  }
+}
+
 TEST(TopologyKinds, HaveNamesAndSummaries) {
   for (const auto& kind : topology_kinds()) {
     EXPECT_FALSE(kind.name.empty());

@@ -15,22 +15,27 @@ namespace {
 Colouring first_colours(const Incidence& graph, const RoutedSchedule& routed, const RankTimes& start) {
   enum class Kind : std::uint8_t { rank, transfer, link };
   // What it is, its phase, start or latency or capacity, rate of reducing or curve's number, chunks, paths, first
-  // repeat.
-  std::map<std::tuple<Kind, std::size_t, double, double, int, int, int>, int> numbers;
+  // repeat; what keeps processors, and where that does, its place among what its sender posts.
+  std::map<std::tuple<Kind, std::size_t, double, double, int, int, int, double, double, int>, int> numbers;
+  const bool occupied = routed.has_occupancy();
   Colouring colours;
   colours.reserve(static_cast<std::size_t>(graph.vertices()));
   const auto add = [&](Kind kind, double value, std::size_t phase = 0, double rate = 0, int chunks = 0, int paths = 0,
-                       int first = 0) {
+                       int first = 0, const Occupancy& kept = {}, int place = 0) {
     const auto fresh = static_cast<int>(numbers.size());
-    colours.push_back(numbers.try_emplace({kind, phase, value, rate, chunks, paths, first}, fresh).first->second);
+    const auto number = numbers.try_emplace(
+        {kind, phase, value, rate, chunks, paths, first, kept.send.si(), kept.receive.si(), place}, fresh);
+    colours.push_back(number.first->second);
   };
   for (const double moment : start) add(Kind::rank, moment);
   for (std::size_t phase = 0; phase < routed.schedule().phases.size(); ++phase) {
     const auto& transfers = routed.schedule().phases[phase].transfers;
+    std::vector<int> posted(occupied ? static_cast<std::size_t>(start.size()) : 0);
     for (std::size_t t = 0; t < transfers.size(); ++t) {
       const RoutedSchedule::Leg& leg = routed.legs(phase)[t];
+      const int place = occupied ? posted[static_cast<std::size_t>(transfers[t].from)]++ : 0;
       add(Kind::transfer, leg.latency.si(), phase, leg.reduce_rate.si(), transfers[t].count, leg.paths,
-          transfers[t].start);
+          transfers[t].start, leg.occupancy, place);
     }
   }
   std::map<const CongestionCurve*, double> curves{{nullptr, 0}};
@@ -53,7 +58,7 @@ class Quotient {
  private:
   int& class_of(int vertex) { return class_of_[static_cast<std::size_t>(colours_[static_cast<std::size_t>(vertex)])]; }
   int add_ranks();
-  [[nodiscard]] BytesPerSecond together(const RoutedSchedule::Leg& leg, int transfer, int receiver) const;
+  [[nodiscard]] int received_alike(const RoutedSchedule::Leg& leg, int transfer, int receiver) const;
   void add_phase(std::size_t phase);
   void add_links();
   void add_link(int link);
@@ -109,20 +114,21 @@ void Quotient::add_phase(std::size_t phase) {
       folded.transfers.push_back(
           {class_of(first.from), class_of(first.to), first.chunk, first.action, first.count, first.start});
       const RoutedSchedule::Leg& leg = routed_.legs(phase)[position];
-      legs.push_back({{}, leg.latency, leg.narrowest, 1, together(leg, next_transfer_ - 1, first.to)});
+      const int alike = received_alike(leg, next_transfer_ - 1, first.to);
+      legs.push_back({{}, leg.latency, leg.narrowest, 1, leg.reduce_rate / alike, leg.occupancy, alike});
     }
     classes.push_back(number);
   }
 }
 
-/// The rate for one of all transfers of a class that the rank receives at the same moment, one after the other.
-BytesPerSecond Quotient::together(const RoutedSchedule::Leg& leg, int transfer, int receiver) const {
-  if (leg.reduce_rate == BytesPerSecond::infinity()) return leg.reduce_rate;
+/// How many transfers of the class the rank receives at the same moment, to be dealt with one after the other.
+int Quotient::received_alike(const RoutedSchedule::Leg& leg, int transfer, int receiver) const {
+  if (leg.reduce_rate == BytesPerSecond::infinity() && leg.occupancy.receive == Seconds(0)) return 1;
   const int colour = colours_[static_cast<std::size_t>(graph_.transfer(transfer))];
   const auto is_alike = [&](const Incidence::Neighbour& n) {
     return n.bond == Bond::receives && colours_[static_cast<std::size_t>(n.vertex)] == colour;
   };
-  return leg.reduce_rate / static_cast<double>(std::ranges::count_if(graph_.neighbours(receiver), is_alike));
+  return static_cast<int>(std::ranges::count_if(graph_.neighbours(receiver), is_alike));
 }
 
 void Quotient::add_links() {

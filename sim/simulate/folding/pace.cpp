@@ -36,6 +36,35 @@ bool are_alike(const std::vector<RoutedSchedule::Leg>& legs) {
   });
 }
 
+/// Of every rank and phase one transfer received at most; `exactly`: and sent, and of all.
+bool receives_one_at_a_time(const Schedule& schedule, bool exactly) {
+  return std::ranges::all_of(schedule.phases, [&](const Phase& phase) {
+    std::vector<bool> receives(static_cast<std::size_t>(schedule.ranks), false);
+    for (const Transfer& transfer : phase.transfers) {
+      if (receives[static_cast<std::size_t>(transfer.to)]) return false;
+      receives[static_cast<std::size_t>(transfer.to)] = true;
+    }
+    return !exactly || phase.transfers.size() == receives.size();
+  });
+}
+
+/// Whether processors never take longer than the longest chunk, or if they do, everywhere and always.
+bool is_kept_by_processors_alike(const RoutedSchedule& routed) {
+  if (!routed.has_occupancy()) return true;
+  const RoutedSchedule::Leg* first = nullptr;
+  bool within_latency = true;
+  bool alike = true;
+  for (std::size_t phase = 0; phase < routed.schedule().phases.size(); ++phase) {
+    for (const RoutedSchedule::Leg& leg : routed.legs(phase)) {
+      if (first == nullptr) first = &leg;
+      within_latency = within_latency && leg.occupancy.send + leg.occupancy.receive <= leg.latency;
+      alike = alike && leg.latency == first->latency && leg.narrowest == first->narrowest &&
+              leg.occupancy.send == first->occupancy.send && leg.occupancy.receive == first->occupancy.receive;
+    }
+  }
+  return receives_one_at_a_time(routed.schedule(), !within_latency) && (within_latency || alike);
+}
+
 /// Follows the first chunk through the rounds.
 class Traveller {
  public:
@@ -104,6 +133,7 @@ bool has_a_sender_per_link(const RoutedSchedule& routed) {
 bool is_paced_by_longest_chunk(const RoutedSchedule& routed) {
   const Schedule& schedule = routed.schedule();
   if (!is_plain(schedule) || !does_one_thing_at_a_time(schedule) || !has_a_sender_per_link(routed)) return false;
+  if (!is_kept_by_processors_alike(routed)) return false;
   Traveller traveller(schedule);
   for (std::size_t phase = 0; phase < schedule.phases.size(); ++phase) {
     if (!are_alike(routed.legs(phase)) || !traveller.passes(schedule.phases[phase])) return false;

@@ -6,10 +6,15 @@
 //       one receiver;
 //   (c) in every round the first chunk, which is one of the longest, is sent by a rank that took part in sending it in
 //       the round before; if it was reduced then, by the one that received it.
+//   (d) what a message out and one in keep a rank's processor with is within (b)'s latency, or the same for all ranks
+//   and
+//       phases, whose transfers are all alike then.
 // Only schedules of one row, in which every transfer takes part in every repeat, are looked at.
 // If all ranks start together, its makespan is then exactly
 //
 //   sum over phases of repeats * (latency + longest / narrowest + longest / rate of reducing)
+//
+// or with what keeps a processor in place of latency + longest / narrowest, where that is more.
 //
 // Never longer: by (a) a transfer takes latency + bytes / narrowest (and reducing), whatever else goes on, and ends of
 // such rounds are monotonic in what each transfer takes. Never shorter: by (c) the first chunk's rounds follow one
