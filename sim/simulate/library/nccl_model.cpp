@@ -165,6 +165,13 @@ double NcclModel::tree_rate(NcclProtocol protocol) const {
   return rate;
 }
 
+/// What the thread at the NIC takes for a step, that is to receive once and to send once (getNetOverhead of tuning.cc:
+/// 1 us, with AMD's processors 2; of Simple three times that).
+double NcclModel::posting(NcclProtocol protocol) const {
+  const double once = capability_ == 80 ? 2 : 1;
+  return protocol == NcclProtocol::simple ? 3 * once : once;
+}
+
 double NcclModel::ring_hops(NcclProtocol protocol) const {
   const int steps = steps_of(operation_, graph_.ranks);
   const double net = hop(LinkClass::net, NcclAlgorithm::ring, protocol);
@@ -176,8 +183,7 @@ double NcclModel::ring_hops(NcclProtocol protocol) const {
     if (protocol == NcclProtocol::ll) inside *= 1.8;
   } else {
     if (operation_ == Operation::allreduce) crossing = 2 * graph_.nodes;
-    const double posting = capability_ == 80 ? 2.0 : 1.0;  // with AMD's processors twice what it is with Intel's
-    inside = std::max(inside, protocol == NcclProtocol::simple ? 3 * posting : posting);
+    inside = std::max(inside, posting(protocol));
   }
   return (steps - crossing) * inside + crossing * net;
 }
@@ -296,6 +302,11 @@ Seconds NcclModel::message_base() const {
 
 Seconds NcclModel::message_hop(LinkClass over) const {
   return Seconds(1e-6 * latency_ * hop(over, NcclAlgorithm::ring, NcclProtocol::simple));
+}
+
+Occupancy NcclModel::message_occupancy() const {
+  const Seconds half(1e-6 * latency_ * posting(NcclProtocol::simple) / 2);
+  return {half, half};
 }
 
 }  // namespace farandole

@@ -63,6 +63,8 @@ class NcclModel {
   /// What a message costs that is not part of an algorithm (ncclSend and ncclRecv): Simple's.
   [[nodiscard]] Seconds message_base() const;
   [[nodiscard]] Seconds message_hop(LinkClass over) const;
+  /// What a message between nodes keeps a device's proxy thread with at either end.
+  [[nodiscard]] Occupancy message_occupancy() const;
   [[nodiscard]] int channels() const;
 
  private:
@@ -73,6 +75,7 @@ class NcclModel {
   [[nodiscard]] double ring_hops(NcclProtocol protocol) const;
   [[nodiscard]] double rooted_hops(NcclProtocol protocol) const;
   [[nodiscard]] double ll_most() const;
+  [[nodiscard]] double posting(NcclProtocol protocol) const;
   [[nodiscard]] bool is_allowed(NcclProtocol protocol) const;
   [[nodiscard]] double plateau(NcclProtocol protocol, Bytes size) const;
   [[nodiscard]] double correction(NcclProtocol protocol, Bytes size) const;

@@ -128,6 +128,8 @@ RoutedSchedule route_messages(const NcclJob& job, const NcclModel& model, const 
   auto capacities = capacities_of(job.platform, payload_share(choice.protocol));
   const auto limits = static_cast<int>(capacities.size());
   capacities.resize(capacities.size() + static_cast<std::size_t>(job.graph.ranks), model.bus_rate());
+  const Occupancy& known = job.platform.transport.occupancy;
+  const Occupancy proxy = known.send + known.receive > Seconds(0) ? known : model.message_occupancy();
   Legs legs(schedule.phases.size());
   const Phase none{"", {}};
   const Phase& phase = schedule.phases.empty() ? none : schedule.phases.front();
@@ -136,6 +138,7 @@ RoutedSchedule route_messages(const NcclJob& job, const NcclModel& model, const 
     const bool is_inside = node(sent.from) == node(sent.to);
     const Seconds hop = model.message_hop(is_inside ? job.graph.inside : LinkClass::net);
     legs[0].push_back(leg(limits + sent.from, way_between(job, sent.from, sent.to), hop, capacities));
+    if (!is_inside) legs[0].back().occupancy = proxy;
   });
   return on_links_of(job.platform, {std::move(schedule), std::move(legs), std::move(capacities)});
 }

@@ -11,7 +11,8 @@
 //     A pipeline of few segments stands for one of many, so the rounds that fill it are not counted against the links.
 //
 // What the network cannot carry, it slows down. An alltoall is no algorithm of the model: every pair's message waits
-// the latency of its way and takes what the links give it, a device at most what its channels can do.
+// the latency of its way and takes what the links give it, a device at most what its channels can do. Between nodes a
+// device's messages pass its one proxy thread (src/proxy.cc: ncclProxyProgress), which each of them keeps for a while.
 #pragma once
 
 #include "simulate/library/nccl_model.hpp"
