@@ -66,6 +66,7 @@ StandIn stand_in(const MeasuredTime& row) {
 }
 
 Bytes stand_in_size(const MeasuredTime& row) {
+  if (row.operation == name(Operation::barrier)) return std::max(row.bytes, 1_B);  // a token
   return row.operation == exchange ? row.bytes * 2 : row.bytes;
 }
 

@@ -31,6 +31,7 @@ constexpr std::array table{
         "/node/fabric/nvlink/link"},
     Row{"latency inside a node", "/transport/intra_node_latency", ParameterKind::time, "/node/fabric"},
     Row{"launch of a collective", "/transport/launch", ParameterKind::time, "/node"},
+    Row{"processor's time for a message", "/transport/occupancy/send", ParameterKind::time, "/node"},
     Row{"window of a connection", "/transport/send_window", ParameterKind::size, "/transport/eager_sends"},
     Row{"time to sum up a byte", "/transport/reduce_rate", ParameterKind::time_per_byte, "/node"},
 };
@@ -86,9 +87,10 @@ double value_in(const Document& topology, const Parameter& parameter) {
 Document with(const Document& topology, const Parameter& parameter, double value) {
   Document changed = topology;
   const std::string parent = parameter.pointer.substr(0, parameter.pointer.rfind('/'));
-  if (!value_at(topology, parent)) {
-    changed.set(parent, R"({"name": "calibrated"})");  // only "transport" may be missing, and must have a name
-  }
+  const std::string transport = "/transport";  // only that may be missing, which must have a name, or a part of it
+  if (parent.starts_with(transport) && !value_at(topology, transport))
+    changed.set(transport, R"({"name": "calibrated"})");
+  if (!value_at(changed, parent)) changed.set(parent, "{}");
   if (parameter.kind == ParameterKind::time) {
     changed.set(parameter.pointer, fmt::format("\"{:.17g} s\"", value));
   } else if (parameter.kind == ParameterKind::size) {

@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -61,6 +62,31 @@ TEST(Fit, SaysWhatTheDataCannotIdentify) {
               testing::HasSubstr("no measurement depends on it"));  // a ping-pong launches no collective
   EXPECT_DOUBLE_EQ(parameter(found, "/transport/launch").value, 50e-6)
       << "what is not identified keeps the file's value";
+}
+
+/// A ping-pong and a ring do not show it; barriers do where it is more than half the latency, linear alltoalls do else.
+TEST(Fit, FindsWhatAMessageCostsTheProcessorFromBarriersAndSmallAlltoalls) {
+  for (const auto& [send, from_alltoalls] : {std::pair(30e-6, false), {30e-6, true}, {9e-6, true}}) {
+    Document truth = lab("50 MB/s", "40 us", "100 us");
+    truth.set("/transport/occupancy", fmt::format(R"({{"send": "{} s"}})", send));
+    std::vector<MeasuredTime> all = rows();
+    for (const int ranks : {2, 4, 8, 16}) {
+      all.push_back(from_alltoalls ? test::row("alltoall", "direct", ranks, 16_B * ranks)
+                                   : test::row("barrier", "dissemination", ranks, 0_B));
+    }
+    const Fit found = fit(lab(), taken(truth, all));
+    EXPECT_NEAR(parameter(found, "/transport/occupancy/send").value, send, 1e-9);
+    EXPECT_NEAR(parameter(found, "/transport/inter_node_latency").value, 40e-6, 1e-9);
+    EXPECT_NEAR(parameter(found, "/transport/launch").value, 100e-6, 1e-8);
+  }
+}
+
+TEST(Fit, KeepsWhatTheFileSaysOfProcessorsWhereNothingShowsIt) {
+  Document file = lab();
+  file.set("/transport/occupancy", R"({"send": "1 us"})");
+  const Fit found = fit(file, taken(lab("50 MB/s", "40 us"), rows()));
+  EXPECT_TRUE(parameter(found, "/transport/occupancy/send").unidentified.has_value());
+  EXPECT_DOUBLE_EQ(parameter(found, "/transport/occupancy/send").value, 1e-6);
 }
 
 TEST(Fit, RowsWithADoubtAreNotFittedTo) {

@@ -104,6 +104,13 @@ TEST(Readers, OsuCountsOneRanksShareOfAnAllgather) {
   EXPECT_EQ(read[1].bytes, 4_MiB);  // 1 MiB from each of 4
 }
 
+TEST(Readers, ABarrierHasNoBytesAndCountsAllTheSame) {
+  const auto read = rows(R"({"points": [{"op": "barrier", "ranks": 8, "bytes": 0, "seconds": 4e-5}]})");
+  ASSERT_EQ(read.size(), 1U);
+  EXPECT_EQ(read[0].algorithm, "dissemination");
+  EXPECT_FALSE(read[0].doubt.has_value());
+}
+
 TEST(Readers, OsuLatencyIsAPingPongOfTwo) {
   const auto read = rows(test::osu_latency_text);
   ASSERT_EQ(read.size(), 2U);

@@ -56,7 +56,7 @@ std::vector<MeasuredTime> read_imb(const MeasuredText& file) {
     // IMB prints 0.00 for what takes less than its clock sees; the empty messages of a collective do.
     if (microseconds <= 0) continue;
     row.time = Seconds(microseconds * 1e-6);
-    if (row.bytes == Bytes(0)) row.doubt = "no bytes";
+    if (row.bytes == Bytes(0) && row.operation != "barrier") row.doubt = "no bytes";
     rows.push_back(row);
   }
   return rows;

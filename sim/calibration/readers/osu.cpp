@@ -48,7 +48,7 @@ std::vector<MeasuredTime> read_osu(const MeasuredText& file) {
     row.time = Seconds(microseconds * 1e-6);
     row.is_share = mpi_counts_shares(operation);
     if (operation == pingpong) row.ranks = 2;
-    if (row.bytes == Bytes(0)) row.doubt = "no bytes";
+    if (row.bytes == Bytes(0) && row.operation != "barrier") row.doubt = "no bytes";
     rows.push_back(row);
   }
   return rows;

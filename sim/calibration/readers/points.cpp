@@ -121,7 +121,7 @@ void read_doubts(Section& section, MeasuredTime& row) {
   }
   const bool is_pair = row.operation == pingpong || row.operation == exchange;
   if (is_pair && row.nodes && *row.nodes < row.ranks) row.doubt = "between ranks of one host";
-  if (row.bytes == Bytes(0) || row.operation == "barrier") row.doubt = "no bytes";
+  if (row.bytes == Bytes(0) && row.operation != "barrier") row.doubt = "no bytes";
 }
 
 }  // namespace
