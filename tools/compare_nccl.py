@@ -11,7 +11,9 @@ it took their time, and by how many microseconds a row is late in all.
 
 import argparse
 import json
+import pathlib
 import statistics
+import tempfile
 
 from farandole_process import ROOT, run_program
 
@@ -19,10 +21,19 @@ PUBLISHED = ROOT / "scenarios" / "published" / "collectives"
 LARGE = 1 << 20
 
 
-def predicted(point, table, library, fidelity):
+def from_datasheets(name, folder):
+    """The topology without what tables like these say of its library."""
+    topology = json.loads((ROOT / "topologies" / f"{name}.json").read_text())
+    topology["transport"].pop("library_times", None)
+    file = pathlib.Path(folder) / f"{name}.json"
+    file.write_text(json.dumps(topology))
+    return str(file)
+
+
+def predicted(point, topology, library, fidelity):
     size = str(point["bytes"])
     return run_program(
-        ["collective", "-b", size, "-e", size, "--op", point["op"], "--algorithm", library, "--topology", table["topology"],
+        ["collective", "-b", size, "-e", size, "--op", point["op"], "--algorithm", library, "--topology", topology,
          "--ranks", str(point["ranks"]), "--fidelity", fidelity]
     )["points"][0]
 
@@ -41,15 +52,16 @@ def marginal(point, before, key):
     return (point["bytes"] - before["bytes"]) / seconds / 1e9 if seconds > 0 else float("inf")
 
 
-def compare(file, library, fidelity, show_marginal):
+def compare(file, library, fidelity, show_marginal, folder):
     table = json.loads(file.read_text())
+    topology = from_datasheets(table["topology"], folder)
     library = library or table["library"]
     print(f"# {file.stem}: {table['software']}; {library} on {table['topology']}")
     more = f" {'late us':>9} {'published':>10} {'and predicted marginal GB/s':>28}" if show_marginal else ""
     print(f"{'bytes':>12} {'published us':>13} {'predicted us':>13} {'error %':>9}{more}  chosen")
     small, large, before = [], [], None
     for point in table["points"]:
-        row = predicted(point, table, library, fidelity)
+        row = predicted(point, topology, library, fidelity)
         error = row["seconds"] / point["seconds"] - 1
         (large if point["bytes"] >= LARGE else small).append(error)
         chosen = f"{row['chosen_algorithm']} {row['protocol']} {row['channels']}"
@@ -73,8 +85,9 @@ def main():
     parser.add_argument("--fidelity", default="flow", help="analytic, flow or message (default: flow)")
     arguments = parser.parse_args()
     names = arguments.tables or sorted(file.stem for file in PUBLISHED.glob("*.json"))
-    for name in names:
-        compare(PUBLISHED / f"{name}.json", arguments.library, arguments.fidelity, arguments.marginal)
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            compare(PUBLISHED / f"{name}.json", arguments.library, arguments.fidelity, arguments.marginal, folder)
 
 
 if __name__ == "__main__":

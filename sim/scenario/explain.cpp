@@ -124,9 +124,11 @@ std::vector<WaterfallPart> waterfall_of(const Scenario& scenario, Seconds actual
     waterfall.close_at(job_of(ideal, times_of(ideal)).backward_end);
     return waterfall.finish();
   }
-  const Seconds fed = train_alone(ideal, Supply::of_the_job);
+  // A rank by itself that updates its share, as in the run.
+  const Seconds elsewhere = update_elsewhere(ideal);
+  const Seconds fed = train_alone(ideal, Supply::of_the_job) - elsewhere;
   scenario.strategy.negotiates ? waterfall.add("negotiation", fed) : waterfall.close_at(fed);
-  waterfall.add("input", train_alone(ideal, Supply::free));
+  waterfall.add("input", train_alone(ideal, Supply::free) - elsewhere);
   return waterfall.finish();
 }
 
