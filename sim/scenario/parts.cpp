@@ -1,11 +1,13 @@
 #include "scenario/parts.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "platform/host_route.hpp"
 #include "scenario/fit_memory.hpp"
 #include "training/memory.hpp"
 #include "units/format.hpp"
@@ -135,17 +137,48 @@ Coder coder_of(const Scenario& scenario) {
               products.half};
   coder.multiprocessors = std::max(1, device.multiprocessors);
   coder.by_bucket = scenario.strategy.kind == "ddp";
+  coder.start = launch / faster;
   return coder;
 }
 
 Job travelling_job_of(const Scenario& scenario, const ComputeTimes& times) {
   const bool travels = scenario.platform.ranks > 1 && !scenario.strategy.servers;
-  if (!travels || scenario.strategy.compression.kind == Compression::none) return job_of(scenario, times);
+  const StrategyChoice& strategy = scenario.strategy;
+  if (!travels || (strategy.compression.kind == Compression::none && !strategy.hooks)) return job_of(scenario, times);
   Scenario overlapping = scenario;
   overlapping.strategy.overlap = true;
-  Job job = encoded(job_of(overlapping, times), scenario.strategy.compression, coder_of(scenario));
-  return scenario.strategy.overlap ? job : without_overlap(std::move(job));
+  const Coder coder = coder_of(scenario);
+  Job job = job_of(overlapping, times);
+  if (strategy.hooks) job = hooked(std::move(job), *strategy.hooks, coder);
+  job = encoded(std::move(job), strategy.compression, coder);
+  return strategy.overlap ? job : without_overlap(std::move(job));
 }
+
+namespace {
+
+/// A copy between a GPU and memory that is not pinned goes through the driver's own buffer: written, read and written
+/// again there, for each of the ranks.
+BytesPerSecond host_copy_rate(const PlatformSpec& spec, const Placement& placement) {
+  constexpr double touches = 3;
+  const Platform& platform = spec.platform;
+  const int node = platform.node_of(placement.device_of_rank.front());
+  std::map<int, double> crossed;
+  int ranks = 0;
+  for (const int device : placement.device_of_rank) {
+    if (platform.node_of(device) != node) continue;
+    ++ranks;
+    const Route route = route_to_host(platform, device, node);
+    for (const int link : route.links) crossed[link] += 1.0 / route.paths;
+  }
+  const BytesPerSecond memory = spec.device.host_memory_bandwidth;
+  BytesPerSecond rate = memory > BytesPerSecond(0) ? memory / (touches * ranks) : BytesPerSecond::infinity();
+  for (const auto& [link, times] : crossed) {
+    rate = std::min(rate, platform.links[static_cast<std::size_t>(link)].capacity / times);
+  }
+  return rate;
+}
+
+}  // namespace
 
 StrategySite site_of(const Scenario& scenario, const Job& job, const Placement& placement, Timeline* timeline) {
   const PlatformSpec& spec = scenario.platform;
@@ -157,7 +190,9 @@ StrategySite site_of(const Scenario& scenario, const Job& job, const Placement& 
           spec.platform.transport.control_latency,
           spec.device.asynchronous ? "NCCL" : "MPI",
           scenario.seed,
-          timeline};
+          timeline,
+          scenario.strategy.reduces_through_hosts ? host_copy_rate(spec, placement) * scenario.mechanisms.copy_rate
+                                                  : BytesPerSecond::infinity()};
 }
 
 Measure whole_periods(Measure measure, int period) {

@@ -96,7 +96,7 @@ std::vector<std::string> left_out_of_replay(const Scenario& scenario) {
 ReplayedPoint replay(const Scenario& scenario, Session& session, const ReplayOptions& options, Timeline* timeline) {
   Endpoint& endpoint = session.endpoint();
   const ComputeTimes times = times_of(scenario);
-  const Job job = job_of(scenario, times);
+  const Job job = travelling_job_of(scenario, times);
   const Variability variability = variability_of(scenario, times);
   std::optional<InputPipeline> input = input_of(scenario, scenario.platform.placement);
   const auto strategy =

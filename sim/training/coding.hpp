@@ -34,13 +34,14 @@ namespace farandole {
 
 /// The device that encodes and decodes, and the host that queues its kernels.
 struct Coder {
-  BytesPerSecond memory;  // at which kernels stream
+  BytesPerSecond memory = BytesPerSecond::infinity();  // at which kernels stream
   Seconds
       kernel{};  // from the start of a short kernel to that of the next: the device's or the host's, which is slower
   FlopPerSecond products = FlopPerSecond::infinity();  // that matrix products reach
   double half = 0;          // the intensity at which they reach half of that (workload/kernel_rates.hpp)
   int multiprocessors = 1;  // of which one runs a block of threads
   bool by_bucket = false;   // kernels that need no shape run once for a bucket, not for every tensor
+  Seconds start{};          // of the device alone: what a kernel takes beside what it moves
 };
 
 /// What a device does for a message of its own, before it is sent and after it has come.

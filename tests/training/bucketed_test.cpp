@@ -7,6 +7,7 @@
 #include "collective/algorithms/ring.hpp"
 #include "engine/company_kit.hpp"
 #include "simulate/platform_kit.hpp"
+#include "training/strategies/ddp_buckets.hpp"
 #include "training/strategy_kit.hpp"
 
 namespace farandole {
@@ -19,7 +20,7 @@ using testing::ElementsAre;
 TEST(Ddp, ABucketGoesWhenItsLastGradientIsComputed) {
   // c and b, 2 + 3 bytes, fill the first bucket at 20 s: 20 to 25; a: 30 to 34.
   StrategyBench bench(three_gradients(), 2, R"({"kind": "ddp", "first_bucket": "5 B", "bucket_cap": "4 B"})");
-  const Iteration iteration = bench.simulation.run_iteration();
+  const Iteration iteration = bench.second_iteration();
   EXPECT_THAT(bench.clock.sizes, ElementsAre(5_B, 4_B));
   EXPECT_NEAR(iteration.duration.si(), 34, 1e-9);
   EXPECT_NEAR(iteration.exposed_communication.si(), 4, 1e-9);
@@ -30,7 +31,7 @@ TEST(Ddp, BucketsFollowOneAnotherOnOneStream) {
   // 10 to 12, 20 to 23, 30 to 34 when every tensor goes alone; all ready at 10: 2 + 3 + 4 s in a row.
   Job job{{{"c", 2_B, 10_s, 10_s}, {"b", 3_B, 10_s, 10_s}, {"a", 4_B, 10_s, 10_s}}, 10_s, 0_s};
   StrategyBench bench(job, 2, R"({"kind": "ddp", "first_bucket": "0 B", "bucket_cap": "0 B"})");
-  EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 19, 1e-9);
+  EXPECT_NEAR(bench.second_iteration().duration.si(), 19, 1e-9);
 }
 
 TEST(Ddp, ForwardPassWaitsForTheBroadcastOfBuffers) {
@@ -48,9 +49,49 @@ TEST(Ddp, ForwardPassWaitsForTheBroadcastOfBuffers) {
 TEST(Ddp, CopiesIntoTheBucketUnlessGradientsLiveThere) {
   // 9 bytes are read and written on the way in, and on the way out, at 1 byte per second.
   StrategyBench copied(three_gradients(), 2, R"({"kind": "ddp"})", nullptr, 1_Bps);
-  EXPECT_NEAR(copied.simulation.run_iteration().duration.si(), 30 + 18 + 9 + 18, 1e-9);
+  EXPECT_NEAR(copied.second_iteration().duration.si(), 30 + 18 + 9 + 18, 1e-9);
+  // There they are divided, which reads and writes them once.
   StrategyBench view(three_gradients(), 2, R"({"kind": "ddp", "gradient_as_bucket_view": true})", nullptr, 1_Bps);
-  EXPECT_NEAR(view.simulation.run_iteration().duration.si(), 30 + 9, 1e-9);
+  EXPECT_NEAR(view.second_iteration().duration.si(), 30 + 18 + 9, 1e-9);
+  // By a communication hook that is its own affair: 4.5 bytes travel, and nothing stands in the way of the passes.
+  StrategyBench hook(three_gradients(), 2, R"({"kind": "ddp", "gradient_as_bucket_view": true, "compression": "fp16"})",
+                     nullptr, 1_Bps);
+  EXPECT_NEAR(hook.job.backward_end.si(), 30, 1e-9);
+}
+
+TEST(Ddp, CopiesAreOnTheStreamThatComputes) {
+  // In: c is there at 10 + 4, b at 20 + 4 + 6, a at 30 + 18 = 48. Each travels from then on: 16, 33, 52. Out, once the
+  // passes are over: c from 48 to 52, b to 58, a to 66.
+  StrategyBench bench(three_gradients(), 2, R"({"kind": "ddp", "first_bucket": "0 B", "bucket_cap": "0 B"})", nullptr,
+                      1_Bps);
+  EXPECT_NEAR(bench.second_iteration().duration.si(), 66, 1e-9);
+}
+
+TEST(Ddp, OneBucketCarriesAllInTheFirstIteration) {
+  // Nobody knows yet in which order gradients come.
+  StrategyBench bench(three_gradients(), 2, R"({"kind": "ddp", "first_bucket": "0 B", "bucket_cap": "0 B"})");
+  EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 39, 1e-9);
+  EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 34, 1e-9);
+  EXPECT_THAT(bench.clock.sizes, ElementsAre(9_B, 2_B, 3_B, 4_B));
+}
+
+TEST(GradientHooks, CostTheHostThatQueuesThemAndTheDeviceThatCopies) {
+  // Two gradients of 1 byte that are queued at 1 and 2 s and there at 10 and 20 s. A host that takes 3 s for a hook is
+  // ahead all the same; one that takes 30 s sets the pace: 1 + 30, 2 + 60. A copy takes the device 0.5 + 2 / 4 s.
+  const Job job{{{"b", 1_B, 1_s, 10_s}, {"a", 1_B, 2_s, 20_s}}, 20_s, 0_s};
+  Coder coder{4_Bps, 3_s};
+  coder.start = Seconds(0.5);
+  const Job ahead = hooked(job, {2}, coder);
+  EXPECT_NEAR(ahead.gradients[0].ready.si(), 11, 1e-12);
+  EXPECT_NEAR(ahead.gradients[1].ready.si(), 22, 1e-12);
+  EXPECT_NEAR(ahead.gradients[1].announced.si(), 2 + 6, 1e-12);
+  EXPECT_NEAR(ahead.backward_end.si(), 22, 1e-12);
+  coder.kernel = 30_s;
+  const Job behind = hooked(job, {2}, coder);
+  EXPECT_NEAR(behind.gradients[0].ready.si(), 31, 1e-12);
+  EXPECT_NEAR(behind.gradients[1].ready.si(), 62, 1e-12);
+  EXPECT_NEAR(behind.backward_end.si(), 62, 1e-12);
+  EXPECT_EQ(hooked(job, {0}, coder).backward_end, 20_s);
 }
 
 TEST(Ddp, AccumulationCommunicatesInTheLastPassOnly) {
@@ -64,7 +105,7 @@ TEST(Ddp, WithoutOverlapBucketsWaitForTheEndOfTheBackwardPass) {
   StrategyBench bench(without_overlap(three_gradients()), 2,
                       R"({"kind": "ddp", "first_bucket": "0 B", "bucket_cap": "0 B", "overlap": false})");
   EXPECT_FALSE(bench.choice.overlap);
-  const Iteration iteration = bench.simulation.run_iteration();
+  const Iteration iteration = bench.second_iteration();
   EXPECT_NEAR(iteration.duration.si(), 30 + 2 + 3 + 4, 1e-9);
   EXPECT_NEAR(iteration.exposed_communication.si(), 9, 1e-9);
 }
@@ -76,14 +117,58 @@ TEST(Ddp, LookingForUnusedParametersAddsAnAllreduceOfANumberForEach) {
   EXPECT_THAT(bench.clock.sizes, ElementsAre(9_B, 12_B));
 }
 
+TEST(Ddp, LookingForUnusedParametersFillsBucketsAsTheyAreRegisteredAndSendsTheSmallOneLast) {
+  // a, 4 bytes, fills the first bucket of 2 bytes; b and c, 5 bytes, do not fill the next one of 7, which goes first,
+  // at 20 s, to 25; then a, 30 to 34, and 12 bytes of what was used. Rebuilt there would be c, then b and a.
+  const std::string limits = R"("kind": "ddp", "first_bucket": "2 B", "bucket_cap": "7 B")";
+  StrategyBench bench(three_gradients(), 2, "{" + limits + R"(, "find_unused_parameters": true})");
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 46, 1e-9);
+  }
+  EXPECT_THAT(bench.clock.sizes, ElementsAre(5_B, 4_B, 12_B, 5_B, 4_B, 12_B));
+  StrategyBench fixed(three_gradients(), 2,
+                      "{" + limits + R"(, "find_unused_parameters": true, "static_graph": true})");
+  fixed.second_iteration();
+  EXPECT_THAT(fixed.clock.sizes, ElementsAre(2_B, 7_B));
+}
+
 TEST(Ddp, AStaticGraphIsKnownAfterItsFirstIterationWhichSendsAllAtItsEnd) {
-  // First all of 2 + 3 + 4 bytes after 30 s; then 10 to 12, 20 to 23, 30 to 34.
+  // First all 9 bytes after 30 s; then 10 to 12, 20 to 23, 30 to 34.
   StrategyBench bench(three_gradients(), 2,
                       R"({"kind": "ddp", "first_bucket": "0 B", "bucket_cap": "0 B", "static_graph": true,
                           "find_unused_parameters": true})");
   EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 39, 1e-9);
   EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 34, 1e-9);
-  EXPECT_THAT(bench.clock.sizes, ElementsAre(2_B, 3_B, 4_B, 2_B, 3_B, 4_B));
+  EXPECT_THAT(bench.clock.sizes, ElementsAre(9_B, 2_B, 3_B, 4_B));
+}
+
+TEST(Ddp, TheLimitOfBucketsMayBeGivenInMebibytes) {
+  Job job = three_gradients();
+  for (Gradient& gradient : job.gradients) gradient.size *= 1024.0 * 1024.0;
+  StrategyBench bench(job, 2, R"({"kind": "ddp", "bucket_cap_mb": 3})");
+  bench.second_iteration();
+  EXPECT_THAT(bench.clock.sizes, ElementsAre(2_MiB, 3_MiB, 4_MiB));
+  EXPECT_THROW(StrategyBench(job, 2, R"({"kind": "ddp", "bucket_cap_mb": 3, "bucket_cap": "3 MiB"})"), InputError);
+}
+
+RC_GTEST_PROP(Ddp, RegisteredBucketsHoldEveryGradientOnceAndReachTheirLimits, ()) {
+  Job job;
+  for (const int size : *rc::gen::container<std::vector<int>>(rc::gen::inRange(1, 100))) {
+    job.gradients.push_back({"g", Bytes(size), 10_s, 10_s});
+  }
+  const auto first = Bytes(*rc::gen::inRange(0, 200));
+  const auto cap = Bytes(*rc::gen::inRange(0, 200));
+  const auto buckets = registered_buckets(job, first, cap);
+  auto next = static_cast<int>(std::ssize(job.gradients));  // from the first that is registered, the last to go
+  for (auto bucket = buckets.rbegin(); bucket != buckets.rend(); ++bucket) {
+    Bytes size;
+    for (const int gradient : *bucket) {
+      RC_ASSERT(gradient == --next);
+      size += job.gradients[static_cast<std::size_t>(gradient)].size;
+    }
+    RC_ASSERT(std::next(bucket) == buckets.rend() || size >= (bucket == buckets.rbegin() ? first : cap));
+  }
+  RC_ASSERT(next == 0);
 }
 
 TEST(Ddp, OneRankDoesNotCommunicate) {
@@ -165,17 +250,19 @@ TEST(Compression, OfABucketTravelsByTheCollectiveItNeeds) {
 
 /// Four ranks on a star of 1 GB/s without latency: a ring of M takes 1.5 M / B alone.
 struct StreamsBench {
-  StreamsBench(Fidelity fidelity, int streams, Job job_)
+  StreamsBench(Fidelity fidelity, int streams, Job job_,
+               const std::string& text = R"({"kind": "ddp", "first_bucket": "0 B", "bucket_cap": "0 B"})",
+               Timeline* timeline = nullptr)
       : job(std::move(job_)),
         variability(4, 0, 0, 1),
-        document(Document::parse(R"({"kind": "ddp", "first_bucket": "0 B", "bucket_cap": "0 B"})", "strategy.json")),
+        document(Document::parse(text, "strategy.json")),
         choice(read_strategy(document.root(), {}, 4)),
-        strategy(choice.make({job, 4, 1, BytesPerSecond::infinity(), {}, 0_s, "NCCL", 1, nullptr})),
+        strategy(choice.make({job, 4, 1, BytesPerSecond::infinity(), Coder{}, 0_s, "NCCL", 1, timeline})),
         routed(ring_allreduce(4), platform, test::in_order(4)),
         simulator(test::network_of(fidelity)),
         company(simulator, platform, fidelity),
         carriage{std::make_shared<const RoutedSchedule>(routed), make_collective_clock(fidelity, routed), 0_s, {}},
-        trainer(simulator, site(streams), job, variability, *strategy, nullptr) {}
+        trainer(simulator, site(streams), job, variability, *strategy, timeline) {}
 
   JobSite site(int streams) {
     JobSite site;
@@ -207,6 +294,7 @@ TEST(Ddp, OnTwoStreamsBucketsShareTheNetwork) {
   const Job job{{{"c", 4_GB, 10_s, 10_s}, {"b", 8_GB, 12_s, 12_s}, {"a", 2_GB, 13_s, 13_s}}, 13_s, 0_s};
   for (const Fidelity fidelity : {Fidelity::analytic, Fidelity::flow, Fidelity::message}) {
     StreamsBench bench(fidelity, 2, job);
+    bench.trainer.run_iteration();  // one bucket
     for (int round = 0; round < 2; ++round) {
       const Iteration iteration = bench.trainer.run_iteration();
       EXPECT_NEAR(iteration.duration.si(), 31, 1e-6) << name(fidelity);
@@ -214,6 +302,28 @@ TEST(Ddp, OnTwoStreamsBucketsShareTheNetwork) {
       EXPECT_EQ(iteration.collectives, 3);
     }
   }
+}
+
+TEST(Horovod, StreamsAreTakenInTurn) {
+  // c, 8 GB, and b, 2 GB, share the network from 10 s on; b's 3 s take 6. a is c's successor, not b's: c has 9 of its
+  // 12 s left at 16 s and ends at 25 s.
+  const Job job{{{"c", 8_GB, 10_s, 10_s}, {"b", 2_GB, 10_s, 10_s}, {"a", 2_GB, 10_s, 10_s}}, 10_s, 0_s};
+  Timeline timeline(1000);
+  StreamsBench bench(Fidelity::flow, 2, job,
+                     R"({"kind": "horovod", "fusion_threshold": "0 B", "cycle_time": "0 s",
+                         "coordinator_per_message": "0 s", "coordinator_receives": "0 s",
+                         "settings": {"HOROVOD_NUM_NCCL_STREAMS": "2"}})",
+                     &timeline);
+  EXPECT_EQ(bench.choice.streams, 2);
+  EXPECT_NEAR(bench.trainer.run_iteration().duration.si(), 28, 1e-6);
+  const auto starts = [&](const std::string& tensor) {
+    for (const Span& span : timeline.spans()) {
+      if (span.lane == tensor && span.activity == "NCCL_ALLREDUCE") return span.start.si();
+    }
+    return 0.0;
+  };
+  EXPECT_NEAR(starts("b"), 10, 1e-6);
+  EXPECT_NEAR(starts("a"), 25, 1e-6);
 }
 
 TEST(Ddp, OnOneSharedStreamBucketsFollowOneAnotherAsEver) {
@@ -235,7 +345,7 @@ RC_GTEST_PROP(Ddp, LargerBucketsNeverMakeMoreMessages, ()) {
   const auto messages = [&](int bytes) {
     StrategyBench bench(job, 2,
                         fmt::format(R"({{"kind": "ddp", "first_bucket": "{0} B", "bucket_cap": "{0} B"}})", bytes));
-    return bench.simulation.run_iteration().collectives;
+    return bench.second_iteration().collectives;
   };
   RC_ASSERT(messages(2 * cap) <= messages(cap));
 }

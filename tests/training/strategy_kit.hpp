@@ -33,7 +33,16 @@ class StrategyBench {
         document_(Document::parse(text, "strategy.json")),
         choice(read_strategy(document_.root(), {}, ranks)),
         strategy(choice.make({job, ranks, 1, memory, {memory}, 0_s, "NCCL", 1, timeline})),
-        simulation(job, variability, *strategy, clock, ranks, 0_s, timeline) {}
+        simulation(job, variability, *strategy, clock, ranks, 0_s, timeline) {
+    if (choice.hooks && ranks > 1) job = hooked(job, *choice.hooks, {memory});
+  }
+
+  /// Of the second one: the first iteration may be of another kind.
+  Iteration second_iteration() {
+    simulation.run_iteration();
+    clock.sizes.clear();
+    return simulation.run_iteration();
+  }
 
   Job job;
   Variability variability;

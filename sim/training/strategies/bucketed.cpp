@@ -15,7 +15,7 @@ Bucket make_bucket(const StrategySite& site, const CompressionSettings& compress
   for (const int gradient : gradients) size += site.job.gradients[static_cast<std::size_t>(gradient)].size;
   pieces.front().before += copy * size / site.memory_bandwidth;
   pieces.back().after += copy * size / site.memory_bandwidth;
-  return {std::move(gradients), std::move(pieces)};
+  return {std::move(gradients), std::move(pieces), Seconds(0)};
 }
 
 Bucketed::Bucketed(const StrategySite& site, BucketPlan plan)
@@ -24,14 +24,15 @@ Bucketed::Bucketed(const StrategySite& site, BucketPlan plan)
 void Bucketed::begin(Engine& engine, const RankTimes& moments) {
   ++iteration_;
   ready_.assign(site_.job.gradients.size(), {});
-  next_bucket_ = travels() ? 0 : plan_.buckets.size();
+  next_bucket_ = travels() ? 0 : buckets().size();
+  arrived_.assign(travels() ? buckets().size() : 0, all_at(site_.ranks, Seconds(0)));
   if (site_.ranks == 1 || plan_.broadcast == Bytes(0)) {
     add_passes(engine, site_.job, moments);
     return;
   }
   broadcast_ =
       engine.add({Collective{Operation::broadcast, plan_.broadcast}, moments, {}, communicating, {communicated}});
-  flights_.push_back({*broadcast_, plan_.buckets.size(), Operation::broadcast, Seconds(moments[0])});
+  flights_.push_back({*broadcast_, buckets().size(), Operation::broadcast, Seconds(moments[0])});
 }
 
 void Bucketed::on(Engine& engine, const Happening& happening) {
@@ -42,22 +43,17 @@ void Bucketed::on(Engine& engine, const Happening& happening) {
 }
 
 bool Bucketed::is_ready(const Bucket& bucket) const {
-  if (plan_.first_at_the_end && iteration_ == 1) {
-    return std::ranges::all_of(ready_, [](const RankTimes& moments) { return moments.size() > 0; });
-  }
   return std::ranges::all_of(bucket.gradients,
                              [&](int gradient) { return ready_[static_cast<std::size_t>(gradient)].size() > 0; });
 }
 
 void Bucketed::send_ready_buckets(Engine& engine) {
-  while (next_bucket_ < plan_.buckets.size() && is_ready(plan_.buckets[next_bucket_])) {
-    const Bucket& bucket = plan_.buckets[next_bucket_];
+  while (next_bucket_ < buckets().size() && is_ready(buckets()[next_bucket_])) {
+    const Bucket& bucket = buckets()[next_bucket_];
     RankTimes earliest = ready_[static_cast<std::size_t>(bucket.gradients.front())];
     for (const int gradient : bucket.gradients) earliest = earliest.max(ready_[static_cast<std::size_t>(gradient)]);
-    if (plan_.first_at_the_end && iteration_ == 1) earliest = earliest.max(ready_.back());
     for (const WirePiece& piece : bucket.pieces) send(engine, piece, earliest);
-    const bool last = ++next_bucket_ == plan_.buckets.size();
-    if (last && plan_.used_map > Bytes(0)) {
+    if (++next_bucket_ == buckets().size() && plan_.used_map > Bytes(0)) {
       send(engine, {Operation::allreduce, plan_.used_map, Seconds(0), Seconds(0)}, earliest);
     }
   }
@@ -75,6 +71,10 @@ void Bucketed::send(Engine& engine, const WirePiece& piece, const RankTimes& ear
 void Bucketed::communicated_by(Engine& engine, TaskId task, const TaskTimes& times) {
   const auto flight = std::ranges::find(flights_, task, &Flight::task);
   record(*flight, times);
+  if (flight->bucket < arrived_.size()) {
+    RankTimes& arrived = arrived_[flight->bucket];
+    arrived = arrived.max(times.end);
+  }
   flights_.erase(flight);
   synchronised_ = synchronised_.max(times.end);
   if (broadcast_ == task) {
@@ -84,13 +84,18 @@ void Bucketed::communicated_by(Engine& engine, TaskId task, const TaskTimes& tim
 }
 
 std::optional<RankTimes> Bucketed::synchronised() const {
-  if (next_bucket_ < plan_.buckets.size() || !flights_.empty()) return std::nullopt;
-  return synchronised_;
+  if (next_bucket_ < buckets().size() || !flights_.empty()) return std::nullopt;
+  if (arrived_.empty()) return synchronised_;
+  RankTimes end = ready_.back().size() > 0 ? ready_.back() : all_at(site_.ranks, Seconds(0));
+  for (std::size_t bucket = 0; bucket < arrived_.size(); ++bucket) {
+    end = end.max(arrived_[bucket]) + buckets()[bucket].taken_out.si();
+  }
+  return end.max(synchronised_);
 }
 
 void Bucketed::record(const Flight& flight, const TaskTimes& times) const {
   if (site_.timeline == nullptr) return;
-  const bool is_bucket = flight.bucket < plan_.buckets.size();
+  const bool is_bucket = flight.bucket < buckets().size();
   const std::string other = flight.operation == Operation::broadcast ? "buffers" : "used parameters";
   const std::string lane = is_bucket ? fmt::format("bucket {}", flight.bucket) : other;
   const auto span = [&](const std::string& what, Seconds from, Seconds to) {

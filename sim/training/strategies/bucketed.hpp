@@ -1,8 +1,9 @@
 // Gradients travel in buckets that are fixed beforehand: what ddp, allgather and local_sgd have in common.
 //
 // A bucket goes when all its gradients are computed and the bucket before it has gone; nobody negotiates. Its
-// collectives follow one another on one communication stream. Called by the rows of the catalogue, which decide what is
-// in a bucket and how it travels.
+// collectives follow one another on one communication stream. What is taken out of buckets is taken out at the end, in
+// their order, each once it is there: end_k = max(end_(k-1), arrived_k) + taken_out_k, from the last gradient on.
+// Called by the rows of the catalogue, which decide what is in a bucket and how it travels.
 #pragma once
 
 #include <vector>
@@ -14,14 +15,15 @@ namespace farandole {
 struct Bucket {
   std::vector<int> gradients;
   std::vector<WirePiece> pieces;  // at least one
+  Seconds taken_out{};            // by the stream that computes, once backward pass and collectives are over
 };
 
 struct BucketPlan {
-  std::vector<Bucket> buckets;    // in the order in which they go
-  Bytes broadcast;                // from rank 0 before the forward pass, which waits for it; 0: nothing
-  Bytes used_map;                 // an allreduce after the last bucket; 0: none
-  bool first_at_the_end = false;  // in the first iteration buckets wait for the end of the backward pass
-  int period = 1;                 // buckets travel in every period-th iteration only
+  std::vector<Bucket> buckets;  // in the order in which they go
+  Bytes broadcast;              // from rank 0 before the forward pass, which waits for it; 0: nothing
+  Bytes used_map;               // an allreduce after the last bucket; 0: none
+  std::vector<Bucket> first{};  // in place of the buckets in the first iteration; empty: the same
+  int period = 1;               // buckets travel in every period-th iteration only
 };
 
 /// A bucket of a job: `copy` is what copying a byte in, and a byte out, moves through memory.
@@ -44,6 +46,9 @@ class Bucketed final : public Strategy {
     Seconds enqueued;  // on rank 0
   };
 
+  [[nodiscard]] const std::vector<Bucket>& buckets() const {
+    return iteration_ == 1 && !plan_.first.empty() ? plan_.first : plan_.buckets;
+  }
   [[nodiscard]] bool travels() const { return site_.ranks > 1 && iteration_ % plan_.period == 0; }
   [[nodiscard]] bool is_ready(const Bucket& bucket) const;
   void communicated_by(Engine& engine, TaskId task, const TaskTimes& times);
@@ -58,6 +63,7 @@ class Bucketed final : public Strategy {
   std::vector<RankTimes> ready_;  // per gradient; empty until computed everywhere
   std::size_t next_bucket_ = 0;
   std::vector<Flight> flights_;
+  std::vector<RankTimes> arrived_;  // per bucket that has gone
   RankTimes synchronised_;
 };
 

@@ -18,6 +18,7 @@
 #include "timeline/timeline.hpp"
 #include "training/coding.hpp"
 #include "training/compression.hpp"
+#include "training/gradient_hooks.hpp"
 #include "training/job.hpp"
 #include "training/strategies/server_plan.hpp"
 #include "training/strategy.hpp"
@@ -34,7 +35,18 @@ struct StrategySite {
   Seconds control_latency;          // of one small message between hosts
   std::string library;              // that carries collectives out, as timelines name it: "NCCL", "MPI"
   std::uint64_t seed;
-  Timeline* timeline;  // may be null; records rank 0
+  Timeline* timeline;                                   // may be null; records rank 0
+  BytesPerSecond to_host = BytesPerSecond::infinity();  // of each rank, while all of its node copy; and back
+};
+
+/// A number of the strategy's that has been measured elsewhere, within so much.
+struct UncertainSetting {
+  std::string pointer;  // in a scenario
+  std::string what;
+  Seconds least;
+  Seconds used;
+  Seconds most;
+  std::string source;
 };
 
 struct StrategyChoice {
@@ -43,18 +55,21 @@ struct StrategyChoice {
   std::string variant{};  // of its kind, as points name it: "FULL_SHARD"
   Settings settings;      // effective ones, printed with the result as "KIND.NAME"
   CompressionSettings compression;
-  int accumulation = 1;     // passes whose gradients add up before they travel
-  bool overlap = true;      // gradients may travel while others are computed
-  Bytes buffers{};          // set aside on the device; infinity: as much as all gradients
-  int streams = 1;          // collectives that may be under way at the same time
-  int shards = 0;           // of parameters, gradients or optimizer state; 0: as many as ranks
-  int sharding_stage = 0;   // 1: of the optimizer's state, 2: of gradients too, 3: of parameters too
-  int period = 1;           // iterations after which what happens repeats
-  bool negotiates = false;  // what it decides hangs on when ranks announce gradients
+  int accumulation = 1;                  // passes whose gradients add up before they travel
+  bool overlap = true;                   // gradients may travel while others are computed
+  Bytes buffers{};                       // set aside on the device; infinity: as much as all gradients
+  int streams = 1;                       // collectives that may be under way at the same time
+  int shards = 0;                        // of parameters, gradients or optimizer state; 0: as many as ranks
+  int sharding_stage = 0;                // 1: of the optimizer's state, 2: of gradients too, 3: of parameters too
+  int period = 1;                        // iterations after which what happens repeats
+  bool reduces_through_hosts = false;    // or may, while it tunes itself: Horovod's hierarchical allreduce
+  bool negotiates = false;               // what it decides hangs on when ranks announce gradients
+  std::optional<GradientHooks> hooks{};  // what it does with every gradient within the backward pass
   std::map<Operation, std::string> algorithms;  // that it picks where the scenario leaves them open
   std::optional<std::string> timeline_file;     // HOROVOD_TIMELINE
   std::optional<std::string> tuning_log;        // HOROVOD_AUTOTUNE_LOG
   std::vector<std::string> ignored;             // what was pasted and has no meaning here
+  std::vector<UncertainSetting> uncertain;      // what nobody has set
   std::function<std::unique_ptr<Strategy>(const StrategySite&)> make;  // with servers: of one rank without them
   /// Among how many of `ranks` the optimizer's state is shared.
   [[nodiscard]] int shards_of(int ranks) const {

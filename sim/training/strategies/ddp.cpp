@@ -1,16 +1,23 @@
 // PyTorch's DistributedDataParallel: gradients fill buckets in the order in which they become ready; each bucket's
 // allreduce starts when it is full and the one before has been started.
 //
-// From torch/csrc/distributed/c10d/reducer.cpp: a bucket closes with the tensor that brings it to its limit
-// (compute_bucket_assignment_by_size), so it may be larger; the first one has a limit of its own, 1 MiB, so that
-// communication starts early; from the second iteration on the order is that of the gradients' arrival
-// (rebuild_buckets). Gradients are copied into the bucket and back, unless they live in it (gradient_as_bucket_view).
-// With find_unused_parameters an allreduce of one 32-bit number per tensor, which ranks used it, follows the last
-// bucket; with static_graph that is known after the first iteration, which sends everything at its end.
+// From torch/csrc/distributed/c10d/reducer.cpp and torch/nn/parallel/distributed.py (_ddp_init_helper) of PyTorch 2: a
+// bucket closes with the tensor that brings it to its limit (compute_bucket_assignment_by_size), so it may be larger;
+// the first one has a limit of its own, 1 MiB, so that communication starts early. In the first iteration there is one
+// bucket for everything, and from the second on the order is that of the gradients' arrival (rebuild_buckets).
+// With find_unused_parameters, unless the graph is static, buckets are never rebuilt: they are filled in the order in
+// which parameters are registered, the small one first, and go in the opposite order, the small one last; and an
+// allreduce of one 32-bit number per tensor, which ranks used it, follows the last one.
+// An autograd hook per parameter copies its gradient into the bucket, and divides it (mark_variable_ready_dense); with
+// gradient_as_bucket_view it only divides, with a communication hook only copies. Those kernels, and the copies back at
+// the end (finalize_backward), are on the stream that computes (training/gradient_hooks.hpp).
 // Collectives of a process group of NCCL follow one another. One of Gloo has threads, two unless it is made otherwise
 // (ProcessGroupGloo::Options), which each carry out one at a time: "streams".
 // Buffers are broadcast from rank 0 before each forward pass. Under no_sync, here "accumulation", only the last of some
 // passes communicates.
+#include <algorithm>
+#include <numeric>
+
 #include <fmt/format.h>
 
 #include "config/limits.hpp"
@@ -32,17 +39,46 @@ struct Ddp {
   CompressionSettings compression;
 };
 
-std::unique_ptr<Strategy> make(const Ddp& ddp, const StrategySite& site) {
-  constexpr double read_and_write = 2;
-  BucketPlan plan;
-  for (auto& gradients : ddp_buckets(site.job, ddp.first_bucket, ddp.bucket_cap)) {
-    plan.buckets.push_back(
-        make_bucket(site, ddp.compression, std::move(gradients), ddp.bucket_view ? 0 : read_and_write));
+constexpr double read_and_write = 2;
+
+Bucket bucket_of(const Ddp& ddp, const StrategySite& site, std::vector<int> gradients) {
+  Bucket bucket = make_bucket(site, ddp.compression, std::move(gradients), 0);
+  if (ddp.bucket_view) return bucket;
+  for (const int gradient : bucket.gradients) {
+    const Bytes size = site.job.gradients[static_cast<std::size_t>(gradient)].size;
+    bucket.taken_out += kernel_over(site.coder, read_and_write * size);
   }
-  if (ddp.find_unused && !ddp.static_graph) plan.used_map = 4_B * static_cast<double>(site.job.gradients.size());
-  plan.first_at_the_end = ddp.static_graph;
+  return bucket;
+}
+
+std::unique_ptr<Strategy> make(const Ddp& ddp, const StrategySite& site) {
+  const bool rebuilds = ddp.static_graph || !ddp.find_unused;
+  const auto buckets = rebuilds ? ddp_buckets(site.job, ddp.first_bucket, ddp.bucket_cap)
+                                : registered_buckets(site.job, ddp.first_bucket, ddp.bucket_cap);
+  BucketPlan plan;
+  for (const auto& gradients : buckets) plan.buckets.push_back(bucket_of(ddp, site, gradients));
+  if (rebuilds && buckets.size() > 1) {
+    std::vector<int> all(site.job.gradients.size());
+    std::iota(all.begin(), all.end(), 0);
+    plan.first.push_back(bucket_of(ddp, site, std::move(all)));
+  }
+  if (!rebuilds) plan.used_map = 4_B * static_cast<double>(site.job.gradients.size());
   if (ddp.broadcast_buffers) plan.broadcast = site.job.buffer_bytes();
   return std::make_unique<Bucketed>(site, std::move(plan));
+}
+
+/// What the hooks queue. Without a copy or a communication hook a gradient is divided where it is.
+GradientHooks hooks_of(const Ddp& ddp) {
+  const bool is_idle = ddp.bucket_view && ddp.compression.kind != Compression::none;
+  return {is_idle ? 0 : read_and_write};
+}
+
+/// "bucket_cap", or as PyTorch has it "bucket_cap_mb".
+Bytes read_bucket_cap(Section& section, Bytes usual) {
+  const auto in_mebibytes = section.maybe("bucket_cap_mb");
+  if (!in_mebibytes) return section.optional("bucket_cap", usual);
+  if (section.maybe("bucket_cap")) in_mebibytes->fail("either \"bucket_cap\" or \"bucket_cap_mb\"");
+  return read_at_least(*in_mebibytes, 0) * 1_MiB;
 }
 
 void read_streams(Section& section, StrategyChoice& choice) {
@@ -59,7 +95,7 @@ void read_streams(Section& section, StrategyChoice& choice) {
 StrategyChoice read(const StrategyInput& input) {
   Ddp ddp;
   ddp.first_bucket = input.section.optional("first_bucket", ddp.first_bucket);
-  ddp.bucket_cap = input.section.optional("bucket_cap", ddp.bucket_cap);
+  ddp.bucket_cap = read_bucket_cap(input.section, ddp.bucket_cap);
   ddp.bucket_view = input.section.optional("gradient_as_bucket_view", ddp.bucket_view);
   ddp.broadcast_buffers = input.section.optional("broadcast_buffers", ddp.broadcast_buffers);
   ddp.find_unused = input.section.optional("find_unused_parameters", ddp.find_unused);
@@ -78,24 +114,48 @@ StrategyChoice read(const StrategyInput& input) {
   read_overlap(input.section, choice);
   read_streams(input.section, choice);
   ignore_environment(input, choice);
+  choice.hooks = hooks_of(ddp);
   choice.make = [ddp](const StrategySite& site) { return make(ddp, site); };
   return choice;
 }
 
 }  // namespace
 
-std::vector<std::vector<int>> ddp_buckets(const Job& job, Bytes first_bucket, Bytes bucket_cap) {
+namespace {
+
+/// In that order; the first bucket has a limit of its own.
+std::vector<std::vector<int>> filled(const Job& job, const std::vector<int>& order, Bytes first, Bytes cap) {
   std::vector<std::vector<int>> buckets;
   std::vector<int> open;
-  Bytes filled;
-  for (std::size_t gradient = 0; gradient < job.gradients.size(); ++gradient) {
-    open.push_back(static_cast<int>(gradient));
-    filled += job.gradients[gradient].size;
-    if (filled < (buckets.empty() ? first_bucket : bucket_cap)) continue;
+  Bytes size;
+  for (const int gradient : order) {
+    open.push_back(gradient);
+    size += job.gradients[static_cast<std::size_t>(gradient)].size;
+    if (size < (buckets.empty() ? first : cap)) continue;
     buckets.push_back(std::exchange(open, {}));
-    filled = Bytes(0);
+    size = Bytes(0);
   }
   if (!open.empty()) buckets.push_back(std::move(open));
+  return buckets;
+}
+
+std::vector<int> in_backward_order(const Job& job) {
+  std::vector<int> order(job.gradients.size());
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+}  // namespace
+
+std::vector<std::vector<int>> ddp_buckets(const Job& job, Bytes first_bucket, Bytes bucket_cap) {
+  return filled(job, in_backward_order(job), first_bucket, bucket_cap);
+}
+
+std::vector<std::vector<int>> registered_buckets(const Job& job, Bytes first_bucket, Bytes bucket_cap) {
+  std::vector<int> order = in_backward_order(job);
+  std::ranges::reverse(order);
+  auto buckets = filled(job, order, first_bucket, bucket_cap);
+  std::ranges::reverse(buckets);
   return buckets;
 }
 
@@ -105,11 +165,13 @@ StrategyRow ddp_strategy() {
       "Settings of \"strategy\" in a scenario:\n"
       "  first_bucket             limit of the bucket that goes first (default \"1 MiB\")\n"
       "  bucket_cap               limit of all others (default \"25 MiB\"); \"0 B\": every tensor alone\n"
-      "  gradient_as_bucket_view  true: gradients live in their bucket and are not copied (default false)\n"
+      "  bucket_cap_mb            the same as PyTorch has it, a number of MiB\n"
+      "  gradient_as_bucket_view  true: gradients live in their bucket and are only divided there (default false)\n"
       "  broadcast_buffers        rank 0 sends moving averages before every forward pass (default true)\n"
-      "  find_unused_parameters   an allreduce of which parameters were used follows the last bucket (default false)\n"
-      "  static_graph             the same parameters are used every time: no such allreduce, and the first\n"
-      "                           iteration sends everything at its end (default false)\n"
+      "  find_unused_parameters   buckets are filled as parameters are registered and never rebuilt, and an allreduce\n"
+      "                           of which parameters were used follows the last one (default false)\n"
+      "  static_graph             the same parameters are used every time: rebuilt all the same, and no such\n"
+      "                           allreduce (default false)\n"
       "  streams                  allreduces under way at the same time: 1 with NCCL (default), 2 with Gloo\n"
       "  overlap                  false: buckets wait for the end of the backward pass (default true)\n"
       "  accumulation             passes whose gradients add up under no_sync before one travels (default 1)\n"
