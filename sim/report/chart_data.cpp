@@ -86,6 +86,7 @@ Record waterfall_data(const TrainingPoint& point) {
 Record what_if_data(const TrainingPoint& point) {
   Record rows = Record::array();
   for (const WhatIf& what_if : point.explanation->what_ifs) {
+    if (what_if.kind == "uncertain") continue;
     rows.push_back({{"change", what_if.change},
                     {"kind", what_if.kind},
                     {"points", finite(what_if.efficiency_points, "efficiency_points")},

@@ -52,14 +52,31 @@ std::string options_of(const WhatIf& what_if) {
   return is_plain && !options.empty() && options.size() <= most ? printable(options) : "see \"set\" in JSON";
 }
 
+bool is_uncertain(const WhatIf& what_if) {
+  return what_if.kind == "uncertain";
+}
+
 void write_what_ifs(std::ostream& out, const TrainingPoint& point) {
-  if (point.explanation->what_ifs.empty()) return;
+  if (std::ranges::all_of(point.explanation->what_ifs, is_uncertain)) return;
   out << "\nWhat if, for " << title(point) << ": points of efficiency, cheapest changes first\n";
   Table table(
       {{"change", Align::left}, {"kind", Align::left}, {"points"}, {"samples/s"}, {"as an option", Align::left}});
   for (const WhatIf& what_if : point.explanation->what_ifs) {
+    if (is_uncertain(what_if)) continue;
     table.row({what_if.change, what_if.kind, fmt::format("{:+.1f}", what_if.efficiency_points),
                grouped(what_if.samples_per_second, 1), options_of(what_if)});
+  }
+  table.write(out);
+}
+
+void write_uncertain(std::ostream& out, const TrainingPoint& point) {
+  if (std::ranges::none_of(point.explanation->what_ifs, is_uncertain)) return;
+  out << "\nSensitivity of " << title(point) << ": what was measured elsewhere, at the ends of its width\n";
+  Table table({{"if it is", Align::left}, {"points"}, {"efficiency (%)"}, {"as an option", Align::left}});
+  for (const WhatIf& what_if : point.explanation->what_ifs) {
+    if (!is_uncertain(what_if)) continue;
+    table.row({what_if.change, fmt::format("{:+.1f}", what_if.efficiency_points),
+               grouped(what_if.scaling_efficiency * 100, 1), options_of(what_if)});
   }
   table.write(out);
 }
@@ -111,6 +128,7 @@ void write_explanations(std::ostream& out, std::span<const TrainingPoint> points
     write_waterfall(out, point);
     write_path(out, point);
     write_what_ifs(out, point);
+    write_uncertain(out, point);
     write_memory(out, point);
   }
 }

@@ -158,21 +158,34 @@ constexpr std::array changes{
     Change{"network x2", "hardware", twice_the_network},
 };
 
+constexpr const char* uncertain = "uncertain";
+
 std::size_t cost_of(const WhatIf& what_if) {
-  constexpr std::array<std::string_view, 3> kinds{"setting", "operation", "hardware"};
+  constexpr std::array<std::string_view, 4> kinds{"setting", "operation", "hardware", uncertain};
   return static_cast<std::size_t>(std::ranges::find(kinds, what_if.kind) - kinds.begin());
 }
 
-WhatIf run(const WhatIfBase& base, const Change& change, ChangedScenario changed) {
+WhatIf run(const WhatIfBase& base, const std::string& name, const char* kind, ChangedScenario changed) {
   const TrainingPoint point = train(changed.scenario, nullptr);
   const double gain = point.samples_per_second / base.point.samples_per_second - 1;
-  return {change.name,
-          change.kind,
+  return {name,
+          kind,
           point.samples_per_second,
           base.point.scaling_efficiency * gain * 100,
           point.iteration,
           scaling_efficiency(changed.scenario, point),
           std::move(changed.set)};
+}
+
+/// At the ends of what was measured of the numbers that nobody has set.
+void add_uncertain(std::vector<WhatIf>& results, const WhatIfBase& base) {
+  for (const UncertainSetting& setting : base.scenario.strategy.uncertain) {
+    for (const Seconds value : {setting.least, setting.most}) {
+      auto changed = change(base.source, base.scenario, {{setting.pointer, Json(as_text(value)).dump()}});
+      const std::string name = fmt::format("{}: {}, not {}", setting.what, format(value), format(setting.used));
+      if (changed) results.push_back(run(base, name, uncertain, std::move(*changed)));
+    }
+  }
 }
 
 }  // namespace
@@ -184,9 +197,10 @@ std::vector<WhatIf> what_ifs(const WhatIfBase& base) {
     const Values values = offered.propose(base);
     if (values.empty()) continue;
     if (auto changed = change(base.source, base.scenario, values)) {
-      results.push_back(run(base, offered, std::move(*changed)));
+      results.push_back(run(base, offered.name, offered.kind, std::move(*changed)));
     }
   }
+  add_uncertain(results, base);
   std::ranges::stable_sort(results, [](const WhatIf& a, const WhatIf& b) {
     if (cost_of(a) != cost_of(b)) return cost_of(a) < cost_of(b);
     return a.efficiency_points > b.efficiency_points;

@@ -76,7 +76,30 @@ TEST(WhatIf, NamesGainsInPointsCheapestFirst) {
   for (const WhatIf& each : point.explanation->what_ifs) {
     if (kinds.empty() || kinds.back() != each.kind) kinds.push_back(each.kind);
   }
-  EXPECT_THAT(kinds, testing::ElementsAre("setting", "operation", "hardware"));
+  EXPECT_THAT(kinds, testing::ElementsAre("setting", "operation", "hardware", "uncertain"));
+}
+
+TEST(WhatIf, ShowsWhatHangsOnNumbersThatWereMeasuredElsewhereUnlessTheyAreSet) {
+  const auto uncertain = [](const TrainingPoint& point) {
+    std::vector<WhatIf> found;
+    for (const WhatIf& each : point.explanation->what_ifs) {
+      if (each.kind == "uncertain") found.push_back(each);
+    }
+    return found;
+  };
+  // 1,024 ranks whose rank 0 works on 62 requests of each: the more it works, the longer all wait.
+  const std::vector<test::Change> many{{"/platform/ranks", "1024"}, {"/strategy/version", R"("0.15.0")"}};
+  const auto ends = uncertain(explained(many));
+  ASSERT_EQ(ends.size(), 2U);
+  EXPECT_GT(ends[0].efficiency_points, 0);
+  EXPECT_LT(ends[1].efficiency_points, 0);
+  for (const WhatIf& end : ends) {
+    std::vector<test::Change> set = many;
+    for (const SetValue& value : end.set) set.push_back({value.pointer, value.json});
+    EXPECT_EQ(test::run(set).points.front().iteration, end.iteration);
+  }
+  EXPECT_TRUE(uncertain(explained({{"/strategy/coordinator_per_message", R"("1 us")"}})).empty());
+  EXPECT_TRUE(uncertain(explained({{"/strategy", R"({"kind": "ddp"})"}})).empty());
 }
 
 TEST(CriticalPath, OfARunEndsWithItsUpdate) {
