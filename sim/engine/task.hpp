@@ -37,8 +37,10 @@ struct Compute {
 /// A communicator: which ranks meet. All groups of a kind go on at once.
 enum class Group : std::uint8_t {
   all,
-  shards,   // neighbouring ranks that keep a model together
-  replicas  // ranks that keep the same shard
+  shards,    // neighbouring ranks that keep a model together
+  replicas,  // ranks that keep the same shard
+  node,      // ranks of a node
+  across     // ranks that are at the same place on their nodes; they meet by MPI, out of their hosts' memory
 };
 
 /// One collective over the ranks of every group, with what the device does before and after it on that stream: copies

@@ -17,16 +17,46 @@ Schedule build_schedule(const Scenario& scenario, const Placement& placement, Op
   return (is_fixed ? scenario.collectives.at(operation) : *find_algorithm(operation, "ring")).build(shape);
 }
 
-std::vector<std::vector<int>> members_of(const Scenario& scenario, Group group, int ranks) {
+namespace {
+
+/// How many neighbouring ranks make a line of the grid that the groups of that kind are the lines or the columns of.
+int width_of(const Scenario& scenario, Group group, const Placement& placement) {
+  const auto ranks = static_cast<int>(placement.device_of_rank.size());
+  if (group == Group::all) return ranks;
+  if (group == Group::node || group == Group::across) {
+    const int width = placement.ranks_per_node(scenario.platform.platform.devices_per_node);
+    return ranks % width == 0 ? width : ranks;
+  }
   // One rank by itself keeps all of it.
-  const int shards = scenario.strategy.shards == 0 ? ranks : std::min(scenario.strategy.shards, ranks);
-  std::vector<std::vector<int>> members;
-  if (group == Group::all) members.resize(1);
-  if (group == Group::shards) members.resize(static_cast<std::size_t>(ranks / shards));
-  if (group == Group::replicas) members.resize(static_cast<std::size_t>(shards));
+  return scenario.strategy.shards == 0 ? ranks : std::min(scenario.strategy.shards, ranks);
+}
+
+/// MPI out of the memory of hosts: a small message takes what one of the control plane takes, and a processor adds up,
+/// which reads twice and writes, beside those of the node's other ranks.
+Platform platform_of_hosts(Platform platform, const Scenario& scenario, const Placement& placement) {
+  constexpr double touches = 3;
+  Transport& transport = platform.transport;
+  const int ranks = placement.ranks_per_node(platform.devices_per_node);
+  if (transport.control_latency > Seconds(0)) transport.inter_node_latency = transport.control_latency;
+  transport.launch = Seconds(0);
+  transport.message = {};
+  const BytesPerSecond memory = scenario.platform.device.host_memory_bandwidth;
+  const double rate = scenario.mechanisms.network_rate / (touches * ranks);
+  if (memory > BytesPerSecond(0)) transport.reduce_rate = memory * rate;
+  return platform;
+}
+
+constexpr const char* mpi_of_hosts = "openmpi-4";
+
+}  // namespace
+
+std::vector<std::vector<int>> members_of(const Scenario& scenario, Group group, const Placement& placement) {
+  const auto ranks = static_cast<int>(placement.device_of_rank.size());
+  const int width = width_of(scenario, group, placement);
+  const bool are_columns = group == Group::replicas || group == Group::across;
+  std::vector<std::vector<int>> members(static_cast<std::size_t>(are_columns ? width : ranks / width));
   for (int rank = 0; rank < ranks; ++rank) {
-    const int index = group == Group::all ? 0 : group == Group::shards ? rank / shards : rank % shards;
-    members[static_cast<std::size_t>(index)].push_back(rank);
+    members[static_cast<std::size_t>(are_columns ? rank % width : rank / width)].push_back(rank);
   }
   return members;
 }
@@ -79,9 +109,13 @@ class GroupClock final : public CollectiveClock {
 
 JobClocks::JobClocks(const Scenario& scenario, Placement placement)
     : scenario_(scenario), platform_(platform_of(scenario)) {
-  const auto ranks = static_cast<int>(placement.device_of_rank.size());
-  for (const Group group : {Group::all, Group::shards, Group::replicas}) {
-    members_[group] = members_of(scenario, group, ranks);
+  std::vector<Group> groups{Group::all, Group::shards, Group::replicas};
+  if (scenario.strategy.reduces_through_hosts) {
+    groups.insert(groups.end(), {Group::node, Group::across});
+    hosts_ = platform_of_hosts(platform_, scenario, placement);
+  }
+  for (const Group group : groups) {
+    members_[group] = members_of(scenario, group, placement);
     for (const std::vector<int>& members : members_[group]) {
       if (group == Group::all) {
         placements_[group].push_back(placement);
@@ -100,16 +134,21 @@ JobClocks::JobClocks(const Scenario& scenario, Placement placement)
 JobClocks::~JobClocks() = default;
 
 bool JobClocks::is_by_library(const Key& key) const {
-  return !key.hierarchical && scenario_.libraries.contains(key.operation);
+  return !key.hierarchical && (key.group == Group::across || scenario_.libraries.contains(key.operation));
 }
 
-LibraryJob JobClocks::library_job(Operation operation, const Placement& placement) const {
+const Library& JobClocks::library_of(const Key& key) const {
+  return key.group == Group::across ? *find_library(mpi_of_hosts) : *scenario_.libraries.at(key.operation).library;
+}
+
+LibraryJob JobClocks::library_job(const Key& key, const Placement& placement) const {
   const Mechanisms& mechanisms = scenario_.mechanisms;
-  return {platform_,
+  const bool is_of_hosts = key.group == Group::across;
+  return {is_of_hosts ? *hosts_ : platform_,
           placement,
-          operation,
+          key.operation,
           0,
-          scenario_.libraries.at(operation).compute_capability,
+          is_of_hosts ? 0 : scenario_.libraries.at(key.operation).compute_capability,
           scenario_.platform.scale,
           {mechanisms.network_rate, mechanisms.latency},
           mechanisms.contention};
@@ -118,9 +157,8 @@ LibraryJob JobClocks::library_job(Operation operation, const Placement& placemen
 const LibraryPlanner& JobClocks::planner_of(const Key& key, std::size_t group) {
   const auto found = planners_.find({key, group});
   if (found != planners_.end()) return found->second;
-  const LibraryJob job = library_job(key.operation, placements_.at(key.group)[group]);
-  return planners_.emplace(std::pair{key, group}, scenario_.libraries.at(key.operation).library->planner(job))
-      .first->second;
+  const LibraryJob job = library_job(key, placements_.at(key.group)[group]);
+  return planners_.emplace(std::pair{key, group}, library_of(key).planner(job)).first->second;
 }
 
 RoutedSchedule JobClocks::route(const Key& key, std::size_t group, Bytes size) {
@@ -184,8 +222,7 @@ std::unique_ptr<CollectiveClock> JobClocks::make_clock(const Key& key) {
     });
   }
   if (is_by_library(key)) {
-    return make_library_clock(*scenario_.libraries.at(key.operation).library, library_job(key.operation, placement),
-                              scenario_.fidelity, scenario_.folding);
+    return make_library_clock(library_of(key), library_job(key, placement), scenario_.fidelity, scenario_.folding);
   }
   RoutedSchedule routed(build_schedule(scenario_, placement, key.operation, key.hierarchical), platform_, placement);
   auto alone = scenario_.mechanisms.contention ? std::nullopt : uncontended(routed);

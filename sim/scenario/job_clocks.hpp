@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -21,8 +22,9 @@ namespace farandole {
 Schedule build_schedule(const Scenario& scenario, const Placement& placement, Operation operation,
                         bool hierarchical = false);
 
-/// The ranks of every group of that kind.
-std::vector<std::vector<int>> members_of(const Scenario& scenario, Group group, int ranks);
+/// The ranks of every group of that kind. Of nodes and of what is at the same place on them only where ranks fill one
+/// after the other, and all alike.
+std::vector<std::vector<int>> members_of(const Scenario& scenario, Group group, const Placement& placement);
 
 /// Made when they are first asked for. A clock that holds a network gives it back while another works, since SimGrid
 /// has only one at a time (simulate/fluid_network.hpp); what it remembers stays.
@@ -49,7 +51,8 @@ class JobClocks {
     auto operator<=>(const Key&) const = default;
   };
   [[nodiscard]] bool is_by_library(const Key& key) const;
-  [[nodiscard]] LibraryJob library_job(Operation operation, const Placement& placement) const;
+  [[nodiscard]] const Library& library_of(const Key& key) const;
+  [[nodiscard]] LibraryJob library_job(const Key& key, const Placement& placement) const;
   std::unique_ptr<CollectiveClock> make_clock(const Key& key);
   [[nodiscard]] std::vector<double> shares_of(const Key& key, const RoutedSchedule& first, Bytes size);
   RoutedSchedule route(const Key& key, std::size_t group, Bytes size);
@@ -62,6 +65,7 @@ class JobClocks {
 
   const Scenario& scenario_;
   Platform platform_;
+  std::optional<Platform> hosts_;  // the same for MPI between its hosts
   std::map<Group, std::vector<std::vector<int>>> members_;
   std::map<Group, std::vector<Placement>> placements_;
   std::map<Key, std::unique_ptr<CollectiveClock>> clocks_;

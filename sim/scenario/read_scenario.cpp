@@ -106,6 +106,28 @@ void choose_adasum(Scenario& scenario, const Value& where) {
              fmt::format("{}", combiners));
 }
 
+/// Horovod has its hierarchies, its torus and several streams for NCCL only, and the first two between nodes only.
+void choose_levels(Scenario& scenario, const Value& where) {
+  StrategyChoice& strategy = scenario.strategy;
+  const PlatformSpec& spec = scenario.platform;
+  if (strategy.kind != "horovod") return;
+  if (!spec.device.asynchronous) strategy.streams = 1;
+  const int per_node = spec.placement.ranks_per_node(spec.platform.devices_per_node);
+  const bool has_levels = spec.device.asynchronous && spec.placement.nodes_used > 1;
+  const auto chosen = strategy.algorithms.find(Operation::allreduce);
+  const bool is_asked = chosen != strategy.algorithms.end() && chosen->second == "hierarchical";
+  if (is_asked && !has_levels) {
+    strategy.algorithms.erase(chosen);
+    strategy.ignored.push_back(spec.device.asynchronous ? "levels of an allreduce (there is one node)"
+                                                        : "levels of an allreduce (Horovod has them for NCCL only)");
+  }
+  strategy.reduces_through_hosts = strategy.reduces_through_hosts && has_levels;
+  if (is_asked && strategy.reduces_through_hosts && per_node == 1 && spec.placement.nodes_used < spec.ranks) {
+    where.fail("ranks that fill one node after the other for HOROVOD_HIERARCHICAL_ALLREDUCE",
+               "nodes that ranks go to in turn");
+  }
+}
+
 StrategyChoice read_strategy_of(const Value& where, const Launch& launch) {
   return read_strategy(where, launch.line ? launch.line->environment : std::map<std::string, std::string>{},
                        launch.ranks);
@@ -160,6 +182,7 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   const Value strategy = section.child("strategy");
   scenario.strategy = read_strategy_of(strategy, launch);
   choose_adasum(scenario, strategy);
+  choose_levels(scenario, strategy);
   make_room(scenario.strategy, topology, platform, scenario.platform);
   share_batch(scenario, workload);
   std::ranges::copy(scenario.strategy.ignored, std::back_inserter(scenario.ignored));
@@ -167,7 +190,7 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   const auto effects = section.maybe("effects");
   const double brought = share_of_collectives(scenario);
   scenario.effects = read_effects(effects, scenario.platform.platform, device, brought, catalogue);
-  if (scenario.strategy.streams > 1) {
+  if (scenario.strategy.streams > 1 && scenario.strategy.kind != "horovod") {
     leave_default_libraries(scenario, "several streams are threads of Gloo, whose algorithms are its own");
   }
   size_checkpoints(scenario);

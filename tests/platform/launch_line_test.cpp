@@ -24,24 +24,25 @@ TEST(Horovodrun, SetsRanksAndHosts) {
 TEST(Horovodrun, TurnsItsTuningOptionsIntoTheVariablesTheySet) {
   const auto line = line_of(
       "horovodrun --num-proc 4 --hosts localhost:4 --fusion-threshold-mb 32 --cycle-time-ms=3.5 --cache-capacity 0 "
-      "--timeline-filename /tmp/t.json --timeline-mark-cycles --no-hierarchical-allreduce python train.py");
+      "--timeline-filename /tmp/t.json --timeline-mark-cycles --no-hierarchical-allreduce "
+      "--gloo --num-nccl-streams 2 python train.py");
   EXPECT_THAT(line.environment,
               UnorderedElementsAre(Pair("HOROVOD_FUSION_THRESHOLD", "33554432"),  // 32 * 1024 * 1024
                                    Pair("HOROVOD_CYCLE_TIME", "3.5"), Pair("HOROVOD_CACHE_CAPACITY", "0"),
                                    Pair("HOROVOD_TIMELINE", "/tmp/t.json"), Pair("HOROVOD_TIMELINE_MARK_CYCLES", "1"),
-                                   Pair("HOROVOD_HIERARCHICAL_ALLREDUCE", "0")));
+                                   Pair("HOROVOD_HIERARCHICAL_ALLREDUCE", "0"), Pair("HOROVOD_CONTROLLER", "gloo"),
+                                   Pair("HOROVOD_NUM_NCCL_STREAMS", "2")));
   EXPECT_THAT(line.ignored, IsEmpty());
 }
 
 TEST(Horovodrun, NamesWhatMeansNothingHere) {
   const auto line = line_of(
-      "horovodrun --gloo --verbose -p 12345 --autotune --autotune-log-file /tmp/a.csv --network-interface eth0 "
+      "horovodrun --verbose -p 12345 --autotune --autotune-log-file /tmp/a.csv --network-interface eth0 "
       "--hostfile hosts -np 2 python train.py --np 8 -H nowhere:9");
   EXPECT_EQ(line.ranks, 2);
   EXPECT_THAT(line.hosts, IsEmpty());
-  EXPECT_THAT(line.ignored,
-              ElementsAre("--gloo", "--verbose", "-p 12345", "--autotune", "--autotune-log-file /tmp/a.csv",
-                          "--network-interface eth0", "--hostfile hosts"));
+  EXPECT_THAT(line.ignored, ElementsAre("--verbose", "-p 12345", "--autotune", "--autotune-log-file /tmp/a.csv",
+                                        "--network-interface eth0", "--hostfile hosts"));
 }
 
 TEST(Mpirun, ReadsTheLineOfTheHorovodManualWithItsContinuations) {

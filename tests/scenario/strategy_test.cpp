@@ -56,11 +56,56 @@ TEST(Strategy, CompressionOnASlowNetworkIsFaster) {
   EXPECT_LT(seconds("power_sgd"), seconds("fp16"));
 }
 
+/// Horovod with that variable on two nodes of four P100, memory of whose hosts has that rate.
+TrainingPoint levelled(const std::string& settings, const std::string& host = "100 GB/s", const char* ranks = "8") {
+  const std::string strategy =
+      R"({"kind": "horovod", "version": "0.26.0", "fusion_threshold": "8 MiB", "settings": )" + settings + "}";
+  return test::run({{"/strategy", strategy},
+                    {"/platform/topology", "roce25-4xp100"},
+                    {"/platform/override", R"({"/node/host": {"memory_bandwidth": ")" + host + "\"}}"},
+                    {"/platform/ranks", ranks}})
+      .points.front();
+}
+
 TEST(Strategy, HorovodsHierarchicalAllreduceIsTheHierarchicalAlgorithm) {
+  EXPECT_EQ(levelled(R"({"HOROVOD_HIERARCHICAL_ALLREDUCE": "1"})").algorithm, "hierarchical");
   const std::string horovod = R"({"kind": "horovod", "settings": {"HOROVOD_HIERARCHICAL_ALLREDUCE": "1"}})";
-  EXPECT_EQ(point_of(horovod).algorithm, "hierarchical");
   EXPECT_THAT(test::error_of({{"/strategy", horovod}, {"/collectives", R"({"allreduce": "ring"})"}}),
               HasSubstr("/collectives/allreduce: expected \"hierarchical\", as the strategy's settings ask for"));
+}
+
+TEST(Strategy, HorovodsHierarchicalAllreduceGoesThroughHostsAndItsTorusDoesNot) {
+  const std::string hierarchy = R"({"HOROVOD_HIERARCHICAL_ALLREDUCE": "1"})";
+  const std::string torus = R"({"HOROVOD_TORUS_ALLREDUCE": "1"})";
+  EXPECT_GT(levelled(hierarchy, "5 GB/s").iteration, levelled(hierarchy).iteration);
+  EXPECT_EQ(levelled(torus, "5 GB/s").iteration, levelled(torus).iteration);
+  EXPECT_EQ(levelled(torus).algorithm, "hierarchical");
+  // A reduce-scatter, one of MPI and an allgather for each of the torus.
+  EXPECT_EQ(levelled(torus).collectives_per_iteration, levelled("{}").collectives_per_iteration);
+  EXPECT_GE(levelled(hierarchy).collectives_per_iteration, 3);
+  // Nodes of four and two.
+  EXPECT_GT(levelled(hierarchy, "5 GB/s", "6").iteration, levelled(hierarchy, "100 GB/s", "6").iteration);
+}
+
+TEST(Strategy, OnOneNodeOrWithoutNcclHorovodHasNoLevels) {
+  const std::string one_node = R"({"kind": "horovod", "settings": {"HOROVOD_HIERARCHICAL_ALLREDUCE": "1"}})";
+  const std::string plain = R"({"kind": "horovod"})";
+  for (const std::string topology : {"dgx1-p100", "theta"}) {
+    const auto run = [&](const std::string& strategy) {
+      return test::run({{"/strategy", strategy}, {"/platform/topology", topology}});
+    };
+    EXPECT_EQ(run(one_node).points.front().iteration, run(plain).points.front().iteration) << topology;
+    EXPECT_EQ(run(one_node).points.front().algorithm, run(plain).points.front().algorithm) << topology;
+  }
+}
+
+TEST(Strategy, RanksThatTakeNodesInTurnHaveNoLevelsHere) {
+  EXPECT_THAT(test::error_of({{"/strategy", R"({"kind": "horovod", "version": "0.26.0",
+                                "settings": {"HOROVOD_HIERARCHICAL_ALLREDUCE": "1"}})"},
+                              {"/platform/topology", "roce25-4xp100"},
+                              {"/platform/ranks", "8"},
+                              {"/platform/placement", R"({"order": "by_node"})"}}),
+              HasSubstr("expected ranks that fill one node after the other for HOROVOD_HIERARCHICAL_ALLREDUCE"));
 }
 
 TEST(Strategy, HorovodsHierarchicalAllgatherIsTheHierarchicalAlgorithm) {

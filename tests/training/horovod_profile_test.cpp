@@ -39,6 +39,14 @@ TEST_F(HorovodProfileTest, DefaultsFollowTheVersion) {
   EXPECT_EQ(profile("0.22.1").cycle, 1_ms);
   EXPECT_EQ(profile("0.16.1").cache_capacity, 0);
   EXPECT_EQ(profile("0.16.2").cache_capacity, 1024);
+  EXPECT_FALSE(profile("0.13.2").cycle_time_adjustable);
+  EXPECT_TRUE(profile("0.13.3").cycle_time_adjustable);
+  EXPECT_EQ(profile("0.13.2").negotiation, Negotiation::point_to_point);
+  EXPECT_EQ(profile("0.13.3").negotiation, Negotiation::gathered);
+  EXPECT_FALSE(profile("0.20.3").batched_copies);
+  EXPECT_TRUE(profile("0.21.0").batched_copies);
+  EXPECT_TRUE(profile("0.22.1").waits_for_data);
+  EXPECT_FALSE(profile("0.23.0").waits_for_data);
   EXPECT_TRUE(profile("0.13.7").sleeps_after_pass);
   EXPECT_FALSE(profile("0.13.8").sleeps_after_pass);
 }
@@ -88,12 +96,60 @@ TEST_F(HorovodProfileTest, ANumberThatIsNoneIsRefused) {
 }
 
 TEST_F(HorovodProfileTest, WhatIsNotSimulatedIsRefusedRatherThanIgnored) {
-  HorovodProfile modern = profile("0.19.0");
+  HorovodProfile modern = profile("0.26.0");
+  for (const char* name : {"HOROVOD_ENABLE_XLA_OPS", "HOROVOD_ENABLE_ASYNC_COMPLETION"}) {
+    EXPECT_THAT(error_of([&] {
+                  apply(modern, {{name, "1"}});
+                }),
+                HasSubstr(std::string("expected ") + name + " off, got \"1\"; "));
+    EXPECT_EQ(error_of([&] { apply(modern, {{name, "0"}}); }), "no error");
+  }
   EXPECT_THAT(error_of([&] {
-                apply(modern, {{"HOROVOD_TORUS_ALLREDUCE", "1"}});
+                apply(modern, {{"HOROVOD_CONTROLLER", "slurm"}});
               }),
-              HasSubstr("expected HOROVOD_TORUS_ALLREDUCE off, got \"1\"; it is not simulated yet"));
-  EXPECT_EQ(error_of([&] { apply(modern, {{"HOROVOD_TORUS_ALLREDUCE", "0"}}); }), "no error");
+              HasSubstr("expected HOROVOD_CONTROLLER, mpi or gloo, got \"slurm\""));
+  EXPECT_THAT(error_of([&] {
+                apply(modern, {{"HOROVOD_NUM_NCCL_STREAMS", "2.5"}});
+              }),
+              HasSubstr("expected HOROVOD_NUM_NCCL_STREAMS, a whole number up to 64, got \"2.5\""));
+  HorovodProfile old = profile("0.13.6");
+  EXPECT_THAT(error_of([&] {
+                apply(old, {{"HOROVOD_HIERARCHICAL_ALLREDUCE", "1"}});
+              }),
+              HasSubstr("expected Horovod 0.14.1 or later for HOROVOD_HIERARCHICAL_ALLREDUCE, got 0.13.6"));
+}
+
+TEST_F(HorovodProfileTest, VariablesOfItsControlPlaneAndItsStreamsChangeTheProfile) {
+  HorovodProfile modern = profile("0.26.0");
+  apply(modern, {{"HOROVOD_CONTROLLER", "Gloo"},
+                 {"HOROVOD_NUM_NCCL_STREAMS", "2"},
+                 {"HOROVOD_BATCH_D2D_MEMCOPIES", "0"},
+                 {"HOROVOD_TORUS_ALLREDUCE", "1"}});
+  EXPECT_EQ(modern.negotiation, Negotiation::gloo_gather);
+  EXPECT_EQ(modern.streams, 2);
+  EXPECT_FALSE(modern.batched_copies);
+  EXPECT_TRUE(modern.torus_allreduce);
+  HorovodProfile older = profile("0.19.0");
+  apply(older, {{"HOROVOD_CONTROLLER", "gloo"}});
+  EXPECT_EQ(older.negotiation, Negotiation::gloo_allgather);
+}
+
+TEST_F(HorovodProfileTest, VariablesOfLaterVersionsAreNamedAndIgnored) {
+  HorovodProfile old = profile("0.13.5");
+  const auto result = apply(old, {{"HOROVOD_CONTROLLER", "gloo"},
+                                  {"HOROVOD_BATCH_D2D_MEMCOPIES", "1"},
+                                  {"HOROVOD_ENABLE_ASYNC_COMPLETION", "1"},
+                                  {"HOROVOD_HIERARCHICAL_ALLREDUCE", "1"},
+                                  {"HOROVOD_TORUS_ALLREDUCE", "1"}});
+  EXPECT_THAT(result.ignored, ElementsAre("HOROVOD_BATCH_D2D_MEMCOPIES (Horovod 0.13.5 has no batched copies)",
+                                          "HOROVOD_CONTROLLER (Horovod 0.13.5 has no choice of controllers)",
+                                          "HOROVOD_ENABLE_ASYNC_COMPLETION (Horovod 0.13.5 has no asynchronous "
+                                          "completion)",
+                                          "HOROVOD_HIERARCHICAL_ALLREDUCE (Horovod 0.13.5 has no hierarchical "
+                                          "allreduce)",
+                                          "HOROVOD_TORUS_ALLREDUCE (Horovod 0.13.5 has no torus allreduce)"));
+  EXPECT_FALSE(old.hierarchical_allreduce || old.torus_allreduce || old.batched_copies);
+  EXPECT_EQ(old.negotiation, Negotiation::gathered);
 }
 
 TEST_F(HorovodProfileTest, TheAutotunerTakesItsDetailsAndLeavesWhatIsSet) {

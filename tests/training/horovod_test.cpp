@@ -100,13 +100,82 @@ TEST(Horovod, CopiesIntoAndOutOfTheFusionBufferTakeMemoryBandwidth) {
   EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 10 + 1 + 5 + 1, 1e-9);
 }
 
-TEST(Horovod, NegotiationCostsGatherBroadcastAndTheCoordinatorsWork) {
-  // 8 ranks: ceil(log2 8) = 3 messages deep, four times; 8 * 5 requests. A cache's bit vector goes twice as deep.
-  const ControlPlane control{1_us, 2_us};
-  EXPECT_NEAR(negotiation_time(control, 8, 5, false).si(), 12e-6 + 80e-6, 1e-15);
-  EXPECT_NEAR(negotiation_time(control, 8, 5, true).si(), 6e-6 + 12e-6 + 80e-6, 1e-15);
-  EXPECT_NEAR(negotiation_time(control, 8, 0, true).si(), 6e-6, 1e-15);
-  EXPECT_NEAR(negotiation_time(control, 9, 0, true).si(), 8e-6, 1e-15);
+TEST(Horovod, BeforeCollectivesRankZeroSendsEveryResponseToEveryRank) {
+  // 3 ranks, 2 tensors of one pass, there at 10 s. 1 + 6 x 2 + 6 x 3 = 31 s until rank 0 can answer; then 2 x 4 + 1 s
+  // before each response. One response: 31 + 9 + 5 s. Two: 31 + 9 + 9 + 3 s, the first of 2 s beside the second's
+  // messages. The pass begins within an idle one, 1 + 2 x 2 and 9 s.
+  HorovodSettings old = settings(64_B, 0_s);
+  old.profile.negotiation = Negotiation::point_to_point;
+  old.control = {1_s, 3_s, 2_s, 4_s};
+  const Job job{{{"b", 2_B, 10_s, 10_s}, {"a", 3_B, 10_s, 10_s}}, 10_s, 0_s};
+  Bench one(job, 3, old);
+  const double together = one.simulation.run_iteration().duration.si();
+  EXPECT_GE(together, 10 + 31 + 9 + 5);
+  EXPECT_LE(together, 10 + 31 + 9 + 5 + 14);
+  old.profile.fusion_threshold = 0_B;
+  Bench two(job, 3, old);
+  EXPECT_NEAR(two.simulation.run_iteration().duration.si(), together + 4 + 3, 1e-9);
+}
+
+TEST(Horovod, AThreadThatWaitsForDataNegotiatesNothingMeanwhile) {
+  // All is announced at 1 s, c a second before the others. Waiting for c's data until 10 s, the thread then takes b and
+  // a together; one that goes on has negotiated b and a long before their data, too, but not fused with c.
+  const Job job{{{"c", 2_B, 1_s, 10_s}, {"b", 3_B, 2_s, 20_s}, {"a", 4_B, 3_s, 30_s}}, 30_s, 0_s};
+  HorovodSettings waits = settings(64_B, 0_s);
+  Bench waiting(job, 2, waits);
+  EXPECT_NEAR(waiting.simulation.run_iteration().duration.si(), 30 + 7, 1e-9);
+  EXPECT_THAT(waiting.clock.sizes, testing::ElementsAre(2_B, 7_B));
+  waits.profile.waits_for_data = false;
+  Bench going_on(job, 2, waits);
+  EXPECT_NEAR(going_on.simulation.run_iteration().duration.si(), 34, 1e-9);
+  EXPECT_THAT(going_on.clock.sizes, testing::ElementsAre(2_B, 3_B, 4_B));
+}
+
+TEST(Horovod, EveryTensorIsCopiedByAKernelOfItsOwnUntilTheyAreBatched) {
+  // Two tensors: in and out by two kernels of 1 s each, or by one.
+  Job job{{{"b", 2_B, 10_s, 10_s}, {"a", 3_B, 10_s, 10_s}}, 10_s, 0_s};
+  HorovodSettings each = settings(64_B, 0_s);
+  each.coder.start = 1_s;
+  Bench alone(job, 2, each);
+  EXPECT_NEAR(alone.simulation.run_iteration().duration.si(), 10 + 2 + 5 + 2, 1e-9);
+  each.profile.batched_copies = true;
+  Bench batched(job, 2, each);
+  EXPECT_NEAR(batched.simulation.run_iteration().duration.si(), 10 + 1 + 5 + 1, 1e-9);
+}
+
+TEST(Horovod, TheHierarchicalAllreduceHoldsTheThreadUntilItsPartIsBackOnTheDevice) {
+  // Nodes of 2, 256 elements of 4 bytes, a second per byte: 1024 s of reduce-scatter, half of that to the host, as much
+  // by MPI, half back; then 1024 s of allgather. The thread takes up the second response after 10 + 1024 + 3 x 512 s,
+  // and the stream has it once the allgather is over.
+  HorovodSettings levels = settings(0_B, 0_s);
+  levels.profile.hierarchical_allreduce = true;
+  levels.ranks_per_node = 2;
+  levels.hierarchy = {true, 1_Bps};
+  const double one = 1024 + 3 * 512 + 1024;
+  Bench bench({{{"b", 1024_B, 10_s, 10_s}, {"a", 1024_B, 10_s, 10_s}}, 10_s, 0_s}, 4, levels);
+  EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 10 + 2 * one, 1e-6);
+  EXPECT_THAT(bench.clock.sizes, testing::ElementsAre(1024_B, 512_B, 1024_B, 1024_B, 512_B, 1024_B));
+  // A fused buffer is filled up to 64 elements for each rank of a node: 3 bytes become 512.
+  levels.profile.fusion_threshold = 64_B;
+  Bench fused({{{"b", 1_B, 10_s, 10_s}, {"a", 2_B, 10_s, 10_s}}, 10_s, 0_s}, 4, levels);
+  fused.simulation.run_iteration();
+  EXPECT_THAT(fused.clock.sizes, testing::ElementsAre(512_B, 256_B, 512_B));
+  // What is announced meanwhile waits for the thread, and is fused.
+  levels.profile.fusion_threshold = 4096_B;
+  Bench later({{{"c", 1024_B, 10_s, 10_s}, {"b", 1024_B, 11_s, 11_s}, {"a", 1024_B, 12_s, 12_s}}, 12_s, 0_s}, 4,
+              levels);
+  later.simulation.run_iteration();
+  EXPECT_THAT(later.clock.sizes, testing::ElementsAre(1024_B, 512_B, 1024_B, 2048_B, 1024_B, 2048_B));
+}
+
+TEST(Horovod, NodesOfUnequalSizeReduceAllThroughOneRankEach) {
+  HorovodSettings levels = settings(0_B, 0_s);
+  levels.profile.hierarchical_allreduce = true;
+  levels.ranks_per_node = 2;
+  levels.hierarchy = {false, 1_Bps};
+  Bench bench({{{"a", 8_B, 10_s, 10_s}}, 10_s, 0_s}, 3, levels);
+  EXPECT_NEAR(bench.simulation.run_iteration().duration.si(), 10 + 3 * 8, 1e-9);
+  EXPECT_THAT(bench.clock.sizes, testing::ElementsAre(8_B));
 }
 
 TEST(Horovod, TheSlowestRankHoldsUpAll) {

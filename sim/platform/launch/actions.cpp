@@ -130,6 +130,10 @@ void set_off(Reading& reading, const Given& option) {
   set(reading, option.variable, "0");
 }
 
+void set_gloo(Reading& reading, const Given& option) {
+  set(reading, option.variable, "gloo");
+}
+
 void set_number(Reading& reading, const Given& option) {
   const auto number = whole<double>(option.arguments.front());
   if (!number || !std::isfinite(*number) || *number < 0) {

@@ -22,6 +22,7 @@ void set_variable(Reading& reading, const Given& option);
 void set_text(Reading& reading, const Given& option);
 void set_on(Reading& reading, const Given& option);
 void set_off(Reading& reading, const Given& option);
+void set_gloo(Reading& reading, const Given& option);
 void set_number(Reading& reading, const Given& option);
 void set_mebibytes(Reading& reading, const Given& option);
 

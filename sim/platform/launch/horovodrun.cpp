@@ -19,7 +19,9 @@ std::span<const Option> horovodrun_options() {
       Option{"no-hierarchical-allreduce", 0, set_off, "HOROVOD_HIERARCHICAL_ALLREDUCE"},
       Option{"hierarchical-allgather", 0, set_on, "HOROVOD_HIERARCHICAL_ALLGATHER"},
       Option{"no-hierarchical-allgather", 0, set_off, "HOROVOD_HIERARCHICAL_ALLGATHER"},
-      Option{"v version cb check-build disable-cache verbose gloo mpi jsrun tcp autotune no-autotune stall-check "
+      Option{"num-nccl-streams", 1, set_number, "HOROVOD_NUM_NCCL_STREAMS"},
+      Option{"gloo", 0, set_gloo, "HOROVOD_CONTROLLER"},
+      Option{"v version cb check-build disable-cache verbose mpi jsrun tcp autotune no-autotune stall-check "
              "no-stall-check mpi-threads-disable no-mpi-threads-disable torch-nccl-async log-with-timestamp "
              "log-without-timestamp log-hide-timestamp no-log-hide-timestamp prefix-timestamp "
              "prefix-output-with-timestamp",
@@ -29,7 +31,7 @@ std::span<const Option> horovodrun_options() {
              "autotune-bayes-opt-max-samples autotune-gaussian-process-noise min-np min-num-proc max-np max-num-proc "
              "slots slots-per-host elastic-timeout reset-limit host-discovery-script "
              "stall-check-warning-time-seconds stall-check-shutdown-time-seconds mpi-args binding-args "
-             "num-nccl-streams thread-affinity gloo-timeout-seconds log-level",
+             "thread-affinity gloo-timeout-seconds log-level",
              1, ignore},
       Option{"blacklist-cooldown-range", 2, ignore},
   };

@@ -1,8 +1,6 @@
 #include "training/strategies/horovod.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <string>
 #include <utility>
 
 #include "training/fusion.hpp"
@@ -11,13 +9,6 @@
 #include "training/strategies/catalogue.hpp"
 
 namespace farandole {
-
-Seconds negotiation_time(const ControlPlane& control, int ranks, int uncached, bool has_cache) {
-  const double depth = std::bit_width(static_cast<unsigned>(ranks - 1));  // ceil(log2 n)
-  const Seconds bits = has_cache ? control.latency * (2 * depth) : Seconds(0);
-  if (has_cache && uncached == 0) return bits;
-  return bits + control.latency * (4 * depth) + control.per_message * (static_cast<double>(ranks) * uncached);
-}
 
 namespace {
 
@@ -67,6 +58,7 @@ void Horovod::begin(Engine& engine, const RankTimes& moments) {
   ready_.assign(gradients, {});
   first_announced_.assign(gradients, 0);
   incomplete_.assign(group_size_.size(), {});
+  last_of_stream_.assign(static_cast<std::size_t>(settings_.profile.streams), -1);
   add_passes(engine, job_, moments);
 }
 
@@ -77,12 +69,13 @@ void Horovod::on(Engine& engine, const Happening& happening) {
       return on_announced(engine, gradient, happening.moments);
     case ready:
       ready_[static_cast<std::size_t>(gradient)] = happening.moments;
+      enqueue_ready(engine);
       if (thread_ == Thread::performing) perform(engine);
       return;
     case timer:
       return on_timer(engine);
     case communicated:
-      return on_communicated(happening.task, *happening.times);
+      return on_communicated(engine, happening.task, *happening.times);
   }
 }
 
@@ -106,7 +99,7 @@ void Horovod::announce(Engine& engine, std::vector<int> gradients, const RankTim
 
 void Horovod::sleep_until_next_pass(Engine& engine) {
   if (next_pass_ < engine.now()) {  // idle passes went by
-    const Seconds idle = negotiation_time(settings_.control, ranks_, 0, has_cache());
+    const Seconds idle = negotiation(0) + telling_time(settings_.profile.negotiation, settings_.control, ranks_);
     const Seconds cycle = in_use_.cycle_time;
     const Seconds beat = settings_.profile.sleeps_after_pass ? cycle + idle : std::max(cycle, idle);
     next_pass_ = engine.now() + beat * uniform_deviate(mix(settings_.seed) ^ drawn_++);
@@ -130,8 +123,7 @@ void Horovod::start_pass(Engine& engine) {
   thread_ = Thread::negotiating;
   if (timeline_ != nullptr) timeline_->instant("", "CYCLE_START", pass_start_);
   awaiting_timer_ = true;
-  engine.call_at(pass_start_ + negotiation_time(settings_.control, ranks_, uncached(negotiated_), has_cache()),
-                 {timer});
+  engine.call_at(pass_start_ + negotiation(uncached(negotiated_)), {timer});
 }
 
 int Horovod::uncached(const std::vector<int>& gradients) const {
@@ -203,18 +195,21 @@ bool Horovod::data_ready(const Response& response) const {
                              [&](int gradient) { return ready_[static_cast<std::size_t>(gradient)].size() > 0; });
 }
 
+RankTimes Horovod::when_ready(const Response& response) const {
+  RankTimes ready = all_at(ranks_, Seconds(0));
+  for (const int gradient : response.gradients) ready = ready.max(ready_[static_cast<std::size_t>(gradient)]);
+  return ready;
+}
+
 void Horovod::perform(Engine& engine) {
-  while (performed_ < to_perform_.size() && data_ready(to_perform_[performed_])) {
-    Response& response = to_perform_[performed_++];
-    const double reached = thread_moment_[0];
-    for (const int gradient : response.gradients) {
-      thread_moment_ = thread_moment_.max(ready_[static_cast<std::size_t>(gradient)]);
-    }
-    response.enqueued = Seconds(thread_moment_[0]);
-    record_wait(response, reached);
-    enqueue(engine, response);
+  while (performed_ < to_perform_.size()) {
+    Response& response = to_perform_[performed_];
+    if (blocking_ || (holds_thread() && !data_ready(response))) return;
+    ++performed_;
+    take_up(engine, response);
   }
-  if (performed_ < to_perform_.size()) return;
+  if (blocking_) return;
+  thread_moment_ += telling_time(settings_.profile.negotiation, settings_.control, ranks_).si();
   tune();
   thread_ = Thread::sleeping;
   const Seconds free = latest(thread_moment_);
@@ -223,70 +218,35 @@ void Horovod::perform(Engine& engine) {
   if (!announced_.empty()) sleep_until_next_pass(engine);
 }
 
-void Horovod::enqueue(Engine& engine, const Response& response) {
-  auto pieces = on_the_wire(settings_.compression, job_, response.gradients, ranks_, settings_.coder);
-  // A tensor that travels alone is reduced in place.
-  const Seconds copy = response.gradients.size() > 1 ? 2.0 * response.size / settings_.memory_bandwidth : Seconds(0);
-  pieces.front().before += copy;
-  pieces.back().after += copy;
-  if (settings_.adasum) pieces.back().after += adasum_time(*settings_.adasum, response.size);
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const WirePiece& piece = pieces[i];
-    const bool hierarchical =
-        piece.operation == Operation::allgather ? in_use_.hierarchical_allgather : in_use_.hierarchical_allreduce;
-    const Collective collective{piece.operation, piece.size, piece.before, piece.after, tuner_ && hierarchical};
-    const TaskId task = engine.add({collective, thread_moment_, {}, communicating, {communicated}});
-    in_flight_.push_back({task, piece.operation, i + 1 == pieces.size(), response});
+void Horovod::take_up(Engine& engine, Response& response) {
+  thread_moment_ += telling_time(settings_.profile.negotiation, settings_.control, ranks_).si();
+  const double reached = thread_moment_[0];
+  if (holds_thread()) thread_moment_ = thread_moment_.max(when_ready(response));
+  response.enqueued = Seconds(thread_moment_[0]);
+  response.from = thread_moment_;
+  if (holds_thread()) {
+    record_wait(response, reached);
+    return enqueue(engine, response);
   }
+  queued_.push_back(response);
+  enqueue_ready(engine);
 }
 
-void Horovod::on_communicated(TaskId task, const TaskTimes& times) {
+void Horovod::on_communicated(Engine& engine, TaskId task, const TaskTimes& times) {
   const auto flight = std::ranges::find(in_flight_, task, &Flight::task);
   record_communication(*flight, times);
   if (flight->last) remaining_ -= static_cast<int>(flight->response.gradients.size());
   in_flight_.erase(flight);
   synchronised_ = synchronised_.max(times.end);
+  if (blocking_ != task) return;
+  blocking_.reset();
+  thread_moment_ = thread_moment_.max(times.end);
+  perform(engine);
 }
 
 std::optional<RankTimes> Horovod::synchronised() const {
   if (remaining_ > 0) return std::nullopt;
   return synchronised_;
-}
-
-/// One tick per rank, as in Horovod's own timeline; of very many ranks an even sample, to keep traces small.
-void Horovod::record_announced(int gradient, const RankTimes& moments) const {
-  constexpr int most_ticks = 64;
-  if (timeline_ == nullptr) return;
-  const int stride = (ranks_ + most_ticks - 1) / most_ticks;
-  for (int rank = 0; rank < ranks_; rank += stride) {
-    timeline_->instant(job_.gradients[static_cast<std::size_t>(gradient)].name, std::to_string(rank),
-                       Seconds(moments[rank]));
-  }
-}
-
-void Horovod::record_wait(const Response& response, double reached) const {
-  if (timeline_ == nullptr) return;
-  for (const int gradient : response.gradients) {
-    const auto index = static_cast<std::size_t>(gradient);
-    const std::string& name = job_.gradients[index].name;
-    const double data = std::max(reached, ready_[index][0]);
-    timeline_->span(name, "WAIT_FOR_DATA", Seconds(reached), Seconds(data));
-    timeline_->span(name, "WAIT_FOR_OTHER_TENSOR_DATA", Seconds(data), Seconds(thread_moment_[0]));
-  }
-}
-
-void Horovod::record_communication(const Flight& flight, const TaskTimes& times) const {
-  if (timeline_ == nullptr) return;
-  const Response& response = flight.response;
-  const bool fused = response.gradients.size() > 1;
-  for (const int gradient : response.gradients) {
-    const std::string& name = job_.gradients[static_cast<std::size_t>(gradient)].name;
-    timeline_->span(name, "QUEUE", response.enqueued, Seconds(times.begin[0]));
-    if (fused) timeline_->span(name, "MEMCPY_IN_FUSION_BUFFER", Seconds(times.begin[0]), Seconds(times.reducing[0]));
-    timeline_->span(name, activity(settings_.library, flight.operation), Seconds(times.reducing[0]),
-                    Seconds(times.reduced[0]));
-    if (fused) timeline_->span(name, "MEMCPY_OUT_FUSION_BUFFER", Seconds(times.reduced[0]), Seconds(times.end[0]));
-  }
 }
 
 }  // namespace farandole

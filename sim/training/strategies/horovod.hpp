@@ -4,17 +4,24 @@
 //   1. all ranks send rank 0 the tensors announced since the last pass; rank 0 answers with those every rank has
 //      announced, fused up to the threshold: negotiation_time();
 //   2. response by response, the thread waits until the device has computed all tensors of the response
-//      (WAIT_FOR_DATA, WAIT_FOR_OTHER_TENSOR_DATA) and enqueues copy-in, allreduce and copy-out on the communication
-//      stream, without waiting for them (QUEUE);
+//      (WAIT_FOR_DATA, WAIT_FOR_OTHER_TENSOR_DATA) and enqueues copy-in, allreduce and copy-out on a communication
+//      stream, without waiting for them (QUEUE). Since 0.23.0 the stream waits for the data, and the thread goes on at
+//      once. Several streams (HOROVOD_NUM_NCCL_STREAMS) are taken in turn. Copies take the device a kernel for each
+//      tensor, since 0.21.0 one for 160 of them;
 //   3. it sleeps: a whole cycle, or what is left of it, depending on the version. Passes with nothing to negotiate are
 //      not simulated: each starts when the last of n threads wakes, some tens of microseconds late, so that after a few
 //      of them where the next one falls is anybody's guess. It is drawn (seeded) evenly over the cycle.
-// Tensors of a group (num_groups of DistributedOptimizer) are announced together, when the last of them is, and travel
-// in the same pass. With the autotuner threshold, cycle and switches change while training goes on (training/autotune).
-// Negotiation keeps the ranks' threads in step: a pass starts when the slowest rank's thread is there.
-// With one rank Horovod's optimizer does not communicate at all.
+// The hierarchical allreduce does hold up the thread (NCCLHierarchicalAllreduce,
+// horovod/common/ops/nccl_operations.cc): a reduce-scatter within each node; then every rank copies its part to the
+// host, MPI adds up the parts of equal local ranks of all nodes, and the part is copied back; an allgather within each
+// node is only enqueued again. A fused buffer is rounded up to a whole number of parts. Nodes of unequal size reduce to
+// one rank each, which then does all of that. Tensors of a group (num_groups of DistributedOptimizer) are announced
+// together, when the last of them is, and travel in the same pass. With the autotuner threshold, cycle and switches
+// change while training goes on (training/autotune). Negotiation keeps the ranks' threads in step: a pass starts when
+// the slowest rank's thread is there. With one rank Horovod's optimizer does not communicate at all.
 #pragma once
 
+#include <deque>
 #include <vector>
 
 #include "timeline/timeline.hpp"
@@ -23,21 +30,16 @@
 #include "training/coding.hpp"
 #include "training/job.hpp"
 #include "training/strategies/horovod_profile.hpp"
+#include "training/strategies/negotiation.hpp"
 #include "training/strategy.hpp"
 
 namespace farandole {
 
-/// What negotiation costs on a platform.
-struct ControlPlane {
-  Seconds latency;      // one small MPI message between nodes
-  Seconds per_message;  // rank 0's work for one tensor of one rank
+/// Nodes as the hierarchical allreduce finds them.
+struct HierarchySite {
+  bool homogeneous = true;                              // as many ranks on each
+  BytesPerSecond to_host = BytesPerSecond::infinity();  // of each rank, while all of its node copy; and back
 };
-
-/// With a response cache, ranks first agree on a bit vector of what they have announced and know: one allreduce, 2
-/// ceil(log2 n) messages deep. What is not in the cache, and everything where there is none, is negotiated: gather of
-/// sizes, gather of requests, broadcast of size, broadcast of responses, each ceil(log2 n) messages deep, and rank 0's
-/// work for n * uncached requests.
-Seconds negotiation_time(const ControlPlane& control, int ranks, int uncached, bool has_cache);
 
 struct HorovodSettings {
   HorovodProfile profile;  // its threshold as it was set
@@ -51,6 +53,7 @@ struct HorovodSettings {
   int ranks_per_node = 1;  // hierarchical collectives round the buffer up to suit them
   std::optional<AdasumSite> adasum{};
   std::optional<Tunable> tunable{};  // by the autotuner, where that is on
+  HierarchySite hierarchy{};
 };
 
 class Horovod final : public Strategy {
@@ -69,27 +72,40 @@ class Horovod final : public Strategy {
     std::vector<int> gradients;
     Bytes size;
     Seconds enqueued;  // on rank 0
+    RankTimes from{};  // each rank's thread had come to it
   };
   /// One collective of a response.
   struct Flight {
     TaskId task;
     Operation operation;
-    bool last;  // of its response
+    bool by_mpi;  // out of the hosts' memory
+    bool last;    // of its response
     Response response;
   };
 
   void on_announced(Engine& engine, int gradient, const RankTimes& moments);
   void on_timer(Engine& engine);
-  void on_communicated(TaskId task, const TaskTimes& times);
+  void on_communicated(Engine& engine, TaskId task, const TaskTimes& times);
   void announce(Engine& engine, std::vector<int> gradients, const RankTimes& moments);
   [[nodiscard]] std::vector<std::vector<int>> fused(const std::vector<Bytes>& sizes) const;
   void tune();
   void sleep_until_next_pass(Engine& engine);
   void start_pass(Engine& engine);
+  [[nodiscard]] Seconds negotiation(int requests) const {
+    return negotiation_time(settings_.profile.negotiation, settings_.control, {ranks_, requests, has_cache()});
+  }
   void receive_responses(Engine& engine);
   void perform(Engine& engine);
   [[nodiscard]] bool data_ready(const Response& response) const;
+  /// Whether the thread itself sees to it that the data is there.
+  [[nodiscard]] bool holds_thread() const { return settings_.profile.waits_for_data || in_use_.hierarchical_allreduce; }
+  [[nodiscard]] RankTimes when_ready(const Response& response) const;
+  void take_up(Engine& engine, Response& response);
+  void enqueue_ready(Engine& engine);
   void enqueue(Engine& engine, const Response& response);
+  void reduce_through_hosts(Engine& engine, const Response& response, const WirePiece& piece, bool is_last);
+  TaskId add(Engine& engine, const Response& response, const Collective& collective, bool is_last);
+  [[nodiscard]] Seconds copying_time(const Response& response) const;
   [[nodiscard]] bool has_cache() const { return in_use_.cache_enabled && settings_.profile.cache_capacity > 0; }
   [[nodiscard]] int uncached(const std::vector<int>& gradients) const;
   void record_announced(int gradient, const RankTimes& moments) const;
@@ -116,7 +132,11 @@ class Horovod final : public Strategy {
   std::vector<int> negotiated_;       // in this pass
   std::vector<Response> to_perform_;  // in order; `performed_` of them are enqueued
   std::size_t performed_ = 0;
+  std::optional<TaskId> blocking_;  // the collective that the thread waits for
+  std::deque<Response> queued_;     // by threads that went on; not on their stream yet, since data is missing
   std::vector<Flight> in_flight_;
+  std::vector<TaskId> last_of_stream_;
+  std::size_t next_stream_ = 0;
   std::vector<RankTimes> ready_;  // per gradient; empty until computed everywhere
   std::vector<double> first_announced_;
   std::vector<bool> cached_;

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <string_view>
 
-#include <fmt/format.h>
-
 namespace farandole {
 namespace {
 
@@ -34,163 +32,14 @@ struct Release {
   int cache_capacity;
 };
 
+constexpr Version collective_negotiation{0, 13, 3};
+constexpr Version batched_copies{0, 21, 0};
+constexpr Version does_not_wait{0, 23, 0};
+
 constexpr std::array releases{
-    Release{{0, 9, 0}, 0_MiB, 5_ms, true, false, 0},       Release{{0, 9, 3}, 64_MiB, 5_ms, true, false, 0},
-    Release{{0, 13, 8}, 64_MiB, 5_ms, false, true, 0},     Release{{0, 16, 2}, 64_MiB, 5_ms, false, true, 1024},
-    Release{{0, 21, 0}, 128_MiB, 1_ms, false, true, 1024},
-};
-
-double number(const std::string& name, const std::string& text, std::string_view what, const Value& where) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !(value >= 0) || value > 1e15) {
-    where.fail(fmt::format("{} as Horovod writes it, {}", name, what), quoted(text));
-  }
-  return value;
-}
-
-struct Context {
-  HorovodProfile& profile;
-  HorovodEnvironment& result;
-  const std::string& name;
-  const std::string& text;
-  const Value& where;
-};
-
-void fusion_threshold(Context c) {
-  c.profile.fusion_threshold = Bytes(number(c.name, c.text, "a bare number of bytes", c.where));
-  c.profile.tunable.fusion_threshold = false;
-}
-
-void cycle_time(Context c) {
-  const double milliseconds = number(c.name, c.text, "a bare number of milliseconds", c.where);
-  if (c.profile.cycle_time_adjustable) {
-    c.profile.cycle = Seconds(milliseconds * 1e-3);
-    c.profile.tunable.cycle_time = false;
-  } else {
-    c.result.ignored.push_back(fmt::format("{} (Horovod {} always waits 5 ms)", c.name, c.profile.version));
-  }
-}
-
-void cache_capacity(Context c) {
-  const double capacity = number(c.name, c.text, "a number of tensors", c.where);
-  if (c.profile.cache_capacity > 0) {
-    c.profile.cache_capacity = static_cast<int>(capacity);
-    c.profile.tunable.cache_enabled = false;
-  } else {
-    c.result.ignored.push_back(fmt::format("{} (Horovod {} has no response cache)", c.name, c.profile.version));
-  }
-}
-
-bool on(const Context& c) {
-  return number(c.name, c.text, "0 or 1", c.where) != 0;
-}
-
-void hierarchical_allreduce(Context c) {
-  c.profile.hierarchical_allreduce = on(c);
-  c.profile.tunable.hierarchical_allreduce = false;
-}
-
-void hierarchical_allgather(Context c) {
-  c.profile.hierarchical_allgather = on(c);
-  c.profile.tunable.hierarchical_allgather = false;
-}
-
-void disable_group_fusion(Context c) {
-  c.profile.fuses_groups = !on(c);
-}
-
-/// Since 0.16.0; older ones never look at it.
-void autotune(Context c) {
-  if (!on(c)) return;
-  if (is_at_least(c.profile.version, "0.16.0")) {
-    c.profile.autotune = AutotuneSettings{};
-  } else {
-    c.result.ignored.push_back(fmt::format("{} (Horovod {} has no autotuner)", c.name, c.profile.version));
-  }
-}
-
-/// A detail of the autotuner, which means nothing without it.
-AutotuneSettings* tuner_of(Context c) {
-  if (!c.profile.autotune) c.result.ignored.push_back(fmt::format("{} (HOROVOD_AUTOTUNE is off)", c.name));
-  return c.profile.autotune ? &*c.profile.autotune : nullptr;
-}
-
-template <int AutotuneSettings::*Member, int Least>
-void autotune_count(Context c) {
-  const double value = number(c.name, c.text, "a whole number", c.where);
-  if (value != std::floor(value) || value < Least || value > 1e6) {
-    c.where.fail(fmt::format("{}, a whole number of at least {}", c.name, Least), quoted(c.text));
-  }
-  if (AutotuneSettings* tuner = tuner_of(c)) tuner->*Member = static_cast<int>(value);
-}
-
-void autotune_noise(Context c) {
-  const double noise = number(c.name, c.text, "a number", c.where);
-  if (noise == 0) c.where.fail(fmt::format("{} above 0", c.name), quoted(c.text));
-  if (AutotuneSettings* tuner = tuner_of(c)) tuner->noise = noise;
-}
-
-void autotune_log(Context c) {
-  if (AutotuneSettings* tuner = tuner_of(c)) tuner->log = c.text;
-}
-
-void timeline(Context c) {
-  c.result.timeline_file = c.text;
-}
-
-void no_meaning(Context c) {
-  c.result.ignored.push_back(c.name);
-}
-
-/// Features that change the answer and are not simulated: off is fine, on is refused rather than ignored.
-void must_be_off(Context c) {
-  if (c.text != "0" && !c.text.empty()) {
-    c.where.fail(fmt::format("{} off", c.name), quoted(c.text), "; it is not simulated yet");
-  }
-}
-
-struct Variable {
-  const char* name;
-  void (*apply)(Context);
-};
-
-constexpr std::array variables{
-    Variable{"HOROVOD_FUSION_THRESHOLD", fusion_threshold},
-    Variable{"HOROVOD_CYCLE_TIME", cycle_time},
-    Variable{"HOROVOD_CACHE_CAPACITY", cache_capacity},
-    Variable{"HOROVOD_TIMELINE", timeline},
-    Variable{"HOROVOD_TIMELINE_MARK_CYCLES", no_meaning},
-    Variable{"HOROVOD_STALL_CHECK_DISABLE", no_meaning},
-    Variable{"HOROVOD_STALL_CHECK_TIME_SECONDS", no_meaning},
-    Variable{"HOROVOD_STALL_SHUTDOWN_TIME_SECONDS", no_meaning},
-    Variable{"HOROVOD_LOG_LEVEL", no_meaning},
-    Variable{"HOROVOD_LOG_HIDE_TIME", no_meaning},
-    Variable{"HOROVOD_THREAD_AFFINITY", no_meaning},
-    Variable{"HOROVOD_MPI_THREADS_DISABLE", no_meaning},
-    Variable{"HOROVOD_CONTROLLER", no_meaning},
-    Variable{"HOROVOD_CPU_OPERATIONS", no_meaning},
-    Variable{"HOROVOD_NUM_NCCL_STREAMS", no_meaning},
-    Variable{"HOROVOD_GLOO_TIMEOUT_SECONDS", no_meaning},
-    Variable{"HOROVOD_GLOO_IFACE", no_meaning},
-    Variable{"HOROVOD_CCL_CACHE", no_meaning},
-    Variable{"HOROVOD_DISABLE_NVTX_RANGES", no_meaning},
-    Variable{"HOROVOD_DYNAMIC_PROCESS_SETS", no_meaning},
-    Variable{"HOROVOD_ADASUM_MPI_CHUNK_SIZE", no_meaning},
-    Variable{"HOROVOD_BATCH_D2D_MEMCOPIES", no_meaning},
-    Variable{"HOROVOD_ENABLE_ASYNC_COMPLETION", no_meaning},
-    Variable{"HOROVOD_ENABLE_XLA_OPS", must_be_off},
-    Variable{"HOROVOD_TORUS_ALLREDUCE", must_be_off},
-    Variable{"HOROVOD_DISABLE_GROUP_FUSION", disable_group_fusion},
-    Variable{"HOROVOD_HIERARCHICAL_ALLREDUCE", hierarchical_allreduce},
-    Variable{"HOROVOD_HIERARCHICAL_ALLGATHER", hierarchical_allgather},
-    // In the order of their names: HOROVOD_AUTOTUNE itself comes before its details.
-    Variable{"HOROVOD_AUTOTUNE", autotune},
-    Variable{"HOROVOD_AUTOTUNE_BAYES_OPT_MAX_SAMPLES", autotune_count<&AutotuneSettings::max_samples, 1>},
-    Variable{"HOROVOD_AUTOTUNE_GAUSSIAN_PROCESS_NOISE", autotune_noise},
-    Variable{"HOROVOD_AUTOTUNE_LOG", autotune_log},
-    Variable{"HOROVOD_AUTOTUNE_STEPS_PER_SAMPLE", autotune_count<&AutotuneSettings::steps_per_sample, 1>},
-    Variable{"HOROVOD_AUTOTUNE_WARMUP_SAMPLES", autotune_count<&AutotuneSettings::warmup_samples, 0>},
+    Release{{0, 9, 0}, 0_MiB, 5_ms, true, false, 0},      Release{{0, 9, 3}, 64_MiB, 5_ms, true, false, 0},
+    Release{{0, 13, 3}, 64_MiB, 5_ms, true, true, 0},     Release{{0, 13, 8}, 64_MiB, 5_ms, false, true, 0},
+    Release{{0, 16, 2}, 64_MiB, 5_ms, false, true, 1024}, Release{{0, 21, 0}, 128_MiB, 1_ms, false, true, 1024},
 };
 
 }  // namespace
@@ -207,35 +56,27 @@ HorovodProfile horovod_profile(const std::string& version, const Value& where) {
   for (const Release& release : releases) {
     if (release.from <= *wanted) found = &release;
   }
-  return {version,
-          found->fusion_threshold,
-          found->cycle,
-          found->sleeps_after_pass,
-          found->cycle_time_adjustable,
-          found->cache_capacity};
+  HorovodProfile profile{version,
+                         found->fusion_threshold,
+                         found->cycle,
+                         found->sleeps_after_pass,
+                         found->cycle_time_adjustable,
+                         found->cache_capacity};
+  if (*wanted < collective_negotiation) profile.negotiation = Negotiation::point_to_point;
+  profile.batched_copies = *wanted >= batched_copies;
+  profile.waits_for_data = *wanted < does_not_wait;
+  return profile;
+}
+
+Bytes rounded_for_nodes(Bytes size, Bytes element, int ranks_per_node) {
+  constexpr double atomic_unit = 64;
+  const Bytes unit = ranks_per_node * atomic_unit * element;
+  return std::ceil(size / unit) * unit;
 }
 
 Bytes fusion_buffer(const HorovodProfile& profile, int ranks_per_node) {
   if (!profile.hierarchical_allreduce) return profile.fusion_threshold;
-  constexpr Bytes atomic_unit = 64 * 8_B;
-  const Bytes unit = ranks_per_node * atomic_unit;
-  return std::ceil(profile.fusion_threshold / unit) * unit;
-}
-
-HorovodEnvironment apply_environment(HorovodProfile& profile, const std::map<std::string, std::string>& environment,
-                                     const Value& where) {
-  HorovodEnvironment result;
-  for (const auto& [name, text] : environment) {
-    const Variable* found = nullptr;
-    std::vector<std::string> known;
-    for (const Variable& variable : variables) {
-      if (name == variable.name) found = &variable;
-      known.emplace_back(variable.name);
-    }
-    if (found == nullptr) where.fail("a HOROVOD_* setting", quoted(name), suggestion(name, known));
-    found->apply({profile, result, name, text, where});
-  }
-  return result;
+  return rounded_for_nodes(profile.fusion_threshold, 8_B, ranks_per_node);
 }
 
 }  // namespace farandole

@@ -1,7 +1,10 @@
 // What each version of Horovod does by default, and the settings a user may paste.
 //
-// Defaults by version were read from Horovod's sources at the release tags: fusion since 0.9.3, HOROVOD_CYCLE_TIME
-// since 0.13.8, response cache since 0.16.2, 128 MiB and 1 ms since 0.21.0 (pull request 2468).
+// Defaults by version were read from Horovod's sources at the release tags, and from its pull requests: fusion since
+// 0.9.3; HOROVOD_CYCLE_TIME and negotiation by collectives since 0.13.3 (276); the hierarchical allreduce since 0.13.6
+// (329), by reduce-scatter since 0.14.1 (411); response cache since 0.16.2; Gloo's control plane since 0.18.0 (1181);
+// 128 MiB and 1 ms (2468) and copies of many tensors by one kernel (2435) since 0.21.0; a thread that does not wait for
+// data since 0.23.0 (2963); torus allreduce (3608) and Gloo's gather (3633) since 0.26.0.
 #pragma once
 
 #include <map>
@@ -11,6 +14,7 @@
 
 #include "config/document.hpp"
 #include "training/autotune/autotuner.hpp"
+#include "training/strategies/negotiation.hpp"
 #include "units/quantity.hpp"
 
 namespace farandole {
@@ -27,12 +31,20 @@ struct HorovodProfile {
   bool fuses_groups = true;             // not with HOROVOD_DISABLE_GROUP_FUSION
   std::optional<AutotuneSettings> autotune{};     // HOROVOD_AUTOTUNE
   Tunable tunable{true, true, true, true, true};  // by it: what nobody has set
+  Negotiation negotiation = Negotiation::gathered;
+  bool waits_for_data = true;    // the thread itself, until the device has computed what is to be reduced
+  bool batched_copies = false;   // into and out of the fusion buffer by one kernel for many tensors
+  int streams = 1;               // HOROVOD_NUM_NCCL_STREAMS: collectives take them in turn
+  bool torus_allreduce = false;  // HOROVOD_TORUS_ALLREDUCE
 };
 
 /// The fusion buffer that the threshold becomes. For the hierarchical allreduce Horovod rounds it up so that every rank
 /// of a node gets equally many elements, a multiple of 64 (FUSION_BUFFER_ATOMIC_UNIT) of even the longest type, 8
 /// bytes.
 Bytes fusion_buffer(const HorovodProfile& profile, int ranks_per_node);
+
+/// What is fused, with the elements beyond it that make it so many, too.
+Bytes rounded_for_nodes(Bytes size, Bytes element, int ranks_per_node);
 
 /// The defaults of a version such as "0.13.8". `where` fails for text that is no version or one before 0.9.0.
 HorovodProfile horovod_profile(const std::string& version, const Value& where);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "training/strategies/coordinator_costs.hpp"
 #include "training/strategies/horovod.hpp"
 #include "training/strategies/rows.hpp"
 #include "units/format.hpp"
@@ -82,6 +83,12 @@ std::optional<AdasumSite> adasum_site(bool adasum, const StrategySite& site) {
   return AdasumSite{site.ranks, sums_first ? site.ranks_per_node : 1, site.control_latency, site.memory_bandwidth};
 }
 
+/// The software's cost of a message is the network's: through the kernel, as over TCP, or past it.
+CoordinatorCosts costs_of(Seconds latency) {
+  constexpr Seconds through_the_kernel = 10_us;
+  return latency >= through_the_kernel ? coordinator_over_tcp() : coordinator_past_the_kernel();
+}
+
 Settings effective(const HorovodProfile& profile, Seconds coordinator_per_message) {
   Settings settings{{"version", profile.version},
                     {"fusion_threshold", format(profile.fusion_threshold)},
@@ -89,6 +96,9 @@ Settings effective(const HorovodProfile& profile, Seconds coordinator_per_messag
                     {"cache_capacity", fmt::format("{}", profile.cache_capacity)},
                     {"coordinator_per_message", format(coordinator_per_message)}};
   if (profile.hierarchical_allreduce) settings["hierarchical_allreduce"] = "true";
+  if (profile.torus_allreduce) settings["torus_allreduce"] = "true";
+  if (profile.streams > 1) settings["nccl_streams"] = fmt::format("{}", profile.streams);
+  if (is_by_gloo(profile.negotiation)) settings["controller"] = "gloo";
   if (profile.hierarchical_allgather) settings["hierarchical_allgather"] = "true";
   if (const auto& tuner = profile.autotune) {
     settings["autotune"] = fmt::format("{} samples of {} steps, {} to warm up, noise {}", tuner->max_samples,
@@ -97,38 +107,86 @@ Settings effective(const HorovodProfile& profile, Seconds coordinator_per_messag
   return settings;
 }
 
+/// What rank 0 spends, where somebody has set it.
+struct CoordinatorSettings {
+  std::optional<Seconds> request;
+  std::optional<Seconds> received;
+  std::optional<Seconds> sent;
+
+  [[nodiscard]] ControlPlane on(Seconds latency) const {
+    const CoordinatorCosts costs = costs_of(latency);
+    return {latency, request.value_or(coordinator_request().used), received.value_or(costs.received.used),
+            sent.value_or(costs.sent.used)};
+  }
+};
+
+CoordinatorSettings read_coordinator(Section& section, StrategyChoice& choice) {
+  CoordinatorSettings settings{section.maybe_read<Seconds>("coordinator_per_message"),
+                               section.maybe_read<Seconds>("coordinator_receives"),
+                               section.maybe_read<Seconds>("coordinator_sends")};
+  if (!settings.request) choice.uncertain.push_back(coordinator_request().as_setting());
+  return settings;
+}
+
+struct Asked {
+  HorovodProfile profile;
+  CoordinatorSettings coordinator;
+  CompressionSettings compression;
+  int groups = 0;
+  bool adasum = false;
+};
+
+void choose_algorithms(const Asked& asked, StrategyChoice& choice) {
+  const HorovodProfile& profile = asked.profile;
+  const bool may_reduce_by_levels = profile.autotune && profile.tunable.hierarchical_allreduce;
+  choice.reduces_through_hosts = !asked.adasum && (profile.hierarchical_allreduce || may_reduce_by_levels);
+  if (profile.hierarchical_allreduce || profile.torus_allreduce) {
+    choice.algorithms[Operation::allreduce] = "hierarchical";
+  }
+  if (profile.hierarchical_allgather) choice.algorithms[Operation::allgather] = "hierarchical";
+  if (asked.adasum) choice.algorithms[Operation::allreduce] = "adasum";
+}
+
+std::unique_ptr<Strategy> make(const Asked& asked, const StrategySite& site) {
+  HorovodSettings settings{asked.profile,
+                           asked.coordinator.on(site.control_latency),
+                           site.memory_bandwidth,
+                           site.coder,
+                           site.seed,
+                           site.library,
+                           asked.compression};
+  settings.groups = std::min(asked.groups, static_cast<int>(std::ssize(site.job.gradients)));
+  settings.ranks_per_node = site.ranks_per_node;
+  settings.hierarchy = {site.ranks % site.ranks_per_node == 0, site.to_host};
+  const bool has_levels = site.library == "NCCL" && site.ranks > site.ranks_per_node;
+  settings.profile.hierarchical_allreduce = asked.profile.hierarchical_allreduce && has_levels;
+  if (site.library != "NCCL") settings.profile.streams = 1;
+  settings.adasum = adasum_site(asked.adasum, site);
+  if (asked.profile.autotune) settings.tunable = tunable_of(asked.profile, site, asked.compression);
+  return std::make_unique<Horovod>(site.job, site.ranks, std::move(settings), site.timeline);
+}
+
 StrategyChoice read(const StrategyInput& input) {
   StrategyChoice choice;
   choice.negotiates = true;
-  const HorovodProfile profile = read_profile(input, choice);
-  // Deserialising a request and counting it in a hash map: of the order of a microsecond on a server core.
-  const Seconds per_message = input.section.optional("coordinator_per_message", 1_us);
-  choice.compression = read_compression(input.section);
+  Asked asked{read_profile(input, choice), read_coordinator(input.section, choice), read_compression(input.section)};
+  const HorovodProfile& profile = asked.profile;
+  choice.compression = asked.compression;
   choice.accumulation = read_accumulation(input.section);
-  choice.settings = effective(profile, per_message);
+  choice.settings = effective(profile, asked.coordinator.on(Seconds(0)).request);
   read_overlap(input.section, choice);
   const auto groups = input.section.maybe("groups");
-  const int group_count = groups ? read_at_least(*groups, 1) : 0;
-  if (groups) choice.settings["groups"] = fmt::format("{}", group_count);
-  const bool adasum = read_adasum(input.section, profile, choice.compression);
-  if (adasum) choice.settings["op"] = "adasum";
-  // The largest buffer that the autotuner tries.
-  choice.buffers = profile.autotune ? std::max(profile.fusion_threshold, 64_MiB) : profile.fusion_threshold;
+  asked.groups = groups ? read_at_least(*groups, 1) : 0;
+  if (groups) choice.settings["groups"] = fmt::format("{}", asked.groups);
+  asked.adasum = read_adasum(input.section, profile, choice.compression);
+  if (asked.adasum) choice.settings["op"] = "adasum";
+  choice.streams = profile.streams;
+  // A buffer for each stream, the largest that the autotuner tries.
+  const Bytes buffer = profile.autotune ? std::max(profile.fusion_threshold, 64_MiB) : profile.fusion_threshold;
+  choice.buffers = profile.streams * buffer;
   if (profile.autotune) choice.tuning_log = profile.autotune->log;
-  if (profile.hierarchical_allreduce) choice.algorithms[Operation::allreduce] = "hierarchical";
-  if (profile.hierarchical_allgather) choice.algorithms[Operation::allgather] = "hierarchical";
-  if (adasum) choice.algorithms[Operation::allreduce] = "adasum";
-  choice.make = [profile, per_message, compression = choice.compression, group_count,
-                 adasum](const StrategySite& site) {
-    HorovodSettings settings{
-        profile,    {site.control_latency, per_message}, site.memory_bandwidth, site.coder, site.seed, site.library,
-        compression};
-    settings.groups = std::min(group_count, static_cast<int>(std::ssize(site.job.gradients)));
-    settings.ranks_per_node = site.ranks_per_node;
-    settings.adasum = adasum_site(adasum, site);
-    if (profile.autotune) settings.tunable = tunable_of(profile, site, compression);
-    return std::make_unique<Horovod>(site.job, site.ranks, std::move(settings), site.timeline);
-  };
+  choose_algorithms(asked, choice);
+  choice.make = [asked](const StrategySite& site) { return make(asked, site); };
   return choice;
 }
 
@@ -142,7 +200,9 @@ StrategyRow horovod_strategy() {
       "  settings           pasted HOROVOD_* variables, as Horovod writes them\n"
       "  fusion_threshold   largest fused buffer, such as \"64 MiB\"; \"0 B\" switches fusion off\n"
       "  cycle_time         time between passes of the background thread, such as \"5 ms\"\n"
-      "  coordinator_per_message  rank 0's work per tensor and rank while negotiating (default \"1 us\")\n"
+      "  coordinator_per_message  rank 0's work per tensor and rank while negotiating (default \"0.38 us\")\n"
+      "  coordinator_receives     what a message takes rank 0 to receive (default \"0.53 us\", over TCP \"6.1 us\")\n"
+      "  coordinator_sends        and to send (default \"0.98 us\", over TCP \"6.8 us\")\n"
       "  overlap            false: gradients wait for the end of the backward pass (default true)\n"
       "  groups             num_groups of DistributedOptimizer: gradients of a group travel together (default: none)\n"
       "  op                 average (default) or adasum, with its own allreduce\n"
@@ -152,10 +212,12 @@ StrategyRow horovod_strategy() {
       "Defaults by version:\n"
       "  0.9.0   no fusion,  5 ms after each pass\n"
       "  0.9.3   64 MiB,     5 ms after each pass\n"
-      "  0.13.8  64 MiB,     a pass every 5 ms, HOROVOD_CYCLE_TIME\n"
+      "  0.13.3  the same, HOROVOD_CYCLE_TIME; negotiation by collectives, no longer message by message\n"
+      "  0.13.8  64 MiB,     a pass every 5 ms\n"
       "  0.16.0  the same, and HOROVOD_AUTOTUNE\n"
       "  0.16.2  the same, and a response cache of 1024\n"
-      "  0.21.0  128 MiB,    a pass every 1 ms\n",
+      "  0.21.0  128 MiB,    a pass every 1 ms; one kernel copies many tensors\n"
+      "  0.23.0  the same; the thread does not wait for data\n",
       read};
 }
 

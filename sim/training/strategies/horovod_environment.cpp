@@ -1,0 +1,236 @@
+// HOROVOD_* variables, as users paste them: what each changes in the profile of a version.
+//
+// One row per variable. A variable is simulated, named as one without meaning here, or, where it would change the
+// answer and is not simulated, refused.
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "training/strategies/horovod_profile.hpp"
+
+namespace farandole {
+namespace {
+
+double number(const std::string& name, const std::string& text, std::string_view what, const Value& where) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !(value >= 0) || value > 1e15) {
+    where.fail(fmt::format("{} as Horovod writes it, {}", name, what), quoted(text));
+  }
+  return value;
+}
+
+struct Context {
+  HorovodProfile& profile;
+  HorovodEnvironment& result;
+  const std::string& name;
+  const std::string& text;
+  const Value& where;
+};
+
+void fusion_threshold(Context c) {
+  c.profile.fusion_threshold = Bytes(number(c.name, c.text, "a bare number of bytes", c.where));
+  c.profile.tunable.fusion_threshold = false;
+}
+
+void cycle_time(Context c) {
+  const double milliseconds = number(c.name, c.text, "a bare number of milliseconds", c.where);
+  if (c.profile.cycle_time_adjustable) {
+    c.profile.cycle = Seconds(milliseconds * 1e-3);
+    c.profile.tunable.cycle_time = false;
+  } else {
+    c.result.ignored.push_back(fmt::format("{} (Horovod {} always waits 5 ms)", c.name, c.profile.version));
+  }
+}
+
+void cache_capacity(Context c) {
+  const double capacity = number(c.name, c.text, "a number of tensors", c.where);
+  if (c.profile.cache_capacity > 0) {
+    c.profile.cache_capacity = static_cast<int>(capacity);
+    c.profile.tunable.cache_enabled = false;
+  } else {
+    c.result.ignored.push_back(fmt::format("{} (Horovod {} has no response cache)", c.name, c.profile.version));
+  }
+}
+
+bool on(const Context& c) {
+  return number(c.name, c.text, "0 or 1", c.where) != 0;
+}
+
+/// Whether the version knows it; if not it never looks at the variable.
+bool is_known(const Context& c, const char* since, const char* what) {
+  if (is_at_least(c.profile.version, since)) return true;
+  c.result.ignored.push_back(fmt::format("{} (Horovod {} has no {})", c.name, c.profile.version, what));
+  return false;
+}
+
+void hierarchical_allreduce(Context c) {
+  if (!is_known(c, "0.13.6", "hierarchical allreduce")) return;
+  if (on(c) && !is_at_least(c.profile.version, "0.14.1")) {
+    c.where.fail(fmt::format("Horovod 0.14.1 or later for {}", c.name), c.profile.version,
+                 "; before, one rank of a node reduced for all, which is not simulated");
+  }
+  c.profile.hierarchical_allreduce = on(c);
+  c.profile.tunable.hierarchical_allreduce = false;
+}
+
+void hierarchical_allgather(Context c) {
+  c.profile.hierarchical_allgather = on(c);
+  c.profile.tunable.hierarchical_allgather = false;
+}
+
+/// Without NCCL there is none (scenario/read_scenario.cpp).
+void torus_allreduce(Context c) {
+  if (is_known(c, "0.26.0", "torus allreduce")) c.profile.torus_allreduce = on(c);
+}
+
+void num_nccl_streams(Context c) {
+  constexpr double most = 64;
+  const double streams = number(c.name, c.text, "a number of streams", c.where);
+  if (streams != std::floor(streams) || streams > most) {
+    c.where.fail(fmt::format("{}, a whole number up to {}", c.name, most), quoted(c.text));
+  }
+  c.profile.streams = std::max(1, static_cast<int>(streams));
+}
+
+void batch_d2d_memcopies(Context c) {
+  if (is_known(c, "0.21.0", "batched copies")) c.profile.batched_copies = on(c);
+}
+
+/// What it changes is when a framework's host may go on, which has no part in the simulation.
+void enable_async_completion(Context c) {
+  if (!is_known(c, "0.23.0", "asynchronous completion") || !on(c)) return;
+  c.where.fail(fmt::format("{} off", c.name), quoted(c.text),
+               "; a host that goes on to the next step before collectives are over is not simulated");
+}
+
+void controller(Context c) {
+  std::string name = c.text;
+  std::ranges::transform(name, name.begin(), [](unsigned char letter) { return std::tolower(letter); });
+  if (name != "mpi" && name != "gloo") c.where.fail(fmt::format("{}, mpi or gloo", c.name), quoted(c.text));
+  if (!is_known(c, "0.18.0", "choice of controllers") || name == "mpi") return;
+  const bool gathers = is_at_least(c.profile.version, "0.26.0");
+  c.profile.negotiation = gathers ? Negotiation::gloo_gather : Negotiation::gloo_allgather;
+}
+
+void disable_group_fusion(Context c) {
+  c.profile.fuses_groups = !on(c);
+}
+
+/// Since 0.16.0; older ones never look at it.
+void autotune(Context c) {
+  if (!on(c)) return;
+  if (is_at_least(c.profile.version, "0.16.0")) {
+    c.profile.autotune = AutotuneSettings{};
+  } else {
+    c.result.ignored.push_back(fmt::format("{} (Horovod {} has no autotuner)", c.name, c.profile.version));
+  }
+}
+
+/// A detail of the autotuner, which means nothing without it.
+AutotuneSettings* tuner_of(Context c) {
+  if (!c.profile.autotune) c.result.ignored.push_back(fmt::format("{} (HOROVOD_AUTOTUNE is off)", c.name));
+  return c.profile.autotune ? &*c.profile.autotune : nullptr;
+}
+
+template <int AutotuneSettings::*Member, int Least>
+void autotune_count(Context c) {
+  const double value = number(c.name, c.text, "a whole number", c.where);
+  if (value != std::floor(value) || value < Least || value > 1e6) {
+    c.where.fail(fmt::format("{}, a whole number of at least {}", c.name, Least), quoted(c.text));
+  }
+  if (AutotuneSettings* tuner = tuner_of(c)) tuner->*Member = static_cast<int>(value);
+}
+
+void autotune_noise(Context c) {
+  const double noise = number(c.name, c.text, "a number", c.where);
+  if (noise == 0) c.where.fail(fmt::format("{} above 0", c.name), quoted(c.text));
+  if (AutotuneSettings* tuner = tuner_of(c)) tuner->noise = noise;
+}
+
+void autotune_log(Context c) {
+  if (AutotuneSettings* tuner = tuner_of(c)) tuner->log = c.text;
+}
+
+void timeline(Context c) {
+  c.result.timeline_file = c.text;
+}
+
+void no_meaning(Context c) {
+  c.result.ignored.push_back(c.name);
+}
+
+/// Features that change the answer and are not simulated: off is fine, on is refused rather than ignored.
+void must_be_off(Context c) {
+  if (c.text != "0" && !c.text.empty()) {
+    c.where.fail(fmt::format("{} off", c.name), quoted(c.text), "; it is not simulated yet");
+  }
+}
+
+struct Variable {
+  const char* name;
+  void (*apply)(Context);
+};
+
+constexpr std::array variables{
+    Variable{"HOROVOD_FUSION_THRESHOLD", fusion_threshold},
+    Variable{"HOROVOD_CYCLE_TIME", cycle_time},
+    Variable{"HOROVOD_CACHE_CAPACITY", cache_capacity},
+    Variable{"HOROVOD_TIMELINE", timeline},
+    Variable{"HOROVOD_TIMELINE_MARK_CYCLES", no_meaning},
+    Variable{"HOROVOD_STALL_CHECK_DISABLE", no_meaning},
+    Variable{"HOROVOD_STALL_CHECK_TIME_SECONDS", no_meaning},
+    Variable{"HOROVOD_STALL_SHUTDOWN_TIME_SECONDS", no_meaning},
+    Variable{"HOROVOD_LOG_LEVEL", no_meaning},
+    Variable{"HOROVOD_LOG_HIDE_TIME", no_meaning},
+    Variable{"HOROVOD_THREAD_AFFINITY", no_meaning},
+    Variable{"HOROVOD_MPI_THREADS_DISABLE", no_meaning},
+    Variable{"HOROVOD_CONTROLLER", controller},
+    Variable{"HOROVOD_CPU_OPERATIONS", no_meaning},
+    Variable{"HOROVOD_NUM_NCCL_STREAMS", num_nccl_streams},
+    Variable{"HOROVOD_GLOO_TIMEOUT_SECONDS", no_meaning},
+    Variable{"HOROVOD_GLOO_IFACE", no_meaning},
+    Variable{"HOROVOD_CCL_CACHE", no_meaning},
+    Variable{"HOROVOD_DISABLE_NVTX_RANGES", no_meaning},
+    Variable{"HOROVOD_DYNAMIC_PROCESS_SETS", no_meaning},
+    Variable{"HOROVOD_ADASUM_MPI_CHUNK_SIZE", no_meaning},
+    Variable{"HOROVOD_BATCH_D2D_MEMCOPIES", batch_d2d_memcopies},
+    Variable{"HOROVOD_ENABLE_ASYNC_COMPLETION", enable_async_completion},
+    Variable{"HOROVOD_ENABLE_XLA_OPS", must_be_off},
+    Variable{"HOROVOD_TORUS_ALLREDUCE", torus_allreduce},
+    Variable{"HOROVOD_DISABLE_GROUP_FUSION", disable_group_fusion},
+    Variable{"HOROVOD_HIERARCHICAL_ALLREDUCE", hierarchical_allreduce},
+    Variable{"HOROVOD_HIERARCHICAL_ALLGATHER", hierarchical_allgather},
+    // In the order of their names: HOROVOD_AUTOTUNE itself comes before its details.
+    Variable{"HOROVOD_AUTOTUNE", autotune},
+    Variable{"HOROVOD_AUTOTUNE_BAYES_OPT_MAX_SAMPLES", autotune_count<&AutotuneSettings::max_samples, 1>},
+    Variable{"HOROVOD_AUTOTUNE_GAUSSIAN_PROCESS_NOISE", autotune_noise},
+    Variable{"HOROVOD_AUTOTUNE_LOG", autotune_log},
+    Variable{"HOROVOD_AUTOTUNE_STEPS_PER_SAMPLE", autotune_count<&AutotuneSettings::steps_per_sample, 1>},
+    Variable{"HOROVOD_AUTOTUNE_WARMUP_SAMPLES", autotune_count<&AutotuneSettings::warmup_samples, 0>},
+};
+
+}  // namespace
+
+HorovodEnvironment apply_environment(HorovodProfile& profile, const std::map<std::string, std::string>& environment,
+                                     const Value& where) {
+  HorovodEnvironment result;
+  for (const auto& [name, text] : environment) {
+    const Variable* found = nullptr;
+    std::vector<std::string> known;
+    for (const Variable& variable : variables) {
+      if (name == variable.name) found = &variable;
+      known.emplace_back(variable.name);
+    }
+    if (found == nullptr) where.fail("a HOROVOD_* setting", quoted(name), suggestion(name, known));
+    found->apply({profile, result, name, text, where});
+  }
+  return result;
+}
+
+}  // namespace farandole
