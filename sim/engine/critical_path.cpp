@@ -36,24 +36,27 @@ class Backwards {
 };
 
 /// The collective that ends at that moment, or null.
-const TaskTimes* ending_at(std::span<const TaskTimes> communications, Seconds moment) {
-  const auto found =
-      std::ranges::find_if(communications, [&](const TaskTimes& c) { return same(latest(c.end), moment); });
+const LastTimes* ending_at(std::span<const LastTimes> communications, Seconds moment) {
+  const auto found = std::ranges::find_if(communications, [&](const LastTimes& c) { return same(c.end, moment); });
   return found == communications.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
+LastTimes last_times(const TaskTimes& times) {
+  return {latest(times.begin), latest(times.reducing), latest(times.reduced), latest(times.end)};
+}
+
 std::vector<PathStep> critical_path(const IterationMoments& moments, std::span<const Busy> computed,
-                                    std::span<const TaskTimes> communications) {
+                                    std::span<const LastTimes> communications) {
   Backwards path(moments);
   path.to(moments.synchronised, "update");
   const auto through_collectives = [&] {
-    while (const TaskTimes* last = ending_at(communications, path.at())) {
-      if (same(latest(last->begin), path.at())) break;  // a collective without length says nothing
-      path.to(latest(last->reduced), "copy out");
-      path.to(latest(last->reducing), "collective");
-      path.to(latest(last->begin), "copy in");
+    while (const LastTimes* last = ending_at(communications, path.at())) {
+      if (same(last->begin, path.at())) break;  // a collective without length says nothing
+      path.to(last->reduced, "copy out");
+      path.to(last->reducing, "collective");
+      path.to(last->begin, "copy in");
     }
   };
   through_collectives();

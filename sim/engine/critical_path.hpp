@@ -15,9 +15,20 @@
 
 namespace farandole {
 
+/// When the last rank passed each stage of a collective, as in TaskTimes.
+struct LastTimes {
+  Seconds begin;
+  Seconds reducing;
+  Seconds reduced;
+  Seconds end;
+};
+
+/// Of all ranks.
+LastTimes last_times(const TaskTimes& times);
+
 /// Stretches in order, since the start of the iteration; those without length are left out. `computed`: the tasks of
 /// the compute stream, at least one.
 std::vector<PathStep> critical_path(const IterationMoments& moments, std::span<const Busy> computed,
-                                    std::span<const TaskTimes> communications);
+                                    std::span<const LastTimes> communications);
 
 }  // namespace farandole

@@ -7,10 +7,11 @@
 namespace farandole {
 namespace {
 
+using Span = std::pair<double, double>;
+
 /// Of one rank, whatever the order and however many at once.
-double finish_one(double begin, double work, double share, std::vector<std::pair<double, double>> communicating) {
+double finish_one(double begin, double done, double share, std::vector<Span>& communicating) {
   std::ranges::sort(communicating);
-  double done = begin + work;
   double covered = begin;
   for (const auto& [from, to] : communicating) {
     const double start = std::max(from, covered);
@@ -23,46 +24,66 @@ double finish_one(double begin, double work, double share, std::vector<std::pair
 
 }  // namespace
 
+Occupation occupation(const RankTimes& from, const RankTimes& to) {
+  return {from, to, earliest(from), latest(to)};
+}
+
 RankTimes DeviceShare::finish(const RankTimes& begin, const RankTimes& work,
-                              std::span<const TaskTimes> communications) const {
-  if (share_ == 0) return begin + work;
+                              std::span<const Occupation> communications) const {
   RankTimes done = begin + work;  // were nothing more to come
-  if (several_at_once_) {
-    for (Eigen::Index rank = 0; rank < done.size(); ++rank) {
-      std::vector<std::pair<double, double>> own;
-      for (const TaskTimes& times : communications) own.emplace_back(times.reducing[rank], times.reduced[rank]);
-      done[rank] = finish_one(begin[rank], work[rank], share_, std::move(own));
-    }
-    return done;
+  if (share_ == 0) return done;
+  const Seconds from = earliest(begin);
+  const Seconds to(latest(begin + work / (1 - share_)));  // were there no moment without
+  std::vector<const Occupation*> beside;
+  for (const Occupation& own : communications) {
+    if (own.last > from && own.first < to) beside.push_back(&own);
   }
-  for (const TaskTimes& times : communications) done += taken_by(times, begin, done);
+  if (several_at_once_) return finish_beside_several(begin, std::move(done), beside);
+  for (const Occupation* own : beside) done += taken_by(*own, begin, done);
   return done;
 }
 
 RankTimes DeviceShare::finish(const RankTimes& begin, const RankTimes& factors, Seconds work,
-                              std::span<const TaskTimes> communications, std::size_t known, Taken& taken) const {
+                              std::span<const Occupation> communications, std::size_t known, Taken& taken) const {
   if (share_ == 0 || several_at_once_) return finish(begin, factors * work.si(), communications);
   RankTimes done = begin + factors * work.si();
+  const Seconds from = earliest(begin);
+  const Seconds to(latest(begin + factors * (work.si() / (1 - share_))));  // were there no moment without
   const bool goes_on = taken.communications > 0 && work >= taken.work;
   bool are_over = goes_on || taken.communications == 0;
-  if (goes_on) done += taken.time;
+  if (goes_on && taken.time.size() > 0) done += taken.time;
   for (std::size_t i = goes_on ? taken.communications : 0; i < communications.size(); ++i) {
-    const RankTimes more = taken_by(communications[i], begin, done);
-    done += more;
-    are_over = are_over && i < known && (done >= communications[i].reduced).all();
+    const Occupation& own = communications[i];
+    if (own.first >= to) break;  // so do those behind it
+    const bool is_beside = own.last > from;
+    const RankTimes more = is_beside ? taken_by(own, begin, done) : RankTimes();
+    if (is_beside) done += more;
+    are_over = are_over && i < known && (!is_beside || (done >= own.to).all());
     if (!are_over) continue;
-    taken.time = i == 0 ? more : RankTimes(taken.time + more);
+    if (is_beside)
+      taken.time = taken.time.size() == 0 || taken.communications == 0 ? more : RankTimes(taken.time + more);
     taken.communications = i + 1;
     taken.work = work;
   }
   return done;
 }
 
-RankTimes DeviceShare::taken_by(const TaskTimes& times, const RankTimes& begin, const RankTimes& done) const {
+RankTimes DeviceShare::taken_by(const Occupation& own, const RankTimes& begin, const RankTimes& done) const {
   // Expressions, not arrays: all of it in one pass over the ranks.
-  const auto start = times.reducing.max(begin);
+  const auto start = own.from.max(begin);
   const auto slowed = (done - start).max(0) / (1 - share_);  // how long the rest takes beside this collective
-  return share_ * slowed.min((times.reduced - start).max(0));
+  return share_ * slowed.min((own.to - start).max(0));
+}
+
+RankTimes DeviceShare::finish_beside_several(const RankTimes& begin, RankTimes done,
+                                             std::span<const Occupation* const> beside) const {
+  std::vector<Span> own;
+  for (Eigen::Index rank = 0; rank < done.size(); ++rank) {
+    own.clear();
+    for (const Occupation* other : beside) own.emplace_back(other->from[rank], other->to[rank]);
+    done[rank] = finish_one(begin[rank], done[rank], share_, own);
+  }
+  return done;
 }
 
 }  // namespace farandole

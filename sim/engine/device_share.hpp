@@ -17,6 +17,17 @@
 
 namespace farandole {
 
+/// A collective as the devices see it.
+struct Occupation {
+  RankTimes from;
+  RankTimes to;
+  Seconds first{};  // of the ranks' `from`
+  Seconds last{};   // of the ranks' `to`
+};
+
+/// Over the ranks.
+Occupation occupation(const RankTimes& from, const RankTimes& to);
+
 class DeviceShare {
  public:
   /// From 0 (nothing) to below 1.
@@ -33,13 +44,16 @@ class DeviceShare {
   };
   /// Done with `work` at each rank's factor. The first `known` communications will not change any more.
   [[nodiscard]] RankTimes finish(const RankTimes& begin, const RankTimes& factors, Seconds work,
-                                 std::span<const TaskTimes> communications, std::size_t known, Taken& taken) const;
+                                 std::span<const Occupation> communications, std::size_t known, Taken& taken) const;
+  /// O(ranks x those that are under way meanwhile).
   [[nodiscard]] RankTimes finish(const RankTimes& begin, const RankTimes& work,
-                                 std::span<const TaskTimes> communications) const;
+                                 std::span<const Occupation> communications) const;
 
  private:
+  [[nodiscard]] RankTimes finish_beside_several(const RankTimes& begin, RankTimes done,
+                                                std::span<const Occupation* const> beside) const;
   /// Of one communication, from what would be done at `done` without it.
-  [[nodiscard]] RankTimes taken_by(const TaskTimes& times, const RankTimes& begin, const RankTimes& done) const;
+  [[nodiscard]] RankTimes taken_by(const Occupation& own, const RankTimes& begin, const RankTimes& done) const;
 
   double share_;
   bool several_at_once_ = false;

@@ -10,7 +10,7 @@ SimulatedJob::SimulatedJob(Simulator& simulator, JobSite site)
       site_(std::move(site)),
       share_(site_.compute_share),
       self_(simulator.enlist([this](int event) { on(event); })),
-      factors_(RankTimes::Ones(site_.ranks)) {
+      factors_(std::make_shared<const RankTimes>(RankTimes::Ones(site_.ranks))) {
   for (std::size_t stream = 0; stream < lines_.size(); ++stream) {
     const int width = stream == communicating ? site_.width : 1;
     lines_[stream].slots.assign(static_cast<std::size_t>(width), {all_at(site_.ranks, Seconds(0)), false});
@@ -30,7 +30,7 @@ SimulatedJob::SimulatedJob(Simulator& simulator, JobSite site)
 }
 
 void SimulatedJob::begin_iteration(RankTimes factors) {
-  factors_ = std::move(factors);
+  factors_ = std::make_shared<const RankTimes>(std::move(factors));
   communications_.clear();
   computes_now_ = false;
   iteration_ = first_ + static_cast<TaskId>(items_.size());
@@ -137,13 +137,21 @@ void SimulatedJob::begin_compute(TaskId id) {
   schedule(latest(computed(own)), {Kind::over, {}, id});
 }
 
+/// Those in company, whose ends are not known.
+void SimulatedJob::occupy_until_now() {
+  for (const auto& [task, place] : under_way_) {
+    communications_[place].to = all_at(site_.ranks, now());
+    communications_[place].last = now();
+  }
+}
+
 /// Collectives that began in the meantime may have put it off.
 void SimulatedJob::pass_mark(const Event& event) {
   const Done& own = item(event.task).done;
   const Mark& mark = std::get<Compute>(own.task.what).marks[event.mark];
   RankTimes moments = mark.on_host ? RankTimes(own.times.begin + mark.at.si()) : RankTimes();
   if (!mark.on_host) {
-    for (const auto& [task, place] : under_way_) communications_[place].reduced = all_at(site_.ranks, now());
+    occupy_until_now();
     moments = computed(own, mark.at);
     if (latest(moments) > now()) return schedule(latest(moments), event);
   }
@@ -157,7 +165,7 @@ void SimulatedJob::look_whether_over(TaskId id) {
   if (own.is_known) {
     return listener_({own.done.task.note, own.done.times.end, id, &own.done.times});
   }
-  for (const auto& [task, place] : under_way_) communications_[place].reduced = all_at(site_.ranks, now());
+  occupy_until_now();
   const Seconds end = latest(computed(own.done));
   if (end > now()) return schedule(end, {Kind::over, {}, id});
   take_as_known(id);
@@ -178,7 +186,7 @@ void SimulatedJob::begin_collective(TaskId id) {
   times.reduced = clock.finish(collective.size, times.reducing + (clock.has_launch() ? 0 : site_.launch.si()));
   folded_ += clock.folded() ? 1 : 0;
   times.end = times.reduced + collective.copy_out.si();
-  communications_.push_back(times);
+  communications_.push_back(occupation(times.reducing, times.reduced));
   take_as_known(id);
 }
 
@@ -186,8 +194,7 @@ void SimulatedJob::begin_in_company(TaskId id, const RankTimes& joins) {
   Done& own = item(id).done;
   const auto& collective = std::get<Collective>(own.task.what);
   under_way_[id] = communications_.size();
-  communications_.push_back(own.times);
-  communications_.back().reduced = own.times.reducing;
+  communications_.push_back(occupation(own.times.reducing, own.times.reducing));
   const auto& groups = site_.carriages_of(collective);
   own.times.end = RankTimes::Zero(site_.ranks);
   auto left = std::make_shared<std::size_t>(groups.size());
@@ -206,7 +213,7 @@ void SimulatedJob::end_in_company(TaskId id) {
   Done& own = item(id).done;
   own.times.reduced = own.times.end;
   own.times.end += std::get<Collective>(own.task.what).copy_out.si();
-  communications_[under_way_.at(id)] = own.times;
+  communications_[under_way_.at(id)] = occupation(own.times.reducing, own.times.reduced);
   under_way_.erase(id);
   take_as_known(id);
 }

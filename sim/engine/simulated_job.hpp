@@ -69,8 +69,8 @@ class SimulatedJob final : public Engine {
   struct Done {
     Task task;
     TaskTimes times;
-    RankTimes factors{};                 // of a computation
-    mutable DeviceShare::Taken taken{};  // from it: what is known of it by now, kept so as not to be worked out again
+    std::shared_ptr<const RankTimes> factors{};  // of a computation
+    mutable DeviceShare::Taken taken{};          // from it: what is known by now, kept so as not to be worked out again
   };
   /// Of this iteration, in the order in which they were added.
   [[nodiscard]] std::vector<const Done*> tasks(Stream stream) const;
@@ -78,7 +78,7 @@ class SimulatedJob final : public Engine {
   [[nodiscard]] RankTimes computed(const Done& compute) const {
     return computed(compute, std::get<Compute>(compute.task.what).work);
   }
-  [[nodiscard]] const RankTimes& factors() const { return factors_; }
+  [[nodiscard]] const RankTimes& factors() const { return *factors_; }
 
   /// Of all iterations so far.
   [[nodiscard]] const CollectiveCounts& collectives() const { return counts_; }
@@ -136,10 +136,11 @@ class SimulatedJob final : public Engine {
   void begin_in_company(TaskId id, const RankTimes& joins);
   void end_in_company(TaskId id);
   [[nodiscard]] RankTimes computed(const Done& compute, Seconds work) const {
-    return share_.finish(compute.times.begin, compute.factors, work, communications_,
+    return share_.finish(compute.times.begin, *compute.factors, work, communications_,
                          communications_.size() - under_way_.size(), compute.taken);
   }
   [[nodiscard]] double communicated(int worker) const;
+  void occupy_until_now();
 
   Simulator& simulator_;
   JobSite site_;
@@ -153,9 +154,9 @@ class SimulatedJob final : public Engine {
   TaskId first_ = 0;      // of items_
   TaskId iteration_ = 0;  // the first task of this one
   std::array<Line, streams> lines_;
-  std::vector<TaskTimes> communications_;    // of this iteration that have begun, for what they take from computing
+  std::vector<Occupation> communications_;   // of this iteration that have begun, for what they take from computing
   std::map<TaskId, std::size_t> under_way_;  // of them
-  RankTimes factors_;
+  std::shared_ptr<const RankTimes> factors_;
   bool computes_now_ = false;
   int open_marks_ = 0;
   int open_tasks_ = 0;

@@ -61,6 +61,17 @@ std::vector<std::vector<int>> members_of(const Scenario& scenario, Group group, 
   return members;
 }
 
+Placement placement_of(const Platform& platform, const Placement& all, const std::vector<int>& members) {
+  Placement own;
+  std::set<int> nodes;
+  for (const int rank : members) {
+    own.device_of_rank.push_back(all.device_of_rank[static_cast<std::size_t>(rank)]);
+    nodes.insert(platform.node_of(own.device_of_rank.back()));
+  }
+  own.nodes_used = static_cast<int>(nodes.size());
+  return own;
+}
+
 namespace {
 
 /// A clock of one group, for all groups that are alike.
@@ -117,17 +128,7 @@ JobClocks::JobClocks(const Scenario& scenario, Placement placement)
   for (const Group group : groups) {
     members_[group] = members_of(scenario, group, placement);
     for (const std::vector<int>& members : members_[group]) {
-      if (group == Group::all) {
-        placements_[group].push_back(placement);
-        continue;
-      }
-      Placement& own = placements_[group].emplace_back();
-      std::set<int> nodes;
-      for (const int rank : members) {
-        own.device_of_rank.push_back(placement.device_of_rank[static_cast<std::size_t>(rank)]);
-        nodes.insert(platform_.node_of(own.device_of_rank.back()));
-      }
-      own.nodes_used = static_cast<int>(nodes.size());
+      placements_[group].push_back(group == Group::all ? placement : placement_of(platform_, placement, members));
     }
   }
 }
@@ -190,6 +191,16 @@ std::vector<double> JobClocks::shares_of(const Key& key, const RoutedSchedule& f
 
 /// At `message` in company, what a collective takes alone is no question: its messages are sent.
 const Carriage& JobClocks::carriage_of(const Key& key, std::size_t group, Bytes size, Sisters sisters) {
+  const auto [known, is_first] = planned_.try_emplace({key, group, size, sisters});
+  if (is_first) {
+    Carriage& carriage = find_carriage(key, group, size, sisters);
+    known->second = {&carriage, carriage.launch};
+  }
+  known->second.carriage->launch = known->second.launch;
+  return *known->second.carriage;
+}
+
+Carriage& JobClocks::find_carriage(const Key& key, std::size_t group, Bytes size, Sisters sisters) {
   std::string plan_key;
   Seconds launch = platform_.transport.launch;
   std::vector<int> order;
@@ -207,7 +218,8 @@ const Carriage& JobClocks::carriage_of(const Key& key, std::size_t group, Bytes 
   carriage.order = std::move(order);
   carriage.routed = std::make_shared<const RoutedSchedule>(route(key, group, size));
   RoutedSchedule alone = *carriage.routed;
-  if (sisters == Sisters::counted && scenario_.mechanisms.contention) alone.share_links(shares_of(key, alone, size));
+  const bool shares = sisters == Sisters::counted && placements_.at(key.group).size() > 1;
+  if (shares && scenario_.mechanisms.contention) alone.share_links(shares_of(key, alone, size));
   auto apart = scenario_.mechanisms.contention ? std::nullopt : uncontended(alone);
   carriage.alone =
       make_collective_clock(scenario_.fidelity, apart ? std::move(*apart) : std::move(alone), scenario_.folding);

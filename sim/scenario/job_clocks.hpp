@@ -26,6 +26,9 @@ Schedule build_schedule(const Scenario& scenario, const Placement& placement, Op
 /// after the other, and all alike.
 std::vector<std::vector<int>> members_of(const Scenario& scenario, Group group, const Placement& placement);
 
+/// Of those ranks alone.
+Placement placement_of(const Platform& platform, const Placement& all, const std::vector<int>& members);
+
 /// Made when they are first asked for. A clock that holds a network gives it back while another works, since SimGrid
 /// has only one at a time (simulate/fluid_network.hpp); what it remembers stays.
 ///
@@ -62,6 +65,7 @@ class JobClocks {
     elsewhere
   };  // what its groups send beside one: in its links' shares, or as flows of theirs
   const Carriage& carriage_of(const Key& key, std::size_t group, Bytes size, Sisters sisters);
+  Carriage& find_carriage(const Key& key, std::size_t group, Bytes size, Sisters sisters);
 
   const Scenario& scenario_;
   Platform platform_;
@@ -72,6 +76,12 @@ class JobClocks {
   CollectiveClock* last_ = nullptr;
   std::map<std::pair<Key, std::size_t>, LibraryPlanner> planners_;
   std::map<std::tuple<Key, std::size_t, std::string, Sisters>, Carriage> carriages_;
+  /// What was planned for a size: planning lays out a whole schedule.
+  struct Planned {
+    Carriage* carriage = nullptr;  // of several sizes
+    Seconds launch;
+  };
+  std::map<std::tuple<Key, std::size_t, Bytes, Sisters>, Planned> planned_;
   std::map<std::pair<Key, Bytes>, std::vector<GroupCarriage>> groups_;
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collective/chunk_sizes.hpp"
+#include "simulate/listed_links.hpp"
 
 namespace farandole {
 namespace {
@@ -74,13 +75,18 @@ void for_each_way(const RoutedSchedule& routed, Visit visit) {
   }
 }
 
-/// The first of the links that all paths cross; of a leg that is not split, the first.
-template <class Links>
-int first_of_all_paths(const Links& links, int paths) {
-  for (const int link : links) {
-    if (paths == 1 || std::ranges::count(links, link) == paths) return link;
-  }
-  return -1;
+/// The first and the last of the links that all paths cross, -1 where there is none; of a leg that is not split, of
+/// all.
+std::pair<int, int> ends_of_all_paths(const std::vector<int>& links, int paths) {
+  if (paths == 1) return {links.front(), links.back()};
+  std::vector<int> of_all;
+  for_each_listed(links, [&](int link, int times) {
+    if (times == paths) of_all.push_back(link);
+  });
+  const auto is_of_all = [&](int link) { return std::ranges::binary_search(of_all, link); };
+  const auto first = std::ranges::find_if(links, is_of_all);
+  if (first == links.end()) return {-1, -1};
+  return {*first, *std::find_if(links.rbegin(), links.rend(), is_of_all)};
 }
 
 Bytes own_block(const Schedule& schedule, const ChunkSizes& sizes) {
@@ -160,8 +166,9 @@ CollectiveBounds bounds_of(const RoutedSchedule& routed) {
   for_each_way(routed, [&](int from, int to, const RoutedSchedule::Leg& leg) {
     shortest = std::min(shortest, leg.latency);
     if (leg.links.empty()) return;
-    first.add(from, first_of_all_paths(leg.links, leg.paths));
-    last.add(to, first_of_all_paths(std::ranges::subrange(leg.links.rbegin(), leg.links.rend()), leg.paths));
+    const auto [own_first, own_last] = ends_of_all_paths(leg.links, leg.paths);
+    first.add(from, own_first);
+    last.add(to, own_last);
   });
   const BytesPerSecond sends = of_roots(none.operation, first);
   const BytesPerSecond receives = of_roots(none.operation, last);

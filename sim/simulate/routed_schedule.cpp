@@ -4,6 +4,8 @@
 #include <map>
 #include <numeric>
 
+#include "simulate/listed_links.hpp"
+
 namespace farandole {
 namespace {
 
@@ -81,13 +83,7 @@ void RoutedSchedule::add_connections(const Platform& platform) {
 void RoutedSchedule::share_links(const std::vector<double>& shares) {
   for (std::size_t link = 0; link < capacities_.size(); ++link) capacities_[link] *= shares[link];
   for (auto& phase : legs_) {
-    for (Leg& leg : phase) {
-      leg.narrowest = BytesPerSecond::infinity();
-      for (const int link : leg.links) {
-        const auto times = static_cast<double>(std::ranges::count(leg.links, link)) / leg.paths;
-        leg.narrowest = std::min(leg.narrowest, capacities_[static_cast<std::size_t>(link)] / times);
-      }
-    }
+    for (Leg& leg : phase) leg.narrowest = narrowest_of(leg.links, leg.paths, capacities_);
   }
 }
 
@@ -123,11 +119,7 @@ RoutedSchedule::Leg RoutedSchedule::between(const Platform& platform, const Plac
   if (connection >= 0 && platform.node_of(from) != platform.node_of(to)) {
     route.links.insert(route.links.end(), static_cast<std::size_t>(route.paths), connection);
   }
-  BytesPerSecond narrowest = BytesPerSecond::infinity();
-  for (const int link : route.links) {
-    const auto share = static_cast<double>(std::ranges::count(route.links, link)) / route.paths;
-    narrowest = std::min(narrowest, capacities_[static_cast<std::size_t>(link)] / share);
-  }
+  const BytesPerSecond narrowest = narrowest_of(route.links, route.paths, capacities_);
   return {std::move(route.links),      route.latency, narrowest, route.paths, reduce_rate(platform, transfer),
           platform.transport.occupancy};
 }

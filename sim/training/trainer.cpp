@@ -81,12 +81,12 @@ Iteration Trainer::close() {
     timeline_->span("compute", "FORWARD_BACKWARD", Seconds(first[0]), Seconds(ended[0]));
     timeline_->span("compute", "UPDATE", Seconds(synchronised[0]), Seconds(begin_[0]));
   }
-  std::vector<TaskTimes> communications;
+  std::vector<LastTimes> communications;
   std::vector<Busy> busy;
   for (const Stream stream : {communicating, communicating_among_replicas}) {
     for (const SimulatedJob::Done* task : simulated_.tasks(stream)) {
-      communications.push_back(task->times);
-      busy.push_back({latest(task->times.begin), latest(task->times.end)});
+      communications.push_back(last_times(task->times));
+      busy.push_back({communications.back().begin, communications.back().end});
     }
   }
   std::ranges::stable_sort(busy, {}, &Busy::from);

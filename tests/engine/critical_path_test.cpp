@@ -8,9 +8,9 @@ namespace {
 
 using testing::ElementsAre;
 
-TaskTimes at(double begin, double reducing, double reduced, double end) {
+LastTimes at(double begin, double reducing, double reduced, double end) {
   const auto moment = [](double s) { return RankTimes(RankTimes::Constant(2, s)); };
-  return {moment(begin), moment(reducing), moment(reduced), moment(end)};
+  return last_times({moment(begin), moment(reducing), moment(reduced), moment(end)});
 }
 
 std::vector<std::string> activities(const std::vector<PathStep>& path) {

@@ -9,14 +9,11 @@
 namespace farandole {
 namespace {
 
-TaskTimes collective(double from, double to) {
-  TaskTimes times;
-  times.begin = times.reducing = RankTimes::Constant(1, from);
-  times.reduced = times.end = RankTimes::Constant(1, to);
-  return times;
+Occupation collective(double from, double to) {
+  return occupation(RankTimes::Constant(1, from), RankTimes::Constant(1, to));
 }
 
-double finish(double share, double work, const std::vector<TaskTimes>& communications) {
+double finish(double share, double work, const std::vector<Occupation>& communications) {
   return DeviceShare(share).finish(RankTimes::Zero(1), RankTimes::Constant(1, work), communications)[0];
 }
 
@@ -37,7 +34,7 @@ TEST(DeviceShare, WhatRunsAfterOrBeforeTheWorkTakesNothing) {
 RC_GTEST_PROP(DeviceShare, HoldsItsEquation, ()) {
   const double share = *rc::gen::inRange(0, 90) / 100.0;
   const double work = *rc::gen::inRange(1, 50);
-  std::vector<TaskTimes> communications;
+  std::vector<Occupation> communications;
   double at = 0;
   for (int i = 0; i < 5; ++i) {
     const double from = at + *rc::gen::inRange(0, 10);
@@ -47,7 +44,7 @@ RC_GTEST_PROP(DeviceShare, HoldsItsEquation, ()) {
   const double end = finish(share, work, communications);
   double beside = 0;
   for (const auto& times : communications) {
-    beside += std::max(0.0, std::min(end, times.reduced[0]) - times.reducing[0]);
+    beside += std::max(0.0, std::min(end, times.to[0]) - times.from[0]);
   }
   RC_ASSERT(std::abs(end - share * beside - work) < 1e-9);
 }
@@ -57,16 +54,14 @@ RC_GTEST_PROP(DeviceShare, GoesOnFromWhatWasTakenForGoodAsIfFromTheStart, ()) {
   const DeviceShare share(*rc::gen::inRange(1, 90) / 100.0);
   const RankTimes begin = RankTimes::LinSpaced(3, 0, *rc::gen::inRange(0, 5));
   const RankTimes factors = RankTimes::LinSpaced(3, 1, 1 + *rc::gen::inRange(0, 5) / 10.0);
-  std::vector<TaskTimes> communications;
+  std::vector<Occupation> communications;
   DeviceShare::Taken taken;
   double at = 0;
   for (int i = 0; i < 20; ++i) {
     const double from = at + *rc::gen::inRange(0, 4);
     at = from + *rc::gen::inRange(0, 4);
-    TaskTimes times;
-    times.reducing = RankTimes::LinSpaced(3, from, from + 1);
-    times.reduced = RankTimes::LinSpaced(3, at + 1, at + 2);
-    communications.push_back(times);
+    communications.push_back(
+        occupation(RankTimes::LinSpaced(3, from, from + 1), RankTimes::LinSpaced(3, at + 1, at + 2)));
     at += 2;
     const Seconds work(*rc::gen::inRange(0, 80));
     const RankTimes whole = share.finish(begin, factors * work.si(), communications);
@@ -76,7 +71,7 @@ RC_GTEST_PROP(DeviceShare, GoesOnFromWhatWasTakenForGoodAsIfFromTheStart, ()) {
 }
 
 /// The same where several may be under way at once, in any order.
-double finish_beside_several(double share, double work, const std::vector<TaskTimes>& communications) {
+double finish_beside_several(double share, double work, const std::vector<Occupation>& communications) {
   DeviceShare several(share);
   several.let_overlap();
   return several.finish(RankTimes::Zero(1), RankTimes::Constant(1, work), communications)[0];
@@ -90,7 +85,7 @@ TEST(DeviceShare, TwoAtOnceTakeNoMoreThanOne) {
 RC_GTEST_PROP(DeviceShare, HoldsItsEquationWithSeveralAtOnceInAnyOrder, ()) {
   const double share = *rc::gen::inRange(0, 90) / 100.0;
   const double work = *rc::gen::inRange(1, 50);
-  std::vector<TaskTimes> communications;
+  std::vector<Occupation> communications;
   for (int i = 0; i < 6; ++i) {
     const double from = *rc::gen::inRange(0, 60);
     communications.push_back(collective(from, from + *rc::gen::inRange(0, 20)));
@@ -98,12 +93,39 @@ RC_GTEST_PROP(DeviceShare, HoldsItsEquationWithSeveralAtOnceInAnyOrder, ()) {
   const double end = finish_beside_several(share, work, communications);
   double beside = 0;  // of whole seconds, and of the last one what is left
   for (int second = 0; second < end; ++second) {
-    const bool is_busy = std::ranges::any_of(communications, [&](const TaskTimes& times) {
-      return times.reducing[0] <= second && second < times.reduced[0];
-    });
+    const bool is_busy = std::ranges::any_of(
+        communications, [&](const Occupation& times) { return times.from[0] <= second && second < times.to[0]; });
     if (is_busy) beside += std::min(1.0, end - second);
   }
   RC_ASSERT(std::abs(end - share * beside - work) < 1e-9);
+}
+
+/// What others communicate, and when, is nothing to a rank: all at once give what each gives by itself.
+RC_GTEST_PROP(DeviceShare, IsEveryRanksOwn, (bool several)) {
+  constexpr int ranks = 4;
+  const auto moments = [](int least, int most) {
+    RankTimes result(ranks);
+    for (double& moment : result) moment = *rc::gen::inRange(least, most);
+    return result;
+  };
+  DeviceShare share(0.25);
+  if (several) share.let_overlap();
+  const RankTimes begin = moments(0, 30);
+  const RankTimes work = moments(1, 20);
+  std::vector<Occupation> communications;
+  RankTimes at = RankTimes::Zero(ranks);
+  for (int i = 0; i < 12; ++i) {
+    const RankTimes from = at + moments(0, 6);
+    at = from + moments(0, 6);
+    communications.push_back(occupation(from, at));
+  }
+  const RankTimes all = share.finish(begin, work, communications);
+  for (Eigen::Index rank = 0; rank < ranks; ++rank) {
+    std::vector<Occupation> own;
+    for (const Occupation& each : communications) own.push_back(collective(each.from[rank], each.to[rank]));
+    const auto of_rank = [&](const RankTimes& values) { return RankTimes(RankTimes::Constant(1, values[rank])); };
+    RC_ASSERT(std::abs(share.finish(of_rank(begin), of_rank(work), own)[0] - all[rank]) < 1e-12);
+  }
 }
 
 }  // namespace

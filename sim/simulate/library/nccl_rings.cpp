@@ -11,6 +11,7 @@
 #include "simulate/invariant.hpp"
 #include "simulate/library/nccl_model.hpp"
 #include "simulate/library/nccl_route.hpp"
+#include "simulate/listed_links.hpp"
 
 namespace farandole {
 namespace {
@@ -74,11 +75,7 @@ RoutedSchedule::Leg leg(const Rings& rings, const Transfer& transfer, const std:
   const bool is_spread = leaves ? graph.nics > 1 : graph.inside == LinkClass::nvlink;
   ChannelWay way{route.links, route.paths};
   if (is_spread) way = channel_way(platform, graph, rings.nvlink, transfer.from, transfer.to);
-  BytesPerSecond narrowest = BytesPerSecond::infinity();
-  for (const int link : way.links) {
-    const auto share = static_cast<double>(std::ranges::count(way.links, link)) / way.parts;
-    narrowest = std::min(narrowest, capacities[static_cast<std::size_t>(link)] / share);
-  }
+  const BytesPerSecond narrowest = narrowest_of(way.links, way.parts, capacities);
   const bool reduces = transfer.action != Action::copy;
   return {std::move(way.links), route.latency * waiting, narrowest, way.parts,
           reduces ? platform.transport.reduce_rate : BytesPerSecond::infinity()};

@@ -7,6 +7,7 @@
 #include "collective/algorithms/direct.hpp"
 #include "collective/algorithms/node_tree.hpp"
 #include "collective/algorithms/ring.hpp"
+#include "simulate/listed_links.hpp"
 
 namespace farandole {
 namespace {
@@ -78,14 +79,7 @@ RoutedSchedule::Leg leg(int limit, const ChannelWay& way, Seconds latency,
   RoutedSchedule::Leg result{{}, latency, BytesPerSecond::infinity(), way.parts};
   result.links.assign(static_cast<std::size_t>(way.parts), limit);
   result.links.insert(result.links.end(), way.links.begin(), way.links.end());
-  std::vector<int> sorted = result.links;
-  std::ranges::sort(sorted);
-  for (auto at = sorted.begin(); at != sorted.end();) {
-    const auto end = std::upper_bound(at, sorted.end(), *at);
-    const double share = static_cast<double>(end - at) / way.parts;
-    result.narrowest = std::min(result.narrowest, capacities[static_cast<std::size_t>(*at)] / share);
-    at = end;
-  }
+  result.narrowest = narrowest_of(result.links, way.parts, capacities);
   return result;
 }
 
