@@ -16,6 +16,7 @@
 #include "scenario/read_workload.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/share_batch.hpp"
+#include "training/pasted/pasted.hpp"
 
 namespace farandole {
 namespace {
@@ -128,9 +129,28 @@ void choose_levels(Scenario& scenario, const Value& where) {
   }
 }
 
-StrategyChoice read_strategy_of(const Value& where, const Launch& launch) {
-  return read_strategy(where, launch.line ? launch.line->environment : std::map<std::string, std::string>{},
-                       launch.ranks);
+PastedInto pasted_into(const Scenario& scenario) {
+  const PlatformSpec& spec = scenario.platform;
+  const WorkloadSpec& workload = scenario.workload;
+  PastedInto into;
+  into.ranks = spec.ranks;
+  into.nodes = spec.placement.nodes_used;
+  into.ranks_per_node = spec.placement.ranks_per_node(spec.platform.devices_per_node);
+  into.global_batch = workload.global_batch;
+  into.batch_per_rank = workload.global_batch > 0 ? 0 : workload.batch_per_rank;
+  into.precision = name(workload.precision);
+  into.optimizer = workload.optimizer.name;
+  into.recomputes = workload.recompute != Recompute::none;
+  return into;
+}
+
+StrategyChoice read_strategy_of(const Value& where, const Launch& launch, const Scenario& scenario) {
+  const Pasted pasted = unpaste(where, pasted_into(scenario));
+  StrategyChoice choice =
+      read_strategy(Value(pasted.strategy, where.pointer()),
+                    launch.line ? launch.line->environment : std::map<std::string, std::string>{}, launch.ranks);
+  std::ranges::copy(pasted.ignored, std::back_inserter(choice.ignored));
+  return choice;
 }
 
 /// More than anyone waits for, point by point.
@@ -180,7 +200,7 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   device.assumed_efficiency = scenario.workload.assumed_efficiency.value_or(device.assumed_efficiency);
   if (launch.line) scenario.ignored = launch.line->ignored;
   const Value strategy = section.child("strategy");
-  scenario.strategy = read_strategy_of(strategy, launch);
+  scenario.strategy = read_strategy_of(strategy, launch, scenario);
   choose_adasum(scenario, strategy);
   choose_levels(scenario, strategy);
   make_room(scenario.strategy, topology, platform, scenario.platform);

@@ -1,4 +1,6 @@
 // DeepSpeed's ZeRO, stages 1 to 3.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "config/limits.hpp"
@@ -27,7 +29,11 @@ StrategyChoice read(const StrategyInput& input) {
   plan.shards_gradients = section.optional("reduce_scatter", true);
   const auto bucket = section.maybe("reduce_bucket_size");
   const double elements = bucket ? read_at_least(*bucket, 1) : default_bucket;
-  const Bytes element = section.optional("communication_data_type", std::string("bf16")) == "fp32" ? 4_B : 2_B;
+  const auto type = section.maybe("communication_data_type");
+  const std::string type_name = type ? read<std::string>(*type) : "bf16";
+  const std::vector<std::string> types{"bf16", "fp16", "fp32"};
+  if (std::ranges::find(types, type_name) == types.end()) type->fail_unknown("a type", types);
+  const Bytes element = type_name == "fp32" ? 4_B : 2_B;
   plan.parameter_element = 2_B;
   plan.gradient_element = element;
   plan.bucket = stage == 3 ? 0_B : elements * element;
@@ -43,7 +49,7 @@ StrategyChoice read(const StrategyInput& input) {
                      {"overlap_params", plan.overlaps_gathering ? "true" : "false"},
                      {"reduce_scatter", plan.shards_gradients ? "true" : "false"},
                      {"reduce_bucket_size", fmt::format("{:.0f}", elements)},
-                     {"communication_data_type", element == 4_B ? "fp32" : "bf16"}};
+                     {"communication_data_type", type_name}};
   ignore_environment(input, choice);
   choice.make = [plan](const StrategySite& site) {
     ShardedPlan own = plan;

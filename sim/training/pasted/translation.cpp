@@ -1,0 +1,116 @@
+#include "training/pasted/translation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "config/section.hpp"
+
+namespace farandole {
+namespace {
+
+Node::Object& members_of(Pasted& pasted) {
+  return std::get<Node::Object>(pasted.strategy.value);
+}
+
+bool is_auto(const Value& value) {
+  const auto* text = std::get_if<std::string>(&value.node().value);
+  return text != nullptr && *text == "auto";
+}
+
+bool is_off(const Value& value) {
+  const auto& node = value.node().value;
+  if (std::holds_alternative<std::nullptr_t>(node)) return true;
+  if (const auto* flag = std::get_if<bool>(&node)) return !*flag;
+  if (const auto* number = std::get_if<std::int64_t>(&node)) return *number == 0;
+  if (const auto* text = std::get_if<std::string>(&node)) return text->empty() || *text == "none" || *text == "None";
+  if (const auto* array = std::get_if<Node::Array>(&node)) return array->empty();
+  if (!value.is_object()) return false;
+  const auto members = value.members();
+  // {"device": "none"} and {"enabled": false} are off, too.
+  return members.empty() || std::ranges::any_of(members, [](const auto& member) {
+           return (member.first == "enabled" || member.first == "device") && is_off(member.second);
+         });
+}
+
+}  // namespace
+
+const Node* Translation::find(const std::string& key) const {
+  const auto& members = std::get<Node::Object>(pasted_.strategy.value);
+  const auto found = std::ranges::find(members, key, &Node::Member::key);
+  return found == members.end() ? nullptr : &found->node;
+}
+
+void Translation::set(const std::string& key, const Value& value) {
+  set(key, value.node().value, value);
+}
+
+void Translation::set(const std::string& key, decltype(Node::value) value, const Value& because) {
+  if (find(key) != nullptr) because.fail(fmt::format("one \"{}\", in the scenario or in what is pasted", key), "both");
+  set_usual(key, std::move(value), because);
+}
+
+void Translation::set_usual(const std::string& key, decltype(Node::value) value, const Value& because) {
+  if (find(key) != nullptr) return;
+  Node node = because.node();
+  node.value = std::move(value);
+  members_of(pasted_).push_back({key, std::move(node)});
+}
+
+void translate(const Value& object, std::span<const PastedKey> keys, Translation& translation) {
+  std::vector<std::string> known;
+  for (const PastedKey& key : keys) known.push_back(key.name);
+  for (const auto& [name, value] : object.members()) {
+    const auto row = std::ranges::find(keys, name, &PastedKey::name);
+    if (row == keys.end()) object.fail("a key that is known", quoted(name), suggestion(name, known));
+    if (!is_auto(value)) row->take(value, translation);
+  }
+}
+
+PastedKey sets(std::string key, std::string setting) {
+  return {std::move(key), [setting](const Value& value, Translation& translation) { translation.set(setting, value); }};
+}
+
+PastedKey free_of_charge(std::string key) {
+  return {std::move(key), [](const Value& value, Translation& translation) { translation.ignore(value); }};
+}
+
+PastedKey not_simulated(std::string key) {
+  return {key, [key](const Value& value, Translation&) {
+            if (!is_off(value)) value.fail(fmt::format("no {}, which is not simulated", key));
+          }};
+}
+
+PastedKey within(std::string key, std::vector<PastedKey> keys) {
+  return {std::move(key), [keys = std::move(keys)](const Value& value, Translation& translation) {
+            translate(value, keys, translation);
+          }};
+}
+
+std::int64_t read_count(const Value& value) {
+  const auto* number = std::get_if<double>(&value.node().value);
+  if (number == nullptr) return read_at_least(value, 0);
+  constexpr double most = 1e15;
+  if (!(*number >= 0 && *number <= most) || *number != std::floor(*number)) value.fail("a whole number");
+  return static_cast<std::int64_t>(*number);
+}
+
+bool read_flag(const Value& value) {
+  return read<bool>(value);
+}
+
+void expect_batch(const Value& value, Translation& translation) {
+  const std::int64_t batch = translation.into().batch_per_rank;
+  if (batch == 0 || read_count(value) == batch) return;
+  value.fail(fmt::format("{}, the \"batch_per_rank\" of the workload", batch));
+}
+
+void expect_precision(const Value& value, const std::string& precision, Translation& translation) {
+  if (precision == translation.into().precision) return;
+  value.fail(fmt::format("{}, the \"precision\" of the workload", translation.into().precision), precision);
+}
+
+}  // namespace farandole

@@ -1,0 +1,58 @@
+// What the tables of pasted configurations are made of: rows that say what becomes of a key
+// (training/pasted/pasted.hpp).
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "training/pasted/pasted.hpp"
+
+namespace farandole {
+
+/// One configuration on its way to settings of a strategy.
+class Translation {
+ public:
+  Translation(const PastedInto& into, Pasted& pasted) : into_(into), pasted_(pasted) {}
+
+  [[nodiscard]] const PastedInto& into() const { return into_; }
+  /// A setting of the strategy; refused where the scenario gives it, too.
+  void set(const std::string& key, const Value& value);
+  void set(const std::string& key, decltype(Node::value) value, const Value& because);
+  /// Unless it is set already, by whomever.
+  void set_usual(const std::string& key, decltype(Node::value) value, const Value& because);
+  [[nodiscard]] const Node* find(const std::string& key) const;
+  void ignore(const Value& value) { pasted_.ignored.push_back(value.pointer()); }
+
+ private:
+  const PastedInto& into_;
+  Pasted& pasted_;
+};
+
+struct PastedKey {
+  std::string name;
+  std::function<void(const Value&, Translation&)> take;
+};
+
+/// Every member by its row; "auto", which other programs fill in, says nothing.
+void translate(const Value& object, std::span<const PastedKey> keys, Translation& translation);
+
+/// Rows.
+PastedKey sets(std::string key, std::string setting);  // as it is
+PastedKey free_of_charge(std::string key);             // no effect on time here
+PastedKey not_simulated(std::string key);  // refused unless it is off: false, null, none, 0, {} or {enabled: false}
+PastedKey within(std::string key, std::vector<PastedKey> keys);
+
+/// The whole number that a JSON number is, 5e8 too.
+std::int64_t read_count(const Value& value);
+bool read_flag(const Value& value);
+void expect_batch(const Value& value, Translation& translation);  // of a rank
+void expect_precision(const Value& value, const std::string& precision, Translation& translation);
+
+using Translator = void (*)(const Value& pasted, Translation& translation);
+void translate_deepspeed(const Value& pasted, Translation& translation);
+void translate_accelerate(const Value& pasted, Translation& translation);
+void translate_llm_foundry(const Value& pasted, Translation& translation);
+
+}  // namespace farandole
