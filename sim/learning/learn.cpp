@@ -101,6 +101,25 @@ Learning learn_in_step(Training& training, const UpdateLog& log) {
   return notes.finish(weights.front());
 }
 
+Learning learn_sharded(Training& training, const UpdateLog& log) {
+  expect_entries(log, count_per_epoch(training));
+  Shards shards(training.sharding, training.workers, training.problem.start);
+  Notes notes(training);
+  for (int update = 0; update < count_per_epoch(training); ++update) {
+    const std::vector<Vector> weights = shards.gathered();
+    expect_equal(weights);
+    std::vector<Vector> gradients;
+    for (int worker = 0; worker < training.workers; ++worker) {
+      const Vector& own = weights[static_cast<std::size_t>(worker)];
+      gradients.emplace_back(gradient_of(training, own, worker, update) / training.workers);
+    }
+    shards.descend(training.learning_rate, gradients);
+    if ((update + 1) % training.updates_per_epoch() != 0) continue;
+    notes.end_of_epoch(shards.kept(), log[static_cast<std::size_t>(update)].at);
+  }
+  return notes.finish(shards.kept());
+}
+
 Learning learn_apart(Training& training, const UpdateLog& log) {
   expect_entries(log, count_per_epoch(training));
   std::vector<Vector> weights(static_cast<std::size_t>(training.workers), training.problem.start);
@@ -138,10 +157,12 @@ Learning learn_at_once(Training& training, const UpdateLog& log) {
 }
 
 const LearningRuleRow* find_learning_rule(const std::string& strategy, const std::string& mode) {
-  static const std::array<LearningRuleRow, 9> rows{{
+  static const std::array<LearningRuleRow, 11> rows{{
       {"horovod", "synchronous", learn_in_step},
       {"ddp", "synchronous", learn_in_step},
       {"allgather", "synchronous", learn_in_step},
+      {"fsdp", "synchronous", learn_sharded},
+      {"zero", "synchronous", learn_sharded},
       {"single", "synchronous", learn_in_step},
       {"parameter_server", "synchronous", learn_in_step},
       {"distributed_replicated", "synchronous", learn_in_step},

@@ -5,6 +5,8 @@
 //
 //   in step   every update adds up the gradients of all workers' batches, each weighted by its share of the samples,
 //             and every worker applies the sum to its own copy of the weights
+//   sharded   every worker keeps its part of the weights, gathers all of them for its gradient, and applies to its part
+//             what is summed there (learning/sharding.hpp)
 //   apart     workers apply their own gradients and average their weights every `period` updates
 //   at once   a server applies each worker's gradient as it comes, of weights that are by then `staleness` updates old
 //
@@ -17,6 +19,7 @@
 
 #include "learning/exchange.hpp"
 #include "learning/problem.hpp"
+#include "learning/sharding.hpp"
 #include "timeline/result.hpp"
 #include "training/update_log.hpp"
 
@@ -31,6 +34,7 @@ struct Training {
   int passes = 1;  // whose gradients add up before they travel
   int period = 1;  // updates from one average of the weights to the next
   Exchange exchange;
+  WeightSharding sharding{};  // of workers that keep parts of the weights
 
   /// Updates of each worker in an epoch; none where there are too few samples for one.
   [[nodiscard]] int updates_per_epoch() const;
@@ -48,6 +52,7 @@ struct LearningRuleRow {
 const LearningRuleRow* find_learning_rule(const std::string& strategy, const std::string& mode);
 
 Learning learn_in_step(Training& training, const UpdateLog& log);
+Learning learn_sharded(Training& training, const UpdateLog& log);
 Learning learn_apart(Training& training, const UpdateLog& log);
 Learning learn_at_once(Training& training, const UpdateLog& log);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "learning/learn.hpp"
+#include "scenario/job_clocks.hpp"
 #include "scenario/parts.hpp"
 #include "scenario/train.hpp"
 
@@ -19,6 +20,40 @@ int adasum_group(const Scenario& scenario) {
   return found->second == "adasum" ? 1 : 0;
 }
 
+bool is_sharded(const StrategyChoice& strategy) {
+  return strategy.kind == "fsdp" || strategy.kind == "zero";
+}
+
+/// As settings call it; parameters of ZeRO travel in what they are trained in, 16 bits.
+GradientType type_of(const Settings& settings, const char* key, GradientType usual) {
+  const auto found = settings.find(key);
+  if (found == settings.end()) return usual;
+  if (found->second == "fp32") return GradientType::fp32;
+  return found->second == "fp16" ? GradientType::fp16 : GradientType::bf16;
+}
+
+/// Of strategies whose ranks keep parts of the weights.
+WeightSharding sharding_of(const Scenario& scenario) {
+  const StrategyChoice& strategy = scenario.strategy;
+  const int ranks = scenario.platform.ranks;
+  const auto schedule = [&](Operation operation, Group group) -> std::optional<Schedule> {
+    const std::vector<int> members = members_of(scenario, group, ranks).front();
+    if (members.size() == 1) return std::nullopt;
+    const Placement own = placement_of(scenario.platform.platform, scenario.platform.placement, members);
+    return build_schedule(scenario, own, operation);
+  };
+  WeightSharding sharding;
+  sharding.shards = strategy.shards == 0 ? ranks : strategy.shards;
+  sharding.gather = schedule(Operation::allgather, Group::shards);
+  sharding.scatter = schedule(Operation::reduce_scatter, Group::shards);
+  sharding.replicate = schedule(Operation::allreduce, Group::replicas);
+  const bool is_zero = strategy.kind == "zero";
+  sharding.parameters = type_of(strategy.settings, "param_dtype", GradientType::bf16);
+  sharding.gradients =
+      type_of(strategy.settings, is_zero ? "communication_data_type" : "reduce_dtype", GradientType::fp32);
+  return sharding;
+}
+
 Training training_of(const Scenario& scenario) {
   const LearningSpec& spec = *scenario.learning;
   const StrategyChoice& strategy = scenario.strategy;
@@ -33,12 +68,14 @@ Training training_of(const Scenario& scenario) {
           scenario.workload.batch_per_rank,
           strategy.accumulation,
           strategy.period,
-          std::move(exchange)};
+          std::move(exchange),
+          is_sharded(strategy) ? sharding_of(scenario) : WeightSharding{}};
 }
 
-void expect_affordable(Training& training, int updates) {
+void expect_affordable(Training& training, bool sharded, int updates) {
   constexpr double most_messages = 1e8;  // some tens of nanoseconds each
-  const double messages = training.exchange.messages() * updates;
+  const double messages =
+      (sharded ? training.sharding.messages(training.workers) : training.exchange.messages()) * updates;
   if (messages <= most_messages) return;
   throw InputError(
       fmt::format("/learning: expected at most {:.0e} messages to carry out on numbers, got {:.1e}: {} updates of "
@@ -51,7 +88,7 @@ void expect_affordable(Training& training, int updates) {
 Learning learn(const Scenario& scenario) {
   Training training = training_of(scenario);
   const int updates = training.updates_per_epoch() * training.epochs;
-  expect_affordable(training, updates);
+  expect_affordable(training, is_sharded(scenario.strategy), updates);
   const LearningRuleRow& row = *find_learning_rule(scenario.strategy.kind, scenario.strategy.mode);
   Learning learning = row.rule(training, time_updates(scenario, updates));
   learning.problem = scenario.learning->kind;

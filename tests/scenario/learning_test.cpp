@@ -35,6 +35,20 @@ TEST(LinearRegressionScenarios, RecoverTheCoefficientsAlikeInEverySynchronousWay
   }
 }
 
+/// Whoever keeps which part of the weights: gathered and reduced by the schedules, they are those of gradient descent.
+/// ZeRO's are gathered in bf16, whose rounding is 2^-9 of a weight.
+TEST(LinearRegressionScenarios, ReachTheSameWeightsFromShards) {
+  const std::vector<double> expected = points_of("linear-regression-gradient-descent").at(0).learning->weights;
+  const auto points = points_of("linear-regression-sharded");
+  ASSERT_EQ(points.size(), 5U);
+  for (const TrainingPoint& point : points) {
+    const bool is_short = point.strategy == "zero";
+    EXPECT_LT(largest_difference(point.learning->weights, expected), is_short ? 5 * 0x1p-8 : 1e-12) << point.strategy;
+    EXPECT_TRUE(std::ranges::is_sorted(point.learning->seconds));
+  }
+  EXPECT_GT(largest_difference(points.back().learning->weights, expected), 1e-9);
+}
+
 TEST(LinearRegressionScenarios, TakeOtherWaysWhereRanksAverageRarelyOrSendFewerBits) {
   for (const char* way : {"linear-regression-local-sgd", "linear-regression-compression"}) {
     const auto points = points_of(way);
