@@ -106,8 +106,9 @@ void refuse_what_does_not_fit(const Scenario& scenario, const Value& workload) {
   const Device& device = scenario.platform.device;
   const MemoryUse use = memory_of(scenario);
   if (!device.asynchronous || use.total() <= use.device) return;
-  workload.fail(fmt::format("a job that fits into the {} of a {}", decimal(device.memory), device.name), describe(use),
-                fmt::format("; ways out: {}", fmt::join(ways_out(scenario, use), "; ")));
+  throw DoesNotFit(workload.place(),
+                   fmt::format("a job that fits into the {} of a {}", decimal(device.memory), device.name),
+                   describe(use), fmt::format("; ways out: {}", fmt::join(ways_out(scenario, use), "; ")));
 }
 
 }  // namespace farandole

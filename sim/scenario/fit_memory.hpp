@@ -8,8 +8,14 @@ namespace farandole {
 
 MemoryUse memory_of(const Scenario& scenario);
 
-/// Fails at `workload` with the sum and the ways out where a GPU has too little memory. A CPU's own fast memory is no
-/// bound: what does not fit lies in the node's.
+/// Its own kind of error, so that a search may leave such points out.
+class DoesNotFit : public InputError {
+ public:
+  using InputError::InputError;
+};
+
+/// Throws DoesNotFit at `workload` with the sum and the ways out where a GPU has too little memory. A CPU's own fast
+/// memory is no bound: what does not fit lies in the node's.
 void refuse_what_does_not_fit(const Scenario& scenario, const Value& workload);
 
 }  // namespace farandole

@@ -1,24 +1,25 @@
 #include "study/search.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "report/record.hpp"
 #include "scenario/anchor.hpp"
 #include "scenario/effective_settings.hpp"
+#include "scenario/fit_memory.hpp"
+#include "scenario/sweep.hpp"
 #include "scenario/sweep_axis.hpp"
 #include "scenario/sweep_refusal.hpp"
 #include "study/global_search.hpp"
 #include "study/golden_section.hpp"
+#include "study/verdict.hpp"
 
 namespace farandole {
 namespace {
@@ -70,16 +71,63 @@ class Search {
     if (spec_.method == "first") run_until_first();
     if (spec_.method == "golden_section") run_golden_section();
     if (spec_.method == "global") run_global();
+    if (result_.points.empty() && refusal_) throw *refusal_;
+    result_.too_large = too_large_;
     return std::move(result_);
   }
 
  private:
   using Shares = std::vector<double>;  // of the way along each open range
 
-  RunPlan plan_of(const Node& sweep) const {
+  /// Points that fit into memory, and their choices; of the others how many there are.
+  struct Planned {
+    RunPlan plan;
+    std::vector<std::vector<Choice>> choices;
+  };
+
+  Planned plan_of(const Node& sweep, const std::vector<std::vector<Choice>>& choices) {
     Document document = bare_;
     document.set("/sweep", sweep);
-    return plan_run(document, catalogue_, options_);
+    const std::vector<Configuration> configurations = expand_sweep(document);
+    Planned planned;
+    for (std::size_t i = 0; i < configurations.size(); ++i) {
+      const auto one = plan_if_it_fits(configurations[i]);
+      if (!one) continue;
+      add(planned.plan, *one);
+      planned.choices.insert(planned.choices.end(), one->points.size(), choices[i]);
+    }
+    return planned;
+  }
+
+  std::optional<RunPlan> plan_if_it_fits(const Configuration& configuration) {
+    try {
+      RunPlan plan = plan_run(configuration.document, catalogue_, options_);
+      for (RunPlan::Point& point : plan.points) {
+        point.name = configuration.name + (point.name.empty() ? "" : ", ") + point.name;
+        point.swept = configuration.swept;
+        point.pointers = configuration.pointers;
+      }
+      return plan;
+    } catch (const DoesNotFit& refusal) {
+      ++too_large_;
+      if (!refusal_) refusal_ = refusal;
+      return std::nullopt;
+    }
+  }
+
+  static void add(RunPlan& all, const RunPlan& one) {
+    if (all.points.empty()) {
+      all = one;
+      return;
+    }
+    merge_settings(all.settings, one.settings);
+    all.points.insert(all.points.end(), one.points.begin(), one.points.end());
+    for (const std::string& text : one.ignored) add_once(all.ignored, text);
+    for (const std::string& text : one.notes) add_once(all.notes, text);
+  }
+
+  static void add_once(std::vector<std::string>& all, const std::string& text) {
+    if (std::ranges::find(all, text) == all.end()) all.push_back(text);
   }
 
   /// Runs them and keeps what they gave.
@@ -88,19 +136,19 @@ class Search {
     merge_settings(result_.plan.settings, plan.settings);
     if (result_.points.empty()) result_.plan.scenario = plan.scenario;
     if (result_.points.empty()) result_.plan.ignored = plan.ignored;
-    for (const std::string& note : plan.notes) {
-      if (std::ranges::find(result_.plan.notes, note) == result_.plan.notes.end()) result_.plan.notes.push_back(note);
-    }
+    for (const std::string& note : plan.notes) add_once(result_.plan.notes, note);
     for (TrainingPoint& point : points) result_.points.push_back(std::move(point));
     result_.plan.points.insert(result_.plan.points.end(), plan.points.begin(), plan.points.end());
     std::ranges::move(choices, std::back_inserter(result_.choices));
   }
 
-  void run_grid() { take(plan_of(over_), choices_of(Value(over_, "/optimise/over"))); }
+  void run_grid() {
+    Planned all = plan_of(over_, choices_of(Value(over_, "/optimise/over")));
+    if (!all.choices.empty()) take(all.plan, std::move(all.choices));
+  }
 
   void run_until_first() {
-    const RunPlan all = plan_of(over_);
-    const std::vector<std::vector<Choice>> choices = choices_of(Value(over_, "/optimise/over"));
+    const auto [all, choices] = plan_of(over_, choices_of(Value(over_, "/optimise/over")));
     std::vector<std::size_t> order(all.points.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     const bool by_nodes = spec_.goal.metric->name == "nodes";
@@ -128,17 +176,20 @@ class Search {
     }
     const auto [known, is_new] = known_.emplace(sweep.dump(), result_.points.size());
     if (is_new) {
-      Document document = bare_;
-      document.set("/sweep", sweep.dump());
-      take(plan_run(document, catalogue_, options_), {std::move(choices)});
+      const Document written = Document::parse(sweep.dump(), "optimise");
+      Planned planned = plan_of(written.root().node(), {std::move(choices)});
+      if (planned.choices.empty()) known->second = none;
+      if (!planned.choices.empty()) take(planned.plan, std::move(planned.choices));
     }
+    constexpr double price_of_breaking_a_bound = 10;
+    constexpr double price_of_not_fitting = 1000;
+    if (known->second == none) return price_of_not_fitting;
     const TrainingPoint& point = result_.points[known->second];
     if (scale_ == 0) scale_ = std::max(std::abs(spec_.goal.loss(point)), 1e-300);
-    constexpr double price_of_breaking_a_bound = 10;
     return spec_.goal.loss(point) / scale_ + price_of_breaking_a_bound * spec_.goal.violation(point);
   }
 
-  [[nodiscard]] bool may_go_on() const { return result_.points.size() < static_cast<std::size_t>(spec_.evaluations); }
+  [[nodiscard]] bool may_go_on() const { return known_.size() < static_cast<std::size_t>(spec_.evaluations); }
 
   /// One range after the other, the others as they are, until a round has brought less than a thousandth.
   void run_golden_section() {
@@ -175,99 +226,19 @@ class Search {
   Document bare_;
   Node over_;
   std::map<std::string, std::size_t> known_;
+  static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
   double scale_ = 0;
+  int too_large_ = 0;
+  std::optional<DoesNotFit> refusal_;  // the first
   SearchResult result_;
 };
-
-std::string goal_text(const Goal& goal) {
-  std::vector<std::string> bounds;
-  for (const Bound& bound : goal.bounds) bounds.push_back(bound.text());
-  return fmt::format("{} {}{}{}", goal.is_least ? "least" : "most", goal.metric->name, bounds.empty() ? "" : " with ",
-                     fmt::join(bounds, " and "));
-}
-
-bool is_nearly_as_good(const Goal& goal, const TrainingPoint& point, const TrainingPoint& best, double tolerance) {
-  const double loss = goal.loss(best);
-  return goal.violation(point) == 0 && goal.loss(point) <= loss + std::abs(loss) * tolerance;
-}
-
-/// What leads a value such as "16 MiB".
-double number_of(const std::string& text) {
-  double number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
-
-std::vector<NearlyAsGood> flat_part(const SearchSpec& spec, const SearchResult& result) {
-  std::vector<NearlyAsGood> flat;
-  const TrainingPoint& best = result.points[result.optimum.point];
-  for (std::size_t i = 0; i < result.points.size(); ++i) {
-    if (!is_nearly_as_good(spec.goal, result.points[i], best, result.optimum.tolerance)) continue;
-    for (const auto& [pointer, value] : result.choices[i]) {
-      auto part = std::ranges::find(flat, pointer, &NearlyAsGood::pointer);
-      if (part == flat.end()) part = flat.insert(flat.end(), NearlyAsGood{pointer, {}});
-      if (std::ranges::find(part->values, value) == part->values.end()) part->values.push_back(value);
-    }
-  }
-  for (NearlyAsGood& part : flat) {
-    if (spec.ranges.empty()) continue;
-    const auto [low, high] = std::ranges::minmax_element(part.values, {}, number_of);
-    part.values = {*low, *high};
-  }
-  return flat;
-}
-
-Optimum judge(const SearchSpec& spec, const SearchResult& result) {
-  Optimum optimum;
-  optimum.goal = goal_text(spec.goal);
-  optimum.method = spec.method;
-  optimum.points_run = static_cast<int>(result.points.size());
-  for (std::size_t i = 0; i < result.points.size(); ++i) {
-    if (spec.goal.violation(result.points[i]) == 0) ++optimum.feasible;
-    if (spec.goal.is_better(result.points[i], result.points[optimum.point])) optimum.point = i;
-  }
-  optimum.value = spec.goal.metric->of(result.points[optimum.point]);
-  optimum.at = result.choices[optimum.point];
-  return optimum;
-}
-
-std::string at_text(const std::vector<Choice>& at) {
-  std::vector<std::string> parts;
-  parts.reserve(at.size());
-  for (const auto& [pointer, value] : at) parts.push_back(fmt::format("{} {}", pointer, value));
-  return fmt::format("{}", fmt::join(parts, ", "));
-}
-
-std::string flat_text(const SearchSpec& spec, const Optimum& optimum) {
-  std::vector<std::string> parts;
-  for (const NearlyAsGood& part : optimum.flat) {
-    if (part.values.size() < 2 || part.values.front() == part.values.back()) continue;
-    parts.push_back(fmt::format("{} {}", part.pointer, fmt::join(part.values, spec.ranges.empty() ? ", " : " to ")));
-  }
-  if (parts.empty()) return "; no other of them comes within 1 %.";
-  return fmt::format("; within 1 % of it: {}.", fmt::join(parts, ", "));
-}
-
-std::string sentence(const SearchSpec& spec, const SearchResult& result) {
-  const Optimum& optimum = result.optimum;
-  const std::string value = spec.goal.metric->text(optimum.value);
-  if (optimum.feasible == 0) {
-    return fmt::format("None of {} points has {}; nearest to it: {}, with {} {}.", optimum.points_run,
-                       optimum.goal.substr(optimum.goal.find(" with ") + 6), at_text(optimum.at),
-                       spec.goal.metric->name, value);
-  }
-  return fmt::format("The {}: {}, {}. {} points were run{}", optimum.goal, value, at_text(optimum.at),
-                     optimum.points_run, flat_text(spec, optimum));
-}
 
 }  // namespace
 
 SearchResult search(const Document& document, const SearchSpec& spec, const Catalogue& catalogue,
                     const RunOptions& options, const RunAll& run) {
   SearchResult result = Search(document, spec, catalogue, options, run).result();
-  result.optimum = judge(spec, result);
-  if (result.optimum.feasible > 0) result.optimum.flat = flat_part(spec, result);
-  result.answer = sentence(spec, result);
+  judge(spec, result);
   return result;
 }
 

@@ -16,6 +16,7 @@ struct SearchResult {
   RunPlan plan;                              // of its points, with their settings
   std::vector<TrainingPoint> points;         // in the order in which they were asked for
   std::vector<std::vector<Choice>> choices;  // of each point
+  int too_large = 0;                         // points that do not fit into memory, and were not run
   Optimum optimum;
   std::string answer;
 };

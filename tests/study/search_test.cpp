@@ -76,6 +76,28 @@ TEST(Search, OfTheSmallestClusterStopsAtTheFirstThatMeetsTheDeadline) {
   EXPECT_EQ(first.optimum.points_run, 4);  // 1, 2, 4 and 8
 }
 
+/// What does not fit into memory is no candidate, and no error.
+TEST(Search, LeavesOutWhatDoesNotFitIntoMemory) {
+  const auto over = [](const std::string& batches) {
+    return result_of(R"({ "maximise": "samples_per_second", "over": {
+        "/platform": [{"topology": "hgx-h100", "ranks": 8}],
+        "/strategy": [{"kind": "ddp"}, {"kind": "fsdp"}, {"kind": "zero", "stage": 2}],
+        "/workload": [)" +
+                     batches + "] } })");
+  };
+  const auto batch = [](int size, const char* recompute) {
+    return R"({"model": "llama3_8b", "variant": "seq8192", "precision": "bf16", "optimizer": "adam", "batch_per_rank": )" +
+           std::to_string(size) + R"(, "recompute": ")" + recompute + "\"}";
+  };
+  const SearchResult result = over(batch(1, "full") + ", " + batch(64, "none"));
+  EXPECT_EQ(result.points.size() + static_cast<std::size_t>(result.too_large), 6U);
+  EXPECT_GE(result.too_large, 4);  // batches of 64 without recomputation, and ddp, which keeps all of Adam
+  EXPECT_EQ(result.optimum.points_run, static_cast<int>(result.points.size()));
+  EXPECT_THAT(result.answer, HasSubstr(std::to_string(result.too_large) + " more do not fit into memory."));
+  for (const auto& choices : result.choices) EXPECT_THAT(choices.at(1).value, testing::Not(HasSubstr("ddp")));
+  EXPECT_THROW(over(batch(64, "none")), InputError);  // none fits: refused as one of them would be
+}
+
 TEST(Search, SaysWhenNothingKeepsTheBounds) {
   const SearchResult result =
       result_of(R"({ "minimise": "cost_per_run", "subject_to": { "run_seconds": { "at_most": "1 ms" } },
