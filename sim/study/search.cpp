@@ -148,7 +148,8 @@ class Search {
   }
 
   void run_until_first() {
-    const auto [all, choices] = plan_of(over_, choices_of(Value(over_, "/optimise/over")));
+    const Planned planned = plan_of(over_, choices_of(Value(over_, "/optimise/over")));
+    const RunPlan& all = planned.plan;
     std::vector<std::size_t> order(all.points.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     const bool by_nodes = spec_.goal.metric->name == "nodes";
@@ -159,7 +160,7 @@ class Search {
     for (const std::size_t i : order) {
       RunPlan one = all;
       one.points = {all.points[i]};
-      take(one, {choices[i]});
+      take(one, {planned.choices[i]});
       if (spec_.goal.violation(result_.points.back()) == 0) return;
     }
   }
