@@ -9,6 +9,7 @@
 #include "scenario/band_run.hpp"
 #include "scenario/effective_settings.hpp"
 #include "scenario/explain.hpp"
+#include "scenario/fit_memory.hpp"
 #include "scenario/learning_run.hpp"
 #include "scenario/question.hpp"
 #include "scenario/read_collectives.hpp"
@@ -69,25 +70,42 @@ void refuse_swept_fidelity(const Configuration& configuration, const RunOptions&
                    quoted(name(options.fidelities.front())), "; set the values of \"/sweep/~1measure~1fidelity\"");
 }
 
-}  // namespace
-
-RunPlan plan_run(const Document& written, const Catalogue& catalogue, const RunOptions& options) {
-  RunPlan plan;
+/// `left_out` may be null: then what does not fit is refused.
+RunPlan plan_points(const Document& written, const Catalogue& catalogue, const RunOptions& options,
+                    std::vector<std::size_t>* left_out) {
+  RunPlan result;
   const Document document = anchored(written, catalogue);
   const bool is_anchored = document.find("/workload/anchored_on").has_value();
   std::vector<Configuration> configurations = expand_sweep(document);
   refuse_swept_fidelity(configurations.front(), options);
-  plan.question = read_question(document, configurations);
+  result.question = read_question(document, configurations);
   std::optional<Scenario> base;
   if (is_anchored) base = read_scenario(document.without("sweep").root(), catalogue);
-  for (Configuration& configuration : configurations) {
-    Scenario scenario = read_scenario(configuration.root(), catalogue);
-    if (base) drop_foreign_anchor(scenario, configuration.document, *base);
-    add_at_fidelities(plan, configuration, std::move(scenario), options);
+  for (std::size_t i = 0; i < configurations.size(); ++i) {
+    try {
+      Scenario scenario = read_scenario(configurations[i].root(), catalogue);
+      if (base) drop_foreign_anchor(scenario, configurations[i].document, *base);
+      add_at_fidelities(result, configurations[i], std::move(scenario), options);
+    } catch (const DoesNotFit&) {
+      const bool is_last = i + 1 == configurations.size();
+      if (left_out != nullptr) left_out->push_back(i);
+      if (left_out == nullptr || (is_last && result.points.empty())) throw;
+    }
   }
-  plan.scenario = plan.points.front().scenario.name;
-  if (!plan.ignored.empty()) plan.settings["ignored"] = fmt::format("{}", fmt::join(plan.ignored, "; "));
-  return plan;
+  result.scenario = result.points.front().scenario.name;
+  if (!result.ignored.empty()) result.settings["ignored"] = fmt::format("{}", fmt::join(result.ignored, "; "));
+  return result;
+}
+
+}  // namespace
+
+RunPlan plan_run(const Document& document, const Catalogue& catalogue, const RunOptions& options) {
+  return plan_points(document, catalogue, options, nullptr);
+}
+
+RunPlan plan_what_fits(const Document& document, const Catalogue& catalogue, const RunOptions& options,
+                       std::vector<std::size_t>& left_out) {
+  return plan_points(document, catalogue, options, &left_out);
 }
 
 Seconds single_rank_share(const Scenario& scenario) {

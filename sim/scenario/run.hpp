@@ -60,6 +60,11 @@ struct RunPlan {
 
 RunPlan plan_run(const Document& document, const Catalogue& catalogue, const RunOptions& options);
 
+/// The same without the configurations that do not fit into their devices' memory, of which `left_out` gets the numbers
+/// in the order of the sweep. DoesNotFit (scenario/fit_memory.hpp) where none fits.
+RunPlan plan_what_fits(const Document& document, const Catalogue& catalogue, const RunOptions& options,
+                       std::vector<std::size_t>& left_out);
+
 /// One point with all that was asked of it. `catalogue` is the one it was planned with. `timeline` may be null.
 TrainingPoint run_point(const RunPlan::Point& point, const Catalogue& catalogue, Timeline* timeline);
 

@@ -14,7 +14,6 @@
 #include "scenario/anchor.hpp"
 #include "scenario/effective_settings.hpp"
 #include "scenario/fit_memory.hpp"
-#include "scenario/sweep.hpp"
 #include "scenario/sweep_axis.hpp"
 #include "scenario/sweep_refusal.hpp"
 #include "study/global_search.hpp"
@@ -88,42 +87,22 @@ class Search {
   Planned plan_of(const Node& sweep, const std::vector<std::vector<Choice>>& choices) {
     Document document = bare_;
     document.set("/sweep", sweep);
-    const std::vector<Configuration> configurations = expand_sweep(document);
     Planned planned;
-    for (std::size_t i = 0; i < configurations.size(); ++i) {
-      const auto one = plan_if_it_fits(configurations[i]);
-      if (!one) continue;
-      add(planned.plan, *one);
-      planned.choices.insert(planned.choices.end(), one->points.size(), choices[i]);
+    std::vector<std::size_t> left_out;
+    try {
+      planned.plan = plan_what_fits(document, catalogue_, options_, left_out);
+    } catch (const DoesNotFit& refusal) {
+      if (!refusal_) refusal_ = refusal;
+      too_large_ += static_cast<int>(choices.size());
+      return planned;
+    }
+    too_large_ += static_cast<int>(left_out.size());
+    const std::size_t fidelities = std::max<std::size_t>(1, options_.fidelities.size());
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+      const bool fits = !std::ranges::binary_search(left_out, i);
+      if (fits) planned.choices.insert(planned.choices.end(), fidelities, choices[i]);
     }
     return planned;
-  }
-
-  std::optional<RunPlan> plan_if_it_fits(const Configuration& configuration) {
-    try {
-      RunPlan plan = plan_run(configuration.document, catalogue_, options_);
-      for (RunPlan::Point& point : plan.points) {
-        point.name = configuration.name + (point.name.empty() ? "" : ", ") + point.name;
-        point.swept = configuration.swept;
-        point.pointers = configuration.pointers;
-      }
-      return plan;
-    } catch (const DoesNotFit& refusal) {
-      ++too_large_;
-      if (!refusal_) refusal_ = refusal;
-      return std::nullopt;
-    }
-  }
-
-  static void add(RunPlan& all, const RunPlan& one) {
-    if (all.points.empty()) {
-      all = one;
-      return;
-    }
-    merge_settings(all.settings, one.settings);
-    all.points.insert(all.points.end(), one.points.begin(), one.points.end());
-    for (const std::string& text : one.ignored) add_once(all.ignored, text);
-    for (const std::string& text : one.notes) add_once(all.notes, text);
   }
 
   static void add_once(std::vector<std::string>& all, const std::string& text) {
