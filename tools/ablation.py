@@ -15,11 +15,11 @@ PUBLISHED = ROOT / "scenarios" / "published"
 OVERRIDE = "/platform/override/"
 
 HOROVOD, SERVERS, BOARDS = "horovod", "parameter servers", "shared boards"
-LIBRARY, COLLECTIVES = "libraries", "collectives"
+LIBRARY, COLLECTIVES, UNSHARDED = "libraries", "collectives", "unsharded"
 
 # A label, which files it concerns, and what switches it off.
 MECHANISMS = [
-    ("gradients travel while others are made", "all", ["/strategy/overlap=false"]),
+    ("gradients travel while others are made", UNSHARDED, ["/strategy/overlap=false"]),
     ("devices differ, steps vary", "all", ["/effects/device_spread=0 %", "/effects/step_jitter=0 %"]),
     ("two devices share a board's power", BOARDS, ["/effects/shared_board=0 %"]),
     ("host's cost per byte", "all", [OVERRIDE + "~1node~1nic~1host_rate=1000 TB/s"]),
@@ -39,12 +39,19 @@ MECHANISMS = [
 ]
 
 
+def library_of(scenario):
+    """What carries allreduces out: what the scenario names, else the machine's library, else a ring."""
+    topology = json.loads((ROOT / "topologies" / f"{scenario['platform']['topology']}.json").read_text())
+    return scenario.get("collectives", {}).get("allreduce", topology["transport"].get("library", "ring"))
+
+
 def concerns(group, scenario):
     kind = scenario["strategy"]["kind"]
     return (group == "all" or group == kind
             or (group == SERVERS and kind in ("parameter_server", "distributed_replicated"))
-            or (group == COLLECTIVES and kind in ("horovod", "ddp"))
-            or (group == LIBRARY and scenario.get("collectives", {}).get("allreduce", "ring") != "ring")
+            or (group == UNSHARDED and kind not in ("fsdp", "zero"))
+            or (group == COLLECTIVES and kind in ("horovod", "ddp", "fsdp", "zero"))
+            or (group == LIBRARY and kind in ("horovod", "ddp") and library_of(scenario) != "ring")
             or (group == BOARDS and "shared_board" in scenario.get("effects", {})))
 
 
