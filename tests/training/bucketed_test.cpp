@@ -331,6 +331,7 @@ TEST(Ddp, OnOneSharedStreamBucketsFollowOneAnotherAsEver) {
   const Job job{{{"c", 4_GB, 10_s, 10_s}, {"b", 8_GB, 12_s, 12_s}, {"a", 2_GB, 13_s, 13_s}}, 13_s, 0_s};
   for (const Fidelity fidelity : {Fidelity::analytic, Fidelity::flow, Fidelity::message}) {
     StreamsBench bench(fidelity, 1, job);
+    bench.trainer.run_iteration();  // one bucket
     EXPECT_NEAR(bench.trainer.run_iteration().duration.si(), 31, 1e-6) << name(fidelity);
   }
 }

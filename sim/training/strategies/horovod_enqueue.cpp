@@ -2,6 +2,7 @@
 #include <cmath>
 #include <utility>
 
+#include "training/passes.hpp"
 #include "training/strategies/catalogue.hpp"
 #include "training/strategies/horovod.hpp"
 
