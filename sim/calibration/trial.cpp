@@ -92,7 +92,8 @@ Document with(const Document& topology, const Parameter& parameter, double value
     changed.set(transport, R"({"name": "calibrated"})");
   if (!value_at(changed, parent)) changed.set(parent, "{}");
   if (parameter.kind == ParameterKind::time) {
-    changed.set(parameter.pointer, fmt::format("\"{:.17g} s\"", value));
+    constexpr double least = 1e-15;  // seconds: what a search leaves of nothing
+    changed.set(parameter.pointer, fmt::format("\"{:.17g} s\"", value < least ? 0 : value));
   } else if (parameter.kind == ParameterKind::size) {
     changed.set(parameter.pointer, fmt::format("\"{:.0f} B\"", value));
   } else if (value > 0) {

@@ -37,7 +37,7 @@ WeightSharding sharding_of(const Scenario& scenario) {
   const StrategyChoice& strategy = scenario.strategy;
   const int ranks = scenario.platform.ranks;
   const auto schedule = [&](Operation operation, Group group) -> std::optional<Schedule> {
-    const std::vector<int> members = members_of(scenario, group, ranks).front();
+    const std::vector<int> members = members_of(scenario, group, scenario.platform.placement).front();
     if (members.size() == 1) return std::nullopt;
     const Placement own = placement_of(scenario.platform.platform, scenario.platform.placement, members);
     return build_schedule(scenario, own, operation);

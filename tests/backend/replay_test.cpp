@@ -77,14 +77,16 @@ Replayed replayed(const Job& job, const std::string& strategy_text, int ranks, i
   return result;
 }
 
-/// 8 gradients of 4 KiB: the first bucket closes at 4 KiB, the others at 8: 1 + 4 buckets.
+/// 8 gradients of 4 KiB: the first bucket closes at 4 KiB, the others at 8: 1 + 4 buckets, from the second iteration
+/// on.
 constexpr const char* ddp = R"({"kind": "ddp", "first_bucket": "4 KiB", "bucket_cap": "8 KiB"})";
 
 TEST(Replay, SendsTheBucketsOfTheStrategyWithRealSums) {
   const Replayed result = replayed(small_job(), ddp, 3, 2);
   EXPECT_EQ(result.wrong, 0);
   for (const auto& iterations : result.ranks) {
-    for (const LocalIteration& iteration : iterations) EXPECT_THAT(iteration.communications, SizeIs(5));
+    for (std::size_t i = 0; i < iterations.size(); ++i)
+      EXPECT_THAT(iterations[i].communications, SizeIs(i == 0 ? 1 : 5));
   }
   EXPECT_EQ(result.run.collectives_per_iteration, 5);
 }

@@ -102,7 +102,7 @@ RC_GTEST_PROP(DeviceShare, HoldsItsEquationWithSeveralAtOnceInAnyOrder, ()) {
 
 /// What others communicate, and when, is nothing to a rank: all at once give what each gives by itself.
 RC_GTEST_PROP(DeviceShare, IsEveryRanksOwn, (bool several)) {
-  constexpr int ranks = 4;
+  static constexpr int ranks = 4;
   const auto moments = [](int least, int most) {
     RankTimes result(ranks);
     for (double& moment : result) moment = *rc::gen::inRange(least, most);

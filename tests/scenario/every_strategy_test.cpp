@@ -101,7 +101,9 @@ TEST(EveryStrategy, WithoutOverlapOnAStarIsComputeAndClosedForms) {
                                   "first_bucket": "1 GiB", "broadcast_buffers": false})",
                               vgg)
                          .iteration.si();
-  EXPECT_NEAR(ddp / (alone + 2 * 3 * (2e-6 + bytes / (4 * rate))), 1, 1e-6);
+  const double travels = alone + 2 * 3 * (2e-6 + bytes / (4 * rate));
+  EXPECT_GE(ddp / travels, 1);
+  EXPECT_NEAR(ddp / travels, 1, 0.005);  // hooks divide gradients where they stand
   const double server = point_of(R"({"kind": "parameter_server", "overlap": false})", vgg).iteration.si();
   // Beyond that come latencies of some messages, and the update, which the server does for its workers.
   EXPECT_NEAR(server / (alone + 2 * 4 * bytes / rate), 1, 0.01);

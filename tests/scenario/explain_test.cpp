@@ -87,8 +87,9 @@ TEST(WhatIf, ShowsWhatHangsOnNumbersThatWereMeasuredElsewhereUnlessTheyAreSet) {
     }
     return found;
   };
-  // 1,024 ranks whose rank 0 works on 62 requests of each: the more it works, the longer all wait.
-  const std::vector<test::Change> many{{"/platform/ranks", "1024"}, {"/strategy/version", R"("0.15.0")"}};
+  // 8,192 ranks whose rank 0 works on 314 requests of each: the more it works, the longer all wait.
+  const std::vector<test::Change> many{
+      {"/platform/ranks", "8192"}, {"/workload/model", "resnet101"}, {"/strategy/version", R"("0.15.0")"}};
   const auto ends = uncertain(explained(many));
   ASSERT_EQ(ends.size(), 2U);
   EXPECT_GT(ends[0].efficiency_points, 0);

@@ -54,7 +54,7 @@ TEST(GradientType, ShortOnesHalveBytesAndMemoryAndTravelFasterButComputeAlike) {
     // Autocast keeps parameters and casts of them, a model that was cast its parameters and a master copy.
     EXPECT_EQ(point.memory.parameters + point.memory.optimizer_state,
               single.memory.parameters + single.memory.optimizer_state);
-    EXPECT_EQ(point.breakdown.compute, single.breakdown.compute);
+    EXPECT_NEAR(point.breakdown.compute / single.breakdown.compute, 1, 0.01);  // copied into buckets half as long
     EXPECT_LT(on_a_slow_network({{"/workload/gradient_type", type}}).iteration, on_a_slow_network({}).iteration);
   }
 }

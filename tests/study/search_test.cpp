@@ -83,7 +83,7 @@ TEST(Search, LeavesOutWhatDoesNotFitIntoMemory) {
         "/platform": [{"topology": "hgx-h100", "ranks": 8}],
         "/strategy": [{"kind": "ddp"}, {"kind": "fsdp"}, {"kind": "zero", "stage": 2}],
         "/workload": [)" +
-                     batches + "] } })");
+                     batches + "] } }");
   };
   const auto batch = [](int size, const char* recompute) {
     return R"({"model": "llama3_8b", "variant": "seq8192", "precision": "bf16", "optimizer": "adam", "batch_per_rank": )" +

@@ -70,7 +70,8 @@ class ExportChakra(InAFolder):
         self.assertEqual(self.export(TRAINING).returncode, 0)
         self.write("scenario.json", SCENARIO)
         point = json.loads(self.farandole("run", "scenario.json", "--format", "json"))["points"][0]
-        self.assertAlmostEqual(point["breakdown"]["compute"], 0.010)
+        # And the copies of 480 kB into DDP's buckets.
+        self.assertAlmostEqual(point["breakdown"]["compute"], 0.010, delta=2e-5)
         self.assertEqual(point["gradient_bytes"], 480_000)
         # The 400 kB are summed while 5 computes; of the 80 kB, 2 (4 - 1) / 4 of them over 10 Gbit/s stay to be waited for.
         wire = 2 * 3 / 4 * 80_000 / 1.25e9

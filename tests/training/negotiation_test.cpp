@@ -59,7 +59,8 @@ TEST(Negotiation, TheCoordinatorsCostsAreTheMediansOfWhatWasMeasured) {
   std::ifstream file(FARANDOLE_SOURCE_DIR "/tests/training/coordinator_costs.json");
   std::vector<double> requests;
   std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> messages;  // received, sent
-  for (const auto& row : nlohmann::json::parse(file).at("rows")) {
+  const auto measured = nlohmann::json::parse(file);
+  for (const auto& row : measured.at("rows")) {
     const auto request = row.at("request").get<double>();
     requests.push_back(request);
     auto& [received, sent] = messages[row.at("transport").get<std::string>()];

@@ -25,21 +25,6 @@ double tried_rate(double link) {
   return .12;
 }
 
-/// The same of NVLink SHARP's channels on Hopper (sm90SpeedArrayIntra and sm90SpeedArrayInter).
-double tried_inside_hopper(double link) {
-  for (const double rate : {60., 50., 40., 30., 24., 20., 15., 12., 11., 6.}) {
-    if (rate <= link) return rate;
-  }
-  return 3;
-}
-
-double tried_on_hopper(double nic) {
-  for (const double rate : {48., 45., 42., 40., 30., 24., 22., 20., 17.5, 15., 12., 6., 3., 2.4, 1.2, .24}) {
-    if (rate <= nic) return rate;
-  }
-  return .12;
-}
-
 /// Where the operation stands in NCCL's tables; of an alltoall, which NCCL sends piece by piece, the last.
 std::size_t place_of(Operation operation) {
   switch (operation) {
@@ -229,23 +214,6 @@ double NcclModel::correction(NcclProtocol protocol, Bytes size) const {
   const double units = std::floor(size.si() / 64);
   const auto place = static_cast<std::size_t>(units < 1 ? 0 : std::floor(std::log2(units)));
   return place < row.size() ? row.at(place) : 1;
-}
-
-/// A channel for every device whose NIC is beside it, each adding up its part through the switch (search.cc:
-/// NCCL_TOPO_PATTERN_NVLS); between nodes half of their devices pass on what the others do, from three nodes on.
-NcclCost NcclModel::nvls_cost(NcclAlgorithm algorithm, NcclProtocol protocol) const {
-  const bool is_between = algorithm == NcclAlgorithm::nvls_tree;
-  const bool is_there = tuning_.nvls && capability_ >= 90 && graph_.is_switched && graph_.nvlinks > 0 &&
-                        graph_.ranks_per_node() > 1 && is_between == (graph_.nodes > 1);
-  if (!is_there || operation_ != Operation::allreduce || protocol != NcclProtocol::simple) return {};
-  const int heads = is_between ? std::min(graph_.ranks_per_node(), graph_.nics) : graph_.ranks_per_node();
-  double channel = tried_inside_hopper(graph_.nvlinks * tuning_.nvlink.at(3) / heads);
-  double hops = tuning_.nvls->inside;
-  if (is_between) {
-    channel = std::min(channel, tried_on_hopper(gigabytes(graph_.nic)) / (graph_.nodes > 2 ? 2 : 1));
-    hops += 2 * std::floor(std::log2(graph_.nodes)) * tuning_.nvls->net;
-  }
-  return {Seconds(0), Seconds(1e-6 * latency_ * hops), BytesPerSecond(1e9 * heads * channel * tuning_.nvls->share)};
 }
 
 NcclCost NcclModel::cost(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const {

@@ -67,7 +67,7 @@ void take_precision(const Value& value, Translation& translation) {
 PastedKey agrees(std::string key, int PastedInto::*with, const char* what) {
   return {std::move(key), [with, what](const Value& value, Translation& translation) {
             const int wanted = translation.into().*with;
-            if (read_count(value) != wanted) value.fail(fmt::format("{}, the {} of the scenario", wanted, what));
+            if (pasted_count(value) != wanted) value.fail(fmt::format("{}, the {} of the scenario", wanted, what));
           }};
 }
 

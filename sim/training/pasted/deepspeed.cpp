@@ -19,7 +19,7 @@ struct Named {
 /// Stage 0 is what ddp does.
 PastedKey stage() {
   return {"stage", [](const Value& value, Translation& translation) {
-            const std::int64_t stage = read_count(value);
+            const std::int64_t stage = pasted_count(value);
             if (stage < 1 || stage > 3) value.fail("1, 2 or 3 (stage 0 is no ZeRO: the strategy ddp)");
             translation.set("stage", value);
           }};
@@ -28,7 +28,7 @@ PastedKey stage() {
 /// Of stage 3 every unit is reduced by itself.
 PastedKey reduce_bucket_size() {
   return {"reduce_bucket_size", [](const Value& value, Translation& translation) {
-            translation.set("reduce_bucket_size", read_count(value), value);
+            translation.set("reduce_bucket_size", pasted_count(value), value);
           }};
 }
 
@@ -44,7 +44,7 @@ PastedKey mics_shard_size() {
 PastedKey only(const std::string& key, std::int64_t usual) {
   return {key, [key, usual](const Value& value, Translation&) {
             const auto* flag = std::get_if<bool>(&value.node().value);
-            const std::int64_t given = flag != nullptr ? static_cast<std::int64_t>(*flag) : read_count(value);
+            const std::int64_t given = flag != nullptr ? static_cast<std::int64_t>(*flag) : pasted_count(value);
             if (given == usual) return;
             value.fail(fmt::format("{} as by default, {}: no other is simulated", key, usual));
           }};
@@ -53,7 +53,7 @@ PastedKey only(const std::string& key, std::int64_t usual) {
 /// Any but 0, without which nothing is gathered ahead.
 PastedKey prefetch_bucket_size() {
   return {"stage3_prefetch_bucket_size", [](const Value& value, Translation& translation) {
-            if (read_count(value) == 0) value.fail("a bucket: stage 3 without prefetching is not simulated");
+            if (pasted_count(value) == 0) value.fail("a bucket: stage 3 without prefetching is not simulated");
             translation.ignore(value);
           }};
 }
@@ -134,10 +134,10 @@ PastedKey train_batch_size() {
   return {"train_batch_size", [](const Value& value, Translation& translation) {
             const PastedInto& into = translation.into();
             const Node* passes = translation.find("accumulation");
-            const std::int64_t count = passes != nullptr ? read_count(Value(*passes, "")) : 1;
+            const std::int64_t count = passes != nullptr ? pasted_count(Value(*passes, "")) : 1;
             const std::int64_t all =
                 into.global_batch > 0 ? into.global_batch : into.batch_per_rank * count * into.ranks;
-            if (read_count(value) == all) return;
+            if (pasted_count(value) == all) return;
             value.fail(fmt::format("{}, the samples of a step: {} ranks x {} passes x {}", all, into.ranks, count,
                                    into.batch_per_rank));
           }};
@@ -208,7 +208,7 @@ void translate_deepspeed(const Value& pasted, Translation& translation) {
   if (translation.find("communication_data_type") == nullptr) {
     pasted.fail("\"bf16\" or \"fp16\" with \"enabled\": true (ZeRO on single precision is not simulated)");
   }
-  const bool gathers_ahead = read_count(Value(*translation.find("stage"), "")) == 3;
+  const bool gathers_ahead = pasted_count(Value(*translation.find("stage"), "")) == 3;
   translation.set_usual("overlap_comm", gathers_ahead, zero);
 }
 

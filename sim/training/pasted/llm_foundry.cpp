@@ -23,12 +23,12 @@ void take_mixed_precision(const Value& value, Translation& translation) {
 /// Ranks that keep a model together; -1: all.
 void take_shard_degree(const Value& value, Translation& translation) {
   if (value.describe() == "-1") return;
-  const std::int64_t degree = read_count(value);
+  const std::int64_t degree = pasted_count(value);
   if (degree != translation.into().ranks) translation.set("shard_group", value);
 }
 
 void take_replicate_degree(const Value& value, Translation& translation) {
-  const std::int64_t degree = read_count(value);
+  const std::int64_t degree = pasted_count(value);
   const int ranks = translation.into().ranks;
   if (degree < 1 || ranks % degree != 0) value.fail(fmt::format("a divisor of the {} ranks", ranks));
   if (degree > 1) translation.set_usual("shard_group", ranks / degree, value);

@@ -90,7 +90,7 @@ PastedKey within(std::string key, std::vector<PastedKey> keys) {
           }};
 }
 
-std::int64_t read_count(const Value& value) {
+std::int64_t pasted_count(const Value& value) {
   const auto* number = std::get_if<double>(&value.node().value);
   if (number == nullptr) return read_at_least(value, 0);
   constexpr double most = 1e15;
@@ -104,7 +104,7 @@ bool read_flag(const Value& value) {
 
 void expect_batch(const Value& value, Translation& translation) {
   const std::int64_t batch = translation.into().batch_per_rank;
-  if (batch == 0 || read_count(value) == batch) return;
+  if (batch == 0 || pasted_count(value) == batch) return;
   value.fail(fmt::format("{}, the \"batch_per_rank\" of the workload", batch));
 }
 

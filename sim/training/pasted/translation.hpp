@@ -45,7 +45,7 @@ PastedKey not_simulated(std::string key);  // refused unless it is off: false, n
 PastedKey within(std::string key, std::vector<PastedKey> keys);
 
 /// The whole number that a JSON number is, 5e8 too.
-std::int64_t read_count(const Value& value);
+std::int64_t pasted_count(const Value& value);
 bool read_flag(const Value& value);
 void expect_batch(const Value& value, Translation& translation);  // of a rank
 void expect_precision(const Value& value, const std::string& precision, Translation& translation);
