@@ -41,8 +41,8 @@ std::vector<PublishedRow> published_rows(const Catalogue& catalogue);
 /// Runs a row.
 ValidationPoint validate(const PublishedRow& row, const Catalogue& catalogue);
 
-/// A table of nccl-tests beside what the library it names takes on its topology, each size timed in closed form, without
-/// what the topology's library times have from that very table.
+/// A table of nccl-tests beside what the library it names takes on its topology, each size timed in closed form,
+/// without what the topology's library times have from that very table.
 std::vector<ValidationPoint> validate_published_collectives(const Document& file, const std::string& family,
                                                             const Catalogue& catalogue);
 

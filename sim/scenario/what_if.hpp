@@ -3,9 +3,9 @@
 // A change is what `--set` would put into the scenario, so that it can be run by hand and gives the same. Cheapest
 // first: a setting costs nothing, an operation (no stragglers, faster input, no checkpoints) costs work, hardware costs
 // money; within a kind the largest gain stands first. A gain is counted in points: percent of the ideal throughput of
-// the point's own ranks. Last come the numbers that the strategy took over from measurements elsewhere ("uncertain"), at
-// the ends of what was measured: what they would take or give. Changes that make no sense for a scenario, that it has
-// already, or that it refuses, are left out.
+// the point's own ranks. Last come the numbers that the strategy took over from measurements elsewhere ("uncertain"),
+// at the ends of what was measured: what they would take or give. Changes that make no sense for a scenario, that it
+// has already, or that it refuses, are left out.
 #pragma once
 
 #include "scenario/changed_scenario.hpp"
