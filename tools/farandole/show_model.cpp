@@ -87,15 +87,17 @@ std::string largest_layers(const Model& model) {
 
 Shown show_models(const ShowRequest& /*request*/) {
   const Catalogue catalogue;
-  Shown shown{
-      fmt::format("{:<14} {:>12} {:>8} {:>14}  {}\n", "model", "parameters", "tensors", "forward MACs", "variants"),
-      Json::array()};
-  for (const std::string& name : catalogue.models()) {
+  const std::vector<std::string> names = catalogue.models();
+  const std::size_t width = std::ranges::max_element(names, {}, &std::string::size)->size();
+  Shown shown{fmt::format("{:<{}} {:>12} {:>8} {:>15}  {}\n", "model", width, "parameters", "tensors", "forward MACs",
+                          "variants"),
+              Json::array()};
+  for (const std::string& name : names) {
     const ModelSummary model = load(catalogue, name);
     shown.json.push_back(model_json(catalogue, model));
     std::string variants;
     for (const Model& variant : model.variants) variants += (variants.empty() ? "" : ", ") + variant.variant;
-    fmt::format_to(std::back_inserter(shown.text), "{:<14} {:>12} {:>8} {:>14.0f}  {}\n", name,
+    fmt::format_to(std::back_inserter(shown.text), "{:<{}} {:>12} {:>8} {:>15.0f}  {}\n", name, width,
                    model.variants.front().parameters(), model.variants.front().tensors(), model.variants.front().macs(),
                    variants);
   }
