@@ -30,25 +30,17 @@ Occupation occupation(const RankTimes& from, const RankTimes& to) {
 
 RankTimes DeviceShare::finish(const RankTimes& begin, const RankTimes& work,
                               std::span<const Occupation> communications) const {
-  RankTimes done = begin + work;  // were nothing more to come
-  if (share_ == 0) return done;
-  const Seconds from = earliest(begin);
-  const Seconds to(latest(begin + work / (1 - share_)));  // were there no moment without
-  std::vector<const Occupation*> beside;
-  for (const Occupation& own : communications) {
-    if (own.last > from && own.first < to) beside.push_back(&own);
-  }
-  if (several_at_once_) return finish_beside_several(begin, std::move(done), beside);
-  for (const Occupation* own : beside) done += taken_by(*own, begin, done);
-  return done;
+  Taken nothing;
+  return finish(begin, work, Seconds(1), communications, communications.size(), nothing);
 }
 
 RankTimes DeviceShare::finish(const RankTimes& begin, const RankTimes& factors, Seconds work,
                               std::span<const Occupation> communications, std::size_t known, Taken& taken) const {
-  if (share_ == 0 || several_at_once_) return finish(begin, factors * work.si(), communications);
-  RankTimes done = begin + factors * work.si();
+  RankTimes done = begin + factors * work.si();  // were nothing more to come
+  if (share_ == 0) return done;
   const Seconds from = earliest(begin);
   const Seconds to(latest(begin + factors * (work.si() / (1 - share_))));  // were there no moment without
+  if (several_at_once_) return finish_beside_several(begin, std::move(done), from, to, communications);
   const bool goes_on = taken.communications > 0 && work >= taken.work;
   bool are_over = goes_on || taken.communications == 0;
   if (goes_on && taken.time.size() > 0) done += taken.time;
@@ -75,8 +67,12 @@ RankTimes DeviceShare::taken_by(const Occupation& own, const RankTimes& begin, c
   return share_ * slowed.min((own.to - start).max(0));
 }
 
-RankTimes DeviceShare::finish_beside_several(const RankTimes& begin, RankTimes done,
-                                             std::span<const Occupation* const> beside) const {
+RankTimes DeviceShare::finish_beside_several(const RankTimes& begin, RankTimes done, Seconds from, Seconds to,
+                                             std::span<const Occupation> communications) const {
+  std::vector<const Occupation*> beside;
+  for (const Occupation& own : communications) {
+    if (own.last > from && own.first < to) beside.push_back(&own);
+  }
   std::vector<Span> own;
   for (Eigen::Index rank = 0; rank < done.size(); ++rank) {
     own.clear();

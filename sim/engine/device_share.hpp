@@ -50,8 +50,9 @@ class DeviceShare {
                                  std::span<const Occupation> communications) const;
 
  private:
-  [[nodiscard]] RankTimes finish_beside_several(const RankTimes& begin, RankTimes done,
-                                                std::span<const Occupation* const> beside) const;
+  /// `from`, `to`: what is over before or starts after is not beside it.
+  [[nodiscard]] RankTimes finish_beside_several(const RankTimes& begin, RankTimes done, Seconds from, Seconds to,
+                                                std::span<const Occupation> communications) const;
   /// Of one communication, from what would be done at `done` without it.
   [[nodiscard]] RankTimes taken_by(const Occupation& own, const RankTimes& begin, const RankTimes& done) const;
 

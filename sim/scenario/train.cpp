@@ -159,7 +159,8 @@ Seconds train_alone(const Scenario& scenario, Supply supply) {
 }
 
 Seconds update_elsewhere(const Scenario& scenario) {
-  return (scenario.strategy.shards_of(scenario.platform.ranks) - 1) * job_of(scenario, times_of(scenario)).update;
+  const int shards = scenario.strategy.shards_of(scenario.platform.ranks);
+  return shards == 1 ? 0_s : (shards - 1) * job_of(scenario, times_of(scenario)).update;
 }
 
 Seconds forward_time(const Scenario& scenario) {

@@ -18,10 +18,9 @@ const Link& link_of(const NodeTemplate& node, int offset) {
   return node.links[static_cast<std::size_t>(offset)];
 }
 
-/// Ways over NVLinks alone: builders call those links so.
-bool is_nvlink(const NodeTemplate& node, const Path& path) {
-  const auto is_called = [&](int offset) { return link_of(node, offset).name.find("nvlink") != std::string::npos; };
-  return !path.empty() && std::ranges::all_of(path, is_called);
+/// A way over NVLinks alone.
+bool is_over_nvlinks(const NodeTemplate& node, const Path& path) {
+  return !path.empty() && std::ranges::all_of(path, [&](int offset) { return is_nvlink(link_of(node, offset)); });
 }
 
 int links_in(BytesPerSecond rate, BytesPerSecond nvlink) {
@@ -36,7 +35,7 @@ std::set<int> own_nvlinks(const NodeTemplate& node, const Locals& locals, int de
   for (const int other : locals) {
     if (other == device) continue;
     for (const Path& path : node.way(device, other)) {
-      if (is_nvlink(node, path)) (path.size() == 1 ? direct : ports).insert(path.front());
+      if (is_over_nvlinks(node, path)) (path.size() == 1 ? direct : ports).insert(path.front());
     }
   }
   return direct.empty() ? ports : direct;
@@ -46,7 +45,7 @@ bool is_wired_directly(const NodeTemplate& node, const Locals& locals) {
   for (const int from : locals) {
     for (const int to : locals) {
       for (const Path& path : node.way(from, to)) {
-        if (path.size() == 1 && is_nvlink(node, path)) return true;
+        if (path.size() == 1 && is_over_nvlinks(node, path)) return true;
       }
     }
   }
@@ -160,6 +159,10 @@ ChannelWay over_all_nics(const Platform& platform, const ChannelGraph& graph, in
 }
 
 }  // namespace
+
+bool is_nvlink(const Link& link) {
+  return link.name.find("nvlink") != std::string::npos;
+}
 
 ChannelGraph survey_channels(const Platform& platform, const Placement& placement, BytesPerSecond nvlink) {
   ChannelGraph graph;

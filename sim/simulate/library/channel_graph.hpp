@@ -31,6 +31,9 @@ struct ChannelGraph {
   [[nodiscard]] int ranks_per_node() const { return ranks / nodes; }
 };
 
+/// Builders of platforms call those links so.
+bool is_nvlink(const Link& link);
+
 /// `nvlink`: the rate of one NVLink of these devices, by their datasheet.
 ChannelGraph survey_channels(const Platform& platform, const Placement& placement, BytesPerSecond nvlink);
 

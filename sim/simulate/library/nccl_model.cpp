@@ -16,14 +16,9 @@ double gigabytes(BytesPerSecond rate) {
   return rate.si() / 1e9;
 }
 
-/// The rates NCCL's search tries for a channel (src/graph/search.cc: speedArray; 2.7 has 21 where later ones have 22
-/// and 20, which no NIC or PCIe slot has): the highest that the link can do. Of a NIC 12 of 12.5 GB/s are counted on.
-double tried_rate(double link) {
-  for (const double rate : {48., 30., 24., 18., 15., 12., 10., 9., 7., 6., 5., 4., 3., 2.4, 1.2, .24}) {
-    if (rate <= link) return rate;
-  }
-  return .12;
-}
+/// src/graph/search.cc: speedArray; 2.7 has 21 where later ones have 22 and 20, which no NIC or PCIe slot has. Of a NIC
+/// 12 of 12.5 GB/s are counted on.
+constexpr std::array tried_rates{48., 30., 24., 18., 15., 12., 10., 9., 7., 6., 5., 4., 3., 2.4, 1.2, .24, .12};
 
 /// Where the operation stands in NCCL's tables; of an alltoall, which NCCL sends piece by piece, the last.
 std::size_t place_of(Operation operation) {
@@ -69,6 +64,11 @@ std::span<const NcclProtocol> nccl_protocols() {
   return all;
 }
 
+double tried_rate(std::span<const double> rates, double link) {
+  const auto possible = std::ranges::find_if(rates, [&](double rate) { return rate <= link; });
+  return possible == rates.end() ? rates.back() : *possible;
+}
+
 std::string name(NcclProtocol protocol) {
   constexpr std::array names{"LL", "LL128", "Simple"};
   return names.at(index(protocol));
@@ -96,15 +96,15 @@ NcclModel::NcclModel(const NcclTuning& tuning, const ChannelGraph& graph, Operat
                                      : 0),
       knows_hopper_(tuning.ring_ll128_hopper < std::numeric_limits<double>::infinity()) {
   const auto family = static_cast<std::size_t>(std::clamp(capability / 10 - 6, 0, 3));
-  const double inside =
-      graph.inside == LinkClass::nvlink ? graph.nvlinks * tuning.nvlink.at(family) : tried_rate(gigabytes(graph.pci));
+  const double inside = graph.inside == LinkClass::nvlink ? graph.nvlinks * tuning.nvlink.at(family)
+                                                          : tried_rate(tried_rates, gigabytes(graph.pci));
   const bool shares_nodes = graph.ranks > graph.nodes;
   if (graph.nodes == 1) {
     rings_ = std::max(graph.nvlinks, 1);
     bus_ = inside;
   } else {
     rings_ = graph.nics;
-    bus_ = graph.nics * tried_rate(gigabytes(graph.nic));
+    bus_ = graph.nics * tried_rate(tried_rates, gigabytes(graph.nic));
     if (shares_nodes) bus_ = std::min(bus_, inside);
   }
   if (capability == 80) bus_ = std::min(bus_, tuning.most_on_ampere);
@@ -217,7 +217,7 @@ double NcclModel::correction(NcclProtocol protocol, Bytes size) const {
 }
 
 NcclCost NcclModel::cost(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const {
-  if (algorithm == NcclAlgorithm::nvls || algorithm == NcclAlgorithm::nvls_tree) return nvls_cost(algorithm, protocol);
+  if (is_nvls(algorithm)) return nvls_cost(algorithm, protocol);
   const bool is_tree = algorithm == NcclAlgorithm::tree;
   if (!is_allowed(protocol) || (is_tree && operation_ != Operation::allreduce)) return {};
   const double base = tuning_.base.at(is_tree ? 0 : 1).at(index(protocol)) * 1e-6 * latency_;
@@ -252,7 +252,7 @@ int NcclModel::channels() const {
 
 /// A channel less, as long as its threads would have less than a threshold of bytes each (src/enqueue.cc).
 int NcclModel::channels_for(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const {
-  if (algorithm == NcclAlgorithm::nvls || algorithm == NcclAlgorithm::nvls_tree) {
+  if (is_nvls(algorithm)) {
     return std::min(2 * graph_.ranks_per_node(), tuning_.nvls ? tuning_.nvls->most_channels : 1);
   }
   const bool is_ring = algorithm == NcclAlgorithm::ring;

@@ -39,6 +39,12 @@ std::string name(NcclAlgorithm algorithm);
 /// All of them, in the order in which the first of equals is picked.
 std::span<const NcclAlgorithm> nccl_algorithms();
 std::span<const NcclProtocol> nccl_protocols();
+/// By NVLink SHARP, inside a node or between nodes.
+constexpr bool is_nvls(NcclAlgorithm algorithm) {
+  return algorithm == NcclAlgorithm::nvls || algorithm == NcclAlgorithm::nvls_tree;
+}
+/// Of the rates that NCCL's search tries for a channel, the highest first, the first that the link can do, or the last.
+double tried_rate(std::span<const double> rates, double link);
 std::string name(NcclProtocol protocol);
 /// The share of what travels that is payload: 4 bytes of 8, 120 of 128, all.
 double payload_share(NcclProtocol protocol);

@@ -1,5 +1,6 @@
 // NVLink SHARP in NCCL's cost model.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "simulate/library/nccl_model.hpp"
@@ -7,20 +8,9 @@
 namespace farandole {
 namespace {
 
-/// The rates NCCL's search tries for a channel on Hopper (sm90SpeedArrayIntra and sm90SpeedArrayInter).
-double tried_inside_hopper(double link) {
-  for (const double rate : {60., 50., 40., 30., 24., 20., 15., 12., 11., 6.}) {
-    if (rate <= link) return rate;
-  }
-  return 3;
-}
-
-double tried_on_hopper(double nic) {
-  for (const double rate : {48., 45., 42., 40., 30., 24., 22., 20., 17.5, 15., 12., 6., 3., 2.4, 1.2, .24}) {
-    if (rate <= nic) return rate;
-  }
-  return .12;
-}
+// search.cc: sm90SpeedArrayIntra and sm90SpeedArrayInter.
+constexpr std::array tried_inside{60., 50., 40., 30., 24., 20., 15., 12., 11., 6., 3.};
+constexpr std::array tried_between{48., 45., 42., 40., 30., 24., 22., 20., 17.5, 15., 12., 6., 3., 2.4, 1.2, .24, .12};
 
 }  // namespace
 
@@ -32,10 +22,10 @@ NcclCost NcclModel::nvls_cost(NcclAlgorithm algorithm, NcclProtocol protocol) co
                         graph_.ranks_per_node() > 1 && is_between == (graph_.nodes > 1);
   if (!is_there || operation_ != Operation::allreduce || protocol != NcclProtocol::simple) return {};
   const int heads = is_between ? std::min(graph_.ranks_per_node(), graph_.nics) : graph_.ranks_per_node();
-  double channel = tried_inside_hopper(graph_.nvlinks * tuning_.nvlink.at(3) / heads);
+  double channel = tried_rate(tried_inside, graph_.nvlinks * tuning_.nvlink.at(3) / heads);
   double hops = tuning_.nvls->inside;
   if (is_between) {
-    channel = std::min(channel, tried_on_hopper(graph_.nic.si() / 1e9) / (graph_.nodes > 2 ? 2 : 1));
+    channel = std::min(channel, tried_rate(tried_between, graph_.nic.si() / 1e9) / (graph_.nodes > 2 ? 2 : 1));
     hops += 2 * std::floor(std::log2(graph_.nodes)) * tuning_.nvls->net;
   }
   return {Seconds(0), Seconds(1e-6 * latency_ * hops), BytesPerSecond(1e9 * heads * channel * tuning_.nvls->share)};

@@ -12,10 +12,6 @@
 namespace farandole {
 namespace {
 
-bool is_nvls(const NcclChoice& choice) {
-  return choice.algorithm == NcclAlgorithm::nvls || choice.algorithm == NcclAlgorithm::nvls_tree;
-}
-
 bool is_tree(const NcclChoice& choice) {
   return choice.algorithm == NcclAlgorithm::tree || choice.algorithm == NcclAlgorithm::nvls_tree;
 }
@@ -68,8 +64,7 @@ void add_in_switches(const NcclJob& job, const NcclChoice& choice, std::vector<B
   const double members = job.graph.ranks_per_node();
   const double scheduled = is_tree(choice) ? 2 : 2 * (members - 1) / members;
   for (std::size_t link = 0; link < capacities.size(); ++link) {
-    const bool is_nvlink = job.platform.links[link].name.find("nvlink") != std::string::npos;
-    if (is_nvlink) capacities[link] *= scheduled / (1 + 1 / members);
+    if (is_nvlink(job.platform.links[link])) capacities[link] *= scheduled / (1 + 1 / members);
   }
 }
 
@@ -102,7 +97,7 @@ RoutedSchedule route_algorithm(const NcclJob& job, const NcclChoice& choice, int
   for (const Phase& phase : schedule.phases) active += active_repeats(phase);
   const double filling = static_cast<double>(all_rounds) / active;
   auto capacities = capacities_of(job.platform, payload_share(choice.protocol) * filling);
-  if (is_nvls(choice)) add_in_switches(job, choice, capacities);
+  if (is_nvls(choice.algorithm)) add_in_switches(job, choice, capacities);
   const BytesPerSecond limit = choice.cost.rate * (share_per_round(schedule) * all_rounds);
   Legs legs;
   for (const Phase& phase : schedule.phases) {
@@ -140,7 +135,7 @@ RoutedSchedule route_messages(const NcclJob& job, const NcclModel& model, const 
 }  // namespace
 
 std::string schedule_name(const NcclJob& job, const NcclChoice& choice) {
-  return is_nvls(choice) ? name(choice.algorithm) : schedule_of(job, choice, 1).algorithm;
+  return is_nvls(choice.algorithm) ? name(choice.algorithm) : schedule_of(job, choice, 1).algorithm;
 }
 
 int nccl_segments(Bytes size) {

@@ -104,11 +104,7 @@ StrategyChoice read(const StrategyInput& input) {
   choice.settings["backward_prefetch"] = prefetching.name;
   choice.settings["no_sync"] = plan.reduces_every_pass ? "false" : "true";
   ignore_environment(input, choice);
-  choice.make = [plan](const StrategySite& site) {
-    ShardedPlan own = plan;
-    own.shares_links = plan.shards > site.ranks_per_node;
-    return std::make_unique<Sharded>(site, own);
-  };
+  choice.make = maker_of(plan);
   return choice;
 }
 

@@ -214,4 +214,12 @@ std::optional<RankTimes> Sharded::synchronised() const {
   return synchronised_;
 }
 
+std::function<std::unique_ptr<Strategy>(const StrategySite&)> maker_of(const ShardedPlan& plan) {
+  return [plan](const StrategySite& site) {
+    ShardedPlan own = plan;
+    own.shares_links = plan.shards > site.ranks_per_node;
+    return std::make_unique<Sharded>(site, own);
+  };
+}
+
 }  // namespace farandole

@@ -114,4 +114,7 @@ class Sharded final : public Strategy {
   RankTimes synchronised_;
 };
 
+/// What a row of the catalogue makes of the plan (StrategyChoice::make).
+std::function<std::unique_ptr<Strategy>(const StrategySite&)> maker_of(const ShardedPlan& plan);
+
 }  // namespace farandole

@@ -51,11 +51,7 @@ StrategyChoice read(const StrategyInput& input) {
                      {"reduce_bucket_size", fmt::format("{:.0f}", elements)},
                      {"communication_data_type", type_name}};
   ignore_environment(input, choice);
-  choice.make = [plan](const StrategySite& site) {
-    ShardedPlan own = plan;
-    own.shares_links = plan.shards > site.ranks_per_node;
-    return std::make_unique<Sharded>(site, own);
-  };
+  choice.make = maker_of(plan);
   return choice;
 }
 
