@@ -20,6 +20,13 @@ Operation read_operation(const Value& value) {
   return *operation;
 }
 
+BytesPerSecond read_wire(Section& section, const std::string& key) {
+  const Value rate = section.child(key);
+  const auto wire = read<BytesPerSecond>(rate);
+  if (wire <= BytesPerSecond(0)) rate.fail("a rate above zero");
+  return wire;
+}
+
 LibraryPiece read_piece(const Value& value) {
   Section section = sourced(value);
   LibraryPiece piece;
@@ -28,11 +35,22 @@ LibraryPiece read_piece(const Value& value) {
       read_one_of(section.child("algorithm"), "an algorithm of NCCL", {"tree", "ring", "nvls", "nvls_tree"});
   piece.protocol = read_one_of(section.child("protocol"), "a protocol of NCCL", {"LL", "LL128", "Simple"});
   piece.latency = section.required<Seconds>("latency");
-  const Value rate = section.child("rate");
-  piece.rate = read<BytesPerSecond>(rate);
-  if (piece.rate <= BytesPerSecond(0)) rate.fail("a rate above zero");
+  piece.rate = read_wire(section, "rate");
   section.finish();
   return piece;
+}
+
+MeasuredLinks read_links(const Value& value) {
+  Section section = sourced(value);
+  MeasuredLinks links;
+  if (const auto nvlinks = section.maybe("nvlinks")) links.nvlinks = read_at_least(*nvlinks, 1);
+  if (links.nvlinks == 0) links.pci = read_wire(section, "pci");
+  if (const auto nics = section.maybe("nics")) {
+    links.nics = read_at_least(*nics, 1);
+    links.nic = read_wire(section, "nic");
+  }
+  section.finish();
+  return links;
 }
 
 LibraryTimes read_times(const Value& value) {
@@ -44,6 +62,7 @@ LibraryTimes read_times(const Value& value) {
   const Value nodes = section.child("nodes");
   times.nodes = read_at_least(nodes, 1);
   times.table = section.optional<std::string>("table", "");
+  if (const auto links = section.maybe("links")) times.links = read_links(*links);
   if (times.nodes > times.ranks) nodes.fail("at most as many nodes as ranks");
   const Value pieces = section.child("pieces");
   for (const Value& element : pieces.elements()) {

@@ -8,6 +8,7 @@
 // where nothing else is on the network. Pieces stand in order of size, the first begins at 0 bytes.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,12 +26,21 @@ struct LibraryPiece {
   BytesPerSecond rate;
 };
 
+/// What the library found on the machine as it was measured, whatever its links have been changed to since.
+struct MeasuredLinks {
+  int nvlinks = 0;  // of a device; 0: the way inside a node is PCIe, at `pci`
+  BytesPerSecond pci;
+  int nics = 0;  // of a node, at `nic`; 0 on a single node
+  BytesPerSecond nic;
+};
+
 struct LibraryTimes {
   std::string library;  // "nccl-2.18"
   Operation operation = Operation::allreduce;
   int ranks = 2;
   int nodes = 1;
   std::string table{};  // of scenarios/published/collectives, which they were fitted to; empty: none of them
+  std::optional<MeasuredLinks> links{};  // empty: those of the run, but for the scale of the network
   std::vector<LibraryPiece> pieces{};
 
   [[nodiscard]] const LibraryPiece& piece_of(Bytes size) const;

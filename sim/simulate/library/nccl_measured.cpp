@@ -20,11 +20,21 @@ NcclProtocol protocol_of(const LibraryPiece& piece) {
   return NcclProtocol::simple;
 }
 
-/// What NCCL found on the machine as it was measured: its links have been scaled since.
-ChannelGraph unscaled(ChannelGraph graph, double rate) {
-  graph.nvlinks = static_cast<int>(std::lround(graph.nvlinks / rate));
-  graph.pci /= rate;
-  graph.nic /= rate;
+/// What NCCL found on the machine as it was measured: its links may have been changed or scaled since.
+ChannelGraph as_measured(ChannelGraph graph, const LibraryTimes& times, double scale) {
+  graph.ranks = times.ranks;
+  graph.nodes = times.nodes;
+  if (const auto& links = times.links) {
+    graph.nvlinks = links->nvlinks;
+    graph.inside = links->nvlinks > 0 ? LinkClass::nvlink : LinkClass::pci;
+    graph.pci = links->pci;
+    graph.nics = links->nics;
+    graph.nic = links->nic;
+  } else {
+    graph.nvlinks = static_cast<int>(std::lround(graph.nvlinks / scale));
+    graph.pci /= scale;
+    graph.nic /= scale;
+  }
   return graph;
 }
 
@@ -62,9 +72,7 @@ NcclChoice choice_by(const LibraryTimes& times, const NcclModel& model, Bytes si
 
 std::optional<NcclChoice> choice_from(const LibraryTimes& times, const NcclRun& run, const NcclModel& model,
                                       Bytes size) {
-  ChannelGraph measured_on = unscaled(run.graph, run.job.scale.rate);
-  measured_on.ranks = times.ranks;
-  measured_on.nodes = times.nodes;
+  const ChannelGraph measured_on = as_measured(run.graph, times, run.job.scale.rate);
   const NcclModel there(run.tuning, measured_on, times.operation, run.job.compute_capability);
   const bool is_that_run = times.operation == run.job.operation && times.ranks == run.graph.ranks;
   if (is_that_run && times.nodes == run.graph.nodes) return choice_as(times, model, size, there);
