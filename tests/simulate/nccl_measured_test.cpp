@@ -66,6 +66,28 @@ TEST(NcclMeasured, MoreThanSixteenTimesTheRanksSayNothingOfAFew) {
   EXPECT_GT(longer({measured(16, 300)}, 512, 1_KiB), 1);
 }
 
+/// The change made by hand is the change: of the links that were measured, times follow the model; more is never
+/// slower.
+TEST(NcclMeasured, LinksThatWereChangedSinceCount) {
+  LibraryTimes times = measured(16, 300);
+  times.links = MeasuredLinks{12, {}, 8, 25_GBps};
+  const auto with_nics = [&](BytesPerSecond nic, int ranks, const std::vector<LibraryTimes>& known) {
+    return time_of(test::gpu_nodes({ranks / 8, 8, 8, 300_GBps, nic}), known, ranks, 1_GiB);
+  };
+  const auto slower = [&](BytesPerSecond nic, int ranks, const std::vector<LibraryTimes>& known) {
+    return with_nics(nic, ranks, known) / with_nics(2 * nic, ranks, known);
+  };
+  for (const BytesPerSecond nic : {12.5_GBps, 25_GBps}) {
+    EXPECT_GT(slower(nic, 16, {times}), 1.1) << nic.si();
+    const double by_model = slower(nic, 32, {});
+    EXPECT_GT(by_model, 1.1) << nic.si();
+    EXPECT_NEAR(slower(nic, 32, {times}), by_model, 1e-6 * by_model) << nic.si();
+  }
+  // Without them, they are taken to be those of the run.
+  times.links.reset();
+  EXPECT_NEAR(slower(25_GBps, 16, {times}), 1, 0.01);
+}
+
 TEST(NcclMeasured, OperationsThatWereNotMeasuredFollowAllreduce) {
   const double there = longer({measured(16, 300)}, 16, 1_MiB);
   for (const Operation operation : {Operation::allgather, Operation::reduce_scatter, Operation::broadcast}) {
