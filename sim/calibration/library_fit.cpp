@@ -32,11 +32,21 @@ Json as_json(const FittedPiece& piece) {
           {"rate", exact(1 / piece.time_per_byte.value, "B/s")}};
 }
 
+Json as_json(const MeasuredLinks& links) {
+  Json json = Json::object();
+  if (links.nvlinks > 0) json["nvlinks"] = links.nvlinks;
+  if (links.pci > BytesPerSecond(0) && links.pci < BytesPerSecond::infinity())
+    json["pci"] = exact(links.pci.si(), "B/s");
+  if (links.nics > 0) json["nics"] = links.nics;
+  if (links.nics > 0) json["nic"] = exact(links.nic.si(), "B/s");
+  return json;
+}
+
 Json as_json(const LibraryFit& fit) {
   Json pieces = Json::array();
   for (const FittedPiece& piece : fit.pieces) pieces.push_back(as_json(piece));
-  return {
-      {"library", fit.library}, {"op", fit.operation}, {"ranks", fit.ranks}, {"nodes", fit.nodes}, {"pieces", pieces}};
+  return {{"library", fit.library}, {"op", fit.operation},         {"ranks", fit.ranks},
+          {"nodes", fit.nodes},     {"links", as_json(fit.links)}, {"pieces", pieces}};
 }
 
 Key key_of(const Json& entry) {
@@ -51,15 +61,23 @@ int nodes_of(const MeasuredTime& row, const Topology& topology) {
   return row.nodes.value_or((row.ranks + topology.devices_per_node - 1) / topology.devices_per_node);
 }
 
-std::vector<FittedPiece> pieces_of(std::vector<MeasuredTime> rows, const Topology& topology) {
+/// Of measurements of one library, operation and place.
+LibraryFit fit_of(std::vector<MeasuredTime> rows, const Topology& topology) {
   std::ranges::sort(rows, {}, &MeasuredTime::bytes);
   std::vector<TimedSize> samples;
   samples.reserve(rows.size());
   for (const MeasuredTime& row : rows) samples.push_back({row.bytes, row.time});
-  const Library* library = library_of(rows.front(), topology);
-  const MeasuredPlace place =
-      place_of(rows.front().ranks, rows.front().nodes.value_or(0), rows.front().place, topology);
-  return fit_pieces(samples, library->ways(library_job(rows.front(), topology, *library, place)));
+  const MeasuredTime& first = rows.front();
+  const Library* library = library_of(first, topology);
+  const MeasuredPlace place = place_of(first.ranks, first.nodes.value_or(0), first.place, topology);
+  const LibraryJob job = library_job(first, topology, *library, place);
+  return {library->name,
+          first.operation,
+          first.ranks,
+          nodes_of(first, topology),
+          library->links(job),
+          fit_pieces(samples, library->ways(job)),
+          {}};
 }
 
 /// What the file has of others stays, and stays first.
@@ -102,10 +120,7 @@ std::vector<LibraryFit> fit_libraries(Document& topology, std::span<const Measur
     tables[{library_of(row, machine)->name, row.operation, row.ranks, nodes_of(row, machine)}].push_back(row);
   }
   std::vector<LibraryFit> fits;
-  for (const auto& [key, rows] : tables) {
-    const auto& [library, operation, ranks, nodes] = key;
-    fits.push_back({library, operation, ranks, nodes, pieces_of(rows, machine), {}});
-  }
+  for (const auto& [key, rows] : tables) fits.push_back(fit_of(rows, machine));
   if (!fits.empty()) write_into(topology, fits);
   return fits;
 }

@@ -20,8 +20,7 @@ Operation read_operation(const Value& value) {
   return *operation;
 }
 
-BytesPerSecond read_wire(Section& section, const std::string& key) {
-  const Value rate = section.child(key);
+BytesPerSecond wire_of(const Value& rate) {
   const auto wire = read<BytesPerSecond>(rate);
   if (wire <= BytesPerSecond(0)) rate.fail("a rate above zero");
   return wire;
@@ -35,7 +34,7 @@ LibraryPiece read_piece(const Value& value) {
       read_one_of(section.child("algorithm"), "an algorithm of NCCL", {"tree", "ring", "nvls", "nvls_tree"});
   piece.protocol = read_one_of(section.child("protocol"), "a protocol of NCCL", {"LL", "LL128", "Simple"});
   piece.latency = section.required<Seconds>("latency");
-  piece.rate = read_wire(section, "rate");
+  piece.rate = wire_of(section.child("rate"));
   section.finish();
   return piece;
 }
@@ -44,11 +43,13 @@ MeasuredLinks read_links(const Value& value) {
   Section section = sourced(value);
   MeasuredLinks links;
   if (const auto nvlinks = section.maybe("nvlinks")) links.nvlinks = read_at_least(*nvlinks, 1);
-  if (links.nvlinks == 0) links.pci = read_wire(section, "pci");
   if (const auto nics = section.maybe("nics")) {
     links.nics = read_at_least(*nics, 1);
-    links.nic = read_wire(section, "nic");
+    links.nic = wire_of(section.child("nic"));
   }
+  const auto pci = section.maybe("pci");
+  if (pci) links.pci = wire_of(*pci);
+  if (!pci && links.nvlinks == 0 && links.nics == 0) value.fail("\"nvlinks\", \"pci\" or \"nics\"");
   section.finish();
   return links;
 }

@@ -28,9 +28,9 @@ struct LibraryPiece {
 
 /// What the library found on the machine as it was measured, whatever its links have been changed to since.
 struct MeasuredLinks {
-  int nvlinks = 0;  // of a device; 0: the way inside a node is PCIe, at `pci`
-  BytesPerSecond pci;
-  int nics = 0;  // of a node, at `nic`; 0 on a single node
+  int nvlinks = 0;     // of a device; 0: the way inside a node, if there is one, is PCIe
+  BytesPerSecond pci;  // 0: nobody else is inside the node
+  int nics = 0;        // of a node, at `nic`; 0 on a single node
   BytesPerSecond nic;
 };
 

@@ -77,6 +77,17 @@ TEST_P(NcclTable, TheFileTheFitWritesPredictsWhatTheFitDid) {
   for (std::size_t i = 0; i < points.size(); ++i) EXPECT_NEAR(points[i].error, found.errors[i], 1e-9);
 }
 
+/// The table's file says of which links it was, so that a change of them after the fit is one.
+TEST(NcclFit, NicsThatAreHalvedAfterItAreSlower) {
+  const std::vector<MeasuredTime> rows = read_measurements(folder / "polaris-32ranks.json");
+  Document topology = Document::read(std::filesystem::path(FARANDOLE_SOURCE_DIR) / "topologies" / "polaris.json");
+  topology.set("/transport/library_times", "[]");
+  Document calibrated = calibrated_file(fit(topology, rows), {"today", {"table.json"}});
+  const double before = validate(calibrated, rows).back().predicted;
+  calibrated.set("/node/nic/rate", "\"100 Gbit/s\"");
+  EXPECT_GT(validate(calibrated, rows).back().predicted / before, 1.5);
+}
+
 INSTANTIATE_TEST_SUITE_P(Published, NcclTable, testing::ValuesIn(tables()), [](const auto& test) {
   std::string name = test.param;
   std::ranges::replace(name, '-', '_');

@@ -63,7 +63,8 @@ struct Library {
   std::vector<Operation> operations;
   bool needs_cuda = false;
   std::function<LibraryPlanner(const LibraryJob& job)> planner;
-  std::function<LibraryWays(const LibraryJob& job)> ways{};  // empty: its times are those of its algorithms
+  std::function<LibraryWays(const LibraryJob& job)> ways{};     // empty: its times are those of its algorithms
+  std::function<MeasuredLinks(const LibraryJob& job)> links{};  // what it finds on the machine; as `ways`
 };
 
 std::span<const Library> libraries();

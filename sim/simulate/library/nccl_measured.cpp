@@ -27,7 +27,7 @@ ChannelGraph as_measured(ChannelGraph graph, const LibraryTimes& times, double s
   if (const auto& links = times.links) {
     graph.nvlinks = links->nvlinks;
     graph.inside = links->nvlinks > 0 ? LinkClass::nvlink : LinkClass::pci;
-    graph.pci = links->pci;
+    if (links->pci > BytesPerSecond(0)) graph.pci = links->pci;
     graph.nics = links->nics;
     graph.nic = links->nic;
   } else {

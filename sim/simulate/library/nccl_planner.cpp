@@ -91,6 +91,10 @@ LibraryWays ways(const std::shared_ptr<const Communicator>& communicator) {
   };
 }
 
+MeasuredLinks links(const ChannelGraph& graph) {
+  return {graph.nvlinks, graph.nvlinks > 0 ? BytesPerSecond(0) : graph.pci, graph.nics, graph.nic};
+}
+
 }  // namespace
 
 Library nccl_library(const NcclTuning& tuning) {
@@ -106,7 +110,10 @@ Library nccl_library(const NcclTuning& tuning) {
             return LibraryPlanner{communicator->graph.order,
                                   [communicator](Bytes size) { return plan(communicator, size); }};
           },
-          [&tuning](const LibraryJob& job) { return ways(std::make_shared<const Communicator>(tuning, job)); }};
+          [&tuning](const LibraryJob& job) { return ways(std::make_shared<const Communicator>(tuning, job)); },
+          [](const LibraryJob& job) {
+            return links(survey_channels(job.platform, job.placement, nvlink_rate(job.compute_capability)));
+          }};
 }
 
 }  // namespace farandole
