@@ -25,8 +25,9 @@ struct MeasuredTime {
   std::string algorithm;  // as Farandole spells it; empty: the file does not say
   int ranks = 0;          // 0: the file does not say
   std::optional<int> nodes;
-  int servers = 0;   // of a parameter server
-  int segments = 0;  // of a pipeline; 0: as the algorithm sees fit
+  int devices_per_process = 1;  // that one process drove, launching NCCL's kernel for one after the other
+  int servers = 0;              // of a parameter server
+  int segments = 0;             // of a pipeline; 0: as the algorithm sees fit
   Bytes bytes;
   bool is_share = false;  // `bytes` is one rank's part of the total; so only inside the readers
   Seconds time;           // median or mean, as the file has it

@@ -6,10 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "calibration/predictor.hpp"
 #include "calibration/read_measurements.hpp"
 #include "config/section.hpp"
 #include "scenario/anchor.hpp"
-#include "scenario/collective_run.hpp"
+#include "scenario/library_choice.hpp"
 #include "scenario/parts.hpp"
 #include "scenario/train.hpp"
 
@@ -152,32 +153,27 @@ std::vector<ValidationPoint> validate_published_collectives(const Document& file
   Section section(file.root());
   const Value topology_name = section.child("topology");
   Topology topology = catalogue.topology(read<std::string>(topology_name), topology_name);
-  const Device device = catalogue.device(topology.device, topology_name);
   const auto is_fitted_to_it = [&](const LibraryTimes& times) {
     return !times.table.empty() && family.ends_with("/" + times.table);
   };
   std::erase_if(topology.transport.library_times, is_fitted_to_it);
   const Value library = section.child("library");
   const auto note = section.optional<std::string>("note", "");
-  std::vector<ValidationPoint> points;
-  for (const MeasuredTime& row : read_measurements(FilePath(file.source()))) {
+  std::vector<MeasuredTime> rows = read_measurements(FilePath(file.source()));
+  for (const MeasuredTime& row : rows) {
     const Operation* operation = find_operation(row.operation);
-    const auto algorithm =
-        operation == nullptr ? std::nullopt : find_algorithm_or_library(*operation, read<std::string>(library));
-    if (!algorithm) throw InputError(row.place, "an operation of " + read<std::string>(library), quoted(row.operation));
-    CollectiveRequest request;
-    request.algorithm = *algorithm;
-    request.sizes = {row.bytes};
-    request.fidelities = {Fidelity::analytic};
-    request.ranks = row.ranks;
-    request.library = use_library(*algorithm, topology.transport, device, library);
-    const Seconds predicted = run_collective(request, topology, topology_name).front().time;
-    ValidationPoint point = validation_point(predicted, row.time, row.doubt.value_or(note));
+    if (operation == nullptr || !find_algorithm_or_library(*operation, read<std::string>(library)))
+      throw InputError(row.place, "an operation of " + read<std::string>(library), quoted(row.operation));
+  }
+  const std::vector<Seconds> predicted = predict(topology, rows);
+  std::vector<ValidationPoint> points;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    ValidationPoint point = validation_point(predicted[i], rows[i].time, rows[i].doubt.value_or(note));
     point.family = family;
-    point.row = fmt::format("{}, {:.0f} bytes, {} ranks", row.operation, row.bytes.si(), row.ranks);
-    point.operation = row.operation;
-    point.ranks = row.ranks;
-    point.bytes = row.bytes;
+    point.row = fmt::format("{}, {:.0f} bytes, {} ranks", rows[i].operation, rows[i].bytes.si(), rows[i].ranks);
+    point.operation = rows[i].operation;
+    point.ranks = rows[i].ranks;
+    point.bytes = rows[i].bytes;
     points.push_back(std::move(point));
   }
   return points;

@@ -9,6 +9,7 @@
 
 #include "calibration/calibrated_file.hpp"
 #include "calibration/fit.hpp"
+#include "calibration/predictor.hpp"
 #include "calibration/read_measurements.hpp"
 #include "calibration/validation.hpp"
 #include "config/section.hpp"
@@ -75,6 +76,29 @@ TEST_P(NcclTable, TheFileTheFitWritesPredictsWhatTheFitDid) {
   const std::string text = calibrated_file(found, {"today", {"table.json"}}).to_ordered_json().dump(2);
   const auto points = validate(Document::parse(text, "calibrated.json"), rows_);
   for (std::size_t i = 0; i < points.size(); ++i) EXPECT_NEAR(points[i].error, found.errors[i], 1e-9);
+}
+
+/// github.com/NVIDIA/nccl-tests, issue 123: a DGX A100, one process, 8 to 128 bytes, NCCL_ALGO=Ring, one channel.
+TEST(NcclLaunches, OfOneProcessKeepSmallCollectivesWaiting) {
+  const std::vector<std::pair<int, double>> published{{3, 13.76}, {4, 16.88}, {5, 20.8},
+                                                      {6, 25.2},  {7, 29.5},  {8, 33.7}};
+  const Document machine = Document::read(std::filesystem::path(FARANDOLE_SOURCE_DIR) / "topologies" / "dgx-a100.json");
+  const auto time = [&](int ranks, int devices_per_process, Bytes bytes) {
+    MeasuredTime row;
+    row.place = {"issue 123", 1, ""};
+    row.operation = "allreduce";
+    row.algorithm = "nccl-2.10";
+    row.ranks = ranks;
+    row.nodes = 1;
+    row.devices_per_process = devices_per_process;
+    row.bytes = bytes;
+    return predict(read_topology(machine.root(), machine.source()), std::vector{row})[0].si();
+  };
+  for (const auto& [devices, microseconds] : published) {
+    EXPECT_NEAR(time(devices, devices, 128_B) * 1e6, microseconds, 0.09 * microseconds) << devices;
+    EXPECT_LT(time(devices, 1, 128_B) * 1e6, 13) << devices;
+  }
+  EXPECT_EQ(time(8, 8, 1_GiB), time(8, 1, 1_GiB));  // which takes longer than any launches
 }
 
 /// The table's file says of which links it was, so that a change of them after the fit is one.

@@ -53,6 +53,21 @@ TEST(Published, TheErrorIsThatOfTheStepTimeAndTheNullModelIsLinearScaling) {
   EXPECT_TRUE(point.counted);
 }
 
+/// What a topology knows of a table was fitted to it: predictions of that table do without.
+TEST(Published, ATableIsPredictedWithoutWhatWasFittedToIt) {
+  const Document table = Document::read(source / "scenarios/published/collectives/polaris-32ranks.json");
+  const auto own = validate_published_collectives(table, "collectives/polaris-32ranks", Catalogue());
+  const auto of_another_name = validate_published_collectives(table, "collectives/elsewhere", Catalogue());
+  ASSERT_EQ(own.size(), of_another_name.size());
+  double with_it = 0;
+  double without = 0;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    with_it += std::abs(of_another_name[i].error);
+    without += std::abs(own[i].error);
+  }
+  EXPECT_LT(with_it, 0.5 * without);
+}
+
 TEST(Published, AnEfficiencyIsAgainstTheMeasuredRateOfOneDevice) {
   const auto rows = read(R"({"ranks": 8, "scaling_efficiency": 0.5})");
   const ValidationPoint point = validate(rows.at(0), Catalogue());

@@ -84,6 +84,13 @@ TEST(Readers, NcclTestsTextGivesRanksAndHostsFromItsHeader) {
   EXPECT_DOUBLE_EQ(read[1].time.si(), 6452.7e-6);  // out of place
 }
 
+TEST(Readers, NcclTestsTextSaysHowManyDevicesAProcessDrove) {
+  EXPECT_EQ(rows(test::nccl_tests_text, {"allreduce", "ring", {}, {}})[0].devices_per_process, 1);
+  std::string one_process = test::nccl_tests_text;
+  one_process.replace(one_process.find("nGpus 1"), 7, "nGpus 4");
+  EXPECT_EQ(rows(one_process, {"allreduce", "ring", {}, {}})[0].devices_per_process, 4);
+}
+
 TEST(Readers, NcclTestsTextDoesNotSayWhichCollectiveItWas) {
   EXPECT_THAT(refusal(test::nccl_tests_text), HasSubstr("expected the operation"));
   EXPECT_THAT(refusal(test::nccl_tests_text), HasSubstr("--op"));

@@ -25,6 +25,13 @@ bool is_rank_line(const TextLine& line) {
   return line.words.size() > 2 && line.words[0] == "#" && line.words[1] == "Rank" && number_in(line.words[2]);
 }
 
+/// "# nThread 1 nGpus 8 minBytes 8 ...": how many devices a thread drove; 0 on other lines.
+int devices_per_thread(const TextLine& line) {
+  const auto key = std::ranges::find(line.words, std::string_view("nGpus"));
+  if (key == line.words.end() || key + 1 == line.words.end()) return 0;
+  return static_cast<int>(number_in(*(key + 1)).value_or(0));
+}
+
 /// "# Collective test starting: all_reduce_perf", which newer versions print.
 std::string operation_in(const TextLine& line) {
   for (const std::string_view word : line.words) {
@@ -59,12 +66,14 @@ std::vector<MeasuredTime> read_nccl_tests_text(const MeasuredText& file) {
   std::vector<MeasuredTime> rows;
   std::set<std::string> hosts;
   int ranks = 0;
+  int devices_per_process = 1;
   std::string operation;
   for (const TextLine& line : lines_of(file.text)) {
     if (is_rank_line(line)) {
       ++ranks;
       hosts.insert(host_of(line));
     }
+    if (const int devices = devices_per_thread(line); devices > 0) devices_per_process = devices;
     if (const std::string found = operation_in(line); !found.empty()) operation = found;
     if (!is_row(line)) continue;
     MeasuredTime row;
@@ -80,6 +89,7 @@ std::vector<MeasuredTime> read_nccl_tests_text(const MeasuredText& file) {
   for (MeasuredTime& row : rows) {
     row.operation = operation;
     row.ranks = ranks;
+    row.devices_per_process = devices_per_process;
     if (!hosts.empty()) row.nodes = static_cast<int>(hosts.size());
   }
   return rows;

@@ -134,6 +134,8 @@ MeasuredTime read_point(const Value& value, const std::string& family) {
   if (const auto config = section.maybe("config")) row.family = read<std::string>(*config);
   row.ranks = read_at_least(either(section, "ranks", "nranks"), 1);
   if (const auto nodes = maybe_either(section, "nodes", "hosts")) row.nodes = read_at_least(*nodes, 1);
+  if (const auto devices = section.maybe("devices_per_process"))
+    row.devices_per_process = read_between(*devices, 1, row.ranks);
   row.bytes = size_of(section.child("bytes"));
   row.time = Seconds(positive_number(either(section, "seconds", "seconds_median"), "seconds above zero"));
   row.fastest = maybe_seconds(section, "min");
