@@ -1,5 +1,6 @@
 #include "calibration/trial.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -19,12 +20,17 @@ struct Row {
   const char* name;
   const char* pointer;
   ParameterKind kind;
-  const char* needs;  // a value that must be in the file for this one to have a meaning
+  const char* needs;         // a value that must be in the file for this one to have a meaning
+  const char* but_not = "";  // and one that must not: it has the same meaning
 };
 
 constexpr std::array table{
     Row{"host time per byte at the NIC", "/node/nic/host_rate", ParameterKind::time_per_byte, "/node/nic"},
-    Row{"latency between nodes", "/transport/inter_node_latency", ParameterKind::time, "/node/nic"},
+    Row{"latency between nodes", "/transport/inter_node_latency", ParameterKind::time, "/transport/inter_node_latency"},
+    Row{"latency between nodes", "/node/nic/latency", ParameterKind::time, "/node/nic/latency",
+        "/transport/inter_node_latency"},
+    Row{"latency between nodes", "/transport/inter_node_latency", ParameterKind::time, "/node/nic",
+        "/node/nic/latency"},
     Row{"host time per byte on PCIe", "/node/fabric/pcie/link/host_rate", ParameterKind::time_per_byte,
         "/node/fabric/pcie/link"},
     Row{"host time per byte on NVLink", "/node/fabric/nvlink/link/host_rate", ParameterKind::time_per_byte,
@@ -33,6 +39,7 @@ constexpr std::array table{
     Row{"launch of a collective", "/transport/launch", ParameterKind::time, "/node"},
     Row{"processor's time for a message", "/transport/occupancy/send", ParameterKind::time, "/node"},
     Row{"window of a connection", "/transport/send_window", ParameterKind::size, "/transport/eager_sends"},
+    Row{"burst of an idle link", "/transport/burst", ParameterKind::size, "/transport/burst"},
     Row{"time to sum up a byte", "/transport/reduce_rate", ParameterKind::time_per_byte, "/node"},
 };
 
@@ -65,13 +72,15 @@ std::optional<Value> value_at(const Document& topology, const std::string& point
 
 ParameterKind kind_of(const std::string& pointer) {
   if (pointer.ends_with("rate")) return ParameterKind::time_per_byte;
-  return pointer.ends_with("window") ? ParameterKind::size : ParameterKind::time;
+  return pointer.ends_with("window") || pointer.ends_with("burst") ? ParameterKind::size : ParameterKind::time;
 }
 
 std::vector<Parameter> parameters_of(const Document& topology) {
   std::vector<Parameter> parameters;
   for (const Row& row : table) {
-    if (topology.find(row.needs)) parameters.push_back({row.name, row.pointer, row.kind});
+    const bool is_there = std::ranges::any_of(parameters, [&](const Parameter& p) { return p.pointer == row.pointer; });
+    const bool is_another = *row.but_not != '\0' && topology.find(row.but_not);
+    if (topology.find(row.needs) && !is_another && !is_there) parameters.push_back({row.name, row.pointer, row.kind});
   }
   return parameters;
 }

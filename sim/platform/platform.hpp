@@ -62,6 +62,7 @@ struct Transport {
   bool eager_sends = false;    // a send counts as done when it is posted, as MPI's eager protocol has it
   // Of eager sends: what a connection sends ahead of those that the same rank posts behind it.
   Bytes send_window;
+  Bytes burst;  // likewise: what a link lets through at once after it was idle, as token buckets that limit rates do
   // At which a receiver adds what it has received to its own, once it is there; infinite: at no cost.
   BytesPerSecond reduce_rate = BytesPerSecond::infinity();
   int channels = 0;     // blocks of threads by which a device takes part in a collective, each on a multiprocessor

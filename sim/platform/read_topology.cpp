@@ -1,5 +1,8 @@
 // The typed reader of topology files; the format is described in topologies/README.md.
 #include <string>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "config/limits.hpp"
 #include "platform/read_node.hpp"
@@ -46,9 +49,10 @@ Transport read_transport(const Value& value) {
   transport.control_latency = section.optional<Seconds>("control_latency", Seconds(0));
   transport.reduce_rate = section.optional<BytesPerSecond>("reduce_rate", BytesPerSecond::infinity());
   transport.eager_sends = section.optional<bool>("eager_sends", false);
-  if (const auto window = section.maybe("send_window")) {
-    transport.send_window = read<Bytes>(*window);
-    if (!transport.eager_sends) window->fail("a \"send_window\" only with \"eager_sends\"");
+  for (const auto& [key, bytes] : {std::pair("send_window", &transport.send_window), {"burst", &transport.burst}}) {
+    const auto size = section.maybe(key);
+    if (size && !transport.eager_sends) size->fail(fmt::format("a \"{}\" only with \"eager_sends\"", key));
+    if (size) *bytes = read<Bytes>(*size);
   }
   transport.message = read_message_cost(section, transport.eager_sends);
   if (const auto occupancy = section.maybe("occupancy")) transport.occupancy = read_occupancy(*occupancy);

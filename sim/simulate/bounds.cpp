@@ -128,17 +128,18 @@ Bytes least_sent(const Schedule& schedule, Bytes size) {
 }
 
 Seconds root_time(const CollectiveBounds& bounds, Bytes size) {
+  const Bytes burst = bounds.burst * std::max(bounds.operation.servers, 1);  // of every server's link
   switch (bounds.operation.operation) {
     case Operation::broadcast:
-      return size / bounds.root_sends;
+      return (size - burst) / bounds.root_sends;
     case Operation::scatter:
-      return least_sent(bounds.operation, size) / bounds.root_sends;
+      return (least_sent(bounds.operation, size) - burst) / bounds.root_sends;
     case Operation::reduce:
-      return size / bounds.root_receives;
+      return (size - burst) / bounds.root_receives;
     case Operation::gather:
-      return least_sent(bounds.operation, size) / bounds.root_receives;
+      return (least_sent(bounds.operation, size) - burst) / bounds.root_receives;
     case Operation::parameter_server:
-      return pushed(bounds.operation, size) / std::min(bounds.root_sends, bounds.root_receives);
+      return (pushed(bounds.operation, size) - burst) / std::min(bounds.root_sends, bounds.root_receives);
     default:
       return Seconds(0);
   }
@@ -158,7 +159,7 @@ CollectiveBounds bounds_of(const RoutedSchedule& routed) {
   Schedule operation = routed.schedule();
   operation.phases.clear();
   constexpr BytesPerSecond unknown = BytesPerSecond::infinity();
-  CollectiveBounds none{std::move(operation), Seconds(0), unknown, unknown, unknown};
+  CollectiveBounds none{std::move(operation), Seconds(0), unknown, unknown, unknown, routed.burst()};
   if (routed.schedule().phases.empty() || ways(routed.schedule()) > most_ways) return none;
   Seconds shortest = Seconds::infinity();
   Ends first(routed.schedule().ranks, routed.capacities());
@@ -172,14 +173,14 @@ CollectiveBounds bounds_of(const RoutedSchedule& routed) {
   });
   const BytesPerSecond sends = of_roots(none.operation, first);
   const BytesPerSecond receives = of_roots(none.operation, last);
-  return {std::move(none.operation), shortest, first.best(), sends, receives};
+  return {std::move(none.operation), shortest, first.best(), sends, receives, routed.burst()};
 }
 
 Seconds CollectiveBounds::least_time(Bytes size) const {
   const Bytes sent = least_sent(operation, size);
   const bool nothing_moves = sent == Bytes(0) && operation.operation != Operation::barrier;
   if (operation.ranks == 1 || nothing_moves) return Seconds(0);
-  return std::max({latency, sent / operation.ranks / injection, root_time(*this, size)});
+  return std::max({latency, (sent / operation.ranks - burst) / injection, root_time(*this, size)});
 }
 
 }  // namespace farandole

@@ -22,6 +22,7 @@ struct CollectiveBounds {
   BytesPerSecond injection;   // the best-connected rank's
   BytesPerSecond root_sends;  // of a parameter server: what all servers send; infinite where unknown
   BytesPerSecond root_receives;
+  Bytes burst;  // what every link lets through at no time
 
   [[nodiscard]] Seconds least_time(Bytes size) const;
 };

@@ -26,6 +26,10 @@ MessageClock::Run::Run(MessageClock& clock, Bytes size, const RankTimes& start, 
   for (std::size_t number = 0; number < completed_.size(); ++number) {
     completed_[number] = clock.pattern(static_cast<int>(number)).start;
   }
+  if (clock.routed_.burst() > Bytes(0)) {
+    buckets_.assign(clock.routed_.capacities().size(), {clock.routed_.burst().si()});
+    limited_.resize(completed_.size());
+  }
   for (const Phase& phase : schedule_.phases) eager_.push_back(has_eager_sends(phase));
 }
 
@@ -48,6 +52,7 @@ void MessageClock::Run::handle(int tag) {
     enter_round(own - transfers);
   } else {
     --flows_;
+    if (!buckets_.empty()) leave_links(own);
     received_ += in_flight_[static_cast<std::size_t>(own)];
     if (!send_next(own)) done(own);
   }
@@ -119,7 +124,10 @@ void MessageClock::Run::send_in_turn(Posting posting) {
   const Bytes ahead = std::min(chunks_.of(schedule_, schedule_.phases[phase], placed), clock_.routed_.send_window());
   double& turn = turn_[static_cast<std::size_t>(placed.from)];
   const double begin = std::max({network_.now().si(), turn, ready});
-  turn = begin + (ahead / clock_.routed_.legs(phase)[position].narrowest).si();
+  const RoutedSchedule::Leg& leg = clock_.routed_.legs(phase)[position];
+  const bool bursts = !buckets_.empty() && !leg.links.empty();
+  const Bytes at_once(bursts ? std::min(ahead.si(), tokens_at(leg.links.front(), begin)) : 0);
+  turn = begin + ((ahead - at_once) / leg.narrowest).si();
   if (begin <= network_.now().si()) return send(posting);
   call_at(Seconds(begin), static_cast<int>(clock_.transfers_.size()) + 2 * schedule_.ranks + transfer);
 }
@@ -176,6 +184,8 @@ void MessageClock::Run::start_now(int transfer, Bytes bytes) {
   ++flows_;
   Seconds cost = clock_.routed_.message_cost().of(bytes);
   if (occupied_) cost += std::max(Seconds(0), Seconds(ready_[index]) - network_.now());
+  if (!buckets_.empty()) bytes -= take_burst(transfer, bytes);
+  if (bytes == Bytes(0)) return call_at(network_.now() + clock_.routed_.legs(phase)[position].latency + cost, transfer);
   if (repeat == 0 || !receivers_move(schedule_.phases[phase])) {
     network_.start(clock_.routes_[index], clock_.routed_.legs(phase)[position].latency + cost, bytes,
                    first_tag_ + transfer);
@@ -241,7 +251,7 @@ void MessageClock::Run::drain() {
     complete_.pop_back();
     leave_round(rank);
   }
-  if (clock_.repeats_ == Repeats::until_steady) look_for_lockstep();
+  if (clock_.repeats_ == Repeats::until_steady && buckets_.empty()) look_for_lockstep();
 }
 
 void MessageClock::Run::leave_round(int rank) {

@@ -29,6 +29,12 @@ class MessageClock::Run {
   [[nodiscard]] RankTimes ends() const;
 
  private:
+  /// Of a link whose rate is a token bucket's (the transport's burst).
+  struct Bucket {
+    double tokens = 0;  // bytes, at that moment
+    double moment = 0;
+    int flows = 0;  // on the link; while there are any, tokens go as they come
+  };
   struct Progress {
     std::size_t phase = 0;
     int repeat = 0;
@@ -83,6 +89,10 @@ class MessageClock::Run {
   /// Now, or once its receiver has posted the receive where the message is long.
   void start(int transfer, Bytes bytes);
   void start_now(int transfer, Bytes bytes);
+  /// What idle links on the way let through at once of a message that begins now; the rest takes their tokens' rate.
+  [[nodiscard]] Bytes take_burst(int transfer, Bytes bytes);
+  void leave_links(int transfer);
+  [[nodiscard]] double tokens_at(int link, double moment) const;
   /// Whether its receiver has posted the receive of the repeat that comes next.
   [[nodiscard]] bool is_posted(int transfer) const;
   /// What was waiting for the rank to get here.
@@ -121,8 +131,10 @@ class MessageClock::Run {
   bool occupied_;              // messages keep processors busy
   std::vector<double> ready_;  // per transfer under way, if they do: when it was or will be posted
   std::map<std::pair<int, int>, std::deque<Posting>>
-      streams_;               // posted, by sender and receiver; the first is under way
-  std::vector<double> turn_;  // per rank: when its next connection may begin
+      streams_;                            // posted, by sender and receiver; the first is under way
+  std::vector<double> turn_;               // per rank: when its next connection may begin
+  std::vector<Bucket> buckets_;            // per link; empty where idle links let nothing through at once
+  std::vector<std::vector<int>> limited_;  // per transfer under way: links that it is a flow on
   Lockstep lockstep_;
   int started_ = 0;     // ranks
   int flows_ = 0;       // under way

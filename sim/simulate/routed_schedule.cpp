@@ -29,7 +29,8 @@ bool goes_the_same_ways(const Schedule& schedule, std::size_t phase) {
 RoutedSchedule::RoutedSchedule(Schedule schedule, const Platform& platform, const Placement& placement)
     : schedule_(std::move(schedule)),
       eager_sends_(platform.transport.eager_sends),
-      send_window_(platform.transport.send_window) {
+      send_window_(platform.transport.send_window),
+      burst_(platform.transport.burst) {
   capacities_.reserve(platform.links.size());
   for (const Link& link : platform.links) {
     capacities_.push_back(link.capacity);

@@ -75,6 +75,8 @@ class RoutedSchedule {
   [[nodiscard]] bool eager_sends() const { return eager_sends_; }
   /// What one of them sends ahead of those that the same rank posts behind it.
   [[nodiscard]] Bytes send_window() const { return send_window_; }
+  /// Of them: what an idle link lets through at once.
+  [[nodiscard]] Bytes burst() const { return burst_; }
   /// The least number of equal parts that every leg's paths divide; O(legs of all repeats).
   [[nodiscard]] int parts() const;
   /// What it was laid onto; null for what was made from parts, and where receivers have no steps.
@@ -105,6 +107,7 @@ class RoutedSchedule {
   bool eager_sends_ = false;
   std::size_t first_connection_ = 0;
   Bytes send_window_;
+  Bytes burst_;
 };
 
 /// Whether the receivers of a phase change from one repeat to the next.

@@ -83,6 +83,53 @@ TEST(SendWindow, IsOfEagerSendsOnly) {
   EXPECT_THROW(lab_with("", R"(, "send_window": "64 KiB")"), InputError);
 }
 
+/// Links of 12.5 MB/s, each a token bucket of 4,000 bytes.
+Topology with_burst(const std::string& burst = "4000 B") {
+  return lab_with(R"(, "latency": "10 us")", R"(, "eager_sends": true, "burst": ")" + burst + "\"");
+}
+
+TEST(Burst, AMessageThatFindsItsTokensTakesTheLatencyAlone) {
+  EXPECT_NEAR(time_of(with_burst(), row(pingpong, "", 2, 4000_B)).si(), 10e-6, 1e-12);
+  // (s - k) / r beyond
+  EXPECT_NEAR(time_of(with_burst(), row(pingpong, "", 2, 5250_B)).si(), 10e-6 + 100e-6, 1e-12);
+}
+
+TEST(Burst, TokensThatCameInPausesAreThereForTheNextMessage) {
+  // A ring of 2 ranks: two rounds of 3,000 bytes. The first finds its tokens; the second finds the 1,000 left and the
+  // 10 us x 12.5 MB/s = 125 that have come: 10 us + 10 us + (3,000 - 1,125) / 12.5 MB/s.
+  EXPECT_NEAR(time_of(with_burst(), row("allreduce", "ring", 2, 6000_B)).si(), 20e-6 + 1875 / 12.5e6, 1e-12);
+}
+
+TEST(Burst, OfAServersLinkIsThereOnceForAllOfItsWorkers) {
+  // 4 workers send 2,000 bytes each over the one server's link: 4,000 of 8,000 find tokens; and back.
+  MeasuredTime servers = row("parameter_server", "dedicated", 5, 2000_B);
+  servers.servers = 1;
+  const double pushed = 10e-6 + 4000 / 12.5e6;
+  const double pulled = 10e-6 + (8000 - 4000) / 12.5e6;  // the way back has tokens of its own
+  EXPECT_NEAR(time_of(with_burst(), servers).si(), pushed + pulled, 1e-9);
+}
+
+/// Of algorithms whose ranks send one message at a time: which of several shares a link first may change.
+TEST(Burst, MoreOfItIsNeverSlowerAndNoneIsNone) {
+  const Topology without = lab_with(R"(, "latency": "10 us")", R"(, "eager_sends": true)");
+  for (const char* algorithm : {"ring", "recursive_doubling", "doubling_halving"}) {
+    for (const Bytes size : {100_B, 5000_B, 60000_B, 1_MiB}) {
+      const MeasuredTime what = row("allreduce", algorithm, 8, size);
+      Seconds before = time_of(without, what);
+      EXPECT_EQ(time_of(with_burst("0 B"), what), before);
+      for (const char* burst : {"500 B", "3000 B", "40000 B"}) {
+        const Seconds now = time_of(with_burst(burst), what);
+        EXPECT_LE(now.si(), before.si() * (1 + 1e-12)) << algorithm << ' ' << size.si() << ' ' << burst;
+        before = now;
+      }
+    }
+  }
+}
+
+TEST(Burst, IsOfEagerSendsOnly) {
+  EXPECT_THROW(lab_with("", R"(, "burst": "4 kB")"), InputError);
+}
+
 TEST(Hosts, OfOneDeviceMayHoldSeveralRanks) {
   // A ring of 8 ranks on 4 hosts crosses every host's link once: 2 (n - 1) / n M / B as with a host for each.
   MeasuredTime ring = row("allreduce", "ring", 8, 8_MiB);
