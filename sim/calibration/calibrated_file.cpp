@@ -7,7 +7,6 @@
 
 #include "config/section.hpp"
 #include "timeline/quantile.hpp"
-#include "timeline/size_class.hpp"
 
 namespace farandole {
 namespace {
@@ -51,22 +50,6 @@ Json held_out(const HeldOutErrors& errors) {
           {"worst", percent(errors.worst)}};
 }
 
-Json scatter(const Fit& fit) {
-  Json result = Json::object();
-  for (std::size_t c = 0; c < fit.scatter.size(); ++c) {
-    if (fit.scatter[c] >= 0) result[size_classes()[c].name] = percent(fit.scatter[c]);
-  }
-  return result;
-}
-
-double standard_error_in(const Value& value) {
-  const auto text = read<std::string>(value);
-  char* end = nullptr;
-  const double number = std::strtod(text.c_str(), &end);
-  if (end == text.c_str() || !std::isfinite(number) || number < 0) value.fail("a number of s, B or s/B");
-  return number;
-}
-
 }  // namespace
 
 Document calibrated_file(const Fit& fit, const Provenance& provenance) {
@@ -77,7 +60,7 @@ Document calibrated_file(const Fit& fit, const Provenance& provenance) {
             {"source", provenance.sources},
             {"parameters", parameters},
             {"residuals", residuals(fit)},
-            {"scatter", scatter(fit)}};
+            {"bands", Json::parse(spread_text(fit.spread))}};
   if (provenance.held_out) note["held_out"] = held_out(*provenance.held_out);
   if (provenance.forced) {
     note["forced"] = fmt::format("written by --force: the median error left is above {:.0f} %", 100 * most_error_left);
@@ -88,22 +71,9 @@ Document calibrated_file(const Fit& fit, const Provenance& provenance) {
   return file;
 }
 
-std::optional<CalibrationNote> calibration_in(const Document& topology) {
-  const auto section = topology.find("/calibration");
-  if (!section) return std::nullopt;
-  CalibrationNote note{{}, std::vector<double>(size_classes().size(), -1)};
-  Section calibration(*section);
-  for (const Value& value : calibration.child("parameters").elements()) {
-    Section parameter(value);
-    const auto pointer = parameter.required<std::string>("pointer");
-    if (const auto error = parameter.maybe("standard_error")) note.standard_errors[pointer] = standard_error_in(*error);
-  }
-  for (const auto& [name, value] : calibration.child("scatter").members()) {
-    for (std::size_t c = 0; c < size_classes().size(); ++c) {
-      if (size_classes()[c].name == name) note.scatter[c] = read<Fraction>(value).value;
-    }
-  }
-  return note;
+std::optional<Spread> spread_in(const Document& topology) {
+  const auto bands = topology.find("/calibration/bands");
+  return bands ? std::optional(read_spread(*bands)) : std::nullopt;
 }
 
 }  // namespace farandole

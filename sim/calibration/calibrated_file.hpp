@@ -2,7 +2,6 @@
 // were fitted, to what, how surely, and what is left over.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,12 +32,7 @@ inline constexpr double most_error_left = 0.30;
 /// The fitted topology with a "calibration" section.
 Document calibrated_file(const Fit& fit, const Provenance& provenance);
 
-/// What validation needs of that section.
-struct CalibrationNote {
-  std::map<std::string, double> standard_errors;  // by the parameter's pointer, in SI: s, or s per byte
-  std::vector<double> scatter;                    // per size class, relative; < 0: no data
-};
-/// Nothing where the topology was never calibrated.
-std::optional<CalibrationNote> calibration_in(const Document& topology);
+/// What that section says of predictions; nothing where the topology was never calibrated.
+std::optional<Spread> spread_in(const Document& topology);
 
 }  // namespace farandole

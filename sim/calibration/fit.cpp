@@ -8,8 +8,6 @@
 
 #include "calibration/least_squares.hpp"
 #include "calibration/predictor.hpp"
-#include "timeline/quantile.hpp"
-#include "timeline/size_class.hpp"
 
 namespace farandole {
 namespace {
@@ -70,12 +68,14 @@ class Problem {
 
 struct Solution {
   std::vector<double> values;
+  Eigen::VectorXd residuals;
   Eigen::MatrixXd jacobian;
   Eigen::MatrixXd covariance;
+  Eigen::VectorXd weights;
 };
 
 Solution solve(const Problem& problem, std::span<const Parameter> parameters, std::vector<double> values) {
-  Solution solution{std::move(values), {}, {}};
+  Solution solution{std::move(values), {}, {}, {}, {}};
   RobustWeights robust;
   for (int round = 0; round < most_rounds; ++round) {
     const Eigen::VectorXd here = problem.relative(parameters, solution.values);
@@ -89,6 +89,8 @@ Solution solve(const Problem& problem, std::span<const Parameter> parameters, st
     solution.values.assign(next.data(), next.data() + next.size());
     if ((solution.jacobian * (next - now)).cwiseAbs().maxCoeff() < converged) break;
   }
+  solution.residuals = problem.relative(parameters, solution.values).array() - 1;
+  solution.weights = huber_weights(solution.residuals, least_deviation).weights;
   solution.covariance = covariance(solution.jacobian, robust.weights) * robust.deviation * robust.deviation;
   return solution;
 }
@@ -175,6 +177,37 @@ std::vector<double> errors_of(const Document& topology, std::span<const Measured
   return errors;
 }
 
+/// What a fit without some measurements predicts of all, over what was measured: a step of the same least squares from
+/// the whole fit's solution, where times are linear in the parameters but for few kinks. What the rest does not depend
+/// on at all has the file's value.
+std::vector<double> without(const std::vector<bool>& left_out, const Solution& solution,
+                            const std::vector<double>& in_file) {
+  const Eigen::Index columns = solution.jacobian.cols();
+  Eigen::VectorXd weights = solution.weights;
+  for (std::size_t i = 0; i < left_out.size(); ++i) {
+    if (left_out[i]) weights[static_cast<Eigen::Index>(i)] = 0;
+  }
+  const Eigen::MatrixXd seen = weights.cwiseSign().asDiagonal() * solution.jacobian;
+  std::vector<Eigen::Index> free;
+  Eigen::VectorXd moved = Eigen::VectorXd::Zero(columns);
+  for (Eigen::Index j = 0; j < columns; ++j) {
+    if (seen.col(j).cwiseAbs().maxCoeff() > 0) {
+      free.push_back(j);
+    } else {
+      moved[j] = in_file[static_cast<std::size_t>(j)] - solution.values[static_cast<std::size_t>(j)];
+    }
+  }
+  if (free.empty()) return {};
+  Eigen::VectorXd now(static_cast<Eigen::Index>(free.size()));
+  for (std::size_t k = 0; k < free.size(); ++k)
+    now[static_cast<Eigen::Index>(k)] = solution.values[static_cast<std::size_t>(free[k])];
+  const Eigen::MatrixXd jacobian = solution.jacobian(Eigen::all, free);
+  const Eigen::VectorXd next = non_negative_least_squares(jacobian, jacobian * now - solution.residuals, weights);
+  moved(free) = next - now;
+  const Eigen::VectorXd predicted = (1 + solution.residuals.array() + (solution.jacobian * moved).array()).matrix();
+  return {predicted.begin(), predicted.end()};
+}
+
 /// The parameters of links and messages, into `result`.
 void fit_parameters(const Document& topology, std::span<const MeasuredTime> counted, Fit& result) {
   const Problem problem(topology, counted);
@@ -193,6 +226,25 @@ void fit_parameters(const Document& topology, std::span<const MeasuredTime> coun
         {free[j], value_in(topology, free[j]), solution.values[j], standard_error(solution, j), std::nullopt});
   }
   result.topology = with(topology, free, solution.values);
+  if (free.empty()) return;
+  const std::vector<double> in_file = values_in(topology, free);
+  result.spread =
+      spread_of(counted, [&](const std::vector<bool>& left_out) { return without(left_out, solution, in_file); });
+}
+
+/// Likewise of libraries: fits of their own without some rows.
+Spread spread_of_libraries(const Document& topology, const std::vector<MeasuredTime>& rows) {
+  return spread_of(rows, [&](const std::vector<bool>& left_out) {
+    std::vector<MeasuredTime> rest;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (!left_out[i]) rest.push_back(rows[i]);
+    }
+    Document refitted = topology;
+    fit_libraries(refitted, rest);
+    std::vector<double> ratios;
+    for (const double error : errors_of(refitted, rows)) ratios.push_back(1 + error);
+    return ratios;
+  });
 }
 
 FittedParameter of_piece(Parameter parameter, const PieceValue& found, double before) {
@@ -201,18 +253,6 @@ FittedParameter of_piece(Parameter parameter, const PieceValue& found, double be
 }
 
 }  // namespace
-
-std::vector<double> scatter_of(std::span<const MeasuredTime> measurements, const std::vector<double>& errors) {
-  std::vector<double> scatter;
-  for (std::size_t c = 0; c < size_classes().size(); ++c) {
-    std::vector<double> sizes;
-    for (std::size_t i = 0; i < errors.size(); ++i) {
-      if (!measurements[i].doubt && size_class_of(measurements[i].bytes) == c) sizes.push_back(std::abs(errors[i]));
-    }
-    scatter.push_back(sizes.empty() ? -1 : std::max(least_deviation, 1.4826 * median(sizes)));
-  }
-  return scatter;
-}
 
 std::vector<FittedParameter> all_parameters(const Fit& fit) {
   std::vector<FittedParameter> all = fit.parameters;
@@ -241,10 +281,10 @@ Fit fit(const Document& topology, std::span<const MeasuredTime> measurements) {
     throw InputError("expected at least one measurement without a doubt to fit to, got none");
   Fit result{topology, {}, {}, {}, {}};
   if (!counted.empty()) fit_parameters(topology, counted, result);
+  if (counted.empty()) result.spread = spread_of_libraries(result.topology, of_libraries);
   result.libraries = fit_libraries(result.topology, of_libraries);
   adopt_library(result.topology, measurements);
   result.errors = errors_of(result.topology, measurements);
-  result.scatter = scatter_of(measurements, result.errors);
   return result;
 }
 

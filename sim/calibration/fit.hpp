@@ -20,6 +20,7 @@
 
 #include "calibration/library_fit.hpp"
 #include "calibration/measured_time.hpp"
+#include "calibration/spread.hpp"
 #include "calibration/trial.hpp"
 
 namespace farandole {
@@ -37,15 +38,11 @@ struct Fit {
   std::vector<FittedParameter> parameters;
   std::vector<LibraryFit> libraries;
   std::vector<double> errors;  // relative, signed, one per measurement
-  std::vector<double>
-      scatter;  // per class of timeline/size_class.hpp: what is left over, as a robust standard deviation; < 0: no data
+  Spread spread;               // of predictions without the measurements that they are held against
 };
 
 /// Those of links and messages, then latency and rate of every piece of every library.
 std::vector<FittedParameter> all_parameters(const Fit& fit);
-
-/// What errors are left over, per class of timeline/size_class.hpp, as a robust standard deviation; < 0: no data.
-std::vector<double> scatter_of(std::span<const MeasuredTime> measurements, const std::vector<double>& errors);
 
 /// `file` is what the topology document is called in messages. Measurements with a doubt are not fitted to, but their
 /// errors are told. InputError where nothing is left to fit to.

@@ -1,7 +1,6 @@
 #include "calibration/validation.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include <fmt/format.h>
@@ -9,12 +8,9 @@
 #include "calibration/calibrated_file.hpp"
 #include "calibration/fit.hpp"
 #include "calibration/predictor.hpp"
-#include "timeline/size_class.hpp"
 
 namespace farandole {
 namespace {
-
-constexpr double eight_in_ten = 1.2816;  // standard deviations each way that hold 80 % of a normal distribution
 
 ValidationPoint point(const MeasuredTime& row, Seconds predicted) {
   ValidationPoint result = validation_point(predicted, row.time, row.doubt.value_or(""));
@@ -28,31 +24,6 @@ ValidationPoint point(const MeasuredTime& row, Seconds predicted) {
 
 std::vector<Seconds> predict_on(const Document& topology, std::span<const MeasuredTime> measurements) {
   return predict(read_topology(topology.root(), topology.source()), measurements);
-}
-
-/// Per measurement, the variance of the logarithm of its prediction that comes from the parameters' errors.
-std::vector<double> parameter_variance(const Document& topology, const CalibrationNote& note,
-                                       std::span<const MeasuredTime> measurements,
-                                       const std::vector<Seconds>& predicted) {
-  std::vector<double> variance(measurements.size());
-  for (const auto& [pointer, error] : note.standard_errors) {
-    if (error <= 0) continue;
-    const Parameter parameter{"", pointer, kind_of(pointer)};
-    const auto moved = predict_on(with(topology, parameter, value_in(topology, parameter) + error), measurements);
-    for (std::size_t i = 0; i < moved.size(); ++i) variance[i] += std::pow(moved[i] / predicted[i] - 1, 2);
-  }
-  return variance;
-}
-
-void add_bands(const Document& topology, const CalibrationNote& note, std::span<const MeasuredTime> measurements,
-               const std::vector<Seconds>& predicted, std::vector<ValidationPoint>& points) {
-  const auto variance = parameter_variance(topology, note, measurements, predicted);
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const double scatter = note.scatter[size_class_of(measurements[i].bytes)];
-    if (scatter < 0) continue;
-    const double width = eight_in_ten * std::sqrt(variance[i] + scatter * scatter);
-    points[i].band = Band{points[i].predicted * std::max(0.0, 1 - width), points[i].predicted * (1 + width)};
-  }
 }
 
 /// Which fold each measurement belongs to.
@@ -82,7 +53,11 @@ std::vector<ValidationPoint> validate(const Document& topology, std::span<const 
   const auto predicted = predict_on(topology, measurements);
   std::vector<ValidationPoint> points;
   for (std::size_t i = 0; i < measurements.size(); ++i) points.push_back(point(measurements[i], predicted[i]));
-  if (const auto note = calibration_in(topology)) add_bands(topology, *note, measurements, predicted, points);
+  const auto spread = spread_in(topology);
+  for (std::size_t i = 0; spread && i < points.size(); ++i) {
+    const auto band = spread->band_of(measurements[i]);
+    if (band) points[i].band = Band{points[i].predicted * band->low, points[i].predicted * band->high};
+  }
   return points;
 }
 

@@ -13,9 +13,7 @@
 namespace farandole {
 
 /// Every measurement beside what the topology predicts. A topology that carries a calibration also gives the band in
-/// which 80 % of measurements should fall, from the standard errors of its parameters and the scatter of the
-/// measurements it was fitted to:
-///   predicted * (1 -+ 1.2816 sqrt(sum_j (d ln predicted / d parameter_j * error_j)^2 + scatter^2)).
+/// which 80 % of measurements should fall that are as far from what it was fitted to (calibration/spread.hpp).
 std::vector<ValidationPoint> validate(const Document& topology, std::span<const MeasuredTime> measurements);
 
 /// What is left out of a fit and predicted from the rest, in turn.

@@ -55,10 +55,15 @@ TEST(Validation, ACalibratedFileIsATopologyAndRemembersItsErrors) {
   const Document file = calibrated_file(found, {"2026-11-21", {"m.json"}});
   const Document reread = Document::parse(file.to_ordered_json().dump(2), "calibrated.json");
   EXPECT_NO_THROW(read_topology(reread.root(), "calibrated.json"));
-  const auto note = calibration_in(reread);
-  ASSERT_TRUE(note);
-  EXPECT_EQ(note->standard_errors.count("/transport/inter_node_latency"), 1U);
-  EXPECT_GT(note->scatter[0], 0);
+  const auto spread = spread_in(reread);
+  ASSERT_TRUE(spread);
+  EXPECT_EQ(spread->operations, (std::set<std::string>{"allreduce", "pingpong"}));
+  EXPECT_EQ(spread->ranks, (std::set<int>{2, 4}));
+  for (const MeasuredTime& row : rows()) {
+    ASSERT_TRUE(spread->band_of(row));
+    EXPECT_EQ(spread->band_of(row)->low, found.spread.band_of(row)->low);
+    EXPECT_EQ(spread->band_of(row)->high, found.spread.band_of(row)->high);
+  }
 }
 
 TEST(Validation, WhatIsHeldOutIsPredictedFromTheRest) {

@@ -91,7 +91,7 @@ void calibrate(const CalibrateArguments& arguments) {
   targets.check();
   const Document topology = arguments.measured.topology_file();
   const auto measurements = arguments.measured.read();
-  Fit found = fit(topology, measurements);
+  const Fit found = fit(topology, measurements);
   Provenance provenance{arguments.date, {}, {}};
   for (const std::string& file : arguments.measured.files)
     provenance.sources.push_back(std::filesystem::path(file).filename().string());
@@ -99,7 +99,6 @@ void calibrate(const CalibrateArguments& arguments) {
   provenance.forced = summary.median > most_error_left;
   if (!arguments.hold_out.empty()) {
     const auto errors = held_out(topology, measurements, hold_out_named(arguments.hold_out));
-    found.scatter = scatter_of(measurements, errors);  // so that bands are those of what was not fitted to
     const CalibrationSummary held = summary_of(errors, measurements);
     provenance.held_out = {arguments.hold_out, held.median, held.p90, held.worst};
     summary.held_out = {arguments.hold_out, held.median, held.p90, held.worst};

@@ -1,0 +1,179 @@
+#include "calibration/spread.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "config/section.hpp"
+#include "timeline/size_class.hpp"
+
+namespace farandole {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array<const char*, distances> names{"fitted", "another_operation", "another_scale",
+                                                   "another_operation_and_scale"};
+constexpr std::size_t enough = 9;  // errors for a band; the outermost bound it
+
+using Ratios = std::vector<std::vector<double>>;  // measured / predicted, per size class
+
+/// What is left out together, and which of it is looked at.
+struct Group {
+  std::vector<bool> left_out;
+  std::vector<bool> judged;
+};
+
+template <class Of>
+Group group(std::span<const MeasuredTime> rows, Of is_left_out) {
+  Group result;
+  for (const MeasuredTime& row : rows) result.left_out.push_back(is_left_out(row));
+  result.judged = result.left_out;
+  return result;
+}
+
+std::vector<Group> every_other_size(std::span<const MeasuredTime> rows) {
+  std::set<double> sizes;
+  for (const MeasuredTime& row : rows) sizes.insert(row.bytes.si());
+  std::vector<Group> groups;
+  for (const int rest : {0, 1}) {
+    groups.push_back(group(rows, [&](const MeasuredTime& row) {
+      return std::distance(sizes.begin(), sizes.find(row.bytes.si())) % 2 == rest;
+    }));
+  }
+  return groups;
+}
+
+std::vector<Group> groups_of(std::span<const MeasuredTime> rows, const Spread& spread, Distance distance) {
+  if (distance == Distance::fitted) return every_other_size(rows);
+  std::vector<Group> groups;
+  if (distance == Distance::another_operation) {
+    for (const std::string& operation : spread.operations)
+      groups.push_back(group(rows, [&](const MeasuredTime& row) { return row.operation == operation; }));
+    return groups;
+  }
+  for (const int ranks : spread.ranks) {
+    groups.push_back(group(rows, [&](const MeasuredTime& row) { return row.ranks == ranks; }));
+  }
+  if (distance == Distance::another_scale) return groups;
+  std::vector<Group> pairs;
+  for (const std::string& operation : spread.operations) {
+    for (const Group& scale : groups) {
+      Group pair = scale;
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        const bool is_of_it = rows[i].operation == operation;
+        pair.judged[i] = scale.left_out[i] && is_of_it;
+        pair.left_out[i] = scale.left_out[i] || is_of_it;
+      }
+      pairs.push_back(std::move(pair));
+    }
+  }
+  return pairs;
+}
+
+Ratios ratios_of(std::span<const MeasuredTime> rows, const std::vector<Group>& groups, const PredictWithout& predict) {
+  Ratios ratios(size_classes().size());
+  for (const Group& group : groups) {
+    const bool is_anything_left = std::ranges::find(group.left_out, false) != group.left_out.end();
+    const bool is_anything_judged = std::ranges::find(group.judged, true) != group.judged.end();
+    if (!is_anything_left || !is_anything_judged) continue;
+    const std::vector<double> predicted = predict(group.left_out);
+    if (predicted.empty()) continue;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (group.judged[i] && predicted[i] > 0) ratios[size_class_of(rows[i].bytes)].push_back(1 / predicted[i]);
+    }
+  }
+  return ratios;
+}
+
+/// Those of the class, and of its neighbours as far as it takes to have enough.
+std::vector<double> about(const Ratios& ratios, std::size_t size_class) {
+  std::vector<double> found = ratios[size_class];
+  for (std::size_t away = 1; found.size() < enough && away < ratios.size(); ++away) {
+    for (const std::size_t other : {size_class - away, size_class + away}) {
+      if (other < ratios.size()) found.insert(found.end(), ratios[other].begin(), ratios[other].end());
+    }
+  }
+  return found;
+}
+
+std::optional<ErrorBand> conformal(std::vector<double> ratios) {
+  if (ratios.size() < enough) return std::nullopt;
+  std::ranges::sort(ratios);
+  const std::size_t from_end = std::max<std::size_t>(1, (ratios.size() + 1) / 10);
+  return ErrorBand{std::min(1.0, ratios[from_end - 1]), std::max(1.0, ratios[ratios.size() - from_end])};
+}
+
+void widen(std::optional<ErrorBand>& band, const std::optional<ErrorBand>& nearer) {
+  if (!band || !nearer) return;
+  band->low = std::min(band->low, nearer->low);
+  band->high = std::max(band->high, nearer->high);
+}
+
+}  // namespace
+
+std::optional<ErrorBand> Spread::band_of(const MeasuredTime& row) const {
+  const bool is_new_operation = !operations.contains(row.operation);
+  const bool is_new_scale = !ranks.contains(row.ranks);
+  const auto& known = bands[(is_new_operation ? 1U : 0U) + (is_new_scale ? 2U : 0U)];
+  return known.empty() ? std::nullopt : known[size_class_of(row.bytes)];
+}
+
+Spread spread_of(std::span<const MeasuredTime> rows, const PredictWithout& predict) {
+  Spread spread;
+  for (const MeasuredTime& row : rows) {
+    spread.operations.insert(row.operation);
+    spread.ranks.insert(row.ranks);
+  }
+  for (std::size_t d = 0; d < distances; ++d) {
+    const Ratios ratios = ratios_of(rows, groups_of(rows, spread, static_cast<Distance>(d)), predict);
+    spread.bands[d].resize(ratios.size());
+    for (std::size_t c = 0; c < ratios.size(); ++c) {
+      std::optional<ErrorBand>& band = spread.bands[d][c];
+      band = conformal(about(ratios, c));
+      for (std::size_t nearer = 0; nearer < d; ++nearer) {
+        if ((nearer & d) == nearer) widen(band, spread.bands[nearer][c]);
+      }
+    }
+  }
+  return spread;
+}
+
+std::string spread_text(const Spread& spread) {
+  Json json{{"comment", "Measured / predicted of four in five that were predicted from the others alone"},
+            {"operations", spread.operations},
+            {"ranks", spread.ranks}};
+  for (std::size_t d = 0; d < distances; ++d) {
+    Json classes = Json::object();
+    for (std::size_t c = 0; c < spread.bands[d].size(); ++c) {
+      if (const auto& band = spread.bands[d][c]) classes[size_classes()[c].name] = {band->low, band->high};
+    }
+    json[names[d]] = classes;
+  }
+  return json.dump();
+}
+
+Spread read_spread(const Value& value) {
+  Section section(value);
+  (void)section.maybe_read<std::string>("comment");
+  Spread spread;
+  for (const Value& name : section.child("operations").elements()) spread.operations.insert(read<std::string>(name));
+  for (const Value& ranks : section.child("ranks").elements()) spread.ranks.insert(read_at_least(ranks, 1));
+  for (std::size_t d = 0; d < distances; ++d) {
+    spread.bands[d].resize(size_classes().size());
+    for (const auto& [name, band] : section.child(names[d]).members()) {
+      const auto ends = band.elements();
+      if (ends.size() != 2) band.fail("two numbers");
+      const ErrorBand read_band{read<double>(ends[0]), read<double>(ends[1])};
+      if (!(read_band.low > 0 && read_band.low <= read_band.high)) band.fail("two rising numbers above zero");
+      for (std::size_t c = 0; c < size_classes().size(); ++c) {
+        if (size_classes()[c].name == name) spread.bands[d][c] = read_band;
+      }
+    }
+  }
+  section.finish();
+  return spread;
+}
+
+}  // namespace farandole

@@ -1,0 +1,55 @@
+// How far measurements lie from predictions that were made without them: what the bands of a calibrated topology are.
+//
+// A fit is repeated with some rows left out, which are then predicted: every other size; each operation; each number of
+// ranks; and of each pair of these, all rows that share either. The errors of what was left out in the same way are
+// those to expect of a prediction that is as far from what was fitted. Conformal: of n errors the k-th from either end
+// bounds a band, k = floor((n + 1) / 10), which a further error of the same kind lies in four times of five or more
+// (Vovk, Gammerman and Shafer, "Algorithmic Learning in a Random World", 2005). Sizes are told apart by their class
+// (timeline/size_class.hpp), together with their neighbours where a class has few.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "calibration/measured_time.hpp"
+#include "config/document.hpp"
+
+namespace farandole {
+
+/// What a prediction has in common with what its topology was fitted to, the most first.
+enum class Distance : std::uint8_t { fitted, another_operation, another_scale, another_operation_and_scale };
+inline constexpr std::size_t distances = 4;
+
+/// measured / predicted, of four measurements in five.
+struct ErrorBand {
+  double low = 1;
+  double high = 1;
+};
+
+struct Spread {
+  std::set<std::string> operations{};  // that were fitted to
+  std::set<int> ranks{};
+  std::array<std::vector<std::optional<ErrorBand>>, distances> bands{};  // per size class; empty: nothing shows it
+
+  /// Nothing where no measurement could be left out that shows it. Never narrower than what is nearer.
+  [[nodiscard]] std::optional<ErrorBand> band_of(const MeasuredTime& row) const;
+};
+
+/// Predicted / measured of all rows by a fit without some of them; only what is said of these is looked at. Empty where
+/// nothing could be fitted to the rest.
+using PredictWithout = std::function<std::vector<double>(const std::vector<bool>& left_out)>;
+
+/// Rows with a doubt are not looked at.
+Spread spread_of(std::span<const MeasuredTime> rows, const PredictWithout& predict);
+
+/// The "bands" of a calibrated file as JSON text, and read again.
+std::string spread_text(const Spread& spread);
+Spread read_spread(const Value& value);
+
+}  // namespace farandole

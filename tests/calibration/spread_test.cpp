@@ -1,0 +1,114 @@
+// Bands of predictions: from errors of what was predicted without having been fitted to.
+#include "calibration/spread.hpp"
+
+#include <cmath>
+#include <random>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "calibration/calibrated_file.hpp"
+#include "calibration/lab.hpp"
+#include "calibration/read_measurements.hpp"
+#include "calibration/validation.hpp"
+
+namespace farandole {
+namespace {
+
+using test::row;
+
+std::vector<MeasuredTime> three_operations() {
+  std::vector<MeasuredTime> all;
+  for (const char* operation : {"allreduce", "broadcast", "allgather"}) {
+    for (const int ranks : {2, 4, 8}) {
+      for (double size = 1024; size <= 4194304; size *= 4) all.push_back(row(operation, "", ranks, Bytes(size)));
+    }
+  }
+  return all;
+}
+
+/// Errors of 1 % of what shares operation and scale with what is fitted to, 10 % more without the operation, and so on.
+std::vector<double> farther_is_worse(std::span<const MeasuredTime> rows, const std::vector<bool>& left_out) {
+  std::set<std::string> operations;
+  std::set<int> ranks;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (left_out[i]) continue;
+    operations.insert(rows[i].operation);
+    ranks.insert(rows[i].ranks);
+  }
+  std::vector<double> predicted;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double more = (operations.contains(rows[i].operation) ? 0 : 0.1) + (ranks.contains(rows[i].ranks) ? 0 : 0.2);
+    predicted.push_back((i % 2 == 0 ? 1.01 : 0.99) * (1 - more));
+  }
+  return predicted;
+}
+
+TEST(Spread, GrowsWithWhatAPredictionDoesNotShareWithTheFit) {
+  const auto rows = three_operations();
+  const Spread spread =
+      spread_of(rows, [&](const std::vector<bool>& left_out) { return farther_is_worse(rows, left_out); });
+  const auto high = [&](const char* operation, int ranks) {
+    return spread.band_of(row(operation, "", ranks, 1_MiB))->high;
+  };
+  EXPECT_NEAR(high("allreduce", 4), 1 / 0.99, 1e-12);
+  EXPECT_NEAR(high("reduce", 4), 1 / (0.99 * 0.9), 1e-12);
+  EXPECT_NEAR(high("allreduce", 16), 1 / (0.99 * 0.8), 1e-12);
+  EXPECT_NEAR(high("reduce", 16), 1 / (0.99 * 0.7), 1e-12);
+}
+
+TEST(Spread, OfOneOperationAndScaleSaysNothingOfOthers) {
+  std::vector<MeasuredTime> rows;
+  for (double size = 4; size <= 67108864; size *= 2) rows.push_back(row("allreduce", "", 4, Bytes(size)));
+  const Spread spread =
+      spread_of(rows, [&](const std::vector<bool>& left_out) { return farther_is_worse(rows, left_out); });
+  EXPECT_TRUE(spread.band_of(row("allreduce", "", 4, 1_MiB)));
+  EXPECT_FALSE(spread.band_of(row("broadcast", "", 4, 1_MiB)));
+  EXPECT_FALSE(spread.band_of(row("allreduce", "", 8, 1_MiB)));
+}
+
+TEST(Spread, IsReadAsItWasWritten) {
+  const auto rows = three_operations();
+  const Spread spread =
+      spread_of(rows, [&](const std::vector<bool>& left_out) { return farther_is_worse(rows, left_out); });
+  const Spread again = read_spread(Document::parse(spread_text(spread), "bands").root());
+  EXPECT_EQ(again.operations, spread.operations);
+  EXPECT_EQ(again.ranks, spread.ranks);
+  for (std::size_t d = 0; d < distances; ++d) {
+    for (std::size_t c = 0; c < spread.bands[d].size(); ++c) {
+      ASSERT_EQ(again.bands[d][c].has_value(), spread.bands[d][c].has_value());
+      if (!spread.bands[d][c]) continue;
+      EXPECT_EQ(again.bands[d][c]->low, spread.bands[d][c]->low);
+      EXPECT_EQ(again.bands[d][c]->high, spread.bands[d][c]->high);
+    }
+  }
+}
+
+/// Real rows, in leave-one-operation-out and leave-one-scale-out: the bands come from the others alone.
+class LabBands : public testing::TestWithParam<HoldOut> {};
+
+TEST_P(LabBands, HoldFourInFiveOfWhatTheyHaveNotSeen) {
+  const auto file = std::filesystem::path(FARANDOLE_SOURCE_DIR) / "tests/calibration/data/loopback-lab.jsonl";
+  std::vector<MeasuredTime> rows;
+  for (const MeasuredTime& row : read_measurements(file)) {
+    if ((row.family == "n2_r100" || row.family == "n4_r100") && !row.doubt) rows.push_back(row);
+  }
+  const Document topology = Document::read(std::filesystem::path(FARANDOLE_SOURCE_DIR) / "topologies/lab-star.json");
+  int inside = 0;
+  int all = 0;
+  for (const ValidationPoint& point : cross_validate(topology, rows, GetParam())) {
+    if (!point.band) continue;
+    ++all;
+    inside += inside_band(point) ? 1 : 0;
+  }
+  RecordProperty("inside", inside);
+  std::cout << inside << " of " << all << " inside\n";
+  EXPECT_GT(all, 100);
+  EXPECT_GE(static_cast<double>(inside) / all, 0.72);
+}
+
+INSTANTIATE_TEST_SUITE_P(Real, LabBands, testing::Values(HoldOut::sizes, HoldOut::operations),
+                         [](const auto& test) { return test.param == HoldOut::sizes ? "Sizes" : "Operations"; });
+
+}  // namespace
+}  // namespace farandole
