@@ -33,20 +33,21 @@ Group group(std::span<const MeasuredTime> rows, Of is_left_out) {
   return result;
 }
 
-std::vector<Group> every_other_size(std::span<const MeasuredTime> rows) {
+/// One size in four, then the next: what is between two that were fitted to is what is asked for most.
+std::vector<Group> one_size_in_four(std::span<const MeasuredTime> rows) {
   std::set<double> sizes;
   for (const MeasuredTime& row : rows) sizes.insert(row.bytes.si());
   std::vector<Group> groups;
-  for (const int rest : {0, 1}) {
+  for (const int rest : {0, 1, 2, 3}) {
     groups.push_back(group(rows, [&](const MeasuredTime& row) {
-      return std::distance(sizes.begin(), sizes.find(row.bytes.si())) % 2 == rest;
+      return std::distance(sizes.begin(), sizes.find(row.bytes.si())) % 4 == rest;
     }));
   }
   return groups;
 }
 
 std::vector<Group> groups_of(std::span<const MeasuredTime> rows, const Spread& spread, Distance distance) {
-  if (distance == Distance::fitted) return every_other_size(rows);
+  if (distance == Distance::fitted) return one_size_in_four(rows);
   std::vector<Group> groups;
   if (distance == Distance::another_operation) {
     for (const std::string& operation : spread.operations)
@@ -100,9 +101,14 @@ std::vector<double> about(const Ratios& ratios, std::size_t size_class) {
 
 std::optional<ErrorBand> conformal(std::vector<double> ratios) {
   if (ratios.size() < enough) return std::nullopt;
+  // Type 6 of the ways to interpolate quantiles: between the k-th and the next of n, k = (n + 1) / 10.
   std::ranges::sort(ratios);
-  const std::size_t from_end = std::max<std::size_t>(1, (ratios.size() + 1) / 10);
-  return ErrorBand{std::min(1.0, ratios[from_end - 1]), std::max(1.0, ratios[ratios.size() - from_end])};
+  const double place = static_cast<double>(ratios.size() + 1) / 10 - 1;
+  const auto below = static_cast<std::size_t>(place);
+  const double above = place - static_cast<double>(below);
+  const auto between = [&](std::size_t near, std::size_t far) { return std::lerp(ratios[near], ratios[far], above); };
+  const std::size_t last = ratios.size() - 1;
+  return ErrorBand{std::min(1.0, between(below, below + 1)), std::max(1.0, between(last - below, last - below - 1))};
 }
 
 void widen(std::optional<ErrorBand>& band, const std::optional<ErrorBand>& nearer) {

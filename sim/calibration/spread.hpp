@@ -1,11 +1,11 @@
 // How far measurements lie from predictions that were made without them: what the bands of a calibrated topology are.
 //
-// A fit is repeated with some rows left out, which are then predicted: every other size; each operation; each number of
+// A fit is repeated with some rows left out, which are then predicted: one size in four; each operation; each number of
 // ranks; and of each pair of these, all rows that share either. The errors of what was left out in the same way are
 // those to expect of a prediction that is as far from what was fitted. Conformal: of n errors the k-th from either end
-// bounds a band, k = floor((n + 1) / 10), which a further error of the same kind lies in four times of five or more
-// (Vovk, Gammerman and Shafer, "Algorithmic Learning in a Random World", 2005). Sizes are told apart by their class
-// (timeline/size_class.hpp), together with their neighbours where a class has few.
+// bounds a band, k = (n + 1) / 10, between two where that is no whole number, which a further error of the same kind
+// lies in four times of five (Vovk, Gammerman and Shafer, "Algorithmic Learning in a Random World", 2005). Sizes are
+// told apart by their class (timeline/size_class.hpp), together with their neighbours where a class has few.
 #pragma once
 
 #include <array>
