@@ -15,10 +15,22 @@ namespace {
 
 // Sections of settings that are the same for every run of a kind: SimGrid's, a transport's rates and latencies, how a
 // strategy fuses, where each rank of a measurement sat.
-constexpr std::array<std::string_view, 15> of_the_machinery{
-    "simgrid", "transport", "measure",   "workload", "learning",         "horovod",
-    "ddp",     "allgather", "local_sgd", "single",   "parameter_server", "distributed_replicated",
-    "rank",    "link",      "cuda"};
+constexpr std::array<std::string_view, 16> of_the_machinery{"simgrid",
+                                                            "transport",
+                                                            "measure",
+                                                            "workload",
+                                                            "learning",
+                                                            "horovod",
+                                                            "ddp",
+                                                            "allgather",
+                                                            "local_sgd",
+                                                            "diloco",
+                                                            "single",
+                                                            "parameter_server",
+                                                            "distributed_replicated",
+                                                            "rank",
+                                                            "link",
+                                                            "cuda"};
 // What of these sections is asked for all the same, and what of other sections a platform brings along.
 constexpr std::array<std::string_view, 4> asked_for{"measure.seed", "measure.seeds", "transport.name",
                                                     "transport.library"};

@@ -36,6 +36,8 @@ const std::vector<Choice> strategies{
     {"distributed replicated", R"({"kind": "distributed_replicated", "servers": 2})"},
     {"allgather", R"({"kind": "allgather", "overlap": false})"},
     {"local sgd", R"({"kind": "local_sgd", "period": 2})"},
+    {"diloco", R"({"kind": "diloco", "worker_ranks": 2, "inner_steps": 2, "fragments": 2})"},
+    {"diloco beside the next step", R"({"kind": "diloco", "inner_steps": 2, "overlap_steps": 1})"},
     {"fsdp", R"({"kind": "fsdp"})"},
     {"fsdp in groups", R"({"kind": "fsdp", "sharding_strategy": "HYBRID_SHARD", "shard_group": 2})"},
     {"zero 1", R"({"kind": "zero", "stage": 1})"},

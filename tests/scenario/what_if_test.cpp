@@ -108,6 +108,8 @@ const std::vector<std::string> collective_strategies{
     R"({"kind": "ddp", "compression": "int8", "find_unused_parameters": true})",
     R"({"kind": "allgather"})",
     R"({"kind": "local_sgd", "period": 2})",
+    R"({"kind": "diloco", "worker_ranks": 2, "inner_steps": 2})",
+    R"({"kind": "diloco", "inner_steps": 2, "fragments": 2, "overlap_steps": 1})",
 };
 
 const std::vector<std::string> server_strategies{

@@ -23,6 +23,7 @@ const std::vector<Case> cases{
     {R"("kind": "ddp", "first_bucket": "0 B", "bucket_cap": "0 B", "compression": "fp16")", 0.5, 0},
     {R"("kind": "allgather")", 2, 0},
     {R"("kind": "local_sgd", "period": 1)", 1, 5},
+    {R"("kind": "diloco", "inner_steps": 1)", 1, 5},
 };
 
 Job job_of(double last) {

@@ -18,14 +18,26 @@ Bucket make_bucket(const StrategySite& site, const CompressionSettings& compress
   return {std::move(gradients), std::move(pieces), Seconds(0)};
 }
 
+Bytes parameter_bytes(const Job& job) {
+  Bytes sum;
+  for (const Variable& variable : job.variables) {
+    if (variable.gradient >= 0) sum += variable.size;
+  }
+  return sum;
+}
+
 Bucketed::Bucketed(const StrategySite& site, BucketPlan plan)
     : site_(site), plan_(std::move(plan)), synchronised_(all_at(site.ranks, Seconds(0))) {}
 
 void Bucketed::begin(Engine& engine, const RankTimes& moments) {
   ++iteration_;
   ready_.assign(site_.job.gradients.size(), {});
-  next_bucket_ = travels() ? 0 : buckets().size();
-  arrived_.assign(travels() ? buckets().size() : 0, all_at(site_.ranks, Seconds(0)));
+  next_bucket_ = 0;
+  skip_what_stays();
+  arrived_.assign(next_bucket_ < buckets().size() ? buckets().size() : 0, all_at(site_.ranks, Seconds(0)));
+  for (const Bucket& bucket : plan_.alongside) {
+    if (travels(bucket)) send(engine, bucket, moments, communicating_among_replicas);
+  }
   if (site_.ranks == 1 || plan_.broadcast == Bytes(0)) {
     add_passes(engine, site_.job, moments);
     return;
@@ -42,6 +54,10 @@ void Bucketed::on(Engine& engine, const Happening& happening) {
   send_ready_buckets(engine);
 }
 
+void Bucketed::skip_what_stays() {
+  while (next_bucket_ < buckets().size() && !travels(buckets()[next_bucket_])) ++next_bucket_;
+}
+
 bool Bucketed::is_ready(const Bucket& bucket) const {
   return std::ranges::all_of(bucket.gradients,
                              [&](int gradient) { return ready_[static_cast<std::size_t>(gradient)].size() > 0; });
@@ -52,20 +68,23 @@ void Bucketed::send_ready_buckets(Engine& engine) {
     const Bucket& bucket = buckets()[next_bucket_];
     RankTimes earliest = ready_[static_cast<std::size_t>(bucket.gradients.front())];
     for (const int gradient : bucket.gradients) earliest = earliest.max(ready_[static_cast<std::size_t>(gradient)]);
-    for (const WirePiece& piece : bucket.pieces) send(engine, piece, earliest);
-    if (++next_bucket_ == buckets().size() && plan_.used_map > Bytes(0)) {
-      send(engine, {Operation::allreduce, plan_.used_map, Seconds(0), Seconds(0)}, earliest);
+    send(engine, bucket, earliest);
+    ++next_bucket_;
+    skip_what_stays();
+    if (next_bucket_ == buckets().size() && plan_.used_map > Bytes(0)) {
+      send(engine, {{}, {{Operation::allreduce, plan_.used_map, Seconds(0), Seconds(0)}}}, earliest);
     }
   }
 }
 
-void Bucketed::send(Engine& engine, const WirePiece& piece, const RankTimes& earliest) {
-  const TaskId task = engine.add({Collective{piece.operation, piece.size, piece.before, piece.after},
-                                  earliest,
-                                  {},
-                                  communicating,
-                                  {communicated}});
-  flights_.push_back({task, next_bucket_, piece.operation, Seconds(earliest[0])});
+void Bucketed::send(Engine& engine, const Bucket& bucket, const RankTimes& earliest, Stream stream) {
+  // What is none of the iteration's buckets, and has the number behind theirs.
+  const bool is_other = stream != communicating || bucket.gradients.empty();
+  for (const WirePiece& piece : bucket.pieces) {
+    const Collective collective{piece.operation, piece.size, piece.before, piece.after, false, bucket.group};
+    const TaskId task = engine.add({collective, earliest, {}, stream, {communicated}});
+    flights_.push_back({task, is_other ? buckets().size() : next_bucket_, piece.operation, Seconds(earliest[0])});
+  }
 }
 
 void Bucketed::communicated_by(Engine& engine, TaskId task, const TaskTimes& times) {
@@ -88,7 +107,7 @@ std::optional<RankTimes> Bucketed::synchronised() const {
   if (arrived_.empty()) return synchronised_;
   RankTimes end = ready_.back().size() > 0 ? ready_.back() : all_at(site_.ranks, Seconds(0));
   for (std::size_t bucket = 0; bucket < arrived_.size(); ++bucket) {
-    end = end.max(arrived_[bucket]) + buckets()[bucket].taken_out.si();
+    if (travels(buckets()[bucket])) end = end.max(arrived_[bucket]) + buckets()[bucket].taken_out.si();
   }
   return end.max(synchronised_);
 }

@@ -1,4 +1,5 @@
-// Gradients travel in buckets that are fixed beforehand: what ddp, allgather and local_sgd have in common.
+// Gradients travel in buckets that are fixed beforehand: what ddp, allgather, local_sgd and diloco have in
+// common.
 //
 // A bucket goes when all its gradients are computed and the bucket before it has gone; nobody negotiates. Its
 // collectives follow one another on one communication stream. What is taken out of buckets is taken out at the end, in
@@ -16,19 +17,25 @@ struct Bucket {
   std::vector<int> gradients;
   std::vector<WirePiece> pieces;  // at least one
   Seconds taken_out{};            // by the stream that computes, once backward pass and collectives are over
+  Group group = Group::all;       // who meets
+  int period = 1;                 // it travels in iterations turn, turn + period, ..., counted from 1
+  int turn = 1;
 };
 
 struct BucketPlan {
-  std::vector<Bucket> buckets;  // in the order in which they go
-  Bytes broadcast;              // from rank 0 before the forward pass, which waits for it; 0: nothing
-  Bytes used_map;               // an allreduce after the last bucket; 0: none
-  std::vector<Bucket> first{};  // in place of the buckets in the first iteration; empty: the same
-  int period = 1;               // buckets travel in every period-th iteration only
+  std::vector<Bucket> buckets;      // in the order in which they go
+  Bytes broadcast;                  // from rank 0 before the forward pass, which waits for it; 0: nothing
+  Bytes used_map;                   // an allreduce after the last bucket; 0: none
+  std::vector<Bucket> first{};      // in place of the buckets in the first iteration; empty: the same
+  std::vector<Bucket> alongside{};  // on the way from the beginning of an iteration to its end, on another stream
 };
 
 /// A bucket of a job: `copy` is what copying a byte in, and a byte out, moves through memory.
 Bucket make_bucket(const StrategySite& site, const CompressionSettings& compression, std::vector<int> gradients,
                    double copy);
+
+/// What is trained, as it stands on a device.
+Bytes parameter_bytes(const Job& job);
 
 class Bucketed final : public Strategy {
  public:
@@ -49,11 +56,14 @@ class Bucketed final : public Strategy {
   [[nodiscard]] const std::vector<Bucket>& buckets() const {
     return iteration_ == 1 && !plan_.first.empty() ? plan_.first : plan_.buckets;
   }
-  [[nodiscard]] bool travels() const { return site_.ranks > 1 && iteration_ % plan_.period == 0; }
+  [[nodiscard]] bool travels(const Bucket& bucket) const {
+    return site_.ranks > 1 && iteration_ >= bucket.turn && (iteration_ - bucket.turn) % bucket.period == 0;
+  }
+  void skip_what_stays();
   [[nodiscard]] bool is_ready(const Bucket& bucket) const;
   void communicated_by(Engine& engine, TaskId task, const TaskTimes& times);
   void send_ready_buckets(Engine& engine);
-  void send(Engine& engine, const WirePiece& piece, const RankTimes& earliest);
+  void send(Engine& engine, const Bucket& bucket, const RankTimes& earliest, Stream stream = communicating);
   void record(const Flight& flight, const TaskTimes& times) const;
 
   StrategySite site_;

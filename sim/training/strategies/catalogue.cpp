@@ -10,9 +10,9 @@ namespace farandole {
 
 std::span<const StrategyRow> strategies() {
   static const std::vector<StrategyRow> rows{
-      horovod_strategy(), ddp_strategy(),  parameter_server_strategy(), distributed_replicated_strategy(),
-      fsdp_strategy(),    zero_strategy(), allgather_strategy(),        local_sgd_strategy(),
-      single_strategy(),
+      horovod_strategy(), ddp_strategy(),    parameter_server_strategy(), distributed_replicated_strategy(),
+      fsdp_strategy(),    zero_strategy(),   allgather_strategy(),        local_sgd_strategy(),
+      diloco_strategy(),  single_strategy(),
   };
   return rows;
 }

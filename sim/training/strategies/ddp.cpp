@@ -159,6 +159,14 @@ std::vector<std::vector<int>> registered_buckets(const Job& job, Bytes first_buc
   return buckets;
 }
 
+std::vector<Bucket> usual_ddp_buckets(const StrategySite& site) {
+  const Ddp usual;
+  std::vector<Bucket> buckets;
+  for (const auto& gradients : ddp_buckets(site.job, usual.first_bucket, usual.bucket_cap))
+    buckets.push_back(bucket_of(usual, site, gradients));
+  return buckets;
+}
+
 StrategyRow ddp_strategy() {
   return {
       "ddp", "PyTorch's DistributedDataParallel: buckets in the order of the backward pass, no negotiation",

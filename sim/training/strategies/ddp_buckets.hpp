@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "training/job.hpp"
+#include "training/strategies/bucketed.hpp"
 
 namespace farandole {
 
@@ -17,5 +17,8 @@ std::vector<std::vector<int>> ddp_buckets(const Job& job, Bytes first_bucket, By
 /// and sent in the opposite order. Only the first to go may be below its limit, and the last has that of
 /// `first_bucket`.
 std::vector<std::vector<int>> registered_buckets(const Job& job, Bytes first_bucket, Bytes bucket_cap);
+
+/// As DDP sends them where nobody set anything, from the second iteration on.
+std::vector<Bucket> usual_ddp_buckets(const StrategySite& site);
 
 }  // namespace farandole

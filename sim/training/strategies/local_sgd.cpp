@@ -17,22 +17,17 @@ namespace {
 constexpr int default_period = 8;
 constexpr int most_steps = 1'000'000;  // whole periods are simulated
 
-Bytes parameter_bytes(const Job& job) {
-  Bytes sum;
-  for (const Variable& variable : job.variables) {
-    if (variable.gradient >= 0) sum += variable.size;
-  }
-  return sum;
-}
-
 std::unique_ptr<Strategy> make(int period, const StrategySite& site) {
   std::vector<int> all(site.job.gradients.size());
   std::iota(all.begin(), all.end(), 0);
   const Bytes size = parameter_bytes(site.job);
   const Seconds copy = 2 * size / site.memory_bandwidth;
   BucketPlan plan;
-  plan.period = period;
-  if (!all.empty()) plan.buckets.push_back({std::move(all), {{Operation::allreduce, size, copy, copy}}});
+  if (!all.empty()) {
+    Bucket average{std::move(all), {{Operation::allreduce, size, copy, copy}}};
+    average.period = average.turn = period;
+    plan.buckets.push_back(std::move(average));
+  }
   return std::make_unique<Bucketed>(site, std::move(plan));
 }
 

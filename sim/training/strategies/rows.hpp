@@ -9,6 +9,7 @@ StrategyRow horovod_strategy();
 StrategyRow ddp_strategy();
 StrategyRow allgather_strategy();
 StrategyRow local_sgd_strategy();
+StrategyRow diloco_strategy();
 StrategyRow fsdp_strategy();
 StrategyRow zero_strategy();
 StrategyRow single_strategy();
