@@ -3,20 +3,29 @@
 # farandole_room(NAME [LINKS targets...]) makes the static library farandole_NAME from every .cpp under the
 # current folder. Rooms may link only rooms that stand above them; tests/house checks the includes.
 add_library(farandole_options INTERFACE)
-target_include_directories(farandole_options INTERFACE ${PROJECT_SOURCE_DIR}/sim)
-target_compile_options(farandole_options INTERFACE -Wall -Wextra -Wconversion -Wshadow)
+set_target_properties(farandole_options PROPERTIES EXPORT_NAME options)
+target_include_directories(farandole_options INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/sim>
+                                                       $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/farandole>)
+target_compile_features(farandole_options INTERFACE $<INSTALL_INTERFACE:cxx_std_20>)
+# Options of ours, which nobody who uses the installed libraries gets.
+function(farandole_option)
+  foreach(option ${ARGN})
+    target_compile_options(farandole_options INTERFACE $<BUILD_INTERFACE:${option}>)
+  endforeach()
+endfunction()
+farandole_option(-Wall -Wextra -Wconversion -Wshadow)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 sees overlapping copies in std::string's operator+ that are not there (GCC bug 105651).
-  target_compile_options(farandole_options INTERFACE -Wno-restrict)
+  farandole_option(-Wno-restrict)
 endif()
 if(FARANDOLE_WERROR)
-  target_compile_options(farandole_options INTERFACE -Werror)
+  farandole_option(-Werror)
 endif()
 # So that the same objects make the program and the Python package. In the program the linker undoes what -fPIC costs, and
-# without interposition functions are inlined as ever: the code is a fifth of a percent longer than without.
-target_compile_options(farandole_options INTERFACE -fPIC -fno-semantic-interposition)
+# without interposition functions are inlined as usual: the code is a fifth of a percent longer than without.
+farandole_option(-fPIC -fno-semantic-interposition)
 if(CCACHE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  target_compile_options(farandole_options INTERFACE -fpch-preprocess)  # ccache wants to see which header was used
+  farandole_option(-fpch-preprocess)  # ccache wants to see which header was used
 endif()
 
 # Two thirds of a compilation used to be the parsing of the libraries' headers. farandole_parse_once(NAME OPTIONS... HEADERS...)
@@ -49,6 +58,8 @@ function(farandole_parsed TARGET NAME)
   endif()
 endfunction()
 
+set(FARANDOLE_ROOMS "" CACHE INTERNAL "The libraries of all rooms")
+
 function(farandole_room NAME)
   cmake_parse_arguments(ROOM "" "" "LINKS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
@@ -61,4 +72,6 @@ function(farandole_room NAME)
     set(scope INTERFACE)
   endif()
   target_link_libraries(farandole_${NAME} ${scope} farandole_options ${ROOM_LINKS})
+  set_target_properties(farandole_${NAME} PROPERTIES EXPORT_NAME ${NAME})
+  set(FARANDOLE_ROOMS ${FARANDOLE_ROOMS} farandole_${NAME} CACHE INTERNAL "The libraries of all rooms")
 endfunction()

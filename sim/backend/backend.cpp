@@ -2,40 +2,35 @@
 
 #include <vector>
 
-#ifdef FARANDOLE_WITH_MPI
-#include "backend/mpi/session.hpp"
-#endif
-#ifdef FARANDOLE_WITH_NCCL
-#include "backend/nccl/session.hpp"
-#endif
+#include <fmt/format.h>
+
+#include "backend/modules.hpp"
 
 namespace farandole {
 namespace {
 
-BackendRow mpi_row() {
-  BackendRow row{"mpi", "", "install an MPI (Debian: libopenmpi-dev openmpi-bin) and build again"};
-#ifdef FARANDOLE_WITH_MPI
-  row.version = mpi_version();
-  row.open = open_mpi_session;
-#endif
-  return row;
-}
-
-BackendRow nccl_row() {
-  BackendRow row{"nccl", "",
-                 "install the CUDA toolkit with nvcc, and NCCL (NCCL_HOME names its folder), and build again"};
-#ifdef FARANDOLE_WITH_NCCL
-  row.version = nccl_version();
-  row.devices = nccl_devices;
-  row.open = open_nccl_session;
-#endif
+/// `install` brings its library, `build` what it is built with.
+BackendRow row_of_module(const std::string& name, std::string_view install, std::string_view build) {
+  BackendRow row{name, "", ""};
+  const std::string function = "farandole_" + name + "_backend";
+  const ModuleFunction fill = module_function(name, function);
+  if (fill.address != nullptr) {
+    reinterpret_cast<void (*)(BackendRow&)>(fill.address)(row);
+  } else if (fill.missing == "not built") {
+    row.remedy = fmt::format("not built: install {} and build again", build);
+  } else {
+    row.remedy = fmt::format("not usable: {}; install {}", fill.missing, install);
+  }
   return row;
 }
 
 }  // namespace
 
 std::span<const BackendRow> backends() {
-  static const std::vector<BackendRow> rows{mpi_row(), nccl_row()};
+  static const std::vector<BackendRow> rows{
+      row_of_module("mpi", "an MPI (Debian: openmpi-bin)", "an MPI (Debian: libopenmpi-dev openmpi-bin)"),
+      row_of_module("nccl", "NCCL and CUDA's runtime (and an MPI)",
+                    "the CUDA toolkit with nvcc, and NCCL (NCCL_HOME names its folder),")};
   return rows;
 }
 

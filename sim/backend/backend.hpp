@@ -1,4 +1,5 @@
-// The catalogue of backends: what carries collectives out on real hardware, one row each, built or not.
+// The catalogue of backends: what carries collectives out on real hardware, one row each, usable or not:
+// each is a module (backend/modules.hpp).
 //
 // A backend opens a session, which every rank of a launched program has one of: an endpoint for the interpreter of
 // schedules, the library's own collectives, and a description of machine and library that goes into the result. `bench`
@@ -27,8 +28,8 @@ class Session {
   virtual ~Session() = default;
 
   virtual Endpoint& endpoint() = 0;
-  /// One more way to the same ranks, whose messages never mix with those of another. Every rank opens as many, in the
-  /// same order. The session must outlive it.
+  /// Another channel to the same ranks, whose messages never mix with those of another. Every rank opens as many, in
+  /// the same order. The session must outlive it.
   virtual std::unique_ptr<Endpoint> open_channel() = 0;
   [[nodiscard]] virtual int ranks_per_node() const = 0;  // on this rank's node
   [[nodiscard]] virtual int nodes() const = 0;
@@ -54,8 +55,8 @@ struct SessionOptions {
 
 struct BackendRow {
   std::string name;
-  std::string version;                 // of the library it was built with; empty: it was not built
-  std::string remedy;                  // what to do to have it built
+  std::string version;                 // of its library; empty: it is not usable here
+  std::string remedy;                  // then: why, and what to do
   std::string (*devices)() = nullptr;  // that it has here, or why none; null: it needs none
   std::unique_ptr<Session> (*open)(const SessionOptions& options) = nullptr;
 };

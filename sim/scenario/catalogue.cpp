@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "collective/files/read_schedule.hpp"
+#include "config/own_place.hpp"
 #include "config/section.hpp"
 #include "config/text_file.hpp"
 #include "platform/graph_file.hpp"
@@ -25,6 +26,22 @@ std::vector<std::string> json_files_in(const std::filesystem::path& folder) {
   return names;
 }
 
+bool has_data(const std::filesystem::path& folder) {
+  std::error_code none;
+  return std::filesystem::is_directory(folder / "models", none) &&
+         std::filesystem::is_directory(folder / "topologies", none);
+}
+
+/// Beside the program of an installation; in the Python package, which holds one; in the source tree.
+std::filesystem::path data_folder() {
+  if (const char* said = std::getenv("FARANDOLE_DATA"); said != nullptr) return said;
+  const auto own = own_folder();
+  for (const auto& folder : {own / FARANDOLE_DATA_FROM_PROGRAM, own / "share/farandole"}) {
+    if (!own.empty() && has_data(folder)) return folder.lexically_normal();
+  }
+  return FARANDOLE_DATA_DIR;
+}
+
 }  // namespace
 
 struct Catalogue::Memory {
@@ -33,9 +50,7 @@ struct Catalogue::Memory {
   std::map<std::string, std::string> algorithms;  // their texts
 };
 
-Catalogue::Catalogue() : Catalogue(FARANDOLE_DATA_DIR) {
-  if (const char* data = std::getenv("FARANDOLE_DATA"); data != nullptr) root_ = data;
-}
+Catalogue::Catalogue() : Catalogue(data_folder()) {}
 
 Catalogue::Catalogue(std::filesystem::path root) : root_(std::move(root)), memory_(std::make_shared<Memory>()) {}
 

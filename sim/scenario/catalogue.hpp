@@ -1,10 +1,11 @@
 // Finds models, topologies, devices and offers: by name in the data folders, or as a file.
 //
-// The data root is the environment variable FARANDOLE_DATA, else the source tree the program was built from. A text
-// with a slash or ending in .json, or for topologies in .dot, .gv or .xml (platform/graph_file.hpp), is a file, sought
-// from the current folder; anything else is the name of a file in models/, topologies/, topologies/devices/ or
-// topologies/offers/. Unknown names fail with the nearest known one. A file is read once and remembered, by copies of
-// the catalogue too; not for several threads.
+// The data root is the environment variable FARANDOLE_DATA, else what was installed with the program, found from where
+// the program lies (config/own_place.hpp), else the source tree it was built from. A text with a slash or ending in
+// .json, or for topologies in .dot, .gv or .xml (platform/graph_file.hpp), is a file, sought from the current folder;
+// anything else is the name of a file in models/, topologies/, topologies/devices/ or topologies/offers/. Unknown names
+// fail with the nearest known one. A file is read once and remembered, by copies of the catalogue too; not for several
+// threads.
 #pragma once
 
 #include <filesystem>

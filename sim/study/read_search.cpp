@@ -6,6 +6,7 @@
 
 #include "config/limits.hpp"
 #include "config/section.hpp"
+#include "study/global_search.hpp"
 #include "study/search_spec.hpp"
 
 namespace farandole {
@@ -104,9 +105,10 @@ std::string read_method(const std::optional<Value>& where, const SearchSpec& spe
   if (std::ranges::find(known, method) == known.end()) {
     where->fail_unknown(lists ? "a method for lists" : "a method for open ranges", known);
   }
-#ifndef FARANDOLE_WITH_NLOPT
-  if (method == "global") where->fail("golden_section: this program was built without NLopt (Debian: libnlopt-dev)");
-#endif
+  if (method == "global" && !why_no_global_search().empty()) {
+    where->fail("golden_section, as this program is without NLopt (Debian: libnlopt0; to build with it, libnlopt-dev)",
+                quoted(method), "; " + why_no_global_search());
+  }
   return method;
 }
 

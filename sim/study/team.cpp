@@ -4,9 +4,7 @@
 #include <array>
 #include <cstdlib>
 
-#ifdef FARANDOLE_WITH_MPI
-#include "study/mpi/mpi_team.hpp"
-#endif
+#include "backend/modules.hpp"
 
 namespace farandole {
 namespace {
@@ -22,10 +20,11 @@ bool is_launched() {
 }  // namespace
 
 std::unique_ptr<Team> join_team() {
-#ifdef FARANDOLE_WITH_MPI
-  if (is_launched()) return join_mpi_team();
-#endif
-  return nullptr;
+  if (!is_launched()) return nullptr;
+  std::unique_ptr<Team> team;
+  const ModuleFunction join = module_function("mpi", "farandole_join_mpi_team");
+  if (join.address != nullptr) reinterpret_cast<void (*)(std::unique_ptr<Team>&)>(join.address)(team);
+  return team;
 }
 
 }  // namespace farandole

@@ -3,7 +3,7 @@
 // Called by `farandole run` before anything else, on every rank. Each rank reads and plans the whole run by itself, so
 // that only numbers of points travel one way and their records the other; ranks that read other files than the manager
 // are refused. The manager alone journals and writes. A point that crashes costs that point. Points of a worker that
-// dies go to the others, where the launcher lets these live (Open MPI: mpirun --enable-recovery); else the launcher
+// dies go to the others, where the launcher keeps them running (Open MPI: mpirun --enable-recovery); else the launcher
 // ends the run, and --resume goes on.
 #pragma once
 
@@ -26,7 +26,7 @@ class Team {
   virtual void serve(const std::string& identity, const Work& work) = 0;
 };
 
-/// Null where no launcher started the program as several processes, or it was built without MPI.
+/// Null where no launcher started the program as several processes, or MPI is not usable (backend/modules.hpp).
 std::unique_ptr<Team> join_team();
 
 }  // namespace farandole

@@ -117,9 +117,9 @@ TEST(BenchCommand, RunsNcclOnADeviceOrSaysWhyNot) {
   const Workplace place;
   const std::string doctor = place.farandole("doctor").out;
   const Finished finished = place.farandole("bench --backend nccl --op add -b 1M -e 1M -n 2 -w 1 --format json");
-  if (doctor.find("backend nccl   not built") != std::string::npos) {
+  if (doctor.find("backend nccl   not ") != std::string::npos) {
     EXPECT_EQ(finished.status, 2);
-    EXPECT_THAT(finished.err, HasSubstr("--backend: expected one that this program was built with, got \"nccl\""));
+    EXPECT_THAT(finished.err, HasSubstr("--backend: expected one that is usable here, got \"nccl\""));
   } else if (doctor.find("no CUDA device is there") != std::string::npos) {
     EXPECT_EQ(finished.status, 1);
     EXPECT_THAT(finished.err, HasSubstr("no CUDA device is there: "));

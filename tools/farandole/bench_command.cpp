@@ -50,7 +50,7 @@ const BackendRow& backend(const BenchArguments& arguments) {
     refuse_option("--backend", "a backend", arguments.backend, suggestion(arguments.backend, known));
   }
   if (row->open == nullptr) {
-    refuse_option("--backend", "one that this program was built with", arguments.backend, "; " + row->remedy);
+    refuse_option("--backend", "one that is usable here", arguments.backend, "; " + row->remedy);
   }
   return *row;
 }

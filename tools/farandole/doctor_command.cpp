@@ -33,7 +33,7 @@ void run() {
   row("fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100));
   row("cli11", CLI11_VERSION);
   for (const BackendRow& backend : backends()) {
-    std::string answer = backend.open != nullptr ? backend.version : "not built: " + backend.remedy;
+    std::string answer = backend.open != nullptr ? backend.version : backend.remedy;
     if (backend.devices != nullptr) answer += "; devices: " + backend.devices();
     row("backend " + backend.name, answer);
   }
@@ -41,11 +41,12 @@ void run() {
   row("processors", std::to_string(std::thread::hardware_concurrency()));
   row("data", fmt::format("{} ({} models, {} topologies)", catalogue.root().string(), catalogue.models().size(),
                           catalogue.topologies().size()));
+  row("schemas", (catalogue.root() / "sim/config/schemas").string());
   if (catalogue.models().empty() || catalogue.topologies().empty()) {
     throw InputError(fmt::format("{}: expected models/ and topologies/ there, found none; set FARANDOLE_DATA",
                                  catalogue.root().string()));
   }
-  row("verdict", "ready");
+  row("status", "ready");
 }
 
 }  // namespace

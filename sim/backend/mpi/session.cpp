@@ -119,8 +119,17 @@ std::string mpi_version() {
   return fmt::format("{}, standard {}.{}", library_version(), version, subversion);
 }
 
+namespace {
+
 std::unique_ptr<Session> open_mpi_session(const SessionOptions& options) {
   return std::make_unique<MpiSession>(options);
+}
+
+}  // namespace
+
+void farandole_mpi_backend(BackendRow& row) {
+  row.version = mpi_version();
+  row.open = open_mpi_session;
 }
 
 }  // namespace farandole

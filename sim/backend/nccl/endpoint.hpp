@@ -1,7 +1,7 @@
 // Messages by ncclSend and ncclRecv between devices.
 //
 // What is started before a `wait` makes one NCCL group, as the messages of a round must. `wait` hands the group to the
-// stream and returns: later copies, sums and messages stand in order behind it there, so rounds follow one another
+// stream and returns: later copies, sums and messages are queued behind it there in order, so rounds follow one another
 // without the host.
 #pragma once
 

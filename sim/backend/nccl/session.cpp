@@ -107,8 +107,18 @@ std::string nccl_devices() {
   }
 }
 
+namespace {
+
 std::unique_ptr<Session> open_nccl_session(const SessionOptions& options) {
   return std::make_unique<NcclSession>(options);
+}
+
+}  // namespace
+
+void farandole_nccl_backend(BackendRow& row) {
+  row.version = nccl_version();
+  row.devices = nccl_devices;
+  row.open = open_nccl_session;
 }
 
 }  // namespace farandole

@@ -1,7 +1,7 @@
-// NCCL as a backend. The only files that include CUDA's headers or <nccl.h> are those of this folder.
+// NCCL as a backend, in the module "nccl" (backend/modules.hpp). The only files that include CUDA's headers or <nccl.h>
+// are those of this folder.
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "backend/backend.hpp"
@@ -14,7 +14,8 @@ std::string nccl_version();
 /// The devices there are, or why there is none.
 std::string nccl_devices();
 
-/// One device a rank, by its number on its node. std::runtime_error where there is none.
-std::unique_ptr<Session> open_nccl_session(const SessionOptions& options);
+/// Fills in the versions and how a session is opened: one device a rank, by its number on its node; std::runtime_error
+/// where there is none.
+extern "C" __attribute__((visibility("default"))) void farandole_nccl_backend(BackendRow& row);
 
 }  // namespace farandole

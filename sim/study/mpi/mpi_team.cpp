@@ -71,10 +71,9 @@ class MpiTeam final : public Team {
 
 }  // namespace
 
-std::unique_ptr<Team> join_mpi_team() {
-  auto team = std::make_unique<MpiTeam>();
-  if (team->ranks() == 1) return nullptr;
-  return team;
+void farandole_join_mpi_team(std::unique_ptr<Team>& team) {
+  auto joined = std::make_unique<MpiTeam>();
+  if (joined->ranks() > 1) team = std::move(joined);
 }
 
 }  // namespace farandole

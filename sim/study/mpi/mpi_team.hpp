@@ -1,4 +1,4 @@
-// The team of an MPI launcher; study/team.hpp has the contract.
+// The team of an MPI launcher, in the module "mpi" (backend/modules.hpp); study/team.hpp has the contract.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace farandole {
 
-/// Starts MPI; null where it knows of this process only.
-std::unique_ptr<Team> join_mpi_team();
+/// Starts MPI; leaves `team` null where MPI knows of this process only.
+extern "C" __attribute__((visibility("default"))) void farandole_join_mpi_team(std::unique_ptr<Team>& team);
 
 }  // namespace farandole
