@@ -6,34 +6,32 @@
     points = farandole.collective("allreduce", topology="ethernet-25g", ranks=16, minbytes="1M")
 
 Results are lists of dicts, one for each point, with the keys of `farandole run --format json`; pandas.DataFrame takes
-them, pandas.json_normalize also spreads what is nested. Bad input is an InputError with the program's own line.
+them, their to_frame() also spreads what is nested. Bad input is an InputError with the program's own line.
 """
 
+from __future__ import annotations
+
 import json
+import os
 import pathlib
 import sys
 import tempfile
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, Union
 
 from ._program import InputError, OutOfTolerance, command as _command, version as __version__
+from ._results import Point, Points
 
-__all__ = ["InputError", "OutOfTolerance", "Points", "__version__", "collective", "command", "run", "sweep"]
+__all__ = ["InputError", "OutOfTolerance", "Point", "Points", "__version__", "collective", "command", "run", "sweep"]
 
 # Errors in a scenario that is no file name it so.
 _OWN_SCENARIO = "scenario"
 
-
-class Points(list):
-    """The points of a result, dicts in the order of the program's, and what stands beside them: the settings that they
-    share; the answer of a study that asks a question, the optimum of a search, None elsewhere."""
-
-    def __init__(self, result):
-        super().__init__(result["points"])
-        self.settings = result["settings"]
-        self.answer = result.get("answer")
-        self.optimum = result.get("optimum")
+Scenario = Union[str, "os.PathLike[str]", dict[str, Any]]
+Result = TypeVar("Result")
 
 
-def command(*arguments):
+def command(*arguments: object) -> str:
     """The output of `farandole ARGUMENTS...` as text; its messages go to standard error."""
     out, messages = _command([str(argument) for argument in arguments])
     if messages:
@@ -41,7 +39,17 @@ def command(*arguments):
     return out
 
 
-def run(scenario, *, fidelity=None, launch=None, seed=None, fold=True, explain=False, jobs=None, **values):
+def run(
+    scenario: Scenario,
+    *,
+    fidelity: str | None = None,
+    launch: str | None = None,
+    seed: int | None = None,
+    fold: bool = True,
+    explain: bool = False,
+    jobs: int | None = None,
+    **values: Any,
+) -> Points:
     """Simulates a scenario: the path of a file, or its content as a dict.
 
     `values` replace what the scenario says: `platform__ranks=64` is `--set /platform/ranks=64`; what is no word goes by
@@ -54,7 +62,7 @@ def run(scenario, *, fidelity=None, launch=None, seed=None, fold=True, explain=F
     return _with_scenario(scenario, lambda path: _points("run", path, "--quiet", *settings, *options))
 
 
-def sweep(scenario, axes, **options):
+def sweep(scenario: Scenario, axes: Mapping[str, Any], **options: Any) -> Points:
     """Simulates a scenario at all points of `axes`: {"/platform/ranks": [1, 8, 64], ...}, or anything else that a
     scenario's "sweep" takes. They replace the scenario's own; `options` are those of `run`."""
     content = dict(scenario) if isinstance(scenario, dict) else json.loads(pathlib.Path(scenario).read_text())
@@ -62,21 +70,21 @@ def sweep(scenario, axes, **options):
     return run(content, **options)
 
 
-def collective(op="allreduce", *, topology, ranks, **options):
+def collective(op: str = "allreduce", *, topology: str, ranks: int, **options: Any) -> Points:
     """Simulates a collective over a range of sizes. `options` are those of `farandole collective`: algorithm="ring",
     minbytes="1M", maxbytes=1 << 27, stepfactor=4, fidelity="message", no_fold=True, contributions=[1, 2, 1], ..."""
     return _points("collective", *_options({"op": op, "topology": topology, "ranks": ranks} | options))
 
 
-def _points(*arguments):
+def _points(*arguments: object) -> Points:
     return Points(json.loads(command(*arguments, "--format", "json")))
 
 
-def _pointer(name):
+def _pointer(name: str) -> str:
     return name if name.startswith("/") else "/" + name.replace("__", "/")
 
 
-def _options(values):
+def _options(values: Mapping[str, Any]) -> list[str]:
     """Options as one types them; what is None or False was not given."""
     words = []
     for name, value in values.items():
@@ -88,13 +96,13 @@ def _options(values):
     return words
 
 
-def _typed(value):
+def _typed(value: Any) -> str:
     if isinstance(value, dict):
         return json.dumps(value)
     return ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
-def _with_scenario(scenario, use):
+def _with_scenario(scenario: Scenario, use: Callable[[Any], Result]) -> Result:
     """`use` with the path of a file; one that is made for it is not seen in errors."""
     if not isinstance(scenario, dict):
         return use(scenario)
