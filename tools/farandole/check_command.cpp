@@ -55,12 +55,16 @@ constexpr std::array kinds{FileKind{"scenario", check_scenario}, FileKind{"topol
                            FileKind{"model", check_model},       FileKind{"device", check_device},
                            FileKind{"offer", check_offer},       FileKind{"published", check_published}};
 
-/// A file says its kind by the schema it names.
+/// A file says its kind by the schema it names, as a file or by its identifier ("$id").
 const FileKind& kind_of(const Document& document) {
   for (const auto& [key, value] : document.root().members()) {
     if (key != "$schema" || !value.is_string()) continue;
+    const auto& named = std::get<std::string>(value.node().value);
     for (const FileKind& kind : kinds) {
-      if (std::get<std::string>(value.node().value).ends_with(std::string(kind.name) + ".schema.json")) return kind;
+      const std::string name = kind.name;
+      if (named.ends_with(name + ".schema.json") ||
+          (named.starts_with("urn:farandole:schema:") && named.ends_with(":" + name)))
+        return kind;
     }
     value.fail("the schema of a scenario, topology, model, device, offer or published runs");
   }
