@@ -12,7 +12,7 @@ from python_support import ROOT, SKIPPED, InAFolder
 
 BUILD = pathlib.Path(os.environ.get("FARANDOLE_BUILD", ROOT / "build" / "release"))
 ELSEWHERE = {name: value for name, value in os.environ.items() if name != "FARANDOLE_DATA"}
-CONSUMER = ROOT / "tests" / "consumer"
+CONSUMER = pathlib.Path(os.environ.get("FARANDOLE_CONSUMER", ROOT / "tests" / "consumer"))
 
 if sys.flags.no_site:
     print("skipped: run once is enough, and that is with Python's packages")
