@@ -1,25 +1,14 @@
-// Bands of a point as records, as text, and what charts shade.
+// Bands of points as text.
 //
-// Used by the writers of this room. In JSON a band is [low, high]; in CSV it is two columns.
+// Used by the writers of this room.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
-#include "report/record.hpp"
-#include "timeline/bands.hpp"
 #include "timeline/result.hpp"
 
 namespace farandole {
-
-/// Without a key where a band is not there.
-Record to_record(const Bands& bands);
-Bands bands_of(const Record& record);
-
-/// Lists of two ends become `..._low` and `..._high`.
-void split_ends(Record& bands);
 
 /// "81.2 .. 93.0"; empty where the point has no bands.
 std::string band_text(const TrainingPoint& point, Interval Bands::*band, double per_unit, int decimals);

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "report/field_record.hpp"
+#include "report/field_table.hpp"
 #include "report/nccl_row.hpp"
-#include "report/point_facets.hpp"
-#include "report/record.hpp"
 
 namespace farandole {
 namespace {
@@ -16,34 +16,6 @@ using Points = std::span<const MeasuredPoint>;
 
 std::string wrong_text(const MeasuredPoint& point) {
   return point.collective.operation == "barrier" ? "N/A" : std::to_string(point.wrong);
-}
-
-std::vector<Facet<MeasuredPoint>> facets_of_measured() {
-  using Point = MeasuredPoint;
-  return {
-      {"backend", [](const Point& p) { return p.backend; }},
-      {"op", [](const Point& p) { return p.collective.operation; }},
-      {"algorithm", [](const Point& p) { return p.collective.algorithm; }},
-      {"ranks", [](const Point& p) { return std::to_string(p.collective.ranks); }, Align::right},
-      {"servers", [](const Point& p) { return p.collective.servers > 0 ? std::to_string(p.collective.servers) : ""; },
-       Align::right},
-  };
-}
-
-/// A point as the record of a simulated one, without what only a simulation has.
-Record record_of(const MeasuredPoint& point) {
-  Record record = to_record(point.collective);
-  record.erase("fidelity");
-  record.erase("folded");
-  record["backend"] = point.backend;
-  record["data_correct"] = point.wrong == 0;
-  record["wrong"] = point.wrong;
-  record["nodes"] = point.nodes;
-  if (point.processors_busy) record["cpu_busy"] = finite(*point.processors_busy, "cpu_busy");
-  record["root"] = point.collective.root;
-  record["repetitions"] = Record::array();
-  for (const Seconds time : point.repetitions) record["repetitions"].push_back(finite(time.si(), "repetitions"));
-  return record;
 }
 
 Table table_of(const Facets<MeasuredPoint>& facets, Points points) {
@@ -65,7 +37,7 @@ double average_bus_bandwidth(Points points) {
 }
 
 void write_table(std::ostream& out, const Heading& heading, Points points) {
-  const Facets<MeasuredPoint> facets = split(facets_of_measured(), points);
+  const Facets<MeasuredPoint> facets = split(properties_of<MeasuredPoint>(), points);
   write_title(out, heading);
   out << "# all points: " << shared_text(facets, points) << '\n';
   out << "#\n" << nccl_heading_names() << "  #wrong\n";

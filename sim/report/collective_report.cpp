@@ -50,6 +50,13 @@ Table table_of(const Facets<CollectivePoint>& facets, Points points) {
   return table;
 }
 
+/// For the header of a result without points: one of a simulation.
+CollectivePoint any_point() {
+  CollectivePoint point;
+  point.fidelity = "flow";
+  return point;
+}
+
 void write_table(std::ostream& out, const Heading& heading, Points points) {
   const Facets<CollectivePoint> facets = split(collective_facets(), points);
   write_title(out, heading);
@@ -72,8 +79,8 @@ void write_collective(std::ostream& out, Format format, const Heading& heading, 
     case Format::json:
       return write_json(out, heading, records);
     case Format::csv: {
-      const std::vector<Record> rows = without_lists(records);
-      return write_csv(out, rows.empty() ? to_record(CollectivePoint{}) : rows.front(), rows);
+      const std::vector<Record> rows = to_rows(points);
+      return write_csv(out, rows.empty() ? to_row(any_point()) : rows.front(), rows);
     }
   }
 }

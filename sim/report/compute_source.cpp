@@ -23,7 +23,7 @@ struct Sides {
 };
 
 bool is_estimated(const TrainingPoint& point) {
-  return compute_kind(point) == "estimated";
+  return point.compute_kind() == "estimated";
 }
 
 template <class NameOf>
@@ -72,13 +72,6 @@ std::string uncertainty_of(Points points) {
 }
 
 }  // namespace
-
-std::string compute_kind(const TrainingPoint& point) {
-  for (const char* kind : {"estimated", "anchored"}) {
-    if (point.compute_source.starts_with(kind)) return kind;
-  }
-  return point.compute_source.empty() ? "" : "measured";
-}
 
 std::string mixed_compute_sentence(Points points) {
   const auto estimated = static_cast<std::size_t>(std::ranges::count_if(points, is_estimated));

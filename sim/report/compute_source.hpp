@@ -11,10 +11,6 @@
 
 namespace farandole {
 
-/// "measured" (a throughput, or a profile of layers), "anchored" (inferred from a whole run) or "estimated"; empty
-/// where the point does not say. The point's text begins with that word.
-std::string compute_kind(const TrainingPoint& point);
-
 /// "Compares estimated (dgx-h100) with measured (dgx-a100) compute times: ..."; empty where all are of one kind.
 std::string mixed_compute_sentence(std::span<const TrainingPoint> points);
 

@@ -1,13 +1,14 @@
 #include "report/explanation_report.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <ostream>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "report/table.hpp"
+#include "report/field_table.hpp"
 #include "units/format.hpp"
 
 namespace farandole {
@@ -87,35 +88,20 @@ void write_memory(std::ostream& out, const TrainingPoint& point) {
       << " per device, at least (activations " << decimal(memory.activations) << ")\n";
 }
 
-std::vector<std::string> run_cells(const TrainingPoint& point) {
-  const WholeRun& run = *point.run;
-  return {point.model,
-          std::to_string(point.ranks),
-          std::to_string(run.steps_per_epoch),
-          grouped(run.epoch.si(), 3),
-          grouped(run.total / 3600_s, 3),
-          grouped(run.total_p95 / 3600_s, 3),
-          grouped(run.failures, 1),
-          grouped(run.goodput * 100, 1)};
-}
-
 }  // namespace
 
 void write_whole_runs(std::ostream& out, std::span<const TrainingPoint> points) {
   if (std::ranges::none_of(points, [](const TrainingPoint& p) { return p.run.has_value(); })) return;
   out << "\nWhole run\n";
-  Table table({{"model", Align::left},
-               {"ranks"},
-               {"steps/epoch"},
-               {"epoch (s)"},
-               {"hours"},
-               {"p95 (hours)"},
-               {"failures"},
-               {"goodput (%)"}});
+  std::vector<Column> columns{{"model", Align::left}, {"ranks"}};
+  for (const std::string& heading : column_headings<WholeRun>()) columns.push_back({heading});
+  Table table(std::move(columns));
   std::vector<std::string> notes;
   for (const TrainingPoint& point : points) {
     if (!point.run) continue;
-    table.row(run_cells(point));
+    std::vector<std::string> row{point.model, std::to_string(point.ranks)};
+    std::ranges::copy(column_cells(*point.run), std::back_inserter(row));
+    table.row(std::move(row));
     for (const std::string& caveat : point.run->caveats) notes.push_back(title(point) + ": " + caveat);
   }
   table.write(out);

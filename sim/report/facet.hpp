@@ -20,6 +20,8 @@ struct Facet {
   std::function<std::string(const Point&)> text;
   Align align = Align::left;
   bool always_a_column = false;  // model and ranks: a table without them would look unfinished
+  std::string usual{};           // nothing is said where all points have this
+  int place = 0;                 // among the properties of a point (timeline/fields.hpp)
 };
 
 template <class Point>
@@ -34,6 +36,7 @@ Facets<Point> split(const std::vector<Facet<Point>>& facets, std::span<const Poi
   for (const auto& facet : facets) {
     const auto like_the_first = [&](const Point& p) { return facet.text(p) == facet.text(points.front()); };
     const bool differs = !points.empty() && !std::ranges::all_of(points, like_the_first);
+    if (!differs && !facet.always_a_column && !points.empty() && facet.text(points.front()) == facet.usual) continue;
     (differs || facet.always_a_column ? result.columns : result.shared).push_back(facet);
   }
   return result;

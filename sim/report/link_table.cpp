@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "report/band_record.hpp"
 #include "report/table.hpp"
 #include "units/format.hpp"
 
@@ -48,15 +47,6 @@ void write_neighbours(std::ostream& out, std::span<const TrainingPoint> points) 
                          job.ranks, 1e3 * job.beside.si(), 1e3 * job.alone.si());
     }
   }
-}
-
-std::vector<Record> without_lists(std::vector<Record> records) {
-  for (Record& record : records) {
-    record.erase("links");
-    record.erase("neighbours");
-    if (record.contains("bands")) split_ends(record["bands"]);
-  }
-  return records;
 }
 
 }  // namespace farandole

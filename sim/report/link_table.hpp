@@ -5,9 +5,7 @@
 
 #include <iosfwd>
 #include <span>
-#include <vector>
 
-#include "report/record.hpp"
 #include "timeline/result.hpp"
 
 namespace farandole {
@@ -17,8 +15,5 @@ void write_busiest_links(std::ostream& out, std::span<const TrainingPoint> point
 
 /// Jobs that shared the network, and what that cost them.
 void write_neighbours(std::ostream& out, std::span<const TrainingPoint> points);
-
-/// For CSV, where a list within a row has no place; the two ends of a band have a column each.
-std::vector<Record> without_lists(std::vector<Record> records);
 
 }  // namespace farandole

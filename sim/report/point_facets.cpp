@@ -3,6 +3,8 @@
 #include <array>
 #include <string_view>
 
+#include "report/field_table.hpp"
+
 namespace farandole {
 namespace {
 
@@ -13,6 +15,9 @@ constexpr std::array told_otherwise{"/workload/model",         "/workload/varian
                                     "/strategy/mode",          "/measure/fidelity",        "/collectives/allreduce",
                                     "/strategy/compression",   "/strategy/period",         "/strategy/accumulation",
                                     "/workload/recompute",     "/workload/sequence_length"};  // the variant's name
+
+/// Values of a sweep stand before the property at this place.
+constexpr int place_of_swept = 8;
 
 /// The pointers that the points' sweep set, in the order of its axes.
 std::vector<std::string> swept_pointers(std::span<const TrainingPoint> points) {
@@ -65,45 +70,16 @@ std::string pointer_words(const std::string& pointer) {
 }
 
 std::vector<Facet<TrainingPoint>> training_facets(std::span<const TrainingPoint> points) {
-  using Point = TrainingPoint;
-  std::vector<Facet<Point>> facets{
-      {"model", [](const Point& p) { return p.model; }, Align::left, true},
-      {"variant", [](const Point& p) { return p.variant; }},
-      {"platform", [](const Point& p) { return p.platform; }},
-      {"strategy", [](const Point& p) { return p.strategy; }},
-      {"mode", [](const Point& p) { return p.mode; }},
-      {"strategy options", [](const Point& p) { return p.strategy_options; }},
-      {"algorithm", [](const Point& p) { return p.algorithm; }},
-  };
-  for (const std::string& pointer : swept_pointers(points)) facets.push_back(swept_facet(pointer, points));
-  const bool recomputes = std::ranges::any_of(points, [](const Point& p) { return p.utilisation.recompute != "none"; });
-  if (recomputes) facets.push_back({"recompute", [](const Point& p) { return p.utilisation.recompute; }});
-  const std::vector<Facet<Point>> measured_with{
-      {"precision", [](const Point& p) { return p.precision; }},
-      {"gradient type", [](const Point& p) { return p.gradient_type; }},
-      {"batch per rank", [](const Point& p) { return std::to_string(p.batch_per_rank); }, Align::right},
-      {"ranks", [](const Point& p) { return std::to_string(p.ranks); }, Align::right, true},
-      {"nodes", [](const Point& p) { return std::to_string(p.nodes); }, Align::right, true},
-      {"fidelity", [](const Point& p) { return p.fidelity; }},
-  };
-  facets.insert(facets.end(), measured_with.begin(), measured_with.end());
+  std::vector<Facet<TrainingPoint>> facets = properties_of<TrainingPoint>();
+  std::vector<Facet<TrainingPoint>> swept;
+  for (const std::string& pointer : swept_pointers(points)) swept.push_back(swept_facet(pointer, points));
+  const auto before = std::ranges::find(facets, place_of_swept, &Facet<TrainingPoint>::place);
+  facets.insert(before, swept.begin(), swept.end());
   return facets;
 }
 
 std::vector<Facet<CollectivePoint>> collective_facets() {
-  using Point = CollectivePoint;
-  return {
-      {"op", [](const Point& p) { return p.operation; }},
-      {"algorithm", [](const Point& p) { return p.algorithm; }},
-      {"chosen algorithm", [](const Point& p) { return p.choice ? p.choice->algorithm : std::string(); }},
-      {"protocol", [](const Point& p) { return p.choice ? p.choice->protocol : std::string(); }},
-      {"channels", [](const Point& p) { return p.choice ? std::to_string(p.choice->channels) : std::string(); },
-       Align::right},
-      {"ranks", [](const Point& p) { return std::to_string(p.ranks); }, Align::right},
-      {"servers", [](const Point& p) { return p.servers > 0 ? std::to_string(p.servers) : ""; }, Align::right},
-      {"folded", [](const Point& p) { return std::string(p.folded ? "yes" : "no"); }},
-      {"fidelity", [](const Point& p) { return p.fidelity; }},
-  };
+  return properties_of<CollectivePoint>();
 }
 
 }  // namespace farandole

@@ -1,7 +1,8 @@
 // A result point as the flat or nested record that JSON and CSV share, so that the two can never disagree.
 //
-// `to_record` is the one place that knows the outward names of a point's keys: scripts rely on them, so keys may be
-// added but never renamed. Used by the writers of this room.
+// The outward names of a point's keys stand in its field list (timeline/fields.hpp): scripts rely on them, so keys may
+// be added but never renamed. Used by the writers of this room; other structs become records by
+// report/field_record.hpp.
 #pragma once
 
 #include <iosfwd>
@@ -25,10 +26,21 @@ Record to_record(const CollectivePoint& point);
 /// std::logic_error. Negative zero becomes zero.
 double finite(double number, std::string_view key);
 
+/// A row of CSV: without lists of structs, with two columns for an interval.
+Record to_row(const TrainingPoint& point);
+Record to_row(const CollectivePoint& point);
+
 template <class Point>
 std::vector<Record> to_records(std::span<const Point> points) {
   std::vector<Record> result;
   for (const Point& point : points) result.push_back(to_record(point));
+  return result;
+}
+
+template <class Point>
+std::vector<Record> to_rows(std::span<const Point> points) {
+  std::vector<Record> result;
+  for (const Point& point : points) result.push_back(to_row(point));
   return result;
 }
 

@@ -4,28 +4,14 @@
 
 #include <fmt/format.h>
 
+#include "report/field_record.hpp"
 #include "report/point_facets.hpp"
-#include "report/record.hpp"
 #include "report/time_column.hpp"
 
 namespace farandole {
 namespace {
 
 using Points = std::span<const ReplayedPoint>;
-
-Record record_of(const ReplayedPoint& point) {
-  Record record = to_record(point.training);
-  record["backend"] = point.backend;
-  record["data_correct"] = point.wrong == 0;
-  record["wrong"] = point.wrong;
-  if (point.processors_busy) record["cpu_busy"] = finite(*point.processors_busy, "cpu_busy");
-  record["predicted_seconds"] = finite(point.predicted.si(), "predicted_seconds");
-  record["predicted_fidelity"] = point.predicted_at;
-  record["error"] = finite(point.error(), "error");
-  record["repetitions"] = Record::array();
-  for (const Seconds time : point.repetitions) record["repetitions"].push_back(finite(time.si(), "repetitions"));
-  return record;
-}
 
 std::vector<std::string> cells(const TimeColumn& times, const ReplayedPoint& point) {
   const TrainingPoint& measured = point.training;

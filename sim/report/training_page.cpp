@@ -14,6 +14,7 @@
 #include "report/point_facets.hpp"
 #include "report/question_answer.hpp"
 #include "report/time_column.hpp"
+#include "report/training_report.hpp"
 #include "units/format.hpp"
 
 namespace farandole {
@@ -213,10 +214,8 @@ void TrainingPage::add_table() {
   const TimeColumn times =
       iteration_column(std::ranges::min_element(points_, {}, &TrainingPoint::iteration)->iteration);
   for (const char* name : {"iteration", "p95"}) grid.columns.push_back({fmt::format("{} ({})", name, times.unit)});
-  for (const char* name : {"samples/s", "efficiency", "compute", "exposed communication", "negotiation", "straggler",
-                           "input", "checkpoint", "other"}) {
-    grid.columns.push_back({name});
-  }
+  for (const char* name : {"samples/s", "efficiency"}) grid.columns.push_back({name});
+  for (const std::string& name : breakdown_names()) grid.columns.push_back({name});
   const bool banded = have_bands(points_);
   const std::string probability = ", " + band_probability(points_);
   if (banded) {
@@ -228,11 +227,7 @@ void TrainingPage::add_table() {
     const std::vector<Cell> numbers{times.cell(point.iteration), times.cell(point.iteration_p95),
                                     number_cell(point.samples_per_second), percent_cell(point.scaling_efficiency)};
     row.insert(row.end(), numbers.begin(), numbers.end());
-    const Breakdown& b = point.breakdown;
-    for (const Seconds part :
-         {b.compute, b.exposed_communication, b.negotiation, b.straggler, b.input, b.checkpoint, b.other}) {
-      row.push_back(percent_cell(part / point.iteration));
-    }
+    for (const WaterfallPart& part : point.breakdown.parts()) row.push_back(percent_cell(part.time / point.iteration));
     if (banded) {
       row.emplace_back(band_text(point, &Bands::samples_per_second, 1, 1));
       row.emplace_back(band_text(point, &Bands::scaling_efficiency, 100, 1));

@@ -1,7 +1,6 @@
 #include "report/training_report.hpp"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <ostream>
 #include <utility>
@@ -10,13 +9,12 @@
 #include "report/compute_source.hpp"
 #include "report/cost_report.hpp"
 #include "report/explanation_report.hpp"
+#include "report/field_table.hpp"
 #include "report/learning_table.hpp"
 #include "report/link_table.hpp"
 #include "report/point_facets.hpp"
-#include "report/record.hpp"
 #include "report/time_column.hpp"
 #include "report/tuning_report.hpp"
-#include "units/format.hpp"
 
 namespace farandole {
 namespace {
@@ -29,42 +27,23 @@ TimeColumn iterations_of(Points points) {
   return iteration_column(shortest == points.end() ? Seconds(0) : shortest->iteration);
 }
 
-std::vector<std::string> measured_cells(const TimeColumn& times, const TrainingPoint& point) {
-  return {times.text(point.iteration),
-          times.text(point.iteration_p95),
-          grouped(point.samples_per_second, 1),
-          grouped(point.scaling_efficiency * 100, 1),
-          std::to_string(point.collectives_per_iteration),
-          decimal(point.gradient_bytes)};
-}
-
 std::vector<std::string> share_cells(const TrainingPoint& point) {
-  const Breakdown& b = point.breakdown;
-  const std::array parts{b.compute, b.exposed_communication, b.negotiation, b.straggler, b.input, b.checkpoint,
-                         b.other};
+  const Seconds total = point.breakdown.total();
   std::vector<std::string> result;
-  for (const Seconds part : parts) {
-    const bool has_length = b.total() > Seconds(0);
-    result.push_back(has_length ? grouped(part / b.total() * 100, 1) : "");
+  for (const WaterfallPart& part : point.breakdown.parts()) {
+    result.push_back(total > Seconds(0) ? grouped(part.time / total * 100, 1) : "");
   }
   return result;
 }
 
 /// Between which ends a point lies.
 std::vector<std::string> band_cells(const TimeColumn& times, const TrainingPoint& point) {
-  return {band_text(point, &Bands::iteration, times.per_second, times.decimals),
-          band_text(point, &Bands::samples_per_second, 1, 1), band_text(point, &Bands::scaling_efficiency, 100, 1)};
+  if (point.bands) return column_cells(*point.bands, times);
+  return std::vector<std::string>(column_headings<Bands>().size());
 }
 
 bool has_sequences(Points points) {
   return std::ranges::any_of(points, [](const TrainingPoint& point) { return point.utilisation.sequence_length > 0; });
-}
-
-std::vector<std::string> utilisation_cells(const TrainingPoint& point) {
-  const Utilisation& use = point.utilisation;
-  const auto percent = [](const std::optional<double>& share) { return share ? grouped(*share * 100, 1) : ""; };
-  const std::string tokens = use.sequence_length > 0 ? grouped(use.tokens_per_second, 0) : "";
-  return {tokens, grouped(use.tflops, 1), percent(use.mfu), percent(use.hfu)};
 }
 
 using CellsOf = std::function<std::vector<std::string>(const TrainingPoint&)>;
@@ -112,16 +91,14 @@ void write_notes(std::ostream& out, Points points) {
 
 void write_measured(std::ostream& out, const TrainingFacets& facets, Points points) {
   const TimeColumn times = iterations_of(points);
-  table_of(facets, points,
-           {"iteration (" + times.unit + ")", "p95 (" + times.unit + ")", "samples/s", "efficiency (%)", "collectives",
-            "gradients"},
-           [&](const TrainingPoint& point) { return measured_cells(times, point); })
-      .write(out);
+  table_of(facets, points, column_headings<TrainingPoint>(times), [&](const TrainingPoint& point) {
+    return column_cells(point, times);
+  }).write(out);
   if (!have_bands(points)) return;
   out << "\n" << band_probability(points) << " band of what follows from estimated compute times\n";
-  table_of(facets, points, {"iteration (" + times.unit + ")", "samples/s", "efficiency (%)"},
-           [&](const TrainingPoint& point) { return band_cells(times, point); })
-      .write(out);
+  table_of(facets, points, column_headings<Bands>(times), [&](const TrainingPoint& point) {
+    return band_cells(times, point);
+  }).write(out);
 }
 
 void write_table(std::ostream& out, const Heading& heading, Points points) {
@@ -134,13 +111,12 @@ void write_table(std::ostream& out, const Heading& heading, Points points) {
   out << '\n';
   write_measured(out, facets, points);
   out << "\nShare of the iteration (%)\n";
-  table_of(facets, points,
-           {"compute", "exposed communication", "negotiation", "straggler", "input", "checkpoint", "other"},
-           share_cells)
-      .write(out);
+  table_of(facets, points, breakdown_names(), share_cells).write(out);
   if (has_sequences(points)) {
     out << "\nTokens, and what the model's operations are of a device's peak\n";
-    table_of(facets, points, {"tokens/s", "TFLOP/s per device", "MFU (%)", "HFU (%)"}, utilisation_cells).write(out);
+    table_of(facets, points, column_headings<Utilisation>(), [](const TrainingPoint& point) {
+      return column_cells(point.utilisation);
+    }).write(out);
   }
   write_compute_sources(out, points);
   write_tuning(out, points);
@@ -155,6 +131,15 @@ void write_table(std::ostream& out, const Heading& heading, Points points) {
 
 }  // namespace
 
+std::vector<std::string> breakdown_names() {
+  std::vector<std::string> names;
+  for (const WaterfallPart& part : Breakdown{}.parts()) {
+    names.push_back(part.name);
+    std::ranges::replace(names.back(), '_', ' ');
+  }
+  return names;
+}
+
 void write_mixed_compute(std::ostream& out, Points points) {
   if (const std::string mixed = mixed_compute_sentence(points); !mixed.empty()) out << "# " << printable(mixed) << '\n';
 }
@@ -167,9 +152,9 @@ void write_training(std::ostream& out, Format format, const Heading& heading, Po
     case Format::json:
       return write_json(out, heading, records);
     case Format::csv: {
-      std::vector<Record> rows = without_lists(records);
+      std::vector<Record> rows = to_rows(points);
       for (const auto& [point, reason] : heading.failed) rows.push_back({{"failed", point + ": " + reason}});
-      return write_csv(out, points.empty() ? to_record(TrainingPoint{}) : rows.front(), rows);
+      return write_csv(out, points.empty() ? to_row(TrainingPoint{}) : rows.front(), rows);
     }
   }
 }

@@ -8,6 +8,8 @@
 
 #include <iosfwd>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "report/format.hpp"
 #include "report/heading.hpp"
@@ -17,6 +19,9 @@ namespace farandole {
 
 /// Throws std::logic_error where a point holds a number that is not finite, before anything is written.
 void write_training(std::ostream& out, Format format, const Heading& heading, std::span<const TrainingPoint> points);
+
+/// "exposed communication", and the other parts of an iteration.
+std::vector<std::string> breakdown_names();
 
 /// The first line of a table that compares estimated with measured compute times; nothing of any other.
 void write_mixed_compute(std::ostream& out, std::span<const TrainingPoint> points);

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "report/record.hpp"
+#include "report/field_record.hpp"
 #include "report/table.hpp"
 #include "report/time_column.hpp"
 #include "report/validation_summary.hpp"
@@ -18,38 +18,9 @@ namespace {
 
 using Points = std::span<const ValidationPoint>;
 
-Record record(const ValidationPoint& point) {
-  Record result{{"family", point.family},
-                {"row", point.row},
-                {"op", point.operation},
-                {"ranks", point.ranks},
-                {"bytes", finite(point.bytes.si(), "bytes")},
-                {"predicted", finite(point.predicted, "predicted")},
-                {"measured", finite(point.measured, "measured")},
-                {"unit", point.unit},
-                {"error", finite(point.error, "error")},
-                {"counted", point.counted},
-                {"note", point.note}};
-  result["band_low"] = point.band ? Record(finite(point.band->low, "band_low")) : Record();
-  result["band_high"] = point.band ? Record(finite(point.band->high, "band_high")) : Record();
-  result["null_model_error"] = point.null_model ? Record(finite(*point.null_model, "null_model_error")) : Record();
-  return result;
-}
-
-Record record(const ErrorSummary& summary) {
-  Record result{{"group", summary.group},
-                {"rows", summary.rows},
-                {"median_error", summary.median},
-                {"p90_error", summary.p90},
-                {"worst_error", summary.worst}};
-  if (summary.inside_band) result["inside_band"] = *summary.inside_band;
-  if (summary.null_median) result["null_model_median_error"] = *summary.null_median;
-  return result;
-}
-
 std::vector<Record> records(Points points) {
   std::vector<Record> result;
-  for (const ValidationPoint& point : points) result.push_back(record(point));
+  for (const ValidationPoint& point : points) result.push_back(record_of(point));
   return result;
 }
 
@@ -124,7 +95,7 @@ void write_summary(std::ostream& out, Points points) {
 
 void write_validation_json(std::ostream& out, const Heading& heading, Points points) {
   Record summary = Record::array();
-  for (const ErrorSummary& group : summarise(points)) summary.push_back(record(group));
+  for (const ErrorSummary& group : summarise(points)) summary.push_back(record_of(group));
   const Record document{{"farandole", version()},
                         {"scenario", heading.scenario},
                         {"settings", Record(heading.settings)},
@@ -146,7 +117,7 @@ void write_validation(std::ostream& out, Format format, const Heading& heading, 
     case Format::json:
       return write_validation_json(out, heading, points);
     case Format::csv:
-      return write_csv(out, record(ValidationPoint{}), records(points));
+      return write_csv(out, record_of(ValidationPoint{}), records(points));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "timeline/fields.hpp"
 #include "timeline/validation.hpp"
 
 namespace farandole {
@@ -18,6 +19,16 @@ struct ErrorSummary {
   double worst = 0;
   std::optional<double> inside_band;  // share of the counted rows with a band
   std::optional<double> null_median;  // of the plainest model's errors
+
+  static void fields(auto& summary, auto& visit) {
+    visit("group", summary.group);
+    visit("rows", summary.rows);
+    visit("median_error", summary.median);
+    visit("p90_error", summary.p90);
+    visit("worst_error", summary.worst);
+    visit("inside_band", summary.inside_band);
+    visit("null_model_median_error", summary.null_median);
+  }
 };
 
 /// Of all counted rows, then by family, by operation and by size class, each in order of name or size; groups of

@@ -7,8 +7,11 @@
 #include <algorithm>
 #include <optional>
 
+#include "timeline/fields.hpp"
+
 namespace farandole {
 
+/// In JSON [low, high]; in CSV two columns.
 struct Interval {
   double low = 0;
   double high = 0;
@@ -27,6 +30,13 @@ struct CostBands {
   // From where on it pays; without a low end it never does, without a high one not at every end.
   std::optional<double> break_even_low;
   std::optional<double> break_even_high;
+
+  static void fields(auto& cost, auto& visit) {
+    visit("per_sample", cost.per_sample);
+    visit("per_run", cost.per_run);
+    visit("per_sample_elsewhere", cost.per_sample_elsewhere);
+    visit.ends("break_even_utilisation", cost.break_even_low, cost.break_even_high);
+  }
 };
 
 struct Bands {
@@ -37,6 +47,16 @@ struct Bands {
   Interval scaling_efficiency;
   std::optional<Interval> run;  // seconds
   std::optional<CostBands> cost;
+
+  static void fields(auto& bands, auto& visit) {
+    visit("probability", bands.probability);
+    visit("compute", bands.compute);
+    visit("iteration_seconds", bands.iteration, {.column = "iteration", .in = In::iteration});
+    visit("samples_per_second", bands.samples_per_second, {.column = "samples/s"});
+    visit("scaling_efficiency", bands.scaling_efficiency, {.column = "efficiency (%)", .in = In::percent});
+    visit("run_seconds", bands.run);
+    visit("cost", bands.cost);
+  }
 };
 
 }  // namespace farandole

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "timeline/fields.hpp"
 #include "units/quantity.hpp"
 
 namespace farandole {
@@ -13,20 +14,34 @@ namespace farandole {
 struct WaterfallPart {
   std::string name;
   Seconds time;
+
+  static void fields(auto& part, auto& visit) { visit.entry(part.name, part.time); }
 };
+template <>
+inline constexpr bool is_entry<WaterfallPart> = true;
 
 /// One stretch of the chain that the end of an iteration waited for, since its start.
 struct PathStep {
   std::string activity;
   Seconds from;
   Seconds to;
+
+  static void fields(auto& step, auto& visit) {
+    visit("activity", step.activity);
+    visit("from", step.from);
+    visit("to", step.to);
+  }
 };
 
 /// A value that `--set POINTER=VALUE` would put into the scenario, as JSON.
 struct SetValue {
   std::string pointer;
   std::string json;
+
+  static void fields(auto& set, auto& visit) { visit.json_entry(set.pointer, set.json); }
 };
+template <>
+inline constexpr bool is_entry<SetValue> = true;
 
 struct WhatIf {
   std::string change;
@@ -36,12 +51,28 @@ struct WhatIf {
   Seconds iteration;
   double scaling_efficiency = 1;
   std::vector<SetValue> set;  // the same command with these in addition gives that very point, and no other
+
+  static void fields(auto& what_if, auto& visit) {
+    visit("change", what_if.change);
+    visit("kind", what_if.kind);
+    visit("samples_per_second", what_if.samples_per_second);
+    visit("efficiency_points", what_if.efficiency_points);
+    visit("iteration_seconds", what_if.iteration);
+    visit("scaling_efficiency", what_if.scaling_efficiency);
+    visit("set", what_if.set);
+  }
 };
 
 struct Explanation {
   std::vector<WaterfallPart> waterfall;
   std::vector<PathStep> critical_path;
   std::vector<WhatIf> what_ifs;
+
+  static void fields(auto& explanation, auto& visit) {
+    visit("waterfall", explanation.waterfall);
+    visit("critical_path", explanation.critical_path);
+    visit("what_ifs", explanation.what_ifs);
+  }
 };
 
 }  // namespace farandole

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "timeline/fields.hpp"
 #include "units/amount.hpp"
 
 namespace farandole {
@@ -18,6 +19,14 @@ struct CostSensitivity {
   std::string high;
   Money at_low;
   Money at_high;
+
+  static void fields(auto& input, auto& visit) {
+    visit("input", input.input);
+    visit("low", input.low);
+    visit("high", input.high);
+    visit("cost_per_sample_at_low", input.at_low);
+    visit("cost_per_sample_at_high", input.at_high);
+  }
 };
 
 /// The same job elsewhere.
@@ -28,6 +37,13 @@ struct CostComparison {
   /// Share of the time that the machine must be in use for a sample to cost the same here as there. Of machines that
   /// cost whether they are used or not; nothing where not even full use would do.
   std::optional<double> break_even_utilisation;
+
+  static void fields(auto& elsewhere, auto& visit) {
+    visit("offer", elsewhere.offer);
+    visit("platform", elsewhere.platform);
+    visit("cost_per_sample", elsewhere.per_sample);
+    visit("break_even_utilisation", elsewhere.break_even_utilisation, {.null_where_empty = true});
+  }
 };
 
 struct JobCost {
@@ -50,6 +66,28 @@ struct JobCost {
   std::vector<CostSensitivity> sensitivity;  // the widest first
   std::optional<CostComparison> comparison;
   std::vector<std::string> assumptions;  // inputs that no source backs
+
+  static void fields(auto& cost, auto& visit) {
+    visit("offer", cost.offer);
+    visit("kind", cost.kind);
+    visit("date", cost.date);
+    visit("currency", cost.currency);
+    visit("utilisation", cost.utilisation);
+    visit("stretch", cost.stretch);
+    visit("cost_per_node_second", cost.node);
+    visit("node_watts", cost.node_power);
+    visit("cost_per_sample", cost.per_sample);
+    visit("joules_per_sample", cost.energy_per_sample);
+    visit("cost_per_epoch", cost.per_epoch);
+    visit("joules_per_epoch", cost.energy_per_epoch);
+    visit("cost_per_run", cost.per_run);
+    visit("joules_per_run", cost.energy_per_run);
+    visit("node_seconds_per_run", cost.node_time);
+    visit("total_cost_by_year", cost.totals);
+    visit("sensitivity", cost.sensitivity);
+    visit("compared_with", cost.comparison);
+    visit("assumptions", cost.assumptions);
+  }
 };
 
 }  // namespace farandole

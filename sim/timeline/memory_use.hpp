@@ -1,6 +1,7 @@
 // What a job keeps in the memory of one device, part by part.
 #pragma once
 
+#include "timeline/fields.hpp"
 #include "units/quantity.hpp"
 
 namespace farandole {
@@ -17,6 +18,18 @@ struct MemoryUse {
 
   [[nodiscard]] Bytes total() const {
     return parameters + gradients + optimizer_state + activations + fusion_buffers + gathered;
+  }
+
+  static void fields(auto& memory, auto& visit) {
+    visit("parameters", memory.parameters);
+    visit("gradients", memory.gradients);
+    visit("optimizer_state", memory.optimizer_state);
+    visit("activations", memory.activations);
+    visit("fusion_buffers", memory.fusion_buffers);
+    visit("server_shard", memory.server_shard);
+    visit("gathered", memory.gathered);
+    visit.derived("total", memory.total());
+    visit("device", memory.device);
   }
 };
 

@@ -7,19 +7,29 @@
 #include <string>
 #include <vector>
 
+#include "timeline/fields.hpp"
+
 namespace farandole {
 
 /// What a search put where: a JSON pointer and the value, or "variant" and its name.
 struct Choice {
   std::string pointer;
   std::string value;
+
+  static void fields(auto& choice, auto& visit) { visit.entry(choice.pointer, choice.value); }
 };
+template <>
+inline constexpr bool is_entry<Choice> = true;
 
 /// The values of one thing searched over with which a point is nearly as good as the best.
 struct NearlyAsGood {
   std::string pointer;
   std::vector<std::string> values;  // of an open range its ends: from where to where
+
+  static void fields(auto& part, auto& visit) { visit.entry(part.pointer, part.values); }
 };
+template <>
+inline constexpr bool is_entry<NearlyAsGood> = true;
 
 struct Optimum {
   std::string goal;    // "least cost_per_run with run_seconds at most 6 h"
@@ -31,6 +41,18 @@ struct Optimum {
   std::vector<Choice> at;
   double tolerance = 0.01;  // relative, of nearly as good
   std::vector<NearlyAsGood> flat;
+
+  static void fields(auto& optimum, auto& visit) {
+    visit("goal", optimum.goal);
+    visit("method", optimum.method);
+    visit("points_run", optimum.points_run);
+    visit("feasible", optimum.feasible);
+    visit("point", optimum.point);
+    visit("value", optimum.value);
+    visit("at", optimum.at);
+    visit("tolerance", optimum.tolerance);
+    visit("nearly_as_good", optimum.flat);
+  }
 };
 
 }  // namespace farandole

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "timeline/bands.hpp"
+#include "timeline/collective_point.hpp"
 #include "timeline/explanation.hpp"
+#include "timeline/fields.hpp"
 #include "timeline/job_cost.hpp"
 #include "timeline/memory_use.hpp"
 #include "timeline/tuning.hpp"
@@ -29,7 +31,19 @@ struct Breakdown {
   Seconds other;
 
   [[nodiscard]] Seconds total() const;
+  /// By their names in the list.
+  [[nodiscard]] std::vector<WaterfallPart> parts() const;
   Breakdown& operator+=(const Breakdown& more);
+
+  static void fields(auto& parts, auto& visit) {
+    visit("compute", parts.compute);
+    visit("exposed_communication", parts.exposed_communication);
+    visit("negotiation", parts.negotiation);
+    visit("straggler", parts.straggler);
+    visit("input", parts.input);
+    visit("checkpoint", parts.checkpoint);
+    visit("other", parts.other);
+  }
 };
 Breakdown operator*(const Breakdown& parts, double factor);
 
@@ -40,6 +54,14 @@ struct Learning {
   double start_loss = 0;         // before the first epoch
   std::vector<double> loss;      // at the end of each epoch, over all samples
   std::vector<Seconds> seconds;  // when that was, since the start of the run
+
+  static void fields(auto& learning, auto& visit) {
+    visit("problem", learning.problem);
+    visit("start_loss", learning.start_loss);
+    visit("weights", learning.weights, {.stated = !learning.weights.empty()});
+    visit("loss", learning.loss, {.stated = !learning.loss.empty()});
+    visit("seconds", learning.seconds, {.stated = !learning.seconds.empty()});
+  }
 };
 
 /// A job that shares the network with the one that is simulated.
@@ -48,31 +70,45 @@ struct Neighbour {
   int ranks = 1;
   Seconds alone;   // its mean iteration by itself
   Seconds beside;  // and beside this job
-};
 
-/// How busy one link was.
-struct LinkUse {
-  std::string name;
-  Bytes bytes;
-  BytesPerSecond capacity;
-  double utilisation = 0;  // of its capacity over the time
+  static void fields(auto& job, auto& visit) {
+    visit("model", job.model);
+    visit("ranks", job.ranks);
+    visit("iteration_seconds_alone", job.alone);
+    visit("iteration_seconds", job.beside);
+  }
 };
 
 /// What a sweep put where: a JSON pointer, or "variants", and the value as it was written.
 struct SweptValue {
   std::string pointer;
   std::string value;
+
+  static void fields(auto& swept, auto& visit) { visit.entry(swept.pointer, swept.value); }
 };
+template <>
+inline constexpr bool is_entry<SweptValue> = true;
 
 /// What one device was inferred to take, for the simulation to agree with runs that were measured.
 struct Anchoring {
   struct Step {
     int batch = 1;
     Seconds time;
+
+    static void fields(auto& step, auto& visit) {
+      visit("batch", step.batch);
+      visit("seconds", step.time);
+    }
   };
   std::vector<Step> steps;            // of one device alone, in order of batch
   std::optional<Seconds> fixed;       // of a step, whatever its batch; of two batches or more
   std::optional<Seconds> per_sample;  // the same
+
+  static void fields(auto& anchoring, auto& visit) {
+    visit("device_steps", anchoring.steps);
+    visit("fixed_seconds", anchoring.fixed);
+    visit("seconds_per_sample", anchoring.per_sample);
+  }
 };
 
 /// How much of its devices a job uses (workload/flops.hpp).
@@ -83,6 +119,16 @@ struct Utilisation {
   std::optional<double> mfu{};    // share of the device's peak; empty where the peak of the precision is not known
   std::optional<double> hfu{};    // the same with what is recomputed
   std::string recompute{"none"};  // none, selective or full
+
+  static void fields(auto& use, auto& visit) {
+    visit("sequence_length", use.sequence_length, {.stated = use.sequence_length > 0});
+    visit("tokens_per_second", use.tokens_per_second,
+          {.stated = use.sequence_length > 0, .column = "tokens/s", .decimals = 0});
+    visit("recompute", use.recompute, {.property = 8, .usual = "none"});
+    visit("tflops_per_device", use.tflops, {.column = "TFLOP/s per device"});
+    visit("mfu", use.mfu, {.column = "MFU (%)", .in = In::percent});
+    visit("hfu", use.hfu, {.column = "HFU (%)", .in = In::percent});
+  }
 };
 
 /// A point of `farandole run`.
@@ -125,30 +171,53 @@ struct TrainingPoint {
   std::optional<Anchoring> anchoring{};
   std::optional<Bands> bands{};  // where compute times are uncertain, and it was asked for
   Utilisation utilisation{};
-};
 
-/// What a communication library picked for one collective.
-struct LibraryChoice {
-  std::string algorithm;
-  std::string protocol;  // NCCL's: LL, LL128 or Simple; empty where the library has none
-  int channels = 1;
-};
+  /// The first word of where compute times come from: "measured" (a throughput, or a profile of layers), "anchored" or
+  /// "estimated"; empty where the point does not say.
+  [[nodiscard]] std::string compute_kind() const;
 
-/// A point of `farandole collective`, and later of `farandole bench`.
-struct CollectivePoint {
-  std::string operation;
-  std::string algorithm;
-  int ranks = 1;
-  Bytes bytes;
-  Seconds time;
-  BytesPerSecond algorithm_bandwidth;
-  BytesPerSecond bus_bandwidth;
-  std::string fidelity;
-  bool folded = false;
-  int root = 0;                           // of operations that have one
-  int servers = 0;                        // of a parameter server
-  std::optional<LibraryChoice> choice{};  // where `algorithm` is a library
-  std::vector<LinkUse> links{};           // the busiest, where they were asked for
+  static void fields(auto& point, auto& visit) {
+    visit("model", point.model, {.property = 1, .always_a_column = true});
+    visit("variant", point.variant, {.property = 2});
+    visit("ranks", point.ranks, {.property = 12, .always_a_column = true});
+    visit("nodes", point.nodes, {.property = 13, .always_a_column = true});
+    visit("platform", point.platform, {.property = 3});
+    visit("strategy", point.strategy, {.property = 4});
+    visit("mode", point.mode, {.property = 5});
+    visit("algorithm", point.algorithm, {.property = 7});
+    visit("fidelity", point.fidelity, {.property = 14});
+    visit("iteration_seconds", point.iteration, {.column = "iteration", .in = In::iteration});
+    visit("iteration_seconds_p50", point.iteration_p50);
+    visit("iteration_seconds_p95", point.iteration_p95, {.column = "p95", .in = In::iteration});
+    visit("samples_per_second", point.samples_per_second, {.column = "samples/s"});
+    visit("scaling_efficiency", point.scaling_efficiency, {.column = "efficiency (%)", .in = In::percent});
+    visit("breakdown", point.breakdown);
+    visit("batch_per_rank", point.batch_per_rank, {.property = 11});
+    visit("precision", point.precision, {.property = 9});
+    visit("gradient_type", point.gradient_type, {.property = 10});
+    visit.derived("compute_source", point.compute_kind());
+    visit("compute_source_detail", point.compute_source);
+    visit("collectives_per_iteration", point.collectives_per_iteration, {.column = "collectives"});
+    visit("strategy_options", point.strategy_options, {.property = 6});
+    visit("gradient_bytes", point.gradient_bytes, {.column = "gradients"});
+    visit("folded", point.folded);
+    visit("mean_staleness", point.mean_staleness);
+    visit("memory", point.memory);
+    visit.part(point.utilisation);
+    visit.derived("anchored", true, {.stated = point.anchoring.has_value()});
+    visit("inferred", point.anchoring);
+    visit("bands", point.bands);
+    visit("swept", point.swept, {.stated = !point.swept.empty()});
+    visit("notes", point.notes, {.stated = !point.notes.empty()});
+    visit("run", point.run);
+    visit("economics", point.cost);
+    visit.part(point.explanation);
+    visit("learning", point.learning);
+    visit("neighbours", point.neighbours, {.stated = !point.neighbours.empty(), .in_rows = false});
+    visit("links", point.links, {.stated = !point.links.empty(), .in_rows = false});
+    visit("autotune", point.tuning);
+    visit.unwritten(point.critical_path);
+  }
 };
 
 /// Effective settings, printed in every result: name to value, in order of name.

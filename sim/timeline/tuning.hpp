@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "timeline/fields.hpp"
 #include "units/quantity.hpp"
 
 namespace farandole {
@@ -17,6 +18,15 @@ struct TuningSample {
   Seconds cycle_time;
   Bytes fusion_threshold;
   double score = 0;
+
+  static void fields(auto& sample, auto& visit) {
+    visit("hierarchical_allreduce", sample.hierarchical_allreduce);
+    visit("hierarchical_allgather", sample.hierarchical_allgather);
+    visit("cache_enabled", sample.cache_enabled);
+    visit("cycle_seconds", sample.cycle_time);
+    visit("fusion_threshold", sample.fusion_threshold);
+    visit("score", sample.score);
+  }
 };
 
 struct Tuning {
@@ -25,6 +35,14 @@ struct Tuning {
   bool is_over = false;
   int steps = 0;    // until it was over
   Seconds seconds;  // which took so long
+
+  static void fields(auto& tuning, auto& visit) {
+    visit("steps", tuning.steps);
+    visit("seconds", tuning.seconds);
+    visit("best", tuning.best);
+    visit("samples", tuning.samples);
+    visit.settled(tuning.is_over, true);
+  }
 };
 
 }  // namespace farandole

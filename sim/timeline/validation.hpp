@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "timeline/fields.hpp"
 #include "units/quantity.hpp"
 
 namespace farandole {
@@ -15,6 +16,11 @@ namespace farandole {
 struct Band {
   double low = 0;  // of what is compared, in its unit
   double high = 0;
+
+  static void fields(auto& band, auto& visit) {
+    visit("band_low", band.low);
+    visit("band_high", band.high);
+  }
 };
 
 struct ValidationPoint {
@@ -31,6 +37,22 @@ struct ValidationPoint {
   std::string note;  // why it is not counted
   std::optional<Band> band;
   std::optional<double> null_model;  // the error of the plainest model, where there is one to compare with
+
+  static void fields(auto& point, auto& visit) {
+    visit("family", point.family);
+    visit("row", point.row);
+    visit("op", point.operation);
+    visit("ranks", point.ranks);
+    visit("bytes", point.bytes, {.is_whole = false});
+    visit("predicted", point.predicted);
+    visit("measured", point.measured);
+    visit("unit", point.unit);
+    visit("error", point.error);
+    visit("counted", point.counted);
+    visit("note", point.note);
+    visit.part(point.band, {.null_where_empty = true});
+    visit("null_model_error", point.null_model, {.null_where_empty = true});
+  }
 };
 
 /// A row in seconds: its figures, its error, and why it is not counted, if it is not.

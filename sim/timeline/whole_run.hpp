@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "timeline/fields.hpp"
 #include "units/quantity.hpp"
 
 namespace farandole {
@@ -27,6 +28,27 @@ struct WholeRun {
   double learning_rate = 0;  // after scaling; 0 where none is stated
   double warmup_epochs = 0;
   std::vector<std::string> caveats;
+
+  static void fields(auto& run, auto& visit) {
+    visit("samples", run.samples);
+    visit("epochs", run.epochs);
+    visit("global_batch", run.global_batch);
+    visit("steps_per_epoch", run.steps_per_epoch, {.column = "steps/epoch"});
+    visit("distinct_share", run.distinct_share);
+    visit("startup_seconds", run.startup);
+    visit("epoch_seconds", run.epoch, {.column = "epoch (s)", .decimals = 3});
+    visit("evaluation_seconds", run.evaluation);
+    visit("total_seconds", run.total, {.column = "hours", .decimals = 3, .in = In::hours});
+    visit("total_seconds_p50", run.total_p50);
+    visit("total_seconds_p95", run.total_p95, {.column = "p95 (hours)", .decimals = 3, .in = In::hours});
+    visit.derived("hours", run.total / 3600_s);
+    visit("failures", run.failures, {.column = "failures"});
+    visit("goodput", run.goodput, {.column = "goodput (%)", .in = In::percent});
+    visit("samples_per_second", run.samples_per_second);
+    visit("learning_rate", run.learning_rate);
+    visit("warmup_epochs", run.warmup_epochs);
+    visit("caveats", run.caveats);
+  }
 };
 
 }  // namespace farandole

@@ -1,0 +1,140 @@
+// Records from field lists (timeline/fields.hpp), and structs back from their records.
+//
+// Used by the writers of this room for everything that has a field list. In JSON a duration is a number of seconds, a
+// size a number of bytes, whole where it is; all other quantities are numbers in SI units, money in its currency.
+#pragma once
+
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "report/record.hpp"
+#include "timeline/bands.hpp"
+#include "timeline/fields.hpp"
+#include "units/amount.hpp"
+#include "units/quantity.hpp"
+
+namespace farandole {
+
+/// A row of CSV has no place for lists of structs, and two columns for an interval.
+enum class RecordForm : char { document, row };
+
+/// std::logic_error where a number is not finite.
+template <class T>
+Record record_of(const T& fields, RecordForm form = RecordForm::document);
+
+class FieldWriter {
+ public:
+  FieldWriter(Record& record, RecordForm form) : record_(record), form_(form) {}
+
+  template <class T>
+  void operator()(const char* name, const T& value, const Field& field = {}) {
+    if (field.stated && (field.in_rows || form_ == RecordForm::document)) put(name, value, field);
+  }
+  template <class T>
+  void derived(const char* name, const T& value, const Field& field = {}) {
+    (*this)(name, value, field);
+  }
+  template <class T>
+  void part(const T& part, const Field& = {}) {
+    T::fields(part, *this);
+  }
+  template <class T>
+  void part(const std::optional<T>& part, const Field& field = {}) {
+    if (part) return T::fields(*part, *this);
+    if (field.null_where_empty) put_null(record_of(T{}, form_));
+  }
+  void ends(const char* name, const std::optional<double>& low, const std::optional<double>& high) {
+    if (low) put_ends(name, finite(*low, name), high ? Record(finite(*high, name)) : Record());
+  }
+  template <class T>
+  void entry(const std::string& name, const T& value) {
+    record_[name] = json(value, name);
+  }
+  void json_entry(const std::string& name, const std::string& text) { record_[name] = Record::parse(text); }
+  template <class T>
+  void unwritten(const T&) {}
+  template <class T>
+  void settled(const T&, const T&) {}
+
+ private:
+  template <class T>
+  void put(const char* name, const T& value, const Field& field) {
+    record_[name] = json(value, name, field);
+  }
+  template <class T>
+  void put(const char* name, const std::optional<T>& value, const Field& field) {
+    if (value) return put(name, *value, field);
+    if (field.null_where_empty) record_[name] = nullptr;
+  }
+  void put(const char* name, const Interval& value, const Field&) {
+    put_ends(name, finite(value.low, name), finite(value.high, name));
+  }
+  void put_ends(const std::string& name, const Record& low, const Record& high) {
+    if (form_ == RecordForm::document) {
+      record_[name] = {low, high};
+    } else {
+      record_[name + "_low"] = low;
+      record_[name + "_high"] = high;
+    }
+  }
+  void put_null(const Record& part) {
+    for (const auto& [name, value] : part.items()) record_[name] = nullptr;
+  }
+
+  static Record json(double value, std::string_view name, const Field& = {}) { return finite(value, name); }
+  static Record json(const std::string& value, std::string_view, const Field& = {}) { return value; }
+  template <std::integral T>
+  static Record json(T value, std::string_view, const Field& = {}) {
+    return value;
+  }
+  static Record json(Bytes value, std::string_view name, const Field& field = {}) {
+    constexpr double largest_exact = 9007199254740992.0;  // 2^53, which a double holds
+    const double bytes = finite(value.si(), name);
+    const bool is_whole = bytes == std::floor(bytes) && std::abs(bytes) <= largest_exact;
+    return field.is_whole && is_whole ? Record(static_cast<std::int64_t>(bytes)) : Record(bytes);
+  }
+  template <int B, int S, int F>
+  static Record json(Quantity<B, S, F> value, std::string_view name, const Field& = {}) {
+    return finite(value.si(), name);
+  }
+  template <int M, int J, int S>
+  static Record json(Amount<M, J, S> value, std::string_view name, const Field& = {}) {
+    return finite(value.plain(), name);
+  }
+  template <class T>
+  requires std::is_class_v<T> Record json(const T& value, std::string_view, const Field& = {}) {
+    return record_of(value, form_);
+  }
+  template <class T>
+  Record json(const std::vector<T>& values, std::string_view name, const Field& = {}) {
+    if constexpr (is_entry<T>) {
+      Record record = Record::object();
+      FieldWriter writer(record, form_);
+      for (const T& value : values) T::fields(value, writer);
+      return record;
+    } else {
+      Record record = Record::array();
+      for (const T& value : values) record.push_back(json(value, name));
+      return record;
+    }
+  }
+
+  Record& record_;
+  RecordForm form_;
+};
+
+template <class T>
+Record record_of(const T& fields, RecordForm form) {
+  Record record = Record::object();
+  FieldWriter writer(record, form);
+  T::fields(fields, writer);
+  return record;
+}
+
+}  // namespace farandole
