@@ -5,6 +5,7 @@
 
 #include "scenario/calibration_use.hpp"
 #include "scenario/parts.hpp"
+#include "scenario/read_effects.hpp"
 #include "scenario/train.hpp"
 #include "scenario/unused_nics.hpp"
 #include "simulate/fluid_network.hpp"
@@ -15,66 +16,6 @@ namespace {
 
 std::string percent(double share) {
   return fmt::format("{:.4g} %", share * 100);
-}
-
-std::string describe(const Distribution& spread) {
-  return spread.kind == "normal" ? percent(spread.deviation) : spread.kind + " " + percent(spread.deviation);
-}
-
-std::string describe(const Straggler& straggler) {
-  return fmt::format("ranks {} {} slower", fmt::join(straggler.ranks, " "), percent(straggler.slowdown));
-}
-
-std::string describe(const OtherDevice& other) {
-  const std::string what = other.device ? other.device->name : "speed " + percent(other.speed);
-  const bool by_rank = !other.ranks.empty();
-  std::string where = by_rank ? fmt::format("ranks {}", fmt::join(other.ranks, " ")) : "";
-  if (!other.nodes.empty()) where += fmt::format("{}nodes {}", by_rank ? " " : "", fmt::join(other.nodes, " "));
-  return where + " " + what;
-}
-
-std::string describe(const SlowLink& slow) {
-  const std::string where = slow.links.empty() ? fmt::format("nodes {}", fmt::join(slow.nodes, " ")) : slow.links;
-  return fmt::format("{} at {}, {} more latency", where, percent(slow.rate), format(slow.added_latency));
-}
-
-std::string describe(const OsNoise& noise) {
-  const std::string spread = noise.spread.varies() ? " (" + describe(noise.spread) + ")" : "";
-  return fmt::format("{}{} every {}", format(noise.length), spread, format(noise.period));
-}
-
-std::string describe(const InputSupply& input) {
-  return fmt::format("{}, {} per sample, {} from storage, {} decode workers, {} batches ahead",
-                     input.access == Access::random ? "random" : "partition", format(input.sample_size),
-                     format(input.storage_bandwidth), input.decode_workers, input.prefetch);
-}
-
-std::string describe(const Checkpoint& checkpoint) {
-  return fmt::format("{} every {}", format(checkpoint.pause()),
-                     checkpoint.every ? format(*checkpoint.every) : fmt::format("{} steps", *checkpoint.every_steps));
-}
-
-template <class Effect>
-void add_all(Settings& settings, const std::string& name, const std::vector<Effect>& effects) {
-  std::vector<std::string> texts;
-  for (const Effect& effect : effects) texts.push_back(describe(effect));
-  if (!texts.empty()) settings[name] = fmt::format("{}", fmt::join(texts, "; "));
-}
-
-/// Effects that are off are not mentioned, but for those that a platform brings along.
-void add_effects(Settings& settings, const EffectsSpec& effects) {
-  settings["effects.device_spread"] = percent(effects.device_spread);
-  settings["effects.step_jitter"] = describe(effects.step_jitter);
-  add_all(settings, "effects.straggler", effects.stragglers);
-  add_all(settings, "effects.other_devices", effects.other_devices);
-  add_all(settings, "effects.slow_links", effects.slow_links);
-  if (effects.os_noise) settings["effects.os_noise"] = describe(*effects.os_noise);
-  if (effects.communication_compute_share > 0) {
-    settings["effects.communication_compute_share"] = percent(effects.communication_compute_share);
-  }
-  if (effects.board_slowdown > 0) settings["effects.shared_board"] = percent(effects.board_slowdown);
-  if (effects.input) settings["effects.input"] = describe(*effects.input);
-  if (effects.checkpoint) settings["effects.checkpoint"] = describe(*effects.checkpoint);
 }
 
 void add_traffic(Settings& settings, const TrafficSpec& traffic) {

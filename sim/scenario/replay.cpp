@@ -9,6 +9,7 @@
 #include "backend/replay/all_ranks.hpp"
 #include "scenario/apply_effects.hpp"
 #include "scenario/parts.hpp"
+#include "scenario/read_effects.hpp"
 #include "scenario/train.hpp"
 
 namespace farandole {
@@ -86,11 +87,7 @@ void refuse_unreplayable(const RunPlan::Point& point, int ranks) {
 }
 
 std::vector<std::string> left_out_of_replay(const Scenario& scenario) {
-  std::vector<std::string> left_out;
-  if (!scenario.effects.slow_links.empty()) left_out.emplace_back("effects.slow_links");
-  if (scenario.effects.communication_compute_share > 0) left_out.emplace_back("effects.communication_compute_share");
-  if (scenario.effects.checkpoint) left_out.emplace_back("effects.checkpoint");
-  return left_out;
+  return left_out_of_replay(scenario.effects);
 }
 
 ReplayedPoint replay(const Scenario& scenario, Session& session, const ReplayOptions& options, Timeline* timeline) {
