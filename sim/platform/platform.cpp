@@ -22,6 +22,7 @@ Paths through(const Platform& platform, int from_device, int from_nic, int to_de
   const Paths across = platform.network.paths(from_node * nics + from_nic, to_node * nics + to_nic);
   Paths paths(std::lcm(out.size(), std::lcm(across.size(), in.size())));
   for (std::size_t i = 0; i < paths.size(); ++i) {
+    paths[i].reserve(out[i % out.size()].size() + across[i % across.size()].size() + in[i % in.size()].size());
     append(paths[i], out[i % out.size()], platform.link_of(from_node, 0));
     append(paths[i], across[i % across.size()], 0);
     append(paths[i], in[i % in.size()], platform.link_of(to_node, 0));
@@ -76,6 +77,7 @@ Route Platform::route(int from_device, int to_device) const {
   const Paths paths =
       same_node ? within_node(*this, from_device, to_device) : between_nodes(*this, from_device, to_device);
   route.paths = static_cast<int>(paths.size());
+  if (!paths.empty()) route.links.reserve(paths.size() * paths.front().size());
   for (const Path& path : paths) route.links.insert(route.links.end(), path.begin(), path.end());
   for (const int link : route.links) route.latency += links[static_cast<std::size_t>(link)].latency;
   route.latency /= route.paths;

@@ -74,6 +74,13 @@ Placement placement_of(const Platform& platform, const Placement& all, const std
 
 namespace {
 
+/// Any order in which moments can be looked up.
+struct Earlier {
+  bool operator()(const RankTimes& a, const RankTimes& b) const {
+    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
+  }
+};
+
 /// A clock of one group, for all groups that are alike.
 class GroupClock final : public CollectiveClock {
  public:
@@ -85,11 +92,11 @@ class GroupClock final : public CollectiveClock {
     if (members_.front().size() == 1 || size == Bytes(0)) return start;
     const Carriage& carriage = carriage_of_(size);
     RankTimes ends(start.size());
-    const bool together = (start == start[0]).all();
-    RankTimes first;
+    std::map<RankTimes, RankTimes, Earlier> known;  // groups that start alike end alike
     for (const std::vector<int>& members : members_) {
-      if (!together || first.size() == 0) first = finish(carriage, size, start(members));
-      ends(members) = first;
+      const auto [group, is_new] = known.try_emplace(start(members));
+      if (is_new) group->second = finish(carriage, size, group->first);
+      ends(members) = group->second;
     }
     folded_ = carriage.alone->folded();
     return ends;

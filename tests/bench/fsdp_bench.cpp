@@ -1,5 +1,5 @@
 // One iteration of FSDP at `flow`: Llama 3 70B, 80 blocks, on HGX H100 with a fat tree of three levels and 8 rails,
-// from the text of the scenario to the point. All ranks share a model, or 8 ranks of a node.
+// from the text of the scenario to the point. All ranks share a model, or 8 ranks of a node, or 64 of eight nodes.
 //
 // The bars: 512 ranks 0.3 s, 16,384 ranks 2 s and 500 MB, of CPU time. Counters: `simulated_seconds`, and `MiB`, the
 // most that the process has had so far. Read the CPU column.
@@ -43,6 +43,9 @@ void sizes(benchmark::internal::Benchmark* rows) {
 BENCHMARK_CAPTURE(one_iteration, FULL_SHARD, R"({"kind": "fsdp"})")->Apply(sizes);
 BENCHMARK_CAPTURE(one_iteration, HYBRID_SHARD_8,
                   R"({"kind": "fsdp", "sharding_strategy": "HYBRID_SHARD", "shard_group": 8})")
+    ->Apply(sizes);
+BENCHMARK_CAPTURE(one_iteration, HYBRID_SHARD_64,
+                  R"({"kind": "fsdp", "sharding_strategy": "HYBRID_SHARD", "shard_group": 64})")
     ->Apply(sizes);
 
 }  // namespace

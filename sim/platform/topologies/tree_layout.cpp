@@ -70,6 +70,7 @@ Paths TreeLayout::paths(const Flow& flow) const {
   while (flow.from_leaf / leaves_below(top) != flow.to_leaf / leaves_below(top)) ++top;
   if (routing != TreeRouting::spread) return {path(flow, top, chosen_plane(flow, top))};
   Paths all;
+  all.reserve(static_cast<std::size_t>(planes(top)));
   for (int plane = 0; plane < planes(top); ++plane) all.push_back(path(flow, top, plane));
   return all;
 }

@@ -1,7 +1,9 @@
 #include "simulate/library/nccl_route.hpp"
 
 #include <algorithm>
+#include <map>
 #include <string>
+#include <utility>
 
 #include "collective/algorithms/chain.hpp"
 #include "collective/algorithms/direct.hpp"
@@ -68,13 +70,14 @@ void add_in_switches(const NcclJob& job, const NcclChoice& choice, std::vector<B
   }
 }
 
-/// All parts of the way cross the limit first.
-RoutedSchedule::Leg leg(int limit, const ChannelWay& way, Seconds latency,
+/// All parts of the way cross the limit first. `narrowest`: of the way.
+RoutedSchedule::Leg leg(int limit, const ChannelWay& way, Seconds latency, BytesPerSecond narrowest,
                         const std::vector<BytesPerSecond>& capacities) {
-  RoutedSchedule::Leg result{{}, latency, BytesPerSecond::infinity(), way.parts};
-  result.links.assign(static_cast<std::size_t>(way.parts), limit);
+  RoutedSchedule::Leg result{{}, latency, std::min(narrowest, capacities[static_cast<std::size_t>(limit)]), way.parts};
+  const auto parts = static_cast<std::size_t>(way.parts);
+  result.links.reserve(parts + way.links.size());
+  result.links.assign(parts, limit);
   result.links.insert(result.links.end(), way.links.begin(), way.links.end());
-  result.narrowest = narrowest_of(result.links, way.parts, capacities);
   return result;
 }
 
@@ -99,13 +102,21 @@ RoutedSchedule route_algorithm(const NcclJob& job, const NcclChoice& choice, int
   auto capacities = capacities_of(job.platform, payload_share(choice.protocol) * filling);
   if (is_nvls(choice.algorithm)) add_in_switches(job, choice, capacities);
   const BytesPerSecond limit = choice.cost.rate * (share_per_round(schedule) * all_rounds);
+  // A ring goes the same way twice, and over a wide fat tree a way has thousands of links.
+  std::map<std::pair<int, int>, std::pair<ChannelWay, BytesPerSecond>> ways;
   Legs legs;
   for (const Phase& phase : schedule.phases) {
     auto& own = legs.emplace_back();
     for (const Transfer& transfer : phase.transfers) {
+      const auto [known, is_new] = ways.try_emplace({transfer.from, transfer.to});
+      auto& [way, narrowest] = known->second;
+      if (is_new) {
+        way = way_between(job, transfer.from, transfer.to);
+        narrowest = narrowest_of(way.links, way.parts, capacities);
+      }
       capacities.push_back(limit);
-      own.push_back(leg(static_cast<int>(capacities.size()) - 1, way_between(job, transfer.from, transfer.to),
-                        choice.cost.hops / all_rounds, capacities));
+      own.push_back(
+          leg(static_cast<int>(capacities.size()) - 1, way, choice.cost.hops / all_rounds, narrowest, capacities));
     }
   }
   return on_links_of(job.platform, {std::move(schedule), std::move(legs), std::move(capacities)});
@@ -126,7 +137,8 @@ RoutedSchedule route_messages(const NcclJob& job, const NcclModel& model, const 
     const auto node = [&](int position) { return job.graph.node[static_cast<std::size_t>(position)]; };
     const bool is_inside = node(sent.from) == node(sent.to);
     const Seconds hop = model.message_hop(is_inside ? job.graph.inside : LinkClass::net);
-    legs[0].push_back(leg(limits + sent.from, way_between(job, sent.from, sent.to), hop, capacities));
+    const ChannelWay way = way_between(job, sent.from, sent.to);
+    legs[0].push_back(leg(limits + sent.from, way, hop, narrowest_of(way.links, way.parts, capacities), capacities));
     if (!is_inside) legs[0].back().occupancy = proxy;
   });
   return on_links_of(job.platform, {std::move(schedule), std::move(legs), std::move(capacities)});
