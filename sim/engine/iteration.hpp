@@ -4,8 +4,10 @@
 // part by part. Moments are those of the last rank at each stage.
 #pragma once
 
+#include <map>
 #include <span>
 
+#include "collective/operation.hpp"
 #include "units/quantity.hpp"
 
 namespace farandole {
@@ -22,6 +24,7 @@ struct IterationMoments {
 struct Busy {
   Seconds from;
   Seconds to;
+  Operation operation = Operation::allreduce;  // of a collective
 };
 
 /// One iteration, from the moment the last rank ended the one before to the moment the last rank ends this one.
@@ -29,9 +32,11 @@ struct Iteration {
   Seconds duration;
   Seconds computing;              // passes and update, of the slowest rank
   Seconds exposed_communication;  // with communication under way while the device waits
-  Seconds negotiation;            // with nothing under way
-  Seconds input;                  // before the last rank starts to compute, waiting for its batch
-  Seconds stolen;                 // of what is computed: by which collectives delay it
+  /// The same by what was under way; of several collectives, the one that began first.
+  std::map<Operation, Seconds> exposed{};
+  Seconds negotiation;  // with nothing under way
+  Seconds input;        // before the last rank starts to compute, waiting for its batch
+  Seconds stolen;       // of what is computed: by which collectives delay it
   int collectives = 0;
 };
 

@@ -30,6 +30,20 @@ void write_waterfall(std::ostream& out, const TrainingPoint& point) {
   table.write(out);
 }
 
+void write_exposed(std::ostream& out, const TrainingPoint& point) {
+  if (!point.exposed) return;
+  out << "\nExposed communication of " << title(point) << ": what the device waits for, by operation\n";
+  Table table({{"operation", Align::left}, {"ms"}, {"% of the iteration"}});
+  const auto row = [&](const char* name, Seconds time) {
+    table.row({name, grouped(time.si() * milliseconds, 3), grouped(time / point.iteration * 100, 1)});
+  };
+  row("allgather", point.exposed->allgather);
+  row("reduce_scatter", point.exposed->reduce_scatter);
+  row("allreduce", point.exposed->allreduce);
+  row("together", point.breakdown.exposed_communication);
+  table.write(out);
+}
+
 void write_path(std::ostream& out, const TrainingPoint& point) {
   out << "\nCritical path of the last iteration of " << title(point) << "\n";
   Table table({{"activity", Align::left}, {"from (ms)"}, {"to (ms)"}});
@@ -112,6 +126,7 @@ void write_explanations(std::ostream& out, std::span<const TrainingPoint> points
   for (const TrainingPoint& point : points) {
     if (!point.explanation) continue;
     write_waterfall(out, point);
+    write_exposed(out, point);
     write_path(out, point);
     write_what_ifs(out, point);
     write_uncertain(out, point);

@@ -20,10 +20,6 @@ int adasum_group(const Scenario& scenario) {
   return found->second == "adasum" ? 1 : 0;
 }
 
-bool is_sharded(const StrategyChoice& strategy) {
-  return strategy.kind == "fsdp" || strategy.kind == "zero";
-}
-
 /// As settings call it; parameters of ZeRO travel in what they are trained in, 16 bits.
 GradientType type_of(const Settings& settings, const char* key, GradientType usual) {
   const auto found = settings.find(key);

@@ -78,6 +78,15 @@ std::vector<std::string> notes_of(const Scenario& scenario, const Job& job) {
                                : "no gradient would get shorter")};
 }
 
+/// Sharded strategies have no other operations.
+ExposedCommunication exposed_of(const std::map<Operation, Seconds>& exposed) {
+  const auto of = [&](Operation operation) {
+    const auto found = exposed.find(operation);
+    return found == exposed.end() ? 0_s : found->second;
+  };
+  return {of(Operation::allgather), of(Operation::reduce_scatter), of(Operation::allreduce)};
+}
+
 Utilisation utilisation_of(const Scenario& scenario, double samples_per_second) {
   const WorkloadSpec& workload = scenario.workload;
   Utilisation result;
@@ -246,6 +255,7 @@ void take_results(TrainingPoint& point, const TrainingRun& run, const std::vecto
   point.samples_per_second = static_cast<double>(scenario.samples_per_step()) / run.iteration.si();
   point.utilisation = utilisation_of(scenario, point.samples_per_second);
   point.breakdown = run.breakdown;
+  if (is_sharded(scenario.strategy)) point.exposed = exposed_of(run.exposed);
   point.collectives_per_iteration = run.collectives_per_iteration;
 }
 

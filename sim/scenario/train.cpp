@@ -31,6 +31,7 @@ void add(Pooled& pooled, const TrainingRun& run, double weight) {
   add(pooled.run.neighbours, run.neighbours, weight);
   pooled.run.iteration += run.iteration * weight;
   pooled.run.breakdown += run.breakdown * weight;
+  for (const auto& [operation, time] : run.exposed) pooled.run.exposed[operation] += time * weight;
   pooled.run.mean_staleness += run.mean_staleness * weight;
   pooled.run.collectives_per_iteration = run.collectives_per_iteration;
   for (const auto& [collective, count] : run.collectives) pooled.run.collectives[collective] += count * weight;

@@ -47,6 +47,19 @@ struct Breakdown {
 };
 Breakdown operator*(const Breakdown& parts, double factor);
 
+/// Exposed communication by what was under way; of several collectives at once, the one that began first.
+struct ExposedCommunication {
+  Seconds allgather;
+  Seconds reduce_scatter;
+  Seconds allreduce;
+
+  static void fields(auto& exposed, auto& visit) {
+    visit("allgather", exposed.allgather);
+    visit("reduce_scatter", exposed.reduce_scatter);
+    visit("allreduce", exposed.allreduce);
+  }
+};
+
 /// What became of a numeric problem's weights in simulated time.
 struct Learning {
   std::string problem;
@@ -171,6 +184,7 @@ struct TrainingPoint {
   std::optional<Anchoring> anchoring{};
   std::optional<Bands> bands{};  // where compute times are uncertain, and it was asked for
   Utilisation utilisation{};
+  std::optional<ExposedCommunication> exposed{};  // of sharded strategies
 
   /// The first word of where compute times come from: "measured" (a throughput, or a profile of layers), "anchored" or
   /// "estimated"; empty where the point does not say.
@@ -203,6 +217,7 @@ struct TrainingPoint {
     visit("folded", point.folded);
     visit("mean_staleness", point.mean_staleness);
     visit("memory", point.memory);
+    visit("exposed", point.exposed);
     visit.part(point.utilisation);
     visit.derived("anchored", true, {.stated = point.anchoring.has_value()});
     visit("inferred", point.anchoring);

@@ -86,7 +86,8 @@ Iteration Trainer::close() {
   for (const Stream stream : {communicating, communicating_among_replicas}) {
     for (const SimulatedJob::Done* task : simulated_.tasks(stream)) {
       communications.push_back(last_times(task->times));
-      busy.push_back({communications.back().begin, communications.back().end});
+      const Operation operation = std::get<Collective>(task->task.what).operation;
+      busy.push_back({communications.back().begin, communications.back().end, operation});
     }
   }
   std::ranges::stable_sort(busy, {}, &Busy::from);

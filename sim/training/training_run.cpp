@@ -33,7 +33,23 @@ Iteration mean_of(const Iteration& sum, double count) {
                                    &Iteration::negotiation, &Iteration::input, &Iteration::stolen}) {
     mean.*part /= count;
   }
+  for (auto& [operation, time] : mean.exposed) time /= count;
   return mean;
+}
+
+/// Everything is claimed, and what is exposed has an operation each.
+void check_account(const Iteration& mean, const Breakdown& parts) {
+  const double tolerance = 1e-6 * mean.duration.si();
+  if (std::abs((mean.duration - parts.total()).si()) > tolerance) {
+    throw InvariantError(
+        fmt::format("of an iteration of {} s tasks claim {} s", mean.duration.si(), parts.total().si()));
+  }
+  Seconds by_operation;
+  for (const auto& [operation, time] : mean.exposed) by_operation += time;
+  if (std::abs((mean.exposed_communication - by_operation).si()) > tolerance) {
+    throw InvariantError(fmt::format("of {} s of exposed communication operations claim {} s",
+                                     mean.exposed_communication.si(), by_operation.si()));
+  }
 }
 
 std::optional<Tuning> let_tune(Trainer& trainer) {
@@ -78,16 +94,14 @@ TrainingRun condense(std::span<const Iteration> iterations, const Job& job) {
     sum.negotiation += iteration.negotiation;
     sum.input += iteration.input;
     sum.stolen += iteration.stolen;
+    for (const auto& [operation, time] : iteration.exposed) sum.exposed[operation] += time;
   }
   const Iteration mean = mean_of(sum, static_cast<double>(iterations.size()));
   run.iteration = mean.duration;
   run.breakdown = break_down(mean, job);
+  run.exposed = mean.exposed;
   run.collectives_per_iteration = iterations.back().collectives;
-  const Seconds unclaimed = mean.duration - run.breakdown.total();
-  if (std::abs(unclaimed.si()) > 1e-6 * mean.duration.si()) {
-    throw InvariantError(
-        fmt::format("of an iteration of {} s tasks claim {} s", mean.duration.si(), run.breakdown.total().si()));
-  }
+  check_account(mean, run.breakdown);
   return run;
 }
 

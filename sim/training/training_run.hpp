@@ -17,16 +17,17 @@ struct Measure {
 };
 
 struct TrainingRun {
-  Seconds iteration;                    // mean over the measured iterations
-  std::vector<Seconds> durations;       // of each
-  Breakdown breakdown;                  // sums to `iteration`
-  int collectives_per_iteration = 0;    // of the last iteration
-  CollectiveCounts collectives;         // an iteration, in the mean
-  bool folded = false;                  // every collective
-  std::vector<Neighbour> neighbours;    // jobs that share the network
-  double mean_staleness = 0;            // of servers without a barrier: updates by others between pull and push
-  std::vector<PathStep> critical_path;  // of the last iteration
-  std::optional<Tuning> tuning;         // of a strategy that tuned itself before it was measured
+  Seconds iteration;                     // mean over the measured iterations
+  std::vector<Seconds> durations;        // of each
+  Breakdown breakdown;                   // sums to `iteration`
+  std::map<Operation, Seconds> exposed;  // by what was under way; sums to the breakdown's exposed communication
+  int collectives_per_iteration = 0;     // of the last iteration
+  CollectiveCounts collectives;          // an iteration, in the mean
+  bool folded = false;                   // every collective
+  std::vector<Neighbour> neighbours;     // jobs that share the network
+  double mean_staleness = 0;             // of servers without a barrier: updates by others between pull and push
+  std::vector<PathStep> critical_path;   // of the last iteration
+  std::optional<Tuning> tuning;          // of a strategy that tuned itself before it was measured
 };
 
 TrainingRun run_training(Trainer& trainer, const Job& job, const Measure& measure);

@@ -42,6 +42,14 @@ TEST(IterationOf, CollectivesThatOverlapAreWaitedForOnce) {
   EXPECT_EQ(iteration.negotiation, 2_s);
 }
 
+TEST(IterationOf, OfCollectivesThatOverlapTheFirstIsWaitedFor) {
+  // In the gap 2 to 8: an allgather from 3 to 6, a reduce-scatter from 4 to 7 of which 6 to 7 is left.
+  const Iteration iteration =
+      iteration_of({0_s, 0_s, 8_s, 8_s}, std::vector<Busy>{{0_s, 2_s}},
+                   std::vector<Busy>{{3_s, 6_s, Operation::allgather}, {4_s, 7_s, Operation::reduce_scatter}});
+  EXPECT_EQ(iteration.exposed, (std::map{std::pair{Operation::allgather, 3_s}, {Operation::reduce_scatter, 1_s}}));
+}
+
 TEST(IterationOf, WhatTheFirstComputationWaitsForIsExposed) {
   const Iteration iteration =
       iteration_of({0_s, 1_s, 5_s, 5_s}, std::vector<Busy>{{4_s, 5_s}}, std::vector<Busy>{{1_s, 4_s}});

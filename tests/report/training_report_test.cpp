@@ -125,6 +125,21 @@ TEST(TrainingTable, HasNoSizeInPowersOf1024) {
   EXPECT_NE(table.find("11.6 GB of 42.9 GB per device, at least (activations 11.6 GB)"), std::string::npos) << table;
 }
 
+TEST(TrainingReport, SaysWhichOperationsAreExposedInEveryFormat) {
+  TrainingPoint point = vgg16_on_512_ranks();  // 0.1 s of 0.3125 s are exposed
+  EXPECT_EQ(text(Format::json, {point}).find("\"exposed\""), std::string::npos);
+  point.exposed = ExposedCommunication{Seconds(0.0625), Seconds(0.03125), Seconds(0.00625)};
+  EXPECT_NE(text(Format::csv, {point}).find("exposed_allgather,exposed_reduce_scatter,exposed_allreduce"),
+            std::string::npos);
+  EXPECT_NE(text(Format::csv, {point}).find(",0.0625,0.03125,0.00625,"), std::string::npos);
+  EXPECT_NE(text(Format::json, {point}).find("\"reduce_scatter\": 0.03125"), std::string::npos);
+  EXPECT_EQ(text(Format::table, {point}).find("by operation"), std::string::npos);
+  point.explanation = Explanation{{{"device", 0.2_s}}, {}, {}};
+  const std::string table = text(Format::table, {point});
+  EXPECT_NE(table.find("what the device waits for, by operation"), std::string::npos) << table;
+  EXPECT_NE(table.find("allgather        62.500                20.0"), std::string::npos) << table;
+}
+
 TEST(TrainingTable, GivesAColumnToAPropertyInWhichPointsDiffer) {
   TrainingPoint at_message = vgg16_on_512_ranks();
   at_message.fidelity = "message";

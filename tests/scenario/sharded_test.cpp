@@ -66,6 +66,21 @@ TEST(ShardedScenario, TakesTheSameAtAllFidelities) {
   }
 }
 
+TEST(ShardedScenario, SaysWhichOperationsAreExposedAtAllFidelities) {
+  for (const std::string& strategy : strategies) {
+    for (const char* fidelity : {"analytic", "flow", "message"}) {
+      const TrainingPoint result = point(llama(strategy, fidelity));
+      ASSERT_TRUE(result.exposed) << strategy;
+      const auto& [allgather, reduce_scatter, allreduce] = *result.exposed;
+      EXPECT_NEAR((allgather + reduce_scatter + allreduce) / result.breakdown.exposed_communication, 1, 1e-9);
+      EXPECT_GT(allgather, Seconds(0)) << strategy;
+      EXPECT_GT(reduce_scatter, Seconds(0)) << strategy;
+      EXPECT_EQ(allreduce > Seconds(0), strategy.find("shard_group") != std::string::npos) << strategy;
+    }
+  }
+  EXPECT_FALSE(point({{"/strategy", R"({"kind": "ddp"})"}}).exposed);
+}
+
 /// One rank updates all parameters, one of many its share of them: that much it may be ahead of one by itself.
 TEST(ShardedScenario, ScalesBeyondItsRanksByNoMoreThanTheUpdateThatOthersDo) {
   for (const std::string& strategy : strategies) {

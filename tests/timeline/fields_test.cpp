@@ -93,11 +93,11 @@ TEST(FieldListOfATest, ThatLacksTwoOfFiveMembersIsFound) {
 template <class T>
 class FieldList : public testing::Test {};
 
-using Listed =
-    testing::Types<Breakdown, MemoryUse, WholeRun, WaterfallPart, PathStep, SetValue, WhatIf, Explanation, Learning,
-                   Neighbour, LinkUse, SweptValue, Anchoring::Step, Anchoring, Utilisation, TuningSample, Tuning,
-                   CostBands, Bands, CostSensitivity, CostComparison, JobCost, LibraryChoice, CollectivePoint,
-                   TrainingPoint, MeasuredPoint, ReplayedPoint, Choice, NearlyAsGood, Optimum, Band, ValidationPoint>;
+using Listed = testing::Types<Breakdown, ExposedCommunication, MemoryUse, WholeRun, WaterfallPart, PathStep, SetValue,
+                              WhatIf, Explanation, Learning, Neighbour, LinkUse, SweptValue, Anchoring::Step, Anchoring,
+                              Utilisation, TuningSample, Tuning, CostBands, Bands, CostSensitivity, CostComparison,
+                              JobCost, LibraryChoice, CollectivePoint, TrainingPoint, MeasuredPoint, ReplayedPoint,
+                              Choice, NearlyAsGood, Optimum, Band, ValidationPoint>;
 TYPED_TEST_SUITE(FieldList, Listed);
 
 TYPED_TEST(FieldList, NamesEveryMember) {

@@ -21,6 +21,7 @@ Iteration honest() {
   iteration.duration = 10_s;
   iteration.computing = 6_s;
   iteration.exposed_communication = 2_s;
+  iteration.exposed = {{Operation::allgather, Seconds(0.5)}, {Operation::allreduce, Seconds(1.5)}};
   iteration.negotiation = Seconds(1.5);
   iteration.input = Seconds(0.5);
   iteration.stolen = Seconds(0.25);
@@ -47,6 +48,15 @@ TEST(Account, OfAnIterationWhosePartsDoNotAddUpIsAnError) {
     Iteration rounded = honest();
     rounded.*part += Seconds(3e-6);
     EXPECT_NO_THROW(condense(std::vector{rounded}, job_of_five_seconds()));
+  }
+}
+
+TEST(Account, WhoseOperationsDoNotAddUpToWhatIsExposedIsAnError) {
+  EXPECT_EQ(condense(std::vector{honest()}, job_of_five_seconds()).exposed, honest().exposed);
+  for (const double wrong : {-0.1, 4e-5}) {
+    Iteration mutated = honest();
+    mutated.exposed[Operation::allgather] += Seconds(wrong);
+    EXPECT_THROW(condense(std::vector{honest(), mutated}, job_of_five_seconds()), InvariantError) << wrong;
   }
 }
 

@@ -79,6 +79,11 @@ struct StrategyChoice {
   std::optional<ServerPlan> servers;  // where there are any, training/servers carries the strategy out
 };
 
+/// What it sends are allgathers, reduce-scatters and allreduces of what ranks have shards of.
+inline bool is_sharded(const StrategyChoice& strategy) {
+  return strategy.kind == "fsdp" || strategy.kind == "zero";
+}
+
 struct StrategyInput {
   Section& section;                                       // "strategy", without its kind
   const std::map<std::string, std::string>& environment;  // HOROVOD_* of a launch line
