@@ -10,16 +10,20 @@ namespace {
 
 constexpr int period = 13;
 
-float number_of(int rank, std::int64_t element) {
+}  // namespace
+
+float test_number(int rank, std::int64_t element) {
   return static_cast<float>(1 + (element + 7 * std::int64_t{rank}) % period);
 }
+
+namespace {
 
 /// What element i of the chunk must be, for i mod the period.
 std::array<float, period> promised_numbers(const Schedule& layout, Chunk chunk) {
   std::array<float, period> numbers{};
   for (int source = 0; source < layout.ranks; ++source) {
     if (!contributes(layout, source, chunk)) continue;
-    for (int i = 0; i < period; ++i) numbers[static_cast<std::size_t>(i)] += number_of(source, i);
+    for (int i = 0; i < period; ++i) numbers[static_cast<std::size_t>(i)] += test_number(source, i);
   }
   return numbers;
 }
@@ -34,7 +38,7 @@ std::vector<float> test_data(const Schedule& layout, int rank, std::int64_t size
   for (Chunk chunk = 0; chunk < layout.chunks; ++chunk) {
     if (!contributes(layout, rank, first_copy(layout, chunk))) continue;
     for (std::int64_t i = begin_of(sizes, chunk); i < begin_of(sizes, chunk + 1); ++i) {
-      data[static_cast<std::size_t>(i)] = number_of(rank, i % array);
+      data[static_cast<std::size_t>(i)] = test_number(rank, i % array);
     }
   }
   return data;

@@ -11,6 +11,9 @@
 
 namespace farandole {
 
+/// Rank r's element i.
+float test_number(int rank, std::int64_t element);
+
 /// What the rank's buffer holds before: `size` elements as the operation counts bytes, of an alltoall `ranks` times as
 /// many; where the rank contributes nothing, zeros if the operation adds up and impossible numbers if it moves.
 std::vector<float> test_data(const Schedule& layout, int rank, std::int64_t size);

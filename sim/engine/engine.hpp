@@ -35,6 +35,12 @@ class Engine {
   virtual void process(int server, int worker, Bytes traffic, Note note) = 0;
 
   static constexpr int everyone = -1;
+
+  /// Whether this engine carries that worker out: a simulation carries all of them, a process of a replay its own, with
+  /// a copy of the strategy of its own.
+  [[nodiscard]] virtual bool has(int /*worker*/) const { return true; }
+  /// Tells the copy of the strategy that has that worker, or all others; where one engine has all there are no others.
+  virtual void tell(int /*worker*/, Note /*note*/) {}
 };
 
 }  // namespace farandole

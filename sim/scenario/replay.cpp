@@ -7,10 +7,14 @@
 
 #include "backend/processor_load.hpp"
 #include "backend/replay/all_ranks.hpp"
+#include "backend/replay/server_replay.hpp"
 #include "scenario/apply_effects.hpp"
+#include "scenario/job_clocks.hpp"
 #include "scenario/parts.hpp"
 #include "scenario/read_effects.hpp"
 #include "scenario/train.hpp"
+#include "training/servers/server_network.hpp"
+#include "training/servers/worker_mean.hpp"
 
 namespace farandole {
 namespace {
@@ -60,9 +64,130 @@ std::int64_t sum_of_all(Endpoint& endpoint, std::int64_t own) {
 }
 
 void predict(ReplayedPoint& point, const Scenario& scenario) {
-  point.predicted = train(scenario, nullptr).iteration;
+  const TrainingPoint predicted = train(scenario, nullptr);
+  point.predicted = predicted.iteration;
   point.predicted_at = name(scenario.fidelity);
-  point.training.scaling_efficiency = single_rank_share(scenario) / point.training.iteration;
+  const bool is_of_servers = scenario.strategy.servers && scenario.workload.global_batch == 0;
+  const Seconds one = is_of_servers ? predicted.scaling_efficiency * predicted.iteration : single_rank_share(scenario);
+  point.training.scaling_efficiency = one / point.training.iteration;
+}
+
+/// The schedules of the groups that this rank is in.
+GroupSchedules schedules_of(const Scenario& scenario, int rank) {
+  const Placement& placement = scenario.platform.placement;
+  const auto members_of_rank = [&scenario, &placement, rank](Group group) {
+    for (const std::vector<int>& members : members_of(scenario, group, placement)) {
+      if (std::ranges::find(members, rank) != members.end()) return members;
+    }
+    return std::vector<int>{};
+  };
+  const auto schedule = [&scenario, &placement, members_of_rank](Operation operation, Group group) {
+    if (group == Group::all) return schedule_of(scenario, operation);
+    const Placement own = placement_of(scenario.platform.platform, placement, members_of_rank(group));
+    return build_schedule(scenario, own, operation);
+  };
+  return {schedule, members_of_rank};
+}
+
+struct Outcome {
+  TrainingRun run;
+  std::int64_t wrong = 0;
+  std::optional<double> processors_busy;
+};
+
+Outcome replay_collectives(const Scenario& scenario, const Job& job, const Variability& variability,
+                           InputPipeline* input, Session& session, const ReplayOptions& options, Timeline* timeline) {
+  Endpoint& endpoint = session.endpoint();
+  const auto strategy = scenario.strategy.make(real_site(scenario, job, options.backend, timeline));
+  if (strategy->tuning() != nullptr) {
+    throw InputError("HOROVOD_AUTOTUNE: expected settings that stay as they are in a replay, got ones that are tuned");
+  }
+  Replay replay({job, variability, *strategy, schedules_of(scenario, endpoint.rank()), scenario.strategy.negotiates,
+                 input, timeline, scenario.strategy.streams},
+                session);
+  const int period = scenario.strategy.period;
+  const Measured measured = measure(replay, endpoint, whole_periods(options.measure, period), period);
+  return {condense(measured.iterations, job), replay.wrong(), measured.processors_busy};
+}
+
+/// Of each server: the first ranks of its node in turn, or a process of its own behind the ranks.
+std::vector<int> processes_of_servers(const Scenario& scenario, const ServerPlan& plan) {
+  const Platform& platform = scenario.platform.platform;
+  const Placement& placement = scenario.platform.placement;
+  const std::vector<int> nodes = server_nodes_of(plan, platform, placement);
+  std::vector<int> processes;
+  std::map<int, std::size_t> before;  // on the same node
+  for (std::size_t server = 0; server < nodes.size(); ++server) {
+    if (!plan.colocated) {
+      processes.push_back(scenario.platform.ranks + static_cast<int>(server));
+      continue;
+    }
+    std::vector<int> ranks;
+    for (int rank = 0; rank < scenario.platform.ranks; ++rank) {
+      const int device = placement.device_of_rank[static_cast<std::size_t>(rank)];
+      if (platform.node_of(device) == nodes[server]) ranks.push_back(rank);
+    }
+    processes.push_back(ranks.at(before[nodes[server]]++ % ranks.size()));
+  }
+  return processes;
+}
+
+/// Those of all workers, in the order in which they ended; where there is a barrier, iteration by iteration.
+std::vector<WorkerIteration> iterations_of_all(Endpoint& endpoint, const std::vector<WorkerIteration>& own,
+                                               const ServerPlan& plan) {
+  const std::vector<double> counts = endpoint.everyones(static_cast<double>(own.size()));
+  std::vector<std::vector<WorkerIteration>> rounds(static_cast<std::size_t>(std::ranges::max(counts)));
+  for (std::size_t i = 0; i < rounds.size(); ++i) {
+    const WorkerIteration mine = i < own.size() ? own[i] : WorkerIteration{};
+    std::vector<WorkerIteration> of_all(counts.size());
+    for (Seconds WorkerIteration::*part :
+         {&WorkerIteration::start, &WorkerIteration::end, &WorkerIteration::waited, &WorkerIteration::fed,
+          &WorkerIteration::computing, &WorkerIteration::updating}) {
+      const std::vector<double> numbers = endpoint.everyones((mine.*part).si());
+      for (std::size_t rank = 0; rank < of_all.size(); ++rank) of_all[rank].*part = Seconds(numbers[rank]);
+    }
+    const std::vector<double> staleness = endpoint.everyones(mine.staleness);
+    for (std::size_t rank = 0; rank < of_all.size(); ++rank) {
+      of_all[rank].group = static_cast<int>(rank);
+      of_all[rank].staleness = staleness[rank];
+      if (static_cast<double>(i) < counts[rank]) rounds[i].push_back(of_all[rank]);
+    }
+    std::ranges::stable_sort(rounds[i], {}, &WorkerIteration::end);
+  }
+  std::vector<WorkerIteration> all;
+  for (const auto& round : rounds) all.insert(all.end(), round.begin(), round.end());
+  if (plan.mode != ServerMode::synchronous) std::ranges::stable_sort(all, {}, &WorkerIteration::end);
+  return all;
+}
+
+Outcome replay_servers(const Scenario& scenario, const Job& job, const Variability& variability, InputPipeline* input,
+                       Session& session, const ReplayOptions& options, Timeline* timeline) {
+  const ServerPlan& plan = *scenario.strategy.servers;
+  Endpoint& endpoint = session.endpoint();
+  const int workers = scenario.platform.ranks;
+  const auto run = [&](int iterations, bool checks, Timeline* recorded) {
+    ServerReplay replay({job, plan, shards_of(job, plan, scenario.platform.device.memory_bandwidth),
+                         processes_of_servers(scenario, plan), variability, workers, scenario.workload.optimizer.slots,
+                         checks ? nullptr : input, recorded},
+                        session, iterations, checks);
+    std::vector<WorkerIteration> own = replay.run();
+    return std::pair(std::move(own), replay.wrong());
+  };
+  Outcome outcome;
+  outcome.wrong = run(1, true, nullptr).second;
+  const ProcessorLoad load;
+  const auto own = run(options.measure.warmup + options.measure.iterations, false, timeline).first;
+  outcome.processors_busy = load.share();
+  const std::vector<WorkerIteration> all = iterations_of_all(endpoint, own, plan);
+  const WorkerMean mean =
+      plan.mode == ServerMode::synchronous
+          ? mean_of_barriers(all, static_cast<std::size_t>(workers), options.measure.warmup)
+          : mean_of_stretch(all, std::vector<int>(static_cast<std::size_t>(workers), 1), plan, options.measure);
+  outcome.run.iteration = mean.iteration;
+  outcome.run.durations = mean.durations;
+  outcome.run.breakdown = break_down(mean, job);
+  outcome.run.mean_staleness = mean.staleness;
+  return outcome;
 }
 
 }  // namespace
@@ -71,13 +196,18 @@ void refuse_unreplayable(const RunPlan::Point& point, int ranks) {
   const Scenario& scenario = point.scenario;
   const Value root = point.document.root();
   const auto at = [&](const char* pointer) { return point.document.find(pointer).value_or(root); };
-  if (scenario.platform.ranks != ranks) {
+  const int servers = processes_of(scenario) - scenario.platform.ranks;
+  if (processes_of(scenario) != ranks) {
+    const std::string hint = ranks > servers ? fmt::format("; --set /platform/ranks={}", ranks - servers) : "";
     at("/platform/ranks")
-        .fail(fmt::format("the {} ranks that were started", ranks), fmt::format("{}", scenario.platform.ranks),
-              fmt::format("; --set /platform/ranks={}", ranks));
+        .fail(servers > 0
+                  ? fmt::format("{} ranks beside {} servers, as {} were started", ranks - servers, servers, ranks)
+                  : fmt::format("the {} ranks that were started", ranks),
+              fmt::format("{}", scenario.platform.ranks), hint);
   }
-  if (scenario.strategy.servers) {
-    at("/strategy/kind").fail("a strategy of collectives to replay", quoted(scenario.strategy.kind));
+  if (scenario.strategy.servers && scenario.strategy.servers->aggregate_on_node) {
+    at("/strategy/aggregate_on_node")
+        .fail("workers that push by themselves to replay", "true", "; --set /strategy/aggregate_on_node=false");
   }
   for (const auto& [operation, library] : scenario.libraries) {
     at(("/collectives/" + name(operation)).c_str())
@@ -86,8 +216,15 @@ void refuse_unreplayable(const RunPlan::Point& point, int ranks) {
   }
 }
 
+int processes_of(const Scenario& scenario) {
+  const auto& servers = scenario.strategy.servers;
+  return scenario.platform.ranks + (servers && !servers->colocated ? servers->servers : 0);
+}
+
 std::vector<std::string> left_out_of_replay(const Scenario& scenario) {
-  return left_out_of_replay(scenario.effects);
+  std::vector<std::string> left_out = left_out_of_replay(scenario.effects);
+  if (scenario.strategy.servers && scenario.strategy.servers->rate) left_out.emplace_back("strategy.server_rate");
+  return left_out;
 }
 
 ReplayedPoint replay(const Scenario& scenario, Session& session, const ReplayOptions& options, Timeline* timeline) {
@@ -96,29 +233,21 @@ ReplayedPoint replay(const Scenario& scenario, Session& session, const ReplayOpt
   const Job job = travelling_job_of(scenario, times);
   const Variability variability = variability_of(scenario, times);
   std::optional<InputPipeline> input = input_of(scenario, scenario.platform.placement);
-  const auto strategy =
-      scenario.strategy.make(real_site(scenario, job, options.backend, endpoint.rank() == 0 ? timeline : nullptr));
-  if (strategy->tuning() != nullptr) {
-    throw InputError("HOROVOD_AUTOTUNE: expected settings that stay as they are in a replay, got ones that are tuned");
-  }
-  Replay replay({job, variability, *strategy, [&](Operation operation) { return schedule_of(scenario, operation); },
-                 scenario.strategy.negotiates, input ? &*input : nullptr, endpoint.rank() == 0 ? timeline : nullptr,
-                 scenario.strategy.streams},
-                session);
-  const int period = scenario.strategy.period;
-  const Measured measured = measure(replay, endpoint, whole_periods(options.measure, period), period);
-  const TrainingRun run = condense(measured.iterations, job);
+  const auto carry_out = scenario.strategy.servers ? replay_servers : replay_collectives;
+  const Outcome outcome = carry_out(scenario, job, variability, input ? &*input : nullptr, session, options,
+                                    endpoint.rank() == 0 ? timeline : nullptr);
   ReplayedPoint point;
   point.training = described(scenario, job, times);
   point.training.fidelity = "replay";
   point.training.nodes = session.nodes();
   std::vector<WeightedDuration> durations;
-  for (const Seconds duration : run.durations) durations.push_back({duration, 1});
-  take_results(point.training, run, durations, scenario);
+  for (const Seconds duration : outcome.run.durations) durations.push_back({duration, 1});
+  take_results(point.training, outcome.run, durations, scenario);
+  point.training.mean_staleness = outcome.run.mean_staleness;
   point.backend = options.backend;
-  point.repetitions = run.durations;
-  point.wrong = sum_of_all(endpoint, replay.wrong());
-  point.processors_busy = measured.processors_busy;
+  point.repetitions = outcome.run.durations;
+  point.wrong = sum_of_all(endpoint, outcome.wrong);
+  point.processors_busy = outcome.processors_busy;
   if (endpoint.rank() == 0) predict(point, scenario);
   return point;
 }

@@ -19,7 +19,10 @@ struct ReplayOptions {
   Measure measure{20, 5};  // rounded up to whole periods of the strategy
 };
 
-/// InputError, with the place in the scenario, where a point cannot be run by so many ranks.
+/// Of its ranks, and of servers that are on nodes of their own.
+int processes_of(const Scenario& scenario);
+
+/// InputError, with the place in the scenario, where a point cannot be run by so many processes.
 void refuse_unreplayable(const RunPlan::Point& point, int ranks);
 
 /// What the scenario says that a replay does not do.

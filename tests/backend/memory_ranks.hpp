@@ -23,7 +23,7 @@ inline void on_every_rank(int ranks, const std::function<void(MemoryEndpoint&)>&
 }
 
 /// All ranks on one node, no library.
-class MemorySession final : public Session {
+class MemorySession : public Session {
  public:
   explicit MemorySession(MemoryEndpoint& endpoint) : endpoint_(endpoint) {}
   Endpoint& endpoint() override { return endpoint_; }

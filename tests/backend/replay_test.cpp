@@ -56,8 +56,10 @@ Replayed replayed(const Job& job, const std::string& strategy_text, int ranks, i
     test::MemorySession session(endpoint);
     Timeline* const own = endpoint.rank() == 0 ? timeline : nullptr;
     const auto strategy = choice.make({job, ranks, 1, 1_GBps * 1000, {}, Seconds(0), "MEMORY", 1, own});
-    const auto ring = [ranks](Operation operation) { return find_algorithm(operation, "ring")->build(Shape(ranks)); };
-    Replay replay({job, variability, *strategy, ring, choice.negotiates, nullptr, own}, session);
+    const auto ring = [ranks](Operation operation, Group /*group*/) {
+      return find_algorithm(operation, "ring")->build(Shape(ranks));
+    };
+    Replay replay({job, variability, *strategy, {ring}, choice.negotiates, nullptr, own}, session);
     replay.check_data(true);
     std::vector<LocalIteration> mine;
     for (int i = 0; i < iterations; ++i) mine.push_back(replay.run_iteration());

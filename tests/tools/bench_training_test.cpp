@@ -1,6 +1,7 @@
 // farandole bench --training under mpirun: a scenario's iterations, run for real on this machine.
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -102,17 +103,67 @@ TEST(BenchTraining, PrintsATableAndATimelineOfRank0) {
       std::ranges::any_of(events, [](const json& event) { return event.value("name", "") == "MPI_ALLREDUCE"; }));
 }
 
+/// Two workers with a server each on their nodes, or with two on nodes of their own.
+TEST(BenchTraining, RunsServersOfEveryMode) {
+  if (const std::string why = why_not_mpi(); !why.empty()) GTEST_SKIP() << why;
+  const Workplace place;
+  const std::string two = "--format json --set '/sweep={\"/platform/ranks\": [2]}' --set '/strategy={";
+  for (const char* mode : {R"("kind": "parameter_server")", R"("kind": "parameter_server", "mode": "asynchronous")",
+                           R"("kind": "parameter_server", "mode": "stale_synchronous", "bound": 1)",
+                           R"("kind": "distributed_replicated")"}) {
+    for (const bool colocated : {true, false}) {
+      const std::string where = fmt::format(R"(, "servers": 2, "colocated": {}}}')", colocated);
+      const Finished finished = replayed(place, colocated ? 2 : 4, two + mode + where);
+      ASSERT_EQ(finished.status, 0) << mode << finished.err;
+      const json point = json::parse(finished.out).at("points").at(0);
+      EXPECT_EQ(point.at("data_correct"), true) << mode;
+      EXPECT_EQ(point.at("ranks"), 2);
+      EXPECT_GT(point.at("predicted_seconds"), 0);
+      double sum = 0;
+      for (const auto& [part, seconds] : point.at("breakdown").items()) sum += seconds.get<double>();
+      EXPECT_NEAR(sum / point.at("iteration_seconds").get<double>(), 1, 1e-9) << mode;
+      EXPECT_GT(point.at("breakdown").at("exposed_communication"), 0) << mode;
+    }
+  }
+}
+
+/// All four ranks share everything, or two by two.
+TEST(BenchTraining, RunsShardedStrategiesInTheirGroups) {
+  if (const std::string why = why_not_mpi(); !why.empty()) GTEST_SKIP() << why;
+  const Workplace place;
+  const std::string four = "--format json --set '/sweep={\"/platform/ranks\": [4]}' --set '/strategy={";
+  for (const char* strategy : {R"("kind": "fsdp"}')", R"("kind": "zero", "stage": 2}')",
+                               R"("kind": "fsdp", "sharding_strategy": "HYBRID_SHARD", "shard_group": 2}')"}) {
+    const Finished finished = replayed(place, 4, four + strategy);
+    ASSERT_EQ(finished.status, 0) << strategy << finished.err;
+    const json point = json::parse(finished.out).at("points").at(0);
+    expect_measured(point, 4);
+    double exposed = 0;
+    for (const auto& [operation, seconds] : point.at("exposed").items()) exposed += seconds.get<double>();
+    EXPECT_NEAR(exposed, point.at("breakdown").at("exposed_communication"), 1e-9);
+    const bool has_groups = std::string(strategy).find("shard_group") != std::string::npos;
+    EXPECT_EQ(point.at("exposed").at("allreduce") > 0, has_groups) << strategy;
+  }
+}
+
 TEST(BenchTraining, RefusesWhatCannotBeRun) {
   if (const std::string why = why_not_mpi(); !why.empty()) GTEST_SKIP() << why;
   const Workplace place;
   const Finished ranks = replayed(place, 3, "");
   EXPECT_EQ(ranks.status, 2);
   EXPECT_THAT(ranks.err, HasSubstr("expected the 3 ranks that were started, got 8; --set /platform/ranks=3"));
-  const Finished servers = replayed(
-      place, 2, "--set '/sweep={\"/platform/ranks\": [2]}' --set '/strategy={\"kind\": \"parameter_server\"}'");
+  const auto with_servers = [&](const std::string& settings) {
+    return replayed(place, 2,
+                    "--set '/sweep={\"/platform/ranks\": [2]}' --set '/strategy={\"kind\": "
+                    "\"parameter_server\", \"servers\": 1" +
+                        settings + "}'");
+  };
+  const Finished servers = with_servers("");
   EXPECT_EQ(servers.status, 2);
-  EXPECT_THAT(servers.err,
-              HasSubstr("/strategy/kind: expected a strategy of collectives to replay, got \"parameter_server\""));
+  EXPECT_THAT(servers.err, HasSubstr("expected 1 ranks beside 1 servers, as 2 were started, got 2"));
+  const Finished aggregating = with_servers(R"(, "colocated": true, "aggregate_on_node": true)");
+  EXPECT_EQ(aggregating.status, 2);
+  EXPECT_THAT(aggregating.err, HasSubstr("/strategy/aggregate_on_node: expected workers that push by themselves"));
   const Finished both = replayed(place, 2, "--op allreduce");
   EXPECT_EQ(both.status, 2);
 }

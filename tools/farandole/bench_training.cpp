@@ -22,7 +22,7 @@ RunPlan plan(const BenchTraining& arguments) {
 std::vector<const RunPlan::Point*> points_for(const RunPlan& plan, int ranks) {
   std::vector<const RunPlan::Point*> chosen;
   for (const RunPlan::Point& point : plan.points) {
-    if (point.scenario.platform.ranks == ranks) chosen.push_back(&point);
+    if (processes_of(point.scenario) == ranks) chosen.push_back(&point);
   }
   if (chosen.empty()) chosen.push_back(&plan.points.back());
   for (const RunPlan::Point* point : chosen) refuse_unreplayable(*point, ranks);

@@ -14,7 +14,10 @@ Iteration iteration_of_all(Endpoint& endpoint, const LocalIteration& own, Second
   std::vector<Busy> computed;
   for (const Busy& task : own.computed) computed.push_back({last(task.from), last(task.to)});
   std::vector<Busy> busy;
-  for (const LocalTimes& times : own.communications) busy.push_back({last(times.begin), last(times.end)});
+  for (const LocalTimes& times : own.communications) {
+    busy.push_back({last(times.begin), last(times.end), times.operation});
+  }
+  std::ranges::stable_sort(busy, {}, &Busy::from);
   return iteration_of(moments, computed, busy);
 }
 

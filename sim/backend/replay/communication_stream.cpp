@@ -8,23 +8,37 @@
 
 namespace farandole {
 
-CommunicationStream::CommunicationStream(std::unique_ptr<Endpoint> endpoint, ScheduleOf schedule_of,
+GroupEndpoint::GroupEndpoint(Endpoint& all, std::vector<int> members)
+    : all_(all),
+      members_(std::move(members)),
+      rank_(static_cast<int>(std::ranges::find(members_, all.rank()) - members_.begin())) {}
+
+CommunicationStream::CommunicationStream(std::unique_ptr<Endpoint> endpoint, GroupSchedules schedules,
                                          const WallClock& clock)
-    : endpoint_(std::move(endpoint)), schedule_of_(std::move(schedule_of)), clock_(clock) {}
+    : endpoint_(std::move(endpoint)), schedules_(std::move(schedules)), clock_(clock) {}
+
+Endpoint& CommunicationStream::endpoint_of(Group group) {
+  if (group == Group::all || !schedules_.members_of) return *endpoint_;
+  const auto found = groups_.find(group);
+  if (found != groups_.end()) return found->second;
+  return groups_.try_emplace(group, *endpoint_, schedules_.members_of(group)).first->second;
+}
 
 void CommunicationStream::enqueue(int number, const Collective& work, Seconds earliest) {
-  items_.push_back({number, work, earliest, {}});
+  items_.push_back({number, work, earliest, {{}, {}, {}, {}, work.operation}});
 }
 
 CommunicationStream::Carrier& CommunicationStream::carrier_of(const Collective& work) {
   const std::int64_t floats = floats_in(work.size);
-  const auto found = carriers_.find({work.operation, floats});
+  const std::tuple key(work.operation, work.group, floats);
+  const auto found = carriers_.find(key);
   if (found != carriers_.end()) return found->second;
-  Schedule layout = schedule_of_(work.operation);
-  RankProgram program = program_of(layout, endpoint_->rank(), floats);
+  Endpoint& endpoint = endpoint_of(work.group);
+  Schedule layout = schedules_.schedule_of(work.operation, work.group);
+  RankProgram program = program_of(layout, endpoint.rank(), floats);
   const std::int64_t room = program.elements;
-  Carrier carrier{std::move(layout), floats, Interpreter(std::move(program), *endpoint_), room};
-  return carriers_.emplace(std::pair(work.operation, floats), std::move(carrier)).first->second;
+  Carrier carrier{&endpoint, std::move(layout), floats, Interpreter(std::move(program), endpoint), room};
+  return carriers_.emplace(key, std::move(carrier)).first->second;
 }
 
 void CommunicationStream::start_reducing(const Item& item) {
@@ -33,7 +47,7 @@ void CommunicationStream::start_reducing(const Item& item) {
   DataPlace& place = endpoint_->place();
   if (buffer_.size < room) buffer_ = place.allocate(room);
   if (is_checked_) {
-    place.upload(test_data(carrier.layout, endpoint_->rank(), carrier.floats), buffer_.span().first(room));
+    place.upload(test_data(carrier.layout, carrier.endpoint->rank(), carrier.floats), buffer_.span().first(room));
   }
   carrier.interpreter.begin(buffer_.span().first(room));
 }
@@ -43,7 +57,7 @@ void CommunicationStream::check(const Item& item) {
   const Carrier& carrier = carrier_of(item.work);
   std::vector<float> data(static_cast<std::size_t>(carrier.room));
   endpoint_->place().download(buffer_.span().first(data.size()), data);
-  wrong_ += count_wrong(carrier.layout, endpoint_->rank(), carrier.floats, data);
+  wrong_ += count_wrong(carrier.layout, carrier.endpoint->rank(), carrier.floats, data);
 }
 
 std::optional<CommunicationStream::Finished> CommunicationStream::advance() {

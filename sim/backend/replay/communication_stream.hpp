@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "backend/interpreter.hpp"
@@ -25,14 +26,43 @@ struct LocalTimes {
   Seconds reducing;
   Seconds reduced;
   Seconds end;
+  Operation operation = Operation::allreduce;
+};
+
+/// The ranks of a group by themselves, numbered from 0; those of the same group call it alike.
+class GroupEndpoint final : public Endpoint {
+ public:
+  /// `members`: ranks of `all`, this one among them.
+  GroupEndpoint(Endpoint& all, std::vector<int> members);
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] int ranks() const override { return static_cast<int>(members_.size()); }
+  DataPlace& place() override { return all_.place(); }
+  void send(std::span<const float> data, int to) override { all_.send(data, member(to)); }
+  void receive(std::span<float> data, int from) override { all_.receive(data, member(from)); }
+  void wait() override { all_.wait(); }
+  bool is_done() override { return all_.is_done(); }
+  void idle(Seconds at_most) override { all_.idle(at_most); }
+  /// Of all ranks of the job.
+  std::vector<double> everyones(double number) override { return all_.everyones(number); }
+
+ private:
+  [[nodiscard]] int member(int rank) const { return members_[static_cast<std::size_t>(rank)]; }
+
+  Endpoint& all_;
+  std::vector<int> members_;
+  int rank_;
+};
+
+/// How collectives of a group are carried out: the ranks of that group that this one is in, and by which schedule.
+struct GroupSchedules {
+  std::function<Schedule(Operation, Group)> schedule_of;
+  std::function<std::vector<int>(Group)> members_of{};  // empty: all ranks are one group
 };
 
 class CommunicationStream {
  public:
-  using ScheduleOf = std::function<Schedule(Operation)>;
-
   /// `clock` must outlive it.
-  CommunicationStream(std::unique_ptr<Endpoint> endpoint, ScheduleOf schedule_of, const WallClock& clock);
+  CommunicationStream(std::unique_ptr<Endpoint> endpoint, GroupSchedules schedules, const WallClock& clock);
 
   /// `earliest`: before which this rank does not begin.
   void enqueue(int number, const Collective& work, Seconds earliest);
@@ -62,22 +92,25 @@ class CommunicationStream {
     LocalTimes times;
   };
   struct Carrier {
+    Endpoint* endpoint;  // of the group
     Schedule layout;
     std::int64_t floats;  // as the operation counts them
     Interpreter interpreter;
     std::int64_t room;  // of the buffer
   };
 
+  Endpoint& endpoint_of(Group group);
   Carrier& carrier_of(const Collective& work);
   void start_reducing(const Item& item);
   void check(const Item& item);
 
   std::unique_ptr<Endpoint> endpoint_;
-  ScheduleOf schedule_of_;
+  GroupSchedules schedules_;
+  std::map<Group, GroupEndpoint> groups_;
   const WallClock& clock_;
   std::deque<Item> items_;
   Stage stage_ = Stage::waiting;  // of the first
-  std::map<std::pair<Operation, std::int64_t>, Carrier> carriers_;
+  std::map<std::tuple<Operation, Group, std::int64_t>, Carrier> carriers_;
   Room buffer_;
   bool is_checked_ = false;
   std::int64_t wrong_ = 0;

@@ -22,7 +22,7 @@ Replay::Replay(ReplaySite site, Session& session)
 CommunicationStream& Replay::stream(int number) {
   const auto found = streams_.find(number);
   if (found != streams_.end()) return found->second;
-  auto& made = streams_.try_emplace(number, session_.open_channel(), site_.schedule_of, clock_).first->second;
+  auto& made = streams_.try_emplace(number, session_.open_channel(), site_.schedules, clock_).first->second;
   made.check_data(is_checked_);
   return made;
 }
@@ -67,6 +67,10 @@ TaskId Replay::add(Task task) {
   if (const auto* compute = std::get_if<Compute>(&own.task.what)) {
     undelivered_ += static_cast<int>(compute->marks.size());
     ++unfinished_;
+  } else {
+    own.number = current_.communications.size();  // in an order that all ranks agree on, whichever begins first
+    current_.communications.emplace_back();
+    of_communication_.push_back(id);
   }
   lines_[stream].push_back(id);
   advance(stream);
@@ -112,11 +116,10 @@ void Replay::begin_compute(TaskId id) {
 
 void Replay::begin_collective(TaskId id) {
   Item& own = items_[static_cast<std::size_t>(id)];
-  own.number = current_.communications.size();
-  current_.communications.emplace_back();
-  of_communication_.push_back(id);
   const auto number = static_cast<int>(own.number);
-  stream(number % site_.streams).enqueue(number, std::get<Collective>(own.task.what), earliest_of(own));
+  const bool is_among_replicas = own.task.stream == communicating_among_replicas;
+  stream(is_among_replicas ? site_.streams : number % site_.streams)
+      .enqueue(number, std::get<Collective>(own.task.what), earliest_of(own));
 }
 
 TaskTimes Replay::here(const LocalTimes& times) const {
@@ -138,15 +141,15 @@ void Replay::finish(TaskId id, const TaskTimes& times) {
 }
 
 void Replay::compute(int /*worker*/, Seconds /*work*/, Note /*note*/) {
-  throw std::logic_error("a replay of servers");
+  throw std::logic_error("a replay of collectives has no servers");
 }
 
 void Replay::send(Connection /*connection*/, Bytes /*size*/, Note /*note*/) {
-  throw std::logic_error("a replay of servers");
+  throw std::logic_error("a replay of collectives has no servers");
 }
 
 void Replay::process(int /*server*/, int /*worker*/, Bytes /*traffic*/, Note /*note*/) {
-  throw std::logic_error("a replay of servers");
+  throw std::logic_error("a replay of collectives has no servers");
 }
 
 bool Replay::is_over() const {

@@ -35,11 +35,11 @@ struct ReplaySite {
   const Job& job;
   const Variability& variability;
   Strategy& strategy;
-  CommunicationStream::ScheduleOf schedule_of;
+  GroupSchedules schedules;
   bool negotiates = false;
   InputPipeline* input = nullptr;  // null: batches are always there
   Timeline* timeline = nullptr;    // null: nothing is recorded
-  int streams = 1;                 // they take work in turn, so that all ranks agree on which takes what
+  int streams = 1;  // they take work in turn, so that all ranks agree on which takes what; one more among replicas
 };
 
 /// When this rank passed the stations of one iteration.
@@ -69,7 +69,7 @@ class Replay final : public Engine {
   [[nodiscard]] Seconds now() const override { return clock_.now(); }
   void call_at(Seconds when, Note note) override;
   TaskId add(Task task) override;
-  /// Of servers, which a replay does not run.
+  /// Of servers, which have a replay of their own (server_replay.hpp).
   void compute(int worker, Seconds work, Note note) override;
   void send(Connection connection, Bytes size, Note note) override;
   void process(int server, int worker, Bytes traffic, Note note) override;

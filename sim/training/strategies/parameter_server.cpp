@@ -50,7 +50,7 @@ bool ParameterServer::may_start(const Worker& worker) const {
 
 void ParameterServer::start_if_allowed(Engine& engine, int worker) {
   const auto w = static_cast<std::size_t>(worker);
-  if (idle_[w] && may_start(workers_[w])) start(engine, worker);
+  if (engine.has(worker) && idle_[w] && may_start(workers_[w])) start(engine, worker);
 }
 
 void ParameterServer::start_all_allowed(Engine& engine) {
@@ -174,6 +174,11 @@ void ParameterServer::on(Engine& engine, const Happening& happening) {
       return bring_in(engine, note.who, note.index);
     case pulled:
       return pulled_here(engine, note.who, note.index);
+    case applied:
+      return one_done(engine, note.who, note.index);
+    case ended:
+      ++workers_[static_cast<std::size_t>(note.who)].iteration;
+      return count_ended(engine, note.who);
   }
 }
 
@@ -199,10 +204,14 @@ void ParameterServer::updated_on_server(Engine& engine, int index, int shard) {
   if (timeline_ != nullptr && (index == 0 || applies_together())) {
     timeline_->span(shards_[static_cast<std::size_t>(shard)].variable, "UPDATE", work.start, work.end);
   }
-  if (!applies_together()) return one_done(engine, index, shard);
+  if (!applies_together()) return applied_for(engine, index, shard);
   for (int worker = 0; worker < static_cast<int>(groups_.size()); ++worker) {
-    plan_.replicated ? send_back(engine, worker, shard) : one_done(engine, worker, shard);
+    plan_.replicated ? send_back(engine, worker, shard) : applied_for(engine, worker, shard);
   }
+}
+
+void ParameterServer::applied_for(Engine& engine, int worker, int shard) {
+  engine.has(worker) ? one_done(engine, worker, shard) : engine.tell(worker, {applied, worker, shard});
 }
 
 void ParameterServer::send_back(Engine& engine, int index, int shard) {
@@ -247,9 +256,7 @@ Seconds ParameterServer::waited_for_servers(int index) {
 void ParameterServer::finish(Engine& engine, int index) {
   const auto w = static_cast<std::size_t>(index);
   Worker& worker = workers_[w];
-  const double count = groups_[w].count;
   const double staleness = applies_together() ? 0 : updates_ - worker.updates_at_start;
-  updates_ += count;
   finished_.push_back({index, worker.free, engine.now(), worker.allowed - worker.free, worker.start - worker.allowed,
                        job_.backward_end * worker.nominal_factor, waited_for_servers(index), staleness});
   if (timeline_ != nullptr && index == 0) {
@@ -257,6 +264,14 @@ void ParameterServer::finish(Engine& engine, int index) {
   }
   worker.free = engine.now();
   idle_[w] = true;
+  engine.tell(Engine::everyone, {ended, index, 0});
+  count_ended(engine, index);
+}
+
+/// Here or elsewhere.
+void ParameterServer::count_ended(Engine& engine, int index) {
+  const Worker& worker = workers_[static_cast<std::size_t>(index)];
+  updates_ += groups_[static_cast<std::size_t>(index)].count;
   const int slowest = over_.begin()->first;
   const auto place = over_.find(worker.iteration);
   if (--place->second == 0) over_.erase(place);

@@ -17,6 +17,9 @@
 // Replicated: nothing is pulled at the start; a variable is fetched as soon as it is updated, and the iteration is over
 // when all are fetched everywhere (tf_cnn_benchmarks' distributed_replicated: the optimizer runs on the servers, with a
 // barrier per variable; variable_mgr.py, VariableMgrDistributedReplicated.append_apply_gradients_ops).
+//
+// In a replay every process has a copy, which acts for its worker and its servers only. What a copy must know of others
+// it is told: that a push was applied, and that a worker has ended an iteration.
 #pragma once
 
 #include <functional>
@@ -70,6 +73,8 @@ class ParameterServer final : public Strategy {
   [[nodiscard]] std::optional<RankTimes> synchronised() const override { return std::nullopt; }
   /// Whether every worker has done its iterations.
   [[nodiscard]] bool is_over() const { return over_.begin()->first >= iterations_; }
+  /// Whether that worker is between two iterations.
+  [[nodiscard]] bool is_idle(int worker) const { return idle_[static_cast<std::size_t>(worker)]; }
 
   /// In the order in which they ended.
   [[nodiscard]] const std::vector<WorkerIteration>& finished() const { return finished_; }
@@ -77,7 +82,19 @@ class ParameterServer final : public Strategy {
   [[nodiscard]] int messages() const { return messages_; }
 
  private:
-  enum What : int { fed, forwarded, computed_layer, computed, encoded, pushed, updated, at_node, pulled };
+  enum What : int {
+    fed,
+    forwarded,
+    computed_layer,
+    computed,
+    encoded,
+    pushed,
+    updated,
+    at_node,
+    pulled,
+    applied,
+    ended
+  };
   /// A server's work on a shard.
   struct Work {
     Seconds start;
@@ -113,8 +130,10 @@ class ParameterServer final : public Strategy {
   void send_back(Engine& engine, int worker, int shard);
   void bring_in(Engine& engine, int worker, int shard);
   void pulled_here(Engine& engine, int worker, int shard);
+  void applied_for(Engine& engine, int worker, int shard);
   void one_done(Engine& engine, int worker, int shard);
   void finish(Engine& engine, int worker);
+  void count_ended(Engine& engine, int worker);
   void start_if_allowed(Engine& engine, int worker);
   void start_all_allowed(Engine& engine);
   [[nodiscard]] bool may_start(const Worker& worker) const;
