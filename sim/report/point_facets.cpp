@@ -1,9 +1,14 @@
 #include "report/point_facets.hpp"
 
 #include <array>
+#include <map>
+#include <set>
 #include <string_view>
 
+#include <fmt/ranges.h>
+
 #include "report/field_table.hpp"
+#include "report/record.hpp"
 
 namespace farandole {
 namespace {
@@ -19,12 +24,16 @@ constexpr std::array told_otherwise{"/workload/model",         "/workload/varian
 /// Values of a sweep stand before the property at this place.
 constexpr int place_of_swept = 8;
 
+bool is_told_otherwise(const std::string& pointer) {
+  return std::ranges::find(told_otherwise, std::string_view(pointer)) != told_otherwise.end();
+}
+
 /// The pointers that the points' sweep set, in the order of its axes.
 std::vector<std::string> swept_pointers(std::span<const TrainingPoint> points) {
   std::vector<std::string> pointers;
   for (const TrainingPoint& point : points) {
     for (const SweptValue& swept : point.swept) {
-      if (std::ranges::find(told_otherwise, std::string_view(swept.pointer)) != told_otherwise.end()) continue;
+      if (is_told_otherwise(swept.pointer)) continue;
       if (std::ranges::find(pointers, swept.pointer) == pointers.end()) pointers.push_back(swept.pointer);
     }
   }
@@ -35,7 +44,48 @@ bool starts_with_digit(const std::string& text) {
   return !text.empty() && text.front() >= '0' && text.front() <= '9';
 }
 
+Record parsed(const std::string& value) {
+  return Record::parse(value, nullptr, false);
+}
+
+/// Of an axis whose values are objects, the keys that tell them apart and that no other column has.
+std::vector<std::string> telling_keys(const std::string& pointer, std::span<const TrainingPoint> points) {
+  std::map<std::string, std::set<std::string>> values;
+  for (const TrainingPoint& point : points) {
+    const Record object = parsed(swept_value(point, pointer));
+    if (!object.is_object()) return {};
+    for (const auto& [key, value] : object.items()) values[key].insert(value.dump());
+  }
+  std::vector<std::string> keys;
+  for (const auto& [key, different] : values) {
+    const auto has = [&](const TrainingPoint& point) { return parsed(swept_value(point, pointer)).contains(key); };
+    const bool tells = different.size() > 1 || !std::ranges::all_of(points, has);
+    if (tells && !is_told_otherwise(pointer + "/" + key)) keys.push_back(key);
+  }
+  return keys;
+}
+
+/// "worker ranks 8, fragments 4"
+std::string told_by(const std::vector<std::string>& keys, const std::string& value) {
+  const Record object = parsed(value);
+  std::vector<std::string> told;
+  for (const std::string& key : keys) {
+    if (!object.contains(key)) continue;
+    const Record& part = object.at(key);
+    told.push_back(pointer_words("/" + key) + " " + (part.is_string() ? part.get<std::string>() : part.dump()));
+  }
+  return fmt::format("{}", fmt::join(told, ", "));
+}
+
 Facet<TrainingPoint> swept_facet(const std::string& pointer, std::span<const TrainingPoint> points) {
+  const bool are_objects =
+      std::ranges::all_of(points, [&](const TrainingPoint& p) { return parsed(swept_value(p, pointer)).is_object(); });
+  if (are_objects) {
+    return {pointer_words(pointer) + " settings",
+            [pointer, keys = telling_keys(pointer, points)](const TrainingPoint& p) {
+              return told_by(keys, swept_value(p, pointer));
+            }};
+  }
   const bool numbers =
       std::ranges::all_of(points, [&](const TrainingPoint& p) { return starts_with_digit(swept_value(p, pointer)); });
   return {pointer_words(pointer), [pointer](const TrainingPoint& p) { return swept_value(p, pointer); },
