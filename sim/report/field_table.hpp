@@ -28,7 +28,7 @@ class ColumnReader {
   template <class T>
   void operator()(const char*, const T& value, const Field& field = {}) {
     if (field.column == nullptr) return;
-    const bool names_its_unit = field.in == In::iteration;
+    const bool names_its_unit = field.unit == FigureUnit::iteration;
     headings.push_back(field.column + (names_its_unit ? " (" + iterations_.unit + ")" : std::string()));
     cells.push_back(field.stated ? cell(value, field) : std::string());
   }
@@ -62,14 +62,14 @@ class ColumnReader {
     return cell(value.low, field) + " .. " + cell(value.high, field);
   }
   std::string cell(double value, const Field& field) const {
-    switch (field.in) {
-      case In::plain:
+    switch (field.unit) {
+      case FigureUnit::plain:
         return grouped(value, field.decimals);
-      case In::percent:
+      case FigureUnit::percent:
         return grouped(value * 100, field.decimals);
-      case In::hours:
+      case FigureUnit::hours:
         return grouped(value / 3600, field.decimals);
-      case In::iteration:
+      case FigureUnit::iteration:
         return iterations_.text(Seconds(value));
     }
     return {};

@@ -51,9 +51,9 @@ struct Bands {
   static void fields(auto& bands, auto& visit) {
     visit("probability", bands.probability);
     visit("compute", bands.compute);
-    visit("iteration_seconds", bands.iteration, {.column = "iteration", .in = In::iteration});
+    visit("iteration_seconds", bands.iteration, {.column = "iteration", .unit = FigureUnit::iteration});
     visit("samples_per_second", bands.samples_per_second, {.column = "samples/s"});
-    visit("scaling_efficiency", bands.scaling_efficiency, {.column = "efficiency (%)", .in = In::percent});
+    visit("scaling_efficiency", bands.scaling_efficiency, {.column = "efficiency (%)", .unit = FigureUnit::percent});
     visit("run_seconds", bands.run);
     visit("cost", bands.cost);
   }

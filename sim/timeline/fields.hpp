@@ -18,7 +18,7 @@
 namespace farandole {
 
 /// How a number of a table is printed.
-enum class In : char {
+enum class FigureUnit : char {
   plain,
   percent,
   hours,
@@ -38,7 +38,7 @@ struct Field {
   const char* usual = "";        // a property that nothing is said of where all points have this
   const char* column = nullptr;  // heading of a column of figures
   int decimals = 1;
-  In in = In::plain;
+  FigureUnit unit = FigureUnit::plain;
 };
 
 /// Specialised where a struct's list is one entry: a list of such structs is an object.

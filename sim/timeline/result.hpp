@@ -139,8 +139,8 @@ struct Utilisation {
           {.stated = use.sequence_length > 0, .column = "tokens/s", .decimals = 0});
     visit("recompute", use.recompute, {.property = 8, .usual = "none"});
     visit("tflops_per_device", use.tflops, {.column = "TFLOP/s per device"});
-    visit("mfu", use.mfu, {.column = "MFU (%)", .in = In::percent});
-    visit("hfu", use.hfu, {.column = "HFU (%)", .in = In::percent});
+    visit("mfu", use.mfu, {.column = "MFU (%)", .unit = FigureUnit::percent});
+    visit("hfu", use.hfu, {.column = "HFU (%)", .unit = FigureUnit::percent});
   }
 };
 
@@ -200,11 +200,11 @@ struct TrainingPoint {
     visit("mode", point.mode, {.property = 5});
     visit("algorithm", point.algorithm, {.property = 7});
     visit("fidelity", point.fidelity, {.property = 14});
-    visit("iteration_seconds", point.iteration, {.column = "iteration", .in = In::iteration});
+    visit("iteration_seconds", point.iteration, {.column = "iteration", .unit = FigureUnit::iteration});
     visit("iteration_seconds_p50", point.iteration_p50);
-    visit("iteration_seconds_p95", point.iteration_p95, {.column = "p95", .in = In::iteration});
+    visit("iteration_seconds_p95", point.iteration_p95, {.column = "p95", .unit = FigureUnit::iteration});
     visit("samples_per_second", point.samples_per_second, {.column = "samples/s"});
-    visit("scaling_efficiency", point.scaling_efficiency, {.column = "efficiency (%)", .in = In::percent});
+    visit("scaling_efficiency", point.scaling_efficiency, {.column = "efficiency (%)", .unit = FigureUnit::percent});
     visit("breakdown", point.breakdown);
     visit("batch_per_rank", point.batch_per_rank, {.property = 11});
     visit("precision", point.precision, {.property = 9});

@@ -38,12 +38,12 @@ struct WholeRun {
     visit("startup_seconds", run.startup);
     visit("epoch_seconds", run.epoch, {.column = "epoch (s)", .decimals = 3});
     visit("evaluation_seconds", run.evaluation);
-    visit("total_seconds", run.total, {.column = "hours", .decimals = 3, .in = In::hours});
+    visit("total_seconds", run.total, {.column = "hours", .decimals = 3, .unit = FigureUnit::hours});
     visit("total_seconds_p50", run.total_p50);
-    visit("total_seconds_p95", run.total_p95, {.column = "p95 (hours)", .decimals = 3, .in = In::hours});
+    visit("total_seconds_p95", run.total_p95, {.column = "p95 (hours)", .decimals = 3, .unit = FigureUnit::hours});
     visit.derived("hours", run.total / 3600_s);
     visit("failures", run.failures, {.column = "failures"});
-    visit("goodput", run.goodput, {.column = "goodput (%)", .in = In::percent});
+    visit("goodput", run.goodput, {.column = "goodput (%)", .unit = FigureUnit::percent});
     visit("samples_per_second", run.samples_per_second);
     visit("learning_rate", run.learning_rate);
     visit("warmup_epochs", run.warmup_epochs);
