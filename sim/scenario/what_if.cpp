@@ -134,28 +134,22 @@ Values twice_the_network(const WhatIfBase& base) {
   return set_if(true, "/platform/scale/rate", 2 * base.scenario.platform.scale.rate);
 }
 
-struct Change {
-  const char* name;
-  const char* kind;
-  Values (*propose)(const WhatIfBase&);
-};
-
 /// In order of cost.
 constexpr std::array changes{
-    Change{"fp16 gradients", "setting", fp16_gradients},
-    Change{"a cycle of 1 ms", "setting", short_cycle},
-    Change{"the library's allreduce", "setting", own_library},
-    Change{"hierarchical allreduce", "setting", hierarchical},
-    Change{"double_tree allreduce", "setting", double_tree},
-    Change{"variables split over servers", "setting", split_variables},
-    Change{"one push per node", "setting", one_push_per_node},
-    Change{"batch x2", "setting", twice_the_batch},
-    Change{"no stragglers", "operation", equal_ranks},
-    Change{"input x2", "operation", faster_input},
-    Change{"checkpoints x2", "operation", faster_checkpoints},
-    Change{"servers x2", "hardware", twice_the_servers},
-    Change{"latency / 2", "hardware", half_the_latency},
-    Change{"network x2", "hardware", twice_the_network},
+    OfferedChange{"fp16 gradients", "setting", fp16_gradients},
+    OfferedChange{"a cycle of 1 ms", "setting", short_cycle},
+    OfferedChange{"the library's allreduce", "setting", own_library},
+    OfferedChange{"hierarchical allreduce", "setting", hierarchical},
+    OfferedChange{"double_tree allreduce", "setting", double_tree},
+    OfferedChange{"variables split over servers", "setting", split_variables},
+    OfferedChange{"one push per node", "setting", one_push_per_node},
+    OfferedChange{"batch x2", "setting", twice_the_batch},
+    OfferedChange{"no stragglers", "operation", equal_ranks},
+    OfferedChange{"input x2", "operation", faster_input},
+    OfferedChange{"checkpoints x2", "operation", faster_checkpoints},
+    OfferedChange{"servers x2", "hardware", twice_the_servers},
+    OfferedChange{"latency / 2", "hardware", half_the_latency},
+    OfferedChange{"network x2", "hardware", twice_the_network},
 };
 
 constexpr const char* uncertain = "uncertain";
@@ -193,13 +187,17 @@ void add_uncertain(std::vector<WhatIf>& results, const WhatIfBase& base) {
 std::vector<WhatIf> what_ifs(const WhatIfBase& base) {
   std::vector<WhatIf> results;
   if (base.point.ranks == 1) return results;
-  for (const Change& offered : changes) {
-    const Values values = offered.propose(base);
-    if (values.empty()) continue;
-    if (auto changed = change(base.source, base.scenario, values)) {
-      results.push_back(run(base, offered.name, offered.kind, std::move(*changed)));
+  const auto add = [&](std::span<const OfferedChange> offered) {
+    for (const OfferedChange& change_of : offered) {
+      const Values values = change_of.propose(base);
+      if (values.empty()) continue;
+      if (auto changed = change(base.source, base.scenario, values)) {
+        results.push_back(run(base, change_of.name, change_of.kind, std::move(*changed)));
+      }
     }
-  }
+  };
+  add(changes);
+  if (is_sharded(base.scenario.strategy)) add(sharded_changes());
   add_uncertain(results, base);
   std::ranges::stable_sort(results, [](const WhatIf& a, const WhatIf& b) {
     if (cost_of(a) != cost_of(b)) return cost_of(a) < cost_of(b);

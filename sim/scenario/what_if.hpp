@@ -8,6 +8,8 @@
 // has already, or that it refuses, are left out.
 #pragma once
 
+#include <span>
+
 #include "scenario/changed_scenario.hpp"
 #include "scenario/scenario.hpp"
 #include "timeline/explanation.hpp"
@@ -22,5 +24,14 @@ struct WhatIfBase {
 };
 
 std::vector<WhatIf> what_ifs(const WhatIfBase& base);
+
+/// A change that may be offered: what it puts into the scenario's document; nothing where it makes no sense.
+struct OfferedChange {
+  const char* name;
+  const char* kind;
+  std::vector<SetValue> (*propose)(const WhatIfBase&);
+};
+/// Of fsdp and zero (what_if_sharded.cpp).
+std::span<const OfferedChange> sharded_changes();
 
 }  // namespace farandole
