@@ -30,9 +30,10 @@ bool is_one_at_a_time(const Schedule& schedule, const Phase& phase, bool receive
 }
 
 bool is_permutation(const Schedule& schedule, const Phase& phase) {
-  const auto carries_one = [](const Transfer& transfer) { return transfer.count == 1; };
-  return schedule.rows == 1 && schedule.weights.empty() && phase.bundle.empty() &&
-         std::ranges::all_of(phase.transfers, carries_one) && is_one_at_a_time(schedule, phase, true);
+  constexpr Chunk most_chunks = 1 << 20;  // each has its length in a table
+  const auto is_as_long = [&](const Transfer& transfer) { return transfer.count == phase.transfers.front().count; };
+  return schedule.chunks <= most_chunks && schedule.weights.empty() && phase.bundle.empty() &&
+         std::ranges::all_of(phase.transfers, is_as_long) && is_one_at_a_time(schedule, phase, true);
 }
 
 /// Every link has one sender, who sends one thing at a time.
@@ -73,24 +74,54 @@ void put(TransferCosts& costs, Eigen::Index t, const Cost& cost) {
   costs.alone[t] = cost.sending;
 }
 
-/// What each rank of a permutation sends and receives. Chunks have two lengths, and so have costs: [1] the longer one.
+/// Of runs of chunks that differ by a byte, all with as many: none of the longer ones in it, only such, some. More
+/// lengths there are only where longer ones begin within several runs.
+constexpr std::size_t most_lengths = 3;
+
+/// What a phase sends, by the chunk with which it begins: which of the lengths it has, and what is next.
+struct Runs {
+  std::vector<Bytes> lengths;
+  std::vector<std::uint8_t> length;
+  std::vector<std::int32_t> next;
+};
+
+/// Nothing where there are too many lengths.
+std::optional<Runs> runs_of(const Schedule& schedule, const Phase& phase, const ChunkSizes& chunks) {
+  Runs runs;
+  Transfer placed;
+  placed.count = phase.transfers.front().count;
+  for (Chunk chunk = 0; chunk < schedule.chunks; ++chunk) {
+    placed.chunk = chunk;
+    const Bytes bytes = chunks.of(schedule, phase, placed);
+    const auto known = std::ranges::find(runs.lengths, bytes);
+    runs.length.push_back(static_cast<std::uint8_t>(known - runs.lengths.begin()));
+    if (known == runs.lengths.end()) runs.lengths.push_back(bytes);
+    if (runs.lengths.size() > most_lengths) return std::nullopt;
+    runs.next.push_back(static_cast<std::int32_t>(moved(schedule, chunk, phase.row_step, phase.chunk_step)));
+  }
+  return runs;
+}
+
+/// What each rank of a permutation sends and receives; costs by the number of their length.
 struct Permutation {
+  template <class Value>
+  using ByLength = std::array<Value, most_lengths>;
   struct Sender {
-    std::array<double, 2> sending{};
-    std::array<int, 2> waits_for{};  // itself where its messages are eager
-    std::array<double, 2> busy{};    // its processor
-    Chunk chunk = 0;                 // of this repeat
+    ByLength<double> sending{};
+    ByLength<int> waits_for{};  // itself where its messages are eager
+    ByLength<double> busy{};    // its processor
+    std::int32_t chunk = 0;     // of this repeat
   };
   struct Receiver {
     int from = -1;  // nobody
-    std::array<double, 2> reducing{};
-    std::array<double, 2> busy{};
+    ByLength<double> reducing{};
+    ByLength<double> busy{};
   };
   std::vector<Sender> senders;
   std::vector<Receiver> receivers;
 };
 
-Permutation permutation_of(const RoutedSchedule& routed, std::size_t phase, Bytes shorter, Bytes longer) {
+Permutation permutation_of(const RoutedSchedule& routed, std::size_t phase, const std::vector<Bytes>& lengths) {
   const Schedule& schedule = routed.schedule();
   Permutation result;
   result.senders.resize(static_cast<std::size_t>(schedule.ranks));
@@ -99,27 +130,20 @@ Permutation permutation_of(const RoutedSchedule& routed, std::size_t phase, Byte
   const auto& transfers = schedule.phases[phase].transfers;
   for (std::size_t position = 0; position < transfers.size(); ++position) {
     const Transfer& transfer = transfers[position];
-    const auto& leg = routed.legs(phase)[position];
-    const Cost small = cost_of(routed, leg, shorter);
-    const Cost large = cost_of(routed, leg, longer);
-    const Chunk first = moved(schedule, transfer.chunk, 0, 0);
-    const std::array<int, 2> waits_for{small.waits ? transfer.to : transfer.from,
-                                       large.waits ? transfer.to : transfer.from};
-    result.senders[static_cast<std::size_t>(transfer.from)] = {
-        {small.sending, large.sending}, waits_for, {small.send, large.send}, first};
-    result.receivers[static_cast<std::size_t>(transfer.to)] = {
-        transfer.from, {small.reducing, large.reducing}, {small.receive, large.receive}};
+    auto& sender = result.senders[static_cast<std::size_t>(transfer.from)];
+    auto& receiver = result.receivers[static_cast<std::size_t>(transfer.to)];
+    sender.chunk = static_cast<std::int32_t>(moved(schedule, transfer.chunk, 0, 0));
+    receiver.from = transfer.from;
+    for (std::size_t length = 0; length < lengths.size(); ++length) {
+      const Cost cost = cost_of(routed, routed.legs(phase)[position], lengths[length]);
+      sender.sending[length] = cost.sending;
+      sender.waits_for[length] = cost.waits ? transfer.to : transfer.from;
+      sender.busy[length] = cost.send;
+      receiver.reducing[length] = cost.reducing;
+      receiver.busy[length] = cost.receive;
+    }
   }
   return result;
-}
-
-/// The lengths of a permutation's chunks as 0 (shorter) or 1.
-std::vector<std::uint8_t> longer_ones(const Schedule& schedule, const ChunkSizes& chunks) {
-  std::vector<std::uint8_t> longer(static_cast<std::size_t>(schedule.chunks));
-  for (std::size_t chunk = 0; chunk < longer.size(); ++chunk) {
-    longer[chunk] = !chunks.equal() && chunks[static_cast<Chunk>(chunk)] == chunks.largest() ? 1 : 0;
-  }
-  return longer;
 }
 
 }  // namespace
@@ -142,11 +166,12 @@ std::optional<RankTimes> MessageRecurrence::finish(Bytes size, const RankTimes& 
   RankTimes moments = start - origin;
   std::ranges::fill(taken_, 0.0);
   for (std::size_t phase = 0; phase < permutation_.size(); ++phase) {
+    const Phase& pattern = routed_.schedule().phases[phase];
     if (permutation_[phase] && chunks.equal()) {
-      carry(moments, routed_.schedule(), routed_.schedule().phases[phase], costs_of_equal(phase, chunks.largest()));
-    } else if (permutation_[phase]) {
-      carry_permutation(moments, phase, chunks);
-    } else if (!carry_phase(moments, phase, chunks)) {
+      const Bytes run = chunks.largest() * (pattern.transfers.empty() ? 0 : pattern.transfers.front().count);
+      carry(moments, routed_.schedule(), pattern, costs_of_equal(phase, run));
+    } else if (!(permutation_[phase] && carry_permutation(moments, phase, chunks)) &&
+               !carry_phase(moments, phase, chunks)) {
       return std::nullopt;
     }
   }
@@ -200,24 +225,23 @@ bool MessageRecurrence::occupy(std::span<const int> links, double begin, double 
   return true;
 }
 
-void MessageRecurrence::carry_permutation(RankTimes& moments, std::size_t phase, const ChunkSizes& chunks) const {
+bool MessageRecurrence::carry_permutation(RankTimes& moments, std::size_t phase, const ChunkSizes& chunks) const {
   const Schedule& schedule = routed_.schedule();
   const Phase& pattern = schedule.phases[phase];
-  const Bytes longer = chunks.largest();
-  Permutation permutation = permutation_of(routed_, phase, chunks.equal() ? longer : longer - 1_B, longer);
-  const std::vector<std::uint8_t> is_longer = longer_ones(schedule, chunks);
-  const Chunk step = (pattern.chunk_step % schedule.chunks + schedule.chunks) % schedule.chunks;
+  if (pattern.transfers.empty()) return true;
+  const std::optional<Runs> runs = runs_of(schedule, pattern, chunks);
+  if (!runs) return false;
+  Permutation permutation = permutation_of(routed_, phase, runs->lengths);
   const Eigen::Index ranks = moments.size();
   RankTimes sent(ranks);
   std::vector<std::uint8_t> length(static_cast<std::size_t>(ranks));  // of what each rank sends in this repeat
   for (int repeat = 0; repeat < pattern.repeats; ++repeat) {
     for (Eigen::Index rank = 0; rank < ranks; ++rank) {
       auto& sender = permutation.senders[static_cast<std::size_t>(rank)];
-      const std::uint8_t own = is_longer[static_cast<std::size_t>(sender.chunk)];
+      const std::uint8_t own = runs->length[static_cast<std::size_t>(sender.chunk)];
       length[static_cast<std::size_t>(rank)] = own;
       sent[rank] = std::max(moments[rank], moments[sender.waits_for[own]]) + sender.sending[own];
-      sender.chunk += step;
-      if (sender.chunk >= schedule.chunks) sender.chunk -= schedule.chunks;
+      sender.chunk = runs->next[static_cast<std::size_t>(sender.chunk)];
     }
     for (Eigen::Index rank = 0; rank < ranks; ++rank) {
       const auto& receiver = permutation.receivers[static_cast<std::size_t>(rank)];
@@ -230,6 +254,7 @@ void MessageRecurrence::carry_permutation(RankTimes& moments, std::size_t phase,
       moments[rank] = std::max(sent[rank], busy);
     }
   }
+  return true;
 }
 
 }  // namespace farandole

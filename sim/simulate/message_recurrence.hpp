@@ -31,14 +31,17 @@ class MessageRecurrence {
   /// When each rank ends; nothing where messages may meet, where links have congestion curves or sends are eager, and
   /// where a phase changes receivers or sends chunks one by one.
   [[nodiscard]] std::optional<RankTimes> finish(Bytes size, const RankTimes& start);
+  /// Known beforehand: `finish` has an answer, and it costs little.
+  [[nodiscard]] bool never_meet() const { return never_meet_; }
 
  private:
   /// Of every transfer of a permutation of equal chunks, in any round.
   [[nodiscard]] TransferCosts costs_of_equal(std::size_t phase, Bytes chunk) const;
   /// Round by round, with the chunks of each; false where two messages would meet.
   bool carry_phase(RankTimes& moments, std::size_t phase, const ChunkSizes& chunks);
-  /// The same for a phase in which every rank sends to at most one and receives from at most one, a chunk at a time.
-  void carry_permutation(RankTimes& moments, std::size_t phase, const ChunkSizes& chunks) const;
+  /// The same for a phase in which every rank sends to at most one and receives from at most one, equally many chunks
+  /// each; false where these have too many lengths for it.
+  bool carry_permutation(RankTimes& moments, std::size_t phase, const ChunkSizes& chunks) const;
   bool occupy(std::span<const int> links, double begin, double end);
 
   const RoutedSchedule& routed_;
