@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "collective/chunk_sizes.hpp"
+#include "simulate/folding/emptied.hpp"
+#include "simulate/folding/moves.hpp"
 #include "simulate/listed_links.hpp"
 
 namespace farandole {
@@ -153,13 +155,39 @@ BytesPerSecond of_roots(const Schedule& schedule, const Ends& ends) {
   return sum;
 }
 
+/// Of ranks that are known to be alike (simulate/folding/moves.hpp), by the ways of those that stand for them: what a
+/// root may do is not known then.
+CollectiveBounds bounds_of_alike(const RoutedSchedule& routed, const Moves& moves, CollectiveBounds bounds) {
+  const Schedule& schedule = routed.schedule();
+  Seconds shortest = Seconds::infinity();
+  Ends first(moves.step(), routed.capacities());
+  for (std::size_t p = 0; p < schedule.phases.size(); ++p) {
+    const Phase& phase = schedule.phases[p];
+    const auto fan = static_cast<std::size_t>(phase.fan);
+    const int repeats = receivers_move(phase) ? phase.repeats : 1;
+    for (std::size_t index = 0; index < transfers_per_round(phase); ++index) {
+      const int from = phase.transfers[index / fan].from;
+      for (int repeat = 0; from < moves.step() && repeat < repeats; ++repeat) {
+        const RoutedSchedule::Leg leg = routed.leg(p, index, repeat);
+        shortest = std::min(shortest, leg.latency);
+        if (!leg.links.empty()) first.add(from, ends_of_all_paths(leg.links, leg.paths).first);
+      }
+    }
+  }
+  bounds.latency = shortest;
+  // Where nodes have no links of their own, those that a route begins with may differ.
+  if (routed.where()->first.node.nics.front().up >= 0) bounds.injection = first.best();
+  return bounds;
+}
+
 }  // namespace
 
 CollectiveBounds bounds_of(const RoutedSchedule& routed) {
-  Schedule operation = routed.schedule();
-  operation.phases.clear();
   constexpr BytesPerSecond unknown = BytesPerSecond::infinity();
-  CollectiveBounds none{std::move(operation), Seconds(0), unknown, unknown, unknown, routed.burst()};
+  CollectiveBounds none{emptied(routed.schedule()), Seconds(0), unknown, unknown, unknown, routed.burst()};
+  if (routed.is_routed_when_asked() && !routed.schedule().phases.empty()) {
+    if (const auto moves = moves_of(routed)) return bounds_of_alike(routed, *moves, std::move(none));
+  }
   if (routed.schedule().phases.empty() || ways(routed.schedule()) > most_ways) return none;
   Seconds shortest = Seconds::infinity();
   Ends first(routed.schedule().ranks, routed.capacities());

@@ -37,11 +37,13 @@ class CheckedClock final : public CollectiveClock {
 
   RankTimes finish(Bytes size, const RankTimes& start) override {
     folded_ = false;
+    rounded_up_ = 0;
     if (start.size() == 1 || size == Bytes(0)) return start;
     if ((start == start[0]).all()) return RankTimes(together(size) + start[0]);
     return checked(size, start);
   }
   [[nodiscard]] bool folded() const override { return folded_; }
+  [[nodiscard]] double rounded_up() const override { return rounded_up_; }
   void rest() override { clock_->rest(); }
 
  private:
@@ -50,15 +52,17 @@ class CheckedClock final : public CollectiveClock {
     auto found = remembered_.find(size);
     if (found == remembered_.end()) {
       RankTimes end = checked(size, all_at(bounds_.operation.ranks, Seconds(0)));
-      found = remembered_.emplace(size, Remembered{std::move(end), folded_}).first;
+      found = remembered_.emplace(size, Remembered{std::move(end), folded_, rounded_up_}).first;
     }
     folded_ = found->second.folded;
+    rounded_up_ = found->second.rounded_up;
     return found->second.end;
   }
 
   RankTimes checked(Bytes size, const RankTimes& start) {
     RankTimes end = clock_->finish(size, start);
     folded_ = clock_->folded();
+    rounded_up_ = clock_->rounded_up();
     if (may_overlook_) hold_root_to_its_link(size, start, end);
     check(size, start, end);
     return end;
@@ -86,6 +90,7 @@ class CheckedClock final : public CollectiveClock {
   struct Remembered {
     RankTimes end;
     bool folded;
+    double rounded_up;
   };
 
   CollectiveBounds bounds_;
@@ -93,9 +98,17 @@ class CheckedClock final : public CollectiveClock {
   bool may_overlook_;
   std::map<Bytes, Remembered> remembered_;
   bool folded_ = false;
+  double rounded_up_ = 0;
 };
 
 }  // namespace
+
+std::string describe_rounding_up(double share) {
+  return fmt::format(
+      "chunks that differ by a byte were all counted as the longest, at most {:.2g} % too many bytes, so that one rank "
+      "can stand for those alike; --no-fold counts each as it is",
+      share * 100);
+}
 
 std::unique_ptr<CollectiveClock> make_collective_clock(Fidelity fidelity, RoutedSchedule routed, FoldingPolicy policy) {
   return std::make_unique<CheckedClock>(fidelity, std::move(routed), policy);

@@ -6,17 +6,22 @@
 //
 // Where it is exact, ranks that behave alike are represented by one of them (simulate/folding/fold.hpp); `folded` says
 // whether that was so. Exact means to rounding, but for the ends of single ranks where chunks differ by a byte: folded,
-// all of them end with the last.
+// all of them end with the last. Where there are too many messages to send them all, chunks that differ by a byte may
+// be counted as the longest so that ranks fold; `rounded_up` says so, and by how much.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "collective/rank_times.hpp"
 #include "simulate/fidelity.hpp"
 #include "simulate/routed_schedule.hpp"
 
 namespace farandole {
+
+/// A sentence for whoever reads the answer.
+std::string describe_rounding_up(double share);
 
 enum class FoldingPolicy : std::uint8_t { where_exact, never };
 
@@ -27,6 +32,9 @@ class CollectiveClock {
   virtual RankTimes finish(Bytes size, const RankTimes& start) = 0;
   /// Whether the last answer was had from representatives.
   [[nodiscard]] virtual bool folded() const { return false; }
+  /// By which share of the longest chunk others that are a byte shorter were counted too long in the last answer, at
+  /// most; 0: as long as they are.
+  [[nodiscard]] virtual double rounded_up() const { return 0; }
   /// Whether what starting a collective costs is in its times already.
   [[nodiscard]] virtual bool has_launch() const { return false; }
   /// Gives back the network, which the next answer makes anew, so that another clock may have one.

@@ -5,8 +5,8 @@
 
 namespace farandole {
 
-RecurrenceClock::RecurrenceClock(RoutedSchedule routed, Sharing sharing, FoldingPolicy policy)
-    : routed_(std::move(routed)), sharing_(sharing) {
+RecurrenceClock::RecurrenceClock(RoutedSchedule routed, Sharing sharing, FoldingPolicy policy, std::size_t uneven)
+    : routed_(std::move(routed)), sharing_(sharing), most_uneven_(uneven) {
   if (policy == FoldingPolicy::where_exact) {
     folding_ = worthwhile_folding(routed_, all_at(routed_.schedule().ranks, Seconds(0)));
   }
@@ -19,7 +19,7 @@ RecurrenceClock::RecurrenceClock(RoutedSchedule routed, Sharing sharing, Folding
 
 TransferRates RecurrenceClock::rates_of_all(std::size_t phase) const {
   if (!folding_) return rates_[phase];
-  const std::vector<int>& classes = folding_->class_of_transfer[phase];
+  const std::vector<int> classes = folding_->classes_of_transfers(phase);
   const auto transfers = static_cast<Eigen::Index>(classes.size());
   TransferRates all{Eigen::ArrayXd(transfers), Eigen::ArrayXd(transfers)};
   for (Eigen::Index t = 0; t < transfers; ++t) {
@@ -40,8 +40,24 @@ bool RecurrenceClock::costs_the_same_within_classes(const ChunkSizes& sizes) con
   return true;
 }
 
+/// A size of which all chunks are as long as the longest of `size`, where transfers whose chunks differ by a byte are
+/// too many to be looked at one by one.
+std::optional<Bytes> RecurrenceClock::size_rounded_up(const ChunkSizes& sizes) const {
+  const Schedule& schedule = routed_.schedule();
+  if (!folding_ || sizes.equal() || sizes.weighted() || sizes.largest() <= Bytes(1)) return std::nullopt;
+  std::size_t transfers = 0;
+  for (std::size_t phase = 0; phase < schedule.phases.size(); ++phase) {
+    if (schedule.phases[phase].repeats == 1) transfers += transfers_per_round(schedule.phases[phase]);
+  }
+  if (transfers <= most_uneven_) return std::nullopt;
+  return sizes.largest() * static_cast<double>(schedule.chunks);
+}
+
 RankTimes RecurrenceClock::finish(Bytes size, const RankTimes& start) {
-  const ChunkSizes sizes(size, routed_.schedule());
+  const ChunkSizes whole(size, routed_.schedule());
+  const std::optional<Bytes> rounded = (start == start[0]).all() ? size_rounded_up(whole) : std::nullopt;
+  rounded_up_ = rounded ? Bytes(1) / whole.largest() : 0;
+  const ChunkSizes sizes(rounded.value_or(size), routed_.schedule());
   const bool by_class = folding_ && (start == start[0]).all() && costs_the_same_within_classes(sizes);
   const auto varies = [](const TransferRates& rates) { return rates.latency.size() == 0; };
   folded_ = folding_ && (by_class || std::ranges::none_of(rates_, varies));
@@ -51,7 +67,7 @@ RankTimes RecurrenceClock::finish(Bytes size, const RankTimes& start) {
   }
   const RoutedSchedule& quotient = folding_->quotient;
   return folding_->of_ranks(carried(
-      quotient, folding_->of_classes(start), ChunkSizes(size, quotient.schedule()),
+      quotient, folding_->of_classes(start), ChunkSizes(rounded.value_or(size), quotient.schedule()),
       [this](std::size_t phase) { return rates_[phase]; }, varying_folded_));
 }
 

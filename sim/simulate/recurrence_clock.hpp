@@ -20,13 +20,18 @@ namespace farandole {
 
 class RecurrenceClock final : public CollectiveClock {
  public:
-  RecurrenceClock(RoutedSchedule routed, Sharing sharing, FoldingPolicy policy);
+  static constexpr std::size_t most_uneven = std::size_t{1} << 22;
+  /// `uneven`: so many transfers of phases without repeats are counted with their own chunks where these differ by a
+  /// byte; more are counted as the longest, as those of phases with repeats always are (`rounded_up` says so).
+  RecurrenceClock(RoutedSchedule routed, Sharing sharing, FoldingPolicy policy, std::size_t uneven = most_uneven);
 
   RankTimes finish(Bytes size, const RankTimes& start) override;
   [[nodiscard]] bool folded() const override { return folded_; }
+  [[nodiscard]] double rounded_up() const override { return rounded_up_; }
 
  private:
   [[nodiscard]] TransferRates rates_of_all(std::size_t phase) const;
+  [[nodiscard]] std::optional<Bytes> size_rounded_up(const ChunkSizes& sizes) const;
   [[nodiscard]] bool costs_the_same_within_classes(const ChunkSizes& sizes) const;
   /// Rates of (phase, repeat) where repeats differ.
   using RatesByRepeat = std::map<std::pair<std::size_t, int>, TransferRates>;
@@ -36,6 +41,8 @@ class RecurrenceClock final : public CollectiveClock {
 
   RoutedSchedule routed_;
   Sharing sharing_;
+  std::size_t most_uneven_;
+  double rounded_up_ = 0;
   std::optional<Folding> folding_;
   bool folded_ = false;
   std::vector<TransferRates> rates_;  // per phase, of the quotient if there is one; empty where costs vary

@@ -13,6 +13,13 @@ BytesPerSecond reduce_rate(const Platform& platform, const Transfer& transfer) {
   return transfer.action == Action::copy ? BytesPerSecond::infinity() : platform.transport.reduce_rate;
 }
 
+/// Whether a copy of the platform costs less than the legs of all transfers.
+bool are_many(const Schedule& schedule, const Platform& platform) {
+  std::size_t transfers = 0;
+  for (const Phase& phase : schedule.phases) transfers += transfers_per_round(phase);
+  return transfers > 4 * platform.links.size();
+}
+
 /// Whether every transfer of the phase is between the ranks of its like in the phase before, as in a ring's halves.
 bool goes_the_same_ways(const Schedule& schedule, std::size_t phase) {
   if (phase == 0) return false;
@@ -26,8 +33,9 @@ bool goes_the_same_ways(const Schedule& schedule, std::size_t phase) {
 
 }  // namespace
 
-RoutedSchedule::RoutedSchedule(Schedule schedule, const Platform& platform, const Placement& placement)
-    : schedule_(std::move(schedule)),
+RoutedSchedule::RoutedSchedule(Schedule schedule, const Platform& platform, const Placement& placement, Routing routing)
+    : schedule_(std::make_shared<const Schedule>(std::move(schedule))),
+      legs_(std::make_shared<Legs>(schedule_->phases.size())),
       eager_sends_(platform.transport.eager_sends),
       send_window_(platform.transport.send_window),
       burst_(platform.transport.burst) {
@@ -39,39 +47,58 @@ RoutedSchedule::RoutedSchedule(Schedule schedule, const Platform& platform, cons
     congestion_[capacities_.size() - 1].curve = link.congestion;
   }
   first_connection_ = capacities_.size();
-  if (platform.flow_rate < BytesPerSecond::infinity()) add_connections(platform);
-  legs_.reserve(schedule_.phases.size());
   message_cost_ = platform.transport.message;
-  for (const Phase& phase : schedule_.phases) {
-    auto& legs = legs_.emplace_back();
-    legs.reserve(transfers_per_round(phase));
-    if (goes_the_same_ways(schedule_, legs_.size() - 1)) {
-      legs = legs_[legs_.size() - 2];
-      for (std::size_t t = 0; t < legs.size(); ++t) {
-        legs[t].reduce_rate = reduce_rate(platform, phase.transfers[t]);
-      }
-      continue;
-    }
-    for (const Transfer& transfer : phase.transfers) {
-      for (int lane = 0; lane < phase.fan; ++lane) {
-        legs.push_back(between(platform, placement, in_repeat(schedule_, phase, transfer, transfer.start, lane),
-                               connection(legs_.size() - 1, legs.size())));
-      }
-    }
-  }
-  if (std::ranges::any_of(schedule_.phases, [](const Phase& phase) { return phase.peer_step != 0; })) {
+  const bool is_limited = platform.flow_rate < BytesPerSecond::infinity();
+  if (is_limited) add_connections(platform);
+  when_asked_ = !is_limited && (routing == Routing::when_asked || are_many(*schedule_, platform));
+  if (when_asked_ || std::ranges::any_of(schedule_->phases, [](const Phase& phase) { return phase.peer_step != 0; })) {
     where_ = std::make_shared<std::pair<Platform, Placement>>(platform, placement);
   }
+  for (std::size_t phase = 0; phase < legs_->size() && !when_asked_; ++phase) {
+    (*legs_)[phase] = legs_of(phase, platform, placement);
+  }
+}
+
+const std::vector<RoutedSchedule::Leg>& RoutedSchedule::legs(std::size_t phase) const {
+  auto& legs = (*legs_)[phase];
+  if (when_asked_ && legs.empty()) legs = legs_of(phase, where_->first, where_->second);
+  return legs;
+}
+
+std::vector<RoutedSchedule::Leg> RoutedSchedule::legs_of(std::size_t number, const Platform& platform,
+                                                         const Placement& placement) const {
+  const Phase& phase = schedule_->phases[number];
+  if (goes_the_same_ways(*schedule_, number)) {
+    std::vector<Leg> legs = this->legs(number - 1);
+    for (std::size_t t = 0; t < legs.size(); ++t) legs[t].reduce_rate = reduce_rate(platform, phase.transfers[t]);
+    return legs;
+  }
+  std::vector<Leg> legs;
+  legs.reserve(transfers_per_round(phase));
+  for (const Transfer& transfer : phase.transfers) {
+    for (int lane = 0; lane < phase.fan; ++lane) {
+      const Transfer placed = in_repeat(*schedule_, phase, transfer, transfer.start, lane);
+      legs.push_back(between(platform, placement, placed, connection(number, legs.size())));
+    }
+  }
+  return legs;
+}
+
+/// Before a leg or a link is changed, of this one and not of its copies.
+void RoutedSchedule::know_all_legs() {
+  for (std::size_t phase = 0; phase < legs_->size(); ++phase) static_cast<void>(legs(phase));
+  legs_ = std::make_shared<Legs>(*legs_);
+  when_asked_ = false;
 }
 
 void RoutedSchedule::add_connections(const Platform& platform) {
   std::map<std::pair<int, int>, int> of_pair;
-  for (const Phase& phase : schedule_.phases) {
+  for (const Phase& phase : schedule_->phases) {
     auto& own = connections_.emplace_back();
     for (std::size_t index = 0; index < transfers_per_round(phase); ++index) {
       const auto fan = static_cast<std::size_t>(phase.fan);
       const Transfer& pattern = phase.transfers[index / fan];
-      const Transfer first = in_repeat(schedule_, phase, pattern, pattern.start, static_cast<int>(index % fan));
+      const Transfer first = in_repeat(*schedule_, phase, pattern, pattern.start, static_cast<int>(index % fan));
       const auto fresh = static_cast<int>(capacities_.size());
       const bool is_new = receivers_move(phase) || of_pair.try_emplace({first.from, first.to}, fresh).second;
       own.push_back(is_new ? fresh : of_pair.at({first.from, first.to}));
@@ -82,8 +109,9 @@ void RoutedSchedule::add_connections(const Platform& platform) {
 }
 
 void RoutedSchedule::share_links(const std::vector<double>& shares) {
+  know_all_legs();
   for (std::size_t link = 0; link < capacities_.size(); ++link) capacities_[link] *= shares[link];
-  for (auto& phase : legs_) {
+  for (auto& phase : *legs_) {
     for (Leg& leg : phase) leg.narrowest = narrowest_of(leg.links, leg.paths, capacities_);
   }
 }
@@ -93,10 +121,11 @@ std::size_t RoutedSchedule::connections() const {
 }
 
 void RoutedSchedule::lay_connections(std::size_t own, std::size_t all, BytesPerSecond rate) {
+  know_all_legs();
   const auto move = [&](int& link) {
     if (static_cast<std::size_t>(link) >= first_connection_) link += static_cast<int>(own);
   };
-  for (auto& phase : legs_) {
+  for (auto& phase : *legs_) {
     for (Leg& leg : phase) std::ranges::for_each(leg.links, move);
   }
   for (auto& phase : connections_) std::ranges::for_each(phase, move);
@@ -126,31 +155,42 @@ RoutedSchedule::Leg RoutedSchedule::between(const Platform& platform, const Plac
 }
 
 bool RoutedSchedule::has_occupancy() const {
-  return std::ranges::any_of(legs_, [](const std::vector<Leg>& legs) {
+  if (when_asked_) {
+    const Occupancy& kept = where_->first.transport.occupancy;
+    return kept.send > Seconds(0) || kept.receive > Seconds(0);
+  }
+  return std::ranges::any_of(*legs_, [](const std::vector<Leg>& legs) {
     return std::ranges::any_of(
         legs, [](const Leg& leg) { return leg.occupancy.send > Seconds(0) || leg.occupancy.receive > Seconds(0); });
   });
 }
 
 RoutedSchedule::Leg RoutedSchedule::leg(std::size_t phase, std::size_t index, int repeat) const {
-  const Phase& pattern = schedule_.phases[phase];
-  if (repeat == 0 || !receivers_move(pattern)) return legs_[phase][index];
-  if (later_) return later_(phase, index, repeat);
+  const bool is_first = repeat == 0 || !receivers_move(schedule_->phases[phase]);
+  if (is_first && !(*legs_)[phase].empty()) return (*legs_)[phase][index];
+  if (!is_first && later_) return later_(phase, index, repeat);
+  return leg_of(phase, index, is_first ? std::nullopt : std::optional(repeat));
+}
+
+/// Without a repeat: in the first that the transfer takes part in.
+RoutedSchedule::Leg RoutedSchedule::leg_of(std::size_t phase, std::size_t index, std::optional<int> repeat) const {
+  const Phase& pattern = schedule_->phases[phase];
   const auto fan = static_cast<std::size_t>(pattern.fan);
   const Transfer& transfer = pattern.transfers[index / fan];
-  return between(where_->first, where_->second,
-                 in_repeat(schedule_, pattern, transfer, repeat, static_cast<int>(index % fan)),
-                 connection(phase, index));
+  return between(
+      where_->first, where_->second,
+      in_repeat(*schedule_, pattern, transfer, repeat.value_or(transfer.start), static_cast<int>(index % fan)),
+      connection(phase, index));
 }
 
 int RoutedSchedule::parts() const {
   int parts = 1;
-  for (std::size_t phase = 0; phase < legs_.size(); ++phase) {
-    const Phase& pattern = schedule_.phases[phase];
+  for (std::size_t phase = 0; phase < legs_->size(); ++phase) {
+    const Phase& pattern = schedule_->phases[phase];
     const int repeats = receivers_move(pattern) ? pattern.repeats : 1;
     for (int repeat = 0; repeat < repeats; ++repeat) {
-      for (std::size_t index = 0; index < legs_[phase].size(); ++index) {
-        parts = std::lcm(parts, repeat == 0 ? legs_[phase][index].paths : leg(phase, index, repeat).paths);
+      for (std::size_t index = 0; index < legs(phase).size(); ++index) {
+        parts = std::lcm(parts, repeat == 0 ? legs(phase)[index].paths : leg(phase, index, repeat).paths);
       }
     }
   }

@@ -5,11 +5,14 @@
 //
 // All fidelities time this value. Building is O(transfers of all phases x links per route); nothing is held per repeat:
 // where receivers move on from repeat to repeat (a shift alltoall), the legs of later ones are worked out when asked
-// for.
+// for. So are all legs, phase by phase, where there are many more transfers than the platform has links: folding by
+// moves (simulate/folding/moves.hpp) asks for few of them. Copies share schedule and legs; not for several threads.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -23,7 +26,9 @@ namespace farandole {
 
 class RoutedSchedule {
  public:
-  RoutedSchedule(Schedule schedule, const Platform& platform, const Placement& placement);
+  enum class Routing : std::uint8_t { as_it_pays, when_asked };
+  RoutedSchedule(Schedule schedule, const Platform& platform, const Placement& placement,
+                 Routing routing = Routing::as_it_pays);
 
   struct Leg {
     std::vector<int> links;
@@ -38,8 +43,8 @@ class RoutedSchedule {
   /// From its parts: legs per phase and transfer, and the capacities of the links they name.
   RoutedSchedule(Schedule schedule, std::vector<std::vector<Leg>> legs, std::vector<BytesPerSecond> capacities,
                  MessageCost message_cost = {})
-      : schedule_(std::move(schedule)),
-        legs_(std::move(legs)),
+      : schedule_(std::make_shared<const Schedule>(std::move(schedule))),
+        legs_(std::make_shared<Legs>(std::move(legs))),
         capacities_(std::move(capacities)),
         message_cost_(message_cost) {}
 
@@ -47,15 +52,17 @@ class RoutedSchedule {
   using LaterLeg = std::function<Leg(std::size_t phase, std::size_t index, int repeat)>;
   RoutedSchedule(Schedule schedule, std::vector<std::vector<Leg>> legs, std::vector<BytesPerSecond> capacities,
                  LaterLeg later, MessageCost message_cost)
-      : schedule_(std::move(schedule)),
-        legs_(std::move(legs)),
+      : schedule_(std::make_shared<const Schedule>(std::move(schedule))),
+        legs_(std::make_shared<Legs>(std::move(legs))),
         capacities_(std::move(capacities)),
         message_cost_(message_cost),
         later_(std::move(later)) {}
 
-  [[nodiscard]] const Schedule& schedule() const { return schedule_; }
+  [[nodiscard]] const Schedule& schedule() const { return *schedule_; }
   /// The legs of a phase's first repeat, in the order of for_each_transfer's index.
-  [[nodiscard]] const std::vector<Leg>& legs(std::size_t phase) const { return legs_[phase]; }
+  [[nodiscard]] const std::vector<Leg>& legs(std::size_t phase) const;
+  /// Whether legs are worked out when they are first asked for: all of a phase, by `leg` only one.
+  [[nodiscard]] bool is_routed_when_asked() const { return when_asked_; }
   /// The leg of a transfer in any repeat.
   [[nodiscard]] Leg leg(std::size_t phase, std::size_t index, int repeat) const;
   [[nodiscard]] std::span<const BytesPerSecond> capacities() const { return capacities_; }
@@ -79,7 +86,7 @@ class RoutedSchedule {
   [[nodiscard]] Bytes burst() const { return burst_; }
   /// The least number of equal parts that every leg's paths divide; O(legs of all repeats).
   [[nodiscard]] int parts() const;
-  /// What it was laid onto; null for what was made from parts, and where receivers have no steps.
+  /// What it was laid onto; null for what was made from parts, and where legs are known and receivers have no steps.
   [[nodiscard]] const std::pair<Platform, Placement>* where() const { return where_.get(); }
   /// Whether messages keep processors busy: of legs in any repeat, or as the first ones say.
   [[nodiscard]] bool has_occupancy() const;
@@ -90,20 +97,25 @@ class RoutedSchedule {
   [[nodiscard]] Leg between(const Platform& platform, const Placement& placement, const Transfer& transfer,
                             int connection) const;
   void add_connections(const Platform& platform);
+  [[nodiscard]] std::vector<Leg> legs_of(std::size_t phase, const Platform& platform, const Placement& placement) const;
+  [[nodiscard]] Leg leg_of(std::size_t phase, std::size_t index, std::optional<int> repeat) const;
+  void know_all_legs();
   [[nodiscard]] int connection(std::size_t phase, std::size_t index) const {
     return connections_.empty() ? -1 : connections_[phase][index];
   }
 
-  Schedule schedule_;
-  std::vector<std::vector<Leg>> legs_;
+  using Legs = std::vector<std::vector<Leg>>;
+  std::shared_ptr<const Schedule> schedule_;
+  std::shared_ptr<Legs> legs_;              // of a phase empty where they have not been asked for
   std::vector<BytesPerSecond> capacities_;  // per link of the platform, then per connection that is limited
   std::vector<Congestion> congestion_;
   /// Per phase and transfer the link that stands for its connection's limit, -1 within a node; empty where there is
   /// none.
   std::vector<std::vector<int>> connections_;
   MessageCost message_cost_;
-  std::shared_ptr<const std::pair<Platform, Placement>> where_;  // kept only where receivers have steps
+  std::shared_ptr<const std::pair<Platform, Placement>> where_;  // kept only where it will be asked
   LaterLeg later_;
+  bool when_asked_ = false;
   bool eager_sends_ = false;
   std::size_t first_connection_ = 0;
   Bytes send_window_;

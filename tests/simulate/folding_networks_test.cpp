@@ -68,7 +68,7 @@ TEST_P(FoldingOnEveryKind, AShiftAlltoallTakesWhatItWouldHaveTakenUnfolded) {
     SCOPED_TRACE(fmt::format("seed {}: {}", seed, text));
     for (const char* algorithm : {"pairwise", "direct"}) {
       const RoutedSchedule whole = routed({Operation::alltoall, algorithm}, platform, random);
-      const auto folding = fold_by_shift(whole);
+      const auto folding = fold_by_moves(whole);
       if (!folding) continue;
       expect_the_same_ends(*folding, whole, size_of_equal_chunks(whole, random));
       ++folded;

@@ -62,7 +62,7 @@ TEST(FoldingByShift, OfAPairwiseAlltoallOnAStarIsOneRank) {
   // T = (n-1) (alpha + m / B), with m = M / n to each of the others.
   const int n = 256;
   const RoutedSchedule routed(built(Operation::alltoall, "pairwise", n), test::star(n, 1_GBps, 2_us), in_order(n));
-  const auto folding = fold_by_shift(routed);
+  const auto folding = fold_by_moves(routed);
   ASSERT_TRUE(folding);
   EXPECT_EQ(folding->quotient.schedule().ranks, 1);
   for (const Fidelity fidelity : all_fidelities) {
@@ -75,14 +75,14 @@ TEST(FoldingByShift, IsNotDoneWhereALinkDiffers) {
   for (const std::size_t link : {std::size_t{5}, std::size_t{8 * 6 + 1}}) {  // of a node, and of the spine
     Platform platform = test::leaf_spine(4, 2, 2, 1_GBps, 1_GBps);
     platform.links[link].capacity = 2_GBps;
-    EXPECT_FALSE(fold_by_shift({built(Operation::alltoall, "pairwise", 16), platform, in_order(16)})) << link;
+    EXPECT_FALSE(fold_by_moves({built(Operation::alltoall, "pairwise", 16), platform, in_order(16)})) << link;
   }
 }
 
 TEST(FoldingByShift, IsNotDoneForRanksInAnotherOrder) {
   Random random(1);
   const Platform platform = test::star(8, 1_GBps, 1_us);
-  EXPECT_FALSE(fold_by_shift({built(Operation::alltoall, "pairwise", 8), platform, test::shuffled(random, 8, 8)}));
+  EXPECT_FALSE(fold_by_moves({built(Operation::alltoall, "pairwise", 8), platform, test::shuffled(random, 8, 8)}));
 }
 
 TEST(FoldingByShift, IsNotDoneForRanksThatStartApart) {

@@ -93,6 +93,25 @@ std::vector<Phase> push_and_pull_alike(int ranks) {
   return phases;
 }
 
+/// Some serve equal shards in one message each, and the rest work: every worker sends to all servers, a shard further
+/// on each, and every server its own to all workers.
+std::vector<Phase> push_and_pull_apart(const Roles& roles) {
+  const int workers = roles.ranks - roles.first_worker;
+  Phase push{"push", {}, 1, 1};
+  push.peer_step = 1;
+  push.fan = roles.servers;
+  for (int worker = roles.first_worker; worker < roles.ranks; ++worker) {
+    push.transfers.push_back({worker, 0, 0, Action::reduce});
+  }
+  Phase pull{"pull", {}};
+  pull.peer_step = 1;
+  pull.fan = workers;
+  for (int server = 0; server < roles.servers; ++server) {
+    pull.transfers.push_back({server, roles.first_worker, server, Action::copy});
+  }
+  return {push, pull};
+}
+
 std::vector<Phase> push_and_pull(const Roles& roles, bool one_by_one) {
   Phase push{"push", {}};
   add_push(push, roles, 0);
@@ -117,8 +136,14 @@ Schedule build(const Shape& shape, const char* name, Roles roles) {
   schedule.weights = std::move(weights);
   if (shape.ranks == 1) return schedule;
   schedule.first_worker = roles.first_worker;
-  schedule.phases =
-      roles.is_alike() && is_plain ? push_and_pull_alike(shape.ranks) : push_and_pull(roles, shape.message_per_tensor);
+  const bool is_apart = roles.first_worker == roles.servers && roles.ranks > roles.servers;
+  if (is_plain && roles.is_alike()) {
+    schedule.phases = push_and_pull_alike(shape.ranks);
+  } else if (is_plain && is_apart && !shape.message_per_tensor) {
+    schedule.phases = push_and_pull_apart(roles);
+  } else {
+    schedule.phases = push_and_pull(roles, shape.message_per_tensor);
+  }
   return schedule;
 }
 

@@ -1,16 +1,44 @@
 #include "simulate/folding/choose.hpp"
 
+#include <utility>
+
+#include "simulate/folding/parts.hpp"
 #include "simulate/folding/shift.hpp"
 
 namespace farandole {
+namespace {
+
+/// What represents all may have transfers that are alike among its own.
+Folding folded_again(Folding once) {
+  if (!is_foldable(once.quotient.schedule())) return once;
+  Folding twice = fold(once.quotient);
+  std::vector<int> class_of_rank;
+  class_of_rank.reserve(once.class_of_rank.size());
+  for (const int rank : once.class_of_rank) {
+    class_of_rank.push_back(twice.class_of_rank[static_cast<std::size_t>(rank)]);
+  }
+  const auto classes = [first = std::move(once.later_classes),
+                        then = std::move(twice.class_of_transfer)](std::size_t phase) {
+    std::vector<int> result = first(phase);
+    for (int& transfer : result) transfer = then[phase][static_cast<std::size_t>(transfer)];
+    return result;
+  };
+  return {std::move(twice.quotient), std::move(class_of_rank), {}, classes};
+}
+
+}  // namespace
+
+std::optional<Folding> fold_before_routing(const RoutedSchedule& routed) {
+  std::optional<Folding> folding = fold_by_moves(routed);
+  if (!folding) folding = fold_by_parts(routed);
+  if (folding) folding = folded_again(*std::move(folding));
+  return folding;
+}
 
 std::optional<Folding> worthwhile_folding(const RoutedSchedule& routed, const RankTimes& start) {
   std::optional<Folding> folding;
-  if (is_foldable(routed.schedule())) {
-    folding = fold(routed, start);
-  } else if ((start == start[0]).all()) {
-    folding = fold_by_shift(routed);
-  }
+  if ((start == start[0]).all()) folding = fold_before_routing(routed);
+  if (!folding && is_foldable(routed.schedule())) folding = fold(routed, start);
   if (folding && !folding->is_worthwhile()) folding.reset();
   return folding;
 }

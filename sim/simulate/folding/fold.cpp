@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "simulate/folding/emptied.hpp"
 #include "simulate/invariant.hpp"
 
 namespace farandole {
@@ -102,8 +103,7 @@ int Quotient::add_ranks() {
 
 void Quotient::add_phase(std::size_t phase) {
   const Phase& whole = routed_.schedule().phases[phase];
-  Phase& folded = schedule_.phases.emplace_back(whole);
-  folded.transfers.clear();
+  Phase& folded = schedule_.phases.emplace_back(emptied(whole));
   auto& legs = legs_.emplace_back();
   auto& classes = class_of_transfer_.emplace_back();
   for (std::size_t position = 0; position < whole.transfers.size(); ++position) {
@@ -178,7 +178,12 @@ void Quotient::add_link(int link) {
 }  // namespace
 
 bool is_foldable(const Schedule& schedule) {
-  const auto is_plain = [](const Phase& phase) { return phase.peer_step == 0 && phase.fan == 1 && !phase.one_by_one; };
+  constexpr std::size_t most_lanes = std::size_t{1} << 23;
+  const auto is_plain = [](const Phase& phase) {
+    const bool has_lanes = phase.fan != 1 || phase.peer_step != 0;
+    const bool is_listable = phase.repeats == 1 && phase.window == 0 && transfers_per_round(phase) <= most_lanes;
+    return !phase.one_by_one && (!has_lanes || is_listable);
+  };
   return schedule.weights.empty() && std::ranges::all_of(schedule.phases, is_plain);
 }
 
@@ -202,7 +207,36 @@ RankTimes Folding::of_ranks(const RankTimes& of_classes) const {
   return result;
 }
 
+namespace {
+
+/// The same with a transfer in place of every lane of one.
+std::optional<RoutedSchedule> without_lanes(const RoutedSchedule& routed) {
+  const Schedule& whole = routed.schedule();
+  if (std::ranges::all_of(whole.phases, [](const Phase& phase) { return phase.fan == 1; })) return std::nullopt;
+  Schedule schedule = emptied(whole);
+  std::vector<std::vector<RoutedSchedule::Leg>> legs;
+  for (std::size_t p = 0; p < whole.phases.size(); ++p) {
+    legs.push_back(routed.legs(p));
+    Phase& phase = schedule.phases.emplace_back(emptied(whole.phases[p]));
+    if (phase.fan == 1) {
+      phase.transfers = whole.phases[p].transfers;
+      continue;
+    }
+    phase.fan = 1;
+    phase.peer_step = 0;
+    for_each_transfer(whole, whole.phases[p], 0,
+                      [&](const Transfer& placed, std::size_t) { phase.transfers.push_back(placed); });
+  }
+  std::vector<BytesPerSecond> capacities(routed.capacities().begin(), routed.capacities().end());
+  RoutedSchedule result(std::move(schedule), std::move(legs), std::move(capacities), routed.message_cost());
+  result.congest(routed.congestion());
+  return result;
+}
+
+}  // namespace
+
 Folding fold(const RoutedSchedule& routed, const RankTimes& start) {
+  if (const auto listed = without_lanes(routed)) return fold(*listed, start);
   const Incidence graph(routed);
   const Colouring colours = coarsest_stable_colouring(graph, first_colours(graph, routed, start));
   if (!is_stable(graph, colours)) throw InvariantError("a folding whose classes do not behave alike");

@@ -13,6 +13,8 @@
 // (simulate/folding/pace.hpp has the one case in which it is after all).
 #pragma once
 
+#include <functional>
+
 #include "collective/rank_times.hpp"
 #include "simulate/folding/colouring.hpp"
 #include "simulate/routed_schedule.hpp"
@@ -22,7 +24,13 @@ namespace farandole {
 struct Folding {
   RoutedSchedule quotient;
   std::vector<int> class_of_rank;                   // ranks of the quotient
-  std::vector<std::vector<int>> class_of_transfer;  // [phase][position]: the position in the quotient's phase
+  std::vector<std::vector<int>> class_of_transfer;  // [phase][index]: the position in the quotient's phase
+  /// In their place, where there are so many that they are worked out when asked for.
+  std::function<std::vector<int>(std::size_t phase)> later_classes{};
+
+  [[nodiscard]] std::vector<int> classes_of_transfers(std::size_t phase) const {
+    return later_classes ? later_classes(phase) : class_of_transfer[phase];
+  }
 
   /// Fewer than half as many classes as ranks; otherwise the fold costs more than it saves.
   [[nodiscard]] bool is_worthwhile() const;
@@ -33,7 +41,8 @@ struct Folding {
 };
 
 /// Whether the schedule is of the form that can be folded: every transfer to the same receiver in all its repeats, with
-/// chunks that are equal or differ by a byte. Not so: shift patterns, sends to everybody at once, and given weights.
+/// chunks that are equal or differ by a byte. Not so: shift patterns, given weights, and what is sent to so many at
+/// once that a list of it would be out of all proportion.
 bool is_foldable(const Schedule& schedule);
 
 /// Ranks that start at different moments are never put into one class. O(edges log edges). Throws InvariantError should

@@ -30,6 +30,15 @@ std::vector<int> everyone_apart(Eigen::Index ranks) {
   return groups;
 }
 
+/// Whatever is sent, in all repeats.
+std::int64_t messages_of(const Schedule& schedule) {
+  std::int64_t sum = 0;
+  for (const Phase& phase : schedule.phases) {
+    sum += static_cast<std::int64_t>(transfers_per_round(phase)) * active_repeats(phase);
+  }
+  return sum;
+}
+
 }  // namespace
 
 /// A size of which all chunks are as long as the longest of `size`, if that makes no difference.
@@ -40,6 +49,23 @@ std::optional<Bytes> FoldedMessageClock::size_of_equal_chunks(Bytes size, bool t
   if (!paced_) paced_ = is_paced_by_longest_chunk(routed_);
   if (!*paced_) return std::nullopt;
   return chunks.largest() * static_cast<double>(routed_.schedule().chunks);
+}
+
+MessageRecurrence& FoldedMessageClock::recurrence() {
+  if (!recurrence_) recurrence_.emplace(routed_);
+  return *recurrence_;
+}
+
+std::optional<Bytes> FoldedMessageClock::size_rounded_up(Bytes size) {
+  const Schedule& schedule = routed_.schedule();
+  const ChunkSizes chunks(size, schedule);
+  const bool is_by_a_byte = !chunks.equal() && !chunks.weighted() && chunks.largest() > 1_B;  // empty ones are not sent
+  if (!is_by_a_byte || policy_ == FoldingPolicy::never || messages_of(schedule) <= uneven_) return std::nullopt;
+  constexpr std::size_t most_ways = std::size_t{1} << 22;
+  std::size_t ways = 0;
+  for (const Phase& phase : schedule.phases) ways += transfers_per_round(phase);
+  if (ways <= most_ways && recurrence().never_meet()) return std::nullopt;
+  return chunks.largest() * static_cast<double>(schedule.chunks);
 }
 
 void FoldedMessageClock::choose(std::vector<int> groups, const RankTimes& start) {
@@ -65,11 +91,13 @@ RankTimes FoldedMessageClock::finish(Bytes size, const RankTimes& start) {
   std::vector<int> groups = groups_of(start);
   const bool together = groups.back() == 0 && (start == start[0]).all();
   const std::optional<Bytes> even = size_of_equal_chunks(size, together);
-  choose(even ? std::move(groups) : everyone_apart(start.size()), start);
-  const Bytes counted = even.value_or(size);
+  const std::optional<Bytes> rounded = even ? std::nullopt : size_rounded_up(size);
+  choose(even || rounded ? std::move(groups) : everyone_apart(start.size()), start);
+  const Bytes counted = even.value_or(folding_ ? rounded.value_or(size) : size);
+  rounded_up_ = folding_ && rounded ? 1_B / ChunkSizes(size, routed_.schedule()).largest() : 0;
   if (folding_) return folding_->of_ranks(clock_->finish(counted, folding_->of_classes(start)));
   if (policy_ == FoldingPolicy::where_exact) {
-    if (std::optional<RankTimes> ends = recurrence_.finish(counted, start)) return *std::move(ends);
+    if (std::optional<RankTimes> ends = recurrence().finish(counted, start)) return *std::move(ends);
   }
   return clock_->finish(counted, start);
 }

@@ -4,14 +4,10 @@
 
 namespace farandole {
 
-Orbits::Orbits(const Platform& platform, const Placement& placement, int step)
-    : platform_(platform),
-      placement_(placement),
-      step_(step),
-      moves_(static_cast<int>(placement.device_of_rank.size()) / step),
-      orbit_(platform.links.size(), -1) {
+Orbits::Orbits(const Platform& platform, const Placement& placement, const Moves& moves)
+    : platform_(platform), placement_(placement), moves_(moves), orbit_(platform.links.size(), -1) {
   const auto own = static_cast<int>(platform.node.links.size());
-  const int period = step / platform.devices_per_node * own;
+  const int period = moves.step() / platform.devices_per_node * own;
   for (int link = 0; link < period; ++link) {
     capacities_.push_back(platform.links[static_cast<std::size_t>(link)].capacity);
   }
@@ -35,13 +31,12 @@ void Orbits::add_route(int from, int to) {
 }
 
 void Orbits::add_orbit(int from, int to, std::size_t position) {
-  const auto ranks = static_cast<int>(placement_.device_of_rank.size());
   const auto orbit = static_cast<int>(capacities_.size());
   const Link* first = nullptr;
   int members = 0;
-  for (int move = 0; move < moves_; ++move) {
+  for (int move = 0; move < moves_.count(); ++move) {
     const auto moved = [&](int rank) {
-      return placement_.device_of_rank[static_cast<std::size_t>((rank + move * step_) % ranks)];
+      return placement_.device_of_rank[static_cast<std::size_t>(moves_.moved(rank, move))];
     };
     const Route route = platform_.route(moved(from), moved(to));
     if (position >= route.links.size()) throw InvariantError("routes of a platform that is not alike all over");
@@ -52,7 +47,7 @@ void Orbits::add_orbit(int from, int to, std::size_t position) {
     join(link, orbit, *first);
     ++members;
   }
-  capacities_.push_back(first->capacity * (static_cast<double>(members) / moves_));
+  capacities_.push_back(first->capacity * (static_cast<double>(members) / moves_.count()));
 }
 
 }  // namespace farandole

@@ -1,4 +1,4 @@
-// Which links a move of all nodes takes into one another, for folding by shift.
+// Which links the moves of all ranks take into one another, for folding by moves.
 //
 // Used by simulate/folding/shift.cpp alone. A node's own links move with it; how those of the network move is read off
 // the routes of the moved pairs: position by position, a route's links become those of the moved route.
@@ -8,13 +8,13 @@
 
 #include "platform/placement.hpp"
 #include "platform/platform.hpp"
+#include "simulate/folding/moves.hpp"
 
 namespace farandole {
 
 class Orbits {
  public:
-  /// Rank r moves to rank r + step, modulo all of the placement.
-  Orbits(const Platform& platform, const Placement& placement, int step);
+  Orbits(const Platform& platform, const Placement& placement, const Moves& moves);
 
   /// Takes note of the links on the way between two ranks and of all it is moved to.
   void add_route(int from, int to);
@@ -31,8 +31,7 @@ class Orbits {
 
   const Platform& platform_;
   const Placement& placement_;
-  int step_;
-  int moves_;  // that are different
+  Moves moves_;
   bool alike_ = true;
   std::vector<int> orbit_;  // of each link, -1 where not known yet
   std::vector<BytesPerSecond> capacities_;

@@ -2,43 +2,13 @@
 
 #include <algorithm>
 #include <memory>
-#include <tuple>
 #include <utility>
 
+#include "simulate/folding/emptied.hpp"
 #include "simulate/folding/orbits.hpp"
 
 namespace farandole {
 namespace {
-
-/// After how many ranks the platform looks the same; 0 where that is not known.
-int period_of(const Platform& platform, const Placement& placement) {
-  const auto& device_of = placement.device_of_rank;
-  const auto ranks = static_cast<int>(device_of.size());
-  const int step = platform.network.alike_after * platform.devices_per_node;
-  if (step == 0 || ranks != platform.devices() || ranks % step != 0) return 0;
-  // Its own links of connections, and how many flows a link really has, an orbit does not know.
-  const bool is_plain =
-      std::ranges::all_of(platform.links, [](const Link& link) { return link.congestion == nullptr; });
-  if (!is_plain || platform.flow_rate < BytesPerSecond::infinity()) return 0;
-  for (int rank = 0; rank < ranks; ++rank) {
-    const int moved = device_of[static_cast<std::size_t>((rank + step) % ranks)];
-    if (moved != (device_of[static_cast<std::size_t>(rank)] + step) % ranks) return 0;
-  }
-  return step;
-}
-
-bool is_alike_after(const Phase& phase, int step, int ranks) {
-  using Key = std::tuple<int, int, int, int, Action>;
-  std::vector<Key> here;
-  std::vector<Key> moved;
-  for (const Transfer& t : phase.transfers) {
-    here.emplace_back(t.from, t.to, t.count, t.start, t.action);
-    moved.emplace_back((t.from + step) % ranks, (t.to + step) % ranks, t.count, t.start, t.action);
-  }
-  std::ranges::sort(here);
-  std::ranges::sort(moved);
-  return here == moved;
-}
 
 /// What the quotient is made of, kept for its later legs.
 struct Representatives {
@@ -55,37 +25,38 @@ struct Representatives {
 };
 
 /// Of every transfer and lane the class, where receivers stay; where they move nobody asks for it.
-std::vector<int> classes_of(const Phase& phase, int step, int ranks, const std::vector<std::size_t>& positions) {
+std::vector<int> classes_of(const Representatives& kept, const Moves& moves, std::size_t number) {
+  const Phase& phase = kept.whole.schedule().phases[number];
   std::vector<int> classes;
   if (receivers_move(phase)) return classes;
+  // A rank sends what the one that stands for it sends, in the same order.
+  std::vector<std::vector<int>> of_class(static_cast<std::size_t>(moves.step()));
+  for (std::size_t own = 0; own < kept.positions[number].size(); ++own) {
+    const Transfer& transfer = phase.transfers[kept.positions[number][own]];
+    of_class[static_cast<std::size_t>(transfer.from)].push_back(static_cast<int>(own));
+  }
+  std::vector<std::size_t> sent(static_cast<std::size_t>(kept.whole.schedule().ranks), 0);
   for (const Transfer& transfer : phase.transfers) {
-    // Moved back to where its sender is one of the first ranks, it is there, and in the quotient.
-    const int back = transfer.from / step * step;
-    const int to = (transfer.to - back + ranks) % ranks;
-    const auto alike = std::ranges::find_if(positions, [&](std::size_t representative) {
-      const Transfer& t = phase.transfers[representative];
-      return t.from == transfer.from - back && t.to == to && t.count == transfer.count && t.action == transfer.action;
-    });
-    const auto position = static_cast<int>(alike - positions.begin());
-    for (int lane = 0; lane < phase.fan; ++lane) classes.push_back(position * phase.fan + lane);
+    const std::size_t place = sent[static_cast<std::size_t>(transfer.from)]++;
+    const int own = of_class[static_cast<std::size_t>(moves.class_of(transfer.from))][place];
+    for (int lane = 0; lane < phase.fan; ++lane) classes.push_back(own * phase.fan + lane);
   }
   return classes;
 }
 
-Schedule quotient_of(const Schedule& whole, int step, Representatives& representatives) {
-  Schedule schedule = whole;
-  schedule.ranks = step;
-  for (Phase& phase : schedule.phases) {
+Schedule quotient_of(const Schedule& whole, const Moves& moves, Representatives& representatives) {
+  Schedule schedule = emptied(whole);
+  schedule.ranks = moves.step();
+  for (const Phase& phase : whole.phases) {
     auto& positions = representatives.positions.emplace_back();
-    std::vector<Transfer> first;
+    Phase& own = schedule.phases.emplace_back(emptied(phase));
     for (std::size_t position = 0; position < phase.transfers.size(); ++position) {
       Transfer transfer = phase.transfers[position];
-      if (transfer.from >= step) continue;
-      transfer.to %= step;
-      first.push_back(transfer);
+      if (transfer.from >= moves.step()) continue;
+      transfer.to = moves.class_of(transfer.to);
+      own.transfers.push_back(transfer);
       positions.push_back(position);
     }
-    phase.transfers = std::move(first);
   }
   return schedule;
 }
@@ -107,26 +78,20 @@ void note_routes(Representatives& representatives) {
 
 }  // namespace
 
-std::optional<Folding> fold_by_shift(const RoutedSchedule& routed) {
+std::optional<Folding> fold_by_moves(const RoutedSchedule& routed) {
+  const std::optional<Moves> moves = moves_of(routed);
+  if (!moves) return std::nullopt;
   const Schedule& whole = routed.schedule();
-  if (routed.where() == nullptr || !whole.weights.empty()) return std::nullopt;
   const auto& [platform, placement] = *routed.where();
-  const int step = period_of(platform, placement);
-  if (step == 0 || step == whole.ranks) return std::nullopt;
-  for (const Phase& phase : whole.phases) {
-    if (phase.window != 0 || phase.one_by_one || !is_alike_after(phase, step, whole.ranks)) return std::nullopt;
-  }
-  auto kept = std::make_shared<Representatives>(Representatives{routed, {platform, placement, step}, {}});
-  Schedule schedule = quotient_of(whole, step, *kept);
+  auto kept = std::make_shared<Representatives>(Representatives{routed, {platform, placement, *moves}, {}});
+  Schedule schedule = quotient_of(whole, *moves, *kept);
   note_routes(*kept);
   if (!kept->orbits.are_alike()) return std::nullopt;
 
   std::vector<int> class_of_rank;
-  for (int rank = 0; rank < whole.ranks; ++rank) class_of_rank.push_back(rank % step);
-  std::vector<std::vector<int>> class_of_transfer;
+  for (int rank = 0; rank < whole.ranks; ++rank) class_of_rank.push_back(moves->class_of(rank));
   std::vector<std::vector<RoutedSchedule::Leg>> legs;
   for (std::size_t p = 0; p < whole.phases.size(); ++p) {
-    class_of_transfer.push_back(classes_of(whole.phases[p], step, whole.ranks, kept->positions[p]));
     auto& first = legs.emplace_back();
     for (std::size_t index = 0; index < transfers_per_round(schedule.phases[p]); ++index) {
       first.push_back(kept->leg(p, index, 0));
@@ -137,7 +102,8 @@ std::optional<Folding> fold_by_shift(const RoutedSchedule& routed) {
       std::move(schedule), std::move(legs), std::move(capacities),
       [kept](std::size_t phase, std::size_t index, int repeat) { return kept->leg(phase, index, repeat); },
       routed.message_cost());
-  return Folding{std::move(quotient), std::move(class_of_rank), std::move(class_of_transfer)};
+  const auto classes = [kept, moves](std::size_t phase) { return classes_of(*kept, *moves, phase); };
+  return Folding{std::move(quotient), std::move(class_of_rank), {}, classes};
 }
 
 }  // namespace farandole

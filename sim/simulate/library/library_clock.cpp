@@ -16,14 +16,17 @@ class Choosing final : public LibraryClock {
 
   RankTimes finish(Bytes size, const RankTimes& start) override {
     folded_ = false;
+    rounded_up_ = 0;
     if (start.size() == 1 || size == Bytes(0)) return start;
     const LibraryPlan plan = planner_.plan(size);
     CollectiveClock& clock = clock_of(plan);
     RankTimes end = in_ranks(clock.finish(size, in_order(start + plan.launch.si())));
     folded_ = clock.folded();
+    rounded_up_ = clock.rounded_up();
     return end;
   }
   [[nodiscard]] bool folded() const override { return folded_; }
+  [[nodiscard]] double rounded_up() const override { return rounded_up_; }
   [[nodiscard]] bool has_launch() const override { return true; }
   void rest() override {
     if (last_ != nullptr) last_->rest();
@@ -62,6 +65,7 @@ class Choosing final : public LibraryClock {
   std::map<std::string, std::unique_ptr<CollectiveClock>> clocks_;
   CollectiveClock* last_ = nullptr;
   bool folded_ = false;
+  double rounded_up_ = 0;
 };
 
 }  // namespace

@@ -1,0 +1,249 @@
+// Folding before ways are worked out: by moves of all ranks and by parts, beside colouring and beside every rank alone.
+#include "simulate/folding/moves.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "collective/algorithms.hpp"
+#include "simulate/folding/choose.hpp"
+#include "simulate/folding/folded_message_clock.hpp"
+#include "simulate/folding_kit.hpp"
+#include "simulate/recurrence_clock.hpp"
+
+namespace farandole {
+namespace {
+
+using test::draw;
+using test::in_order;
+using test::Random;
+
+constexpr std::array all_fidelities{Fidelity::analytic, Fidelity::flow, Fidelity::message};
+constexpr auto when_asked = RoutedSchedule::Routing::when_asked;
+
+Schedule built(Operation operation, const char* name, int ranks, int servers = 0) {
+  Shape shape(ranks);
+  shape.servers = servers;
+  return find_algorithm(operation, name)->build(shape);
+}
+
+/// Powers of two more often than not, for exchanges.
+int draw_nodes(Random& random) {
+  return draw(random, 0, 2) > 0 ? 1 << draw(random, 1, 3) : draw(random, 2, 9);
+}
+
+Platform draw_platform(Random& random) {
+  const auto rate = [&] { return BytesPerSecond(1e9 * draw(random, 1, 4)); };
+  const int kind = draw(random, 0, 4);
+  Platform platform = kind <= 1   ? test::star(draw_nodes(random), rate(), 2_us)
+                      : kind == 2 ? test::two_level(draw_nodes(random), draw(random, 1, 3), rate(), rate())
+                      : kind == 3 ? test::split_leaf_spine(draw(random, 2, 4), draw(random, 1, 2), 2, rate(), rate(), 2)
+                                  : test::leaf_spine(draw(random, 2, 4), draw(random, 1, 2), 2, rate(), rate());
+  if (draw(random, 0, 4) == 0) platform = test::half_duplex(platform);
+  if (draw(random, 0, 2) == 0) platform.transport.reduce_rate = rate();
+  if (draw(random, 0, 3) == 0) platform.transport.occupancy = {1_us, 2_us};
+  if (draw(random, 0, 3) == 0) {  // a node, or a link between leaves, is not like the others
+    const int links = static_cast<int>(platform.links.size());
+    platform.links[static_cast<std::size_t>(draw(random, 0, links - 1))].capacity = rate() * 0.5;
+  }
+  if (draw(random, 0, 5) == 0) platform.network.alike_after = 0;  // as after the failure of a cable
+  return platform;
+}
+
+RoutedSchedule draw_schedule(Random& random, const Platform& platform) {
+  const int n = platform.devices();
+  std::vector<Algorithm> rows(algorithms().begin(), algorithms().end());
+  Shape shape(n);
+  shape.ranks_per_node = platform.devices_per_node;
+  shape.servers = draw(random, 1, std::max(n - 1, 1));
+  const Algorithm& row = rows[static_cast<std::size_t>(draw(random, 0, static_cast<int>(rows.size()) - 1))];
+  const Placement placement = draw(random, 0, 9) > 0 ? in_order(n) : test::shuffled(random, n, n);
+  return {row.build(shape), platform, placement, when_asked};
+}
+
+TEST(FoldingBeforeRouting, EveryRankEndsWhenItWouldHaveEndedColouredAndAlone) {
+  int folded = 0;
+  for (std::uint64_t seed = 1; seed <= 600; ++seed) {
+    Random random(seed);
+    const Platform platform = draw_platform(random);
+    const RoutedSchedule routed = draw_schedule(random, platform);
+    const Schedule& schedule = routed.schedule();
+    SCOPED_TRACE(fmt::format("seed {}: {} {} over {} ranks", seed, name(schedule.operation), schedule.algorithm,
+                             schedule.ranks));
+    const auto folding = fold_before_routing(routed);
+    if (!folding) continue;
+    ++folded;
+    const RankTimes start = all_at(schedule.ranks, 0_s);
+    const Bytes size(static_cast<double>(schedule.chunks) * draw(random, 1, 500'000));
+    const RankTimes alone = MessageClock(routed).finish(size, start);
+    const auto difference = [&](const Folding& of) {
+      const RankTimes ends = of.of_ranks(MessageClock(of.quotient).finish(size, of.of_classes(start)));
+      return ((ends - alone).abs() / alone.max(1e-9)).maxCoeff();
+    };
+    EXPECT_LT(difference(*folding), 1e-12);
+    if (is_foldable(schedule)) {
+      EXPECT_LT(difference(fold(routed)), 1e-12);
+    }
+  }
+  EXPECT_GT(folded, 120);
+}
+
+TEST(FoldingBeforeRouting, IsExactOnEveryLevelAndForWhoeverStartsApart) {
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    Random random(seed);
+    const Platform platform = draw_platform(random);
+    const RoutedSchedule routed = draw_schedule(random, platform);
+    const Schedule& schedule = routed.schedule();
+    const Bytes size(static_cast<double>(schedule.chunks) * draw(random, 1, 500'000));
+    RankTimes apart = all_at(schedule.ranks, 0_s);
+    for (double& moment : apart) moment = 1e-4 * draw(random, 0, 2);
+    for (const Fidelity fidelity : all_fidelities) {
+      for (const RankTimes& start : {all_at(schedule.ranks, 0_s), apart}) {
+        SCOPED_TRACE(fmt::format("seed {}: {}, {}", seed, schedule.algorithm, name(fidelity)));
+        const RankTimes with = make_collective_clock(fidelity, routed)->finish(size, start);
+        const RankTimes alone = make_collective_clock(fidelity, routed, FoldingPolicy::never)->finish(size, start);
+        EXPECT_LT(((with - alone).abs() / alone.max(1e-9)).maxCoeff(), 1e-12);
+      }
+    }
+  }
+}
+
+/// How many ways between nodes are worked out for all that one collective needs.
+int ways_for(const Schedule& schedule, int nodes, Fidelity fidelity) {
+  Platform platform = test::star(nodes, 25_Gbps, 2_us);
+  const auto asked = std::make_shared<int>(0);
+  platform.network.paths = [asked](int, int) {
+    ++*asked;
+    return Paths{{}};
+  };
+  const auto clock = make_collective_clock(fidelity, RoutedSchedule(schedule, platform, in_order(nodes)));
+  clock->finish(Bytes(static_cast<double>(schedule.chunks) * 4096), all_at(nodes, 0_s));
+  EXPECT_TRUE(clock->folded());
+  return *asked;
+}
+
+TEST(FoldingBeforeRouting, WorksOutTheWaysOfThoseThatStandForAll) {
+  // One rank of 1,024: what it sends, once for the bound that every answer is held to and once to be folded.
+  for (const Fidelity fidelity : all_fidelities) {
+    EXPECT_LE(ways_for(built(Operation::allreduce, "direct", 1024), 1024, fidelity), 2 * 2 * 1023 * 2);
+    EXPECT_LE(ways_for(built(Operation::allreduce, "halving_doubling", 1024), 1024, fidelity), 2 * 20 * 2);
+  }
+}
+
+TEST(FoldingBeforeRouting, OfParameterServersWorksOutOneWayForEachPhase) {
+  const int n = 4096;
+  Platform platform = test::star(n, 25_Gbps, 2_us);
+  const auto asked = std::make_shared<int>(0);
+  platform.network.paths = [asked](int, int) {
+    ++*asked;
+    return Paths{{}};
+  };
+  const RoutedSchedule routed(built(Operation::parameter_server, "dedicated", n, 64), platform, in_order(n));
+  const auto folding = fold_before_routing(routed);
+  ASSERT_TRUE(folding);
+  EXPECT_EQ(folding->quotient.schedule().ranks, 2);
+  EXPECT_EQ(*asked, 2);
+  // T = 2 (alpha + (n - s) M / s / B): every server receives from all workers, and sends to all.
+  RecurrenceClock clock(routed, Sharing::simulated, FoldingPolicy::where_exact);
+  const double time = clock.finish(64_MB, all_at(n, 0_s)).maxCoeff();
+  EXPECT_NEAR(time / (2 * (2e-6 + (n - 64) * 1e6 / (25e9 / 8))), 1, 1e-9);
+}
+
+TEST(Moves, AreRefusedWhereSomethingIsNotAlike) {
+  const Schedule exchange = built(Operation::allreduce, "recursive_doubling", 8);
+  const auto moves = [&](const Platform& platform) {
+    return moves_of(RoutedSchedule(exchange, platform, in_order(8), when_asked));
+  };
+  const Platform star = test::star(8, 1_GBps, 1_us);
+  ASSERT_TRUE(moves(star));
+  EXPECT_EQ(moves(star)->step(), 1);
+  Platform slower = star;
+  slower.links[5].capacity = 0.5_GBps;
+  EXPECT_FALSE(moves(slower));
+  Platform farther = star;
+  farther.links[4].latency = 5_us;
+  EXPECT_FALSE(moves(farther));
+  Platform limited = star;
+  limited.flow_rate = 0.5_GBps;
+  EXPECT_FALSE(moves(limited));
+  Platform failed = star;
+  failed.network.alike_after = 0;
+  EXPECT_FALSE(moves(failed));
+  EXPECT_FALSE(moves(test::leaf_spine(4, 2, 1, 1_GBps, 1_GBps)));  // not every exchange of nodes keeps its leaves
+  Random random(1);
+  const Placement shuffled = test::shuffled(random, 8, 8);
+  EXPECT_FALSE(moves_of(RoutedSchedule(exchange, star, shuffled, when_asked)));
+  Schedule other = exchange;
+  std::swap(other.phases[1].transfers[0].to, other.phases[1].transfers[1].to);
+  EXPECT_FALSE(moves_of(RoutedSchedule(other, star, in_order(8), when_asked)));
+}
+
+/// An answer rounded up, over the exact one.
+double rounded_over_exact(CollectiveClock& rounded, const RoutedSchedule& routed, Fidelity fidelity, Bytes size) {
+  const RankTimes start = all_at(routed.schedule().ranks, 0_s);
+  const double up = rounded.finish(size, start).maxCoeff();
+  rounded.rest();  // only one may use SimGrid
+  return up / make_collective_clock(fidelity, routed, FoldingPolicy::never)->finish(size, start).maxCoeff();
+}
+
+// Exactly counted, ranks that a byte has parted get out of each other's way on a link that they share. Rounded up they
+// stay in step, and are never earlier.
+TEST(RoundedUp, ManyMessagesOfChunksThatDifferByAByteAreNeverEarlierAndHardlyLater) {
+  int rounded = 0;
+  double sum = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    Random random(seed);
+    const Platform platform = test::leaf_spine(draw(random, 2, 4), draw(random, 1, 3), draw(random, 1, 3), 2_GBps,
+                                               BytesPerSecond(1e9 * draw(random, 1, 4)));
+    Shape shape(platform.devices());
+    shape.ranks_per_node = platform.devices_per_node;
+    const std::array names{"ring", "hierarchical", "torus"};
+    const char* name = names[seed % names.size()];
+    const RoutedSchedule routed(find_algorithm(Operation::allreduce, name)->build(shape), platform,
+                                in_order(shape.ranks));
+    FoldedMessageClock clock(routed, FoldingPolicy::where_exact, 0);
+    const Bytes size(static_cast<double>(draw(random, 100'000, 10'000'000)));
+    const double ratio = rounded_over_exact(clock, routed, Fidelity::message, size);
+    SCOPED_TRACE(fmt::format("seed {}: {} over {}", seed, name, shape.ranks));
+    if (clock.rounded_up() == 0) {
+      EXPECT_NEAR(ratio, 1, 1e-12);
+      continue;
+    }
+    ++rounded;
+    EXPECT_LE(clock.rounded_up(), 1 / std::floor(size.si() / static_cast<double>(routed.schedule().chunks)));
+    EXPECT_GE(ratio, 1 - 1e-12);
+    EXPECT_LE(ratio, 1.05);
+    sum += ratio;
+  }
+  EXPECT_GT(rounded, 60);
+  EXPECT_LE(sum / rounded, 1.01);
+}
+
+TEST(RoundedUp, IsNothingThatFewMessagesAreOrThatIsNotToBeFolded) {
+  const Platform platform = test::leaf_spine(2, 2, 2, 2_GBps, 1_GBps);
+  Shape shape(8);
+  shape.ranks_per_node = 2;
+  const RoutedSchedule routed(find_algorithm(Operation::allreduce, "hierarchical")->build(shape), platform,
+                              in_order(8));
+  for (const Fidelity fidelity : all_fidelities) {
+    const auto clock = make_collective_clock(fidelity, routed);
+    EXPECT_NEAR(rounded_over_exact(*clock, routed, fidelity, 1'000'003_B), 1, 1e-12);
+    EXPECT_EQ(clock->rounded_up(), 0);
+  }
+  FoldedMessageClock never(routed, FoldingPolicy::never, 0);
+  EXPECT_NEAR(rounded_over_exact(never, routed, Fidelity::message, 1'000'003_B), 1, 1e-12);
+  EXPECT_EQ(never.rounded_up(), 0);
+}
+
+TEST(RoundedUp, ManyTransfersAreSoAtFlowToo) {
+  const int n = 8;
+  const RoutedSchedule routed(built(Operation::allreduce, "direct", n), test::star(n, 1_GBps, 2_us), in_order(n));
+  RecurrenceClock clock(routed, Sharing::simulated, FoldingPolicy::where_exact, 0);
+  const double ratio = rounded_over_exact(clock, routed, Fidelity::flow, 1'000'003_B);
+  EXPECT_TRUE(clock.folded());
+  EXPECT_DOUBLE_EQ(clock.rounded_up(), 1.0 / 125'001);
+  EXPECT_LE(ratio, 1 + clock.rounded_up());
+  EXPECT_GE(ratio, 1 - 1e-12);
+}
+
+}  // namespace
+}  // namespace farandole
