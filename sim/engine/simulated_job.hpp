@@ -84,6 +84,8 @@ class SimulatedJob final : public Engine {
   [[nodiscard]] const CollectiveCounts& collectives() const { return counts_; }
   /// Whether there were collectives, and all of them were folded.
   [[nodiscard]] bool folded() const { return collectives_ > 0 && folded_ == collectives_; }
+  /// The most of any (simulate/collective_clock.hpp).
+  [[nodiscard]] double rounded_up() const { return rounded_up_; }
 
  private:
   struct Item {
@@ -162,6 +164,7 @@ class SimulatedJob final : public Engine {
   int open_tasks_ = 0;
   int collectives_ = 0;
   int folded_ = 0;  // of them
+  double rounded_up_ = 0;
   CollectiveCounts counts_;
   std::vector<Worker> workers_;
   std::vector<WorkerCompute> computes_;

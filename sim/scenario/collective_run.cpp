@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <utility>
 
 #include <fmt/ranges.h>
 
@@ -70,17 +71,24 @@ class ClockOfSize {
     prepare(shape_of(request_, topology_, placement_, size));
     const Seconds launch = request_.ranks > 1 ? platform_.transport.launch : Seconds(0);
     const Seconds time = latest(clock_->finish(size, all_at(request_.ranks, Seconds(0)))) + launch;
+    rounded_up_ = std::max(rounded_up_, clock_->rounded_up());
     return point(request_, schedule_, fidelity_, size, time, clock_->folded());
   }
+
+  /// The most of all sizes.
+  [[nodiscard]] double rounded_up() const { return rounded_up_; }
 
  private:
   void prepare(const Shape& shape) {
     if (clock_ != nullptr && shape.segments == segments_) return;
     segments_ = shape.segments;
-    schedule_ = request_.algorithm.build(shape);
+    Schedule whole = request_.algorithm.build(shape);
+    std::vector<Phase> phases = std::exchange(whole.phases, {});
+    schedule_ = whole;  // without what only the clock needs, and may be large
+    whole.phases = std::move(phases);
     clock_.reset();  // before the next one: only one may use SimGrid
-    clock_ = make_collective_clock(fidelity_, RoutedSchedule(schedule_, platform_, placement_), request_.folding);
-    schedule_.phases.clear();  // the clock has them
+    clock_ =
+        make_collective_clock(fidelity_, RoutedSchedule(std::move(whole), platform_, placement_), request_.folding);
   }
 
   const CollectiveRequest& request_;
@@ -89,6 +97,7 @@ class ClockOfSize {
   const Placement& placement_;
   Fidelity fidelity_;
   int segments_ = 0;
+  double rounded_up_ = 0;
   Schedule schedule_;
   std::unique_ptr<CollectiveClock> clock_;
 };
@@ -106,7 +115,7 @@ std::string by(const CollectiveRequest& request) {
 
 /// All sizes at one fidelity, each as the library picks.
 void run_library(const CollectiveRequest& request, Fidelity fidelity, const Platform& platform,
-                 const Placement& placement, std::vector<CollectivePoint>& points) {
+                 const Placement& placement, std::vector<CollectivePoint>& points, double& rounded_up) {
   const LibraryJob job{platform, placement, request.algorithm.operation, request.root,
                        request.library.compute_capability};
   const auto clock = make_library_clock(*request.library.library, job, fidelity, request.folding);
@@ -117,6 +126,7 @@ void run_library(const CollectiveRequest& request, Fidelity fidelity, const Plat
     const Seconds time = latest(clock->finish(size, all_at(request.ranks, Seconds(0))));
     points.push_back(point(request, any, fidelity, size, time, clock->folded()));
     points.back().choice = clock->choice(size);
+    rounded_up = std::max(rounded_up, clock->rounded_up());
   }
 }
 
@@ -143,18 +153,21 @@ std::vector<Bytes> size_range(Bytes least, Bytes most, int factor) {
 }
 
 std::vector<CollectivePoint> run_collective(const CollectiveRequest& request, const Topology& topology,
-                                            const Value& where) {
+                                            const Value& where, double* rounded_up) {
   const Placement placement = place(request.placement, request.ranks, {}, layout_of(topology), where);
   const Platform platform = build_for(topology, placement, where);
   std::vector<CollectivePoint> points;
+  double most_rounded = 0;
   for (const Fidelity fidelity : request.fidelities) {
     if (is_library(request.algorithm)) {
-      run_library(request, fidelity, platform, placement, points);
+      run_library(request, fidelity, platform, placement, points, most_rounded);
       continue;
     }
     ClockOfSize clock(request, topology, platform, placement, fidelity);
     for (const Bytes size : request.sizes) points.push_back(clock.run(size));
+    most_rounded = std::max(most_rounded, clock.rounded_up());
   }
+  if (rounded_up != nullptr) *rounded_up = most_rounded;
   std::ranges::stable_sort(points, {}, &CollectivePoint::bytes);
   return points;
 }

@@ -89,19 +89,24 @@ class GroupClock final : public CollectiveClock {
 
   RankTimes finish(Bytes size, const RankTimes& start) override {
     folded_ = false;
+    rounded_up_ = 0;
     if (members_.front().size() == 1 || size == Bytes(0)) return start;
     const Carriage& carriage = carriage_of_(size);
     RankTimes ends(start.size());
     std::map<RankTimes, RankTimes, Earlier> known;  // groups that start alike end alike
     for (const std::vector<int>& members : members_) {
       const auto [group, is_new] = known.try_emplace(start(members));
-      if (is_new) group->second = finish(carriage, size, group->first);
+      if (is_new) {
+        group->second = finish(carriage, size, group->first);
+        rounded_up_ = std::max(rounded_up_, carriage.alone->rounded_up());
+      }
       ends(members) = group->second;
     }
     folded_ = carriage.alone->folded();
     return ends;
   }
   [[nodiscard]] bool folded() const override { return folded_; }
+  [[nodiscard]] double rounded_up() const override { return rounded_up_; }
   [[nodiscard]] bool has_launch() const override { return true; }
   void rest() override {
     if (last_ != nullptr) last_->rest();
@@ -121,6 +126,7 @@ class GroupClock final : public CollectiveClock {
   std::function<const Carriage&(Bytes)> carriage_of_;
   CollectiveClock* last_ = nullptr;
   bool folded_ = false;
+  double rounded_up_ = 0;
 };
 
 }  // namespace

@@ -79,6 +79,7 @@ TrainingRun run_training(Trainer& trainer, const Job& job, const Measure& measur
     if (measured > 0) run.collectives[collective] = measured / measure.iterations;
   }
   run.folded = trainer.simulated().folded();
+  run.rounded_up = trainer.simulated().rounded_up();
   run.critical_path = trainer.last_critical_path();
   return run;
 }

@@ -13,6 +13,7 @@
 #include "report/comparison.hpp"
 #include "scenario/collective_run.hpp"
 #include "server_options.hpp"
+#include "simulate/collective_clock.hpp"
 #include "units/parse.hpp"
 
 namespace farandole {
@@ -170,8 +171,13 @@ void run(const CollectiveArguments& arguments) {
     wanted.library = use_library(wanted.algorithm, topology.transport, device, algorithm_option.value());
   }
   check_files(arguments, catalogue);
-  auto points = run_collective(wanted, topology, ranks_option.value());
+  double rounded_up = 0;
+  auto points = run_collective(wanted, topology, ranks_option.value(), &rounded_up);
   Settings settings = collective_settings(wanted, topology);
+  if (rounded_up > 0) {
+    settings["chunks"] = describe_rounding_up(rounded_up);
+    std::cerr << "note: " << settings["chunks"] << "\n";
+  }
   if (const auto note = note_on_nics(wanted, topology, ranks_option.value())) {
     settings["note"] = *note;
     std::cerr << "note: " << *note << "\n";
