@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "report/table.hpp"
+#include "report/terminal_style.hpp"
 #include "report/version.hpp"
 
 namespace farandole {
@@ -50,12 +51,12 @@ bool matters(std::string_view name) {
 }  // namespace
 
 void write_title(std::ostream& out, const Heading& heading) {
-  out << "# farandole " << version();
-  if (!heading.scenario.empty()) out << ", scenario " << printable(heading.scenario);
-  out << '\n';
-  if (!heading.answer.empty()) out << "# " << printable(heading.answer) << '\n';
+  std::string title = fmt::format("# farandole {}", version());
+  if (!heading.scenario.empty()) title += ", scenario " + printable(heading.scenario);
+  out << styled(out, Style::faint, title) << '\n';
+  if (!heading.answer.empty()) out << styled(out, Style::bold, "# " + printable(heading.answer)) << '\n';
   for (const auto& [point, reason] : heading.failed) {
-    out << "# failed: " << printable(point) << ": " << printable(reason) << '\n';
+    out << styled(out, Style::red, fmt::format("# failed: {}: {}", printable(point), printable(reason))) << '\n';
   }
 }
 
@@ -69,7 +70,9 @@ void write_settings(std::ostream& out, const Heading& heading) {
   if (more > 0) out << fmt::format(" ({} more: --settings)", more);
   out << '\n';
   for (const auto& setting : heading.settings) {
-    if (is_listed(setting)) out << "#   " << printable(setting.first) << ": " << printable(setting.second) << '\n';
+    if (!is_listed(setting)) continue;
+    const auto line = fmt::format("#   {}: {}", printable(setting.first), printable(setting.second));
+    out << styled(out, Style::faint, line) << '\n';
   }
 }
 

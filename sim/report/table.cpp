@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "report/terminal_style.hpp"
+
 namespace farandole {
 namespace {
 
@@ -20,8 +22,8 @@ std::string without_sign_of_zero(std::string number) {
   return number;
 }
 
-void write_line(std::ostream& out, const std::vector<Column>& columns, const std::vector<std::size_t>& widths,
-                const std::vector<std::string>& cells) {
+std::string line_of(const std::vector<Column>& columns, const std::vector<std::size_t>& widths,
+                    const std::vector<std::string>& cells) {
   std::string line;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const std::string padding(widths[i] - width(cells[i]), ' ');
@@ -29,7 +31,7 @@ void write_line(std::ostream& out, const std::vector<Column>& columns, const std
     line += columns[i].align == Align::right ? padding + cells[i] : cells[i] + padding;
   }
   line.erase(line.find_last_not_of(' ') + 1);
-  out << line << '\n';
+  return line;
 }
 
 }  // namespace
@@ -54,8 +56,8 @@ void Table::write(std::ostream& out) const {
   const auto column_widths = widths();
   std::vector<std::string> headings;
   for (const Column& column : columns_) headings.push_back(column.heading);
-  write_line(out, columns_, column_widths, headings);
-  for (const auto& row : rows_) write_line(out, columns_, column_widths, row);
+  out << styled(out, Style::bold, line_of(columns_, column_widths, headings)) << '\n';
+  for (const auto& row : rows_) out << line_of(columns_, column_widths, row) << '\n';
 }
 
 std::string grouped(double number, int decimals) {

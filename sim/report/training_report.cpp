@@ -13,6 +13,7 @@
 #include "report/learning_table.hpp"
 #include "report/link_table.hpp"
 #include "report/point_facets.hpp"
+#include "report/terminal_style.hpp"
 #include "report/time_column.hpp"
 #include "report/tuning_report.hpp"
 
@@ -110,7 +111,7 @@ void write_table(std::ostream& out, const Heading& heading, Points points) {
   write_notes(out, points);
   out << '\n';
   write_measured(out, facets, points);
-  out << "\nShare of the iteration (%)\n";
+  out << '\n' << styled(out, Style::bold, "Share of the iteration (%)") << '\n';
   table_of(facets, points, breakdown_names(), share_cells).write(out);
   if (has_sequences(points)) {
     out << "\nTokens, and what the model's operations are of a device's peak\n";

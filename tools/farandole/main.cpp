@@ -7,6 +7,7 @@
 
 #include "command.hpp"
 #include "report/output_file.hpp"
+#include "report/terminal_style.hpp"
 #include "report/version.hpp"
 
 namespace farandole {
@@ -89,6 +90,7 @@ int finish(int status) {
 }  // namespace farandole
 
 int main(int argc, char** argv) {
+  if (farandole::terminal_takes_styles()) farandole::use_styles(std::cout);
   CLI::App app(
       "Farandole simulates distributed data-parallel training: how well a model will train on a cluster, and why.",
       "farandole");
