@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 from python_support import ROOT, SKIPPED, InAFolder
@@ -110,13 +111,20 @@ class Installed(InAFolder):
 
 @unittest.skipUnless(shutil.which("dpkg-deb") and shutil.which("dpkg-shlibdeps"), "dpkg-deb or dpkg-shlibdeps is not here")
 class DebianPackages(InAFolder):
-    def setUp(self):
-        super().setUp()
-        finished = self.run_command("cpack", "--config", BUILD / "CPackConfig.cmake", "-G", "DEB", "-B", self.folder / "packages")
-        self.assertEqual(finished.returncode, 0, finished.stdout[-4000:] + finished.stderr[-4000:])
+    """Made once: compressing the libraries takes seconds."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.packages = pathlib.Path(folder.name)
+        finished = subprocess.run(["cpack", "--config", BUILD / "CPackConfig.cmake", "-G", "DEB", "-B", cls.packages],
+                                  capture_output=True, text=True, check=False)
+        if finished.returncode != 0:
+            raise AssertionError(finished.stdout[-4000:] + finished.stderr[-4000:])
 
     def field(self, package, name):
-        file = next((self.folder / "packages").glob(f"{package}_*.deb"))
+        file = next(self.packages.glob(f"{package}_*.deb"))
         return self.run_command("dpkg-deb", "-f", file, name).stdout.strip()
 
     def test_the_program_needs_no_package_that_it_can_do_without_and_names_those_it_can_use(self):
@@ -132,7 +140,7 @@ class DebianPackages(InAFolder):
 
     def test_unpacked_it_runs_on_its_own_data(self):
         root = self.folder / "root"
-        self.assertEqual(self.run_command("dpkg-deb", "-x", next((self.folder / "packages").glob("farandole_*.deb")), root).returncode, 0)
+        self.assertEqual(self.run_command("dpkg-deb", "-x", next(self.packages.glob("farandole_*.deb")), root).returncode, 0)
         program = root / "usr" / "bin" / "farandole"
         finished = subprocess.run([program, "run", root / "usr/share/farandole/scenarios/thetagpu-dgx-a100.json", "--quiet",
                                    "--format", "csv"], capture_output=True, text=True, check=False, env=ELSEWHERE)
