@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints predicted and published scaling efficiencies of the Horovod cluster side by side, and what the prediction hangs on.
+"""Prints predicted and published scaling efficiencies of the Horovod cluster side by side, and its sensitivity to each input.
 
 The scenario and its published rows are scenarios/published/horovod-2017-512gpu.json. Each number of the platform is then
 halved and doubled, one at a time, and the efficiencies at 512 ranks are printed again; last comes the range of the one
@@ -66,7 +66,7 @@ def main():
         target = row["scaling_efficiency"]
         print(f"{row['model']:<14}{100 * efficiency:>10.1f}{100 * target:>11.0f}{100 * (efficiency - target):>+12.1f}")
 
-    print("\nWhat the prediction hangs on: change in points when one number is halved / doubled")
+    print("\nSensitivity of the prediction: change in percentage points when one number is halved / doubled")
     print(f"{'number':<34}{'value':>11}" + "".join(f"{row['model']:>18}" for row in rows))
 
     def print_row(label, value, settings_for):

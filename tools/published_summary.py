@@ -38,7 +38,7 @@ def row(name, points):
 
 def table(points):
     counted = [point for point in points if point["counted"]]
-    lines = ["| family | counted rows | median | 9 of 10 below | worst | null model's median |", "|---|---:|---:|---:|---:|---:|"]
+    lines = ["| family | counted rows | median | 90th percentile | worst | linear-scaling baseline |", "|---|---:|---:|---:|---:|---:|"]
     training = [point for point in counted if point["op"] == "training"]
     if training:
         lines.append(row("**all training**", training))

@@ -152,7 +152,7 @@ std::optional<Unidentified> least_known(const Solution& solution, std::span<cons
   double most = most_uncertain;
   for (std::size_t j = 0; j < parameters.size(); ++j) {
     if (solution.jacobian.col(static_cast<Eigen::Index>(j)).cwiseAbs().maxCoeff() <= 0)
-      return Unidentified{j, "no measurement depends on it"};
+      return Unidentified{j, "not identifiable from these data"};
     const double value = solution.values[j];
     const double uncertainty = value > 0 ? standard_error(solution, j) / value : 0;
     if (uncertainty <= most) continue;

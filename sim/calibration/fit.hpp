@@ -9,7 +9,7 @@
 // What a library carried out that knows several ways to do the same (NCCL) is fitted apart, in pieces
 // (library_fit.hpp).
 //
-// A parameter that no measurement depends on, or whose standard error is as large as itself, keeps the file's value
+// A parameter on which no measurement depends, or whose standard error is as large as itself, keeps the file's value
 // and is reported with the reason: the data cannot identify it.
 #pragma once
 

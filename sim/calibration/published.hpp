@@ -8,7 +8,7 @@
 // Where the scenario has `workload.measured` (scenario/anchor.hpp), the row is predicted from these runs, and a row at
 // the ranks and the batch of one of them is an input too.
 //
-// Training is compared by the time of a step, in seconds. The null model is plain linear scaling: a step takes what it
+// Training is compared by the time of a step, in seconds. The baseline is plain linear scaling: a step takes what it
 // takes on one device, batch / published single-device rate; of an anchored row, what the measured run with the nearest
 // batch takes, in proportion to the batch. Collectives (scenarios/published/collectives) have none.
 #pragma once

@@ -31,7 +31,7 @@ PublishedMark mark_of(const PublishedRow& row, const ValidationPoint& result, st
   mark.point = point;
   mark.ranks = result.ranks;
   mark.samples_per_second = static_cast<double>(scenario.samples_per_step()) / result.measured;
-  mark.scaling_efficiency = 1 + result.null_model.value_or(0);  // the null model is a step of one device
+  mark.scaling_efficiency = 1 + result.null_model.value_or(0);  // the baseline is a step of one device
   mark.source = row.family;
   return mark;
 }

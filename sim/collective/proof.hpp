@@ -31,10 +31,10 @@ std::optional<std::string> disprove(const Schedule& schedule);
 
 using IntegerVector = Eigen::Matrix<std::int64_t, Eigen::Dynamic, 1>;
 
-/// Carries the schedule out on bytes' stead: `buffers[r]` is rank r's data, ranks * size long for an alltoall and size
-/// long for the rest, cut as ChunkSizes(size, schedule) cuts bytes. Where a rank contributes nothing to a chunk, what
-/// stands there must not matter, or where sums are asked for must be zero, as on a parameter server at the start.
-/// Copies to pass on are made here.
+/// Executes the schedule on integer buffers, one element per byte: `buffers[r]` is rank r's data, ranks * size long for
+/// an alltoall and size long for the rest, cut as ChunkSizes(size, schedule) cuts bytes. Where a rank contributes
+/// nothing to a chunk, what stands there must not matter, or where sums are asked for must be zero, as on a parameter
+/// server at the start. Copies to pass on are made here.
 void execute(const Schedule& schedule, std::vector<IntegerVector>& buffers);
 
 /// Carries the schedule out on random integers and compares every promised element: the first wrong one, as a sentence.

@@ -52,11 +52,11 @@ struct Phase {
   std::string name;
   std::vector<Transfer> transfers;
   int repeats = 1;
-  int chunk_step = 0;            // columns per step; a step is a repeat, or with a fan a lane of a repeat
-  int row_step = 0;              // rows per step
-  int peer_step = 0;             // receivers per step
-  int fan = 1;                   // lanes: every transfer is sent so often in one repeat, each time a step further
-  int window = 0;                // in how many repeats a transfer takes part, from its start on; 0: in all
+  int chunk_step = 0;  // columns per step; a step is a repeat, or with a fan a lane of a repeat
+  int row_step = 0;    // rows per step
+  int peer_step = 0;   // receivers per step
+  int fan = 1;         // lanes: every transfer is sent this many times in one repeat, each time a step further
+  int window = 0;      // in how many repeats a transfer takes part, from its start on; 0: in all
   std::vector<Offset> bundle{};  // every transfer carries its chunks moved by each of these; empty: just its chunks
   bool one_by_one = false;       // a transfer's chunks go one after the other, each as a message of its own
 };

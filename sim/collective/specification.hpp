@@ -3,8 +3,8 @@
 // The proofs hold an algorithm against this; no algorithm includes it. Written after the pre- and postconditions of
 // MSCCL (github.com/microsoft/msccl-tools, msccl/language/collectives.py) and the MPI standard, chapter 6. Chunks are
 // spread over the operation's data:
-//   allreduce, broadcast, reduce, barrier   any number of chunks, all of one array; of an allreduce, what stands in
-//     further copies of the array afterwards is of no account
+//   allreduce, broadcast, reduce, barrier   any number of chunks, all of one array; of an allreduce, what is in
+//     further copies of the array afterwards is ignored
 //   reduce_scatter, allgather, gather, scatter   ranks * m chunks; m neighbouring ones are the block of each rank
 //   parameter_server   as an allreduce among the workers, the ranks from `first_worker` on: all, or all but the servers
 //   alltoall   ranks * ranks chunks; chunk s * ranks + d goes from rank s to rank d
@@ -17,7 +17,7 @@
 
 namespace farandole {
 
-/// How often a contribution must stand in a chunk at the end.
+/// How often a contribution must be part of a chunk at the end.
 enum class Wanted : std::uint8_t { never, once, at_least_once };
 
 /// What is wrong with the number of chunks or the root for the operation, as a sentence.
@@ -32,7 +32,7 @@ bool has_root(Operation operation);
 bool contributes(const Schedule& schedule, int rank, Chunk chunk);
 /// Whether the operation promises anything about what the rank holds of the chunk afterwards.
 bool is_promised(const Schedule& schedule, int rank, Chunk chunk);
-/// How often the source's contribution must stand in a promised chunk.
+/// How often the source's contribution must be part of a promised chunk.
 Wanted wanted(const Schedule& schedule, Chunk chunk, int source);
 
 }  // namespace farandole

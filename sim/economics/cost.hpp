@@ -33,7 +33,7 @@ MoneyPerSecond node_rate(const Offer& offer, const NodeUse& use);
 /// 1 where nothing interrupts.
 double stretch_of(const Offer& offer, int nodes);
 
-/// The share of the time in use from which on a node costs at most `elsewhere` for a second of this job; nothing where
+/// The utilisation above which a node costs at most `elsewhere` for a second of this job; nothing where
 /// full use is not enough, or where the offer costs nothing while it is idle.
 std::optional<double> break_even_utilisation(const Offer& offer, const NodeUse& use, MoneyPerSecond elsewhere);
 

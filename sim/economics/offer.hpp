@@ -55,7 +55,7 @@ struct Offer {
   std::string currency;
   NodePower power;
   double pue = 1;          // energy of the building over energy of the machine
-  double utilisation = 1;  // share of the time in use, of what costs money all the time
+  double utilisation = 1;  // share of hours in use, of what costs money all the time
   std::optional<Ownership> owned;
   std::optional<Rent> rented;
   std::optional<Interruptions> interruptions;

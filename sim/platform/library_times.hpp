@@ -5,7 +5,7 @@
 //
 //   latency + size / rate
 //
-// where nothing else is on the network. Pieces stand in order of size, the first begins at 0 bytes.
+// where nothing else is on the network. Pieces are in order of size, the first begins at 0 bytes.
 #pragma once
 
 #include <optional>

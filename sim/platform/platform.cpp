@@ -53,7 +53,7 @@ bool counts_acknowledgements(const Platform& platform) {
 }
 
 /// Acknowledgements as a share of what is sent that goes back the way it came: with `returned` = 1/k, every path k
-/// times and the way back once.
+/// times and the opposite direction once.
 void add_acknowledgements(const Platform& platform, const Paths& back, Route& route) {
   const auto times = static_cast<std::size_t>(std::lround(1 / platform.returned));
   const std::vector<int> forward = route.links;

@@ -8,7 +8,7 @@
 //
 // Retries are not in it. Acknowledgements travel the other way, in packets without payload; where the file says after
 // how many packets one is sent, every byte of payload brings `returned` bytes back. The sizes and where they are from
-// stand in protocol.cpp.
+// are in protocol.cpp.
 #pragma once
 
 #include <span>
@@ -30,7 +30,8 @@ struct PacketFormat {
 
   /// The mtu must be larger than `inside`.
   [[nodiscard]] double efficiency() const { return coding * ((mtu - inside) / (mtu + around)); }
-  /// What acknowledgements take of the way back, in bytes of payload that would fit there, per byte of payload sent.
+  /// What acknowledgements take of the opposite direction, in bytes of payload that would fit there, per byte of
+  /// payload sent.
   [[nodiscard]] double returned() const {
     return packets_per_acknowledgement > 0 ? (inside + around) / (mtu + around) / packets_per_acknowledgement : 0;
   }

@@ -59,7 +59,8 @@ std::string list_of(Points points, const Series& series, const std::vector<std::
   std::string list;
   for (std::size_t i = 0; i < headlines.size(); ++i) {
     if (i > 0) list += i + 1 == headlines.size() ? " and " : ", ";
-    list += title(series, headlines[i]) + (i == 0 ? " keeps " : " ") + percent(points[headlines[i]].scaling_efficiency);
+    list += title(series, headlines[i]) + (i == 0 ? " scales at " : " at ") +
+            percent(points[headlines[i]].scaling_efficiency);
   }
   return list;
 }
@@ -72,11 +73,11 @@ std::string best_and_worst(Points points, const Series& series, const std::vecto
   const std::string best_share = percent(points[best].scaling_efficiency);
   const std::string worst_share = percent(points[worst].scaling_efficiency);
   if (best_share == worst_share) {
-    return fmt::format("{} {} keep {} of linear scaling.", where.empty() ? "All" : where + "all", among.size(),
+    return fmt::format("{} {} scale at {} efficiency.", where.empty() ? "All" : where + "all", among.size(),
                        best_share);
   }
-  return fmt::format("{}{} scales best ({} of linear scaling) and {} worst ({}).", where, title(series, best),
-                     best_share, title(series, worst), worst_share);
+  return fmt::format("{}{} scales best ({} efficiency) and {} worst ({}).", where, title(series, best), best_share,
+                     title(series, worst), worst_share);
 }
 
 std::string how_well(Points points, const Series& series, const std::vector<std::size_t>& headlines) {
@@ -88,10 +89,10 @@ std::string how_well(Points points, const Series& series, const std::vector<std:
   const std::vector<std::size_t> all = candidates(points);
   if (all.size() > most_headlines) return best_and_worst(points, series, all);
   if (headlines.size() == 1) {
-    return fmt::format("{} keeps {} of linear scaling on {}: {} samples/s.", title(series, headlines.front()),
+    return fmt::format("{} scales at {} efficiency on {}: {} samples/s.", title(series, headlines.front()),
                        percent(first.scaling_efficiency), place_of(first), grouped(first.samples_per_second, 0));
   }
-  return fmt::format("{}{} of linear scaling.", common_place(points, headlines), list_of(points, series, headlines));
+  return fmt::format("{}{} efficiency.", common_place(points, headlines), list_of(points, series, headlines));
 }
 
 /// Of numeric problems: the lowest loss at the end and when that was, and the highest where there are several.
@@ -165,7 +166,7 @@ std::string what_would_help(const TrainingPoint& point) {
   }
   if (list.empty()) return "None of the changes tried gains half a point of efficiency.";
   list[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(list[0])));
-  return list + " of linear scaling.";
+  return list + " efficiency.";
 }
 
 /// What the question starts from, or the worst.

@@ -17,12 +17,13 @@ void write_calibration(std::ostream& out, const Heading& heading, const std::vec
   }
   table.write(out);
   out << fmt::format(
-      "fitted to {} measurements ({} more are doubtful); errors left: median {:.1f} %, 9 of 10 below "
+      "fitted to {} measurements ({} outliers excluded); errors left: median {:.1f} %, 90th percentile "
       "{:.1f} %, worst {:.1f} %\n",
       summary.measurements, summary.doubtful, 100 * summary.median, 100 * summary.p90, 100 * summary.worst);
   if (summary.held_out) {
     out << fmt::format(
-        "predicted from others alone, with {} held out in turn: median {:.1f} %, 9 of 10 below {:.1f} %, worst {:.1f} "
+        "predicted from others alone, with {} held out in turn: median {:.1f} %, 90th percentile {:.1f} %, worst "
+        "{:.1f} "
         "%\n",
         printable(summary.held_out->what), 100 * summary.held_out->median, 100 * summary.held_out->p90,
         100 * summary.held_out->worst);

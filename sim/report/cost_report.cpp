@@ -97,7 +97,7 @@ void write_break_even(std::ostream& out, Points points) {
     out << fmt::format("{}, {}: against {} on {} ({} {} per million samples), ", point.model, point.cost->offer,
                        elsewhere.offer, elsewhere.platform, per_million(elsewhere.per_sample), point.cost->currency);
     if (elsewhere.break_even_utilisation) {
-      out << fmt::format("it pays from {:.0f} % of the time in use\n", *elsewhere.break_even_utilisation * 100);
+      out << fmt::format("it pays above {:.0f} % utilisation\n", *elsewhere.break_even_utilisation * 100);
     } else {
       out << "it never pays\n";
     }
@@ -157,7 +157,7 @@ void write_costs(std::ostream& out, const Facets<TrainingPoint>& facets, Points 
              cost_cells);
   write_break_even(out, points);
   write_bands(out, facets, points);
-  out << "\nOf having the nodes for so many years\n";
+  out << "\nCumulative cost of ownership\n";
   write_totals(out, points);
   for (const TrainingPoint& point : points) {
     if (point.cost && !point.cost->sensitivity.empty()) write_sensitivity(out, point);

@@ -142,7 +142,7 @@ Grid cost_grid(Points points, const Series& series) {
 
 /// What no source backs, by offer.
 Grid assumptions(Points points) {
-  Grid grid{"Assumed, as no source says", {{"offer", Align::left}, {"input", Align::left}}, {}};
+  Grid grid{"Assumptions without a source", {{"offer", Align::left}, {"input", Align::left}}, {}};
   std::vector<std::string> said;
   for (const TrainingPoint& point : points) {
     if (!point.cost || std::ranges::find(said, point.cost->offer) != said.end()) continue;
@@ -153,13 +153,13 @@ Grid assumptions(Points points) {
   return grid;
 }
 
-/// "8 DGX A100 bought pays from 31 % of the time in use, against aws-p4d-on-demand."; of the first that says.
+/// "8 DGX A100 bought beats aws-p4d-on-demand above 31 % utilisation."; of the first that says.
 std::string break_even_sentence(Points points, const Series& series, const std::vector<std::size_t>& chosen) {
   for (const std::size_t i : chosen) {
     const auto& elsewhere = points[i].cost->comparison;
     if (!elsewhere || !elsewhere->break_even_utilisation) continue;
-    return fmt::format("{} pays from {:.0f} % of the time in use, against {}.", title(series, i),
-                       100 * *elsewhere->break_even_utilisation, elsewhere->offer);
+    return fmt::format("{} beats {} above {:.0f} % utilisation.", title(series, i), elsewhere->offer,
+                       100 * *elsewhere->break_even_utilisation);
   }
   return {};
 }
@@ -210,7 +210,8 @@ std::optional<PageSection> cost_section(Points points, const Series& series, Rec
   if (Record years = totals(points, series, chosen); !years.is_null()) {
     data["years"] = std::move(years);
     section.charts.push_back(
-        {"curves", "years", "Having the nodes for so many years, in " + unit + "; curves that cross break even"});
+        {"curves", "years",
+         "Cumulative cost of ownership over years, in " + unit + " (break-even where curves cross)"});
   }
   for (const std::size_t i : chosen) {
     if (points[i].cost->sensitivity.empty()) continue;

@@ -1,4 +1,4 @@
-// What runs cost, for their page: which way is cheapest, over years, and what the cost hangs on.
+// What runs cost, for their page: which way is cheapest, over years, and what the cost is sensitive to.
 //
 // Used by training_page.cpp and answer.cpp. Costs are compared in the currency of the first that has one.
 #pragma once

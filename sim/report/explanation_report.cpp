@@ -73,7 +73,7 @@ bool is_uncertain(const WhatIf& what_if) {
 
 void write_what_ifs(std::ostream& out, const TrainingPoint& point) {
   if (std::ranges::all_of(point.explanation->what_ifs, is_uncertain)) return;
-  out << "\nWhat if, for " << title(point) << ": points of efficiency, cheapest changes first\n";
+  out << "\nWhat if, for " << title(point) << ": percentage points of efficiency, cheapest changes first\n";
   Table table(
       {{"change", Align::left}, {"kind", Align::left}, {"points"}, {"samples/s"}, {"as an option", Align::left}});
   for (const WhatIf& what_if : point.explanation->what_ifs) {

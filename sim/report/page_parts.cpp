@@ -57,7 +57,7 @@ std::vector<Cell> link_cells(const LinkUse& link) {
 
 PageSection trust_section(const Trust& trust, Record& data) {
   const ErrorSummary all = summarise(trust.points).front();
-  PageSection section{"trust", "How far to trust it"};
+  PageSection section{"trust", "Accuracy on comparable published runs"};
   section.text = {scope_text(trust, all) + (all.rows > 0 ? errors_text(all) : std::string())};
   const TimeColumn times = times_of(trust.points);
   Record rows = Record::array();
@@ -88,7 +88,7 @@ PageSection trust_section(const Trust& trust, Record& data) {
     data["trust"] = {{"rows", rows}, {"unit", "s"}};
     section.charts.push_back(
         {"scatter", "trust",
-         "Predicted against published time; on the line they agree, in colour they are more than 10 % apart"});
+         "Predicted against published time; on the diagonal: exact; coloured: off by more than 10 %"});
   }
   section.grids.push_back(std::move(grid));
   return section;

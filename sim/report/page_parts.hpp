@@ -1,4 +1,4 @@
-// Sections that every kind of page ends with: how far to trust it, and what it depends on.
+// Sections that every kind of page ends with: how accurate comparable predictions were, and what it depends on.
 #pragma once
 
 #include <string>

@@ -101,15 +101,15 @@ std::string first_answer(Points points, const ComparedPair& pair, const Question
       fmt::format("{} to {} samples/s", grouped(from.samples_per_second, 0), grouped(to.samples_per_second, 0));
   const double change = gain(points, pair);
   if (!changes_nothing(change)) {
-    return fmt::format("{} would {} {} {} of linear scaling, {}.", what, change < 0 ? "lower" : "take", whose,
+    return fmt::format("{} would {} {} {} efficiency, {}.", what, change < 0 ? "lower" : "take", whose,
                        percents(points, pair), throughput);
   }
   const std::string still = grouped(100 * from.scaling_efficiency, 0);
   if (changes_nothing(to.samples_per_second / from.samples_per_second - 1)) {
-    return fmt::format("{} changes nothing for {}: {} % of linear scaling, {} samples/s.", what, whose, still,
+    return fmt::format("{} changes nothing for {}: {} % efficiency, {} samples/s.", what, whose, still,
                        grouped(from.samples_per_second, 0));
   }
-  return fmt::format("{} leaves {} at {} % of linear scaling, {}.", what, whose, still, throughput);
+  return fmt::format("{} leaves {} at {} % efficiency, {}.", what, whose, still, throughput);
 }
 
 /// The pairs that change most and least, whichever way.

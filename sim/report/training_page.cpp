@@ -157,7 +157,7 @@ void TrainingPage::add_timeline() {
   page_.data["timeline"] = std::move(data);
   page_.sections.push_back({"timeline",
                             "One iteration of " + title_of(story_.timeline_point),
-                            {"As rank 0 lives it. Tensors that travel together are one bar."},
+                            {"Seen from rank 0. One bar per fused buffer."},
                             {{"timeline", "timeline", "Activities over time, in " + times.unit}}});
 }
 

@@ -78,7 +78,12 @@ Record errors(Points points) {
 
 Grid summary_grid(const std::vector<ErrorSummary>& groups) {
   Grid grid{"Errors by group",
-            {{"counted rows", Align::left}, {"rows"}, {"median"}, {"9 of 10 below"}, {"worst"}, {"null model"}},
+            {{"counted rows", Align::left},
+             {"rows"},
+             {"median"},
+             {"90th percentile"},
+             {"worst"},
+             {"linear-scaling baseline"}},
             {}};
   for (const ErrorSummary& group : groups) {
     grid.rows.push_back({Cell(group.group), number_cell(group.rows, 0), percent_cell(group.median),
@@ -132,7 +137,7 @@ Page validation_page(const Heading& heading, const std::string& command, Points 
   if (!page.data["scatter"]["rows"].empty()) {
     pictures.charts.push_back(
         {"scatter", "scatter",
-         "Predicted against measured time; on the line they agree, in colour they are more than 10 % apart"});
+         "Predicted against measured time; on the diagonal: exact; coloured: off by more than 10 %"});
   }
   if (!page.data["errors"]["rows"].empty()) {
     pictures.charts.push_back(

@@ -59,7 +59,7 @@ void write_rows(std::ostream& out, Points points) {
   const bool banded = std::ranges::any_of(points, [](const ValidationPoint& p) { return p.band.has_value(); });
   const bool compared = std::ranges::any_of(points, [](const ValidationPoint& p) { return p.null_model.has_value(); });
   std::vector<Column> columns{{"family", Align::left}, {"row", Align::left}, {"predicted"}, {"measured"}, {"error"}};
-  if (compared) columns.push_back({"null model"});
+  if (compared) columns.push_back({"baseline"});
   if (banded) columns.push_back({"80 % band", Align::left});
   columns.push_back({"note", Align::left});
   Table table(std::move(columns));
@@ -79,8 +79,8 @@ void write_summary(std::ostream& out, Points points) {
   const auto summaries = summarise(points);
   const bool banded = summaries.front().inside_band.has_value();
   const bool compared = summaries.front().null_median.has_value();
-  std::vector<Column> columns{{"counted rows", Align::left}, {"rows"}, {"median"}, {"9 of 10 below"}, {"worst"}};
-  if (compared) columns.push_back({"null model's median"});
+  std::vector<Column> columns{{"counted rows", Align::left}, {"rows"}, {"median"}, {"90th percentile"}, {"worst"}};
+  if (compared) columns.push_back({"linear-scaling baseline"});
   if (banded) columns.push_back({"inside the 80 % band"});
   Table table(std::move(columns));
   for (const ErrorSummary& summary : summaries) {

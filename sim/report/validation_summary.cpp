@@ -31,7 +31,7 @@ ErrorSummary summary(const std::string& group, const Rows& rows) {
   return result;
 }
 
-/// Numbered, so that the groups stand in order of size.
+/// Numbered, so that the groups are in order of size.
 std::string size_class(const ValidationPoint& row) {
   const std::size_t place = size_class_of(row.bytes);
   return std::to_string(place + 1) + ". " + size_classes()[place].name;

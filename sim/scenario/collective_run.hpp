@@ -14,7 +14,7 @@
 
 namespace farandole {
 
-/// How a parameter server is set up; of no account for other operations.
+/// How a parameter server is set up; ignored for other operations.
 struct ServerRequest {
   int servers = 0;    // 0: as the algorithm sees fit
   std::string model;  // whose tensors are placed, and how; empty: all data split evenly

@@ -1,7 +1,7 @@
 // Where the bytes of an iteration go: over which links, and how busy these are in the mean.
 //
 // Called by scenario/train.cpp where a point is to say so (`farandole run --links`, `--draw`). Of collectives every one
-// that the measured iterations had, laid onto the job's links; with parameter servers what every worker pushes and
+// that the measured iterations had, mapped to the job's links; with parameter servers what every worker pushes and
 // pulls.
 #pragma once
 

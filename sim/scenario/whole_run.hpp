@@ -15,7 +15,7 @@
 
 namespace farandole {
 
-/// `point` is the scenario's own. Throws InputError where failures come so often that no run would ever end.
+/// `point` is the scenario's own. Throws InputError where failures are so frequent that no run would ever end.
 WholeRun whole_run(const Scenario& scenario, const TrainingPoint& point);
 
 }  // namespace farandole

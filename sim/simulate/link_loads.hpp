@@ -1,6 +1,6 @@
 // What each link carries in a collective.
 //
-// Called by scenario/collective_loads.hpp. Counts what the schedule sends on the ways it was laid onto; of a transfer
+// Called by scenario/collective_loads.hpp. Counts what the schedule sends on the routes it was mapped to; of a transfer
 // with several paths each carries an equal share. Where a pattern repeats very often with chunks that differ by a byte,
 // every repeat counts as the first.
 #pragma once

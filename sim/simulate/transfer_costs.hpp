@@ -94,7 +94,7 @@ struct RoundOf {
 };
 
 /// Inverse rates in each of these rounds with all of them under way at once, the longest transfers of each equally
-/// long; all are laid onto one platform. For collectives that meet others (engine/company.hpp).
+/// long; all are mapped to one platform. For collectives that meet others (engine/company.hpp).
 std::vector<Eigen::ArrayXd> rates_together(const std::vector<RoundOf>& rounds, Sharing sharing);
 
 TransferCosts transfer_costs(const RoutedSchedule& routed, std::size_t phase, int repeat, const TransferRates& rates,

@@ -1,6 +1,6 @@
 // What one rank does in one iteration, at the nominal speed of its device: the workload seen by a strategy.
 //
-// Gradients stand in backward order, the order in which they become ready. A gradient is announced when the host has
+// Gradients are in backward order, the order in which they become ready. A gradient is announced when the host has
 // queued its kernels and ready when the device has computed them; on a GPU the host runs ahead, so that Horovod
 // negotiates a tensor long before its data is there (its timeline then shows WAIT_FOR_DATA). A device that computes
 // synchronously announces a gradient when it is ready.

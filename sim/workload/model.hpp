@@ -2,7 +2,7 @@
 //
 // What a file in models/ describes. Counts are per sample and forward only; nothing here knows a device or a batch.
 // Where a sample is a sequence, a file says which extents are its length and how work grows with it, so that a model
-// can be had at any length.
+// can be built for any length.
 #pragma once
 
 #include <cstdint>

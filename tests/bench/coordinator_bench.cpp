@@ -12,7 +12,7 @@
 //   received   before 0.13.3: one message per request is waited for (probe), received and counted likewise
 //   sent       one message to one rank
 //
-// Rank 1 stands for all the others: what a message costs rank 0 does not hang on who has sent it.
+// Rank 1 stands for all the others: what a message costs rank 0 does not depend on who has sent it.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -63,7 +63,7 @@ for (const name of pages) {
 
 test('the answer comes first, as the heading', () => withPage(async page => {
   await page.open(file('run'));
-  assert.match(await page.evaluate(`document.querySelector('h1').textContent`), /^On 16 ranks of roce25-4xp100, .*vgg16.* of linear scaling\.$/);
+  assert.match(await page.evaluate(`document.querySelector('h1').textContent`), /^On 16 ranks of roce25-4xp100, .*vgg16.* efficiency\.$/);
 }));
 
 test('a click on a heading sorts by its numbers, another one the other way round', () => withPage(async page => {

@@ -59,7 +59,7 @@ TEST(Fit, SaysWhatTheDataCannotIdentify) {
   for (const double size : {4194304.0, 16777216.0}) large.push_back(test::row(pingpong, "", 2, Bytes(size)));
   const Fit found = fit(lab("", "30 us", "50 us"), taken(lab("50 MB/s", "30 us", "50 us"), large));
   EXPECT_THAT(parameter(found, "/transport/launch").unidentified.value_or(""),
-              testing::HasSubstr("no measurement depends on it"));  // a ping-pong launches no collective
+              testing::HasSubstr("not identifiable from these data"));  // a ping-pong launches no collective
   EXPECT_DOUBLE_EQ(parameter(found, "/transport/launch").value, 50e-6)
       << "what is not identified keeps the file's value";
 }

@@ -1,4 +1,4 @@
-// Launch lines as they stand in manuals and batch scripts.
+// Launch lines as manuals have them and batch scripts.
 #include <gmock/gmock.h>
 
 #include "platform/launch_samples.hpp"

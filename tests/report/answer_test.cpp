@@ -41,12 +41,12 @@ TEST(Answer, SaysHowWellTheLargestRunsScale) {
   const std::vector points{point("resnet50", 4, 0.97), point("resnet50", 512, 0.9), point("vgg16", 4, 0.95),
                            point("vgg16", 512, 0.59)};
   EXPECT_EQ(answer(points, {}).front(),
-            "On 512 ranks of roce25-4xp100, resnet50 keeps 90 % and vgg16 59 % of linear scaling.");
+            "On 512 ranks of roce25-4xp100, resnet50 scales at 90 % and vgg16 at 59 % efficiency.");
 }
 
 TEST(Answer, OfOneRunNamesItsThroughput) {
   EXPECT_EQ(answer(std::vector{vgg16_on_512_ranks()}, {}).front(),
-            "vgg16 keeps 68 % of linear scaling on 512 ranks of roce25-4xp100: 104,858 samples/s.");
+            "vgg16 scales at 68 % efficiency on 512 ranks of roce25-4xp100: 104,858 samples/s.");
 }
 
 TEST(Answer, NamesTheLargestLossFromTheBreakdown) {
@@ -59,18 +59,18 @@ TEST(Answer, NamesTheLargestMechanismAndTheBestChangeOfEachKindWhereTheyAreKnown
   explained.explanation = Explanation{{{"device", 0.2_s}, {"exposed_bandwidth", 0.1_s}, {"stragglers", 0.0125_s}},
                                       {},
                                       {{"fp16 gradients", "setting", 1, 12.0, {}, 1, {}},
-                                       {"batch x2", "setting", 1, 20.0, {}, 1, {}},
+                                       {"double the batch", "setting", 1, 20.0, {}, 1, {}},
                                        {"latency / 2", "hardware", 1, 0.1, {}, 1, {}}}};
   EXPECT_THAT(answer(std::vector{explained}, {}),
-              ElementsAre(HasSubstr("keeps 68 %"), HasSubstr("is exposed bandwidth: 32 %"),
-                          "Batch x2 (setting) would bring it to 88 % of linear scaling."));
+              ElementsAre(HasSubstr("scales at 68 %"), HasSubstr("is exposed bandwidth: 32 %"),
+                          "Double the batch (setting) would bring it to 88 % efficiency."));
 }
 
 TEST(Answer, NamesBestAndWorstOfMany) {
   std::vector<TrainingPoint> points;
   for (const char* model : {"a", "b", "c", "d", "e"})
     points.push_back(point(model, 64, 0.5 + 0.05 * double(points.size())));
-  EXPECT_THAT(answer(points, {}).front(), HasSubstr("e scales best (70 % of linear scaling) and a worst (50 %)."));
+  EXPECT_THAT(answer(points, {}).front(), HasSubstr("e scales best (70 % efficiency) and a worst (50 %)."));
   EXPECT_THAT(headline_points(points, {}), ElementsAre(0, 4));
 }
 
@@ -79,7 +79,7 @@ TEST(Answer, ToTheStudysQuestionComesFirst) {
                            swept("25 Gbit/s", "double_tree", 0.4), swept("100 Gbit/s", "double_tree", 0.5)};
   const auto said = answer(points, faster);
   EXPECT_EQ(said.at(0),
-            "100 Gbit/s instead of 25 Gbit/s would take vgg16 (ring) on 128 ranks from 50 % to 80 % of linear scaling, "
+            "100 Gbit/s instead of 25 Gbit/s would take vgg16 (ring) on 128 ranks from 50 % to 80 % efficiency, "
             "104,858 to 104,858 samples/s.");
   EXPECT_EQ(
       said.at(1),
@@ -92,7 +92,7 @@ TEST(Answer, OrdersChangesByTheirSizeAndCallsALossALoss) {
                            swept("25 Gbit/s", "double_tree", 0.93), swept("100 Gbit/s", "double_tree", 0.91)};
   const auto said = answer(points, faster);
   EXPECT_EQ(said.at(0),
-            "100 Gbit/s instead of 25 Gbit/s changes nothing for vgg16 (ring) on 128 ranks: 96 % of linear scaling, "
+            "100 Gbit/s instead of 25 Gbit/s changes nothing for vgg16 (ring) on 128 ranks: 96 % efficiency, "
             "104,858 samples/s.");
   EXPECT_EQ(said.at(1),
             "It changes most for vgg16 (double_tree), a loss from 93 % to 91 %, and least for vgg16 (ring), where "
@@ -102,7 +102,7 @@ TEST(Answer, OrdersChangesByTheirSizeAndCallsALossALoss) {
 TEST(Answer, SaysThatADowngradeLowers) {
   const std::vector points{swept("25 Gbit/s", "ring", 0.93), swept("100 Gbit/s", "ring", 0.91)};
   EXPECT_EQ(answer(points, faster).front(),
-            "100 Gbit/s instead of 25 Gbit/s would lower vgg16 on 128 ranks from 93 % to 91 % of linear scaling, "
+            "100 Gbit/s instead of 25 Gbit/s would lower vgg16 on 128 ranks from 93 % to 91 % efficiency, "
             "104,858 to 104,858 samples/s.");
 }
 
@@ -110,7 +110,7 @@ TEST(Answer, NamesTheThroughputThatChangesWhereTheEfficiencyDoesNot) {
   std::vector points{swept("25 Gbit/s", "ring", 0.93), swept("100 Gbit/s", "ring", 0.93)};
   points.back().samples_per_second *= 2;
   EXPECT_EQ(answer(points, faster).front(),
-            "100 Gbit/s instead of 25 Gbit/s leaves vgg16 on 128 ranks at 93 % of linear scaling, 104,858 to 209,715 "
+            "100 Gbit/s instead of 25 Gbit/s leaves vgg16 on 128 ranks at 93 % efficiency, 104,858 to 209,715 "
             "samples/s.");
 }
 
@@ -139,7 +139,7 @@ RC_GTEST_PROP(Answer, NeverNamesAChangeFromANumberToTheSameNumber, ()) {
 TEST(Answer, OfManyThatScaleAlikeNamesNoBestAndWorst) {
   std::vector<TrainingPoint> points;
   for (const char* model : {"a", "b", "c", "d", "e"}) points.push_back(point(model, 64, 0.958));
-  EXPECT_THAT(answer(points, {}).front(), HasSubstr("all 5 keep 96 % of linear scaling."));
+  EXPECT_THAT(answer(points, {}).front(), HasSubstr("all 5 scale at 96 % efficiency."));
 }
 
 TEST(Answer, OfANumericProblemIsItsLoss) {
@@ -200,7 +200,7 @@ TEST(Answer, ComparesCostsAtThePriceOfTheTimeUsedAndNamesAMinimumBesideThem) {
 }
 
 TEST(Answer, WithoutAPairSaysNothingOfTheQuestion) {
-  EXPECT_THAT(answer(std::vector{swept("25 Gbit/s", "ring", 0.5)}, faster).front(), HasSubstr("keeps 50 %"));
+  EXPECT_THAT(answer(std::vector{swept("25 Gbit/s", "ring", 0.5)}, faster).front(), HasSubstr("scales at 50 %"));
 }
 
 TEST(Answer, OfNothingSaysSo) {

@@ -67,7 +67,7 @@ TEST_F(HtmlPage, NeedsNothingFromElsewhere) {
 }
 
 TEST_F(HtmlPage, SaysTheAnswerAsItsHeading) {
-  EXPECT_THAT(html_of(training_page(story())), HasSubstr("<h1>vgg16 keeps 68&nbsp;% of linear scaling on 512 ranks"));
+  EXPECT_THAT(html_of(training_page(story())), HasSubstr("<h1>vgg16 scales at 68&nbsp;% efficiency on 512 ranks"));
 }
 
 TEST(TrainingPageData, HasTheEndsThatCurvesShadeBetween) {
@@ -155,7 +155,7 @@ TEST(Page, OfMarkdownKeepsBarsAndStarsOfNamesFromMeaningSomething) {
   TrainingStory told = story();
   told.heading.settings["odd|name"] = "*x*";
   EXPECT_THAT(markdown_of(training_page(told)),
-              AllOf(HasSubstr("| odd\\|name | \\*x\\* |"), HasSubstr("**vgg16 keeps 68 %")));
+              AllOf(HasSubstr("| odd\\|name | \\*x\\* |"), HasSubstr("**vgg16 scales at 68 %")));
 }
 
 TEST(Page, OfACollectiveAnswersForTheLargestSize) {

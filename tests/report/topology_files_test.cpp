@@ -109,7 +109,7 @@ std::string awkward_name() {
 RC_GTEST_PROP(TopologyFile, ReadsBackEveryName, ()) {
   const std::string name = awkward_name();
   const Platform platform = around(name);
-  // Nodes without a NIC hang on their switch with no link of their own: the file's edges there have no rate.
+  // Nodes without a NIC are attached to their switch with no link of their own: the file's edges there have no rate.
   const GraphPlan graph = parse_dot(dot_of(platform), "sample.dot", Topology::LinkRate{1_GBps, {}, {}});
   RC_ASSERT(std::ranges::count(graph.vertices, name, &GraphPlan::Vertex::name) == 1);
   RC_ASSERT(graph.vertices.size() == 5U);  // two nodes, two of the file's hosts as switches, and the switch

@@ -82,7 +82,7 @@ void expect_a_whole_waterfall(const TrainingPoint& point) {
 
 /// A setting that was taken is not offered again.
 void expect_not_offered_again(const Changes& changes, const WhatIf& what_if) {
-  if (what_if.kind != "setting" || what_if.change == "batch x2") return;
+  if (what_if.kind != "setting" || what_if.change == "double the batch") return;
   Changes by_hand = changes;
   for (const auto& [pointer, json] : what_if.set) by_hand.push_back({pointer, json});
   const TrainingPoint point = explained(by_hand);
@@ -239,7 +239,7 @@ TEST(WhatIf, OfAStrategyNamesOnlyWhatItHas) {
     const TrainingPoint point = point_of(strategy);
     const bool is_horovod = strategy.find("horovod") != std::string::npos;
     EXPECT_EQ(part(point, "negotiation") > Seconds(0), is_horovod) << strategy;
-    EXPECT_EQ(find(point, "a cycle of 1 ms") != nullptr, strategy == collective_strategies[0]) << strategy;
+    EXPECT_EQ(find(point, "cycle time 1 ms") != nullptr, strategy == collective_strategies[0]) << strategy;
     EXPECT_THAT(offered(point), Each(Not(HasSubstr("server")))) << strategy;
   }
   const TrainingPoint whole = point_of(server_strategies[0]);

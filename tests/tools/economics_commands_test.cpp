@@ -43,7 +43,7 @@ TEST(Economics, IsATableOfCostsBreakEvenYearsAndInputs) {
   const Workplace place;
   place.write("job.json", job);
   const std::string table = place.farandole("run job.json").out;
-  for (const char* part : {"Cost and energy", "it pays from", "Of having the nodes for so many years",
+  for (const char* part : {"Cost and energy", "it pays above", "Cumulative cost of ownership",
                            "with one input at the end of its range", "bought/node_price", "assumes "}) {
     EXPECT_THAT(table, HasSubstr(part));
   }

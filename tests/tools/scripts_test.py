@@ -111,7 +111,7 @@ class Scripts(InAFolder):
         try:
             ours, theirs = pty.openpty()
         except OSError as error:
-            self.skipTest(f"no terminal is to be had here: {error}")
+            self.skipTest(f"no terminal is available here: {error}")
         finished = subprocess.run(["tools/test"], cwd=self.folder, stdout=theirs, stderr=theirs, check=False, env=self.environment)
         os.close(theirs)
         printed = os.read(ours, 100_000).decode()

@@ -15,6 +15,7 @@
 #include "measured_arguments.hpp"
 #include "output_options.hpp"
 #include "page_options.hpp"
+#include "progress_bar.hpp"
 #include "report/calibration_report.hpp"
 #include "report/validation_page.hpp"
 #include "report/validation_report.hpp"
@@ -155,15 +156,16 @@ void adapt(Document& scenario, const std::vector<std::string>& settings) {
 
 Validation validate_all_published(const MeasuredArguments& arguments) {
   PublishedRequest request{arguments.only, [&](Document& scenario) { adapt(scenario, arguments.settings); }, {}};
+  ProgressBar bar;
   if (isatty(STDERR_FILENO) != 0) {
-    request.progress = [](int done, int all) {
-      std::cerr << "\r" << done << " of " << all << " runs" << (done + 1 == all ? "\r              \r" : "")
-                << std::flush;
+    request.progress = [&](int done, int all) {
+      bar.show(done + 1, all);
+      if (done + 1 == all) bar.clear();
     };
   }
   Settings settings{{"published", "scenarios/published"},
                     {"error", "of the time of a step or a collective, predicted / published - 1"},
-                    {"null model", "linear scaling: a step takes what it takes on one device"}};
+                    {"baseline", "linear scaling: a step takes what it takes on one device"}};
   for (const std::string& assignment : arguments.settings)
     settings["set " + assignment.substr(0, assignment.find('='))] = assignment.substr(assignment.find('=') + 1);
   return {validate_published(Catalogue(), request), settings};

@@ -1,6 +1,6 @@
 // A traced workload as a model file: its tensors, and how long each layer computes.
 //
-// What the readers of traces find and `farandole import` writes. Layers stand in the order of the forward pass; their
+// What the readers of traces find and `farandole import` writes. Layers are in the order of the forward pass; their
 // times are those of the batch that was traced, and become a profile (workload/profile.hpp) of all devices, since a
 // trace does not say what it ran on.
 #pragma once

@@ -21,7 +21,7 @@ struct FatTree {
     std::optional<int> down;  // TreeLayout::Level; the uppermost has as many as are needed, unless it says
     int up = 1;
     int cables = 1;
-    Topology::LinkRate link;  // to the level beneath; of no account for leaves
+    Topology::LinkRate link;  // to the level beneath; ignored for leaves
     int ports = 0;
   };
   std::vector<Level> levels;

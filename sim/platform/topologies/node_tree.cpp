@@ -39,7 +39,7 @@ std::vector<int> NodeTree::add_sockets(const Topology::PcieTree& pcie) {
   return sockets;
 }
 
-/// The vertices devices hang on, one per PCIe switch or, without switches, one per socket.
+/// The vertices devices are attached to, one per PCIe switch or, without switches, one per socket.
 std::vector<int> NodeTree::add_hubs(const Topology::PcieTree& pcie, int devices) {
   const std::vector<int> sockets = add_sockets(pcie);
   if (pcie.devices_per_switch == 1) return sockets;

@@ -1,8 +1,8 @@
 // The buses inside a node as a tree: CPU sockets, PCIe switches and devices, each with a cable up to its parent.
 //
 // Called by node.cpp, which turns it into ways. Socket 0 is the root; the other sockets reach it over the interconnect;
-// switches hang on sockets, devices on switches or on sockets. A node without buses is socket 0 alone, with all devices
-// on it at no cost.
+// switches are attached to sockets, devices to switches or to sockets. A node without buses is socket 0 alone, with all
+// devices on it at no cost.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ class NodeTree {
   /// The vertex of a socket or a switch: "socket0", "switch3"; there must be one of that name.
   [[nodiscard]] int part(const std::string& name) const;
   [[nodiscard]] int device(int local) const { return devices_[static_cast<std::size_t>(local)]; }
-  /// What a device hangs on.
+  /// What a device is attached to.
   [[nodiscard]] int hub(int local) const;
   /// The socket at or above a vertex.
   [[nodiscard]] int socket_of(int vertex) const;

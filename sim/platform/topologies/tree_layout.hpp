@@ -23,7 +23,7 @@ enum class TreeRouting : std::uint8_t {
 struct TreeLayout {
   struct Level {
     int down = 1;    // nodes of a leaf; below any other, switches of the level beneath
-    int up = 1;      // parents of each switch of the level beneath; of no account for leaves
+    int up = 1;      // parents of each switch of the level beneath; ignored for leaves
     int cables = 1;  // to each of these parents
   };
   std::vector<Level> levels;

@@ -6,7 +6,7 @@
 //     paths(c), and P = lcm over c of paths(c), it carries K(l, c) = k(l, c) P / paths(c) of P parts. The quotient's
 //     link has the capacity C P / g, g = gcd over c of K(l, c), and the route of c lists it K(l, c) / g times, unsplit.
 //     The constraint of the quotient, sum over c of K/g rate(c) <= C P/g, is then that of any one link of the class.
-//     How many links of the class a single transfer crosses is of no account;
+//     How many links of the class a single transfer crosses does not matter;
 //   - where a rank receives k transfers of a class, the representative is reduced at 1 / k of the rate.
 // Exact for static routes, for every size of equal chunks, and for starts that are equal within a class of `start`.
 // What differs between members of a transfer class is the chunk, so where chunks differ in size a fold is not exact

@@ -2,7 +2,7 @@
 // ranks, as its own sources say.
 //
 // The decision is the library's. The time comes from the schedule it decided for, on the platform, at any fidelity, so
-// that shared links and late ranks count as ever. Of NCCL, latencies and limits are its cost model's (nccl_route.hpp);
+// that shared links and late ranks count as usual. Of NCCL, latencies and limits are its cost model's (nccl_route.hpp);
 // of the MPI libraries, the platform's transport's.
 //
 // Called by whoever needs a clock for a collective that names a library in place of an algorithm.

@@ -29,7 +29,7 @@ struct NcclRun {
 std::vector<const LibraryTimes*> times_for(const std::vector<LibraryTimes>& measured, const std::string& library,
                                            Operation operation, int ranks, int nodes);
 
-/// Nothing where nothing was measured, or of a way that cannot be had there.
+/// Nothing where nothing was measured, or of a choice that is unavailable there.
 std::optional<NcclChoice> measured_choice(const NcclRun& run, const NcclModel& model, Bytes size);
 
 }  // namespace farandole

@@ -24,7 +24,7 @@ namespace farandole {
 struct NcclCost {
   Seconds base;
   Seconds hops;
-  BytesPerSecond rate;  // 0: not to be had
+  BytesPerSecond rate;  // 0: unavailable
   [[nodiscard]] Seconds time(Bytes size) const { return base + hops + size / rate; }
 };
 
@@ -60,7 +60,7 @@ class NcclModel {
 
   [[nodiscard]] NcclCost cost(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const;
   [[nodiscard]] NcclChoice choose(Bytes size) const;
-  /// That way and no other; its rate is 0 where it is not to be had.
+  /// This choice and no other; its rate is 0 where it is unavailable.
   [[nodiscard]] NcclChoice choice_of(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const {
     return {algorithm, protocol, channels_for(algorithm, protocol, size), cost(algorithm, protocol, size)};
   }

@@ -1,4 +1,4 @@
-// The schedule of what NCCL chose, laid onto the links its channels use.
+// The schedule of what NCCL chose, mapped to the links its channels use.
 //
 // Called by the NCCL clock. All channels travel as one: a ring in NCCL's order of ranks, or its trees, whose every hop
 // is spread over the links that the channels use between those two places (channel_graph.hpp). On a network with

@@ -193,7 +193,7 @@ std::vector<PastedKey> root_keys() {
 void translate_deepspeed(const Value& pasted, Translation& translation) {
   Section section(pasted);
   const Value zero = section.child("zero_optimization");
-  // What hangs on other keys comes after them, wherever it stands.
+  // What depends on other keys comes after them, wherever it stands.
   std::vector<PastedKey> keys = root_keys();
   Node first = pasted.node();
   Node last = first;

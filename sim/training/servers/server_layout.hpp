@@ -1,5 +1,5 @@
-// A job with parameter servers as it is laid onto a platform: where servers are, what they keep, and who is carried as
-// one. Used by server_run.cpp.
+// A job with parameter servers as it is mapped to a platform: where servers are, what they keep, and who is
+// aggregated. Used by server_run.cpp.
 #pragma once
 
 #include <vector>

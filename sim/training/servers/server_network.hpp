@@ -1,4 +1,4 @@
-// Workers, servers and the links between them, with workers that behave alike carried as one.
+// Workers, servers and the links between them, with workers that behave alike aggregated.
 //
 // Called by server_run.hpp. A worker is a rank, or a node whose ranks add their gradients up before they push; a server
 // is the software on a node's host. Where a server's software has a rate of its own, that is one more link, which
@@ -23,7 +23,7 @@
 
 namespace farandole {
 
-/// Whether workers that behave alike are carried as one, every one is by itself, or all of it is laid onto a network
+/// Whether workers that behave alike are aggregated, every one is by itself, or all of it is mapped to a network
 /// that others are on, too, whose links keep their numbers.
 enum class Carried : std::uint8_t { together, apart, in_company };
 

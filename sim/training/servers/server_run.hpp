@@ -1,6 +1,6 @@
 // Runs a job with parameter servers for some iterations and condenses them.
 //
-// Who is carried as one. Workers whose compute does not vary: all that the network cannot tell apart, exactly, at every
+// Who is aggregated. Workers whose compute does not vary: all that the network cannot tell apart, exactly, at every
 // fidelity. Where it varies and there is a barrier, at `analytic` and `flow` still so: an iteration is that of workers
 // who all are as slow as the slowest, simulated for a few speeds that span the run's and interpolated between. That is
 // late by what the others could have sent earlier, and `message` says how much: there, and wherever there is no

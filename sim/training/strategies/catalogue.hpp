@@ -63,7 +63,7 @@ struct StrategyChoice {
   int sharding_stage = 0;                // 1: of the optimizer's state, 2: of gradients too, 3: of parameters too
   int period = 1;                        // iterations after which what happens repeats
   bool reduces_through_hosts = false;    // or may, while it tunes itself: Horovod's hierarchical allreduce
-  bool negotiates = false;               // what it decides hangs on when ranks announce gradients
+  bool negotiates = false;               // what it decides depends on when ranks announce gradients
   std::optional<GradientHooks> hooks{};  // what it does with every gradient within the backward pass
   std::map<Operation, std::string> algorithms;  // that it picks where the scenario leaves them open
   std::optional<std::string> timeline_file;     // HOROVOD_TIMELINE

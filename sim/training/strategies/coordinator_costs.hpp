@@ -1,6 +1,6 @@
 // What Horovod's rank 0 spends on requests and messages while it negotiates, as measured.
 //
-// tests/bench/coordinator_bench.cpp rebuilds the loop; its rows stand in tests/training/coordinator_costs.json, whose
+// tests/bench/coordinator_bench.cpp rebuilds the loop; its rows are in tests/training/coordinator_costs.json, whose
 // medians these are, with the least and the most of them. Two processes on one machine: through shared memory, as
 // a network that is spoken to past the kernel, and over TCP. Called by the strategy "horovod".
 #pragma once

@@ -78,7 +78,7 @@ class ParameterServer final : public Strategy {
 
   /// In the order in which they ended.
   [[nodiscard]] const std::vector<WorkerIteration>& finished() const { return finished_; }
-  /// Sent in the whole run, each once however many workers are carried as one.
+  /// Sent in the whole run, each once however many workers are aggregated.
   [[nodiscard]] int messages() const { return messages_; }
 
  private:
