@@ -1,6 +1,6 @@
 // A result point as the flat or nested record that JSON and CSV share, so that the two can never disagree.
 //
-// The outward names of a point's keys stand in its field list (timeline/fields.hpp): scripts rely on them, so keys may
+// The outward names of a point's keys are those of its field list (timeline/fields.hpp): scripts rely on them, so keys may
 // be added but never renamed. Used by the writers of this room; other structs become records by
 // report/field_record.hpp.
 #pragma once

@@ -137,13 +137,13 @@ Values twice_the_network(const WhatIfBase& base) {
 /// In order of cost.
 constexpr std::array changes{
     OfferedChange{"fp16 gradients", "setting", fp16_gradients},
-    OfferedChange{"a cycle of 1 ms", "setting", short_cycle},
+    OfferedChange{"cycle time 1 ms", "setting", short_cycle},
     OfferedChange{"the library's allreduce", "setting", own_library},
     OfferedChange{"hierarchical allreduce", "setting", hierarchical},
     OfferedChange{"double_tree allreduce", "setting", double_tree},
     OfferedChange{"variables split over servers", "setting", split_variables},
     OfferedChange{"one push per node", "setting", one_push_per_node},
-    OfferedChange{"batch x2", "setting", twice_the_batch},
+    OfferedChange{"double the batch", "setting", twice_the_batch},
     OfferedChange{"no stragglers", "operation", equal_ranks},
     OfferedChange{"input x2", "operation", faster_input},
     OfferedChange{"checkpoints x2", "operation", faster_checkpoints},

@@ -198,7 +198,7 @@ constexpr std::array changes{
     OfferedChange{"nothing recomputed", "setting", recompute_nothing},
     OfferedChange{"selective recomputation", "setting", recompute_selectively},
     OfferedChange{"full recomputation", "setting", recompute_everything},
-    OfferedChange{"batch x2 in half the passes", "setting", larger_micro_batch},
+    OfferedChange{"double the batch in half the passes", "setting", larger_micro_batch},
     OfferedChange{"batch / 2 in twice the passes", "setting", smaller_micro_batch},
     OfferedChange{"half the NICs of a node", "hardware", half_the_nics},
 };

@@ -1,4 +1,4 @@
-// A schedule laid onto a platform: every transfer with the links it crosses and the latency it pays.
+// A schedule mapped to a platform: every transfer with the links it crosses and the latency it pays.
 //
 // Where one connection has a limit of its own (Platform::flow_rate), every pair of ranks on different nodes has one
 // more link of that rate, which only its transfers cross; where receivers move on, every sender of the pattern has one.
@@ -86,7 +86,7 @@ class RoutedSchedule {
   [[nodiscard]] Bytes burst() const { return burst_; }
   /// The least number of equal parts that every leg's paths divide; O(legs of all repeats).
   [[nodiscard]] int parts() const;
-  /// What it was laid onto; null for what was made from parts, and where legs are known and receivers have no steps.
+  /// What it was mapped to; null for what was made from parts, and where legs are known and receivers have no steps.
   [[nodiscard]] const std::pair<Platform, Placement>* where() const { return where_.get(); }
   /// Whether messages keep processors busy: of legs in any repeat, or as the first ones say.
   [[nodiscard]] bool has_occupancy() const;

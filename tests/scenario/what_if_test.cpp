@@ -266,7 +266,7 @@ TEST(WhatIf, OfAShardedStrategyIsWhatItCanChange) {
                                      "nothing recomputed",
                                      "selective recomputation",
                                      "full recomputation",
-                                     "batch x2 in half the passes",
+                                     "double the batch in half the passes",
                                      "batch / 2 in twice the passes",
                                      "half the NICs of a node"};
   const std::vector<std::vector<std::size_t>> of_strategy{{0, 2, 6, 11, 14, 15, 17},
