@@ -181,7 +181,16 @@ RoutedSchedule JobClocks::route(const Key& key, std::size_t group, Bytes size) {
   return {build_schedule(scenario_, placement, key.operation, key.hierarchical), platform_, placement};
 }
 
-std::vector<double> JobClocks::shares_of(const Key& key, const RoutedSchedule& first, Bytes size) {
+/// Of every size that goes by the same schedule each link has the same share, but for parts of a byte; and laying all
+/// groups of a wide network out takes long.
+const std::vector<double>& JobClocks::shares_of(const Key& key, const RoutedSchedule& first, Bytes size) {
+  const Schedule& schedule = first.schedule();
+  const auto [known, is_new] = shares_.try_emplace({key, schedule.algorithm, static_cast<int>(schedule.chunks)});
+  if (is_new) known->second = count_shares(key, first, size);
+  return known->second;
+}
+
+std::vector<double> JobClocks::count_shares(const Key& key, const RoutedSchedule& first, Bytes size) {
   std::vector<double> shares(first.capacities().size(), 1);
   const auto& placements = placements_.at(key.group);
   std::set<int> nodes;

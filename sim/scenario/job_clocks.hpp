@@ -57,7 +57,8 @@ class JobClocks {
   [[nodiscard]] const Library& library_of(const Key& key) const;
   [[nodiscard]] LibraryJob library_job(const Key& key, const Placement& placement) const;
   std::unique_ptr<CollectiveClock> make_clock(const Key& key);
-  [[nodiscard]] std::vector<double> shares_of(const Key& key, const RoutedSchedule& first, Bytes size);
+  const std::vector<double>& shares_of(const Key& key, const RoutedSchedule& first, Bytes size);
+  [[nodiscard]] std::vector<double> count_shares(const Key& key, const RoutedSchedule& first, Bytes size);
   RoutedSchedule route(const Key& key, std::size_t group, Bytes size);
   const LibraryPlanner& planner_of(const Key& key, std::size_t group);
   enum class Sisters {
@@ -75,6 +76,8 @@ class JobClocks {
   std::map<Key, std::unique_ptr<CollectiveClock>> clocks_;
   CollectiveClock* last_ = nullptr;
   std::map<std::pair<Key, std::size_t>, LibraryPlanner> planners_;
+  /// By schedule and the number of its chunks.
+  std::map<std::tuple<Key, std::string, int>, std::vector<double>> shares_;
   std::map<std::tuple<Key, std::size_t, std::string, Sisters>, Carriage> carriages_;
   /// What was planned for a size: planning lays out a whole schedule.
   struct Planned {
