@@ -205,9 +205,12 @@ void refuse_unreplayable(const RunPlan::Point& point, int ranks) {
                   : fmt::format("the {} ranks that were started", ranks),
               fmt::format("{}", scenario.platform.ranks), hint);
   }
-  if (scenario.strategy.servers && scenario.strategy.servers->aggregate_on_node) {
-    at("/strategy/aggregate_on_node")
-        .fail("workers that push by themselves to replay", "true", "; --set /strategy/aggregate_on_node=false");
+  const bool shares_nodes = scenario.platform.placement.nodes_used < scenario.platform.ranks;
+  if (shares_nodes && scenario.strategy.servers && scenario.strategy.servers->aggregate_on_node) {
+    const bool is_setting = scenario.strategy.kind == "parameter_server";
+    at(is_setting ? "/strategy/aggregate_on_node" : "/strategy/kind")
+        .fail("workers that push by themselves to replay, or a node for each", "ranks of a node that push together",
+              is_setting ? "; --set /strategy/aggregate_on_node=false" : "");
   }
   for (const auto& [operation, library] : scenario.libraries) {
     at(("/collectives/" + name(operation)).c_str())

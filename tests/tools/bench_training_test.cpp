@@ -161,7 +161,10 @@ TEST(BenchTraining, RefusesWhatCannotBeRun) {
   const Finished servers = with_servers("");
   EXPECT_EQ(servers.status, 2);
   EXPECT_THAT(servers.err, HasSubstr("expected 1 ranks beside 1 servers, as 2 were started, got 2"));
-  const Finished aggregating = with_servers(R"(, "colocated": true, "aggregate_on_node": true)");
+  const Finished aggregating =
+      replayed(place, 2,
+               "--set '/sweep={\"/platform/ranks\": [2]}' --set /platform/topology=roce25-4xp100 --set "
+               "'/strategy={\"kind\": \"parameter_server\", \"colocated\": true, \"aggregate_on_node\": true}'");
   EXPECT_EQ(aggregating.status, 2);
   EXPECT_THAT(aggregating.err, HasSubstr("/strategy/aggregate_on_node: expected workers that push by themselves"));
   const Finished both = replayed(place, 2, "--op allreduce");
