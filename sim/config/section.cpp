@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "config/listed_members.hpp"
 #include "units/parse.hpp"
 
 namespace farandole {
@@ -124,6 +125,15 @@ int read_at_least(const Value& value, int least) {
   return number;
 }
 
+std::vector<std::pair<std::string, Value>> listed_members(const Value& where) {
+  auto members = where.members();
+  std::erase_if(members, [](const auto& member) {
+    if (member.first == "comment") (void)read<std::string>(member.second);
+    return member.first == "comment";
+  });
+  return members;
+}
+
 Section::Section(const Value& value) : value_(value) {
   if (!value.is_object()) value.fail("an object");
 }
@@ -145,8 +155,9 @@ std::optional<Value> Section::maybe(std::string_view key) {
 
 void Section::finish() const {
   for (const auto& [name, member] : value_.members()) {
-    if (allowed_everywhere(name) || std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
-    member.fail("a known key", quoted(name), suggestion(name, known_));
+    if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
+    if (!allowed_everywhere(name)) member.fail("a known key", quoted(name), suggestion(name, known_));
+    if (!member.is_string()) member.fail("a string");
   }
 }
 

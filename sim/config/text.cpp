@@ -65,13 +65,18 @@ bool is_control(std::string_view character) {
 
 }  // namespace
 
-bool is_utf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t length = character_length(text, i);
-    if (length == 0) return false;
+std::size_t utf8_prefix(std::string_view text) {
+  std::size_t i = 0;
+  while (i < text.size()) {
+    const std::size_t length = byte_at(text, i) < 0x80 ? 1 : character_length(text, i);
+    if (length == 0) return i;
     i += length;
   }
-  return true;
+  return i;
+}
+
+bool is_utf8(std::string_view text) {
+  return utf8_prefix(text) == text.size();
 }
 
 std::string one_line(std::string_view text, std::size_t limit) {

@@ -7,6 +7,9 @@
 
 namespace farandole {
 
+/// How many bytes from the beginning belong to well-formed UTF-8 characters.
+std::size_t utf8_prefix(std::string_view text);
+
 /// Whether every byte belongs to a well-formed UTF-8 character.
 bool is_utf8(std::string_view text);
 

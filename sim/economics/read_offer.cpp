@@ -40,7 +40,7 @@ class Inputs {
     const auto high = section.maybe("high");
     if (low.has_value() != high.has_value()) where.fail("both \"low\" and \"high\", or neither");
     if (low) take_range(where, result, *low, read_value(*low), *high, read_value(*high));
-    section.maybe("source");
+    (void)section.maybe_read<std::string>("source");
     take_confidence(section.maybe("confidence"), where, value);
     section.finish();
     return result;
@@ -151,8 +151,8 @@ Offer read_offer(const Value& where) {
   Inputs inputs(offer);
   Currency currency;
   offer.name = section.required<std::string>("name");
-  section.maybe("summary");
-  section.maybe("source");
+  (void)section.maybe_read<std::string>("summary");
+  (void)section.maybe_read<std::string>("source");
   const Value kind = section.child("kind");
   offer.kind = read<std::string>(kind);
   offer.date = section.required<std::string>("date");

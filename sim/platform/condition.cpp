@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "config/listed_members.hpp"
 #include "platform/detours.hpp"
 #include "platform/sections.hpp"
 #include "units/format.hpp"
@@ -15,8 +16,12 @@ namespace {
 template <class T>
 std::vector<std::pair<std::string, T>> read_patterns(const Value& value, T (*read_one)(const Value&)) {
   std::vector<std::pair<std::string, T>> patterns;
-  for (const auto& [pattern, member] : value.members()) {
-    if (pattern != "comment" && pattern != "source") patterns.emplace_back(pattern, read_one(member));
+  for (const auto& [pattern, member] : listed_members(value)) {
+    if (pattern == "source") {
+      (void)read<std::string>(member);
+    } else {
+      patterns.emplace_back(pattern, read_one(member));
+    }
   }
   return patterns;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "config/listed_members.hpp"
 #include "config/section.hpp"
 #include "scenario/sweep_axis.hpp"
 
@@ -18,8 +19,7 @@ bool is_swept(const SweptValue& wanted, const std::vector<Configuration>& config
 
 std::vector<SweptValue> read_values(const Value& where, const std::vector<Configuration>& configurations) {
   std::vector<SweptValue> values;
-  for (const auto& [pointer, value] : where.members()) {
-    if (pointer == "comment") continue;
+  for (const auto& [pointer, value] : listed_members(where)) {
     values.push_back({pointer, swept_text(value.node())});
     if (!is_swept(values.back(), configurations)) value.fail("a value that \"sweep\" puts there");
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "config/listed_members.hpp"
 #include "scenario/sweep_range.hpp"
 
 namespace farandole {
@@ -48,8 +49,7 @@ void walk_together(Axis& axis, const Axis& other, const Value& where) {
 Axis read_zip(const Value& where) {
   Axis axis;
   int pointers = 0;
-  for (const auto& [pointer, values] : where.members()) {
-    if (pointer == "comment") continue;
+  for (const auto& [pointer, values] : listed_members(where)) {
     Axis next = read_pointer_axis(pointer, values);
     if (++pointers == 1) {
       axis = std::move(next);
@@ -63,11 +63,9 @@ Axis read_zip(const Value& where) {
 
 Axis read_variants(const Value& where) {
   Axis axis;
-  for (const auto& [name, changes] : where.members()) {
-    if (name == "comment") continue;
+  for (const auto& [name, changes] : listed_members(where)) {
     Setting setting{quoted(name), {}, {{"variants", name}}};
-    for (const auto& [pointer, value] : changes.members()) {
-      if (pointer == "comment") continue;
+    for (const auto& [pointer, value] : listed_members(changes)) {
       if (!pointer.starts_with('/')) value.fail("a JSON pointer such as \"/platform/ranks\" as key", quoted(pointer));
       setting.assignments.push_back({pointer, value.node(), value});
     }
@@ -86,8 +84,7 @@ std::string swept_text(const Node& value) {
 
 std::vector<Axis> read_axes(const Value& sweep) {
   std::vector<Axis> axes;
-  for (const auto& [key, where] : sweep.members()) {
-    if (key == "comment") continue;
+  for (const auto& [key, where] : listed_members(sweep)) {
     if (key == "variants") {
       axes.push_back(read_variants(where));
     } else if (key == "zip" && where.is_array()) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "config/limits.hpp"
+#include "config/listed_members.hpp"
 #include "config/section.hpp"
 #include "study/global_search.hpp"
 #include "study/search_spec.hpp"
@@ -30,8 +31,8 @@ Goal read_goal(Section& section) {
   goal.metric = &find_metric(read<std::string>(name), name);
   goal.is_least = least.has_value();
   if (const auto bounds = section.maybe("subject_to")) {
-    for (const auto& [metric, bound] : bounds->members()) {
-      if (metric != "comment") goal.bounds.push_back(read_bound(find_metric(metric, bound), bound));
+    for (const auto& [metric, bound] : listed_members(*bounds)) {
+      goal.bounds.push_back(read_bound(find_metric(metric, bound), bound));
     }
   }
   return goal;
@@ -78,8 +79,7 @@ OpenRange read_range_of(const std::string& pointer, const Value& where) {
 std::vector<OpenRange> read_ranges(const Value& over) {
   std::vector<OpenRange> ranges;
   bool has_lists = false;
-  for (const auto& [pointer, axis] : over.members()) {
-    if (pointer == "comment") continue;
+  for (const auto& [pointer, axis] : listed_members(over)) {
     if (is_open(axis)) {
       ranges.push_back(read_range_of(pointer, axis));
     } else {

@@ -1,11 +1,16 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "config/message.hpp"
+#include "config/text_file.hpp"
 
 namespace farandole {
 namespace {
@@ -70,8 +75,36 @@ TEST_F(Files, OfMoreThanSixtyFourMebibytesAreRefused) {
 }
 
 TEST_F(Files, ThatNeverEndAreRefused) {
-  EXPECT_EQ(message_of([&] { Document::read("/dev/zero"); }),
-            "/dev/zero: expected a readable file, got more than 64 MiB");
+  for (const char* device : {"/dev/zero", "/dev/urandom", "/dev/null"}) {
+    EXPECT_EQ(message_of([&] { read_text(device); }), std::string(device) + ": expected a readable file, got a device");
+  }
+}
+
+// Every reader of lines, XML or JSON gets its text from read_text(), so none meets half of another encoding.
+TEST_F(Files, ThatAreNotUtf8AreRefusedWithTheLine) {
+  using namespace std::string_literals;
+  const std::vector<std::pair<std::string, std::string>> texts{
+      {"1\n2\0"s, ":2: /: expected text in UTF-8, got a zero byte"},
+      {"\xFF\xFE\x31\0"s, ":1: /: expected text in UTF-8, got UTF-16"},
+      {"\xFF\xFE\0\0\x31\0\0\0"s, ":1: /: expected text in UTF-8, got UTF-32"},
+      {"\x1F\x8B\x08"s, ":1: /: expected text in UTF-8, got a compressed file"},
+      {"a\nb\n\xE9"s, ":3: /: expected text in UTF-8, got bytes that are not UTF-8"}};
+  for (const auto& [text, complaint] : texts) {
+    const auto file = write("text", text);
+    EXPECT_EQ(message_of([&] { read_text(file); }), file.string() + complaint);
+  }
+}
+
+TEST_F(Files, LoseTheirByteOrderMark) {
+  EXPECT_EQ(read_text(write("text", "\xEF\xBB\xBF# comment\n")), "# comment\n");
+}
+
+TEST_F(Files, MayBePipes) {
+  const auto pipe = folder() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::thread writer([&] { std::ofstream(pipe) << "text"; });
+  EXPECT_EQ(read_text(pipe), "text");
+  writer.join();
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include "config/listed_members.hpp"
 #include "config/message.hpp"
 
 namespace farandole {
@@ -98,6 +99,17 @@ TEST(ReadAtLeast, RefusesLess) {
   EXPECT_EQ(message_of([&] { read_at_least(document.root(), 1); }), refused("an integer of at least 1, got 0"));
 }
 
+// The schemas say so, and a number there was meant for another key.
+TEST(Section, RefusesCommentsThatAreNoStrings) {
+  for (const char* text :
+       {R"({"comment": 1})", R"({"$schema": null})", R"({"comment": ["y"]})", R"({"comment": {}})"}) {
+    const auto document = sample(text);
+    EXPECT_THAT(message_of([&] { Section(document.root()).finish(); }), testing::HasSubstr("expected a string"));
+  }
+  const auto document = sample(R"({"a": 1, "comment": 1})");
+  EXPECT_THAT(message_of([&] { listed_members(document.root()); }), testing::HasSubstr("/comment: expected a string"));
+}
+
 TEST(Section, IsAnObject) {
   const auto document = sample("[]");
   EXPECT_EQ(message_of([&] { const Section section(document.root()); }), refused("an object, got an empty array"));
@@ -154,7 +166,7 @@ TEST(Section, ListsItsKeysWhereNoneIsNear) {
 }
 
 TEST(Section, AllowsSchemaAndCommentEverywhere) {
-  const auto document = sample(R"({"$schema": "x", "comment": ["y"]})");
+  const auto document = sample(R"({"$schema": "x", "comment": "y"})");
   EXPECT_NO_THROW(Section(document.root()).finish());
 }
 

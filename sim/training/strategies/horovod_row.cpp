@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "config/listed_members.hpp"
 #include "training/strategies/coordinator_costs.hpp"
 #include "training/strategies/horovod.hpp"
 #include "training/strategies/rows.hpp"
@@ -19,9 +20,7 @@ using Environment = std::map<std::string, std::string>;
 
 Environment pasted(const Value& where) {
   Environment environment;
-  for (const auto& [key, value] : where.members()) {
-    if (key != "comment") environment[key] = read<std::string>(value);
-  }
+  for (const auto& [key, value] : listed_members(where)) environment[key] = read<std::string>(value);
   return environment;
 }
 
