@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "config/limits.hpp"
 #include "scenario/catalogue.hpp"
 #include "scenario/library_choice.hpp"
 
@@ -44,10 +45,17 @@ const Library* library_of(const MeasuredTime& row, const Topology& topology) {
   return find_library(topology.transport.library);
 }
 
+/// Far above any machine, and few enough to be predicted again and again by a fit.
+constexpr int most_ranks_of_a_measurement = 32'768;
+constexpr int most_ranks_of_a_node = 1'024;
+
 MeasuredPlace place_of(int ranks, int nodes, const Place& place, const Topology& topology) {
   const Node node{static_cast<std::int64_t>(ranks), place.line, std::make_shared<const std::string>(place.source)};
   const Value blamed(node, place.pointer);
+  require_at_most(ranks, most_ranks_of_a_measurement, "ranks in a measurement", blamed);
+  require_at_most(nodes, most_ranks_of_a_measurement, "nodes in a measurement", blamed);
   const int share = nodes == 0 ? topology.devices_per_node : (ranks + nodes - 1) / nodes;
+  require_at_most(share, most_ranks_of_a_node, "ranks on a node in a measurement", blamed);
   const Topology hosts = with_room_for(share, topology);
   const Placement placement = place_by_slot(ranks, hosts_for(ranks, share), hosts.devices_per_node, blamed);
   return {build_for(hosts, placement, blamed), placement, share};

@@ -114,9 +114,10 @@ std::vector<Survival> survive(const Scenario& scenario, const TrainingPoint& poi
   const ElasticPlan elastic = elastic_plan(scenario, point, pace);
   if (!failures.elastic) refuse_hopeless(restart);
   std::vector<Survival> runs;
+  EventsLeft events;
   for (int i = 0; i < failures.simulations; ++i) {
     const std::uint64_t seed = scenario.seed + static_cast<std::uint64_t>(i);
-    runs.push_back(failures.elastic ? elastic_run(elastic, seed) : restart_run(restart, seed));
+    runs.push_back(failures.elastic ? elastic_run(elastic, seed, events) : restart_run(restart, seed, events));
   }
   return runs;
 }

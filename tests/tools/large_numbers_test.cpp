@@ -38,6 +38,13 @@ class LargeNumber : public testing::Test {
     return refusal_of(place_.run("ulimit -v 4000000; timeout 60 " FARANDOLE_PROGRAM " " + line));
   }
 
+  /// Where a value has spaces, '!' stands for them.
+  [[nodiscard]] std::string refusal_with_spaces(std::string settings) const {
+    place_.write("s.json", base);
+    std::ranges::replace(settings, '!', ' ');
+    return command("run s.json --quiet --format json --set '" + settings + "'");
+  }
+
   Workplace place_;
 };
 
@@ -97,6 +104,40 @@ TEST_F(LargeNumber, OfAnythingThatIsSimulatedOneByOneIsRefused) {
               HasSubstr("/strategy/servers"));
   EXPECT_THAT(refusal("/strategy/compression={\"kind\":\"power_sgd\",\"rank\":2147483647}"),
               HasSubstr("/strategy/compression/rank"));
+}
+
+// One number for each event of a simulation within the simulation: nodes that fail, traffic that comes and goes.
+TEST_F(LargeNumber, OfEventsEndsTheSimulation) {
+  const std::string failing =
+      R"(/run={"samples":60000,"epochs":1000000,"failures":{"node_mtbf":"1!s","recovery":"elastic","repair":"1!s","least_nodes":1,"restart":"0!s","simulations":1000000}})";
+  EXPECT_THAT(refusal_with_spaces(failing), HasSubstr("/run/failures: expected runs of at most 20,000,000 failures"));
+  const std::string traffic =
+      R"(/platform={"topology":"roce25-4xp100","ranks":8,"scale":{"latency":4294967296},"traffic":[{"kind":"on_off","links":"node1/nic0","rate":"1!GB/s","on":"1!us","off":"1!us"}]})";
+  EXPECT_THAT(refusal_with_spaces(traffic),
+              HasSubstr("/platform/traffic: expected sources that turn on and off at most"));
+}
+
+TEST_F(LargeNumber, OfHorovodsCacheIsRefused) {
+  for (const char* capacity : {"1e15", "2147483648", "0.5", "nan"}) {
+    EXPECT_THAT(refusal(R"(/strategy={"kind":"horovod","settings":{"HOROVOD_CACHE_CAPACITY":")" +
+                        std::string(capacity) + "\"}}"),
+                HasSubstr("HOROVOD_CACHE_CAPACITY"));
+  }
+}
+
+TEST_F(LargeNumber, InAMeasurementIsRefused) {
+  const auto points = [&](const std::string& ranks, const std::string& seconds) {
+    place_.write("p.json", R"({"points": [{"op": "allreduce", "algorithm": "ring", "ranks": )" + ranks +
+                               R"(, "bytes": 1024, "seconds": )" + seconds + "}]}");
+    return command("calibrate p.json --topology ethernet-25g --output out.json");
+  };
+  EXPECT_THAT(points("2147483647", "1"), HasSubstr("p.json:1: /points/0"));
+  EXPECT_THAT(points("65536", "1"), HasSubstr("at most 32,768 ranks in a measurement"));
+  EXPECT_THAT(points("4", "1e300"), HasSubstr("/points/0/seconds: expected a time from 1 ps to 3 years"));
+  EXPECT_THAT(points("4", "1e-300"), HasSubstr("/points/0/seconds: expected a time from 1 ps to 3 years"));
+  place_.write("osu.txt", "# OSU MPI Allreduce Latency Test v5.8\n# Size  Avg Latency(us)\n1024  1e300\n");
+  EXPECT_THAT(command("validate osu.txt --topology ethernet-25g --ranks 4"),
+              HasSubstr("osu.txt:3: expected a time from 1 ps"));
 }
 
 TEST_F(LargeNumber, InANameIsRefusedWithoutWordsFromInside) {

@@ -55,7 +55,7 @@ std::vector<MeasuredTime> read_imb(const MeasuredText& file) {
     const double microseconds = number_at(file.name, line, table.time, "a time in microseconds");
     // IMB prints 0.00 for what takes less than its clock sees; the empty messages of a collective do.
     if (microseconds <= 0) continue;
-    row.time = Seconds(microseconds * 1e-6);
+    row.time = time_at(file.name, line, table.time);
     if (row.bytes == Bytes(0) && row.operation != "barrier") row.doubt = "no bytes";
     rows.push_back(row);
   }

@@ -50,6 +50,12 @@ double number_at(const std::string& file, const TextLine& line, std::size_t word
   return *number;
 }
 
+Seconds time_at(const std::string& file, const TextLine& line, std::size_t word) {
+  const double seconds = number_at(file, line, word, "a time in microseconds") * 1e-6;
+  if (!is_measurable(seconds)) refuse_line(file, line.number, measurable_time, quoted(line.words[word]));
+  return Seconds(seconds);
+}
+
 double size_at(const std::string& file, const TextLine& line, std::size_t word) {
   const double bytes = number_at(file, line, word, "a size in bytes");
   if (bytes > most_bytes || bytes != std::floor(bytes))

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "config/error.hpp"
+#include "units/quantity.hpp"
 
 namespace farandole {
 
@@ -32,6 +33,17 @@ double size_at(const std::string& file, const TextLine& line, std::size_t word);
 
 /// The word as a number that is not negative; InputError with the line otherwise. `what` is "a size in bytes", ...
 double number_at(const std::string& file, const TextLine& line, std::size_t word, std::string_view what);
+
+/// Nothing that anyone measures takes less or longer; fits and predictions stay finite.
+inline constexpr double shortest_time = 1e-12;  // seconds
+inline constexpr double longest_time = 1e8;
+inline constexpr const char* measurable_time = "a time from 1 ps to 3 years";
+inline bool is_measurable(double seconds) {
+  return seconds >= shortest_time && seconds <= longest_time;
+}
+
+/// The word as a time in microseconds; InputError with the line otherwise.
+Seconds time_at(const std::string& file, const TextLine& line, std::size_t word);
 
 [[noreturn]] void refuse_line(const std::string& file, int line, std::string_view expected, std::string_view got);
 

@@ -55,8 +55,9 @@ MeasuredTime read_row(const Value& value, const Header& header, const std::strin
   Section side(section.child("out_of_place"));
   const Value time = side.child("time");
   const auto microseconds = read<double>(time);
-  if (!std::isfinite(microseconds) || microseconds <= 0) time.fail("microseconds above zero");
+  if (microseconds <= 0) time.fail("microseconds above zero");
   row.time = Seconds(microseconds * 1e-6);
+  if (!is_measurable(row.time / Seconds(1))) time.fail(measurable_time);
   if (row.bytes == Bytes(0)) row.doubt = "no bytes";
   return row;
 }

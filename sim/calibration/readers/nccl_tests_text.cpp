@@ -80,9 +80,7 @@ std::vector<MeasuredTime> read_nccl_tests_text(const MeasuredText& file) {
     row.place = {file.name, line.number, ""};
     row.family = std::filesystem::path(file.name).stem().string();
     row.bytes = Bytes(size_at(file.name, line, 0));
-    const double microseconds = number_at(file.name, line, time_column(line), "a time in microseconds");
-    if (microseconds <= 0) refuse_line(file.name, line.number, "a time above zero", "0");
-    row.time = Seconds(microseconds * 1e-6);
+    row.time = time_at(file.name, line, time_column(line));
     if (row.bytes == Bytes(0)) row.doubt = "no bytes";
     rows.push_back(row);
   }

@@ -43,9 +43,7 @@ std::vector<MeasuredTime> read_osu(const MeasuredText& file) {
     row.operation = operation;
     const bool sizeless = operation == "barrier";
     row.bytes = sizeless ? Bytes(0) : Bytes(size_at(file.name, line, 0));
-    const double microseconds = number_at(file.name, line, sizeless ? 0 : 1, "a time in microseconds");
-    if (microseconds <= 0) refuse_line(file.name, line.number, "a time above zero", "0");
-    row.time = Seconds(microseconds * 1e-6);
+    row.time = time_at(file.name, line, sizeless ? 0 : 1);
     row.is_share = mpi_counts_shares(operation);
     if (operation == pingpong) row.ranks = 2;
     if (row.bytes == Bytes(0) && row.operation != "barrier") row.doubt = "no bytes";

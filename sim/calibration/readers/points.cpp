@@ -26,7 +26,8 @@ std::optional<Value> maybe_either(Section& section, std::string_view ours, std::
 
 double positive_number(const Value& value, std::string_view what) {
   const auto number = read<double>(value);
-  if (!std::isfinite(number) || number <= 0) value.fail(what);
+  if (number <= 0) value.fail(what);
+  if (!is_measurable(number)) value.fail(measurable_time);
   return number;
 }
 

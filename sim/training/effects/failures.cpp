@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "config/error.hpp"
 #include "training/random.hpp"
 
 namespace farandole {
@@ -21,9 +22,10 @@ class FailureClock {
 };
 
 /// Restarts until one goes through without another failure.
-void recover(Survival& run, FailureClock& clock, const RestartPlan& plan) {
+void recover(Survival& run, FailureClock& clock, const RestartPlan& plan, EventsLeft& events) {
   ++run.failures;
   for (Seconds alive = clock.next(plan.mtbf); alive < plan.restart; alive = clock.next(plan.mtbf)) {
+    events.take();
     run.recovering += alive;
     ++run.failures;
   }
@@ -33,7 +35,8 @@ void recover(Survival& run, FailureClock& clock, const RestartPlan& plan) {
 /// A run of elastic training: how much is done, who is there, and when the next node returns.
 class Elastic {
  public:
-  Elastic(const ElasticPlan& plan, std::uint64_t seed) : plan_(plan), clock_(seed), nodes_(plan.nodes) {}
+  Elastic(const ElasticPlan& plan, std::uint64_t seed, EventsLeft& events)
+      : plan_(plan), clock_(seed), events_(events), nodes_(plan.nodes) {}
 
   Survival run() {
     while (done_ < plan_.work) step();
@@ -44,6 +47,7 @@ class Elastic {
  private:
   /// To whichever comes first: the end, a failure, a node that returns.
   void step() {
+    events_.take();
     const Seconds back = returns_.empty() ? Seconds::infinity() : std::max(Seconds(0), returns_.front() - now_);
     if (nodes_ < plan_.least_nodes) return wait(back);
     const double rate = plan_.relative_rate(nodes_);
@@ -85,6 +89,7 @@ class Elastic {
 
   const ElasticPlan& plan_;
   FailureClock clock_;
+  EventsLeft& events_;
   int nodes_;
   Seconds now_;
   Seconds done_;
@@ -106,15 +111,29 @@ Seconds best_interval(Seconds checkpoint, Seconds mtbf) {
   return Seconds(std::sqrt(2 * checkpoint.si() * mtbf.si()) * (1 + ratio / 3 + ratio * ratio / 9)) - checkpoint;
 }
 
+void EventsLeft::take() {
+  if (--left_ >= 0) return;
+  throw InputError(
+      "/run/failures: expected runs of at most 20,000,000 failures, checkpoints and returns of nodes in all "
+      "simulations, "
+      "got more");
+}
+
 Survival restart_run(const RestartPlan& plan, std::uint64_t seed) {
+  EventsLeft events;
+  return restart_run(plan, seed, events);
+}
+
+Survival restart_run(const RestartPlan& plan, std::uint64_t seed, EventsLeft& events) {
   Survival run;
   FailureClock clock(seed);
   for (Seconds done; done < plan.work;) {
+    events.take();
     const Seconds segment = std::min(plan.interval, plan.work - done);
     const Seconds alive = clock.next(plan.mtbf);
     if (alive < segment + plan.checkpoint) {
       run.lost += alive;
-      recover(run, clock, plan);
+      recover(run, clock, plan, events);
       continue;
     }
     done += segment;
@@ -125,7 +144,12 @@ Survival restart_run(const RestartPlan& plan, std::uint64_t seed) {
 }
 
 Survival elastic_run(const ElasticPlan& plan, std::uint64_t seed) {
-  return Elastic(plan, seed).run();
+  EventsLeft events;
+  return elastic_run(plan, seed, events);
+}
+
+Survival elastic_run(const ElasticPlan& plan, std::uint64_t seed, EventsLeft& events) {
+  return Elastic(plan, seed, events).run();
 }
 
 }  // namespace farandole

@@ -22,6 +22,16 @@
 
 namespace farandole {
 
+/// How many failures, checkpoints and returns of nodes simulated runs may have together: no run goes on for ever.
+class EventsLeft {
+ public:
+  /// InputError where none is left.
+  void take();
+
+ private:
+  int left_ = 20'000'000;
+};
+
 /// Where the time of a run with failures went; the rest of `total` is work done for good.
 struct Survival {
   Seconds total;
@@ -45,6 +55,7 @@ Seconds expected_time(const RestartPlan& plan);
 Seconds best_interval(Seconds checkpoint, Seconds mtbf);
 /// One seeded run. The plan must have an expectation that ends.
 Survival restart_run(const RestartPlan& plan, std::uint64_t seed);
+Survival restart_run(const RestartPlan& plan, std::uint64_t seed, EventsLeft& events);
 
 struct ElasticPlan {
   Seconds work;
@@ -57,5 +68,6 @@ struct ElasticPlan {
   std::function<double(int)> relative_rate;  // of work on so many nodes; 1 at full size
 };
 Survival elastic_run(const ElasticPlan& plan, std::uint64_t seed);
+Survival elastic_run(const ElasticPlan& plan, std::uint64_t seed, EventsLeft& events);
 
 }  // namespace farandole

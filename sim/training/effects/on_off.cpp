@@ -1,8 +1,14 @@
 #include "training/effects/on_off.hpp"
 
+#include "config/error.hpp"
 #include "training/random.hpp"
 
 namespace farandole {
+namespace {
+
+constexpr int most_turns = 2'000'000;
+
+}  // namespace
 
 OnOffTraffic::OnOffTraffic(Simulator& simulator, Company& company, const std::vector<OnOffSource>& sources)
     : simulator_(simulator), company_(company), self_(simulator.enlist([this](int source) {
@@ -18,6 +24,12 @@ OnOffTraffic::OnOffTraffic(Simulator& simulator, Company& company, const std::ve
 }
 
 void OnOffTraffic::turn(Source& source) {
+  if (++turns_ > most_turns) {
+    throw InputError(
+        "/platform/traffic: expected sources that turn on and off at most 2,000,000 times while the job runs, got "
+        "more; "
+        "their \"on\" and \"off\" are short beside its iterations");
+  }
   source.is_on = !source.is_on;
   for (const int link : source.of.links) company_.take(link, source.is_on ? source.of.rate : source.of.rate * -1.0);
 }

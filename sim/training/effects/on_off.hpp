@@ -22,7 +22,8 @@ struct OnOffSource {
 
 class OnOffTraffic {
  public:
-  /// Under way from the start. The references must outlive it.
+  /// Under way from the start. InputError, while the job runs, where sources turn on and off far more often than
+  /// anything that could be simulated. The references must outlive it.
   OnOffTraffic(Simulator& simulator, Company& company, const std::vector<OnOffSource>& sources);
   OnOffTraffic(const OnOffTraffic&) = delete;
   OnOffTraffic& operator=(const OnOffTraffic&) = delete;
@@ -39,6 +40,7 @@ class OnOffTraffic {
 
   Simulator& simulator_;
   Company& company_;
+  int turns_ = 0;
   std::vector<Source> sources_;
   int self_;
 };

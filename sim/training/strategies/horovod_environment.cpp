@@ -50,6 +50,10 @@ void cycle_time(Context c) {
 
 void cache_capacity(Context c) {
   const double capacity = number(c.name, c.text, "a number of tensors", c.where);
+  constexpr double most = 1e9;
+  if (capacity != std::floor(capacity) || capacity > most) {
+    c.where.fail(fmt::format("{}, a whole number up to {}", c.name, most), quoted(c.text));
+  }
   if (c.profile.cache_capacity > 0) {
     c.profile.cache_capacity = static_cast<int>(capacity);
     c.profile.tunable.cache_enabled = false;
