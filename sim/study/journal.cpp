@@ -39,9 +39,15 @@ std::string whole_text(const std::filesystem::path& file) {
     throw InputError(Place{file.string(), 0, ""}, "a shard of farandole run", "something that is no regular file");
   }
   std::ifstream stream(file, std::ios::binary);
+  std::string head(digits + 2, '\0');  // a checksum and the beginning of a record
+  stream.read(head.data(), static_cast<std::streamsize>(head.size()));
+  if (!stream && !stream.eof())
+    throw InputError(Place{file.string(), 0, ""}, "a shard of farandole run", "no readable file");
+  if (!stream || !head.ends_with(" {")) {  // whatever it is, and however large
+    throw InputError(Place{file.string(), 1, ""}, "a journal or shard of farandole run", "another file");
+  }
   std::ostringstream text;
-  text << stream.rdbuf();
-  if (!stream) throw InputError(fmt::format("cannot read {}", file.string()));
+  text << head << stream.rdbuf();
   return text.str();
 }
 

@@ -151,6 +151,11 @@ bool measure_and_write(const BenchArguments& arguments, Session& session) {
                           arguments.output, session);
   }
   const Format format = arguments.output.chosen_format();
+  if (session.endpoint().rank() == 0) {
+    Targets targets;
+    arguments.output.add_to(targets);
+    targets.check();
+  }
   const Settings settings = session.description();
   const std::vector<MeasuredPoint> points = measured(arguments, session);
   if (session.endpoint().rank() == 0) {

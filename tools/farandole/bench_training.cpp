@@ -64,6 +64,13 @@ bool bench_training(const BenchTraining& arguments, const std::string& backend, 
   const Format format = output.chosen_format();
   if (!session.can_replay()) refuse_option("--backend", "one that can replay a training, such as mpi", backend);
   const RunPlan planned = plan(arguments);
+  if (session.endpoint().rank() == 0) {
+    Targets targets;
+    targets.reads("the scenario", arguments.scenario);
+    output.add_to(targets);
+    targets.writes("--timeline", arguments.timeline);
+    targets.check();
+  }
   const auto chosen = points_for(planned, session.endpoint().ranks());
   say_what_is_left_out(planned, chosen);
   Settings settings = session.description();
