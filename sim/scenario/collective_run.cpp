@@ -64,8 +64,13 @@ CollectivePoint point(const CollectiveRequest& request, const Schedule& schedule
 class ClockOfSize {
  public:
   ClockOfSize(const CollectiveRequest& request, const Topology& topology, const Platform& platform,
-              const Placement& placement, Fidelity fidelity)
-      : request_(request), topology_(topology), platform_(platform), placement_(placement), fidelity_(fidelity) {}
+              const Placement& placement, Fidelity fidelity, const Value& where)
+      : request_(request),
+        topology_(topology),
+        platform_(platform),
+        placement_(placement),
+        fidelity_(fidelity),
+        where_(where) {}
 
   CollectivePoint run(Bytes size) {
     prepare(shape_of(request_, topology_, placement_, size));
@@ -83,6 +88,8 @@ class ClockOfSize {
     if (clock_ != nullptr && shape.segments == segments_) return;
     segments_ = shape.segments;
     Schedule whole = request_.algorithm.build(shape);
+    const bool unfolded = fidelity_ == Fidelity::message && request_.folding == FoldingPolicy::never;
+    require_within(request_.budget, cost_of(whole, request_.sizes.size(), unfolded), where_.place());
     std::vector<Phase> phases = std::exchange(whole.phases, {});
     schedule_ = whole;  // without what only the clock needs, and may be large
     whole.phases = std::move(phases);
@@ -96,6 +103,7 @@ class ClockOfSize {
   const Platform& platform_;
   const Placement& placement_;
   Fidelity fidelity_;
+  Value where_;
   int segments_ = 0;
   double rounded_up_ = 0;
   Schedule schedule_;
@@ -154,6 +162,7 @@ std::vector<Bytes> size_range(Bytes least, Bytes most, int factor) {
 
 std::vector<CollectivePoint> run_collective(const CollectiveRequest& request, const Topology& topology,
                                             const Value& where, double* rounded_up) {
+  require_ranks_within(request.budget, request.ranks, where.place());
   const Placement placement = place(request.placement, request.ranks, {}, layout_of(topology), where);
   const Platform platform = build_for(topology, placement, where);
   std::vector<CollectivePoint> points;
@@ -163,7 +172,7 @@ std::vector<CollectivePoint> run_collective(const CollectiveRequest& request, co
       run_library(request, fidelity, platform, placement, points, most_rounded);
       continue;
     }
-    ClockOfSize clock(request, topology, platform, placement, fidelity);
+    ClockOfSize clock(request, topology, platform, placement, fidelity, where);
     for (const Bytes size : request.sizes) points.push_back(clock.run(size));
     most_rounded = std::max(most_rounded, clock.rounded_up());
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collective/algorithms.hpp"
+#include "scenario/budget.hpp"
 #include "scenario/catalogue.hpp"
 #include "scenario/library_choice.hpp"
 #include "simulate/collective_clock.hpp"
@@ -35,6 +36,7 @@ struct CollectiveRequest {
   FoldingPolicy folding = FoldingPolicy::where_exact;
   std::vector<double> contributions{};  // relative sizes, where ranks' contributions differ: Shape::weights
   ServerRequest parameter_server{};
+  Budget budget{};                 // none; what is estimated to take more is refused
   LibraryUse library{};            // where `algorithm` is a library
   std::string plain_by_default{};  // why it is not the library that the topology names, where nobody chose
 };

@@ -50,7 +50,6 @@ std::string with_fidelity(const std::string& name, Fidelity fidelity) {
 void add_at_fidelities(RunPlan& plan, const Configuration& configuration, Scenario scenario,
                        const RunOptions& options) {
   scenario.folding = options.folding;
-  scenario.explain = scenario.explain || options.explain;
   scenario.bands = scenario.bands && options.bands;
   scenario.busiest_links = options.links;
   if (!options.no_library.empty()) leave_default_libraries(scenario, options.no_library);
@@ -74,6 +73,9 @@ void refuse_swept_fidelity(const Configuration& configuration, const RunOptions&
 RunPlan plan_points(const Document& written, const Catalogue& catalogue, const RunOptions& options,
                     std::vector<std::size_t>* left_out) {
   RunPlan result;
+  Expenses expenses(options.budget, options.evaluations);
+  expenses.expect_points(written, count_configurations(written));
+  expenses.expect_ranks(written);
   const Document document = anchored(written, catalogue);
   const bool is_anchored = document.find("/workload/anchored_on").has_value();
   std::vector<Configuration> configurations = expand_sweep(document);
@@ -83,7 +85,10 @@ RunPlan plan_points(const Document& written, const Catalogue& catalogue, const R
   if (is_anchored) base = read_scenario(document.without("sweep").root(), catalogue);
   for (std::size_t i = 0; i < configurations.size(); ++i) {
     try {
+      expenses.expect_ranks(configurations[i].document);
       Scenario scenario = read_scenario(configurations[i].root(), catalogue);
+      scenario.explain = scenario.explain || options.explain;
+      expenses.add(scenario, configurations[i].document);
       if (base) drop_foreign_anchor(scenario, configurations[i].document, *base);
       add_at_fidelities(result, configurations[i], std::move(scenario), options);
     } catch (const DoesNotFit&) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "config/document.hpp"
+#include "scenario/budget.hpp"
 #include "scenario/scenario.hpp"
 #include "timeline/question.hpp"
 #include "timeline/result.hpp"
@@ -23,6 +24,8 @@ struct RunOptions {
   FoldingPolicy folding = FoldingPolicy::where_exact;
   bool bands = true;             // false: of no point, whatever the scenario says
   bool explain = false;          // every point, as "measure": {"explain": true} does
+  Budget budget{};               // none; what is estimated to take more is refused by the plan
+  int evaluations = 1;           // how often plans of these options are run, as searches do
   int links = 0;                 // how many of its busiest links every point lists
   bool record_timeline = false;  // of the last point
   std::string no_library{};      // why algorithms take the place of libraries that nobody asked for; empty: they do not

@@ -40,6 +40,14 @@ void refuse_too_many(const std::vector<Axis>& axes, const Value& sweep) {
 
 }  // namespace
 
+Count count_configurations(const Document& document) {
+  Count configurations = 1;
+  const auto sweep = document.find("/sweep");
+  if (!sweep) return configurations;
+  for (const Axis& axis : read_axes(*sweep)) configurations *= axis.size();
+  return configurations;
+}
+
 std::vector<Configuration> expand_sweep(const Document& document) {
   const auto members = document.root().members();
   const auto sweep = std::ranges::find(members, "sweep", &std::pair<std::string, Value>::first);

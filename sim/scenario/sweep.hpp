@@ -17,6 +17,7 @@
 
 #include "config/document.hpp"
 #include "timeline/result.hpp"
+#include "units/count.hpp"
 
 namespace farandole {
 
@@ -29,6 +30,9 @@ struct Configuration {
 
   [[nodiscard]] Value root() const { return document.root(); }
 };
+
+/// How many configurations there are, before there is anything for each; 1 where nothing is swept.
+Count count_configurations(const Document& document);
 
 /// All configurations in order; the document itself where it sweeps nothing. More than 100,000 are refused.
 std::vector<Configuration> expand_sweep(const Document& document);

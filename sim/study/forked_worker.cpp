@@ -86,6 +86,7 @@ std::string end_of(pid_t process) {
   int status = 0;
   while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {
   }
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) return "it took longer than --point-timeout allows";
   if (WIFSIGNALED(status)) {
     return fmt::format("its process was ended by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
   }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "report/read_record.hpp"
+#include "study/point_timer.hpp"
 #include "study/process_pool.hpp"
 
 namespace farandole {
@@ -27,7 +28,10 @@ void refuse_other_study(const StudyHeading& found, const StudyHeading& own, cons
 
 /// What a worker does with a point: its record, as text.
 Work work_of(const RunPlan& plan, const StudyOptions& options) {
-  return [&](std::size_t task) { return json_text(to_record(options.execute(plan.points[task], nullptr))); };
+  return [&](std::size_t task) {
+    const PointTimer timer(options.point_timeout, PointTimer::Where::worker);
+    return json_text(to_record(options.execute(plan.points[task], nullptr)));
+  };
 }
 
 class Study {
@@ -87,6 +91,7 @@ class Study {
   }
 
   TrainingPoint execute(std::size_t task, Timeline* timeline) const {
+    const PointTimer timer(options_.point_timeout, PointTimer::Where::program);
     return options_.execute(plan_.points[task], timeline);
   }
 

@@ -42,8 +42,9 @@ struct StudyOptions {
   Team* team = nullptr;           // instead of processes of its own; this one is its manager
   std::filesystem::path journal;  // empty: none
   bool resume = false;
-  bool record_timeline = false;            // of the last point, which then runs in this process
-  std::function<void(int, int)> progress;  // after each point, with (points done, points in all); may be empty
+  Seconds point_timeout = Seconds::infinity();  // of each; one that takes longer has failed
+  bool record_timeline = false;                 // of the last point, which then runs in this process
+  std::function<void(int, int)> progress;       // after each point, with (points done, points in all); may be empty
   /// What runs a point: run_point with the catalogue of the plan.
   std::function<TrainingPoint(const RunPlan::Point&, Timeline*)> execute;
 };

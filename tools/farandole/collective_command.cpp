@@ -5,6 +5,7 @@
 #include "calibration/published.hpp"
 #include "collective/algorithms/limits.hpp"
 #include "collective/files/read_schedule.hpp"
+#include "cost_options.hpp"
 #include "load_options.hpp"
 #include "output_options.hpp"
 #include "page_options.hpp"
@@ -37,6 +38,7 @@ struct CollectiveArguments {
   std::string condition = "{}";
   ServerOptions servers;
   std::string fidelity = "flow";
+  CostOptions cost;
   LoadOptions loads;
   bool no_fold = false;
   OutputOptions output;
@@ -109,7 +111,8 @@ CollectiveRequest request(const CollectiveArguments& arguments) {
           placement(arguments.placement),
           arguments.no_fold ? FoldingPolicy::never : FoldingPolicy::where_exact,
           contributions(arguments.contributions, chosen, ranks),
-          arguments.servers.request(chosen, ranks)};
+          arguments.servers.request(chosen, ranks),
+          arguments.cost.most()};
 }
 
 /// What was typed, as far as results depend on it.
@@ -239,6 +242,7 @@ void add_collective(CLI::App& app) {
       ->type_name("JSON")
       ->capture_default_str();
   arguments->servers.add_to(*command);
+  arguments->cost.add_budget_to(*command);
   arguments->loads.add_to(*command, "size", "the largest size");
   command->add_option("--fidelity", arguments->fidelity, fidelity_choices)->type_name("LEVEL")->capture_default_str();
   command->add_flag("--no-fold", arguments->no_fold,

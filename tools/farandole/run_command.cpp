@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "cost_options.hpp"
 #include "load_options.hpp"
 #include "output_options.hpp"
 #include "page_options.hpp"
@@ -26,6 +27,8 @@
 namespace farandole {
 namespace {
 
+constexpr int most_processes = 1024;
+
 struct RunArguments {
   std::string scenario;
   std::vector<std::string> settings;
@@ -39,6 +42,7 @@ struct RunArguments {
   int jobs = 0;
   bool resume = false;
   std::string shard;
+  CostOptions cost;
   LoadOptions loads;
   OutputOptions output;
   PageOptions pages;
@@ -61,25 +65,6 @@ Document read_document(const RunArguments& arguments) {
     document.set("/measure/seed", Node{std::int64_t{seed}, 0, std::make_shared<const std::string>("--seed")});
   }
   return document;
-}
-
-void write_timeline(const RunPlan& plan, const StudyResult& result, const std::string& file, bool quiet) {
-  write_file(file, [&](std::ostream& out) {
-    write_chrome_trace(out, *result.timeline, {plan.scenario, plan.settings});
-  });
-  if (quiet) return;
-  const TrainingPoint& last = result.points.rbegin()->second;
-  std::cerr << "timeline of rank 0: " << file << " (" << last.model << ", " << last.ranks << " ranks, " << last.fidelity
-            << "; " << result.timeline->spans().size() << " spans, " << result.timeline->dropped()
-            << " events beyond the cap left out)\n";
-}
-
-/// Of the last point, if it tuned itself: one rank alone does not.
-void write_tuning_log(const StudyResult& result, const std::string& file, bool quiet) {
-  const TrainingPoint& last = result.points.rbegin()->second;
-  if (!last.tuning) return;
-  write_file(file, [&](std::ostream& out) { write_tuning_log(out, *last.tuning); });
-  if (!quiet) std::cerr << "autotuner's log: " << file << " (" << last.model << ", " << last.ranks << " ranks)\n";
 }
 
 /// Beside the output; none where the output is no file, or there is nothing to resume.
@@ -165,6 +150,7 @@ void run_search(const RunArguments& arguments, const Document& document, const S
   check_files(files_of(arguments), catalogue, nullptr);
   StudyOptions study;
   study.processes = processes_of(arguments);
+  study.point_timeout = arguments.cost.longest_point();
   study.execute = [&](const RunPlan::Point& point, Timeline* timeline) {
     return run_point(point, catalogue, timeline);
   };
@@ -195,6 +181,7 @@ RunOptions options_of(const RunArguments& arguments) {
   if (arguments.no_fold) options.folding = FoldingPolicy::never;
   options.explain = arguments.explain;
   options.links = arguments.loads.count();
+  options.budget = arguments.cost.most();
   return options;
 }
 
@@ -202,11 +189,13 @@ void run_with(std::unique_ptr<Team>& team, const RunArguments& arguments) {
   const StudyShard shard = checked_shard(arguments);
   const Document document = read_document(arguments);
   const Catalogue catalogue;
-  const RunOptions options = options_of(arguments);
+  RunOptions options = options_of(arguments);
+  options.budget.time *= shard.of;  // this part of the points only
   if (const auto spec = read_search(document)) {
     const bool is_worker = team && !team->is_manager();
     team.reset();  // a search decides point by point what to run next, on rank 0 alone
     RunOptions of_search = options;
+    if (!spec->ranges.empty()) of_search.evaluations = spec->evaluations;
     of_search.bands = false;  // most points are run only to be passed over
     return is_worker ? void() : run_search(arguments, document, *spec, of_search);
   }
@@ -221,6 +210,7 @@ void run_with(std::unique_ptr<Team>& team, const RunArguments& arguments) {
                              plan.settings};
   StudyOptions study;
   study.team = team.get();
+  study.point_timeout = arguments.cost.longest_point();
   study.execute = [&](const RunPlan::Point& point, Timeline* timeline) {
     return run_point(point, catalogue, timeline);
   };
@@ -278,10 +268,11 @@ void add_run(CLI::App& app) {
       ->add_option("--jobs", arguments->jobs,
                    "processes that run points; all cores unless said, and the ranks under mpirun")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, most_processes));
   command->add_flag("--resume", arguments->resume, "go on from what an interrupted run left beside --output");
   command->add_option("--shard", arguments->shard, "run every N-th point only; farandole merge joins the outputs")
       ->type_name("I/N");
+  arguments->cost.add_to(*command);
   arguments->loads.add_to(*command, "point", "the last point");
   command->add_flag("--quiet", arguments->quiet, "no messages and no progress on stderr");
   arguments->output.add_to(*command);

@@ -1,8 +1,10 @@
 #include "run_files.hpp"
 
 #include <fstream>
+#include <iostream>
 
 #include "report/chrome_trace.hpp"
+#include "report/tuning_report.hpp"
 #include "targets.hpp"
 
 namespace farandole {
@@ -39,6 +41,24 @@ void check_files(const RunFiles& files, const Catalogue& catalogue, const RunPla
     targets.writes("HOROVOD_AUTOTUNE_LOG", *plan->tuning_log);
   }
   targets.check();
+}
+
+void write_timeline(const RunPlan& plan, const StudyResult& result, const std::string& file, bool quiet) {
+  write_file(file, [&](std::ostream& out) {
+    write_chrome_trace(out, *result.timeline, {plan.scenario, plan.settings});
+  });
+  if (quiet) return;
+  const TrainingPoint& last = result.points.rbegin()->second;
+  std::cerr << "timeline of rank 0: " << file << " (" << last.model << ", " << last.ranks << " ranks, " << last.fidelity
+            << "; " << result.timeline->spans().size() << " spans, " << result.timeline->dropped()
+            << " events beyond the cap left out)\n";
+}
+
+void write_tuning_log(const StudyResult& result, const std::string& file, bool quiet) {
+  const TrainingPoint& last = result.points.rbegin()->second;
+  if (!last.tuning) return;
+  write_file(file, [&](std::ostream& out) { write_tuning_log(out, *last.tuning); });
+  if (!quiet) std::cerr << "autotuner's log: " << file << " (" << last.model << ", " << last.ranks << " ranks)\n";
 }
 
 }  // namespace farandole

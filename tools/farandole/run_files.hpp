@@ -1,4 +1,4 @@
-// What `farandole run` reads and writes, looked at before a point runs.
+// What `farandole run` reads and writes, looked at before a point runs; and what it writes beside its results.
 #pragma once
 
 #include <string>
@@ -6,6 +6,7 @@
 #include "output_options.hpp"
 #include "page_options.hpp"
 #include "scenario/run.hpp"
+#include "study/study.hpp"
 
 namespace farandole {
 
@@ -21,5 +22,10 @@ struct RunFiles {
 /// HOROVOD_AUTOTUNE_LOG in the scenario's settings or a launch line, names a file that the real job may have written.
 /// `plan` is null for a search, which writes neither.
 void check_files(const RunFiles& files, const Catalogue& catalogue, const RunPlan* plan);
+
+/// Of the last point; says on stderr what was written.
+void write_timeline(const RunPlan& plan, const StudyResult& result, const std::string& file, bool quiet);
+/// Of the last point, if it tuned itself: one rank alone does not.
+void write_tuning_log(const StudyResult& result, const std::string& file, bool quiet);
 
 }  // namespace farandole

@@ -1,0 +1,195 @@
+#include "scenario/budget.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "config/limits.hpp"
+#include "simulate/routed_schedule.hpp"
+#include "units/format.hpp"
+#include "units/parse.hpp"
+
+namespace farandole {
+namespace {
+
+// Measured on one core of a server of 2020 with folded and unfolded runs of all strategies on 8 to 262,144 ranks
+// (resnet50, mnist_mlp) and collectives on 500 to 65,536; rounded up.
+constexpr double seconds_per_step = 1.5e-6;              // of one layer or tensor in an iteration, whatever the ranks
+constexpr double seconds_per_step_and_rank = 4e-9;       // that ranks add to it
+constexpr double seconds_per_server_message = 6.5e-6;    // there and back, where workers do not wait for each other
+constexpr double seconds_per_rank = 30e-6;               // once
+constexpr double seconds_per_point = 3e-3;               // of the smallest
+constexpr double seconds_per_transfer = 20e-6;           // of a schedule, once
+constexpr double seconds_per_message = 1.5e-6;           // one by one
+constexpr double seconds_per_crossing_message = 5.5e-6;  // where receivers move on, so that no two rounds are alike
+constexpr double bytes_per_rank = 1024;
+constexpr double bytes_per_point = 8192;
+constexpr double runs_of_an_explanation = 6;
+
+/// One of the numbers that multiply, and how large it usually is at most.
+struct Factor {
+  const char* pointer;
+  const char* what;
+  double number;
+  double usual;
+};
+
+Cost named(Seconds time, Bytes memory, const Factor& factor) {
+  return {time, memory, factor.pointer,
+          fmt::format("{} {}", counted(static_cast<std::int64_t>(factor.number)), factor.what)};
+}
+
+double steps_of(const Model& model) {
+  return static_cast<double>(model.layers.size()) + static_cast<double>(model.tensors());
+}
+
+/// Of workers that go at their own pace; those that wait for each other are simulated together.
+double server_messages(const Scenario& scenario) {
+  const auto& servers = scenario.strategy.servers;
+  if (!servers || servers->mode == ServerMode::synchronous) return 0;
+  const double pieces = servers->placement == "split" ? servers->servers : 1;
+  return static_cast<double>(scenario.platform.ranks) * scenario.workload.model.tensors() * pieces;
+}
+
+double messages_of(const Schedule& schedule) {
+  double sum = 0;
+  for (const Phase& phase : schedule.phases) {
+    const double bundle = phase.bundle.empty() ? 1 : static_cast<double>(phase.bundle.size());
+    sum += static_cast<double>(phase.transfers.size()) * bundle * phase.fan * phase.repeats;
+  }
+  return sum;
+}
+
+std::string about(Seconds time) {
+  constexpr double minute = 60;
+  const double seconds = time / Seconds(1);
+  if (seconds < 2 * minute) return fmt::format("{:.0f} s", std::ceil(seconds));
+  if (seconds < 2 * minute * minute) return fmt::format("{:.0f} min", std::ceil(seconds / minute));
+  return fmt::format("{:.0f} h", std::ceil(seconds / minute / minute));
+}
+
+std::string about(Bytes memory) {
+  return fmt::format("{:.0f} GiB", std::ceil(memory / Bytes(1 << 30)));
+}
+
+/// One of the two parts of a budget; false where the text is no such quantity.
+bool take(std::string_view text, Budget& budget) {
+  if (const auto time = parse_quantity<Seconds>(text); std::holds_alternative<Seconds>(time)) {
+    budget.time = std::get<Seconds>(time);
+    return true;
+  }
+  const auto memory = parse_quantity<Bytes>(text);
+  if (std::holds_alternative<Bytes>(memory)) budget.memory = std::get<Bytes>(memory);
+  return std::holds_alternative<Bytes>(memory);
+}
+
+bool take_all(std::string_view text, Budget& budget) {
+  const auto comma = text.find(',');
+  if (comma == std::string_view::npos) return take(text, budget);
+  std::string_view second = text.substr(comma + 1);
+  if (second.starts_with(' ')) second.remove_prefix(1);
+  return take(text.substr(0, comma), budget) && take(second, budget);
+}
+
+Place place_of(const Document& document, const std::string& pointer) {
+  const auto where = document.find(pointer);
+  return where ? where->place() : Place{document.source(), 0, pointer};
+}
+
+[[noreturn]] void refuse(const std::string& budget, const Cost& cost, Place place, const std::string& takes) {
+  if (!cost.pointer.empty()) place.pointer = cost.pointer;
+  throw InputError(place, fmt::format("what a --budget of {} allows", budget),
+                   fmt::format("{}, which take about {}", cost.what, takes),
+                   fmt::format("; --budget \"{}\" allows it", takes.substr(0, takes.find(" of"))));
+}
+
+}  // namespace
+
+Budget read_budget(const Value& where) {
+  Budget budget;
+  take_all(default_budget, budget);
+  if (!take_all(read<std::string>(where), budget)) {
+    where.fail(fmt::format("a time of one processor and memory such as \"{}\", or one of the two", default_budget));
+  }
+  return budget;
+}
+
+Cost cost_of(const Scenario& scenario) {
+  const double ranks = scenario.platform.ranks;
+  const double period = scenario.strategy.period;  // of which there is at least one
+  const double iterations = std::max<double>(scenario.measure.iterations, period) + scenario.measure.warmup;
+  const double runs = scenario.seeds * (scenario.explain ? runs_of_an_explanation : 1.0);
+  const double steps = steps_of(scenario.workload.model);
+  const double iteration = steps * (seconds_per_step + ranks * seconds_per_step_and_rank) +
+                           server_messages(scenario) * seconds_per_server_message;
+  const Seconds time(seconds_per_point + runs * (ranks * seconds_per_rank + iterations * iteration));
+  const std::array factors{
+      Factor{"/measure/iterations", "iterations", static_cast<double>(scenario.measure.iterations), 100},
+      Factor{"/measure/warmup", "iterations to warm up", static_cast<double>(scenario.measure.warmup), 100},
+      Factor{"/strategy/period", "iterations from one average to the next", period, 100},
+      Factor{"/measure/seeds", "seeds", static_cast<double>(scenario.seeds), 10},
+      Factor{"/platform/ranks", "ranks", ranks, 1024},
+      Factor{"/workload/model", "layers and tensors", steps, 1024}};
+  const auto share = [](const Factor& factor) { return factor.number / factor.usual; };
+  return named(time, Bytes(ranks * bytes_per_rank), *std::ranges::max_element(factors, {}, share));
+}
+
+void require_ranks_within(const Budget& budget, Count ranks, const Place& place) {
+  if (ranks > most_devices) return;
+  const auto number = static_cast<double>(ranks.number());
+  require_within(budget, {Seconds(0), Bytes(number * bytes_per_rank), "", counted(ranks) + " ranks"}, place);
+}
+
+Cost cost_of_points(Count points) {
+  const auto number = static_cast<double>(points.number());
+  return {Seconds(number * seconds_per_point), Bytes(number * bytes_per_point), "", counted(points) + " points"};
+}
+
+Cost cost_of(const Schedule& schedule, std::size_t sizes, bool unfolded) {
+  const bool crossing = std::ranges::any_of(schedule.phases, receivers_move);
+  const double messages = messages_of(schedule);
+  double transfers = 0;
+  for (const Phase& phase : schedule.phases) transfers += static_cast<double>(phase.transfers.size());
+  double seconds = transfers * seconds_per_transfer;
+  if (crossing) seconds += messages * static_cast<double>(sizes) * seconds_per_crossing_message;
+  if (unfolded) seconds += messages * static_cast<double>(sizes) * seconds_per_message;
+  const double most = 9e18;
+  return {Seconds(seconds), Bytes(schedule.ranks * bytes_per_rank), "",
+          counted(static_cast<std::int64_t>(std::min(messages, most))) + " messages between " +
+              counted(schedule.ranks) + " ranks"};
+}
+
+void require_within(const Budget& budget, const Cost& cost, Place place) {
+  if (cost.time > budget.time) {
+    refuse(about(budget.time), cost, std::move(place), about(cost.time) + " of one processor");
+  }
+  if (cost.memory > budget.memory)
+    refuse(about(budget.memory), cost, std::move(place), about(cost.memory) + " of memory");
+}
+
+void Expenses::expect_points(const Document& document, Count points) const {
+  Cost cost = cost_of_points(points);
+  cost.time *= evaluations_;
+  require_within(budget_, cost, place_of(document, "/sweep"));
+}
+
+void Expenses::expect_ranks(const Document& document) const {
+  const auto where = document.find("/platform/ranks");
+  const auto* ranks = where ? std::get_if<std::int64_t>(&where->node().value) : nullptr;
+  if (ranks != nullptr) require_ranks_within(budget_, *ranks, where->place());
+}
+
+void Expenses::add(const Scenario& scenario, const Document& document) {
+  Cost cost = cost_of(scenario);
+  cost.time *= evaluations_;
+  require_within(budget_, cost, place_of(document, cost.pointer));
+  sum_ += cost.time;
+  ++points_;
+  const Cost all{sum_, cost.memory, "", fmt::format("{} points or more", counted(points_))};
+  require_within(budget_, all, place_of(document, "/sweep"));
+}
+
+}  // namespace farandole

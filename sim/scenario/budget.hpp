@@ -1,0 +1,73 @@
+// What a run takes to simulate, estimated from its plan, and the budget that it must keep to.
+//
+// One number that is far too large (iterations, seeds, points of a sweep, ranks, messages) would fill the memory or run
+// for ever. It is refused before anything is allocated for it, by name, with what would allow it. The estimate is of
+// one processor's time, so that a refusal does not hang on the machine or on --jobs; it is meant to be right within a
+// factor of three or so and errs towards too much. Called by plans of `run` and by `collective`.
+#pragma once
+
+#include <string>
+
+#include "collective/schedule.hpp"
+#include "scenario/scenario.hpp"
+#include "units/count.hpp"
+
+namespace farandole {
+
+struct Budget {
+  Seconds time = Seconds::infinity();  // of one processor, for all points together
+  Bytes memory = Bytes::infinity();    // of one process
+
+  [[nodiscard]] bool is_limited() const { return time < Seconds::infinity() || memory < Bytes::infinity(); }
+};
+
+constexpr const char* default_budget = "30 s, 1 GiB";
+
+/// "30 s, 1 GiB", "10 min" or "4 GiB": what is left out is as in the default. Fails at `where` otherwise.
+Budget read_budget(const Value& where);
+
+/// What something takes, and the number that most of it comes from.
+struct Cost {
+  Seconds time;
+  Bytes memory;
+  std::string pointer;  // of that number; empty: the place that is blamed
+  std::string what;     // "1,000,000 iterations"
+};
+
+/// One point: all its runs and seeds.
+Cost cost_of(const Scenario& scenario);
+
+/// So many points, before they are read.
+Cost cost_of_points(Count points);
+
+/// A schedule for `sizes` sizes; `unfolded`: every message is simulated.
+Cost cost_of(const Schedule& schedule, std::size_t sizes, bool unfolded);
+
+/// InputError at `place`, with the pointer of the cost where it has one: "expected what --budget "30 s, 1 GiB" allows,
+/// got 1,000,000 iterations, about 5 min of one processor; --budget "5 min" allows it".
+void require_within(const Budget& budget, const Cost& cost, Place place);
+
+/// The same of so many ranks, before there is anything for each. More than any platform has are left to the placement,
+/// which refuses them whatever the budget.
+void require_ranks_within(const Budget& budget, Count ranks, const Place& place);
+
+/// What the points of a plan take together, counted while they are read.
+class Expenses {
+ public:
+  /// `evaluations`: how often such plans are run.
+  Expenses(const Budget& budget, int evaluations) : budget_(budget), evaluations_(evaluations) {}
+
+  /// Before they are read. Fails at the document's sweep, or at its ranks.
+  void expect_points(const Document& document, Count points) const;
+  void expect_ranks(const Document& document) const;
+  /// One more point. Fails at what makes it too large, or at the sweep.
+  void add(const Scenario& scenario, const Document& document);
+
+ private:
+  Budget budget_;
+  int evaluations_;
+  Seconds sum_;
+  int points_ = 0;
+};
+
+}  // namespace farandole

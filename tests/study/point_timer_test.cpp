@@ -1,0 +1,51 @@
+// A point that hangs costs itself, not its study.
+#include "study/point_timer.hpp"
+
+#include <map>
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include "study/process_pool.hpp"
+
+namespace farandole {
+namespace {
+
+[[noreturn]] void hang() {
+  while (true) ::pause();
+}
+
+TEST(PointTimer, EndsTheWorkerOfAPointThatHangsAndTheOthersAreRun) {
+  const Work work = [](std::size_t task) -> std::string {
+    const PointTimer timer(Seconds(0.2), PointTimer::Where::worker);
+    if (task == 1) hang();
+    return "done";
+  };
+  std::map<std::size_t, Outcome> outcomes;
+  run_in_processes({0, 1, 2, 3}, 2, work, [&](std::size_t task, const Outcome& outcome) { outcomes[task] = outcome; });
+  ASSERT_EQ(outcomes.size(), 4U);
+  for (const auto& [task, outcome] : outcomes) {
+    EXPECT_EQ(outcome.kind, task == 1 ? Outcome::Kind::failed : Outcome::Kind::done);
+    EXPECT_EQ(outcome.text, task == 1 ? "it took longer than --point-timeout allows" : "done");
+  }
+}
+
+TEST(PointTimer, IsOverWithItsPoint) {
+  const Work work = [](std::size_t /*task*/) -> std::string {
+    { const PointTimer timer(Seconds(0.05), PointTimer::Where::worker); }
+    ::usleep(200'000);
+    return "done";
+  };
+  run_in_processes({0, 1}, 2, work, [&](std::size_t, const Outcome& outcome) { EXPECT_EQ(outcome.text, "done"); });
+}
+
+TEST(PointTimer, EndsAProgramWithOneLineAndStatus1) {
+  const auto point = [] {
+    const PointTimer timer(Seconds(0.05), PointTimer::Where::program);
+    hang();
+  };
+  EXPECT_EXIT(point(), testing::ExitedWithCode(1), "^farandole: a point took longer than --point-timeout allows\n$");
+}
+
+}  // namespace
+}  // namespace farandole

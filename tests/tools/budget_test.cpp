@@ -1,0 +1,111 @@
+// What would run for ever, or fill the memory, is refused before it runs, with the number that is too large.
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "tools/process.hpp"
+
+namespace farandole::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class OverBudget : public testing::Test {
+ protected:
+  [[nodiscard]] std::string refusal(const std::string& line) const {
+    const Finished finished = place_.run("ulimit -v 2000000; timeout 60 " FARANDOLE_PROGRAM " " + line);
+    EXPECT_EQ(finished.status, 2) << line << finished.err;
+    EXPECT_EQ(std::ranges::count(finished.err, '\n'), 1) << finished.err;
+    EXPECT_EQ(finished.out, "");
+    return finished.err;
+  }
+  /// What is said of a scenario with this sweep and these numbers.
+  [[nodiscard]] std::string of(const std::string& settings, const std::string& rest = "") const {
+    place_.write("s.json", R"({"name": "n", "workload": {"model": "resnet50", "batch_per_rank": 32},
+      "platform": {"topology": "ethernet-25g", "ranks": 8}, "strategy": {"kind": "ddp"}, "measure": {)" +
+                               settings + "}" + rest + "}");
+    return refusal("run s.json --quiet");
+  }
+  static constexpr const char* collective = "collective --topology ethernet-25g -b 1K -e 1K ";
+
+  Workplace place_;
+};
+
+TEST_F(OverBudget, AreManyIterationsWarmUpsAndSeeds) {
+  EXPECT_THAT(
+      of(R"("iterations": 1000000)"),
+      AllOf(
+          HasSubstr("s.json:2: /measure/iterations: expected what a --budget of 30 s allows, got 1,000,000 iterations"),
+          HasSubstr("allows it")));
+  EXPECT_THAT(of(R"("warmup": 1000000)"), HasSubstr("/measure/warmup: expected what a --budget"));
+  EXPECT_THAT(of(R"("seeds": 100000)"), HasSubstr("/measure/seeds: expected what a --budget"));
+}
+
+TEST_F(OverBudget, AreManyPointsBeforeThereIsOneOfThem) {
+  std::string seeds = "1";
+  for (int seed = 2; seed < 99999; ++seed) seeds += "," + std::to_string(seed);
+  EXPECT_THAT(of("", R"(, "sweep": {"/measure/seed": [)" + seeds + "]}"),
+              HasSubstr("/sweep: expected what a --budget"));
+  EXPECT_THAT(of(R"("iterations": 50000)", R"(, "sweep": {"/measure/seed": [1, 2, 3, 4, 5, 6, 7, 8, 9]})"),
+              AllOf(HasSubstr("/sweep: expected what a --budget"), HasSubstr("points or more")));
+}
+
+TEST_F(OverBudget, AreManyRanks) {
+  EXPECT_THAT(of("", R"(, "sweep": {"/platform/ranks": [4, 4000000]})"),
+              HasSubstr("/platform/ranks: expected what a --budget of 1 GiB allows, got 4,000,000 ranks"));
+  EXPECT_THAT(refusal(std::string(collective) + "--ranks 4000000"),
+              HasSubstr("farandole: --ranks: expected what a --budget of 1 GiB"));
+}
+
+TEST_F(OverBudget, AreManyMessages) {
+  EXPECT_THAT(refusal(std::string(collective) + "--ranks 1000000 --op alltoall"),
+              HasSubstr("farandole: --ranks: expected what a --budget of 30 s"));
+  EXPECT_THAT(refusal(std::string(collective) + "--ranks 65536 --fidelity message --no-fold"),
+              HasSubstr("messages between 65,536 ranks"));
+}
+
+// What is refused says the budget that allows it.
+TEST_F(OverBudget, MayBeAllowed) {
+  of(R"("iterations": 30000)", R"(, "sweep": {"/measure/seed": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]})");
+  EXPECT_THAT(refusal("run s.json --quiet --budget '1 s'"), HasSubstr("expected what a --budget of 1 s allows"));
+  EXPECT_EQ(place_.farandole("run s.json --quiet --budget '10 h' --set '/measure={\"iterations\": 2}'").status, 0);
+  for (const char* wrong : {"abc", "1", "-1 s", "1 min, 2 min, 3", "1 GB/s", ""}) {
+    EXPECT_THAT(refusal("run s.json --budget '" + std::string(wrong) + "'"),
+                HasSubstr("farandole: --budget: expected a time"));
+  }
+}
+
+// A million iterations take minutes, the others a moment.
+TEST(PointTimeout, EndsAPointAndTheResultSaysSo) {
+  const Workplace place;
+  place.write("s.json", R"({"name": "n", "workload": {"model": "mnist_mlp", "batch_per_rank": 32},
+    "platform": {"topology": "ethernet-25g", "ranks": 8}, "strategy": {"kind": "ddp"},
+    "measure": {"iterations": 1}, "sweep": {"/measure/iterations": [1, 1000000, 2]}})");
+  const std::string line =
+      "run s.json --quiet --budget '10 h' --format json --output out.json --jobs 1 --point-timeout ";
+  const Finished finished = place.farandole(line + "'500 ms'");
+  EXPECT_EQ(finished.status, 1);
+  EXPECT_THAT(finished.err,
+              HasSubstr("failed: /measure/iterations 1000000: it took longer than --point-timeout allows"));
+  const auto written = nlohmann::json::parse(contents(place.folder() / "out.json"));
+  EXPECT_EQ(written["points"].size(), 2U);
+  EXPECT_EQ(written["failed"].size(), 1U);
+  EXPECT_EQ(place.farandole(line + "'0 s'").status, 2);
+  EXPECT_EQ(place.farandole(line + "x").status, 2);
+}
+
+TEST(PointTimeout, EndsTheOnlyPointToo) {
+  const Workplace place;
+  place.write("s.json", R"({"name": "n", "workload": {"model": "resnet50", "batch_per_rank": 32},
+    "platform": {"topology": "ethernet-25g", "ranks": 8}, "strategy": {"kind": "ddp"}, "measure": {"iterations": 1000000}})");
+  const Finished finished =
+      place.farandole("run s.json --quiet --budget '10 h' --output out.json --point-timeout '300 ms'");
+  EXPECT_EQ(finished.status, 1);
+  EXPECT_EQ(finished.err, "farandole: a point took longer than --point-timeout allows\n");
+  EXPECT_FALSE(std::filesystem::exists(place.folder() / "out.json"));
+}
+
+}  // namespace
+}  // namespace farandole::test

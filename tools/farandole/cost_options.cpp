@@ -1,0 +1,35 @@
+#include "cost_options.hpp"
+
+#include "config/section.hpp"
+
+namespace farandole {
+
+void CostOptions::add_budget_to(CLI::App& command) {
+  command
+      .add_option("--budget", budget,
+                  "refuse what is estimated to take more time of one processor, or more memory, to simulate")
+      ->type_name("TIME, SIZE")
+      ->capture_default_str();
+}
+
+void CostOptions::add_to(CLI::App& command) {
+  add_budget_to(command);
+  command
+      .add_option("--point-timeout", point_timeout, "a point that takes longer has failed; the others are still run")
+      ->type_name("TIME")
+      ->capture_default_str();
+}
+
+Budget CostOptions::most() const {
+  const OptionValue text("--budget", budget);
+  return read_budget(text.value());
+}
+
+Seconds CostOptions::longest_point() const {
+  const OptionValue text("--point-timeout", point_timeout);
+  const auto time = read<Seconds>(text.value());
+  if (time == Seconds(0)) refuse_option("--point-timeout", "a time above zero", point_timeout);
+  return time;
+}
+
+}  // namespace farandole
