@@ -169,7 +169,7 @@ TEST(GraphFile, IsReadWithinTheLimitsOfAllFiles) {
   const auto endless = std::filesystem::path(testing::TempDir()) / "farandole-endless.dot";
   std::filesystem::remove(endless);
   std::filesystem::create_symlink("/dev/zero", endless);
-  EXPECT_THAT(message_of([&] { topology_of_graph_file(endless); }), HasSubstr("more than 64 MiB"));
+  EXPECT_THAT(message_of([&] { topology_of_graph_file(endless); }), HasSubstr("a device"));
   std::filesystem::remove(endless);
 }
 

@@ -92,11 +92,11 @@ using SlowMpiStudy = MpiStudy;
 
 /// Open MPI ends everybody with the first that dies, unless it is told not to.
 TEST_F(SlowMpiStudy, GivesTheTasksOfADeadWorkerToTheOthers) {
-  const std::string more = " --set '/measure/iterations=3000' --format json";
+  const std::string more = " --budget 1h --set '/measure/iterations=3000' --format json";
   const std::string alone = place.farandole("run study.json" + more).out;
   const std::string dying =
       "sh -c 'if [ $OMPI_COMM_WORLD_RANK = 1 ]; then (sleep 1; kill -9 $$) & fi; exec " FARANDOLE_PROGRAM
-      " run study.json --set /measure/iterations=3000 --format json'";
+      " run study.json --budget 1h --set /measure/iterations=3000 --format json'";
   const Finished finished = place.run(mpirun("--enable-recovery -np 3") + dying);
   EXPECT_EQ(finished.out, alone) << finished.err;
 }

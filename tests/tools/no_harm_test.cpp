@@ -99,7 +99,7 @@ TEST_F(UserFiles, AreTriedBeforeAnythingRunsAndStayAsTheyAre) {
   const auto before = names();
   // A million iterations on message level would take longer than anyone waits.
   const std::string long_run =
-      "run s.json --fidelity message --no-fold --set /measure/iterations=1000000 --output old ";
+      "run s.json --budget 10h --fidelity message --no-fold --set /measure/iterations=1000000 --output old ";
   for (const char* option : {"--html", "--markdown", "--timeline", "--draw"}) {
     EXPECT_THAT(refusal(long_run + option + " /nowhere/x"), HasSubstr("cannot write /nowhere/x: No such file"));
   }
@@ -139,7 +139,7 @@ TEST(FailedPoints, AreSaidInTheResult) {
   const auto run = [&](const std::string& format) {
     return place.run(
         "sh -c '" FARANDOLE_PROGRAM
-        " run s.json --quiet --set /measure/iterations=20000 --jobs 2 "
+        " run s.json --quiet --budget 1h --set /measure/iterations=20000 --jobs 2 "
         "--output result --format " +
         format +
         " & run=$!; "
@@ -155,7 +155,9 @@ TEST(FailedPoints, AreSaidInTheResult) {
   std::filesystem::remove(place.folder() / "result.partial");
   EXPECT_EQ(run("table").status, 1);
   EXPECT_THAT(contents(place.folder() / "result"), HasSubstr("\n# failed: /platform/ranks"));
-  EXPECT_EQ(place.farandole("run s.json --quiet --set /measure/iterations=20000 --output result --resume").status, 0);
+  EXPECT_EQ(
+      place.farandole("run s.json --quiet --budget 1h --set /measure/iterations=20000 --output result --resume").status,
+      0);
   EXPECT_THAT(contents(place.folder() / "result"), Not(HasSubstr("failed")));
 }
 
@@ -189,7 +191,7 @@ TEST(JournalBesideTheOutput, OfALiveRunIsNotCalledAnInterruptedOne) {
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
   ASSERT_EQ(::fcntl(held, F_SETLK, &lock), 0);
-  const Finished second = place.farandole("run s.json --quiet --output result");
+  const Finished second = place.farandole("run s.json --quiet --budget 1h --output result");
   ::close(held);
   EXPECT_EQ(second.status, 2);
   EXPECT_THAT(second.err, AllOf(HasSubstr("another run is writing it"), Not(HasSubstr("remove"))));
@@ -249,7 +251,7 @@ TEST(ForeignNames, OfGraphFilesMayBeLongOrQuoted) {
   const Finished endless =
       place.run("ln -s /dev/zero z.dot; ulimit -v 2000000; timeout 60 " FARANDOLE_PROGRAM " check z.dot");
   EXPECT_EQ(endless.status, 2);
-  EXPECT_THAT(endless.err, HasSubstr("more than 64 MiB"));
+  EXPECT_THAT(endless.err, HasSubstr("a device"));
   EXPECT_EQ(place.run("mkdir d.dot; " FARANDOLE_PROGRAM " check d.dot").status, 2);
 }
 
