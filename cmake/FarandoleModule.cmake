@@ -11,7 +11,10 @@ function(farandole_module NAME)
   add_library(farandole_${NAME} MODULE ${MODULE_SOURCES} ${MODULE_OBJECTS})
   farandole_parsed(farandole_${NAME} farandole_library_headers)
   target_link_options(farandole_${NAME} PRIVATE LINKER:--no-as-needed ${MODULE_FIRST} LINKER:--as-needed
-                      LINKER:--exclude-libs,ALL LINKER:--no-undefined LINKER:--gc-sections)
+                      LINKER:--exclude-libs,ALL LINKER:--gc-sections)
+  if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")  # whose functions are the program's
+    target_link_options(farandole_${NAME} PRIVATE LINKER:--no-undefined)
+  endif()
   target_link_libraries(farandole_${NAME} PRIVATE farandole_options ${MODULE_LINKS})
   set_target_properties(farandole_${NAME} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/modules
                         INSTALL_RPATH_USE_LINK_PATH ON)

@@ -73,7 +73,7 @@ class Installed(InAFolder):
         completions = [(share / path).read_text() for path in
                        ("bash-completion/completions/farandole", "fish/vendor_completions.d/farandole.fish",
                         "zsh/site-functions/_farandole")]
-        commands = re.findall(r"^  ([a-z]+) +\S", self.succeed(program, "--help").split("Subcommands:")[1], re.MULTILINE)
+        commands = re.findall(r"^  ([a-z]+) +\S", self.succeed(program, "--help").split("Subcommands:")[1].split("\n\n")[0], re.MULTILINE)
         self.assertIn("run", commands)
         for command in commands:
             self.assertTrue((share / "man" / "man1" / f"farandole-{command}.1.gz").exists(), command)
