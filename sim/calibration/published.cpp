@@ -10,8 +10,11 @@
 #include "calibration/read_measurements.hpp"
 #include "config/section.hpp"
 #include "scenario/anchor.hpp"
+#include "scenario/band_run.hpp"
 #include "scenario/library_choice.hpp"
+#include "scenario/model_error.hpp"
 #include "scenario/parts.hpp"
+#include "scenario/reach.hpp"
 #include "scenario/train.hpp"
 
 namespace farandole {
@@ -35,14 +38,6 @@ std::string why_not_counted(const PublishedRow& row, const TrainingPoint& point,
   if (is_anchor) return "the run that the row is anchored on: an input";
   if (!row.note.empty()) return row.note;
   return single.measured ? "" : "the rate of one device is estimated";
-}
-
-/// A step of so many passes as linear scaling has it: that of the measured run with the nearest batch, in proportion to
-/// the samples.
-Seconds linear_step(const std::vector<AnchorRun>& runs, int batch, int accumulation) {
-  const AnchorRun& nearest = *std::ranges::min_element(
-      runs, {}, [&](const AnchorRun& run) { return std::abs(std::log(static_cast<double>(run.batch) / batch)); });
-  return nearest.iteration * (static_cast<double>(batch) * accumulation / nearest.batch / nearest.accumulation);
 }
 
 /// The JSON files of a folder in order of name.
@@ -126,7 +121,6 @@ std::vector<PublishedRow> published_rows(const Catalogue& catalogue) {
 }
 
 ValidationPoint validate(const PublishedRow& row, const Catalogue& catalogue) {
-  const std::vector<AnchorRun> measured_runs = anchor_runs(row.scenario, catalogue);
   const Document document = anchored(row.scenario, catalogue);
   const Scenario scenario = read_scenario(document.root(), catalogue);
   const TrainingPoint run = train(scenario, nullptr);
@@ -135,15 +129,20 @@ ValidationPoint validate(const PublishedRow& row, const Catalogue& catalogue) {
   const Seconds alone = single.total() * passes;
   const double samples = static_cast<double>(run.ranks) * run.batch_per_rank * passes;  // of a step
   const Seconds measured = row.efficiency ? alone / *row.efficiency : Seconds(samples / *row.samples_per_second);
-  ValidationPoint point =
-      validation_point(run.iteration, measured, why_not_counted(row, run, single, anchors(measured_runs, run, passes)));
+  ValidationPoint point = validation_point(
+      run.iteration, measured, why_not_counted(row, run, single, anchors(scenario.workload.anchors, run, passes)));
   point.family = row.family;
   point.row = row_name(run);
   point.operation = "training";
   point.ranks = run.ranks;
-  if (run.ranks > 1 && single.measured) {
-    point.null_model =
-        (measured_runs.empty() ? alone : linear_step(measured_runs, run.batch_per_rank, passes)) / measured - 1;
+  point.nodes = run.nodes;
+  point.reach = reach_of(scenario, document);
+  if (run.ranks > 1 && single.measured) point.null_model = point.reach->known / measured - 1;
+  if (run.ranks > 1 && point.counted) {
+    point.reach->compute = compute_band(run, scenario);
+    const Interval band =
+        step_band(run, point.reach->compute, document, catalogue, scenario, error_family(row.family, *point.reach));
+    if (band.high > band.low) point.band = Band{point.predicted * band.low, point.predicted * band.high};
   }
   return point;
 }

@@ -24,6 +24,16 @@ std::string percent(double share) {
   return fmt::format("{} %", grouped(100 * share, std::abs(share) < 0.1 ? 1 : 0));
 }
 
+/// "64 % (80 % band 58 to 74)"; of the points after the first, "59 % (52 to 64)".
+std::string banded_percent(const TrainingPoint& point, bool first) {
+  const std::string share = percent(point.scaling_efficiency);
+  if (!point.bands) return share;
+  const Interval& band = point.bands->scaling_efficiency;
+  const auto end = [](double efficiency) { return grouped(100 * efficiency, efficiency < 0.1 ? 1 : 0); };
+  const std::string what = first ? fmt::format("{:.0f} % band ", 100 * point.bands->probability) : "";
+  return fmt::format("{} ({}{} to {})", share, what, end(band.low), end(band.high));
+}
+
 /// The points of the most ranks; where points are not on curves, all.
 std::vector<std::size_t> candidates(Points points) {
   const int most = std::ranges::max_element(points, {}, &TrainingPoint::ranks)->ranks;
@@ -59,8 +69,8 @@ std::string list_of(Points points, const Series& series, const std::vector<std::
   std::string list;
   for (std::size_t i = 0; i < headlines.size(); ++i) {
     if (i > 0) list += i + 1 == headlines.size() ? " and " : ", ";
-    list += title(series, headlines[i]) + (i == 0 ? " scales at " : " at ") +
-            percent(points[headlines[i]].scaling_efficiency);
+    list +=
+        title(series, headlines[i]) + (i == 0 ? " scales at " : " at ") + banded_percent(points[headlines[i]], i == 0);
   }
   return list;
 }
@@ -70,14 +80,12 @@ std::string best_and_worst(Points points, const Series& series, const std::vecto
   const std::string where = common_place(points, among);
   const std::size_t best = by_efficiency(points, among, false);
   const std::size_t worst = by_efficiency(points, among, true);
-  const std::string best_share = percent(points[best].scaling_efficiency);
-  const std::string worst_share = percent(points[worst].scaling_efficiency);
-  if (best_share == worst_share) {
+  if (percent(points[best].scaling_efficiency) == percent(points[worst].scaling_efficiency)) {
     return fmt::format("{} {} scale at {} efficiency.", where.empty() ? "All" : where + "all", among.size(),
-                       best_share);
+                       percent(points[best].scaling_efficiency));
   }
-  return fmt::format("{}{} scales best ({} efficiency) and {} worst ({}).", where, title(series, best), best_share,
-                     title(series, worst), worst_share);
+  return fmt::format("{}{} scales best, at {} efficiency, and {} worst, at {}.", where, title(series, best),
+                     banded_percent(points[best], true), title(series, worst), banded_percent(points[worst], false));
 }
 
 std::string how_well(Points points, const Series& series, const std::vector<std::size_t>& headlines) {
@@ -90,7 +98,7 @@ std::string how_well(Points points, const Series& series, const std::vector<std:
   if (all.size() > most_headlines) return best_and_worst(points, series, all);
   if (headlines.size() == 1) {
     return fmt::format("{} scales at {} efficiency on {}: {} samples/s.", title(series, headlines.front()),
-                       percent(first.scaling_efficiency), place_of(first), grouped(first.samples_per_second, 0));
+                       banded_percent(first, true), place_of(first), grouped(first.samples_per_second, 0));
   }
   return fmt::format("{}{} efficiency.", common_place(points, headlines), list_of(points, series, headlines));
 }

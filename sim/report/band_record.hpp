@@ -16,6 +16,9 @@ std::string band_text(const TrainingPoint& point, Interval Bands::*band, double 
 /// Whether a table needs columns for them.
 bool have_bands(std::span<const TrainingPoint> points);
 
+/// "estimated compute times and what published runs were missed by", as far as it is true of any of them.
+std::string what_bands_are_of(std::span<const TrainingPoint> points);
+
 /// "80 %"; of the first point that has any.
 std::string band_probability(std::span<const TrainingPoint> points);
 

@@ -86,7 +86,7 @@ Cells band_cells(const TrainingPoint& point) {
 
 void write_bands(std::ostream& out, const Facets<TrainingPoint>& facets, Points points) {
   if (!have_bands(points)) return;
-  out << "\n" << band_probability(points) << " band of costs, which follows from that of estimated compute times\n";
+  out << "\n" << band_probability(points) << " band of costs, of " << what_bands_are_of(points) << "\n";
   write_rows(out, facets, points, {"million samples", "run", "million samples elsewhere", "pays from"}, band_cells);
 }
 

@@ -93,7 +93,8 @@ void TrainingPage::add_scaling() {
   const std::string along = bars ? "" : " by " + series_.axis;
   const std::string marks = story_.published.empty() ? "" : "; rings are published results";
   const std::string bands =
-      have_bands(points_) ? "; shaded, the " + band_probability(points_) + " band of estimated compute" : "";
+      have_bands(points_) ? "; shaded, the " + band_probability(points_) + " band, of " + what_bands_are_of(points_)
+                          : "";
   PageSection section{"scaling", "How well it scales"};
   for (const auto& [key, measure] : {std::pair{"efficiency", &efficiency}, std::pair{"throughput", &throughput}}) {
     page_.data[key] = curves_data(points_, series_, *measure, story_.published, accent());

@@ -96,7 +96,7 @@ void write_measured(std::ostream& out, const TrainingFacets& facets, Points poin
     return column_cells(point, times);
   }).write(out);
   if (!have_bands(points)) return;
-  out << "\n" << band_probability(points) << " band of what follows from estimated compute times\n";
+  out << "\n" << band_probability(points) << " band, of " << what_bands_are_of(points) << "\n";
   table_of(facets, points, column_headings<Bands>(times), [&](const TrainingPoint& point) {
     return band_cells(times, point);
   }).write(out);

@@ -9,6 +9,7 @@
 
 #include "report/page_parts.hpp"
 #include "report/time_column.hpp"
+#include "report/validation_headline.hpp"
 #include "report/validation_report.hpp"
 #include "report/validation_summary.hpp"
 
@@ -37,12 +38,24 @@ std::string how_far(Points points, const std::string& what) {
   return text + ".";
 }
 
+/// "Of 23 steps on several nodes that linear scaling misses by 10 % or more, half are ..."
+std::string hard_rows(Points points) {
+  const auto lines = headlines(points);
+  const auto hard = std::ranges::find(lines, "several nodes, hard rows", &Headline::group);
+  if (hard == lines.end()) return {};
+  return fmt::format(
+      "Of {} steps on several nodes that linear scaling misses by 10 % or more (by {:.1f} % in the median), half are "
+      "predicted within {:.1f} %, nine of ten within {:.1f} %.",
+      hard->rows, 100 * hard->linear.value_or(0), 100 * hard->median, 100 * hard->p90);
+}
+
 std::vector<std::string> answer(const ErrorSummary& all, Points points) {
   if (all.rows == 0) return {"No row counts, so nothing is said of the error."};
   std::vector<ValidationPoint> training;
   std::vector<ValidationPoint> collectives;
   for (const ValidationPoint& point : points) (point.operation == "training" ? training : collectives).push_back(point);
-  std::vector<std::string> sentences{how_far(training, "training steps"), how_far(collectives, "collectives")};
+  std::vector<std::string> sentences{hard_rows(points), how_far(training, "training steps"),
+                                     how_far(collectives, "collectives")};
   std::erase(sentences, "");
   const ValidationPoint& worst = *worst_of(points);
   sentences.push_back(

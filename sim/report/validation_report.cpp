@@ -10,6 +10,7 @@
 #include "report/field_record.hpp"
 #include "report/table.hpp"
 #include "report/time_column.hpp"
+#include "report/validation_headline.hpp"
 #include "report/validation_summary.hpp"
 #include "report/version.hpp"
 
@@ -17,6 +18,32 @@ namespace farandole {
 namespace {
 
 using Points = std::span<const ValidationPoint>;
+
+Record maybe(const std::optional<double>& number) {
+  return number ? Record(*number) : Record();
+}
+
+Record record(const Headline& line) {
+  return {{"group", line.group},
+          {"rows", line.rows},
+          {"median_error", line.median},
+          {"p90_error", line.p90},
+          {"bias", line.bias},
+          {"linear_median_error", maybe(line.linear)},
+          {"skill", maybe(line.skill())},
+          {"linear_plus_constant_median_error", maybe(line.plus_constant)},
+          {"skill_against_linear_plus_constant", maybe(line.skill_against_constant())},
+          {"inside_band", maybe(line.inside_band)},
+          {"median_band_width", maybe(line.band_width)}};
+}
+
+Record record(const std::vector<const ValidationPoint*>& misses) {
+  Record result = Record::array();
+  for (const ValidationPoint* row : misses) {
+    result.push_back({{"family", row->family}, {"row", row->row}, {"error", row->error}, {"note", row->note}});
+  }
+  return result;
+}
 
 std::vector<Record> records(Points points) {
   std::vector<Record> result;
@@ -75,17 +102,59 @@ void write_rows(std::ostream& out, Points points) {
   table.write(out);
 }
 
+/// What to read first. Without training there is nothing to say that the summary by group does not.
+void write_headlines(std::ostream& out, Points points) {
+  const auto lines = headlines(points);
+  if (lines.empty()) return;
+  const auto number = [](const std::optional<double>& value) { return value ? fmt::format("{:.2f}", *value) : ""; };
+  Table table({{"training", Align::left},
+               {"rows"},
+               {"median"},
+               {"9 of 10 below"},
+               {"bias"},
+               {"linear scaling"},
+               {"skill"},
+               {"plus one constant"},
+               {"skill"},
+               {"inside the 80 % band"},
+               {"width"}});
+  for (const Headline& line : lines) {
+    table.row({line.group, std::to_string(line.rows), percent(line.median), percent(line.p90),
+               signed_percent(line.bias, 1), share(line.linear), number(line.skill()), share(line.plus_constant),
+               number(line.skill_against_constant()), share(line.inside_band), share(line.band_width)});
+  }
+  table.write(out);
+  out << '\n';
+}
+
+/// What the headline leaves out.
+void write_misses(std::ostream& out, Points points) {
+  const auto misses = uncounted_misses(points);
+  if (misses.empty()) return;
+  Table table({{"not counted, and missed by 10 % or more", Align::left},
+               {"row", Align::left},
+               {"error"},
+               {"why", Align::left}});
+  for (const ValidationPoint* row : misses) {
+    table.row({printable(row->family), printable(row->row), signed_percent(row->error, 1), printable(row->note)});
+  }
+  table.write(out);
+  out << '\n';
+}
+
 void write_summary(std::ostream& out, Points points) {
   const auto summaries = summarise(points);
   const bool banded = summaries.front().inside_band.has_value();
   const bool compared = summaries.front().null_median.has_value();
-  std::vector<Column> columns{{"counted rows", Align::left}, {"rows"}, {"median"}, {"90th percentile"}, {"worst"}};
+  std::vector<Column> columns{{"counted rows", Align::left}, {"rows"},  {"median"},
+                              {"90th percentile"},           {"worst"}, {"bias"}};
   if (compared) columns.push_back({"linear-scaling baseline"});
   if (banded) columns.push_back({"inside the 80 % band"});
   Table table(std::move(columns));
   for (const ErrorSummary& summary : summaries) {
-    std::vector<std::string> cells{printable(summary.group), std::to_string(summary.rows), percent(summary.median),
-                                   percent(summary.p90), percent(summary.worst)};
+    std::vector<std::string> cells{printable(summary.group), std::to_string(summary.rows),
+                                   percent(summary.median),  percent(summary.p90),
+                                   percent(summary.worst),   signed_percent(summary.bias, 1)};
     if (compared) cells.push_back(share(summary.null_median));
     if (banded) cells.push_back(share(summary.inside_band));
     table.row(std::move(cells));
@@ -96,11 +165,11 @@ void write_summary(std::ostream& out, Points points) {
 void write_validation_json(std::ostream& out, const Heading& heading, Points points) {
   Record summary = Record::array();
   for (const ErrorSummary& group : summarise(points)) summary.push_back(record_of(group));
-  const Record document{{"farandole", version()},
-                        {"scenario", heading.scenario},
-                        {"settings", Record(heading.settings)},
-                        {"summary", summary},
-                        {"points", Record(records(points))}};
+  Record document{{"farandole", version()}, {"scenario", heading.scenario}, {"settings", Record(heading.settings)}};
+  for (const Headline& line : headlines(points)) document["headline"].push_back(record(line));
+  if (document.contains("headline")) document["uncounted_misses"] = record(uncounted_misses(points));
+  document["summary"] = summary;
+  document["points"] = Record(records(points));
   out << json_text(document, 2) << '\n';
 }
 
@@ -110,6 +179,8 @@ void write_validation(std::ostream& out, Format format, const Heading& heading, 
   switch (format) {
     case Format::table:
       write_title(out, heading);
+      write_headlines(out, points);
+      write_misses(out, points);
       write_rows(out, points);
       out << '\n';
       write_summary(out, points);

@@ -1,8 +1,10 @@
 // Writes the points of `farandole validate`: predicted beside measured, and how far off by family and by size.
 //
-// Called by the command line. The table lists every row, then the median, the 90th percentile and the worst of the
-// counted ones' errors: of all, by family, by operation and by size; and, where rows have a band, how often the
-// measurement falls inside. JSON has the same summary under "summary"; CSV has the rows alone.
+// Called by the command line. Training begins with the headline (report/validation_headline.hpp) and the rows that do
+// not count and are missed all the same. The table lists every row, then the median, the 90th percentile and the worst
+// of the counted ones' errors: of all, by family, by operation and by size; and, where rows have a band, how often the
+// measurement falls inside. JSON has the same under "headline", "uncounted_misses" and "summary"; CSV has the rows
+// alone.
 #pragma once
 
 #include <iosfwd>

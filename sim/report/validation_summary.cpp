@@ -15,17 +15,25 @@ using Rows = std::vector<const ValidationPoint*>;
 
 ErrorSummary summary(const std::string& group, const Rows& rows) {
   std::vector<double> sizes;
+  std::vector<double> errors;
   std::vector<double> null_sizes;
   int banded = 0;
   int inside = 0;
   for (const ValidationPoint* row : rows) {
     sizes.push_back(std::abs(row->error));
+    errors.push_back(row->error);
     if (row->null_model) null_sizes.push_back(std::abs(*row->null_model));
     banded += row->band ? 1 : 0;
     inside += inside_band(*row) ? 1 : 0;
   }
-  ErrorSummary result{
-      group, static_cast<int>(rows.size()), quantile(sizes, 0.5), quantile(sizes, 0.9), quantile(sizes, 1.0), {}, {}};
+  ErrorSummary result{group,
+                      static_cast<int>(rows.size()),
+                      quantile(sizes, 0.5),
+                      quantile(sizes, 0.9),
+                      quantile(sizes, 1.0),
+                      median(errors),
+                      {},
+                      {}};
   if (banded > 0) result.inside_band = static_cast<double>(inside) / banded;
   if (!null_sizes.empty()) result.null_median = quantile(null_sizes, 0.5);
   return result;

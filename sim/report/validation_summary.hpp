@@ -17,6 +17,7 @@ struct ErrorSummary {
   double median = 0;  // of the sizes of the errors
   double p90 = 0;
   double worst = 0;
+  double bias = 0;                    // median of the signed errors
   std::optional<double> inside_band;  // share of the counted rows with a band
   std::optional<double> null_median;  // of the plainest model's errors
 
@@ -26,6 +27,7 @@ struct ErrorSummary {
     visit("median_error", summary.median);
     visit("p90_error", summary.p90);
     visit("worst_error", summary.worst);
+    visit("bias", summary.bias);
     visit("inside_band", summary.inside_band);
     visit("null_model_median_error", summary.null_median);
   }

@@ -195,6 +195,15 @@ std::string in_json(const std::vector<DeviceStep>& steps) {
   return fmt::format("[{}]", fmt::join(rows, ", "));
 }
 
+std::string in_json(const std::vector<MeasuredRun>& runs) {
+  std::vector<std::string> rows;
+  for (const MeasuredRun& run : runs) {
+    rows.push_back(fmt::format(R"({{"ranks": {}, "batch_per_rank": {}, "accumulation": {}, "iteration": "{:.15g} s"}})",
+                               run.ranks, run.batch, run.accumulation, run.iteration.si()));
+  }
+  return fmt::format("[{}]", fmt::join(rows, ", "));
+}
+
 std::vector<MeasuredRun> read_runs(const Value& measured, const Prediction& prediction) {
   std::vector<MeasuredRun> runs;
   for (const Value& row : measured.elements()) runs.push_back(read_run(row, prediction));
@@ -203,16 +212,6 @@ std::vector<MeasuredRun> read_runs(const Value& measured, const Prediction& pred
 }
 
 }  // namespace
-
-std::vector<AnchorRun> anchor_runs(const Document& document, const Catalogue& catalogue) {
-  const auto measured = document.find("/workload/measured");
-  if (!measured) return {};
-  std::vector<AnchorRun> result;
-  for (const MeasuredRun& run : read_runs(*measured, Prediction(document, catalogue))) {
-    result.push_back({run.ranks, run.batch, run.accumulation, run.iteration});
-  }
-  return result;
-}
 
 Document anchored(const Document& document, const Catalogue& catalogue) {
   const auto measured = document.find("/workload/measured");
@@ -229,6 +228,7 @@ Document anchored(const Document& document, const Catalogue& catalogue) {
   const std::string inferred = "workload.measured";
   result.set("/workload/device_steps", Document::parse(in_json(steps), inferred).root().node());
   result.set("/workload/anchored_on", Node{in_words(runs, steps), 0, std::make_shared<const std::string>(inferred)});
+  result.set("/workload/anchored_runs", Document::parse(in_json(runs), inferred).root().node());
   return result;
 }
 
@@ -241,8 +241,10 @@ void drop_foreign_anchor(Scenario& scenario, Document& document, const Scenario&
   }
   document.remove("/workload/device_steps");
   document.remove("/workload/anchored_on");
+  document.remove("/workload/anchored_runs");
   scenario.workload.device_steps.clear();
   scenario.workload.anchored_on.clear();
+  scenario.workload.anchors.clear();
 }
 
 }  // namespace farandole

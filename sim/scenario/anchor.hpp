@@ -16,20 +16,11 @@
 
 namespace farandole {
 
-/// The document with `workload.device_steps` in place of `workload.measured`; as it is where nothing was measured.
-/// Throws InputError where a row is faster than the simulation without any computation, and where rows contradict one
-/// another: the same batch with device times more than a tenth apart, or a larger batch that takes no longer, or longer
-/// a sample. Each says which number would do.
+/// The document with `workload.device_steps` (and what they follow from, in words and numbers) in place of
+/// `workload.measured`; as it is where nothing was measured. Throws InputError where a row is faster than the
+/// simulation without any computation, and where rows contradict one another: the same batch with device times more
+/// than a tenth apart, or a larger batch that takes no longer, or longer a sample. Each says which number would do.
 Document anchored(const Document& document, const Catalogue& catalogue);
-
-/// What a scenario says was measured, in its order; none where it says nothing.
-struct AnchorRun {
-  int ranks = 1;
-  int batch = 1;         // of a rank, of a pass
-  int accumulation = 1;  // passes of a step
-  Seconds iteration;
-};
-std::vector<AnchorRun> anchor_runs(const Document& document, const Catalogue& catalogue);
 
 /// Takes them out again where a sweep made it another model, precision or device than `base`, which was anchored.
 void drop_foreign_anchor(Scenario& scenario, Document& document, const Scenario& base);

@@ -8,7 +8,9 @@
 
 #include "economics/sensitivity.hpp"
 #include "scenario/charged_job.hpp"
+#include "scenario/model_error.hpp"
 #include "scenario/parts.hpp"
+#include "scenario/reach.hpp"
 #include "scenario/run.hpp"
 #include "scenario/train.hpp"
 #include "scenario/whole_run.hpp"
@@ -18,11 +20,31 @@ namespace {
 
 using Points = std::vector<TrainingPoint>;
 
-TrainingPoint stretched(Scenario scenario, double factor) {
+Scenario stretched(Scenario scenario, double factor) {
   scenario.workload.compute_stretch = factor;
   scenario.busiest_links = 0;
-  TrainingPoint point = train(scenario, nullptr);
-  point.scaling_efficiency = scaling_efficiency(scenario, point);
+  return scenario;
+}
+
+/// The step at one end of the compute times' band.
+TrainingPoint step_at(const Scenario& scenario, double factor) {
+  const Scenario there = stretched(scenario, factor);
+  TrainingPoint point = train(there, nullptr);
+  point.scaling_efficiency = scaling_efficiency(there, point);
+  return point;
+}
+
+TimeBand model_error_of(const Document& document, const Catalogue& catalogue, const Scenario& scenario,
+                        Seconds iteration, const std::string& without_family = "") {
+  const auto errors = model_errors(catalogue, without_family);
+  if (!errors) return {};
+  return model_error(*errors, scenario, reach_of(scenario, document), iteration);
+}
+
+/// A point whose step takes so many times as long, with its whole run.
+TrainingPoint at_end(TrainingPoint point, const Scenario& scenario, double factor) {
+  point.iteration *= factor;
+  point.samples_per_second /= factor;
   if (scenario.run) point.run = whole_run(scenario, point);
   return point;
 }
@@ -49,14 +71,22 @@ bool has_same_compute(const Scenario& one, const Scenario& other) {
          one.platform.device.name == other.platform.device.name;
 }
 
-PricesElsewhere prices_elsewhere(const Elsewhere& there, const Scenario& here) {
-  const TimeBand band = times_of(there.scenario).band;
-  PricesElsewhere prices{{}, has_same_compute(there.scenario, here)};
-  for (const double factor : {band.least, band.most}) {
-    Scenario scenario = there.scenario;
-    scenario.workload.compute_stretch = factor;
-    prices.at_ends.push_back(per_sample(there.offer, charged(scenario, train(scenario, nullptr))));
-    if (!band.is_open()) break;
+/// There the same job, with compute and the simulator as wrong as they may be.
+PricesElsewhere prices_elsewhere(const Elsewhere& there, const Document& document, const Catalogue& catalogue,
+                                 const Scenario& here) {
+  const Scenario& scenario = there.scenario;
+  const TimeBand compute = times_of(scenario).band;
+  const TrainingPoint point = train(scenario, nullptr);
+  TimeBand step;
+  if (compute.is_open()) {
+    step = {train(stretched(scenario, compute.least), nullptr).iteration / point.iteration,
+            train(stretched(scenario, compute.most), nullptr).iteration / point.iteration};
+  }
+  step = together(step, model_error_of(document, catalogue, scenario, point.iteration));
+  PricesElsewhere prices{{}, compute.is_open() && has_same_compute(scenario, here)};
+  for (const double factor : {step.least, step.most}) {
+    prices.at_ends.push_back(per_sample(there.offer, charged(scenario, at_end(point, scenario, factor))));
+    if (!step.is_open()) break;
   }
   return prices;
 }
@@ -95,37 +125,77 @@ CostBands cost_bands(const Scenario& scenario, const Points& points, const Price
   return bands;
 }
 
-/// Compute beside the offer's own inputs.
-void add_sensitivity(TrainingPoint& point, const Scenario& scenario, const TimeBand& band, const Points& points) {
+/// Compute beside the offer's own inputs. `computed`: the point, and at the ends of compute.
+void add_sensitivity(TrainingPoint& point, const Scenario& scenario, const TimeBand& band, const Points& computed) {
   const Offer& offer = scenario.economics->file.offer;
-  const auto at = [&](std::size_t end) { return per_sample(offer, charged(scenario, points[end])); };
+  const auto at = [&](std::size_t end) { return per_sample(offer, charged(scenario, computed[end])); };
   const auto text = [](double factor) { return fmt::format("{:+.3g} %", 100 * (factor - 1)); };
   point.cost->sensitivity.push_back({"compute time", text(band.least), text(band.most), at(1), at(2)});
   widest_first(point.cost->sensitivity);
 }
 
+/// The point, then its step at both ends of compute's band, the faster first, where it has one.
+Points at_ends_of_compute(const TrainingPoint& point, const Scenario& scenario, const TimeBand& band) {
+  Points points{point};
+  if (!band.is_open()) return points;
+  for (const double factor : {band.least, band.most}) points.push_back(step_at(scenario, factor));
+  return points;
+}
+
+TimeBand factors(const Interval& interval, double middle) {
+  return {interval.low / middle, interval.high / middle};
+}
+
+/// One rank of the same machine is not subject to the model's error, so the efficiency is as uncertain as the step; n
+/// ranks still do no more than n times one.
+Interval efficiency_band(const Points& computed, const TimeBand& error) {
+  const double efficiency = computed.front().scaling_efficiency;
+  const Interval of_compute = hull(computed, [](const TrainingPoint& p) { return p.scaling_efficiency; });
+  const TimeBand band = together(factors(of_compute, efficiency), {1 / error.most, 1 / error.least});
+  return {efficiency * band.least, std::min(std::max(1.0, efficiency), efficiency * band.most)};
+}
+
 }  // namespace
 
-void add_bands(TrainingPoint& point, const Document& document, const Catalogue& catalogue, const Scenario& scenario) {
+Interval step_band(const TrainingPoint& point, const Interval& of_compute, const Document& document,
+                   const Catalogue& catalogue, const Scenario& scenario, const std::string& without_family) {
+  const TimeBand band = together({of_compute.low, of_compute.high},
+                                 model_error_of(document, catalogue, scenario, point.iteration, without_family));
+  return {band.least, band.most};
+}
+
+Interval compute_band(const TrainingPoint& point, const Scenario& scenario) {
   const TimeBand band = times_of(scenario).band;
+  Interval factors{1, 1};
+  if (!band.is_open()) return factors;
+  for (const double factor : {band.least, band.most}) {
+    factors.hold(train(stretched(scenario, factor), nullptr).iteration / point.iteration);
+  }
+  return factors;
+}
+
+void add_bands(TrainingPoint& point, const Document& document, const Catalogue& catalogue, const Scenario& scenario) {
+  const TimeBand compute = times_of(scenario).band;
+  const TimeBand error = model_error_of(document, catalogue, scenario, point.iteration);
   PricesElsewhere elsewhere;
   if (point.cost && point.cost->comparison) {
-    elsewhere = prices_elsewhere(elsewhere_of(document, catalogue, scenario), scenario);
+    elsewhere = prices_elsewhere(elsewhere_of(document, catalogue, scenario), document, catalogue, scenario);
   }
-  if (!band.is_open() && elsewhere.at_ends.size() < 2) return;
-  Points points{point};  // then its ends, the faster first
-  if (band.is_open()) {
-    for (const double factor : {band.least, band.most}) points.push_back(stretched(scenario, factor));
-  }
+  if (!compute.is_open() && !error.is_open() && elsewhere.at_ends.size() < 2) return;
+  const Points computed = at_ends_of_compute(point, scenario, compute);
+  const Interval steps = hull(computed, [](const TrainingPoint& p) { return p.iteration.si(); });
+  const TimeBand step = together(factors(steps, point.iteration.si()), error);
+  const Points ends{point, at_end(point, stretched(scenario, compute.least), step.least),
+                    at_end(point, stretched(scenario, compute.most), step.most)};
   Bands bands;
   bands.probability = scenario.platform.device.bands->probability;
-  bands.compute = {band.least, band.most};
-  bands.iteration = hull(points, [](const TrainingPoint& p) { return p.iteration.si(); });
-  bands.samples_per_second = hull(points, [](const TrainingPoint& p) { return p.samples_per_second; });
-  bands.scaling_efficiency = hull(points, [](const TrainingPoint& p) { return p.scaling_efficiency; });
-  if (point.run) bands.run = hull(points, [](const TrainingPoint& p) { return p.run->total.si(); });
-  if (point.cost) bands.cost = cost_bands(scenario, points, elsewhere);
-  if (point.cost && band.is_open()) add_sensitivity(point, scenario, band, points);
+  bands.compute = {compute.least, compute.most};
+  bands.iteration = hull(ends, [](const TrainingPoint& p) { return p.iteration.si(); });
+  bands.samples_per_second = hull(ends, [](const TrainingPoint& p) { return p.samples_per_second; });
+  bands.scaling_efficiency = efficiency_band(computed, error);
+  if (point.run) bands.run = hull(ends, [](const TrainingPoint& p) { return p.run->total.si(); });
+  if (point.cost) bands.cost = cost_bands(scenario, ends, elsewhere);
+  if (point.cost && compute.is_open()) add_sensitivity(point, scenario, compute, computed);
   point.bands = bands;
 }
 

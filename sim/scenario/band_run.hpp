@@ -1,9 +1,14 @@
-// Between which ends a point lies where its compute times are uncertain: it is run again at both ends of their band.
+// Between which ends a point lies, four times of five.
 //
-// Called by run_point. Compute times have a band where they are estimated, or measured at other batches
-// (workload/time_band.hpp). What costs are compared with elsewhere may have one of its own. Two more runs of the point,
-// its single rank and its whole run included, make it take three times as long at most.
+// Called by run_point and by calibration/published.cpp. Two sources, taken as independent (their logarithms add up in
+// squares): compute times, which have a band where they are estimated, or measured at other batches
+// (workload/time_band.hpp), and for which the point is run again at both ends; and what the simulator itself is wrong
+// by, as published runs show (scenario/model_error.hpp), which costs no run. So a band takes as long as two more
+// points at most. What costs are compared with elsewhere has a band of its own; of one estimate for both machines the
+// ends move together.
 #pragma once
+
+#include <string>
 
 #include "scenario/scenario.hpp"
 #include "timeline/result.hpp"
@@ -13,5 +18,12 @@ namespace farandole {
 /// Fills `point.bands` where there are any, and adds compute to what its cost is sensitive to. `point` is complete but
 /// for its explanation; `document` is what the scenario was read from.
 void add_bands(TrainingPoint& point, const Document& document, const Catalogue& catalogue, const Scenario& scenario);
+
+/// Factors of the step from compute times alone.
+Interval compute_band(const TrainingPoint& point, const Scenario& scenario);
+
+/// Factors of the step from both sources; the simulator's error without what that family of published runs shows.
+Interval step_band(const TrainingPoint& point, const Interval& of_compute, const Document& document,
+                   const Catalogue& catalogue, const Scenario& scenario, const std::string& without_family);
 
 }  // namespace farandole

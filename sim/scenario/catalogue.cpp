@@ -137,6 +137,8 @@ Device Catalogue::device(const std::string& name, const Value& where) const {
   const Value fitted = document(root_ / "topologies/devices/kernels/fitted.json").root();
   if (!device.generation.empty()) device.kernels = read_kernel_rates(fitted, device.generation);
   device.bands = read_estimate_bands(Section(fitted).child("bands"));
+  const auto errors = root_ / "topologies/errors/training.json";  // what bands rest on (scenario/model_error.hpp)
+  if (std::filesystem::exists(errors)) static_cast<void>(document(errors));
   return device;
 }
 

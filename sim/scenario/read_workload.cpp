@@ -97,6 +97,21 @@ void read_types(Section& section, WorkloadSpec& workload, const Device& device) 
 
 }  // namespace
 
+std::vector<AnchorRun> read_anchored_runs(const Value& where) {
+  std::vector<AnchorRun> runs;
+  for (const Value& row : where.elements()) {
+    Section section(row);
+    AnchorRun run;
+    run.ranks = read_at_least(section.child("ranks"), 1);
+    run.batch = read_at_least(section.child("batch_per_rank"), 1);
+    run.accumulation = read_at_least(section.child("accumulation"), 1);
+    run.iteration = section.required<Seconds>("iteration");
+    section.finish();
+    runs.push_back(run);
+  }
+  return runs;
+}
+
 std::vector<DeviceStep> read_device_steps(const Value& where) {
   std::vector<DeviceStep> steps;
   for (const Value& row : where.elements()) {
@@ -140,6 +155,7 @@ WorkloadSpec read_workload(const Value& where, const Catalogue& catalogue, const
   workload.host_dispatch = read_host_dispatch(section.maybe("host_dispatch"), device);
   if (const auto steps = section.maybe("device_steps")) workload.device_steps = read_device_steps(*steps);
   workload.anchored_on = section.optional<std::string>("anchored_on", "");
+  if (const auto runs = section.maybe("anchored_runs")) workload.anchors = read_anchored_runs(*runs);
   if (const auto measured = section.maybe("measured")) measured->fail("a run, which infers a device's time first");
   section.finish();
   return workload;

@@ -33,6 +33,14 @@
 
 namespace farandole {
 
+/// A run of a scenario's workload that was measured.
+struct AnchorRun {
+  int ranks = 1;
+  int batch = 1;         // of a rank, of a pass
+  int accumulation = 1;  // passes of a step
+  Seconds iteration;
+};
+
 struct WorkloadSpec {
   Model model;
   std::vector<Profile> profiles;  // layer times of that model; those of the platform's device are used
@@ -47,6 +55,7 @@ struct WorkloadSpec {
   std::vector<DeviceStep> device_steps;      // known of this model on this device, without what is recomputed
   double compute_stretch = 1;                // of all compute times: an end of their band
   std::string anchored_on;                   // the measured runs they were inferred from; empty: they were given
+  std::vector<AnchorRun> anchors{};          // the same as numbers
   Optimizer optimizer{"momentum", 1};
   int global_batch = 0;  // shared by all ranks, as strong scaling has it; 0: every rank has its batch
 };

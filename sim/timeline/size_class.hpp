@@ -10,10 +10,10 @@ namespace farandole {
 
 struct SizeClass {
   const char* name;
-  double least;  // bytes
+  double most;  // bytes
 };
 
-/// From the smallest up; the first begins at nothing.
+/// From the smallest up; the last has no end.
 std::span<const SizeClass> size_classes();
 
 /// Which of them a size belongs to.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "timeline/fields.hpp"
+#include "timeline/reach.hpp"
 #include "units/quantity.hpp"
 
 namespace farandole {
@@ -28,6 +29,7 @@ struct ValidationPoint {
   std::string row;        // "allreduce ring, 4194304 bytes"
   std::string operation;  // or the strategy of a training run
   int ranks = 1;
+  int nodes = 1;
   Bytes bytes;           // zero for a training run
   double predicted = 0;  // seconds, unless `unit` says otherwise
   double measured = 0;
@@ -37,12 +39,14 @@ struct ValidationPoint {
   std::string note;  // why it is not counted
   std::optional<Band> band;
   std::optional<double> null_model;  // the error of the plainest model, where there is one to compare with
+  std::optional<Reach> reach;        // of training
 
   static void fields(auto& point, auto& visit) {
     visit("family", point.family);
     visit("row", point.row);
     visit("op", point.operation);
     visit("ranks", point.ranks);
+    visit("nodes", point.nodes);
     visit("bytes", point.bytes, {.is_whole = false});
     visit("predicted", point.predicted);
     visit("measured", point.measured);
@@ -52,6 +56,7 @@ struct ValidationPoint {
     visit("note", point.note);
     visit.part(point.band, {.null_where_empty = true});
     visit("null_model_error", point.null_model, {.null_where_empty = true});
+    visit("reach", point.reach);
   }
 };
 

@@ -101,7 +101,7 @@ TrainingPoint banded() {
 
 TEST(TrainingTable, HasTheEndsBetweenWhichPointsOfEstimatedComputeLie) {
   const std::string table = text(Format::table, {banded(), vgg16_on_512_ranks()});
-  const auto at = table.find("80 % band of what follows from estimated compute times\n");
+  const auto at = table.find("80 % band, of uncertain compute times and what published runs were missed by\n");
   ASSERT_NE(at, std::string::npos) << table;
   EXPECT_NE(table.find("250.000 .. 375.000  87,381.3 .. 131,072.0    60.0 .. 75.0", at), std::string::npos) << table;
   EXPECT_NE(table.find("                  -                      -               -", at), std::string::npos) << table;

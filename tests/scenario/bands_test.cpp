@@ -1,4 +1,4 @@
-// Points whose compute times are estimated say between which ends they lie.
+// Points say between which ends they lie: where compute times are estimated, and where they were simulated at all.
 #include <ctime>
 
 #include <gmock/gmock.h>
@@ -49,9 +49,6 @@ TEST(Bands, HoldTheirPointAndAreOpenWhereComputeIsEstimated) {
     EXPECT_TRUE(holds(bands.samples_per_second, point.samples_per_second));
     EXPECT_TRUE(holds(bands.scaling_efficiency, point.scaling_efficiency));
     EXPECT_LT(bands.iteration.low, bands.iteration.high);
-    // An iteration takes no more of its compute's band than there is compute in it.
-    EXPECT_GE(bands.iteration.low, bands.compute.low * point.iteration.si() * (1 - 1e-9));
-    EXPECT_LE(bands.iteration.high, bands.compute.high * point.iteration.si() * (1 + 1e-9));
   }
 }
 
@@ -74,20 +71,30 @@ TEST(Bands, OfTheSlowerComputeHideMoreCommunication) {
   EXPECT_LT(bands.iteration.high / bands.iteration.low, bands.compute.high / bands.compute.low);
 }
 
-TEST(Bands, AreNotThereWhereComputeWasMeasuredAtThatBatchGivenOrAnchored) {
+/// Compute that was measured, given or anchored at that batch has no band of its own.
+void expect_the_simulators_error_alone(const TrainingPoint& point) {
+  ASSERT_TRUE(point.bands) << point.compute_source;
+  EXPECT_EQ(point.bands->compute.low, 1);
+  EXPECT_EQ(point.bands->compute.high, 1);
+  EXPECT_LT(point.bands->iteration.low, point.iteration.si());
+  EXPECT_GT(point.bands->iteration.high, point.iteration.si());
+}
+
+TEST(Bands, OfComputeMeasuredAtThatBatchGivenOrAnchoredAreTheSimulatorsErrorAlone) {
   const std::vector<Change> measured{
       {"/workload", R"({"model": "vgg16", "variant": "tf_cnn_benchmarks", "batch_per_rank": 64})"},
       {"/platform/topology", "roce25-4xp100"},
       {"/platform/ranks", "8"}};
   const TrainingPoint point = point_with(measured);
   EXPECT_TRUE(point.compute_source.starts_with("measured")) << point.compute_source;
-  EXPECT_FALSE(point.bands);
+  expect_the_simulators_error_alone(point);
   auto other_batch = measured;
   other_batch.push_back({"/workload/batch_per_rank", "32"});
-  EXPECT_TRUE(point_with(other_batch).bands);
-  EXPECT_FALSE(point_with({{"/workload/device_steps", R"([{"batch": 32, "time": "100 ms"}])"}}).bands);
-  EXPECT_TRUE(point_with({{"/workload/device_steps", R"([{"batch": 64, "time": "200 ms"}])"}}).bands);
-  EXPECT_FALSE(point_with({{"/workload/measured", R"([{"ranks": 4, "samples_per_second": 900}])"}}).bands);
+  EXPECT_LT(point_with(other_batch).bands->compute.low, 1);
+  expect_the_simulators_error_alone(point_with({{"/workload/device_steps", R"([{"batch": 32, "time": "100 ms"}])"}}));
+  EXPECT_LT(point_with({{"/workload/device_steps", R"([{"batch": 64, "time": "200 ms"}])"}}).bands->compute.low, 1);
+  expect_the_simulators_error_alone(
+      point_with({{"/workload/measured", R"([{"ranks": 4, "samples_per_second": 900}])"}}));
 }
 
 TEST(Bands, ChangeNothingElseOfAPointAndAreLeftOutWhereTheyAreNotWanted) {
@@ -147,8 +154,11 @@ TEST(Bands, OfCostsFollowThoseOfThroughput) {
   EXPECT_NEAR(bands.cost->per_sample.high / per_sample, point.samples_per_second / bands.samples_per_second.low, 1e-9);
   const auto compute = std::ranges::find(point.cost->sensitivity, "compute time", &CostSensitivity::input);
   ASSERT_NE(compute, point.cost->sensitivity.end());
-  EXPECT_NEAR(compute->at_low.plain(), bands.cost->per_sample.low, 1e-15);
-  EXPECT_NEAR(compute->at_high.plain(), bands.cost->per_sample.high, 1e-15);
+  // What compute alone may change is less than what compute and the simulator's error may.
+  EXPECT_GT(compute->at_low.plain(), bands.cost->per_sample.low);
+  EXPECT_LT(compute->at_high.plain(), bands.cost->per_sample.high);
+  EXPECT_LT(compute->at_low.plain(), per_sample);
+  EXPECT_GT(compute->at_high.plain(), per_sample);
 }
 
 TEST(Bands, OfABreakEvenKeepWhatBothMachinesHaveInCommon) {
@@ -176,8 +186,8 @@ TEST(Bands, OfABreakEvenHoldForEstimatesOnBothMachines) {
   const TrainingPoint point = point_with(measured_here);
   ASSERT_TRUE(point.bands && point.bands->cost && point.cost->comparison);
   const CostBands& cost = *point.bands->cost;
-  EXPECT_EQ(point.bands->iteration.low, point.bands->iteration.high);
-  EXPECT_EQ(cost.per_sample.low, cost.per_sample.high);
+  EXPECT_EQ(point.bands->compute.low, point.bands->compute.high);
+  EXPECT_LT(cost.per_sample.low, cost.per_sample.high);
   ASSERT_TRUE(cost.per_sample_elsewhere);
   EXPECT_LT(cost.per_sample_elsewhere->low, cost.per_sample_elsewhere->high);
   EXPECT_TRUE(holds(*cost.per_sample_elsewhere, point.cost->comparison->per_sample.plain()));

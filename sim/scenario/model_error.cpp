@@ -1,0 +1,73 @@
+#include "scenario/model_error.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "config/section.hpp"
+
+namespace farandole {
+namespace {
+
+double read_coefficient(Section& section, const char* name) {
+  const Value where = section.child(name);
+  const auto coefficient = read<double>(where);
+  if (!(coefficient >= 0)) where.fail("a number from 0 on");
+  return coefficient;
+}
+
+ErrorSpread read_spread(const Value& where) {
+  Section section(where);
+  ErrorSpread spread;
+  spread.floor = read_coefficient(section, "floor");
+  spread.beyond = read_coefficient(section, "beyond");
+  spread.doubling = read_coefficient(section, "doubling");
+  spread.other_platform = read_coefficient(section, "other_platform");
+  spread.low = section.required<double>("low");
+  spread.high = section.required<double>("high");
+  for (const Value& name : section.child("platforms").elements()) spread.platforms.insert(read<std::string>(name));
+  section.finish();
+  if (!(spread.low <= 0 && spread.high >= 0)) where.fail("a \"low\" up to 0 and a \"high\" from 0 on");
+  return spread;
+}
+
+const Document* errors_file(const Catalogue& catalogue) {
+  const std::string name = (catalogue.root() / "topologies/errors/training.json").string();
+  const auto documents = catalogue.documents();
+  const auto found = std::ranges::find(documents, name, [](const Document* document) { return document->source(); });
+  return found == documents.end() ? nullptr : *found;
+}
+
+}  // namespace
+
+std::string error_family(const std::string& source, const Reach& reach) {
+  return fmt::format("{} on {} by {}", source, reach.platform, reach.program);
+}
+
+std::optional<ModelErrors> model_errors(const Catalogue& catalogue, const std::string& without_family) {
+  const Document* file = errors_file(catalogue);
+  if (file == nullptr) return std::nullopt;
+  const auto of_others = file->find("/without/" + without_family);
+  Section section(!without_family.empty() && of_others ? *of_others : Section(file->root()).child("all"));
+  return ModelErrors{Section(file->root()).required<double>("probability"), read_spread(section.child("several_nodes")),
+                     read_spread(section.child("one_node"))};
+}
+
+TimeBand model_error(const ModelErrors& errors, const Scenario& scenario, const Reach& reach, Seconds predicted) {
+  const int ranks = scenario.platform.ranks;
+  if (ranks == 1) return {};
+  const ErrorSpread& spread = scenario.platform.placement.nodes_used > 1 ? errors.several_nodes : errors.one_node;
+  const double beyond = std::abs(std::log(predicted / reach.known));
+  const double doublings = std::max(0.0, std::log2(static_cast<double>(ranks) / reach.known_ranks));
+  const double scale = spread.floor + spread.beyond * beyond + spread.doubling * doublings +
+                       (spread.platforms.contains(reach.platform) ? 0 : spread.other_platform);
+  return {std::exp(spread.low * scale), std::exp(spread.high * scale)};
+}
+
+TimeBand together(const TimeBand& one, const TimeBand& other) {
+  return {std::exp(-std::hypot(std::log(one.least), std::log(other.least))),
+          std::exp(std::hypot(std::log(one.most), std::log(other.most)))};
+}
+
+}  // namespace farandole

@@ -1,0 +1,54 @@
+// How far a measured step lies from the predicted one where nothing of the scenario is estimated: the simulator's own
+// error, learned from published runs that nothing was fitted to.
+//
+// Read from topologies/errors/training.json, which tools/fit_model_error.py writes. log(measured / predicted) is, eight
+// times in ten, between low * scale and high * scale, where the scale grows with distance:
+//   scale = floor + beyond |log(predicted / known)| + doubling log2(ranks / known ranks) + other_platform [on a
+//   platform
+//           without published runs, or with another network than it has]
+// The coefficients are not negative; low and high are conformal quantiles of the scaled errors (Papadopoulos et al.,
+// 2002; Lei et al., JASA 113, 2018), each family of rows weighing the same. Runs on several nodes and on one are
+// learned apart. Used by band_run.cpp and calibration/published.cpp.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include "scenario/scenario.hpp"
+#include "timeline/reach.hpp"
+#include "workload/time_band.hpp"
+
+namespace farandole {
+
+/// Of runs on several nodes, or on one.
+struct ErrorSpread {
+  double floor = 0;
+  double beyond = 0;
+  double doubling = 0;
+  double other_platform = 0;
+  double low = 0;   // <= 0
+  double high = 0;  // >= 0
+  std::set<std::string> platforms;
+};
+
+struct ModelErrors {
+  double probability = 0;
+  ErrorSpread several_nodes;
+  ErrorSpread one_node;
+};
+
+/// What runs of one source share: the machine and the program.
+std::string error_family(const std::string& source, const Reach& reach);
+
+/// Of all families, or of all but one: what is said of that family by the others. Nothing where there is no such file.
+/// `catalogue` must have read a device.
+std::optional<ModelErrors> model_errors(const Catalogue& catalogue, const std::string& without_family = "");
+
+/// How far a step on so many nodes may lie from `predicted`; one rank is an input and has no such error.
+TimeBand model_error(const ModelErrors& errors, const Scenario& scenario, const Reach& reach, Seconds predicted);
+
+/// Two independent sources of error: the logarithms of each end add up in squares.
+TimeBand together(const TimeBand& one, const TimeBand& other);
+
+}  // namespace farandole

@@ -1,0 +1,16 @@
+// What is known of a scenario's step before anything is simulated, and how far from it the scenario is.
+//
+// Called for validation (calibration/published.cpp) and for bands (scenario/model_error.hpp).
+#pragma once
+
+#include "config/document.hpp"
+#include "scenario/scenario.hpp"
+#include "timeline/reach.hpp"
+
+namespace farandole {
+
+/// The known step (timeline/reach.hpp), with whatever stretch of compute times the scenario has. A platform whose
+/// network `document`, which the scenario was read from, changes is called by another name than its file's.
+Reach reach_of(const Scenario& scenario, const Document& document);
+
+}  // namespace farandole

@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""Learns how far measured training steps lie from predicted ones, from the published runs that nothing was fitted to, and
+writes topologies/errors/training.json, on which bands rest (sim/scenario/model_error.hpp says what its numbers mean).
+
+The scale's coefficients are those of the greatest likelihood if errors are Laplace's, none negative; the ends are
+conformal quantiles of the errors over the scale. Every family of rows (a source, a machine and a program) weighs the
+same: its rows are no independent evidence. What compute times at another batch
+than the measured one explain is taken off first, in squares. Whether a platform is known is learned with the other
+families alone: a row's own says nothing of a reader who has none.
+
+It prints, and writes, how the bands do on what they have not seen: each family, and the largest scale of each curve.
+With --check it writes nothing and exits with 1 where the file is not up to date.
+"""
+
+import argparse
+import json
+import math
+import pathlib
+import sys
+
+from farandole_process import ROOT, run_program
+
+FILE = ROOT / "topologies" / "errors" / "training.json"
+PROBABILITY = 0.8
+NAMES = ("floor", "beyond", "doubling", "other_platform")
+LEAST_SCALE = 1e-4
+
+
+class Row:
+    """A published run and its prediction."""
+
+    def __init__(self, point):
+        reach = point["reach"]
+        self.family = f"{point['family']} on {reach['platform']} by {reach['program']}"  # as error_family() has it
+        self.name, self.nodes = point["row"], point["nodes"]
+        self.ranks, self.platform, self.program, self.model = point["ranks"], reach["platform"], reach["program"], reach["model"]
+        # To as many digits as the file has, so that its numbers follow from its rows.
+        self.error = round(math.log(point["measured"] / point["predicted"]), 5)
+        self.beyond = round(abs(math.log(point["predicted"] / reach["known_step"])), 5)
+        self.doublings = round(max(0.0, math.log2(point["ranks"] / reach["known_ranks"])), 3)
+        self.compute = tuple(round(math.log(end), 5) for end in reach["compute"])
+
+    def features(self, platforms):
+        return (1.0, self.beyond, self.doublings, 0.0 if self.platform in platforms else 1.0)
+
+    def scaled(self, scale):
+        """By how many scales the error exceeds what compute explains of it."""
+        end = self.compute[1] if self.error > 0 else self.compute[0]
+        rest = math.sqrt(max(0.0, self.error ** 2 - end ** 2))
+        return math.copysign(rest / scale, self.error)
+
+    def record(self):
+        return {"family": self.family, "row": self.name, "nodes": self.nodes, "platform": self.platform,
+                "program": self.program, "model": self.model, "log_measured_over_predicted": self.error,
+                "beyond": self.beyond, "doublings": self.doublings, "compute": self.compute}
+
+
+def platforms_of(rows):
+    """A network that a scenario changed is like no other."""
+    return {row.platform for row in rows if not row.platform.endswith(", changed")}
+
+
+def weights(rows):
+    members = {}
+    for row in rows:
+        members[row.family] = members.get(row.family, 0) + 1
+    return [1 / members[row.family] for row in rows]
+
+
+def scale_of(coefficients, features):
+    return LEAST_SCALE + sum(c * f for c, f in zip(coefficients, features))
+
+
+def fitted_scale(rows):
+    """Coordinate by coordinate, in smaller and smaller steps."""
+    features = [row.features(platforms_of(other for other in rows if other.family != row.family)) for row in rows]
+    sizes = [abs(row.scaled(1)) for row in rows]
+    share = weights(rows)
+
+    def badness(coefficients):
+        total = 0.0
+        for of_row, size, weight in zip(features, sizes, share):
+            scale = scale_of(coefficients, of_row)
+            total += weight * (math.log(scale) + size / scale)
+        return total
+
+    best, steps = [0.02, 0.1, 0.003, 0.02], [1.0] * len(NAMES)
+    least = badness(best)
+    while max(steps) > 1e-4:
+        for place in range(len(NAMES)):
+            start = max(best[place], 1e-4)
+            for candidate in (start * (1 + steps[place]), start / (1 + steps[place]), 0.0):
+                tried = best[:place] + [candidate] + best[place + 1:]
+                if badness(tried) < least - 1e-12:
+                    best, least = tried, badness(tried)
+                    break
+            else:
+                steps[place] *= 0.7
+    return best, [scale_of(best, of_row) for of_row in features]
+
+
+def conformal_ends(rows, scales):
+    """Of scores with weights, as if the next one weighed what these weigh in the mean: the last below the lower tail, and
+    the first at which the upper tail begins; zero is between them."""
+    scores = sorted(zip((row.scaled(scale) for row, scale in zip(rows, scales)), weights(rows)))
+    total = sum(weight for _, weight in scores) * (1 + 1 / len(scores))
+    tail, low, high, sum_so_far = (1 - PROBABILITY) / 2, scores[0][0], scores[-1][0], 0.0
+    for score, weight in scores:
+        sum_so_far += weight
+        if sum_so_far <= tail * total + 1e-9:
+            low = score
+    sum_so_far = 0.0
+    for score, weight in scores:
+        sum_so_far += weight
+        if sum_so_far >= (1 - tail) * total - 1e-9:
+            high = score
+            break
+    return min(low, 0.0), max(high, 0.0)
+
+
+def learned(rows):
+    coefficients, scales = fitted_scale(rows)
+    low, high = conformal_ends(rows, scales)
+    numbers = dict(zip(NAMES, (round(c, 5) for c in coefficients)))
+    return numbers | {"low": math.floor(low * 1000) / 1000, "high": math.ceil(high * 1000) / 1000,
+                      "platforms": sorted(platforms_of(rows))}
+
+
+def band(row, spread):
+    scale = LEAST_SCALE + sum(spread[name] * f for name, f in zip(NAMES, row.features(spread["platforms"])))
+    return (-math.hypot(row.compute[0], spread["low"] * scale), math.hypot(row.compute[1], spread["high"] * scale))
+
+
+def groups(rows):
+    return {"several_nodes": [row for row in rows if row.nodes > 1], "one_node": [row for row in rows if row.nodes == 1]}
+
+
+def all_learned(rows):
+    return {name: learned(members) for name, members in groups(rows).items()}
+
+
+def families_out(rows):
+    """Each row of several nodes, and its band from the other families."""
+    pairs = []
+    for family in sorted({row.family for row in rows}):
+        spread = learned([row for row in rows if row.family != family])
+        pairs += [(row, band(row, spread)) for row in rows if row.family == family]
+    return pairs
+
+
+def scales_out(rows):
+    """The largest scale of each curve, from all other rows, the smaller scales of the curve among them."""
+    curves = {}
+    for row in rows:
+        curves.setdefault((row.family, row.platform, row.program, *row.name.split(", ")[0::2]), []).append(row)
+    pairs = []
+    for curve in curves.values():
+        most = max(row.ranks for row in curve)
+        largest = [row for row in curve if row.ranks == most]
+        if len(largest) == len(curve):
+            continue
+        spread = learned([row for row in rows if row not in largest])
+        pairs += [(row, band(row, spread)) for row in largest]
+    return pairs
+
+
+def median(values):
+    ordered = sorted(values)
+    return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
+
+
+def how_well(pairs):
+    inside = sum(low <= row.error <= high for row, (low, high) in pairs)
+    width = median(math.exp(high) - math.exp(low) for _, (low, high) in pairs)
+    error = median(abs(math.exp(-row.error) - 1) for row, _ in pairs)
+    return {"rows": len(pairs), "inside": round(inside / len(pairs), 3), "median_width": round(width, 4),
+            "median_error": round(error, 4), "width_over_error": round(width / error, 2)}
+
+
+def contents(rows):
+    several = groups(rows)["several_nodes"]
+    families = sorted({row.family for row in rows})
+    return {
+        "comment": "Written by tools/fit_model_error.py from the rows below; sim/scenario/model_error.hpp says what the numbers mean.",
+        "probability": PROBABILITY,
+        "all": all_learned(rows),
+        "without": {family: all_learned([row for row in rows if row.family != family]) for family in families},
+        "held_out": {"one_family": how_well(families_out(several)), "largest_scale": how_well(scales_out(several))},
+        "rows": [row.record() for row in rows],
+    }
+
+
+def as_text(found):
+    """One line for each family and each row."""
+    def lines(items):
+        return ",\n  ".join(items)
+
+    of_families = lines(f"{json.dumps(family)}: {json.dumps(spread)}" for family, spread in found["without"].items())
+    parts = [f'"{name}": {json.dumps(found[name])}' for name in ("comment", "probability", "all", "held_out")]
+    parts += [f'"without": {{\n  {of_families}\n }}', f'"rows": [\n  {lines(map(json.dumps, found["rows"]))}\n ]']
+    return "{\n " + ",\n ".join(parts) + "\n}\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
+    parser.add_argument("--check", action="store_true", help="say whether the file is up to date")
+    arguments = parser.parse_args()
+    points = run_program(["validate", "--published"])["points"]
+    rows = [Row(point) for point in points if point["op"] == "training" and point["counted"]]
+    found = contents(rows)
+    text = as_text(found)
+    before = FILE.read_text() if FILE.exists() else ""
+    for name, figures in found["held_out"].items():
+        print(f"{name}: {100 * figures['inside']:.0f} % of {figures['rows']} rows are inside; width {100 * figures['median_width']:.1f} %, "
+              f"{figures['width_over_error']} times the median error")
+    print(f"{FILE}: " + ("up to date" if text == before else "not up to date" if arguments.check else "changed"))
+    if not arguments.check:
+        FILE.parent.mkdir(exist_ok=True)
+        FILE.write_text(text)
+    elif text != before:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
