@@ -24,14 +24,13 @@ std::string percent(double share) {
   return fmt::format("{} %", grouped(100 * share, std::abs(share) < 0.1 ? 1 : 0));
 }
 
-/// "64 % (80 % band 58 to 74)"; of the points after the first, "59 % (52 to 64)".
-std::string banded_percent(const TrainingPoint& point, bool first) {
-  const std::string share = percent(point.scaling_efficiency);
-  if (!point.bands) return share;
+/// " (80 % band 58 to 74)", of the points after the first " (52 to 64)"; nothing where there is no band.
+std::string band_text(const TrainingPoint& point, bool first) {
+  if (!point.bands) return {};
   const Interval& band = point.bands->scaling_efficiency;
   const auto end = [](double efficiency) { return grouped(100 * efficiency, efficiency < 0.1 ? 1 : 0); };
   const std::string what = first ? fmt::format("{:.0f} % band ", 100 * point.bands->probability) : "";
-  return fmt::format("{} ({}{} to {})", share, what, end(band.low), end(band.high));
+  return fmt::format(" ({}{} to {})", what, end(band.low), end(band.high));
 }
 
 /// The points of the most ranks; where points are not on curves, all.
@@ -69,8 +68,8 @@ std::string list_of(Points points, const Series& series, const std::vector<std::
   std::string list;
   for (std::size_t i = 0; i < headlines.size(); ++i) {
     if (i > 0) list += i + 1 == headlines.size() ? " and " : ", ";
-    list +=
-        title(series, headlines[i]) + (i == 0 ? " scales at " : " at ") + banded_percent(points[headlines[i]], i == 0);
+    list += title(series, headlines[i]) + (i == 0 ? " scales at " : " at ") +
+            percent(points[headlines[i]].scaling_efficiency) + band_text(points[headlines[i]], i == 0);
   }
   return list;
 }
@@ -84,8 +83,9 @@ std::string best_and_worst(Points points, const Series& series, const std::vecto
     return fmt::format("{} {} scale at {} efficiency.", where.empty() ? "All" : where + "all", among.size(),
                        percent(points[best].scaling_efficiency));
   }
-  return fmt::format("{}{} scales best, at {} efficiency, and {} worst, at {}.", where, title(series, best),
-                     banded_percent(points[best], true), title(series, worst), banded_percent(points[worst], false));
+  return fmt::format("{}{} scales best, at {} efficiency{}, and {} worst, at {}{}.", where, title(series, best),
+                     percent(points[best].scaling_efficiency), band_text(points[best], true), title(series, worst),
+                     percent(points[worst].scaling_efficiency), band_text(points[worst], false));
 }
 
 std::string how_well(Points points, const Series& series, const std::vector<std::size_t>& headlines) {
@@ -97,8 +97,9 @@ std::string how_well(Points points, const Series& series, const std::vector<std:
   const std::vector<std::size_t> all = candidates(points);
   if (all.size() > most_headlines) return best_and_worst(points, series, all);
   if (headlines.size() == 1) {
-    return fmt::format("{} scales at {} efficiency on {}: {} samples/s.", title(series, headlines.front()),
-                       banded_percent(first, true), place_of(first), grouped(first.samples_per_second, 0));
+    return fmt::format("{} scales at {} efficiency{} on {}: {} samples/s.", title(series, headlines.front()),
+                       percent(first.scaling_efficiency), band_text(first, true), place_of(first),
+                       grouped(first.samples_per_second, 0));
   }
   return fmt::format("{}{} efficiency.", common_place(points, headlines), list_of(points, series, headlines));
 }

@@ -42,6 +42,28 @@ std::filesystem::path data_folder() {
   return FARANDOLE_DATA_DIR;
 }
 
+std::string protocol_between_nodes(const Document& topology) {
+  const auto name = topology.find("/node/nic/protocol/name");
+  return name && name->is_string() ? read<std::string>(*name) : std::string();
+}
+
+/// The protocol of a NIC says how large its packets are. What goes with another one, the software's latencies and costs
+/// and what libraries were measured to take, is the transport's: left as it was, next to nothing would change.
+void refuse_protocol_alone(const Document& file, const Document& changed, const Value& overrides) {
+  const std::string before = protocol_between_nodes(file);
+  const std::string after = protocol_between_nodes(changed);
+  if (before.empty() || before == after) return;
+  for (const auto& [pointer, value] : overrides.members()) {
+    if (pointer.starts_with("/transport")) return;
+  }
+  for (const auto& [pointer, value] : overrides.members()) {
+    if (!pointer.starts_with("/node/nic")) continue;
+    value.fail(fmt::format("\"/transport\" beside it, whose latencies, costs and measured times are those of {}",
+                           quoted(before)),
+               quoted(after) + " alone", "; or a topology that has it");
+  }
+}
+
 }  // namespace
 
 struct Catalogue::Memory {
@@ -123,6 +145,7 @@ Topology Catalogue::topology(const std::string& name, const Value& where, const 
     for (const auto& [pointer, value] : overrides->members()) changed.set(pointer, value.node());
   }
   Topology topology = read_topology(changed.root(), file);
+  if (overrides) refuse_protocol_alone(document(file), changed, *overrides);
   refuse_unknown_library(changed);
   return topology;
 }

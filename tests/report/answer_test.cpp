@@ -52,15 +52,13 @@ TEST(Answer, OfOneRunNamesItsThroughput) {
 TEST(Answer, SaysBetweenWhichEndsAnEfficiencyLies) {
   TrainingPoint banded = vgg16_on_512_ranks();
   banded.bands = Bands{0.8, {1, 1}, {}, {}, {0.58, 0.741}, {}, {}};
-  EXPECT_EQ(
-      answer(std::vector{banded}, {}).front(),
-      "vgg16 keeps 68 % (80 % band 58 to 74) of linear scaling on 512 ranks of roce25-4xp100: 104,858 samples/s.");
+  EXPECT_EQ(answer(std::vector{banded}, {}).front(),
+            "vgg16 scales at 68 % efficiency (80 % band 58 to 74) on 512 ranks of roce25-4xp100: 104,858 samples/s.");
   TrainingPoint other = banded;
   other.model = "resnet50";
-  EXPECT_EQ(
-      answer(std::vector{banded, other}, {}).front(),
-      "On 512 ranks of roce25-4xp100, vgg16 keeps 68 % (80 % band 58 to 74) and resnet50 68 % (58 to 74) of linear "
-      "scaling.");
+  EXPECT_EQ(answer(std::vector{banded, other}, {}).front(),
+            "On 512 ranks of roce25-4xp100, vgg16 scales at 68 % (80 % band 58 to 74) and resnet50 at 68 % (58 to 74) "
+            "efficiency.");
 }
 
 TEST(Answer, NamesTheLargestLossFromTheBreakdown) {
