@@ -82,7 +82,7 @@ TEST(Answer, NamesBestAndWorstOfMany) {
   std::vector<TrainingPoint> points;
   for (const char* model : {"a", "b", "c", "d", "e"})
     points.push_back(point(model, 64, 0.5 + 0.05 * double(points.size())));
-  EXPECT_THAT(answer(points, {}).front(), HasSubstr("e scales best (70 % efficiency) and a worst (50 %)."));
+  EXPECT_THAT(answer(points, {}).front(), HasSubstr("e scales best, at 70 % efficiency, and a worst, at 50 %."));
   EXPECT_THAT(headline_points(points, {}), ElementsAre(0, 4));
 }
 
