@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "backend/data_place.hpp"
+#include "backend/host_description.hpp"
 #include "backend/interpreter.hpp"
-#include "backend/processor_load.hpp"
-#include "backend/test_data.hpp"
 #include "collective/bus_factor.hpp"
 #include "collective/chunk_sizes.hpp"
 #include "config/error.hpp"

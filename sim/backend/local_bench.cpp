@@ -1,5 +1,3 @@
-#include "backend/local_bench.hpp"
-
 #include <algorithm>
 #include <array>
 

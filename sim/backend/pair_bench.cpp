@@ -1,10 +1,8 @@
-#include "backend/pair_bench.hpp"
-
 #include <algorithm>
 #include <array>
 
 #include "backend/bench.hpp"
-#include "backend/processor_load.hpp"
+#include "backend/host_description.hpp"
 
 namespace farandole {
 namespace {

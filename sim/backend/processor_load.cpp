@@ -1,9 +1,9 @@
-#include "backend/processor_load.hpp"
-
 #include <array>
 #include <fstream>
 #include <numeric>
 #include <string>
+
+#include "backend/host_description.hpp"
 
 namespace farandole {
 namespace {

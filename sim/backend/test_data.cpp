@@ -1,7 +1,6 @@
-#include "backend/test_data.hpp"
-
 #include <array>
 
+#include "backend/data_place.hpp"
 #include "backend/rank_program.hpp"
 #include "collective/specification.hpp"
 

@@ -1,10 +1,9 @@
-#include "calibration/calibrated_file.hpp"
-
 #include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "calibration/fit.hpp"
 #include "config/section.hpp"
 #include "timeline/quantile.hpp"
 

@@ -6,7 +6,6 @@
 #include <Eigen/Dense>
 #include <fmt/format.h>
 
-#include "calibration/least_squares.hpp"
 #include "calibration/predictor.hpp"
 
 namespace farandole {

@@ -1,5 +1,3 @@
-#include "calibration/least_squares.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,6 +5,7 @@
 
 #include <Eigen/Dense>
 
+#include "calibration/fit.hpp"
 #include "timeline/quantile.hpp"
 
 namespace farandole {

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "calibration/library_run.hpp"
 #include "config/section.hpp"
 #include "units/format.hpp"
 

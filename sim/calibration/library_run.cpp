@@ -1,7 +1,6 @@
-#include "calibration/library_run.hpp"
-
 #include <algorithm>
 
+#include "calibration/library_fit.hpp"
 #include "config/limits.hpp"
 #include "scenario/catalogue.hpp"
 #include "scenario/library_choice.hpp"

@@ -1,5 +1,3 @@
-#include "calibration/piecewise.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,7 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "calibration/least_squares.hpp"
+#include "calibration/fit.hpp"
+#include "calibration/library_fit.hpp"
 #include "timeline/quantile.hpp"
 
 namespace farandole {

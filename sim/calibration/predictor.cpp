@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "calibration/library_run.hpp"
+#include "calibration/library_fit.hpp"
 #include "collective/algorithms.hpp"
 #include "collective/chunk_sizes.hpp"
 #include "simulate/collective_clock.hpp"

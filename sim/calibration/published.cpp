@@ -10,10 +10,10 @@
 #include "calibration/read_measurements.hpp"
 #include "config/section.hpp"
 #include "scenario/anchor.hpp"
-#include "scenario/band_run.hpp"
 #include "scenario/library_choice.hpp"
 #include "scenario/model_error.hpp"
 #include "scenario/parts.hpp"
+#include "scenario/point_parts.hpp"
 #include "scenario/reach.hpp"
 #include "scenario/train.hpp"
 

@@ -20,6 +20,8 @@
 
 #include "config/document.hpp"
 #include "scenario/catalogue.hpp"
+#include "scenario/run.hpp"
+#include "timeline/published_mark.hpp"
 #include "timeline/validation.hpp"
 
 namespace farandole {
@@ -58,5 +60,19 @@ struct PublishedRequest {
 /// Every run of scenarios/published and every table of scenarios/published/collectives, by family in order of name,
 /// training first. Files of other kinds are left alone. InputError for a family that is not there.
 std::vector<ValidationPoint> validate_published(const Catalogue& catalogue, const PublishedRequest& request = {});
+
+// Published runs for the reader of a run: marks beside its curves, and how well the platform's own are predicted.
+//
+// Called by the command line for pages.
+
+struct PublishedBeside {
+  std::vector<PublishedMark> marks;
+  bool of_this_platform = false;        // else of all platforms, as there are none of this one
+  std::vector<ValidationPoint> points;  // training only
+};
+
+/// A published run marks the curve of a point whose scenario is the same but for its ranks, its name and how it is
+/// measured. Rows on a topology that the plan uses are run; where there are none, all rows are.
+PublishedBeside published_beside(const RunPlan& plan, const Catalogue& catalogue);
 
 }  // namespace farandole

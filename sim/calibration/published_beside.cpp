@@ -1,5 +1,3 @@
-#include "calibration/published_beside.hpp"
-
 #include <algorithm>
 #include <set>
 

@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "calibration/readers/forms.hpp"
-#include "config/text_file.hpp"
+#include "calibration/readers/readers.hpp"
+#include "config/text.hpp"
 
 namespace farandole {
 namespace {

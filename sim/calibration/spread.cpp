@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config/section.hpp"
-#include "timeline/size_class.hpp"
+#include "timeline/validation.hpp"
 
 namespace farandole {
 namespace {

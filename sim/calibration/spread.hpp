@@ -5,7 +5,7 @@
 // those to expect of a prediction that is as far from what was fitted. Conformal: of n errors the k-th from either end
 // bounds a band, k = (n + 1) / 10, between two where that is no whole number, which a further error of the same kind
 // lies in four times of five (Vovk, Gammerman and Shafer, "Algorithmic Learning in a Random World", 2005). Sizes are
-// told apart by their class (timeline/size_class.hpp), together with their neighbours where a class has few.
+// told apart by their class (timeline/validation.hpp), together with their neighbours where a class has few.
 #pragma once
 
 #include <array>

@@ -1,5 +1,3 @@
-#include "calibration/trial.hpp"
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -10,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "calibration/fit.hpp"
 #include "config/section.hpp"
 #include "units/format.hpp"
 

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "calibration/calibrated_file.hpp"
 #include "calibration/fit.hpp"
 #include "calibration/predictor.hpp"
 

@@ -6,7 +6,6 @@
 
 #include "collective/carry_out.hpp"
 #include "collective/specification.hpp"
-#include "collective/symbolic_state.hpp"
 
 namespace farandole {
 namespace {

@@ -1,5 +1,4 @@
-#include "collective/symbolic_state.hpp"
-
+#include "collective/proof.hpp"
 #include "collective/specification.hpp"
 
 namespace farandole {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "collective/proof.hpp"
 #include "collective/schedule.hpp"
-#include "collective/symbolic_state.hpp"
 
 namespace farandole {
 

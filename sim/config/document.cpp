@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "config/text_file.hpp"
+#include "config/text.hpp"
 #include "config/tree_builder.hpp"
 
 namespace farandole {

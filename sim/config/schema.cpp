@@ -10,8 +10,6 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
-#include "config/schema_error.hpp"
-
 namespace farandole {
 namespace {
 

@@ -5,6 +5,10 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
 
 #include "config/document.hpp"
 
@@ -12,5 +16,15 @@ namespace farandole {
 
 /// Throws InputError for the first violation, with its file, line and pointer.
 void check_schema(const Document& document, const std::filesystem::path& schema_file);
+
+// Words a schema violation as we word every other error. Used by check_schema only.
+
+/// A violation as the validator tells it: the keys that lead to the value, and what it says about it.
+struct Violation {
+  std::vector<std::string> path;
+  std::string description;
+};
+
+[[noreturn]] void fail_schema(const Document& document, const nlohmann::json& schema, const Violation& violation);
 
 }  // namespace farandole

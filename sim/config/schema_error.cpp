@@ -1,5 +1,3 @@
-#include "config/schema_error.hpp"
-
 #include <algorithm>
 #include <array>
 
@@ -7,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config/pointer.hpp"
+#include "config/schema.hpp"
 
 namespace farandole {
 namespace {

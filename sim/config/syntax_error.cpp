@@ -1,10 +1,9 @@
-#include "config/syntax_error.hpp"
-
 #include <algorithm>
 #include <array>
 #include <string>
 
 #include "config/error.hpp"
+#include "config/tree_builder.hpp"
 
 namespace farandole {
 namespace {

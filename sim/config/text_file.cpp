@@ -1,5 +1,3 @@
-#include "config/text_file.hpp"
-
 #include <algorithm>
 #include <cerrno>
 #include <optional>

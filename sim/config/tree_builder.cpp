@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "config/pointer.hpp"
-#include "config/syntax_error.hpp"
 
 namespace farandole {
 namespace {

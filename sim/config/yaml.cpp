@@ -1,5 +1,3 @@
-#include "config/yaml.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cctype>

@@ -13,10 +13,12 @@
 // themselves being part of the iteration already). All of that time is charged.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
 #include "economics/offer.hpp"
+#include "timeline/job_cost.hpp"
 
 namespace farandole {
 
@@ -40,5 +42,16 @@ std::optional<double> break_even_utilisation(const Offer& offer, const NodeUse& 
 /// Of having the nodes for 0, 1, ..., `years` years, in use as the offer says; what is bought is bought again when its
 /// lifetime is over.
 std::vector<Money> totals_over(const Offer& offer, const NodeUse& use, int years);
+
+// How much each uncertain input of an offer matters: a job's cost with one after the other at the ends of its range.
+//
+// Called by scenario/. What a tornado diagram shows, the widest first.
+
+/// Inputs that move the cost at all; `offer` is the document that `cost`'s argument is read from, changed in one input
+/// at a time.
+std::vector<CostSensitivity> sensitivity(const Document& offer, const std::function<Money(const Offer&)>& cost);
+
+/// Sorts the widest first; equals stay in their order.
+void widest_first(std::vector<CostSensitivity>& inputs);
 
 }  // namespace farandole

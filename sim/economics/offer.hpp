@@ -4,7 +4,7 @@
 //
 //   { "value": "199000 USD", "low": "150000 USD", "high": "250000 USD", "source": "...", "confidence": "secondary" }
 //
-// What has a range is an uncertain input (economics/sensitivity.hpp); what is an "assumption" is listed in results.
+// What has a range is an uncertain input (economics/cost.hpp); what is an "assumption" is listed in results.
 // Read by scenario/; mistakes are InputErrors at their place.
 #pragma once
 
@@ -13,9 +13,28 @@
 #include <vector>
 
 #include "config/document.hpp"
-#include "economics/power.hpp"
+#include "units/amount.hpp"
 
 namespace farandole {
+
+// The electric power of a node.
+//
+//   draw = host + devices * (idle + busy share * (full load - idle))
+//
+// linear in the share of the time in which devices compute, as SimGrid's plug-in for the energy of hosts has it (a test
+// compares the two), and as measurements of GPUs under training loads suggest between their ends. While devices
+// communicate or wait they count as idle.
+
+struct NodePower {
+  Watts host;  // everything but the devices
+  Watts device_idle;
+  Watts device_busy;
+};
+
+/// `busy`: from 0 to 1, in the mean of the devices.
+constexpr Watts draw(const NodePower& power, int devices, double busy) {
+  return power.host + (power.device_idle + (power.device_busy - power.device_idle) * busy) * devices;
+}
 
 /// What one node of a machine of one's own costs.
 struct Ownership {
@@ -67,5 +86,28 @@ struct Offer {
 };
 
 Offer read_offer(const Value& where);
+
+// Reads money, power, prices and years of an offer: "199000 USD", "32.77 USD/h", "0.1048 USD/kWh", "400 W", "4 years".
+//
+// Called by economics/offer.hpp. A currency is three capital letters; all prices of one offer have the same. Amounts
+// are finite and never negative. InputError at the value otherwise.
+
+/// The currency of an offer: that of the first price, which all others must have.
+class Currency {
+ public:
+  [[nodiscard]] const std::string& name() const { return name_; }
+  void expect(const std::string& found, const Value& where);
+
+ private:
+  std::string name_;
+};
+
+Money read_money(const Value& where, Currency& currency);
+/// Per hour, month or year: "/h", "/month", "/year".
+MoneyPerSecond read_price_of_time(const Value& where, Currency& currency);
+MoneyPerJoule read_price_of_energy(const Value& where, Currency& currency);
+Watts read_power(const Value& where);
+/// A time as everywhere ("15 min"), or days, weeks, months and years.
+Seconds read_long_time(const Value& where);
 
 }  // namespace farandole

@@ -1,5 +1,3 @@
-#include "economics/read_amount.hpp"
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -11,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "config/section.hpp"
+#include "economics/offer.hpp"
 
 namespace farandole {
 namespace {

@@ -5,7 +5,6 @@
 
 #include "config/section.hpp"
 #include "economics/offer.hpp"
-#include "economics/read_amount.hpp"
 
 namespace farandole {
 namespace {

@@ -1,7 +1,7 @@
-#include "economics/sensitivity.hpp"
-
 #include <algorithm>
 #include <cmath>
+
+#include "economics/cost.hpp"
 
 namespace farandole {
 namespace {

@@ -1,8 +1,8 @@
-#include "engine/critical_path.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <string>
+
+#include "engine/iteration.hpp"
 
 namespace farandole {
 namespace {

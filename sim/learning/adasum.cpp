@@ -1,11 +1,10 @@
-#include "learning/adasum.hpp"
-
 #include <algorithm>
 #include <map>
 #include <utility>
 
-#include "collective/apply.hpp"
+#include "collective/carry_out.hpp"
 #include "collective/chunk_sizes.hpp"
+#include "learning/carrier.hpp"
 
 namespace farandole {
 namespace {

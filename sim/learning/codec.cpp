@@ -1,8 +1,8 @@
-#include "learning/codec.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+
+#include "learning/exchange.hpp"
 
 namespace farandole {
 namespace {

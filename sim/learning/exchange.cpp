@@ -1,7 +1,5 @@
 #include "learning/exchange.hpp"
 
-#include "learning/codec.hpp"
-
 namespace farandole {
 
 Exchange::Exchange(Carrier carrier, Operation operation, CompressionSettings compression, MatrixShape matrix)

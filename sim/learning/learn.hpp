@@ -6,7 +6,7 @@
 //   in step   every update adds up the gradients of all workers' batches, each weighted by its share of the samples,
 //             and every worker applies the sum to its own copy of the weights
 //   sharded   every worker keeps its part of the weights, gathers all of them for its gradient, and applies to its part
-//             what is summed there (learning/sharding.hpp)
+//             what is summed there (learning/exchange.hpp)
 //   apart     workers apply their own gradients and average their weights every `period` updates
 //   at once   a server applies each worker's gradient as it comes, of weights that are by then `staleness` updates old
 //
@@ -19,7 +19,6 @@
 
 #include "learning/exchange.hpp"
 #include "learning/problem.hpp"
-#include "learning/sharding.hpp"
 #include "timeline/result.hpp"
 #include "training/update_log.hpp"
 

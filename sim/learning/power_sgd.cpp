@@ -1,7 +1,6 @@
-#include "learning/power_sgd.hpp"
-
 #include <Eigen/QR>
 
+#include "learning/exchange.hpp"
 #include "learning/numpy_random.hpp"
 
 namespace farandole {

@@ -1,6 +1,5 @@
-#include "learning/sharding.hpp"
-
 #include "collective/carry_out.hpp"
+#include "learning/exchange.hpp"
 
 namespace farandole {
 namespace {

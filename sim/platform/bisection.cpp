@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "platform/maximum_flow.hpp"
-
 namespace farandole {
 namespace {
 

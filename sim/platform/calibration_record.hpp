@@ -1,6 +1,6 @@
 // What a topology file says of its calibration: to what it was fitted, when, and what error was left.
 //
-// Written by farandole calibrate (calibration/calibrated_file.hpp), which also reads what validation needs; here is
+// Written by farandole calibrate (calibration/fit.hpp), which also reads what validation needs; here is
 // what results name beside their settings.
 #pragma once
 

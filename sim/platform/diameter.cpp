@@ -1,7 +1,7 @@
-#include "platform/diameter.hpp"
-
 #include <algorithm>
 #include <vector>
+
+#include "platform/bisection.hpp"
 
 namespace farandole {
 namespace {

@@ -5,7 +5,6 @@
 #include <variant>
 
 #include "config/text.hpp"
-#include "config/text_file.hpp"
 #include "platform/topologies/graph.hpp"
 #include "platform/topologies/route_table.hpp"
 

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "platform/launch/launcher.hpp"
-#include "platform/launch/line_reader.hpp"
+#include "platform/launch/launch.hpp"
 
 namespace farandole {
 namespace {

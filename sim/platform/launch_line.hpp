@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "platform/placement_rule.hpp"
+#include "platform/placement.hpp"
 
 namespace farandole {
 

@@ -5,9 +5,11 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "config/registry.hpp"
 #include "platform/congestion.hpp"
 #include "units/quantity.hpp"
 
@@ -32,5 +34,43 @@ Paths side_by_side(const std::vector<Paths>& ways);
 
 /// The same paths with every link's index raised by `first_link`.
 Paths shifted(Paths paths, int first_link);
+
+// How much of a wire's rate is left for payload: the packet sizes of protocols.
+//
+// A link of a topology file names its protocol, and the reader of topologies calls this. A packet takes `mtu` bytes as
+// its protocol counts them, of which `inside` are headers, and `around` more on the wire; `coding` of the nominal rate
+// carries bytes at all:
+//
+//   payload rate = nominal rate * coding * (mtu - inside) / (mtu + around)
+//
+// Retries are not in it. Acknowledgements travel the other way, in packets without payload; where the file says after
+// how many packets one is sent, every byte of payload brings `returned` bytes back. The sizes and where they are from
+// are in protocol.cpp.
+
+struct PacketFormat {
+  Bytes mtu;                            // unless the file says otherwise
+  Bytes inside;                         // headers that the MTU counts, as IP and TCP do
+  Bytes around;                         // what it does not count: framing, checksums, gaps
+  double coding;                        // 1 where the nominal rate is that of bytes already
+  int packets_per_acknowledgement = 0;  // 0: acknowledgements are not counted
+  // Where the CPU moves every byte: what one core can, which one connection has; and all that work for the network.
+  BytesPerSecond flow_rate = BytesPerSecond::infinity();
+  BytesPerSecond cpu_rate = BytesPerSecond::infinity();
+
+  /// The mtu must be larger than `inside`.
+  [[nodiscard]] double efficiency() const { return coding * ((mtu - inside) / (mtu + around)); }
+  /// What acknowledgements take of the opposite direction, in bytes of payload that would fit there, per byte of
+  /// payload sent.
+  [[nodiscard]] double returned() const {
+    return packets_per_acknowledgement > 0 ? (inside + around) / (mtu + around) / packets_per_acknowledgement : 0;
+  }
+};
+
+std::span<const Entry<PacketFormat>> protocols();
+
+/// Reads {"name": "tcp", "mtu": "9000 B", "framing": "14 B", "packets_per_acknowledgement": 2, "flow_rate": "18
+/// Gbit/s", "cpu_rate": "60 Gbit/s"}; `mtu` and `framing` (bytes around each packet, for a rate limiter that counts
+/// fewer than the wire carries) replace what the table has.
+PacketFormat read_protocol(const Value& where);
 
 }  // namespace farandole

@@ -1,8 +1,8 @@
-#include "platform/maximum_flow.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "platform/bisection.hpp"
 
 namespace farandole {
 

@@ -1,6 +1,6 @@
 // The inside of a node, the same in every node of a platform: its links and the ways between its devices and its NICs.
 //
-// Made by platform/topologies/node.hpp, read by Platform::route. Links are offsets into `links`; node n of a platform
+// Made by platform/topologies/kinds.hpp, read by Platform::route. Links are offsets into `links`; node n of a platform
 // has its own copy of them from link n * links.size() on, so a platform's memory is O(links), whatever stands in a
 // node. A way never uses a link twice. `between` has an empty path from a device to itself.
 #pragma once

@@ -1,5 +1,3 @@
-#include "platform/placement_rule.hpp"
-
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -10,6 +8,7 @@
 
 #include "config/limits.hpp"
 #include "config/section.hpp"
+#include "platform/placement.hpp"
 
 namespace farandole {
 namespace {

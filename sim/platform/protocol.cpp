@@ -1,9 +1,8 @@
-#include "platform/protocol.hpp"
-
 #include <array>
 #include <utility>
 
 #include "config/section.hpp"
+#include "platform/link.hpp"
 #include "units/format.hpp"
 
 namespace farandole {

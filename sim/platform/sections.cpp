@@ -1,6 +1,6 @@
 #include "platform/sections.hpp"
 
-#include "platform/protocol.hpp"
+#include "platform/link.hpp"
 
 namespace farandole {
 namespace {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "config/limits.hpp"
-#include "platform/topologies/node.hpp"
+#include "platform/topologies/kinds.hpp"
 #include "platform/topologies/wiring.hpp"
 
 namespace farandole {

@@ -22,7 +22,6 @@
 #include "platform/calibration_record.hpp"
 #include "platform/condition.hpp"
 #include "platform/placement.hpp"
-#include "platform/placement_rule.hpp"
 #include "platform/platform.hpp"
 
 namespace farandole {
@@ -44,7 +43,7 @@ struct Topology {
     BytesPerSecond wire;
     std::optional<BytesPerSecond> host_rate;  // the rate at which the host alone would move the bytes
     Seconds latency;
-    double payload_share = 1;  // of the wire (platform/protocol.hpp)
+    double payload_share = 1;  // of the wire (platform/link.hpp)
     double returned = 0;       // bytes of acknowledgements in the opposite direction per byte sent
     BytesPerSecond flow_rate = BytesPerSecond::infinity();  // of a NIC: what one core does for one connection
     std::optional<BytesPerSecond> cpu_rate{};  // of a NIC: what all cores do for all connections, in and out together

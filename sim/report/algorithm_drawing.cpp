@@ -1,5 +1,3 @@
-#include "report/algorithm_drawing.hpp"
-
 #include <algorithm>
 #include <ostream>
 #include <set>
@@ -8,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "report/html.hpp"
+#include "report/reports.hpp"
 
 namespace farandole {
 namespace {

@@ -7,7 +7,6 @@
 
 #include "report/compute_source.hpp"
 #include "report/cost_section.hpp"
-#include "report/question_answer.hpp"
 #include "report/series.hpp"
 #include "report/table.hpp"
 #include "units/format.hpp"

@@ -24,4 +24,21 @@ std::vector<std::size_t> headline_points(std::span<const TrainingPoint> points,
 /// of them back and what would help where it is explained.
 std::vector<std::string> answer(std::span<const TrainingPoint> points, const std::optional<Question>& question);
 
+// The answer to a study's question: the points with the one value beside those with the other.
+//
+// Used by report/answer.hpp. Two points are a pair where their sweep put the same everywhere but where the question
+// asks.
+
+struct ComparedPair {
+  std::size_t from = 0;
+  std::size_t to = 0;
+};
+
+/// In the order of the points; of the most ranks only.
+std::vector<ComparedPair> compared_pairs(std::span<const TrainingPoint> points, const Question& question);
+
+/// A sentence on the first pair, and one on the pairs that change most and least, by the size of the change: a loss is
+/// called one, and less than half a percentage point is no change. Empty where there is no pair.
+std::vector<std::string> answer_to(std::span<const TrainingPoint> points, const Question& question);
+
 }  // namespace farandole

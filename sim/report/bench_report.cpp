@@ -1,5 +1,3 @@
-#include "report/bench_report.hpp"
-
 #include <algorithm>
 #include <ostream>
 
@@ -7,7 +5,8 @@
 
 #include "report/field_record.hpp"
 #include "report/field_table.hpp"
-#include "report/nccl_row.hpp"
+#include "report/link_table.hpp"
+#include "report/reports.hpp"
 
 namespace farandole {
 namespace {

@@ -1,9 +1,8 @@
-#include "report/calibration_report.hpp"
-
 #include <ostream>
 
 #include <fmt/format.h>
 
+#include "report/reports.hpp"
 #include "report/table.hpp"
 
 namespace farandole {

@@ -1,8 +1,8 @@
-#include "report/chart_data.hpp"
-
 #include <algorithm>
 #include <map>
 #include <tuple>
+
+#include "report/series.hpp"
 
 namespace farandole {
 namespace {

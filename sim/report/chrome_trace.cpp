@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "report/record.hpp"
-#include "report/trace_event.hpp"
 #include "report/version.hpp"
 
 namespace farandole {

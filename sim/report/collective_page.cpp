@@ -1,12 +1,11 @@
-#include "report/collective_page.hpp"
-
 #include <algorithm>
 #include <sstream>
 
 #include <fmt/format.h>
 
+#include "report/facet.hpp"
 #include "report/page_parts.hpp"
-#include "report/point_facets.hpp"
+#include "report/pages.hpp"
 #include "units/format.hpp"
 
 namespace farandole {

@@ -1,15 +1,13 @@
-#include "report/collective_report.hpp"
-
 #include <ostream>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "report/facet.hpp"
 #include "report/link_table.hpp"
-#include "report/nccl_row.hpp"
-#include "report/point_facets.hpp"
 #include "report/record.hpp"
+#include "report/reports.hpp"
 
 namespace farandole {
 namespace {

@@ -1,5 +1,3 @@
-#include "report/comparison.hpp"
-
 #include <algorithm>
 #include <ostream>
 #include <string>
@@ -9,11 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "report/collective_report.hpp"
+#include "report/facet.hpp"
 #include "report/link_table.hpp"
-#include "report/point_facets.hpp"
 #include "report/record.hpp"
-#include "report/training_report.hpp"
+#include "report/reports.hpp"
 #include "simulate/level_bounds.hpp"
 
 namespace farandole {

@@ -1,5 +1,3 @@
-#include "report/cost_report.hpp"
-
 #include <algorithm>
 #include <ostream>
 
@@ -7,7 +5,8 @@
 #include <fmt/ranges.h>
 
 #include "report/band_record.hpp"
-#include "report/charge.hpp"
+#include "report/cost_section.hpp"
+#include "report/reports.hpp"
 
 namespace farandole {
 namespace {

@@ -5,9 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "report/charge.hpp"
-#include "report/chart_data.hpp"
 #include "report/page_parts.hpp"
+#include "report/series.hpp"
 
 namespace farandole {
 namespace {

@@ -1,5 +1,3 @@
-#include "report/explanation_report.hpp"
-
 #include <algorithm>
 #include <iterator>
 #include <ostream>
@@ -9,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "report/field_table.hpp"
+#include "report/reports.hpp"
 #include "units/format.hpp"
 
 namespace farandole {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "report/table.hpp"
+#include "timeline/result.hpp"
 
 namespace farandole {
 
@@ -67,6 +68,31 @@ template <class Point>
 std::vector<std::string> facet_cells(const Facets<Point>& facets, const Point& point) {
   std::vector<std::string> result;
   for (const auto& facet : facets.columns) result.push_back(facet.text(point));
+  return result;
+}
+
+// The properties that tell training points and collective points apart, in the order in which tables show them.
+
+/// Everything but the measured numbers, with what a sweep of these points set that no other property tells; "fidelity"
+/// is the last.
+std::vector<Facet<TrainingPoint>> training_facets(std::span<const TrainingPoint> points);
+
+/// "/platform/override/~1node~1nic~1rate" for people: "node nic rate".
+std::string pointer_words(const std::string& pointer);
+
+/// What a sweep put there in this point; nothing where it did not.
+std::string swept_value(const TrainingPoint& point, const std::string& pointer);
+
+/// The same for a collective. Its size is not among them: it has a column of its own, or is a row's name.
+std::vector<Facet<CollectivePoint>> collective_facets();
+
+/// The fidelities of the points, each once, in order of first appearance.
+template <class Point>
+std::vector<std::string> fidelities_of(std::span<const Point> points) {
+  std::vector<std::string> result;
+  for (const Point& point : points) {
+    if (std::ranges::find(result, point.fidelity) == result.end()) result.push_back(point.fidelity);
+  }
   return result;
 }
 

@@ -1,13 +1,11 @@
-#include "report/html_page.hpp"
-
 #include <ostream>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
 #include "report/html.hpp"
-#include "report/markup.hpp"
 #include "report/page/assets.hpp"
+#include "report/pages.hpp"
 #include "report/version.hpp"
 
 namespace farandole {

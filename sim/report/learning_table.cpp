@@ -1,11 +1,10 @@
-#include "report/learning_table.hpp"
-
 #include <algorithm>
 #include <ostream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "report/reports.hpp"
 #include "units/format.hpp"
 
 namespace farandole {

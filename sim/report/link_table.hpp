@@ -5,6 +5,7 @@
 
 #include <iosfwd>
 #include <span>
+#include <string>
 
 #include "timeline/result.hpp"
 
@@ -15,5 +16,18 @@ void write_busiest_links(std::ostream& out, std::span<const TrainingPoint> point
 
 /// Jobs that shared the network, and what that cost them.
 void write_neighbours(std::ostream& out, std::span<const TrainingPoint> points);
+
+// The columns of a row of nccl-tests for a collective point.
+//
+// Formats and meanings follow nccl-tests (src/common.cu and doc/PERFORMANCE.md of github.com/NVIDIA/nccl-tests), so
+// that scripts that read its tables read ours. The element type is float: sizes here are bytes, and 4 bytes an element
+// is what nccl-tests assumes unless told otherwise.
+
+/// The two heading lines, which start with '#'.
+std::string nccl_heading_names();
+std::string nccl_heading_units();
+
+/// Size, count, type, redop, root, time, algbw and busbw, each as wide as its heading.
+std::string nccl_row(const CollectivePoint& point);
 
 }  // namespace farandole

@@ -1,6 +1,6 @@
-#include "report/markdown.hpp"
-
 #include <ostream>
+
+#include "report/pages.hpp"
 
 namespace farandole {
 namespace {

@@ -1,5 +1,3 @@
-#include "report/markup.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cctype>

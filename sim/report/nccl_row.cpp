@@ -1,10 +1,10 @@
-#include "report/nccl_row.hpp"
-
 #include <array>
 #include <cmath>
 #include <string_view>
 
 #include <fmt/format.h>
+
+#include "report/link_table.hpp"
 
 namespace farandole {
 namespace {

@@ -1,7 +1,7 @@
 // A page as a value: an answer, sections, tables, and what its charts are drawn from.
 //
-// Made by the writers of this room from results (training_page.hpp, collective_page.hpp, validation_page.hpp), written
-// by html_page.hpp and markdown.hpp. Texts are plain; the writers escape them. Charts are named: page/*.js draws the
+// Made by the writers of this room from results (training_page.hpp, pages.hpp), written as HTML and Markdown
+// (pages.hpp). Texts are plain; the writers escape them. Charts are named: page/*.js draws the
 // chart of that name from `data`, where `key` says which part is the chart's own.
 #pragma once
 

@@ -1,5 +1,3 @@
-#include "report/point_facets.hpp"
-
 #include <array>
 #include <map>
 #include <set>
@@ -7,6 +5,7 @@
 
 #include <fmt/ranges.h>
 
+#include "report/facet.hpp"
 #include "report/field_table.hpp"
 #include "report/record.hpp"
 

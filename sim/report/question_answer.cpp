@@ -1,11 +1,10 @@
-#include "report/question_answer.hpp"
-
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "report/point_facets.hpp"
+#include "report/answer.hpp"
+#include "report/facet.hpp"
 #include "report/series.hpp"
 #include "report/table.hpp"
 

@@ -1,5 +1,3 @@
-#include "report/read_record.hpp"
-
 #include <concepts>
 #include <optional>
 #include <stdexcept>
@@ -7,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "report/record.hpp"
 #include "timeline/fields.hpp"
 
 namespace farandole {

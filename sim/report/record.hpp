@@ -1,7 +1,7 @@
 // A result point as the flat or nested record that JSON and CSV share, so that the two can never disagree.
 //
-// The outward names of a point's keys are those of its field list (timeline/fields.hpp): scripts rely on them, so keys may
-// be added but never renamed. Used by the writers of this room; other structs become records by
+// The outward names of a point's keys are those of its field list (timeline/fields.hpp): scripts rely on them, so keys
+// may be added but never renamed. Used by the writers of this room; other structs become records by
 // report/field_record.hpp.
 #pragma once
 
@@ -54,5 +54,13 @@ void write_csv(std::ostream& out, const Record& example, const std::vector<Recor
 
 /// `record` as JSON text on one line or indented; bytes that are not UTF-8 are replaced, never a reason to fail.
 std::string json_text(const Record& record, int indent = -1);
+
+// A result point back from its record: the inverse of to_record (report/record.hpp).
+//
+// Called by study/ for points that were written down by another process. Numbers come back exactly: JSON holds the
+// shortest text that gives the same double.
+
+/// std::logic_error where the record is not one that to_record gives.
+TrainingPoint training_point(const Record& record);
 
 }  // namespace farandole

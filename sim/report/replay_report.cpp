@@ -1,11 +1,10 @@
-#include "report/replay_report.hpp"
-
 #include <ostream>
 
 #include <fmt/format.h>
 
+#include "report/facet.hpp"
 #include "report/field_record.hpp"
-#include "report/point_facets.hpp"
+#include "report/reports.hpp"
 #include "report/time_column.hpp"
 
 namespace farandole {

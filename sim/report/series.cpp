@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "report/point_facets.hpp"
+#include "report/facet.hpp"
 
 namespace farandole {
 namespace {

@@ -1,10 +1,9 @@
-#include "report/topology_files.hpp"
-
 #include <ostream>
 
 #include <fmt/format.h>
 
-#include "report/markup.hpp"
+#include "report/html.hpp"
+#include "report/pages.hpp"
 
 namespace farandole {
 namespace {

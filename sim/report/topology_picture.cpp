@@ -1,5 +1,3 @@
-#include "report/topology_picture.hpp"
-
 #include <algorithm>
 #include <map>
 #include <ostream>
@@ -8,7 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "report/markup.hpp"
+#include "report/html.hpp"
+#include "report/pages.hpp"
 #include "units/format.hpp"
 
 namespace farandole {

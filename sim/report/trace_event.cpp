@@ -1,9 +1,9 @@
-#include "report/trace_event.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <tuple>
 #include <unordered_map>
+
+#include "report/chrome_trace.hpp"
 
 namespace farandole {
 namespace {

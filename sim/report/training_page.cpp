@@ -8,13 +8,12 @@
 
 #include "report/answer.hpp"
 #include "report/band_record.hpp"
-#include "report/chart_data.hpp"
 #include "report/cost_section.hpp"
+#include "report/facet.hpp"
 #include "report/page_parts.hpp"
-#include "report/point_facets.hpp"
-#include "report/question_answer.hpp"
+#include "report/reports.hpp"
+#include "report/series.hpp"
 #include "report/time_column.hpp"
-#include "report/training_report.hpp"
 #include "units/format.hpp"
 
 namespace farandole {

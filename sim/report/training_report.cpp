@@ -1,5 +1,3 @@
-#include "report/training_report.hpp"
-
 #include <algorithm>
 #include <functional>
 #include <ostream>
@@ -7,15 +5,12 @@
 
 #include "report/band_record.hpp"
 #include "report/compute_source.hpp"
-#include "report/cost_report.hpp"
-#include "report/explanation_report.hpp"
+#include "report/facet.hpp"
 #include "report/field_table.hpp"
-#include "report/learning_table.hpp"
 #include "report/link_table.hpp"
-#include "report/point_facets.hpp"
+#include "report/reports.hpp"
 #include "report/terminal_style.hpp"
 #include "report/time_column.hpp"
-#include "report/tuning_report.hpp"
 
 namespace farandole {
 namespace {

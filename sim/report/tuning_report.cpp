@@ -1,11 +1,10 @@
-#include "report/tuning_report.hpp"
-
 #include <algorithm>
 #include <ostream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "report/reports.hpp"
 #include "report/table.hpp"
 #include "units/format.hpp"
 

@@ -1,5 +1,3 @@
-#include "report/validation_page.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,9 +6,10 @@
 #include <fmt/format.h>
 
 #include "report/page_parts.hpp"
+#include "report/pages.hpp"
+#include "report/reports.hpp"
 #include "report/time_column.hpp"
 #include "report/validation_headline.hpp"
-#include "report/validation_report.hpp"
 #include "report/validation_summary.hpp"
 
 namespace farandole {

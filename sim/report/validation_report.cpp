@@ -1,5 +1,3 @@
-#include "report/validation_report.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "report/field_record.hpp"
+#include "report/reports.hpp"
 #include "report/table.hpp"
 #include "report/time_column.hpp"
 #include "report/validation_headline.hpp"

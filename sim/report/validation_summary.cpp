@@ -6,7 +6,7 @@
 #include <map>
 
 #include "timeline/quantile.hpp"
-#include "timeline/size_class.hpp"
+#include "timeline/validation.hpp"
 
 namespace farandole {
 namespace {

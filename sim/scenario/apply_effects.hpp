@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "scenario/scenario.hpp"
-#include "timeline/percentile.hpp"
+#include "timeline/quantile.hpp"
 #include "training/effects/input_pipeline.hpp"
 #include "training/training_run.hpp"
 #include "training/variability.hpp"

@@ -1,19 +1,17 @@
-#include "scenario/band_run.hpp"
-
 #include <algorithm>
 #include <optional>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "economics/sensitivity.hpp"
+#include "economics/cost.hpp"
 #include "scenario/charged_job.hpp"
 #include "scenario/model_error.hpp"
 #include "scenario/parts.hpp"
+#include "scenario/point_parts.hpp"
 #include "scenario/reach.hpp"
 #include "scenario/run.hpp"
 #include "scenario/train.hpp"
-#include "scenario/whole_run.hpp"
 
 namespace farandole {
 namespace {

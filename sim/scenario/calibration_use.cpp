@@ -1,11 +1,10 @@
-#include "scenario/calibration_use.hpp"
-
 #include <algorithm>
 #include <cstdlib>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "scenario/effective_settings.hpp"
 #include "simulate/library/nccl_measured.hpp"
 
 namespace farandole {

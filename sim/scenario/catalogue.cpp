@@ -9,7 +9,7 @@
 #include "collective/files/read_schedule.hpp"
 #include "config/own_place.hpp"
 #include "config/section.hpp"
-#include "config/text_file.hpp"
+#include "config/text.hpp"
 #include "platform/graph_file.hpp"
 #include "scenario/library_choice.hpp"
 

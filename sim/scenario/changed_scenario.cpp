@@ -1,11 +1,10 @@
-#include "scenario/changed_scenario.hpp"
-
 #include <algorithm>
 
 #include <nlohmann/json.hpp>
 
 #include "config/error.hpp"
 #include "config/pointer.hpp"
+#include "scenario/explain.hpp"
 
 namespace farandole {
 namespace {

@@ -1,7 +1,6 @@
-#include "scenario/collective_loads.hpp"
-
 #include <utility>
 
+#include "scenario/network_loads.hpp"
 #include "simulate/link_loads.hpp"
 
 namespace farandole {

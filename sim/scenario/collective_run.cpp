@@ -11,7 +11,6 @@
 #include "collective/bus_factor.hpp"
 #include "collective/chunk_sizes.hpp"
 #include "collective/specification.hpp"
-#include "scenario/calibration_use.hpp"
 #include "scenario/effective_settings.hpp"
 #include "scenario/unused_nics.hpp"
 #include "simulate/collective_clock.hpp"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "economics/sensitivity.hpp"
+#include "economics/cost.hpp"
 #include "scenario/charged_job.hpp"
 #include "scenario/train.hpp"
 

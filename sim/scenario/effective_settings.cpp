@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "scenario/calibration_use.hpp"
 #include "scenario/parts.hpp"
-#include "scenario/read_effects.hpp"
+#include "scenario/read_parts.hpp"
 #include "scenario/train.hpp"
 #include "scenario/unused_nics.hpp"
 #include "simulate/fluid_network.hpp"

@@ -1,17 +1,20 @@
 // What a scenario's "effects" section says: everything that makes a run less than ideal, each off unless it is named.
 //
-// Read by scenario/read_effects.hpp, applied by scenario/apply_effects.hpp. Ranks and nodes beyond the run's size are
+// Read by scenario/read_parts.hpp, applied by scenario/apply_effects.hpp. Ranks and nodes beyond the run's size are
 // simply not in it, so that one file can be swept over numbers of ranks.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "training/effects/checkpoint.hpp"
+#include "platform/topology.hpp"
+#include "scenario/catalogue.hpp"
+#include "scenario/read_distribution.hpp"
 #include "training/effects/distribution.hpp"
-#include "training/effects/input_supply.hpp"
-#include "training/effects/os_noise.hpp"
+#include "training/effects/failures.hpp"
+#include "training/effects/input_pipeline.hpp"
 #include "workload/device.hpp"
 
 namespace farandole {
@@ -48,5 +51,38 @@ struct EffectsSpec {
   std::optional<InputSupply> input;
   std::optional<Checkpoint> checkpoint;  // its size is 0 where the file does not say
 };
+
+// Traffic of others on a scenario's platform: "platform/traffic", read and checked.
+//
+// A list of
+//   {"kind": "constant", "links": PATTERN, "rate": RATE}        always there: as "background" of a condition
+//   {"kind": "on_off", "links": PATTERN, "rate": RATE, "on": TIME, "off": TIME}
+//                                                               times constant, or drawn from a distribution
+//   {"kind": "job", "workload": ..., "ranks": ..., "placement": ..., "strategy": ..., "collectives": ..., "effects":
+//   ...}
+//                                                               as in a scenario, on the same platform, on free devices
+// Sources take what they want and give way to nobody; jobs share. What that comes to is in engine/company.hpp.
+
+struct Scenario;
+
+struct OnOffSpec {
+  std::vector<int> links;
+  BytesPerSecond rate;
+  TimeDistribution on;
+  TimeDistribution off;
+};
+
+struct TrafficSpec {
+  std::vector<OnOffSpec> on_off;
+  std::vector<std::shared_ptr<const Scenario>> jobs;  // their platform is ours
+};
+
+/// The constant sources of a "platform", into the topology's condition, before anything is built.
+void add_constant_traffic(const Value& traffic, Topology& topology);
+
+/// The others, into the scenario that has been read, whose platform grows to hold all jobs where it may. `platform`:
+/// its section of the document.
+void read_traffic(const Value& traffic, const Value& platform, const Catalogue& catalogue, const Topology& topology,
+                  Scenario& scenario);
 
 }  // namespace farandole

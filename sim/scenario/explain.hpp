@@ -20,10 +20,64 @@
 // mechanism hid more than it cost. Called by run_point where an explanation is asked for.
 #pragma once
 
-#include "scenario/what_if.hpp"
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "scenario/catalogue.hpp"
+#include "scenario/scenario.hpp"
 #include "timeline/explanation.hpp"
+#include "timeline/result.hpp"
 
 namespace farandole {
+
+// A scenario with some values of its document replaced, and the `--set` options that make the same of its file.
+//
+// What-ifs are made of it. A configuration of a sweep is one of many: then the sweep is among the values, cut down to
+// that configuration, so that the command gives this point and no other.
+
+/// What a scenario was read from.
+struct ScenarioSource {
+  const Document& document;               // without "sweep"
+  const std::vector<std::string>& swept;  // pointers at which a sweep has put values; empty: there is none
+  const Catalogue& catalogue;
+};
+
+struct ChangedScenario {
+  Scenario scenario;
+  std::vector<SetValue> set;
+};
+
+/// With these values, at the fidelity and with the folding of `scenario`; nothing where the values are refused.
+std::optional<ChangedScenario> change(const ScenarioSource& source, const Scenario& scenario,
+                                      const std::vector<SetValue>& values);
+
+// What would help a point, and by how much: a list of changes, each run on its own.
+//
+// A change is what `--set` would put into the scenario, so that it can be run by hand and gives the same. Cheapest
+// first: a setting costs nothing, an operation (no stragglers, faster input, no checkpoints) costs work, hardware costs
+// money; within a kind the largest gain stands first. A gain is counted in points: percent of the ideal throughput of
+// the point's own ranks. Last come the numbers that the strategy took over from measurements elsewhere ("uncertain"),
+// at the ends of what was measured: what they would take or give. Changes that make no sense for a scenario, that it
+// has already, or that it refuses, are left out.
+
+struct WhatIfBase {
+  ScenarioSource source;
+  const Scenario& scenario;
+  const TrainingPoint& point;
+};
+
+std::vector<WhatIf> what_ifs(const WhatIfBase& base);
+
+/// A change that may be offered: what it puts into the scenario's document; nothing where it makes no sense.
+struct OfferedChange {
+  const char* name;
+  const char* kind;
+  std::vector<SetValue> (*propose)(const WhatIfBase&);
+};
+/// Of fsdp and zero (what_if_sharded.cpp).
+std::span<const OfferedChange> sharded_changes();
 
 /// `base.point` is the scenario's own, with its efficiency. The critical path stays empty; it comes from the run
 /// itself.

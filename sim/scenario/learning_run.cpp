@@ -1,10 +1,9 @@
-#include "scenario/learning_run.hpp"
-
 #include <fmt/format.h>
 
 #include "learning/learn.hpp"
 #include "scenario/job_clocks.hpp"
 #include "scenario/parts.hpp"
+#include "scenario/point_parts.hpp"
 #include "scenario/train.hpp"
 
 namespace farandole {

@@ -11,7 +11,6 @@
 #include "scenario/fit_memory.hpp"
 #include "training/memory.hpp"
 #include "units/format.hpp"
-#include "workload/flops.hpp"
 #include "workload/kernels.hpp"
 
 namespace farandole {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "scenario/scenario.hpp"
-#include "timeline/percentile.hpp"
+#include "timeline/quantile.hpp"
 #include "timeline/result.hpp"
 #include "timeline/timeline.hpp"
 

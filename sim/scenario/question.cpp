@@ -1,10 +1,9 @@
-#include "scenario/question.hpp"
-
 #include <algorithm>
 
 #include "config/listed_members.hpp"
 #include "config/section.hpp"
-#include "scenario/sweep_axis.hpp"
+#include "scenario/point_parts.hpp"
+#include "scenario/sweep.hpp"
 
 namespace farandole {
 namespace {

@@ -1,5 +1,3 @@
-#include "scenario/read_collectives.hpp"
-
 #include <array>
 #include <utility>
 
@@ -7,6 +5,7 @@
 
 #include "collective/files/read_schedule.hpp"
 #include "config/section.hpp"
+#include "scenario/read_parts.hpp"
 
 namespace farandole {
 namespace {

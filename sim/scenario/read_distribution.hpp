@@ -7,7 +7,7 @@
 
 #include "config/document.hpp"
 #include "training/effects/distribution.hpp"
-#include "training/effects/input_supply.hpp"
+#include "training/effects/input_pipeline.hpp"
 #include "units/quantity.hpp"
 
 namespace farandole {

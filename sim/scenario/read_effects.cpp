@@ -1,5 +1,3 @@
-#include "scenario/read_effects.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -7,6 +5,7 @@
 
 #include "config/section.hpp"
 #include "scenario/read_distribution.hpp"
+#include "scenario/read_parts.hpp"
 #include "units/format.hpp"
 
 namespace farandole {

@@ -1,9 +1,8 @@
-#include "scenario/read_learning.hpp"
-
 #include <fmt/format.h>
 
 #include "config/limits.hpp"
 #include "config/section.hpp"
+#include "scenario/read_parts.hpp"
 
 namespace farandole {
 namespace {

@@ -10,12 +10,8 @@
 #include "platform/launch_line.hpp"
 #include "scenario/collective_kernels.hpp"
 #include "scenario/fit_memory.hpp"
-#include "scenario/read_collectives.hpp"
-#include "scenario/read_effects.hpp"
-#include "scenario/read_learning.hpp"
-#include "scenario/read_workload.hpp"
+#include "scenario/read_parts.hpp"
 #include "scenario/scenario.hpp"
-#include "scenario/share_batch.hpp"
 #include "training/pasted/pasted.hpp"
 
 namespace farandole {
@@ -188,7 +184,7 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   Section section(where);
   Scenario scenario;
   scenario.name = section.required<std::string>("name");
-  // Of the whole file: what it is, and what to look for among changes of it (study/, scenario/question.hpp).
+  // Of the whole file: what it is, and what to look for among changes of it (study/, scenario/point_parts.hpp).
   for (const char* key : {"summary", "optimise", "question"}) section.maybe(key);
   const Value workload = section.child("workload");
   Launch launch;

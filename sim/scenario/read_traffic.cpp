@@ -5,7 +5,7 @@
 
 #include "platform/condition.hpp"
 #include "scenario/apply_effects.hpp"
-#include "scenario/read_collectives.hpp"
+#include "scenario/read_parts.hpp"
 #include "scenario/scenario.hpp"
 #include "units/format.hpp"
 

@@ -1,10 +1,9 @@
-#include "scenario/read_workload.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "config/section.hpp"
+#include "scenario/read_parts.hpp"
 #include "training/gradient_type.hpp"
 #include "units/format.hpp"
 

@@ -5,16 +5,16 @@
 
 #include <fmt/format.h>
 
-#include "backend/processor_load.hpp"
-#include "backend/replay/all_ranks.hpp"
+#include "backend/host_description.hpp"
+#include "backend/replay/replay.hpp"
 #include "backend/replay/server_replay.hpp"
 #include "scenario/apply_effects.hpp"
 #include "scenario/job_clocks.hpp"
 #include "scenario/parts.hpp"
-#include "scenario/read_effects.hpp"
+#include "scenario/read_parts.hpp"
 #include "scenario/train.hpp"
 #include "training/servers/server_network.hpp"
-#include "training/servers/worker_mean.hpp"
+#include "training/servers/server_run.hpp"
 
 namespace farandole {
 namespace {

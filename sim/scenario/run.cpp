@@ -6,16 +6,13 @@
 #include <fmt/ranges.h>
 
 #include "scenario/anchor.hpp"
-#include "scenario/band_run.hpp"
 #include "scenario/effective_settings.hpp"
 #include "scenario/explain.hpp"
 #include "scenario/fit_memory.hpp"
-#include "scenario/learning_run.hpp"
-#include "scenario/question.hpp"
-#include "scenario/read_collectives.hpp"
+#include "scenario/point_parts.hpp"
+#include "scenario/read_parts.hpp"
 #include "scenario/sweep.hpp"
 #include "scenario/train.hpp"
-#include "scenario/whole_run.hpp"
 #include "simulate/invariant.hpp"
 
 namespace farandole {

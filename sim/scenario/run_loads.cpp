@@ -1,8 +1,7 @@
-#include "scenario/run_loads.hpp"
-
 #include <utility>
 
 #include "scenario/apply_effects.hpp"
+#include "scenario/network_loads.hpp"
 #include "scenario/train.hpp"
 #include "simulate/link_loads.hpp"
 #include "training/servers/server_network.hpp"

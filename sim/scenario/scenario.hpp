@@ -23,7 +23,6 @@
 #include "scenario/effects_spec.hpp"
 #include "scenario/library_choice.hpp"
 #include "scenario/run_spec.hpp"
-#include "scenario/traffic_spec.hpp"
 #include "simulate/collective_clock.hpp"
 #include "simulate/fidelity.hpp"
 #include "training/memory.hpp"

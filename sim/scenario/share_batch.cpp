@@ -1,10 +1,9 @@
-#include "scenario/share_batch.hpp"
-
 #include <limits>
 
 #include <fmt/format.h>
 
 #include "config/limits.hpp"
+#include "scenario/read_parts.hpp"
 
 namespace farandole {
 namespace {

@@ -1,5 +1,3 @@
-#include "scenario/stage.hpp"
-
 #include <algorithm>
 #include <utility>
 

@@ -4,9 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "scenario/sweep_axis.hpp"
-#include "scenario/sweep_refusal.hpp"
-
 namespace farandole {
 namespace {
 

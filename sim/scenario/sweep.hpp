@@ -9,7 +9,7 @@
 //
 // gives the product of all axes, the last axis changing fastest. An axis is one pointer with its values, pointers that
 // change together ("zip", an object or an array of such objects), or named sets of values ("variants"). Values replace
-// what the file says before anything is checked; what --set says they may not replace (sweep_refusal.hpp).
+// what the file says before anything is checked; what --set says they may not replace (refuse_what_is_swept).
 #pragma once
 
 #include <string>
@@ -36,5 +36,53 @@ Count count_configurations(const Document& document);
 
 /// All configurations in order; the document itself where it sweeps nothing. More than 100,000 are refused.
 std::vector<Configuration> expand_sweep(const Document& document);
+
+// The axes of a sweep, as its object in a scenario file lists them.
+//
+// Called by scenario/sweep.hpp alone. What is malformed (no pointer, no value, a zip of unequal lengths, a range that
+// never ends) is an InputError at its place; whether a pointer leads anywhere is not known here.
+
+inline constexpr std::size_t most_configurations = 100'000;
+
+/// One value put at one place. `where` is blamed for a pointer that leads nowhere.
+struct Assignment {
+  std::string pointer;
+  Node value;
+  Value where;
+};
+
+/// One step along an axis: what it replaces, its name in messages, and what results say of it.
+struct Setting {
+  std::string name;
+  std::vector<Assignment> assignments;
+  std::vector<SweptValue> swept;
+};
+
+using Axis = std::vector<Setting>;
+
+/// A value as results say it: a string as it is, anything else as JSON.
+std::string swept_text(const Node& value);
+
+/// In the order of the file; every axis has at least one setting. `sweep` must outlive them.
+std::vector<Axis> read_axes(const Value& sweep);
+
+// A range of values: {"from": "1 MiB", "to": "256 MiB", "factor": 2} or {"from": 8, "to": 64, "step": 8}.
+//
+// Called by scenario/sweep.hpp. From `from` on, multiplied by `factor` or increased by `step`, as long as `to` is
+// not exceeded (but for rounding). Bounds are numbers, or texts with a unit of one dimension; values come in the unit
+// of `from`, and as integers where all that they are made of are. Anything else is an InputError at its place.
+
+/// At least one value, in ascending order.
+std::vector<Node> read_range(const Value& where);
+
+// Refuses options that a sweep would silently replace.
+//
+// `--set`, `--launch` and `--seed` change the scenario before a sweep puts its values there, so what they say about a
+// swept value would be lost. The rule: no value from the command line is ever replaced, be it the swept value itself,
+// a part of it, or a part of the object around it. Called by scenario/sweep.hpp for "sweep" and by study/search for
+// "over".
+
+/// `sweep` is the object whose keys are pointers, "zip" and "variants"; `document` is what it changes.
+void refuse_what_is_swept(const Document& document, const Value& sweep);
 
 }  // namespace farandole

@@ -1,10 +1,8 @@
-#include "scenario/sweep_axis.hpp"
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "config/listed_members.hpp"
-#include "scenario/sweep_range.hpp"
+#include "scenario/sweep.hpp"
 
 namespace farandole {
 namespace {

@@ -1,12 +1,10 @@
-#include "scenario/sweep_range.hpp"
-
 #include <cmath>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "config/section.hpp"
-#include "scenario/sweep_axis.hpp"
+#include "scenario/sweep.hpp"
 #include "units/parse.hpp"
 
 namespace farandole {

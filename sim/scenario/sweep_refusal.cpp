@@ -1,5 +1,3 @@
-#include "scenario/sweep_refusal.hpp"
-
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -9,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config/pointer.hpp"
+#include "scenario/sweep.hpp"
 
 namespace farandole {
 namespace {

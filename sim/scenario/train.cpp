@@ -6,9 +6,8 @@
 
 #include "scenario/apply_effects.hpp"
 #include "scenario/job_clocks.hpp"
+#include "scenario/network_loads.hpp"
 #include "scenario/parts.hpp"
-#include "scenario/run_loads.hpp"
-#include "scenario/stage.hpp"
 
 namespace farandole {
 namespace {

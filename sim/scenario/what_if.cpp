@@ -1,11 +1,10 @@
-#include "scenario/what_if.hpp"
-
 #include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "scenario/explain.hpp"
 #include "scenario/parts.hpp"
 #include "scenario/run.hpp"
 #include "scenario/train.hpp"

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "scenario/what_if.hpp"
+#include "scenario/explain.hpp"
 
 namespace farandole {
 namespace {

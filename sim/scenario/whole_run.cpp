@@ -1,5 +1,3 @@
-#include "scenario/whole_run.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -10,8 +8,9 @@
 #include <fmt/format.h>
 
 #include "config/error.hpp"
+#include "scenario/point_parts.hpp"
 #include "scenario/train.hpp"
-#include "timeline/percentile.hpp"
+#include "timeline/quantile.hpp"
 #include "training/effects/failures.hpp"
 
 namespace farandole {

@@ -1,14 +1,13 @@
-#include "simulate/bounds.hpp"
-
 #include <algorithm>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "collective/chunk_sizes.hpp"
+#include "simulate/collective_clock.hpp"
 #include "simulate/folding/emptied.hpp"
 #include "simulate/folding/moves.hpp"
-#include "simulate/listed_links.hpp"
+#include "simulate/link_loads.hpp"
 
 namespace farandole {
 namespace {

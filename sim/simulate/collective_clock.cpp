@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "simulate/bounds.hpp"
 #include "simulate/folding/folded_message_clock.hpp"
 #include "simulate/invariant.hpp"
 #include "simulate/message_clock.hpp"

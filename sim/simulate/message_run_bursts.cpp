@@ -6,7 +6,7 @@
 // there were no pauses. Not seen: tokens that come while a flow on the link is held up elsewhere.
 #include <algorithm>
 
-#include "simulate/listed_links.hpp"
+#include "simulate/link_loads.hpp"
 #include "simulate/message_run.hpp"
 
 namespace farandole {

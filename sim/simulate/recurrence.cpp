@@ -5,8 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "simulate/ring_recurrence.hpp"
-
 namespace farandole {
 namespace {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "simulate/collective_clock.hpp"
-#include "simulate/folding/choose.hpp"
+#include "simulate/folding/fold.hpp"
 #include "simulate/transfer_costs.hpp"
 
 namespace farandole {

@@ -1,9 +1,9 @@
-#include "simulate/ring_recurrence.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <optional>
 #include <vector>
+
+#include "simulate/recurrence.hpp"
 
 namespace farandole {
 namespace {

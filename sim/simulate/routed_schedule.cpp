@@ -4,7 +4,7 @@
 #include <map>
 #include <numeric>
 
-#include "simulate/listed_links.hpp"
+#include "simulate/link_loads.hpp"
 
 namespace farandole {
 namespace {

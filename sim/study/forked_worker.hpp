@@ -1,6 +1,6 @@
 // A forked copy of the program that does one task after the other.
 //
-// Called by study/process_pool.hpp, which has several, and by the MPI workers (study/mpi/), which have one each.
+// Called by study/team.hpp, which has several, and by the MPI workers (study/mpi/), which have one each.
 // SimGrid allows one engine at a time in a process, and a crash must not take the caller along: a worker that dies (a
 // signal, no memory) costs the task it had. A worker ends when the program that forked it does, however that ends. The
 // caller has one thread.

@@ -1,8 +1,7 @@
-#include "study/global_search.hpp"
-
 #include <stdexcept>
 
 #include "backend/modules.hpp"
+#include "study/search.hpp"
 
 namespace farandole {
 namespace {

@@ -1,5 +1,3 @@
-#include "study/goal.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,6 +7,7 @@
 
 #include "config/section.hpp"
 #include "report/table.hpp"
+#include "study/search_spec.hpp"
 
 namespace farandole {
 namespace {

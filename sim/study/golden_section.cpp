@@ -1,8 +1,8 @@
-#include "study/golden_section.hpp"
-
 #include <algorithm>
 #include <array>
 #include <numbers>
+
+#include "study/search.hpp"
 
 namespace farandole {
 namespace {

@@ -16,7 +16,7 @@
 
 #include "config/error.hpp"
 #include "report/output_file.hpp"
-#include "report/read_record.hpp"
+#include "report/record.hpp"
 
 namespace farandole {
 namespace {

@@ -1,6 +1,6 @@
 // The journal of a study: finished points on disk, one line each, as they finish.
 //
-// Called by study/study.hpp and study/merge.hpp. A line is 16 hexadecimal digits, the CRC-64 of what follows, a space
+// Called by study/study.hpp and study/study.hpp. A line is 16 hexadecimal digits, the CRC-64 of what follows, a space
 // and a JSON text. The first line says which study this is; every other one holds {"index", "point"}. A line is written
 // at once and synced before the next, so that only the last can be torn, whatever ends the program. A shard's file has
 // the same form.

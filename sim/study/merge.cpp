@@ -1,5 +1,3 @@
-#include "study/merge.hpp"
-
 #include <map>
 #include <utility>
 
@@ -7,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "study/journal.hpp"
+#include "study/study.hpp"
 
 namespace farandole {
 namespace {

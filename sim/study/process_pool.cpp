@@ -1,11 +1,11 @@
-#include "study/process_pool.hpp"
-
 #include <algorithm>
 #include <cerrno>
 #include <memory>
 #include <system_error>
 
 #include <poll.h>
+
+#include "study/team.hpp"
 
 namespace farandole {
 namespace {

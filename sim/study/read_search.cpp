@@ -7,7 +7,7 @@
 #include "config/limits.hpp"
 #include "config/listed_members.hpp"
 #include "config/section.hpp"
-#include "study/global_search.hpp"
+#include "study/search.hpp"
 #include "study/search_spec.hpp"
 
 namespace farandole {

@@ -14,11 +14,7 @@
 #include "scenario/anchor.hpp"
 #include "scenario/effective_settings.hpp"
 #include "scenario/fit_memory.hpp"
-#include "scenario/sweep_axis.hpp"
-#include "scenario/sweep_refusal.hpp"
-#include "study/global_search.hpp"
-#include "study/golden_section.hpp"
-#include "study/verdict.hpp"
+#include "scenario/sweep.hpp"
 
 namespace farandole {
 namespace {

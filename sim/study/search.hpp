@@ -5,6 +5,8 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "scenario/run.hpp"
 #include "study/search_spec.hpp"
@@ -27,5 +29,31 @@ using RunAll = std::function<std::vector<TrainingPoint>(const RunPlan&)>;
 /// `document` has the "optimise" that `spec` was read from.
 SearchResult search(const Document& document, const SearchSpec& spec, const Catalogue& catalogue,
                     const RunOptions& options, const RunAll& run);
+
+// A search of the whole unit cube for the least value of a function, by DIRECT-L (Gablonsky and Kelley, J. Global
+// Optimization 21, 2001) as NLopt has it.
+//
+// Called by study/search.hpp. Deterministic. NLopt is a module (backend/modules.hpp); where it is missing,
+// study/read_search.cpp refuses the method.
+
+/// Empty where NLopt is here.
+std::string why_no_global_search();
+
+void global_search(std::size_t dimensions, int evaluations, const std::function<double(const std::vector<double>&)>& f);
+
+// The least of a function of one number on an interval, by golden section.
+//
+// Used by study/search.hpp. Right for functions that fall and then rise (Kiefer, Proc. AMS 4, 1953); of others it finds
+// a place that is no worse than what it has seen.
+
+/// Where the least value was seen, both ends included; stops when what is left is shorter than `tolerance`, above 0.
+double golden_section(const std::function<double(double)>& f, double low, double high, double tolerance);
+
+// What the points of a search say: the best of them, how flat it lies, and the answer in a sentence.
+//
+// Called by study/search.hpp.
+
+/// Fills `optimum` and `answer` of a result that has points.
+void judge(const SearchSpec& spec, SearchResult& result);
 
 }  // namespace farandole

@@ -1,11 +1,10 @@
 // "optimise": what a search is after, and where it looks.
 //
 //   "optimise": {
-//     "minimise": "cost_per_run",                                 or "maximise"; study/goal.hpp lists the numbers
-//     "subject_to": { "run_seconds": { "at_most": "6 h" } },
-//     "over": { "/platform/ranks": [8, 16, 32], "/economics/offer": [...] },      as "sweep", a product of lists
-//     "over": { "/strategy/fusion_threshold": { "from": "1 MiB", "to": "256 MiB" } }, or open ranges
-//     "method": "grid", "evaluations": 60
+//     "minimise": "cost_per_run",                                 or "maximise"; study/search_spec.hpp lists the
+//     numbers "subject_to": { "run_seconds": { "at_most": "6 h" } }, "over": { "/platform/ranks": [8, 16, 32],
+//     "/economics/offer": [...] },      as "sweep", a product of lists "over": { "/strategy/fusion_threshold": {
+//     "from": "1 MiB", "to": "256 MiB" } }, or open ranges "method": "grid", "evaluations": 60
 //   }
 //
 // Lists are searched by "grid"; where the fewest ranks or nodes are wanted, by "first": from the smallest on until one
@@ -13,13 +12,55 @@
 // "global" (NLopt's DIRECT-L, where the program was built with it). Read by study/search.hpp; InputError at the place.
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "study/goal.hpp"
+#include "config/document.hpp"
+#include "timeline/result.hpp"
 
 namespace farandole {
+
+// What a search may optimise or bound: numbers of a result point, by name.
+//
+// Used by study/search.hpp. Each is read in its own unit ("6 h", "80 %", "1000 USD", 64).
+
+struct Metric {
+  std::string name;
+  std::string summary;
+  /// InputError where the point has no such number: a run or a cost that the scenario does not ask for.
+  double (*of)(const TrainingPoint&);
+  double (*read)(const Value&);
+  std::string (*text)(double);
+};
+
+std::span<const Metric> metrics();
+/// Fails at `where`, which holds the name.
+const Metric& find_metric(const std::string& name, const Value& where);
+
+/// "run_seconds at most 6 h".
+struct Bound {
+  const Metric* metric = nullptr;
+  double limit = 0;
+  bool is_upper = true;
+
+  /// How far beyond it is, relative to the limit; 0 where it is kept.
+  [[nodiscard]] double violation(const TrainingPoint& point) const;
+  [[nodiscard]] std::string text() const;
+};
+
+struct Goal {
+  const Metric* metric = nullptr;
+  bool is_least = true;  // or the most
+  std::vector<Bound> bounds;
+
+  /// The less the better; bounds left out.
+  [[nodiscard]] double loss(const TrainingPoint& point) const;
+  [[nodiscard]] double violation(const TrainingPoint& point) const;
+  [[nodiscard]] bool is_better(const TrainingPoint& a, const TrainingPoint& b) const;
+};
 
 /// Any value between two, on a logarithmic scale where both are above zero.
 struct OpenRange {

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "report/read_record.hpp"
+#include "report/record.hpp"
 #include "study/point_timer.hpp"
-#include "study/process_pool.hpp"
+#include "study/team.hpp"
 
 namespace farandole {
 namespace {

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -64,5 +65,20 @@ StudyResult run_study(const RunPlan& plan, const StudyHeading& heading, const St
 
 /// A worker's part of it.
 void serve_study(const RunPlan& plan, const StudyHeading& heading, const StudyOptions& options);
+
+// Shards joined into the result of the whole.
+//
+// Called by `farandole merge`. A shard's file is what `farandole run --shard I/N --output FILE` writes: a heading, then
+// the shard's points in order (study/journal.hpp). Shards that are missing, twice, cut short, or another study's are
+// refused by name (InputError).
+
+void write_shard(std::ostream& out, const StudyHeading& heading, const StudyResult& result);
+
+struct Merged {
+  StudyHeading heading;
+  std::vector<TrainingPoint> points;
+};
+
+Merged merge_shards(const std::vector<std::filesystem::path>& files);
 
 }  // namespace farandole

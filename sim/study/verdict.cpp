@@ -1,10 +1,10 @@
-#include "study/verdict.hpp"
-
 #include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "study/search.hpp"
 
 namespace farandole {
 namespace {

@@ -1,6 +1,6 @@
-#include "timeline/percentile.hpp"
-
 #include <algorithm>
+
+#include "timeline/quantile.hpp"
 
 namespace farandole {
 

@@ -124,7 +124,7 @@ struct Anchoring {
   }
 };
 
-/// How much of its devices a job uses (workload/flops.hpp).
+/// How much of its devices a job uses (workload/kernels.hpp).
 struct Utilisation {
   int sequence_length = 0;        // tokens of a sample; 0: a sample is no sequence
   double tokens_per_second = 0;   // of all ranks; 0 without a sequence

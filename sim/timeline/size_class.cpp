@@ -1,7 +1,7 @@
-#include "timeline/size_class.hpp"
-
 #include <array>
 #include <cmath>
+
+#include "timeline/validation.hpp"
 
 namespace farandole {
 

@@ -4,7 +4,9 @@
 // where the measurement should fall eight times in ten; it is empty where nothing is known of the scatter.
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -75,5 +77,18 @@ inline ValidationPoint validation_point(Seconds predicted, Seconds measured, std
 inline bool inside_band(const ValidationPoint& point) {
   return point.band && point.band->low <= point.measured && point.measured <= point.band->high;
 }
+
+// Classes of message sizes: measurements of about one size scatter alike, and are told together.
+
+struct SizeClass {
+  const char* name;
+  double most;  // bytes
+};
+
+/// From the smallest up; the last has no end.
+std::span<const SizeClass> size_classes();
+
+/// Which of them a size belongs to.
+std::size_t size_class_of(Bytes size);
 
 }  // namespace farandole

@@ -1,9 +1,9 @@
-#include "training/activations.hpp"
-
 #include <algorithm>
 #include <array>
 #include <string_view>
 #include <vector>
+
+#include "training/memory.hpp"
 
 namespace farandole {
 namespace {

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "training/activations.hpp"
 #include "units/format.hpp"
 
 namespace farandole {

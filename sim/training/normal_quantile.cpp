@@ -1,6 +1,6 @@
-#include "training/normal_quantile.hpp"
-
 #include <boost/math/distributions/normal.hpp>
+
+#include "training/random.hpp"
 
 namespace farandole {
 

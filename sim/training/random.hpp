@@ -18,4 +18,9 @@ constexpr double uniform_deviate(std::uint64_t counter) {
   return (static_cast<double>(mix(counter) >> 11U) + 0.5) * 0x1.0p-53;
 }
 
+// The normal distribution's quantile function, with which an even deviate becomes a normal one.
+
+/// Standard deviations from the mean; `probability` strictly between 0 and 1.
+double normal_quantile(double probability);
+
 }  // namespace farandole

@@ -6,7 +6,6 @@
 
 #include <vector>
 
-#include "engine/critical_path.hpp"
 #include "engine/iteration.hpp"
 #include "engine/simulated_job.hpp"
 #include "timeline/timeline.hpp"

@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "training/normal_quantile.hpp"
 #include "training/random.hpp"
 
 namespace farandole {

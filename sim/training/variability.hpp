@@ -6,7 +6,7 @@
 // q(r) = Q((pi(r) + 1/2) / n) with a seeded permutation pi, so that n devices always span what n devices span and the
 // single device of a 1-rank run is the median one, which is what a measured single-device throughput describes.
 // J is what changes from step to step: independent draws of a distribution of mean 1, normal by default. Noise is what
-// the operating system takes (training/effects/os_noise.hpp).
+// the operating system takes (training/effects/distribution.hpp).
 // All are functions of (seed, rank, iteration) alone: nothing depends on the order of evaluation.
 #pragma once
 
@@ -15,7 +15,6 @@
 
 #include "collective/rank_times.hpp"
 #include "training/effects/distribution.hpp"
-#include "training/effects/os_noise.hpp"
 
 namespace farandole {
 

@@ -1,6 +1,6 @@
-#include "workload/flops.hpp"
-
 #include <vector>
+
+#include "workload/kernels.hpp"
 
 namespace farandole {
 namespace {

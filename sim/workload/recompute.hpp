@@ -2,7 +2,7 @@
 // be kept.
 //
 // Said by a scenario's "workload.recompute"; called by workload/compute_time.cpp, which adds the time,
-// workload/flops.hpp, which counts the work, and training/activations.hpp, which counts what is kept instead. By blocks
+// workload/kernels.hpp, which counts the work, and training/memory.hpp, which counts what is kept instead. By blocks
 // (Layer::block), as frameworks wrap them; layers outside of blocks keep theirs.
 //   full       every layer of a block runs again; its input is kept (Chen et al., "Training Deep Nets with Sublinear
 //              Memory Cost", arXiv:1604.06174)

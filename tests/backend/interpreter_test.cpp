@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "backend/data_place.hpp"
 #include "backend/memory_ranks.hpp"
-#include "backend/test_data.hpp"
 #include "collective/algorithms.hpp"
 
 namespace farandole {

@@ -1,8 +1,7 @@
 // What ranks do alone with their data, measured and checked; and what they tell one another of their machines.
-#include "backend/local_bench.hpp"
-
 #include <gmock/gmock.h>
 
+#include "backend/bench.hpp"
 #include "backend/host_description.hpp"
 #include "backend/memory_ranks.hpp"
 

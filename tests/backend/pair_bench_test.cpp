@@ -1,8 +1,7 @@
 // Messages between two ranks, measured on ranks in memory.
-#include "backend/pair_bench.hpp"
-
 #include <gtest/gtest.h>
 
+#include "backend/bench.hpp"
 #include "backend/memory_ranks.hpp"
 
 namespace farandole {

@@ -6,7 +6,6 @@
 #include <gmock/gmock.h>
 
 #include "backend/memory_ranks.hpp"
-#include "backend/replay/all_ranks.hpp"
 #include "collective/algorithms.hpp"
 #include "training/simulation_kit.hpp"
 #include "training/strategies/catalogue.hpp"

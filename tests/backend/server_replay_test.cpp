@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "backend/memory_ranks.hpp"
-#include "training/servers/worker_mean.hpp"
+#include "training/servers/server_run.hpp"
 #include "training/strategies/catalogue.hpp"
 
 namespace farandole {

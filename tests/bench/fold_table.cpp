@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 
 #include "collective/algorithms.hpp"
-#include "simulate/folding/choose.hpp"
+#include "simulate/folding/fold.hpp"
 #include "simulate/platform_kit.hpp"
 
 namespace farandole {

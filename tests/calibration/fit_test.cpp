@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include "calibration/lab.hpp"
-#include "calibration/least_squares.hpp"
 
 namespace farandole {
 namespace {

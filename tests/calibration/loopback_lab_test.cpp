@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "calibration/calibrated_file.hpp"
+#include "calibration/fit.hpp"
 #include "calibration/read_measurements.hpp"
 #include "calibration/validation.hpp"
 

@@ -10,8 +10,7 @@
 #include "calibration/read_measurements.hpp"
 #include "calibration/samples.hpp"
 #include "calibration/trace_samples.hpp"
-#include "calibration/traces/horovod_timeline.hpp"
-#include "calibration/traces/pytorch_profiler.hpp"
+#include "calibration/traces/traces.hpp"
 
 namespace farandole {
 namespace {

@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "calibration/calibrated_file.hpp"
 #include "calibration/fit.hpp"
 #include "calibration/predictor.hpp"
 #include "calibration/read_measurements.hpp"

@@ -1,7 +1,7 @@
 // Straight pieces through times by size: how many, where they meet, what bounds them, what they cannot know.
-#include "calibration/piecewise.hpp"
-
 #include <gtest/gtest.h>
+
+#include "calibration/library_fit.hpp"
 
 namespace farandole {
 namespace {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "calibration/calibrated_file.hpp"
+#include "calibration/fit.hpp"
 #include "calibration/lab.hpp"
 #include "calibration/read_measurements.hpp"
 #include "calibration/validation.hpp"

@@ -1,10 +1,10 @@
 // Traces of real training become workloads: what is in them, and what is refused.
+#include "calibration/traces/traces.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "calibration/trace_samples.hpp"
-#include "calibration/traces/horovod_timeline.hpp"
-#include "calibration/traces/pytorch_profiler.hpp"
 #include "workload/profile.hpp"
 
 namespace farandole {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "calibration/calibrated_file.hpp"
+#include "calibration/fit.hpp"
 #include "calibration/lab.hpp"
 
 namespace farandole {

@@ -1,14 +1,13 @@
 // Adasum's schedules: every contribution once, and every chunk combined by one and the same tree of neighbours.
-#include "collective/algorithms/adasum.hpp"
-
 #include <map>
 #include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "collective/algorithms/ring.hpp"
-#include "collective/apply.hpp"
+#include "collective/algorithms/exchanges.hpp"
+#include "collective/algorithms/rings.hpp"
+#include "collective/carry_out.hpp"
 #include "collective/proof.hpp"
 
 namespace farandole {

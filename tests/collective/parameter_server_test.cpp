@@ -1,11 +1,10 @@
 // Parameter servers proved, symbolically and on numbers, for every number of servers, however shards are made and sent.
-#include "collective/algorithms/parameter_server.hpp"
-
 #include <stdexcept>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "collective/algorithms/exchanges.hpp"
 #include "collective/proof.hpp"
 
 namespace farandole {

@@ -5,8 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "collective/algorithms/chain.hpp"
-#include "collective/algorithms/plain_ring.hpp"
+#include "collective/algorithms/rings.hpp"
 #include "collective/proof.hpp"
 
 namespace farandole {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "collective/algorithms/ring.hpp"
+#include "collective/algorithms/rings.hpp"
 
 namespace farandole {
 namespace {

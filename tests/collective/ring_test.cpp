@@ -1,9 +1,8 @@
 // The ring's form, round by round, and its proofs.
-#include "collective/algorithms/ring.hpp"
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "collective/algorithms/rings.hpp"
 #include "collective/proof.hpp"
 
 namespace farandole {

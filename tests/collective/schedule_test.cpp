@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "collective/algorithms.hpp"
-#include "collective/algorithms/tree.hpp"
+#include "collective/algorithms/trees.hpp"
 #include "collective/chunk_sizes.hpp"
 
 namespace farandole {

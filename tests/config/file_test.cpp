@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "config/message.hpp"
-#include "config/text_file.hpp"
+#include "config/text.hpp"
 
 namespace farandole {
 namespace {

@@ -1,10 +1,10 @@
 // Configurations written in YAML, read as trees like those of JSON.
-#include "config/yaml.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <rapidcheck/gtest.h>
+
+#include "config/text.hpp"
 
 namespace farandole {
 namespace {

@@ -6,7 +6,7 @@
 #include <simgrid/plugins/energy.h>
 #include <simgrid/s4u.hpp>
 
-#include "economics/power.hpp"
+#include "economics/offer.hpp"
 
 namespace farandole {
 namespace {

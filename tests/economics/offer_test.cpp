@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "config/schema.hpp"
+#include "economics/cost.hpp"
 #include "economics/kit.hpp"
-#include "economics/sensitivity.hpp"
 
 namespace farandole {
 namespace {

@@ -1,7 +1,7 @@
-#include "engine/critical_path.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "engine/iteration.hpp"
 
 namespace farandole {
 namespace {

@@ -1,10 +1,9 @@
 // Adasum on numbers: orthogonal gradients add up, equal ones average, and the schedule makes what the recursion does.
-#include "learning/adasum.hpp"
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "collective/algorithms/adasum.hpp"
+#include "collective/algorithms/exchanges.hpp"
+#include "learning/carrier.hpp"
 
 namespace farandole {
 namespace {

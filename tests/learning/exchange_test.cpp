@@ -5,7 +5,6 @@
 #include <rapidcheck/gtest.h>
 
 #include "collective/algorithms.hpp"
-#include "learning/codec.hpp"
 #include "learning/numpy_random.hpp"
 
 namespace farandole {

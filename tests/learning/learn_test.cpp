@@ -5,7 +5,7 @@
 
 #include "collective/algorithms.hpp"
 #include "config/error.hpp"
-#include "learning/problems/linear_regression.hpp"
+#include "learning/problems/problems.hpp"
 
 namespace farandole {
 namespace {

@@ -2,8 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "learning/numpy_random.hpp"
-#include "learning/problems/linear_regression.hpp"
-#include "learning/problems/softmax_regression.hpp"
+#include "learning/problems/problems.hpp"
 
 namespace farandole {
 namespace {

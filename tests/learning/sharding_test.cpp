@@ -1,10 +1,9 @@
 // Weights kept in parts: gathered they are whole, and a step on parts is a step on the whole.
-#include "learning/sharding.hpp"
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include "collective/algorithms.hpp"
+#include "learning/exchange.hpp"
 
 namespace farandole {
 namespace {

@@ -1,10 +1,9 @@
-#include "platform/placement_rule.hpp"
-
 #include <set>
 
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
+#include "platform/placement.hpp"
 #include "platform/samples.hpp"
 
 namespace farandole {

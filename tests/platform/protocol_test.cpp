@@ -1,8 +1,7 @@
 // Payload efficiency from packet sizes: coding * (mtu - headers inside) / (mtu + bytes around).
-#include "platform/protocol.hpp"
-
 #include <gmock/gmock.h>
 
+#include "platform/link.hpp"
 #include "platform/samples.hpp"
 
 namespace farandole {

@@ -1,12 +1,11 @@
 // Pictures of algorithms: whole, self-contained, one frame for the start and one for every round.
-#include "report/algorithm_drawing.hpp"
-
 #include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "collective/algorithms.hpp"
+#include "report/reports.hpp"
 
 namespace farandole {
 namespace {

@@ -1,11 +1,10 @@
-#include "report/collective_report.hpp"
-
 #include <sstream>
 
 #include <gtest/gtest.h>
 
-#include "report/nccl_row.hpp"
+#include "report/link_table.hpp"
 #include "report/points.hpp"
+#include "report/reports.hpp"
 
 namespace farandole {
 namespace {

@@ -1,10 +1,9 @@
-#include "report/comparison.hpp"
-
 #include <sstream>
 
 #include <gtest/gtest.h>
 
 #include "report/points.hpp"
+#include "report/reports.hpp"
 
 namespace farandole {
 namespace {

@@ -7,10 +7,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "report/collective_report.hpp"
-#include "report/comparison.hpp"
 #include "report/points.hpp"
-#include "report/training_report.hpp"
+#include "report/reports.hpp"
 
 namespace farandole {
 namespace {

@@ -9,10 +9,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/collective_report.hpp"
 #include "report/points.hpp"
 #include "report/record.hpp"
-#include "report/training_report.hpp"
+#include "report/reports.hpp"
 
 namespace farandole {
 namespace {

@@ -8,10 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <rapidcheck/gtest.h>
 
-#include "report/collective_report.hpp"
-#include "report/comparison.hpp"
 #include "report/points.hpp"
-#include "report/training_report.hpp"
+#include "report/reports.hpp"
 
 namespace farandole {
 namespace {

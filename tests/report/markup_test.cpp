@@ -1,11 +1,11 @@
 // A picture that goes into a page draws, and does nothing else.
-#include "report/markup.hpp"
-
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
+
+#include "report/html.hpp"
 
 namespace farandole {
 namespace {

@@ -4,14 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/collective_page.hpp"
 #include "report/html.hpp"
-#include "report/html_page.hpp"
-#include "report/markdown.hpp"
 #include "report/page/assets.hpp"
+#include "report/pages.hpp"
 #include "report/points.hpp"
 #include "report/training_page.hpp"
-#include "report/validation_page.hpp"
 
 namespace farandole {
 namespace {

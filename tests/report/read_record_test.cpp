@@ -1,6 +1,4 @@
 // Every point comes back from its record as it was, whatever its numbers are.
-#include "report/read_record.hpp"
-
 #include <cmath>
 #include <concepts>
 #include <optional>
@@ -9,6 +7,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include "report/record.hpp"
 
 namespace farandole {
 namespace {

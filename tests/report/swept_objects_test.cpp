@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/point_facets.hpp"
+#include "report/facet.hpp"
 
 namespace farandole {
 namespace {

@@ -1,5 +1,3 @@
-#include "report/topology_files.hpp"
-
 #include <algorithm>
 #include <sstream>
 
@@ -9,7 +7,7 @@
 #include "platform/topologies/graph.hpp"
 #include "platform/topologies/route_table.hpp"
 #include "platform/topology.hpp"
-#include "report/topology_picture.hpp"
+#include "report/pages.hpp"
 
 namespace farandole {
 namespace {

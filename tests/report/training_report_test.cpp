@@ -1,13 +1,11 @@
-#include "report/training_report.hpp"
-
 #include <limits>
 #include <sstream>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
 
-#include "report/comparison.hpp"
 #include "report/points.hpp"
+#include "report/reports.hpp"
 
 namespace farandole {
 namespace {

@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "report/validation_page.hpp"
-#include "report/validation_report.hpp"
+#include "report/pages.hpp"
+#include "report/reports.hpp"
 
 namespace farandole {
 namespace {

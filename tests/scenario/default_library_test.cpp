@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "report/training_report.hpp"
+#include "report/reports.hpp"
 #include "scenario/collective_run.hpp"
 #include "scenario/effective_settings.hpp"
 #include "scenario/scenario_kit.hpp"

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "report/training_report.hpp"
+#include "report/reports.hpp"
 #include "scenario/run.hpp"
 
 namespace farandole {

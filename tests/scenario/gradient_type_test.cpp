@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/training_report.hpp"
+#include "report/reports.hpp"
 #include "scenario/scenario_kit.hpp"
 
 namespace farandole {

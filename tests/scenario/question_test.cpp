@@ -1,9 +1,8 @@
 // The question of a study is about values that its sweep has.
-#include "scenario/question.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "scenario/point_parts.hpp"
 #include "scenario/scenario_kit.hpp"
 
 namespace farandole {

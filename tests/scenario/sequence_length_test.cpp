@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "report/record.hpp"
-#include "report/training_report.hpp"
+#include "report/reports.hpp"
 #include "scenario/scenario_kit.hpp"
 
 namespace farandole {

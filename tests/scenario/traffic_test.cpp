@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/read_record.hpp"
+#include "report/record.hpp"
 #include "scenario/scenario_kit.hpp"
 
 namespace farandole {

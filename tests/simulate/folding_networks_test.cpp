@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "platform/networks.hpp"
-#include "simulate/folding/shift.hpp"
+#include "simulate/folding/orbits.hpp"
 #include "simulate/folding_kit.hpp"
 
 namespace farandole {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "simulate/bounds.hpp"
+#include "simulate/collective_clock.hpp"
 #include "simulate/platform_kit.hpp"
 
 namespace farandole {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "collective/algorithms.hpp"
-#include "simulate/folding/choose.hpp"
+#include "simulate/folding/fold.hpp"
 #include "simulate/folding/folded_message_clock.hpp"
 #include "simulate/folding_kit.hpp"
 #include "simulate/recurrence_clock.hpp"

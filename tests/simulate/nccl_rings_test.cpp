@@ -1,10 +1,9 @@
 // NCCL up to 2.3: rings over all the channels there are, at the transport's own latencies.
-#include "simulate/library/nccl_rings.hpp"
-
 #include <gtest/gtest.h>
 
 #include "collective/algorithms.hpp"
 #include "collective/specification.hpp"
+#include "simulate/library/planners.hpp"
 #include "simulate/library_kit.hpp"
 
 namespace farandole {

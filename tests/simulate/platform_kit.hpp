@@ -1,7 +1,7 @@
 // Little platforms for tests: stars built in code, so that every number stands in the test.
 #pragma once
 
-#include "collective/algorithms/ring.hpp"
+#include "collective/algorithms/rings.hpp"
 #include "platform/placement.hpp"
 #include "platform/platform.hpp"
 #include "simulate/collective_clock.hpp"

@@ -1,9 +1,8 @@
 // Folding by shift: alltoall and direct exchanges on platforms that look the same from every so many ranks.
-#include "simulate/folding/shift.hpp"
-
 #include <gtest/gtest.h>
 
 #include "collective/algorithms.hpp"
+#include "simulate/folding/orbits.hpp"
 #include "simulate/folding_kit.hpp"
 
 namespace farandole {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "collective/algorithms.hpp"
-#include "simulate/bounds.hpp"
+#include "simulate/collective_clock.hpp"
 #include "simulate/folding_kit.hpp"
 
 namespace farandole {

@@ -1,10 +1,10 @@
 // Golden section on functions whose least place is known.
-#include "study/golden_section.hpp"
-
 #include <cmath>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include "study/search.hpp"
 
 namespace farandole {
 namespace {

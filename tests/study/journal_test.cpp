@@ -10,7 +10,7 @@
 
 #include "config/error.hpp"
 #include "report/version.hpp"
-#include "study/merge.hpp"
+#include "study/study.hpp"
 
 namespace farandole {
 namespace {

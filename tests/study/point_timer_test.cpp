@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
-#include "study/process_pool.hpp"
+#include "study/team.hpp"
 
 namespace farandole {
 namespace {

@@ -1,6 +1,4 @@
 // Work on many processes: every task once, and a crash costs one.
-#include "study/process_pool.hpp"
-
 #include <csignal>
 #include <map>
 #include <numeric>
@@ -10,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "config/error.hpp"
+#include "study/team.hpp"
 
 namespace farandole {
 namespace {

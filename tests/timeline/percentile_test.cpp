@@ -1,6 +1,6 @@
-#include "timeline/percentile.hpp"
-
 #include <gtest/gtest.h>
+
+#include "timeline/quantile.hpp"
 
 namespace farandole {
 namespace {

@@ -1,6 +1,6 @@
-#include "timeline/size_class.hpp"
-
 #include <gtest/gtest.h>
+
+#include "timeline/validation.hpp"
 
 namespace farandole {
 namespace {

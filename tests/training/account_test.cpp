@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "simulate/invariant.hpp"
-#include "training/servers/worker_mean.hpp"
+#include "training/servers/server_run.hpp"
 #include "training/training_run.hpp"
 
 namespace farandole {

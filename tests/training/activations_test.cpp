@@ -1,7 +1,6 @@
-#include "training/activations.hpp"
-
 #include <gmock/gmock.h>
 
+#include "training/memory.hpp"
 #include "workload/files.hpp"
 
 namespace farandole {

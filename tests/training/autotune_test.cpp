@@ -6,7 +6,6 @@
 #include <rapidcheck/gtest.h>
 
 #include "training/autotune/autotuner.hpp"
-#include "training/autotune/minimise.hpp"
 
 namespace farandole {
 namespace {

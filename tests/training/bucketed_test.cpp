@@ -1,10 +1,11 @@
 // Strategies that send buckets, on the event loop, against schedules worked out by hand: a second per byte.
+#include "training/strategies/bucketed.hpp"
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "training/strategies/ddp_buckets.hpp"
 #include "training/strategy_kit.hpp"
 
 namespace farandole {

@@ -1,9 +1,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "training/effects/checkpoint.hpp"
+#include "training/effects/failures.hpp"
 #include "training/effects/input_pipeline.hpp"
-#include "training/effects/input_supply.hpp"
 
 namespace farandole {
 namespace {

@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "training/strategies/coordinator_costs.hpp"
 #include "units/quantity.hpp"
 
 namespace farandole {

@@ -1,7 +1,6 @@
-#include "training/effects/os_noise.hpp"
-
 #include <gtest/gtest.h>
 
+#include "training/effects/distribution.hpp"
 #include "training/variability.hpp"
 
 namespace farandole {

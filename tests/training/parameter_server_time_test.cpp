@@ -9,7 +9,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "collective/algorithms.hpp"
-#include "simulate/bounds.hpp"
+#include "simulate/collective_clock.hpp"
 #include "simulate/platform_kit.hpp"
 
 namespace farandole {

@@ -1,7 +1,7 @@
 // Collectives of one job on several streams, which share the network, against schedules worked out by hand.
 #include <gtest/gtest.h>
 
-#include "collective/algorithms/ring.hpp"
+#include "collective/algorithms/rings.hpp"
 #include "engine/company_kit.hpp"
 #include "simulate/platform_kit.hpp"
 #include "training/strategy_kit.hpp"

@@ -1,9 +1,8 @@
-#include "workload/flops.hpp"
-
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include "workload/files.hpp"
+#include "workload/kernels.hpp"
 
 namespace farandole {
 namespace {

@@ -1,6 +1,4 @@
 // Tables as Keras prints them, against the models of this repository and against sums by hand.
-#include "workload/importers/keras_summary.hpp"
-
 #include <map>
 #include <sstream>
 
@@ -8,6 +6,7 @@
 
 #include "config/error.hpp"
 #include "workload/files.hpp"
+#include "workload/importers/imported_model.hpp"
 
 namespace farandole {
 namespace {

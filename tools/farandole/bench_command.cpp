@@ -4,13 +4,11 @@
 #include <optional>
 
 #include "backend/bench.hpp"
-#include "backend/local_bench.hpp"
-#include "backend/pair_bench.hpp"
 #include "bench_training.hpp"
-#include "collective/algorithms/limits.hpp"
+#include "collective/algorithms/exchanges.hpp"
 #include "config/section.hpp"
 #include "output_options.hpp"
-#include "report/bench_report.hpp"
+#include "report/reports.hpp"
 #include "scenario/collective_run.hpp"
 #include "units/parse.hpp"
 

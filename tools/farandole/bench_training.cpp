@@ -4,7 +4,7 @@
 #include <iostream>
 
 #include "report/chrome_trace.hpp"
-#include "report/replay_report.hpp"
+#include "report/reports.hpp"
 #include "scenario/replay.hpp"
 
 namespace farandole {

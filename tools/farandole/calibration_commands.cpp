@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "calibration/calibrated_file.hpp"
+#include "calibration/fit.hpp"
 #include "calibration/published.hpp"
 #include "calibration/validation.hpp"
 #include "config/section.hpp"
@@ -16,9 +16,8 @@
 #include "output_options.hpp"
 #include "page_options.hpp"
 #include "progress_bar.hpp"
-#include "report/calibration_report.hpp"
-#include "report/validation_page.hpp"
-#include "report/validation_report.hpp"
+#include "report/pages.hpp"
+#include "report/reports.hpp"
 #include "scenario/catalogue.hpp"
 #include "timeline/quantile.hpp"
 

@@ -3,15 +3,14 @@
 #include <memory>
 
 #include "calibration/published.hpp"
-#include "collective/algorithms/limits.hpp"
+#include "collective/algorithms/exchanges.hpp"
 #include "collective/files/read_schedule.hpp"
 #include "cost_options.hpp"
 #include "load_options.hpp"
 #include "output_options.hpp"
 #include "page_options.hpp"
-#include "report/collective_page.hpp"
-#include "report/collective_report.hpp"
-#include "report/comparison.hpp"
+#include "report/pages.hpp"
+#include "report/reports.hpp"
 #include "scenario/collective_run.hpp"
 #include "server_options.hpp"
 #include "simulate/collective_clock.hpp"

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "report/markup.hpp"
+#include "report/html.hpp"
 
 namespace farandole {
 namespace {

@@ -10,16 +10,15 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "calibration/traces/horovod_timeline.hpp"
-#include "calibration/traces/pytorch_profiler.hpp"
+#include "calibration/traces/traces.hpp"
 #include "command.hpp"
-#include "config/text_file.hpp"
+#include "config/text.hpp"
 #include "output_options.hpp"
 #include "report/output_file.hpp"
 #include "scenario/catalogue.hpp"
 #include "targets.hpp"
 #include "units/format.hpp"
-#include "workload/importers/keras_summary.hpp"
+#include "workload/importers/imported_model.hpp"
 
 namespace farandole {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "graphviz.hpp"
 #include "report/output_file.hpp"
-#include "report/topology_picture.hpp"
+#include "report/pages.hpp"
 #include "scenario/apply_effects.hpp"
-#include "scenario/collective_loads.hpp"
+#include "scenario/network_loads.hpp"
 
 namespace farandole {
 namespace {

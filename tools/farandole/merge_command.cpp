@@ -2,9 +2,8 @@
 #include <memory>
 
 #include "output_options.hpp"
-#include "report/comparison.hpp"
-#include "report/training_report.hpp"
-#include "study/merge.hpp"
+#include "report/reports.hpp"
+#include "study/study.hpp"
 
 namespace farandole {
 namespace {

@@ -1,8 +1,7 @@
 #include "page_options.hpp"
 
-#include "report/html_page.hpp"
-#include "report/markdown.hpp"
 #include "report/output_file.hpp"
+#include "report/pages.hpp"
 
 namespace farandole {
 

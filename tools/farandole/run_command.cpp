@@ -14,14 +14,12 @@
 #include "plan_messages.hpp"
 #include "progress_bar.hpp"
 #include "report/chrome_trace.hpp"
-#include "report/comparison.hpp"
-#include "report/training_report.hpp"
-#include "report/tuning_report.hpp"
+#include "report/reports.hpp"
 #include "run_files.hpp"
 #include "run_page.hpp"
 #include "search_run.hpp"
 #include "shard_option.hpp"
-#include "study/merge.hpp"
+#include "study/study.hpp"
 #include "study/team.hpp"
 
 namespace farandole {

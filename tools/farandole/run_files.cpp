@@ -4,7 +4,7 @@
 #include <iostream>
 
 #include "report/chrome_trace.hpp"
-#include "report/tuning_report.hpp"
+#include "report/reports.hpp"
 #include "targets.hpp"
 
 namespace farandole {

@@ -7,12 +7,12 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "calibration/published_beside.hpp"
+#include "calibration/published.hpp"
 #include "config/section.hpp"
 #include "graphviz.hpp"
 #include "load_options.hpp"
 #include "report/answer.hpp"
-#include "report/topology_picture.hpp"
+#include "report/pages.hpp"
 #include "report/training_page.hpp"
 #include "scenario/apply_effects.hpp"
 #include "scenario/train.hpp"

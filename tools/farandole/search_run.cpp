@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "report/training_report.hpp"
+#include "report/reports.hpp"
 
 namespace farandole {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "collective/algorithms/parameter_server.hpp"
+#include "collective/algorithms/exchanges.hpp"
 #include "collective/tensor_placement.hpp"
 #include "command.hpp"
 #include "page_options.hpp"

@@ -8,7 +8,7 @@
 #include "collective/files/read_schedule.hpp"
 #include "collective/walk.hpp"
 #include "command.hpp"
-#include "report/algorithm_drawing.hpp"
+#include "report/reports.hpp"
 #include "server_options.hpp"
 #include "show.hpp"
 #include "simulate/library/library.hpp"

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "collective/algorithms/limits.hpp"
+#include "collective/algorithms/exchanges.hpp"
 #include "command.hpp"
 #include "show.hpp"
 

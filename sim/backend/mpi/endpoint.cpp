@@ -1,4 +1,4 @@
-#include "backend/mpi/endpoint.hpp"
+#include "backend/mpi/session.hpp"
 
 namespace farandole {
 namespace {

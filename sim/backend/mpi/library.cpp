@@ -1,5 +1,4 @@
-#include "backend/mpi/library.hpp"
-
+#include "backend/mpi/session.hpp"
 #include "backend/rank_program.hpp"
 
 namespace farandole {

@@ -1,5 +1,3 @@
-#include "backend/mpi/nap.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <ctime>
@@ -7,6 +5,8 @@
 #include <string>
 
 #include <sys/prctl.h>
+
+#include "backend/mpi/session.hpp"
 
 namespace farandole {
 namespace {

@@ -8,8 +8,6 @@
 #include <fmt/format.h>
 
 #include "backend/host_description.hpp"
-#include "backend/mpi/endpoint.hpp"
-#include "backend/mpi/library.hpp"
 
 namespace farandole {
 namespace {

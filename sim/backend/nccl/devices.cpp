@@ -1,11 +1,10 @@
-#include "backend/nccl/devices.hpp"
-
 #include <array>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
 #include "backend/nccl/check.hpp"
+#include "backend/nccl/session.hpp"
 #include "units/format.hpp"
 
 namespace farandole {

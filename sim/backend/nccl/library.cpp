@@ -1,6 +1,5 @@
-#include "backend/nccl/library.hpp"
-
 #include "backend/nccl/check.hpp"
+#include "backend/nccl/session.hpp"
 #include "backend/rank_program.hpp"
 
 namespace farandole {

@@ -8,9 +8,7 @@
 #include "backend/host_description.hpp"
 #include "backend/nccl/bootstrap.hpp"
 #include "backend/nccl/check.hpp"
-#include "backend/nccl/devices.hpp"
 #include "backend/nccl/endpoint.hpp"
-#include "backend/nccl/library.hpp"
 
 namespace farandole {
 namespace {

@@ -1,8 +1,8 @@
-#include "backend/replay/agreement.hpp"
-
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
+
+#include "backend/replay/communication_stream.hpp"
 
 namespace farandole {
 namespace {

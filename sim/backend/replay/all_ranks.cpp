@@ -1,6 +1,6 @@
-#include "backend/replay/all_ranks.hpp"
-
 #include <algorithm>
+
+#include "backend/replay/replay.hpp"
 
 namespace farandole {
 

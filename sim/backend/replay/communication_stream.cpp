@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "backend/bench.hpp"
-#include "backend/test_data.hpp"
+#include "backend/data_place.hpp"
 
 namespace farandole {
 

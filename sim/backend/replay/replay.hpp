@@ -3,7 +3,7 @@
 // Computation is a timed wait of the length that the strategy gives it, by this rank's factor; gradients travel as the
 // strategy decides, by schedules with real messages and real sums, while layers go on. Every rank has one Replay and
 // its own copy of the strategy, which hears of this rank alone: all elements of the RankTimes it is given are this
-// rank's moment. Where ranks have to agree (`negotiates`), they do by messages (agreement.hpp).
+// rank's moment. Where ranks have to agree (`negotiates`), they do by messages (communication_stream.hpp).
 //
 // Called by scenario/replay.hpp. Moments are on this rank's clock, which starts when all ranks have met.
 #pragma once
@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "backend/backend.hpp"
-#include "backend/replay/agreement.hpp"
+#include "backend/endpoint.hpp"
 #include "backend/replay/communication_stream.hpp"
 #include "engine/engine.hpp"
 #include "engine/iteration.hpp"
@@ -143,5 +143,13 @@ class Replay final : public Engine {
   std::vector<TaskId> of_communication_;  // by number
   std::deque<Note> announcements_;        // that the host has made, in order
 };
+
+// What all ranks measured in an iteration, put together as the event loop does with simulated moments.
+
+/// Every rank calls it with its own; all get the same. `before`: when the last rank ended the iteration before.
+Iteration iteration_of_all(Endpoint& endpoint, const LocalIteration& own, Seconds before);
+
+/// When the last rank was there.
+Seconds last_of_all(Endpoint& endpoint, Seconds own);
 
 }  // namespace farandole

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "backend/test_data.hpp"
+#include "backend/data_place.hpp"
 
 namespace farandole {
 namespace {

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "backend/replay/communication_stream.hpp"
 #include "backend/replay/mail.hpp"
-#include "backend/replay/wall_clock.hpp"
 #include "engine/engine.hpp"
 #include "timeline/timeline.hpp"
 #include "training/effects/input_pipeline.hpp"

@@ -1,9 +1,9 @@
-#include "calibration/readers/lines.hpp"
-
 #include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>
+
+#include "calibration/readers/readers.hpp"
 
 namespace farandole {
 namespace {

@@ -1,9 +1,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "calibration/readers/forms.hpp"
-#include "calibration/readers/lines.hpp"
-#include "calibration/readers/operation_names.hpp"
+#include "calibration/readers/readers.hpp"
 #include "config/section.hpp"
 
 namespace farandole {

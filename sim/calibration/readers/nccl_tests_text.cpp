@@ -3,9 +3,7 @@
 #include <set>
 #include <string>
 
-#include "calibration/readers/forms.hpp"
-#include "calibration/readers/lines.hpp"
-#include "calibration/readers/operation_names.hpp"
+#include "calibration/readers/readers.hpp"
 
 namespace farandole {
 namespace {

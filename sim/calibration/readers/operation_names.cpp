@@ -1,7 +1,7 @@
-#include "calibration/readers/operation_names.hpp"
-
 #include <array>
 #include <cctype>
+
+#include "calibration/readers/readers.hpp"
 
 namespace farandole {
 namespace {

@@ -2,9 +2,7 @@
 #include <optional>
 #include <string>
 
-#include "calibration/readers/forms.hpp"
-#include "calibration/readers/lines.hpp"
-#include "calibration/readers/operation_names.hpp"
+#include "calibration/readers/readers.hpp"
 
 namespace farandole {
 namespace {

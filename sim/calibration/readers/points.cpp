@@ -1,11 +1,8 @@
-#include "calibration/readers/points.hpp"
-
 #include <bit>
 #include <cmath>
 
-#include "calibration/readers/lines.hpp"
-#include "calibration/readers/operation_names.hpp"
-#include "collective/algorithms/limits.hpp"
+#include "calibration/readers/readers.hpp"
+#include "collective/algorithms/exchanges.hpp"
 #include "config/limits.hpp"
 #include "config/section.hpp"
 

@@ -1,7 +1,6 @@
 #include <filesystem>
 
-#include "calibration/readers/forms.hpp"
-#include "calibration/readers/points.hpp"
+#include "calibration/readers/readers.hpp"
 #include "config/section.hpp"
 
 namespace farandole {

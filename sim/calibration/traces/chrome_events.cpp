@@ -1,9 +1,8 @@
-#include "calibration/traces/chrome_events.hpp"
-
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "calibration/traces/traces.hpp"
 #include "config/section.hpp"
 
 namespace farandole {

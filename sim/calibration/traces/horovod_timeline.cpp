@@ -1,5 +1,3 @@
-#include "calibration/traces/horovod_timeline.hpp"
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -8,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "calibration/traces/chrome_events.hpp"
+#include "calibration/traces/traces.hpp"
 #include "timeline/quantile.hpp"
 
 namespace farandole {

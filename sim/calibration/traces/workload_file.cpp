@@ -1,10 +1,10 @@
-#include "calibration/traces/workload_file.hpp"
-
 #include <cctype>
 #include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "calibration/traces/traces.hpp"
 
 namespace farandole {
 namespace {

@@ -1,10 +1,9 @@
-#include "collective/algorithms/adasum.hpp"
-
 #include <algorithm>
 
 #include "collective/algorithms/blank.hpp"
+#include "collective/algorithms/exchanges.hpp"
 #include "collective/algorithms/folded_ranks.hpp"
-#include "collective/algorithms/grid_rings.hpp"
+#include "collective/algorithms/rings.hpp"
 
 namespace farandole {
 namespace {

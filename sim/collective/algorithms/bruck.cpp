@@ -1,8 +1,7 @@
-#include "collective/algorithms/bruck.hpp"
-
 #include <algorithm>
 
 #include "collective/algorithms/blank.hpp"
+#include "collective/algorithms/exchanges.hpp"
 
 namespace farandole {
 namespace {

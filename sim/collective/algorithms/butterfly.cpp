@@ -1,6 +1,5 @@
-#include "collective/algorithms/butterfly.hpp"
-
 #include "collective/algorithms/blank.hpp"
+#include "collective/algorithms/exchanges.hpp"
 #include "collective/algorithms/folded_ranks.hpp"
 
 namespace farandole {

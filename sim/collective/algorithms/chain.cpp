@@ -1,6 +1,5 @@
-#include "collective/algorithms/chain.hpp"
-
 #include "collective/algorithms/blank.hpp"
+#include "collective/algorithms/rings.hpp"
 
 namespace farandole {
 namespace {

@@ -1,12 +1,9 @@
-#include "collective/algorithms/composed.hpp"
-
 #include <algorithm>
 #include <iterator>
 
-#include "collective/algorithms/binomial.hpp"
 #include "collective/algorithms/blank.hpp"
-#include "collective/algorithms/halving_doubling.hpp"
-#include "collective/algorithms/recursive_doubling.hpp"
+#include "collective/algorithms/exchanges.hpp"
+#include "collective/algorithms/trees.hpp"
 
 namespace farandole {
 namespace {

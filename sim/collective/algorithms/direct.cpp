@@ -1,7 +1,5 @@
-#include "collective/algorithms/direct.hpp"
-
 #include "collective/algorithms/blank.hpp"
-#include "collective/algorithms/pairwise.hpp"
+#include "collective/algorithms/exchanges.hpp"
 
 namespace farandole {
 namespace {

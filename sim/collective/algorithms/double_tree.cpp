@@ -1,8 +1,7 @@
-#include "collective/algorithms/double_tree.hpp"
-
 #include <algorithm>
 
 #include "collective/algorithms/blank.hpp"
+#include "collective/algorithms/trees.hpp"
 
 namespace farandole {
 namespace {

@@ -1,6 +1,5 @@
-#include "collective/algorithms/grid_rings.hpp"
-
 #include "collective/algorithms/blank.hpp"
+#include "collective/algorithms/rings.hpp"
 
 namespace farandole {
 namespace {

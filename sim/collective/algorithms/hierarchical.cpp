@@ -1,9 +1,7 @@
-#include "collective/algorithms/hierarchical.hpp"
-
 #include <algorithm>
 
 #include "collective/algorithms/blank.hpp"
-#include "collective/algorithms/grid_rings.hpp"
+#include "collective/algorithms/rings.hpp"
 
 namespace farandole {
 namespace {

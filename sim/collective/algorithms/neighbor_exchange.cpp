@@ -1,7 +1,5 @@
-#include "collective/algorithms/neighbor_exchange.hpp"
-
 #include "collective/algorithms/blank.hpp"
-#include "collective/algorithms/ring.hpp"
+#include "collective/algorithms/rings.hpp"
 
 namespace farandole {
 namespace {

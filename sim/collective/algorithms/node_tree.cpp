@@ -1,8 +1,6 @@
-#include "collective/algorithms/node_tree.hpp"
-
 #include <algorithm>
 
-#include "collective/algorithms/double_tree.hpp"
+#include "collective/algorithms/trees.hpp"
 
 namespace farandole {
 namespace {

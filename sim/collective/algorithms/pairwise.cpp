@@ -1,6 +1,5 @@
-#include "collective/algorithms/pairwise.hpp"
-
 #include "collective/algorithms/blank.hpp"
+#include "collective/algorithms/exchanges.hpp"
 
 namespace farandole {
 

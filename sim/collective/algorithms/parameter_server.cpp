@@ -1,5 +1,3 @@
-#include "collective/algorithms/parameter_server.hpp"
-
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
@@ -8,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "collective/algorithms/blank.hpp"
-#include "collective/algorithms/direct.hpp"
+#include "collective/algorithms/exchanges.hpp"
 
 namespace farandole {
 namespace {

@@ -1,11 +1,8 @@
-#include "collective/algorithms/reduce_broadcast.hpp"
-
 #include <algorithm>
 #include <iterator>
 
-#include "collective/algorithms/binomial.hpp"
 #include "collective/algorithms/blank.hpp"
-#include "collective/algorithms/rooted_trees.hpp"
+#include "collective/algorithms/trees.hpp"
 
 namespace farandole {
 namespace {

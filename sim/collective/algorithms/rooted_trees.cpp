@@ -1,9 +1,7 @@
-#include "collective/algorithms/rooted_trees.hpp"
-
 #include <algorithm>
 
 #include "collective/algorithms/blank.hpp"
-#include "collective/algorithms/tree.hpp"
+#include "collective/algorithms/trees.hpp"
 
 namespace farandole {
 namespace {

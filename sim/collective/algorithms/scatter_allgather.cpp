@@ -1,8 +1,6 @@
-#include "collective/algorithms/scatter_allgather.hpp"
-
-#include "collective/algorithms/binomial.hpp"
 #include "collective/algorithms/blank.hpp"
-#include "collective/algorithms/ring.hpp"
+#include "collective/algorithms/rings.hpp"
+#include "collective/algorithms/trees.hpp"
 
 namespace farandole {
 

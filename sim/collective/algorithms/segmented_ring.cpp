@@ -1,9 +1,8 @@
-#include "collective/algorithms/segmented_ring.hpp"
-
 #include <fmt/format.h>
 
 #include "collective/algorithms/blank.hpp"
-#include "collective/algorithms/limits.hpp"
+#include "collective/algorithms/exchanges.hpp"
+#include "collective/algorithms/rings.hpp"
 #include "config/error.hpp"
 
 namespace farandole {

@@ -1,6 +1,4 @@
-#include "collective/algorithms/torus.hpp"
-
-#include "collective/algorithms/grid_rings.hpp"
+#include "collective/algorithms/rings.hpp"
 
 namespace farandole {
 namespace {

@@ -1,7 +1,7 @@
-#include "collective/algorithms/tree.hpp"
-
 #include <algorithm>
 #include <utility>
+
+#include "collective/algorithms/trees.hpp"
 
 namespace farandole {
 namespace {

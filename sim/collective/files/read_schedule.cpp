@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "collective/proof.hpp"
-#include "config/text_file.hpp"
+#include "config/text.hpp"
 
 namespace farandole {
 namespace {

@@ -1,8 +1,7 @@
 #include <vector>
 
 #include "learning/problem.hpp"
-#include "learning/problems/linear_regression.hpp"
-#include "learning/problems/softmax_regression.hpp"
+#include "learning/problems/problems.hpp"
 
 namespace farandole {
 

@@ -1,6 +1,5 @@
-#include "learning/problems/softmax_regression.hpp"
-
 #include "learning/numpy_random.hpp"
+#include "learning/problems/problems.hpp"
 #include "learning/read_numbers.hpp"
 
 namespace farandole {

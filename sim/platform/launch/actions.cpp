@@ -1,10 +1,9 @@
-#include "platform/launch/actions.hpp"
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <utility>
 
+#include "platform/launch/launch.hpp"
 #include "platform/platform.hpp"
 
 namespace farandole::launch {

@@ -1,7 +1,7 @@
 // The options of aprun, as aprun(1) of Cray's ALPS lists them.
 #include <array>
 
-#include "platform/launch/actions.hpp"
+#include "platform/launch/launch.hpp"
 
 namespace farandole::launch {
 

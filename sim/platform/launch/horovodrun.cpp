@@ -1,7 +1,7 @@
 // The options of horovodrun, as `horovodrun --help` of Horovod 0.28 and before lists them.
 #include <array>
 
-#include "platform/launch/actions.hpp"
+#include "platform/launch/launch.hpp"
 
 namespace farandole::launch {
 

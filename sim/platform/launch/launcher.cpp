@@ -1,7 +1,7 @@
-#include "platform/launch/launcher.hpp"
-
 #include <algorithm>
 #include <array>
+
+#include "platform/launch/launch.hpp"
 
 namespace farandole::launch {
 

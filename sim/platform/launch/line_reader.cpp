@@ -1,10 +1,7 @@
-#include "platform/launch/line_reader.hpp"
-
 #include <algorithm>
 #include <cctype>
 
-#include "platform/launch/actions.hpp"
-#include "platform/launch/words.hpp"
+#include "platform/launch/launch.hpp"
 
 namespace farandole::launch {
 namespace {

@@ -2,7 +2,7 @@
 // both have an option of one name, it has the same number of arguments in both.
 #include <array>
 
-#include "platform/launch/actions.hpp"
+#include "platform/launch/launch.hpp"
 
 namespace farandole::launch {
 

@@ -1,7 +1,7 @@
-#include "platform/launch/words.hpp"
-
 #include <algorithm>
 #include <utility>
+
+#include "platform/launch/launch.hpp"
 
 namespace farandole::launch {
 namespace {

@@ -4,9 +4,7 @@
 #include "platform/topologies/dragonfly.hpp"
 #include "platform/topologies/fat_tree.hpp"
 #include "platform/topologies/graph.hpp"
-#include "platform/topologies/groups.hpp"
-#include "platform/topologies/star.hpp"
-#include "platform/topologies/torus.hpp"
+#include "platform/topologies/kinds.hpp"
 #include "platform/topology.hpp"
 
 namespace farandole {

@@ -1,6 +1,5 @@
-#include "platform/topologies/groups.hpp"
-
 #include "platform/sections.hpp"
+#include "platform/topologies/kinds.hpp"
 
 namespace farandole {
 

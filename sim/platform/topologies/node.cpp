@@ -1,10 +1,9 @@
-#include "platform/topologies/node.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <map>
 #include <utility>
 
+#include "platform/topologies/kinds.hpp"
 #include "platform/topologies/node_tree.hpp"
 
 namespace farandole {

@@ -6,8 +6,8 @@
 
 #include "platform/sections.hpp"
 #include "platform/topologies/fat_tree.hpp"
+#include "platform/topologies/kinds.hpp"
 #include "platform/topologies/limits.hpp"
-#include "platform/topologies/node.hpp"
 
 namespace farandole {
 namespace {

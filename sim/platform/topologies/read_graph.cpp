@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "config/text_file.hpp"
+#include "config/text.hpp"
 #include "platform/sections.hpp"
 #include "platform/topologies/graph.hpp"
 #include "platform/topologies/limits.hpp"

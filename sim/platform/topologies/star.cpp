@@ -1,7 +1,6 @@
-#include "platform/topologies/star.hpp"
-
 #include "platform/bisection.hpp"
 #include "platform/sections.hpp"
+#include "platform/topologies/kinds.hpp"
 
 namespace farandole {
 

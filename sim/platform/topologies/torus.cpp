@@ -1,5 +1,3 @@
-#include "platform/topologies/torus.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -9,6 +7,7 @@
 
 #include "platform/bisection.hpp"
 #include "platform/sections.hpp"
+#include "platform/topologies/kinds.hpp"
 #include "platform/topologies/limits.hpp"
 #include "platform/topologies/wiring.hpp"
 

@@ -1,7 +1,6 @@
-#include "platform/topologies/tree_layout.hpp"
-
 #include <algorithm>
 
+#include "platform/topologies/fat_tree.hpp"
 #include "platform/topologies/wiring.hpp"
 
 namespace farandole {

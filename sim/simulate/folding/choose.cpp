@@ -1,9 +1,8 @@
-#include "simulate/folding/choose.hpp"
-
 #include <utility>
 
+#include "simulate/folding/fold.hpp"
+#include "simulate/folding/orbits.hpp"
 #include "simulate/folding/parts.hpp"
-#include "simulate/folding/shift.hpp"
 
 namespace farandole {
 namespace {

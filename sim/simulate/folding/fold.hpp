@@ -14,6 +14,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "collective/rank_times.hpp"
 #include "simulate/folding/colouring.hpp"
@@ -51,5 +52,17 @@ Folding fold(const RoutedSchedule& routed, const RankTimes& start);
 
 /// For ranks that all start together.
 Folding fold(const RoutedSchedule& routed);
+
+// The folding that is worth it, of whatever kind is exact for a schedule: first by what schedule and platform are known
+// to be kept by (simulate/folding/moves.hpp, parts.hpp), for which hardly any way is worked out, and what is left of it
+// by colouring; where nothing is known, or ranks start apart, by colouring all.
+//
+// Called by the clocks. Chunks must be equally long for it to be exact (above, and orbits.hpp).
+
+/// For ranks that start together; nothing where nothing is known beforehand.
+std::optional<Folding> fold_before_routing(const RoutedSchedule& routed);
+
+/// Nothing where nothing is known, or where it would not at least halve the ranks.
+std::optional<Folding> worthwhile_folding(const RoutedSchedule& routed, const RankTimes& start);
 
 }  // namespace farandole

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "collective/chunk_sizes.hpp"
-#include "simulate/folding/choose.hpp"
+#include "simulate/folding/fold.hpp"
 #include "simulate/folding/pace.hpp"
 
 namespace farandole {

@@ -1,4 +1,4 @@
-#include "simulate/folding/incidence.hpp"
+#include "simulate/folding/colouring.hpp"
 
 namespace farandole {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "simulate/folding/emptied.hpp"
-#include "simulate/listed_links.hpp"
+#include "simulate/link_loads.hpp"
 
 namespace farandole {
 namespace {

@@ -1,5 +1,3 @@
-#include "simulate/folding/shift.hpp"
-
 #include <algorithm>
 #include <memory>
 #include <utility>

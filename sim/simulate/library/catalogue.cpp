@@ -1,9 +1,7 @@
 #include <utility>
 
 #include "simulate/library/library.hpp"
-#include "simulate/library/mpi_planner.hpp"
-#include "simulate/library/nccl_planner.hpp"
-#include "simulate/library/nccl_rings.hpp"
+#include "simulate/library/planners.hpp"
 
 namespace farandole {
 

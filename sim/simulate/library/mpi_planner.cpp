@@ -1,7 +1,6 @@
-#include "simulate/library/mpi_planner.hpp"
-
 #include "collective/algorithms.hpp"
 #include "simulate/library/mpi_decision.hpp"
+#include "simulate/library/planners.hpp"
 
 namespace farandole {
 namespace {

@@ -1,5 +1,3 @@
-#include "simulate/library/nccl_planner.hpp"
-
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -8,6 +6,7 @@
 
 #include "simulate/library/nccl_measured.hpp"
 #include "simulate/library/nccl_route.hpp"
+#include "simulate/library/planners.hpp"
 
 namespace farandole {
 namespace {

@@ -1,17 +1,15 @@
-#include "simulate/library/nccl_rings.hpp"
-
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "collective/algorithms/chain.hpp"
-#include "collective/algorithms/ring.hpp"
+#include "collective/algorithms/rings.hpp"
 #include "collective/specification.hpp"
 #include "simulate/invariant.hpp"
 #include "simulate/library/nccl_model.hpp"
 #include "simulate/library/nccl_route.hpp"
-#include "simulate/listed_links.hpp"
+#include "simulate/library/planners.hpp"
+#include "simulate/link_loads.hpp"
 
 namespace farandole {
 namespace {

@@ -5,11 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "collective/algorithms/chain.hpp"
-#include "collective/algorithms/direct.hpp"
-#include "collective/algorithms/node_tree.hpp"
-#include "collective/algorithms/ring.hpp"
-#include "simulate/listed_links.hpp"
+#include "collective/algorithms/exchanges.hpp"
+#include "collective/algorithms/rings.hpp"
+#include "collective/algorithms/trees.hpp"
+#include "simulate/link_loads.hpp"
 
 namespace farandole {
 namespace {

@@ -8,11 +8,13 @@
 #include <chrono>
 #include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "study/forked_worker.hpp"
 #include "study/mpi/messages.hpp"
-#include "study/process_pool.hpp"
+#include "study/team.hpp"
 
 namespace farandole {
 
@@ -53,5 +55,21 @@ class Manager {
   std::map<int, Worker> workers_;      // by rank
   Clock::time_point spoke_{};
 };
+
+// The team of an MPI launcher, in the module "mpi" (backend/modules.hpp); study/team.hpp has the contract.
+
+/// Starts MPI; leaves `team` null where MPI knows of this process only.
+extern "C" __attribute__((visibility("default"))) void farandole_join_mpi_team(std::unique_ptr<Team>& team);
+
+// A worker of an MPI team: does the manager's tasks, one after the other, in a forked process.
+//
+// Called by study/mpi/mpi_team.cpp. The rank itself only carries messages, so that it is heard of while a task is under
+// way and survives its crash; the forked process never touches MPI.
+
+/// Until the manager says that it is over; returns what it said. std::runtime_error where it falls silent.
+std::string work_for_manager(Mailbox& mailbox, const std::string& identity, const Work& work);
+
+/// Tells the manager that this rank cannot work, and waits for the end; returns what it said, or that it said nothing.
+std::string refuse_to_work(Mailbox& mailbox);
 
 }  // namespace farandole

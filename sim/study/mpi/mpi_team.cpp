@@ -1,9 +1,6 @@
-#include "study/mpi/mpi_team.hpp"
-
 #include <stdexcept>
 
 #include "study/mpi/manager.hpp"
-#include "study/mpi/worker.hpp"
 
 namespace farandole {
 namespace {

@@ -1,5 +1,3 @@
-#include "study/mpi/worker.hpp"
-
 #include <chrono>
 #include <deque>
 #include <memory>
@@ -8,6 +6,7 @@
 
 #include <poll.h>
 
+#include "study/mpi/manager.hpp"
 #include "study/mpi/protocol.hpp"
 
 namespace farandole {

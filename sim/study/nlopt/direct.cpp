@@ -1,4 +1,4 @@
-// The module "nlopt": DIRECT-L by NLopt, behind study/global_search.hpp. The only file that includes <nlopt.h>.
+// The module "nlopt": DIRECT-L by NLopt, behind study/search.hpp. The only file that includes <nlopt.h>.
 #include <exception>
 #include <functional>
 #include <memory>

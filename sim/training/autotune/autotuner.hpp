@@ -15,15 +15,85 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+
 #include "timeline/tuning.hpp"
-#include "training/autotune/bayesian_optimization.hpp"
 
 namespace farandole {
+
+// A Gaussian process: what is known of a function from noisy samples of it.
+//
+// k(x, x') = f^2 exp(-|x - x'|^2 / (2 l^2)), samples with independent noise of a given standard deviation; length l and
+// height f are those under which the samples are likeliest, searched from 1 and 1 (Rasmussen and Williams, "Gaussian
+// Processes for Machine Learning", sections 2.2 and 5.4; horovod/common/optim/gaussian_process.cc).
+// Called by the Bayesian optimisation. Places are rows of a matrix.
+
+class GaussianProcess {
+ public:
+  explicit GaussianProcess(double noise) : noise_(noise) {}
+
+  void fit(const Eigen::MatrixXd& places, const Eigen::VectorXd& values);
+
+  struct Belief {
+    Eigen::VectorXd mean;
+    Eigen::VectorXd deviation;
+  };
+  /// After fit().
+  [[nodiscard]] Belief predict(const Eigen::MatrixXd& places) const;
+
+  [[nodiscard]] double length() const { return length_; }
+  [[nodiscard]] double height() const { return height_; }
+
+ private:
+  double noise_;
+  double length_ = 1;
+  double height_ = 1;
+  Eigen::MatrixXd places_;
+  Eigen::LLT<Eigen::MatrixXd> covariance_;  // of the samples
+  Eigen::VectorXd weights_;                 // its inverse times the values
+};
+
+// Where to look next for the highest score: the place of largest expected improvement under a Gaussian process.
+//
+// Brochu, Cora and de Freitas, "A Tutorial on Bayesian Optimization of Expensive Cost Functions", arXiv:1012.2599; as
+// horovod/common/optim/bayesian_optimization.cc does it: from three samples on scores are taken as deviations from
+// their mean in standard deviations, improvement is asked for by at least 0.01 of these, and the place is the best of
+// 25 local searches from random starts, seeded here. Places are not scaled: one unit is as far in every direction.
+// Called by the autotuner.
+
+struct Bounds {
+  double least = 0;
+  double most = 0;
+};
+
+class BayesianOptimization {
+ public:
+  BayesianOptimization(std::vector<Bounds> bounds, double noise, std::uint64_t seed);
+
+  void add(const Eigen::VectorXd& place, double score);
+  /// Within the bounds. After at least one add().
+  Eigen::VectorXd next();
+  void clear();
+
+ private:
+  [[nodiscard]] Eigen::VectorXd scaled_scores() const;
+  [[nodiscard]] bool is_inside(const Eigen::VectorXd& place) const;
+  Eigen::VectorXd random_place();
+
+  std::vector<Bounds> bounds_;
+  GaussianProcess process_;
+  std::uint64_t seed_;
+  std::uint64_t drawn_ = 0;  // random numbers used
+  std::vector<Eigen::VectorXd> places_;
+  std::vector<double> scores_;
+};
 
 struct AutotuneSettings {
   int warmup_samples = 3;  // HOROVOD_AUTOTUNE_WARMUP_SAMPLES
@@ -89,5 +159,21 @@ class Autotuner {
   std::optional<Seconds> since_;
   Tuning tuning_;
 };
+
+// A local minimum of a function of a few variables.
+//
+// Called by the Gaussian process and by the search for its next point. Quasi-Newton steps (BFGS: Nocedal and Wright,
+// "Numerical Optimization", chapter 6) on forward differences, as Horovod's autotuner minimises. Where the function is
+// infinite is out of bounds: no step goes there.
+
+using Objective = std::function<double(const Eigen::VectorXd& at)>;
+
+struct Minimum {
+  Eigen::VectorXd at;
+  double value = 0;
+};
+
+/// From a start where the function is finite. Never ends higher than it starts.
+Minimum minimise(const Objective& f, const Eigen::VectorXd& start);
 
 }  // namespace farandole

@@ -1,11 +1,9 @@
-#include "training/autotune/bayesian_optimization.hpp"
-
 #include <cmath>
 #include <limits>
 #include <numbers>
 #include <utility>
 
-#include "training/autotune/minimise.hpp"
+#include "training/autotune/autotuner.hpp"
 #include "training/random.hpp"
 
 namespace farandole {

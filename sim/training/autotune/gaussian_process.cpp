@@ -1,10 +1,8 @@
-#include "training/autotune/gaussian_process.hpp"
-
 #include <cmath>
 #include <limits>
 #include <numbers>
 
-#include "training/autotune/minimise.hpp"
+#include "training/autotune/autotuner.hpp"
 
 namespace farandole {
 namespace {

@@ -1,7 +1,7 @@
-#include "training/autotune/minimise.hpp"
-
 #include <cmath>
 #include <optional>
+
+#include "training/autotune/autotuner.hpp"
 
 namespace farandole {
 namespace {

@@ -1,4 +1,4 @@
-#include "training/effects/checkpoint.hpp"
+#include "training/effects/failures.hpp"
 
 namespace farandole {
 

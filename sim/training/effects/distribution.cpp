@@ -7,7 +7,7 @@
 
 #include <boost/math/distributions/gamma.hpp>
 
-#include "training/normal_quantile.hpp"
+#include "training/random.hpp"
 
 namespace farandole {
 namespace {

@@ -1,7 +1,7 @@
-#include "training/effects/input_supply.hpp"
-
 #include <algorithm>
 #include <map>
+
+#include "training/effects/input_pipeline.hpp"
 
 namespace farandole {
 namespace {

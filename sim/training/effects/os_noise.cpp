@@ -1,6 +1,6 @@
-#include "training/effects/os_noise.hpp"
-
 #include <cmath>
+
+#include "training/effects/distribution.hpp"
 
 namespace farandole {
 

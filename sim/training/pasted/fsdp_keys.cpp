@@ -1,9 +1,8 @@
-#include "training/pasted/fsdp_keys.hpp"
-
 #include <algorithm>
 #include <cctype>
 
 #include "config/section.hpp"
+#include "training/pasted/translation.hpp"
 
 namespace farandole {
 namespace {

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "config/section.hpp"
-#include "training/pasted/fsdp_keys.hpp"
+#include "training/pasted/translation.hpp"
 
 namespace farandole {
 namespace {

@@ -7,8 +7,7 @@
 #include <fmt/format.h>
 
 #include "config/section.hpp"
-#include "config/text_file.hpp"
-#include "config/yaml.hpp"
+#include "config/text.hpp"
 #include "training/pasted/translation.hpp"
 
 namespace farandole {

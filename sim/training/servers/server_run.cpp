@@ -10,7 +10,6 @@
 #include "simulate/max_min_network.hpp"
 #include "simulate/shared_links.hpp"
 #include "training/servers/server_layout.hpp"
-#include "training/servers/worker_mean.hpp"
 
 namespace farandole {
 namespace {

@@ -16,6 +16,8 @@
 // means over workers: time spent at the bound is straggler too.
 #pragma once
 
+#include <vector>
+
 #include "platform/placement.hpp"
 #include "platform/platform.hpp"
 #include "simulate/collective_clock.hpp"
@@ -63,5 +65,46 @@ Seconds iteration_of_one_worker(const ServerSite& site, double factor);
 UpdateLog server_updates(const ServerSite& site, int iterations);
 /// The same of a run that is over.
 UpdateLog updates_of(const ServerTrainer& trainer, const ServerPlan& plan);
+
+// How many updates by others an asynchronous worker's gradient does not know of, in the mean over the orders in which
+// what happens at the same moment may happen.
+//
+// Called by server_run.hpp. A worker pulls when it starts and its gradient is applied when its iteration ends. Updates
+// by others between the two count. Of those at the very moment of its end, half come first in the mean; and of those at
+// the moment at which it ended its iteration before and went on, half come after its pull. A worker that had to wait
+// for others (stale_synchronous) has seen what it waited for. So workers that do everything at the same moment are n -
+// 1 updates behind, whether they are carried one by one or as one, and whatever rounding makes of equal moments: those
+// are equal that are closer than 1e-9 of a mean iteration.
+
+/// Of every iteration, in the order of `finished`, which is that of their ends; `workers`: of every group. Zero with a
+/// barrier.
+std::vector<double> staleness_of(const std::vector<WorkerIteration>& finished, const std::vector<int>& workers,
+                                 const ServerPlan& plan);
+
+// Iterations of workers with servers, condensed to a mean one and its parts.
+//
+// Called by server_run.hpp.
+
+/// A mean iteration.
+struct WorkerMean {
+  Seconds iteration;
+  Seconds computing;
+  Seconds waited;
+  Seconds fed;
+  Seconds updating;
+  double staleness = 0;
+  std::vector<Seconds> durations;
+};
+
+/// Of iterations with a barrier; all groups start and end them together.
+WorkerMean mean_of_barriers(const std::vector<WorkerIteration>& finished, std::size_t groups, int warmup);
+
+/// From when the last group is warm to when the slowest has done its iterations; all are at work all the time.
+/// `workers`: of every group.
+WorkerMean mean_of_stretch(const std::vector<WorkerIteration>& finished, const std::vector<int>& workers,
+                           const ServerPlan& plan, const Measure& measure);
+
+/// Parts that sum to the mean iteration; InvariantError where they do not.
+Breakdown break_down(const WorkerMean& mean, const Job& job);
 
 }  // namespace farandole

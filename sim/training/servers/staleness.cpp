@@ -1,7 +1,7 @@
-#include "training/servers/staleness.hpp"
-
 #include <algorithm>
 #include <map>
+
+#include "training/servers/server_run.hpp"
 
 namespace farandole {
 namespace {

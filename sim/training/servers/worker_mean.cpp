@@ -1,12 +1,10 @@
-#include "training/servers/worker_mean.hpp"
-
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "simulate/invariant.hpp"
-#include "training/servers/staleness.hpp"
+#include "training/servers/server_run.hpp"
 
 namespace farandole {
 namespace {

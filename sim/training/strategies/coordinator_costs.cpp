@@ -1,4 +1,4 @@
-#include "training/strategies/coordinator_costs.hpp"
+#include "training/strategies/negotiation.hpp"
 
 namespace farandole {
 namespace {

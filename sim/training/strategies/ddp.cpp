@@ -22,7 +22,6 @@
 
 #include "config/limits.hpp"
 #include "training/strategies/bucketed.hpp"
-#include "training/strategies/ddp_buckets.hpp"
 #include "training/strategies/rows.hpp"
 #include "units/format.hpp"
 

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "config/listed_members.hpp"
-#include "training/strategies/coordinator_costs.hpp"
 #include "training/strategies/horovod.hpp"
+#include "training/strategies/negotiation.hpp"
 #include "training/strategies/rows.hpp"
 #include "units/format.hpp"
 

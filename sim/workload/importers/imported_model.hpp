@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <iosfwd>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "workload/model.hpp"
@@ -38,5 +40,70 @@ void write_model(const ImportedModel& model, const std::string& schema, std::ost
 
 /// The words of a CamelCase name, in small letters, joined by underscores: global_max_pooling of GlobalMaxPooling.
 std::string snake_case(const std::string& name);
+
+// The table that Keras prints of a model (`model.summary()`), row by row.
+//
+// Called by keras_summary. Knows the looks of Keras 1 and 2 (columns between rules of `_` and `=`) and of Keras 3
+// (boxes), cells that go on in the next line, and classes cut short by their column. InputError with the line where the
+// text is no such table, or what was cut is needed.
+
+struct KerasRow {
+  int line = 0;      // of its first line in the file, from 1
+  std::string name;  // "conv2d_1"
+  std::string kind;  // "Conv2D"; cut short where the column was too narrow
+  bool is_cut = false;
+  std::string shape;  // "(None, 26, 26, 32)", as printed
+  std::int64_t parameters = 0;
+  std::vector<std::string> inputs;  // names of rows; empty: the row before
+};
+
+struct KerasTable {
+  std::vector<KerasRow> rows;
+  std::optional<std::int64_t> total;      // "Total params"
+  std::optional<std::int64_t> trainable;  // "Trainable params"
+};
+
+/// What to do about a cell that was cut short.
+inline constexpr std::string_view keras_wider = "; summary(line_length=150) prints wider columns";
+
+KerasTable read_keras_table(std::string_view text, const std::string& file);
+
+// What tensors and how much work a row of Keras's table stands for.
+//
+// Called by keras_summary. The table gives a layer's class, its output and its number of parameters; with the input
+// known from the rows before, the class says what the parameters are: a convolution of c channels to f filters has k c
+// f + f of them, so k is known, the extents of its kernel only as their product. A class that is not known here may
+// have no parameters.
+
+/// A row whose shapes are read: channels last, without the batch.
+struct KerasSite {
+  const KerasRow* row = nullptr;
+  std::string file;
+  Extents input;  // of the first of its inputs, the one it multiplies
+  Extents output;
+};
+
+struct KerasParts {
+  std::string type;  // as in models/: "conv2d", "linear", "batch_norm2d", ...
+  std::vector<Tensor> tensors;
+  std::int64_t macs = 0;
+};
+
+/// InputError with the row's line where its parameters are not what its class would have.
+KerasParts parts_of(const KerasSite& site);
+
+/// Rows that compute nothing: the input itself, and what only gives a tensor another shape.
+bool moves_nothing(const KerasRow& row);
+
+// The table that Keras prints of a model becomes a workload.
+//
+// Called by `farandole import keras_summary`. Shapes are channels last, as Keras has them; a layer's input is the
+// output of the rows it is connected to, or of the row before. The table's own totals of parameters are held against
+// the sums of the layers. What it cannot say (groups of a convolution, extents of a kernel that is no square) does not
+// change sizes.
+
+/// `file` is for messages and the name of the model; `input` is the shape of one sample, for tables that do not begin
+/// with it; empty: as the table says. Throws InputError with the line.
+ImportedModel read_keras_summary(std::string_view text, const std::filesystem::path& file, const Extents& input);
 
 }  // namespace farandole

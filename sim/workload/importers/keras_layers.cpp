@@ -1,5 +1,3 @@
-#include "workload/importers/keras_layers.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "config/error.hpp"
+#include "workload/importers/imported_model.hpp"
 
 namespace farandole {
 namespace {

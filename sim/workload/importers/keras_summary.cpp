@@ -1,5 +1,3 @@
-#include "workload/importers/keras_summary.hpp"
-
 #include <algorithm>
 #include <charconv>
 #include <functional>
@@ -9,8 +7,7 @@
 #include <fmt/format.h>
 
 #include "config/error.hpp"
-#include "workload/importers/keras_layers.hpp"
-#include "workload/importers/keras_table.hpp"
+#include "workload/importers/imported_model.hpp"
 
 namespace farandole {
 namespace {

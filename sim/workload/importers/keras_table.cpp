@@ -1,5 +1,3 @@
-#include "workload/importers/keras_table.hpp"
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -8,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "config/error.hpp"
+#include "workload/importers/imported_model.hpp"
 
 namespace farandole {
 namespace {

@@ -1,0 +1,162 @@
+// Results as text: one function for what each command prints.
+#pragma once
+
+#include <iosfwd>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "collective/walk.hpp"
+#include "report/facet.hpp"
+#include "report/format.hpp"
+#include "report/heading.hpp"
+#include "timeline/measured.hpp"
+#include "timeline/result.hpp"
+#include "timeline/validation.hpp"
+
+namespace farandole {
+
+// Writes the points of `farandole bench`: the nccl-tests table of `farandole collective`, and whether the data was
+// right.
+//
+// After nccl-tests' columns comes #wrong, the number of elements that were not as they should be; "N/A" where an
+// operation has none. JSON and CSV list every key of every point, JSON every repetition.
+
+/// Throws std::logic_error where a point holds a number that is not finite, before anything is written.
+void write_bench(std::ostream& out, Format format, const Heading& heading, std::span<const MeasuredPoint> points);
+
+// Writes what a fit found: every parameter with its standard error, or why the data cannot identify it, and what is
+// left over.
+
+struct CalibrationLine {
+  std::string name;
+  std::string before;
+  std::string after;
+  std::string interval;  // of 95 %, or why there is none
+};
+
+/// Of measurements that were predicted from others alone.
+struct HeldOutSummary {
+  std::string what;
+  double median = 0;
+  double p90 = 0;
+  double worst = 0;
+};
+
+struct CalibrationSummary {
+  int measurements = 0;
+  int doubtful = 0;
+  double median = 0;  // of the sizes of the relative errors
+  double p90 = 0;
+  double worst = 0;
+  std::optional<HeldOutSummary> held_out{};
+};
+
+void write_calibration(std::ostream& out, const Heading& heading, const std::vector<CalibrationLine>& lines,
+                       const CalibrationSummary& summary);
+
+// Writes the points of `farandole collective` (and of `farandole bench`), as a table in the form nccl-tests prints.
+//
+// Called by the command line. The table's first eight columns are those of nccl-tests: size (bytes), count (elements),
+// type, redop, root, time (us), algbw and busbw (GB/s, powers of 1000); properties in which points differ (op,
+// algorithm, what a library chose, ranks, fidelity) follow to the right, where scripts that read nccl-tests do not
+// look. Settings are '#' lines. JSON and CSV list every key of every point (report/record.hpp).
+
+/// Throws std::logic_error where a point holds a number that is not finite, before anything is written.
+void write_collective(std::ostream& out, Format format, const Heading& heading,
+                      std::span<const CollectivePoint> points);
+
+// Tables of what jobs cost: the cost itself, break-even, what the years add up to, and which inputs matter.
+//
+// Called by the table of `farandole run`, after it; points without a cost print nothing. Money is in the currency of
+// each offer, energies in kWh.
+
+void write_costs(std::ostream& out, const Facets<TrainingPoint>& facets, std::span<const TrainingPoint> points);
+
+// Tables that explain points: waterfall, critical path, what would help; and those of whole runs.
+//
+// Called by the table of `farandole run`, after it; points without an explanation or a run print nothing.
+
+void write_whole_runs(std::ostream& out, std::span<const TrainingPoint> points);
+void write_explanations(std::ostream& out, std::span<const TrainingPoint> points);
+
+// Loss against simulated time, for the points that trained a numeric problem.
+//
+// Called by the table of training points. A few epochs of each point, in steps of 1, 2, 5, 10, 20, ... and the last
+// one; weights below where they are few. JSON has all of it.
+
+/// Nothing where no point has learned anything.
+void write_learning(std::ostream& out, const Facets<TrainingPoint>& facets, std::span<const TrainingPoint> points);
+
+// Writes the points of `farandole bench --training`: measured iterations, and what was predicted beside them.
+//
+// JSON and CSV list every key of a point of `farandole run`, whose times are measured, and after them backend,
+// data_correct, wrong, cpu_busy (left out where too little time passed to tell), predicted_seconds, predicted_fidelity,
+// error and, in JSON, every repetition.
+
+/// Throws std::logic_error where a point holds a number that is not finite, before anything is written.
+void write_replay(std::ostream& out, Format format, const Heading& heading, std::span<const ReplayedPoint> points);
+
+// Writes the points of `farandole run`.
+//
+// Called by the command line once all points are there. The table gives the properties that all points share once and
+// the others a column each, in milliseconds, samples per second and percent; below it stands where the time of the
+// iteration goes, then all that explains it, and last the settings. JSON and CSV list every key of every point
+// (report/record.hpp).
+
+/// Throws std::logic_error where a point holds a number that is not finite, before anything is written.
+void write_training(std::ostream& out, Format format, const Heading& heading, std::span<const TrainingPoint> points);
+
+/// "exposed communication", and the other parts of an iteration.
+std::vector<std::string> breakdown_names();
+
+/// The first line of a table that compares estimated with measured compute times; nothing of any other.
+void write_mixed_compute(std::ostream& out, std::span<const TrainingPoint> points);
+
+// Writes what an autotuner tried and settled on: a table, and the log that HOROVOD_AUTOTUNE_LOG asks for.
+
+/// A row for every point that tuned itself; nothing where none did.
+void write_tuning(std::ostream& out, std::span<const TrainingPoint> points);
+
+/// Comma-separated, a line for every place that was tried and one for the best, as Horovod writes them.
+void write_tuning_log(std::ostream& out, const Tuning& tuning);
+
+// Writes the points of `farandole validate`: predicted beside measured, and how far off by family and by size.
+//
+// Called by the command line. Training begins with the headline (report/validation_headline.hpp) and the rows that do
+// not count and are missed all the same. The table lists every row, then the median, the 90th percentile and the worst
+// of the counted ones' errors: of all, by family, by operation and by size; and, where rows have a band, how often the
+// measurement falls inside. JSON has the same under "headline", "uncounted_misses" and "summary"; CSV has the rows
+// alone.
+
+void write_validation(std::ostream& out, Format format, const Heading& heading,
+                      std::span<const ValidationPoint> points);
+
+/// The largest error of a counted row, as a fraction; 0 without any.
+double worst_error(std::span<const ValidationPoint> points);
+
+// Writes what `--fidelity all` gives: the same points timed at several fidelities, side by side.
+//
+// Called by the command line. The table has one row per configuration and, for each fidelity in the order it first
+// appears, the time and how far it lies from `message` (the most detailed level) in percent of message; a line below it
+// names each that lies farther than levels do that agree (simulate/level_bounds.hpp). JSON and CSV
+// list the points one after another, exactly as the plain reports do.
+
+/// Both throw std::logic_error where a point holds a number that is not finite.
+void write_training_comparison(std::ostream& out, Format format, const Heading& heading,
+                               std::span<const TrainingPoint> points);
+void write_collective_comparison(std::ostream& out, Format format, const Heading& heading,
+                                 std::span<const CollectivePoint> points);
+
+// An algorithm drawn as a tutorial draws it: ranks as columns, segments as cells, a picture for every round.
+//
+// Called by `farandole show algorithm --format svg|html`. A cell names the ranks whose contributions are in it and is
+// darker the more they are; arrows go from the cell that is sent to the cell that receives it, blue where it is added,
+// green where it is taken over; cells that changed have a thick edge. The first picture is the start. Both forms stand
+// alone: no file and no network beside them. A click, the arrow keys and, in HTML, buttons and a slider step through.
+
+void write_algorithm_svg(std::ostream& out, const Walk& walk, const std::string& title);
+void write_algorithm_html(std::ostream& out, const Walk& walk, const std::string& title);
+
+}  // namespace farandole

@@ -1,0 +1,30 @@
+// The planners of the libraries, one for each row of the catalogue.
+#pragma once
+
+#include "simulate/library/library.hpp"
+#include "simulate/library/nccl_tuning.hpp"
+
+namespace farandole {
+
+// MPI libraries as libraries: a decision, and the platform's own transport.
+
+/// "openmpi-4" and "mpich".
+std::vector<Library> mpi_libraries();
+
+// NCCL's releases as libraries.
+
+/// "nccl-2.7".
+Library nccl_library(const NcclTuning& tuning);
+
+// NCCL before it had trees and a cost model: rings, over all the channels that the machine has room for.
+//
+// Called by the catalogue of libraries. Releases up to 2.3 know rings only: one for every NIC of a node, or for every
+// NVLink where there is one node (src/misc/rings.cu of github.com/NVIDIA/nccl at 5eef1dcb0ea9). They publish no
+// latencies, so that messages and launch cost what the platform's transport says, as with the MPI libraries; the rates
+// are the links'. Their protocol for small messages (LL) is left out. With one NIC and no NVLinks an allreduce is the
+// plain ring's, to the last digit.
+
+/// "nccl-2.3".
+Library nccl_of_rings();
+
+}  // namespace farandole
