@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Learns how far measured training steps lie from predicted ones, from the published runs that nothing was fitted to, and
-writes topologies/errors/training.json, on which bands rest (sim/scenario/model_error.hpp says what its numbers mean).
+writes topologies/errors/training.json, on which bands rest (sim/scenario/model_error.hpp says what its numbers mean), and
+beside it training_rows.json, the rows that they follow from.
 
 The scale's coefficients are those of the greatest likelihood if errors are Laplace's, none negative; the ends are
 conformal quantiles of the errors over the scale. Every family of rows (a source, a machine and a program) weighs the
@@ -21,6 +22,7 @@ import sys
 from farandole_process import ROOT, run_program
 
 FILE = ROOT / "topologies" / "errors" / "training.json"
+ROWS = FILE.with_name("training_rows.json")
 PROBABILITY = 0.8
 NAMES = ("floor", "beyond", "doubling", "other_platform")
 LEAST_SCALE = 1e-4
@@ -181,7 +183,7 @@ def contents(rows):
     several = groups(rows)["several_nodes"]
     families = sorted({row.family for row in rows})
     return {
-        "comment": "Written by tools/fit_model_error.py from the rows below; sim/scenario/model_error.hpp says what the numbers mean.",
+        "comment": "Written by tools/fit_model_error.py from training_rows.json; sim/scenario/model_error.hpp says what the numbers mean.",
         "probability": PROBABILITY,
         "all": all_learned(rows),
         "without": {family: all_learned([row for row in rows if row.family != family]) for family in families},
@@ -190,15 +192,16 @@ def contents(rows):
     }
 
 
-def as_text(found):
-    """One line for each family and each row."""
+def as_texts(found):
+    """Of both files; one line for each family and each row."""
     def lines(items):
         return ",\n  ".join(items)
 
     of_families = lines(f"{json.dumps(family)}: {json.dumps(spread)}" for family, spread in found["without"].items())
     parts = [f'"{name}": {json.dumps(found[name])}' for name in ("comment", "probability", "all", "held_out")]
-    parts += [f'"without": {{\n  {of_families}\n }}', f'"rows": [\n  {lines(map(json.dumps, found["rows"]))}\n ]']
-    return "{\n " + ",\n ".join(parts) + "\n}\n"
+    parts.append(f'"without": {{\n  {of_families}\n }}')
+    rows = f'"comment": "What training.json is from.",\n "rows": [\n  {lines(map(json.dumps, found["rows"]))}\n ]'
+    return {FILE: "{\n " + ",\n ".join(parts) + "\n}\n", ROWS: "{\n " + rows + "\n}\n"}
 
 
 def main():
@@ -208,17 +211,17 @@ def main():
     points = run_program(["validate", "--published"])["points"]
     rows = [Row(point) for point in points if point["op"] == "training" and point["counted"]]
     found = contents(rows)
-    text = as_text(found)
-    before = FILE.read_text() if FILE.exists() else ""
+    texts = as_texts(found)
+    stale = [file for file, text in texts.items() if not file.exists() or file.read_text() != text]
     for name, figures in found["held_out"].items():
         print(f"{name}: {100 * figures['inside']:.0f} % of {figures['rows']} rows are inside; width {100 * figures['median_width']:.1f} %, "
               f"{figures['width_over_error']} times the median error")
-    print(f"{FILE}: " + ("up to date" if text == before else "not up to date" if arguments.check else "changed"))
-    if not arguments.check:
-        FILE.parent.mkdir(exist_ok=True)
-        FILE.write_text(text)
-    elif text != before:
+    print(f"{FILE}: " + ("up to date" if not stale else "not up to date" if arguments.check else "changed"))
+    if arguments.check and stale:
         sys.exit(1)
+    for file in stale:
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(texts[file])
 
 
 if __name__ == "__main__":

@@ -136,12 +136,13 @@ ValidationPoint validate(const PublishedRow& row, const Catalogue& catalogue) {
   point.operation = "training";
   point.ranks = run.ranks;
   point.nodes = run.nodes;
-  point.reach = reach_of(scenario, document);
+  point.reach = reach_of(scenario, document, single);
   if (run.ranks > 1 && single.measured) point.null_model = point.reach->known / measured - 1;
   if (run.ranks > 1 && point.counted) {
     point.reach->compute = compute_band(run, scenario);
-    const Interval band =
-        step_band(run, point.reach->compute, document, catalogue, scenario, error_family(row.family, *point.reach));
+    const auto errors = model_errors(catalogue, error_family(row.family, *point.reach));
+    const TimeBand error = errors ? model_error(*errors, scenario, *point.reach, run.iteration) : TimeBand{};
+    const Interval band = step_band(point.reach->compute, error);
     if (band.high > band.low) point.band = Band{point.predicted * band.low, point.predicted * band.high};
   }
   return point;

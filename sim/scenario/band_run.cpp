@@ -33,10 +33,10 @@ TrainingPoint step_at(const Scenario& scenario, double factor) {
 }
 
 TimeBand model_error_of(const Document& document, const Catalogue& catalogue, const Scenario& scenario,
-                        Seconds iteration, const std::string& without_family = "") {
-  const auto errors = model_errors(catalogue, without_family);
+                        const ComputeTimes& times, Seconds iteration) {
+  const auto errors = model_errors(catalogue);
   if (!errors) return {};
-  return model_error(*errors, scenario, reach_of(scenario, document), iteration);
+  return model_error(*errors, scenario, reach_of(scenario, document, times), iteration);
 }
 
 /// A point whose step takes so many times as long, with its whole run.
@@ -73,14 +73,15 @@ bool has_same_compute(const Scenario& one, const Scenario& other) {
 PricesElsewhere prices_elsewhere(const Elsewhere& there, const Document& document, const Catalogue& catalogue,
                                  const Scenario& here) {
   const Scenario& scenario = there.scenario;
-  const TimeBand compute = times_of(scenario).band;
+  const ComputeTimes times = times_of(scenario);
+  const TimeBand& compute = times.band;
   const TrainingPoint point = train(scenario, nullptr);
   TimeBand step;
   if (compute.is_open()) {
     step = {train(stretched(scenario, compute.least), nullptr).iteration / point.iteration,
             train(stretched(scenario, compute.most), nullptr).iteration / point.iteration};
   }
-  step = together(step, model_error_of(document, catalogue, scenario, point.iteration));
+  step = together(step, model_error_of(document, catalogue, scenario, times, point.iteration));
   PricesElsewhere prices{{}, compute.is_open() && has_same_compute(scenario, here)};
   for (const double factor : {step.least, step.most}) {
     prices.at_ends.push_back(per_sample(there.offer, charged(scenario, at_end(point, scenario, factor))));
@@ -155,10 +156,8 @@ Interval efficiency_band(const Points& computed, const TimeBand& error) {
 
 }  // namespace
 
-Interval step_band(const TrainingPoint& point, const Interval& of_compute, const Document& document,
-                   const Catalogue& catalogue, const Scenario& scenario, const std::string& without_family) {
-  const TimeBand band = together({of_compute.low, of_compute.high},
-                                 model_error_of(document, catalogue, scenario, point.iteration, without_family));
+Interval step_band(const Interval& of_compute, const TimeBand& error) {
+  const TimeBand band = together({of_compute.low, of_compute.high}, error);
   return {band.least, band.most};
 }
 
@@ -173,8 +172,9 @@ Interval compute_band(const TrainingPoint& point, const Scenario& scenario) {
 }
 
 void add_bands(TrainingPoint& point, const Document& document, const Catalogue& catalogue, const Scenario& scenario) {
-  const TimeBand compute = times_of(scenario).band;
-  const TimeBand error = model_error_of(document, catalogue, scenario, point.iteration);
+  const ComputeTimes times = times_of(scenario);
+  const TimeBand& compute = times.band;
+  const TimeBand error = model_error_of(document, catalogue, scenario, times, point.iteration);
   PricesElsewhere elsewhere;
   if (point.cost && point.cost->comparison) {
     elsewhere = prices_elsewhere(elsewhere_of(document, catalogue, scenario), document, catalogue, scenario);

@@ -1,14 +1,13 @@
 // How far a measured step lies from the predicted one where nothing of the scenario is estimated: the simulator's own
 // error, learned from published runs that nothing was fitted to.
 //
-// Read from topologies/errors/training.json, which tools/fit_model_error.py writes. log(measured / predicted) is, eight
-// times in ten, between low * scale and high * scale, where the scale grows with distance:
-//   scale = floor + beyond |log(predicted / known)| + doubling log2(ranks / known ranks) + other_platform [on a
-//   platform
-//           without published runs, or with another network than it has]
-// The coefficients are not negative; low and high are conformal quantiles of the scaled errors (Papadopoulos et al.,
-// 2002; Lei et al., JASA 113, 2018), each family of rows weighing the same. Runs on several nodes and on one are
-// learned apart. Used by band_run.cpp and calibration/published.cpp.
+// Read from topologies/errors/training.json, which tools/fit_model_error.py writes from the rows beside it.
+// log(measured / predicted) is, eight times in ten, between low * scale and high * scale, where
+//   scale = floor + beyond |log(predicted / known)| + doubling log2(ranks / known ranks) + other_platform
+// and the last term counts on platforms without published runs, and where a scenario changes the network. The
+// coefficients are not negative, so the scale grows with distance; low and high are conformal quantiles of the scaled
+// errors (Papadopoulos et al., 2002; Lei et al., JASA 113, 2018), each family of rows weighing the same. Runs on
+// several nodes and on one are learned apart. Used by band_run.cpp and calibration/published.cpp.
 #pragma once
 
 #include <optional>

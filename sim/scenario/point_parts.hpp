@@ -30,9 +30,8 @@ void add_bands(TrainingPoint& point, const Document& document, const Catalogue& 
 /// Factors of the step from compute times alone.
 Interval compute_band(const TrainingPoint& point, const Scenario& scenario);
 
-/// Factors of the step from both sources; the simulator's error without what that family of published runs shows.
-Interval step_band(const TrainingPoint& point, const Interval& of_compute, const Document& document,
-                   const Catalogue& catalogue, const Scenario& scenario, const std::string& without_family);
+/// Factors of the step from both sources.
+Interval step_band(const Interval& of_compute, const TimeBand& error);
 
 // Trains a scenario's numeric problem at the moments its simulation gives, over the schedules it times.
 

@@ -36,12 +36,12 @@ bool has_another_network(const Document& document) {
 
 }  // namespace
 
-Reach reach_of(const Scenario& scenario, const Document& document) {
+Reach reach_of(const Scenario& scenario, const Document& document, const ComputeTimes& times) {
   const WorkloadSpec& workload = scenario.workload;
   Reach reach;
   const int passes = scenario.strategy.accumulation;
   if (workload.anchors.empty()) {
-    reach.known = times_of(scenario).total() * passes;
+    reach.known = times.total() * passes;
   } else {
     reach.known = linear_step(workload.anchors, workload.batch_per_rank, passes) * workload.compute_stretch;
     reach.known_ranks = std::ranges::max_element(workload.anchors, {}, &AnchorRun::ranks)->ranks;

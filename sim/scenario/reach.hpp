@@ -9,8 +9,8 @@
 
 namespace farandole {
 
-/// The known step (timeline/reach.hpp), with whatever stretch of compute times the scenario has. A platform whose
+/// The known step (timeline/reach.hpp); `times` are the scenario's, with whatever stretch they have. A platform whose
 /// network `document`, which the scenario was read from, changes is called by another name than its file's.
-Reach reach_of(const Scenario& scenario, const Document& document);
+Reach reach_of(const Scenario& scenario, const Document& document, const ComputeTimes& times);
 
 }  // namespace farandole
