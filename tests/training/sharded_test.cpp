@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "training/sharded_kit.hpp"
 #include "training/strategy_kit.hpp"
 
 namespace farandole {
@@ -16,45 +17,17 @@ namespace {
 using test::StrategyBench;
 using testing::ElementsAre;
 
-constexpr int N = 5;
-constexpr double g = 8;
-constexpr double r = 8;
-
-struct Pass {
-  double forward;
-  double backward;
-};
-
-void add_layer(Job& job, const std::string& variable, double parameters, Pass pass) {
-  const auto layer = static_cast<int>(job.layers.size());
-  job.layers.push_back({Seconds(pass.forward), Seconds(pass.backward)});
-  job.backward_end += Seconds(pass.forward + pass.backward);
-  if (variable.empty()) return;
-  job.gradients.push_back({variable, Bytes(4 * parameters), 0_s, 0_s});
-  job.variables.push_back({variable, Bytes(4 * parameters), layer, static_cast<int>(job.gradients.size()) - 1});
-}
-
-Job units(const std::vector<Pass>& passes, double parameters = 2) {
-  Job job;
-  for (std::size_t unit = 0; unit < passes.size(); ++unit) {
-    add_layer(job, fmt::format("h.{}.weight", unit), parameters, passes[unit]);
-  }
-  return job;
-}
-Job uniform(double f, double b) {
-  return units(std::vector<Pass>(N, {f, b}));
-}
-
-std::string fsdp(const std::string& settings) {
-  return R"({"kind": "fsdp", "param_dtype": "fp32", "reduce_dtype": "fp32", )" + settings + "}";
-}
-/// Everything in two bytes: a unit's collectives take 4 s.
-std::string zero(const std::string& settings) {
-  return R"({"kind": "zero", )" + settings + "}";
-}
-
-const std::string full = fsdp(R"("sharding_strategy": "FULL_SHARD")");
-const std::string grad_op = fsdp(R"("sharding_strategy": "SHARD_GRAD_OP")");
+using test::add_layer;
+using test::fsdp;
+using test::full;
+using test::g;
+using test::grad_op;
+using test::N;
+using test::Pass;
+using test::r;
+using test::uniform;
+using test::units;
+using test::zero;
 
 double seconds(const Job& job, const std::string& strategy, int ranks = 2) {
   StrategyBench bench(job, ranks, strategy);
@@ -235,52 +208,6 @@ TEST(Fsdp, WithoutShardsReducesEveryUnitBesideTheBackwardPass) {
   const std::string text = fsdp(R"("sharding_strategy": "NO_SHARD")");
   EXPECT_NEAR(seconds(uniform(10, 20), text), N * (10 + 20) + r, 1e-9);
   EXPECT_EQ(sent(uniform(10, 20), text, 2).collectives, N);
-}
-
-// ---- what is exposed
-
-struct Exposed {
-  double allgather;
-  double reduce_scatter;
-  double allreduce;
-};
-
-void expect_exposed(Iteration iteration, const Exposed& expected) {
-  EXPECT_NEAR(iteration.exposed[Operation::allgather].si(), expected.allgather, 1e-9);
-  EXPECT_NEAR(iteration.exposed[Operation::reduce_scatter].si(), expected.reduce_scatter, 1e-9);
-  EXPECT_NEAR(iteration.exposed[Operation::allreduce].si(), expected.allreduce, 1e-9);
-  EXPECT_NEAR(iteration.exposed_communication.si(), expected.allgather + expected.reduce_scatter + expected.allreduce,
-              1e-9);
-}
-
-Iteration iteration_by(const Job& job, const std::string& strategy, int ranks = 2) {
-  return StrategyBench(job, ranks, strategy).simulation.run_iteration();
-}
-
-TEST(Exposed, ThatComputesLongerAreTheFirstAllgatherAndTheLastReduceScatter) {
-  expect_exposed(iteration_by(uniform(10, 20), full), {g, r, 0});
-  // Without prefetch every unit's but the first forward
-  expect_exposed(iteration_by(uniform(10, 20), fsdp(R"("backward_prefetch": "NO_PREFETCH")")), {N * g, N * r, 0});
-}
-
-TEST(Exposed, ThatCommunicatesLongerIsWhatNoComputationHides) {
-  // f <= g, b <= g, b <= r. Forward: N allgathers, of which all but the first hide f. Backward: the first hides f of
-  // the last unit, the second b, the others nothing; reduce-scatters hide b each, but for the last.
-  constexpr double f = 2;
-  constexpr double b = 4;
-  expect_exposed(iteration_by(uniform(f, b), full), {2 * N * g - N * f - b, N * r - (N - 1) * b, 0});
-}
-
-TEST(Exposed, InGroupsHasAnAllreduceOfItsOwn) {
-  const std::string text = fsdp(R"("sharding_strategy": "HYBRID_SHARD", "shard_group": 2)");
-  expect_exposed(iteration_by(uniform(10, 20), text, 4), {g, r, r / 2});
-}
-
-TEST(Exposed, OfZeroAreAllAllgathersAndTheLastBucket) {
-  // g = r = 4
-  expect_exposed(iteration_by(uniform(10, 20), zero(R"("stage": 1)")), {N * 4, N * 4, 0});
-  expect_exposed(iteration_by(uniform(10, 20), zero(R"("stage": 1, "reduce_scatter": false)")), {N * 4, 0, N * 4});
-  expect_exposed(iteration_by(uniform(10, 20), zero(R"("overlap_params": true, "reduce_bucket_size": 2)")), {4, 4, 0});
 }
 
 // ---- zero
