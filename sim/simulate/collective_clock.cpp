@@ -105,7 +105,9 @@ class CheckedClock final : public CollectiveClock {
 std::string describe_rounding_up(double share) {
   return fmt::format(
       "chunks that differ by a byte were all counted as the longest, at most {:.2g} % too many bytes, so that one rank "
-      "can stand for those alike; --no-fold counts each as it is",
+      "can stand for those alike; where links are shared, ranks that a byte would part stay in step, up to some "
+      "percent "
+      "longer; --no-fold counts each as it is",
       share * 100);
 }
 

@@ -196,6 +196,19 @@ Eigen::ArrayXd RoundRates::simulated(const Legs& legs, const std::vector<Bytes>&
   return inverse_rates;
 }
 
+namespace {
+
+/// Without working out legs that are not known.
+BytesPerSecond reduce_rate_of(const RoutedSchedule& routed, std::size_t phase, std::size_t index) {
+  if (!routed.is_routed_when_asked()) return routed.legs(phase)[index].reduce_rate;
+  const Phase& pattern = routed.schedule().phases[phase];
+  const Transfer& transfer = pattern.transfers[index / static_cast<std::size_t>(pattern.fan)];
+  const bool reduces = transfer.action != Action::copy;
+  return reduces ? routed.where()->first.transport.reduce_rate : BytesPerSecond::infinity();
+}
+
+}  // namespace
+
 TransferCosts transfer_costs(const RoutedSchedule& routed, std::size_t phase, int repeat, const TransferRates& rates,
                              const ChunkSizes& sizes) {
   const auto bytes = bytes_of_round(routed, phase, repeat, sizes);
@@ -209,7 +222,7 @@ TransferCosts transfer_costs(const RoutedSchedule& routed, std::size_t phase, in
     const double sending = messages[t] * each.si() + length.si() * rates.inverse_rate[t];
     costs.sending[t] = length > Bytes(0) ? sending : 0;
     costs.waits[t] = length > Bytes(0) && !routed.message_cost().is_eager(message);
-    costs.reducing[t] = (length / routed.legs(phase)[static_cast<std::size_t>(t)].reduce_rate).si();
+    costs.reducing[t] = (length / reduce_rate_of(routed, phase, static_cast<std::size_t>(t))).si();
     if (!costs.are_occupied() || length == Bytes(0)) continue;
     costs.send[t] = messages[t] * rates.send[t];
     costs.receive[t] = messages[t] * rates.receive[t];
