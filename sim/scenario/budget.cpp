@@ -25,6 +25,8 @@ constexpr double seconds_per_point = 3e-3;               // of the smallest
 constexpr double seconds_per_transfer = 20e-6;           // of a schedule, once
 constexpr double seconds_per_message = 1.5e-6;           // one by one
 constexpr double seconds_per_crossing_message = 5.5e-6;  // where receivers move on, so that no two rounds are alike
+constexpr double seconds_to_infer =
+    6e-3;  // device times from measured runs, of an iteration: it is run dozens of times
 constexpr double bytes_per_rank = 1024;
 constexpr double bytes_per_point = 8192;
 constexpr double runs_of_an_explanation = 6;
@@ -170,6 +172,18 @@ void require_within(const Budget& budget, const Cost& cost, Place place) {
     refuse(about(budget.memory), cost, std::move(place), about(cost.memory) + " of memory");
 }
 
+/// Device times are inferred before the points are read.
+void Expenses::expect_inference(const Document& document) const {
+  const auto iterations = document.find("/measure/iterations");
+  const auto* number = iterations ? std::get_if<std::int64_t>(&iterations->node().value) : nullptr;
+  if (number == nullptr || !document.find("/workload/measured")) return;
+  const double seconds = static_cast<double>(*number) * seconds_to_infer;
+  require_within(
+      budget_,
+      {Seconds(seconds), Bytes(0), "", counted(*number) + " iterations, run dozens of times to infer device times"},
+      iterations->place());
+}
+
 void Expenses::expect_points(const Document& document, Count points) const {
   Cost cost = cost_of_points(points);
   cost.time *= evaluations_;
@@ -177,6 +191,7 @@ void Expenses::expect_points(const Document& document, Count points) const {
 }
 
 void Expenses::expect_ranks(const Document& document) const {
+  expect_inference(document);
   const auto where = document.find("/platform/ranks");
   const auto* ranks = where ? std::get_if<std::int64_t>(&where->node().value) : nullptr;
   if (ranks != nullptr) require_ranks_within(budget_, *ranks, where->place());

@@ -64,6 +64,8 @@ class Expenses {
   void add(const Scenario& scenario, const Document& document);
 
  private:
+  void expect_inference(const Document& document) const;
+
   Budget budget_;
   int evaluations_;
   Seconds sum_;
