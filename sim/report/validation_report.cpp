@@ -109,7 +109,7 @@ void write_headlines(std::ostream& out, Points points) {
   Table table({{"training", Align::left},
                {"rows"},
                {"median"},
-               {"9 of 10 below"},
+               {"90th percentile"},
                {"bias"},
                {"linear scaling"},
                {"skill"},

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "config/limits.hpp"
+#include "platform/launch_line.hpp"
 #include "simulate/routed_schedule.hpp"
 #include "units/format.hpp"
 #include "units/parse.hpp"
@@ -195,6 +196,9 @@ void Expenses::expect_ranks(const Document& document) const {
   const auto where = document.find("/platform/ranks");
   const auto* ranks = where ? std::get_if<std::int64_t>(&where->node().value) : nullptr;
   if (ranks != nullptr) require_ranks_within(budget_, *ranks, where->place());
+  const auto launch = document.find("/platform/launch");
+  if (launch && launch->is_string())
+    require_ranks_within(budget_, parse_launch_line(read<std::string>(*launch), *launch).ranks, launch->place());
 }
 
 void Expenses::add(const Scenario& scenario, const Document& document) {

@@ -2,7 +2,7 @@
 //
 // One number that is far too large (iterations, seeds, points of a sweep, ranks, messages) would fill the memory or run
 // for ever. It is refused before anything is allocated for it, by name, with what would allow it. The estimate is of
-// one processor's time, so that a refusal does not hang on the machine or on --jobs; it is meant to be right within a
+// one processor's time, so that a refusal does not depend on the machine or on --jobs; it is meant to be right within a
 // factor of three or so and errs towards too much. Called by plans of `run` and by `collective`.
 #pragma once
 

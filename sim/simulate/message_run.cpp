@@ -103,7 +103,8 @@ void MessageClock::Run::enter_round(int rank) {
 /// Where receivers move on, messages of one transfer would overtake one another; there, ranks wait. So they do where
 /// messages are too long to be eager.
 bool MessageClock::Run::has_eager_sends(const Phase& phase) const {
-  if (!clock_.routed_.eager_sends() || receivers_move(phase) || phase.one_by_one) return false;
+  const bool moves_on = receivers_move(phase) && phase.repeats > 1;
+  if (!clock_.routed_.eager_sends() || moves_on || phase.one_by_one) return false;
   const auto runs = static_cast<double>(std::max<std::size_t>(phase.bundle.size(), 1));
   return std::ranges::all_of(phase.transfers, [&](const Transfer& transfer) {
     return clock_.routed_.message_cost().is_eager(chunks_.largest_run(transfer.count) * runs);
@@ -111,8 +112,7 @@ bool MessageClock::Run::has_eager_sends(const Phase& phase) const {
 }
 
 void MessageClock::Run::post(Posting posting) {
-  const Transfer& pattern = clock_.pattern(posting.transfer);
-  auto& stream = streams_[{pattern.from, pattern.to}];
+  auto& stream = stream_of(posting.transfer);
   stream.push_back(posting);
   if (stream.size() == 1) send_in_turn(posting);
 }
@@ -212,8 +212,7 @@ void MessageClock::Run::done(int transfer) {
   if (!eager) count_for(End::sender, ends.from, transfer, repeat);
   count_for(End::receiver, ends.to, transfer, repeat);
   if (!eager) return;
-  const Transfer& pattern = clock_.pattern(transfer);
-  auto& stream = streams_[{pattern.from, pattern.to}];
+  auto& stream = stream_of(transfer);
   stream.pop_front();
   if (stream.empty()) return;
   send(stream.front());

@@ -81,6 +81,11 @@ class MessageClock::Run {
   [[nodiscard]] Kept kept(int transfer, int repeat) const;
   /// What is there, to be received and reduced.
   void receive(Progress& at, int transfer, int repeat);
+  /// What its sender has posted for the same receiver.
+  [[nodiscard]] std::deque<Posting>& stream_of(int transfer) {
+    const Transfer placed = clock_.placed(transfer, clock_.pattern(transfer).start);
+    return streams_[{placed.from, placed.to}];
+  }
   /// Sends when all is sent that the same rank posted for the same receiver before.
   void post(Posting posting);
   /// When its sender's connections posted before have sent their windows.

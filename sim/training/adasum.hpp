@@ -1,4 +1,5 @@
-// What Adasum costs beside its schedule (collective/algorithms/exchanges.hpp): products over whole tensors, and combining.
+// What Adasum costs beside its schedule (collective/algorithms/exchanges.hpp): products over whole tensors, and
+// combining.
 //
 // In round k of log2 n, groups of 2^(k-1) combiners meet. Each reads its part and what came, adds up three products for
 // every tensor over all ranks of both groups (an allreduce of 24 bytes a tensor between hosts, log2 deep), and writes a

@@ -27,7 +27,7 @@ const std::vector<std::string> all_strategies{
     R"({"kind": "allgather"})",
     R"({"kind": "allgather", "density": "5 %"})",
     R"({"kind": "local_sgd", "period": 4})",
-    R"({"kind": "diloco", "worker_ranks": 2, "inner_steps": 2})",
+    R"({"kind": "diloco", "inner_steps": 2})",
     R"({"kind": "diloco", "inner_steps": 2, "fragments": 2, "overlap_steps": 1})",
 };
 

@@ -29,7 +29,7 @@ const std::vector<std::string> with_collectives{
     R"({"kind": "ddp", "compression": "power_sgd"})",
     R"({"kind": "allgather"})",
     R"({"kind": "local_sgd", "period": 4})",
-    R"({"kind": "diloco", "worker_ranks": 2, "inner_steps": 2})",
+    R"({"kind": "diloco", "inner_steps": 2})",
     R"({"kind": "diloco", "inner_steps": 2, "fragments": 2, "overlap_steps": 1})",
 };
 

@@ -27,7 +27,7 @@ TEST(Pages, OfARunHaveItsNumbersAndLeaveItsResultAsItIs) {
   EXPECT_EQ(with_page.status, 0) << with_page.err;
   EXPECT_EQ(with_page.out, plain.out);
   const std::string page = contents(place.folder() / "page.md");
-  EXPECT_THAT(page, HasSubstr("**vgg16 keeps "));
+  EXPECT_THAT(page, HasSubstr("**vgg16 scales at "));
   EXPECT_THAT(page, HasSubstr("exposed\\_bandwidth"));
   EXPECT_THAT(page, HasSubstr("/sweep="));
 }

@@ -176,47 +176,47 @@ void must_be_off(Context c) {
   }
 }
 
-struct Variable {
+struct EnvironmentVariable {
   const char* name;
   void (*apply)(Context);
 };
 
 constexpr std::array variables{
-    Variable{"HOROVOD_FUSION_THRESHOLD", fusion_threshold},
-    Variable{"HOROVOD_CYCLE_TIME", cycle_time},
-    Variable{"HOROVOD_CACHE_CAPACITY", cache_capacity},
-    Variable{"HOROVOD_TIMELINE", timeline},
-    Variable{"HOROVOD_TIMELINE_MARK_CYCLES", no_meaning},
-    Variable{"HOROVOD_STALL_CHECK_DISABLE", no_meaning},
-    Variable{"HOROVOD_STALL_CHECK_TIME_SECONDS", no_meaning},
-    Variable{"HOROVOD_STALL_SHUTDOWN_TIME_SECONDS", no_meaning},
-    Variable{"HOROVOD_LOG_LEVEL", no_meaning},
-    Variable{"HOROVOD_LOG_HIDE_TIME", no_meaning},
-    Variable{"HOROVOD_THREAD_AFFINITY", no_meaning},
-    Variable{"HOROVOD_MPI_THREADS_DISABLE", no_meaning},
-    Variable{"HOROVOD_CONTROLLER", controller},
-    Variable{"HOROVOD_CPU_OPERATIONS", no_meaning},
-    Variable{"HOROVOD_NUM_NCCL_STREAMS", num_nccl_streams},
-    Variable{"HOROVOD_GLOO_TIMEOUT_SECONDS", no_meaning},
-    Variable{"HOROVOD_GLOO_IFACE", no_meaning},
-    Variable{"HOROVOD_CCL_CACHE", no_meaning},
-    Variable{"HOROVOD_DISABLE_NVTX_RANGES", no_meaning},
-    Variable{"HOROVOD_DYNAMIC_PROCESS_SETS", no_meaning},
-    Variable{"HOROVOD_ADASUM_MPI_CHUNK_SIZE", no_meaning},
-    Variable{"HOROVOD_BATCH_D2D_MEMCOPIES", batch_d2d_memcopies},
-    Variable{"HOROVOD_ENABLE_ASYNC_COMPLETION", enable_async_completion},
-    Variable{"HOROVOD_ENABLE_XLA_OPS", must_be_off},
-    Variable{"HOROVOD_TORUS_ALLREDUCE", torus_allreduce},
-    Variable{"HOROVOD_DISABLE_GROUP_FUSION", disable_group_fusion},
-    Variable{"HOROVOD_HIERARCHICAL_ALLREDUCE", hierarchical_allreduce},
-    Variable{"HOROVOD_HIERARCHICAL_ALLGATHER", hierarchical_allgather},
+    EnvironmentVariable{"HOROVOD_FUSION_THRESHOLD", fusion_threshold},
+    EnvironmentVariable{"HOROVOD_CYCLE_TIME", cycle_time},
+    EnvironmentVariable{"HOROVOD_CACHE_CAPACITY", cache_capacity},
+    EnvironmentVariable{"HOROVOD_TIMELINE", timeline},
+    EnvironmentVariable{"HOROVOD_TIMELINE_MARK_CYCLES", no_meaning},
+    EnvironmentVariable{"HOROVOD_STALL_CHECK_DISABLE", no_meaning},
+    EnvironmentVariable{"HOROVOD_STALL_CHECK_TIME_SECONDS", no_meaning},
+    EnvironmentVariable{"HOROVOD_STALL_SHUTDOWN_TIME_SECONDS", no_meaning},
+    EnvironmentVariable{"HOROVOD_LOG_LEVEL", no_meaning},
+    EnvironmentVariable{"HOROVOD_LOG_HIDE_TIME", no_meaning},
+    EnvironmentVariable{"HOROVOD_THREAD_AFFINITY", no_meaning},
+    EnvironmentVariable{"HOROVOD_MPI_THREADS_DISABLE", no_meaning},
+    EnvironmentVariable{"HOROVOD_CONTROLLER", controller},
+    EnvironmentVariable{"HOROVOD_CPU_OPERATIONS", no_meaning},
+    EnvironmentVariable{"HOROVOD_NUM_NCCL_STREAMS", num_nccl_streams},
+    EnvironmentVariable{"HOROVOD_GLOO_TIMEOUT_SECONDS", no_meaning},
+    EnvironmentVariable{"HOROVOD_GLOO_IFACE", no_meaning},
+    EnvironmentVariable{"HOROVOD_CCL_CACHE", no_meaning},
+    EnvironmentVariable{"HOROVOD_DISABLE_NVTX_RANGES", no_meaning},
+    EnvironmentVariable{"HOROVOD_DYNAMIC_PROCESS_SETS", no_meaning},
+    EnvironmentVariable{"HOROVOD_ADASUM_MPI_CHUNK_SIZE", no_meaning},
+    EnvironmentVariable{"HOROVOD_BATCH_D2D_MEMCOPIES", batch_d2d_memcopies},
+    EnvironmentVariable{"HOROVOD_ENABLE_ASYNC_COMPLETION", enable_async_completion},
+    EnvironmentVariable{"HOROVOD_ENABLE_XLA_OPS", must_be_off},
+    EnvironmentVariable{"HOROVOD_TORUS_ALLREDUCE", torus_allreduce},
+    EnvironmentVariable{"HOROVOD_DISABLE_GROUP_FUSION", disable_group_fusion},
+    EnvironmentVariable{"HOROVOD_HIERARCHICAL_ALLREDUCE", hierarchical_allreduce},
+    EnvironmentVariable{"HOROVOD_HIERARCHICAL_ALLGATHER", hierarchical_allgather},
     // In the order of their names: HOROVOD_AUTOTUNE itself comes before its details.
-    Variable{"HOROVOD_AUTOTUNE", autotune},
-    Variable{"HOROVOD_AUTOTUNE_BAYES_OPT_MAX_SAMPLES", autotune_count<&AutotuneSettings::max_samples, 1>},
-    Variable{"HOROVOD_AUTOTUNE_GAUSSIAN_PROCESS_NOISE", autotune_noise},
-    Variable{"HOROVOD_AUTOTUNE_LOG", autotune_log},
-    Variable{"HOROVOD_AUTOTUNE_STEPS_PER_SAMPLE", autotune_count<&AutotuneSettings::steps_per_sample, 1>},
-    Variable{"HOROVOD_AUTOTUNE_WARMUP_SAMPLES", autotune_count<&AutotuneSettings::warmup_samples, 0>},
+    EnvironmentVariable{"HOROVOD_AUTOTUNE", autotune},
+    EnvironmentVariable{"HOROVOD_AUTOTUNE_BAYES_OPT_MAX_SAMPLES", autotune_count<&AutotuneSettings::max_samples, 1>},
+    EnvironmentVariable{"HOROVOD_AUTOTUNE_GAUSSIAN_PROCESS_NOISE", autotune_noise},
+    EnvironmentVariable{"HOROVOD_AUTOTUNE_LOG", autotune_log},
+    EnvironmentVariable{"HOROVOD_AUTOTUNE_STEPS_PER_SAMPLE", autotune_count<&AutotuneSettings::steps_per_sample, 1>},
+    EnvironmentVariable{"HOROVOD_AUTOTUNE_WARMUP_SAMPLES", autotune_count<&AutotuneSettings::warmup_samples, 0>},
 };
 
 }  // namespace
@@ -225,9 +225,9 @@ HorovodEnvironment apply_environment(HorovodProfile& profile, const std::map<std
                                      const Value& where) {
   HorovodEnvironment result;
   for (const auto& [name, text] : environment) {
-    const Variable* found = nullptr;
+    const EnvironmentVariable* found = nullptr;
     std::vector<std::string> known;
-    for (const Variable& variable : variables) {
+    for (const EnvironmentVariable& variable : variables) {
       if (name == variable.name) found = &variable;
       known.emplace_back(variable.name);
     }
