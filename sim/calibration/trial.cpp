@@ -25,11 +25,9 @@ struct Row {
 
 constexpr std::array table{
     Row{"host time per byte at the NIC", "/node/nic/host_rate", ParameterKind::time_per_byte, "/node/nic"},
-    Row{"latency between nodes", "/transport/inter_node_latency", ParameterKind::time, "/transport/inter_node_latency"},
     Row{"latency between nodes", "/node/nic/latency", ParameterKind::time, "/node/nic/latency",
         "/transport/inter_node_latency"},
-    Row{"latency between nodes", "/transport/inter_node_latency", ParameterKind::time, "/node/nic",
-        "/node/nic/latency"},
+    Row{"latency between nodes", "/transport/inter_node_latency", ParameterKind::time, "/node/nic"},
     Row{"host time per byte on PCIe", "/node/fabric/pcie/link/host_rate", ParameterKind::time_per_byte,
         "/node/fabric/pcie/link"},
     Row{"host time per byte on NVLink", "/node/fabric/nvlink/link/host_rate", ParameterKind::time_per_byte,
@@ -77,7 +75,7 @@ ParameterKind kind_of(const std::string& pointer) {
 std::vector<Parameter> parameters_of(const Document& topology) {
   std::vector<Parameter> parameters;
   for (const Row& row : table) {
-    const bool is_there = std::ranges::any_of(parameters, [&](const Parameter& p) { return p.pointer == row.pointer; });
+    const bool is_there = std::ranges::find(parameters, row.name, &Parameter::name) != parameters.end();
     const bool is_another = *row.but_not != '\0' && topology.find(row.but_not);
     if (topology.find(row.needs) && !is_another && !is_there) parameters.push_back({row.name, row.pointer, row.kind});
   }

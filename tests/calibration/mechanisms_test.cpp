@@ -46,6 +46,15 @@ TEST(EagerSends, LetARootSendToBothItsChildrenAtOnce) {
               1e-9);
 }
 
+/// Two workers, two servers, half of the array on each: a worker's link carries the whole, and so does a server's,
+/// there and back, on connections of their own: 2 M / B.
+TEST(EagerSends, ReachAllServersSideBySide) {
+  MeasuredTime servers = row("parameter_server", "dedicated", 4, 4_MiB);
+  servers.servers = 2;
+  const Seconds once(4194304 / 12.5e6);
+  EXPECT_NEAR(time_of(lab_with("", R"(, "eager_sends": true)"), servers) / once, 2, 1e-9);
+}
+
 TEST(EagerSends, ChangeNothingForARing) {
   for (const Bytes size : {1000_B, 1_MiB}) {
     const Seconds waiting = time_of(lab_with("", ""), row("allreduce", "ring", 5, size));
