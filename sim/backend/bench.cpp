@@ -12,7 +12,7 @@
 #include "config/error.hpp"
 #include "units/format.hpp"
 
-namespace farandole {
+namespace farandole::inline backend {
 namespace {
 
 /// Segments, where a parameter server cuts its shards into keys of a fixed size.
@@ -147,4 +147,4 @@ std::vector<MeasuredPoint> bench(Session& session, const std::string& backend, c
   return points;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline backend

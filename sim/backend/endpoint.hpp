@@ -10,7 +10,7 @@
 
 #include "backend/data_place.hpp"
 
-namespace farandole {
+namespace farandole::inline backend {
 
 class Endpoint {
  public:
@@ -34,4 +34,4 @@ class Endpoint {
   virtual std::vector<double> everyones(double number) = 0;
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline backend

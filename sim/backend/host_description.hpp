@@ -8,7 +8,7 @@
 
 #include "backend/endpoint.hpp"
 
-namespace farandole {
+namespace farandole::inline backend {
 
 /// "node17".
 std::string host_name();
@@ -47,4 +47,4 @@ class ProcessorLoad {
   Ticks begin_;
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline backend

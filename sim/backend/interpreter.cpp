@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace farandole {
+namespace farandole::inline backend {
 namespace {
 
 std::size_t length_of(const PeerMessage& message) {
@@ -123,4 +123,4 @@ void Interpreter::end_round() {
   if (++round_; is_running()) start_round();
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline backend

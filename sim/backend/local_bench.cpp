@@ -3,7 +3,7 @@
 
 #include "backend/bench.hpp"
 
-namespace farandole {
+namespace farandole::inline backend {
 namespace {
 
 struct LocalRow {
@@ -95,4 +95,4 @@ std::vector<MeasuredPoint> bench(Session& session, const std::string& backend, c
   return points;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline backend

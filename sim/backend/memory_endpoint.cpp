@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace farandole {
+namespace farandole::inline backend {
 namespace {
 
 /// A double in two floats' bits: `everyones` is exact.
@@ -89,4 +89,4 @@ std::vector<double> MemoryEndpoint::everyones(double number) {
   return numbers;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline backend

@@ -14,7 +14,7 @@
 
 #include "backend/endpoint.hpp"
 
-namespace farandole {
+namespace farandole::inline backend {
 
 class Mailroom {
  public:
@@ -80,4 +80,4 @@ class MemoryEndpoint final : public Endpoint {
   std::deque<Expected> expected_;
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline backend

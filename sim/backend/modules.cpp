@@ -7,7 +7,7 @@
 
 #include "config/own_place.hpp"
 
-namespace farandole {
+namespace farandole::inline backend {
 namespace {
 
 // SimGrid's library, which the program has, defines functions by the names of MPI's. So a module looks into its own
@@ -49,4 +49,4 @@ ModuleFunction module_function(const std::string& name, const std::string& funct
   return {address, ""};
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline backend

@@ -9,7 +9,7 @@
 
 #include <string>
 
-namespace farandole {
+namespace farandole::inline backend {
 
 struct ModuleFunction {
   void* address = nullptr;  // null where the module cannot be used
@@ -19,4 +19,4 @@ struct ModuleFunction {
 /// `name` is "mpi", "nccl" or "nlopt"; `function` one of its extern "C" functions.
 ModuleFunction module_function(const std::string& name, const std::string& function);
 
-}  // namespace farandole
+}  // namespace farandole::inline backend

@@ -4,7 +4,7 @@
 #include "backend/bench.hpp"
 #include "backend/host_description.hpp"
 
-namespace farandole {
+namespace farandole::inline backend {
 namespace {
 
 struct PairRow {
@@ -127,4 +127,4 @@ std::vector<MeasuredPoint> bench(Session& session, const std::string& backend, c
   return points;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline backend

@@ -7,7 +7,7 @@
 #include "config/section.hpp"
 #include "timeline/quantile.hpp"
 
-namespace farandole {
+namespace farandole::inline calibration {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -75,4 +75,4 @@ std::optional<Spread> spread_in(const Document& topology) {
   return bands ? std::optional(read_spread(*bands)) : std::nullopt;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline calibration

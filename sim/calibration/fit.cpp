@@ -8,7 +8,7 @@
 
 #include "calibration/predictor.hpp"
 
-namespace farandole {
+namespace farandole::inline calibration {
 namespace {
 
 constexpr int most_rounds = 12;
@@ -287,4 +287,4 @@ Fit fit(const Document& topology, std::span<const MeasuredTime> measurements) {
   return result;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline calibration

@@ -27,7 +27,7 @@
 #include "config/document.hpp"
 #include "platform/topology.hpp"
 
-namespace farandole {
+namespace farandole::inline calibration {
 
 // The numbers of a topology file that measurements can settle, and the file with other values in their place.
 //
@@ -131,4 +131,4 @@ Document calibrated_file(const Fit& fit, const Provenance& provenance);
 /// What that section says of predictions; nothing where the topology was never calibrated.
 std::optional<Spread> spread_in(const Document& topology);
 
-}  // namespace farandole
+}  // namespace farandole::inline calibration

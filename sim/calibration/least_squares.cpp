@@ -8,7 +8,7 @@
 #include "calibration/fit.hpp"
 #include "timeline/quantile.hpp"
 
-namespace farandole {
+namespace farandole::inline calibration {
 namespace {
 
 constexpr double huber_limit = 1.345;    // 95 % efficient where errors are normal
@@ -68,4 +68,4 @@ Eigen::MatrixXd covariance(const Eigen::MatrixXd& a, const Eigen::VectorXd& weig
   return inverse.asDiagonal() * inverted * inverse.asDiagonal();
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline calibration

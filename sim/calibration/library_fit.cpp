@@ -10,7 +10,7 @@
 #include "config/section.hpp"
 #include "units/format.hpp"
 
-namespace farandole {
+namespace farandole::inline calibration {
 namespace {
 
 constexpr const char* where_they_stand = "/transport/library_times";
@@ -137,4 +137,4 @@ void adopt_library(Document& topology, std::span<const MeasuredTime> measurement
   topology.set("/transport/library", name);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline calibration

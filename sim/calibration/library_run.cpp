@@ -5,7 +5,7 @@
 #include "scenario/catalogue.hpp"
 #include "scenario/library_choice.hpp"
 
-namespace farandole {
+namespace farandole::inline calibration {
 namespace {
 
 constexpr const char* of_the_transport = "library";
@@ -74,4 +74,4 @@ LibraryJob library_job(const MeasuredTime& row, const Topology& topology, const 
   return {place.platform, place.placement, *operation, 0, use.compute_capability};
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline calibration

@@ -11,7 +11,7 @@
 #include "config/error.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole {
+namespace farandole::inline calibration {
 
 /// Operations between pairs, which calibrate but are no collectives: one message one way (half a round trip), and one
 /// each way at the same time.
@@ -47,4 +47,4 @@ struct Unsaid {
 /// "allreduce ring, 4194304 bytes, 8 ranks", for tables and messages.
 std::string row_name(const MeasuredTime& measurement);
 
-}  // namespace farandole
+}  // namespace farandole::inline calibration

@@ -9,7 +9,7 @@
 #include "calibration/library_fit.hpp"
 #include "timeline/quantile.hpp"
 
-namespace farandole {
+namespace farandole::inline calibration {
 namespace {
 
 constexpr int most_rounds = 20;
@@ -232,4 +232,4 @@ std::vector<FittedPiece> fit_pieces(Samples samples, const LibraryWays& ways) {
   return pieces;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline calibration

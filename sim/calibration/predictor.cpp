@@ -12,7 +12,7 @@
 #include "collective/chunk_sizes.hpp"
 #include "simulate/collective_clock.hpp"
 
-namespace farandole {
+namespace farandole::inline calibration {
 namespace {
 
 constexpr int most_ranks_by_message = 64;
@@ -140,4 +140,4 @@ std::vector<Seconds> predict(const Topology& topology, std::span<const MeasuredT
   return times;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline calibration

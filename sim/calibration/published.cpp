@@ -17,7 +17,7 @@
 #include "scenario/reach.hpp"
 #include "scenario/train.hpp"
 
-namespace farandole {
+namespace farandole::inline calibration {
 namespace {
 
 using FilePath = std::filesystem::path;
@@ -203,4 +203,4 @@ std::vector<ValidationPoint> validate_published(const Catalogue& catalogue, cons
   return points;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline calibration

@@ -24,7 +24,7 @@
 #include "timeline/published_mark.hpp"
 #include "timeline/validation.hpp"
 
-namespace farandole {
+namespace farandole::inline calibration {
 
 struct PublishedRow {
   std::string family;  // the file's name
@@ -75,4 +75,4 @@ struct PublishedBeside {
 /// measured. Rows on a topology that the plan uses are run; where there are none, all rows are.
 PublishedBeside published_beside(const RunPlan& plan, const Catalogue& catalogue);
 
-}  // namespace farandole
+}  // namespace farandole::inline calibration

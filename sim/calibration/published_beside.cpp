@@ -6,7 +6,7 @@
 #include "calibration/published.hpp"
 #include "config/section.hpp"
 
-namespace farandole {
+namespace farandole::inline calibration {
 namespace {
 
 /// What makes two scenarios points of one curve.
@@ -58,4 +58,4 @@ PublishedBeside published_beside(const RunPlan& plan, const Catalogue& catalogue
   return beside;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline calibration

@@ -14,7 +14,7 @@
 
 #include "calibration/measured_time.hpp"
 
-namespace farandole {
+namespace farandole::inline calibration {
 
 /// A text and the name it goes by in messages.
 struct MeasuredText {
@@ -36,4 +36,4 @@ std::span<const MeasuredForm> measured_forms();
 std::vector<MeasuredTime> read_measurements(const MeasuredText& file, const Unsaid& unsaid = {});
 std::vector<MeasuredTime> read_measurements(const std::filesystem::path& file, const Unsaid& unsaid = {});
 
-}  // namespace farandole
+}  // namespace farandole::inline calibration

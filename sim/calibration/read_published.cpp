@@ -4,7 +4,7 @@
 #include "calibration/published.hpp"
 #include "config/section.hpp"
 
-namespace farandole {
+namespace farandole::inline calibration {
 namespace {
 
 /// What a file or a row may say of its scenario without spelling out the pointer.
@@ -90,4 +90,4 @@ std::vector<PublishedRow> read_published(const Document& file, const std::string
   return result;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline calibration

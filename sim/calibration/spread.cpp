@@ -8,7 +8,7 @@
 #include "config/section.hpp"
 #include "timeline/validation.hpp"
 
-namespace farandole {
+namespace farandole::inline calibration {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -182,4 +182,4 @@ Spread read_spread(const Value& value) {
   return spread;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline calibration

@@ -20,7 +20,7 @@
 #include "calibration/measured_time.hpp"
 #include "config/document.hpp"
 
-namespace farandole {
+namespace farandole::inline calibration {
 
 /// What a prediction has in common with what its topology was fitted to, the most first.
 enum class Distance : std::uint8_t { fitted, another_operation, another_scale, another_operation_and_scale };
@@ -52,4 +52,4 @@ Spread spread_of(std::span<const MeasuredTime> rows, const PredictWithout& predi
 std::string spread_text(const Spread& spread);
 Spread read_spread(const Value& value);
 
-}  // namespace farandole
+}  // namespace farandole::inline calibration

@@ -12,7 +12,7 @@
 #include "config/section.hpp"
 #include "units/format.hpp"
 
-namespace farandole {
+namespace farandole::inline calibration {
 namespace {
 
 struct Row {
@@ -122,4 +122,4 @@ std::string shown(const Parameter& parameter, double value) {
   return value > 0 ? format(BytesPerSecond(1 / value)) : "none";
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline calibration

@@ -12,7 +12,7 @@
 #include "collective/schedule.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole {
+namespace farandole::inline collective {
 
 class ChunkSizes {
  public:
@@ -45,4 +45,4 @@ class ChunkSizes {
 /// schedule can hold.
 int keys_in(Bytes shard, Bytes key);
 
-}  // namespace farandole
+}  // namespace farandole::inline collective

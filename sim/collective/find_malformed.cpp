@@ -6,7 +6,7 @@
 #include "collective/proof.hpp"
 #include "collective/specification.hpp"
 
-namespace farandole {
+namespace farandole::inline collective {
 namespace {
 
 using Fault = std::optional<std::string>;
@@ -89,4 +89,4 @@ std::optional<std::string> find_malformed(const Schedule& schedule) {
   return std::nullopt;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline collective

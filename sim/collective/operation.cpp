@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace farandole {
+namespace farandole::inline collective {
 namespace {
 
 struct NamedOperation {
@@ -41,4 +41,4 @@ std::string name(Operation operation) {
   return {};
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline collective

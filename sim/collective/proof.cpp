@@ -7,7 +7,7 @@
 #include "collective/carry_out.hpp"
 #include "collective/specification.hpp"
 
-namespace farandole {
+namespace farandole::inline collective {
 namespace {
 
 using Fault = std::optional<std::string>;
@@ -125,4 +125,4 @@ std::optional<std::string> disprove_numerically(const Schedule& schedule, int si
   });
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline collective

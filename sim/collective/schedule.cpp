@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace farandole {
+namespace farandole::inline collective {
 namespace {
 
 std::int64_t wrapped(std::int64_t value, std::int64_t modulus) {
@@ -47,4 +47,4 @@ int rounds(const Schedule& schedule) {
   return sum;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline collective

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace farandole {
+namespace farandole::inline collective {
 namespace {
 
 bool has_blocks(Operation operation) {
@@ -125,4 +125,4 @@ Wanted wanted(const Schedule& schedule, Chunk chunk, int source) {
   return contributes(schedule, source, chunk) ? Wanted::once : Wanted::never;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline collective

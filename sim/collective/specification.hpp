@@ -15,7 +15,7 @@
 
 #include "collective/schedule.hpp"
 
-namespace farandole {
+namespace farandole::inline collective {
 
 /// How often a contribution must be part of a chunk at the end.
 enum class Wanted : std::uint8_t { never, once, at_least_once };
@@ -35,4 +35,4 @@ bool is_promised(const Schedule& schedule, int rank, Chunk chunk);
 /// How often the source's contribution must be part of a promised chunk.
 Wanted wanted(const Schedule& schedule, Chunk chunk, int source);
 
-}  // namespace farandole
+}  // namespace farandole::inline collective

@@ -10,7 +10,7 @@
 #include "config/document.hpp"
 #include "units/count.hpp"
 
-namespace farandole {
+namespace farandole::inline config {
 
 /// "expected an integer from 1 to 1,000,000, got 2147483647".
 int read_between(const Value& value, int least, int most);
@@ -22,4 +22,4 @@ void require_at_most(Count count, Count most, std::string_view what, const Value
 /// 1234567 is "1,234,567"; what no number holds is "more than 9 x 10^18".
 std::string counted(Count count);
 
-}  // namespace farandole
+}  // namespace farandole::inline config

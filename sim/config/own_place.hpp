@@ -6,9 +6,9 @@
 
 #include <filesystem>
 
-namespace farandole {
+namespace farandole::inline config {
 
 /// The folder of the program, or of the library that this code is part of; empty where the system does not say.
 std::filesystem::path own_folder();
 
-}  // namespace farandole
+}  // namespace farandole::inline config

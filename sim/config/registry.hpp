@@ -10,7 +10,7 @@
 
 #include "config/document.hpp"
 
-namespace farandole {
+namespace farandole::inline config {
 
 template <class Builder>
 struct Entry {
@@ -36,4 +36,4 @@ const Entry<Builder>& find(std::span<const Entry<Builder>> table, const std::str
   where.fail_unknown(what, names(table));
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline config

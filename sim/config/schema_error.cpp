@@ -7,7 +7,7 @@
 #include "config/pointer.hpp"
 #include "config/schema.hpp"
 
-namespace farandole {
+namespace farandole::inline config {
 namespace {
 
 using nlohmann::json;
@@ -157,4 +157,4 @@ void fail_schema(const Document& document, const json& schema, const Violation& 
   fail_otherwise(value, description);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline config

@@ -8,7 +8,7 @@
 
 #include "config/document.hpp"
 
-namespace farandole {
+namespace farandole::inline config {
 
 /// How many bytes from the beginning belong to well-formed UTF-8 characters.
 std::size_t utf8_prefix(std::string_view text);
@@ -38,4 +38,4 @@ std::string read_text(const std::filesystem::path& file);
 /// `source`: the file's name, for messages.
 Node parse_yaml(std::string_view text, const std::string& source);
 
-}  // namespace farandole
+}  // namespace farandole::inline config

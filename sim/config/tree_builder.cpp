@@ -7,7 +7,7 @@
 
 #include "config/pointer.hpp"
 
-namespace farandole {
+namespace farandole::inline config {
 namespace {
 
 constexpr std::size_t deepest = 64;
@@ -106,4 +106,4 @@ Place TreeBuilder::place(std::string pointer) const {
   return Place{*source_, progress_->token_line, std::move(pointer)};
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline config

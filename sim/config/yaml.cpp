@@ -6,7 +6,7 @@
 
 #include "config/text.hpp"
 
-namespace farandole {
+namespace farandole::inline config {
 namespace {
 
 constexpr std::size_t most_levels = 64;
@@ -223,4 +223,4 @@ Node parse_yaml(std::string_view text, const std::string& source) {
   return Reader(text, source).read();
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline config

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace farandole {
+namespace farandole::inline economics {
 namespace {
 
 MoneyPerSecond electricity(const Offer& offer, const NodeUse& use, double busy) {
@@ -80,4 +80,4 @@ std::vector<Money> totals_over(const Offer& offer, const NodeUse& use, int years
   return totals;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline economics

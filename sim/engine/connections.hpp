@@ -12,7 +12,7 @@
 #include "engine/task.hpp"
 #include "platform/congestion.hpp"
 
-namespace farandole {
+namespace farandole::inline engine {
 
 /// A link and how many of the flows that a flow stands for cross it.
 struct Crossing {
@@ -95,4 +95,4 @@ class Connections {
   std::vector<int> free_;
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline engine

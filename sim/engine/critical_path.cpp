@@ -4,7 +4,7 @@
 
 #include "engine/iteration.hpp"
 
-namespace farandole {
+namespace farandole::inline engine {
 namespace {
 
 bool same(Seconds a, Seconds b) {
@@ -71,4 +71,4 @@ std::vector<PathStep> critical_path(const IterationMoments& moments, std::span<c
   return path.finish();
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline engine

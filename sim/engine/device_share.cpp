@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-namespace farandole {
+namespace farandole::inline engine {
 namespace {
 
 using Span = std::pair<double, double>;
@@ -82,4 +82,4 @@ RankTimes DeviceShare::finish_beside_several(const RankTimes& begin, RankTimes d
   return done;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline engine

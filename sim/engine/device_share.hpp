@@ -15,7 +15,7 @@
 
 #include "engine/task.hpp"
 
-namespace farandole {
+namespace farandole::inline engine {
 
 /// A collective as the devices see it.
 struct Occupation {
@@ -60,4 +60,4 @@ class DeviceShare {
   bool several_at_once_ = false;
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline engine

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace farandole {
+namespace farandole::inline engine {
 namespace {
 
 /// Counts `by` operation, too.
@@ -42,4 +42,4 @@ Iteration iteration_of(const IterationMoments& moments, std::span<const Busy> co
   return result;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline engine

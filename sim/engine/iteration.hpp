@@ -13,7 +13,7 @@
 #include "timeline/explanation.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole {
+namespace farandole::inline engine {
 
 struct IterationMoments {
   Seconds start;  // the iteration before is over
@@ -69,4 +69,4 @@ LastTimes last_times(const TaskTimes& times);
 std::vector<PathStep> critical_path(const IterationMoments& moments, std::span<const Busy> computed,
                                     std::span<const LastTimes> communications);
 
-}  // namespace farandole
+}  // namespace farandole::inline engine

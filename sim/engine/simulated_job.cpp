@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace farandole {
+namespace farandole::inline engine {
 
 SimulatedJob::SimulatedJob(Simulator& simulator, JobSite site)
     : simulator_(simulator),
@@ -285,4 +285,4 @@ void SimulatedJob::look_whether_computed(std::size_t place) {
   listener_({own.note});
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline engine

@@ -22,7 +22,7 @@
 #include "engine/device_share.hpp"
 #include "engine/engine.hpp"
 
-namespace farandole {
+namespace farandole::inline engine {
 
 /// How often collectives of an operation and a size were started.
 using CollectiveCounts = std::map<std::pair<Operation, Bytes>, double>;
@@ -171,4 +171,4 @@ class SimulatedJob final : public Engine {
   std::vector<std::size_t> free_computes_;
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline engine

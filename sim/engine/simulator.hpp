@@ -12,7 +12,7 @@
 
 #include "simulate/shared_network.hpp"
 
-namespace farandole {
+namespace farandole::inline engine {
 
 class Simulator {
  public:
@@ -53,4 +53,4 @@ class Simulator {
   int next_reserved_ = first_reserved;
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline engine

@@ -1,6 +1,6 @@
 #include "learning/exchange.hpp"
 
-namespace farandole {
+namespace farandole::inline learning {
 
 Exchange::Exchange(Carrier carrier, Operation operation, CompressionSettings compression, MatrixShape matrix)
     : carrier_(std::move(carrier)),
@@ -91,4 +91,4 @@ void Exchange::sum_by_power(std::vector<Vector>& contributions) {
   contributions = std::move(sums);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline learning

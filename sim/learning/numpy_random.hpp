@@ -9,7 +9,7 @@
 #include <optional>
 #include <random>
 
-namespace farandole {
+namespace farandole::inline learning {
 
 class NumpyRandom {
  public:
@@ -25,4 +25,4 @@ class NumpyRandom {
   std::optional<double> kept_;  // the second of a pair
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline learning

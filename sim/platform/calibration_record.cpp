@@ -2,7 +2,7 @@
 
 #include "config/section.hpp"
 
-namespace farandole {
+namespace farandole::inline platform {
 
 CalibrationRecord read_calibration_record(const Value& where) {
   Section section(where);
@@ -21,4 +21,4 @@ CalibrationRecord read_calibration_record(const Value& where) {
   return record;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline platform

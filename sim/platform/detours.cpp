@@ -8,7 +8,7 @@
 
 #include "platform/topologies/wiring.hpp"
 
-namespace farandole {
+namespace farandole::inline platform {
 namespace {
 
 struct Hop {
@@ -113,4 +113,4 @@ void go_round(const std::vector<int>& failed_cables, Platform& platform, const V
   network.paths = [remains](int from, int to) { return remains->paths(from, to); };
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline platform

@@ -3,7 +3,7 @@
 
 #include "platform/bisection.hpp"
 
-namespace farandole {
+namespace farandole::inline platform {
 namespace {
 
 /// The switches at the other ends of each switch's cables.
@@ -49,4 +49,4 @@ int diameter(const Platform& platform) {
   return greatest;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline platform

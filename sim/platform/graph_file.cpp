@@ -8,7 +8,7 @@
 #include "platform/topologies/graph.hpp"
 #include "platform/topologies/route_table.hpp"
 
-namespace farandole {
+namespace farandole::inline platform {
 namespace {
 
 /// Filled in as a tree: the file's name may hold whatever names hold, also what JSON text cannot.
@@ -45,4 +45,4 @@ Document topology_of_graph_file(const std::filesystem::path& file) {
   return document;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline platform

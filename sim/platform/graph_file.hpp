@@ -8,7 +8,7 @@
 
 #include "config/document.hpp"
 
-namespace farandole {
+namespace farandole::inline platform {
 
 /// Whether the file's name ends in .dot, .gv or .xml.
 bool is_graph_file(const std::filesystem::path& file);
@@ -16,4 +16,4 @@ bool is_graph_file(const std::filesystem::path& file);
 /// Throws InputError where the file is not what its name says.
 Document topology_of_graph_file(const std::filesystem::path& file);
 
-}  // namespace farandole
+}  // namespace farandole::inline platform

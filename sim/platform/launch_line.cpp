@@ -5,7 +5,7 @@
 
 #include "platform/launch/launch.hpp"
 
-namespace farandole {
+namespace farandole::inline platform {
 namespace {
 
 using launch::Reading;
@@ -90,4 +90,4 @@ Placement place(const LaunchLine& line, PlacementRule rule, const NodeLayout& la
   return place(rule, line.ranks, line.hosts, layout, where);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline platform

@@ -2,7 +2,7 @@
 
 #include "platform/sections.hpp"
 
-namespace farandole {
+namespace farandole::inline platform {
 namespace {
 
 std::string read_one_of(const Value& value, std::string_view what, const std::vector<std::string>& known) {
@@ -92,4 +92,4 @@ std::vector<LibraryTimes> read_library_times(const Value& list) {
   return all;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline platform

@@ -16,7 +16,7 @@
 #include "config/document.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole {
+namespace farandole::inline platform {
 
 struct LibraryPiece {
   Bytes from;
@@ -48,4 +48,4 @@ struct LibraryTimes {
 
 std::vector<LibraryTimes> read_library_times(const Value& list);
 
-}  // namespace farandole
+}  // namespace farandole::inline platform

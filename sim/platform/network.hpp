@@ -12,7 +12,7 @@
 
 #include "platform/link.hpp"
 
-namespace farandole {
+namespace farandole::inline platform {
 
 struct Platform;
 
@@ -49,4 +49,4 @@ struct Network {
   int alike_after = 0;
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline platform

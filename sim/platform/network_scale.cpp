@@ -4,7 +4,7 @@
 
 #include "config/section.hpp"
 
-namespace farandole {
+namespace farandole::inline platform {
 namespace {
 
 bool is_none(const NetworkScale& scale) {
@@ -78,4 +78,4 @@ Platform build_for(const Topology& topology, const NetworkScale& scale, const Pl
   return scaled(scale, topology.condition, build_for(without_condition(topology), placement, where), where);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline platform

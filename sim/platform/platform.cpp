@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace farandole {
+namespace farandole::inline platform {
 namespace {
 
 /// The same path from another node's first link on.
@@ -87,4 +87,4 @@ Route Platform::route(int from_device, int to_device) const {
   return route;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline platform

@@ -18,7 +18,7 @@
 #include "platform/node_template.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole {
+namespace farandole::inline platform {
 
 /// The largest platform anyone may ask for, so that a slip of the hand is refused before it fills the memory.
 inline constexpr int most_devices = 1 << 22;
@@ -99,4 +99,4 @@ struct Platform {
   [[nodiscard]] Route route(int from_device, int to_device) const;
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline platform

@@ -5,7 +5,7 @@
 #include "platform/link.hpp"
 #include "units/format.hpp"
 
-namespace farandole {
+namespace farandole::inline platform {
 
 std::span<const Entry<PacketFormat>> protocols() {
   static const std::array<Entry<PacketFormat>, 7> table{{
@@ -52,4 +52,4 @@ PacketFormat read_protocol(const Value& where) {
   return format;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline platform

@@ -5,8 +5,8 @@
 
 #include "platform/topology.hpp"
 
-namespace farandole {
+namespace farandole::inline platform {
 
 void read_node(const Value& value, Topology& topology);
 
-}  // namespace farandole
+}  // namespace farandole::inline platform

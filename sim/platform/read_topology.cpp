@@ -8,7 +8,7 @@
 #include "platform/read_node.hpp"
 #include "platform/sections.hpp"
 
-namespace farandole {
+namespace farandole::inline platform {
 namespace {
 
 MessageCost read_message_cost(Section& section, bool eager_sends) {
@@ -102,4 +102,4 @@ Topology read_topology(const Value& where, const std::filesystem::path& file) {
   return topology;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline platform

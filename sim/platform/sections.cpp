@@ -2,7 +2,7 @@
 
 #include "platform/link.hpp"
 
-namespace farandole {
+namespace farandole::inline platform {
 namespace {
 
 BytesPerSecond read_rate(const Value& value) {
@@ -60,4 +60,4 @@ std::size_t read_choice(Section& section, std::string_view key, std::string_view
   value->fail_unknown(what, names);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline platform

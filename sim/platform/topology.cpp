@@ -6,7 +6,7 @@
 #include "platform/topologies/kinds.hpp"
 #include "platform/topologies/wiring.hpp"
 
-namespace farandole {
+namespace farandole::inline platform {
 namespace {
 
 /// Everything from the file but links and network.
@@ -69,4 +69,4 @@ Platform build_for(const Topology& topology, const Placement& placement, const V
   return build(topology, nodes, where);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline platform

@@ -8,7 +8,7 @@
 #include "report/html.hpp"
 #include "report/reports.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 namespace {
 
 constexpr int cell_width = 76;
@@ -145,4 +145,4 @@ void write_algorithm_html(std::ostream& out, const Walk& walk, const std::string
   out << "<script>" << script << "</script>\n</body>\n</html>\n";
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

@@ -11,7 +11,7 @@
 #include "report/table.hpp"
 #include "units/format.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 namespace {
 
 using Points = std::span<const TrainingPoint>;
@@ -220,4 +220,4 @@ std::vector<std::string> answer(Points points, const std::optional<Question>& qu
   return sentences;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

@@ -12,7 +12,7 @@
 #include "timeline/question.hpp"
 #include "timeline/result.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 
 /// The points a reader looks at first, in order: those of the most ranks; of more than four the best and the worst by
 /// efficiency, and the first pair that a question compares.
@@ -41,4 +41,4 @@ std::vector<ComparedPair> compared_pairs(std::span<const TrainingPoint> points, 
 /// called one, and less than half a percentage point is no change. Empty where there is no pair.
 std::vector<std::string> answer_to(std::span<const TrainingPoint> points, const Question& question);
 
-}  // namespace farandole
+}  // namespace farandole::inline report

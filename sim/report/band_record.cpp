@@ -6,7 +6,7 @@
 
 #include "report/table.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 
 std::string band_text(const TrainingPoint& point, Interval Bands::*band, double per_unit, int decimals) {
   if (!point.bands) return "";
@@ -33,4 +33,4 @@ std::string band_probability(std::span<const TrainingPoint> points) {
   return "";
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

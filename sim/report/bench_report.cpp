@@ -8,7 +8,7 @@
 #include "report/link_table.hpp"
 #include "report/reports.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 namespace {
 
 using Points = std::span<const MeasuredPoint>;
@@ -62,4 +62,4 @@ void write_bench(std::ostream& out, Format format, const Heading& heading, Point
   }
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

@@ -5,7 +5,7 @@
 #include "report/reports.hpp"
 #include "report/table.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 
 void write_calibration(std::ostream& out, const Heading& heading, const std::vector<CalibrationLine>& lines,
                        const CalibrationSummary& summary) {
@@ -30,4 +30,4 @@ void write_calibration(std::ostream& out, const Heading& heading, const std::vec
   write_settings(out, heading);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

@@ -4,7 +4,7 @@
 
 #include "report/series.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 namespace {
 
 using Points = std::span<const TrainingPoint>;
@@ -116,4 +116,4 @@ Record timeline_data(const Timeline& timeline) {
   return {{"rows", rows}, {"total", finite((to - from).si(), "total")}};
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

@@ -7,7 +7,7 @@
 #include "report/record.hpp"
 #include "report/version.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 namespace {
 
 double microseconds(std::int64_t ns) {
@@ -83,4 +83,4 @@ void write_chrome_trace(std::ostream& out, const Timeline& timeline, const Headi
   out << "\n]}\n";
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

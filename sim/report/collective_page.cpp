@@ -8,7 +8,7 @@
 #include "report/pages.hpp"
 #include "units/format.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 namespace {
 
 using Points = std::span<const CollectivePoint>;
@@ -121,4 +121,4 @@ Page collective_page(const CollectiveStory& story) {
   return page;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

@@ -9,7 +9,7 @@
 #include "report/record.hpp"
 #include "report/reports.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 namespace {
 
 using Points = std::span<const CollectivePoint>;
@@ -83,4 +83,4 @@ void write_collective(std::ostream& out, Format format, const Heading& heading, 
   }
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

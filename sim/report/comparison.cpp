@@ -13,7 +13,7 @@
 #include "report/reports.hpp"
 #include "simulate/level_bounds.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 namespace {
 
 constexpr std::string_view reference = "message";
@@ -174,4 +174,4 @@ void write_collective_comparison(std::ostream& out, Format format, const Heading
   write_settings(out, heading);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

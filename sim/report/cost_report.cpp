@@ -8,7 +8,7 @@
 #include "report/cost_section.hpp"
 #include "report/reports.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 namespace {
 
 using Points = std::span<const TrainingPoint>;
@@ -165,4 +165,4 @@ void write_costs(std::ostream& out, const Facets<TrainingPoint>& facets, Points 
   write_assumptions(out, points);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

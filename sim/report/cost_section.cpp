@@ -8,7 +8,7 @@
 #include "report/page_parts.hpp"
 #include "report/series.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 namespace {
 
 using Points = std::span<const TrainingPoint>;
@@ -225,4 +225,4 @@ std::optional<PageSection> cost_section(Points points, const Series& series, Rec
   return section;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

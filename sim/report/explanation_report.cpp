@@ -10,7 +10,7 @@
 #include "report/reports.hpp"
 #include "units/format.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 namespace {
 
 constexpr double milliseconds = 1e3;
@@ -133,4 +133,4 @@ void write_explanations(std::ostream& out, std::span<const TrainingPoint> points
   }
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

@@ -1,6 +1,6 @@
 #include "report/format.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 
 std::optional<Format> parse_format(std::string_view name) {
   if (name == "table") return Format::table;
@@ -13,4 +13,4 @@ std::vector<std::string> format_names() {
   return {"table", "json", "csv"};
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

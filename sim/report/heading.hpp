@@ -14,7 +14,7 @@
 #include "timeline/optimum.hpp"
 #include "timeline/result.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 
 struct Heading {
   std::string scenario;
@@ -37,4 +37,4 @@ void write_title(std::ostream& out, const Heading& heading);
 /// calibration, the seed, what is degraded or was ignored. How many more there are is said; or all of them are listed.
 void write_settings(std::ostream& out, const Heading& heading);
 
-}  // namespace farandole
+}  // namespace farandole::inline report

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace farandole {
+namespace farandole::inline report {
 namespace {
 
 std::string_view entity(char c) {
@@ -66,4 +66,4 @@ std::string script_source(std::string_view digest) {
   return text + "'";
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

@@ -8,7 +8,7 @@
 #include "report/pages.hpp"
 #include "report/version.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 namespace {
 
 constexpr std::string_view head =
@@ -126,4 +126,4 @@ void write_html(std::ostream& out, const Page& page) {
   out << "<script>" << d3_script() << "</script>\n<script>" << page_script() << "</script>\n</body>\n</html>\n";
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

@@ -9,7 +9,7 @@
 #include "report/table.hpp"
 #include "units/format.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 namespace {
 
 void write(std::ostream& out, const std::vector<LinkUse>& links, const std::string& what) {
@@ -49,4 +49,4 @@ void write_neighbours(std::ostream& out, std::span<const TrainingPoint> points) 
   }
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

@@ -2,7 +2,7 @@
 
 #include "report/pages.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 namespace {
 
 std::string plain(const std::string& text) {
@@ -56,4 +56,4 @@ void write_markdown(std::ostream& out, const Page& page) {
   for (const PageSection& section : page.sections) write_section(out, section);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

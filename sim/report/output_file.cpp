@@ -12,7 +12,7 @@
 
 #include "config/error.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 namespace {
 
 namespace fs = std::filesystem;
@@ -150,4 +150,4 @@ void write_output(const std::optional<fs::path>& file, std::ostream& standard_ou
   write_stream(standard_output, "standard output", write);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

@@ -13,7 +13,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace farandole {
+namespace farandole::inline report {
 
 using Writer = std::function<void(std::ostream&)>;
 
@@ -41,4 +41,4 @@ void try_file(const std::filesystem::path& file);
 /// Waits until what was done to the names in a folder (a new file, another name, none any more) is on the disk.
 void sync_folder_of(const std::filesystem::path& file);
 
-}  // namespace farandole
+}  // namespace farandole::inline report

@@ -13,7 +13,7 @@
 #include "report/record.hpp"
 #include "report/table.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 
 struct Cell {
   Cell(std::string shown) : text(std::move(shown)) {}
@@ -54,4 +54,4 @@ struct Page {
   std::string csv;  // every key of every point; empty: none to download
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline report

@@ -9,7 +9,7 @@
 #include "report/version.hpp"
 #include "units/format.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 namespace {
 
 std::string errors_text(const ErrorSummary& all) {
@@ -106,4 +106,4 @@ PageSection inputs_section(const Heading& heading, const std::string& command, c
   return section;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

@@ -6,7 +6,7 @@
 #include "report/page.hpp"
 #include "report/training_page.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 
 /// The rows of published runs with their errors, as a chart and a table. `data` receives what the chart draws.
 PageSection trust_section(const Trust& trust, Record& data);
@@ -23,4 +23,4 @@ Cell percent_cell(double share, int decimals = 1);
 /// "1,234.5", sorted by the number.
 Cell number_cell(double number, int decimals = 1);
 
-}  // namespace farandole
+}  // namespace farandole::inline report

@@ -13,7 +13,7 @@
 #include "timeline/result.hpp"
 #include "timeline/validation.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 
 // Writes a page as one HTML file that needs nothing else: style, scripts and D3 are in it.
 //
@@ -75,4 +75,4 @@ void write_topology_simgrid(std::ostream& out, const Platform& platform);
 
 void write_markdown(std::ostream& out, const Page& page);
 
-}  // namespace farandole
+}  // namespace farandole::inline report

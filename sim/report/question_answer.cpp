@@ -8,7 +8,7 @@
 #include "report/series.hpp"
 #include "report/table.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 namespace {
 
 using Points = std::span<const TrainingPoint>;
@@ -134,4 +134,4 @@ std::vector<std::string> answer_to(Points points, const Question& question) {
   return sentences;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

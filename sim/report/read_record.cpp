@@ -8,7 +8,7 @@
 #include "report/record.hpp"
 #include "timeline/fields.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 namespace {
 
 /// The name of the first field of a list: an optional part is there where its first key is.
@@ -131,4 +131,4 @@ TrainingPoint training_point(const Record& record) {
   return point;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

@@ -15,7 +15,7 @@
 #include "report/heading.hpp"
 #include "timeline/result.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 
 using Record = nlohmann::ordered_json;
 
@@ -63,4 +63,4 @@ std::string json_text(const Record& record, int indent = -1);
 /// std::logic_error where the record is not one that to_record gives.
 TrainingPoint training_point(const Record& record);
 
-}  // namespace farandole
+}  // namespace farandole::inline report

@@ -6,7 +6,7 @@
 
 #include "report/facet.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 namespace {
 
 using Points = std::span<const TrainingPoint>;
@@ -110,4 +110,4 @@ std::string title(const Series& series, std::size_t point) {
   return series.subject + " (" + name + ")";
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

@@ -8,7 +8,7 @@
 
 #include "report/terminal_style.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 namespace {
 
 std::size_t width(std::string_view text) {
@@ -82,4 +82,4 @@ std::string printable(std::string_view text) {
   return result;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

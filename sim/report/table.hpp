@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace farandole {
+namespace farandole::inline report {
 
 enum class Align { left, right };
 
@@ -42,4 +42,4 @@ std::string signed_percent(double fraction, int decimals);
 /// The text with every control character replaced, so that a name from outside cannot break a line or steer a terminal.
 std::string printable(std::string_view text);
 
-}  // namespace farandole
+}  // namespace farandole::inline report

@@ -5,7 +5,7 @@
 #include "report/html.hpp"
 #include "report/pages.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 namespace {
 
 const Link& link_at(const Platform& platform, int index) {
@@ -69,4 +69,4 @@ void write_topology_simgrid(std::ostream& out, const Platform& platform) {
   out << "  </zone>\n</platform>\n";
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

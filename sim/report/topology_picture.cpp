@@ -10,7 +10,7 @@
 #include "report/pages.hpp"
 #include "units/format.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 namespace {
 
 constexpr std::size_t most_boxes = 64;
@@ -145,4 +145,4 @@ void write_topology_picture(std::ostream& out, const Platform& platform, std::sp
   Picture(platform, loads).write(out);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

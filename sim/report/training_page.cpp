@@ -16,7 +16,7 @@
 #include "report/time_column.hpp"
 #include "units/format.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 namespace {
 
 constexpr std::size_t most_bars = 30;
@@ -251,4 +251,4 @@ Page training_page(const TrainingStory& story) {
   return TrainingPage(story).make();
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

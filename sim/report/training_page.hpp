@@ -16,7 +16,7 @@
 #include "timeline/timeline.hpp"
 #include "timeline/validation.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 
 /// Published runs beside their predictions, on this platform or, where there are none, on all.
 struct Trust {
@@ -42,4 +42,4 @@ struct TrainingStory {
 /// std::logic_error where a point holds a number that is not finite.
 Page training_page(const TrainingStory& story);
 
-}  // namespace farandole
+}  // namespace farandole::inline report

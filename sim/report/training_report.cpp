@@ -12,7 +12,7 @@
 #include "report/terminal_style.hpp"
 #include "report/time_column.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 namespace {
 
 using Points = std::span<const TrainingPoint>;
@@ -155,4 +155,4 @@ void write_training(std::ostream& out, Format format, const Heading& heading, Po
   }
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

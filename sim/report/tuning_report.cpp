@@ -8,7 +8,7 @@
 #include "report/table.hpp"
 #include "units/format.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 namespace {
 
 constexpr double mebibyte = 1048576;
@@ -59,4 +59,4 @@ void write_tuning_log(std::ostream& out, const Tuning& tuning) {
   write_line(out, tuning.best);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

@@ -5,7 +5,7 @@
 
 #include "timeline/quantile.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 namespace {
 
 using Rows = std::vector<const ValidationPoint*>;
@@ -81,4 +81,4 @@ std::vector<const ValidationPoint*> uncounted_misses(std::span<const ValidationP
   return misses;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

@@ -12,7 +12,7 @@
 #include "report/validation_headline.hpp"
 #include "report/validation_summary.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 namespace {
 
 using Points = std::span<const ValidationPoint>;
@@ -164,4 +164,4 @@ Page validation_page(const Heading& heading, const std::string& command, Points 
   return page;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

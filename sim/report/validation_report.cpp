@@ -13,7 +13,7 @@
 #include "report/validation_summary.hpp"
 #include "report/version.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 namespace {
 
 using Points = std::span<const ValidationPoint>;
@@ -199,4 +199,4 @@ double worst_error(Points points) {
   return worst;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

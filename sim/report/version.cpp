@@ -1,9 +1,9 @@
 #include "report/version.hpp"
 
-namespace farandole {
+namespace farandole::inline report {
 
 std::string_view version() {
   return FARANDOLE_VERSION;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline report

@@ -3,9 +3,9 @@
 
 #include <string_view>
 
-namespace farandole {
+namespace farandole::inline report {
 
 /// "0.1.0".
 std::string_view version();
 
-}  // namespace farandole
+}  // namespace farandole::inline report

@@ -13,7 +13,7 @@
 #include "scenario/train.hpp"
 #include "units/format.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 namespace {
 
 constexpr double agreement = 0.1;  // device times of the same batch that agree: what runs of a day differ by
@@ -247,4 +247,4 @@ void drop_foreign_anchor(Scenario& scenario, Document& document, const Scenario&
   scenario.workload.anchors.clear();
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

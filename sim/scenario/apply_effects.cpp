@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace farandole {
+namespace farandole::inline scenario {
 namespace {
 
 using Ranks = std::vector<int>;
@@ -158,4 +158,4 @@ void charge_checkpoints(TrainingRun& run, std::vector<WeightedDuration>& duratio
   durations = std::move(charged);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

@@ -12,7 +12,7 @@
 #include "training/training_run.hpp"
 #include "training/variability.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 
 /// How the ranks of the run compute; `times` are the nominal ones of the platform's device.
 Variability variability_of(const Scenario& scenario, const ComputeTimes& times);
@@ -33,4 +33,4 @@ std::optional<InputPipeline> input_of_one(const Scenario& scenario);
 /// as have one.
 void charge_checkpoints(TrainingRun& run, std::vector<WeightedDuration>& durations, const Checkpoint& checkpoint);
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

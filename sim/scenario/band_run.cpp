@@ -13,7 +13,7 @@
 #include "scenario/run.hpp"
 #include "scenario/train.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 namespace {
 
 using Points = std::vector<TrainingPoint>;
@@ -197,4 +197,4 @@ void add_bands(TrainingPoint& point, const Document& document, const Catalogue& 
   point.bands = bands;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

@@ -13,7 +13,7 @@
 #include "units/format.hpp"
 #include "units/parse.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 namespace {
 
 // Measured on one core of a server of 2020 with folded and unfolded runs of all strategies on 8 to 262,144 ranks
@@ -211,4 +211,4 @@ void Expenses::add(const Scenario& scenario, const Document& document) {
   require_within(budget_, all, place_of(document, "/sweep"));
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

@@ -12,7 +12,7 @@
 #include "scenario/scenario.hpp"
 #include "units/count.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 
 struct Budget {
   Seconds time = Seconds::infinity();  // of one processor, for all points together
@@ -72,4 +72,4 @@ class Expenses {
   int points_ = 0;
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

@@ -13,7 +13,7 @@
 #include "platform/graph_file.hpp"
 #include "scenario/library_choice.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 namespace {
 
 std::vector<std::string> json_files_in(const std::filesystem::path& folder) {
@@ -194,4 +194,4 @@ const Model& choose_variant(const ModelSummary& model, const std::string& varian
   where.fail_unknown(fmt::format("a variant of {}", model.name), known);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

@@ -22,7 +22,7 @@
 #include "workload/model.hpp"
 #include "workload/profile.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 
 /// An offer and the document it was read from.
 struct OfferFile {
@@ -81,4 +81,4 @@ class Catalogue {
 /// The variant of that name, or the default one where `variant` is empty.
 const Model& choose_variant(const ModelSummary& model, const std::string& variant, const Value& where);
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

@@ -6,7 +6,7 @@
 #include "config/pointer.hpp"
 #include "scenario/explain.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -76,4 +76,4 @@ std::optional<ChangedScenario> change(const ScenarioSource& source, const Scenar
   }
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace farandole {
+namespace farandole::inline scenario {
 namespace {
 
 /// The same scenario on the other machine.
@@ -61,4 +61,4 @@ std::optional<double> break_even(const Offer& offer, const ChargedJob& here, Mon
   return break_even_utilisation(offer, here.use, worth);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

@@ -8,7 +8,7 @@
 #include "economics/cost.hpp"
 #include "scenario/scenario.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 
 struct ChargedJob {
   NodeUse use;
@@ -41,4 +41,4 @@ Elsewhere elsewhere_of(const Document& document, const Catalogue& catalogue, con
 /// How long nodes must be in use for a sample to cost as much here as there; nothing where full use would not do.
 std::optional<double> break_even(const Offer& offer, const ChargedJob& here, Money per_sample_there);
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

@@ -4,7 +4,7 @@
 
 #include "scenario/parts.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 namespace {
 
 /// Who carries the gradients' operation out: who was chosen, and for a named algorithm whoever the machine has.
@@ -40,4 +40,4 @@ double share_of_collectives(const Scenario& scenario) {
   return taken < parts ? static_cast<double>(taken) / parts : 0;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

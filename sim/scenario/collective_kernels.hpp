@@ -18,9 +18,9 @@
 
 #include "scenario/scenario.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 
 /// From 0 to below 1. Of a scenario that is read up to its effects.
 double share_of_collectives(const Scenario& scenario);
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

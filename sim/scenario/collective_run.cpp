@@ -17,7 +17,7 @@
 #include "simulate/fluid_network.hpp"
 #include "units/format.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 namespace {
 
 /// The part of all data that the busiest parameter server has.
@@ -240,4 +240,4 @@ Settings collective_settings(const CollectiveRequest& request, const Topology& t
   return settings;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

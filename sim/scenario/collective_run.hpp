@@ -13,7 +13,7 @@
 #include "simulate/fidelity.hpp"
 #include "timeline/result.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 
 /// How a parameter server is set up; ignored for other operations.
 struct ServerRequest {
@@ -67,4 +67,4 @@ Shape shape_of(const CollectiveRequest& request, const Topology& topology, const
 /// Settings the points depend on.
 Settings collective_settings(const CollectiveRequest& request, const Topology& topology);
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

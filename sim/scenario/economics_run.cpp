@@ -6,7 +6,7 @@
 #include "scenario/charged_job.hpp"
 #include "scenario/train.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 namespace {
 
 Watts building_power(const Offer& offer, const ChargedJob& job) {
@@ -70,4 +70,4 @@ JobCost cost_of(const Document& document, const Catalogue& catalogue, const Scen
   return cost;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

@@ -10,7 +10,7 @@
 #include "simulate/fluid_network.hpp"
 #include "units/format.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 namespace {
 
 std::string percent(double share) {
@@ -131,4 +131,4 @@ void merge_settings(Settings& all, const Settings& more) {
   }
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

@@ -10,7 +10,7 @@
 #include "scenario/scenario.hpp"
 #include "timeline/result.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 
 /// What is wrong with links just now; nothing where all are as built.
 void add_condition(Settings& settings, const Condition& condition);
@@ -44,4 +44,4 @@ struct CarriedOut {
 /// "measured.json of 2026-11-21, median error left 1.03 %; used by nccl-2.18: times of nccl-2.18".
 std::string describe_use(const CalibrationRecord& record, const Transport& transport, const CarriedOut& what);
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

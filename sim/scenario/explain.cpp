@@ -8,7 +8,7 @@
 #include "scenario/parts.hpp"
 #include "scenario/train.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 namespace {
 
 void without_checkpoint(Scenario& scenario) {
@@ -141,4 +141,4 @@ Explanation explain(const WhatIfBase& base) {
   return explanation;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

@@ -30,7 +30,7 @@
 #include "timeline/explanation.hpp"
 #include "timeline/result.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 
 // A scenario with some values of its document replaced, and the `--set` options that make the same of its file.
 //
@@ -83,4 +83,4 @@ std::span<const OfferedChange> sharded_changes();
 /// itself.
 Explanation explain(const WhatIfBase& base);
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

@@ -12,7 +12,7 @@
 #include "training/memory.hpp"
 #include "units/format.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 
 namespace {
 
@@ -111,4 +111,4 @@ void refuse_what_does_not_fit(const Scenario& scenario, const Value& workload) {
                    describe(use), fmt::format("; ways out: {}", fmt::join(ways_out(scenario, use), "; ")));
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

@@ -4,7 +4,7 @@
 #include "scenario/scenario.hpp"
 #include "timeline/memory_use.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 
 MemoryUse memory_of(const Scenario& scenario);
 
@@ -18,4 +18,4 @@ class DoesNotFit : public InputError {
 /// memory is no bound: what does not fit lies in the node's.
 void refuse_what_does_not_fit(const Scenario& scenario, const Value& workload);
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

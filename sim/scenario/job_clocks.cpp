@@ -7,7 +7,7 @@
 #include "simulate/link_loads.hpp"
 #include "simulate/uncontended.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 
 Schedule build_schedule(const Scenario& scenario, const Placement& placement, Operation operation, bool hierarchical) {
   Shape shape(static_cast<int>(placement.device_of_rank.size()));
@@ -284,4 +284,4 @@ const std::vector<GroupCarriage>& JobClocks::carriages_of(const Collective& coll
   return place->second;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

@@ -6,7 +6,7 @@
 #include "scenario/point_parts.hpp"
 #include "scenario/train.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 namespace {
 
 /// How many neighbouring ranks are summed up before Adasum combines; 0 without it.
@@ -90,4 +90,4 @@ Learning learn(const Scenario& scenario) {
   return learning;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

@@ -9,7 +9,7 @@
 #include "config/error.hpp"
 #include "config/section.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 namespace {
 
 constexpr const char* of_the_transport = "library";
@@ -135,4 +135,4 @@ void refuse_unknown_library(const Document& topology) {
               release.empty() ? "; known: " + joined(known) : fmt::format("; did you mean \"{}\"?", release));
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

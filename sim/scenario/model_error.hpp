@@ -18,7 +18,7 @@
 #include "timeline/reach.hpp"
 #include "workload/time_band.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 
 /// Of runs on several nodes, or on one.
 struct ErrorSpread {
@@ -50,4 +50,4 @@ TimeBand model_error(const ModelErrors& errors, const Scenario& scenario, const 
 /// Two independent sources of error: the logarithms of each end add up in squares.
 TimeBand together(const TimeBand& one, const TimeBand& other);
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

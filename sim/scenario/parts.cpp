@@ -13,7 +13,7 @@
 #include "units/format.hpp"
 #include "workload/kernels.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 namespace {
 
 std::string options_of(const StrategyChoice& strategy) {
@@ -258,4 +258,4 @@ void take_results(TrainingPoint& point, const TrainingRun& run, const std::vecto
   point.collectives_per_iteration = run.collectives_per_iteration;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

@@ -11,7 +11,7 @@
 #include "timeline/result.hpp"
 #include "timeline/timeline.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 
 /// Nominal, on the platform's device.
 ComputeTimes times_of(const Scenario& scenario);
@@ -44,4 +44,4 @@ TrainingPoint described(const Scenario& scenario, const Job& job, const ComputeT
 void take_results(TrainingPoint& point, const TrainingRun& run, const std::vector<WeightedDuration>& durations,
                   const Scenario& scenario);
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

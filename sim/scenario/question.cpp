@@ -5,7 +5,7 @@
 #include "scenario/point_parts.hpp"
 #include "scenario/sweep.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 namespace {
 
 bool is_swept(const SweptValue& wanted, const std::vector<Configuration>& configurations) {
@@ -43,4 +43,4 @@ std::optional<Question> read_question(const Document& document, const std::vecto
   return question;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

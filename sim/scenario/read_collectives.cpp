@@ -7,7 +7,7 @@
 #include "config/section.hpp"
 #include "scenario/read_parts.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 namespace {
 
 /// What strategies ask for, and by which algorithm where neither they nor the scenario nor the machine says otherwise.
@@ -84,4 +84,4 @@ void leave_default_libraries(Scenario& scenario, const std::string& why) {
   }
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

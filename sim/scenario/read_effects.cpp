@@ -8,7 +8,7 @@
 #include "scenario/read_parts.hpp"
 #include "units/format.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 namespace {
 
 /// One object, or a list of them.
@@ -233,4 +233,4 @@ std::vector<std::string> left_out_of_replay(const EffectsSpec& effects) {
   return left_out;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

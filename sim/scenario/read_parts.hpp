@@ -13,7 +13,7 @@
 #include "scenario/scenario.hpp"
 #include "timeline/result.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 
 // The "effects" section of a scenario: reads it, and says what it read. An effect more is a member of EffectsSpec, its
 // key here and in the schema, and where it acts (scenario/apply_effects.hpp, scenario/train.hpp).
@@ -68,4 +68,4 @@ void leave_default_libraries(Scenario& scenario, const std::string& why);
 
 void share_batch(Scenario& scenario, const Value& workload);
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

@@ -3,7 +3,7 @@
 #include "config/limits.hpp"
 #include "scenario/run_spec.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 namespace {
 
 /// ResNet-50 on ImageNet keeps its accuracy up to this global batch with linear scaling and five epochs of warm-up
@@ -80,4 +80,4 @@ RunSpec read_run(const Value& where, std::int64_t global_batch) {
   return run;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

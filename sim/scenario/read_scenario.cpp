@@ -14,7 +14,7 @@
 #include "scenario/scenario.hpp"
 #include "training/pasted/pasted.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 namespace {
 
 template <class Row>
@@ -222,4 +222,4 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   return scenario;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

@@ -16,7 +16,7 @@
 #include "training/servers/server_network.hpp"
 #include "training/servers/server_run.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 namespace {
 
 std::string upper(std::string text) {
@@ -255,4 +255,4 @@ ReplayedPoint replay(const Scenario& scenario, Session& session, const ReplayOpt
   return point;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

@@ -15,7 +15,7 @@
 #include "scenario/train.hpp"
 #include "simulate/invariant.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 namespace {
 
 constexpr std::size_t timeline_capacity = 100'000;  // events; about 15 MB of JSON, which browsers still open
@@ -163,4 +163,4 @@ RunResult run_document(const Document& document, const Catalogue& catalogue, con
   return result;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

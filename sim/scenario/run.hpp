@@ -17,7 +17,7 @@
 #include "timeline/result.hpp"
 #include "timeline/timeline.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 
 struct RunOptions {
   std::vector<Fidelity> fidelities;  // empty: what the scenario says
@@ -84,4 +84,4 @@ std::unique_ptr<Timeline> new_timeline();
 /// Plans and runs, one point after the other in this process.
 RunResult run_document(const Document& document, const Catalogue& catalogue, const RunOptions& options);
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

@@ -6,7 +6,7 @@
 #include "simulate/link_loads.hpp"
 #include "training/servers/server_network.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 namespace {
 
 RoutedSchedule route(const Scenario& scenario, const Platform& platform, Operation operation, Bytes size) {
@@ -39,4 +39,4 @@ NetworkLoads loads_of(const Scenario& scenario, const TrainingRun& run, const st
   return loads_over(std::move(platform), std::move(bytes), run.iteration);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

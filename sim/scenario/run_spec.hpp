@@ -7,7 +7,7 @@
 #include "config/section.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 
 struct FailureSpec {
   Seconds node_mtbf;
@@ -42,4 +42,4 @@ struct RunSpec {
 /// `global_batch`: an epoch must have at least one.
 RunSpec read_run(const Value& where, std::int64_t global_batch);
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

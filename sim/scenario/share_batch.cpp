@@ -5,7 +5,7 @@
 #include "config/limits.hpp"
 #include "scenario/read_parts.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 namespace {
 
 /// Strong scaling: every rank gets an equal part of the global batch, in as many passes as add up.
@@ -31,4 +31,4 @@ void share_batch(Scenario& scenario, const Value& workload) {
                   workload);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

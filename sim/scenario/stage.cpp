@@ -10,7 +10,7 @@
 #include "training/effects/on_off.hpp"
 #include "training/servers/server_run.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 namespace {
 
 bool has_others(const JobOnStage& job) {
@@ -245,4 +245,4 @@ Seconds iteration_of_one_worker(const JobOnStage& job, double factor) {
   return iteration_of_one_worker(ServerParts(job, nullptr).site, factor);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace farandole {
+namespace farandole::inline scenario {
 namespace {
 
 void apply(Document& document, const Assignment& assignment) {
@@ -63,4 +63,4 @@ std::vector<Configuration> expand_sweep(const Document& document) {
   return expanded;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

@@ -19,7 +19,7 @@
 #include "timeline/result.hpp"
 #include "units/count.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 
 /// One configuration: a document without "sweep", and which one it is, as a user would say it.
 struct Configuration {
@@ -85,4 +85,4 @@ std::vector<Node> read_range(const Value& where);
 /// `sweep` is the object whose keys are pointers, "zip" and "variants"; `document` is what it changes.
 void refuse_what_is_swept(const Document& document, const Value& sweep);
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

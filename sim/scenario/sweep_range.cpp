@@ -7,7 +7,7 @@
 #include "scenario/sweep.hpp"
 #include "units/parse.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 namespace {
 
 constexpr double rounding = 1e-9;  // 10 steps of 0.1 reach 1
@@ -132,4 +132,4 @@ std::vector<Node> read_range(const Value& where) {
   return values;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

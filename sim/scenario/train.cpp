@@ -9,7 +9,7 @@
 #include "scenario/network_loads.hpp"
 #include "scenario/parts.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 namespace {
 
 /// The runs of all seeds as one: every iteration of every seed weighs the same.
@@ -176,4 +176,4 @@ Seconds collective_time(const Scenario& scenario, Operation operation, Bytes siz
   return latest(clocks.clock_of({operation, size}).finish(size, start)) + scenario.platform.platform.transport.launch;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

@@ -9,7 +9,7 @@
 #include "simulate/library/library.hpp"
 #include "simulate/routed_schedule.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 namespace {
 
 using Nics = std::map<int, std::set<int>>;  // by node
@@ -69,4 +69,4 @@ std::string describe(const NicUse& use, const Schedule& schedule, const Transpor
   return text + fmt::format("; \"library\" ({}) uses all", transport.library);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

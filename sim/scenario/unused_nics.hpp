@@ -12,7 +12,7 @@
 #include "platform/placement.hpp"
 #include "platform/platform.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 
 struct NicUse {
   int used = 0;  // by the node that uses most, to send or to receive
@@ -26,4 +26,4 @@ std::optional<NicUse> unused_nics(const Schedule& schedule, const Platform& plat
 /// `ring uses 1 of 8 NICs of a node; "library" (nccl-2.10) uses all`.
 std::string describe(const NicUse& use, const Schedule& schedule, const Transport& transport);
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

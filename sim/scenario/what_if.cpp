@@ -10,7 +10,7 @@
 #include "scenario/train.hpp"
 #include "units/format.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -205,4 +205,4 @@ std::vector<WhatIf> what_ifs(const WhatIfBase& base) {
   return results;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

@@ -8,7 +8,7 @@
 
 #include "scenario/explain.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -209,4 +209,4 @@ std::span<const OfferedChange> sharded_changes() {
   return changes;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

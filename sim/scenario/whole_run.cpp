@@ -13,7 +13,7 @@
 #include "timeline/quantile.hpp"
 #include "training/effects/failures.hpp"
 
-namespace farandole {
+namespace farandole::inline scenario {
 namespace {
 
 /// The pieces of a run without failures.
@@ -189,4 +189,4 @@ WholeRun whole_run(const Scenario& scenario, const TrainingPoint& point) {
   return run;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline scenario

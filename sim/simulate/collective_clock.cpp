@@ -11,7 +11,7 @@
 #include "simulate/recurrence_clock.hpp"
 #include "simulate/transfer_costs.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 namespace {
 
 std::unique_ptr<CollectiveClock> bare_clock(Fidelity fidelity, RoutedSchedule routed, FoldingPolicy policy) {
@@ -115,4 +115,4 @@ std::unique_ptr<CollectiveClock> make_collective_clock(Fidelity fidelity, Routed
   return std::make_unique<CheckedClock>(fidelity, std::move(routed), policy);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

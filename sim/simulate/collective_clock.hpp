@@ -18,7 +18,7 @@
 #include "simulate/fidelity.hpp"
 #include "simulate/routed_schedule.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 
 /// A sentence for whoever reads the answer.
 std::string describe_rounding_up(double share);
@@ -70,4 +70,4 @@ struct CollectiveBounds {
 
 CollectiveBounds bounds_of(const RoutedSchedule& routed);
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

@@ -11,7 +11,7 @@
 
 #include "simulate/fluid_network_simgrid.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 namespace {
 
 std::vector<BytesPerSecond> capacities_of(std::span<const FluidLink> links, int parts) {
@@ -269,4 +269,4 @@ Seconds FluidNetwork::now() const {
   return engine_->now();
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

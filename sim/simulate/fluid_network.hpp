@@ -34,7 +34,7 @@
 #include "simulate/shared_network.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 
 /// One direction of a cable, or anything else whose bytes per second are shared.
 struct FluidLink {
@@ -83,4 +83,4 @@ class FluidNetwork final : public SharedNetwork {
 /// SimGrid's version and every setting of it that the times depend on, to be printed beside a result.
 std::map<std::string, std::string> simgrid_settings();
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

@@ -33,7 +33,7 @@
 
 #include "simulate/fluid_network.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 namespace {
 
 namespace s4u = simgrid::s4u;
@@ -295,4 +295,4 @@ std::map<std::string, std::string> simgrid_settings() {
   return settings;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

@@ -13,7 +13,7 @@
 
 #include "units/quantity.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 
 class SimGridEngine {
  public:
@@ -51,4 +51,4 @@ class SimGridEngine {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

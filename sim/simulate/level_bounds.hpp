@@ -8,7 +8,7 @@
 
 #include <string_view>
 
-namespace farandole {
+namespace farandole::inline simulate {
 
 struct LevelBounds {
   double least;
@@ -23,4 +23,4 @@ constexpr LevelBounds bounds_to_message(std::string_view fidelity) {
   return {1, 1};
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

@@ -5,7 +5,7 @@
 #include <map>
 #include <stdexcept>
 
-namespace farandole {
+namespace farandole::inline simulate {
 namespace {
 
 /// Ends that are no further apart than rounding are one moment.
@@ -216,4 +216,4 @@ void MaxMinNetwork::run(const Done& done) {
   }
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

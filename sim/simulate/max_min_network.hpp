@@ -17,7 +17,7 @@
 #include "platform/congestion.hpp"
 #include "simulate/shared_network.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 
 class MaxMinNetwork final : public SharedNetwork {
  public:
@@ -103,4 +103,4 @@ class MaxMinNetwork final : public SharedNetwork {
   bool is_halted_ = false;
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

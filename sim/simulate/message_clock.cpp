@@ -4,7 +4,7 @@
 
 #include "simulate/message_run.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 
 MessageClock::MessageClock(RoutedSchedule routed, Repeats repeats) : routed_(std::move(routed)), repeats_(repeats) {
   const Schedule& schedule = routed_.schedule();
@@ -93,4 +93,4 @@ RankTimes MessageClock::finish(Bytes size, const RankTimes& start) {
   return (run.ends() + origin).max(start);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

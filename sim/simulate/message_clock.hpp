@@ -32,7 +32,7 @@
 
 #include "simulate/collective_clock.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 
 class FluidNetwork;
 class SharedNetwork;
@@ -90,4 +90,4 @@ class MessageClock final : public CollectiveClock {
   std::map<std::pair<std::vector<int>, int>, int> moved_routes_;  // by links and paths, where receivers move on
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

@@ -6,7 +6,7 @@
 
 #include "simulate/folding/pace.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 namespace {
 
 bool can_be_carried(const RoutedSchedule& routed) {
@@ -257,4 +257,4 @@ bool MessageRecurrence::carry_permutation(RankTimes& moments, std::size_t phase,
   return true;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

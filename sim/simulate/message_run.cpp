@@ -6,7 +6,7 @@
 
 #include "simulate/invariant.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 
 MessageClock::Run::Run(MessageClock& clock, Bytes size, const RankTimes& start, int first_tag)
     : clock_(clock),
@@ -294,4 +294,4 @@ void MessageClock::Run::check() const {
   }
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

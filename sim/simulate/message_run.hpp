@@ -13,7 +13,7 @@
 #include "simulate/fluid_network.hpp"
 #include "simulate/message_clock.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 
 /// One collective under way.
 class MessageClock::Run {
@@ -146,4 +146,4 @@ class MessageClock::Run {
   double skipped_ = 0;  // seconds that were multiplied, not simulated
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

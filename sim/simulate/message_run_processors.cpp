@@ -3,7 +3,7 @@
 
 #include "simulate/message_run.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 
 std::vector<MessageClock::Run::Posting> MessageClock::Run::posted(const std::vector<int>& sends, Progress& at) const {
   const Phase& phase = schedule_.phases[at.phase];
@@ -38,4 +38,4 @@ void MessageClock::Run::receive(Progress& at, int transfer, int repeat) {
   at.reduced = std::max(at.reduced, now) + time_to_reduce(transfer, repeat).si();
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace farandole {
+namespace farandole::inline simulate {
 namespace {
 
 /// The ranks of one ring in its order, each with the transfer by which it sends to the next.
@@ -198,4 +198,4 @@ void carry(RankTimes& moments, const Schedule& schedule, const Phase& phase, con
   for (int repeat = 0; repeat < phase.repeats; ++repeat) repeats.carry_once(costs);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

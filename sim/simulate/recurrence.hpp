@@ -29,7 +29,7 @@
 #include "collective/rank_times.hpp"
 #include "collective/schedule.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 
 /// Seconds per round, one per transfer of the phase and lane, in the order of for_each_transfer's index.
 struct TransferCosts {
@@ -116,4 +116,4 @@ RankTimes carry_ring(const RankTimes& start, const TransferCosts& costs, int rou
 /// Likewise where all transfers wait for their receivers.
 RankTimes carry_waiting_ring(const RankTimes& start, const TransferCosts& costs, int rounds);
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace farandole {
+namespace farandole::inline simulate {
 
 RecurrenceClock::RecurrenceClock(RoutedSchedule routed, Sharing sharing, FoldingPolicy policy, std::size_t uneven)
     : routed_(std::move(routed)), sharing_(sharing), most_uneven_(uneven) {
@@ -101,4 +101,4 @@ RankTimes RecurrenceClock::carried(const RoutedSchedule& network, RankTimes mome
   return moments;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

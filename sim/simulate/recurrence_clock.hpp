@@ -16,7 +16,7 @@
 #include "simulate/folding/fold.hpp"
 #include "simulate/transfer_costs.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 
 class RecurrenceClock final : public CollectiveClock {
  public:
@@ -51,4 +51,4 @@ class RecurrenceClock final : public CollectiveClock {
   Eigen::Index remembered_ = 0;       // transfers in both
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

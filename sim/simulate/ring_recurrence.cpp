@@ -5,7 +5,7 @@
 
 #include "simulate/recurrence.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 namespace {
 
 /// What the own message out and the one in, from the rank before, keep a rank's processor with in a round.
@@ -188,4 +188,4 @@ RankTimes carry_ring(const RankTimes& start, const TransferCosts& costs, int rou
   return UnrolledRing(start, costs, rounds).finish();
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

@@ -6,7 +6,7 @@
 
 #include "simulate/link_loads.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 namespace {
 
 BytesPerSecond reduce_rate(const Platform& platform, const Transfer& transfer) {
@@ -201,4 +201,4 @@ bool receivers_move(const Phase& phase) {
   return phase.peer_step != 0 && phase.repeats > 1;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

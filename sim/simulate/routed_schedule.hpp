@@ -22,7 +22,7 @@
 #include "platform/platform.hpp"
 #include "simulate/fluid_network.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 
 class RoutedSchedule {
  public:
@@ -125,4 +125,4 @@ class RoutedSchedule {
 /// Whether the receivers of a phase change from one repeat to the next.
 bool receivers_move(const Phase& phase);
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

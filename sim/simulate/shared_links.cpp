@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-namespace farandole {
+namespace farandole::inline simulate {
 
 int SharedLinks::add_link(BytesPerSecond capacity, Congestion congestion) {
   links_.push_back({capacity.si(), std::move(congestion)});
@@ -108,4 +108,4 @@ void SharedLinks::run(const Done& done) {
   }
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

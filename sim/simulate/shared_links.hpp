@@ -15,7 +15,7 @@
 #include "platform/congestion.hpp"
 #include "simulate/shared_network.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 
 class SharedLinks final : public SharedNetwork {
  public:
@@ -84,4 +84,4 @@ class SharedLinks final : public SharedNetwork {
   bool is_halted_ = false;
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

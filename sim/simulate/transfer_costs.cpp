@@ -7,7 +7,7 @@
 
 #include "simulate/fluid_network.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 namespace {
 
 using Legs = std::vector<RoutedSchedule::Leg>;
@@ -232,4 +232,4 @@ TransferCosts transfer_costs(const RoutedSchedule& routed, std::size_t phase, in
   return costs;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

@@ -25,7 +25,7 @@
 #include "simulate/recurrence.hpp"
 #include "simulate/routed_schedule.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 
 /// Per transfer of a round, in the order of for_each_transfer's index.
 struct TransferRates {
@@ -100,4 +100,4 @@ std::vector<Eigen::ArrayXd> rates_together(const std::vector<RoundOf>& rounds, S
 TransferCosts transfer_costs(const RoutedSchedule& routed, std::size_t phase, int repeat, const TransferRates& rates,
                              const ChunkSizes& sizes);
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

@@ -17,7 +17,7 @@
 
 #include "config/error.hpp"
 
-namespace farandole {
+namespace farandole::inline study {
 namespace {
 
 [[noreturn]] void fail(const char* what) {
@@ -146,4 +146,4 @@ std::string ForkedWorker::cause_of_death() {
   return end_of(process);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline study

@@ -9,7 +9,7 @@
 #include "report/table.hpp"
 #include "study/search_spec.hpp"
 
-namespace farandole {
+namespace farandole::inline study {
 namespace {
 
 const WholeRun& run_of(const TrainingPoint& point) {
@@ -109,4 +109,4 @@ bool Goal::is_better(const TrainingPoint& a, const TrainingPoint& b) const {
   return std::tuple(violation(a), loss(a)) < std::tuple(violation(b), loss(b));
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline study

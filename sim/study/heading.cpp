@@ -8,7 +8,7 @@
 #include "report/version.hpp"
 #include "study/study.hpp"
 
-namespace farandole {
+namespace farandole::inline study {
 namespace {
 
 /// As many configurations as a sweep may have, each at every fidelity.
@@ -66,4 +66,4 @@ std::string identity_of(const Document& document, const Catalogue& catalogue, co
   return checksum(all);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline study

@@ -18,7 +18,7 @@
 #include "report/output_file.hpp"
 #include "report/record.hpp"
 
-namespace farandole {
+namespace farandole::inline study {
 namespace {
 
 constexpr std::size_t digits = 16;
@@ -198,4 +198,4 @@ void Journal::fail() const {
   throw OutputError(file_.string(), errno);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline study

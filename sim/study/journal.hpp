@@ -13,7 +13,7 @@
 
 #include "report/record.hpp"
 
-namespace farandole {
+namespace farandole::inline study {
 
 /// CRC-64 (ECMA-182, reflected) as 16 hexadecimal digits.
 std::string checksum(std::string_view text);
@@ -64,4 +64,4 @@ class Journal {
   JournalContents found_;
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline study

@@ -16,7 +16,7 @@
 #include "scenario/fit_memory.hpp"
 #include "scenario/sweep.hpp"
 
-namespace farandole {
+namespace farandole::inline study {
 namespace {
 
 /// A whole number, a number, or a text with a unit.
@@ -218,4 +218,4 @@ SearchResult search(const Document& document, const SearchSpec& spec, const Cata
   return result;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline study

@@ -6,7 +6,7 @@
 
 #include "backend/modules.hpp"
 
-namespace farandole {
+namespace farandole::inline study {
 namespace {
 
 /// What launchers tell the processes they start: Open MPI, PMIx, MPICH and its relatives, Slurm's srun, ALPS' aprun.
@@ -27,4 +27,4 @@ std::unique_ptr<Team> join_team() {
   return team;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline study

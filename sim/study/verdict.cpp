@@ -6,7 +6,7 @@
 
 #include "study/search.hpp"
 
-namespace farandole {
+namespace farandole::inline study {
 namespace {
 
 std::string goal_text(const Goal& goal) {
@@ -100,4 +100,4 @@ void judge(const SearchSpec& spec, SearchResult& result) {
   result.answer = sentence(spec, result);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline study

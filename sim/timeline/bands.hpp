@@ -9,7 +9,7 @@
 
 #include "timeline/fields.hpp"
 
-namespace farandole {
+namespace farandole::inline timeline {
 
 /// In JSON [low, high]; in CSV two columns.
 struct Interval {
@@ -59,4 +59,4 @@ struct Bands {
   }
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline timeline

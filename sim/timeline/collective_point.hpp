@@ -10,7 +10,7 @@
 #include "timeline/fields.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole {
+namespace farandole::inline timeline {
 
 /// How busy one link was.
 struct LinkUse {
@@ -75,4 +75,4 @@ struct CollectivePoint {
   }
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline timeline

@@ -7,7 +7,7 @@
 #include "timeline/fields.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole {
+namespace farandole::inline timeline {
 
 /// What one mechanism adds to the iteration, in the order in which they were switched off, the last first: the sum is
 /// the iteration. A part may be below zero where a mechanism hides another.
@@ -75,4 +75,4 @@ struct Explanation {
   }
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline timeline

@@ -10,7 +10,7 @@
 #include "timeline/fields.hpp"
 #include "units/amount.hpp"
 
-namespace farandole {
+namespace farandole::inline timeline {
 
 /// What the cost of a sample is where one input is at the ends of its range.
 struct CostSensitivity {
@@ -90,4 +90,4 @@ struct JobCost {
   }
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline timeline

@@ -8,7 +8,7 @@
 
 #include "timeline/result.hpp"
 
-namespace farandole {
+namespace farandole::inline timeline {
 
 /// One collective of one size.
 struct MeasuredPoint {
@@ -57,4 +57,4 @@ struct ReplayedPoint {
   }
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline timeline

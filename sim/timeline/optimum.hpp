@@ -9,7 +9,7 @@
 
 #include "timeline/fields.hpp"
 
-namespace farandole {
+namespace farandole::inline timeline {
 
 /// What a search put where: a JSON pointer and the value, or "variant" and its name.
 struct Choice {
@@ -55,4 +55,4 @@ struct Optimum {
   }
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline timeline

@@ -8,7 +8,7 @@
 
 #include "timeline/result.hpp"
 
-namespace farandole {
+namespace farandole::inline timeline {
 
 struct Question {
   std::string ask;               // in its author's words
@@ -16,4 +16,4 @@ struct Question {
   std::vector<SweptValue> to;
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline timeline

@@ -10,7 +10,7 @@
 #include "timeline/bands.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole {
+namespace farandole::inline timeline {
 
 struct Reach {
   Seconds known;        // step
@@ -32,4 +32,4 @@ struct Reach {
   }
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline timeline

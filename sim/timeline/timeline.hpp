@@ -11,7 +11,7 @@
 
 #include "units/quantity.hpp"
 
-namespace farandole {
+namespace farandole::inline timeline {
 
 struct Span {
   std::string lane;      // a tensor's name, "compute", or "" for the whole process
@@ -50,4 +50,4 @@ class Timeline {
   std::vector<Instant> instants_;
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline timeline

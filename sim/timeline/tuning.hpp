@@ -9,7 +9,7 @@
 #include "timeline/fields.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole {
+namespace farandole::inline timeline {
 
 struct TuningSample {
   bool hierarchical_allreduce = false;
@@ -45,4 +45,4 @@ struct Tuning {
   }
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline timeline

@@ -8,7 +8,7 @@
 #include "timeline/fields.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole {
+namespace farandole::inline timeline {
 
 struct WholeRun {
   std::int64_t samples = 0;  // of the training set
@@ -51,4 +51,4 @@ struct WholeRun {
   }
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline timeline

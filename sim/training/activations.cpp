@@ -5,7 +5,7 @@
 
 #include "training/memory.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 namespace {
 
 /// What the backward pass of a layer needs. Types by how they begin; the first that fits.
@@ -106,4 +106,4 @@ Bytes activations_of_a_sample(const Model& model, Bytes element, Recompute recom
   return Activations(model, element, recompute).most();
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline training

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-namespace farandole {
+namespace farandole::inline training {
 
 Seconds adasum_time(const AdasumSite& site, Bytes size) {
   constexpr double reads_and_writes = 5;  // both parts for the products, both and the result for the scaled sum
@@ -20,4 +20,4 @@ Seconds adasum_time(const AdasumSite& site, Bytes size) {
   return time;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline training

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace farandole {
+namespace farandole::inline training {
 namespace {
 
 constexpr Bytes residual = 4_B;
@@ -122,4 +122,4 @@ Job encoded(Job job, const CompressionSettings& compression, const Coder& coder)
   return job;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline training

@@ -10,7 +10,7 @@
 #include "config/section.hpp"
 #include "training/coding.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 namespace {
 
 constexpr Bytes half = 2_B;
@@ -190,4 +190,4 @@ std::vector<WirePiece> on_the_wire(const CompressionSettings& compression, const
            Seconds(0), decode_all(compression, job, gradients, coder, gathers ? ranks : 1)}};
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline training

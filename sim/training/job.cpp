@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace farandole {
+namespace farandole::inline training {
 namespace {
 
 Gradient gradient_of(const Tensor& tensor, Bytes element, Seconds announced, Seconds ready) {
@@ -94,4 +94,4 @@ Job accumulated(Job job, int passes) {
   return job;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline training

@@ -13,7 +13,7 @@
 #include "training/gradient_type.hpp"
 #include "workload/compute_time.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 
 struct Gradient {
   std::string name;
@@ -67,4 +67,4 @@ Job without_overlap(Job job);
 Job make_job(const Model& model, const ComputeTimes& times, GradientType gradient_type,
              std::optional<Seconds> host_dispatch);
 
-}  // namespace farandole
+}  // namespace farandole::inline training

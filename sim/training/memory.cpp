@@ -11,7 +11,7 @@
 
 #include "units/format.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 namespace {
 
 bool is_half(Bytes element) {
@@ -108,4 +108,4 @@ std::vector<std::string> ways_to_fit(const MemoryUse& use, int batch, int ranks)
   return ways;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline training

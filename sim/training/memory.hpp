@@ -34,7 +34,7 @@
 #include "workload/model.hpp"
 #include "workload/recompute.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 
 struct Optimizer {
   std::string name;
@@ -95,4 +95,4 @@ std::vector<std::string> ways_to_fit(const MemoryUse& use, int batch, int ranks)
 /// on, or what is left of it when a block has been computed anew. `element`: bytes of an activation.
 Bytes activations_of_a_sample(const Model& model, Bytes element, Recompute recompute);
 
-}  // namespace farandole
+}  // namespace farandole::inline training

@@ -2,10 +2,10 @@
 
 #include "training/random.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 
 double normal_quantile(double probability) {
   return boost::math::quantile(boost::math::normal_distribution<double>(), probability);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline training

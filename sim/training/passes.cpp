@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace farandole {
+namespace farandole::inline training {
 
 TaskId add_passes(Engine& engine, const Job& job, RankTimes moments) {
   Compute passes{job.backward_end};
@@ -14,4 +14,4 @@ TaskId add_passes(Engine& engine, const Job& job, RankTimes moments) {
   return engine.add({std::move(passes), std::move(moments)});
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline training

@@ -6,7 +6,7 @@
 #include "engine/engine.hpp"
 #include "training/job.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 
 enum Told : int {
   announced,  // the framework's host thread has queued the kernels that compute a gradient
@@ -18,4 +18,4 @@ enum Told : int {
 /// Lets each rank start its forward pass at that moment.
 TaskId add_passes(Engine& engine, const Job& job, RankTimes moments);
 
-}  // namespace farandole
+}  // namespace farandole::inline training

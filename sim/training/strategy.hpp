@@ -11,7 +11,7 @@
 #include "engine/engine.hpp"
 #include "timeline/tuning.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 
 class Strategy {
  public:
@@ -28,4 +28,4 @@ class Strategy {
   [[nodiscard]] virtual const Tuning* tuning() const { return nullptr; }
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline training

@@ -5,7 +5,7 @@
 
 #include "simulate/invariant.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 
 Trainer::Trainer(Simulator& simulator, JobSite site, const Job& job, const Variability& variability, Strategy& strategy,
                  Timeline* timeline)
@@ -97,4 +97,4 @@ Iteration Trainer::close() {
   return iteration_of(moments, computed, busy);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline training

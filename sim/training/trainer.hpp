@@ -14,7 +14,7 @@
 #include "training/strategy.hpp"
 #include "training/variability.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 
 class Trainer {
  public:
@@ -62,4 +62,4 @@ class Trainer {
   std::vector<PathStep> last_critical_path_;
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline training

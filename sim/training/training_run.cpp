@@ -7,7 +7,7 @@
 
 #include "simulate/invariant.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 namespace {
 
 /// Parts of a mean iteration that its tasks claim; what nobody claims is `other`, too, and checked by condense.
@@ -106,4 +106,4 @@ TrainingRun condense(std::span<const Iteration> iterations, const Job& job) {
   return run;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline training

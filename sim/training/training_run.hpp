@@ -9,7 +9,7 @@
 #include "timeline/result.hpp"
 #include "training/trainer.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 
 struct Measure {
   int iterations = 100;
@@ -36,4 +36,4 @@ TrainingRun run_training(Trainer& trainer, const Job& job, const Measure& measur
 /// Of iterations that were measured, simulated or real; at least one. InvariantError where their parts do not add up.
 TrainingRun condense(std::span<const Iteration> iterations, const Job& job);
 
-}  // namespace farandole
+}  // namespace farandole::inline training

@@ -9,7 +9,7 @@
 
 #include "units/quantity.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 
 inline constexpr int every_rank = -1;
 
@@ -21,4 +21,4 @@ struct Update {
 
 using UpdateLog = std::vector<Update>;
 
-}  // namespace farandole
+}  // namespace farandole::inline training

@@ -6,7 +6,7 @@
 
 #include "training/random.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 namespace {
 
 std::vector<int> permutation(int ranks, std::uint64_t seed) {
@@ -69,4 +69,4 @@ void Variability::disturb(Eigen::ArrayXd& factors, std::uint64_t iteration) cons
   }
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline training

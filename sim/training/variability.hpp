@@ -16,7 +16,7 @@
 #include "collective/rank_times.hpp"
 #include "training/effects/distribution.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 
 class Variability {
  public:
@@ -51,4 +51,4 @@ class Variability {
   std::uint64_t seed_;
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline training

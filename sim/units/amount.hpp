@@ -8,7 +8,7 @@
 
 #include "units/quantity.hpp"
 
-namespace farandole {
+namespace farandole::inline units {
 
 template <int Money_, int Joule, int Second>
 class Amount {
@@ -61,4 +61,4 @@ inline constexpr Seconds hour{3600};
 /// 365 days.
 inline constexpr Seconds year{8760.0 * 3600.0};
 
-}  // namespace farandole
+}  // namespace farandole::inline units

@@ -10,7 +10,7 @@
 #include "workload/kernels.hpp"
 #include "workload/throughput.hpp"
 
-namespace farandole {
+namespace farandole::inline workload {
 namespace {
 
 struct Rates {
@@ -194,4 +194,4 @@ ComputeTimes compute_times(const Model& model, const Device& device, Precision p
   return compute_times(model, device, {precision, batch, measurement_set, std::nullopt, {}, Recompute::none});
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline workload

@@ -27,7 +27,7 @@
 #include "workload/throughput.hpp"
 #include "workload/time_band.hpp"
 
-namespace farandole {
+namespace farandole::inline workload {
 
 struct ComputeTimes {
   std::vector<Seconds> forward;   // per layer, in execution order
@@ -70,4 +70,4 @@ void add_recomputation(ComputeTimes& times, const Model& model, Recompute recomp
 /// `times` where they take the device longer than `dispatch` a pass takes the host; else every pass takes that.
 void keep_pace(ComputeTimes& times, Seconds dispatch);
 
-}  // namespace farandole
+}  // namespace farandole::inline workload

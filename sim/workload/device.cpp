@@ -6,7 +6,7 @@
 
 #include "config/section.hpp"
 
-namespace farandole {
+namespace farandole::inline workload {
 namespace {
 
 struct PrecisionRow {
@@ -155,4 +155,4 @@ Device read_device(const Value& where, const std::filesystem::path& file) {
   return device;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline workload

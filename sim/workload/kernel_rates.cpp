@@ -2,7 +2,7 @@
 
 #include "config/section.hpp"
 
-namespace farandole {
+namespace farandole::inline workload {
 namespace {
 
 double read_positive(Section& section, std::string_view key) {
@@ -65,4 +65,4 @@ KernelRates read_kernel_rates(const Value& where, const std::string& generation)
   return rates;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline workload

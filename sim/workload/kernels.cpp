@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-namespace farandole {
+namespace farandole::inline workload {
 namespace {
 
 /// What a layer without arithmetic reads and writes, in halves of (input + output): 2 is input once and output once.
@@ -177,4 +177,4 @@ Seconds update_kernels(const Model& model, const Device& device) {
   return model.tensors() * device.kernels->launch + moved / (device.memory_bandwidth * device.kernels->memory);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline workload

@@ -16,7 +16,7 @@
 #include "workload/model.hpp"
 #include "workload/recompute.hpp"
 
-namespace farandole {
+namespace farandole::inline workload {
 
 struct LayerTimes {
   Seconds forward;
@@ -54,4 +54,4 @@ Flop model_flops(const Model& model);
 
 Flop hardware_flops(const Model& model, Recompute recompute);
 
-}  // namespace farandole
+}  // namespace farandole::inline workload

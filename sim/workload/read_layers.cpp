@@ -10,7 +10,7 @@
 
 #include "config/limits.hpp"
 
-namespace farandole {
+namespace farandole::inline workload {
 namespace {
 
 // Counts up to here are exact in a double.
@@ -172,4 +172,4 @@ std::vector<Layer> read_layers(const Value& where, std::int64_t length) {
   return reading.found;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline workload

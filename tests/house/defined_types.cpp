@@ -78,7 +78,7 @@ class Reader {
     }
   }
 
-  /// `namespace a::b {`, or an alias or a directive, which open nothing.
+  /// `namespace a::inline b {`, or an alias or a directive, which open nothing.
   void open_namespace() {
     const std::string name = name_from(++at_);
     if (text(at_) != "{") return;
@@ -110,7 +110,8 @@ class Reader {
     std::string name;
     while (text(at) == "::" ||
            (!text(at).empty() && is_of_a_word(text(at)[0]) && text(at) != "final" && !ends_in_word(name))) {
-      name += text(at++);
+      if (text(at) != "inline") name += text(at);
+      ++at;
     }
     if (!name.empty() && text(at) == "<") {
       const std::size_t from = at;

@@ -12,7 +12,7 @@
 namespace house {
 
 struct DefinedType {
-  std::string name;       // "farandole::Schedule"
+  std::string name;       // "farandole::collective::Schedule"
   std::size_t index = 0;  // of its line, from 0
 };
 

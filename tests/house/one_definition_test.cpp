@@ -1,5 +1,6 @@
 // One definition (C++20 [basic.def.odr]): types of one qualified name in two places are one type to the linker, which
-// keeps the members of either, without a word. With one namespace for all rooms, names have to differ.
+// keeps the members of either, without a word. Every room has a namespace of its own, which is inline: others say
+// farandole::Schedule, and that must mean one type.
 #include <iterator>
 #include <map>
 #include <set>
@@ -45,8 +46,35 @@ TEST(OneDefinition, NoTwoTypesOfTheLibraryAndTheToolsHaveOneQualifiedName) {
   add_types_under("sim", places);
   add_types_under("tools", places);
   EXPECT_GT(places.size(), 300U);
-  EXPECT_TRUE(places.contains("farandole::Schedule"));
+  EXPECT_TRUE(places.contains("farandole::collective::Schedule"));
   EXPECT_THAT(defined_twice(places), IsEmpty());
+}
+
+TEST(OneDefinition, ATypeOfAHeaderCanBeNamedWithoutItsRoom) {
+  Places places;
+  for (const Path& file : cpp_files("sim")) {
+    if (file.extension() != ".hpp") continue;
+    const std::string room = "farandole::" + std::next(file.begin())->string() + "::";
+    for (const auto& type : types_defined_in(code_lines_of(file))) {
+      ASSERT_TRUE(type.name.starts_with(room)) << file << ": " << type.name;
+      places[type.name.substr(room.size())].push_back(file.string());
+    }
+  }
+  EXPECT_TRUE(places.contains("Schedule"));
+  EXPECT_THAT(defined_twice(places), IsEmpty());
+}
+
+TEST(OneDefinition, EveryFileOfARoomIsInItsNamespace) {
+  Violations violations;
+  for (const Path& file : cpp_files("sim")) {
+    const std::string room = "namespace farandole::inline " + std::next(file.begin())->string();
+    for (const std::string& line : code_lines_of(file)) {
+      const bool opens = line.starts_with("namespace farandole");
+      if (opens && !line.starts_with(room + " {") && !line.starts_with(room + "::"))
+        violations.push_back(file.string() + ": " + line);
+    }
+  }
+  EXPECT_THAT(violations, IsEmpty());
 }
 
 TEST(OneDefinition, NoTypeOfATestProgramHasTheNameOfAnotherInIt) {
@@ -68,6 +96,12 @@ TEST(DefinedTypes, AreFoundByTheirQualifiedNames) {
   EXPECT_THAT(names_of({"namespace a::b {", "struct C final : D<int> { class E {}; union F { int i; }; };", "}",
                         "enum class G : int { g };", "class [[nodiscard]] H {}; struct a::b::C::I {};"}),
               ElementsAre("a::b::C", "a::b::C::E", "a::b::C::F", "G", "H", "a::b::C::I"));
+}
+
+TEST(DefinedTypes, AreNamedWithTheInlineNamespaceThatTheyAreIn) {
+  EXPECT_THAT(
+      names_of({"namespace a::inline b::c {", "struct D {};", "}", "inline namespace e { struct F; struct G {}; }"}),
+      ElementsAre("a::b::c::D", "e::G"));
 }
 
 TEST(DefinedTypes, AreFoundBehindFunctionsAndInitialisers) {

@@ -1,6 +1,6 @@
 #include "backend/mpi/session.hpp"
 
-namespace farandole {
+namespace farandole::inline backend {
 namespace {
 
 constexpr int tag = 1;
@@ -61,4 +61,4 @@ std::vector<double> MpiEndpoint::everyones(double number) {
   return numbers;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline backend

@@ -8,7 +8,7 @@
 
 #include "backend/mpi/session.hpp"
 
-namespace farandole {
+namespace farandole::inline backend {
 namespace {
 
 /// Those of this process that somebody waits on with epoll.
@@ -42,4 +42,4 @@ void Nap::take(Seconds at_most) {
   ppoll(events_.data(), events_.size(), &span, nullptr);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline backend

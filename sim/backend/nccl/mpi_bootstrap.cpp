@@ -6,7 +6,7 @@
 #include <mpi.h>
 #endif
 
-namespace farandole {
+namespace farandole::inline backend {
 
 #ifdef FARANDOLE_WITH_MPI
 namespace {
@@ -54,4 +54,4 @@ std::unique_ptr<Bootstrap> mpi_bootstrap() {
 }
 #endif
 
-}  // namespace farandole
+}  // namespace farandole::inline backend

@@ -4,7 +4,7 @@
 
 #include "backend/replay/communication_stream.hpp"
 
-namespace farandole {
+namespace farandole::inline backend {
 namespace {
 
 constexpr std::int64_t most_exact = 1 << 24;  // up to there a float holds every whole number
@@ -75,4 +75,4 @@ void Agreement::close() {
   outgoing().wait();
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline backend

@@ -2,7 +2,7 @@
 
 #include "backend/replay/replay.hpp"
 
-namespace farandole {
+namespace farandole::inline backend {
 
 Seconds last_of_all(Endpoint& endpoint, Seconds own) {
   return Seconds(std::ranges::max(endpoint.everyones(own.si())));
@@ -21,4 +21,4 @@ Iteration iteration_of_all(Endpoint& endpoint, const LocalIteration& own, Second
   return iteration_of(moments, computed, busy);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline backend

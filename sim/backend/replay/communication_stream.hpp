@@ -21,7 +21,7 @@
 #include "engine/task.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole {
+namespace farandole::inline backend {
 
 // The clock of a replay: real time since all ranks met.
 
@@ -183,4 +183,4 @@ class Agreement {
   bool is_over_ = false;
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline backend

@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace farandole {
+namespace farandole::inline backend {
 namespace {
 
 constexpr int most_exact = 1 << 24;  // up to there a float holds every whole number
@@ -89,4 +89,4 @@ bool Mail::is_sent() {
   return are_gone;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline backend

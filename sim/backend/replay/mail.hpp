@@ -15,7 +15,7 @@
 #include "backend/backend.hpp"
 #include "engine/task.hpp"
 
-namespace farandole {
+namespace farandole::inline backend {
 
 struct Letter {
   enum class Kind : std::uint8_t {
@@ -80,4 +80,4 @@ class Mail {
   std::array<int, 2> farewells_{};
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline backend

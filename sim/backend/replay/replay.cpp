@@ -6,7 +6,7 @@
 
 #include "simulate/invariant.hpp"
 
-namespace farandole {
+namespace farandole::inline backend {
 
 Replay::Replay(ReplaySite site, Session& session)
     : site_(std::move(site)), session_(session), rank_(session.endpoint().rank()), ranks_(session.endpoint().ranks()) {
@@ -282,4 +282,4 @@ bool Replay::follow_agreement() {
   return has_followed;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline backend

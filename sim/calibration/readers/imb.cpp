@@ -4,7 +4,7 @@
 
 #include "calibration/readers/readers.hpp"
 
-namespace farandole {
+namespace farandole::inline calibration {
 namespace {
 
 constexpr std::string_view mark = "# Benchmarking ";
@@ -60,4 +60,4 @@ std::vector<MeasuredTime> read_imb(const MeasuredText& file) {
   return rows;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline calibration

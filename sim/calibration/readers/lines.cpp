@@ -5,7 +5,7 @@
 
 #include "calibration/readers/readers.hpp"
 
-namespace farandole {
+namespace farandole::inline calibration {
 namespace {
 
 constexpr std::string_view blanks = " \t\r\v\f";
@@ -78,4 +78,4 @@ std::optional<int> number_after(std::string_view line, std::string_view label) {
   return static_cast<int>(*number);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline calibration

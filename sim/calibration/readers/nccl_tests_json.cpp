@@ -4,7 +4,7 @@
 #include "calibration/readers/readers.hpp"
 #include "config/section.hpp"
 
-namespace farandole {
+namespace farandole::inline calibration {
 namespace {
 
 struct Header {
@@ -76,4 +76,4 @@ std::vector<MeasuredTime> read_nccl_tests_json(const MeasuredText& file) {
   return rows;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline calibration

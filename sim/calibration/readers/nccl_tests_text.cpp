@@ -5,7 +5,7 @@
 
 #include "calibration/readers/readers.hpp"
 
-namespace farandole {
+namespace farandole::inline calibration {
 namespace {
 
 constexpr std::string_view size_heading = "algbw";
@@ -91,4 +91,4 @@ std::vector<MeasuredTime> read_nccl_tests_text(const MeasuredText& file) {
   return rows;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline calibration

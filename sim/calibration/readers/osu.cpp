@@ -4,7 +4,7 @@
 
 #include "calibration/readers/readers.hpp"
 
-namespace farandole {
+namespace farandole::inline calibration {
 namespace {
 
 constexpr std::string_view mark = "# OSU MPI";
@@ -50,4 +50,4 @@ std::vector<MeasuredTime> read_osu(const MeasuredText& file) {
   return rows;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline calibration

@@ -6,7 +6,7 @@
 #include "config/limits.hpp"
 #include "config/section.hpp"
 
-namespace farandole {
+namespace farandole::inline calibration {
 namespace {
 
 /// Which of two spellings of a key is there; neither: the first is missing.
@@ -143,4 +143,4 @@ MeasuredTime read_point(const Value& value, const std::string& family) {
   return row;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline calibration

@@ -5,7 +5,7 @@
 #include "calibration/traces/traces.hpp"
 #include "config/section.hpp"
 
-namespace farandole {
+namespace farandole::inline calibration {
 namespace {
 
 constexpr std::string_view blanks = " \t\r\n";
@@ -83,4 +83,4 @@ std::vector<ChromeEvent> read_chrome_events(std::string_view text, const std::st
   return events;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline calibration

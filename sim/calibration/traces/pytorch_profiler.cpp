@@ -9,7 +9,7 @@
 #include "calibration/traces/traces.hpp"
 #include "timeline/quantile.hpp"
 
-namespace farandole {
+namespace farandole::inline calibration {
 namespace {
 
 constexpr std::string_view step_mark = "ProfilerStep#";
@@ -232,4 +232,4 @@ ProfilerTrace read_pytorch_profiler(std::string_view text, const std::string& fi
   return trace;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline calibration

@@ -3,7 +3,7 @@
 #include "collective/algorithms/blank.hpp"
 #include "collective/algorithms/exchanges.hpp"
 
-namespace farandole {
+namespace farandole::inline collective {
 namespace {
 
 Phase gather_at(int ranks, int distance) {
@@ -48,4 +48,4 @@ Schedule bruck_alltoall(const Shape& shape) {
   return schedule;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline collective

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace farandole {
+namespace farandole::inline collective {
 namespace {
 
 struct StepType {
@@ -159,4 +159,4 @@ MscclAlgorithm read_msccl_steps(const XmlElement& root) {
   return Steps(root).result();
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline collective

@@ -5,7 +5,7 @@
 #include "collective/proof.hpp"
 #include "config/text.hpp"
 
-namespace farandole {
+namespace farandole::inline collective {
 namespace {
 
 /// What the symbolic proof holds and does; far above any algorithm that people write down by hand.
@@ -80,4 +80,4 @@ Schedule read_schedule(const std::filesystem::path& file) {
   return schedule;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline collective

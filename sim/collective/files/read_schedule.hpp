@@ -12,7 +12,7 @@
 #include "collective/schedule.hpp"
 #include "config/document.hpp"
 
-namespace farandole {
+namespace farandole::inline collective {
 
 /// Whether the name of an algorithm is that of a file: it has a slash, or ends in .json or .xml.
 bool is_algorithm_file(const std::string& name);
@@ -37,4 +37,4 @@ Schedule parse_msccl(std::string_view text, const std::string& source);
 /// Throws InputError with `place` where the schedule is wrong, or too large to be proved.
 void require_proof(const Schedule& schedule, const Place& place);
 
-}  // namespace farandole
+}  // namespace farandole::inline collective

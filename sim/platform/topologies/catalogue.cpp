@@ -7,7 +7,7 @@
 #include "platform/topologies/kinds.hpp"
 #include "platform/topology.hpp"
 
-namespace farandole {
+namespace farandole::inline platform {
 
 std::span<const Entry<TopologyKind>> topology_kinds() {
   static const std::array<Entry<TopologyKind>, 6> table{{
@@ -27,4 +27,4 @@ std::span<const Entry<TopologyKind>> topology_kinds() {
   return table;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline platform

@@ -11,7 +11,7 @@
 #include "platform/topologies/limits.hpp"
 #include "platform/topologies/wiring.hpp"
 
-namespace farandole {
+namespace farandole::inline platform {
 namespace {
 
 struct Dragonfly {
@@ -162,4 +162,4 @@ NetworkPlan read_dragonfly(Section& file, const Topology& /*topology*/) {
   return [dragonfly](Platform& platform, const Value& where) { lay_out(dragonfly, platform, where); };
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline platform

@@ -10,7 +10,7 @@
 
 #include "platform/topology.hpp"
 
-namespace farandole {
+namespace farandole::inline platform {
 
 /// Where everything stands, with numbers alone. Routers are numbered group by group, chassis by chassis.
 struct DragonflyLayout {
@@ -52,4 +52,4 @@ struct DragonflyLayout {
 
 NetworkPlan read_dragonfly(Section& file, const Topology& topology);
 
-}  // namespace farandole
+}  // namespace farandole::inline platform

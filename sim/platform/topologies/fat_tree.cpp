@@ -10,7 +10,7 @@
 #include "platform/topologies/limits.hpp"
 #include "platform/topologies/wiring.hpp"
 
-namespace farandole {
+namespace farandole::inline platform {
 namespace {
 
 /// A tree with all its numbers, and which of its leaves a NIC is plugged into.
@@ -186,4 +186,4 @@ NetworkPlan plan_of(FatTree tree) {
   };
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline platform

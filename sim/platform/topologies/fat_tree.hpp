@@ -12,7 +12,7 @@
 #include "platform/link.hpp"
 #include "platform/topology.hpp"
 
-namespace farandole {
+namespace farandole::inline platform {
 
 // Where everything stands in a fat tree of any number of levels, with numbers alone: switches, cables, ways.
 //
@@ -100,4 +100,4 @@ NetworkPlan read_fat_tree(Section& file, const Topology& topology);
 BytesPerSecond tree_bisection(const std::vector<int>& nodes_of_leaf, const TreeLayout& layout, BytesPerSecond nic,
                               const std::vector<BytesPerSecond>& up, int leaves_per_pod);
 
-}  // namespace farandole
+}  // namespace farandole::inline platform

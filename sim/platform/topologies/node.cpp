@@ -6,7 +6,7 @@
 #include "platform/topologies/kinds.hpp"
 #include "platform/topologies/node_tree.hpp"
 
-namespace farandole {
+namespace farandole::inline platform {
 namespace {
 
 void append(Path& path, const Path& more) {
@@ -203,4 +203,4 @@ std::string node_name(int node) {
   return "node" + std::to_string(node);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline platform

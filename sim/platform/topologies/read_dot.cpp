@@ -11,7 +11,7 @@
 #include "platform/topologies/limits.hpp"
 #include "units/parse.hpp"
 
-namespace farandole {
+namespace farandole::inline platform {
 namespace {
 
 using Attributes = std::map<std::string, std::string>;
@@ -293,4 +293,4 @@ GraphPlan parse_dot(std::string_view text, const std::string& source, const std:
   return DotReader(text, source, usual).read();
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline platform

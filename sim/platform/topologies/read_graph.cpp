@@ -9,7 +9,7 @@
 #include "platform/topologies/limits.hpp"
 #include "platform/topologies/route_table.hpp"
 
-namespace farandole {
+namespace farandole::inline platform {
 namespace {
 
 class Reader {
@@ -115,4 +115,4 @@ NetworkPlan read_graph(Section& file, const Topology& topology) {
   return plan_of(std::move(graph));
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline platform

@@ -9,7 +9,7 @@
 #include "platform/topologies/route_table.hpp"
 #include "units/parse.hpp"
 
-namespace farandole {
+namespace farandole::inline platform {
 namespace {
 
 [[noreturn]] void refuse(const XmlElement& element, const std::string& expected, const std::string& got) {
@@ -213,4 +213,4 @@ RouteTable parse_simgrid(std::string_view text, const std::string& source) {
   return PlatformReader().read(parse_xml(text, source));
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline platform

@@ -7,7 +7,7 @@
 
 #include "platform/topologies/wiring.hpp"
 
-namespace farandole {
+namespace farandole::inline platform {
 
 NetworkPlan plan_of(RouteTable table) {
   return [table = std::make_shared<RouteTable>(std::move(table))](Platform& platform, const Value& where) {
@@ -28,4 +28,4 @@ NetworkPlan plan_of(RouteTable table) {
   };
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline platform

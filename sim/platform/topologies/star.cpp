@@ -2,7 +2,7 @@
 #include "platform/sections.hpp"
 #include "platform/topologies/kinds.hpp"
 
-namespace farandole {
+namespace farandole::inline platform {
 
 NetworkPlan read_star(Section& file, const Topology& /*topology*/) {
   int ports = 0;
@@ -21,4 +21,4 @@ NetworkPlan read_star(Section& file, const Topology& /*topology*/) {
   };
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline platform

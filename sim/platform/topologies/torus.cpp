@@ -11,7 +11,7 @@
 #include "platform/topologies/limits.hpp"
 #include "platform/topologies/wiring.hpp"
 
-namespace farandole {
+namespace farandole::inline platform {
 namespace {
 
 struct Torus {
@@ -179,4 +179,4 @@ NetworkPlan read_torus(Section& file, const Topology& /*topology*/) {
   return [torus](Platform& platform, const Value& where) { lay_out(torus, platform, where); };
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline platform

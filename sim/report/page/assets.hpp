@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-namespace farandole {
+namespace farandole::inline report {
 
 std::string_view page_style();
 std::string_view page_script();
@@ -20,4 +20,4 @@ std::string_view d3_script();
 /// "5.16.0", or empty.
 std::string_view d3_version();
 
-}  // namespace farandole
+}  // namespace farandole::inline report

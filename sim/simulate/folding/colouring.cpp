@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-namespace farandole {
+namespace farandole::inline simulate {
 namespace {
 
 std::size_t at(int index) {
@@ -215,4 +215,4 @@ bool is_stable(const Incidence& graph, const Colouring& colours) {
   return true;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

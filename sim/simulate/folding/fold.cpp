@@ -9,7 +9,7 @@
 #include "simulate/folding/emptied.hpp"
 #include "simulate/invariant.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 namespace {
 
 /// Whatever tells vertices apart from the start: what they are, and their start, capacity or phase, latency and so on.
@@ -247,4 +247,4 @@ Folding fold(const RoutedSchedule& routed) {
   return fold(routed, all_at(routed.schedule().ranks, Seconds(0)));
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

@@ -9,7 +9,7 @@
 #include "simulate/folding/fold.hpp"
 #include "simulate/folding/pace.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 namespace {
 
 /// Of each rank the number of its moment, in order of appearance.
@@ -102,4 +102,4 @@ RankTimes FoldedMessageClock::finish(Bytes size, const RankTimes& start) {
   return clock_->finish(counted, start);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

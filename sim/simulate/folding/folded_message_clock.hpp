@@ -21,7 +21,7 @@
 #include "simulate/message_clock.hpp"
 #include "simulate/message_recurrence.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 
 class FoldedMessageClock final : public CollectiveClock {
  public:
@@ -54,4 +54,4 @@ class FoldedMessageClock final : public CollectiveClock {
   std::unique_ptr<MessageClock> clock_;
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

@@ -12,7 +12,7 @@
 #include "simulate/folding/fold.hpp"
 #include "simulate/folding/moves.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 
 class Orbits {
  public:
@@ -57,4 +57,4 @@ class Orbits {
 /// Nothing where no such d below the number of ranks is known. O(links + transfers of the pattern + d * rounds).
 std::optional<Folding> fold_by_moves(const RoutedSchedule& routed);
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace farandole {
+namespace farandole::inline simulate {
 namespace {
 
 bool is_plain(const Schedule& schedule) {
@@ -141,4 +141,4 @@ bool is_paced_by_longest_chunk(const RoutedSchedule& routed) {
   return true;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

@@ -3,7 +3,7 @@
 #include "simulate/library/library.hpp"
 #include "simulate/library/planners.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 
 std::span<const Library> libraries() {
   static const std::vector<Library> rows = [] {
@@ -22,4 +22,4 @@ const Library* find_library(const std::string& name) {
   return nullptr;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-namespace farandole {
+namespace farandole::inline simulate {
 namespace {
 
 /// The devices of one node that take part, by their numbers within the node.
@@ -194,4 +194,4 @@ ChannelWay channel_way(const Platform& platform, const ChannelGraph& graph, Byte
   return {route.links, route.paths};
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

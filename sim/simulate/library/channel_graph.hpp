@@ -11,7 +11,7 @@
 #include "platform/placement.hpp"
 #include "platform/platform.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 
 enum class LinkClass : std::uint8_t { nvlink, pci, net };
 
@@ -45,4 +45,4 @@ struct ChannelWay {
 };
 ChannelWay channel_way(const Platform& platform, const ChannelGraph& graph, BytesPerSecond nvlink, int from, int to);
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

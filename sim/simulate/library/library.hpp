@@ -18,7 +18,7 @@
 #include "simulate/collective_clock.hpp"
 #include "timeline/result.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 
 struct LibraryJob {
   const Platform& platform;
@@ -81,4 +81,4 @@ class LibraryClock : public CollectiveClock {
 std::unique_ptr<LibraryClock> make_library_clock(const Library& library, const LibraryJob& job, Fidelity fidelity,
                                                  FoldingPolicy policy = FoldingPolicy::where_exact);
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

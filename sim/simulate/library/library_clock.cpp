@@ -4,7 +4,7 @@
 #include "simulate/library/library.hpp"
 #include "simulate/uncontended.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 namespace {
 
 class Choosing final : public LibraryClock {
@@ -75,4 +75,4 @@ std::unique_ptr<LibraryClock> make_library_clock(const Library& library, const L
   return std::make_unique<Choosing>(library.planner(job), fidelity, policy, job.contention);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

@@ -10,7 +10,7 @@
 #include "collective/operation.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 
 /// The name of a row of collective/algorithms.hpp. `size` as collective/chunk_sizes.hpp counts it.
 ///
@@ -19,4 +19,4 @@ std::string openmpi_choice(Operation operation, int ranks, Bytes size);
 /// MPICH: the default selection of 4.x (mpich_decision.cpp).
 std::string mpich_choice(Operation operation, int ranks, Bytes size);
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

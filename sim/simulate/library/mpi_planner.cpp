@@ -2,7 +2,7 @@
 #include "simulate/library/mpi_decision.hpp"
 #include "simulate/library/planners.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 namespace {
 
 using Choose = std::string (*)(Operation operation, int ranks, Bytes size);
@@ -39,4 +39,4 @@ std::vector<Library> mpi_libraries() {
           library("mpich", "what MPICH 4's default selection picks", mpich_choice)};
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

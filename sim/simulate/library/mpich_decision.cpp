@@ -7,7 +7,7 @@
 #include "simulate/invariant.hpp"
 #include "simulate/library/mpi_decision.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 namespace {
 
 constexpr Bytes element{4};
@@ -57,4 +57,4 @@ std::string mpich_choice(Operation operation, int ranks, Bytes size) {
   }
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace farandole {
+namespace farandole::inline simulate {
 namespace {
 
 NcclAlgorithm algorithm_of(const LibraryPiece& piece) {
@@ -116,4 +116,4 @@ std::optional<NcclChoice> measured_choice(const NcclRun& run, const NcclModel& m
   return choice;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

@@ -16,7 +16,7 @@
 #include "simulate/library/library.hpp"
 #include "simulate/library/nccl_model.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 
 struct NcclRun {
   const NcclTuning& tuning;
@@ -32,4 +32,4 @@ std::vector<const LibraryTimes*> times_for(const std::vector<LibraryTimes>& meas
 /// Nothing where nothing was measured, or of a choice that is unavailable there.
 std::optional<NcclChoice> measured_choice(const NcclRun& run, const NcclModel& model, Bytes size);
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

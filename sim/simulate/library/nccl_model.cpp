@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace farandole {
+namespace farandole::inline simulate {
 namespace {
 
 std::size_t index(NcclProtocol protocol) {
@@ -277,4 +277,4 @@ Occupancy NcclModel::message_occupancy() const {
   return {half, half};
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

@@ -19,7 +19,7 @@
 #include "simulate/library/nccl_tuning.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 
 struct NcclCost {
   Seconds base;
@@ -100,4 +100,4 @@ class NcclModel {
   double bus_ = 0;          // GB/s
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

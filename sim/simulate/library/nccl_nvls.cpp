@@ -5,7 +5,7 @@
 
 #include "simulate/library/nccl_model.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 namespace {
 
 // search.cc: sm90SpeedArrayIntra and sm90SpeedArrayInter.
@@ -31,4 +31,4 @@ NcclCost NcclModel::nvls_cost(NcclAlgorithm algorithm, NcclProtocol protocol) co
   return {Seconds(0), Seconds(1e-6 * latency_ * hops), BytesPerSecond(1e9 * heads * channel * tuning_.nvls->share)};
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

@@ -8,7 +8,7 @@
 #include "simulate/library/nccl_route.hpp"
 #include "simulate/library/planners.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 namespace {
 
 /// What a run of NCCL knows: its place in the machine, and the model made for it.
@@ -115,4 +115,4 @@ Library nccl_library(const NcclTuning& tuning) {
           }};
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

@@ -10,7 +10,7 @@
 #include "collective/algorithms/trees.hpp"
 #include "simulate/link_loads.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 namespace {
 
 bool is_tree(const NcclChoice& choice) {
@@ -158,4 +158,4 @@ RoutedSchedule route_as_nccl(const NcclJob& job, const NcclModel& model, const N
   return route_algorithm(job, choice, nccl_segments(size));
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

@@ -18,7 +18,7 @@
 #include "simulate/library/nccl_model.hpp"
 #include "simulate/routed_schedule.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 
 struct NcclJob {
   const Platform& platform;
@@ -37,4 +37,4 @@ RoutedSchedule route_as_nccl(const NcclJob& job, const NcclModel& model, const N
 /// Sizes for which route_as_nccl gives the same, but for the choice's cost, have the same number.
 int nccl_segments(Bytes size);
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

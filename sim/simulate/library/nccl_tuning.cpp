@@ -3,7 +3,7 @@
 #include <limits>
 #include <vector>
 
-namespace farandole {
+namespace farandole::inline simulate {
 namespace {
 
 constexpr double no_limit = std::numeric_limits<double>::infinity();
@@ -136,4 +136,4 @@ std::span<const NcclTuning> nccl_tunings() {
   return rows;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

@@ -13,7 +13,7 @@
 
 #include "collective/operation.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 
 enum class NcclAlgorithm : std::uint8_t { tree, ring, nvls, nvls_tree };
 enum class NcclProtocol : std::uint8_t { ll, ll128, simple };
@@ -76,4 +76,4 @@ struct NcclTuning {
 
 std::span<const NcclTuning> nccl_tunings();
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

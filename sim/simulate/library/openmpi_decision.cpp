@@ -11,7 +11,7 @@
 #include "simulate/invariant.hpp"
 #include "simulate/library/mpi_decision.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 namespace {
 
 struct Switch {
@@ -285,4 +285,4 @@ std::string openmpi_choice(Operation operation, int ranks, Bytes size) {
   return handed_on(operation, chosen(operation, ranks, counted), ranks, size);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

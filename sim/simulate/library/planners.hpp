@@ -4,7 +4,7 @@
 #include "simulate/library/library.hpp"
 #include "simulate/library/nccl_tuning.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 
 // MPI libraries as libraries: a decision, and the platform's own transport.
 
@@ -27,4 +27,4 @@ Library nccl_library(const NcclTuning& tuning);
 /// "nccl-2.3".
 Library nccl_of_rings();
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate

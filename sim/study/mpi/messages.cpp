@@ -2,7 +2,7 @@
 
 #include <thread>
 
-namespace farandole {
+namespace farandole::inline study {
 
 struct Mailbox::Sending {
   std::string text;
@@ -58,4 +58,4 @@ void Mailbox::forget_what_was_sent() {
   });
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline study

@@ -26,7 +26,7 @@
 
 #include "timeline/tuning.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 
 // A Gaussian process: what is known of a function from noisy samples of it.
 //
@@ -176,4 +176,4 @@ struct Minimum {
 /// From a start where the function is finite. Never ends higher than it starts.
 Minimum minimise(const Objective& f, const Eigen::VectorXd& start);
 
-}  // namespace farandole
+}  // namespace farandole::inline training

@@ -6,7 +6,7 @@
 #include "training/autotune/autotuner.hpp"
 #include "training/random.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 namespace {
 
 constexpr int starts = 25;
@@ -86,4 +86,4 @@ Eigen::VectorXd BayesianOptimization::next() {
   return best.at;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline training

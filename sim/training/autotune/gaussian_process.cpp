@@ -4,7 +4,7 @@
 
 #include "training/autotune/autotuner.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 namespace {
 
 using Matrix = Eigen::MatrixXd;
@@ -54,4 +54,4 @@ GaussianProcess::Belief GaussianProcess::predict(const Matrix& places) const {
   return belief;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline training

@@ -1,6 +1,6 @@
 #include "training/effects/failures.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 
 double Checkpoint::per_iteration(Seconds iteration) const {
   return iteration / interval(iteration);
@@ -10,4 +10,4 @@ Seconds Checkpoint::interval(Seconds iteration) const {
   return every ? *every : iteration * every_steps.value_or(1);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline training

@@ -7,7 +7,7 @@
 #include "config/error.hpp"
 #include "training/random.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 namespace {
 
 /// The times between failures, one after the other.
@@ -152,4 +152,4 @@ Survival elastic_run(const ElasticPlan& plan, std::uint64_t seed, EventsLeft& ev
   return Elastic(plan, seed, events).run();
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline training

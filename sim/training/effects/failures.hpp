@@ -21,7 +21,7 @@
 
 #include "units/quantity.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 
 /// How many failures, checkpoints and returns of nodes simulated runs may have together: no run goes on for ever.
 class EventsLeft {
@@ -94,4 +94,4 @@ struct Checkpoint {
   [[nodiscard]] Seconds interval(Seconds iteration) const;
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline training

@@ -10,7 +10,7 @@
 #include "config/text.hpp"
 #include "training/pasted/translation.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 namespace {
 
 struct Form {
@@ -67,4 +67,4 @@ Pasted unpaste(const Value& strategy, const PastedInto& into) {
   return result;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline training

@@ -12,7 +12,7 @@
 
 #include "config/document.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 
 /// What a pasted configuration must agree with, as the scenario has it.
 struct PastedInto {
@@ -38,4 +38,4 @@ Pasted unpaste(const Value& strategy, const PastedInto& into);
 /// "deepspeed", "accelerate" and "llm_foundry".
 std::vector<std::string> pasted_forms();
 
-}  // namespace farandole
+}  // namespace farandole::inline training

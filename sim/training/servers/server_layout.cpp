@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-namespace farandole {
+namespace farandole::inline training {
 
 Layout layout_of(const ServerSite& site, const Placement& workers, Carried carried) {
   Layout layout{workers,
@@ -65,4 +65,4 @@ JobSite job_site(const ServerSite& site, const ServerNetwork& network) {
   return job;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline training

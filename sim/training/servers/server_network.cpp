@@ -9,7 +9,7 @@
 
 #include "platform/host_route.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 namespace {
 
 /// A worker before folding.
@@ -285,4 +285,4 @@ ServerNetwork make_server_network(const Platform& platform, const Placement& pla
   return Folder(platform, placement, server_nodes, plan).fold(carried);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline training

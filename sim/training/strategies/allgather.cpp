@@ -12,7 +12,7 @@
 #include "training/strategies/rows.hpp"
 #include "units/format.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 namespace {
 
 struct Allgather {
@@ -82,4 +82,4 @@ StrategyRow allgather_strategy() {
       read};
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline training

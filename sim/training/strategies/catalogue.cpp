@@ -6,7 +6,7 @@
 #include "config/limits.hpp"
 #include "training/strategies/rows.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 
 std::span<const StrategyRow> strategies() {
   static const std::vector<StrategyRow> rows{
@@ -59,4 +59,4 @@ void ignore_environment(const StrategyInput& input, StrategyChoice& choice) {
   for (const auto& [name, text] : input.environment) choice.ignored.push_back(name);
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline training

@@ -25,7 +25,7 @@
 #include "training/strategies/rows.hpp"
 #include "units/format.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 namespace {
 
 struct Ddp {
@@ -186,4 +186,4 @@ StrategyRow ddp_strategy() {
       read};
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline training

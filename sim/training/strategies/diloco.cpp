@@ -22,7 +22,7 @@
 #include "training/strategies/bucketed.hpp"
 #include "training/strategies/rows.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 namespace {
 
 constexpr int most_steps = 1'000'000;  // whole periods are simulated
@@ -141,4 +141,4 @@ StrategyRow diloco_strategy() {
           read};
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline training

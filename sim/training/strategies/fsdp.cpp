@@ -8,7 +8,7 @@
 #include "training/strategies/sharded.hpp"
 #include "units/format.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 namespace {
 
 struct Kind {
@@ -125,4 +125,4 @@ StrategyRow fsdp_strategy() {
           read};
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline training

@@ -8,7 +8,7 @@
 #include "training/random.hpp"
 #include "training/strategies/catalogue.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 
 namespace {
 
@@ -249,4 +249,4 @@ std::optional<RankTimes> Horovod::synchronised() const {
   return synchronised_;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline training

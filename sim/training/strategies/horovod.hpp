@@ -33,7 +33,7 @@
 #include "training/strategies/negotiation.hpp"
 #include "training/strategy.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 
 /// Nodes as the hierarchical allreduce finds them.
 struct HierarchySite {
@@ -145,4 +145,4 @@ class Horovod final : public Strategy {
   RankTimes synchronised_;
 };
 
-}  // namespace farandole
+}  // namespace farandole::inline training

@@ -6,7 +6,7 @@
 #include "training/strategies/catalogue.hpp"
 #include "training/strategies/horovod.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 
 /// In order, as the streams have them.
 void Horovod::enqueue_ready(Engine& engine) {
@@ -81,4 +81,4 @@ TaskId Horovod::add(Engine& engine, const Response& response, const Collective& 
   return task;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline training

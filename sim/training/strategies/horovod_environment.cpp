@@ -13,7 +13,7 @@
 
 #include "training/strategies/horovod_profile.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 namespace {
 
 double number(const std::string& name, const std::string& text, std::string_view what, const Value& where) {
@@ -237,4 +237,4 @@ HorovodEnvironment apply_environment(HorovodProfile& profile, const std::map<std
   return result;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline training

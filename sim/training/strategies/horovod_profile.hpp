@@ -17,7 +17,7 @@
 #include "training/strategies/negotiation.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 
 struct HorovodProfile {
   std::string version;
@@ -63,4 +63,4 @@ struct HorovodEnvironment {
 HorovodEnvironment apply_environment(HorovodProfile& profile, const std::map<std::string, std::string>& variables,
                                      const Value& where);
 
-}  // namespace farandole
+}  // namespace farandole::inline training

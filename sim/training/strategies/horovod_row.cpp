@@ -10,7 +10,7 @@
 #include "training/strategies/rows.hpp"
 #include "units/format.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 namespace {
 
 // The newest version whose defaults we know.
@@ -220,4 +220,4 @@ StrategyRow horovod_strategy() {
       read};
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline training

@@ -11,7 +11,7 @@
 #include "training/strategies/bucketed.hpp"
 #include "training/strategies/rows.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 namespace {
 
 constexpr int default_period = 8;
@@ -50,4 +50,4 @@ StrategyRow local_sgd_strategy() {
           read};
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline training

@@ -3,7 +3,7 @@
 
 #include "training/strategies/catalogue.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 
 StrategyRow horovod_strategy();
 StrategyRow ddp_strategy();
@@ -19,4 +19,4 @@ StrategyRow distributed_replicated_strategy();
 /// One rank alone, whatever the strategy of many.
 std::unique_ptr<Strategy> make_alone(const StrategySite& site);
 
-}  // namespace farandole
+}  // namespace farandole::inline training

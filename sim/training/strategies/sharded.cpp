@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace farandole {
+namespace farandole::inline training {
 namespace {
 
 constexpr int root = -1;
@@ -222,4 +222,4 @@ std::function<std::unique_ptr<Strategy>(const StrategySite&)> maker_of(const Sha
   };
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline training

@@ -5,7 +5,7 @@
 #include "training/strategies/bucketed.hpp"
 #include "training/strategies/rows.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 namespace {
 
 StrategyChoice read(const StrategyInput& input) {
@@ -33,4 +33,4 @@ StrategyRow single_strategy() {
           read};
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline training

@@ -8,7 +8,7 @@
 #include "training/strategies/sharded.hpp"
 #include "units/format.hpp"
 
-namespace farandole {
+namespace farandole::inline training {
 namespace {
 
 constexpr double default_bucket = 5e8;  // elements; DeepSpeed's reduce_bucket_size
@@ -73,4 +73,4 @@ StrategyRow zero_strategy() {
       read};
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline training

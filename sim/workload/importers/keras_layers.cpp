@@ -10,7 +10,7 @@
 #include "config/error.hpp"
 #include "workload/importers/imported_model.hpp"
 
-namespace farandole {
+namespace farandole::inline workload {
 namespace {
 
 using Count = std::int64_t;
@@ -247,4 +247,4 @@ bool moves_nothing(const KerasRow& row) {
   return row.parameters == 0 && std::ranges::find(names, row.kind) != names.end();
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline workload

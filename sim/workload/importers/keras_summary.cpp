@@ -9,7 +9,7 @@
 #include "config/error.hpp"
 #include "workload/importers/imported_model.hpp"
 
-namespace farandole {
+namespace farandole::inline workload {
 namespace {
 
 [[noreturn]] void refuse(const std::string& file, int line, std::string_view expected, std::string_view got) {
@@ -119,4 +119,4 @@ ImportedModel read_keras_summary(std::string_view text, const std::filesystem::p
   return model;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline workload

@@ -8,7 +8,7 @@
 #include "config/error.hpp"
 #include "workload/importers/imported_model.hpp"
 
-namespace farandole {
+namespace farandole::inline workload {
 namespace {
 
 constexpr std::array<std::string_view, 4> titles{"Layer (type)", "Output Shape", "Param #", "Connected to"};
@@ -185,4 +185,4 @@ KerasTable read_keras_table(std::string_view text, const std::string& file) {
   return table;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline workload
