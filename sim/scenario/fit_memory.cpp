@@ -73,19 +73,37 @@ std::vector<std::string> recomputations_to_fit(Scenario scenario, Bytes activati
   return {};
 }
 
-/// Ranks over which fsdp would fit: those there are, if they do not share everything already; or how many it takes.
+/// That much recomputation and more, of a model that has blocks.
+std::vector<Recompute> recomputations_from(const WorkloadSpec& workload) {
+  std::vector<Recompute> from{workload.recompute};
+  for (const Recompute more : {Recompute::selective, Recompute::full}) {
+    if (has_blocks(workload.model) && more > workload.recompute) from.push_back(more);
+  }
+  return from;
+}
+
+/// fsdp, over the ranks there are and with as little recomputation as does; or how many ranks it takes.
 std::vector<std::string> shardings_to_fit(Scenario scenario) {
   constexpr int most = 1 << 16;
   StrategyChoice& strategy = scenario.strategy;
   int& ranks = scenario.platform.ranks;
   const bool shares_all = strategy.sharding_stage == 3 && strategy.shards_of(ranks) == ranks;
+  const std::vector<Recompute> recomputations = recomputations_from(scenario.workload);
   strategy.servers.reset();
+  strategy.buffers = 0_B;
   strategy.sharding_stage = 3;
   strategy.shards = 0;
   if (shares_all) ranks *= 2;
-  while (!would_fit(scenario) && ranks <= most / 2) ranks *= 2;
-  if (!would_fit(scenario)) return {};
-  return {fmt::format("fsdp with FULL_SHARD over {} ranks", ranks)};
+  for (; ranks <= most; ranks *= 2) {
+    for (const Recompute recompute : recomputations) {
+      scenario.workload.recompute = recompute;
+      if (!would_fit(scenario)) continue;
+      const bool is_more = recompute != recomputations.front();
+      return {fmt::format("fsdp with FULL_SHARD over {} ranks{}", ranks,
+                          is_more ? fmt::format(" and \"recompute\": \"{}\"", name(recompute)) : "")};
+    }
+  }
+  return {};
 }
 
 /// Recomputation, which changes nothing but time, first; another parallelism, which changes most, last.
