@@ -63,5 +63,6 @@ void add_doctor(CLI::App& app);
 void add_calibrate(CLI::App& app);
 void add_validate(CLI::App& app);
 void add_import(CLI::App& app);
+void add_new(CLI::App& app);
 
 }  // namespace farandole

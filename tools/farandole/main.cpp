@@ -97,6 +97,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", std::string(farandole::version()));
   app.require_subcommand(1);
   app.footer(farandole::footer);
+  farandole::add_new(app);
   farandole::add_run(app);
   farandole::add_merge(app);
   farandole::add_collective(app);

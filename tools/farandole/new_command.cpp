@@ -1,0 +1,278 @@
+// farandole new: a scenario of one's own, from options or from a few questions, that fits into memory and runs.
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include "command.hpp"
+#include "report/output_file.hpp"
+#include "scenario/fit_memory.hpp"
+#include "scenario/sweep.hpp"
+
+namespace farandole {
+namespace {
+
+struct NewArguments {
+  std::string file;
+  std::string model;
+  std::string topology;
+  std::string ranks;
+  std::string batch;
+  std::string strategy;
+  bool asks = false;
+};
+
+/// What a scenario says of a job, of which all that nobody said is a default.
+struct Draft {
+  std::string name;
+  std::string model;
+  std::string topology;
+  std::vector<int> ranks;
+  int batch = 1;
+  std::string precision;
+  std::string optimizer;
+  std::string strategy;
+  std::string recompute = "none";
+};
+
+/// "1,8,64", each once and from few to many.
+std::vector<int> rank_counts(const std::string& text) {
+  std::vector<int> counts;
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) {
+    part.erase(0, part.find_first_not_of(' '));
+    counts.push_back(whole_number("--ranks", part, 1));
+  }
+  if (counts.empty()) refuse_option("--ranks", "numbers of ranks such as 1,8,64", text);
+  std::ranges::sort(counts);
+  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+  return counts;
+}
+
+/// One device, one node, and twice as many up to 16 nodes, as far as the machine goes.
+std::vector<int> usual_ranks(const Topology& topology) {
+  const int nodes = std::min(16, topology.nodes.value_or(16));
+  std::vector<int> counts{1};
+  for (int used = 1; used <= nodes; used *= 2) {
+    if (const int ranks = used * topology.devices_per_node; ranks > 1) counts.push_back(ranks);
+  }
+  return counts;
+}
+
+/// Images by 64, tokens by some thousand.
+int usual_batch(const Model& model) {
+  return model.sequence_length == 0 ? 64 : std::max(1, 4096 / model.sequence_length);
+}
+
+/// What frameworks train in on such a device: bf16 where it has it, fp16 from the first tensor cores on.
+std::string usual_precision(const Device& device) {
+  if (device.peak.contains(Precision::bf16)) return "bf16";
+  return device.compute_capability >= 70 ? "fp16" : "fp32";
+}
+
+std::string text_of(const Draft& draft) {
+  const std::string sweep = draft.ranks.size() < 2
+                                ? ""
+                                : fmt::format(
+                                      ",\n"
+                                      "  \"sweep\": {{\n"
+                                      "    \"comment\": \"Values of anything in this file, by its JSON pointer; all "
+                                      "combinations are run.\",\n"
+                                      "    \"/platform/ranks\": [{}]\n"
+                                      "  }}",
+                                      fmt::join(draft.ranks, ", "));
+  return fmt::format(
+      "{{\n"
+      "  \"$schema\": \"urn:farandole:schema:0.1:scenario\",\n"
+      "  \"name\": {name},\n"
+      "  \"summary\": {summary},\n"
+      "  \"workload\": {{\n"
+      "    \"comment\": \"What is trained: `farandole show models`, or a file of your own (`farandole import`). The "
+      "batch "
+      "is one rank's.\",\n"
+      "    \"model\": {model},\n"
+      "    \"batch_per_rank\": {batch},\n"
+      "    \"precision\": \"{precision}\",\n"
+      "    \"optimizer\": \"{optimizer}\",\n"
+      "    \"recompute\": \"{recompute}\"\n"
+      "  }},\n"
+      "  \"platform\": {{\n"
+      "    \"comment\": \"On which machine: `farandole show topologies`, or a file of your own (`farandole calibrate` "
+      "fits one to measurements). A rank is a device.\",\n"
+      "    \"topology\": {topology},\n"
+      "    \"ranks\": {ranks}\n"
+      "  }},\n"
+      "  \"strategy\": {{\n"
+      "    \"comment\": \"How gradients travel: `farandole show strategy {strategy}` lists its settings.\",\n"
+      "    \"kind\": \"{strategy}\"\n"
+      "  }},\n"
+      "  \"measure\": {{\n"
+      "    \"comment\": \"fidelity: analytic is quick, flow shares links as they are shared, message sends every "
+      "message.\",\n"
+      "    \"iterations\": 10,\n"
+      "    \"warmup\": 2,\n"
+      "    \"seed\": 1,\n"
+      "    \"fidelity\": \"flow\"\n"
+      "  }}{sweep}\n"
+      "}}\n",
+      fmt::arg("name", quoted(draft.name)),
+      fmt::arg("summary", quoted(fmt::format("{} on {}, {} ranks, {}", draft.model, draft.topology,
+                                             fmt::join(draft.ranks, ", "), draft.strategy))),
+      fmt::arg("model", quoted(draft.model)), fmt::arg("topology", quoted(draft.topology)),
+      fmt::arg("batch", draft.batch), fmt::arg("precision", draft.precision), fmt::arg("optimizer", draft.optimizer),
+      fmt::arg("recompute", draft.recompute), fmt::arg("ranks", draft.ranks.front()),
+      fmt::arg("strategy", draft.strategy), fmt::arg("sweep", sweep));
+}
+
+/// Reads it as `run` would, for each number of ranks.
+void check(const Draft& draft, const std::string& file, const Catalogue& catalogue) {
+  const Document document = Document::parse(text_of(draft), file);
+  for (const Configuration& configuration : expand_sweep(document)) read_scenario(configuration.root(), catalogue);
+}
+
+/// The numbers of ranks for which it fits into memory.
+std::vector<int> ranks_that_fit(Draft draft, const std::string& file, const Catalogue& catalogue) {
+  std::vector<int> fitting;
+  for (const int ranks : std::exchange(draft.ranks, {})) {
+    draft.ranks = {ranks};
+    try {
+      check(draft, file, catalogue);
+      fitting.push_back(ranks);
+    } catch (const DoesNotFit&) {
+    }
+  }
+  return fitting;
+}
+
+/// The first way to train, from the simplest on, that fits the most of the numbers of ranks. Of those that nobody asked
+/// for, the ones it does not fit are left out.
+Draft choose_way(Draft draft, const NewArguments& said, const Catalogue& catalogue) {
+  std::vector<std::string> strategies{said.strategy};
+  if (said.strategy.empty()) strategies = {"ddp", "fsdp"};
+  Draft best = draft;
+  std::vector<int> most;
+  for (const char* recompute : {"none", "selective", "full"}) {
+    for (const std::string& strategy : strategies) {
+      draft.strategy = strategy;
+      draft.recompute = recompute;
+      const std::vector<int> fitting = ranks_that_fit(draft, said.file, catalogue);
+      if (fitting.size() <= most.size()) continue;
+      best = draft;
+      most = fitting;
+    }
+    if (most.size() == draft.ranks.size()) break;
+  }
+  if (most.empty()) best.strategy = strategies.back();
+  if (said.ranks.empty() && !most.empty()) best.ranks = most;
+  check(best, said.file, catalogue);
+  return best;
+}
+
+/// A question and the answer to it; an empty answer, and where nobody is asked, takes the default.
+class Questions {
+ public:
+  explicit Questions(const NewArguments& said) : asks_(said.asks || is_terminal()) {}
+
+  /// `check` throws InputError for what cannot be.
+  template <class Check>
+  void ask(const std::string& what, const std::string& usual, std::string& answer, const Check& check) const {
+    while (asks_ && answer.empty()) {
+      std::cerr << what << (usual.empty() ? "" : " [" + usual + "]") << ": " << std::flush;
+      if (!std::getline(std::cin, answer)) {
+        throw InputError("farandole: new: expected an answer to " + quoted(what) + ", got the end of the input");
+      }
+      if (answer.empty()) answer = usual;
+      if (!is_terminal()) break;
+      try {
+        if (!answer.empty()) check(answer);
+      } catch (const InputError& error) {
+        std::cerr << error.what() << "\n";
+        answer.clear();
+      }
+    }
+    if (answer.empty()) answer = usual;
+    check(answer);
+  }
+
+ private:
+  static bool is_terminal() { return isatty(STDIN_FILENO) != 0 && isatty(STDERR_FILENO) != 0; }
+
+  bool asks_;
+};
+
+Draft draft_of(NewArguments& said, const Catalogue& catalogue) {
+  Draft draft;
+  const Questions questions(said);
+  Model model;
+  Topology topology;
+  const auto required = [](const char* option, const char* what, const std::string& text) {
+    if (text.empty()) refuse_option(option, what, text);
+  };
+  questions.ask("Model (farandole show models)", "", said.model, [&](const std::string& name) {
+    required("--model", "a model, as nobody is there to ask", name);
+    model = catalogue.model(name, OptionValue("--model", name).value()).variants.front();
+  });
+  questions.ask("Machine (farandole show topologies)", "", said.topology, [&](const std::string& name) {
+    required("--topology", "a topology, as nobody is there to ask", name);
+    topology = catalogue.topology(name, OptionValue("--topology", name).value());
+  });
+  draft.ranks = usual_ranks(topology);
+  const std::string which =
+      fmt::format("Numbers of ranks, empty for those of {} that fit", fmt::join(draft.ranks, ","));
+  questions.ask(which, "", said.ranks, [&](const std::string& text) {
+    if (!text.empty()) draft.ranks = rank_counts(text);
+  });
+  questions.ask("Samples of a rank's batch", std::to_string(usual_batch(model)), said.batch,
+                [&](const std::string& text) { draft.batch = whole_number("--batch", text, 1); });
+  questions.ask("Strategy, empty for what fits (farandole show strategies)", "", said.strategy,
+                [&](const std::string&) {});
+  draft.name = std::filesystem::path(said.file).stem();
+  draft.model = said.model;
+  draft.topology = said.topology;
+  const OptionValue device("--topology", topology.device);
+  draft.precision =
+      topology.device.empty() ? "fp32" : usual_precision(catalogue.device(topology.device, device.value()));
+  draft.optimizer = model.sequence_length == 0 ? "momentum" : "adam";
+  return draft;
+}
+
+void write_new(NewArguments said) {
+  if (std::filesystem::path(said.file).extension() != ".json") {
+    refuse_option("FILE", "a name that ends in .json", said.file);
+  }
+  if (std::filesystem::exists(said.file)) refuse_option("FILE", "the name of a file that is not there yet", said.file);
+  try_file(said.file);
+  const Catalogue catalogue;
+  const Draft draft = choose_way(draft_of(said, catalogue), said, catalogue);
+  write_file(said.file, [&](std::ostream& out) { out << text_of(draft); });
+  std::cout << fmt::format("{}: {} on {}, {} ranks, {} in {}, {} samples a rank{}\n", said.file, draft.model,
+                           draft.topology, fmt::join(draft.ranks, ", "), draft.strategy, draft.precision, draft.batch,
+                           draft.recompute == "none" ? "" : ", recomputing (" + draft.recompute + ")")
+            << "Next: farandole run " << said.file << " --explain\n";
+}
+
+}  // namespace
+
+void add_new(CLI::App& app) {
+  auto said = std::make_shared<NewArguments>();
+  CLI::App* command = app.add_subcommand("new", "Write a scenario of your own, from options or from a few questions");
+  command->add_option("file", said->file, "the file to write, which is not there yet")->required()->type_name("FILE");
+  command->add_option("--model", said->model, "what is trained: a name of `show models`, or a file");
+  command->add_option("--topology", said->topology, "the machine: a name of `show topologies`, or a file");
+  command->add_option("--ranks", said->ranks, "numbers of ranks to compare (default: one device to 16 nodes)")
+      ->type_name("N,N,...");
+  command->add_option("--batch", said->batch, "samples of one rank's batch (default: 64 images, or some 4,096 tokens)");
+  command->add_option("--strategy", said->strategy,
+                      "a name of `show strategies` (default: ddp, or fsdp where memory asks for it)");
+  command->add_flag("--ask", said->asks, "ask for what the options leave out where input is no terminal either");
+  command->footer("Example:\n  farandole new mine.json --model resnet50 --topology dgx-a100");
+  command->callback([said] { write_new(*said); });
+}
+
+}  // namespace farandole
