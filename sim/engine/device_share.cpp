@@ -37,13 +37,14 @@ RankTimes DeviceShare::finish(const RankTimes& begin, const RankTimes& work,
 RankTimes DeviceShare::finish(const RankTimes& begin, const RankTimes& factors, Seconds work,
                               std::span<const Occupation> communications, std::size_t known, Taken& taken) const {
   RankTimes done = begin + factors * work.si();  // were nothing more to come
-  if (share_ == 0) return done;
-  const Seconds from = earliest(begin);
-  const Seconds to(latest(begin + factors * (work.si() / (1 - share_))));  // were there no moment without
-  if (several_at_once_) return finish_beside_several(begin, std::move(done), from, to, communications);
-  const bool goes_on = taken.communications > 0 && work >= taken.work;
-  bool are_over = goes_on || taken.communications == 0;
+  if (share_ == 0 || communications.empty()) return done;
+  const bool goes_on = !several_at_once_ && taken.communications > 0 && work >= taken.work;
   if (goes_on && taken.time.size() > 0) done += taken.time;
+  if (goes_on && taken.communications == communications.size()) return done;
+  const Seconds from = earliest(begin);
+  const Seconds to((begin + factors * (work.si() / (1 - share_))).maxCoeff());  // were there no moment without
+  if (several_at_once_) return finish_beside_several(begin, std::move(done), from, to, communications);
+  bool are_over = goes_on || taken.communications == 0;
   for (std::size_t i = goes_on ? taken.communications : 0; i < communications.size(); ++i) {
     const Occupation& own = communications[i];
     if (own.first >= to) break;  // so do those behind it

@@ -130,11 +130,10 @@ void SimulatedJob::begin_compute(TaskId id) {
   const Seconds last_begin = latest(own.times.begin);
   for (std::size_t i = 0; i < compute.marks.size(); ++i) {
     const Mark& mark = compute.marks[i];
-    const Seconds when = mark.on_host ? last_begin + mark.at : latest(computed(own, mark.at));
-    schedule(when, {Kind::mark, mark.note, id, i});
+    schedule(mark.on_host ? last_begin + mark.at : undisturbed(own, mark.at), {Kind::mark, mark.note, id, i});
   }
   if (site_.compute_share == 0) return take_as_known(id);
-  schedule(latest(computed(own)), {Kind::over, {}, id});
+  schedule(undisturbed(own, compute.work), {Kind::over, {}, id});
 }
 
 /// Those in company, whose ends are not known.

@@ -141,6 +141,10 @@ class SimulatedJob final : public Engine {
     return share_.finish(compute.times.begin, *compute.factors, work, communications_,
                          communications_.size() - under_way_.size(), compute.taken);
   }
+  /// When the last rank has done that much of it, were there no collective: not before that.
+  [[nodiscard]] static Seconds undisturbed(const Done& compute, Seconds work) {
+    return Seconds((compute.times.begin + *compute.factors * work.si()).maxCoeff());
+  }
   [[nodiscard]] double communicated(int worker) const;
   void occupy_until_now();
 

@@ -14,7 +14,7 @@
 namespace farandole::inline timeline {
 
 struct Span {
-  std::string lane;      // a tensor's name, "compute", or "" for the whole process
+  std::string lane;      // a tensor's name, a stream ("compute", "communication"), or "" for the whole process
   std::string activity;  // Horovod's names: NEGOTIATE_ALLREDUCE, QUEUE, NCCL_ALLREDUCE, ...
   Seconds start;
   Seconds duration;

@@ -4,8 +4,30 @@
 #include <utility>
 
 #include "simulate/invariant.hpp"
+#include "units/format.hpp"
 
 namespace farandole::inline training {
+namespace {
+
+/// What rank 0 does on its streams: pieces of computation between which it may wait, and which collective, of how many
+/// bytes, from when its turn comes until it is copied out.
+void record_tasks(Timeline& timeline, const SimulatedJob& job) {
+  const auto computations = job.tasks(computing);
+  for (const SimulatedJob::Done* task : computations) {
+    if (computations.size() < 2) break;  // all of FORWARD_BACKWARD
+    timeline.span("compute", "COMPUTE", Seconds(task->times.begin[0]), Seconds(job.computed(*task)[0]));
+  }
+  for (const auto& [stream, lane] : {std::pair(communicating, "communication"),
+                                     std::pair(communicating_among_replicas, "communication among replicas")}) {
+    for (const SimulatedJob::Done* task : job.tasks(stream)) {
+      const auto& collective = std::get<Collective>(task->task.what);
+      timeline.span(lane, name(collective.operation) + " " + decimal(collective.size), Seconds(task->times.begin[0]),
+                    Seconds(task->times.end[0]));
+    }
+  }
+}
+
+}  // namespace
 
 Trainer::Trainer(Simulator& simulator, JobSite site, const Job& job, const Variability& variability, Strategy& strategy,
                  Timeline* timeline)
@@ -80,6 +102,7 @@ Iteration Trainer::close() {
   if (timeline_ != nullptr) {
     timeline_->span("compute", "FORWARD_BACKWARD", Seconds(first[0]), Seconds(ended[0]));
     timeline_->span("compute", "UPDATE", Seconds(synchronised[0]), Seconds(begin_[0]));
+    record_tasks(*timeline_, simulated_);
   }
   std::vector<LastTimes> communications;
   std::vector<Busy> busy;

@@ -1,4 +1,7 @@
 // fsdp and zero from a scenario's text: what is refused, and laws of whole runs.
+#include <algorithm>
+#include <map>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -87,6 +90,28 @@ TEST(ShardedScenario, ScalesBeyondItsRanksByNoMoreThanTheUpdateThatOthersDo) {
     const TrainingPoint sharded = point(llama(strategy));
     const Seconds one_rank = sharded.scaling_efficiency * sharded.iteration;
     EXPECT_GT(one_rank, sharded.breakdown.compute) << strategy;
+  }
+}
+
+/// Of the one iteration that is measured: as many as there are collectives, in line on each stream.
+TEST(ShardedScenario, HasEveryCollectiveOnTheTimelineOfItsStream) {
+  for (const std::string& strategy : strategies) {
+    RunOptions with_timeline;
+    with_timeline.record_timeline = true;
+    const RunResult result = test::run(llama(strategy), with_timeline);
+    std::map<std::string, std::vector<std::pair<Seconds, Seconds>>> lanes;
+    for (const Span& span : result.timeline->spans()) {
+      if (span.lane.starts_with("communication")) lanes[span.lane].emplace_back(span.start, span.start + span.duration);
+    }
+    std::size_t collectives = 0;
+    for (auto& [lane, spans] : lanes) {
+      collectives += spans.size();
+      std::ranges::sort(spans);
+      for (std::size_t i = 1; i < spans.size(); ++i) {
+        EXPECT_GE(spans[i].first, spans[i - 1].second * (1 - 1e-12)) << strategy << ": " << lane;
+      }
+    }
+    EXPECT_EQ(collectives, 3 * result.points.at(0).collectives_per_iteration) << strategy;  // warm-up, too
   }
 }
 
