@@ -18,6 +18,7 @@ CPU_SECONDS = 20
 WALL_SECONDS = 120  # for a loaded machine; what counts is the processor's time
 MEMORY = 1 << 30
 ADDRESS_SPACE = 6 << 30  # so that nothing takes the machine along
+LIBRARYS_OWN = "[hwloc/"  # what MPI's library says where /sys is missing
 LONGEST_MESSAGE = 1200
 
 # What only our own code may say to itself.
@@ -102,7 +103,8 @@ def faults_of_message(finished):
     if not text.strip():
         return ["no message"]
     faults = []
-    lines = text.rstrip("\n").split("\n")
+    lines = [line for line in text.rstrip("\n").split("\n") if not line.startswith(LIBRARYS_OWN)]
+    text = "\n".join(lines)
     helps = len(lines) == 2 and lines[1].startswith("Try 'farandole --help'")
     if len(lines) > 1 and not helps:
         faults.append(f"{len(lines)} lines")

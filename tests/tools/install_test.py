@@ -98,7 +98,8 @@ class Installed(InAFolder):
             self.assertIn("NAME", finished.stdout)
 
     def test_a_program_elsewhere_builds_on_it_and_gets_what_the_program_gets(self):
-        self.succeed("cmake", "-S", CONSUMER, "-B", "consumer", "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        self.succeed("cmake", "-G", "Ninja", "-S", CONSUMER, "-B", "consumer", "-DCMAKE_BUILD_TYPE=Debug",
+                     f"-DCMAKE_PREFIX_PATH={self.prefix}")
         self.succeed("cmake", "--build", "consumer")
         os.link(self.folder / "consumer" / "consumer", self.prefix / "bin" / "consumer")  # so that it finds the data
         ranks, rate = self.succeed(self.prefix / "bin" / "consumer").split()

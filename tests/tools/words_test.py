@@ -4,6 +4,7 @@ A row is a pattern and what to say instead. A new row is added where a reader st
 """
 
 import re
+import shutil
 import subprocess
 import unittest
 
@@ -57,14 +58,15 @@ PATTERNS = [(re.compile(pattern, re.IGNORECASE | re.MULTILINE), better) for patt
 
 # CHANGELOG.md quotes what was; this file has to.
 LEFT_OUT = {"CHANGELOG.md", "tests/tools/words_test.py"}
+NOT_OURS = {"build", ".git", "__pycache__"}
 BINARY = {".png", ".ico", ".gz"}
 
 
 def files():
-    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True,
-                            text=True, check=False)
-    if listed.returncode != 0:  # an archive without .git
-        return [path for path in ROOT.rglob("*") if path.is_file() and "build" not in path.parts]
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False) if shutil.which("git") else None
+    if listed is None or listed.returncode != 0:  # no git, or an archive without .git
+        return [path for path in ROOT.rglob("*") if path.is_file() and not NOT_OURS & set(path.parts)]
     return [ROOT / name for name in listed.stdout.splitlines()]
 
 
