@@ -76,41 +76,55 @@ std::string usual_precision(const Device& device) {
   return device.compute_capability >= 70 ? "fp16" : "fp32";
 }
 
-std::string text_of(const Draft& draft) {
-  const std::string sweep = draft.ranks.size() < 2
-                                ? ""
-                                : fmt::format(
-                                      ",\n"
-                                      "  \"sweep\": {{\n"
-                                      "    \"comment\": \"Values of anything in this file, by its JSON pointer; all "
-                                      "combinations are run.\",\n"
-                                      "    \"/platform/ranks\": [{}]\n"
-                                      "  }}",
-                                      fmt::join(draft.ranks, ", "));
+std::string workload_text(const Draft& draft) {
   return fmt::format(
-      "{{\n"
-      "  \"$schema\": \"urn:farandole:schema:0.1:scenario\",\n"
-      "  \"name\": {name},\n"
-      "  \"summary\": {summary},\n"
       "  \"workload\": {{\n"
       "    \"comment\": \"What is trained: `farandole show models`, or a file of your own (`farandole import`). The "
       "batch "
       "is one rank's.\",\n"
-      "    \"model\": {model},\n"
-      "    \"batch_per_rank\": {batch},\n"
-      "    \"precision\": \"{precision}\",\n"
-      "    \"optimizer\": \"{optimizer}\",\n"
-      "    \"recompute\": \"{recompute}\"\n"
-      "  }},\n"
+      "    \"model\": {},\n"
+      "    \"batch_per_rank\": {},\n"
+      "    \"precision\": \"{}\",\n"
+      "    \"optimizer\": \"{}\",\n"
+      "    \"recompute\": \"{}\"\n"
+      "  }},\n",
+      quoted(draft.model), draft.batch, draft.precision, draft.optimizer, draft.recompute);
+}
+
+std::string platform_text(const Draft& draft) {
+  return fmt::format(
       "  \"platform\": {{\n"
       "    \"comment\": \"On which machine: `farandole show topologies`, or a file of your own (`farandole calibrate` "
       "fits one to measurements). A rank is a device.\",\n"
-      "    \"topology\": {topology},\n"
-      "    \"ranks\": {ranks}\n"
-      "  }},\n"
+      "    \"topology\": {},\n"
+      "    \"ranks\": {}\n"
+      "  }},\n",
+      quoted(draft.topology), draft.ranks.front());
+}
+
+std::string sweep_text(const Draft& draft) {
+  if (draft.ranks.size() < 2) return "\n";
+  return fmt::format(
+      ",\n"
+      "  \"sweep\": {{\n"
+      "    \"comment\": \"Values of anything in this file, by its JSON pointer; all combinations are run.\",\n"
+      "    \"/platform/ranks\": [{}]\n"
+      "  }}\n",
+      fmt::join(draft.ranks, ", "));
+}
+
+std::string text_of(const Draft& draft) {
+  const std::string summary =
+      fmt::format("{} on {}, {} ranks, {}", draft.model, draft.topology, fmt::join(draft.ranks, ", "), draft.strategy);
+  return fmt::format(
+      "{{\n"
+      "  \"$schema\": \"urn:farandole:schema:0.1:scenario\",\n"
+      "  \"name\": {},\n"
+      "  \"summary\": {},\n"
+      "{}{}"
       "  \"strategy\": {{\n"
-      "    \"comment\": \"How gradients travel: `farandole show strategy {strategy}` lists its settings.\",\n"
-      "    \"kind\": \"{strategy}\"\n"
+      "    \"comment\": \"How gradients travel: `farandole show strategy {}` lists its settings.\",\n"
+      "    \"kind\": \"{}\"\n"
       "  }},\n"
       "  \"measure\": {{\n"
       "    \"comment\": \"fidelity: analytic is quick, flow shares links as they are shared, message sends every "
@@ -119,15 +133,10 @@ std::string text_of(const Draft& draft) {
       "    \"warmup\": 2,\n"
       "    \"seed\": 1,\n"
       "    \"fidelity\": \"flow\"\n"
-      "  }}{sweep}\n"
+      "  }}{}"
       "}}\n",
-      fmt::arg("name", quoted(draft.name)),
-      fmt::arg("summary", quoted(fmt::format("{} on {}, {} ranks, {}", draft.model, draft.topology,
-                                             fmt::join(draft.ranks, ", "), draft.strategy))),
-      fmt::arg("model", quoted(draft.model)), fmt::arg("topology", quoted(draft.topology)),
-      fmt::arg("batch", draft.batch), fmt::arg("precision", draft.precision), fmt::arg("optimizer", draft.optimizer),
-      fmt::arg("recompute", draft.recompute), fmt::arg("ranks", draft.ranks.front()),
-      fmt::arg("strategy", draft.strategy), fmt::arg("sweep", sweep));
+      quoted(draft.name), quoted(summary), workload_text(draft), platform_text(draft), draft.strategy, draft.strategy,
+      sweep_text(draft));
 }
 
 /// Reads it as `run` would, for each number of ranks.
