@@ -85,8 +85,10 @@ Facet<TrainingPoint> swept_facet(const std::string& pointer, std::span<const Tra
               return told_by(keys, swept_value(p, pointer));
             }};
   }
-  const bool numbers =
-      std::ranges::all_of(points, [&](const TrainingPoint& p) { return starts_with_digit(swept_value(p, pointer)); });
+  const bool are_names = pointer == "variants";  // "8 DGX A100 bought" is no number
+  const bool numbers = !are_names && std::ranges::all_of(points, [&](const TrainingPoint& p) {
+    return starts_with_digit(swept_value(p, pointer));
+  });
   return {pointer_words(pointer), [pointer](const TrainingPoint& p) { return swept_value(p, pointer); },
           numbers ? Align::right : Align::left};
 }

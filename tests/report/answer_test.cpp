@@ -239,5 +239,12 @@ TEST(Series, AreBarsWhereNothingIsANumber) {
   EXPECT_THAT(series.name, ElementsAre("ring", "double_tree"));
 }
 
+TEST(Series, AreBarsWhereNamesOfVariantsBeginWithANumber) {
+  const std::vector points{charged("8 DGX A100 bought", 20), charged("64 GPUs by the hour", 30)};
+  const Series series = series_of(points);
+  EXPECT_EQ(series.axis, "");
+  EXPECT_EQ(title(series, 0), "resnet50 (8 DGX A100 bought)");
+}
+
 }  // namespace
 }  // namespace farandole
