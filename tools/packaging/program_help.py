@@ -40,17 +40,17 @@ def _text(program, *arguments):
     return subprocess.run([program, *arguments, "--help"], capture_output=True, text=True, check=True).stdout
 
 
+# NAMES [VALUE[:TYPE][=DEFAULT]] [...] [REQUIRED] [NOTES]; a value and its default may be of several words.
+HEAD = re.compile(r"(\S+)(?: (?!REQUIRED|Excludes:|Needs:|Env:)(.*?))?(?: \.\.\.)?(?: REQUIRED)?(?: ((?:Excludes|Needs|Env):.*))?")
+
+
 def _option(head, description):
-    words = head.split()
-    names = words[0].split(",")
-    rest = words[1:]
-    metavar = default = ""
-    if rest and not re.match(r"(REQUIRED|Excludes:|Needs:|Env:)", rest[0]):
-        metavar = rest.pop(0)
-        if not metavar.startswith("/"):  # "/POINTER=VALUE" is no default
-            written, _, default = metavar.partition("=")
-            metavar = written.split(":")[0]
-    return Option(names, metavar, default, " ".join(word for word in rest if word not in ("...", "REQUIRED")), " ".join(description.split()))
+    names, value, notes = HEAD.fullmatch(" ".join(head.split())).groups(default="")
+    default = ""
+    if not value.startswith("/"):  # "/POINTER=VALUE" is no default
+        value, _, default = value.partition("=")
+        value = value.split(":")[0]
+    return Option(names.split(","), value, default, notes, " ".join(description.split()))
 
 
 def _options(lines):
