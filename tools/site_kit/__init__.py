@@ -1,0 +1,1 @@
+"""What tools/site makes pages of: hand-written pages and READMEs, schemas, catalogues, commands, headers."""
