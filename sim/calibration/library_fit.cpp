@@ -65,7 +65,10 @@ LibraryFit fit_of(std::vector<MeasuredTime> rows, const Topology& topology) {
   std::ranges::sort(rows, {}, &MeasuredTime::bytes);
   std::vector<TimedSize> samples;
   samples.reserve(rows.size());
-  for (const MeasuredTime& row : rows) samples.push_back({row.bytes, row.time});
+  for (const MeasuredTime& row : rows) {
+    const Seconds taken = row.time - launching(row);
+    samples.push_back({row.bytes, std::max(taken, row.time / 10)});
+  }
   const MeasuredTime& first = rows.front();
   const Library* library = library_of(first, topology);
   const MeasuredPlace place = place_of(first.ranks, first.nodes.value_or(0), first.place, topology);

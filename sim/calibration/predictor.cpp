@@ -79,16 +79,6 @@ RoutedSchedule routed(const StandIn& what, const Topology& topology) {
   return {find_algorithm(what.operation, what.algorithm)->build(shape), place.platform, place.placement};
 }
 
-/// What a host takes to launch NCCL's kernel on one more of the devices that a process drives. A program that times
-/// collectives one behind the other, as nccl-tests does, gets none done faster than it launches: on a DGX A100 one of 8
-/// bytes takes 13.8, 16.9, 20.8, 25.2, 29.5 and 33.7 us on 3 to 8 devices of one process (github.com/NVIDIA/nccl-tests,
-/// issue 123), 4.2 us a device and not what its rings wait.
-constexpr Seconds launch_of_a_device = Seconds(4.2e-6);
-
-Seconds launching(const MeasuredTime& row) {
-  return row.devices_per_process > 1 ? row.devices_per_process * launch_of_a_device : Seconds(0);
-}
-
 /// Library, operation, ranks, nodes.
 using LibraryKey = std::tuple<const Library*, std::string, int, int>;
 
@@ -109,7 +99,7 @@ void predict_libraries(const Topology& topology, std::span<const MeasuredTime> m
                                           by_message ? Fidelity::message : Fidelity::analytic);
     for (const std::size_t row : members) {
       const Seconds alone = latest(clock->finish(measurements[row].bytes, all_at(first.ranks, Seconds(0))));
-      times[row] = library.needs_cuda ? std::max(alone, launching(measurements[row])) : alone;
+      times[row] = library.needs_cuda ? alone + launching(measurements[row]) : alone;
     }
   }
 }

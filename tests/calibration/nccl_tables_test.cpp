@@ -94,10 +94,11 @@ TEST(NcclLaunches, OfOneProcessKeepSmallCollectivesWaiting) {
     return predict(read_topology(machine.root(), machine.source()), std::vector{row})[0].si();
   };
   for (const auto& [devices, microseconds] : published) {
-    EXPECT_NEAR(time(devices, devices, 128_B) * 1e6, microseconds, 0.09 * microseconds) << devices;
+    EXPECT_NEAR(time(devices, devices, 128_B) * 1e6, microseconds, 0.05 * microseconds) << devices;
     EXPECT_LT(time(devices, 1, 128_B) * 1e6, 13) << devices;
   }
-  EXPECT_EQ(time(8, 8, 1_GiB), time(8, 1, 1_GiB));  // which takes longer than any launches
+  // However long it takes, it ends when the device that was launched last has done its part.
+  EXPECT_NEAR(time(8, 8, 1_GiB) - time(8, 1, 1_GiB), 8 * 2.8e-6, 1e-9);
 }
 
 /// The table's file says of which links it was, so that a change of them after the fit is one.
