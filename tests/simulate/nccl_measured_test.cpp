@@ -1,6 +1,8 @@
 // What was measured of a library: at its own ranks, at others, between two of them, and of other operations.
 #include "simulate/library/nccl_measured.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "simulate/library_kit.hpp"
@@ -86,6 +88,22 @@ TEST(NcclMeasured, LinksThatWereChangedSinceCount) {
   // Without them, they are taken to be those of the run.
   times.links.reset();
   EXPECT_NEAR(slower(25_GBps, 16, {times}), 1, 0.01);
+}
+
+TEST(NcclMeasured, AnotherReleasesTimesCountAsManyTimesLongerUnlessThereAreItsOwn) {
+  LibraryTimes other = measured(16, 300);
+  other.library = "nccl-2.18";
+  const Platform machine = test::dgx_a100(2);
+  const ChannelGraph graph = survey_channels(machine, test::in_order(16), nvlink_rate(80));
+  const auto of = [&](const char* version) {
+    const auto row = std::ranges::find(nccl_tunings(), version, &NcclTuning::version);
+    return NcclModel(*row, graph, Operation::allreduce, 80).choose(1_MiB).cost.time(1_MiB);
+  };
+  const double expected = (300e-6 + (1_MiB).si() / 100e9) * (of("2.10") / of("2.18"));
+  EXPECT_NEAR(time_of(machine, {other}, 16, 1_MiB).si(), expected, 1e-6 * expected);
+  EXPECT_EQ(time_of(machine, {other, measured(16, 70)}, 16, 1_MiB), time_of(machine, {measured(16, 70)}, 16, 1_MiB));
+  other.library = "openmpi-4";
+  EXPECT_EQ(longer({other}, 16, 1_MiB), 1);
 }
 
 TEST(NcclMeasured, OperationsThatWereNotMeasuredFollowAllreduce) {

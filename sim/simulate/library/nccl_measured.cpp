@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace farandole::inline simulate {
 namespace {
@@ -70,27 +71,44 @@ NcclChoice choice_by(const LibraryTimes& times, const NcclModel& model, Bytes si
   return choice;
 }
 
+std::string library_of(const NcclTuning& tuning) {
+  return "nccl-" + tuning.version;
+}
+
+/// The release that was measured.
+const NcclTuning& tuning_of(const LibraryTimes& times, const NcclTuning& otherwise) {
+  const auto rows = nccl_tunings();
+  const auto row =
+      std::ranges::find_if(rows, [&](const NcclTuning& tuning) { return library_of(tuning) == times.library; });
+  return row == rows.end() ? otherwise : *row;
+}
+
 std::optional<NcclChoice> choice_from(const LibraryTimes& times, const NcclRun& run, const NcclModel& model,
                                       Bytes size) {
   const ChannelGraph measured_on = as_measured(run.graph, times, run.job.scale.rate);
-  const NcclModel there(run.tuning, measured_on, times.operation, run.job.compute_capability);
-  const bool is_that_run = times.operation == run.job.operation && times.ranks == run.graph.ranks;
+  const NcclModel there(tuning_of(times, run.tuning), measured_on, times.operation, run.job.compute_capability);
+  const bool is_that_run =
+      times.operation == run.job.operation && times.ranks == run.graph.ranks && times.library == library_of(run.tuning);
   if (is_that_run && times.nodes == run.graph.nodes) return choice_as(times, model, size, there);
   return choice_by(times, model, size, there);
 }
 
 }  // namespace
 
-std::vector<const LibraryTimes*> times_for(const std::vector<LibraryTimes>& measured, const std::string& library,
-                                           Operation operation, int ranks, int nodes) {
+namespace {
+
+/// As times_for, of the releases that `counts` says.
+std::vector<const LibraryTimes*> times_of(const std::vector<LibraryTimes>& measured,
+                                          const std::function<bool(const std::string& library)>& counts,
+                                          Operation operation, int ranks, int nodes) {
   std::vector<const LibraryTimes*> fitting;
   for (const LibraryTimes& times : measured) {
     const bool is_alone = times.nodes == 1;
-    if (times.library == library && times.operation == operation && is_alone == (nodes == 1)) fitting.push_back(&times);
+    if (counts(times.library) && times.operation == operation && is_alone == (nodes == 1)) fitting.push_back(&times);
   }
   std::ranges::stable_sort(fitting, {}, [&](const LibraryTimes* times) { return distance(*times, ranks); });
   if (fitting.empty() && operation != Operation::allreduce) {
-    return times_for(measured, library, Operation::allreduce, ranks, nodes);
+    return times_of(measured, counts, Operation::allreduce, ranks, nodes);
   }
   if (fitting.empty() || fitting.front()->ranks > many_more * ranks) return {};
   if (fitting.front()->ranks == ranks) return {fitting.front()};
@@ -101,9 +119,20 @@ std::vector<const LibraryTimes*> times_for(const std::vector<LibraryTimes>& meas
   return {fitting.front(), *other};
 }
 
+}  // namespace
+
+std::vector<const LibraryTimes*> times_for(const std::vector<LibraryTimes>& measured, const std::string& library,
+                                           Operation operation, int ranks, int nodes) {
+  const auto is_it = [&](const std::string& of) { return of == library; };
+  auto own = times_of(measured, is_it, operation, ranks, nodes);
+  if (!own.empty()) return own;
+  return times_of(
+      measured, [](const std::string& of) { return of.starts_with("nccl-"); }, operation, ranks, nodes);
+}
+
 std::optional<NcclChoice> measured_choice(const NcclRun& run, const NcclModel& model, Bytes size) {
-  const auto times = times_for(run.job.platform.transport.library_times, "nccl-" + run.tuning.version,
-                               run.job.operation, run.graph.ranks, run.graph.nodes);
+  const auto times = times_for(run.job.platform.transport.library_times, library_of(run.tuning), run.job.operation,
+                               run.graph.ranks, run.graph.nodes);
   if (times.empty()) return std::nullopt;
   std::optional<NcclChoice> choice = choice_from(*times.front(), run, model, size);
   if (!choice || times.size() < 2) return choice;

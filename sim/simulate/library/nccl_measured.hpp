@@ -5,8 +5,10 @@
 // were measured the way is the measured one, and where the network is scaled its latency and rate change as the model's
 // do. At others the way is the model's, and takes as many times longer than the model says as it does at the measured
 // ranks; between two of them, by both, interpolated log to log. What was measured with more than 16 times the ranks,
-// and nothing with fewer, says nothing. Operations of which nothing was measured, but alltoall, which is sent as
-// messages, take as many times longer as allreduces of the same size do: they are made of the same hops.
+// and nothing with fewer, says nothing. Of a release without times of its own, those of another one count so: as many
+// times longer than that release's model says, for a machine's links and hosts are the same under all. Operations of
+// which nothing was measured, but alltoall, which is sent as messages, take as many times longer as allreduces of the
+// same size do: they are made of the same hops.
 #pragma once
 
 #include <optional>
@@ -24,8 +26,8 @@ struct NcclRun {
   const LibraryJob& job;
 };
 
-/// The entries that count for a run of that release: the one whose ranks are nearest by ratio, and behind it the
-/// nearest on the other side of the run's, if any.
+/// The entries that count for a run of that release, its own before those of others: the one whose ranks are nearest by
+/// ratio, and behind it the nearest on the other side of the run's, if any.
 std::vector<const LibraryTimes*> times_for(const std::vector<LibraryTimes>& measured, const std::string& library,
                                            Operation operation, int ranks, int nodes);
 
