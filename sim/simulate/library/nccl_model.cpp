@@ -104,7 +104,8 @@ NcclModel::NcclModel(const NcclTuning& tuning, const ChannelGraph& graph, Operat
     bus_ = inside;
   } else {
     rings_ = graph.nics;
-    bus_ = graph.nics * tried_rate(tried_rates, gigabytes(graph.nic));
+    nic_ = tried_rate(tried_rates, gigabytes(graph.nic));
+    bus_ = graph.nics * nic_;
     if (shares_nodes) bus_ = std::min(bus_, inside);
   }
   if (capability == 80) bus_ = std::min(bus_, tuning.most_on_ampere);
@@ -159,7 +160,8 @@ double NcclModel::posting(NcclProtocol protocol) const {
 
 double NcclModel::ring_hops(NcclProtocol protocol) const {
   const int steps = steps_of(operation_, graph_.ranks);
-  const double net = hop(LinkClass::net, NcclAlgorithm::ring, protocol);
+  const bool is_exposed = tuning_.ring_steps == NcclRingSteps::net_as_trees && graph_.ranks == graph_.nodes;
+  const double net = hop(LinkClass::net, is_exposed ? NcclAlgorithm::tree : NcclAlgorithm::ring, protocol);
   double inside = hop(graph_.inside, NcclAlgorithm::ring, protocol);
   if (graph_.nodes == 1) return steps * inside;
   if (tuning_.ring_steps == NcclRingSteps::all_alike) return steps * net;
@@ -167,7 +169,8 @@ double NcclModel::ring_hops(NcclProtocol protocol) const {
   if (tuning_.ring_steps == NcclRingSteps::net_apart) {
     if (protocol == NcclProtocol::ll) inside *= 1.8;
   } else {
-    if (operation_ == Operation::allreduce) crossing = 2 * graph_.nodes;
+    const bool counts_return = tuning_.ring_steps == NcclRingSteps::net_and_posting;
+    if (operation_ == Operation::allreduce && counts_return) crossing = 2 * graph_.nodes;
     inside = std::max(inside, posting(protocol));
   }
   return (steps - crossing) * inside + crossing * net;
@@ -190,6 +193,7 @@ double NcclModel::tree_hops(NcclProtocol protocol) const {
 }
 
 bool NcclModel::is_allowed(NcclProtocol protocol) const {
+  if (tuning_.simple_alone) return protocol == NcclProtocol::simple;
   if (protocol != NcclProtocol::ll128) return true;
   const bool knows =
       capability_ == 70 || (tuning_.version != "2.5" && capability_ == 80) || (knows_hopper_ && capability_ == 90);
@@ -232,6 +236,16 @@ NcclCost NcclModel::cost(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes s
 }
 
 NcclChoice NcclModel::choose(Bytes size) const {
+  NcclChoice picked = pick(size);
+  picked.cost = taken(picked, size);
+  return picked;
+}
+
+NcclChoice NcclModel::pick(Bytes size) const {
+  if (tuning_.tuner != nullptr) {
+    const auto way = tuning_.tuner(operation_, graph_.nodes, graph_.ranks_per_node(), size);
+    if (way) return choice_of(way->algorithm, way->protocol, size);
+  }
   NcclChoice best;
   Seconds least = Seconds::infinity();
   for (const NcclAlgorithm algorithm : nccl_algorithms()) {
@@ -250,18 +264,21 @@ int NcclModel::channels() const {
   return std::min(2 * rings_, 32);
 }
 
-/// A channel less, as long as its threads would have less than a threshold of bytes each (src/enqueue.cc).
+/// Bytes that its threads have to have: a channel less, as long as they would have less (src/enqueue.cc).
+double NcclModel::fills_a_channel(NcclAlgorithm algorithm, NcclProtocol protocol) const {
+  const bool is_ring = algorithm == NcclAlgorithm::ring;
+  const bool is_slow = is_ring && protocol == NcclProtocol::simple && bus_ <= 12;
+  const double threads = protocol == NcclProtocol::ll128 ? 640 : is_slow ? 256 : 512;
+  if (protocol == NcclProtocol::simple) return threads * 64;
+  return threads * (is_ring && protocol == NcclProtocol::ll ? 8.0 * graph_.ranks : 8);
+}
+
 int NcclModel::channels_for(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const {
   if (is_nvls(algorithm)) {
     return std::min(2 * graph_.ranks_per_node(), tuning_.nvls ? tuning_.nvls->most_channels : 1);
   }
-  const bool is_ring = algorithm == NcclAlgorithm::ring;
-  const bool is_slow = is_ring && protocol == NcclProtocol::simple && bus_ <= 12;
-  const double threads = protocol == NcclProtocol::ll128 ? 640 : is_slow ? 256 : 512;
-  const double threshold = protocol == NcclProtocol::simple          ? 64
-                           : is_ring && protocol == NcclProtocol::ll ? 8.0 * graph_.ranks
-                                                                     : 8;
-  return static_cast<int>(std::clamp(std::floor(size.si() / (threads * threshold)), 1.0, double(channels())));
+  const double filled = std::floor(size.si() / fills_a_channel(algorithm, protocol));
+  return static_cast<int>(std::clamp(filled, 1.0, double(channels())));
 }
 
 Seconds NcclModel::message_base() const {

@@ -6,7 +6,9 @@
 //
 // with base + hops the latency and rate the algorithm's, both of src/graph/tuning.cc
 // (simulate/library/nccl_tuning.hpp). It picks the least, trees before rings and LL before LL128 before Simple where
-// two are equal, and then as few channels as give every thread enough to do (src/enqueue.cc: getAlgoInfo). Trees are
+// two are equal, and then as few channels as give every thread enough to do (src/enqueue.cc: getAlgoInfo). A tuner
+// plugin may decide in its place. What the choice then takes is the same, but of trees between nodes (nccl_chunks.cpp):
+// these pass chunks on whole, which the model only knows as a factor by size, found on NVIDIA's machines. Trees are
 // for allreduce only, and so is NVLink SHARP, which needs NVSwitches and Hopper: of what else NCCL has it for, its own
 // rates never let it be picked. LL128 needs NVLinks, and from Volta on; between nodes also NICs beside the devices,
 // taken to be so where a node has several.
@@ -58,9 +60,13 @@ class NcclModel {
   NcclModel(const NcclTuning& tuning, const ChannelGraph& graph, Operation operation, int capability,
             double latency = 1);
 
+  /// What NCCL reckons when it chooses.
   [[nodiscard]] NcclCost cost(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const;
+  /// What it picks, at what that takes.
   [[nodiscard]] NcclChoice choose(Bytes size) const;
-  /// This choice and no other; its rate is 0 where it is unavailable.
+  /// What the choice takes: as reckoned, but of trees between nodes, whose chunks are stored and passed on.
+  [[nodiscard]] NcclCost taken(const NcclChoice& choice, Bytes size) const;
+  /// This choice and no other, as NCCL reckons it; its rate is 0 where it is unavailable.
   [[nodiscard]] NcclChoice choice_of(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const {
     return {algorithm, protocol, channels_for(algorithm, protocol, size), cost(algorithm, protocol, size)};
   }
@@ -74,7 +80,26 @@ class NcclModel {
   [[nodiscard]] int channels() const;
 
  private:
+  /// Hops up and down a tree, and how many a device receives from.
+  struct Way {
+    double inside;
+    double between;
+    double fan_in;
+  };
+  /// What a chunk's hops take together, and what lets the next one follow, in s per byte.
+  struct Passing {
+    double first;
+    double following;
+  };
+  [[nodiscard]] Way way_through_tree() const;
+  [[nodiscard]] Passing passing_simple(double channels) const;
+  [[nodiscard]] Passing passing_ll(double channels) const;
   [[nodiscard]] NcclCost nvls_cost(NcclAlgorithm algorithm, NcclProtocol protocol) const;
+  [[nodiscard]] NcclChoice pick(Bytes size) const;
+  [[nodiscard]] NcclCost stored_and_passed_on(const NcclChoice& choice, Bytes size) const;
+  [[nodiscard]] double tree_chunk(double share) const;
+  [[nodiscard]] double fills_a_channel(NcclAlgorithm algorithm, NcclProtocol protocol) const;
+  [[nodiscard]] double copying() const;
   [[nodiscard]] double tree_rate(NcclProtocol protocol) const;
   [[nodiscard]] double ring_rate(NcclProtocol protocol) const;
   [[nodiscard]] double tree_hops(NcclProtocol protocol) const;
@@ -98,6 +123,7 @@ class NcclModel {
   bool knows_hopper_;       // LL128 is for Hopper, too
   int rings_ = 1;           // distinct channels that the search finds
   double bus_ = 0;          // GB/s
+  double nic_ = 0;          // GB/s that a NIC is counted on for
 };
 
 }  // namespace farandole::inline simulate

@@ -22,13 +22,19 @@ NcclCost NcclModel::nvls_cost(NcclAlgorithm algorithm, NcclProtocol protocol) co
                         graph_.ranks_per_node() > 1 && is_between == (graph_.nodes > 1);
   if (!is_there || operation_ != Operation::allreduce || protocol != NcclProtocol::simple) return {};
   const int heads = is_between ? std::min(graph_.ranks_per_node(), graph_.nics) : graph_.ranks_per_node();
+  const bool is_bus = tuning_.nvls->counted == NcclNvlsRate::bus;
   double channel = tried_rate(tried_inside, graph_.nvlinks * tuning_.nvlink.at(3) / heads);
+  if (is_bus) channel *= 2 * tuning_.nvls->share * (heads - 1) / heads;
   double hops = tuning_.nvls->inside;
   if (is_between) {
-    channel = std::min(channel, tried_rate(tried_between, graph_.nic.si() / 1e9) / (graph_.nodes > 2 ? 2 : 1));
+    const double nic = tried_rate(tried_between, graph_.nic.si() / 1e9);
+    const double alone = is_bus ? 2 : 1;  // a NIC's share of two nodes, of more the half of it
+    channel = std::min(channel, nic * (graph_.nodes > 2 ? alone / 2 : alone));
+    if (is_bus) channel = std::min(channel, tuning_.nvls->tree_per_channel.at(scale_));
     hops += 2 * std::floor(std::log2(graph_.nodes)) * tuning_.nvls->net;
   }
-  return {Seconds(0), Seconds(1e-6 * latency_ * hops), BytesPerSecond(1e9 * heads * channel * tuning_.nvls->share)};
+  const double data = is_bus ? graph_.ranks / (2.0 * (graph_.ranks - 1)) : tuning_.nvls->share;
+  return {Seconds(0), Seconds(1e-6 * latency_ * hops), BytesPerSecond(1e9 * heads * channel * data)};
 }
 
 }  // namespace farandole::inline simulate

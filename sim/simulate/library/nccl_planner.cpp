@@ -84,7 +84,9 @@ LibraryWays ways(const std::shared_ptr<const Communicator>& communicator) {
     std::vector<LibraryWay> all{way(chosen, rates.at({chosen.algorithm, chosen.protocol}))};
     for (const auto& [other, wire] : rates) {
       if (other == std::pair(chosen.algorithm, chosen.protocol)) continue;
-      all.push_back(way(communicator->model.choice_of(other.first, other.second, size), wire));
+      NcclChoice choice = communicator->model.choice_of(other.first, other.second, size);
+      choice.cost = communicator->model.taken(choice, size);
+      all.push_back(way(choice, wire));
     }
     return all;
   };

@@ -129,10 +129,50 @@ NcclTuning nccl_2_21() {
   return t;
 }
 
+// v2.28.3-1, tuning.cc: ncclTunerConstantsDefaults, nvlsEfficiency and ncclTopoTuneModel; enqueue.cc: no rule halves a
+// tree's chunks of Simple any more. Blackwell's rows, CollNet and PAT (one device a node) are left out.
+NcclTuning nccl_2_28() {
+  NcclTuning t = nccl_2_21();
+  t.version = "2.28";
+  t.tag = "v2.28.3-1";
+  t.base[0][2] = 8.4;
+  t.hop[0][0][2] = t.hop[1][0][2] = 4;
+  t.hop[2][0][2] = 14;
+  t.ring_ll128_share_alone = t.ring_ll128_share;
+  t.ring_steps = NcclRingSteps::net_as_trees;
+  t.nvls = NcclNvls{25, 14, .85, 16, NcclNvlsRate::bus, {no_limit, 57.7, 45.5}};
+  t.tree_chunks.least = t.tree_chunks.buffer / 8;
+  return t;
+}
+
+/// apple/axlearn, axlearn/cloud/gcp/nccl/a3_mega/tuner_config.txtpb: "Default A3+ tuning configuration", of nodes with
+/// eight devices. What it does not name is NCCL's.
+std::optional<NcclWay> tcpxo_tuner(Operation operation, int nodes, int ranks_per_node, Bytes size) {
+  if (nodes < 2 || nodes > 6 || ranks_per_node < 8) return std::nullopt;
+  if (operation != Operation::allreduce) return NcclWay{NcclAlgorithm::ring, NcclProtocol::simple};
+  if (nodes > 2 && size >= 2_MiB) return std::nullopt;
+  return NcclWay{NcclAlgorithm::tree, NcclProtocol::simple};
+}
+
+// NCCL under Google's plugin for GPUDirect-TCPXO, as A3 Mega has it: NCCL_ALGO=Ring,Tree, NCCL_PROTO=Simple,
+// NCCL_NVLS_ENABLE=0, NCCL_BUFFSIZE=8388608, NCCL_DYNAMIC_CHUNK_SIZE=524288 and the tuner (GoogleCloudPlatform's
+// hpc-toolkit, examples/machine-learning/a3-megagpu-8g: nccl-tests and NeMo).
+NcclTuning nccl_2_21_tcpxo() {
+  NcclTuning t = nccl_2_21();
+  t.version = "2.21-tcpxo";
+  t.tag = "v2.21.5-1 under GPUDirect-TCPXO";
+  t.nvls.reset();
+  t.tree_chunks = {1 << 23, 1 << 19};
+  t.tuner = tcpxo_tuner;
+  t.simple_alone = true;
+  return t;
+}
+
 }  // namespace
 
 std::span<const NcclTuning> nccl_tunings() {
-  static const std::vector<NcclTuning> rows{nccl_2_5(), nccl_2_7(), nccl_2_10(), nccl_2_18(), nccl_2_21()};
+  static const std::vector<NcclTuning> rows{nccl_2_5(),  nccl_2_7(),  nccl_2_10(),      nccl_2_18(),
+                                            nccl_2_21(), nccl_2_28(), nccl_2_21_tcpxo()};
   return rows;
 }
 

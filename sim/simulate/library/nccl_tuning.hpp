@@ -12,6 +12,7 @@
 #include <string>
 
 #include "collective/operation.hpp"
+#include "units/quantity.hpp"
 
 namespace farandole::inline simulate {
 
@@ -29,13 +30,20 @@ using PerGeneration = std::array<PerScale, 3>;
 
 /// How the steps of a ring that cross the network are counted and what the others cost then.
 enum class NcclRingSteps : std::uint8_t {
-  all_alike,       // every step as slow as the slowest kind
-  net_apart,       // 2 (nodes - 1) of an allreduce's steps cross it; LL within nodes takes 1.8 times as long
-  net_and_posting  // 2 nodes of them cross it; the others cannot be faster than posting a send
+  all_alike,        // every step as slow as the slowest kind
+  net_apart,        // 2 (nodes - 1) of an allreduce's steps cross it; LL within nodes takes 1.8 times as long
+  net_and_posting,  // 2 nodes of them cross it; the others cannot be faster than posting a send
+  net_as_trees  // 2 (nodes - 1) of them cross it, and wait as a tree's where every node has one rank; posting counts
 };
 
 /// From which size the ring's "plateau" makes Simple's latency count more.
 enum class NcclPlateau : std::uint8_t { none, by_size, by_size_per_channel };
+
+/// How NVLink SHARP's rate is counted.
+enum class NcclNvlsRate : std::uint8_t {
+  data,  // `share` of the channels' rate is that of the data
+  bus    // it is half of the bus bandwidth, and a device's own part never passes the switch
+};
 
 /// NVLink SHARP: switches add and multiply. Simple only; `tree` between nodes.
 struct NcclNvls {
@@ -43,7 +51,23 @@ struct NcclNvls {
   double net;         // of each hop between nodes
   double share;       // of the channels' rate, which the algorithm gets
   int most_channels;  // that are laid
+  NcclNvlsRate counted = NcclNvlsRate::data;
+  PerScale tree_per_channel{};  // on Hopper, each channel at most; only of the bus
 };
+
+/// A tree's chunks of Simple. A step has an eighth of the buffer (src/include/device.h: NCCL_STEPS), and so has a
+/// chunk, but that it is halved, not below `least`, where there would be few of them (src/enqueue.cc).
+struct NcclTreeChunks {
+  double buffer = 1 << 22;  // bytes
+  double least = 1 << 15;
+};
+
+struct NcclWay {
+  NcclAlgorithm algorithm;
+  NcclProtocol protocol;
+};
+/// What a tuner plugin decides in the release's place, by operation, nodes, ranks a node and size; nothing: not it.
+using NcclTuner = std::optional<NcclWay> (*)(Operation operation, int nodes, int ranks_per_node, Bytes size);
 
 struct NcclTuning {
   std::string version;  // "2.7"
@@ -72,6 +96,9 @@ struct NcclTuning {
   NcclPlateau plateau;
   std::array<std::array<double, 23>, 3> tree_correction;  // by size, from 64 B on, in powers of two
   std::optional<NcclNvls> nvls{};                         // none: not known here
+  NcclTreeChunks tree_chunks{};
+  NcclTuner tuner = nullptr;
+  bool simple_alone = false;  // NCCL_PROTO=Simple
 };
 
 std::span<const NcclTuning> nccl_tunings();

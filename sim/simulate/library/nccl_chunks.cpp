@@ -1,0 +1,104 @@
+// What NCCL's trees between nodes take: chunks that are stored and passed on, hop by hop.
+//
+// A channel has its share of the data, in chunks. A device of the chain in a node, and every proxy at a NIC, passes a
+// chunk on when it has all of it: so the first one is as late as all its hops together, and the others follow as fast
+// as the slowest of them lets them. NCCL's own model has a factor by size in place of this (treeCorrectionFactor).
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "simulate/library/nccl_model.hpp"
+
+namespace farandole {
+namespace {
+
+/// src/graph/tuning.cc: "Tree/Simple is the latency a 256kB chunk, which is ~ base lat + 256k/12GB/s (+ 256k/12GB/s for
+/// the network)": what a channel copies at, on Volta, in GB/s. Releases that have less than that for it (4 us instead
+/// of 28) left the chunk out.
+constexpr double volta_copies_at = 12;
+double without_chunk(double latency) {
+  return std::fmod(latency, (1 << 18) / volta_copies_at * 1e-3);
+}
+
+/// tuning.cc's limits of all channels are of machines with eight NICs (DGX-1, DGX A100, DGX H100).
+constexpr double nics_of_limits = 8;
+
+/// src/include/device.h: NCCL_LL_BUFF_SIZE over NCCL_STEPS, half of it flags.
+constexpr double most_in_a_chunk_of_ll = 32768;
+
+}  // namespace
+
+/// What a channel's block of threads copies at, GB/s: as many times more than Volta's as NCCL gives it on one node.
+double NcclModel::copying() const {
+  const double more = tuning_.tree_per_channel.at(generation_)[0] / tuning_.tree_per_channel[0][0];
+  return volta_copies_at * (std::isfinite(more) ? more : 1);
+}
+
+/// Bytes (src/enqueue.cc; the depth is that of src/graph/connect.cc).
+double NcclModel::tree_chunk(double share) const {
+  double chunk = tuning_.tree_chunks.buffer / 8;
+  const double depth = graph_.ranks_per_node() - 1 + std::floor(std::log2(graph_.nodes));
+  constexpr std::array<std::array<double, 2>, 3> rules{{{8, 131072}, {4, 65536}, {1, 32768}}};
+  for (const auto& [chunks, until] : rules) {
+    const double least = std::max(until, tuning_.tree_chunks.least);
+    while (chunk > least && share / chunk < depth * chunks) chunk /= 2;
+  }
+  return chunk;
+}
+
+/// Of a tree's chunks of Simple: inside a node they are copied, between nodes they go over the wire, too.
+NcclModel::Passing NcclModel::passing_simple(double channels) const {
+  const double copy = 1e-9 / copying();
+  const double wire = 1e-9 * channels / (graph_.nics * nic_);
+  // Of all channels, as nccl-tests' bus bandwidth.
+  const double most =
+      std::min(rings_ * tuning_.tree_per_channel.at(generation_).at(scale_), tuning_.tree_most.at(scale_));
+  const double all = 1e-9 * channels * 2 * (graph_.ranks - 1) / graph_.ranks / most;
+  const Way way = way_through_tree();
+  return {way.inside * copy + way.between * (copy + wire), std::max({copy, way.fan_in * wire, all})};
+}
+
+/// Of LL, whose lines devices pass on one by one; the proxy at the NIC reads the flags of all before it sends them.
+NcclModel::Passing NcclModel::passing_ll(double channels) const {
+  const double proxy = 1e9 * ll_most() / nics_of_limits;
+  const double wire = 1 / std::min(proxy, proxy * graph_.nics / channels);
+  const Way way = way_through_tree();
+  return {way.between * wire, way.fan_in * wire};
+}
+
+NcclModel::Way NcclModel::way_through_tree() const {
+  // A node in the middle of a tree receives from two.
+  return {2.0 * (graph_.ranks_per_node() - 1), 2 * std::floor(std::log2(graph_.nodes)), graph_.nodes > 2 ? 2.0 : 1.0};
+}
+
+NcclCost NcclModel::stored_and_passed_on(const NcclChoice& choice, Bytes size) const {
+  const bool is_simple = choice.protocol == NcclProtocol::simple;
+  const double fills = fills_a_channel(choice.algorithm, choice.protocol);
+  const double share = std::max(size.si() / channels(), std::min(size.si(), fills));
+  const double channels = size.si() / share;  // that are busy
+  const Passing passing = is_simple ? passing_simple(channels) : passing_ll(channels);
+  const double first = std::min(is_simple ? tree_chunk(share) : most_in_a_chunk_of_ll, share);
+  const double moving = passing.first * first + passing.following * (share - first);
+  double base = tuning_.base[0].at(static_cast<std::size_t>(choice.protocol));
+  double hops = tree_hops(choice.protocol);
+  if (is_simple) {
+    base = std::max(base, tuning_.base[1].at(2));  // a kernel is launched, whatever it runs
+    const Way way = way_through_tree();
+    hops = way.inside * without_chunk(hop(graph_.inside, choice.algorithm, choice.protocol)) +
+           way.between * without_chunk(hop(LinkClass::net, choice.algorithm, choice.protocol));
+  }
+  return {Seconds(1e-6 * latency_ * base), Seconds(1e-6 * latency_ * hops), BytesPerSecond(size.si() / moving)};
+}
+
+NcclCost NcclModel::taken(const NcclChoice& choice, Bytes size) const {
+  const NcclCost reckoned = cost(choice.algorithm, choice.protocol, size);
+  const bool passes_on = choice.algorithm == NcclAlgorithm::tree && graph_.nodes > 1 && size > Bytes(0) &&
+                         reckoned.rate > BytesPerSecond(0) && choice.protocol != NcclProtocol::ll128;
+  if (!passes_on) return reckoned;
+  NcclCost passed = stored_and_passed_on(choice, size);
+  // What NCCL's factor knows of LL besides, such as lines that few threads pass on, it knows of fast proxies.
+  if (choice.protocol == NcclProtocol::ll) passed.rate = std::min(passed.rate, reckoned.rate);
+  return passed;
+}
+
+}  // namespace farandole

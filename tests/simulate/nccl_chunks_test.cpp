@@ -1,0 +1,117 @@
+// What NCCL's trees between nodes take, as chunks that are stored and passed on.
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "simulate/library/nccl_model.hpp"
+#include "simulate/library_kit.hpp"
+
+namespace farandole {
+namespace {
+
+using test::dgx_a100;
+using test::in_order;
+using enum NcclAlgorithm;
+using enum NcclProtocol;
+
+struct Modelled {
+  Modelled(const std::string& version, const Platform& platform, int ranks, int capability)
+      : graph(survey_channels(platform, in_order(ranks), nvlink_rate(capability))),
+        model(*std::ranges::find(nccl_tunings(), version, &NcclTuning::version), graph, Operation::allreduce,
+              capability) {}
+  [[nodiscard]] double microseconds(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const {
+    return 1e6 * model.taken(model.choice_of(algorithm, protocol, size), size).time(size).si();
+  }
+  ChannelGraph graph;
+  NcclModel model;
+};
+
+Platform h100(int nodes, BytesPerSecond nic) {
+  return test::gpu_nodes({nodes, 8, 8, 450_GBps, nic});
+}
+
+/// 12 GB/s are Volta's, and 38.7 / 26.5 as many Hopper's; a latency of 28 us has a chunk of 256 KiB in it.
+constexpr double copying = 12e3 * 38.7 / 26.5;  // bytes a microsecond
+constexpr double latency = 28 - 262144 / 12e3;
+constexpr double wire = 8 * 24e3 / 16;  // of each of 16 channels
+
+TEST(NcclChunks, AChunkIsAsLateAsItsHopsTogether) {
+  // 8 MiB over 16 channels are one chunk of 512 KiB each: 14 hops in nodes, 2 between them, copied and sent.
+  const Modelled pair("2.21-tcpxo", h100(2, 25_GBps), 16, 90);
+  const double chunk = 524288;
+  EXPECT_NEAR(pair.microseconds(tree, simple, 8_MiB),
+              8.4 + 16 * latency + 14 * chunk / copying + 2 * (chunk / copying + chunk / wire), 1e-6);
+}
+
+TEST(NcclChunks, TheOthersFollowAsTheSlowestOfItsHopsLetsThem) {
+  // 256 MiB: 32 chunks a channel. All 8 channels of the search together are held to a bus bandwidth of 41.4 GB/s each,
+  // 30/16 of the data: that is slower than the wire.
+  const Modelled pair("2.21-tcpxo", h100(2, 25_GBps), 16, 90);
+  const double chunk = 524288;
+  const double first = 14 * chunk / copying + 2 * (chunk / copying + chunk / wire);
+  const double all = (268435456 - 16 * chunk) * 30 / 16 / (8 * 41.4e3);
+  EXPECT_NEAR(pair.microseconds(tree, simple, 256_MiB), 8.4 + 16 * latency + first + all, 1e-6);
+}
+
+TEST(NcclChunks, ChunksAreHalvedWhereThereWouldBeFewButNotFrom228On) {
+  // 1 MiB a channel and a depth of 8: 512 KiB is halved to 64 KiB, of which there are 16, until 2.21.
+  const Modelled halving("2.21", h100(2, 25_GBps), 16, 90);
+  const Modelled whole("2.28", h100(2, 25_GBps), 16, 90);
+  const auto moving = [&](double chunk) {
+    const double all = (1048576 - chunk) * 16 * 30 / 16 / (8 * 41.4e3);
+    return 14 * chunk / copying + 2 * (chunk / copying + chunk / wire) + all;
+  };
+  EXPECT_NEAR(halving.microseconds(tree, simple, 16_MiB), 8.4 + 16 * latency + moving(65536), 1e-6);
+  EXPECT_NEAR(whole.microseconds(tree, simple, 16_MiB), 8.4 + 14 * 4 + 2 * 14 + moving(524288), 1e-6);
+}
+
+TEST(NcclChunks, OfLlTheProxyOfANicReadsAllLinesBeforeItSendsThem) {
+  // Two NICs, four channels; 19 GB/s are of eight NICs. 16 KiB a channel, 6 hops between 8 nodes.
+  const Modelled eight("2.18", test::gpu_nodes({8, 4, 2, 300_GBps, 25_GBps}), 32, 80);
+  const double hops = 2 * (3 * .6 + 3 * 5.0);
+  EXPECT_NEAR(eight.microseconds(tree, ll, 64_KiB), 6.8 + hops + 6 * 16384 / (19e3 / 8 * 2 / 4), 1e-6);
+}
+
+TEST(NcclChunks, ATunerDecidesInNcclsPlace) {
+  const Modelled pair("2.21-tcpxo", h100(2, 25_GBps), 16, 90);
+  for (const Bytes size : {8_B, 1_MiB, 8_GiB}) {
+    EXPECT_EQ(pair.model.choose(size).algorithm, tree);
+    EXPECT_EQ(pair.model.choose(size).protocol, simple);
+  }
+  const Modelled four("2.21-tcpxo", h100(4, 25_GBps), 32, 90);
+  EXPECT_EQ(four.model.choose(1_MiB).algorithm, tree);
+  EXPECT_EQ(four.model.choose(1_GiB).algorithm, ring);  // which it leaves to NCCL
+  const Modelled one("2.21-tcpxo", h100(1, 25_GBps), 8, 90);
+  EXPECT_EQ(one.model.choose(8_B).protocol, simple);
+  EXPECT_EQ(one.model.choose(1_GiB).algorithm, ring);
+}
+
+TEST(NcclChunks, NothingIsFasterForMoreBytesOrSlowerForMoreBandwidth) {
+  for (const NcclTuning& row : nccl_tunings()) {
+    for (const int nodes : {2, 3, 16}) {
+      const Modelled slow(row.version, h100(nodes, 25_GBps), 8 * nodes, 90);
+      const Modelled fast(row.version, h100(nodes, 50_GBps), 8 * nodes, 90);
+      for (const NcclProtocol protocol : {ll, simple}) {
+        if (slow.model.cost(tree, protocol, 1_MiB).rate == BytesPerSecond(0)) continue;
+        double before = 0;
+        for (double size = 8; size < 1e10; size *= 1.37) {
+          const double now = slow.microseconds(tree, protocol, Bytes(size));
+          // Of LL, NCCL's factor by size is the slower one at places, and makes steps.
+          EXPECT_GE(now, before * (protocol == simple ? 1 - 1e-12 : .8)) << row.version << ' ' << nodes << ' ' << size;
+          EXPECT_LE(fast.microseconds(tree, protocol, Bytes(size)), now * (1 + 1e-12)) << row.version << ' ' << size;
+          before = now;
+        }
+      }
+    }
+  }
+}
+
+TEST(NcclChunks, ALargeTreeTakesItsBytesAtTheRateOfItsSlowestHop) {
+  // 2.28, two nodes of 8 A100: 8 channels of 23.6 GB/s of the bus.
+  const Modelled pair("2.28", dgx_a100(2), 16, 80);
+  const double closed_form = 1099511627776 * 30 / 16 / (8 * 23.6e3);
+  EXPECT_NEAR(pair.microseconds(tree, simple, Bytes(1099511627776)) / closed_form, 1, 1e-3);
+}
+
+}  // namespace
+}  // namespace farandole
