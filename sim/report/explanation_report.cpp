@@ -103,6 +103,34 @@ void write_memory(std::ostream& out, const TrainingPoint& point) {
 
 }  // namespace
 
+namespace {
+
+/// Where anything but training takes a share of the time.
+void write_run_shares(std::ostream& out, std::span<const TrainingPoint> points) {
+  const auto loses = [](const TrainingPoint& p) { return p.run && (p.run->mtbf || p.run->checkpoint_interval); };
+  if (std::ranges::none_of(points, loses)) return;
+  out << "\nShare of the whole run (%), and intervals between checkpoints (s)\n";
+  std::vector<Column> columns{{"model", Align::left}, {"ranks"}};
+  for (const std::string& heading : column_headings<RunShares>()) columns.push_back({heading});
+  for (const char* heading : {"MTBF (h)", "checkpoint every", "best", "goodput then"}) columns.push_back({heading});
+  Table table(std::move(columns));
+  for (const TrainingPoint& point : points) {
+    if (!loses(point)) continue;
+    const WholeRun& run = *point.run;
+    const auto seconds = [](const std::optional<Seconds>& time) { return time ? grouped(time->si(), 1) : "-"; };
+    std::vector<std::string> row{point.model, std::to_string(point.ranks)};
+    std::ranges::copy(column_cells(run.shares), std::back_inserter(row));
+    row.push_back(run.mtbf ? grouped(*run.mtbf / 3600_s, 2) : "-");
+    row.push_back(seconds(run.checkpoint_interval));
+    row.push_back(seconds(run.best_interval));
+    row.push_back(run.best_goodput ? grouped(100 * *run.best_goodput, 1) : "-");
+    table.row(std::move(row));
+  }
+  table.write(out);
+}
+
+}  // namespace
+
 void write_whole_runs(std::ostream& out, std::span<const TrainingPoint> points) {
   if (std::ranges::none_of(points, [](const TrainingPoint& p) { return p.run.has_value(); })) return;
   out << "\nWhole run\n";
@@ -119,6 +147,7 @@ void write_whole_runs(std::ostream& out, std::span<const TrainingPoint> points) 
   }
   table.write(out);
   for (const std::string& note : notes) out << "# " << note << '\n';
+  write_run_shares(out, points);
 }
 
 void write_explanations(std::ostream& out, std::span<const TrainingPoint> points) {

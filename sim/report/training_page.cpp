@@ -62,6 +62,7 @@ class TrainingPage {
   void add_timeline();
   void add_network();
   void add_whole_runs();
+  void add_run_shares(PageSection& section) const;
   void add_learning();
   void add_table();
   [[nodiscard]] std::string title_of(std::size_t point) const;
@@ -186,7 +187,31 @@ void TrainingPage::add_whole_runs() {
   if (grid.rows.empty()) return;
   PageSection section{"whole-run", "The whole training"};
   section.grids.push_back(std::move(grid));
+  add_run_shares(section);
   page_.sections.push_back(std::move(section));
+}
+
+void TrainingPage::add_run_shares(PageSection& section) const {
+  Grid grid{"Where the time of whole runs goes", {{"run", Align::left}, {"ranks"}}, {}};
+  for (const char* part : {"goodput", "evaluation", "startup", "checkpoints", "lost work", "restarts", "standby",
+                           "checkpoint every (s)", "best (s)"}) {
+    grid.columns.push_back({part});
+  }
+  const auto seconds = [](const std::optional<Seconds>& time) { return time ? number_cell(time->si()) : Cell("-"); };
+  for (std::size_t i = 0; i < points_.size(); ++i) {
+    const auto& run = points_[i].run;
+    if (!run || !(run->mtbf || run->checkpoint_interval)) continue;
+    std::vector<Cell> row{Cell(title(series_, i)), number_cell(points_[i].ranks, 0)};
+    const RunShares& of = run->shares;
+    for (const double share :
+         {of.training, of.evaluation, of.startup, of.checkpoint, of.lost, of.restart, of.standby}) {
+      row.push_back(percent_cell(share));
+    }
+    row.push_back(seconds(run->checkpoint_interval));
+    row.push_back(seconds(run->best_interval));
+    grid.rows.push_back(std::move(row));
+  }
+  if (!grid.rows.empty()) section.grids.push_back(std::move(grid));
 }
 
 void TrainingPage::add_learning() {

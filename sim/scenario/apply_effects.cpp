@@ -146,14 +146,15 @@ std::optional<InputPipeline> input_of_one(const Scenario& scenario) {
 
 void charge_checkpoints(TrainingRun& run, std::vector<WeightedDuration>& durations, const Checkpoint& checkpoint) {
   const double often = checkpoint.per_iteration(run.iteration);
-  const Seconds cost = checkpoint.pause() * often;
+  const Seconds each = checkpoint.cost(run.iteration);
+  const Seconds cost = each * often;
   run.iteration += cost;
   run.breakdown.checkpoint += cost;
   std::vector<WeightedDuration> charged;
   const double with = std::min(often, 1.0);
   for (const auto& [duration, weight] : durations) {
     charged.push_back({duration, weight * (1 - with)});
-    charged.push_back({duration + checkpoint.pause() * std::max(often, 1.0), weight * with});
+    charged.push_back({duration + each * std::max(often, 1.0), weight * with});
   }
   durations = std::move(charged);
 }

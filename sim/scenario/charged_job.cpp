@@ -26,7 +26,12 @@ Document moved(const Document& document, const ElsewhereSpec& elsewhere) {
 
 ChargedJob charged(const Scenario& scenario, const TrainingPoint& point) {
   const double busy = std::clamp(point.breakdown.compute / point.iteration, 0.0, 1.0);
-  return {{point.nodes, scenario.platform.platform.devices_per_node, busy}, point.samples_per_second, point.run};
+  const bool has_failures = scenario.run && scenario.run->failures;
+  const int nodes = point.nodes + (has_failures ? scenario.run->failures->spare_nodes : 0);
+  // Spare nodes are paid for, and idle.
+  return {{nodes, scenario.platform.platform.devices_per_node, busy * point.nodes / nodes},
+          point.samples_per_second,
+          point.run};
 }
 
 MoneyPerSecond job_rate(const Offer& offer, const ChargedJob& job) {

@@ -110,19 +110,46 @@ double read_shared_board(const Value& where, const Device& device) {
   return *device.board.slowdown;
 }
 
+/// "best": the interval that failures make the best (scenario/read_scenario.cpp).
+void read_every(const Value& where, Checkpoint& checkpoint) {
+  checkpoint.every_best = where.is_string() && read<std::string>(where) == "best";
+  checkpoint.every = checkpoint.every_best ? 0_s : read<Seconds>(where);
+  if (!checkpoint.every_best && *checkpoint.every == 0_s) where.fail("a time above 0, or \"best\"");
+}
+
+/// At least one of the three rates bounds what is written.
+void read_checkpoint_rates(const Value& where, Section& section, Checkpoint& checkpoint) {
+  const auto rate = section.maybe("rate");
+  const auto of_node = section.maybe("node_bandwidth");
+  const auto of_storage = section.maybe("storage_bandwidth");
+  if (!rate && !of_node && !of_storage) {
+    where.fail("a \"rate\" of each writer, a \"node_bandwidth\" or a \"storage_bandwidth\"");
+  }
+  if (rate) checkpoint.rate = read_rate(*rate);
+  if (of_node) checkpoint.node_bandwidth = read_rate(*of_node);
+  if (of_storage) checkpoint.storage_bandwidth = read_rate(*of_storage);
+}
+
 Checkpoint read_checkpoint(const Value& where) {
   Section section(where);
   Checkpoint checkpoint;
   if (const auto steps = section.maybe("every_steps")) checkpoint.every_steps = read_at_least(*steps, 1);
   if (const auto every = section.maybe("every")) {
-    checkpoint.every = read<Seconds>(*every);
-    if (*checkpoint.every == 0_s) every->fail("a time above 0");
+    read_every(*every, checkpoint);
   }
   if (checkpoint.every.has_value() == checkpoint.every_steps.has_value()) {
     where.fail("either \"every\" (a time) or \"every_steps\"");
   }
   checkpoint.size = section.optional("size", 0_B);
-  checkpoint.rate = read_rate(section.child("rate"));
+  read_checkpoint_rates(where, section, checkpoint);
+  checkpoint.sharded = section.optional("sharded", false);
+  checkpoint.asynchronous = section.optional("asynchronous", false);
+  const auto snapshot = section.maybe("snapshot_rate");
+  if (snapshot.has_value() != checkpoint.asynchronous) {
+    where.fail(
+        "a \"snapshot_rate\", at which a rank copies its part to its host, with \"asynchronous\" and only there");
+  }
+  if (snapshot) checkpoint.snapshot_rate = read_rate(*snapshot);
   checkpoint.latency = section.optional("latency", 0_s);
   section.finish();
   return checkpoint;
@@ -197,7 +224,9 @@ std::string describe(const InputSupply& input) {
 }
 
 std::string describe(const Checkpoint& checkpoint) {
-  return fmt::format("{} every {}", format(checkpoint.pause()),
+  const std::string behind =
+      checkpoint.asynchronous ? fmt::format(", then {} in the background,", format(checkpoint.writing())) : "";
+  return fmt::format("{}{} every {}", format(checkpoint.pause()), behind,
                      checkpoint.every ? format(*checkpoint.every) : fmt::format("{} steps", *checkpoint.every_steps));
 }
 

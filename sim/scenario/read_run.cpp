@@ -10,6 +10,7 @@ namespace {
 /// (Goyal et al., "Accurate, Large Minibatch SGD", arXiv:1706.02677, figure 1).
 constexpr int largest_known_batch = 8192;
 constexpr int most_simulations = 1'000'000;
+constexpr int most_spares = 1'000'000;
 
 std::int64_t read_count(const Value& where, std::int64_t least) {
   const auto count = read<std::int64_t>(where);
@@ -26,14 +27,24 @@ Seconds read_positive_time(const Value& where) {
 FailureSpec read_failures(const Value& where) {
   Section section(where);
   FailureSpec failures;
-  failures.node_mtbf = read_positive_time(section.child("node_mtbf"));
+  const auto node = section.maybe("node_mtbf");
+  const auto device = section.maybe("device_mtbf");
+  if (!node && !device) where.fail("a \"node_mtbf\", a \"device_mtbf\" or both");
+  if (node) failures.node_mtbf = read_positive_time(*node);
+  if (device) failures.device_mtbf = read_positive_time(*device);
   if (const auto recovery = section.maybe("recovery")) {
     const auto text = read<std::string>(*recovery);
     if (text != "restart" && text != "elastic") recovery->fail_unknown("a way to recover", {"restart", "elastic"});
     failures.elastic = text == "elastic";
   }
+  failures.detection = section.optional("detection", failures.detection);
   failures.restart = section.optional("restart", failures.restart);
+  failures.reloads = section.optional("reload", false);
   failures.repair = section.optional("repair", failures.repair);
+  if (const auto spares = section.maybe("spare_nodes")) {
+    failures.spare_nodes = read_between(*spares, 0, most_spares);
+    if (failures.elastic) spares->fail("no spare nodes where the job goes on with fewer");
+  }
   if (const auto steps = section.maybe("commit_every_steps")) failures.commit_every_steps = read_at_least(*steps, 1);
   if (const auto nodes = section.maybe("least_nodes")) failures.least_nodes = read_at_least(*nodes, 1);
   if (const auto count = section.maybe("simulations")) failures.simulations = read_between(*count, 1, most_simulations);

@@ -178,6 +178,30 @@ void size_checkpoints(Scenario& scenario) {
   checkpoint->size = saved * element_size(Precision::fp32);
 }
 
+/// Who writes, and where "every" is "best", how often: as failures make it the best.
+void plan_checkpoints(Scenario& scenario, const std::optional<Value>& effects, const std::optional<Value>& run) {
+  auto& checkpoint = scenario.effects.checkpoint;
+  const FailureSpec* failures = scenario.run && scenario.run->failures ? &*scenario.run->failures : nullptr;
+  if (failures != nullptr && failures->reloads && !checkpoint) {
+    Section(Section(*run).child("failures")).child("reload").fail("a \"checkpoint\" of \"effects\" to read");
+  }
+  if (!checkpoint) return;
+  const PlatformSpec& platform = scenario.platform;
+  checkpoint->writers = checkpoint->sharded ? platform.ranks : 1;
+  checkpoint->nodes = checkpoint->sharded ? platform.placement.nodes_used : 1;
+  if (!checkpoint->every_best) return;
+  const Value where = Section(Section(*effects).child("checkpoint")).child("every");
+  if (failures == nullptr || failures->elastic) {
+    where.fail("a time; \"best\" follows from \"failures\" of the \"run\" that the job restarts after");
+  }
+  RestartPlan plan;
+  plan.checkpoint = checkpoint->pause();
+  plan.background = checkpoint->background();
+  plan.mtbf = failures->mtbf(platform.placement.nodes_used, platform.ranks);
+  checkpoint->every = best_interval(plan);
+  if (*checkpoint->every == 0_s) where.fail("a time, because checkpoints that take no time are best always");
+}
+
 }  // namespace
 
 Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
@@ -211,7 +235,9 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   }
   size_checkpoints(scenario);
   read_measure(section.maybe("measure"), scenario);
-  if (const auto run = section.maybe("run")) scenario.run = read_run(*run, scenario.samples_per_step());
+  const auto run = section.maybe("run");
+  if (run) scenario.run = read_run(*run, scenario.samples_per_step());
+  plan_checkpoints(scenario, effects, run);
   if (const auto economics = section.maybe("economics")) scenario.economics = read_economics(*economics, catalogue);
   if (const auto learning = section.maybe("learning")) scenario.learning = read_learning(*learning, scenario);
   section.finish();

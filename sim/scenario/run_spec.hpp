@@ -10,13 +10,22 @@
 namespace farandole::inline scenario {
 
 struct FailureSpec {
-  Seconds node_mtbf;
+  Seconds node_mtbf = Seconds::infinity();    // of what fails once in a node
+  Seconds device_mtbf = Seconds::infinity();  // and of each of its devices
   bool elastic = false;
-  Seconds restart;  // or what rebuilding the communicators takes, where it is elastic
-  Seconds repair;   // elastic: until a node is back
+  Seconds detection;     // from a failure until it is noticed
+  Seconds restart;       // or what rebuilding the communicators takes, where it is elastic
+  bool reloads = false;  // a restart reads the checkpoint, as fast as it was written, beside that
+  Seconds repair;        // until a node is back
+  int spare_nodes = 0;   // that take the place of those under repair
   int commit_every_steps = 1;
   int least_nodes = 1;
   int simulations = 100;
+
+  /// From failure to failure of a job on so many nodes with so many devices.
+  [[nodiscard]] Seconds mtbf(int nodes, int devices) const {
+    return Seconds(1 / (nodes / node_mtbf.si() + devices / device_mtbf.si()));
+  }
 };
 
 struct LearningRateSpec {

@@ -77,7 +77,7 @@ Seconds iteration_of_one(const Scenario& scenario, const Job& job, const Compute
   const Seconds with_servers = iteration_of_one_worker({scenario, job, nobodys, scenario.platform.placement}, factor);
   const Seconds one = std::min(job.compute() * factor, with_servers);
   const auto& checkpoint = scenario.effects.checkpoint;
-  return checkpoint ? one + checkpoint->pause() * checkpoint->per_iteration(one) : one;
+  return checkpoint ? one + checkpoint->cost(one) * checkpoint->per_iteration(one) : one;
 }
 
 /// Workers that push what they have to the servers, and pull the sums.

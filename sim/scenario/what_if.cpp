@@ -117,11 +117,24 @@ Values faster_input(const WhatIfBase& base) {
 Values faster_checkpoints(const WhatIfBase& base) {
   if (!base.scenario.effects.checkpoint) return {};
   const Checkpoint& checkpoint = *base.scenario.effects.checkpoint;
-  Values values = set_if(true, "/effects/checkpoint/rate", as_text(2 * checkpoint.rate));
+  Values values;
+  const auto add = [&](BytesPerSecond rate, const std::string& key) {
+    if (rate == BytesPerSecond::infinity()) return;
+    values.push_back({"/effects/checkpoint/" + key, Json(as_text(2 * rate)).dump()});
+  };
+  add(checkpoint.rate, "rate");
+  add(checkpoint.node_bandwidth, "node_bandwidth");
+  add(checkpoint.storage_bandwidth, "storage_bandwidth");
+  add(checkpoint.snapshot_rate, "snapshot_rate");
   if (checkpoint.latency > Seconds(0)) {
     values.push_back({"/effects/checkpoint/latency", Json(as_text(checkpoint.latency / 2)).dump()});
   }
   return values;
+}
+
+Values sharded_checkpoints(const WhatIfBase& base) {
+  const auto& checkpoint = base.scenario.effects.checkpoint;
+  return set_if(checkpoint && !checkpoint->sharded, "/effects/checkpoint/sharded", true);
 }
 
 Values half_the_latency(const WhatIfBase& base) {
@@ -145,6 +158,7 @@ constexpr std::array changes{
     OfferedChange{"double the batch", "setting", twice_the_batch},
     OfferedChange{"no stragglers", "operation", equal_ranks},
     OfferedChange{"input x2", "operation", faster_input},
+    OfferedChange{"every rank writes its part of a checkpoint", "setting", sharded_checkpoints},
     OfferedChange{"checkpoints x2", "operation", faster_checkpoints},
     OfferedChange{"servers x2", "hardware", twice_the_servers},
     OfferedChange{"latency / 2", "hardware", half_the_latency},

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -71,9 +72,9 @@ ElasticPlan elastic_plan(const Scenario& scenario, const TrainingPoint& point, c
   ElasticPlan plan;
   plan.work = pace.work();
   plan.commit_interval = pace.iteration * failures.commit_every_steps;
-  plan.reset = failures.restart;
+  plan.reset = failures.detection + failures.restart;
   plan.repair = failures.repair;
-  plan.node_mtbf = failures.node_mtbf;
+  plan.node_mtbf = failures.mtbf(point.nodes, point.ranks) * point.nodes;
   plan.nodes = point.nodes;
   plan.least_nodes = std::min(failures.least_nodes, point.nodes);
   auto rates = std::make_shared<std::map<int, double>>();
@@ -93,45 +94,94 @@ RestartPlan restart_plan(const Scenario& scenario, const TrainingPoint& point, c
   plan.work = pace.work();
   plan.interval = checkpoint ? checkpoint->interval(pace.iteration) : pace.work();
   plan.checkpoint = checkpoint ? checkpoint->pause() : Seconds(0);
-  plan.restart = failures.restart;
-  plan.mtbf = failures.node_mtbf / point.nodes;
+  plan.restart = failures.detection + failures.restart + (failures.reloads ? checkpoint->writing() : Seconds(0));
+  plan.mtbf = failures.mtbf(point.nodes, point.ranks);
+  plan.background = checkpoint ? checkpoint->background() : Seconds(0);
+  plan.repair = failures.repair;
+  plan.spares = failures.spare_nodes;
   return plan;
 }
 
 /// e^10 attempts per checkpoint are no run that anyone waits for.
 void refuse_hopeless(const RestartPlan& plan) {
-  if (plan.interval + plan.checkpoint + plan.restart < 10 * plan.mtbf) return;
+  const Seconds needed = plan.segment(plan.interval) + plan.background + plan.restart;
+  if (needed < 10 * plan.mtbf) return;
   throw InputError(fmt::format(
       "the run would never end: the job fails every {:.4g} s, and needs {:.4g} s without a failure to make progress; "
       "write checkpoints more often (\"effects\", \"checkpoint\")",
-      plan.mtbf.si(), (plan.interval + plan.checkpoint + plan.restart).si()));
+      plan.mtbf.si(), needed.si()));
 }
 
-std::vector<Survival> survive(const Scenario& scenario, const TrainingPoint& point, const Pace& pace) {
-  const FailureSpec& failures = *scenario.run->failures;
-  const RestartPlan restart = restart_plan(scenario, point, pace);
-  const ElasticPlan elastic = elastic_plan(scenario, point, pace);
-  if (!failures.elastic) refuse_hopeless(restart);
+std::vector<Survival> simulated(const FailureSpec& failures, std::uint64_t seed,
+                                const std::function<Survival(std::uint64_t, EventsLeft&)>& run_one) {
   std::vector<Survival> runs;
   EventsLeft events;
-  for (int i = 0; i < failures.simulations; ++i) {
-    const std::uint64_t seed = scenario.seed + static_cast<std::uint64_t>(i);
-    runs.push_back(failures.elastic ? elastic_run(elastic, seed, events) : restart_run(restart, seed, events));
-  }
+  for (int i = 0; i < failures.simulations; ++i) runs.push_back(run_one(seed + static_cast<std::uint64_t>(i), events));
   return runs;
 }
 
-void add_failures(WholeRun& run, const std::vector<Survival>& survivals) {
-  std::vector<WeightedDuration> totals;
-  Seconds sum;
-  for (const Survival& survival : survivals) {
-    totals.push_back({run.startup + survival.total, 1});
-    sum += totals.back().duration;
-    run.failures += static_cast<double>(survival.failures) / static_cast<double>(survivals.size());
+Survival mean_of(const std::vector<Survival>& runs) {
+  Survival mean;
+  const auto count = static_cast<double>(runs.size());
+  for (const Survival& run : runs) {
+    mean.total += run.total / count;
+    mean.lost += run.lost / count;
+    mean.recovering += run.recovering / count;
+    mean.checkpointing += run.checkpointing / count;
+    mean.standby += run.standby / count;
+    mean.failures += run.failures / count;
   }
-  run.total = sum / static_cast<double>(survivals.size());
+  return mean;
+}
+
+/// `expected` is of the time after startup.
+void take_survival(WholeRun& run, const Survival& expected, const std::vector<Survival>& runs) {
+  std::vector<WeightedDuration> totals;
+  for (const Survival& one : runs) totals.push_back({run.startup + one.total, 1});
+  run.total = run.startup + expected.total;
+  run.failures = expected.failures;
   run.total_p50 = percentile(totals, 0.5);
   run.total_p95 = percentile(totals, 0.95);
+  run.shares.checkpoint = expected.checkpointing / run.total;
+  run.shares.lost = expected.lost / run.total;
+  run.shares.restart = expected.recovering / run.total;
+  run.shares.standby = expected.standby / run.total;
+}
+
+/// The best interval, and the goodput of a run with it.
+void find_best_interval(WholeRun& run, RestartPlan plan, const Pace& pace) {
+  plan.interval = best_interval(plan);
+  if (plan.interval == Seconds(0)) return;  // checkpoints that take no time
+  run.best_interval = plan.interval;
+  run.best_goodput = pace.training / (run.startup + expected_run(plan).total);
+}
+
+void add_failures(WholeRun& run, const Scenario& scenario, const TrainingPoint& point, const Pace& pace) {
+  const FailureSpec& failures = *scenario.run->failures;
+  run.mtbf = failures.mtbf(point.nodes, point.ranks);
+  if (failures.elastic) {
+    const ElasticPlan plan = elastic_plan(scenario, point, pace);
+    const auto runs = simulated(failures, scenario.seed, [&](std::uint64_t seed, EventsLeft& events) {
+      return elastic_run(plan, seed, events);
+    });
+    return take_survival(run, mean_of(runs), runs);
+  }
+  const RestartPlan plan = restart_plan(scenario, point, pace);
+  refuse_hopeless(plan);
+  const auto runs = simulated(failures, scenario.seed,
+                              [&](std::uint64_t seed, EventsLeft& events) { return restart_run(plan, seed, events); });
+  take_survival(run, expected_run(plan), runs);
+  if (scenario.effects.checkpoint) find_best_interval(run, plan, pace);
+}
+
+/// Of an elastic run what is left is what it would have trained meanwhile with all nodes.
+void share_out(WholeRun& run, const Pace& pace, bool elastic) {
+  RunShares& shares = run.shares;
+  run.goodput = shares.training = pace.training / run.total;
+  shares.evaluation = pace.others / run.total;
+  shares.startup = run.startup / run.total;
+  const double known = shares.training + shares.evaluation + shares.startup + shares.lost + shares.restart;
+  if (elastic) shares.standby = std::max(0.0, 1 - known);
 }
 
 void add_learning_rate(WholeRun& run, const LearningRateSpec& spec) {
@@ -182,8 +232,12 @@ WholeRun whole_run(const Scenario& scenario, const TrainingPoint& point) {
   run.total = run.total_p50 = run.total_p95 = run.startup + run.epoch * spec.epochs;
   const Seconds bare = point.iteration - point.breakdown.checkpoint;
   const Pace pace{bare, steps * bare * spec.epochs, others * spec.epochs};
-  if (spec.failures) add_failures(run, survive(scenario, point, pace));
-  run.goodput = pace.training / run.total;
+  if (const auto& checkpoint = scenario.effects.checkpoint) {
+    run.checkpoint_interval = checkpoint->interval(bare);
+    run.shares.checkpoint = steps * spec.epochs * point.breakdown.checkpoint / run.total;
+  }
+  if (spec.failures) add_failures(run, scenario, point, pace);
+  share_out(run, pace, spec.failures && spec.failures->elastic);
   run.samples_per_second = steps * spec.epochs * static_cast<double>(run.global_batch) / run.total.si();
   if (spec.learning_rate) add_learning_rate(run, *spec.learning_rate);
   return run;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,27 @@
 #include "units/quantity.hpp"
 
 namespace farandole::inline timeline {
+
+/// Where the time of a whole run went; they sum to 1.
+struct RunShares {
+  double training = 1;    // done for good
+  double evaluation = 0;  // and metrics
+  double startup = 0;
+  double checkpoint = 0;  // waiting for them
+  double lost = 0;        // done again after a failure
+  double restart = 0;     // until training goes on; elastic: resets, and waiting for enough nodes
+  double standby = 0;     // waiting for a node to be repaired; elastic: what missing nodes would have done
+
+  static void fields(auto& shares, auto& visit) {
+    visit("training", shares.training, {.column = "goodput", .unit = FigureUnit::percent});
+    visit("evaluation", shares.evaluation, {.column = "evaluation", .unit = FigureUnit::percent});
+    visit("startup", shares.startup, {.column = "startup", .unit = FigureUnit::percent});
+    visit("checkpoint", shares.checkpoint, {.column = "checkpoints", .unit = FigureUnit::percent});
+    visit("lost", shares.lost, {.column = "lost work", .unit = FigureUnit::percent});
+    visit("restart", shares.restart, {.column = "restarts", .unit = FigureUnit::percent});
+    visit("standby", shares.standby, {.column = "standby", .unit = FigureUnit::percent});
+  }
+};
 
 struct WholeRun {
   std::int64_t samples = 0;  // of the training set
@@ -19,11 +41,16 @@ struct WholeRun {
   Seconds startup;            // once: launching, and the first broadcast of the parameters
   Seconds epoch;              // steps, metrics, evaluation and checkpoints
   Seconds evaluation;         // per epoch in the mean
-  Seconds total;              // mean over seeds of failures
+  Seconds total;              // the expectation; of elastic runs the mean over seeds of failures
   Seconds total_p50;
   Seconds total_p95;
   double failures = 0;  // in the mean
   double goodput = 1;   // share of the total that is training done for good
+  RunShares shares{};
+  std::optional<Seconds> mtbf{};                 // of the job, where anything fails
+  std::optional<Seconds> checkpoint_interval{};  // of training; where there are checkpoints
+  std::optional<Seconds> best_interval{};        // with these failures
+  std::optional<double> best_goodput{};          // with that
   double samples_per_second = 0;
   double learning_rate = 0;  // after scaling; 0 where none is stated
   double warmup_epochs = 0;
@@ -44,6 +71,11 @@ struct WholeRun {
     visit.derived("hours", run.total / 3600_s);
     visit("failures", run.failures, {.column = "failures"});
     visit("goodput", run.goodput, {.column = "goodput (%)", .unit = FigureUnit::percent});
+    visit("shares", run.shares);
+    visit("mtbf_seconds", run.mtbf);
+    visit("checkpoint_interval_seconds", run.checkpoint_interval);
+    visit("best_checkpoint_interval_seconds", run.best_interval);
+    visit("best_goodput", run.best_goodput);
     visit("samples_per_second", run.samples_per_second);
     visit("learning_rate", run.learning_rate);
     visit("warmup_epochs", run.warmup_epochs);

@@ -1,4 +1,5 @@
 // Whole runs, memory and strong scaling, as scenarios ask for them.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -67,6 +68,130 @@ TEST(WholeRun, ElasticTrainingGoesOnWithFewerNodes) {
   EXPECT_GT(run.failures, 0);
   EXPECT_LT(run.goodput, 1);
   EXPECT_GT(run.goodput, 0.5);
+}
+
+const std::string long_run = R"({"samples": 1280000, "epochs": 2, "initial_broadcast": false, "startup": "1 min",
+                                 "evaluation_samples": 1280, "failures": {)";
+
+WholeRun failing(const std::string& failures, const std::string& checkpoint) {
+  return *with_run(long_run + failures + "}}", {{"/effects", R"({"checkpoint": )" + checkpoint + "}"}}).run;
+}
+
+double sum(const RunShares& shares) {
+  return shares.training + shares.evaluation + shares.startup + shares.checkpoint + shares.lost + shares.restart +
+         shares.standby;
+}
+
+TEST(WholeRun, SharesOfItsTimeSumToOneWhateverHappens) {
+  const std::string saved = R"({"every": "100 s", "rate": "100 MB/s"})";
+  const WholeRun all =
+      failing(R"("node_mtbf": "0.5 h", "restart": "10 s", "repair": "10 min", "spare_nodes": 1)", saved);
+  EXPECT_NEAR(sum(all.shares), 1, 1e-9);
+  EXPECT_EQ(all.shares.training, all.goodput);
+  for (const double share : {all.shares.checkpoint, all.shares.lost, all.shares.restart, all.shares.standby}) {
+    EXPECT_GT(share, 0);
+  }
+  EXPECT_NEAR(sum(failing(R"("node_mtbf": "0.5 h", "recovery": "elastic", "repair": "60 s")", saved).shares), 1, 1e-9);
+  const TrainingPoint quiet = with_run(R"({"samples": 1280, "startup": "1 s"})",
+                                       {{"/effects", R"({"checkpoint": {"every_steps": 3, "rate": "1 GB/s"}})"}});
+  EXPECT_NEAR(sum(quiet.run->shares), 1, 1e-9);
+  EXPECT_NEAR(quiet.run->shares.checkpoint, 10 * quiet.breakdown.checkpoint / quiet.run->total, 1e-12);
+}
+
+TEST(WholeRun, DevicesAndNodesFailIndependently) {
+  // 4 nodes of a device each: 4 / 2 h + 4 / 4 h an hour.
+  const WholeRun run =
+      failing(R"("node_mtbf": "2 h", "device_mtbf": "4 h")", R"({"every": "100 s", "rate": "1 GB/s"})");
+  EXPECT_NEAR(run.mtbf->si(), 3600 / 3.0, 1e-9);
+}
+
+TEST(WholeRun, TheBestIntervalIsTheOneThatIsUsedAndNoOtherGivesMore) {
+  const std::string failures = R"("node_mtbf": "2 h", "restart": "10 s")";
+  const auto with_interval = [&](const std::string& every) {
+    return failing(failures, R"({"rate": "100 MB/s", "every": )" + every + "}");
+  };
+  const WholeRun best = with_interval("\"best\"");
+  EXPECT_EQ(best.checkpoint_interval, best.best_interval);
+  EXPECT_NEAR(*best.best_goodput, best.goodput, 1e-3);  // of the last checkpoint, and of those that are no whole number
+  for (const double factor : {0.3, 0.7, 1.5, 3.0}) {
+    const WholeRun other = with_interval(fmt::format("\"{} s\"", factor * best.best_interval->si()));
+    EXPECT_LT(other.goodput, best.goodput) << factor;
+    EXPECT_NEAR(other.best_interval->si(), best.best_interval->si(), 1e-9);
+  }
+}
+
+TEST(WholeRun, EveryRankThatWritesItsPartMakesCheckpointsShorter) {
+  // resnet18 with momentum: 2 x 11,689,512 parameters of 4 bytes, by one rank, by four, or all through one storage.
+  const double bytes = 2 * 11'689'512 * 4;
+  const auto pause = [](const std::string& checkpoint) {
+    const TrainingPoint point =
+        test::run({{"/effects", R"({"checkpoint": {"every_steps": 1, )" + checkpoint + "}}"}}).points.at(0);
+    return point.breakdown.checkpoint.si();
+  };
+  EXPECT_NEAR(pause(R"("rate": "1 GB/s")"), bytes / 1e9, 1e-9);
+  EXPECT_NEAR(pause(R"("rate": "1 GB/s", "sharded": true)"), bytes / 4e9, 1e-9);
+  EXPECT_NEAR(pause(R"("rate": "1 GB/s", "sharded": true, "storage_bandwidth": "2 GB/s")"), bytes / 2e9, 1e-9);
+  EXPECT_NEAR(pause(R"("node_bandwidth": "500 MB/s", "sharded": true, "latency": "1 ms")"), 1e-3 + bytes / 2e9, 1e-9);
+}
+
+TEST(WholeRun, AsynchronousCheckpointsStopForTheCopyAndForTheOneBefore) {
+  const double bytes = 2 * 11'689'512 * 4;
+  const auto run = [](const std::string& every) {
+    return test::run({{"/effects", R"({"checkpoint": {"rate": "100 MB/s", "asynchronous": true,
+                                                      "snapshot_rate": "10 GB/s", )" +
+                                       every + "}}"}})
+        .points.at(0);
+  };
+  const TrainingPoint seldom = run(R"("every": "10 s")");
+  const Seconds bare = seldom.iteration - seldom.breakdown.checkpoint;
+  EXPECT_NEAR(seldom.breakdown.checkpoint.si(), bytes / 10e9 * bare.si() / 10, 1e-12);
+  const TrainingPoint always = run(R"("every_steps": 1)");  // as fast as they can be written
+  EXPECT_NEAR(always.iteration.si(), bytes / 10e9 + bytes / 100e6, 1e-9);
+}
+
+TEST(WholeRun, GoodputGrowsWithTheRateAtWhichCheckpointsAreReadAgain) {
+  double before = 0;
+  for (const char* rate : {"\"50 MB/s\"", "\"200 MB/s\"", "\"1 GB/s\""}) {
+    const WholeRun run = failing(R"("node_mtbf": "2 h", "detection": "5 s", "restart": "10 s", "reload": true)",
+                                 std::string(R"({"every": "100 s", "rate": )") + rate + "}");
+    EXPECT_GT(run.goodput, before);
+    before = run.goodput;
+  }
+}
+
+TEST(WholeRun, SpareNodesCostAndSaveTheWait) {
+  const auto point = [](int spares) {
+    return with_run(
+        long_run + R"("node_mtbf": "2 h", "repair": "1 h", "spare_nodes": )" + std::to_string(spares) + "}}",
+        {{"/effects", R"({"checkpoint": {"every": "100 s", "rate": "1 GB/s"}})"},
+         {"/economics", R"({ "offer": "aws-p4d-on-demand" })"}});
+  };
+  // Offered load 1 h / (2 h / 4) = 2: B(1, 2) = 2/3, B(3, 2) = (8/6) / (1 + 2 + 2 + 8/6) = 4/19.
+  const TrainingPoint none = point(0);
+  const TrainingPoint two = point(2);
+  EXPECT_NEAR(none.run->shares.standby * none.run->total.si(), 2.0 / 3 * (none.run->total.si() - 60), 1e-6);
+  EXPECT_NEAR(two.run->shares.standby * two.run->total.si(), 4.0 / 19 * (two.run->total.si() - 60), 1e-6);
+  EXPECT_NEAR(two.cost->node_time->si(), 6 * two.run->total.si(), 1e-6);
+  EXPECT_NEAR(two.cost->energy_per_sample.plain() * two.samples_per_second / 1.2,
+              4 * none.cost->node_power.plain() + 2 * (1500 + 50), 1e-6);
+}
+
+TEST(WholeRun, RefusesWhatWouldMeanNothing) {
+  const auto error = [](const std::string& failures, const std::string& checkpoint) {
+    std::vector<test::Change> changes{{"/run", R"({"samples": 12800, "failures": {)" + failures + "}}"}};
+    if (!checkpoint.empty()) changes.push_back({"/effects", R"({"checkpoint": {)" + checkpoint + "}}"});
+    return error_of(changes);
+  };
+  EXPECT_THAT(error(R"("restart": "10 s")", ""),
+              HasSubstr("/run/failures: expected a \"node_mtbf\", a \"device_mtbf\""));
+  EXPECT_THAT(error(R"("node_mtbf": "2 h", "reload": true)", ""), HasSubstr("/run/failures/reload: expected"));
+  EXPECT_THAT(error(R"("node_mtbf": "2 h", "recovery": "elastic", "spare_nodes": 1)", ""),
+              HasSubstr("/run/failures/spare_nodes: expected"));
+  EXPECT_THAT(error(R"("node_mtbf": "2 h", "recovery": "elastic")", R"("every": "best", "rate": "1 GB/s")"),
+              HasSubstr("/effects/checkpoint/every: expected a time"));
+  EXPECT_THAT(error(R"("node_mtbf": "2 h")", R"("every": "10 s")"), HasSubstr("\"storage_bandwidth\""));
+  EXPECT_THAT(error(R"("node_mtbf": "2 h")", R"("every": "10 s", "rate": "1 GB/s", "asynchronous": true)"),
+              HasSubstr("\"snapshot_rate\""));
 }
 
 TEST(WholeRun, RecordsTheLearningRateAndWarnsOfLargeBatches) {

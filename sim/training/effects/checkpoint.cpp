@@ -2,6 +2,10 @@
 
 namespace farandole::inline training {
 
+Seconds Checkpoint::writing() const {
+  return latency + size / std::min({rate * writers, node_bandwidth * nodes, storage_bandwidth});
+}
+
 double Checkpoint::per_iteration(Seconds iteration) const {
   return iteration / interval(iteration);
 }

@@ -21,15 +21,82 @@ class FailureClock {
   std::uint64_t drawn_ = 0;
 };
 
-/// Restarts until one goes through without another failure.
-void recover(Survival& run, FailureClock& clock, const RestartPlan& plan, EventsLeft& events) {
-  ++run.failures;
-  for (Seconds alive = clock.next(plan.mtbf); alive < plan.restart; alive = clock.next(plan.mtbf)) {
-    events.take();
-    run.recovering += alive;
-    ++run.failures;
+/// A run with checkpoints and restarts: how much is safe, and when nodes under repair are back.
+class Restarted {
+ public:
+  Restarted(const RestartPlan& plan, std::uint64_t seed, EventsLeft& events)
+      : plan_(plan), clock_(seed), events_(events) {}
+
+  Survival run() {
+    for (Seconds safe; safe < plan_.work;) {
+      safe = live(safe);
+      if (safe < plan_.work) recover();
+    }
+    run_.total = now_;
+    return run_;
   }
-  run.recovering += plan.restart;
+
+ private:
+  /// From the last checkpoint to the next failure, or to the end; what is safe then.
+  Seconds live(Seconds safe) {
+    const Seconds alive = clock_.next(plan_.mtbf);
+    Seconds elapsed;
+    while (safe < plan_.work) {
+      events_.take();
+      const Seconds work = std::min(plan_.interval, plan_.work - safe);
+      const Seconds segment = plan_.segment(work);
+      if (elapsed + segment + plan_.background > alive) {
+        run_.lost += alive - elapsed;
+        now_ += alive;
+        return safe;
+      }
+      elapsed += segment;
+      run_.checkpointing += segment - work;
+      safe += work;
+    }
+    run_.checkpointing += plan_.background;
+    now_ += elapsed + plan_.background;
+    return plan_.work;
+  }
+
+  /// Restarts until one goes through without another failure.
+  void recover() {
+    replace_node();
+    for (Seconds alive = clock_.next(plan_.mtbf); alive < plan_.restart; alive = clock_.next(plan_.mtbf)) {
+      events_.take();
+      spend(run_.recovering, alive);
+      replace_node();
+    }
+    spend(run_.recovering, plan_.restart);
+  }
+
+  void replace_node() {
+    ++run_.failures;
+    if (plan_.repair == Seconds(0)) return;
+    std::erase_if(returns_, [&](Seconds back) { return back <= now_; });
+    returns_.push_back(now_ + plan_.repair);  // in order: every repair takes as long
+    if (static_cast<int>(returns_.size()) <= plan_.spares) return;
+    spend(run_.standby, returns_.front() - now_);
+  }
+
+  void spend(Seconds& on, Seconds time) {
+    on += time;
+    now_ += time;
+  }
+
+  const RestartPlan& plan_;
+  FailureClock clock_;
+  EventsLeft& events_;
+  Seconds now_;
+  std::vector<Seconds> returns_;
+  Survival run_;
+};
+
+/// The share of arrivals that find all of so many lines busy, with `load` of them busy in the mean if there were more.
+double erlang_loss(int lines, double load) {
+  double loss = 1;
+  for (int line = 1; line <= lines; ++line) loss = load * loss / (line + load * loss);
+  return loss;
 }
 
 /// A run of elastic training: how much is done, who is there, and when the next node returns.
@@ -99,16 +166,39 @@ class Elastic {
 
 }  // namespace
 
-Seconds expected_time(const RestartPlan& plan) {
-  const double segments = plan.work / plan.interval;
-  const double attempts = std::expm1((plan.interval + plan.checkpoint) / plan.mtbf);
-  return plan.mtbf * (segments * std::exp(plan.restart / plan.mtbf) * attempts);
+Survival expected_run(const RestartPlan& plan) {
+  const double mtbf = plan.mtbf.si();
+  const double full = std::max(0.0, std::ceil(plan.work / plan.interval - 1e-9) - 1);  // all but the last
+  const Seconds last_work = plan.work - full * plan.interval;
+  const Seconds last = plan.segment(last_work);
+  const Seconds segment = plan.segment(plan.interval);
+  const Seconds first = full > 0 ? segment : last;
+  const double written = std::exp(plan.background / plan.mtbf);
+  const auto attempts = [&](Seconds time) { return std::expm1(time / plan.mtbf); };
+  double tries = attempts(first + plan.background);
+  if (full > 0) tries += written * ((full - 1) * attempts(segment) + attempts(last));
+  const Seconds up(mtbf * std::exp(plan.restart / plan.mtbf) * tries);
+  Survival run;
+  run.failures = up / plan.mtbf;
+  run.recovering = -std::expm1(-(plan.restart / plan.mtbf)) * up;
+  run.checkpointing = full * (segment - plan.interval) + last - last_work + plan.background;
+  run.lost = std::max(Seconds(0), up - plan.work - run.checkpointing - run.recovering);
+  const double waiting = plan.repair > Seconds(0) ? erlang_loss(plan.spares + 1, plan.repair / plan.mtbf) : 0;
+  run.standby = waiting / (1 - waiting) * up;
+  run.total = up + run.standby;
+  return run;
 }
 
-Seconds best_interval(Seconds checkpoint, Seconds mtbf) {
-  if (checkpoint >= 2 * mtbf) return mtbf;
-  const double ratio = std::sqrt(checkpoint / (2 * mtbf));
-  return Seconds(std::sqrt(2 * checkpoint.si() * mtbf.si()) * (1 + ratio / 3 + ratio * ratio / 9)) - checkpoint;
+/// ln(1 - x) + x falls from 0 at x = 0 without end: halved until nothing is between.
+Seconds best_interval(const RestartPlan& plan) {
+  const double pause = plan.checkpoint / plan.mtbf;
+  double low = 0;
+  double high = 1;
+  for (int i = 0; i < 100; ++i) {
+    const double x = (low + high) / 2;
+    (std::log1p(-x) + x > -pause ? low : high) = x;
+  }
+  return std::max(plan.background, low * plan.mtbf);
 }
 
 void EventsLeft::take() {
@@ -125,22 +215,7 @@ Survival restart_run(const RestartPlan& plan, std::uint64_t seed) {
 }
 
 Survival restart_run(const RestartPlan& plan, std::uint64_t seed, EventsLeft& events) {
-  Survival run;
-  FailureClock clock(seed);
-  for (Seconds done; done < plan.work;) {
-    events.take();
-    const Seconds segment = std::min(plan.interval, plan.work - done);
-    const Seconds alive = clock.next(plan.mtbf);
-    if (alive < segment + plan.checkpoint) {
-      run.lost += alive;
-      recover(run, clock, plan, events);
-      continue;
-    }
-    done += segment;
-    run.checkpointing += plan.checkpoint;
-  }
-  run.total = plan.work + run.checkpointing + run.lost + run.recovering;
-  return run;
+  return Restarted(plan, seed, events).run();
 }
 
 Survival elastic_run(const ElasticPlan& plan, std::uint64_t seed) {

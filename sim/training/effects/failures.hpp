@@ -2,19 +2,24 @@
 //
 // A node fails after an exponentially distributed time of mean MTBF, a job of n nodes every MTBF / n.
 //
-// With checkpoints and restart a failure costs what was done since the last checkpoint, and the restart, during which
-// nodes may fail again. With an interval tau of work between checkpoints that cost C, restart R and M = MTBF / n:
+// With checkpoints and restart a failure costs what was done since the last checkpoint that was written, the restart,
+// during which nodes may fail again, and waiting for a node where no spare one is left. Between two checkpoints lie
+// tau of work and a pause of C; what is written in the background counts from W later on, and the next checkpoint waits
+// for it: a = max(tau, W) + C. With restart R, M = MTBF / n, and N = work / tau checkpoints, exactly:
 //
-//   T = (work / tau) M e^(R/M) (e^((tau + C)/M) - 1)
+//   T = M e^(R/M) ( e^((a + W)/M) - 1  +  (N - 1) e^(W/M) (e^(a/M) - 1) )
 //
-// and the best interval is about sqrt(2 C M) (Young, CACM 17(9), 1974), or by Daly's series (Daly, Future Generation
-// Computer Systems 22(3), 2006, which has both formulas).
+// which is M e^(R/M) (e^((tau + C)/M) - 1) for each tau where everybody waits for the writing (W = 0: Daly, Future
+// Generation Computer Systems 22(3), 2006). The share of the time in which s spare nodes are all being repaired, D
+// each, is Erlang's loss B(s + 1, D/M), whatever the distribution of repairs: T / (1 - B). The best interval solves
+// ln(1 - x) + x = -C/M, tau = x M; it is about sqrt(2 C M) (Young, CACM 17(9), 1974).
 //
 // Elastic training shrinks: the work since the last commit is lost, the survivors go on after a reset, and the node
 // comes back after its repair, which costs another reset. Both are simulated with seeded failures; work is measured in
 // seconds of the whole job at full size.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -39,7 +44,8 @@ struct Survival {
   Seconds lost;        // work that had to be done again
   Seconds recovering;  // restarts and resets
   Seconds checkpointing;
-  int failures = 0;
+  Seconds standby{};    // until a node is back, where no spare one was left
+  double failures = 0;  // in the mean where this is an expectation
 };
 
 struct RestartPlan {
@@ -47,13 +53,20 @@ struct RestartPlan {
   Seconds interval;    // of work between two checkpoints
   Seconds checkpoint;  // what one costs
   Seconds restart;
-  Seconds mtbf;  // of the job
+  Seconds mtbf;          // of the job
+  Seconds background{};  // from a checkpoint until it is written, and can be restarted from
+  Seconds repair{};      // of a node; 0: another is there at once
+  int spares = 0;        // nodes that take the place of those under repair
+
+  /// From checkpoint to checkpoint with so much work between them.
+  [[nodiscard]] Seconds segment(Seconds work_between) const { return std::max(work_between, background) + checkpoint; }
 };
 
-/// Young's and Daly's expectation. Infinite where the interval is many times the MTBF.
-Seconds expected_time(const RestartPlan& plan);
-/// Daly's estimate of the interval that makes it least.
-Seconds best_interval(Seconds checkpoint, Seconds mtbf);
+/// The exact expectation; of the time without a node, that of a run many repairs long. Infinite where the interval is
+/// many times the MTBF.
+Survival expected_run(const RestartPlan& plan);
+/// The interval that makes it least.
+Seconds best_interval(const RestartPlan& plan);
 /// One seeded run. The plan must have an expectation that ends.
 Survival restart_run(const RestartPlan& plan, std::uint64_t seed);
 Survival restart_run(const RestartPlan& plan, std::uint64_t seed, EventsLeft& events);
@@ -71,23 +84,40 @@ struct ElasticPlan {
 Survival elastic_run(const ElasticPlan& plan, std::uint64_t seed);
 Survival elastic_run(const ElasticPlan& plan, std::uint64_t seed, EventsLeft& events);
 
-// Rank 0 writes a checkpoint now and then, and everybody waits for it.
+// Checkpoints are written now and then, and everybody waits for them.
 //
-// In synchronous training the other ranks come to a stop at their next collective until rank 0 is back, so a checkpoint
-// delays the job by its whole length:
+// In synchronous training the other ranks come to a stop at their next collective until the writer is back, so a
+// checkpoint delays the job by its whole length:
 //
-//   pause = latency + size / rate,   per iteration in the mean: pause / steps, or pause x iteration / period
+//   writing = latency + size / min(writers x rate, nodes that write x node_bandwidth, storage_bandwidth)
+//   pause   = writing, or asynchronous: a copy of each writer's part in its host's memory, which is then written
+//             in the background; the next checkpoint waits until that is done
 //
-// Where the period is a time it counts the training between two checkpoints, as in Young's and Daly's formulas.
+// and per iteration in the mean pause / steps, or pause x iteration / period. Where the period is a time it counts the
+// training between two checkpoints, as in Young's and Daly's formulas.
 
 struct Checkpoint {
   Bytes size;
-  BytesPerSecond rate = BytesPerSecond::infinity();
+  BytesPerSecond rate = BytesPerSecond::infinity();  // of one writer
   Seconds latency;
   std::optional<int> every_steps;
-  std::optional<Seconds> every;  // of training; one of the two is set
+  std::optional<Seconds> every;  // of training; one of the two is set, or `every` by the best interval
+  bool every_best = false;
+  bool sharded = false;  // every rank writes its part; else rank 0 all of it
+  int writers = 1;
+  int nodes = 1;  // that they are on
+  BytesPerSecond node_bandwidth = BytesPerSecond::infinity();
+  BytesPerSecond storage_bandwidth = BytesPerSecond::infinity();
+  bool asynchronous = false;
+  BytesPerSecond snapshot_rate = BytesPerSecond::infinity();  // of each writer, into its host's memory
 
-  [[nodiscard]] Seconds pause() const { return latency + size / rate; }
+  [[nodiscard]] Seconds writing() const;
+  [[nodiscard]] Seconds pause() const { return asynchronous ? size / (snapshot_rate * writers) : writing(); }
+  [[nodiscard]] Seconds background() const { return asynchronous ? writing() : Seconds(0); }
+  /// What one costs an iteration that takes `iteration` without: the pause, and the wait for the one before.
+  [[nodiscard]] Seconds cost(Seconds iteration) const {
+    return pause() + std::max(Seconds(0), background() - interval(iteration));
+  }
   /// Checkpoints per iteration that takes `iteration` without them.
   [[nodiscard]] double per_iteration(Seconds iteration) const;
   /// Training time between two checkpoints.
