@@ -9,7 +9,7 @@
 
 #include "simulate/library/nccl_model.hpp"
 
-namespace farandole {
+namespace farandole::inline simulate {
 namespace {
 
 /// src/graph/tuning.cc: "Tree/Simple is the latency a 256kB chunk, which is ~ base lat + 256k/12GB/s (+ 256k/12GB/s for
@@ -101,4 +101,4 @@ NcclCost NcclModel::taken(const NcclChoice& choice, Bytes size) const {
   return passed;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline simulate
