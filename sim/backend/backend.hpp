@@ -48,7 +48,7 @@ class Session {
 struct SessionOptions {
   /// How long a rank that waits sleeps at most before it looks again; 0: it never sleeps. Empty: it sleeps where ranks
   /// have to share processors.
-  std::optional<Seconds> nap{};
+  std::optional<Seconds> idle_poll{};
   /// Where ranks meet that have no MPI to do so; empty: by MPI.
   std::filesystem::path meeting_file{};
 };

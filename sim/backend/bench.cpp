@@ -49,9 +49,9 @@ class Measurement {
 
   Seconds repeat(const CollectiveRun& run) {
     endpoint_.place().copy(in_.span(), out_.span());
-    endpoint_.everyones(0);
+    endpoint_.allgather_scalar(0);
     const Seconds own = endpoint_.place().time([&] { run(in_.span(), out_.span()); });
-    return Seconds(std::ranges::max(endpoint_.everyones(own.si())));
+    return Seconds(std::ranges::max(endpoint_.allgather_scalar(own.si())));
   }
 
   /// Over all ranks.
@@ -60,7 +60,7 @@ class Measurement {
     endpoint_.place().download(out_.span(), result);
     double sum = 0;
     const auto own = count_wrong(layout_, endpoint_.rank(), floats_, result);
-    for (const double of_a_rank : endpoint_.everyones(static_cast<double>(own))) sum += of_a_rank;
+    for (const double of_a_rank : endpoint_.allgather_scalar(static_cast<double>(own))) sum += of_a_rank;
     return static_cast<std::int64_t>(sum);
   }
 

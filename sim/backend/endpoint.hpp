@@ -2,7 +2,7 @@
 //
 // The interpreter (backend/interpreter.hpp) knows nothing else. Data lies in the endpoint's place (data_place.hpp).
 // Messages between two ranks arrive in the order they were sent. Sends and receives are started and then waited for
-// together; data stays where it is until then. Every rank calls `everyones` the same number of times.
+// together; data stays where it is until then. Every rank calls `allgather_scalar` the same number of times.
 #pragma once
 
 #include <span>
@@ -31,7 +31,7 @@ class Endpoint {
   virtual void idle(Seconds at_most) = 0;
 
   /// The numbers that all ranks gave, in order of rank; nobody leaves before everybody has come.
-  virtual std::vector<double> everyones(double number) = 0;
+  virtual std::vector<double> allgather_scalar(double number) = 0;
 };
 
 }  // namespace farandole::inline backend

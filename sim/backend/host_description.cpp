@@ -53,7 +53,7 @@ std::vector<std::string> everyones_text(Endpoint& endpoint, const std::string& t
       packed = packed * 256 + (begin + i < own.size() ? static_cast<unsigned char>(own[begin + i]) : 0);
     }
     std::size_t rank = 0;
-    for (const double of_a_rank : endpoint.everyones(packed)) {
+    for (const double of_a_rank : endpoint.allgather_scalar(packed)) {
       auto rest = static_cast<std::uint64_t>(of_a_rank);
       for (; rest > 0; rest /= 256) texts[rank] += static_cast<char>(rest % 256);
       ++rank;

@@ -27,9 +27,9 @@ class Work {
 
   Seconds repeat() {
     ++done_;
-    endpoint_.everyones(0);
+    endpoint_.allgather_scalar(0);
     const Seconds own = endpoint_.place().time([this] { act(); });
-    return Seconds(std::ranges::max(endpoint_.everyones(own.si())));
+    return Seconds(std::ranges::max(endpoint_.allgather_scalar(own.si())));
   }
 
   /// Over all ranks.
@@ -39,7 +39,7 @@ class Work {
     endpoint_.place().download(to_.span(), result);
     const auto own = std::ranges::count_if(result, [&](float number) { return number != expected; });
     double sum = 0;
-    for (const double of_a_rank : endpoint_.everyones(static_cast<double>(own))) sum += of_a_rank;
+    for (const double of_a_rank : endpoint_.allgather_scalar(static_cast<double>(own))) sum += of_a_rank;
     return static_cast<std::int64_t>(sum);
   }
 

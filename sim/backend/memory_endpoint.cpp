@@ -10,7 +10,7 @@
 namespace farandole::inline backend {
 namespace {
 
-/// A double in two floats' bits: `everyones` is exact.
+/// A double in two floats' bits: `allgather_scalar` is exact.
 std::vector<float> halves_of(double number) {
   const auto halves = std::bit_cast<std::array<float, 2>>(number);
   return {halves[0], halves[1]};
@@ -27,7 +27,7 @@ void deliver(const std::vector<float>& letter, std::span<float> data) {
 
 }  // namespace
 
-void Mailroom::put(const Way& way, std::vector<float> letter) {
+void InProcessMailbox::put(const Way& way, std::vector<float> letter) {
   {
     const std::lock_guard lock(mutex_);
     boxes_[way].push_back(std::move(letter));
@@ -35,7 +35,7 @@ void Mailroom::put(const Way& way, std::vector<float> letter) {
   arrived_.notify_all();
 }
 
-std::vector<float> Mailroom::take(const Way& way) {
+std::vector<float> InProcessMailbox::take(const Way& way) {
   std::unique_lock lock(mutex_);
   auto& box = boxes_[way];
   arrived_.wait(lock, [&] { return !box.empty(); });
@@ -44,7 +44,7 @@ std::vector<float> Mailroom::take(const Way& way) {
   return letter;
 }
 
-std::optional<std::vector<float>> Mailroom::look(const Way& way) {
+std::optional<std::vector<float>> InProcessMailbox::look(const Way& way) {
   const std::lock_guard lock(mutex_);
   auto& box = boxes_[way];
   if (box.empty()) return std::nullopt;
@@ -53,14 +53,14 @@ std::optional<std::vector<float>> Mailroom::look(const Way& way) {
   return letter;
 }
 
-void Mailroom::doze(Seconds at_most) {
+void InProcessMailbox::wait_for(Seconds at_most) {
   constexpr Seconds longest = 1_ms;  // a letter that came before the wait began wakes nobody
   std::unique_lock lock(mutex_);
   arrived_.wait_for(lock, std::chrono::duration<double>(std::min(at_most, longest).si()));
 }
 
 void MemoryEndpoint::send(std::span<const float> data, int peer) {
-  mailroom_.put(to(peer), {data.begin(), data.end()});
+  mailbox_.put(to(peer), {data.begin(), data.end()});
 }
 
 void MemoryEndpoint::receive(std::span<float> data, int peer) {
@@ -69,23 +69,23 @@ void MemoryEndpoint::receive(std::span<float> data, int peer) {
 
 void MemoryEndpoint::wait() {
   for (; !expected_.empty(); expected_.pop_front()) {
-    deliver(mailroom_.take(from(expected_.front().from)), expected_.front().data);
+    deliver(mailbox_.take(from(expected_.front().from)), expected_.front().data);
   }
 }
 
 bool MemoryEndpoint::is_done() {
   for (; !expected_.empty(); expected_.pop_front()) {  // in order: a later one may be from the same rank
-    const auto letter = mailroom_.look(from(expected_.front().from));
+    const auto letter = mailbox_.look(from(expected_.front().from));
     if (!letter) return false;
     deliver(*letter, expected_.front().data);
   }
   return true;
 }
 
-std::vector<double> MemoryEndpoint::everyones(double number) {
+std::vector<double> MemoryEndpoint::allgather_scalar(double number) {
   std::vector<double> numbers;
-  for (int peer = 0; peer < ranks(); ++peer) mailroom_.put(to(peer), halves_of(number));
-  for (int peer = 0; peer < ranks(); ++peer) numbers.push_back(whole_of(mailroom_.take(from(peer))));
+  for (int peer = 0; peer < ranks(); ++peer) mailbox_.put(to(peer), halves_of(number));
+  for (int peer = 0; peer < ranks(); ++peer) numbers.push_back(whole_of(mailbox_.take(from(peer))));
   return numbers;
 }
 

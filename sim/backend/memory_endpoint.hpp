@@ -16,9 +16,9 @@
 
 namespace farandole::inline backend {
 
-class Mailroom {
+class InProcessMailbox {
  public:
-  explicit Mailroom(int ranks) : ranks_(ranks) {}
+  explicit InProcessMailbox(int ranks) : ranks_(ranks) {}
 
   [[nodiscard]] int ranks() const { return ranks_; }
   /// From where to where, on which of the channels between them.
@@ -35,7 +35,7 @@ class Mailroom {
   /// The same without waiting: nothing where none has come.
   std::optional<std::vector<float>> look(const Way& way);
   /// Until a letter comes, whoever's, at the latest so long.
-  void doze(Seconds at_most);
+  void wait_for(Seconds at_most);
 
  private:
   int ranks_;
@@ -46,22 +46,23 @@ class Mailroom {
 
 class MemoryEndpoint final : public Endpoint {
  public:
-  MemoryEndpoint(Mailroom& mailroom, int rank, int channel = 0) : mailroom_(mailroom), rank_(rank), channel_(channel) {}
+  MemoryEndpoint(InProcessMailbox& mailbox, int rank, int channel = 0)
+      : mailbox_(mailbox), rank_(rank), channel_(channel) {}
 
   /// Another one beside it. Only the first one is asked.
   [[nodiscard]] std::unique_ptr<Endpoint> open_channel() {
-    return std::make_unique<MemoryEndpoint>(mailroom_, rank_, ++channels_);
+    return std::make_unique<MemoryEndpoint>(mailbox_, rank_, ++channels_);
   }
 
   [[nodiscard]] int rank() const override { return rank_; }
-  [[nodiscard]] int ranks() const override { return mailroom_.ranks(); }
+  [[nodiscard]] int ranks() const override { return mailbox_.ranks(); }
   DataPlace& place() override { return place_; }
   void send(std::span<const float> data, int to) override;
   void receive(std::span<float> data, int from) override;
   void wait() override;
   bool is_done() override;
-  void idle(Seconds at_most) override { mailroom_.doze(at_most); }
-  std::vector<double> everyones(double number) override;
+  void idle(Seconds at_most) override { mailbox_.wait_for(at_most); }
+  std::vector<double> allgather_scalar(double number) override;
 
  private:
   struct Expected {
@@ -69,10 +70,10 @@ class MemoryEndpoint final : public Endpoint {
     int from;
   };
 
-  [[nodiscard]] Mailroom::Way from(int peer) const { return {peer, rank_, channel_}; }
-  [[nodiscard]] Mailroom::Way to(int peer) const { return {rank_, peer, channel_}; }
+  [[nodiscard]] InProcessMailbox::Way from(int peer) const { return {peer, rank_, channel_}; }
+  [[nodiscard]] InProcessMailbox::Way to(int peer) const { return {rank_, peer, channel_}; }
 
-  Mailroom& mailroom_;
+  InProcessMailbox& mailbox_;
   HostPlace place_;
   int rank_;
   int channel_;

@@ -29,7 +29,7 @@ class Pair {
 
   Seconds repeat() {
     endpoint_.place().copy(nothing_.span(), in_.span());
-    endpoint_.everyones(0);
+    endpoint_.allgather_scalar(0);
     return share_of_rank_0(endpoint_.place().time([this] {
       if (takes_part()) act();
     }));
@@ -42,7 +42,7 @@ class Pair {
     endpoint_.place().download(in_.span(), came);
     for (std::size_t i = 0; takes_part() && i < came.size(); ++i) own += came[i] == number(other(), i) ? 0 : 1;
     double sum = 0;
-    for (const double of_a_rank : endpoint_.everyones(static_cast<double>(own))) sum += of_a_rank;
+    for (const double of_a_rank : endpoint_.allgather_scalar(static_cast<double>(own))) sum += of_a_rank;
     return static_cast<std::int64_t>(sum);
   }
 
@@ -74,7 +74,7 @@ class Pair {
 
   /// Both directions of an exchange must be over; of a round trip, half is one way.
   Seconds share_of_rank_0(Seconds time) {
-    const std::vector<double> all = endpoint_.everyones(time.si());
+    const std::vector<double> all = endpoint_.allgather_scalar(time.si());
     if (request_.operation == PairOperation::pingpong) return Seconds(all.front() / 2);
     return Seconds(std::ranges::max(all));
   }

@@ -48,7 +48,7 @@ std::int64_t count_wrong(const Schedule& layout, int rank, std::int64_t size, co
   const ChunkSizes sizes(Bytes(static_cast<double>(size)), layout);
   std::int64_t wrong = 0;
   for (Chunk chunk = 0; chunk < layout.chunks; ++chunk) {
-    if (!is_promised(layout, rank, chunk)) continue;
+    if (!has_postcondition(layout, rank, chunk)) continue;
     const auto numbers = promised_numbers(layout, chunk);
     for (std::int64_t i = begin_of(sizes, chunk); i < begin_of(sizes, chunk + 1); ++i) {
       wrong += data[static_cast<std::size_t>(i)] == numbers[static_cast<std::size_t>(i % period)] ? 0 : 1;

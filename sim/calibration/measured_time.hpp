@@ -37,7 +37,7 @@ struct MeasuredTime {
 };
 
 /// What a file leaves out and the command line says instead.
-struct Unsaid {
+struct FieldDefaults {
   std::string operation;
   std::string algorithm;
   std::optional<int> ranks;

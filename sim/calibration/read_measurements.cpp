@@ -12,13 +12,13 @@ namespace {
   throw InputError(row.place, expected, "a row that does not say", std::string("; say it with ") + option);
 }
 
-void complete(MeasuredTime& row, const Unsaid& unsaid) {
-  if (row.operation.empty()) row.operation = unsaid.operation;
+void complete(MeasuredTime& row, const FieldDefaults& defaults) {
+  if (row.operation.empty()) row.operation = defaults.operation;
   if (row.operation.empty()) refuse(row, "the operation", "--op");
-  if (row.algorithm.empty()) row.algorithm = unsaid.algorithm;
-  if (row.ranks == 0) row.ranks = unsaid.ranks.value_or(0);
+  if (row.algorithm.empty()) row.algorithm = defaults.algorithm;
+  if (row.ranks == 0) row.ranks = defaults.ranks.value_or(0);
   if (row.ranks == 0) refuse(row, "the number of ranks", "--ranks");
-  if (!row.nodes) row.nodes = unsaid.nodes;
+  if (!row.nodes) row.nodes = defaults.nodes;
   if (row.is_share) row.bytes *= row.ranks;
   row.is_share = false;
 }
@@ -46,19 +46,19 @@ std::span<const MeasuredForm> measured_forms() {
   return table;
 }
 
-std::vector<MeasuredTime> read_measurements(const MeasuredText& file, const Unsaid& unsaid) {
+std::vector<MeasuredTime> read_measurements(const MeasuredText& file, const FieldDefaults& defaults) {
   const MeasuredForm& form = form_of(file);
   auto rows = form.read(file);
   if (rows.empty())
     throw InputError({file.name, 1, ""}, "at least one measurement",
                      std::string("a file of the form ") + form.name + " with none");
-  for (MeasuredTime& row : rows) complete(row, unsaid);
+  for (MeasuredTime& row : rows) complete(row, defaults);
   return rows;
 }
 
-std::vector<MeasuredTime> read_measurements(const std::filesystem::path& file, const Unsaid& unsaid) {
+std::vector<MeasuredTime> read_measurements(const std::filesystem::path& file, const FieldDefaults& defaults) {
   const std::string text = read_text(file);
-  return read_measurements(MeasuredText{file.string(), text}, unsaid);
+  return read_measurements(MeasuredText{file.string(), text}, defaults);
 }
 
 }  // namespace farandole::inline calibration

@@ -32,8 +32,8 @@ struct MeasuredForm {
 /// The catalogue of forms.
 std::span<const MeasuredForm> measured_forms();
 
-/// All measurements of a text; `unsaid` fills in what the text leaves out, and where nobody says it, it is an error.
-std::vector<MeasuredTime> read_measurements(const MeasuredText& file, const Unsaid& unsaid = {});
-std::vector<MeasuredTime> read_measurements(const std::filesystem::path& file, const Unsaid& unsaid = {});
+/// All measurements of a text; `defaults` fills in what the text leaves out, and where nobody says it, it is an error.
+std::vector<MeasuredTime> read_measurements(const MeasuredText& file, const FieldDefaults& defaults = {});
+std::vector<MeasuredTime> read_measurements(const std::filesystem::path& file, const FieldDefaults& defaults = {});
 
 }  // namespace farandole::inline calibration

@@ -31,10 +31,12 @@ Fault find_empty_send(const Schedule& schedule, const Phase& phase, int repeat, 
 
 Fault find_broken_promise(const Schedule& schedule, int rank, Chunk chunk, const Counts& counts) {
   for (int source = 0; source < schedule.ranks; ++source) {
-    const Wanted want = wanted(schedule, chunk, source);
+    const ExpectedCount want = expected_count(schedule, chunk, source);
     const int count = counts[source];
-    if (want == Wanted::once ? count == 1 : want == Wanted::never ? count == 0 : count > 0) continue;
-    const char* instead = want == Wanted::once ? "once" : want == Wanted::never ? "never" : "at least once";
+    if (want == ExpectedCount::once ? count == 1 : want == ExpectedCount::never ? count == 0 : count > 0) continue;
+    const char* instead = want == ExpectedCount::once    ? "once"
+                          : want == ExpectedCount::never ? "never"
+                                                         : "at least once";
     return fmt::format("{}: chunk {} of rank {} ends with rank {}'s contribution {} times, not {}", heading(schedule),
                        chunk, rank, source, count, instead);
   }
@@ -83,7 +85,7 @@ template <class Find>
 Fault first_fault(const Schedule& schedule, Find find) {
   for (int rank = 0; rank < schedule.ranks; ++rank) {
     for (Chunk chunk = 0; chunk < schedule.chunks; ++chunk) {
-      if (!is_promised(schedule, rank, chunk)) continue;
+      if (!has_postcondition(schedule, rank, chunk)) continue;
       if (auto fault = find(rank, chunk)) return fault;
     }
   }

@@ -103,7 +103,7 @@ bool contributes(const Schedule& schedule, int rank, Chunk chunk) {
   }
 }
 
-bool is_promised(const Schedule& schedule, int rank, Chunk chunk) {
+bool has_postcondition(const Schedule& schedule, int rank, Chunk chunk) {
   switch (schedule.operation) {
     case Operation::reduce:
     case Operation::gather:
@@ -120,9 +120,9 @@ bool is_promised(const Schedule& schedule, int rank, Chunk chunk) {
   }
 }
 
-Wanted wanted(const Schedule& schedule, Chunk chunk, int source) {
-  if (schedule.operation == Operation::barrier) return Wanted::at_least_once;
-  return contributes(schedule, source, chunk) ? Wanted::once : Wanted::never;
+ExpectedCount expected_count(const Schedule& schedule, Chunk chunk, int source) {
+  if (schedule.operation == Operation::barrier) return ExpectedCount::at_least_once;
+  return contributes(schedule, source, chunk) ? ExpectedCount::once : ExpectedCount::never;
 }
 
 }  // namespace farandole::inline collective

@@ -18,7 +18,7 @@
 namespace farandole::inline collective {
 
 /// How often a contribution must be part of a chunk at the end.
-enum class Wanted : std::uint8_t { never, once, at_least_once };
+enum class ExpectedCount : std::uint8_t { never, once, at_least_once };
 
 /// What is wrong with the number of chunks or the root for the operation, as a sentence.
 std::optional<std::string> find_misfit(const Schedule& schedule);
@@ -31,8 +31,8 @@ bool has_root(Operation operation);
 /// Whether the rank holds a contribution of its own to the chunk before the operation.
 bool contributes(const Schedule& schedule, int rank, Chunk chunk);
 /// Whether the operation promises anything about what the rank holds of the chunk afterwards.
-bool is_promised(const Schedule& schedule, int rank, Chunk chunk);
+bool has_postcondition(const Schedule& schedule, int rank, Chunk chunk);
 /// How often the source's contribution must be part of a promised chunk.
-Wanted wanted(const Schedule& schedule, Chunk chunk, int source);
+ExpectedCount expected_count(const Schedule& schedule, Chunk chunk, int source);
 
 }  // namespace farandole::inline collective

@@ -9,13 +9,13 @@ Walk walk(const Schedule& schedule) {
   SymbolicState state = result.start;
   for (const Phase& phase : schedule.phases) {
     for (int repeat = 0; repeat < phase.repeats; ++repeat) {
-      std::vector<Sending> sendings;
+      std::vector<Send> sends;
       for_each_transfer(schedule, phase, repeat, [&](const Transfer& transfer, std::size_t /*index*/) {
-        Sending& sending = sendings.emplace_back(Sending{transfer.from, transfer.to, transfer.action, {}});
-        for_each_chunk(schedule, phase, transfer, [&](Chunk chunk) { sending.chunks.push_back(chunk); });
+        Send& send = sends.emplace_back(Send{transfer.from, transfer.to, transfer.action, {}});
+        for_each_chunk(schedule, phase, transfer, [&](Chunk chunk) { send.chunks.push_back(chunk); });
       });
       state.apply(schedule, phase, repeat);
-      result.rounds.push_back({phase.name, std::move(sendings), state});
+      result.rounds.push_back({phase.name, std::move(sends), state});
     }
   }
   return result;

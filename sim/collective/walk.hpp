@@ -11,7 +11,7 @@
 
 namespace farandole::inline collective {
 
-struct Sending {
+struct Send {
   int from = 0;
   int to = 0;
   Action action = Action::copy;
@@ -20,7 +20,7 @@ struct Sending {
 
 struct WalkedRound {
   std::string phase;
-  std::vector<Sending> sendings;
+  std::vector<Send> sends;
   SymbolicState held;  // after the round
 };
 

@@ -25,7 +25,7 @@ Iteration iteration_of(const IterationMoments& moments, std::span<const Busy> co
   Iteration result;
   result.duration = moments.end - moments.start;
   result.input = moments.fed - moments.start;
-  result.stolen = moments.stolen;
+  result.compute_slowdown = moments.compute_slowdown;
   result.collectives = static_cast<int>(busy.size());
   const auto wait = [&](Seconds from, Seconds to) {
     if (to <= from) return;

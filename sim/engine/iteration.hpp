@@ -19,8 +19,8 @@ struct IterationMoments {
   Seconds start;  // the iteration before is over
   Seconds fed;    // the batch is there
   Seconds synchronised{};
-  Seconds end{};     // updated
-  Seconds stolen{};  // by which collectives delay the ends of computation
+  Seconds end{};               // updated
+  Seconds compute_slowdown{};  // by which collectives delay the ends of computation
 };
 
 /// A stretch in which a task was under way on all ranks.
@@ -37,9 +37,9 @@ struct Iteration {
   Seconds exposed_communication;  // with communication under way while the device waits
   /// The same by what was under way; of several collectives, the one that began first.
   std::map<Operation, Seconds> exposed{};
-  Seconds negotiation;  // with nothing under way
-  Seconds input;        // before the last rank starts to compute, waiting for its batch
-  Seconds stolen;       // of what is computed: by which collectives delay it
+  Seconds negotiation;       // with nothing under way
+  Seconds input;             // before the last rank starts to compute, waiting for its batch
+  Seconds compute_slowdown;  // of what is computed: by which collectives delay it
   int collectives = 0;
 };
 

@@ -44,8 +44,8 @@ Paths shifted(Paths paths, int first_link);
 //   payload rate = nominal rate * coding * (mtu - inside) / (mtu + around)
 //
 // Retries are not in it. Acknowledgements travel the other way, in packets without payload; where the file says after
-// how many packets one is sent, every byte of payload brings `returned` bytes back. The sizes and where they are from
-// are in protocol.cpp.
+// how many packets one is sent, every byte of payload brings `ack_overhead` bytes back. The sizes and where they are
+// from are in protocol.cpp.
 
 struct PacketFormat {
   Bytes mtu;                            // unless the file says otherwise
@@ -61,7 +61,7 @@ struct PacketFormat {
   [[nodiscard]] double efficiency() const { return coding * ((mtu - inside) / (mtu + around)); }
   /// What acknowledgements take of the opposite direction, in bytes of payload that would fit there, per byte of
   /// payload sent.
-  [[nodiscard]] double returned() const {
+  [[nodiscard]] double ack_overhead() const {
     return packets_per_acknowledgement > 0 ? (inside + around) / (mtu + around) / packets_per_acknowledgement : 0;
   }
 };

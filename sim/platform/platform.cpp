@@ -49,13 +49,13 @@ Paths between_nodes(const Platform& platform, int from, int to) {
 /// Whether acknowledgements are worth the length of the route they make.
 bool counts_acknowledgements(const Platform& platform) {
   constexpr double least = 0.01;
-  return platform.returned >= least;
+  return platform.ack_overhead >= least;
 }
 
-/// Acknowledgements as a share of what is sent that goes back the way it came: with `returned` = 1/k, every path k
+/// Acknowledgements as a share of what is sent that goes back the way it came: with `ack_overhead` = 1/k, every path k
 /// times and the opposite direction once.
 void add_acknowledgements(const Platform& platform, const Paths& back, Route& route) {
-  const auto times = static_cast<std::size_t>(std::lround(1 / platform.returned));
+  const auto times = static_cast<std::size_t>(std::lround(1 / platform.ack_overhead));
   const std::vector<int> forward = route.links;
   route.links.reserve(forward.size() * (times + 1));
   for (std::size_t i = 1; i < times; ++i) route.links.insert(route.links.end(), forward.begin(), forward.end());

@@ -83,7 +83,7 @@ struct Platform {
   Network network;
   Transport transport;
   BytesPerSecond flow_rate = BytesPerSecond::infinity();  // of one connection between nodes, whatever the wires do
-  double returned = 0;       // between nodes, bytes of acknowledgements in the opposite direction per byte sent
+  double ack_overhead = 0;   // between nodes, bytes of acknowledgements in the opposite direction per byte sent
   double device_spread = 0;  // relative standard deviation of speed among devices of this kind
   double step_jitter = 0;    // relative standard deviation of one device's time from step to step
 

@@ -36,7 +36,7 @@ Topology::LinkRate read_nic(const Value& value) {
   if (const auto protocol = section.maybe("protocol")) {
     const PacketFormat format = read_protocol(*protocol);
     link.payload_share = format.efficiency();
-    link.returned = format.returned();
+    link.ack_overhead = format.ack_overhead();
     link.flow_rate = format.flow_rate;
     if (format.cpu_rate < BytesPerSecond::infinity()) link.cpu_rate = format.cpu_rate;
   }

@@ -20,7 +20,7 @@ Platform platform_of(const Topology& topology, int nodes) {
   platform.node = node_template(topology);
   platform.transport = topology.transport;
   platform.flow_rate = topology.nic.flow_rate;
-  platform.returned = topology.nic.returned;
+  platform.ack_overhead = topology.nic.ack_overhead;
   platform.device_spread = topology.device_spread;
   platform.step_jitter = topology.step_jitter;
   return platform;

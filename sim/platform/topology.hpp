@@ -44,7 +44,7 @@ struct Topology {
     std::optional<BytesPerSecond> host_rate;  // the rate at which the host alone would move the bytes
     Seconds latency;
     double payload_share = 1;  // of the wire (platform/link.hpp)
-    double returned = 0;       // bytes of acknowledgements in the opposite direction per byte sent
+    double ack_overhead = 0;   // bytes of acknowledgements in the opposite direction per byte sent
     BytesPerSecond flow_rate = BytesPerSecond::infinity();  // of a NIC: what one core does for one connection
     std::optional<BytesPerSecond> cpu_rate{};  // of a NIC: what all cores do for all connections, in and out together
     /// What payload gets, the wire and the host in series: 1/B = 1/(wire * payload_share) + 1/host_rate.

@@ -67,14 +67,14 @@ void draw_cells(std::ostream& out, const Schedule& schedule, const SymbolicState
 }
 
 /// From the side of one cell to the near side of the other; long ways bow upwards.
-void draw_arrow(std::ostream& out, const Sending& sending, Chunk chunk) {
-  const bool is_right = sending.to > sending.from;
-  const int from = x_of(sending.from) + (is_right ? cell_width : 0);
-  const int to = x_of(sending.to) + (is_right ? -3 : cell_width + 3);
+void draw_arrow(std::ostream& out, const Send& send, Chunk chunk) {
+  const bool is_right = send.to > send.from;
+  const int from = x_of(send.from) + (is_right ? cell_width : 0);
+  const int to = x_of(send.to) + (is_right ? -3 : cell_width + 3);
   const int y = y_of(chunk) + cell_height / 2;
-  const int distance = sending.to > sending.from ? sending.to - sending.from : sending.from - sending.to;
+  const int distance = send.to > send.from ? send.to - send.from : send.from - send.to;
   const int bow = distance == 1 ? 0 : 12 + 6 * std::min(distance, 6);
-  const char* kind = sending.action == Action::copy ? "copy" : "reduce";
+  const char* kind = send.action == Action::copy ? "copy" : "reduce";
   out << fmt::format("<path class=\"{}\" marker-end=\"url(#{}-head)\" d=\"M{} {} Q{} {} {} {}\"/>\n", kind, kind, from,
                      y, (from + to) / 2, y - bow, to, y);
 }
@@ -87,17 +87,17 @@ void draw_heading(std::ostream& out, const std::string& title, const std::string
 void draw_round(std::ostream& out, const Walk& walk, std::size_t number, const std::string& title) {
   const WalkedRound& round = walk.rounds[number];
   Cells changed;
-  for (const Sending& sending : round.sendings) {
-    for (const Chunk chunk : sending.chunks) {
-      changed.emplace(sending.to, chunk);
-      if (sending.action == Action::relay) changed.emplace(sending.to, first_copy(walk.schedule, chunk));
+  for (const Send& send : round.sends) {
+    for (const Chunk chunk : send.chunks) {
+      changed.emplace(send.to, chunk);
+      if (send.action == Action::relay) changed.emplace(send.to, first_copy(walk.schedule, chunk));
     }
   }
   out << "<g class=\"frame\">\n";
   draw_heading(out, title, fmt::format("round {} of {}: {}", number + 1, walk.rounds.size(), round.phase));
   draw_cells(out, walk.schedule, round.held, changed);
-  for (const Sending& sending : round.sendings) {
-    for (const Chunk chunk : sending.chunks) draw_arrow(out, sending, chunk);
+  for (const Send& send : round.sends) {
+    for (const Chunk chunk : send.chunks) draw_arrow(out, send, chunk);
   }
   out << "</g>\n";
 }

@@ -22,7 +22,7 @@ std::string errors_text(const ErrorSummary& all) {
   return text + ".";
 }
 
-std::string scope_text(const Trust& trust, const ErrorSummary& all) {
+std::string scope_text(const ValidationContext& trust, const ErrorSummary& all) {
   if (trust.of_this_platform && all.rows > 0) return "Published runs on the same platforms, predicted the same way. ";
   if (trust.of_this_platform) {
     return "Of the same platforms only rows are published that count as inputs or carry a doubt, so they say little. ";
@@ -55,7 +55,7 @@ std::vector<Cell> link_cells(const LinkUse& link) {
           percent_cell(link.utilisation)};
 }
 
-PageSection trust_section(const Trust& trust, Record& data) {
+PageSection trust_section(const ValidationContext& trust, Record& data) {
   const ErrorSummary all = summarise(trust.points).front();
   PageSection section{"trust", "Accuracy on comparable published runs"};
   section.text = {scope_text(trust, all) + (all.rows > 0 ? errors_text(all) : std::string())};

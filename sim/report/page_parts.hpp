@@ -9,7 +9,7 @@
 namespace farandole::inline report {
 
 /// The rows of published runs with their errors, as a chart and a table. `data` receives what the chart draws.
-PageSection trust_section(const Trust& trust, Record& data);
+PageSection trust_section(const ValidationContext& trust, Record& data);
 
 /// Command, version and settings, as they were in force; `scenario` may be empty.
 PageSection inputs_section(const Heading& heading, const std::string& command, const std::string& scenario);

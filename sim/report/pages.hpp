@@ -34,7 +34,7 @@ struct CollectiveStory {
   std::string topology;
   std::string command;
   std::vector<CollectivePoint> points;
-  Trust trust;               // published tables of this topology; without points where there are none
+  ValidationContext trust;   // published tables of this topology; without points where there are none
   std::string topology_svg;  // with the loads of the last point; or empty
 };
 

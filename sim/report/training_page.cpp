@@ -30,7 +30,7 @@ constexpr Ordinate throughput{"samples/s", [](const TrainingPoint& p) { return p
 
 class TrainingPage {
  public:
-  explicit TrainingPage(const TrainingStory& story)
+  explicit TrainingPage(const TrainingPageInput& story)
       : story_(story),
         points_(story.points),
         series_(series_of(points_)),
@@ -69,7 +69,7 @@ class TrainingPage {
   /// A point of the curve that the answer is about.
   [[nodiscard]] std::size_t accent() const;
 
-  const TrainingStory& story_;
+  const TrainingPageInput& story_;
   std::span<const TrainingPoint> points_;
   Series series_;
   std::vector<std::size_t> headlines_;
@@ -272,7 +272,7 @@ void TrainingPage::add_table() {
 
 }  // namespace
 
-Page training_page(const TrainingStory& story) {
+Page training_page(const TrainingPageInput& story) {
   return TrainingPage(story).make();
 }
 

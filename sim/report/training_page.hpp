@@ -19,12 +19,12 @@
 namespace farandole::inline report {
 
 /// Published runs beside their predictions, on this platform or, where there are none, on all.
-struct Trust {
+struct ValidationContext {
   bool of_this_platform = false;
   std::vector<ValidationPoint> points;
 };
 
-struct TrainingStory {
+struct TrainingPageInput {
   Heading heading;
   std::string summary;                // the scenario's own words
   std::string command;                // as it was typed
@@ -32,7 +32,7 @@ struct TrainingStory {
   std::vector<TrainingPoint> points;  // the headline points with explanations
   std::optional<Question> question;
   std::vector<PublishedMark> published;
-  Trust trust;
+  ValidationContext trust;
   const Timeline* timeline = nullptr;  // of one rank; or null
   std::size_t timeline_point = 0;
   std::vector<LinkUse> busiest_links;  // of that point
@@ -40,6 +40,6 @@ struct TrainingStory {
 };
 
 /// std::logic_error where a point holds a number that is not finite.
-Page training_page(const TrainingStory& story);
+Page training_page(const TrainingPageInput& story);
 
 }  // namespace farandole::inline report

@@ -70,7 +70,7 @@ PlatformSpec read_platform(const Value& where, const Catalogue& catalogue, Launc
 }
 
 /// Servers that do not share the workers' nodes need nodes of their own.
-void make_room(StrategyChoice& strategy, const Topology& topology, const Value& where, PlatformSpec& spec) {
+void reserve_server_nodes(StrategyChoice& strategy, const Topology& topology, const Value& where, PlatformSpec& spec) {
   if (!strategy.servers) return;
   if (strategy.servers->servers == 0) strategy.servers->servers = spec.placement.nodes_used;  // one per node
   constexpr int most_connections = 1 << 24;
@@ -223,7 +223,7 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   scenario.strategy = read_strategy_of(strategy, launch, scenario);
   choose_adasum(scenario, strategy);
   choose_levels(scenario, strategy);
-  make_room(scenario.strategy, topology, platform, scenario.platform);
+  reserve_server_nodes(scenario.strategy, topology, platform, scenario.platform);
   share_batch(scenario, workload);
   std::ranges::copy(scenario.strategy.ignored, std::back_inserter(scenario.ignored));
   read_collectives(section.maybe("collectives"), catalogue, scenario);

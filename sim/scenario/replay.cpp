@@ -59,7 +59,7 @@ Measured measure(Replay& replay, Endpoint& endpoint, const Measure& measure, int
 
 std::int64_t sum_of_all(Endpoint& endpoint, std::int64_t own) {
   double sum = 0;
-  for (const double of_a_rank : endpoint.everyones(static_cast<double>(own))) sum += of_a_rank;
+  for (const double of_a_rank : endpoint.allgather_scalar(static_cast<double>(own))) sum += of_a_rank;
   return static_cast<std::int64_t>(sum);
 }
 
@@ -135,7 +135,7 @@ std::vector<int> processes_of_servers(const Scenario& scenario, const ServerPlan
 /// Those of all workers, in the order in which they ended; where there is a barrier, iteration by iteration.
 std::vector<WorkerIteration> iterations_of_all(Endpoint& endpoint, const std::vector<WorkerIteration>& own,
                                                const ServerPlan& plan) {
-  const std::vector<double> counts = endpoint.everyones(static_cast<double>(own.size()));
+  const std::vector<double> counts = endpoint.allgather_scalar(static_cast<double>(own.size()));
   std::vector<std::vector<WorkerIteration>> rounds(static_cast<std::size_t>(std::ranges::max(counts)));
   for (std::size_t i = 0; i < rounds.size(); ++i) {
     const WorkerIteration mine = i < own.size() ? own[i] : WorkerIteration{};
@@ -143,10 +143,10 @@ std::vector<WorkerIteration> iterations_of_all(Endpoint& endpoint, const std::ve
     for (Seconds WorkerIteration::*part :
          {&WorkerIteration::start, &WorkerIteration::end, &WorkerIteration::waited, &WorkerIteration::fed,
           &WorkerIteration::computing, &WorkerIteration::updating}) {
-      const std::vector<double> numbers = endpoint.everyones((mine.*part).si());
+      const std::vector<double> numbers = endpoint.allgather_scalar((mine.*part).si());
       for (std::size_t rank = 0; rank < of_all.size(); ++rank) of_all[rank].*part = Seconds(numbers[rank]);
     }
-    const std::vector<double> staleness = endpoint.everyones(mine.staleness);
+    const std::vector<double> staleness = endpoint.allgather_scalar(mine.staleness);
     for (std::size_t rank = 0; rank < of_all.size(); ++rank) {
       of_all[rank].group = static_cast<int>(rank);
       of_all[rank].staleness = staleness[rank];

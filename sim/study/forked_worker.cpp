@@ -140,7 +140,7 @@ std::optional<Outcome> ForkedWorker::receive() {
   return outcome;
 }
 
-std::string ForkedWorker::cause_of_death() {
+std::string ForkedWorker::exit_reason() {
   const pid_t process = process_;
   process_ = -1;
   return end_of(process);

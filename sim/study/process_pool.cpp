@@ -63,7 +63,7 @@ class Pool {
     if (outcome) {
       give_task(*worker);  // first, so that it works while its result is received
     } else {
-      outcome = {Outcome::Kind::failed, worker->cause_of_death()};
+      outcome = {Outcome::Kind::failed, worker->exit_reason()};
       worker.reset();
     }
     if (task) receive(*task, *outcome);

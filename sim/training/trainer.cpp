@@ -95,7 +95,7 @@ Iteration Trainer::close() {
     if (computed.empty()) first = task->times.begin;
     computed.push_back({latest(task->times.begin), latest(ended)});
     const Seconds undisturbed = latest(task->times.begin + factors * std::get<Compute>(task->task.what).work.si());
-    moments.stolen += computed.back().to - undisturbed;
+    moments.compute_slowdown += computed.back().to - undisturbed;
   }
   const RankTimes synchronised = strategy_.synchronised()->max(ended);
   begin_ = synchronised + factors * job_.update.si();

@@ -17,8 +17,8 @@ Breakdown break_down(const Iteration& mean, const Job& job) {
   parts.exposed_communication = mean.exposed_communication;
   parts.negotiation = mean.negotiation;
   parts.input = mean.input;
-  parts.other = mean.stolen;
-  parts.straggler = mean.computing - mean.stolen - job.compute();
+  parts.other = mean.compute_slowdown;
+  parts.straggler = mean.computing - mean.compute_slowdown - job.compute();
   // A jittered device may be faster than nominal in the mean over few iterations; a cluster's slowest is not.
   if (parts.straggler < Seconds(0)) {
     parts.compute += parts.straggler;
@@ -30,7 +30,7 @@ Breakdown break_down(const Iteration& mean, const Job& job) {
 Iteration mean_of(const Iteration& sum, double count) {
   Iteration mean = sum;
   for (Seconds Iteration::*part : {&Iteration::duration, &Iteration::computing, &Iteration::exposed_communication,
-                                   &Iteration::negotiation, &Iteration::input, &Iteration::stolen}) {
+                                   &Iteration::negotiation, &Iteration::input, &Iteration::compute_slowdown}) {
     mean.*part /= count;
   }
   for (auto& [operation, time] : mean.exposed) time /= count;
@@ -94,7 +94,7 @@ TrainingRun condense(std::span<const Iteration> iterations, const Job& job) {
     sum.exposed_communication += iteration.exposed_communication;
     sum.negotiation += iteration.negotiation;
     sum.input += iteration.input;
-    sum.stolen += iteration.stolen;
+    sum.compute_slowdown += iteration.compute_slowdown;
     for (const auto& [operation, time] : iteration.exposed) sum.exposed[operation] += time;
   }
   const Iteration mean = mean_of(sum, static_cast<double>(iterations.size()));

@@ -84,7 +84,7 @@ TEST(RankProgram, OfARingSendsAndReceivesOneSegmentARound) {
 
 TEST(MemoryEndpoint, TellsEveryoneEverybodysNumbers) {
   test::on_every_rank(5, [](Endpoint& endpoint) {
-    EXPECT_EQ(endpoint.everyones(endpoint.rank() + 0.1), (std::vector<double>{0.1, 1.1, 2.1, 3.1, 4.1}));
+    EXPECT_EQ(endpoint.allgather_scalar(endpoint.rank() + 0.1), (std::vector<double>{0.1, 1.1, 2.1, 3.1, 4.1}));
   });
 }
 

@@ -11,11 +11,11 @@
 namespace farandole::test {
 
 inline void on_every_rank(int ranks, const std::function<void(MemoryEndpoint&)>& act) {
-  Mailroom mailroom(ranks);
+  InProcessMailbox mailbox(ranks);
   std::vector<std::thread> threads;
   for (int rank = 0; rank < ranks; ++rank) {
-    threads.emplace_back([&mailroom, &act, rank] {
-      MemoryEndpoint endpoint(mailroom, rank);
+    threads.emplace_back([&mailbox, &act, rank] {
+      MemoryEndpoint endpoint(mailbox, rank);
       act(endpoint);
     });
   }

@@ -45,7 +45,7 @@ class SpoilingEndpoint final : public Endpoint {
   void wait() override { way_->wait(); }
   bool is_done() override { return way_->is_done(); }
   void idle(Seconds at_most) override { way_->idle(at_most); }
-  std::vector<double> everyones(double number) override { return way_->everyones(number); }
+  std::vector<double> allgather_scalar(double number) override { return way_->allgather_scalar(number); }
 
  private:
   std::unique_ptr<Endpoint> way_;

@@ -14,13 +14,13 @@ using test::lab_lines;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-std::vector<MeasuredTime> rows(std::string_view text, const Unsaid& unsaid = {}) {
-  return read_measurements({"m.txt", text}, unsaid);
+std::vector<MeasuredTime> rows(std::string_view text, const FieldDefaults& defaults = {}) {
+  return read_measurements({"m.txt", text}, defaults);
 }
 
-std::string refusal(std::string_view text, const Unsaid& unsaid = {}) {
+std::string refusal(std::string_view text, const FieldDefaults& defaults = {}) {
   try {
-    rows(text, unsaid);
+    rows(text, defaults);
   } catch (const InputError& error) {
     return error.what();
   }

@@ -29,8 +29,8 @@ std::string markdown_of(const Page& page) {
   return out.str();
 }
 
-TrainingStory story() {
-  TrainingStory told;
+TrainingPageInput story() {
+  TrainingPageInput told;
   told.heading = heading();
   told.points = {vgg16_on_512_ranks(), vgg16_on_512_ranks()};
   told.points.front().ranks = 16;
@@ -68,7 +68,7 @@ TEST_F(HtmlPage, SaysTheAnswerAsItsHeading) {
 }
 
 TEST(TrainingPageData, HasTheEndsThatCurvesShadeBetween) {
-  TrainingStory told = story();
+  TrainingPageInput told = story();
   EXPECT_FALSE(training_page(told).data.at("efficiency").at("rows").at(0).contains("low"));
   told.points.back().bands = Bands{0.8, {0.75, 1.25}, {0.25, 0.375}, {87381.3, 131072}, {0.6, 0.75}, {}, {}};
   const Page page = training_page(told);
@@ -84,7 +84,7 @@ TEST_F(HtmlPage, IsTheSameForTheSameResult) {
 }
 
 TEST_F(HtmlPage, LetsNoNameOutOfItsPlace) {
-  TrainingStory told = story();
+  TrainingPageInput told = story();
   told.points.front().model = "</script><b>&\"";
   told.heading.scenario = "<i>";
   const std::string html = html_of(training_page(told));
@@ -125,7 +125,7 @@ TEST(Page, ShowsTheLastWholeIterationOfATimelineWithSharedSpansAsOne) {
     timeline.span("a", "NCCL_ALLREDUCE", Seconds(at + 0.5), Seconds(at + 0.75));
     timeline.span("b", "NCCL_ALLREDUCE", Seconds(at + 0.5), Seconds(at + 0.75));
   }
-  TrainingStory told = story();
+  TrainingPageInput told = story();
   told.timeline = &timeline;
   const Record data = training_page(told).data.at("timeline");
   EXPECT_EQ(data.at("total"), 1.0);
@@ -135,7 +135,7 @@ TEST(Page, ShowsTheLastWholeIterationOfATimelineWithSharedSpansAsOne) {
 }
 
 TEST(Page, MarksPublishedResultsOnTheirCurve) {
-  TrainingStory told = story();
+  TrainingPageInput told = story();
   told.published = {{1, 512, 90000, 0.7, "somebody-2017"}};
   const Record marks = training_page(told).data.at("efficiency").at("marks");
   ASSERT_EQ(marks.size(), 1U);
@@ -149,7 +149,7 @@ TEST(Page, HasEveryKeyOfEveryPointAsCsv) {
 }
 
 TEST(Page, OfMarkdownKeepsBarsAndStarsOfNamesFromMeaningSomething) {
-  TrainingStory told = story();
+  TrainingPageInput told = story();
   told.heading.settings["odd|name"] = "*x*";
   EXPECT_THAT(markdown_of(training_page(told)),
               AllOf(HasSubstr("| odd\\|name | \\*x\\* |"), HasSubstr("**vgg16 scales at 68 %")));

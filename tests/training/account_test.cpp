@@ -24,7 +24,7 @@ Iteration honest() {
   iteration.exposed = {{Operation::allgather, Seconds(0.5)}, {Operation::allreduce, Seconds(1.5)}};
   iteration.negotiation = Seconds(1.5);
   iteration.input = Seconds(0.5);
-  iteration.stolen = Seconds(0.25);
+  iteration.compute_slowdown = Seconds(0.25);
   return iteration;
 }
 

@@ -37,12 +37,12 @@ void MeasuredArguments::add_to(CLI::App& command) {
 }
 
 std::vector<MeasuredTime> MeasuredArguments::read() const {
-  Unsaid unsaid{operation, algorithm, std::nullopt, std::nullopt};
-  if (!ranks.empty()) unsaid.ranks = whole_number("--ranks", ranks, 1);
-  if (!nodes.empty()) unsaid.nodes = whole_number("--nodes", nodes, 1);
+  FieldDefaults defaults{operation, algorithm, std::nullopt, std::nullopt};
+  if (!ranks.empty()) defaults.ranks = whole_number("--ranks", ranks, 1);
+  if (!nodes.empty()) defaults.nodes = whole_number("--nodes", nodes, 1);
   std::vector<MeasuredTime> all;
   for (const std::string& file : files) {
-    for (MeasuredTime& row : read_measurements(std::filesystem::path(file), unsaid)) all.push_back(std::move(row));
+    for (MeasuredTime& row : read_measurements(std::filesystem::path(file), defaults)) all.push_back(std::move(row));
   }
   if (only.empty()) return all;
   const auto is_wanted = [&](const MeasuredTime& row) {

@@ -75,7 +75,7 @@ std::string summary_of(const Document& document) {
 }  // namespace
 
 Page run_page(const RunPageRequest& request) {
-  TrainingStory story;
+  TrainingPageInput story;
   story.heading = {request.plan.scenario, request.plan.settings};
   story.summary = summary_of(request.document);
   story.command = request.command;

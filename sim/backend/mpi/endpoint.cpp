@@ -16,7 +16,7 @@ bool all_done(std::vector<MPI_Request>& requests) {
 
 }  // namespace
 
-MpiEndpoint::MpiEndpoint(MPI_Comm like, Nap& nap) : nap_(nap) {
+MpiEndpoint::MpiEndpoint(MPI_Comm like, IdlePoll& idle_poll) : idle_poll_(idle_poll) {
   MPI_Comm_dup(like, &communicator_);
   MPI_Comm_rank(communicator_, &rank_);
   MPI_Comm_size(communicator_, &ranks_);
@@ -35,8 +35,8 @@ void MpiEndpoint::receive(std::span<float> data, int from) {
 }
 
 void MpiEndpoint::wait_for(std::vector<MPI_Request>& requests) {
-  if (nap_.is_allowed()) {
-    while (!all_done(requests)) nap_.take(Seconds::infinity());
+  if (idle_poll_.is_allowed()) {
+    while (!all_done(requests)) idle_poll_.take(Seconds::infinity());
   } else {
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
   }
@@ -53,7 +53,7 @@ bool MpiEndpoint::is_done() {
   return true;
 }
 
-std::vector<double> MpiEndpoint::everyones(double number) {
+std::vector<double> MpiEndpoint::allgather_scalar(double number) {
   std::vector<double> numbers(static_cast<std::size_t>(ranks_));
   std::vector<MPI_Request> request(1);
   MPI_Iallgather(&number, 1, MPI_DOUBLE, numbers.data(), 1, MPI_DOUBLE, communicator_, request.data());

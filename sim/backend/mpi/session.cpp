@@ -53,7 +53,7 @@ Neighbours neighbours() {
 
 /// Sleep where there are more ranks than processors; short enough for messages through shared memory, which wake
 /// nobody.
-Seconds nap_for(int ranks_on_node) {
+Seconds idle_poll_for(int ranks_on_node) {
   const bool is_crowded = static_cast<unsigned>(ranks_on_node) > std::thread::hardware_concurrency();
   return is_crowded ? 50_us : Seconds(0);
 }
@@ -62,10 +62,10 @@ class MpiSession final : public Session {
  public:
   explicit MpiSession(const SessionOptions& options)
       : neighbours_(neighbours()),
-        nap_(options.nap.value_or(nap_for(neighbours_.count))),
-        endpoint_(MPI_COMM_WORLD, nap_) {
+        idle_poll_(options.idle_poll.value_or(idle_poll_for(neighbours_.count))),
+        endpoint_(MPI_COMM_WORLD, idle_poll_) {
     std::map<int, int> nodes;  // by their first rank
-    for (const double first : endpoint_.everyones(neighbours_.first)) {
+    for (const double first : endpoint_.allgather_scalar(neighbours_.first)) {
       const auto [node, is_new] = nodes.try_emplace(static_cast<int>(first), static_cast<int>(nodes.size()));
       node_of_ranks_.push_back(node->second);
     }
@@ -74,7 +74,7 @@ class MpiSession final : public Session {
 
   Endpoint& endpoint() override { return endpoint_; }
   std::unique_ptr<Endpoint> open_channel() override {
-    return std::make_unique<MpiEndpoint>(endpoint_.communicator(), nap_);
+    return std::make_unique<MpiEndpoint>(endpoint_.communicator(), idle_poll_);
   }
   [[nodiscard]] int ranks_per_node() const override { return neighbours_.count; }
   [[nodiscard]] int nodes() const override { return nodes_; }
@@ -102,7 +102,7 @@ class MpiSession final : public Session {
  private:
   MpiRuntime runtime_;  // first in, last out
   Neighbours neighbours_;
-  Nap nap_;
+  IdlePoll idle_poll_;
   MpiEndpoint endpoint_;
   int nodes_ = 0;
   std::vector<int> node_of_ranks_;

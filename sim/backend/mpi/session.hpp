@@ -29,16 +29,16 @@ CollectiveRun mpi_collective(MPI_Comm communicator, const Schedule& layout, std:
 // How a rank waits that shares its processor with others: asleep, until a message may have come.
 //
 // MPI libraries wait in a loop that looks again and again. With more ranks than processors those loops take the time
-// that the others, and the network itself where it is emulated, would need. A nap ends when one of the library's epoll
-// instances has an event (Open MPI over TCP, with `opal_event_include epoll`), at the latest after its length.
+// that the others, and the network itself where it is emulated, would need. An idle poll ends when one of the library's
+// epoll instances has an event (Open MPI over TCP, with `opal_event_include epoll`), at the latest after its length.
 
-class Nap {
+class IdlePoll {
  public:
   /// `longest`: 0 for never. Made once MPI has been initialised.
-  explicit Nap(Seconds longest);
+  explicit IdlePoll(Seconds longest);
 
   [[nodiscard]] bool is_allowed() const { return longest_ > Seconds(0); }
-  /// Returns at once where naps are not allowed.
+  /// Returns at once where idling is not allowed.
   void take(Seconds at_most);
 
  private:
@@ -50,8 +50,8 @@ class Nap {
 
 class MpiEndpoint final : public Endpoint {
  public:
-  /// Duplicates the communicator. `nap`, which must outlive it, is how it waits.
-  MpiEndpoint(MPI_Comm like, Nap& nap);
+  /// Duplicates the communicator. `idle_poll`, which must outlive it, is how it waits.
+  MpiEndpoint(MPI_Comm like, IdlePoll& idle_poll);
   ~MpiEndpoint() override;
   MpiEndpoint(const MpiEndpoint&) = delete;
   MpiEndpoint& operator=(const MpiEndpoint&) = delete;
@@ -63,15 +63,15 @@ class MpiEndpoint final : public Endpoint {
   void receive(std::span<float> data, int from) override;
   void wait() override;
   bool is_done() override;
-  void idle(Seconds at_most) override { nap_.take(at_most); }
-  std::vector<double> everyones(double number) override;
+  void idle(Seconds at_most) override { idle_poll_.take(at_most); }
+  std::vector<double> allgather_scalar(double number) override;
 
   [[nodiscard]] MPI_Comm communicator() const { return communicator_; }
 
  private:
   void wait_for(std::vector<MPI_Request>& requests);
 
-  Nap& nap_;
+  IdlePoll& idle_poll_;
   HostPlace place_;
   MPI_Comm communicator_ = MPI_COMM_NULL;
   int rank_ = 0;

@@ -43,7 +43,7 @@ bool NcclEndpoint::is_done() {
   return place_.is_done();
 }
 
-std::vector<double> NcclEndpoint::everyones(double number) {
+std::vector<double> NcclEndpoint::allgather_scalar(double number) {
   std::vector<double> numbers(static_cast<std::size_t>(ranks_));
   expect(cudaMemcpyAsync(numbers_, &number, sizeof number, cudaMemcpyHostToDevice, place_.stream()),
          "copying to a device");

@@ -28,7 +28,7 @@ class NcclEndpoint final : public Endpoint {
   void wait() override;
   bool is_done() override;
   void idle(Seconds /*at_most*/) override {}
-  std::vector<double> everyones(double number) override;
+  std::vector<double> allgather_scalar(double number) override;
 
   [[nodiscard]] ncclComm_t communicator() const { return communicator_; }
   [[nodiscard]] cudaStream_t stream() const { return place_.stream(); }

@@ -8,7 +8,7 @@ namespace farandole::inline backend {
 namespace {
 
 constexpr std::int64_t most_exact = 1 << 24;  // up to there a float holds every whole number
-constexpr std::int64_t farewell = -1;
+constexpr std::int64_t last_message = -1;
 
 }  // namespace
 
@@ -39,12 +39,12 @@ void Agreement::announce() {
 void Agreement::listen() {
   while (!is_over_ && incoming().is_done()) {
     const auto said = static_cast<std::int64_t>(heard_[leads() ? 1 : 0]);  // all others say as much
-    is_over_ = said == farewell;
+    is_over_ = said == last_message;
     if (is_over_) return;
     if (leads()) {
       ++others_;
     } else {
-      rings_.push_back(said);
+      timers_.push_back(said);
     }
     expect();
   }
@@ -53,23 +53,23 @@ void Agreement::listen() {
 
 std::int64_t Agreement::announced() const {
   if (leads()) return std::min(own_, others_);
-  return rings_.empty() ? settled_ : rings_.front();
+  return timers_.empty() ? settled_ : timers_.front();
 }
 
 void Agreement::ring(std::int64_t delivered) {
   for (int rank = 1; rank < from_leader_->ranks(); ++rank) tell(*from_leader_, rank, delivered);
 }
 
-void Agreement::take_ring() {
-  settled_ = rings_.front();
-  rings_.pop_front();
+void Agreement::take_timer() {
+  settled_ = timers_.front();
+  timers_.pop_front();
 }
 
 void Agreement::close() {
   if (leads()) {
-    ring(farewell);
+    ring(last_message);
   } else {
-    tell(*to_leader_, 0, farewell);
+    tell(*to_leader_, 0, last_message);
   }
   for (; !is_over_; listen()) incoming().idle(1_ms);
   outgoing().wait();

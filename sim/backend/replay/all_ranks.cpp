@@ -5,7 +5,7 @@
 namespace farandole::inline backend {
 
 Seconds last_of_all(Endpoint& endpoint, Seconds own) {
-  return Seconds(std::ranges::max(endpoint.everyones(own.si())));
+  return Seconds(std::ranges::max(endpoint.allgather_scalar(own.si())));
 }
 
 Iteration iteration_of_all(Endpoint& endpoint, const LocalIteration& own, Seconds before) {

@@ -59,7 +59,7 @@ class GroupEndpoint final : public Endpoint {
   bool is_done() override { return all_.is_done(); }
   void idle(Seconds at_most) override { all_.idle(at_most); }
   /// Of all ranks of the job.
-  std::vector<double> everyones(double number) override { return all_.everyones(number); }
+  std::vector<double> allgather_scalar(double number) override { return all_.allgather_scalar(number); }
 
  private:
   [[nodiscard]] int member(int rank) const { return members_[static_cast<std::size_t>(rank)]; }
@@ -159,9 +159,9 @@ class Agreement {
 
   /// Rank 0: its timer has rung after so many announcements were delivered.
   void ring(std::int64_t delivered);
-  /// Others: whether rank 0's next timer has rung; `take_ring` goes on to the one after.
-  [[nodiscard]] bool has_rung() const { return !rings_.empty(); }
-  void take_ring();
+  /// Others: whether rank 0's next timer has rung; `take_timer` goes on to the one after.
+  [[nodiscard]] bool has_fired() const { return !timers_.empty(); }
+  void take_timer();
 
   /// Ends the conversation on every rank, with no message left behind.
   void close();
@@ -179,7 +179,7 @@ class Agreement {
   std::int64_t own_ = 0;      // announced by this rank
   std::int64_t others_ = 0;   // rank 0: announced by every other rank
   std::int64_t settled_ = 0;  // others: the last count of rank 0 that was taken
-  std::deque<std::int64_t> rings_;
+  std::deque<std::int64_t> timers_;
   bool is_over_ = false;
 };
 

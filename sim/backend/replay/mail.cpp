@@ -50,7 +50,7 @@ void Mail::send(Sender as, int to, const Letter& letter, std::span<const float> 
 
 void Mail::say_farewell(Sender as) {
   for (int to = 0; to <= others_; ++to) {
-    if (to != rank_) send(as, to, {Letter::Kind::farewell, {}});
+    if (to != rank_) send(as, to, {Letter::Kind::last_message, {}});
   }
 }
 
@@ -67,7 +67,7 @@ bool Mail::look(Inbox& inbox, const Reader& reader) {
   if (!inbox.has_head) {
     inbox.letter = read(inbox.head);
     inbox.has_head = true;
-    if (inbox.letter.kind == Letter::Kind::farewell) {
+    if (inbox.letter.kind == Letter::Kind::last_message) {
       inbox.is_closed = true;
       ++farewells_[static_cast<std::size_t>(inbox.as)];
       return true;

@@ -19,11 +19,11 @@ namespace farandole::inline backend {
 
 struct Letter {
   enum class Kind : std::uint8_t {
-    push,     // to a server, with gradients
-    request,  // to a server, for variables
-    pull,     // from a server, with variables
-    note,     // to the copy of the strategy
-    farewell  // the last that way
+    push,         // to a server, with gradients
+    request,      // to a server, for variables
+    pull,         // from a server, with variables
+    note,         // to the copy of the strategy
+    last_message  // the last that way
   };
   Kind kind = Kind::note;
   Note note{};

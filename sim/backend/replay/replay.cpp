@@ -15,7 +15,7 @@ Replay::Replay(ReplaySite site, Session& session)
     auto to_leader = session.open_channel();
     agreement_.emplace(std::move(to_leader), session.open_channel());
   }
-  session.endpoint().everyones(0);
+  session.endpoint().allgather_scalar(0);
   clock_.start();
 }
 
@@ -48,7 +48,7 @@ void Replay::schedule(Seconds when, Kind kind, Note note, TaskId task) {
 
 void Replay::call_at(Seconds when, Note note) {
   if (agreement_ && !agreement_->leads()) {
-    awaited_rings_.push_back(note);
+    awaited_timers_.push_back(note);
   } else {
     schedule(when, Kind::timer, note);
   }
@@ -272,10 +272,10 @@ bool Replay::follow_agreement() {
     announcements_.pop_front();
     announce(note);
   }
-  if (!agreement_->leads() && agreement_->has_rung() && !awaited_rings_.empty()) {
-    agreement_->take_ring();
-    const Note note = awaited_rings_.front();
-    awaited_rings_.pop_front();
+  if (!agreement_->leads() && agreement_->has_fired() && !awaited_timers_.empty()) {
+    agreement_->take_timer();
+    const Note note = awaited_timers_.front();
+    awaited_timers_.pop_front();
     ring(note);
     has_followed = true;
   }

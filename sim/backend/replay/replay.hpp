@@ -128,8 +128,8 @@ class Replay final : public Engine {
   std::optional<Agreement> agreement_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::int64_t scheduled_ = 0;
-  std::int64_t delivered_ = 0;      // announcements, since the start
-  std::deque<Note> awaited_rings_;  // timers of this rank that rank 0 lets ring
+  std::int64_t delivered_ = 0;       // announcements, since the start
+  std::deque<Note> awaited_timers_;  // timers of this rank that rank 0 lets ring
   bool is_checked_ = false;
 
   int iteration_ = 0;

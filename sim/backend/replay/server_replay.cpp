@@ -48,7 +48,7 @@ ServerReplay::ServerReplay(ServerReplaySite site, Session& session, int iteratio
   if (rank_ < site_.workers) gradients_.resize(longest);
   for (std::size_t i = 0; i < gradients_.size(); ++i) gradients_[i] = test_number(rank_, static_cast<std::int64_t>(i));
   keep_shards();
-  session.endpoint().everyones(0);
+  session.endpoint().allgather_scalar(0);
   clock_.start();
 }
 
@@ -170,7 +170,7 @@ void ServerReplay::read(int from, const Letter& letter, std::span<const float> d
       return strategy_.on(*this, {letter.note});
     case Letter::Kind::note:
       return strategy_.on(*this, {letter.note});
-    case Letter::Kind::farewell:
+    case Letter::Kind::last_message:
       return;
   }
 }

@@ -66,9 +66,9 @@ bool is_kept_by_processors_alike(const RoutedSchedule& routed) {
 }
 
 /// Follows the first chunk through the rounds.
-class Traveller {
+class ChunkTracker {
  public:
-  explicit Traveller(const Schedule& schedule)
+  explicit ChunkTracker(const Schedule& schedule)
       : schedule_(schedule), holds_(static_cast<std::size_t>(schedule.ranks), true) {}
 
   /// Whether it is on its way in every round of the phase.
@@ -134,9 +134,9 @@ bool is_paced_by_longest_chunk(const RoutedSchedule& routed) {
   const Schedule& schedule = routed.schedule();
   if (!is_plain(schedule) || !does_one_thing_at_a_time(schedule) || !has_a_sender_per_link(routed)) return false;
   if (!is_kept_by_processors_alike(routed)) return false;
-  Traveller traveller(schedule);
+  ChunkTracker tracker(schedule);
   for (std::size_t phase = 0; phase < schedule.phases.size(); ++phase) {
-    if (!are_alike(routed.legs(phase)) || !traveller.passes(schedule.phases[phase])) return false;
+    if (!are_alike(routed.legs(phase)) || !tracker.passes(schedule.phases[phase])) return false;
   }
   return true;
 }

@@ -14,7 +14,7 @@ namespace farandole::inline study {
 namespace {
 
 constexpr std::size_t tasks_ahead = 2;
-constexpr int deadly = 2;
+constexpr int max_failures = 2;
 
 }  // namespace
 
@@ -32,7 +32,7 @@ void Manager::run() {
     say_hello();
     bool is_busy = false;
     while (hear()) is_busy = true;
-    bury_the_silent();
+    expire_workers();
     if (!is_busy) std::this_thread::sleep_for(glance);
   }
 }
@@ -60,13 +60,13 @@ bool Manager::hear() {
   Worker& worker = workers_.at(message->rank);
   if (worker.is_lost) return true;  // given up already, and its tasks are others'
   worker.heard = Clock::now();
-  if (message->tag == Tag::hello) take_hello(worker, *message);
+  if (message->tag == Tag::hello) register_worker(worker, *message);
   if (message->tag == Tag::outcome) take_outcome(worker, *message);
   give_tasks(message->rank, worker);
   return true;
 }
 
-void Manager::take_hello(Worker& worker, const TeamMessage& message) {
+void Manager::register_worker(Worker& worker, const TeamMessage& message) {
   if (message.text != identity_) {
     throw InputError(
         fmt::format("farandole: rank {}: expected the scenario and data files that rank 0 reads, got "
@@ -96,7 +96,7 @@ void Manager::give_tasks(int rank, Worker& worker) {
   }
 }
 
-void Manager::bury_the_silent() {
+void Manager::expire_workers() {
   for (auto& [rank, worker] : workers_) {
     const auto limit = worker.has_joined ? silence : joining;
     if (!worker.is_lost && Clock::now() - worker.heard > limit) bury(rank, worker);
@@ -109,10 +109,10 @@ void Manager::bury(int rank, Worker& worker) {
   worker.is_lost = true;
   const std::deque<std::size_t> left = std::exchange(worker.tasks, {});
   waiting_.insert(waiting_.begin(), left.begin(), left.end());
-  if (!left.empty() && ++deaths_[left.front()] == deadly) {
+  if (!left.empty() && ++deaths_[left.front()] == max_failures) {
     std::erase(waiting_, left.front());
     finish(left.front(),
-           {Outcome::Kind::failed, fmt::format("{} MPI workers died with it, the last rank {}", deadly, rank)});
+           {Outcome::Kind::failed, fmt::format("{} MPI workers died with it, the last rank {}", max_failures, rank)});
   }
   for (auto& [other, survivor] : workers_) {
     if (!survivor.is_lost) give_tasks(other, survivor);

@@ -38,11 +38,11 @@ class Manager {
   };
 
   bool hear();
-  void take_hello(Worker& worker, const TeamMessage& message);
+  void register_worker(Worker& worker, const TeamMessage& message);
   void take_outcome(Worker& worker, const TeamMessage& message);
   void finish(std::size_t task, const Outcome& outcome);
   void give_tasks(int rank, Worker& worker);
-  void bury_the_silent();
+  void expire_workers();
   void bury(int rank, Worker& worker);
   void say_hello();
 

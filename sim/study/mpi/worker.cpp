@@ -62,7 +62,7 @@ class Carrier {
     const std::size_t task = *worker_->task();
     std::optional<Outcome> outcome = worker_->receive();
     if (!outcome) {
-      outcome = {Outcome::Kind::failed, worker_->cause_of_death()};
+      outcome = {Outcome::Kind::failed, worker_->exit_reason()};
       worker_.reset();
     }
     start_next();
@@ -81,9 +81,9 @@ class Carrier {
 
 std::string work_for_manager(Mailbox& mailbox, const std::string& identity, const Work& work) {
   mailbox.send(manager, Tag::hello, identity);
-  std::string farewell = Carrier(mailbox, work).run();
+  std::string last_message = Carrier(mailbox, work).run();
   mailbox.flush(std::chrono::seconds(1));
-  return farewell;
+  return last_message;
 }
 
 std::string refuse_to_work(Mailbox& mailbox) {

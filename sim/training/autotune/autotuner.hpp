@@ -41,12 +41,12 @@ class GaussianProcess {
 
   void fit(const Eigen::MatrixXd& places, const Eigen::VectorXd& values);
 
-  struct Belief {
+  struct Posterior {
     Eigen::VectorXd mean;
     Eigen::VectorXd deviation;
   };
   /// After fit().
-  [[nodiscard]] Belief predict(const Eigen::MatrixXd& places) const;
+  [[nodiscard]] Posterior predict(const Eigen::MatrixXd& places) const;
 
   [[nodiscard]] double length() const { return length_; }
   [[nodiscard]] double height() const { return height_; }

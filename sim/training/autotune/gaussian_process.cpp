@@ -23,7 +23,7 @@ Matrix with_noise(const Matrix& places, double length, double height, double noi
 }
 
 /// Minus the logarithm of how likely the values are.
-double unlikelihood(const Eigen::LLT<Matrix>& covariance, const Vector& values) {
+double negative_log_likelihood(const Eigen::LLT<Matrix>& covariance, const Vector& values) {
   if (covariance.info() != Eigen::Success) return std::numeric_limits<double>::infinity();
   const double determinant = covariance.matrixLLT().diagonal().array().log().sum();
   const auto count = static_cast<double>(values.size());
@@ -34,7 +34,7 @@ double unlikelihood(const Eigen::LLT<Matrix>& covariance, const Vector& values) 
 
 void GaussianProcess::fit(const Matrix& places, const Vector& values) {
   const auto f = [&](const Vector& at) {
-    return unlikelihood(Eigen::LLT<Matrix>(with_noise(places, at[0], at[1], noise_)), values);
+    return negative_log_likelihood(Eigen::LLT<Matrix>(with_noise(places, at[0], at[1], noise_)), values);
   };
   const Minimum best = minimise(f, Vector::Ones(2));
   length_ = best.at[0];
@@ -44,14 +44,14 @@ void GaussianProcess::fit(const Matrix& places, const Vector& values) {
   weights_ = covariance_.solve(values);
 }
 
-GaussianProcess::Belief GaussianProcess::predict(const Matrix& places) const {
+GaussianProcess::Posterior GaussianProcess::predict(const Matrix& places) const {
   constexpr double least = 1e-8;  // of a variance, against rounding
   const Matrix between = kernel(places_, places, length_, height_);
   const Matrix explained = between.transpose() * covariance_.solve(between);
-  Belief belief;
-  belief.mean = between.transpose() * weights_;
-  belief.deviation = (height_ * height_ + least - explained.diagonal().array()).max(0).sqrt();
-  return belief;
+  Posterior posterior;
+  posterior.mean = between.transpose() * weights_;
+  posterior.deviation = (height_ * height_ + least - explained.diagonal().array()).max(0).sqrt();
+  return posterior;
 }
 
 }  // namespace farandole::inline training

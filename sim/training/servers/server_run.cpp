@@ -15,7 +15,7 @@ namespace farandole::inline training {
 namespace {
 
 /// Whether an iteration depends on its slowest worker alone: with a barrier, unless every worker is looked at.
-bool keeps_step(const ServerSite& site) {
+bool is_bulk_synchronous(const ServerSite& site) {
   return site.plan.mode == ServerMode::synchronous &&
          (site.variability.is_uniform() || site.fidelity != Fidelity::message) && site.input == nullptr &&
          site.compute_share == 0;
@@ -48,7 +48,7 @@ class GroupFactors {
 
 /// Every worker on its own with max-min shares is for `message`.
 std::unique_ptr<SharedNetwork> network_of(const ServerSite& site) {
-  if (site.fidelity == Fidelity::analytic || (site.fidelity == Fidelity::flow && !keeps_step(site))) {
+  if (site.fidelity == Fidelity::analytic || (site.fidelity == Fidelity::flow && !is_bulk_synchronous(site))) {
     return std::make_unique<SharedLinks>();
   }
   return std::make_unique<MaxMinNetwork>();
@@ -64,7 +64,8 @@ void run(Simulator& simulator, const ServerSite& site, const Layout& layout, Par
 }
 
 /// An iteration whose workers all compute as the slowest does, so many times slower than nominal.
-WorkerIteration in_step(const ServerSite& site, const Layout& layout, double factor, Timeline* timeline) {
+WorkerIteration bulk_synchronous_iteration(const ServerSite& site, const Layout& layout, double factor,
+                                           Timeline* timeline) {
   const RankTimes factors = RankTimes::Constant(static_cast<Eigen::Index>(layout.network.groups.size()), factor);
   ParameterServer strategy(
       site.job, site.plan, layout.shards, groups_of(site, layout),
@@ -87,7 +88,7 @@ WorkerMean mean_in_step(const ServerSite& site, const Layout& layout, const Meas
   const double step = (most - least) / (speeds - 1);
   std::vector<WorkerIteration> known;
   for (int i = 0; i < (step > 0 ? speeds : 1); ++i) {
-    known.push_back(in_step(site, layout, least + i * step, i == 0 ? site.timeline : nullptr));
+    known.push_back(bulk_synchronous_iteration(site, layout, least + i * step, i == 0 ? site.timeline : nullptr));
   }
   WorkerMean mean;
   for (const double factor : slowest) {
@@ -126,7 +127,7 @@ UpdateLog updates_one_by_one(const std::vector<WorkerIteration>& finished) {
 /// moment; so those fold only where all are one group. So do those with batches of their own.
 bool may_fold(const ServerSite& site) {
   if (site.folding != FoldingPolicy::where_exact || site.input != nullptr) return false;
-  if (keeps_step(site)) return true;
+  if (is_bulk_synchronous(site)) return true;
   if (!site.variability.is_uniform()) return false;
   return site.plan.mode == ServerMode::synchronous ||
          layout_of(site, site.placement, Carried::together).network.groups.size() == 1;
@@ -212,7 +213,7 @@ int ServerTrainer::iterations() const {
 
 TrainingRun run_with_servers(const ServerSite& site, const Measure& measure) {
   const Carried carried = may_fold(site) ? Carried::together : Carried::apart;
-  if (keeps_step(site)) {
+  if (is_bulk_synchronous(site)) {
     const Layout layout = layout_of(site, site.placement, carried);
     return as_run(mean_in_step(site, layout, measure), site, layout.network);
   }
@@ -229,7 +230,8 @@ Seconds iteration_of_one_worker(const ServerSite& site, double factor) {
   Seconds best = Seconds::infinity();
   for (const int rank : ranks_apart(site.platform, site.placement, nodes, site.plan, profile)) {
     const Placement alone{{site.placement.device_of_rank[static_cast<std::size_t>(rank)]}, 1};
-    best = std::min(best, in_step(site, layout_of(site, alone, Carried::apart), factor, nullptr).end);
+    best =
+        std::min(best, bulk_synchronous_iteration(site, layout_of(site, alone, Carried::apart), factor, nullptr).end);
   }
   return best;
 }

@@ -29,13 +29,13 @@ timespec span_of(Seconds time) {
 
 }  // namespace
 
-Nap::Nap(Seconds longest) : longest_(longest) {
+IdlePoll::IdlePoll(Seconds longest) : longest_(longest) {
   if (!is_allowed()) return;
   prctl(PR_SET_TIMERSLACK, 1UL);  // wake on the nanosecond asked for, not up to 50 us later
   events_ = epoll_instances();
 }
 
-void Nap::take(Seconds at_most) {
+void IdlePoll::take(Seconds at_most) {
   const Seconds length = std::min(at_most, longest_);
   if (!(length > Seconds(0))) return;
   const timespec span = span_of(length);
