@@ -2,47 +2,86 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <functional>
+#include <limits>
 #include <stdexcept>
 
 namespace farandole::inline simulate {
 namespace {
 
 /// Ends that are no further apart than rounding are one moment.
-constexpr double kPrecision = 0x1p-50;
-
-void check_capacity(BytesPerSecond capacity) {
-  if (!(capacity.si() > 0) || !std::isfinite(capacity.si())) {
-    throw std::invalid_argument("a link has a capacity above zero");
-  }
-}
+constexpr double kPrecision = 0x1p-49;
+constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr std::size_t kBelow = 4;
 
 }  // namespace
 
+void Completions::put(std::size_t place, const End& end) {
+  heap_[place] = end;
+  places_[static_cast<std::size_t>(end.flow)] = static_cast<int>(place);
+}
+
+void Completions::up(std::size_t place, End end) {
+  for (; place > 0; place = (place - 1) / kBelow) {
+    const End& above = heap_[(place - 1) / kBelow];
+    if (!(end < above)) break;
+    put(place, above);
+  }
+  put(place, end);
+}
+
+void Completions::down(std::size_t place, End end) {
+  while (kBelow * place + 1 < heap_.size()) {
+    const std::size_t first = kBelow * place + 1;
+    const std::size_t last = std::min(first + kBelow, heap_.size());
+    std::size_t least = first;
+    for (std::size_t below = first + 1; below < last; ++below) {
+      if (heap_[below] < heap_[least]) least = below;
+    }
+    if (!(heap_[least] < end)) break;
+    put(place, heap_[least]);
+    place = least;
+  }
+  put(place, end);
+}
+
+void Completions::pop() {
+  places_[static_cast<std::size_t>(heap_.front().flow)] = -1;
+  const End last = heap_.back();
+  heap_.pop_back();
+  if (!heap_.empty()) down(0, last);
+}
+
+void Completions::set(const End& end) {
+  const auto flow = static_cast<std::size_t>(end.flow);
+  if (flow >= places_.size()) places_.resize(flow + 1, -1);
+  if (places_[flow] < 0) {
+    heap_.push_back(end);
+    if (is_bulk_) return put(heap_.size() - 1, end);
+    return up(heap_.size() - 1, end);
+  }
+  const auto place = static_cast<std::size_t>(places_[flow]);
+  if (is_bulk_) return put(place, end);
+  end < heap_[place] ? up(place, end) : down(place, end);
+}
+
+void Completions::end_all() {
+  is_bulk_ = false;
+  for (std::size_t place = heap_.size() / kBelow + 1; place-- > 0;) {
+    if (place < heap_.size()) down(place, heap_[place]);
+  }
+}
+
 int MaxMinNetwork::add_link(BytesPerSecond capacity, Congestion congestion) {
-  check_capacity(capacity);
-  links_.push_back({capacity.si(), std::move(congestion)});
-  return static_cast<int>(links_.size()) - 1;
+  return shares_.add_link(capacity, std::move(congestion));
 }
 
 void MaxMinNetwork::set_capacity(int link, BytesPerSecond capacity) {
-  check_capacity(capacity);
-  links_.at(static_cast<std::size_t>(link)).capacity = capacity.si();
-  mark(link);
+  shares_.set_capacity(link, capacity);
 }
 
 int MaxMinNetwork::add_route(std::span<const int> links, int paths) {
-  if (links.empty() || paths < 1) throw std::invalid_argument("a route has at least one link and one path");
-  std::map<int, double> weights;
-  for (const int link : links) {
-    if (link < 0 || static_cast<std::size_t>(link) >= links_.size()) {
-      throw std::invalid_argument("a route over no such link");
-    }
-    weights[link] += 1.0 / paths;
-  }
-  auto& route = routes_.emplace_back();
-  for (const auto& [link, weight] : weights) route.push_back({link, weight});
-  return static_cast<int>(routes_.size()) - 1;
+  return shares_.add_route(links, paths);
 }
 
 void MaxMinNetwork::start_at(Seconds when, int route, Seconds latency, Bytes size, int tag) {
@@ -50,170 +89,112 @@ void MaxMinNetwork::start_at(Seconds when, int route, Seconds latency, Bytes siz
   if (!(bytes >= 1) || bytes >= 0x1p63 || bytes != std::floor(bytes)) {
     throw std::invalid_argument("a flow has a whole number of bytes, at least one");
   }
+  if (!(latency.si() >= 0) || !std::isfinite(latency.si())) throw std::invalid_argument("a latency is never negative");
+  if (route < 0 || route >= shares_.routes()) throw std::invalid_argument("a flow over no such route");
   if (!(when.si() >= now_)) throw std::logic_error("a flow or call is never in the past");
-  events_.push({(when + latency).si(), order_++, tag, route, -1, bytes});
+  wait({(when + latency).si(), 0, bytes, route, tag});
 }
 
 void MaxMinNetwork::call_at(Seconds when, int tag) {
-  if (!(when.si() >= now_) || !std::isfinite(when.si())) throw std::logic_error("a flow or call is never in the past");
-  events_.push({when.si(), order_++, tag, -1, -1, 0});
+  if (!(when.si() >= now_)) throw std::logic_error("a flow or call is never in the past");
+  wait({when.si(), 0, 0, kNoRoute, tag});
 }
 
-void MaxMinNetwork::mark(int link) {
-  Link& marked = links_[static_cast<std::size_t>(link)];
-  if (marked.is_marked) return;
-  marked.is_marked = true;
-  marked_.push_back(link);
-}
-
-void MaxMinNetwork::enter(const Event& event) {
-  int index = static_cast<int>(flows_.size());
-  if (free_.empty()) {
-    flows_.emplace_back();
+void MaxMinNetwork::wait(const Pending& pending) {
+  if (!std::isfinite(pending.date)) throw std::logic_error("a flow or call comes at some time");
+  Pending numbered = pending;
+  numbered.order = order_++;
+  if (in_line_.empty() || in_line_.back().date <= numbered.date) {
+    in_line_.push_back(numbered);
   } else {
-    index = free_.back();
-    free_.pop_back();
-  }
-  Flow& flow = flows_[static_cast<std::size_t>(index)];
-  const auto& route = routes_[static_cast<std::size_t>(event.route)];
-  flow.route = event.route;
-  flow.tag = event.tag;
-  flow.order = event.order;
-  flow.left = event.size;
-  flow.rate = 0;
-  flow.since = now_;
-  flow.end = -1;
-  flow.places.clear();
-  for (std::size_t i = 0; i < route.size(); ++i) {
-    Link& link = links_[static_cast<std::size_t>(route[i].link)];
-    flow.places.push_back(static_cast<int>(link.uses.size()));
-    link.uses.push_back({index, static_cast<int>(i)});
-    link.load += route[i].weight;
-    mark(route[i].link);
+    out_of_line_.push(numbered);
   }
 }
 
-int MaxMinNetwork::leave(int index) {
-  Flow& flow = flows_[static_cast<std::size_t>(index)];
-  const auto& route = routes_[static_cast<std::size_t>(flow.route)];
-  for (std::size_t i = 0; i < route.size(); ++i) {
-    Link& link = links_[static_cast<std::size_t>(route[i].link)];
-    const auto place = static_cast<std::size_t>(flow.places[i]);
-    link.uses[place] = link.uses.back();
-    link.uses.pop_back();
-    if (place < link.uses.size()) {
-      const Use& moved = link.uses[place];
-      flows_[static_cast<std::size_t>(moved.flow)].places[static_cast<std::size_t>(moved.crossing)] =
-          static_cast<int>(place);
-    }
-    link.load = link.uses.empty() ? 0 : link.load - route[i].weight;
-    mark(route[i].link);
-  }
-  flow.end = -1;
-  free_.push_back(index);
-  return flow.tag;
+const MaxMinNetwork::Pending* MaxMinNetwork::first_pending() const {
+  if (out_of_line_.empty()) return in_line_.empty() ? nullptr : &in_line_.front();
+  if (in_line_.empty() || in_line_.front() > out_of_line_.top()) return &out_of_line_.top();
+  return &in_line_.front();
 }
 
-/// All links and flows that are connected with those marked.
-void MaxMinNetwork::connect(std::vector<int>& links, std::vector<int>& flows) {
-  ++solution_;
-  const auto meet = [&](int index) {
-    Link& link = links_[static_cast<std::size_t>(index)];
-    if (link.solved == solution_ || link.uses.empty()) return;
-    link.solved = solution_;
-    link.left = link.capacity * link.congestion.left(link.load);
-    link.unfixed = link.load;
-    links.push_back(index);
-  };
-  for (const int link : marked_) {
-    links_[static_cast<std::size_t>(link)].is_marked = false;
-    meet(link);
-  }
-  marked_.clear();
-  for (std::size_t i = 0; i < links.size(); ++i) {
-    for (const Use& use : links_[static_cast<std::size_t>(links[i])].uses) {
-      Flow& flow = flows_[static_cast<std::size_t>(use.flow)];
-      if (flow.solved == solution_) continue;
-      flow.solved = solution_;
-      flow.next_rate = -1;
-      flows.push_back(use.flow);
-      for (const Crossing& crossing : routes_[static_cast<std::size_t>(flow.route)]) meet(crossing.link);
-    }
+void MaxMinNetwork::pop_pending() {
+  if (!in_line_.empty() && first_pending() == &in_line_.front()) {
+    in_line_.pop_front();
+  } else {
+    out_of_line_.pop();
   }
 }
 
-void MaxMinNetwork::solve() {
-  std::vector<int> links;
-  std::vector<int> flows;
-  connect(links, flows);
-  std::vector<Candidate> heap;
-  heap.reserve(links.size());
-  for (const int link : links) {
-    const Link& own = links_[static_cast<std::size_t>(link)];
-    heap.push_back({own.left / own.unfixed, link});
-  }
-  std::ranges::make_heap(heap, std::greater<>());
-  std::size_t fixed = 0;
-  while (!heap.empty() && fixed < flows.size()) {
-    std::ranges::pop_heap(heap, std::greater<>());
-    const Candidate least = heap.back();
-    heap.pop_back();
-    Link& link = links_[static_cast<std::size_t>(least.link)];
-    const auto open = std::ranges::count_if(
-        link.uses, [&](const Use& use) { return flows_[static_cast<std::size_t>(use.flow)].next_rate < 0; });
-    if (open == 0) continue;
-    const double level = std::max(link.left, 0.0) / link.unfixed;
-    if (level > least.level * (1 + 0x1p-48)) {
-      heap.push_back({level, least.link});
-      std::ranges::push_heap(heap, std::greater<>());
-      continue;
-    }
-    for (const Use& use : link.uses) {
-      Flow& flow = flows_[static_cast<std::size_t>(use.flow)];
-      if (flow.next_rate >= 0) continue;
-      flow.next_rate = level;
-      ++fixed;
-      for (const Crossing& crossing : routes_[static_cast<std::size_t>(flow.route)]) {
-        Link& other = links_[static_cast<std::size_t>(crossing.link)];
-        other.left -= crossing.weight * level;
-        other.unfixed -= crossing.weight;
-      }
-    }
-  }
-  for (const int flow : flows) take_rate(flow);
+double MaxMinNetwork::next_date() const {
+  const Pending* const pending = first_pending();
+  const double date = pending == nullptr ? kNever : pending->date;
+  return completions_.empty() ? date : std::min(date, completions_.first().date);
 }
 
-void MaxMinNetwork::take_rate(int index) {
-  Flow& flow = flows_[static_cast<std::size_t>(index)];
-  if (flow.next_rate == flow.rate) return;
+Completions::End MaxMinNetwork::expected_end(int number) {
+  Progress& flow = flows_[static_cast<std::size_t>(number)];
   flow.left = std::max(0.0, flow.left - flow.rate * (now_ - flow.since));
   flow.since = now_;
-  flow.rate = flow.next_rate;
-  flow.end = now_ + flow.left / flow.rate;
-  events_.push({flow.end, flow.order, flow.tag, -1, index, 0});
+  flow.rate = shares_.rate(number).si();
+  return {now_ + flow.left / flow.rate, flow.order, number};
 }
 
-bool MaxMinNetwork::is_stale(const Event& event) const {
-  if (event.flow < 0) return false;
-  const Flow& flow = flows_[static_cast<std::size_t>(event.flow)];
-  return flow.end != event.date || flow.order != event.order;
+void MaxMinNetwork::settle() {
+  const std::vector<int>& changed = shares_.settle();
+  const bool at_once = changed.size() > 8 && 4 * changed.size() > completions_.size();
+  if (at_once) completions_.begin_all();
+  for (const int flow : changed) completions_.set(expected_end(flow));
+  if (at_once) completions_.end_all();
+}
+
+void MaxMinNetwork::begin(const Pending& pending) {
+  const auto flow = static_cast<std::size_t>(shares_.enter(pending.route));
+  if (flow >= flows_.size()) flows_.resize(flow + 1);
+  flows_[flow] = {pending.size, 0, now_, pending.order, pending.tag};
+}
+
+/// The next end, begin or call.
+void MaxMinNetwork::step(const Done& done) {
+  const Pending* const pending = first_pending();
+  if (pending == nullptr ||
+      (!completions_.empty() && completions_.first() < Completions::End{pending->date, pending->order, 0})) {
+    const auto [date, order, flow] = completions_.first();
+    if (date > now_ * (1 + kPrecision)) now_ = date;
+    completions_.pop();
+    shares_.leave(flow);
+    return done(flows_[static_cast<std::size_t>(flow)].tag);
+  }
+  const Pending next = *pending;
+  pop_pending();
+  now_ = std::max(now_, next.date);
+  next.route == kNoRoute ? done(next.tag) : begin(next);
 }
 
 void MaxMinNetwork::run(const Done& done) {
+  if (is_running_) throw std::logic_error("a network is run from its own callback");
+  const struct Running {
+    bool& is;
+    ~Running() { is = false; }
+  } running{is_running_ = true};
   is_halted_ = false;
   while (!is_halted_) {
-    if (!marked_.empty() && (events_.empty() || events_.top().date > now_ * (1 + kPrecision))) solve();
-    if (events_.empty()) return;
-    const Event event = events_.top();
-    events_.pop();
-    if (is_stale(event)) continue;
-    now_ = std::max(now_, event.date);
-    if (event.route >= 0) {
-      enter(event);
+    const double date = next_date();
+    if (!shares_.is_settled() && date > now_ * (1 + kPrecision)) {
+      settle();
+    } else if (date == kNever) {
+      return;
     } else {
-      done(event.flow >= 0 ? leave(event.flow) : event.tag);
+      step(done);
     }
   }
+}
+
+void MaxMinNetwork::restart() {
+  if (is_running_ || !shares_.is_settled() || next_date() != kNever) {
+    throw std::logic_error("a restart while flows are left");
+  }
+  now_ = 0;
+  order_ = 0;
 }
 
 }  // namespace farandole::inline simulate

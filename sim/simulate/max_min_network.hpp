@@ -1,23 +1,55 @@
-// Max-min fair sharing, solved here: the network under the engine.
+// Max-min fair sharing, solved here: the network under the engine, and of whoever asks FluidNetwork for it.
 //
 // The allocation is the one of simulate/fluid_network.hpp, which is unique, so both agree to rounding; tests compare
 // them on random platforms. It differs in what the engine needs and SimGrid has not: any number of networks at once,
 // links that are added and capacities that change while flows are under way.
 //
-// A change marks the links it touches. Before time goes on, all links and flows that are connected with these are
-// solved anew, once however many flows started or ended at that moment: the link with the least capacity left per load
-// fixes the rates of its flows, again and again. What a link has left per load only grows meanwhile, so a heap of
-// links with stale keys finds the next one. Cost: O(c log c) of the c crossings that are connected.
+// A change is settled before time goes on, once however many flows started or ended at that moment, and reaches no
+// further than it has to (simulate/max_min_shares.hpp). Ends wait in a heap that knows where each flow is, so that a
+// new rate moves one; starts and calls in a line, since most are asked for in the order in which they come, and those
+// that are not in a heap.
+//
+// Ends that are no further apart than rounding are one moment: the clock stands still meanwhile, as SimGrid's does.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <queue>
 #include <vector>
 
-#include "platform/congestion.hpp"
+#include "simulate/max_min_shares.hpp"
 #include "simulate/shared_network.hpp"
 
 namespace farandole::inline simulate {
+
+/// Flows in the order of their ends; of equal ones, in the order of their starts. Four below each, for shorter ways.
+class Completions {
+ public:
+  struct End {
+    double date;
+    std::uint64_t order;
+    int flow;
+    bool operator<(const End& other) const { return date != other.date ? date < other.date : order < other.order; }
+  };
+  [[nodiscard]] bool empty() const { return heap_.empty(); }
+  [[nodiscard]] std::size_t size() const { return heap_.size(); }
+  [[nodiscard]] const End& first() const { return heap_.front(); }
+  void pop();
+  /// Puts the flow where it belongs, whether it is there or not.
+  void set(const End& end);
+  /// Likewise, but all at once: from begin_all() to end_all() nothing else is called.
+  void begin_all() { is_bulk_ = true; }
+  void end_all();
+
+ private:
+  void up(std::size_t place, End end);
+  void down(std::size_t place, End end);
+  void put(std::size_t place, const End& end);
+
+  std::vector<End> heap_;
+  std::vector<int> places_;  // by flow; -1: not there
+  bool is_bulk_ = false;
+};
 
 class MaxMinNetwork final : public SharedNetwork {
  public:
@@ -29,78 +61,51 @@ class MaxMinNetwork final : public SharedNetwork {
   int add_route(std::span<const int> links, int paths) override;
   void start_at(Seconds when, int route, Seconds latency, Bytes size, int tag) override;
   void call_at(Seconds when, int tag) override;
+  /// What the callback throws leaves it.
   void run(const Done& done) override;
   void halt() override { is_halted_ = true; }
   [[nodiscard]] Seconds now() const override { return Seconds(now_); }
 
+  /// Sets now() back to zero, where nothing is left: the next run gives the same times to the last bit.
+  void restart();
+
  private:
-  struct Crossing {
-    int link;
-    double weight;
-  };
-  struct Use {
-    int flow;
-    int crossing;  // which of its route
-  };
-  struct Link {
-    double capacity;
-    Congestion congestion;
-    double load = 0;
-    std::vector<Use> uses{};
-    bool is_marked = false;
-    std::uint64_t solved = 0;  // in which solution it was met
-    double left = 0;           // while that is found
-    double unfixed = 0;
-  };
-  struct Flow {
-    int route = 0;
-    int tag = 0;
-    std::uint64_t order = 0;
-    double left = 0;  // bytes, at `since`
-    double rate = 0;
-    double since = 0;
-    double end = 0;
-    std::vector<int> places;  // among the uses of each link it crosses
-    std::uint64_t solved = 0;
-    double next_rate = -1;
-  };
-  /// A call, a flow that waits for its latency (route >= 0), or the end of a flow (flow >= 0).
-  struct Event {
+  /// A call, or a flow that waits for its latency.
+  struct Pending {
     double date;
     std::uint64_t order;
-    int tag;
-    int route;
-    int flow;
     double size;
-    bool operator>(const Event& other) const { return date != other.date ? date > other.date : order > other.order; }
+    int route;
+    int tag;
+    bool operator>(const Pending& other) const { return date != other.date ? date > other.date : order > other.order; }
   };
-  struct Candidate {
-    double level;
-    int link;
-    bool operator>(const Candidate& other) const {
-      return level != other.level ? level > other.level : link > other.link;
-    }
+  struct Progress {
+    double left;  // bytes, at `since`
+    double rate;
+    double since;
+    std::uint64_t order;
+    int tag;
   };
+  static constexpr int kNoRoute = -1;
 
-  void mark(int link);
-  void enter(const Event& event);
-  /// Takes the flow out; its tag.
-  int leave(int flow);
-  void connect(std::vector<int>& links, std::vector<int>& flows);
-  void solve();
-  void take_rate(int flow);
-  [[nodiscard]] bool is_stale(const Event& event) const;
+  void wait(const Pending& pending);
+  [[nodiscard]] const Pending* first_pending() const;
+  void pop_pending();
+  [[nodiscard]] double next_date() const;
+  void settle();
+  Completions::End expected_end(int flow);
+  void step(const Done& done);
+  void begin(const Pending& pending);
 
-  std::vector<Link> links_;
-  std::vector<std::vector<Crossing>> routes_;
-  std::vector<Flow> flows_;
-  std::vector<int> free_;
-  std::vector<int> marked_;
-  std::uint64_t solution_ = 0;
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  MaxMinShares shares_;
+  std::vector<Progress> flows_;
+  Completions completions_;
+  std::deque<Pending> in_line_;
+  std::priority_queue<Pending, std::vector<Pending>, std::greater<>> out_of_line_;
   std::uint64_t order_ = 0;
   double now_ = 0;
   bool is_halted_ = false;
+  bool is_running_ = false;
 };
 
 }  // namespace farandole::inline simulate
