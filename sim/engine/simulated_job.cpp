@@ -185,6 +185,7 @@ void SimulatedJob::begin_collective(TaskId id) {
   times.reduced = clock.finish(collective.size, times.reducing + (clock.has_launch() ? 0 : site_.launch.si()));
   folded_ += clock.folded() ? 1 : 0;
   rounded_up_ = std::max(rounded_up_, clock.rounded_up());
+  left_simgrid_ |= clock.left_simgrid();
   times.end = times.reduced + collective.copy_out.si();
   communications_.push_back(occupation(times.reducing, times.reduced));
   take_as_known(id);

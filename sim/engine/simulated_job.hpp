@@ -86,6 +86,7 @@ class SimulatedJob final : public Engine {
   [[nodiscard]] bool folded() const { return collectives_ > 0 && folded_ == collectives_; }
   /// The most of any (simulate/collective_clock.hpp).
   [[nodiscard]] double rounded_up() const { return rounded_up_; }
+  [[nodiscard]] bool left_simgrid() const { return left_simgrid_; }
 
  private:
   struct Item {
@@ -169,6 +170,7 @@ class SimulatedJob final : public Engine {
   int collectives_ = 0;
   int folded_ = 0;  // of them
   double rounded_up_ = 0;
+  bool left_simgrid_ = false;
   CollectiveCounts counts_;
   std::vector<Worker> workers_;
   std::vector<WorkerCompute> computes_;

@@ -70,6 +70,7 @@ std::optional<ChangedScenario> change(const ScenarioSource& source, const Scenar
     Scenario read = read_scenario(document.root(), source.catalogue);
     read.fidelity = scenario.fidelity;
     read.folding = scenario.folding;
+    read.network = scenario.network;
     return ChangedScenario{std::move(read), options_for(document, changed, source.swept)};
   } catch (const InputError&) {
     return std::nullopt;

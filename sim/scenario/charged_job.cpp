@@ -57,6 +57,7 @@ Elsewhere elsewhere_of(const Document& document, const Catalogue& catalogue, con
   Scenario other = read_scenario(other_document.root(), catalogue);
   other.fidelity = scenario.fidelity;
   other.folding = scenario.folding;
+  other.network = scenario.network;
   return {std::move(other), catalogue.offer(spec.offer, other_document.root()).offer};
 }
 

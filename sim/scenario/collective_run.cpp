@@ -76,11 +76,13 @@ class ClockOfSize {
     const Seconds launch = request_.ranks > 1 ? platform_.transport.launch : Seconds(0);
     const Seconds time = latest(clock_->finish(size, all_at(request_.ranks, Seconds(0)))) + launch;
     rounded_up_ = std::max(rounded_up_, clock_->rounded_up());
+    left_simgrid_ |= clock_->left_simgrid();
     return point(request_, schedule_, fidelity_, size, time, clock_->folded());
   }
 
   /// The most of all sizes.
   [[nodiscard]] double rounded_up() const { return rounded_up_; }
+  [[nodiscard]] bool left_simgrid() const { return left_simgrid_; }
 
  private:
   void prepare(const Shape& shape) {
@@ -93,8 +95,8 @@ class ClockOfSize {
     schedule_ = whole;  // without what only the clock needs, and may be large
     whole.phases = std::move(phases);
     clock_.reset();  // before the next one: only one may use SimGrid
-    clock_ =
-        make_collective_clock(fidelity_, RoutedSchedule(std::move(whole), platform_, placement_), request_.folding);
+    clock_ = make_collective_clock(fidelity_, RoutedSchedule(std::move(whole), platform_, placement_),
+                                   {request_.folding, request_.network});
   }
 
   const CollectiveRequest& request_;
@@ -105,6 +107,7 @@ class ClockOfSize {
   Value where_;
   int segments_ = 0;
   double rounded_up_ = 0;
+  bool left_simgrid_ = false;
   Schedule schedule_;
   std::unique_ptr<CollectiveClock> clock_;
 };
@@ -122,10 +125,11 @@ std::string by(const CollectiveRequest& request) {
 
 /// All sizes at one fidelity, each as the library picks.
 void run_library(const CollectiveRequest& request, Fidelity fidelity, const Platform& platform,
-                 const Placement& placement, std::vector<CollectivePoint>& points, double& rounded_up) {
+                 const Placement& placement, std::vector<CollectivePoint>& points, double& rounded_up,
+                 bool& left_simgrid) {
   const LibraryJob job{platform, placement, request.algorithm.operation, request.root,
                        request.library.compute_capability};
-  const auto clock = make_library_clock(*request.library.library, job, fidelity, request.folding);
+  const auto clock = make_library_clock(*request.library.library, job, fidelity, {request.folding, request.network});
   Schedule any;  // what the bus bandwidth needs to know, which no algorithm changes
   any.operation = request.algorithm.operation;
   any.ranks = request.ranks;
@@ -134,6 +138,7 @@ void run_library(const CollectiveRequest& request, Fidelity fidelity, const Plat
     points.push_back(point(request, any, fidelity, size, time, clock->folded()));
     points.back().choice = clock->choice(size);
     rounded_up = std::max(rounded_up, clock->rounded_up());
+    left_simgrid |= clock->left_simgrid();
   }
 }
 
@@ -160,22 +165,25 @@ std::vector<Bytes> size_range(Bytes least, Bytes most, int factor) {
 }
 
 std::vector<CollectivePoint> run_collective(const CollectiveRequest& request, const Topology& topology,
-                                            const Value& where, double* rounded_up) {
+                                            const Value& where, double* rounded_up, bool* left_simgrid) {
   require_ranks_within(request.budget, request.ranks, where.place());
   const Placement placement = place(request.placement, request.ranks, {}, layout_of(topology), where);
   const Platform platform = build_for(topology, placement, where);
   std::vector<CollectivePoint> points;
   double most_rounded = 0;
+  bool any_left = false;
   for (const Fidelity fidelity : request.fidelities) {
     if (is_library(request.algorithm)) {
-      run_library(request, fidelity, platform, placement, points, most_rounded);
+      run_library(request, fidelity, platform, placement, points, most_rounded, any_left);
       continue;
     }
     ClockOfSize clock(request, topology, platform, placement, fidelity, where);
     for (const Bytes size : request.sizes) points.push_back(clock.run(size));
     most_rounded = std::max(most_rounded, clock.rounded_up());
+    any_left |= clock.left_simgrid();
   }
   if (rounded_up != nullptr) *rounded_up = most_rounded;
+  if (left_simgrid != nullptr) *left_simgrid = any_left;
   std::ranges::stable_sort(points, {}, &CollectivePoint::bytes);
   return points;
 }
@@ -233,9 +241,9 @@ Settings collective_settings(const CollectiveRequest& request, const Topology& t
   if (request.algorithm.operation == Operation::parameter_server) {
     add_server_settings(request.parameter_server, settings);
   }
-  const bool simgrid = std::ranges::any_of(request.fidelities, [](Fidelity f) { return f != Fidelity::analytic; });
-  if (simgrid) {
-    for (const auto& [key, value] : simgrid_settings()) settings["simgrid." + key] = value;
+  const bool simulates = std::ranges::any_of(request.fidelities, [](Fidelity f) { return f != Fidelity::analytic; });
+  if (simulates) {
+    for (const auto& [key, value] : network_settings(request.network)) settings[key] = value;
   }
   return settings;
 }

@@ -114,7 +114,7 @@ Settings effective_settings(const Scenario& scenario) {
     settings["learning.epochs"] = fmt::format("{}", scenario.learning->epochs);
   }
   if (scenario.fidelity != Fidelity::analytic) {
-    for (const auto& [name, value] : simgrid_settings()) settings["simgrid." + name] = value;
+    for (const auto& [name, value] : network_settings(scenario.network)) settings[name] = value;
   }
   return settings;
 }

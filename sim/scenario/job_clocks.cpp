@@ -90,6 +90,7 @@ class GroupClock final : public CollectiveClock {
   RankTimes finish(Bytes size, const RankTimes& start) override {
     folded_ = false;
     rounded_up_ = 0;
+    left_simgrid_ = false;
     if (members_.front().size() == 1 || size == Bytes(0)) return start;
     const Carriage& carriage = carriage_of_(size);
     RankTimes ends(start.size());
@@ -99,6 +100,7 @@ class GroupClock final : public CollectiveClock {
       if (is_new) {
         group->second = finish(carriage, size, group->first);
         rounded_up_ = std::max(rounded_up_, carriage.alone->rounded_up());
+        left_simgrid_ |= carriage.alone->left_simgrid();
       }
       ends(members) = group->second;
     }
@@ -107,6 +109,7 @@ class GroupClock final : public CollectiveClock {
   }
   [[nodiscard]] bool folded() const override { return folded_; }
   [[nodiscard]] double rounded_up() const override { return rounded_up_; }
+  [[nodiscard]] bool left_simgrid() const override { return left_simgrid_; }
   [[nodiscard]] bool has_launch() const override { return true; }
   void rest() override {
     if (last_ != nullptr) last_->rest();
@@ -127,6 +130,7 @@ class GroupClock final : public CollectiveClock {
   CollectiveClock* last_ = nullptr;
   bool folded_ = false;
   double rounded_up_ = 0;
+  bool left_simgrid_ = false;
 };
 
 }  // namespace
@@ -243,8 +247,8 @@ Carriage& JobClocks::find_carriage(const Key& key, std::size_t group, Bytes size
   const bool shares = sisters == Sisters::counted && placements_.at(key.group).size() > 1;
   if (shares && scenario_.mechanisms.contention) alone.share_links(shares_of(key, alone, size));
   auto apart = scenario_.mechanisms.contention ? std::nullopt : uncontended(alone);
-  carriage.alone =
-      make_collective_clock(scenario_.fidelity, apart ? std::move(*apart) : std::move(alone), scenario_.folding);
+  carriage.alone = make_collective_clock(scenario_.fidelity, apart ? std::move(*apart) : std::move(alone),
+                                         {scenario_.folding, scenario_.network});
   return carriage;
 }
 
@@ -256,11 +260,13 @@ std::unique_ptr<CollectiveClock> JobClocks::make_clock(const Key& key) {
     });
   }
   if (is_by_library(key)) {
-    return make_library_clock(library_of(key), library_job(key, placement), scenario_.fidelity, scenario_.folding);
+    return make_library_clock(library_of(key), library_job(key, placement), scenario_.fidelity,
+                              {scenario_.folding, scenario_.network});
   }
   RoutedSchedule routed(build_schedule(scenario_, placement, key.operation, key.hierarchical), platform_, placement);
   auto alone = scenario_.mechanisms.contention ? std::nullopt : uncontended(routed);
-  return make_collective_clock(scenario_.fidelity, alone ? std::move(*alone) : std::move(routed), scenario_.folding);
+  return make_collective_clock(scenario_.fidelity, alone ? std::move(*alone) : std::move(routed),
+                               {scenario_.folding, scenario_.network});
 }
 
 CollectiveClock& JobClocks::clock_of(const Collective& collective) {

@@ -47,6 +47,7 @@ std::string with_fidelity(const std::string& name, Fidelity fidelity) {
 void add_at_fidelities(RunPlan& plan, const Configuration& configuration, Scenario scenario,
                        const RunOptions& options) {
   scenario.folding = options.folding;
+  scenario.network = options.network;
   scenario.bands = scenario.bands && options.bands;
   scenario.busiest_links = options.links;
   if (!options.no_library.empty()) leave_default_libraries(scenario, options.no_library);

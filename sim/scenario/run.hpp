@@ -22,6 +22,7 @@ namespace farandole::inline scenario {
 struct RunOptions {
   std::vector<Fidelity> fidelities;  // empty: what the scenario says
   FoldingPolicy folding = FoldingPolicy::where_exact;
+  NetworkSolver network = NetworkSolver::as_it_pays;
   bool bands = true;             // false: of no point, whatever the scenario says
   bool explain = false;          // every point, as "measure": {"explain": true} does
   Budget budget{};               // none; what is estimated to take more is refused by the plan

@@ -105,6 +105,7 @@ struct Scenario {
   int seeds = 1;  // runs with `seed`, seed + 1, ..., taken together
   Fidelity fidelity = Fidelity::flow;
   FoldingPolicy folding = FoldingPolicy::where_exact;
+  NetworkSolver network = NetworkSolver::as_it_pays;
   bool explain = false;
   bool bands = true;                 // of points whose compute times are uncertain
   int busiest_links = 0;             // how many of them a point lists

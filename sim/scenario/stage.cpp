@@ -94,6 +94,7 @@ struct Other {
     scenario.seed = ours.seed;
     scenario.fidelity = ours.fidelity;
     scenario.folding = ours.folding;
+    scenario.network = ours.network;
     scenario.mechanisms = ours.mechanisms;
     variability.emplace(variability_of(scenario, times));
   }

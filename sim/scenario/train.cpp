@@ -36,6 +36,7 @@ void add(Pooled& pooled, const TrainingRun& run, double weight) {
   for (const auto& [collective, count] : run.collectives) pooled.run.collectives[collective] += count * weight;
   pooled.run.folded = run.folded;
   pooled.run.rounded_up = std::max(pooled.run.rounded_up, run.rounded_up);
+  pooled.run.left_simgrid |= run.left_simgrid;
   pooled.run.critical_path = run.critical_path;
   if (!pooled.run.tuning) pooled.run.tuning = run.tuning;
   for (const Seconds duration : run.durations) pooled.durations.push_back({duration, 1});
@@ -115,6 +116,7 @@ TrainingPoint train(const Scenario& scenario, Timeline* timeline) {
   point.mean_staleness = result.mean_staleness;
   point.folded = result.folded;
   if (result.rounded_up > 0) point.notes.push_back(describe_rounding_up(result.rounded_up));
+  if (result.left_simgrid) point.notes.push_back(describe_own_network());
   point.critical_path = result.critical_path;
   point.neighbours = result.neighbours;
   if (scenario.busiest_links > 0) point.links = busiest_links(scenario, job, result);

@@ -14,35 +14,39 @@
 namespace farandole::inline simulate {
 namespace {
 
-std::unique_ptr<CollectiveClock> bare_clock(Fidelity fidelity, RoutedSchedule routed, FoldingPolicy policy) {
+std::unique_ptr<CollectiveClock> bare_clock(Fidelity fidelity, RoutedSchedule routed, ClockOptions options) {
   switch (fidelity) {
     case Fidelity::analytic:
-      return std::make_unique<RecurrenceClock>(std::move(routed), Sharing::by_load, policy);
+      return std::make_unique<RecurrenceClock>(std::move(routed), Sharing::by_load, options);
     case Fidelity::flow:
-      return std::make_unique<RecurrenceClock>(std::move(routed), Sharing::simulated, policy);
+      return std::make_unique<RecurrenceClock>(std::move(routed), Sharing::simulated, options);
     case Fidelity::message:
-      if (routed.eager_sends()) return std::make_unique<MessageClock>(std::move(routed));
-      return std::make_unique<FoldedMessageClock>(std::move(routed), policy);
+      if (routed.eager_sends()) {
+        return std::make_unique<MessageClock>(std::move(routed), MessageClock::Repeats::all, options.network);
+      }
+      return std::make_unique<FoldedMessageClock>(std::move(routed), options);
   }
   throw InvariantError("a fidelity without a clock");
 }
 
 class CheckedClock final : public CollectiveClock {
  public:
-  CheckedClock(Fidelity fidelity, RoutedSchedule routed, FoldingPolicy policy)
+  CheckedClock(Fidelity fidelity, RoutedSchedule routed, ClockOptions options)
       : bounds_(bounds_of(routed)),
-        clock_(bare_clock(fidelity, std::move(routed), policy)),
+        clock_(bare_clock(fidelity, std::move(routed), options)),
         may_overlook_(fidelity != Fidelity::message && bounds_.operation.operation == Operation::gather) {}
 
   RankTimes finish(Bytes size, const RankTimes& start) override {
     folded_ = false;
     rounded_up_ = 0;
+    left_simgrid_ = false;
     if (start.size() == 1 || size == Bytes(0)) return start;
     if ((start == start[0]).all()) return RankTimes(together(size) + start[0]);
     return checked(size, start);
   }
   [[nodiscard]] bool folded() const override { return folded_; }
   [[nodiscard]] double rounded_up() const override { return rounded_up_; }
+  [[nodiscard]] bool left_simgrid() const override { return left_simgrid_; }
   void rest() override { clock_->rest(); }
 
  private:
@@ -51,10 +55,11 @@ class CheckedClock final : public CollectiveClock {
     auto found = remembered_.find(size);
     if (found == remembered_.end()) {
       RankTimes end = checked(size, all_at(bounds_.operation.ranks, Seconds(0)));
-      found = remembered_.emplace(size, Remembered{std::move(end), folded_, rounded_up_}).first;
+      found = remembered_.emplace(size, Remembered{std::move(end), folded_, rounded_up_, left_simgrid_}).first;
     }
     folded_ = found->second.folded;
     rounded_up_ = found->second.rounded_up;
+    left_simgrid_ = found->second.left_simgrid;
     return found->second.end;
   }
 
@@ -62,6 +67,7 @@ class CheckedClock final : public CollectiveClock {
     RankTimes end = clock_->finish(size, start);
     folded_ = clock_->folded();
     rounded_up_ = clock_->rounded_up();
+    left_simgrid_ = clock_->left_simgrid();
     if (may_overlook_) hold_root_to_its_link(size, start, end);
     check(size, start, end);
     return end;
@@ -90,6 +96,7 @@ class CheckedClock final : public CollectiveClock {
     RankTimes end;
     bool folded;
     double rounded_up;
+    bool left_simgrid;
   };
 
   CollectiveBounds bounds_;
@@ -98,6 +105,7 @@ class CheckedClock final : public CollectiveClock {
   std::map<Bytes, Remembered> remembered_;
   bool folded_ = false;
   double rounded_up_ = 0;
+  bool left_simgrid_ = false;
 };
 
 }  // namespace
@@ -111,8 +119,8 @@ std::string describe_rounding_up(double share) {
       share * 100);
 }
 
-std::unique_ptr<CollectiveClock> make_collective_clock(Fidelity fidelity, RoutedSchedule routed, FoldingPolicy policy) {
-  return std::make_unique<CheckedClock>(fidelity, std::move(routed), policy);
+std::unique_ptr<CollectiveClock> make_collective_clock(Fidelity fidelity, RoutedSchedule routed, ClockOptions options) {
+  return std::make_unique<CheckedClock>(fidelity, std::move(routed), options);
 }
 
 }  // namespace farandole::inline simulate

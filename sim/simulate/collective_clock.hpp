@@ -25,6 +25,15 @@ std::string describe_rounding_up(double share);
 
 enum class FoldingPolicy : std::uint8_t { where_exact, never };
 
+/// How an answer is found; none of it changes one by more than rounding, but for what `rounded_up` says.
+struct ClockOptions {
+  ClockOptions(FoldingPolicy of_ranks = FoldingPolicy::where_exact,  // NOLINT: implicit, most say no more than this
+               NetworkSolver solver = NetworkSolver::as_it_pays)
+      : folding(of_ranks), network(solver) {}
+  FoldingPolicy folding;
+  NetworkSolver network;
+};
+
 class CollectiveClock {
  public:
   virtual ~CollectiveClock() = default;
@@ -35,6 +44,8 @@ class CollectiveClock {
   /// By which share of the longest chunk others that are a byte shorter were counted too long in the last answer, at
   /// most; 0: as long as they are.
   [[nodiscard]] virtual double rounded_up() const { return 0; }
+  /// Whether our own solver took SimGrid's place unasked in the last answer.
+  [[nodiscard]] virtual bool left_simgrid() const { return false; }
   /// Whether what starting a collective costs is in its times already.
   [[nodiscard]] virtual bool has_launch() const { return false; }
   /// Gives back the network, which the next answer makes anew, so that another clock may have one.
@@ -42,7 +53,7 @@ class CollectiveClock {
 };
 
 std::unique_ptr<CollectiveClock> make_collective_clock(Fidelity fidelity, RoutedSchedule routed,
-                                                       FoldingPolicy policy = FoldingPolicy::where_exact);
+                                                       ClockOptions options = {});
 
 // The least time any algorithm can take for an operation on the links it was given.
 //

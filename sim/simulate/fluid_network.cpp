@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "simulate/fluid_network_simgrid.hpp"
+#include "simulate/max_min_network.hpp"
 
 namespace farandole::inline simulate {
 namespace {
@@ -231,42 +232,48 @@ void FluidNetwork::Engine::report(int tag) {
   }
 }
 
-FluidNetwork::FluidNetwork(std::span<const FluidLink> links, int parts)
-    : engine_(std::make_unique<Engine>(links, parts)) {}
+FluidNetwork::FluidNetwork(std::span<const FluidLink> links, int parts, NetworkSolver solver) {
+  if (solver_for(solver, 0) == NetworkSolver::simgrid) {
+    engine_ = std::make_unique<Engine>(links, parts);
+    return;
+  }
+  own_ = std::make_unique<MaxMinNetwork>();
+  for (const FluidLink& link : links) own_->add_link(link.capacity, link.congestion);
+}
 FluidNetwork::~FluidNetwork() = default;
 
 int FluidNetwork::add_link(BytesPerSecond /*capacity*/, Congestion /*congestion*/) {
-  throw std::logic_error("SimGrid's network has all of its links from the start");
+  throw std::logic_error("a FluidNetwork has all of its links from the start");
 }
 
 void FluidNetwork::set_capacity(int /*link*/, BytesPerSecond /*capacity*/) {
-  throw std::logic_error("the capacities of SimGrid's network do not change");
+  throw std::logic_error("the capacities of a FluidNetwork do not change");
 }
 
 void FluidNetwork::halt() {
-  throw std::logic_error("SimGrid's network runs until nothing is left");
+  throw std::logic_error("a FluidNetwork runs until nothing is left");
 }
 
 int FluidNetwork::add_route(std::span<const int> links, int paths) {
-  return engine_->add_route(links, paths);
+  return own_ ? own_->add_route(links, paths) : engine_->add_route(links, paths);
 }
 
 void FluidNetwork::start_at(Seconds when, int route, Seconds latency, Bytes size, int tag) {
-  engine_->start_at(when, route, latency, size, tag);
+  own_ ? own_->start_at(when, route, latency, size, tag) : engine_->start_at(when, route, latency, size, tag);
 }
 
 void FluidNetwork::call_at(Seconds when, int tag) {
-  engine_->call_at(when, tag);
+  own_ ? own_->call_at(when, tag) : engine_->call_at(when, tag);
 }
 void FluidNetwork::run(const Done& done) {
-  engine_->run(done);
+  own_ ? own_->run(done) : engine_->run(done);
 }
 void FluidNetwork::restart() {
-  engine_->restart();
+  own_ ? own_->restart() : engine_->restart();
 }
 
 Seconds FluidNetwork::now() const {
-  return engine_->now();
+  return own_ ? own_->now() : engine_->now();
 }
 
 }  // namespace farandole::inline simulate

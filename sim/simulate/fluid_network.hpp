@@ -1,4 +1,4 @@
-// A network of links that flows share max-min fairly, simulated by SimGrid; the one door to SimGrid.
+// A network of links that flows share max-min fairly, simulated by SimGrid or by ourselves; the one door to SimGrid.
 //
 // The executors of schedules call it: they add the routes they need, start flows, and start the next ones from the
 // callback that reports an end. A flow waits its latency, then sends its bytes over every link of its route at once,
@@ -11,18 +11,28 @@
 // times(f, l) is how often the route of f lists l, and paths(f) over how many paths it is split. Latency takes no part
 // in the sharing.
 //
-// Invariants: one network exists at a time in a process (SimGrid is a singleton), any number may follow one another,
-// and nothing of an earlier one shows in the times of a later one, to the last bit. Time starts at zero. Equal times
-// are handled in the order of the calls that caused them, so a run is reproducible.
+// Invariants: one network of SimGrid's exists at a time in a process (it is a singleton), any number may follow one
+// another, and nothing of an earlier one shows in the times of a later one, to the last bit. Time starts at zero. Equal
+// times are handled in the order of the calls that caused them, so a run is reproducible.
 //
-// Cost: about 0.55 us of CPU per flow on links that few flows share, however many are live. Where links are shared, a
-// start or an end costs about 0.2 us for every flow whose rate it may change: 65 us in an alltoall of 256 ranks. Links
-// that flows couple in a chain are walked by recursion: 32,000 in a row need 8 MB of stack.
+// Two solvers, which agree to rounding (tests/simulate/two_solvers_test.cpp):
+//
+//   CPU time of a flow that                     SimGrid    ours
+//   shares no link                              0.6 us     0.1 us
+//   is one of 256 ranks' alltoall, all shared   80 us      4 us
+//
+// SimGrid's grows with all flows that share links, directly or not, ours with those whose rate a change may reach; and
+// SimGrid walks flows that are coupled in a chain by recursion: 32,000 in a row need 8 MB of stack.
+//
+// SimGrid is the reference. Ours takes its place where somebody says so, beyond `most_for_simgrid`, and in programs
+// that were built without SimGrid (FARANDOLE_SIMGRID=OFF).
 //
 // Errors: std::invalid_argument for a capacity, size, latency or index out of range; std::logic_error for a second
-// network, a time in the past and for flows that SimGrid never ended. An exception thrown by the callback leaves run().
+// network of SimGrid's, or one where it was not built in, a time in the past and for flows that SimGrid never ended. An
+// exception thrown by the callback leaves run().
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -42,11 +52,28 @@ struct FluidLink {
   Congestion congestion{};  // by its load: the sum of times(f, l) / paths(f) of the flows that send
 };
 
+enum class NetworkSolver : std::uint8_t { as_it_pays, simgrid, own };
+
+/// Whether SimGrid was built in.
+bool has_simgrid();
+
+/// So many messages are SimGrid's to send, unless somebody says otherwise; more are ours.
+constexpr std::int64_t most_for_simgrid = 100'000;
+/// Likewise, flows that start at once: where these share links, SimGrid's time grows with the square of their number.
+constexpr std::int64_t most_at_once_for_simgrid = 4096;
+
+/// What `as_it_pays` comes to.
+NetworkSolver solver_for(NetworkSolver wanted, std::int64_t messages, std::int64_t at_once = 0);
+
+class MaxMinNetwork;
+
 class FluidNetwork final : public SharedNetwork {
  public:
-  /// `parts`: a multiple of the paths of every route. SimGrid knows whole multiplicities only, so internally every link
-  /// has so many times its capacity and is listed parts / paths times as often, which costs as much longer.
-  explicit FluidNetwork(std::span<const FluidLink> links, int parts = 1);
+  /// `parts`: a multiple of the paths of every route. SimGrid knows whole multiplicities only, so there every link has
+  /// so many times its capacity and is listed parts / paths times as often, which costs as much longer. Of the solver
+  /// `as_it_pays`: SimGrid if it was built in.
+  explicit FluidNetwork(std::span<const FluidLink> links, int parts = 1,
+                        NetworkSolver solver = NetworkSolver::as_it_pays);
   ~FluidNetwork() override;
   FluidNetwork(const FluidNetwork&) = delete;
   FluidNetwork& operator=(const FluidNetwork&) = delete;
@@ -78,9 +105,16 @@ class FluidNetwork final : public SharedNetwork {
  private:
   class Engine;
   std::unique_ptr<Engine> engine_;
+  std::unique_ptr<MaxMinNetwork> own_;  // in its place
 };
 
-/// SimGrid's version and every setting of it that the times depend on, to be printed beside a result.
+/// SimGrid's version and every setting of it that the times depend on; nothing where it was not built in.
 std::map<std::string, std::string> simgrid_settings();
+
+/// To be printed beside a result: what shares the links, with SimGrid's settings where that may have been it.
+std::map<std::string, std::string> network_settings(NetworkSolver wanted);
+
+/// A sentence for whoever reads a result for which our solver took SimGrid's place unasked.
+std::string describe_own_network();
 
 }  // namespace farandole::inline simulate

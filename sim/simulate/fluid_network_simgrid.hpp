@@ -1,5 +1,6 @@
 // What a FluidNetwork needs of SimGrid and nothing more: a clock, one timer, and flows that end. The .cpp beside this
 // is the only file that includes SimGrid, knows its faults and steers around them; a port to another version is there.
+// Where SimGrid is not built in, fluid_network_no_simgrid.cpp takes its place.
 //
 // Called by FluidNetwork alone, which has checked what it passes. Flows have no latency here.
 // Errors: std::logic_error for a second engine in the process and for an end that SimGrid reported too late.

@@ -6,7 +6,16 @@
 
 namespace farandole::inline simulate {
 
-MessageClock::MessageClock(RoutedSchedule routed, Repeats repeats) : routed_(std::move(routed)), repeats_(repeats) {
+std::int64_t MessageClock::messages_of(const Schedule& schedule) {
+  std::int64_t sum = 0;
+  for (const Phase& phase : schedule.phases) {
+    sum += static_cast<std::int64_t>(transfers_per_round(phase)) * active_repeats(phase);
+  }
+  return sum;
+}
+
+MessageClock::MessageClock(RoutedSchedule routed, Repeats repeats, NetworkSolver solver)
+    : routed_(std::move(routed)), repeats_(repeats), wanted_(solver) {
   const Schedule& schedule = routed_.schedule();
   for (std::size_t p = 0; p < schedule.phases.size(); ++p) {
     const Phase& phase = schedule.phases[p];
@@ -47,6 +56,12 @@ const std::vector<int>& MessageClock::receives(std::size_t phase, int repeat, in
   return phases_[phase].ranks[static_cast<std::size_t>((rank - shift + ranks) % ranks)].receives;
 }
 
+/// A rank by itself is in lockstep with all others from the second repeat on.
+std::int64_t MessageClock::messages_to_send() const {
+  const bool is_in_step = repeats_ == Repeats::until_steady && routed_.schedule().ranks == 1;
+  return is_in_step ? 2 * static_cast<std::int64_t>(transfers_.size()) : messages_of(routed_.schedule());
+}
+
 MessageClock::~MessageClock() = default;
 
 void MessageClock::use(std::shared_ptr<SharedNetwork> network, std::vector<int> links) {
@@ -79,7 +94,9 @@ void MessageClock::rest() {
 
 RankTimes MessageClock::finish(Bytes size, const RankTimes& start) {
   if (network_ == nullptr) {
-    auto own = std::make_shared<FluidNetwork>(routed_.fluid_links(), routed_.parts());
+    const NetworkSolver solver = solver_for(wanted_, messages_to_send());
+    left_simgrid_ = wanted_ == NetworkSolver::as_it_pays && solver == NetworkSolver::own && has_simgrid();
+    auto own = std::make_shared<FluidNetwork>(routed_.fluid_links(), routed_.parts(), solver);
     use(own, {});
     own_ = std::move(own);
   } else {

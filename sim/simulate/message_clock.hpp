@@ -1,4 +1,4 @@
-// The clock of `message`: every transfer of every round goes through SimGrid.
+// The clock of `message`: every transfer of every round is sent over a network (simulate/fluid_network.hpp).
 //
 // A rank enters a round when its own transfers of the round before, sent and received, are done, and then sends. A
 // short message is eager: it starts at once, and what arrives early waits for its round. One that is not (MessageCost
@@ -6,7 +6,7 @@
 // MPI's blocking algorithms do, or in a pipeline (a phase with a window) the round before. Where reducing costs
 // something, the receiver reduces what has arrived one after the other, at the earliest when it enters the round, and
 // leaves it when all is reduced. Transfers of empty chunks are not sent and count as done when their sender enters the
-// round. Cost: one SimGrid flow per transfer and round.
+// round. Cost: one flow per transfer and round.
 //
 // On a platform with eager sends (platform/platform.hpp) a rank does not wait for what it sends, if that is eager: it
 // enters the next round when what it receives is there. Its messages to one receiver follow one another, those to
@@ -41,11 +41,16 @@ class MessageClock final : public CollectiveClock {
  public:
   enum class Repeats : std::uint8_t { all, until_steady };
 
-  explicit MessageClock(RoutedSchedule routed, Repeats repeats = Repeats::all);
+  explicit MessageClock(RoutedSchedule routed, Repeats repeats = Repeats::all,
+                        NetworkSolver solver = NetworkSolver::as_it_pays);
   ~MessageClock() override;
+
+  /// Whatever a schedule sends, in all repeats.
+  static std::int64_t messages_of(const Schedule& schedule);
 
   /// Throws InvariantError when a byte that was sent is not received or a rank never finishes.
   RankTimes finish(Bytes size, const RankTimes& start) override;
+  [[nodiscard]] bool left_simgrid() const override { return left_simgrid_; }
   void rest() override;
 
   /// One collective under way (simulate/message_run.hpp); several may be, on a network that their clocks share.
@@ -56,6 +61,7 @@ class MessageClock final : public CollectiveClock {
   [[nodiscard]] int tags() const { return 2 * static_cast<int>(transfers_.size()) + 2 * routed_.schedule().ranks; }
 
  private:
+  [[nodiscard]] std::int64_t messages_to_send() const;
   [[nodiscard]] int add_route(const RoutedSchedule::Leg& leg);
   [[nodiscard]] int route_over(const RoutedSchedule::Leg& leg);
 
@@ -81,6 +87,8 @@ class MessageClock final : public CollectiveClock {
 
   RoutedSchedule routed_;
   Repeats repeats_;
+  NetworkSolver wanted_;
+  bool left_simgrid_ = false;
   std::vector<Numbered> transfers_;
   std::vector<OfPhase> phases_;
   std::shared_ptr<SharedNetwork> network_;

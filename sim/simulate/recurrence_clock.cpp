@@ -5,16 +5,17 @@
 
 namespace farandole::inline simulate {
 
-RecurrenceClock::RecurrenceClock(RoutedSchedule routed, Sharing sharing, FoldingPolicy policy, std::size_t uneven)
-    : routed_(std::move(routed)), sharing_(sharing), most_uneven_(uneven) {
-  if (policy == FoldingPolicy::where_exact) {
+RecurrenceClock::RecurrenceClock(RoutedSchedule routed, Sharing sharing, ClockOptions options, std::size_t uneven)
+    : routed_(std::move(routed)), sharing_(sharing), network_(options.network), most_uneven_(uneven) {
+  if (options.folding == FoldingPolicy::where_exact) {
     folding_ = worthwhile_folding(routed_, all_at(routed_.schedule().ranks, Seconds(0)));
   }
   const RoutedSchedule& network = folding_ ? folding_->quotient : routed_;
-  RoundRates rates(network, sharing);
+  RoundRates rates(network, sharing, network_);
   for (std::size_t phase = 0; phase < network.schedule().phases.size(); ++phase) {
     rates_.push_back(costs_vary(network, phase) ? TransferRates{} : rates.of(phase, 0));
   }
+  left_simgrid_ = rates.left_simgrid();
 }
 
 TransferRates RecurrenceClock::rates_of_all(std::size_t phase) const {
@@ -79,8 +80,9 @@ RankTimes RecurrenceClock::carried(const RoutedSchedule& network, RankTimes mome
   const auto rates_of = [&](std::size_t phase, int repeat) {
     const auto known = varying.find({phase, repeat});
     if (known != varying.end()) return known->second;
-    if (!rates) rates.emplace(network, sharing_);
+    if (!rates) rates.emplace(network, sharing_, network_);
     TransferRates found = rates->of(phase, repeat);
+    left_simgrid_ |= rates->left_simgrid();
     if (remembered_ + found.latency.size() <= most_remembered) {
       remembered_ += found.latency.size();
       varying.emplace(std::pair(phase, repeat), found);

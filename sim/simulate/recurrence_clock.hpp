@@ -23,11 +23,12 @@ class RecurrenceClock final : public CollectiveClock {
   static constexpr std::size_t most_uneven = std::size_t{1} << 22;
   /// `uneven`: so many transfers of phases without repeats are counted with their own chunks where these differ by a
   /// byte; more are counted as the longest, as those of phases with repeats always are (`rounded_up` says so).
-  RecurrenceClock(RoutedSchedule routed, Sharing sharing, FoldingPolicy policy, std::size_t uneven = most_uneven);
+  RecurrenceClock(RoutedSchedule routed, Sharing sharing, ClockOptions options, std::size_t uneven = most_uneven);
 
   RankTimes finish(Bytes size, const RankTimes& start) override;
   [[nodiscard]] bool folded() const override { return folded_; }
   [[nodiscard]] double rounded_up() const override { return rounded_up_; }
+  [[nodiscard]] bool left_simgrid() const override { return left_simgrid_; }
 
  private:
   [[nodiscard]] TransferRates rates_of_all(std::size_t phase) const;
@@ -41,6 +42,8 @@ class RecurrenceClock final : public CollectiveClock {
 
   RoutedSchedule routed_;
   Sharing sharing_;
+  NetworkSolver network_;
+  bool left_simgrid_ = false;
   std::size_t most_uneven_;
   double rounded_up_ = 0;
   std::optional<Folding> folding_;

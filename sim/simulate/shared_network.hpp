@@ -1,7 +1,7 @@
 // The one interface to bandwidth: flows over routes, and calls at moments, in one queue of events.
 //
 // The engine and the clocks of `message` start flows and are told of their ends; whoever shares links with whom is the
-// network's affair. Three of them: SimGrid's (simulate/fluid_network.hpp), the same max-min fair sharing solved here
+// network's affair. Three of them: SimGrid's (simulate/fluid_network.hpp), the same max-min fair sharing found by us
 // (simulate/max_min_network.hpp), which may be many at once and whose capacities may change, and links that share
 // themselves alone (simulate/shared_links.hpp), the closed approximation of `analytic`.
 //

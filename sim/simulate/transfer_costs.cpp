@@ -111,7 +111,7 @@ std::vector<Bytes> comparable_lengths(const RoundOf& round) {
 Eigen::ArrayXd simulated_once(std::span<const FluidLink> links, const Legs& legs, const std::vector<Bytes>& lengths) {
   int parts = 1;
   for (const RoutedSchedule::Leg& leg : legs) parts = std::lcm(parts, leg.paths);
-  const auto network = std::make_unique<FluidNetwork>(links, parts);
+  const auto network = std::make_unique<FluidNetwork>(links, parts, NetworkSolver::own);
   for (std::size_t t = 0; t < legs.size(); ++t) {
     if (lengths[t] == Bytes(0)) continue;
     network->start(network->add_route(legs[t].links, legs[t].paths), Seconds(0), lengths[t], static_cast<int>(t));
@@ -145,8 +145,8 @@ std::vector<Eigen::ArrayXd> rates_together(const std::vector<RoundOf>& rounds, S
   return result;
 }
 
-RoundRates::RoundRates(const RoutedSchedule& routed, Sharing sharing)
-    : routed_(routed), sharing_(sharing), occupied_(routed.has_occupancy()) {}
+RoundRates::RoundRates(const RoutedSchedule& routed, Sharing sharing, NetworkSolver solver)
+    : routed_(routed), sharing_(sharing), wanted_(solver), occupied_(routed.has_occupancy()) {}
 RoundRates::~RoundRates() = default;
 
 void occupy(TransferRates& rates, const std::vector<RoutedSchedule::Leg>& legs) {
@@ -166,30 +166,56 @@ TransferRates RoundRates::of(std::size_t phase, int repeat) {
   Legs moved = moves ? legs_of_round(routed_, phase, repeat) : Legs{};
   const Legs& legs = moves ? moved : routed_.legs(phase);
   std::vector<Bytes> lengths = lengths_of_round(routed_, phase, repeat);
-  TransferRates rates{Eigen::ArrayXd(static_cast<Eigen::Index>(legs.size())), {}};
-  for (std::size_t t = 0; t < legs.size(); ++t) rates.latency[static_cast<Eigen::Index>(t)] = legs[t].latency.si();
+  TransferRates rates{Eigen::ArrayXd::Zero(static_cast<Eigen::Index>(legs.size())), {}};
+  const bool few_send = routed_.schedule().phases[phase].window != 0;  // the others' legs are not even looked at
+  for (std::size_t t = 0; t < legs.size(); ++t) {
+    if (few_send && lengths[t] == Bytes(0)) continue;
+    rates.latency[static_cast<Eigen::Index>(t)] = legs[t].latency.si();
+  }
   if (occupied_) occupy(rates, legs);
-  if (lengths != last_lengths_ || !cross_the_same(legs, last_legs_)) {
-    last_inverse_ =
-        sharing_ == Sharing::by_load ? shared(routed_.fluid_links(), legs, lengths) : simulated(legs, lengths);
+  if (last_legs_ == nullptr || lengths != last_lengths_ ||
+      (last_legs_ != &legs && !cross_the_same(legs, *last_legs_))) {
+    last_inverse_ = sharing_ == Sharing::by_load
+                        ? shared(routed_.fluid_links(), legs, lengths)
+                        : simulated(legs, lengths, moves ? std::nullopt : std::optional(phase));
     last_lengths_ = std::move(lengths);
-    last_legs_ = moves ? std::move(moved) : legs;
+    if (moves) moved_ = std::move(moved);
+    last_legs_ = moves ? &moved_ : &legs;
   }
   rates.inverse_rate = last_inverse_;
   return rates;
 }
 
-Eigen::ArrayXd RoundRates::simulated(const Legs& legs, const std::vector<Bytes>& lengths) {
+int RoundRates::route_of(const Legs& legs, std::size_t index, std::optional<std::size_t> fixed) {
+  const auto known = [&]() -> int& {
+    if (!fixed) return routes_.try_emplace({legs[index].links, legs[index].paths}, -1).first->second;
+    auto& of_phase = fixed_routes_[*fixed];
+    of_phase.resize(legs.size(), -1);
+    return of_phase[index];
+  };
+  int& route = known();
+  if (route < 0) route = network_->add_route(legs[index].links, legs[index].paths);
+  return route;
+}
+
+void RoundRates::make_network() {
+  std::size_t at_once = 0;
+  for (const Phase& phase : routed_.schedule().phases) at_once = std::max(at_once, transfers_per_round(phase));
+  const NetworkSolver solver = solver_for(wanted_, 0, static_cast<std::int64_t>(at_once));
+  left_simgrid_ = wanted_ == NetworkSolver::as_it_pays && solver == NetworkSolver::own && has_simgrid();
+  network_ = std::make_unique<FluidNetwork>(routed_.fluid_links(), routed_.parts(), solver);
+}
+
+Eigen::ArrayXd RoundRates::simulated(const Legs& legs, const std::vector<Bytes>& lengths,
+                                     std::optional<std::size_t> fixed) {
   if (network_ == nullptr) {
-    network_ = std::make_unique<FluidNetwork>(routed_.fluid_links(), routed_.parts());
+    make_network();
   } else {
     network_->restart();
   }
   for (std::size_t t = 0; t < legs.size(); ++t) {
     if (lengths[t] == Bytes(0)) continue;
-    const auto [route, is_new] = routes_.try_emplace({legs[t].links, legs[t].paths}, 0);
-    if (is_new) route->second = network_->add_route(legs[t].links, legs[t].paths);
-    network_->start(route->second, Seconds(0), lengths[t], static_cast<int>(t));
+    network_->start(route_of(legs, t, fixed), Seconds(0), lengths[t], static_cast<int>(t));
   }
   Eigen::ArrayXd inverse_rates = Eigen::ArrayXd::Zero(static_cast<Eigen::Index>(legs.size()));
   network_->run([&](int t) { inverse_rates[t] = network_->now().si() / lengths[static_cast<std::size_t>(t)].si(); });
@@ -217,13 +243,14 @@ TransferCosts transfer_costs(const RoutedSchedule& routed, std::size_t phase, in
   TransferCosts costs = TransferCosts::of(transfers, rates.send.size() > 0);
   for (Eigen::Index t = 0; t < transfers; ++t) {
     const Bytes length = bytes[static_cast<std::size_t>(t)];
+    costs.waits[t] = false;
+    if (length == Bytes(0)) continue;
     const Bytes message = length / messages[t];
     const Seconds each = Seconds(rates.latency[t]) + routed.message_cost().of(message);
-    const double sending = messages[t] * each.si() + length.si() * rates.inverse_rate[t];
-    costs.sending[t] = length > Bytes(0) ? sending : 0;
-    costs.waits[t] = length > Bytes(0) && !routed.message_cost().is_eager(message);
+    costs.sending[t] = messages[t] * each.si() + length.si() * rates.inverse_rate[t];
+    costs.waits[t] = !routed.message_cost().is_eager(message);
     costs.reducing[t] = (length / reduce_rate_of(routed, phase, static_cast<std::size_t>(t))).si();
-    if (!costs.are_occupied() || length == Bytes(0)) continue;
+    if (!costs.are_occupied()) continue;
     costs.send[t] = messages[t] * rates.send[t];
     costs.receive[t] = messages[t] * rates.receive[t];
     costs.behind[t] = messages[t] * rates.behind[t];

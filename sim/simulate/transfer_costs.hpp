@@ -1,4 +1,4 @@
-// What one round of each transfer of a phase costs, by closed form or by asking SimGrid for the rates:
+// What one round of each transfer of a phase costs, by closed form or by asking a network for the rates:
 //
 //   sending(t) = messages(t) * latency(t) + bytes(t) * inverse_rate(t), and nothing where there is nothing to send
 //   reducing(t) = bytes(t) / reduce rate, where the receiver reduces and that costs something (gamma)
@@ -18,6 +18,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -56,7 +57,7 @@ enum class Sharing : std::uint8_t {
   /// link);
   /// the load is that of all transfers of the round, each as often as it crosses the link over one of its paths.
   by_load,
-  /// The rate is what SimGrid gives one flow per pair, all started together, over its whole length.
+  /// The rate is what a FluidNetwork gives one flow per pair, all started together, over its whole length.
   simulated
 };
 
@@ -64,24 +65,34 @@ enum class Sharing : std::uint8_t {
 /// one that crosses the same links with the same lengths is not worked out again. `routed` must outlive it.
 class RoundRates {
  public:
-  RoundRates(const RoutedSchedule& routed, Sharing sharing);
+  RoundRates(const RoutedSchedule& routed, Sharing sharing, NetworkSolver solver);
   ~RoundRates();
   RoundRates(const RoundRates&) = delete;
   RoundRates& operator=(const RoundRates&) = delete;
 
   /// `repeat` matters where costs vary.
   TransferRates of(std::size_t phase, int repeat);
+  /// Whether our own solver took SimGrid's place unasked.
+  [[nodiscard]] bool left_simgrid() const { return left_simgrid_; }
 
  private:
   using Legs = std::vector<RoutedSchedule::Leg>;
-  Eigen::ArrayXd simulated(const Legs& legs, const std::vector<Bytes>& lengths);
+  /// `fixed`: legs are those of this phase in all its repeats; else nothing is known of them.
+  Eigen::ArrayXd simulated(const Legs& legs, const std::vector<Bytes>& lengths, std::optional<std::size_t> fixed);
+  int route_of(const Legs& legs, std::size_t index, std::optional<std::size_t> fixed);
 
   const RoutedSchedule& routed_;
   Sharing sharing_;
+  NetworkSolver wanted_;
+  bool left_simgrid_ = false;
   bool occupied_;
+  void make_network();
+
   std::unique_ptr<FluidNetwork> network_;
   std::map<std::pair<std::vector<int>, int>, int> routes_;  // by links and paths
-  Legs last_legs_;
+  std::map<std::size_t, std::vector<int>> fixed_routes_;    // by phase, of its legs; -1: not yet
+  const Legs* last_legs_ = nullptr;
+  Legs moved_;  // those, where receivers move
   std::vector<Bytes> last_lengths_;
   Eigen::ArrayXd last_inverse_;
 };
@@ -94,7 +105,8 @@ struct RoundOf {
 };
 
 /// Inverse rates in each of these rounds with all of them under way at once, the longest transfers of each equally
-/// long; all are mapped to one platform. For collectives that meet others (engine/company.hpp).
+/// long; all are mapped to one platform. For collectives that meet others (engine/company.hpp), by the solver under
+/// them.
 std::vector<Eigen::ArrayXd> rates_together(const std::vector<RoundOf>& rounds, Sharing sharing);
 
 TransferCosts transfer_costs(const RoutedSchedule& routed, std::size_t phase, int repeat, const TransferRates& rates,

@@ -80,6 +80,7 @@ TrainingRun run_training(Trainer& trainer, const Job& job, const Measure& measur
   }
   run.folded = trainer.simulated().folded();
   run.rounded_up = trainer.simulated().rounded_up();
+  run.left_simgrid = trainer.simulated().left_simgrid();
   run.critical_path = trainer.last_critical_path();
   return run;
 }

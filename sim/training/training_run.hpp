@@ -25,6 +25,7 @@ struct TrainingRun {
   CollectiveCounts collectives;          // an iteration, in the mean
   bool folded = false;                   // every collective
   double rounded_up = 0;                 // chunks, the most of any collective (simulate/collective_clock.hpp)
+  bool left_simgrid = false;             // for any (likewise)
   std::vector<Neighbour> neighbours;     // jobs that share the network
   double mean_staleness = 0;             // of servers without a barrier: updates by others between pull and push
   std::vector<PathStep> critical_path;   // of the last iteration

@@ -1,5 +1,5 @@
 // Contended networks drawn at random: every end as progressive filling in long double has it, by SimGrid and by our own
-// solver, which has its links one by one.
+// solver.
 #include <array>
 #include <random>
 
@@ -14,24 +14,6 @@ namespace farandole {
 namespace {
 
 using Random = std::mt19937_64;
-
-/// Ours, made as SimGrid's is.
-class Own {
- public:
-  explicit Own(std::span<const FluidLink> links, int /*parts*/ = 1) {
-    for (const FluidLink& link : links) network_.add_link(link.capacity, link.congestion);
-  }
-  int add_route(std::span<const int> links, int paths = 1) { return network_.add_route(links, paths); }
-  void start(int route, Seconds latency, Bytes size, int tag) { network_.start(route, latency, size, tag); }
-  void start_at(Seconds when, int route, Seconds latency, Bytes size, int tag) {
-    network_.start_at(when, route, latency, size, tag);
-  }
-  void run(const SharedNetwork::Done& done) { network_.run(done); }
-  [[nodiscard]] Seconds now() const { return network_.now(); }
-
- private:
-  MaxMinNetwork network_;
-};
 
 int draw(Random& random, int first, int last) {
   return std::uniform_int_distribution<int>(first, last)(random);
@@ -69,8 +51,9 @@ void compare(std::uint64_t seed, bool together, bool split = false) {
     if (split) flow.paths = std::array{1, 2, 3, 4, 6}[static_cast<std::size_t>(draw(random, 0, 4))];
   }
   const support::Ends exact = support::ends_of<support::MaxMinNetwork>(links, flows);
-  expect_equal(support::ends_of<FluidNetwork>(links, flows), exact, seed);
-  expect_equal(support::ends_of<Own>(links, flows), exact, seed);
+  for (const NetworkSolver solver : support::solvers()) {
+    expect_equal(support::ends_of<FluidNetwork>(links, flows, solver), exact, seed);
+  }
 }
 
 TEST(FluidNetworkAtRandom, FlowsThatStartTogetherEndAsProgressiveFillingHasIt) {
@@ -86,11 +69,11 @@ TEST(FluidNetworkAtRandom, FlowsThatAreSplitOverPathsEndAsProgressiveFillingHasI
 }
 
 // Every flow starts the next one over its route, as the ranks of a collective do.
-template <class Network>
-support::Ends chained_ends(std::uint64_t seed) {
+template <class Network, class... More>
+support::Ends chained_ends(std::uint64_t seed, More... more) {
   Random random(seed);
   const std::vector<FluidLink> links = draw_links(random);
-  Network network(links);
+  Network network(links, 1, more...);
   const int senders = draw(random, 2, 12);
   const Bytes size(1e5 * draw(random, 1, 9));
   const bool uneven = draw(random, 0, 1) == 1;
@@ -115,8 +98,9 @@ support::Ends chained_ends(std::uint64_t seed) {
 TEST(FluidNetworkAtRandom, ChainsOfFlowsEndAsProgressiveFillingHasIt) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     const support::Ends exact = chained_ends<support::MaxMinNetwork>(seed);
-    expect_equal(chained_ends<FluidNetwork>(seed), exact, seed);
-    expect_equal(chained_ends<Own>(seed), exact, seed);
+    for (const NetworkSolver solver : support::solvers()) {
+      expect_equal(chained_ends<FluidNetwork>(seed, solver), exact, seed);
+    }
   }
 }
 

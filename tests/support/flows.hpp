@@ -1,8 +1,10 @@
-// Plays a list of flows on a FluidNetwork, or on anything with its interface, and says when each ends.
+// Plays a list of flows on a FluidNetwork of either solver, or on anything with its interface, and says when each ends.
 #pragma once
 
 #include <numeric>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "simulate/fluid_network.hpp"
@@ -19,11 +21,12 @@ struct Flow {
 
 using Ends = std::vector<double>;  // seconds, in the order of the flows
 
-template <class Network>
-Ends ends_of(std::span<const FluidLink> links, const std::vector<Flow>& flows) {
+/// `more`: what the network is made with, besides links and parts.
+template <class Network, class... More>
+Ends ends_of(std::span<const FluidLink> links, const std::vector<Flow>& flows, More... more) {
   int parts = 1;
   for (const Flow& flow : flows) parts = std::lcm(parts, flow.paths);
-  Network network(links, parts);
+  Network network(links, parts, more...);
   Ends ends(flows.size(), -1);
   for (std::size_t i = 0; i < flows.size(); ++i) {
     network.start_at(flows[i].start, network.add_route(flows[i].links, flows[i].paths), flows[i].latency, flows[i].size,
@@ -31,6 +34,15 @@ Ends ends_of(std::span<const FluidLink> links, const std::vector<Flow>& flows) {
   }
   network.run([&](int tag) { ends[static_cast<std::size_t>(tag)] = network.now().si(); });
   return ends;
+}
+
+/// Those that are built in, and how a test program names a test of one.
+inline std::vector<NetworkSolver> solvers() {
+  if (!has_simgrid()) return {NetworkSolver::own};
+  return {NetworkSolver::simgrid, NetworkSolver::own};
+}
+inline std::string name_of(NetworkSolver solver) {
+  return solver == NetworkSolver::own ? "own" : "simgrid";
 }
 
 }  // namespace farandole::support

@@ -111,7 +111,10 @@ CollectiveRequest request(const CollectiveArguments& arguments) {
           arguments.no_fold ? FoldingPolicy::never : FoldingPolicy::where_exact,
           contributions(arguments.contributions, chosen, ranks),
           arguments.servers.request(chosen, ranks),
-          arguments.cost.most()};
+          arguments.cost.most(),
+          {},
+          {},
+          arguments.cost.solver()};
 }
 
 /// What was typed, as far as results depend on it.
@@ -130,6 +133,7 @@ std::string typed(const CollectiveArguments& arguments) {
   add("--placement", arguments.placement, "by_slot");
   add("--contributions", arguments.contributions, "");
   add("--fidelity", arguments.fidelity, "flow");
+  add("--network", arguments.cost.network, "");
   return line + arguments.servers.typed();
 }
 
@@ -174,11 +178,16 @@ void run(const CollectiveArguments& arguments) {
   }
   check_files(arguments, catalogue);
   double rounded_up = 0;
-  auto points = run_collective(wanted, topology, ranks_option.value(), &rounded_up);
+  bool left_simgrid = false;
+  auto points = run_collective(wanted, topology, ranks_option.value(), &rounded_up, &left_simgrid);
   Settings settings = collective_settings(wanted, topology);
   if (rounded_up > 0) {
     settings["chunks"] = describe_rounding_up(rounded_up);
     std::cerr << "note: " << settings["chunks"] << "\n";
+  }
+  if (left_simgrid) {
+    settings["network"] = describe_own_network();
+    std::cerr << "note: " << settings["network"] << "\n";
   }
   if (const auto note = note_on_nics(wanted, topology, ranks_option.value())) {
     settings["note"] = *note;
@@ -241,6 +250,7 @@ void add_collective(CLI::App& app) {
       ->type_name("JSON")
       ->capture_default_str();
   arguments->servers.add_to(*command);
+  arguments->cost.add_network_to(*command);
   arguments->cost.add_budget_to(*command);
   arguments->loads.add_to(*command, "size", "the largest size");
   command->add_option("--fidelity", arguments->fidelity, fidelity_choices)->type_name("LEVEL")->capture_default_str();

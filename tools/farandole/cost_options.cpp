@@ -1,5 +1,7 @@
 #include "cost_options.hpp"
 
+#include <fmt/format.h>
+
 #include "config/section.hpp"
 
 namespace farandole {
@@ -10,6 +12,25 @@ void CostOptions::add_budget_to(CLI::App& command) {
                   "refuse what is estimated to take more time of one processor, or more memory, to simulate")
       ->type_name("TIME, SIZE")
       ->capture_default_str();
+}
+
+void CostOptions::add_network_to(CLI::App& command) {
+  command
+      .add_option("--network", network,
+                  fmt::format("who shares the links at flow and message: simgrid, or own, our own solver, which gives "
+                              "the same times to rounding; SimGrid up to {} messages unless given",
+                              most_for_simgrid))
+      ->type_name("NAME");
+}
+
+NetworkSolver CostOptions::solver() const {
+  if (network.empty()) return NetworkSolver::as_it_pays;
+  if (network == "own") return NetworkSolver::own;
+  if (network != "simgrid") {
+    refuse_option("--network", "simgrid or own", network, suggestion(network, {"simgrid", "own"}));
+  }
+  if (!has_simgrid()) refuse_option("--network", "own, since this program was built without SimGrid", network);
+  return NetworkSolver::simgrid;
 }
 
 void CostOptions::add_to(CLI::App& command) {

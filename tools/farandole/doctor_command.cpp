@@ -26,7 +26,7 @@ void run() {
   const Catalogue catalogue;
   row("farandole", version());
   row("compiler", __VERSION__);
-  row("simgrid", simgrid_settings().at("version"));
+  row("simgrid", has_simgrid() ? simgrid_settings().at("version") : "not built in: our own solver takes its place");
   row("eigen", fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION));
   row("nlohmann_json",
       fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH));

@@ -115,7 +115,7 @@ std::string typed(const RunArguments& arguments) {
   std::string line = "farandole run " + shell_word(arguments.scenario) + given("--set", arguments.settings) +
                      given("--launch", {arguments.launch}) + given("--fidelity", {arguments.fidelity});
   if (arguments.no_fold) line += " --no-fold";
-  return line + given("--seed", {arguments.seed});
+  return line + given("--network", {arguments.cost.network}) + given("--seed", {arguments.seed});
 }
 
 void write_page(const RunArguments& arguments, const Document& document, const Catalogue& catalogue,
@@ -177,6 +177,7 @@ RunOptions options_of(const RunArguments& arguments) {
   RunOptions options;
   options.fidelities = parse_fidelities(arguments.fidelity);
   if (arguments.no_fold) options.folding = FoldingPolicy::never;
+  options.network = arguments.cost.solver();
   options.explain = arguments.explain;
   options.links = arguments.loads.count();
   options.budget = arguments.cost.most();
@@ -270,6 +271,7 @@ void add_run(CLI::App& app) {
   command->add_flag("--resume", arguments->resume, "go on from what an interrupted run left beside --output");
   command->add_option("--shard", arguments->shard, "run every N-th point only; farandole merge joins the outputs")
       ->type_name("I/N");
+  arguments->cost.add_network_to(*command);
   arguments->cost.add_to(*command);
   arguments->loads.add_to(*command, "point", "the last point");
   command->add_flag("--quiet", arguments->quiet, "no messages and no progress on stderr");

@@ -30,15 +30,6 @@ std::vector<int> everyone_apart(Eigen::Index ranks) {
   return groups;
 }
 
-/// Whatever is sent, in all repeats.
-std::int64_t messages_of(const Schedule& schedule) {
-  std::int64_t sum = 0;
-  for (const Phase& phase : schedule.phases) {
-    sum += static_cast<std::int64_t>(transfers_per_round(phase)) * active_repeats(phase);
-  }
-  return sum;
-}
-
 }  // namespace
 
 /// A size of which all chunks are as long as the longest of `size`, if that makes no difference.
@@ -60,7 +51,8 @@ std::optional<Bytes> FoldedMessageClock::size_rounded_up(Bytes size) {
   const Schedule& schedule = routed_.schedule();
   const ChunkSizes chunks(size, schedule);
   const bool is_by_a_byte = !chunks.equal() && !chunks.weighted() && chunks.largest() > 1_B;  // empty ones are not sent
-  if (!is_by_a_byte || policy_ == FoldingPolicy::never || messages_of(schedule) <= uneven_) return std::nullopt;
+  if (!is_by_a_byte || policy_ == FoldingPolicy::never || MessageClock::messages_of(schedule) <= uneven_)
+    return std::nullopt;
   constexpr std::size_t most_ways = std::size_t{1} << 22;
   std::size_t ways = 0;
   for (const Phase& phase : schedule.phases) ways += transfers_per_round(phase);
@@ -79,8 +71,8 @@ void FoldedMessageClock::choose(std::vector<int> groups, const RankTimes& start)
   if (clock_ != nullptr && !folding && !folding_) return;
   clock_.reset();
   folding_ = std::move(folding);
-  clock_ = folding_ ? std::make_unique<MessageClock>(folding_->quotient, MessageClock::Repeats::until_steady)
-                    : std::make_unique<MessageClock>(routed_);
+  clock_ = folding_ ? std::make_unique<MessageClock>(folding_->quotient, MessageClock::Repeats::until_steady, network_)
+                    : std::make_unique<MessageClock>(routed_, MessageClock::Repeats::all, network_);
 }
 
 void FoldedMessageClock::rest() {
@@ -94,12 +86,19 @@ RankTimes FoldedMessageClock::finish(Bytes size, const RankTimes& start) {
   const std::optional<Bytes> rounded = even ? std::nullopt : size_rounded_up(size);
   choose(even || rounded ? std::move(groups) : everyone_apart(start.size()), start);
   const Bytes counted = even.value_or(folding_ ? rounded.value_or(size) : size);
+  left_simgrid_ = false;
   rounded_up_ = folding_ && rounded ? 1_B / ChunkSizes(size, routed_.schedule()).largest() : 0;
-  if (folding_) return folding_->of_ranks(clock_->finish(counted, folding_->of_classes(start)));
+  if (folding_) return folding_->of_ranks(sent(counted, folding_->of_classes(start)));
   if (policy_ == FoldingPolicy::where_exact) {
     if (std::optional<RankTimes> ends = recurrence().finish(counted, start)) return *std::move(ends);
   }
-  return clock_->finish(counted, start);
+  return sent(counted, start);
+}
+
+RankTimes FoldedMessageClock::sent(Bytes size, const RankTimes& start) {
+  RankTimes ends = clock_->finish(size, start);
+  left_simgrid_ = clock_->left_simgrid();
+  return ends;
 }
 
 }  // namespace farandole::inline simulate

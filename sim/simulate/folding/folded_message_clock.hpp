@@ -27,15 +27,17 @@ class FoldedMessageClock final : public CollectiveClock {
  public:
   static constexpr std::int64_t most_uneven = 1 << 20;
   /// `uneven`: so many messages of chunks that differ by a byte are sent one by one.
-  FoldedMessageClock(RoutedSchedule routed, FoldingPolicy policy, std::int64_t uneven = most_uneven)
-      : routed_(std::move(routed)), policy_(policy), uneven_(uneven) {}
+  FoldedMessageClock(RoutedSchedule routed, ClockOptions options, std::int64_t uneven = most_uneven)
+      : routed_(std::move(routed)), policy_(options.folding), network_(options.network), uneven_(uneven) {}
 
   RankTimes finish(Bytes size, const RankTimes& start) override;
   [[nodiscard]] bool folded() const override { return folding_.has_value(); }
   [[nodiscard]] double rounded_up() const override { return rounded_up_; }
+  [[nodiscard]] bool left_simgrid() const override { return left_simgrid_; }
   void rest() override;
 
  private:
+  RankTimes sent(Bytes size, const RankTimes& start);
   [[nodiscard]] std::optional<Bytes> size_of_equal_chunks(Bytes size, bool together);
   /// The same where it does make a difference, of no more than a byte a chunk, which is worth it.
   [[nodiscard]] std::optional<Bytes> size_rounded_up(Bytes size);
@@ -44,8 +46,10 @@ class FoldedMessageClock final : public CollectiveClock {
 
   RoutedSchedule routed_;
   FoldingPolicy policy_;
+  NetworkSolver network_;
   std::int64_t uneven_;
   double rounded_up_ = 0;
+  bool left_simgrid_ = false;
   std::optional<MessageRecurrence> recurrence_;  // once it is asked
   std::optional<bool> paced_;                    // by the longest chunk; once anyone asks
   // The network in use, for ranks that start in such groups. One at a time, as SimGrid wants it.

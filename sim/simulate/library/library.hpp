@@ -79,6 +79,6 @@ class LibraryClock : public CollectiveClock {
 
 /// Platform and placement of the job must outlive the clock.
 std::unique_ptr<LibraryClock> make_library_clock(const Library& library, const LibraryJob& job, Fidelity fidelity,
-                                                 FoldingPolicy policy = FoldingPolicy::where_exact);
+                                                 ClockOptions options = {});
 
 }  // namespace farandole::inline simulate

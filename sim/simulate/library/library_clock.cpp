@@ -9,24 +9,27 @@ namespace {
 
 class Choosing final : public LibraryClock {
  public:
-  Choosing(LibraryPlanner planner, Fidelity fidelity, FoldingPolicy policy, bool contention)
-      : planner_(std::move(planner)), fidelity_(fidelity), policy_(policy), contention_(contention) {}
+  Choosing(LibraryPlanner planner, Fidelity fidelity, ClockOptions options, bool contention)
+      : planner_(std::move(planner)), fidelity_(fidelity), options_(options), contention_(contention) {}
 
   [[nodiscard]] LibraryChoice choice(Bytes size) const override { return planner_.plan(size).choice; }
 
   RankTimes finish(Bytes size, const RankTimes& start) override {
     folded_ = false;
     rounded_up_ = 0;
+    left_simgrid_ = false;
     if (start.size() == 1 || size == Bytes(0)) return start;
     const LibraryPlan plan = planner_.plan(size);
     CollectiveClock& clock = clock_of(plan);
     RankTimes end = in_ranks(clock.finish(size, in_order(start + plan.launch.si())));
     folded_ = clock.folded();
     rounded_up_ = clock.rounded_up();
+    left_simgrid_ = clock.left_simgrid();
     return end;
   }
   [[nodiscard]] bool folded() const override { return folded_; }
   [[nodiscard]] double rounded_up() const override { return rounded_up_; }
+  [[nodiscard]] bool left_simgrid() const override { return left_simgrid_; }
   [[nodiscard]] bool has_launch() const override { return true; }
   void rest() override {
     if (last_ != nullptr) last_->rest();
@@ -36,7 +39,7 @@ class Choosing final : public LibraryClock {
   CollectiveClock& clock_of(const LibraryPlan& plan) {
     auto& clock = clocks_[plan.key];
     if (last_ != nullptr && last_ != clock.get()) last_->rest();  // only one may use SimGrid
-    if (clock == nullptr) clock = make_collective_clock(fidelity_, route_of(plan), policy_);
+    if (clock == nullptr) clock = make_collective_clock(fidelity_, route_of(plan), options_);
     last_ = clock.get();
     return *clock;
   }
@@ -60,19 +63,20 @@ class Choosing final : public LibraryClock {
 
   LibraryPlanner planner_;
   Fidelity fidelity_;
-  FoldingPolicy policy_;
+  ClockOptions options_;
   bool contention_;
   std::map<std::string, std::unique_ptr<CollectiveClock>> clocks_;
   CollectiveClock* last_ = nullptr;
   bool folded_ = false;
   double rounded_up_ = 0;
+  bool left_simgrid_ = false;
 };
 
 }  // namespace
 
 std::unique_ptr<LibraryClock> make_library_clock(const Library& library, const LibraryJob& job, Fidelity fidelity,
-                                                 FoldingPolicy policy) {
-  return std::make_unique<Choosing>(library.planner(job), fidelity, policy, job.contention);
+                                                 ClockOptions options) {
+  return std::make_unique<Choosing>(library.planner(job), fidelity, options, job.contention);
 }
 
 }  // namespace farandole::inline simulate

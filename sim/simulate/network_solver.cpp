@@ -1,0 +1,32 @@
+#include <fmt/format.h>
+
+#include "simulate/fluid_network.hpp"
+
+namespace farandole::inline simulate {
+
+bool has_simgrid() {
+  return !simgrid_settings().empty();
+}
+
+NetworkSolver solver_for(NetworkSolver wanted, std::int64_t messages, std::int64_t at_once) {
+  if (wanted != NetworkSolver::as_it_pays) return wanted;
+  const bool is_ours = !has_simgrid() || messages > most_for_simgrid || at_once > most_at_once_for_simgrid;
+  return is_ours ? NetworkSolver::own : NetworkSolver::simgrid;
+}
+
+std::map<std::string, std::string> network_settings(NetworkSolver wanted) {
+  if (solver_for(wanted, 0) == NetworkSolver::own) return {{"network", "own"}};
+  std::map<std::string, std::string> settings;
+  for (const auto& [name, value] : simgrid_settings()) settings["simgrid." + name] = value;
+  if (wanted == NetworkSolver::simgrid) settings["network"] = "simgrid";
+  return settings;
+}
+
+std::string describe_own_network() {
+  return fmt::format(
+      "more than {} messages, or {} at once, were sent over our own network, not SimGrid's, which gives the same times "
+      "to rounding; --network simgrid has it send them",
+      most_for_simgrid, most_at_once_for_simgrid);
+}
+
+}  // namespace farandole::inline simulate
