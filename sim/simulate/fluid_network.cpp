@@ -182,7 +182,7 @@ void FluidNetwork::Engine::wait(Seconds when, Pending pending) {
   if (!(when >= now()) || !std::isfinite(when.si())) throw std::logic_error("a flow or call is never in the past");
   pending.order = order_++;
   pending_.push(pending);
-  simgrid_.ring_at(Seconds(pending.date));
+  simgrid_.set_timer(Seconds(pending.date));
 }
 
 void FluidNetwork::Engine::run(const Done& done) {
@@ -213,7 +213,7 @@ void FluidNetwork::Engine::begin(Seconds date) {
       simgrid_.send(next.route, next.size, congestion_.empty() ? next.tag : enter({next.route, next.tag}));
     }
   }
-  if (!pending_.empty()) simgrid_.ring_at(Seconds(pending_.top().date));
+  if (!pending_.empty()) simgrid_.set_timer(Seconds(pending_.top().date));
 }
 
 void FluidNetwork::Engine::end(int tag) {

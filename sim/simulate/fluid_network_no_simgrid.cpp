@@ -29,7 +29,7 @@ void SimGridEngine::send(int /*route*/, std::uint64_t /*size*/, int /*tag*/) {
   refuse();
 }
 
-void SimGridEngine::ring_at(Seconds /*date*/) {
+void SimGridEngine::set_timer(Seconds /*date*/) {
   refuse();
 }
 

@@ -265,7 +265,7 @@ void SimGridEngine::send(int route, std::uint64_t size, int tag) {
   state_->arm();
 }
 
-void SimGridEngine::ring_at(Seconds date) {
+void SimGridEngine::set_timer(Seconds date) {
   state_->wanted = std::min(state_->wanted, date.si());
   state_->arm();
 }

@@ -37,7 +37,7 @@ class SimGridEngine {
   void send(int route, std::uint64_t size, int tag);
 
   /// Asks for the timer at a date not before clock(); the earliest one asked for since it last rang counts.
-  void ring_at(Seconds date);
+  void set_timer(Seconds date);
 
   /// Returns when no flow is left and no timer is asked for.
   void run();

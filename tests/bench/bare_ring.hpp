@@ -42,7 +42,7 @@ class BareRing {
   void send(int rank) {
     const double date = (engine_.clock() + latency_).si();
     waiting_.emplace(date, rank);
-    engine_.ring_at(Seconds(date));
+    engine_.set_timer(Seconds(date));
   }
 
   void begin(Seconds date) {
@@ -54,7 +54,7 @@ class BareRing {
       const int chunk = round < ranks_ - 1 ? rank - 1 - round : rank - (round - (ranks_ - 1));
       engine_.send(rank, static_cast<std::uint64_t>(chunks_[(chunk + 2 * ranks_) % ranks_].si()), rank);
     }
-    if (!waiting_.empty()) engine_.ring_at(Seconds(waiting_.top().first));
+    if (!waiting_.empty()) engine_.set_timer(Seconds(waiting_.top().first));
   }
 
   void done(int rank) {
