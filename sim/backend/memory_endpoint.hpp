@@ -1,7 +1,7 @@
 // Ranks as threads of one process, messages through memory: what the interpreter is tested on, and what runs where
 // there is no MPI.
 //
-// A Mailroom outlives its endpoints; each thread makes its own endpoint. A message is copied when it is sent.
+// An InProcessMailbox outlives its endpoints; each thread makes its own endpoint. A message is copied when it is sent.
 #pragma once
 
 #include <compare>

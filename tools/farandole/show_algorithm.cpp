@@ -100,23 +100,23 @@ Json held_json(const Schedule& schedule, const SymbolicState& held) {
   return ranks;
 }
 
-Json transfer_json(const Sending& sending) {
-  return {{"from", sending.from},
-          {"to", sending.to},
-          {"chunk", sending.chunks.front()},
-          {"chunks", sending.chunks},
-          {"action", action_name(sending.action)}};
+Json transfer_json(const Send& send) {
+  return {{"from", send.from},
+          {"to", send.to},
+          {"chunk", send.chunks.front()},
+          {"chunks", send.chunks},
+          {"action", action_name(send.action)}};
 }
 
 void add_round(Shown& shown, const Schedule& schedule, const WalkedRound& round, std::size_t number) {
   fmt::format_to(std::back_inserter(shown.text), "round {} ({})\n", number, round.phase);
   Json transfers = Json::array();
-  for (const Sending& sending : round.sendings) {
-    const bool is_one = sending.chunks.size() == 1;
-    fmt::format_to(std::back_inserter(shown.text), "  rank {} sends segment{} {} to rank {}, which {}\n", sending.from,
-                   is_one ? "" : "s", chunks_text(sending.chunks), sending.to, received(sending.action, is_one));
+  for (const Send& send : round.sends) {
+    const bool is_one = send.chunks.size() == 1;
+    fmt::format_to(std::back_inserter(shown.text), "  rank {} sends segment{} {} to rank {}, which {}\n", send.from,
+                   is_one ? "" : "s", chunks_text(send.chunks), send.to, received(send.action, is_one));
   }
-  for (const Sending& sending : round.sendings) transfers.push_back(transfer_json(sending));
+  for (const Send& send : round.sends) transfers.push_back(transfer_json(send));
   for (int rank = 0; rank < schedule.ranks; ++rank) shown.text += held_line(schedule, round.held, rank);
   shown.json["rounds"].push_back(
       {{"phase", round.phase}, {"transfers", transfers}, {"held", held_json(schedule, round.held)}});
