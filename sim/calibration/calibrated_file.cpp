@@ -14,6 +14,7 @@ using Json = nlohmann::ordered_json;
 
 const char* unit_of(ParameterKind kind) {
   if (kind == ParameterKind::time) return "s";
+  if (kind == ParameterKind::share) return "of 1";
   return kind == ParameterKind::size ? "B" : "s/B";
 }
 

@@ -36,9 +36,10 @@ namespace farandole::inline calibration {
 // fit can exceed it), latencies per message, the launch of a collective, the rate of summing up, the window of sends.
 
 enum class ParameterKind : std::uint8_t {
-  time,          // seconds
-  size,          // bytes
-  time_per_byte  // written as the rate that is its inverse; left out of the file where it is zero
+  time,           // seconds
+  size,           // bytes
+  time_per_byte,  // written as the rate that is its inverse; left out of the file where it is zero
+  share           // written in percent
 };
 
 struct Parameter {
@@ -53,8 +54,11 @@ ParameterKind kind_of(const std::string& pointer);
 /// Every parameter that this topology file has a place for, in a fixed order.
 std::vector<Parameter> parameters_of(const Document& topology);
 
-/// In SI: seconds, bytes, or seconds per byte; zero where the file leaves it out.
+/// In SI: seconds, bytes, seconds per byte, or a fraction; zero where the file leaves it out.
 double value_in(const Document& topology, const Parameter& parameter);
+
+/// A value as a file has it, with all its digits: "4.2e-06 s".
+std::string typed(const Parameter& parameter, double value);
 
 /// The document with the parameter at that value.
 Document with(const Document& topology, const Parameter& parameter, double value);

@@ -68,6 +68,7 @@ std::optional<Value> value_at(const Document& topology, const std::string& point
 }  // namespace
 
 ParameterKind kind_of(const std::string& pointer) {
+  if (pointer.ends_with("_spread") || pointer.ends_with("_jitter")) return ParameterKind::share;
   if (pointer.ends_with("rate")) return ParameterKind::time_per_byte;
   return pointer.ends_with("window") || pointer.ends_with("burst") ? ParameterKind::size : ParameterKind::time;
 }
@@ -87,7 +88,16 @@ double value_in(const Document& topology, const Parameter& parameter) {
   if (!value) return 0;
   if (parameter.kind == ParameterKind::time) return read<Seconds>(*value).si();
   if (parameter.kind == ParameterKind::size) return read<Bytes>(*value).si();
+  if (parameter.kind == ParameterKind::share) return read<Fraction>(*value).value;
   return 1 / read<BytesPerSecond>(*value).si();
+}
+
+std::string typed(const Parameter& parameter, double value) {
+  constexpr double least = 1e-15;  // seconds: what a search leaves of nothing
+  if (parameter.kind == ParameterKind::time) return fmt::format("{:.17g} s", value < least ? 0 : value);
+  if (parameter.kind == ParameterKind::size) return fmt::format("{:.0f} B", value);
+  if (parameter.kind == ParameterKind::share) return fmt::format("{:.17g} %", 100 * value);
+  return fmt::format("{:.17g} B/s", 1 / value);
 }
 
 Document with(const Document& topology, const Parameter& parameter, double value) {
@@ -97,15 +107,10 @@ Document with(const Document& topology, const Parameter& parameter, double value
   if (parent.starts_with(transport) && !value_at(topology, transport))
     changed.set(transport, R"({"name": "calibrated"})");
   if (!value_at(changed, parent)) changed.set(parent, "{}");
-  if (parameter.kind == ParameterKind::time) {
-    constexpr double least = 1e-15;  // seconds: what a search leaves of nothing
-    changed.set(parameter.pointer, fmt::format("\"{:.17g} s\"", value < least ? 0 : value));
-  } else if (parameter.kind == ParameterKind::size) {
-    changed.set(parameter.pointer, fmt::format("\"{:.0f} B\"", value));
-  } else if (value > 0) {
-    changed.set(parameter.pointer, fmt::format("\"{:.17g} B/s\"", 1 / value));
-  } else {
+  if (parameter.kind == ParameterKind::time_per_byte && value <= 0) {
     changed.remove(parameter.pointer);
+  } else {
+    changed.set(parameter.pointer, fmt::format("\"{}\"", typed(parameter, value)));
   }
   return changed;
 }
@@ -119,6 +124,7 @@ Document with(const Document& topology, std::span<const Parameter> parameters, s
 std::string shown(const Parameter& parameter, double value) {
   if (parameter.kind == ParameterKind::time) return format(Seconds(value));
   if (parameter.kind == ParameterKind::size) return format(Bytes(std::round(value)));
+  if (parameter.kind == ParameterKind::share) return fmt::format("{:.3g} %", 100 * value);
   return value > 0 ? format(BytesPerSecond(1 / value)) : "none";
 }
 

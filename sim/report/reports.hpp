@@ -56,6 +56,42 @@ struct CalibrationSummary {
 void write_calibration(std::ostream& out, const Heading& heading, const std::vector<CalibrationLine>& lines,
                        const CalibrationSummary& summary);
 
+// Writes what runs of training said of a platform's numbers: prior and posterior of each, the runs that it follows
+// from, what they do not identify with the run that would, and every run before and after.
+
+struct NumberLine {
+  std::string name;
+  std::string pointer;
+  std::string prior;  // its 80 %
+  std::string posterior;
+  std::string middle;  // its median
+  std::string informed_by;
+  std::string identified;  // "yes", "partly", "no"
+  std::string shape;       // why Laplace's normal distribution is not its shape; empty: it is
+  std::string proposal;    // the run that would tell most of it
+  double left = 1;         // of the prior's variance
+  double left_after = 1;   // the proposal
+};
+
+struct RunLine {
+  std::string family;
+  std::string name;
+  double seconds = 0;  // of a step, measured
+  double before = 0;   // relative errors of the prediction
+  double after = 0;
+  double noise = 0;
+  std::string note;  // why it was not fitted to
+};
+
+struct InferenceReport {
+  std::vector<NumberLine> numbers;
+  std::vector<RunLine> runs;
+  double enlarged = 1;  // by which noise was, as the runs are missed by more
+  int simulations = 0;
+};
+
+void write_inference(std::ostream& out, Format format, const Heading& heading, const InferenceReport& report);
+
 // Writes the points of `farandole collective` (and of `farandole bench`), as a table in the form nccl-tests prints.
 //
 // Called by the command line. The table's first eight columns are those of nccl-tests: size (bytes), count (elements),
