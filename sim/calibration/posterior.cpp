@@ -23,8 +23,7 @@ constexpr double most_left = 0.9;           // of the prior's variance, above wh
 constexpr double partly_left = 0.5;
 constexpr double out_of_shape = 1.5;     // by which F may differ from its parabola at the ends of the 80 %
 constexpr double nothing_to_tell = 0.5;  // of chi^2 / 2: runs that differ by so little do not bound a number
-constexpr int grid = 21;
-constexpr int fine = 400;
+constexpr int grid = 21;                 // points of a line; between them F is taken to be straight
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
 /// A point and what the runs say there.
@@ -80,11 +79,7 @@ class Inference {
     point.loss = of_runs(point.residuals) + (logs - centre_).cwiseQuotient(width_).squaredNorm() / 2;
     return point;
   }
-  At moved(const At& from, Index j, double by) {
-    VectorXd logs = from.logs;
-    logs[j] += by;
-    return at(logs);
-  }
+  At moved(const At& from, Index j, double by) { return at(from.logs + by * VectorXd::Unit(size(), j)); }
 
   /// Both ends of every prior's 80 %: where the runs change by nothing, the number is left out of everything that
   /// follows; where they are met better, the descent begins there, since nothing leads away from a plateau.
@@ -266,6 +261,7 @@ class Inference {
 
   static void take_quantiles(const std::vector<double>& losses, double least, double most, Marginal& found) {
     std::vector<double> sums{0};
+    constexpr int fine = 400;
     for (int k = 0; k < fine; ++k) {
       const double place = (k + 0.5) / fine * (grid - 1);
       const auto cell = static_cast<std::size_t>(place);
