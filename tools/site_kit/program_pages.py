@@ -15,14 +15,14 @@ from program_help import read_program
 
 # A catalogue's title, and its columns: a heading and a key of the program's JSON.
 CATALOGUES = {
-    "models": ("Models", [("model", "name"), ("parameters", "parameters"), ("tensors", "tensors"),
-                          ("multiply-adds forward", "forward_macs"), ("what it is", "summary")]),
-    "topologies": ("Machines", [("topology", "name"), ("kind", "kind"), ("nodes", "nodes"), ("devices per node", "devices_per_node"),
-                                ("device", "device"), ("library", "library"), ("what it is", "summary")]),
+    "models": ("Models", [("model", "name"), ("what it is", "summary"), ("parameters", "parameters"), ("tensors", "tensors"),
+                          ("multiply-adds forward", "forward_macs")]),
+    "topologies": ("Machines", [("topology", "name"), ("what it is", "summary"), ("kind", "kind"), ("nodes", "nodes"),
+                                ("devices per node", "devices_per_node"), ("device", "device"), ("library", "library")]),
     "algorithms": ("Collective algorithms", [("operation", "op"), ("algorithm", "name"), ("what it does", "summary")]),
     "strategies": ("Strategies", [("strategy", "name"), ("what it does", "summary")]),
-    "offers": ("Price models", [("offer", "name"), ("kind", "kind"), ("date", "date"), ("cost of a node hour", "cost_per_node_hour"),
-                                ("currency", "currency"), ("what it is", "summary")]),
+    "offers": ("Price models", [("offer", "name"), ("what it is", "summary"), ("kind", "kind"), ("date", "date"),
+                                ("cost of a node hour", "cost_per_node_hour"), ("currency", "currency")]),
 }
 AFTER = {
     "models": "`farandole show model NAME` lists a model's layers; `\"model\"` in a scenario may be a file of your own, too.",

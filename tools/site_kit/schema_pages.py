@@ -9,6 +9,7 @@ from site_kit.pages import Page, SiteError
 TITLES = {"scenario": "Scenario files", "model": "Model files", "topology": "Topology files", "device": "Device files",
           "offer": "Price models (offers)", "kernels": "Kernel rates", "published": "Published runs"}
 HEAD = ["key", "type", "what it is"]
+AS_OBJECT = "as an object"  # of what may also be a plain value
 
 
 def anchor_of(path):
@@ -34,18 +35,22 @@ class SchemaText:
                 isinstance(schema.get("items"), dict) and SchemaText._has_keys(schema["items"]))
 
     def _all(self, path, schema):
-        self.waiting.append((path, schema))
-        while self.waiting:
-            self._section(*self.waiting.pop(0))
+        """Depth first: what is inside an object follows it."""
+        left = [(path, schema)]
+        while left:
+            self.waiting = []
+            self._section(*left.pop(0))
+            left = self.waiting + left
 
     def _section(self, path, schema):
         if not (schema.get("properties") or schema.get("patternProperties")):  # a choice, or a list, of objects
             description = cell(schema.get("description", ""))
-            lines = [f"{description}\n\nType: {self.type_of(schema, path)}\n"]
+            lines = [f"{description}\n\nType: {self.type_of(schema, (*path, AS_OBJECT))}\n"]
         else:
             lines = [cell(schema.get("description", "")) + "\n", *self._rules(schema), table(HEAD, self._rows(path, schema))]
         name = path[0].removeprefix("definition ") if path[0] else "The file"
         title = "`" + "/".join(["", *path[1:]]) + "`" if len(path) > 1 and not path[0] else "/".join([name, *path[1:]])
+        title = title.replace("/" + AS_OBJECT, ", " + AS_OBJECT)
         self.sections.append(f"## {title} {{#{self._section_anchor(path)}}}\n\n" + "\n".join(lines))
 
     @staticmethod
@@ -70,10 +75,11 @@ class SchemaText:
             name = f"`{key}`" if key in schema.get("properties", {}) else f"any name like `{key}`".replace("|", "\\|")
             note = " (required)" if key in required else ""
             place = f'<a id="key-{anchor_of([*self._named(path), key])}"></a>'
-            yield [place + name + note, self.type_of(value, (*path, key)), cell(self._description(value))]
+            inside = (*path, key if key in schema.get("properties", {}) else "*")
+            yield [place + name + note, self.type_of(value, inside), cell(self._description(value))]
         others = schema.get("additionalProperties")
         if isinstance(others, dict):
-            yield ["any other name", self.type_of(others, (*path, "any")), cell(self._description(others))]
+            yield ["any other name", self.type_of(others, (*path, "*")), cell(self._description(others))]
 
     @staticmethod
     def _named(path):
@@ -106,8 +112,9 @@ class SchemaText:
             return f"[object](#{self._section_anchor(path)})"
         choices = [one for one in schema.get("anyOf", schema.get("oneOf", [])) if set(one) != {"required"}]
         if choices:
-            return " or ".join(dict.fromkeys(self.type_of(one, (*path, str(number)) if len(choices) > 1 and number else path)
-                                             for number, one in enumerate(choices)))
+            objects = [one for one in choices if one.get("properties") or one.get("patternProperties")]
+            return " or ".join(dict.fromkeys(
+                self.type_of(one, (*path, str(objects.index(one))) if one in objects[1:] else path) for one in choices))
         return self._plain(schema, path)
 
     def _plain(self, schema, path):
@@ -115,7 +122,7 @@ class SchemaText:
         if kinds == "array":
             return "list of " + (self.type_of(schema["items"], path) if schema.get("items") else "values")
         if kinds == "object" and isinstance(schema.get("additionalProperties"), dict):
-            return "object, for any name: " + self.type_of(schema["additionalProperties"], (*path, "any"))
+            return "object, for any name: " + self.type_of(schema["additionalProperties"], (*path, "*"))
         words = " or ".join([kinds] if isinstance(kinds, str) else kinds)
         limits = [f"{sign} {schema[word]}" for word, sign in
                   [("minimum", "at least"), ("exclusiveMinimum", "above"), ("maximum", "at most")] if word in schema]
