@@ -13,8 +13,9 @@ import unittest
 
 from python_support import PROGRAM, ROOT, SKIPPED, InAFolder
 
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tools" / "packaging")]
 
+import program_help
 from site_kit import markdown, navigation, schema_pages
 from site_kit.pages import Links, Page, SiteError
 
@@ -201,6 +202,10 @@ class Refusals(InAFolder):
         page = Page("index.md", "Index", "# Index\n\n[there](../none/README.md)\n", "docs/index.md")
         with self.assertRaisesRegex(SiteError, r"docs/index.md: expected a link to a file .* got \"../none/README.md\" \(line 3"):
             Links(ROOT, [page]).rewrite(page)
+        page.text = "# Index\n\n[there](../sim/README.md#the-ruel)\n"
+        rooms = Page("rooms.md", "Rooms", "# Rooms\n\n## The rule\n", "sim/README.md")
+        with self.assertRaisesRegex(SiteError, 'expected a heading of sim/README.md, got "#the-ruel"; did you mean "#the-rule"'):
+            Links(ROOT, [page, rooms]).rewrite(page)
         with self.assertRaisesRegex(SiteError, "\"index.md\" is not there"):
             navigation.complete("site_name: x\nnav:\n  - other/*\n", [page])
         with self.assertRaisesRegex(SiteError, "expected a page, got \"none.md\""):
@@ -236,6 +241,21 @@ class Markdown(unittest.TestCase):
         self.assertLessEqual({target[1:] for target in markdown.links(text)}, markdown.anchors(text))
         with self.assertRaisesRegex(SiteError, "expected the name of a definition"):
             schema_pages.SchemaText({"properties": {"a": {"$ref": "#/definitions/none"}}})
+
+
+class Help(unittest.TestCase):
+    def test_an_option_is_read_whole_also_where_its_value_is_of_several_words(self):
+        for head, expected in {
+                "-h,--help": (["-h", "--help"], "", "", ""),
+                "--budget TIME, SIZE=30 s, 1 GiB": (["--budget"], "TIME, SIZE", "30 s, 1 GiB", ""),
+                "--point-timeout TIME=1 h": (["--point-timeout"], "TIME", "1 h", ""),
+                "--jobs N:INT in [1 - 1024]": (["--jobs"], "N", "", ""),
+                "--set /POINTER=VALUE ...": (["--set"], "/POINTER=VALUE", "", ""),
+                "kind KIND REQUIRED": (["kind"], "KIND", "", ""),
+                "measured MEASURED ... Excludes: --published": (["measured"], "MEASURED", "", "Excludes: --published"),
+                "--published Excludes: measured --op": (["--published"], "", "", "Excludes: measured --op")}.items():
+            option = program_help.read_option(head, "what it is")
+            self.assertEqual((option.names, option.metavar, option.default, option.notes), expected, head)
 
 
 if __name__ == "__main__":

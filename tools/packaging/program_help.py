@@ -44,7 +44,7 @@ def _text(program, *arguments):
 HEAD = re.compile(r"(\S+)(?: (?!REQUIRED|Excludes:|Needs:|Env:)(.*?))?(?: \.\.\.)?(?: REQUIRED)?(?: ((?:Excludes|Needs|Env):.*))?")
 
 
-def _option(head, description):
+def read_option(head, description):
     names, value, notes = HEAD.fullmatch(" ".join(head.split())).groups(default="")
     default = ""
     if not value.startswith("/"):  # "/POINTER=VALUE" is no default
@@ -62,7 +62,7 @@ def _options(lines):
             heads.append([head, description])
         elif heads:
             heads[-1][1] += " " + line
-    return [_option(head, description) for head, description in heads]
+    return [read_option(head, description) for head, description in heads]
 
 
 def _sections(text):

@@ -1,6 +1,7 @@
 """The pages that people wrote: docs/, and the READMEs in their places on the site, with the links between them."""
 
 import dataclasses
+import difflib
 import os
 import pathlib
 import posixpath
@@ -168,12 +169,20 @@ class Links:
         if (self.root / found).is_dir():
             found = posixpath.join(found, "README.md")
         if found in self.first:
-            first = self.first[found]
-            return first.anchors_moved.get(anchor, first.place + (f"#{anchor}" if anchor else ""))
+            return self._in_document(page, found, anchor)
         if not (self.root / found).is_file():
             raise SiteError(f"{page.source}: expected a link to a file of the repository, got \"{target}\" (line {line} of the page)")
         self.files.add(found)
         return f"files/{found}"
+
+    def _in_document(self, page, found, anchor):
+        first = self.first[found]
+        known = {name: f"{first.place}#{name}" for name in markdown.anchors(first.text)} | first.anchors_moved | {"": first.place}
+        if anchor not in known:
+            near = difflib.get_close_matches(anchor, known, 1)
+            raise SiteError(f"{page.source}: expected a heading of {found}, got \"#{anchor}\""
+                            + (f"; did you mean \"#{near[0]}\"?" if near else ""))
+        return known[anchor]
 
     def rewrite(self, page):
         def one(target, line):
