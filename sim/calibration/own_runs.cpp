@@ -11,7 +11,7 @@
 #include "config/section.hpp"
 #include "config/text.hpp"
 
-namespace farandole {
+namespace farandole::inline calibration {
 namespace {
 
 /// What a run says beside its setting.
@@ -230,4 +230,4 @@ std::vector<TrainingRow> table_runs(const std::string& file, std::string_view te
   return rows;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline calibration

@@ -8,7 +8,7 @@
 
 #include <Eigen/Dense>
 
-namespace farandole {
+namespace farandole::inline calibration {
 namespace {
 
 using Eigen::Index;
@@ -294,4 +294,4 @@ Posterior infer(std::span<const Unknown> unknowns, const Misfit& misfit, const V
   return Inference(unknowns, misfit, noise).run();
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline calibration

@@ -32,7 +32,7 @@
 #include "report/reports.hpp"
 #include "scenario/catalogue.hpp"
 
-namespace farandole {
+namespace farandole::inline calibration {
 
 /// What is believed of a number before the runs.
 struct Unknown {
@@ -172,4 +172,4 @@ Inferred infer_runs(const Document& topology, std::span<const std::string> files
 
 InferenceReport report_of(const Inferred& found);
 
-}  // namespace farandole
+}  // namespace farandole::inline calibration

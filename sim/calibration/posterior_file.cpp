@@ -9,7 +9,7 @@
 #include "config/section.hpp"
 #include "timeline/quantile.hpp"
 
-namespace farandole {
+namespace farandole::inline calibration {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -99,4 +99,4 @@ Document calibrated_file(const Document& file, std::span<const Unknown> unknowns
   return result;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline calibration

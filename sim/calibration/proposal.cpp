@@ -10,7 +10,7 @@
 #include "calibration/predictor.hpp"
 #include "config/section.hpp"
 
-namespace farandole {
+namespace farandole::inline calibration {
 namespace {
 
 using Eigen::Index;
@@ -141,4 +141,4 @@ std::vector<Proposal> propose(const Document& topology, std::span<const Unknown>
   return proposals;
 }
 
-}  // namespace farandole
+}  // namespace farandole::inline calibration
