@@ -27,7 +27,7 @@ std::string in_words(const Unknown& unknown, const Marginal& marginal) {
 
 }  // namespace
 
-Inferred infer_runs(const Document& topology, std::span<const std::string> files, const RunFiles& how,
+Inferred infer_runs(const Document& topology, std::span<const std::string> files, const RunSources& how,
                     std::vector<Unknown> unknowns, const Catalogue& catalogue) {
   Inferred result{std::move(unknowns), {}, {}, {}, {}, {}, {}};
   for (TrainingRow& row : read_training(files, how, topology, catalogue))

@@ -97,7 +97,7 @@ struct TrainingRow {
 };
 
 /// What the command line says of files of runs.
-struct RunFiles {
+struct RunSources {
   std::string topology;    // as it was typed
   std::string scenario{};  // of tables of runs (CSV); a file
   bool all_rows = false;   // also those of published files that are kept to compare with
@@ -111,7 +111,7 @@ bool holds_training(const std::filesystem::path& file);
 /// All rows of several ranks on that topology. Where a published file has rows with a note that begins with
 /// "calibration", only these are fitted to. Of a user's own runs those on the fewest ranks of each batch settle what a
 /// device takes (scenario/anchor.hpp), and the others are rows. InputError where there is nothing to fit to.
-std::vector<TrainingRow> read_training(std::span<const std::string> files, const RunFiles& how,
+std::vector<TrainingRow> read_training(std::span<const std::string> files, const RunSources& how,
                                        const Document& topology, const Catalogue& catalogue);
 
 // Where a user's own runs come from: without noise and names yet, which read_training() adds.
@@ -167,7 +167,7 @@ struct Inferred {
   Eigen::VectorXd shown_before;  // log(predicted / measured)
   Eigen::VectorXd shown_after;
 };
-Inferred infer_runs(const Document& topology, std::span<const std::string> files, const RunFiles& how,
+Inferred infer_runs(const Document& topology, std::span<const std::string> files, const RunSources& how,
                     std::vector<Unknown> unknowns, const Catalogue& catalogue);
 
 InferenceReport report_of(const Inferred& found);

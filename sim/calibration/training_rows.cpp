@@ -29,7 +29,7 @@ struct Candidate {
   std::optional<double> efficiency{};
 };
 
-std::vector<Candidate> of_published(const std::string& file, const Document& document, const RunFiles& how,
+std::vector<Candidate> of_published(const std::string& file, const Document& document, const RunSources& how,
                                     const Catalogue& catalogue) {
   const std::string family = std::filesystem::path(file).stem().string();
   std::vector<Candidate> candidates;
@@ -47,7 +47,7 @@ std::vector<Candidate> of_published(const std::string& file, const Document& doc
   return candidates;
 }
 
-std::vector<Candidate> of_own(std::vector<TrainingRow> rows, const RunFiles& how) {
+std::vector<Candidate> of_own(std::vector<TrainingRow> rows, const RunSources& how) {
   std::vector<Candidate> candidates;
   for (TrainingRow& row : rows) {
     row.scenario.set("/platform/topology", how.topology);
@@ -60,7 +60,7 @@ bool is_published(const Document& document) {
   return document.root().is_object() && document.find("/rows") && document.find("/scenario");
 }
 
-std::vector<Candidate> candidates_of(const std::string& file, const RunFiles& how, int devices_per_node,
+std::vector<Candidate> candidates_of(const std::string& file, const RunSources& how, int devices_per_node,
                                      const Catalogue& catalogue) {
   const std::string family = std::filesystem::path(file).stem().string();
   const std::string text = read_text(file);
@@ -135,7 +135,7 @@ bool holds_training(const std::filesystem::path& file) {
   }
 }
 
-std::vector<TrainingRow> read_training(std::span<const std::string> files, const RunFiles& how,
+std::vector<TrainingRow> read_training(std::span<const std::string> files, const RunSources& how,
                                        const Document& topology, const Catalogue& catalogue) {
   const Topology machine = read_topology(topology.root(), topology.source());
   std::vector<TrainingRow> rows;

@@ -26,7 +26,7 @@ struct CalibrateArguments {
   std::string hold_out;
   bool force = false;
   std::vector<std::string> training;  // files with runs; taken out of `measured`
-  RunFiles runs{};
+  RunSources runs{};
   std::vector<std::string> priors;
   std::string format = "table";
 };
