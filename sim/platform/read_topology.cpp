@@ -95,7 +95,10 @@ Topology read_topology(const Value& where, const std::filesystem::path& file) {
   if (const auto condition = section.maybe("condition")) topology.condition = read_condition(*condition);
   if (const auto transport = section.maybe("transport")) topology.transport = read_transport(*transport);
   if (const auto variability = section.maybe("variability")) read_variability(*variability, topology);
-  section.maybe("priors");  // of calibration (calibration/posterior.hpp); nothing that is simulated depends on them
+  if (const auto priors =
+          section.maybe("priors")) {  // of calibration, which reads them; nothing simulated depends on them
+    for (const auto& prior : priors->members()) (void)prior.second.members();
+  }
   if (const auto calibration = section.maybe("calibration")) {
     topology.calibration = read_calibration_record(*calibration);
   }

@@ -13,8 +13,6 @@ namespace {
 
 }  // namespace
 
-struct SimGridEngine::State {};
-
 SimGridEngine::SimGridEngine(std::span<const BytesPerSecond> /*capacities*/, Events /*events*/,
                              const std::vector<std::function<double()>>& /*shares*/) {
   refuse();

@@ -49,7 +49,7 @@ class SimGridEngine {
 
  private:
   struct State;
-  std::unique_ptr<State> state_;
+  std::shared_ptr<State> state_;  // not unique: without SimGrid nobody knows what it is
 };
 
 }  // namespace farandole::inline simulate

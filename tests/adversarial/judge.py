@@ -23,7 +23,7 @@ LONGEST_MESSAGE = 1200
 
 # What only our own code may say to itself.
 INSIDE_WORDS = re.compile(r"std::|json\.exception|basic_|bad_alloc|invariant|vector::|stoi|stod|Assertion|terminate called|what\(\)|0x[0-9a-f]{6}|filesystem error")
-PLACE = re.compile(r"^(farandole: |[^\n]{1,300}?(:\d+)?: )")
+PLACE = re.compile(r"^(farandole: |[^\n]{1,1000}?(:\d+)?: )")
 
 
 class Finished:
