@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string>
+#include <vector>
 
 #include "engine/iteration.hpp"
 
@@ -35,10 +37,11 @@ class Backwards {
   std::vector<PathStep> steps_;
 };
 
-/// The collective that ends at that moment, or null.
-const LastTimes* ending_at(std::span<const LastTimes> communications, Seconds moment) {
-  const auto found = std::ranges::find_if(communications, [&](const LastTimes& c) { return same(c.end, moment); });
-  return found == communications.end() ? nullptr : &*found;
+/// The collective that ends at that moment, or null. They stand in the order of their ends.
+const LastTimes* ending_at(const std::vector<LastTimes>& communications, Seconds moment) {
+  auto found = std::ranges::lower_bound(communications, moment, {}, &LastTimes::end);
+  while (found != communications.begin() && same(std::prev(found)->end, moment)) --found;
+  return found == communications.end() || !same(found->end, moment) ? nullptr : &*found;
 }
 
 }  // namespace
@@ -50,9 +53,11 @@ LastTimes last_times(const TaskTimes& times) {
 std::vector<PathStep> critical_path(const IterationMoments& moments, std::span<const Busy> computed,
                                     std::span<const LastTimes> communications) {
   Backwards path(moments);
+  std::vector<LastTimes> by_end(communications.begin(), communications.end());
+  std::ranges::stable_sort(by_end, {}, &LastTimes::end);
   path.to(moments.synchronised, "update");
   const auto through_collectives = [&] {
-    while (const LastTimes* last = ending_at(communications, path.at())) {
+    while (const LastTimes* last = ending_at(by_end, path.at())) {
       if (same(last->begin, path.at())) break;  // a collective without length says nothing
       path.to(last->reduced, "copy out");
       path.to(last->reducing, "collective");

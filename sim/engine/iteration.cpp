@@ -5,18 +5,31 @@
 namespace farandole::inline engine {
 namespace {
 
-/// Counts `by` operation, too.
-Seconds communicating_between(std::span<const Busy> all, Seconds from, Seconds to, std::map<Operation, Seconds>& by) {
+/// Counts by operation, too.
+Seconds communicating_beside(std::span<const Busy> all, Seconds from, Seconds to, Iteration& result) {
   Seconds sum;
   Seconds covered = from;
   for (const Busy& busy : all) {
+    if (busy.from >= to) break;
     const Seconds start = std::clamp(busy.from, covered, to);
     const Seconds end = std::clamp(busy.to, start, to);
-    if (end > start) by[busy.operation] += end - start;
+    if (end > start) result.exposed[busy.operation] += end - start;
     sum += end - start;
     covered = std::max(covered, end);
   }
   return sum;
+}
+
+/// What computation stops for is what it waits for, whatever else is under way.
+Seconds communicating_between(std::span<const Busy> all, Seconds from, Seconds to, Iteration& result) {
+  const auto after = std::ranges::find_if(all, [&](const Busy& busy) { return busy.from >= to; });
+  all = all.first(static_cast<std::size_t>(after - all.begin()));
+  const auto stop = std::ranges::find_if(all, [&](const Busy& busy) { return busy.is_inside && busy.to > from; });
+  if (stop == all.end()) return communicating_beside(all, from, to, result);
+  const Seconds begin = std::clamp(stop->from, from, to);
+  const Seconds end = std::clamp(stop->to, begin, to);
+  result.exposed_inside += end - begin;
+  return communicating_beside(all, from, begin, result) + (end - begin) + communicating_between(all, end, to, result);
 }
 
 }  // namespace
@@ -28,8 +41,9 @@ Iteration iteration_of(const IterationMoments& moments, std::span<const Busy> co
   result.compute_slowdown = moments.compute_slowdown;
   result.collectives = static_cast<int>(busy.size());
   const auto wait = [&](Seconds from, Seconds to) {
+    while (!busy.empty() && busy.front().to <= from) busy = busy.subspan(1);  // waits are in order
     if (to <= from) return;
-    const Seconds communicating = communicating_between(busy, from, to, result.exposed);
+    const Seconds communicating = communicating_between(busy, from, to, result);
     result.exposed_communication += communicating;
     result.negotiation += to - from - communicating;
   };

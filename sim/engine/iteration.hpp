@@ -28,6 +28,7 @@ struct Busy {
   Seconds from;
   Seconds to;
   Operation operation = Operation::allreduce;  // of a collective
+  bool is_inside = false;                      // between ranks that compute together, which wait for it
 };
 
 /// One iteration, from the moment the last rank ended the one before to the moment the last rank ends this one.
@@ -37,9 +38,10 @@ struct Iteration {
   Seconds exposed_communication;  // with communication under way while the device waits
   /// The same by what was under way; of several collectives, the one that began first.
   std::map<Operation, Seconds> exposed{};
+  Seconds exposed_inside{};  // of what a computation stops for; not in `exposed`
   Seconds negotiation;       // with nothing under way
   Seconds input;             // before the last rank starts to compute, waiting for its batch
-  Seconds compute_slowdown;  // of what is computed: by which collectives delay it
+  Seconds compute_slowdown;            // of what is computed: by which collectives delay it
   int collectives = 0;
 };
 

@@ -72,9 +72,13 @@ void SimulatedJob::call_at(Seconds when, Note note) {
 }
 
 TaskId SimulatedJob::add(Task task) {
+  if (const auto* compute = std::get_if<Compute>(&task.what); compute != nullptr && !compute->exchanges.empty()) {
+    return add_in_pieces(std::move(task));
+  }
   const TaskId id = first_ + static_cast<TaskId>(items_.size());
   const Stream stream = task.stream;
-  if (stream == communicating_among_replicas) share_.let_overlap();
+  const bool is_inside = stream == computing && std::holds_alternative<Collective>(task.what);
+  if (stream == communicating_among_replicas || (is_inside && site_.company != nullptr)) share_.let_overlap();
   Item& own = items_.emplace_back();
   for (const TaskId before : task.after) {
     if (before < first_) continue;  // of an iteration that is over
@@ -176,7 +180,7 @@ void SimulatedJob::begin_collective(TaskId id) {
   const auto& collective = std::get<Collective>(own.done.task.what);
   TaskTimes& times = own.done.times;
   ++collectives_;
-  ++counts_[{collective.operation, collective.size}];
+  ++counts_[{collective.operation, collective.size, collective.group}];
   times.reducing = times.begin + collective.copy_in.si();
   if (site_.company != nullptr && collective.size > Bytes(0) && site_.ranks > 1) {
     return begin_in_company(id, times.reducing);
@@ -187,7 +191,8 @@ void SimulatedJob::begin_collective(TaskId id) {
   rounded_up_ = std::max(rounded_up_, clock.rounded_up());
   left_simgrid_ |= clock.left_simgrid();
   times.end = times.reduced + collective.copy_out.si();
-  communications_.push_back(occupation(times.reducing, times.reduced));
+  // What computation stops for takes nothing from it.
+  if (own.done.task.stream != computing) communications_.push_back(occupation(times.reducing, times.reduced));
   take_as_known(id);
 }
 

@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -24,8 +25,8 @@
 
 namespace farandole::inline engine {
 
-/// How often collectives of an operation and a size were started.
-using CollectiveCounts = std::map<std::pair<Operation, Bytes>, double>;
+/// How often collectives of an operation, a size and a kind of group were started.
+using CollectiveCounts = std::map<std::tuple<Operation, Bytes, Group>, double>;
 
 /// What a job is on. The references must outlive it.
 struct JobSite {
@@ -129,6 +130,7 @@ class SimulatedJob final : public Engine {
   void schedule(Seconds when, Event event);
   void on(int event);
   void advance(Stream stream);
+  TaskId add_in_pieces(Task task);
   void begin(TaskId id, Slot& slot);
   void begin_compute(TaskId id);
   void begin_collective(TaskId id);

@@ -28,15 +28,10 @@ struct Mark {
   Note note;
 };
 
-/// Work of every rank's device, at nominal speed.
-struct Compute {
-  Seconds work;
-  std::vector<Mark> marks{};
-};
-
 /// A communicator: which ranks meet. All groups of a kind go on at once.
 enum class Group : std::uint8_t {
-  all,
+  all,       // ranks that train the same part of the model
+  tensor,    // neighbouring ranks that compute one layer together
   shards,    // neighbouring ranks that keep a model together
   replicas,  // ranks that keep the same shard
   node,      // ranks of a node
@@ -52,6 +47,19 @@ struct Collective {
   Seconds copy_out{};
   bool hierarchical = false;  // by the hierarchical algorithm, whatever the scenario says: a tuner is trying it
   Group group = Group::all;   // who meets
+};
+
+/// A collective within a computation, which stops until it is over: what a replica's devices exchange layer by layer.
+struct InnerExchange {
+  Seconds at;  // work of the device since the computation's begin
+  Collective what;
+};
+
+/// Work of every rank's device, at nominal speed.
+struct Compute {
+  Seconds work;
+  std::vector<Mark> marks{};
+  std::vector<InnerExchange> exchanges{};  // in order
 };
 
 using TaskId = int;

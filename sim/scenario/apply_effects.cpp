@@ -103,7 +103,7 @@ Variability variability_of(const Scenario& scenario, const ComputeTimes& times) 
 }
 
 Variability median_variability(const Scenario& scenario, const ComputeTimes& times) {
-  Variability median(1, 0, scenario.effects.step_jitter, scenario.seed);
+  Variability median(scenario.strategy.tensor_parallel, 0, scenario.effects.step_jitter, scenario.seed);
   if (scenario.effects.os_noise) median.disturb(*scenario.effects.os_noise, computed_by_a_rank(scenario, times));
   return median;
 }

@@ -32,10 +32,10 @@ Bytes server_shard(const Scenario& scenario) {
 
 MemoryUse memory_of(const Scenario& scenario) {
   const WorkloadSpec& workload = scenario.workload;
-  const Bytes gradients = static_cast<double>(workload.model.parameters()) * element_size(workload.gradient_type);
-  const Bytes buffers = scenario.platform.ranks > 1 ? scenario.strategy.buffers : 0_B;
+  const Bytes gradients = static_cast<double>(workload.of_rank().parameters()) * element_size(workload.gradient_type);
+  const Bytes buffers = scenario.replicas() > 1 ? scenario.strategy.buffers : 0_B;
   MemoryUse use =
-      memory_use(workload.model, scenario.platform.device,
+      memory_use(workload.of_rank(), scenario.platform.device,
                  {workload.precision,
                   workload.batch_per_rank,
                   workload.optimizer,
@@ -87,7 +87,7 @@ std::vector<std::string> shardings_to_fit(Scenario scenario) {
   constexpr int most = 1 << 16;
   StrategyChoice& strategy = scenario.strategy;
   int& ranks = scenario.platform.ranks;
-  const bool shares_all = strategy.sharding_stage == 3 && strategy.shards_of(ranks) == ranks;
+  const bool shares_all = strategy.sharding_stage == 3 && strategy.shards_of(ranks) == scenario.replicas();
   const std::vector<Recompute> recomputations = recomputations_from(scenario.workload);
   strategy.servers.reset();
   strategy.buffers = 0_B;
@@ -110,7 +110,7 @@ std::vector<std::string> shardings_to_fit(Scenario scenario) {
 std::vector<std::string> ways_out(const Scenario& scenario, const MemoryUse& use) {
   const bool shares_state = scenario.strategy.sharding_stage > 0;
   std::vector<std::string> ways =
-      ways_to_fit(use, scenario.workload.batch_per_rank, shares_state ? 1 : scenario.platform.ranks);
+      ways_to_fit(use, scenario.workload.batch_per_rank, shares_state ? 1 : scenario.replicas());
   const std::vector<std::string> recomputations = recomputations_to_fit(scenario, use.activations);
   const std::vector<std::string> shardings = shardings_to_fit(scenario);
   ways.insert(std::prev(ways.end()), shardings.begin(), shardings.end());

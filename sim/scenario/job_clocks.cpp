@@ -19,18 +19,6 @@ Schedule build_schedule(const Scenario& scenario, const Placement& placement, Op
 
 namespace {
 
-/// How many neighbouring ranks make a line of the grid that the groups of that kind are the lines or the columns of.
-int width_of(const Scenario& scenario, Group group, const Placement& placement) {
-  const auto ranks = static_cast<int>(placement.device_of_rank.size());
-  if (group == Group::all) return ranks;
-  if (group == Group::node || group == Group::across) {
-    const int width = placement.ranks_per_node(scenario.platform.platform.devices_per_node);
-    return ranks % width == 0 ? width : ranks;
-  }
-  // One rank by itself keeps all of it.
-  return scenario.strategy.shards == 0 ? ranks : std::min(scenario.strategy.shards, ranks);
-}
-
 /// MPI out of the memory of hosts: a small message takes what one of the control plane takes, and a processor adds up,
 /// which reads twice and writes, beside those of the node's other ranks.
 Platform platform_of_hosts(Platform platform, const Scenario& scenario, const Placement& placement) {
@@ -49,28 +37,6 @@ Platform platform_of_hosts(Platform platform, const Scenario& scenario, const Pl
 constexpr const char* mpi_of_hosts = "openmpi-4";
 
 }  // namespace
-
-std::vector<std::vector<int>> members_of(const Scenario& scenario, Group group, const Placement& placement) {
-  const auto ranks = static_cast<int>(placement.device_of_rank.size());
-  const int width = width_of(scenario, group, placement);
-  const bool are_columns = group == Group::replicas || group == Group::across;
-  std::vector<std::vector<int>> members(static_cast<std::size_t>(are_columns ? width : ranks / width));
-  for (int rank = 0; rank < ranks; ++rank) {
-    members[static_cast<std::size_t>(are_columns ? rank % width : rank / width)].push_back(rank);
-  }
-  return members;
-}
-
-Placement placement_of(const Platform& platform, const Placement& all, const std::vector<int>& members) {
-  Placement own;
-  std::set<int> nodes;
-  for (const int rank : members) {
-    own.device_of_rank.push_back(all.device_of_rank[static_cast<std::size_t>(rank)]);
-    nodes.insert(platform.node_of(own.device_of_rank.back()));
-  }
-  own.nodes_used = static_cast<int>(nodes.size());
-  return own;
-}
 
 namespace {
 
@@ -94,6 +60,13 @@ class GroupClock final : public CollectiveClock {
     if (members_.front().size() == 1 || size == Bytes(0)) return start;
     const Carriage& carriage = carriage_of_(size);
     RankTimes ends(start.size());
+    if ((start == start(0)).all()) {
+      const RankTimes group = finish(carriage, size, start(members_.front()));
+      for (const std::vector<int>& members : members_) ends(members) = group;
+      folded_ = carriage.alone->folded();
+      rounded_up_ = carriage.alone->rounded_up();
+      return ends;
+    }
     std::map<RankTimes, RankTimes, Earlier> known;  // groups that start alike end alike
     for (const std::vector<int>& members : members_) {
       const auto [group, is_new] = known.try_emplace(start(members));
@@ -138,6 +111,7 @@ class GroupClock final : public CollectiveClock {
 JobClocks::JobClocks(const Scenario& scenario, Placement placement)
     : scenario_(scenario), platform_(platform_of(scenario)) {
   std::vector<Group> groups{Group::all, Group::shards, Group::replicas};
+  if (scenario.strategy.tensor_parallel > 1) groups.push_back(Group::tensor);
   if (scenario.strategy.reduces_through_hosts) {
     groups.insert(groups.end(), {Group::node, Group::across});
     hosts_ = platform_of_hosts(platform_, scenario, placement);
@@ -145,7 +119,8 @@ JobClocks::JobClocks(const Scenario& scenario, Placement placement)
   for (const Group group : groups) {
     members_[group] = members_of(scenario, group, placement);
     for (const std::vector<int>& members : members_[group]) {
-      placements_[group].push_back(group == Group::all ? placement : placement_of(platform_, placement, members));
+      placements_[group].push_back(members_[group].size() == 1 ? placement
+                                                               : placement_of(platform_, placement, members));
     }
   }
 }
@@ -254,7 +229,7 @@ Carriage& JobClocks::find_carriage(const Key& key, std::size_t group, Bytes size
 
 std::unique_ptr<CollectiveClock> JobClocks::make_clock(const Key& key) {
   const Placement& placement = placements_.at(key.group).front();
-  if (key.group != Group::all) {
+  if (key.group != Group::all || members_.at(key.group).size() > 1) {
     return std::make_unique<GroupClock>(members_.at(key.group), [this, key](Bytes size) -> const Carriage& {
       return carriage_of(key, 0, size, Sisters::counted);
     });
@@ -285,7 +260,7 @@ const std::vector<GroupCarriage>& JobClocks::carriages_of(const Collective& coll
   const auto& members = members_.at(key.group);
   for (std::size_t group = 0; group < members.size(); ++group) {
     place->second.push_back({&carriage_of(key, group, collective.size, Sisters::elsewhere),
-                             key.group == Group::all ? std::vector<int>{} : members[group]});
+                             members.size() == 1 ? std::vector<int>{} : members[group]});
   }
   return place->second;
 }

@@ -22,6 +22,10 @@ std::string options_of(const StrategyChoice& strategy) {
   if (strategy.sharding_stage > 0 && strategy.shards > 0) {
     options.push_back(fmt::format("shard group {}", strategy.shards));
   }
+  if (strategy.tensor_parallel > 1) {
+    options.push_back(fmt::format("tensor parallel {}{}", strategy.tensor_parallel,
+                                  strategy.sequence_parallel ? ", sequence parallel" : ""));
+  }
   if (strategy.compression.kind != Compression::none) options.push_back(describe(strategy.compression));
   if (strategy.accumulation > 1) options.push_back(fmt::format("{} passes", strategy.accumulation));
   if (strategy.streams > 1) options.push_back(fmt::format("{} streams", strategy.streams));
@@ -53,7 +57,7 @@ std::string what_it_costs(const Scenario& scenario, const Job& job) {
   Seconds encode;
   Seconds decode;
   for (const Gradient& gradient : job.gradients) {
-    const Coding coding = coding_of(compression, job, gradient, coder, gathers ? scenario.platform.ranks : 1);
+    const Coding coding = coding_of(compression, job, gradient, coder, gathers ? scenario.replicas() : 1);
     sent += compressed_size(compression, job, gradient);
     encode += coding.encode;
     decode += coding.decode;
@@ -69,7 +73,7 @@ std::string what_it_costs(const Scenario& scenario, const Job& job) {
 /// What a reader would otherwise take for a result.
 std::vector<std::string> notes_of(const Scenario& scenario, const Job& job) {
   const CompressionSettings& compression = scenario.strategy.compression;
-  if (scenario.platform.ranks == 1 || compression.kind == Compression::none) return {};
+  if (scenario.replicas() == 1 || compression.kind == Compression::none) return {};
   if (!changes_nothing(compression, job)) return {what_it_costs(scenario, job)};
   const bool is_short = job.element < element_size(GradientType::fp32) && compression.kind != Compression::power_sgd;
   return {fmt::format("compression {} changes nothing: {}", name(compression.kind),
@@ -78,12 +82,14 @@ std::vector<std::string> notes_of(const Scenario& scenario, const Job& job) {
 }
 
 /// Sharded strategies have no other operations.
-ExposedCommunication exposed_of(const std::map<Operation, Seconds>& exposed) {
+ExposedCommunication exposed_of(const TrainingRun& run, bool has_tensor_groups) {
+  const auto& exposed = run.exposed;
   const auto of = [&](Operation operation) {
     const auto found = exposed.find(operation);
     return found == exposed.end() ? 0_s : found->second;
   };
-  return {of(Operation::allgather), of(Operation::reduce_scatter), of(Operation::allreduce)};
+  return {of(Operation::allgather), of(Operation::reduce_scatter), of(Operation::allreduce),
+          has_tensor_groups ? std::optional(run.exposed_inside) : std::nullopt};
 }
 
 Utilisation utilisation_of(const Scenario& scenario, double samples_per_second) {
@@ -108,15 +114,16 @@ ComputeTimes times_of(const Scenario& scenario) {
   const WorkloadSpec& workload = scenario.workload;
   const Device& device = scenario.platform.device;
   const bool known = !workload.device_steps.empty();  // by the user: better than what was profiled elsewhere
-  auto profiled = known ? std::nullopt
-                        : profiled_times(workload.profiles, device.name, workload.precision, workload.batch_per_rank);
+  auto profiled = known || workload.part
+                      ? std::nullopt
+                      : profiled_times(workload.profiles, device.name, workload.precision, workload.batch_per_rank);
   if (profiled) {
     add_recomputation(*profiled, workload.model, workload.recompute);
     stretch(*profiled, workload.compute_stretch);
     return *profiled;
   }
   ComputeTimes times =
-      compute_times(workload.model, device,
+      compute_times(workload.of_rank(), device,
                     {workload.precision, workload.batch_per_rank, scenario.platform.platform.measurements,
                      workload.host_dispatch, workload.device_steps, workload.recompute});
   if (!known) times.update *= update_traffic(workload.optimizer) / update_traffic(usual_optimizer());
@@ -127,8 +134,13 @@ ComputeTimes times_of(const Scenario& scenario) {
 
 Job job_of(const Scenario& scenario, const ComputeTimes& times) {
   const WorkloadSpec& workload = scenario.workload;
-  Job job = accumulated(make_job(workload.model, times, workload.gradient_type, workload.host_dispatch),
-                        scenario.strategy.accumulation);
+  Job job = make_job(workload.of_rank(), times, workload.gradient_type, workload.host_dispatch);
+  if (workload.part) {
+    add_exchanges(job, *workload.part,
+                  {workload.batch_per_rank, element_size(workload.precision), scenario.strategy.sequence_parallel,
+                   workload.recompute});
+  }
+  job = accumulated(std::move(job), scenario.strategy.accumulation);
   job.update /= scenario.strategy.shards_of(scenario.platform.ranks);
   return scenario.strategy.overlap ? job : without_overlap(std::move(job));
 }
@@ -150,7 +162,7 @@ Coder coder_of(const Scenario& scenario) {
 }
 
 Job travelling_job_of(const Scenario& scenario, const ComputeTimes& times) {
-  const bool travels = scenario.platform.ranks > 1 && !scenario.strategy.servers;
+  const bool travels = scenario.replicas() > 1 && !scenario.strategy.servers;
   const StrategyChoice& strategy = scenario.strategy;
   if (!travels || (strategy.compression.kind == Compression::none && !strategy.hooks)) return job_of(scenario, times);
   Scenario overlapping = scenario;
@@ -200,7 +212,8 @@ StrategySite site_of(const Scenario& scenario, const Job& job, const Placement& 
           scenario.seed,
           timeline,
           scenario.strategy.reduces_through_hosts ? host_copy_rate(spec, placement) * scenario.mechanisms.copy_rate
-                                                  : BytesPerSecond::infinity()};
+                                                  : BytesPerSecond::infinity(),
+          std::min(scenario.strategy.tensor_parallel, static_cast<int>(placement.device_of_rank.size()))};
 }
 
 Measure whole_periods(Measure measure, int period) {
@@ -254,7 +267,8 @@ void take_results(TrainingPoint& point, const TrainingRun& run, const std::vecto
   point.samples_per_second = static_cast<double>(scenario.samples_per_step()) / run.iteration.si();
   point.utilisation = utilisation_of(scenario, point.samples_per_second);
   point.breakdown = run.breakdown;
-  if (is_sharded(scenario.strategy)) point.exposed = exposed_of(run.exposed);
+  const bool has_tensor_groups = scenario.strategy.tensor_parallel > 1;
+  if (is_sharded(scenario.strategy) || has_tensor_groups) point.exposed = exposed_of(run, has_tensor_groups);
   point.collectives_per_iteration = run.collectives_per_iteration;
 }
 

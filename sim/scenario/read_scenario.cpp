@@ -178,6 +178,42 @@ void size_checkpoints(Scenario& scenario) {
   checkpoint->size = saved * element_size(Precision::fp32);
 }
 
+/// What a rank has of a model that several compute together, which must be on one node.
+void split_among_ranks(Scenario& scenario, const Value& strategy, const Value& workload) {
+  const int tensor = scenario.strategy.tensor_parallel;
+  if (tensor == 1) return;
+  const Value where = Section(strategy).child("tensor_parallel");
+  const PlatformSpec& spec = scenario.platform;
+  for (int rank = 0; rank < spec.ranks; ++rank) {
+    const auto node_of = [&](int of) {
+      return spec.platform.node_of(spec.placement.device_of_rank[static_cast<std::size_t>(of)]);
+    };
+    if (node_of(rank) == node_of(rank / tensor * tensor)) continue;
+    where.fail(fmt::format("groups of neighbouring ranks within a node, {} devices of one at most",
+                           spec.placement.ranks_per_node(spec.platform.devices_per_node)));
+  }
+  if (!scenario.workload.device_steps.empty()) {
+    workload.fail("no measured steps with \"tensor_parallel\": they are of the whole model on one device");
+  }
+  SplitModel split = split_model(scenario.workload.model, tensor, scenario.strategy.sequence_parallel);
+  if (!split.refusal.empty()) where.fail(split.refusal);
+  scenario.workload.part = std::move(split.model);
+}
+
+/// Not simulated of replicas of several ranks.
+void refuse_with_replicas(const Scenario& scenario, const std::optional<Value>& effects, const Value& root) {
+  if (scenario.strategy.tensor_parallel == 1) return;
+  if (scenario.effects.input) {
+    Section(*effects).child("input").fail(
+        "no \"input\" with \"tensor_parallel\": which of its ranks reads is not simulated");
+  }
+  if (scenario.learning) {
+    Section(root)
+        .child("learning")
+        .fail("no \"learning\" with \"tensor_parallel\": numeric problems are trained whole");
+  }
+}
+
 /// Who writes, and where "every" is "best", how often: as failures make it the best.
 void plan_checkpoints(Scenario& scenario, const std::optional<Value>& effects, const std::optional<Value>& run) {
   auto& checkpoint = scenario.effects.checkpoint;
@@ -221,6 +257,7 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   if (launch.line) scenario.ignored = launch.line->ignored;
   const Value strategy = section.child("strategy");
   scenario.strategy = read_strategy_of(strategy, launch, scenario);
+  split_among_ranks(scenario, strategy, workload);
   choose_adasum(scenario, strategy);
   choose_levels(scenario, strategy);
   reserve_server_nodes(scenario.strategy, topology, platform, scenario.platform);
@@ -240,6 +277,7 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   plan_checkpoints(scenario, effects, run);
   if (const auto economics = section.maybe("economics")) scenario.economics = read_economics(*economics, catalogue);
   if (const auto learning = section.maybe("learning")) scenario.learning = read_learning(*learning, scenario);
+  refuse_with_replicas(scenario, effects, where);
   section.finish();
   if (const auto traffic = Section(platform).maybe("traffic")) {
     read_traffic(*traffic, platform, catalogue, topology, scenario);

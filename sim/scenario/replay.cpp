@@ -205,6 +205,9 @@ void refuse_unreplayable(const RunPlan::Point& point, int ranks) {
                   : fmt::format("the {} ranks that were started", ranks),
               fmt::format("{}", scenario.platform.ranks), hint);
   }
+  if (scenario.strategy.tensor_parallel > 1) {
+    at("/strategy/tensor_parallel").fail("1: exchanges within a layer are simulated, not replayed");
+  }
   const bool shares_nodes = scenario.platform.placement.nodes_used < scenario.platform.ranks;
   if (shares_nodes && scenario.strategy.servers && scenario.strategy.servers->aggregate_on_node) {
     const bool is_setting = scenario.strategy.kind == "parameter_server";

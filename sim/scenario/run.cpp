@@ -116,7 +116,7 @@ Seconds single_rank_share(const Scenario& scenario) {
   Scenario whole = scenario;
   whole.workload.batch_per_rank = scenario.workload.global_batch;
   whole.strategy.accumulation = 1;
-  return train_one_rank(whole) / scenario.platform.ranks;
+  return train_one_rank(whole) / scenario.replicas();
 }
 
 double scaling_efficiency(const Scenario& scenario, const TrainingPoint& point) {

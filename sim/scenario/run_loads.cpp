@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "scenario/apply_effects.hpp"
+#include "scenario/job_clocks.hpp"
 #include "scenario/network_loads.hpp"
 #include "scenario/train.hpp"
 #include "simulate/link_loads.hpp"
@@ -9,22 +10,31 @@
 namespace farandole::inline scenario {
 namespace {
 
-RoutedSchedule route(const Scenario& scenario, const Platform& platform, Operation operation, Bytes size) {
-  const Placement& placement = scenario.platform.placement;
+RoutedSchedule route(const Scenario& scenario, const Platform& platform, const Placement& placement,
+                     Operation operation, Bytes size) {
   const auto library = scenario.libraries.find(operation);
-  if (library == scenario.libraries.end()) return {schedule_of(scenario, operation), platform, placement};
+  if (library == scenario.libraries.end()) {
+    if (operation == Operation::parameter_server) return {schedule_of(scenario, operation), platform, placement};
+    return {build_schedule(scenario, placement, operation), platform, placement};
+  }
   const LibraryJob job{platform, placement, operation, 0, library->second.compute_capability, scenario.platform.scale};
   return library->second.library->planner(job).plan(size).route();
 }
 
+/// Of every group of the kind that met.
 std::vector<Bytes> bytes_of_collectives(const Scenario& scenario, const TrainingRun& run, const Platform& platform) {
   std::vector<Bytes> all(platform.links.size());
   if (scenario.platform.ranks == 1) return all;
+  const Placement& placement = scenario.platform.placement;
   for (const auto& [collective, times] : run.collectives) {
-    const auto& [operation, size] = collective;
+    const auto& [operation, size, group] = collective;
     if (size == Bytes(0)) continue;
-    const std::vector<Bytes> bytes = link_bytes(route(scenario, platform, operation, size), size);
-    for (std::size_t link = 0; link < all.size(); ++link) all[link] += bytes[link] * times;
+    for (const std::vector<int>& members : members_of(scenario, group, placement)) {
+      if (members.size() == 1) continue;
+      const Placement of_group = placement_of(platform, placement, members);
+      const std::vector<Bytes> bytes = link_bytes(route(scenario, platform, of_group, operation, size), size);
+      for (std::size_t link = 0; link < all.size(); ++link) all[link] += bytes[link] * times;
+    }
   }
   return all;
 }

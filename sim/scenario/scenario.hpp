@@ -42,6 +42,7 @@ struct AnchorRun {
 
 struct WorkloadSpec {
   Model model;
+  std::optional<Model> part;      // that one rank has, where several train a copy together; empty: all of it
   std::vector<Profile> profiles;  // layer times of that model; those of the platform's device are used
   int batch_per_rank = 64;
   Precision precision = Precision::fp32;
@@ -57,6 +58,8 @@ struct WorkloadSpec {
   std::vector<AnchorRun> anchors{};          // the same as numbers
   Optimizer optimizer{"momentum", 1};
   int global_batch = 0;  // shared by all ranks, as strong scaling has it; 0: every rank has its batch
+
+  [[nodiscard]] const Model& of_rank() const { return part ? *part : model; }
 };
 
 struct PlatformSpec {
@@ -111,9 +114,11 @@ struct Scenario {
   int busiest_links = 0;             // how many of them a point lists
   std::vector<std::string> ignored;  // what was pasted and has no meaning here
 
+  /// Copies of the model that are trained on data of their own.
+  [[nodiscard]] int replicas() const { return platform.ranks / strategy.tensor_parallel; }
   /// Samples of one step of all ranks.
   [[nodiscard]] std::int64_t samples_per_step() const {
-    return std::int64_t{platform.ranks} * workload.batch_per_rank * strategy.accumulation;
+    return std::int64_t{replicas()} * workload.batch_per_rank * strategy.accumulation;
   }
 };
 

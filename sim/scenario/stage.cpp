@@ -21,7 +21,11 @@ bool has_others(const JobOnStage& job) {
 
 /// Whether several of its own collectives may be under way, which then share links.
 bool meets_itself(const JobOnStage& job) {
-  return job.scenario.strategy.streams > 1 && job.scenario.mechanisms.contention &&
+  const StrategyChoice& strategy = job.scenario.strategy;
+  const int per_node = job.placement.ranks_per_node(job.scenario.platform.platform.devices_per_node);
+  // Groups of ranks that fill a node leave its inner links to themselves.
+  const bool shares_node = strategy.tensor_parallel > 1 && strategy.tensor_parallel < per_node;
+  return (strategy.streams > 1 || shares_node) && job.scenario.mechanisms.contention &&
          job.placement.device_of_rank.size() > 1;
 }
 

@@ -31,6 +31,7 @@ void add(Pooled& pooled, const TrainingRun& run, double weight) {
   pooled.run.iteration += run.iteration * weight;
   pooled.run.breakdown += run.breakdown * weight;
   for (const auto& [operation, time] : run.exposed) pooled.run.exposed[operation] += time * weight;
+  pooled.run.exposed_inside += run.exposed_inside * weight;
   pooled.run.mean_staleness += run.mean_staleness * weight;
   pooled.run.collectives_per_iteration = run.collectives_per_iteration;
   for (const auto& [collective, count] : run.collectives) pooled.run.collectives[collective] += count * weight;
@@ -146,7 +147,8 @@ Seconds train_one_rank(const Scenario& scenario) {
 }
 
 Seconds train_alone(const Scenario& scenario, Supply supply) {
-  const Placement alone{{0}, 1};
+  Placement alone{std::vector<int>(static_cast<std::size_t>(scenario.strategy.tensor_parallel)), 1};
+  std::iota(alone.device_of_rank.begin(), alone.device_of_rank.end(), 0);
   const ComputeTimes times = times_of(scenario);
   Job job = job_of(scenario, times);
   job.update *= scenario.strategy.shards_of(scenario.platform.ranks);  // all of it

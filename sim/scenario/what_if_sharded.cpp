@@ -103,12 +103,31 @@ Values shard_group(const WhatIfBase& base, int ranks) {
 
 Values group_of_a_node(const WhatIfBase& base) {
   const Placement& placement = base.scenario.platform.placement;
-  const int ranks = placement.ranks_per_node(base.scenario.platform.platform.devices_per_node);
+  const int ranks =
+      placement.ranks_per_node(base.scenario.platform.platform.devices_per_node) / strategy_of(base).tensor_parallel;
   return base.point.nodes > 1 && ranks > 1 ? shard_group(base, ranks) : Values{};
 }
 
 Values group_of_all(const WhatIfBase& base) {
-  return shard_group(base, base.point.ranks);
+  return shard_group(base, base.scenario.replicas());
+}
+
+/// As many samples a step: a group has the batch of one rank.
+Values tensor_group_of_a_node(const WhatIfBase& base) {
+  const StrategyChoice& strategy = strategy_of(base);
+  const Placement& placement = base.scenario.platform.placement;
+  const int ranks = placement.ranks_per_node(base.scenario.platform.platform.devices_per_node);
+  if (ranks == 1 || strategy.tensor_parallel > 1 || strategy.shards > 0 || base.scenario.workload.global_batch > 0) {
+    return {};
+  }
+  return {{"/strategy/tensor_parallel", std::to_string(ranks)},
+          {"/strategy/sequence_parallel", "true"},
+          {"/strategy/accumulation", std::to_string(strategy.accumulation * ranks)}};
+}
+
+Values shared_tokens(const WhatIfBase& base) {
+  const StrategyChoice& strategy = strategy_of(base);
+  return set_if(strategy.tensor_parallel > 1 && !strategy.sequence_parallel, "/strategy/sequence_parallel", true);
 }
 
 // ---- by which algorithm
@@ -116,7 +135,7 @@ Values group_of_all(const WhatIfBase& base) {
 /// Between replicas of a shard group.
 Values tree_between_replicas(const WhatIfBase& base) {
   const StrategyChoice& strategy = strategy_of(base);
-  const bool has_replicas = strategy.shards_of(base.point.ranks) < base.point.ranks;
+  const bool has_replicas = strategy.shards_of(base.point.ranks) < base.scenario.replicas();
   return set_if(has_replicas && base.scenario.collectives.at(Operation::allreduce).name != "double_tree",
                 "/collectives/allreduce", "double_tree");
 }
@@ -165,16 +184,53 @@ Values smaller_micro_batch(const WhatIfBase& base) {
 
 // ---- what it runs on
 
+std::optional<Topology> topology_of(const WhatIfBase& base) {
+  const auto name_at = base.source.document.find("/platform/topology");
+  if (!name_at) return std::nullopt;
+  return base.source.catalogue.topology(read<std::string>(*name_at), *name_at,
+                                        base.source.document.find("/platform/override"));
+}
+
+/// The NICs of so many hosts, each beside its own devices; empty where they are not at PCIe switches.
+Json nics_of_hosts(const Topology& topology, int hosts) {
+  const std::string at_switch = "switch";
+  const int switches = topology.pcie ? topology.devices_per_node / topology.pcie->devices_per_switch : 0;
+  Json nics = Json::array();
+  for (int host = 0; host < hosts; ++host) {
+    for (const std::string& nic : topology.nics_at) {
+      if (!nic.starts_with(at_switch)) return Json::array();
+      nics.push_back(fmt::format("{}{}", at_switch, std::stoi(nic.substr(at_switch.size())) + host * switches));
+    }
+  }
+  return nics;
+}
+
+/// As a rack of 72 GPUs is joined; powers of two leave eight of them idle.
+Values nvlink_domain_of_72(const WhatIfBase& base) {
+  constexpr int domain = 72;
+  constexpr int power_of_two = 64;
+  const int ranks = base.point.ranks;
+  const auto topology = topology_of(base);
+  const bool is_placed =
+      base.source.document.find("/platform/placement") || base.source.document.find("/platform/launch");
+  if (base.point.nodes == 1 || !topology || is_placed || !topology->nvlink || !topology->nvlink->mesh.empty())
+    return {};
+  const int devices = ranks % domain == 0 ? domain : power_of_two;
+  const int of_host = topology->devices_per_node;
+  if (of_host >= power_of_two || devices % of_host != 0 || (ranks > devices && ranks % devices != 0)) return {};
+  const Json nics = nics_of_hosts(*topology, devices / of_host);
+  if (nics.empty()) return {};
+  return {{"/platform/override/~1node~1devices", std::to_string(devices)},
+          {"/platform/override/~1node~1nics_at", nics.dump()}};
+}
+
 /// Every second one stays, so that those near one device go before all of those near another.
 Values half_the_nics(const WhatIfBase& base) {
   if (base.point.nodes == 1) return {};
-  const auto name_at = base.source.document.find("/platform/topology");
-  if (!name_at) return {};
-  const Topology topology = base.source.catalogue.topology(read<std::string>(*name_at), *name_at,
-                                                           base.source.document.find("/platform/override"));
-  if (topology.nics_at.size() < 2) return {};
+  const auto topology = topology_of(base);
+  if (!topology || topology->nics_at.size() < 2) return {};
   Json kept = Json::array();
-  for (std::size_t nic = 0; nic < topology.nics_at.size(); nic += 2) kept.push_back(topology.nics_at[nic]);
+  for (std::size_t nic = 0; nic < topology->nics_at.size(); nic += 2) kept.push_back(topology->nics_at[nic]);
   return set_if(true, "/platform/override/~1node~1nics_at", kept);
 }
 
@@ -193,6 +249,8 @@ constexpr std::array changes{
     OfferedChange{"stage 3", "setting", stage_3},
     OfferedChange{"shard group of a node", "setting", group_of_a_node},
     OfferedChange{"shard group of all ranks", "setting", group_of_all},
+    OfferedChange{"tensor groups of a node", "setting", tensor_group_of_a_node},
+    OfferedChange{"tokens shared within tensor groups", "setting", shared_tokens},
     OfferedChange{"the library's allgather and reduce-scatter", "setting", own_library},
     OfferedChange{"double_tree between replicas", "setting", tree_between_replicas},
     OfferedChange{"nothing recomputed", "setting", recompute_nothing},
@@ -201,6 +259,7 @@ constexpr std::array changes{
     OfferedChange{"double the batch in half the passes", "setting", larger_micro_batch},
     OfferedChange{"batch / 2 in twice the passes", "setting", smaller_micro_batch},
     OfferedChange{"half the NICs of a node", "hardware", half_the_nics},
+    OfferedChange{"NVLink domain of 72", "hardware", nvlink_domain_of_72},
 };
 
 }  // namespace

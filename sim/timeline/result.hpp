@@ -52,11 +52,13 @@ struct ExposedCommunication {
   Seconds allgather;
   Seconds reduce_scatter;
   Seconds allreduce;
+  std::optional<Seconds> tensor{};  // of all kinds, between the ranks that compute a layer together
 
   static void fields(auto& exposed, auto& visit) {
     visit("allgather", exposed.allgather);
     visit("reduce_scatter", exposed.reduce_scatter);
     visit("allreduce", exposed.allreduce);
+    visit("tensor_parallel", exposed.tensor);
   }
 };
 

@@ -1,6 +1,7 @@
 #include "training/job.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 namespace farandole::inline training {
@@ -74,6 +75,66 @@ Job make_job(const Model& model, const ComputeTimes& times, GradientType gradien
   return job;
 }
 
+namespace {
+
+using Exchanges = std::vector<InnerExchange>;
+
+/// Each rank has the sum; or its part of the tokens of it, which are gathered before somebody needs all of them.
+struct ExchangeKinds {
+  explicit ExchangeKinds(const ExchangeDemand& demand)
+      : size_of([&demand](double elements) { return elements * demand.batch * demand.element; }),
+        shares_tokens(demand.sequence_parallel) {}
+
+  void gather(Exchanges& into, Seconds at, double elements) const {
+    if (shares_tokens) add(into, at, Operation::allgather, elements);
+  }
+  void sum(Exchanges& into, Seconds at, double elements) const {
+    add(into, at, shares_tokens ? Operation::reduce_scatter : Operation::allreduce, elements);
+  }
+
+ private:
+  void add(Exchanges& into, Seconds at, Operation operation, double elements) const {
+    if (elements == 0) return;
+    into.push_back({at, {operation, size_of(elements), {}, {}, false, Group::tensor}});
+  }
+  std::function<Bytes(double)> size_of;
+  bool shares_tokens;
+};
+
+}  // namespace
+
+void add_exchanges(Job& job, const Model& model, const ExchangeDemand& demand) {
+  const ExchangeKinds kinds(demand);
+  const std::vector<bool> again = recomputed(model, demand.recompute);
+  for (std::size_t i = 0; i < job.layers.size(); ++i) {
+    LayerPass& pass = job.layers[i];
+    const Layer& layer = model.layers[i];
+    const auto add_forward = [&](Exchanges& into) {
+      kinds.gather(into, Seconds(0), layer.gathers);
+      kinds.sum(into, pass.forward, layer.sums);
+    };
+    add_forward(pass.forward_exchanges);
+    const Seconds anew = again[i] ? pass.forward : Seconds(0);
+    if (again[i]) add_forward(pass.backward_exchanges);
+    kinds.gather(pass.backward_exchanges, anew, layer.sums);
+    kinds.sum(pass.backward_exchanges, pass.backward, layer.gathers);
+  }
+}
+
+std::vector<InnerExchange> exchanges_of(const Job& job) {
+  Exchanges all;
+  Seconds begin;
+  const auto add = [&](const Exchanges& of_layer, Seconds length) {
+    for (const InnerExchange& exchange : of_layer) all.push_back({begin + exchange.at, exchange.what});
+    begin += length;
+  };
+  for (int pass = 0; pass < job.passes; ++pass) {
+    for (const LayerPass& layer : job.layers) add(layer.forward_exchanges, layer.forward);
+    for (std::size_t i = job.layers.size(); i-- > 0;) add(job.layers[i].backward_exchanges, job.layers[i].backward);
+  }
+  return all;
+}
+
 Job without_overlap(Job job) {
   Seconds queued;  // the host asks for the exchange when it has queued the whole backward pass
   for (const Gradient& gradient : job.gradients) queued = std::max(queued, gradient.announced);
@@ -91,6 +152,7 @@ Job accumulated(Job job, int passes) {
     gradient.ready += earlier;
   }
   job.backward_end += earlier;
+  job.passes *= passes;
   return job;
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/task.hpp"
 #include "training/gradient_type.hpp"
 #include "workload/compute_time.hpp"
 
@@ -29,6 +30,8 @@ struct Gradient {
 struct LayerPass {
   Seconds forward;
   Seconds backward;
+  std::vector<InnerExchange> forward_exchanges{};  // of ranks that compute the layer together, within its pass
+  std::vector<InnerExchange> backward_exchanges{};
 };
 
 /// What the framework keeps for the model: tensors that are trained and those that only follow, the moving means and
@@ -47,6 +50,7 @@ struct Job {
   Bytes element = 4_B;                // of a gradient
   std::vector<LayerPass> layers{};    // in forward order; their passes sum to backward_end
   std::vector<Variable> variables{};  // in the order in which the framework makes them
+  int passes = 1;                     // in backward_end
 
   [[nodiscard]] Seconds compute() const { return backward_end + update; }
   [[nodiscard]] Bytes gradient_bytes() const;
@@ -61,6 +65,18 @@ Job accumulated(Job job, int passes);
 /// Gradients travel only when the backward pass is over: what a training loop without overlap does, and a way to see
 /// what overlap is worth.
 Job without_overlap(Job job);
+
+/// What the ranks of a tensor group exchange in the passes of its layers (workload/model.hpp: split_model).
+struct ExchangeDemand {
+  int batch = 1;
+  Bytes element;  // of activations
+  bool sequence_parallel = false;
+  Recompute recompute = Recompute::none;
+};
+void add_exchanges(Job& job, const Model& model, const ExchangeDemand& demand);
+
+/// Of all passes of a step, within backward_end.
+std::vector<InnerExchange> exchanges_of(const Job& job);
 
 /// `host_dispatch`: what the host spends to queue one pass (forward or backward) over one layer; empty: the host does
 /// not run ahead of the device.

@@ -11,6 +11,7 @@ TaskId add_passes(Engine& engine, const Job& job, RankTimes moments) {
     passes.marks.push_back({job.gradients[i].announced, true, {announced, 0, index}});
     passes.marks.push_back({job.gradients[i].ready, false, {ready, 0, index}});
   }
+  passes.exchanges = exchanges_of(job);
   return engine.add({std::move(passes), std::move(moments)});
 }
 

@@ -90,7 +90,23 @@ Iteration Trainer::close() {
   std::vector<Busy> computed;
   RankTimes ended;
   RankTimes first;
+  std::vector<LastTimes> communications;
+  std::vector<Busy> busy;
+  const auto take_collective = [&](const SimulatedJob::Done& task, bool is_inside) {
+    communications.push_back(last_times(task.times));
+    const Operation operation = std::get<Collective>(task.task.what).operation;
+    busy.push_back({communications.back().begin, communications.back().end, operation, is_inside});
+  };
   for (const SimulatedJob::Done* task : simulated_.tasks(computing)) {
+    if (std::holds_alternative<Collective>(task->task.what)) {
+      take_collective(*task, true);
+      if (timeline_ != nullptr) {
+        const Operation operation = std::get<Collective>(task->task.what).operation;
+        timeline_->span("tensor parallel", name(operation), Seconds(task->times.reducing[0]),
+                        Seconds(task->times.reduced[0]));
+      }
+      continue;
+    }
     ended = simulated_.computed(*task);
     if (computed.empty()) first = task->times.begin;
     computed.push_back({latest(task->times.begin), latest(ended)});
@@ -104,14 +120,8 @@ Iteration Trainer::close() {
     timeline_->span("compute", "UPDATE", Seconds(synchronised[0]), Seconds(begin_[0]));
     record_tasks(*timeline_, simulated_);
   }
-  std::vector<LastTimes> communications;
-  std::vector<Busy> busy;
   for (const Stream stream : {communicating, communicating_among_replicas}) {
-    for (const SimulatedJob::Done* task : simulated_.tasks(stream)) {
-      communications.push_back(last_times(task->times));
-      const Operation operation = std::get<Collective>(task->task.what).operation;
-      busy.push_back({communications.back().begin, communications.back().end, operation});
-    }
+    for (const SimulatedJob::Done* task : simulated_.tasks(stream)) take_collective(*task, false);
   }
   std::ranges::stable_sort(busy, {}, &Busy::from);
   moments.synchronised = latest(synchronised);

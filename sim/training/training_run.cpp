@@ -29,8 +29,9 @@ Breakdown break_down(const Iteration& mean, const Job& job) {
 
 Iteration mean_of(const Iteration& sum, double count) {
   Iteration mean = sum;
-  for (Seconds Iteration::*part : {&Iteration::duration, &Iteration::computing, &Iteration::exposed_communication,
-                                   &Iteration::negotiation, &Iteration::input, &Iteration::compute_slowdown}) {
+  for (Seconds Iteration::*part :
+       {&Iteration::duration, &Iteration::computing, &Iteration::exposed_communication, &Iteration::negotiation,
+        &Iteration::input, &Iteration::compute_slowdown, &Iteration::exposed_inside}) {
     mean.*part /= count;
   }
   for (auto& [operation, time] : mean.exposed) time /= count;
@@ -44,7 +45,7 @@ void check_account(const Iteration& mean, const Breakdown& parts) {
     throw InvariantError(
         fmt::format("of an iteration of {} s tasks claim {} s", mean.duration.si(), parts.total().si()));
   }
-  Seconds by_operation;
+  Seconds by_operation = mean.exposed_inside;
   for (const auto& [operation, time] : mean.exposed) by_operation += time;
   if (std::abs((mean.exposed_communication - by_operation).si()) > tolerance) {
     throw InvariantError(fmt::format("of {} s of exposed communication operations claim {} s",
@@ -96,12 +97,14 @@ TrainingRun condense(std::span<const Iteration> iterations, const Job& job) {
     sum.negotiation += iteration.negotiation;
     sum.input += iteration.input;
     sum.compute_slowdown += iteration.compute_slowdown;
+    sum.exposed_inside += iteration.exposed_inside;
     for (const auto& [operation, time] : iteration.exposed) sum.exposed[operation] += time;
   }
   const Iteration mean = mean_of(sum, static_cast<double>(iterations.size()));
   run.iteration = mean.duration;
   run.breakdown = break_down(mean, job);
   run.exposed = mean.exposed;
+  run.exposed_inside = mean.exposed_inside;
   run.collectives_per_iteration = iterations.back().collectives;
   check_account(mean, run.breakdown);
   return run;

@@ -21,6 +21,7 @@ struct TrainingRun {
   std::vector<Seconds> durations;        // of each
   Breakdown breakdown;                   // sums to `iteration`
   std::map<Operation, Seconds> exposed;  // by what was under way; sums to the breakdown's exposed communication
+  Seconds exposed_inside{};              // between ranks that compute together; not in `exposed`
   int collectives_per_iteration = 0;     // of the last iteration
   CollectiveCounts collectives;          // an iteration, in the mean
   bool folded = false;                   // every collective

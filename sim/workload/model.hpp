@@ -30,6 +30,10 @@ struct Layer {
   std::vector<std::int64_t> input_shape{};   // channels first; empty where the source does not say
   std::vector<std::int64_t> output_shape{};  // the same
   std::string block{};                       // the part of the network that it is one of, "layers.3"; empty: of none
+  // Of a model that several ranks compute together: what of its input each of them needs whole, and what of its output
+  // is a sum over them. Elements, per sample.
+  double gathers = 0;
+  double sums = 0;
   [[nodiscard]] std::int64_t parameters() const;
 };
 
@@ -44,6 +48,19 @@ struct Model {
   [[nodiscard]] int tensors() const;
   [[nodiscard]] double macs() const;
 };
+
+/// What one of `ranks` ranks has of a transformer that they compute together, layer by layer, as Megatron-LM splits it.
+///
+/// Of each branch of a block, from one residual sum to the next, the first products are split by their outputs, the
+/// last one by its inputs, and what lies between by heads or columns; embedding and head by words, filled up to a
+/// multiple. What lies between branches every rank has whole, or with `sequence_parallel` for its part of the tokens
+/// (Shoeybi et al., arXiv:1909.08053; Korthikanti et al., arXiv:2205.05198). Work that is not split takes whole
+/// weights.
+struct SplitModel {
+  Model model;
+  std::string refusal;  // what would be expected instead; empty: it can be split
+};
+SplitModel split_model(const Model& model, int ranks, bool sequence_parallel);
 
 /// What `show models` lists without choosing a variant.
 struct ModelSummary {

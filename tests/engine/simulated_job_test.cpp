@@ -185,6 +185,38 @@ TEST(SimulatedJob, CollectivesOfTwoStreamsAtOnceSlowItByOneShare) {
   EXPECT_NEAR(run.told.at(0).now, 10 + 0.25 * 5, 1e-9);  // from 1 to 6
 }
 
+TEST(SimulatedJob, AComputationStopsForItsExchanges) {
+  // 10 s of work that stop after 4 s for 3 s, and after 6 s for 2 s; what is behind them waits, another stream does
+  // not.
+  ClockedJob run(2);
+  const auto exchange = [](double at, double length) {
+    return InnerExchange{Seconds(at), {Operation::allreduce, Bytes(length), {}, {}, false, Group::tensor}};
+  };
+  run.job.add({Compute{10_s,
+                       {{4_s, false, {on_device, 0, 1}},
+                        {5_s, false, {on_device, 0, 2}},
+                        {5_s, true, {on_host, 0, 3}},
+                        {10_s, false, {on_device, 0, 4}}},
+                       {exchange(4, 3), exchange(6, 2)}},
+               {},
+               {},
+               computing,
+               {over}});
+  run.collective(1);
+  run.compute(1);
+  run.simulator.run();
+  std::map<int, double> moments;
+  for (const Told& told : run.told) moments[told.index] = told.now;
+  EXPECT_EQ(moments.at(1), 4);
+  EXPECT_EQ(moments.at(2), 8);
+  EXPECT_EQ(moments.at(3), 5);
+  EXPECT_EQ(moments.at(4), 15);
+  EXPECT_EQ(run.job.tasks(computing).back()->times.begin[0], 15);
+  EXPECT_THAT(run.stretches(communicating), ElementsAre(std::pair(0.0, 1.0)));
+  EXPECT_EQ(run.job.collectives().at({Operation::allreduce, 3_B, Group::tensor}), 1);
+  EXPECT_EQ(run.job.open_marks(), 0);
+}
+
 TEST(SimulatedJob, AnIterationLeavesNothingOfItsTasksToTheNext) {
   ClockedJob run(1);
   run.compute(3);
@@ -194,7 +226,7 @@ TEST(SimulatedJob, AnIterationLeavesNothingOfItsTasksToTheNext) {
   EXPECT_TRUE(run.job.tasks(computing).empty());
   run.compute(1);
   EXPECT_THAT(run.stretches(computing), ElementsAre(Stretch(3, 5)));  // after what was before, at half the speed
-  EXPECT_EQ(run.job.collectives().at({Operation::allreduce, 2_B}), 1);
+  EXPECT_EQ(run.job.collectives().at({Operation::allreduce, 2_B, Group::all}), 1);
 }
 
 TEST(SimulatedJobWithServers, AWorkerComputesSlowerBesideItsMessages) {

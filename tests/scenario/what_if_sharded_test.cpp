@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "scenario/what_if_kit.hpp"
@@ -105,6 +106,36 @@ TEST(WhatIf, OfHalfTheNicsLeavesEverySecondOne) {
   EXPECT_EQ(fewer->set.at(0).json, R"(["switch0","switch1","switch2","switch3"])");
   EXPECT_LT(fewer->efficiency_points, 0);
   expect_the_run_by_hand(changes, *fewer);
+}
+
+/// Two DGX A100 as 64 devices of a rack that NVLink joins: eight hosts' NICs.
+TEST(WhatIf, OfAnNvLinkDomainJoinsTheDevicesOfARack) {
+  const Changes changes = with(sharded(sharded_strategies[0]), {{"/platform/override", "{}"}});
+  const TrainingPoint point = explained(changes);
+  const WhatIf* joined = find(point, "NVLink domain of 72");
+  ASSERT_NE(joined, nullptr);
+  std::string set;
+  for (const SetValue& value : joined->set) set += value.json;
+  EXPECT_THAT(set, testing::HasSubstr("64"));
+  EXPECT_THAT(set, testing::HasSubstr(R"("switch31","switch31"])"));
+  EXPECT_GT(joined->efficiency_points, 0);
+  expect_the_run_by_hand(changes, *joined);
+}
+
+TEST(WhatIf, OfTensorGroupsHasAsManySamplesAStep) {
+  const Changes changes = sharded(R"({"kind": "fsdp"})", R"({"model": "gpt2_medium", "batch_per_rank": 2,
+      "precision": "bf16", "gradient_type": "bf16", "optimizer": "adam"})");
+  const TrainingPoint point = explained(changes);
+  const WhatIf* groups = find(point, "tensor groups of a node");
+  ASSERT_NE(groups, nullptr);
+  EXPECT_NEAR(groups->samples_per_second * groups->iteration.si(), 2 * 16, 1e-6);
+  expect_the_run_by_hand(changes, *groups);
+  const Changes grouped = with(changes, {{"/strategy/tensor_parallel", "8"}});
+  EXPECT_EQ(find(explained(grouped), "tensor groups of a node"), nullptr);
+  const TrainingPoint of_groups = explained(grouped);
+  const WhatIf* shared = find(of_groups, "tokens shared within tensor groups");
+  ASSERT_NE(shared, nullptr);
+  expect_the_run_by_hand(grouped, *shared);
 }
 
 /// Of 8B parameters over 16 ranks with batch 4: activations fit where blocks are computed again, and all parameters on

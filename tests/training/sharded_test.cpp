@@ -46,8 +46,8 @@ Sent sent(const Job& job, const std::string& strategy, int ranks) {
   bench.simulation.run_iteration();
   Sent sum;
   for (const auto& [what, times] : bench.simulation.trainer().simulated().collectives()) {
-    const double rounds = what.first == Operation::allreduce ? 2 : 1;
-    sum.bytes += times * rounds * what.second.si() * (ranks - 1) / ranks;
+    const double rounds = std::get<Operation>(what) == Operation::allreduce ? 2 : 1;
+    sum.bytes += times * rounds * std::get<Bytes>(what).si() * (ranks - 1) / ranks;
     sum.collectives += times;
   }
   return sum;

@@ -10,7 +10,7 @@
 namespace farandole::inline training {
 Bucket make_bucket(const StrategySite& site, const CompressionSettings& compression, std::vector<int> gradients,
                    double copy) {
-  auto pieces = on_the_wire(compression, site.job, gradients, site.ranks, site.coder);
+  auto pieces = on_the_wire(compression, site.job, gradients, site.data_parallel(), site.coder);
   Bytes size;
   for (const int gradient : gradients) size += site.job.gradients[static_cast<std::size_t>(gradient)].size;
   pieces.front().before += copy * size / site.memory_bandwidth;
@@ -38,7 +38,7 @@ void Bucketed::begin(Engine& engine, const RankTimes& moments) {
   for (const Bucket& bucket : plan_.alongside) {
     if (travels(bucket)) send(engine, bucket, moments, communicating_among_replicas);
   }
-  if (site_.ranks == 1 || plan_.broadcast == Bytes(0)) {
+  if (site_.data_parallel() == 1 || plan_.broadcast == Bytes(0)) {
     add_passes(engine, site_.job, moments);
     return;
   }

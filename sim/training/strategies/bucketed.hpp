@@ -57,7 +57,7 @@ class Bucketed final : public Strategy {
     return iteration_ == 1 && !plan_.first.empty() ? plan_.first : plan_.buckets;
   }
   [[nodiscard]] bool travels(const Bucket& bucket) const {
-    return site_.ranks > 1 && iteration_ >= bucket.turn && (iteration_ - bucket.turn) % bucket.period == 0;
+    return site_.data_parallel() > 1 && iteration_ >= bucket.turn && (iteration_ - bucket.turn) % bucket.period == 0;
   }
   void skip_what_stays();
   [[nodiscard]] bool is_ready(const Bucket& bucket) const;

@@ -1,7 +1,12 @@
 #include "training/strategies/catalogue.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "config/limits.hpp"
 #include "training/strategies/rows.hpp"
@@ -17,6 +22,45 @@ std::span<const StrategyRow> strategies() {
   return rows;
 }
 
+namespace {
+
+constexpr std::array<std::string_view, 3> with_replicas_of_several{"ddp", "fsdp", "zero"};
+
+/// "tensor_parallel", how many neighbouring ranks compute every layer together, and "sequence_parallel".
+struct TensorParallel {
+  int ranks = 1;
+  bool sequence_parallel = false;
+};
+
+TensorParallel read_tensor_parallel(Section& section, const std::string& kind, int ranks) {
+  TensorParallel read_values;
+  const auto group = section.maybe("tensor_parallel");
+  if (group) read_values.ranks = read_between(*group, 1, ranks);
+  if (read_values.ranks > 1) {
+    if (std::ranges::find(with_replicas_of_several, kind) == with_replicas_of_several.end()) {
+      group->fail(fmt::format("1 with {}: only {} are simulated around groups of ranks", kind,
+                              fmt::join(with_replicas_of_several, ", ")));
+    }
+    if (ranks % read_values.ranks != 0) group->fail(fmt::format("a divisor of the {} ranks", ranks));
+  }
+  const auto shares_tokens = section.maybe("sequence_parallel");
+  if (shares_tokens) read_values.sequence_parallel = read<bool>(*shares_tokens);
+  if (read_values.sequence_parallel && read_values.ranks == 1) {
+    shares_tokens->fail("a \"tensor_parallel\" above 1, whose ranks share the tokens");
+  }
+  return read_values;
+}
+
+void take(StrategyChoice& choice, const TensorParallel& tensor) {
+  choice.tensor_parallel = tensor.ranks;
+  choice.sequence_parallel = tensor.sequence_parallel;
+  if (tensor.ranks == 1) return;
+  choice.settings["tensor_parallel"] = fmt::format("{}", tensor.ranks);
+  choice.settings["sequence_parallel"] = tensor.sequence_parallel ? "true" : "false";
+}
+
+}  // namespace
+
 StrategyChoice read_strategy(const Value& where, const std::map<std::string, std::string>& environment, int ranks) {
   Section section(where);
   const auto kind = section.maybe("kind");
@@ -25,8 +69,10 @@ StrategyChoice read_strategy(const Value& where, const std::map<std::string, std
   for (const StrategyRow& row : strategies()) {
     known.push_back(row.name);
     if (row.name != wanted) continue;
-    StrategyChoice choice = row.read({section, environment, ranks});
+    const TensorParallel tensor = read_tensor_parallel(section, wanted, ranks);
+    StrategyChoice choice = row.read({section, environment, ranks / tensor.ranks});
     choice.kind = row.name;
+    take(choice, tensor);
     section.finish();
     return choice;
   }

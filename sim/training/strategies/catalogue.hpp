@@ -37,6 +37,10 @@ struct StrategySite {
   std::uint64_t seed;
   Timeline* timeline;                                   // may be null; records rank 0
   BytesPerSecond to_host = BytesPerSecond::infinity();  // of each rank, while all of its node copy; and back
+  int replica = 1;                                      // ranks that train one copy of the model together
+
+  /// Ranks that train the same part of the model, on data of their own.
+  [[nodiscard]] int data_parallel() const { return ranks / replica; }
 };
 
 /// A number of the strategy's that has been measured elsewhere, within so much.
@@ -61,6 +65,8 @@ struct StrategyChoice {
   int streams = 1;                       // collectives that may be under way at the same time
   int shards = 0;                        // of parameters, gradients or optimizer state; 0: as many as ranks
   int sharding_stage = 0;                // 1: of the optimizer's state, 2: of gradients too, 3: of parameters too
+  int tensor_parallel = 1;               // neighbouring ranks that compute every layer together
+  bool sequence_parallel = false;        // and share what lies between the layers' products
   int period = 1;                        // iterations after which what happens repeats
   bool reduces_through_hosts = false;    // or may, while it tunes itself: Horovod's hierarchical allreduce
   bool negotiates = false;               // what it decides depends on when ranks announce gradients
@@ -74,7 +80,7 @@ struct StrategyChoice {
   /// Among how many of `ranks` the optimizer's state is shared.
   [[nodiscard]] int shards_of(int ranks) const {
     if (sharding_stage == 0) return 1;
-    return shards == 0 ? ranks : shards;
+    return shards == 0 ? ranks / tensor_parallel : shards;
   }
   std::optional<ServerPlan> servers;  // where there are any, training/servers carries the strategy out
 };
@@ -87,7 +93,7 @@ inline bool is_sharded(const StrategyChoice& strategy) {
 struct StrategyInput {
   Section& section;                                       // "strategy", without its kind
   const std::map<std::string, std::string>& environment;  // HOROVOD_* of a launch line
-  int ranks;
+  int ranks;                                              // that have data of their own
 };
 
 struct StrategyRow {

@@ -182,6 +182,8 @@ StrategyRow ddp_strategy() {
       "  streams                  allreduces under way at the same time: 1 with NCCL (default), 2 with Gloo\n"
       "  overlap                  false: buckets wait for the end of the backward pass (default true)\n"
       "  accumulation             passes whose gradients add up under no_sync before one travels (default 1)\n"
+      "  tensor_parallel          neighbouring ranks that compute every layer together (default 1)\n"
+      "  sequence_parallel        they share the tokens of what lies between (default false)\n"
       "  compression              a communication hook: none, fp16, bf16, int8, top_k, one_bit, power_sgd\n",
       read};
 }

@@ -121,6 +121,8 @@ StrategyRow fsdp_strategy() {
           "  param_dtype            as parameters are gathered: bf16 (default), fp16, fp32\n"
           "  reduce_dtype           as gradients are reduced: fp32 (default), bf16, fp16\n"
           "  accumulation           passes whose gradients add up (default 1)\n"
+          "  tensor_parallel        neighbouring ranks that compute every layer together (default 1)\n"
+          "  sequence_parallel      they share the tokens of what lies between (default false)\n"
           "  no_sync                gradients are reduced in the last pass only (default true)\n",
           read};
 }

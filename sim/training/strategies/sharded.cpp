@@ -27,6 +27,20 @@ std::string unit_name(const std::string& variable) {
   return {};
 }
 
+/// Behind those of its segment forward, and so before them backward.
+void add_layer(ShardedUnits::Segment& segment, const LayerPass& layer) {
+  for (const InnerExchange& exchange : layer.forward_exchanges) {
+    segment.forward_exchanges.push_back({segment.forward + exchange.at, exchange.what});
+  }
+  std::vector<InnerExchange> backward = layer.backward_exchanges;
+  for (const InnerExchange& exchange : segment.backward_exchanges) {
+    backward.push_back({layer.backward + exchange.at, exchange.what});
+  }
+  segment.backward_exchanges = std::move(backward);
+  segment.forward += layer.forward;
+  segment.backward += layer.backward;
+}
+
 }  // namespace
 
 ShardedUnits units_of(const Job& job) {
@@ -49,8 +63,7 @@ ShardedUnits units_of(const Job& job) {
   for (std::size_t layer = 0; layer < job.layers.size(); ++layer) {
     unit = of_layer[layer].value_or(unit);
     if (units.segments.empty() || units.segments.back().unit != unit) units.segments.push_back({unit, {}, {}});
-    units.segments.back().forward += job.layers[layer].forward;
-    units.segments.back().backward += job.layers[layer].backward;
+    add_layer(units.segments.back(), job.layers[layer]);
   }
   std::map<int, ShardedUnits::Segment*> last;
   for (ShardedUnits::Segment& segment : units.segments) {
@@ -65,8 +78,8 @@ Sharded::Sharded(const StrategySite& site, ShardedPlan plan)
     : site_(site),
       plan_(plan),
       units_(units_of(site.job)),
-      shards_(plan.shards == 0 ? site.ranks : std::min(plan.shards, site.ranks)),
-      replicas_(site.ranks / shards_),
+      shards_(plan.shards == 0 ? site.data_parallel() : std::min(plan.shards, site.data_parallel())),
+      replicas_(site.data_parallel() / shards_),
       synchronised_(all_at(site.ranks, Seconds(0))) {}
 
 double Sharded::parameters_of(int unit) const {
@@ -98,10 +111,10 @@ void Sharded::prefetch(Engine& engine, std::size_t segment) {
   if (segment > 0 && units_.segments[segment - 1].unit != root) gather(engine, units_.segments[segment - 1].unit);
 }
 
-TaskId Sharded::compute(Engine& engine, Seconds work, int unit, std::vector<TaskId> after) {
+TaskId Sharded::compute(Engine& engine, Compute work, int unit, std::vector<TaskId> after) {
   if (gathered(unit).by) after.push_back(*gathered(unit).by);
   computed_.push_back(
-      engine.add({Compute{work}, computed_.empty() ? start_ : RankTimes(), std::move(after), computing}));
+      engine.add({std::move(work), computed_.empty() ? start_ : RankTimes(), std::move(after), computing}));
   return computed_.back();
 }
 
@@ -147,7 +160,8 @@ void Sharded::forward(Engine& engine) {
   bool is_first = true;
   for (const ShardedUnits::Segment& segment : units_.segments) {
     if (segment.unit != root) gather(engine, segment.unit);
-    const TaskId task = compute(engine, segment.forward, segment.unit, is_first ? pass_before_ : std::vector<TaskId>{});
+    const TaskId task = compute(engine, {segment.forward, {}, segment.forward_exchanges}, segment.unit,
+                                is_first ? pass_before_ : std::vector<TaskId>{});
     is_first = false;
     if (!reshards || segment.unit == root || !segment.is_last) continue;
     gathered(segment.unit) = {};
@@ -162,7 +176,7 @@ void Sharded::backward(Engine& engine, bool reduces, bool frees) {
     const ShardedUnits::Segment& segment = units_.segments[i];
     if (segment.unit != root) gather(engine, segment.unit);
     if (plan_.backward_prefetch == BackwardPrefetch::before) prefetch(engine, i);
-    last = compute(engine, segment.backward, segment.unit, {});
+    last = compute(engine, {segment.backward, {}, segment.backward_exchanges}, segment.unit, {});
     if (segment.unit == root || !segment.is_first) continue;
     if (frees) freeing_.push_back(last);
     if (plan_.backward_prefetch == BackwardPrefetch::after) prefetch(engine, i);
@@ -217,7 +231,7 @@ std::optional<RankTimes> Sharded::synchronised() const {
 std::function<std::unique_ptr<Strategy>(const StrategySite&)> maker_of(const ShardedPlan& plan) {
   return [plan](const StrategySite& site) {
     ShardedPlan own = plan;
-    own.shares_links = plan.shards > site.ranks_per_node;
+    own.shares_links = plan.shards * site.replica > site.ranks_per_node;
     return std::make_unique<Sharded>(site, own);
   };
 }

@@ -61,6 +61,8 @@ struct ShardedUnits {
     Seconds backward;
     bool is_first = false;  // of its unit
     bool is_last = false;
+    std::vector<InnerExchange> forward_exchanges{};
+    std::vector<InnerExchange> backward_exchanges{};
   };
   std::vector<Segment> segments;   // neighbouring layers of one unit, in forward order
   std::vector<double> parameters;  // of every unit
@@ -92,7 +94,7 @@ class Sharded final : public Strategy {
   void end_pass(bool reduces, bool frees);
   void reduce(Engine& engine, double parameters, TaskId after);
   void reduce_unit(Engine& engine, int unit, TaskId after);
-  TaskId compute(Engine& engine, Seconds work, int unit, std::vector<TaskId> after);
+  TaskId compute(Engine& engine, Compute work, int unit, std::vector<TaskId> after);
   [[nodiscard]] double parameters_of(int unit) const;
   Gathered& gathered(int unit) { return gathered_[unit == -1 ? gathered_.size() - 1 : static_cast<std::size_t>(unit)]; }
 

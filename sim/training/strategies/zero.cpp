@@ -69,7 +69,9 @@ StrategyRow zero_strategy() {
       "  reduce_scatter           false: gradients are reduced by allreduce (default true)\n"
       "  reduce_bucket_size       elements of gradients that travel together (default 500000000)\n"
       "  communication_data_type  as gradients are reduced: bf16 (default) or fp32\n"
-      "  accumulation             passes whose gradients add up (default 1)\n",
+      "  accumulation             passes whose gradients add up (default 1)\n"
+      "  tensor_parallel          neighbouring ranks that compute every layer together (default 1)\n"
+      "  sequence_parallel        they share the tokens of what lies between (default false)\n",
       read};
 }
 

@@ -1,0 +1,35 @@
+#include <algorithm>
+#include <utility>
+
+#include "engine/simulated_job.hpp"
+
+namespace farandole::inline engine {
+
+/// Its exchanges stand in the same line. Marks on the device belong to the piece that reaches them; the host runs ahead
+/// from the first on.
+TaskId SimulatedJob::add_in_pieces(Task task) {
+  Compute whole = std::move(std::get<Compute>(task.what));
+  std::ranges::stable_sort(whole.marks, [](const Mark& a, const Mark& b) {
+    return a.on_host != b.on_host ? a.on_host : !a.on_host && a.at < b.at;
+  });
+  auto mark = whole.marks.begin();
+  Seconds done;
+  const auto piece_up_to = [&](Seconds at) {
+    Compute piece{at - done};
+    for (; mark != whole.marks.end() && (mark->on_host || mark->at <= at); ++mark) {
+      piece.marks.push_back({mark->on_host ? mark->at : mark->at - done, mark->on_host, mark->note});
+    }
+    done = at;
+    return piece;
+  };
+  for (const InnerExchange& exchange : whole.exchanges) {
+    add({piece_up_to(exchange.at), std::move(task.earliest), std::move(task.after), task.stream});
+    task.earliest = {};
+    task.after = {};
+    add({exchange.what, {}, {}, task.stream});
+  }
+  task.what = piece_up_to(std::max(whole.work, done));
+  return add(std::move(task));
+}
+
+}  // namespace farandole::inline engine
