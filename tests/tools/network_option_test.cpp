@@ -57,7 +57,7 @@ TEST(NetworkOption, IsOursUnaskedWhereMessagesAreTooManyAndAResultSaysSo) {
 
 TEST(NetworkOption, IsRefusedWhereItIsNoSolver) {
   const Workplace place;
-  for (const std::string command : {small, "run " + test::scenario("horovod-512-roce25") + " "}) {
+  for (const std::string& command : {small, "run " + test::scenario("horovod-512-roce25") + " "}) {
     const Finished finished = place.farandole(command + "--network simgird");
     EXPECT_EQ(finished.status, 2);
     EXPECT_THAT(finished.err, HasSubstr("--network: expected simgrid or own, got \"simgird\"; did you mean"));
