@@ -147,6 +147,8 @@ void tell_apart(CalibrateArguments& arguments) {
   const auto first = std::ranges::stable_partition(files, is_table).begin();
   arguments.training.assign(first, files.end());
   files.erase(first, files.end());
+  if (arguments.training.empty() && arguments.format != "table")
+    refuse_option("--format", "table, unless there are runs of training", arguments.format);
   if (arguments.training.empty() && !arguments.priors.empty())
     refuse_option("--prior", "runs of training beside it", arguments.priors.front());
 }
