@@ -12,17 +12,20 @@ namespace {
 /// What rank 0 does on its streams: pieces of computation between which it may wait, and which collective, of how many
 /// bytes, from when its turn comes until it is copied out.
 void record_tasks(Timeline& timeline, const SimulatedJob& job) {
-  const auto computations = job.tasks(computing);
-  for (const SimulatedJob::Done* task : computations) {
-    if (computations.size() < 2) break;  // all of FORWARD_BACKWARD
-    timeline.span("compute", "COMPUTE", Seconds(task->times.begin[0]), Seconds(job.computed(*task)[0]));
-  }
-  for (const auto& [stream, lane] : {std::pair(communicating, "communication"),
+  const auto record = [&](const char* lane, const SimulatedJob::Done& task) {
+    const auto* collective = std::get_if<Collective>(&task.task.what);
+    std::string what = "COMPUTE";
+    if (collective != nullptr) what = name(collective->operation) + " " + decimal(collective->size);
+    const Seconds end((collective != nullptr ? task.times.end : job.computed(task))[0]);
+    timeline.span(lane, std::move(what), Seconds(task.times.begin[0]), end);
+  };
+  for (const auto& [stream, lane] : {std::pair(computing, "compute"), std::pair(communicating, "communication"),
                                      std::pair(communicating_among_replicas, "communication among replicas")}) {
-    for (const SimulatedJob::Done* task : job.tasks(stream)) {
-      const auto& collective = std::get<Collective>(task->task.what);
-      timeline.span(lane, name(collective.operation) + " " + decimal(collective.size), Seconds(task->times.begin[0]),
-                    Seconds(task->times.end[0]));
+    const auto tasks = job.tasks(stream);
+    if (stream == computing && tasks.size() < 2) continue;  // all of FORWARD_BACKWARD
+    for (const SimulatedJob::Done* task : tasks) {
+      const bool is_inside = stream == computing && std::holds_alternative<Collective>(task->task.what);
+      record(is_inside ? "tensor parallel" : lane, *task);
     }
   }
 }
@@ -100,11 +103,6 @@ Iteration Trainer::close() {
   for (const SimulatedJob::Done* task : simulated_.tasks(computing)) {
     if (std::holds_alternative<Collective>(task->task.what)) {
       take_collective(*task, true);
-      if (timeline_ != nullptr) {
-        const Operation operation = std::get<Collective>(task->task.what).operation;
-        timeline_->span("tensor parallel", name(operation), Seconds(task->times.reducing[0]),
-                        Seconds(task->times.reduced[0]));
-      }
       continue;
     }
     ended = simulated_.computed(*task);
