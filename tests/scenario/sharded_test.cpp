@@ -74,7 +74,8 @@ TEST(ShardedScenario, SaysWhichOperationsAreExposedAtAllFidelities) {
     for (const char* fidelity : {"analytic", "flow", "message"}) {
       const TrainingPoint result = point(llama(strategy, fidelity));
       ASSERT_TRUE(result.exposed) << strategy;
-      const auto& [allgather, reduce_scatter, allreduce] = *result.exposed;
+      const auto& [allgather, reduce_scatter, allreduce, tensor] = *result.exposed;
+      EXPECT_FALSE(tensor) << strategy;
       EXPECT_NEAR((allgather + reduce_scatter + allreduce) / result.breakdown.exposed_communication, 1, 1e-9);
       EXPECT_GT(allgather, Seconds(0)) << strategy;
       EXPECT_GT(reduce_scatter, Seconds(0)) << strategy;
