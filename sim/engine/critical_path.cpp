@@ -37,7 +37,7 @@ class Backwards {
   std::vector<PathStep> steps_;
 };
 
-/// The collective that ends at that moment, or null. They stand in the order of their ends.
+/// The collective that ends at that moment, or null. Sorted by their ends.
 const LastTimes* ending_at(const std::vector<LastTimes>& communications, Seconds moment) {
   auto found = std::ranges::lower_bound(communications, moment, {}, &LastTimes::end);
   while (found != communications.begin() && same(std::prev(found)->end, moment)) --found;

@@ -41,7 +41,7 @@ struct Iteration {
   Seconds exposed_inside{};  // of what a computation stops for; not in `exposed`
   Seconds negotiation;       // with nothing under way
   Seconds input;             // before the last rank starts to compute, waiting for its batch
-  Seconds compute_slowdown;            // of what is computed: by which collectives delay it
+  Seconds compute_slowdown;  // of what is computed: by which collectives delay it
   int collectives = 0;
 };
 

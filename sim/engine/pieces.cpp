@@ -5,7 +5,7 @@
 
 namespace farandole::inline engine {
 
-/// Its exchanges stand in the same line. Marks on the device belong to the piece that reaches them; the host runs ahead
+/// Its exchanges take turns in the same line. Marks on the device belong to the piece that reaches them; the host runs ahead
 /// from the first on.
 TaskId SimulatedJob::add_in_pieces(Task task) {
   Compute whole = std::move(std::get<Compute>(task.what));
