@@ -5,8 +5,8 @@
 
 namespace farandole::inline engine {
 
-/// Its exchanges take turns in the same line. Marks on the device belong to the piece that reaches them; the host runs ahead
-/// from the first on.
+/// Its exchanges take turns in the same line. Marks on the device belong to the piece that reaches them; the host runs
+/// ahead from the first on.
 TaskId SimulatedJob::add_in_pieces(Task task) {
   Compute whole = std::move(std::get<Compute>(task.what));
   std::ranges::stable_sort(whole.marks, [](const Mark& a, const Mark& b) {
