@@ -1,4 +1,7 @@
-"""On a terminal headings are bold and settings faint; into a pipe or with NO_COLOR there is text alone, the same text."""
+"""On a terminal headings are bold and settings faint; into a pipe or with NO_COLOR there is text alone, the same text.
+
+There `farandole new` asks, and asks again what it cannot take.
+"""
 
 import os
 import pty
@@ -45,6 +48,32 @@ class Terminal(InAFolder):
         self.assertEqual(self.on_a_terminal(TERM="dumb"), piped)
         self.assertEqual(self.on_a_terminal(OMPI_COMM_WORLD_SIZE="1"), piped)  # mpirun holds a terminal to its processes
         self.assertNotEqual(self.on_a_terminal(NO_COLOR=""), piped)  # an empty value says nothing, as no-color.org has it
+
+    def answered(self, answers):
+        """What `new` says where these lines are typed, and its exit status."""
+        try:
+            ours, theirs = pty.openpty()
+        except OSError as error:
+            self.skipTest(f"no terminal is available here: {error}")
+        os.write(ours, answers.encode())
+        process = subprocess.Popen([PROGRAM, "new", "mine.json"], stdin=theirs, stdout=subprocess.PIPE, stderr=theirs, cwd=self.folder)
+        os.close(theirs)
+        try:
+            out, _ = process.communicate(timeout=60)
+        finally:
+            process.kill()
+            os.close(ours)
+        return out.decode(), process.returncode
+
+    def test_new_takes_empty_answers_for_the_usual(self):
+        self.assertEqual(self.answered("resnet50\ndgx-a100\n\n\n\n"),
+                         ("mine.json: resnet50 on dgx-a100, 1, 8, 16, 32, 64, 128 ranks, ddp in bf16, 64 samples a rank\n"
+                          "Next: farandole run mine.json --explain\n", 0))
+
+    def test_new_asks_again_what_it_cannot_take(self):
+        out, status = self.answered("\nresnet5\nresnet50\ndgx-a100\n0\n8\nmany\n32\ndpd\nddp\n")
+        self.assertEqual((out.split("\n")[0], status),
+                         ("mine.json: resnet50 on dgx-a100, 8 ranks, ddp in bf16, 32 samples a rank", 0))
 
 
 if __name__ == "__main__":

@@ -188,47 +188,58 @@ class Questions {
  public:
   explicit Questions(const NewArguments& said) : asks_(said.asks || is_terminal()) {}
 
-  /// `check` throws InputError for what cannot be.
+  [[nodiscard]] bool asks() const { return asks_; }
+
+  /// `check` throws InputError for what cannot be; on a terminal the question is asked again then.
   template <class Check>
   void ask(const std::string& what, const std::string& usual, std::string& answer, const Check& check) const {
-    while (asks_ && answer.empty()) {
-      std::cerr << what << (usual.empty() ? "" : " [" + usual + "]") << ": " << std::flush;
-      if (!std::getline(std::cin, answer)) {
-        throw InputError("farandole: new: expected an answer to " + quoted(what) + ", got the end of the input");
-      }
+    bool is_open = asks_ && answer.empty();
+    do {
+      if (is_open) answer = answer_to(what + (usual.empty() ? "" : " [" + usual + "]"));
       if (answer.empty()) answer = usual;
-      if (!is_terminal()) break;
       try {
-        if (!answer.empty()) check(answer);
+        check(answer);
+        is_open = false;
       } catch (const InputError& error) {
+        if (!is_open || !is_terminal()) throw;
         std::cerr << error.what() << "\n";
-        answer.clear();
       }
-    }
-    if (answer.empty()) answer = usual;
-    check(answer);
+    } while (is_open);
   }
 
  private:
+  static std::string answer_to(const std::string& question) {
+    std::string answer;
+    std::cerr << question << ": " << std::flush;
+    if (std::getline(std::cin, answer)) return answer;
+    throw InputError("farandole: new: expected an answer to " + quoted(question) + ", got the end of the input");
+  }
   static bool is_terminal() { return isatty(STDIN_FILENO) != 0 && isatty(STDERR_FILENO) != 0; }
 
   bool asks_;
 };
+
+void refuse_unknown_strategy(const std::string& name) {
+  std::vector<std::string> known;
+  for (const StrategyRow& row : strategies()) known.push_back(row.name);
+  if (name.empty() || std::ranges::find(known, name) != known.end()) return;
+  OptionValue("--strategy", name).value().fail_unknown("a strategy", known);
+}
 
 Draft draft_of(NewArguments& said, const Catalogue& catalogue) {
   Draft draft;
   const Questions questions(said);
   Model model;
   Topology topology;
-  const auto required = [](const char* option, const char* what, const std::string& text) {
-    if (text.empty()) refuse_option(option, what, text);
+  const auto required = [&](const char* option, const std::string& what, const std::string& text) {
+    if (text.empty()) refuse_option(option, what + (questions.asks() ? "" : ", as nobody is there to ask"), text);
   };
   questions.ask("Model (farandole show models)", "", said.model, [&](const std::string& name) {
-    required("--model", "a model, as nobody is there to ask", name);
+    required("--model", "a model", name);
     model = catalogue.model(name, OptionValue("--model", name).value()).variants.front();
   });
   questions.ask("Machine (farandole show topologies)", "", said.topology, [&](const std::string& name) {
-    required("--topology", "a topology, as nobody is there to ask", name);
+    required("--topology", "a topology", name);
     topology = catalogue.topology(name, OptionValue("--topology", name).value());
   });
   draft.ranks = usual_ranks(topology);
@@ -240,7 +251,7 @@ Draft draft_of(NewArguments& said, const Catalogue& catalogue) {
   questions.ask("Samples of a rank's batch", std::to_string(usual_batch(model)), said.batch,
                 [&](const std::string& text) { draft.batch = whole_number("--batch", text, 1); });
   questions.ask("Strategy, empty for what fits (farandole show strategies)", "", said.strategy,
-                [&](const std::string&) {});
+                [&](const std::string& name) { refuse_unknown_strategy(name); });
   draft.name = std::filesystem::path(said.file).stem();
   draft.model = said.model;
   draft.topology = said.topology;
@@ -260,8 +271,9 @@ void write_new(NewArguments said) {
   const Catalogue catalogue;
   const Draft draft = choose_way(draft_of(said, catalogue), said, catalogue);
   write_file(said.file, [&](std::ostream& out) { out << text_of(draft); });
-  std::cout << fmt::format("{}: {} on {}, {} ranks, {} in {}, {} samples a rank{}\n", said.file, draft.model,
-                           draft.topology, fmt::join(draft.ranks, ", "), draft.strategy, draft.precision, draft.batch,
+  std::cout << fmt::format("{}: {} on {}, {} ranks, {} in {}, {} a rank{}\n", said.file, draft.model, draft.topology,
+                           fmt::join(draft.ranks, ", "), draft.strategy, draft.precision,
+                           draft.batch == 1 ? "1 sample" : std::to_string(draft.batch) + " samples",
                            draft.recompute == "none" ? "" : ", recomputing (" + draft.recompute + ")")
             << "Next: farandole run " << said.file << " --explain\n";
 }
