@@ -60,19 +60,6 @@ bool would_fit(const Scenario& scenario) {
   return use.total() <= use.device;
 }
 
-/// Recomputation by which it would fit, if any, and what that saves.
-std::vector<std::string> recomputations_to_fit(Scenario scenario, Bytes activations) {
-  const Recompute now = scenario.workload.recompute;
-  if (now == Recompute::full || !has_blocks(scenario.workload.model)) return {};
-  for (const Recompute recompute : {Recompute::selective, Recompute::full}) {
-    scenario.workload.recompute = recompute;
-    if (recompute == now || !would_fit(scenario)) continue;
-    const Bytes less = activations - memory_of(scenario).activations;
-    return {fmt::format("\"recompute\": \"{}\", {} less", name(recompute), decimal(less))};
-  }
-  return {};
-}
-
 /// That much recomputation and more, of a model that has blocks.
 std::vector<Recompute> recomputations_from(const WorkloadSpec& workload) {
   std::vector<Recompute> from{workload.recompute};
@@ -80,6 +67,18 @@ std::vector<Recompute> recomputations_from(const WorkloadSpec& workload) {
     if (has_blocks(workload.model) && more > workload.recompute) from.push_back(more);
   }
   return from;
+}
+
+/// Recomputation by which it would fit, if any, and what that saves.
+std::vector<std::string> recomputations_to_fit(Scenario scenario, Bytes activations) {
+  const Recompute now = scenario.workload.recompute;
+  for (const Recompute more : recomputations_from(scenario.workload)) {
+    scenario.workload.recompute = more;
+    if (more == now || !would_fit(scenario)) continue;
+    const Bytes less = activations - memory_of(scenario).activations;
+    return {fmt::format("\"recompute\": \"{}\", {} less", name(more), decimal(less))};
+  }
+  return {};
 }
 
 /// fsdp, over the ranks there are and with as little recomputation as does; or how many ranks it takes.
