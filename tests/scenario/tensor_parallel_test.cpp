@@ -1,7 +1,13 @@
 // Replicas of several ranks: what a tensor group exchanges, what is left for data parallelism, and what is refused.
+#include <functional>
+#include <map>
+#include <numeric>
+
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "scenario/job_clocks.hpp"
 #include "scenario/parts.hpp"
 #include "scenario/scenario_kit.hpp"
 #include "scenario/train.hpp"
@@ -130,6 +136,39 @@ TEST(TensorParallel, RefusesWhatIsNotSimulated) {
   Changes measured = llama(fsdp(""), 16);
   measured.push_back({"/workload/device_steps", R"([{"batch": 1, "time": "1 s"}])"});
   EXPECT_THAT(test::error_of(measured), HasSubstr("no measured steps with \"tensor_parallel\""));
+}
+
+/// With t ranks a replica and s replicas that keep a model together, rank r is at place r mod t of replica r / t. Ranks
+/// meet in the groups whose other coordinates they share, and every kind of group has each rank once.
+TEST(GroupMembers, AreTheLinesOfAGridOfPlacesReplicasAndShards) {
+  constexpr int ranks = 64;
+  Placement placement;
+  placement.device_of_rank.resize(ranks);
+  std::iota(placement.device_of_rank.begin(), placement.device_of_rank.end(), 0);
+  placement.nodes_used = ranks / 8;
+  for (const int t : {1, 2, 8}) {
+    for (const int s : {2, 4, 8}) {
+      const Scenario scenario = scenario_of(llama(
+          fmt::format(
+              R"({{"kind": "fsdp", "sharding_strategy": "HYBRID_SHARD", "shard_group": {}, "tensor_parallel": {}}})", s,
+              t),
+          ranks, "analytic", "full"));
+      const std::map<Group, std::function<std::pair<int, int>(int)>> coordinates{
+          {Group::all, [&](int r) { return std::pair(r % t, 0); }},
+          {Group::tensor, [&](int r) { return std::pair(r / t, 0); }},
+          {Group::shards, [&](int r) { return std::pair(r % t, r / t / s); }},
+          {Group::replicas, [&](int r) { return std::pair(r % t, r / t % s); }},
+      };
+      for (const auto& [group, of] : coordinates) {
+        std::map<std::pair<int, int>, std::vector<int>> expected;
+        for (int rank = 0; rank < ranks; ++rank) expected[of(rank)].push_back(rank);
+        std::vector<std::vector<int>> lines;
+        for (const auto& line : expected) lines.push_back(line.second);
+        EXPECT_THAT(members_of(scenario, group, placement), testing::UnorderedElementsAreArray(lines))
+            << "group " << static_cast<int>(group) << ", " << t << " ranks a replica, " << s << " shards";
+      }
+    }
+  }
 }
 
 }  // namespace
