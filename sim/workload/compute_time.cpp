@@ -1,7 +1,9 @@
 #include "workload/compute_time.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -70,12 +72,13 @@ ComputeTimes at_roofline(const Model& model, const Device& device, Precision pre
   return times;
 }
 
-ComputeTimes of_kernels(const Model& model, const Device& device, Precision precision, int batch) {
+ComputeTimes of_kernels(const Model& model, const Device& device, Precision precision, int batch,
+                        const Fusion& fusion) {
   const Rates rates = rates_of(device, precision);
   ComputeTimes times;
   const std::size_t first = first_with_weights(model);
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
-    const LayerTimes layer = kernel_times(model.layers[i], device, precision, batch);
+    const LayerTimes layer = kernel_times(model.layers, i, device, precision, batch, fusion);
     times.forward.push_back(layer.forward);
     Seconds backward = i < first ? 0_s : layer.weight_gradient;
     if (i > first) backward += layer.input_gradient;
@@ -86,13 +89,16 @@ ComputeTimes of_kernels(const Model& model, const Device& device, Precision prec
   times.source =
       fmt::format("estimated: kernels of {} at {} {}", kernels.known ? kernels.generation : "all generations",
                   format(rates.peak), name(precision));
+  if (fusion.normalisation != Normalisation::separate)
+    times.source += fmt::format(", normalised {}", name(fusion.normalisation));
+  if (fusion.compiled) times.source += ", compiled";
   return times;
 }
 
-ComputeTimes estimated(const Model& model, const Device& device, Precision precision, int batch) {
+ComputeTimes estimated(const Model& model, const Device& device, Precision precision, int batch, const Fusion& fusion) {
   if (device.assumed_efficiency > 0) return at_roofline(model, device, precision, batch);
   if (!device.kernels) throw InputError(fmt::format("device {} has no fitted kernels", quoted(device.name)));
-  return of_kernels(model, device, precision, batch);
+  return of_kernels(model, device, precision, batch, fusion);
 }
 
 /// Of an estimate, by what was measured of the device beside this model.
@@ -155,36 +161,63 @@ Known known_of(const Model& model, const Device& device, const ComputeDemand& de
   return {steps_of(rows), describe(rows, demand.batch)};
 }
 
+/// An estimate of this model's step on this device.
+using StepOf = std::function<ComputeTimes(int batch, const Fusion& fusion)>;
+
+/// Makes of steps that other programs took what this one would take; returns the largest factor between them.
+double convert(std::vector<DeviceStep>& steps, const Fusion& fusion, const StepOf& estimate) {
+  double largest = 1;
+  for (DeviceStep& step : steps) {
+    const Fusion theirs{step.normalisation.value_or(fusion.normalisation), fusion.compiled && !step.published};
+    if (theirs == fusion) continue;
+    const double factor = estimate(step.batch, fusion).total() / estimate(step.batch, theirs).total();
+    step.time *= factor;
+    largest = std::max({largest, factor, 1 / factor});
+  }
+  Seconds longest;  // of smaller batches
+  std::erase_if(
+      steps, [&](const DeviceStep& step) { return step.time <= std::exchange(longest, std::max(longest, step.time)); });
+  return largest;
+}
+
 void add_band(ComputeTimes& times, const Model& model, const Device& device, const ComputeDemand& demand,
-              const std::vector<DeviceStep>& steps) {
+              const std::vector<DeviceStep>& steps, double converted) {
   times.band = band_of_estimate(model, device, demand.precision);
   if (steps.empty() && times.band.is_open())
     times.source += fmt::format(", 4 of 5 such steps {}", describe(times.band));
   if (steps.empty() || !device.bands) return;
   std::vector<int> batches;
   for (const DeviceStep& step : steps) batches.push_back(step.batch);
-  times.band = band_beside(batches, demand.batch, device.bands->batch_doubled, times.band);
+  const TimeBand beside = band_beside(batches, demand.batch, device.bands->batch_doubled, times.band);
+  times.band = {std::max(times.band.least, beside.least / converted),
+                std::min(times.band.most, beside.most * converted)};
 }
 
 }  // namespace
 
 ComputeTimes compute_times(const Model& model, const Device& device, const ComputeDemand& demand) {
   if (demand.batch < 1) throw std::invalid_argument("compute_times: the batch must be positive");
-  ComputeTimes times = estimated(model, device, demand.precision, demand.batch);
-  const Known known = known_of(model, device, demand);
+  Known known = known_of(model, device, demand);
+  const auto theirs = known.steps.empty() ? std::nullopt : known.steps.front().normalisation;
+  const Fusion fusion{demand.normalisation.value_or(theirs.value_or(Normalisation::separate)), demand.compiled};
+  const StepOf estimate = [&](int batch, const Fusion& kind) {
+    return estimated(model, device, demand.precision, batch, kind);
+  };
+  ComputeTimes times = estimate(demand.batch, fusion);
+  const double converted = convert(known.steps, fusion, estimate);
   Seconds dispatch = demand.dispatch.value_or(0_s);
   if (!known.steps.empty()) {
-    const auto estimate = [&](int batch) { return estimated(model, device, demand.precision, batch).total(); };
-    stretch(times, corrected_step(known.steps, demand.batch, estimate) / times.total());
+    const auto step = [&](int batch) { return estimate(batch, fusion).total(); };
+    stretch(times, corrected_step(known.steps, demand.batch, step) / times.total());
     times.measured = true;
     times.source = known.source;
     const DeviceStep& shortest = known.steps.front();
-    const ComputeTimes smallest = estimated(model, device, demand.precision, shortest.batch);
+    const ComputeTimes smallest = estimate(shortest.batch, fusion);
     const Seconds passes = shortest.time * (smallest.passes() / smallest.total());
     dispatch = std::min(dispatch, passes / (2 * static_cast<double>(model.layers.size())));
   }
   keep_pace(times, dispatch);
-  add_band(times, model, device, demand, known.steps);
+  add_band(times, model, device, demand, known.steps, converted);
   add_recomputation(times, model, demand.recompute);
   return times;
 }

@@ -43,7 +43,9 @@ struct ComputeTimes {
 
 /// What a run asks for. `measurement_set` restricts the search to one set of measurements (a platform names its own);
 /// empty: the first of the device that has the model. `steps`: known of this model on this device, instead of what was
-/// published; rising in batch and time. `dispatch`: empty for a host that does not run ahead.
+/// published; rising in batch and time. `dispatch`: empty for a host that does not run ahead. `normalisation`: empty as
+/// what is known has it, and separate where nothing is; what is known of another one is as much shorter or longer as
+/// the estimate is, and as uncertain as that much. `compiled`: so it is of published rows, of other programs.
 struct ComputeDemand {
   Precision precision = Precision::fp32;
   int batch = 1;
@@ -51,6 +53,8 @@ struct ComputeDemand {
   std::optional<Seconds> dispatch;
   std::vector<DeviceStep> steps{};
   Recompute recompute = Recompute::none;
+  std::optional<Normalisation> normalisation{};
+  bool compiled = false;
 };
 
 /// Never falls with the batch. Throws InputError for a set that the device does not have, and for a precision that it

@@ -23,6 +23,8 @@ const PrecisionRow& row_of(Precision precision) {
   return *std::ranges::find(precisions, precision, &PrecisionRow::precision);
 }
 
+constexpr std::array normalisation_names{"separate", "with_activation", "statistics_in_convolution", "in_convolution"};
+
 template <class T>
 T read_positive(Section& section, std::string_view key, std::string_view expected) {
   const Value value = section.child(key);
@@ -74,6 +76,10 @@ Measurement read_measurement(const Value& where) {
   row.model = section.required<std::string>("model");
   row.variant = section.required<std::string>("variant");
   row.precision = read_precision(section.child("precision"));
+  if (const auto kind = section.maybe("normalisation")) {
+    row.normalisation = read_normalisation(*kind);
+    section.required<std::string>("normalisation_source");
+  }
   if (const auto batch = section.maybe("batch")) row.batch = read_at_least(*batch, 1);
   row.samples_per_second = read_positive<double>(section, "samples_per_second", "a positive number");
   row.source = section.required<std::string>("source");
@@ -87,6 +93,19 @@ Measurement read_measurement(const Value& where) {
 }
 
 }  // namespace
+
+std::string name(Normalisation normalisation) {
+  return normalisation_names.at(static_cast<std::size_t>(normalisation));
+}
+
+Normalisation read_normalisation(const Value& where) {
+  const auto text = read<std::string>(where);
+  const auto found = std::ranges::find(normalisation_names, text);
+  if (found == normalisation_names.end()) {
+    where.fail_unknown("a way to normalise", {normalisation_names.begin(), normalisation_names.end()});
+  }
+  return static_cast<Normalisation>(found - normalisation_names.begin());
+}
 
 std::string name(Precision precision) {
   return row_of(precision).name;

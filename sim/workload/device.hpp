@@ -27,12 +27,31 @@ Precision read_precision(const Value& where);
 /// Bytes of one gradient or activation element.
 Bytes element_size(Precision precision);
 
+/// Where a program computes batch normalisation, which is a matter of passes over what it normalises.
+enum class Normalisation : std::uint8_t {
+  separate,                   // in kernels of its own, and the ReLU behind it in others: PyTorch, TensorFlow
+  with_activation,            // the ReLU in the same kernels: MXNet's BatchNorm with act_type, XLA
+  statistics_in_convolution,  // what the convolution before it writes it also sums up, too: resnet-v1b-stats-fl
+  in_convolution  // and the convolution behind it applies it, ReLU and all, as it reads: NormalizedConvolution
+};
+std::string name(Normalisation normalisation);
+Normalisation read_normalisation(const Value& where);
+
+/// What a program makes one kernel of that its model has as several layers.
+struct Fusion {
+  Normalisation normalisation = Normalisation::separate;
+  bool compiled = false;  // by torch.compile: workload/kernels.hpp
+
+  friend bool operator==(const Fusion&, const Fusion&) = default;
+};
+
 /// One published single-device training throughput.
 struct Measurement {
   std::string set;  // which system and software it was measured with, e.g. "horovod-2017-09"
   std::string model;
   std::string variant;
   Precision precision = Precision::fp32;
+  Normalisation normalisation = Normalisation::separate;
   int batch = 0;  // 0 where the source does not state it
   double samples_per_second = 0;
   std::string source;

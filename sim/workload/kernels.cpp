@@ -5,6 +5,18 @@
 #include <string_view>
 
 namespace farandole::inline workload {
+
+bool is_convolution(const Layer& layer) {
+  return layer.type.starts_with("conv") && !layer.tensors.empty() && layer.tensors.front().shape.size() > 2;
+}
+
+double columns_of(const Layer& layer) {
+  const double products = layer.macs / layer.output_elements;
+  const bool weighted = !layer.tensors.empty() && layer.tensors.front().shape.size() > 1;  // not by a bias alone
+  if (weighted) return static_cast<double>(layer.tensors.front().elements()) / products;
+  return layer.output_shape.empty() ? products : static_cast<double>(layer.output_shape.back());
+}
+
 namespace {
 
 /// What a layer without arithmetic reads and writes, in halves of (input + output): 2 is input once and output once.
@@ -33,10 +45,6 @@ constexpr std::array moves{Moves{"batch_norm", 3, 5},
 
 const Moves& moves_of(const Layer& layer) {
   return *std::ranges::find_if(moves, [&](const Moves& row) { return layer.type.starts_with(row.type); });
-}
-
-bool is_convolution(const Layer& layer) {
-  return layer.type.starts_with("conv") && !layer.tensors.empty() && layer.tensors.front().shape.size() > 2;
 }
 
 /// [outputs, inputs of a group, extents of the filter ...]; transposed, the first two have changed places.
@@ -70,13 +78,6 @@ double saturation(double intensity, double half) {
   return intensity / (intensity + half);
 }
 
-/// Outputs that share their inputs.
-double columns_of(const Layer& layer, double products) {
-  const bool weighted = !layer.tensors.empty() && layer.tensors.front().shape.size() > 1;  // not by a bias alone
-  if (weighted) return static_cast<double>(layer.tensors.front().elements()) / products;
-  return layer.output_shape.empty() ? products : static_cast<double>(layer.output_shape.back());
-}
-
 bool on_vector_units(const KernelRates& rates, Precision precision) {
   return precision == Precision::fp32 || !rates.tensor_units;
 }
@@ -98,7 +99,7 @@ double full_share(const Layer& layer, const KernelRates& rates, Precision precis
 double reached_share(const Layer& layer, const KernelRates& rates, Precision precision) {
   const MathRates& math = math_of(rates, precision);
   const double products = layer.macs / layer.output_elements;
-  if (!is_convolution(layer)) return saturation(intensity(columns_of(layer, products), products), math.matmul_half);
+  if (!is_convolution(layer)) return saturation(intensity(columns_of(layer), products), math.matmul_half);
   const Filter filter = filter_of(layer);
   return saturation(intensity(filter.outputs / filter.groups, products), math.convolution_half);
 }
@@ -125,7 +126,7 @@ struct Passes {
 Passes passes_of(const Layer& layer) {
   const double products = layer.macs / layer.output_elements;
   if (!is_convolution(layer)) {
-    const double columns = columns_of(layer, products);
+    const double columns = columns_of(layer);
     const double places = layer.output_elements / columns;
     return {{places, columns, products}, {places, products, columns}};
   }
@@ -150,10 +151,58 @@ LayerTimes arithmetic(const Layer& layer, const Device& device, Precision precis
           pass + rates.tail * (work_of_tile(passes.input_gradient, batch) / one)};
 }
 
-LayerTimes movement(const Layer& layer, const Device& device, Precision precision, int batch) {
+bool is_normalisation(const Layer& layer) {
+  return layer.type.starts_with("batch_norm");
+}
+
+bool is_relu(const Layer& layer) {
+  return layer.type.starts_with("relu");
+}
+
+/// The part of the network that it is named as one of. Between two of them stands the sum with a shortcut, which no
+/// list of layers has, and which no convolution computes.
+std::string_view part_of(const Layer& layer) {
+  return std::string_view(layer.name).substr(0, layer.name.rfind('.') + 1);
+}
+
+bool begins(const std::vector<Layer>& layers, std::size_t index, std::string_view type) {
+  return index < layers.size() && layers[index].type.starts_with(type);
+}
+
+/// What a compiler of pointwise kernels leaves of `moves`.
+Moves compiled(const std::vector<Layer>& layers, std::size_t index, Moves left) {
+  left.pointwise = false;
+  const bool gates = begins(layers, index + 1, "multiply") || begins(layers, index + 2, "multiply");
+  if (left.type == "dropout" || (left.type == "silu" && gates)) return {left.type, 0, 0};
+  const bool is_normalised = begins(layers, index + 1, "layer_norm") || begins(layers, index + 1, "rms_norm");
+  if (left.type == "add" && is_normalised) left.forward -= 1;
+  return left;
+}
+
+/// What is left to move of layer `index`.
+Moves normalised(const std::vector<Layer>& layers, std::size_t index, Normalisation normalisation) {
+  Moves left = moves_of(layers[index]);
+  if (normalisation == Normalisation::separate || index == 0) return left;
+  const Layer& before = layers[index - 1];
+  if (is_relu(layers[index]) && is_normalisation(before)) return {left.type, 0, 0};
+  const bool is_summed_up = is_normalisation(layers[index]) && is_convolution(before);
+  if (!is_summed_up || normalisation == Normalisation::with_activation) return left;
+  const bool is_applied = normalisation == Normalisation::in_convolution && index + 2 < layers.size() &&
+                          is_relu(layers[index + 1]) && is_convolution(layers[index + 2]) &&
+                          part_of(layers[index + 2]) == part_of(layers[index]);
+  left.forward = is_applied ? 0 : left.forward - 1;
+  return left;
+}
+
+Moves moves_of(const std::vector<Layer>& layers, std::size_t index, const Fusion& fusion) {
+  if (!fusion.compiled) return normalised(layers, index, fusion.normalisation);
+  const Normalisation at_least = std::max(fusion.normalisation, Normalisation::with_activation);
+  return compiled(layers, index, normalised(layers, index, at_least));
+}
+
+LayerTimes movement(const Layer& layer, const Moves& row, const Device& device, Precision precision, int batch) {
   const KernelRates& rates = *device.kernels;
-  const Moves& row = moves_of(layer);
-  if (row.forward == 0) return {};
+  if (row.backward == 0) return {};
   const BytesPerSecond rate = device.memory_bandwidth * (row.pointwise ? rates.pointwise : rates.memory);
   const Bytes half = (layer.input_elements + layer.output_elements) / 2 * batch * element_size(precision);
   return {rates.launch + row.forward * half / rate, rates.launch + row.backward * half / rate, 0_s};
@@ -162,7 +211,20 @@ LayerTimes movement(const Layer& layer, const Device& device, Precision precisio
 }  // namespace
 
 LayerTimes kernel_times(const Layer& layer, const Device& device, Precision precision, int batch) {
-  return layer.macs > 0 ? arithmetic(layer, device, precision, batch) : movement(layer, device, precision, batch);
+  return kernel_times({layer}, 0, device, precision, batch, {});
+}
+
+LayerTimes kernel_times(const std::vector<Layer>& layers, std::size_t index, const Device& device, Precision precision,
+                        int batch, const Fusion& fusion) {
+  const Layer& layer = layers[index];
+  if (layer.macs > 0) return arithmetic(layer, device, precision, batch);
+  return movement(layer, moves_of(layers, index, fusion), device, precision, batch);
+}
+
+Movement movement_of(const Layer& layer) {
+  const Moves& row = moves_of(layer);
+  const double half = (layer.input_elements + layer.output_elements) / 2;
+  return {row.forward * half, row.backward * half};
 }
 
 ProductRate product_rate(const Device& device, Precision precision) {

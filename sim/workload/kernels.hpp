@@ -9,6 +9,20 @@
 // weights sums over the batch, which is split as far as the multiprocessors go, and has no such term. A layer without
 // arithmetic is one kernel forward and one backward that move what their algorithm reads and writes: a batch
 // normalisation reads its input twice forward, and input and gradient twice backward. Rates: workload/kernel_rates.hpp.
+//
+// Programs that fuse batch normalisation save passes (`Normalisation`). With the ReLU behind it in the same kernels,
+// that one's two passes forward and three backward are gone. Where the convolution before it sums up what it writes, so
+// is one of its two readings forward; and where the convolution behind, of the same block, applies it as it reads,
+// nothing is left forward but the kernel that makes mean and variance of the sums. Backward it takes its five passes in
+// any of them: MXNet's NormalizedConvolution has CUDNN_FUSED_SCALE_BIAS_ACTIVATION_CONV_BNSTATS forward, and a kernel
+// of its own for the normalisation's gradient behind the convolution's
+// (src/operator/nn/cudnn/cudnn_normalized_convolution-inl.h).
+//
+// What a compiler of pointwise kernels saves (torch.compile's Inductor): they reach the rate of long copies, `memory`
+// instead of `pointwise`. An addition and the normalisation of its sum are one kernel that reads two and writes two;
+// SiLU is part of the product that it gates, and computed once more backward; dropout of what is beside it, as its
+// mask follows from a seed; ReLU of the batch normalisation before it. Products of matrices stay what they are
+// (torch/_inductor/scheduler.py: only max-autotune has templates that are fused with what follows).
 #pragma once
 
 #include "units/quantity.hpp"
@@ -26,6 +40,23 @@ struct LayerTimes {
 
 /// The device has fitted kernels and a peak rate for `precision`.
 LayerTimes kernel_times(const Layer& layer, const Device& device, Precision precision, int batch);
+
+/// Of layer `index` between its neighbours.
+LayerTimes kernel_times(const std::vector<Layer>& layers, std::size_t index, const Device& device, Precision precision,
+                        int batch, const Fusion& fusion);
+
+/// Whether its arithmetic is a convolution's; of all else that has some, it is products of matrices.
+bool is_convolution(const Layer& layer);
+
+/// Of a layer of matrix products, the outputs of one row: each sums macs / output_elements products.
+double columns_of(const Layer& layer);
+
+/// What a layer without arithmetic reads and writes in a pass, in elements a sample.
+struct Movement {
+  double forward = 0;
+  double backward = 0;
+};
+Movement movement_of(const Layer& layer);
 
 /// What products of matrices reach: `most` x h / (h + half) (workload/kernel_rates.hpp).
 struct ProductRate {

@@ -34,6 +34,11 @@ struct Layer {
   // is a sum over them. Elements, per sample.
   double gathers = 0;
   double sums = 0;
+  // Of a layer of experts, of which every token goes to some: what of a sample is sent to them, counted as often as it
+  // goes, and comes back from them.
+  int experts = 0;  // whose weights are one behind the other in the first extent; 0: none
+  double dispatched = 0;
+  double combined = 0;
   [[nodiscard]] std::int64_t parameters() const;
 };
 
@@ -61,6 +66,21 @@ struct SplitModel {
   std::string refusal;  // what would be expected instead; empty: it can be split
 };
 SplitModel split_model(const Model& model, int ranks, bool sequence_parallel);
+
+/// What one of `ranks` ranks has of a model whose layers of experts they share: the same part of every layer's experts,
+/// to which the tokens of all of them go. `imbalance`: how many come to the fullest rank, to the mean.
+SplitModel share_experts(const Model& model, int ranks, double imbalance);
+
+/// What the stages of a pipeline have of a model whose blocks follow one another: of these `blocks[s]` each, what comes
+/// before the first block the first of them, what comes after the last the last.
+struct StagedModel {
+  std::vector<Model> stages;
+  std::vector<double> handed_on;  // from each stage to the next: elements, per sample
+  double tied = 0;      // elements of what the first and the last both keep: an embedding that is the head, too
+  std::string refusal;  // what would be expected instead; empty: it can be cut
+};
+/// `blocks` may be empty: as many in each of `stages`.
+StagedModel stage_model(const Model& model, int stages, const std::vector<int>& blocks);
 
 /// What `show models` lists without choosing a variant.
 struct ModelSummary {

@@ -84,6 +84,17 @@ std::string block_by_name(const std::string& name) {
   return "";
 }
 
+void read_experts(Section& section, const Reading& reading, Layer& layer) {
+  const auto dispatched = section.maybe("dispatched");
+  const auto combined = section.maybe("combined");
+  if (const auto experts = section.maybe("experts")) layer.experts = read_at_least(*experts, 2);
+  for (const auto& way : {dispatched, combined}) {
+    if (way && layer.experts == 0) way->fail("a layer with \"experts\"", "one without");
+  }
+  if (dispatched) layer.dispatched = read_macs(*dispatched, reading.length);
+  if (combined) layer.combined = read_macs(*combined, reading.length);
+}
+
 Layer read_layer(Section& section, Reading& reading, const std::string& block) {
   const std::string prefix = block.empty() ? "" : block + ".";
   Layer layer;
@@ -95,6 +106,7 @@ Layer read_layer(Section& section, Reading& reading, const std::string& block) {
   layer.output_shape = read_shape(section.child("output"), reading.length);
   layer.input_elements = elements(layer.input_shape);
   layer.output_elements = elements(layer.output_shape);
+  read_experts(section, reading, layer);
   if (const auto tensors = section.maybe("tensors")) {
     for (const Value& tensor : tensors->elements()) layer.tensors.push_back(read_tensor(tensor, reading, prefix));
   }

@@ -82,7 +82,7 @@ Rows find_measurements(const Device& device, const Model& model, const Throughpu
 
 std::vector<DeviceStep> steps_of(const Rows& rows) {
   std::vector<DeviceStep> steps;
-  for (const Measurement* row : rows) steps.push_back({batch_of(*row), time_of(*row)});
+  for (const Measurement* row : rows) steps.push_back({batch_of(*row), time_of(*row), row->normalisation, true});
   return steps;
 }
 

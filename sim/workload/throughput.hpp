@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ std::vector<const Measurement*> find_measurements(const Device& device, const Mo
 struct DeviceStep {
   int batch = 1;
   Seconds time;
+  std::optional<Normalisation> normalisation{};  // of its program; empty: the one that is asked for
+  bool published = false;                        // of a program that was not compiled
 };
 
 std::vector<DeviceStep> steps_of(const std::vector<const Measurement*>& rows);

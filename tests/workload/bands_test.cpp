@@ -123,7 +123,13 @@ TEST(Bands, ThreeOfFourMeasuredStepsLieInABandOfFourOfFiveThatWasFormedWithoutTh
     const auto name = row.required<std::string>("model");
     const Model model = test::model(name, row.required<std::string>("variant"));
     const auto times = compute_times(model, without(file, name, row.required<std::string>("device")),
-                                     read_precision(row.child("precision")), row.required<int>("batch"), "");
+                                     {read_precision(row.child("precision")),
+                                      row.required<int>("batch"),
+                                      "",
+                                      {},
+                                      {},
+                                      Recompute::none,
+                                      read_normalisation(row.child("normalisation"))});
     const double ratio = row.required<double>("measured_ms") / (1e3 * times.total().si());
     const bool is_inside = times.band.least <= ratio && ratio <= times.band.most;
     count.add(is_inside);
@@ -140,20 +146,21 @@ using Batches = std::map<int, Seconds>;
 
 TEST(Bands, MeasuredStepsLieInTheBandOfTheSameProgramsStepAtAnotherBatch) {
   std::map<std::string, Batches> programs;
-  std::map<std::string, std::tuple<Device, Model, Precision>> of;
+  std::map<std::string, std::tuple<Device, Model, Precision, Normalisation>> of;
   for_rows([&](const Device& device, const Model& model, const Measurement& row, int batch) {
     if (row.batch == 0) return;
     const std::string key = device.name + model.name + model.variant + name(row.precision) + row.set;
     programs[key].try_emplace(batch, Seconds(batch / row.samples_per_second));
-    of.try_emplace(key, device, model, row.precision);
+    of.try_emplace(key, device, model, row.precision, row.normalisation);
   });
   Count count;
   for (const auto& [key, batches] : programs) {
-    const auto& [device, model, precision] = of.at(key);
+    const auto& [device, model, precision, normalisation] = of.at(key);
     for (const auto& [batch, time] : batches) {
       for (const auto& [other, known] : batches) {
         if (batch == other) continue;
-        const auto times = compute_times(model, device, {precision, batch, "", {}, {{other, known}}});
+        const auto times =
+            compute_times(model, device, {precision, batch, "", {}, {{other, known}}, Recompute::none, normalisation});
         const double ratio = time / times.total();
         count.add(times.band.least <= ratio && ratio <= times.band.most);
       }

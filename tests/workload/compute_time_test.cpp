@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <stdexcept>
+#include <vector>
 
 #include <gmock/gmock.h>
 
@@ -101,6 +103,34 @@ TEST(ComputeTime, AtAnotherBatchTheEstimateHoldsTimesWhatTheMeasuredRowIsOfIt) {
   };
   EXPECT_NEAR(at(vgg16, 16).si() / (64 / 130.9 * (at(renamed, 16) / at(renamed, 64))), 1, 1e-9);
   EXPECT_GT(at(vgg16, 16).si(), 16 / 130.9);  // a small batch has its launches, too
+}
+
+/// What one program took is of another as much longer as the estimates of both are apart, and as uncertain as that.
+TEST(ComputeTime, AStepOfAProgramThatNormalisesElsewhereIsConvertedByTheEstimateOfBoth) {
+  const Model resnet = test::model("resnet50");
+  const Device gpu = test::device("v100_sxm3_450w");  // measured at 208 with all of it in the convolutions
+  const auto times = [&](int batch, std::optional<Normalisation> kind, std::vector<DeviceStep> steps) {
+    return compute_times(resnet, gpu, {Precision::fp16, batch, "", {}, std::move(steps), Recompute::none, kind});
+  };
+  Device unmeasured = gpu;
+  unmeasured.measurements.clear();
+  const auto estimate = [&](Normalisation kind) {
+    return compute_times(resnet, unmeasured, {Precision::fp16, 208, "", {}, {}, Recompute::none, kind}).total();
+  };
+  const double factor = estimate(Normalisation::with_activation) / estimate(Normalisation::in_convolution);
+  EXPECT_GT(factor, 1.02);
+  const ComputeTimes own = times(208, std::nullopt, {});
+  EXPECT_NEAR(own.total().si(), 208 / 1579.6127, 1e-12);
+  EXPECT_FALSE(own.band.is_open());
+  EXPECT_EQ(times(208, Normalisation::in_convolution, {}).total(), own.total());
+  const ComputeTimes other = times(208, Normalisation::with_activation, {});
+  EXPECT_NEAR(other.total() / own.total(), factor, 1e-12);
+  EXPECT_NEAR(other.band.most, factor, 1e-12);
+  EXPECT_NEAR(other.band.least, 1 / factor, 1e-12);
+  const ComputeTimes given = times(208, Normalisation::with_activation, {{208, 1_s, Normalisation::in_convolution}});
+  EXPECT_NEAR(given.total().si(), factor, 1e-12);
+  const ComputeTimes own_program = times(208, Normalisation::with_activation, {{208, 1_s}});
+  EXPECT_NEAR(own_program.total().si(), 1, 1e-12);
 }
 
 TEST(ComputeTime, WhatWasMeasuredElsewhereIsNamed) {

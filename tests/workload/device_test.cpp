@@ -65,6 +65,19 @@ TEST(Device, RefusesAPrecisionItDoesNotKnowWithTheNearestName) {
   EXPECT_THAT(reading_with("/peak", "{}"), ThrowsMessage<InputError>(HasSubstr("a peak rate for fp32, tf32, bf16")));
 }
 
+TEST(Device, AMeasurementSaysWhereItsProgramNormalisesAndWhereThatStands) {
+  auto document = small();
+  EXPECT_EQ(read_device(document.root(), "small.json").measurements.at(0).normalisation, Normalisation::separate);
+  document.set("/measurements/0/normalisation", "in_convolution");
+  EXPECT_THAT([&] { read_device(document.root(), "small.json"); },
+              ThrowsMessage<InputError>(HasSubstr("normalisation_source")));
+  document.set("/measurements/0/normalisation_source", "a configuration");
+  EXPECT_EQ(read_device(document.root(), "small.json").measurements.at(0).normalisation, Normalisation::in_convolution);
+  EXPECT_THAT(reading_with("/measurements/0/normalisation", "in_convolutions"),
+              ThrowsMessage<InputError>(HasSubstr("expected a way to normalise, got \"in_convolutions\"; did you mean "
+                                                  "\"in_convolution\"?")));
+}
+
 TEST(Device, RefusesAnEfficiencyOutsideZeroToOneHundredPercent) {
   for (const auto* text : {"0 %", "101 %"}) {
     EXPECT_THAT(reading_with("/assumed_efficiency", text),
@@ -110,7 +123,7 @@ TEST(Device, AnElementOfAGradientHasFourOrTwoBytes) {
 
 TEST(DeviceFiles, EveryFileLoadsIsNamedAsItsDeviceAndAgreesWithItsSchema) {
   const auto files = test::json_files("topologies/devices");
-  EXPECT_EQ(files.size(), 25U);
+  EXPECT_EQ(files.size(), 26U);
   for (const auto& file : files) {
     const auto document = Document::read(file);
     const Device device = read_device(document.root(), file);

@@ -1,13 +1,13 @@
 #include "workload/kernels.hpp"
 
+#include <array>
 #include <cmath>
-#include <functional>
-#include <set>
+#include <map>
+#include <utility>
 
 #include <gmock/gmock.h>
 
 #include "config/schema.hpp"
-#include "config/section.hpp"
 #include "workload/compute_time.hpp"
 #include "workload/files.hpp"
 #include "workload/throughput.hpp"
@@ -112,6 +112,79 @@ TEST(Kernels, ABatchNormalisationMovesThreePassesForwardAndFiveBackward) {
   EXPECT_EQ(times.input_gradient, 0_s);
 }
 
+/// Passes over 64 x 14 x 14 elements, forward and backward, of layer `index` of convolution, normalisation, ReLU,
+/// convolution, normalisation, ReLU, and the convolution of the next block.
+std::pair<double, double> passes(std::size_t index, Normalisation normalisation) {
+  const Layer normalised{"bn", "batch_norm2d", {{"bn.weight", {64}}}, 0, 64 * 14 * 14, 64 * 14 * 14};
+  const Layer relu{"relu", "relu", {}, 0, 64 * 14 * 14, 64 * 14 * 14};
+  std::vector<Layer> layers{convolution(1, 1), normalised, relu, convolution(1, 1), normalised, relu};
+  for (Layer& layer : layers) layer.name = "first." + layer.name;
+  layers.push_back(convolution(1, 1));
+  layers.back().name = "second.conv";
+  Device free = device();
+  free.kernels->launch = 0_s;
+  const LayerTimes times = kernel_times(layers, index, free, Precision::fp32, 10, {normalisation});
+  const double pass = 64 * 14 * 14 * 10 * 4 / 0.5e9;
+  return {times.forward.si() / pass, times.weight_gradient.si() / pass};
+}
+
+TEST(Kernels, AProgramThatFusesNormalisationSavesThePassesThatItDoesNotMake) {
+  using enum Normalisation;
+  const auto near = [](double forward, double backward) {
+    return testing::Pair(testing::DoubleNear(forward, 1e-9), testing::DoubleNear(backward, 1e-9));
+  };
+  EXPECT_THAT(passes(1, separate), near(3, 5));
+  EXPECT_THAT(passes(2, separate), near(2, 3));
+  EXPECT_THAT(passes(1, with_activation), near(3, 5));
+  EXPECT_THAT(passes(1, statistics_in_convolution), near(2, 5));
+  EXPECT_THAT(passes(1, in_convolution), near(0, 5));
+  EXPECT_THAT(passes(4, in_convolution), near(2, 5));  // of another block is the convolution behind it
+  for (const auto fused : {with_activation, statistics_in_convolution, in_convolution}) {
+    EXPECT_THAT(passes(2, fused), near(0, 0));
+    EXPECT_EQ(passes(0, fused), passes(0, separate));
+  }
+}
+
+TEST(Kernels, WhatIsNotLeftIsNotLaunchedButForMeanAndVarianceOfTheSums) {
+  const Layer normalised{"bn", "batch_norm2d", {{"bn.weight", {64}}}, 0, 64 * 14 * 14, 64 * 14 * 14};
+  const Layer relu{"relu", "relu", {}, 0, 64 * 14 * 14, 64 * 14 * 14};
+  const std::vector<Layer> layers{convolution(1, 1), normalised, relu, convolution(1, 1)};
+  const auto of = [&](std::size_t index) {
+    return kernel_times(layers, index, device(), Precision::fp32, 10, {Normalisation::in_convolution});
+  };
+  EXPECT_EQ(of(1).forward, 5_us);
+  EXPECT_EQ(of(2).forward, 0_s);
+  EXPECT_EQ(of(2).weight_gradient, 0_s);
+}
+
+/// Passes over 1,000 elements that long copies would need, of the first of layers of such types.
+std::pair<double, double> compiled_passes(const std::vector<std::string>& types) {
+  std::vector<Layer> layers;
+  for (const std::string& type : types) {
+    layers.push_back(type == "linear" ? linear(1000, 1000) : Layer{type, type, {}, 0, 1000, 1000});
+  }
+  Device free = device();
+  free.kernels->launch = 0_s;
+  const LayerTimes times = kernel_times(layers, 0, free, Precision::fp32, 10, {Normalisation::separate, true});
+  const double pass = 1000 * 10 * 4 / 0.5e9;
+  return {times.forward.si() / pass, times.weight_gradient.si() / pass};
+}
+
+TEST(Kernels, ACompiledProgramMovesWhatLiesBetweenProductsOnceAtTheRateOfCopies) {
+  const auto near = [](double forward, double backward) {
+    return testing::Pair(testing::DoubleNear(forward, 1e-9), testing::DoubleNear(backward, 1e-9));
+  };
+  EXPECT_THAT(compiled_passes({"rms_norm"}), near(2, 3));
+  EXPECT_THAT(compiled_passes({"gelu", "linear"}), near(2, 3));
+  EXPECT_THAT(compiled_passes({"silu", "linear"}), near(2, 3));
+  EXPECT_THAT(compiled_passes({"silu", "linear", "multiply"}),
+              near(0, 0));  // read and computed by the product's kernel
+  EXPECT_THAT(compiled_passes({"multiply", "linear"}), near(3, 5));
+  EXPECT_THAT(compiled_passes({"add", "linear"}), near(3, 1));
+  EXPECT_THAT(compiled_passes({"add", "rms_norm"}), near(2, 1));  // both: two read, the sum and what is normed written
+  EXPECT_THAT(compiled_passes({"dropout", "add"}), near(0, 0));
+}
+
 TEST(Kernels, TheFittedFileAgreesWithItsSchemaAndAnUnknownGenerationGetsTheMean) {
   const Document file = test::fitted_kernels();
   EXPECT_NO_THROW(check_schema(file, test::repository() / "sim/config/schemas/kernels.schema.json"));
@@ -119,167 +192,6 @@ TEST(Kernels, TheFittedFileAgreesWithItsSchemaAndAnUnknownGenerationGetsTheMean)
   const KernelRates mean = read_kernel_rates(file.root(), "rubin");
   EXPECT_FALSE(mean.known);
   EXPECT_TRUE(mean.tensor_units);
-}
-
-std::vector<int> batches() {
-  return {1,  2,   3,   5,   8,   13,  16,  31,  32,  33,  48,  51,  64,
-          96, 127, 128, 129, 192, 204, 224, 240, 255, 256, 400, 408, 1024};
-}
-
-/// Calls `visit` with every variant of every model, on every device in every precision that training computes in.
-template <class Visit>
-void for_all(const Visit& visit) {
-  for (const auto& model_file : test::json_files("models")) {
-    for (const auto& model : test::model_file(model_file.stem()).variants) {
-      for (const auto& device_file : test::json_files("topologies/devices")) {
-        const Device device = test::device(device_file.stem());
-        for (const auto& [precision, peak] : device.peak) {
-          if (precision != Precision::int8) visit(model, device, precision);
-        }
-      }
-    }
-  }
-}
-
-TEST(StepTime, NoModelOnNoDeviceTakesLessTimeForALargerBatch) {
-  for_all([](const Model& model, const Device& device, Precision precision) {
-    SCOPED_TRACE(model.name + " " + model.variant + " on " + device.name + " in " + name(precision));
-    Seconds before;
-    for (const int batch : batches()) {
-      const Seconds now = compute_times(model, device, {precision, batch, "", 10_us, {}}).total();
-      EXPECT_GE(now, before * (1 - 1e-12)) << batch;
-      before = now;
-    }
-  });
-}
-
-TEST(StepTime, ABatchOfOneCostsAtLeastItsLaunchesUnlessALargerOneWasMeasuredToCostLess) {
-  for_all([](const Model& model, const Device& device, Precision precision) {
-    if (!find_measurements(device, model, {precision, ""}).empty()) return;
-    const auto times = compute_times(model, device, {precision, 1, "", 10_us, {}});
-    EXPECT_GE(times.passes(), 2.0 * static_cast<double>(model.layers.size()) * 10_us * (1 - 1e-12)) << device.name;
-  });
-  // 158 layers, twice 10 us each: 3.16 ms, where the rate of batch 256 alone would say 0.42 ms.
-  const auto times = compute_times(test::model("resnet50"), test::device("a100"), {Precision::fp16, 1, "", 10_us, {}});
-  EXPECT_GE(times.total(), 3.16_ms);
-  EXPECT_TRUE(times.measured);
-}
-
-TEST(StepTime, AnH100IsFasterThanAnA100ForEveryModelAndPrecision) {
-  const Device h100 = test::device("h100");
-  for (const char* older : {"a100", "a100_80gb"}) {
-    const Device a100 = test::device(older);
-    for (const auto& file : test::json_files("models")) {
-      for (const auto& model : test::model_file(file.stem()).variants) {
-        for (const auto& [precision, peak] : a100.peak) {
-          if (precision == Precision::int8) continue;
-          for (const int batch : {32, 256}) {
-            const auto step = [&](const Device& on) { return compute_times(model, on, precision, batch, "").total(); };
-            EXPECT_LT(step(h100), step(a100)) << model.name << " " << name(precision) << " " << batch << " " << older;
-          }
-        }
-      }
-    }
-  }
-}
-
-/// What tools/fit_kernels.py wrote of the fits that each leave one model out.
-class LeftOut : public testing::Test {
- protected:
-  /// `device` with the kernels that were fitted without `model`.
-  Device without(const std::string& model, const std::string& device) const {
-    Device result = test::device(device);
-    for (const auto& [name, fit] : Section(file_.root()).child("fits").members()) {
-      if (name == model) result.kernels = read_kernel_rates(fit, result.generation);
-    }
-    return result;
-  }
-  Document file_ = Document::read(test::repository() / "topologies/devices/kernels/held_out.json");
-};
-
-Precision precision_of(Section& row) {
-  return read_precision(row.child("precision"));
-}
-
-Model renamed(Model model) {
-  model.name = "mine";
-  return model;
-}
-
-TEST_F(LeftOut, TheProgramSaysWhatTheFitSays) {
-  int rows = 0;
-  for (const Value& value : Section(file_.root()).child("rows").elements()) {
-    Section row(value);
-    const auto model = row.required<std::string>("model");
-    const auto on = row.required<std::string>("device");
-    const Model layers = renamed(test::model(model, row.required<std::string>("variant")));
-    const auto times = compute_times(layers, without(model, on), precision_of(row), row.required<int>("batch"), "");
-    EXPECT_NEAR(times.total().si() * 1e3 / row.required<double>("left_out_ms"), 1, 2e-3) << model << " on " << on;
-    ++rows;
-  }
-  EXPECT_GT(rows, 90);
-}
-
-/// Programs of 2017 and 2018, in half precision or with their own input from disk: slower than any later program. And
-/// one that waited for its loader.
-bool does_not_count(const std::string& set) {
-  return set == "u39kun-pytorch" || set == "horovod-issue-288" || set == "alcf-polaris-tutorial" ||
-         set == "byteps-issue-59";
-}
-
-struct Renamed {
-  std::string row;
-  double error = 0;  // of throughput
-};
-
-/// Every model, variant, device and precision that was measured, at the batch of its first set: the named model beside
-/// the same layers under another name, estimated with the fit that never saw it.
-std::vector<Renamed> renamed_models(const std::function<Device(const std::string&, const std::string&)>& without) {
-  std::set<std::string> seen;
-  std::vector<Renamed> result;
-  for (const auto& file : test::json_files("topologies/devices")) {
-    const Device device = test::device(file.stem());
-    for (const Measurement& row : device.measurements) {
-      const std::string key = row.model + " " + row.variant + " " + device.name + " " + name(row.precision);
-      if (!device.kernels || does_not_count(row.set) || !seen.insert(key).second) continue;
-      const Model model = test::model(row.model, row.variant);
-      const int batch = row.batch == 0 ? 128 : row.batch;
-      const Seconds named = compute_times(model, device, row.precision, batch, row.set).total();
-      const Seconds other =
-          compute_times(renamed(model), without(row.model, device.name), row.precision, batch, "").total();
-      result.push_back({key, std::abs(named / other - 1)});
-    }
-  }
-  std::ranges::sort(result, {}, &Renamed::error);
-  return result;
-}
-
-/// Beyond 30 %. ResNet-50 is the only convolutional network that was measured on an A30, an H100, an H200 and a V100 of
-/// 450 W, each by MLPerf's fastest program; fp8 reaches less of its peak than half precision does, and was measured on
-/// language models of two sizes only; a program of TensorFlow 1 is slower than others; and two sequences at a time in
-/// single precision are too little for tiles of 128 x 128, of which that program's library has smaller ones.
-std::set<std::string> known_misses() {
-  return {"resnet50 torchvision a30 fp16",
-          "resnet50 torchvision h100 fp16",
-          "resnet50 torchvision h200 fp16",
-          "resnet50 torchvision v100_sxm3_450w fp16",
-          "mpt_3b seq2048 h100 fp8",
-          "bert_large seq512 v100 fp32",
-          "resnext101_32x4d torchvision a100 tf32"};
-}
-
-TEST_F(LeftOut, ARenamedModelIsWithin15PercentOfTheNamedOneInTheMedianAndWithin30ButForWhatIsKnown) {
-  const auto all = renamed_models([this](const auto& model, const auto& device) { return without(model, device); });
-  ASSERT_GT(all.size(), 60U);
-  EXPECT_LE(all[all.size() / 2].error, 0.15);
-  EXPECT_LE(all[all.size() * 4 / 5].error, 0.20);
-  for (const Renamed& one : all) {
-    if (known_misses().contains(one.row)) {
-      EXPECT_LE(one.error, 0.5) << one.row;
-    } else {
-      EXPECT_LE(one.error, 0.3) << one.row;
-    }
-  }
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ TEST(ModelFiles, EveryFileAgreesWithItsSchema) {
 /// Multiply-adds of a convolution or a fully connected layer: elements of the weights times output positions, of a
 /// transposed convolution input positions. Each weight meets every position of its channel once. A product without
 /// weights of its own sums its inputs' last extent for each output: scores the width of a head, the context of a word
-/// all words.
+/// all words. Of a layer of experts each output is one expert's, whose weights are [expert, output, input].
 double macs_from_shapes(const Layer& layer) {
   if (layer.name.ends_with(".scores")) {
     return layer.output_elements * static_cast<double>(layer.input_shape.back() / layer.output_shape.front());
@@ -53,6 +53,7 @@ double macs_from_shapes(const Layer& layer) {
   const bool weighted = !layer.tensors.empty() && layer.tensors.front().shape.size() > 1;
   if (!weighted) return layer.output_elements * static_cast<double>(layer.input_shape.back());
   const Tensor& weights = layer.tensors.front();
+  if (layer.experts > 0) return layer.output_elements * static_cast<double>(weights.shape.back());
   const double places = layer.type.starts_with("conv_transpose") ? layer.input_elements : layer.output_elements;
   return static_cast<double>(weights.elements()) * places / static_cast<double>(weights.shape.front());
 }

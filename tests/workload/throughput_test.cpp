@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
 Measurement row(const std::string& set, int batch, double samples_per_second) {
-  return {set, "tiny", "only", Precision::fp32, batch, samples_per_second, "a page"};
+  return {set, "tiny", "only", Precision::fp32, Normalisation::separate, batch, samples_per_second, "a page"};
 }
 
 Device measured() {
