@@ -20,8 +20,8 @@ struct Crossing {
   int times = 1;
 };
 
-/// Groups of workers that behave alike, servers, and the links between them. A flow stands for as many flows of the
-/// workers of its group as its crossings say, link by link.
+/// Groups of workers that behave alike, servers, likewise, and the links between them. A flow stands for as many flows
+/// of the workers of its group as its crossings say, link by link.
 struct ServerNetwork {
   struct Way {
     std::vector<Crossing> crossings;  // empty: nothing to cross
@@ -38,8 +38,9 @@ struct ServerNetwork {
   std::vector<Congestion> congestion;      // likewise; of a split route every path counts as a flow
   std::size_t shared = 0;                  // of them, from the first on: links of a network that others are on, too
   std::vector<Group> groups;
-  int servers = 1;
-  std::vector<Way> ways;  // [(group * servers + server) * 2 + to_server]
+  int servers = 1;                // that are told apart
+  std::vector<int> stands_for{};  // of every server: which of these
+  std::vector<Way> ways;          // [(group * servers + server) * 2 + to_server]
   std::vector<Way> work;  // of a server for a push of every group: [server * (groups + 1) + 1 + group], for all at [0]
 
   [[nodiscard]] const Way& way(Connection c) const {

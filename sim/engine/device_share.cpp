@@ -42,19 +42,24 @@ RankTimes DeviceShare::finish(const RankTimes& begin, const RankTimes& factors, 
   if (goes_on && taken.time.size() > 0) done += taken.time;
   if (goes_on && taken.communications == communications.size()) return done;
   const Seconds from = earliest(begin);
-  const Seconds to((begin + factors * (work.si() / (1 - share_))).maxCoeff());  // were there no moment without
-  if (several_at_once_) return finish_beside_several(begin, std::move(done), from, to, communications);
+  if (several_at_once_) {
+    const Seconds to((begin + factors * (work.si() / (1 - share_))).maxCoeff());  // were there no moment without
+    return finish_beside_several(begin, std::move(done), from, to, communications);
+  }
+  Seconds last = latest(done);
   bool are_over = goes_on || taken.communications == 0;
   for (std::size_t i = goes_on ? taken.communications : 0; i < communications.size(); ++i) {
     const Occupation& own = communications[i];
-    if (own.first >= to) break;  // so do those behind it
+    if (own.first >= last) break;  // takes nothing from anybody, and neither do those behind it
     const bool is_beside = own.last > from;
     const RankTimes more = is_beside ? taken_by(own, begin, done) : RankTimes();
     if (is_beside) done += more;
-    are_over = are_over && i < known && (!is_beside || (done >= own.to).all());
+    if (is_beside) last = latest(done);
+    are_over = are_over && i < known && (!is_beside || own.last <= last) && (!is_beside || (done >= own.to).all());
     if (!are_over) continue;
-    if (is_beside)
+    if (is_beside) {
       taken.time = taken.time.size() == 0 || taken.communications == 0 ? more : RankTimes(taken.time + more);
+    }
     taken.communications = i + 1;
     taken.work = work;
   }

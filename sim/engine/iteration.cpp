@@ -28,7 +28,7 @@ Seconds communicating_between(std::span<const Busy> all, Seconds from, Seconds t
   if (stop == all.end()) return communicating_beside(all, from, to, result);
   const Seconds begin = std::clamp(stop->from, from, to);
   const Seconds end = std::clamp(stop->to, begin, to);
-  result.exposed_inside += end - begin;
+  (stop->is_between_stages ? result.exposed_between_stages : result.exposed_inside) += end - begin;
   return communicating_beside(all, from, begin, result) + (end - begin) + communicating_between(all, end, to, result);
 }
 

@@ -28,7 +28,8 @@ struct Busy {
   Seconds from;
   Seconds to;
   Operation operation = Operation::allreduce;  // of a collective
-  bool is_inside = false;                      // between ranks that compute together, which wait for it
+  bool is_inside = false;                      // computation stops for it
+  bool is_between_stages = false;              // of a pipeline; else between ranks that compute together
 };
 
 /// One iteration, from the moment the last rank ended the one before to the moment the last rank ends this one.
@@ -38,10 +39,11 @@ struct Iteration {
   Seconds exposed_communication;  // with communication under way while the device waits
   /// The same by what was under way; of several collectives, the one that began first.
   std::map<Operation, Seconds> exposed{};
-  Seconds exposed_inside{};  // of what a computation stops for; not in `exposed`
-  Seconds negotiation;       // with nothing under way
-  Seconds input;             // before the last rank starts to compute, waiting for its batch
-  Seconds compute_slowdown;  // of what is computed: by which collectives delay it
+  Seconds exposed_inside{};          // between ranks that compute together; not in `exposed`
+  Seconds exposed_between_stages{};  // waiting for other stages of a pipeline and for what they send; likewise
+  Seconds negotiation;               // with nothing under way
+  Seconds input;                     // before the last rank starts to compute, waiting for its batch
+  Seconds compute_slowdown;          // of what is computed: by which collectives delay it
   int collectives = 0;
 };
 

@@ -32,4 +32,16 @@ TaskId SimulatedJob::add_in_pieces(Task task) {
   return add(std::move(task));
 }
 
+void SimulatedJob::begin_exchange(TaskId id) {
+  Done& own = item(id).done;
+  own.times.reducing = own.times.begin;
+  site_.meet(id, std::get<StageExchange>(own.task.what), own.times.begin);
+}
+
+void SimulatedJob::end_exchange(TaskId id, const RankTimes& ends) {
+  Done& own = item(id).done;
+  own.times.reduced = own.times.end = ends;
+  take_as_known(id);
+}
+
 }  // namespace farandole::inline engine

@@ -124,7 +124,8 @@ void SimulatedJob::begin(TaskId id, Slot& slot) {
   own.done.times.begin = std::move(begin);
   own.slot = static_cast<std::size_t>(&slot - lines_[task.stream].slots.data());
   slot.is_busy = true;
-  std::holds_alternative<Compute>(task.what) ? begin_compute(id) : begin_collective(id);
+  if (std::holds_alternative<Compute>(task.what)) return begin_compute(id);
+  std::holds_alternative<Collective>(task.what) ? begin_collective(id) : begin_exchange(id);
 }
 
 void SimulatedJob::begin_compute(TaskId id) {

@@ -40,6 +40,8 @@ struct JobSite {
   Company* company = nullptr;
   std::function<const std::vector<GroupCarriage>&(const Collective&)> carriages_of{};
   const ServerNetwork* servers = nullptr;  // null: none
+  /// Of a stage of a pipeline: it is at that exchange, each rank from its begin on; end_exchange tells when it is over.
+  std::function<void(TaskId, const StageExchange&, const RankTimes& begin)> meet{};
 };
 
 class SimulatedJob final : public Engine {
@@ -66,6 +68,8 @@ class SimulatedJob final : public Engine {
   void compute(int worker, Seconds work, Note note) override;
   void send(Connection connection, Bytes size, Note note) override;
   void process(int server, int worker, Bytes traffic, Note note) override;
+  /// Of one that has met its neighbour (JobSite::meet).
+  void end_exchange(TaskId id, const RankTimes& ends);
 
   struct Done {
     Task task;
@@ -134,6 +138,7 @@ class SimulatedJob final : public Engine {
   void begin(TaskId id, Slot& slot);
   void begin_compute(TaskId id);
   void begin_collective(TaskId id);
+  void begin_exchange(TaskId id);
   void take_as_known(TaskId id);
   void pass_mark(const Event& event);
   void look_whether_over(TaskId id);

@@ -30,12 +30,15 @@ struct Mark {
 
 /// A communicator: which ranks meet. All groups of a kind go on at once.
 enum class Group : std::uint8_t {
-  all,       // ranks that train the same part of the model
-  tensor,    // neighbouring ranks that compute one layer together
-  shards,    // neighbouring ranks that keep a model together
-  replicas,  // ranks that keep the same shard
-  node,      // ranks of a node
-  across     // ranks that are at the same place on their nodes; they meet by MPI, out of their hosts' memory
+  all,              // ranks that train the same part of the model
+  tensor,           // neighbouring ranks that compute one layer together
+  shards,           // neighbouring ranks that keep a model together
+  replicas,         // ranks that keep the same shard
+  node,             // ranks of a node
+  across,           // ranks that are at the same place on their nodes; they meet by MPI, out of their hosts' memory
+  experts,          // neighbouring replicas that share a layer's experts
+  expert_replicas,  // ranks that have the same experts
+  neighbours        // of two stages of a pipeline those at the same place
 };
 
 /// One collective over the ranks of every group, with what the device does before and after it on that stream: copies
@@ -55,6 +58,15 @@ struct InnerExchange {
   Collective what;
 };
 
+/// What a stage of a pipeline hands to a neighbour and takes from it. Each message begins when both stages are at it,
+/// from every rank to the one at the same place of the other stage; what is sent, and how large, is the pipeline's
+/// affair (training/staged_trainer.hpp).
+struct StageExchange {
+  int with = 1;  // 1: the next stage, -1: the one before
+  bool sends = false;
+  bool receives = false;
+};
+
 /// Work of every rank's device, at nominal speed.
 struct Compute {
   Seconds work;
@@ -65,10 +77,16 @@ struct Compute {
 using TaskId = int;
 
 /// Streams of a job, in order: computation, and communication, where as many collectives as it is wide go at once.
-enum Stream : int { computing = 0, communicating = 1, communicating_among_replicas = 2, streams = 3 };
+enum Stream : int {
+  computing = 0,
+  communicating = 1,
+  communicating_among_replicas = 2,
+  communicating_among_stages = 3,
+  streams = 4
+};
 
 struct Task {
-  std::variant<Compute, Collective> what;
+  std::variant<Compute, Collective, StageExchange> what;
   RankTimes earliest{};         // rank by rank; empty: as soon as what comes before is done
   std::vector<TaskId> after{};  // rank by rank likewise
   Stream stream = computing;

@@ -148,6 +148,7 @@ void apply(const Condition& condition, Platform& platform, const Value& where) {
   }
   const std::vector<int> failed = failed_cables(condition, platform, where);
   if (!failed.empty()) go_round(failed, platform, where);
+  add_up_bundles(platform);
   const bool is_as_built = condition.degraded.empty() && condition.background.empty() && failed.empty();
   if (!is_as_built) platform.network.bisection = nullptr;  // the formula of the kind knows nothing of this
 }

@@ -22,11 +22,14 @@ struct Remains {
   std::vector<bool> has_failed;        // by link
   std::vector<int> switch_of_nic;
   std::function<Paths(int, int)> before;
+  std::function<WayChoice(int, int)> choice_before;  // may be empty
 
   /// Hops from every switch to one, -1 where there is no way. Cables work both ways, so it is as far back.
   [[nodiscard]] std::vector<int> distances_to(int target) const;
   [[nodiscard]] Path shortest(int from_nic, int to_nic) const;
   [[nodiscard]] Paths paths(int from_nic, int to_nic) const;
+  [[nodiscard]] WayChoice choice(int from_nic, int to_nic) const;
+  void leave_out_failed(Paths& ways) const;
 };
 
 std::vector<int> Remains::distances_to(int target) const {
@@ -63,13 +66,34 @@ Path Remains::shortest(int from_nic, int to_nic) const {
   return path;
 }
 
-Paths Remains::paths(int from_nic, int to_nic) const {
-  Paths ways = before(from_nic, to_nic);
+void Remains::leave_out_failed(Paths& ways) const {
   std::erase_if(ways, [&](const Path& path) {
     return std::ranges::any_of(path, [&](int link) { return has_failed[static_cast<std::size_t>(link)]; });
   });
+}
+
+Paths Remains::paths(int from_nic, int to_nic) const {
+  Paths ways = before(from_nic, to_nic);
+  leave_out_failed(ways);
   if (ways.empty()) ways.push_back(shortest(from_nic, to_nic));
   return ways;
+}
+
+WayChoice Remains::choice(int from_nic, int to_nic) const {
+  WayChoice choice = choice_before(from_nic, to_nic);
+  leave_out_failed(choice.minimal);
+  leave_out_failed(choice.other);
+  if (choice.minimal.empty()) choice.minimal.swap(choice.other);
+  if (choice.minimal.empty()) choice.minimal.push_back(shortest(from_nic, to_nic));
+  return choice;
+}
+
+/// What is left of every bundle; one of which nothing is left has failed, too.
+void leave_out_failed_members(Network& network, std::vector<bool>& has_failed) {
+  for (Bundle& bundle : network.bundles) {
+    std::erase_if(bundle.members, [&](int link) { return has_failed[static_cast<std::size_t>(link)]; });
+    if (bundle.members.empty()) has_failed[static_cast<std::size_t>(bundle.link)] = true;
+  }
 }
 
 /// NICs that meet must reach one another: all, or those of each rail.
@@ -111,6 +135,10 @@ void go_round(const std::vector<int>& failed_cables, Platform& platform, const V
   network.alike_after = 0;
   remains->before = std::exchange(network.paths, nullptr);
   network.paths = [remains](int from, int to) { return remains->paths(from, to); };
+  leave_out_failed_members(network, remains->has_failed);
+  if (!network.choice) return;
+  remains->choice_before = std::exchange(network.choice, nullptr);
+  network.choice = [remains](int from, int to) { return remains->choice(from, to); };
 }
 
 }  // namespace farandole::inline platform

@@ -67,14 +67,11 @@ Route route_of(const Platform& platform, const Paths& paths, Seconds transport) 
   Route route;
   route.paths = static_cast<int>(paths.size());
   for (const Path& path : paths) append(route.links, path);
-  for (const int link : route.links) route.latency += platform.links[static_cast<std::size_t>(link)].latency;
-  route.latency /= route.paths;
-  route.latency += transport;
+  if (route.paths > 0) route.latency = mean_latency(platform, route) + transport;
   return route;
 }
 
-Route across(const Platform& platform, const Ways& out, const Ways& in) {
-  const Paths network = platform.network.paths(out.nic, in.nic);
+Route over(const Platform& platform, const Ways& out, const Paths& network, const Ways& in) {
   Paths paths(std::lcm(out.paths.size(), std::lcm(network.size(), in.paths.size())));
   for (std::size_t i = 0; i < paths.size(); ++i) {
     append(paths[i], out.paths[i % out.paths.size()]);
@@ -82,6 +79,13 @@ Route across(const Platform& platform, const Ways& out, const Ways& in) {
     append(paths[i], in.paths[i % in.paths.size()]);
   }
   return route_of(platform, paths, platform.transport.inter_node_latency);
+}
+
+Route across(const Platform& platform, const Ways& out, const Ways& in) {
+  if (!platform.network.choice) return over(platform, out, platform.network.paths(out.nic, in.nic), in);
+  const WayChoice choice = platform.network.choice(out.nic, in.nic);
+  const RouteChoice routes{over(platform, out, choice.minimal, in), over(platform, out, choice.other, in)};
+  return routes.split(platform.network.minimal_parts);
 }
 
 }  // namespace

@@ -12,14 +12,12 @@ void append(Path& path, const Path& offsets, int first_link) {
 }
 
 /// Through one NIC of each node.
-Paths through(const Platform& platform, int from_device, int from_nic, int to_device, int to_nic) {
-  const auto nics = static_cast<int>(platform.node.nics.size());
+Paths through(const Platform& platform, int from_device, int from_nic, int to_device, int to_nic, const Paths& across) {
   const int from_node = platform.node_of(from_device);
   const int to_node = platform.node_of(to_device);
   const int each = platform.devices_per_node;
   const Paths& out = platform.node.way_out(from_device % each, from_nic);
   const Paths& in = platform.node.way_in(to_nic, to_device % each);
-  const Paths across = platform.network.paths(from_node * nics + from_nic, to_node * nics + to_nic);
   Paths paths(std::lcm(out.size(), std::lcm(across.size(), in.size())));
   for (std::size_t i = 0; i < paths.size(); ++i) {
     paths[i].reserve(out[i % out.size()].size() + across[i % across.size()].size() + in[i % in.size()].size());
@@ -30,20 +28,32 @@ Paths through(const Platform& platform, int from_device, int from_nic, int to_de
   return paths;
 }
 
-Paths between_nodes(const Platform& platform, int from, int to) {
+using Across = std::function<const Paths&(int from_nic, int to_nic)>;
+
+Paths between_nodes(const Platform& platform, int from, int to, const Across& across) {
+  const auto nics = static_cast<int>(platform.node.nics.size());
+  const int first_from = platform.node_of(from) * nics;
+  const int first_to = platform.node_of(to) * nics;
   const auto& senders = platform.node.nics_of_device[static_cast<std::size_t>(from % platform.devices_per_node)];
   const auto& own = platform.node.nics_of_device[static_cast<std::size_t>(to % platform.devices_per_node)];
   const auto& receivers = platform.network.rails_apart ? senders : own;
-  if (senders.size() == 1 && receivers.size() == 1) {
-    return through(platform, from, senders.front(), to, receivers.front());
-  }
+  const auto by = [&](int sender, int receiver) {
+    return through(platform, from, sender, to, receiver, across(first_from + sender, first_to + receiver));
+  };
+  if (senders.size() == 1 && receivers.size() == 1) return by(senders.front(), receivers.front());
   std::vector<Paths> ways;
   const std::size_t pairs = std::lcm(senders.size(), receivers.size());
   ways.reserve(pairs);
-  for (std::size_t i = 0; i < pairs; ++i) {
-    ways.push_back(through(platform, from, senders[i % senders.size()], to, receivers[i % receivers.size()]));
-  }
+  for (std::size_t i = 0; i < pairs; ++i)
+    ways.push_back(by(senders[i % senders.size()], receivers[i % receivers.size()]));
   return side_by_side(ways);
+}
+
+Paths between_nodes(const Platform& platform, int from, int to) {
+  Paths found;
+  return between_nodes(platform, from, to, [&](int from_nic, int to_nic) -> const Paths& {
+    return found = platform.network.paths(from_nic, to_nic);
+  });
 }
 
 /// Whether acknowledgements are worth the length of the route they make.
@@ -68,20 +78,94 @@ Paths within_node(const Platform& platform, int from, int to) {
   return shifted(platform.node.way(from % each, to % each), platform.link_of(platform.node_of(from), 0));
 }
 
-}  // namespace
-
-Route Platform::route(int from_device, int to_device) const {
+/// Without latency.
+Route laid_out(const Paths& paths) {
   Route route;
-  if (from_device == to_device) return route;
-  const bool same_node = node_of(from_device) == node_of(to_device);
-  const Paths paths =
-      same_node ? within_node(*this, from_device, to_device) : between_nodes(*this, from_device, to_device);
   route.paths = static_cast<int>(paths.size());
   if (!paths.empty()) route.links.reserve(paths.size() * paths.front().size());
   for (const Path& path : paths) route.links.insert(route.links.end(), path.begin(), path.end());
-  for (const int link : route.links) route.latency += links[static_cast<std::size_t>(link)].latency;
-  route.latency /= route.paths;
-  route.latency += same_node ? transport.intra_node_latency : transport.inter_node_latency;
+  return route;
+}
+
+int greatest_common(int one, int other) {
+  return other == 0 ? one : std::gcd(one, other);
+}
+
+}  // namespace
+
+Route RouteChoice::split(int minimal_parts) const {
+  if (other.paths == 0 || minimal_parts == choice_parts) return minimal;
+  if (minimal_parts == 0) return other;
+  const int all = std::lcm(minimal.paths, other.paths);
+  int of_minimal = minimal_parts * (all / minimal.paths);
+  int of_other = (choice_parts - minimal_parts) * (all / other.paths);
+  const int common = greatest_common(of_minimal, of_other);
+  of_minimal /= common;
+  of_other /= common;
+  Route route;
+  route.paths = of_minimal * minimal.paths + of_other * other.paths;
+  route.links.reserve(minimal.links.size() * static_cast<std::size_t>(of_minimal) +
+                      other.links.size() * static_cast<std::size_t>(of_other));
+  for (int i = 0; i < of_minimal; ++i) {
+    route.links.insert(route.links.end(), minimal.links.begin(), minimal.links.end());
+  }
+  for (int i = 0; i < of_other; ++i) route.links.insert(route.links.end(), other.links.begin(), other.links.end());
+  const double share = static_cast<double>(minimal_parts) / choice_parts;
+  route.latency = minimal.latency * share + other.latency * (1 - share);
+  return route;
+}
+
+RouteChoice Platform::choices(int from_device, int to_device) const {
+  if (node_of(from_device) == node_of(to_device) || !network.choice) return {route(from_device, to_device)};
+  const auto routed = [&](int from, int to, Paths WayChoice::*kind) {
+    WayChoice found;
+    const Paths paths = between_nodes(*this, from, to, [&](int from_nic, int to_nic) -> const Paths& {
+      found = network.choice(from_nic, to_nic);
+      return found.*kind;
+    });
+    Route route = laid_out(paths);
+    if (!paths.empty()) route.latency = mean_latency(*this, route) + transport.inter_node_latency;
+    return route;
+  };
+  RouteChoice choice{routed(from_device, to_device, &WayChoice::minimal),
+                     routed(from_device, to_device, &WayChoice::other)};
+  if (counts_acknowledgements(*this)) {
+    add_acknowledgements(*this, {routed(to_device, from_device, &WayChoice::minimal).links}, choice.minimal);
+    const Route back = routed(to_device, from_device, &WayChoice::other);
+    if (choice.other.paths > 0) add_acknowledgements(*this, {back.links}, choice.other);
+  }
+  return choice;
+}
+
+Seconds mean_latency(const Platform& platform, const Route& route) {
+  const auto& bundles = platform.network.bundles;
+  const auto is_in_bundle = [&](int link) {
+    return !bundles.empty() && link >= platform.first_network_link() && link < bundles.front().link;
+  };
+  Seconds sum;
+  for (const int link : route.links) {
+    if (!is_in_bundle(link)) sum += platform.links[static_cast<std::size_t>(link)].latency;
+  }
+  return sum / route.paths;
+}
+
+void add_up_bundles(Platform& platform) {
+  for (const Bundle& bundle : platform.network.bundles) {
+    if (bundle.members.empty()) continue;  // no way is left over it
+    BytesPerSecond sum;
+    for (const int member : bundle.members) sum += platform.links[static_cast<std::size_t>(member)].capacity;
+    platform.links[static_cast<std::size_t>(bundle.link)].capacity = sum / bundle.hops;
+  }
+}
+
+Route Platform::route(int from_device, int to_device) const {
+  if (from_device == to_device) return {};
+  const bool same_node = node_of(from_device) == node_of(to_device);
+  if (!same_node && network.choice) return choices(from_device, to_device).split(network.minimal_parts);
+  Route route =
+      laid_out(same_node ? within_node(*this, from_device, to_device) : between_nodes(*this, from_device, to_device));
+  route.latency =
+      mean_latency(*this, route) + (same_node ? transport.intra_node_latency : transport.inter_node_latency);
   if (!same_node && counts_acknowledgements(*this))
     add_acknowledgements(*this, between_nodes(*this, to_device, from_device), route);
   return route;

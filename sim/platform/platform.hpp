@@ -31,6 +31,14 @@ struct Route {
   int paths = 1;
 };
 
+/// Two kinds of ways, where packets choose between them. There are no paths of the other where there is no choice.
+struct RouteChoice {
+  Route minimal;
+  Route other{{}, {}, 0};
+  /// With so many `choice_parts` over the minimal ways.
+  [[nodiscard]] Route split(int minimal_parts) const;
+};
+
 /// What becomes of a message by its size. A small one is eager: it starts when its sender is ready, and is copied on
 /// its way. From `rendezvous_from` on it waits until its receiver has posted the receive, too, and for a handshake
 /// then.
@@ -42,11 +50,13 @@ struct MessageCost {
   /// Never less for a longer message.
   [[nodiscard]] Seconds of(Bytes size) const { return is_eager(size) ? size / eager_rate : rendezvous; }
   [[nodiscard]] bool is_eager(Bytes size) const { return size < rendezvous_from; }
+  /// Of that, what the processor at either end is kept for: it copies what is eager.
+  [[nodiscard]] Seconds copying(Bytes size) const { return is_eager(size) ? size / eager_rate / 2 : Seconds(0); }
 };
 
 /// For how long a message keeps the processor of a rank that sends or receives it from its other messages (LogP's o). A
 /// part of a message's latency, not an addition to it: whoever has one message at a time does not notice, unless both
-/// together take longer than that.
+/// together take longer than that. An eager message is copied besides, half of the time at either end.
 struct Occupancy {
   Seconds send{};
   Seconds receive{};  // posting it beforehand included
@@ -95,8 +105,15 @@ struct Platform {
   }
   [[nodiscard]] int first_network_link() const { return link_of(nodes, 0); }
 
-  /// Both must be below devices().
+  /// Both must be below devices(). Where packets choose their ways, as they do by `network.minimal_parts`.
   [[nodiscard]] Route route(int from_device, int to_device) const;
+  [[nodiscard]] RouteChoice choices(int from_device, int to_device) const;
 };
+
+/// The mean of all paths of a route through links of the platform. Of a link in a bundle that of the bundle counts.
+Seconds mean_latency(const Platform& platform, const Route& route);
+
+/// Bundles have again what their members have together: after links have changed.
+void add_up_bundles(Platform& platform);
 
 }  // namespace farandole::inline platform

@@ -120,6 +120,7 @@ std::string describe_rounding_up(double share) {
 }
 
 std::unique_ptr<CollectiveClock> make_collective_clock(Fidelity fidelity, RoutedSchedule routed, ClockOptions options) {
+  routed.forget_idle_links();
   return std::make_unique<CheckedClock>(fidelity, std::move(routed), options);
 }
 

@@ -43,15 +43,16 @@ class FluidNetwork::Engine {
         parts_(parts),
         congestion_(congestion_of(links)),
         loads_(links.size(), 0),
-        simgrid_(capacities_of(links, parts), {[this](Seconds date) { begin(date); }, [this](int tag) { end(tag); }},
-                 shares_left()) {}
+        simgrid_(make_simgrid_engine(capacities_of(links, parts),
+                                     {[this](Seconds date) { begin(date); }, [this](int tag) { end(tag); }},
+                                     shares_left())) {}
 
   int add_route(std::span<const int> links, int paths);
   void start_at(Seconds when, int route, Seconds latency, Bytes size, int tag);
   void call_at(Seconds when, int tag);
   void run(const Done& done);
   void restart();
-  [[nodiscard]] Seconds now() const { return simgrid_.clock(); }
+  [[nodiscard]] Seconds now() const { return simgrid_->clock(); }
 
  private:
   static constexpr int kNoRoute = -1;
@@ -97,7 +98,7 @@ class FluidNetwork::Engine {
   std::vector<std::vector<Crossing>> crossings_;  // by route
   std::vector<Live> live_;
   std::vector<int> free_;  // places among them
-  SimGridEngine simgrid_;
+  std::unique_ptr<SimGridEngine> simgrid_;
   std::priority_queue<Pending, std::vector<Pending>, std::greater<>> pending_;
   std::uint64_t order_ = 0;
   int sending_ = 0;
@@ -159,7 +160,7 @@ int FluidNetwork::Engine::add_route(std::span<const int> links, int paths) {
   std::vector<int> listed;
   listed.reserve(links.size() * static_cast<std::size_t>(parts_ / paths));
   for (const int link : links) listed.insert(listed.end(), static_cast<std::size_t>(parts_ / paths), link);
-  simgrid_.add_route(listed);
+  simgrid_->add_route(listed);
   if (!congestion_.empty()) crossings_.push_back(crossings_of(links, paths));
   return routes_++;
 }
@@ -182,7 +183,7 @@ void FluidNetwork::Engine::wait(Seconds when, Pending pending) {
   if (!(when >= now()) || !std::isfinite(when.si())) throw std::logic_error("a flow or call is never in the past");
   pending.order = order_++;
   pending_.push(pending);
-  simgrid_.set_timer(Seconds(pending.date));
+  simgrid_->set_timer(Seconds(pending.date));
 }
 
 void FluidNetwork::Engine::run(const Done& done) {
@@ -192,14 +193,14 @@ void FluidNetwork::Engine::run(const Done& done) {
     ~Running() { of = nullptr; }
   } running{done_};
   done_ = &done;
-  simgrid_.run();
+  simgrid_->run();
   if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
   if (sending_ != 0 || !pending_.empty()) throw std::logic_error("SimGrid stopped while flows were still sending");
 }
 
 void FluidNetwork::Engine::restart() {
   if (done_ != nullptr || sending_ != 0 || !pending_.empty()) throw std::logic_error("a restart while flows are left");
-  simgrid_.restart();
+  simgrid_->restart();
 }
 
 void FluidNetwork::Engine::begin(Seconds date) {
@@ -210,10 +211,10 @@ void FluidNetwork::Engine::begin(Seconds date) {
       report(next.tag);
     } else {
       ++sending_;
-      simgrid_.send(next.route, next.size, congestion_.empty() ? next.tag : enter({next.route, next.tag}));
+      simgrid_->send(next.route, next.size, congestion_.empty() ? next.tag : enter({next.route, next.tag}));
     }
   }
-  if (!pending_.empty()) simgrid_.set_timer(Seconds(pending_.top().date));
+  if (!pending_.empty()) simgrid_->set_timer(Seconds(pending_.top().date));
 }
 
 void FluidNetwork::Engine::end(int tag) {

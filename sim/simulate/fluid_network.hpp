@@ -24,11 +24,11 @@
 // SimGrid's grows with all flows that share links, directly or not, ours with those whose rate a change may reach; and
 // SimGrid walks flows that are coupled in a chain by recursion: 32,000 in a row need 8 MB of stack.
 //
-// SimGrid is the reference. Ours takes its place where somebody says so, beyond `most_for_simgrid`, and in programs
-// that were built without SimGrid (FARANDOLE_SIMGRID=OFF).
+// SimGrid is the reference. Ours takes its place where somebody says so, beyond `most_for_simgrid`, and where SimGrid
+// is not installed or the program was built without it (FARANDOLE_SIMGRID=OFF).
 //
 // Errors: std::invalid_argument for a capacity, size, latency or index out of range; std::logic_error for a second
-// network of SimGrid's, or one where it was not built in, a time in the past and for flows that SimGrid never ended. An
+// network of SimGrid's, or one where it is not there, a time in the past and for flows that SimGrid never ended. An
 // exception thrown by the callback leaves run().
 #pragma once
 
@@ -54,8 +54,11 @@ struct FluidLink {
 
 enum class NetworkSolver : std::uint8_t { as_it_pays, simgrid, own };
 
-/// Whether SimGrid was built in.
+/// Whether SimGrid is there; a run that does not need it does not load it.
 bool has_simgrid();
+
+/// Why it cannot be used, having tried; empty where it can.
+std::string why_no_simgrid();
 
 /// So many messages are SimGrid's to send, unless somebody says otherwise; more are ours.
 constexpr std::int64_t most_for_simgrid = 100'000;
@@ -71,7 +74,7 @@ class FluidNetwork final : public SharedNetwork {
  public:
   /// `parts`: a multiple of the paths of every route. SimGrid knows whole multiplicities only, so there every link has
   /// so many times its capacity and is listed parts / paths times as often, which costs as much longer. Of the solver
-  /// `as_it_pays`: SimGrid if it was built in.
+  /// `as_it_pays`: SimGrid if it is there.
   explicit FluidNetwork(std::span<const FluidLink> links, int parts = 1,
                         NetworkSolver solver = NetworkSolver::as_it_pays);
   ~FluidNetwork() override;
@@ -108,7 +111,7 @@ class FluidNetwork final : public SharedNetwork {
   std::unique_ptr<MaxMinNetwork> own_;  // in its place
 };
 
-/// SimGrid's version and every setting of it that the times depend on; nothing where it was not built in.
+/// SimGrid's version and every setting of it that the times depend on; nothing where it is not there.
 std::map<std::string, std::string> simgrid_settings();
 
 /// To be printed beside a result: what shares the links, with SimGrid's settings where that may have been it.

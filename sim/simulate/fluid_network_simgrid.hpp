@@ -1,15 +1,18 @@
-// What a FluidNetwork needs of SimGrid and nothing more: a clock, one timer, and flows that end. The .cpp beside this
-// is the only file that includes SimGrid, knows its faults and steers around them; a port to another version is there.
-// Where SimGrid is not built in, fluid_network_no_simgrid.cpp takes its place.
+// What a FluidNetwork needs of SimGrid and nothing more: a clock, one timer, and flows that end. SimGrid is behind it
+// in a module (config/modules.hpp), simulate/simgrid/engine.cpp, the only file that includes SimGrid, knows its faults
+// and steers around them; a port to another version is there.
 //
 // Called by FluidNetwork alone, which has checked what it passes. Flows have no latency here.
-// Errors: std::logic_error for a second engine in the process and for an end that SimGrid reported too late.
+// Errors: std::logic_error for a second engine in the process, for an end that SimGrid reported too late, and where the
+// module cannot be loaded.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "units/quantity.hpp"
@@ -24,32 +27,38 @@ class SimGridEngine {
     std::function<void(int tag)> done;
   };
 
-  /// One link per capacity. `shares`: what is left of it whenever rates are worked out; nothing, or empty: all.
-  SimGridEngine(std::span<const BytesPerSecond> capacities, Events events,
-                const std::vector<std::function<double()>>& shares = {});
-  ~SimGridEngine();
+  SimGridEngine() = default;
+  virtual ~SimGridEngine() = default;
   SimGridEngine(const SimGridEngine&) = delete;
   SimGridEngine& operator=(const SimGridEngine&) = delete;
 
-  int add_route(std::span<const int> links);
+  virtual int add_route(std::span<const int> links) = 0;
 
   /// Starts a flow at clock(): before run() or from the timer, never from `done`.
-  void send(int route, std::uint64_t size, int tag);
+  virtual void send(int route, std::uint64_t size, int tag) = 0;
 
   /// Asks for the timer at a date not before clock(); the earliest one asked for since it last rang counts.
-  void set_timer(Seconds date);
+  virtual void set_timer(Seconds date) = 0;
 
   /// Returns when no flow is left and no timer is asked for.
-  void run();
+  virtual void run() = 0;
 
   /// Sets clock() to zero; nothing may be under way.
-  void restart();
+  virtual void restart() = 0;
 
-  [[nodiscard]] Seconds clock() const;
-
- private:
-  struct State;
-  std::shared_ptr<State> state_;  // not unique: without SimGrid nobody knows what it is
+  [[nodiscard]] virtual Seconds clock() const = 0;
 };
+
+/// What the module hands out, by this name: an engine with `settings` in force, which SimGrid keeps for the process.
+using MakeSimGridEngine = void (*)(std::span<const BytesPerSecond> capacities, SimGridEngine::Events events,
+                                   const std::vector<std::function<double()>>& shares,
+                                   const std::map<std::string, std::string>& settings,
+                                   std::unique_ptr<SimGridEngine>& made);
+constexpr const char* make_simgrid_engine_name = "farandole_make_simgrid_engine";
+
+/// One link per capacity. `shares`: what is left of it whenever rates are worked out; nothing, or empty: all.
+std::unique_ptr<SimGridEngine> make_simgrid_engine(std::span<const BytesPerSecond> capacities,
+                                                   SimGridEngine::Events events,
+                                                   const std::vector<std::function<double()>>& shares = {});
 
 }  // namespace farandole::inline simulate

@@ -123,20 +123,29 @@ const std::vector<int>& MaxMinShares::settle() {
   changed_flows_.clear();
   for (const int flow : entered_) {
     if (flows_[index(flow)].holder != kNone) continue;  // one of the set of another
-    if (settle_alone(flow)) continue;
+    if (settle_alone(flow) || settle_by(narrowest(flow))) continue;
     begin_set();
     add(flow);
     solve_set();
   }
   entered_.clear();
   for (const int link : changed_links_) {
-    if (!links_[index(link)].is_changed) continue;
+    if (!links_[index(link)].is_changed || settle_by(link)) continue;
     begin_set();
     touch(link);
     solve_set();
   }
   changed_links_.clear();
   return changed_flows_;
+}
+
+/// Of a flow's links the one whose equal share is least.
+int MaxMinShares::narrowest(int flow) {
+  const auto share = [this](const Crossing& crossing) {
+    const Link& link = links_[index(crossing.link)];
+    return link.capacity / link.load;
+  };
+  return std::ranges::min(crossings_of(flows_[index(flow)]), {}, share).link;
 }
 
 /// A flow that shares none of its links: most, where every link has one sender.

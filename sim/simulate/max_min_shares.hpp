@@ -11,6 +11,9 @@
 //   3. Where another flow has no longer what it keeps (its link carries too much), or has more than the set's flows
 //      that one link holds back with it, it joins the set, and 2. is done once more.
 //
+// A link that holds all of its flows back, whose other links hold nobody back and have room left, is solved at once:
+// its equal share is everybody's.
+//
 // A link that holds nobody back passes nothing on: with 512 workers and one busy server, a start at the server touches
 // its flows and no others. Cost: O(c log c) of the crossings c of the flows of the set and of their links.
 //
@@ -101,6 +104,10 @@ class MaxMinShares {
   void adapt_to_load(int link);
   void change(int link);
   bool settle_alone(int flow);
+  [[nodiscard]] int narrowest(int flow);
+  bool settle_by(int link);
+  [[nodiscard]] bool has_room(const Crossing& crossing, double more);
+  void hold(int flow, int link, double rate);
   void begin_set();
   void add(int flow);
   void touch(int link);

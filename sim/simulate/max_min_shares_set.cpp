@@ -9,6 +9,8 @@ namespace {
 
 /// Links and rates that are no further apart are equal.
 constexpr double kRounding = 1e-12;
+/// What a link has left if it is certainly not full.
+constexpr double kRoom = 1e-9;
 
 }  // namespace
 
@@ -17,6 +19,61 @@ void MaxMinShares::begin_set() {
   set_.clear();
   touched_.clear();
   grown_ = 0;
+}
+
+/// Where a link holds all of its flows back, but for new ones, and goes on to, as a busy server does when somebody
+/// starts or ends: its equal share is everybody's, in one pass. False, and nothing has changed, where another link of
+/// theirs holds somebody back or would be full.
+bool MaxMinShares::settle_by(int number) {
+  Link& hub = links_[index(number)];
+  if (hub.uses.empty() || index(hub.held + hub.new_flows) != hub.uses.size()) return false;
+  begin_set();
+  double load = 0;
+  for (const Use& use : hub.uses) load += crossings_[index(use.crossing)].weight;
+  const double share = hub.capacity / load;
+  for (const Use& use : hub.uses) {
+    const Flow& flow = flows_[index(use.flow)];
+    for (const Crossing& crossing : crossings_of(flow)) {
+      if (crossing.link != number && !has_room(crossing, share - flow.rate)) return false;
+    }
+  }
+  for (const Use& use : hub.uses) hold(use.flow, number, share);
+  hub.used = hub.capacity;
+  hub.updates = 0;
+  hub.is_changed = false;
+  for (const int other : touched_) {
+    Link& link = links_[index(other)];
+    link.used = link.left;
+    if (index(link.updates) > link.uses.size() + 16) sum_up(link);
+  }
+  return true;
+}
+
+/// For so much more of one of its flows; `left` is what it then has in use.
+bool MaxMinShares::has_room(const Crossing& crossing, double more) {
+  Link& link = links_[index(crossing.link)];
+  if (link.held > 0) return false;
+  if (link.touched != set_number_) {
+    link.touched = set_number_;
+    link.left = link.used;
+    touched_.push_back(crossing.link);
+  }
+  ++link.updates;
+  link.left += crossing.weight * more;
+  return link.left < link.capacity * (1 - kRoom);
+}
+
+/// From now on the link holds the flow back, at this rate.
+void MaxMinShares::hold(int number, int link, double rate) {
+  Flow& flow = flows_[index(number)];
+  if (flow.holder == kNone) {
+    flow.holder = link;
+    ++links_[index(link)].held;
+    for (const Crossing& crossing : crossings_of(flow)) --links_[index(crossing.link)].new_flows;
+  }
+  if (std::abs(rate - flow.rate) <= 0x1p-50 * flow.rate) return;
+  flow.rate = rate;
+  changed_flows_.push_back(number);
 }
 
 void MaxMinShares::add(int number) {

@@ -60,8 +60,8 @@ Cost cost_of(const RoutedSchedule& routed, const RoutedSchedule::Leg& leg, Bytes
           (wait + bytes / leg.narrowest).si(),
           (bytes / leg.reduce_rate).si(),
           !routed.message_cost().is_eager(bytes),
-          leg.occupancy.send.si(),
-          leg.occupancy.receive.si()};
+          (leg.occupancy.send + routed.message_cost().copying(bytes)).si(),
+          (leg.occupancy.receive + routed.message_cost().copying(bytes)).si()};
 }
 
 void put(TransferCosts& costs, Eigen::Index t, const Cost& cost) {

@@ -23,10 +23,12 @@ MessageClock::Run::Kept MessageClock::Run::kept(int transfer, int repeat) const 
   const bool moves = repeat > 0 && receivers_move(phase);
   const Occupancy each = moves ? clock_.routed_.leg(number, position, repeat).occupancy : first.occupancy;
   const Transfer placed = clock_.placed(transfer, repeat);
-  double messages = chunks_.of(schedule_, phase, placed) > Bytes(0) ? 1 : 0;
+  const Bytes bytes = chunks_.of(schedule_, phase, placed);
+  double messages = bytes > Bytes(0) ? 1 : 0;
   if (phase.one_by_one) messages = static_cast<double>(chunks_.messages(schedule_, phase, placed).size());
-  const double receive = messages * each.receive.si();
-  return {messages * each.send.si(), receive, (first.alike - 1) * receive};
+  const Seconds copying = messages > 0 ? clock_.routed_.message_cost().copying(bytes / messages) : Seconds(0);
+  const double receive = messages * (each.receive + copying).si();
+  return {messages * (each.send + copying).si(), receive, (first.alike - 1) * receive};
 }
 
 void MessageClock::Run::receive(Progress& at, int transfer, int repeat) {

@@ -4,10 +4,6 @@
 
 namespace farandole::inline simulate {
 
-bool has_simgrid() {
-  return !simgrid_settings().empty();
-}
-
 NetworkSolver solver_for(NetworkSolver wanted, std::int64_t messages, std::int64_t at_once) {
   if (wanted != NetworkSolver::as_it_pays) return wanted;
   const bool is_ours = !has_simgrid() || messages > most_for_simgrid || at_once > most_at_once_for_simgrid;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "simulate/link_loads.hpp"
+#include "simulate/way_choice.hpp"
 
 namespace farandole::inline simulate {
 namespace {
@@ -50,8 +51,10 @@ RoutedSchedule::RoutedSchedule(Schedule schedule, const Platform& platform, cons
   message_cost_ = platform.transport.message;
   const bool is_limited = platform.flow_rate < BytesPerSecond::infinity();
   if (is_limited) add_connections(platform);
+  if (platform.network.choice) shares_ = std::make_shared<Shares>();
   when_asked_ = !is_limited && (routing == Routing::when_asked || are_many(*schedule_, platform));
-  if (when_asked_ || std::ranges::any_of(schedule_->phases, [](const Phase& phase) { return phase.peer_step != 0; })) {
+  const bool moves = std::ranges::any_of(schedule_->phases, [](const Phase& phase) { return phase.peer_step != 0; });
+  if (when_asked_ || moves || shares_) {
     where_ = std::make_shared<std::pair<Platform, Placement>>(platform, placement);
   }
   for (std::size_t phase = 0; phase < legs_->size() && !when_asked_; ++phase) {
@@ -73,15 +76,73 @@ std::vector<RoutedSchedule::Leg> RoutedSchedule::legs_of(std::size_t number, con
     for (std::size_t t = 0; t < legs.size(); ++t) legs[t].reduce_rate = reduce_rate(platform, phase.transfers[t]);
     return legs;
   }
+  const std::vector<int>* shares = shares_ ? &shares_of(number, std::nullopt, platform, placement) : nullptr;
   std::vector<Leg> legs;
   legs.reserve(transfers_per_round(phase));
   for (const Transfer& transfer : phase.transfers) {
     for (int lane = 0; lane < phase.fan; ++lane) {
       const Transfer placed = in_repeat(*schedule_, phase, transfer, transfer.start, lane);
-      legs.push_back(between(platform, placement, placed, connection(number, legs.size())));
+      const std::size_t index = legs.size();
+      legs.push_back(between(platform, placement, placed, connection(number, index),
+                             shares != nullptr ? (*shares)[index] : choice_parts));
     }
   }
   return legs;
+}
+
+const std::vector<int>& RoutedSchedule::shares_of(std::size_t number, std::optional<int> repeat,
+                                                  const Platform& platform, const Placement& placement) const {
+  const auto [known, is_new] = shares_->try_emplace({number, repeat.value_or(-1)});
+  if (!is_new) return known->second;
+  const Phase& phase = schedule_->phases[number];
+  std::vector<RouteChoice> pairs;
+  pairs.reserve(transfers_per_round(phase));
+  for (const Transfer& transfer : phase.transfers) {
+    for (int lane = 0; lane < phase.fan; ++lane) {
+      const Transfer placed = in_repeat(*schedule_, phase, transfer, repeat.value_or(transfer.start), lane);
+      pairs.push_back(platform.choices(placement.device_of_rank[static_cast<std::size_t>(placed.from)],
+                                       placement.device_of_rank[static_cast<std::size_t>(placed.to)]));
+    }
+  }
+  return known->second = minimal_parts(pairs, capacities_, platform.first_network_link());
+}
+
+/// Whatever is under way at once, a node sends no faster than its NICs, and at most as often over a bundle as the leg
+/// of its ranks that crosses it most.
+void RoutedSchedule::find_bundles_for_all_legs() {
+  const auto& [platform, placement] = *where_;
+  if (when_asked_ || platform.network.bundles.empty()) return;
+  const int first = platform.network.bundles.front().link;
+  std::map<std::pair<int, int>, double> most;  // by link and sending node
+  for (std::size_t phase = 0; phase < legs_->size(); ++phase) {
+    const Phase& pattern = schedule_->phases[phase];
+    if (receivers_move(pattern)) return;
+    for (std::size_t index = 0; index < legs(phase).size(); ++index) {
+      const Leg& leg = legs(phase)[index];
+      const Transfer& transfer = pattern.transfers[index / static_cast<std::size_t>(pattern.fan)];
+      const int node = platform.node_of(placement.device_of_rank[static_cast<std::size_t>(transfer.from)]);
+      for_each_listed(leg.links, [&](int link, int times) {
+        if (link < first) return;
+        double& so_far = most[{link, node}];
+        so_far = std::max(so_far, static_cast<double>(times) / leg.paths);
+      });
+    }
+  }
+  leave_out_never_full(most, platform, capacities_, idle_);
+}
+
+void RoutedSchedule::forget_idle_links() {
+  if (!shares_ || !connections_.empty()) return;
+  idle_ = never_full(where_->first, where_->second, capacities_);
+  find_bundles_for_all_legs();
+  legs_ = std::make_shared<Legs>(*legs_);
+  for (auto& phase : *legs_) {
+    for (Leg& leg : phase) leave_out_idle(leg.links);
+  }
+}
+
+void RoutedSchedule::leave_out_idle(std::vector<int>& links) const {
+  if (!idle_.empty()) std::erase_if(links, [&](int link) { return idle_[static_cast<std::size_t>(link)]; });
 }
 
 /// Before a leg or a link is changed, of this one and not of its copies.
@@ -142,10 +203,11 @@ std::vector<FluidLink> RoutedSchedule::fluid_links() const {
 }
 
 RoutedSchedule::Leg RoutedSchedule::between(const Platform& platform, const Placement& placement,
-                                            const Transfer& transfer, int connection) const {
+                                            const Transfer& transfer, int connection, int minimal_parts) const {
   const int from = placement.device_of_rank[static_cast<std::size_t>(transfer.from)];
   const int to = placement.device_of_rank[static_cast<std::size_t>(transfer.to)];
-  Route route = platform.route(from, to);
+  Route route = shares_ ? platform.choices(from, to).split(minimal_parts) : platform.route(from, to);
+  leave_out_idle(route.links);
   if (connection >= 0 && platform.node_of(from) != platform.node_of(to)) {
     route.links.insert(route.links.end(), static_cast<std::size_t>(route.paths), connection);
   }
@@ -177,10 +239,11 @@ RoutedSchedule::Leg RoutedSchedule::leg_of(std::size_t phase, std::size_t index,
   const Phase& pattern = schedule_->phases[phase];
   const auto fan = static_cast<std::size_t>(pattern.fan);
   const Transfer& transfer = pattern.transfers[index / fan];
+  const auto& [platform, placement] = *where_;
   return between(
-      where_->first, where_->second,
+      platform, placement,
       in_repeat(*schedule_, pattern, transfer, repeat.value_or(transfer.start), static_cast<int>(index % fan)),
-      connection(phase, index));
+      connection(phase, index), shares_ ? shares_of(phase, repeat, platform, placement)[index] : choice_parts);
 }
 
 int RoutedSchedule::parts() const {

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -70,6 +71,9 @@ class RoutedSchedule {
   [[nodiscard]] const std::vector<Congestion>& congestion() const { return congestion_; }
   /// For schedules that were made from parts: of every link.
   void congest(std::vector<Congestion> congestion) { congestion_ = std::move(congestion); }
+  /// Where packets choose their ways: forgets links that can never be full, which slow nobody down. For those who want
+  /// times alone, and have the network for themselves.
+  void forget_idle_links();
   /// Leaves it this share of every link, because others alike are on it too.
   void share_links(const std::vector<double>& shares);
   /// The limits of single connections, which stand behind the platform's links.
@@ -95,7 +99,11 @@ class RoutedSchedule {
 
  private:
   [[nodiscard]] Leg between(const Platform& platform, const Placement& placement, const Transfer& transfer,
-                            int connection) const;
+                            int connection, int minimal_parts) const;
+  [[nodiscard]] const std::vector<int>& shares_of(std::size_t phase, std::optional<int> repeat,
+                                                  const Platform& platform, const Placement& placement) const;
+  void find_bundles_for_all_legs();
+  void leave_out_idle(std::vector<int>& links) const;
   void add_connections(const Platform& platform);
   [[nodiscard]] std::vector<Leg> legs_of(std::size_t phase, const Platform& platform, const Placement& placement) const;
   [[nodiscard]] Leg leg_of(std::size_t phase, std::size_t index, std::optional<int> repeat) const;
@@ -115,6 +123,10 @@ class RoutedSchedule {
   MessageCost message_cost_;
   std::shared_ptr<const std::pair<Platform, Placement>> where_;  // kept only where it will be asked
   LaterLeg later_;
+  // By phase and repeat, -1 for the first of each transfer: of what each sends, over minimal ways.
+  using Shares = std::map<std::pair<std::size_t, int>, std::vector<int>>;
+  std::shared_ptr<Shares> shares_;  // null where packets do not choose
+  std::vector<bool> idle_;          // by link; empty: none is forgotten
   bool when_asked_ = false;
   bool eager_sends_ = false;
   std::size_t first_connection_ = 0;

@@ -151,12 +151,12 @@ RoundRates::~RoundRates() = default;
 
 void occupy(TransferRates& rates, const std::vector<RoutedSchedule::Leg>& legs) {
   const Eigen::Index transfers = rates.latency.size();
-  for (Eigen::ArrayXd* values : {&rates.send, &rates.receive, &rates.behind, &rates.alone}) values->resize(transfers);
+  for (Eigen::ArrayXd* values : {&rates.send, &rates.receive, &rates.alike, &rates.alone}) values->resize(transfers);
   for (Eigen::Index t = 0; t < transfers; ++t) {
     const RoutedSchedule::Leg& leg = legs[static_cast<std::size_t>(t)];
     rates.send[t] = leg.occupancy.send.si();
     rates.receive[t] = leg.occupancy.receive.si();
-    rates.behind[t] = (leg.alike - 1) * rates.receive[t];
+    rates.alike[t] = leg.alike - 1;
     rates.alone[t] = 1 / leg.narrowest.si();
   }
 }
@@ -251,9 +251,10 @@ TransferCosts transfer_costs(const RoutedSchedule& routed, std::size_t phase, in
     costs.waits[t] = !routed.message_cost().is_eager(message);
     costs.reducing[t] = (length / reduce_rate_of(routed, phase, static_cast<std::size_t>(t))).si();
     if (!costs.are_occupied()) continue;
-    costs.send[t] = messages[t] * rates.send[t];
-    costs.receive[t] = messages[t] * rates.receive[t];
-    costs.behind[t] = messages[t] * rates.behind[t];
+    const double copying = routed.message_cost().copying(message).si();
+    costs.send[t] = messages[t] * (rates.send[t] + copying);
+    costs.receive[t] = messages[t] * (rates.receive[t] + copying);
+    costs.behind[t] = messages[t] * rates.alike[t] * (rates.receive[t] + copying);
     costs.alone[t] = messages[t] * each.si() + length.si() * rates.alone[t];
   }
   return costs;

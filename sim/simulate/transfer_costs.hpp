@@ -32,11 +32,11 @@ namespace farandole::inline simulate {
 struct TransferRates {
   Eigen::ArrayXd latency;       // seconds
   Eigen::ArrayXd inverse_rate;  // seconds per byte; 0 for what sends nothing, whatever the size
-  // Where messages keep processors busy, else empty: seconds by each message, what others alike at the receiver add to
-  // its, and seconds per byte with the links for itself.
+  // Where messages keep processors busy, else empty: seconds by each message, how many others alike its receiver has at
+  // the same moment, and seconds per byte with the links for itself.
   Eigen::ArrayXd send{};
   Eigen::ArrayXd receive{};
-  Eigen::ArrayXd behind{};
+  Eigen::ArrayXd alike{};
   Eigen::ArrayXd alone{};
 };
 

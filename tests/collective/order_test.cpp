@@ -1,4 +1,5 @@
 // In which order algorithms of powers of two go to near and far ranks, and what of it passes between nodes.
+#include <algorithm>
 #include <bit>
 #include <map>
 

@@ -1,4 +1,6 @@
 // Algorithms from files: accepted when proved, refused with place, chunk and rank.
+#include <tuple>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -108,6 +110,30 @@ TEST(AlgorithmFile, MayPassOnWhatItAddsFromACopy) {
               HasSubstr("chunk 0 of rank 0"));
 }
 
+TEST(AlgorithmFile, IsReadWithEveryNumberInItsPlace) {
+  const Document document = Document::parse(R"({
+    "name": "own", "op": "alltoall", "ranks": 3, "chunks": 9, "rows": 3, "root": 1, "copies": 2, "weights": [4, 5],
+    "phases": [{"name": "all", "repeats": 2, "chunk_step": 3, "row_step": 4, "peer_step": 5, "fan": 6, "window": 7,
+      "one_by_one": true, "bundle": [[1, 2], [-3, 4]],
+      "transfers": [{"from": 1, "to": 2, "chunk": 8, "action": "reduce", "count": 9, "start": 10}]}]
+  })",
+                                            "own.json");
+  const Schedule schedule = parse_schedule(document.root());
+  EXPECT_EQ(std::tie(schedule.ranks, schedule.rows, schedule.root, schedule.copies), std::tuple(3, 3, 1, 2));
+  EXPECT_EQ(schedule.chunks, 9);
+  EXPECT_EQ(schedule.weights, (std::vector<double>{4, 5}));
+  const Phase& phase = schedule.phases.at(0);
+  EXPECT_EQ(std::tie(phase.repeats, phase.chunk_step, phase.row_step, phase.peer_step, phase.fan, phase.window),
+            std::tuple(2, 3, 4, 5, 6, 7));
+  EXPECT_TRUE(phase.one_by_one);
+  ASSERT_EQ(phase.bundle.size(), 2U);
+  EXPECT_EQ(std::tie(phase.bundle[1].row, phase.bundle[1].column), std::tuple(-3, 4));
+  const Transfer& transfer = phase.transfers.at(0);
+  EXPECT_EQ(std::tie(transfer.from, transfer.to, transfer.count, transfer.start), std::tuple(1, 2, 9, 10));
+  EXPECT_EQ(transfer.chunk, 8);
+  EXPECT_EQ(transfer.action, Action::reduce);
+}
+
 TEST(AlgorithmFile, MayServeParameters) {
   const std::string text = R"({
     "name": "own_server", "op": "parameter_server", "ranks": 3, "chunks": 2, "servers": 1, "first_worker": 1,
@@ -188,6 +214,60 @@ TEST(MscclFile, WithAScratchBufferIsRefusedAtItsLine) {
 TEST(MscclFile, WithADependencyThatIsNotThereIsRefused) {
   EXPECT_THAT(xml_refusal(changed(ring_xml, "depid=\"-1\" deps=\"-1\"", "depid=\"0\" deps=\"7\"")),
               HasSubstr("a step to depend on"));
+}
+
+TEST(MscclFile, WithADependencyBeforeABlocksFirstStepIsRefused) {
+  EXPECT_THAT(xml_refusal(changed(ring_xml, "depid=\"-1\" deps=\"-1\"", "depid=\"0\" deps=\"-1\"")),
+              HasSubstr("a step to depend on"));
+}
+
+TEST(MscclFile, WithMoreChunksInAStepThanThereAreIsRefused) {
+  for (const char* count : {"cnt=\"3\"", "cnt=\"0\"", "cnt=\"-1\""})
+    EXPECT_THAT(xml_refusal(changed(ring_xml, "cnt=\"1\"", count)), HasSubstr("1 to 2 chunks")) << count;
+}
+
+/// Rank 0's data passed on by another block of rank 1, which waits for it.
+constexpr std::string_view relay_xml = R"(<algo name="relay" nchunksperloop="1" ngpus="3" coll="broadcast">
+  <gpu id="0"><tb id="0" send="1" recv="-1" chan="0">
+    <step s="0" type="s" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0" cnt="1" depid="-1" deps="-1"/>
+  </tb></gpu>
+  <gpu id="1"><tb id="0" send="-1" recv="0" chan="0">
+    <step s="0" type="r" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0" cnt="1" depid="-1" deps="-1"/>
+  </tb><tb id="1" send="2" recv="-1" chan="0">
+    <step s="0" type="s" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0" cnt="1" depid="0" deps="0"/>
+  </tb></gpu>
+  <gpu id="2"><tb id="0" send="-1" recv="1" chan="0">
+    <step s="0" type="r" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0" cnt="1" depid="-1" deps="-1"/>
+  </tb></gpu>
+</algo>)";
+
+TEST(MscclFile, MayWaitForAStepOfAnotherBlock) {
+  EXPECT_EQ(rounds(parse_msccl(relay_xml, "own.xml")), 2);
+  EXPECT_EQ(xml_refusal(std::string(relay_xml)), "not refused");
+  EXPECT_THAT(xml_refusal(changed(relay_xml, "depid=\"0\" deps=\"0\"", "depid=\"-1\" deps=\"-1\"")),
+              HasSubstr("rank 2"));
+}
+
+/// Rank 0's part of a sum waits at rank 1 until rank 2's is there; what rank 0 receives meanwhile may not be in it.
+constexpr std::string_view buffered_xml = R"(<algo name="kept" nchunksperloop="1" ngpus="3" coll="reduce" root="1">
+  <gpu id="0"><tb id="0" send="1" recv="2" chan="0">
+    <step s="0" type="s" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0" cnt="1" depid="-1" deps="-1"/>
+    <step s="1" type="r" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0" cnt="1" depid="-1" deps="-1"/>
+  </tb></gpu>
+  <gpu id="1"><tb id="0" send="-1" recv="2" chan="0">
+    <step s="0" type="rrc" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0" cnt="1" depid="-1" deps="-1"/>
+  </tb><tb id="1" send="-1" recv="0" chan="0">
+    <step s="0" type="rrc" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0" cnt="1" depid="0" deps="0"/>
+  </tb></gpu>
+  <gpu id="2"><tb id="0" send="1" recv="-1" chan="0">
+    <step s="0" type="s" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0" cnt="1" depid="-1" deps="-1"/>
+  </tb><tb id="1" send="0" recv="-1" chan="0">
+    <step s="0" type="s" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0" cnt="1" depid="-1" deps="-1"/>
+  </tb></gpu>
+</algo>)";
+
+TEST(MscclFile, KeepsWhatABlockHasSentUntilItHasArrived) {
+  EXPECT_EQ(xml_refusal(std::string(buffered_xml)), "not refused");
 }
 
 TEST(MscclFile, ThatIsNoXmlIsRefusedWithTheLine) {

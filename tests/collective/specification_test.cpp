@@ -17,6 +17,20 @@ Schedule built(Operation operation, const std::string& name, const Shape& shape)
   return find_algorithm(operation, name)->build(shape);
 }
 
+TEST(Specification, TellsOperationsWithARootAndThoseThatSum) {
+  for (const Operation operation : {Operation::broadcast, Operation::reduce, Operation::gather, Operation::scatter})
+    EXPECT_TRUE(has_root(operation)) << name(operation);
+  for (const Operation operation : {Operation::allreduce, Operation::reduce_scatter, Operation::allgather,
+                                    Operation::alltoall, Operation::barrier, Operation::parameter_server})
+    EXPECT_FALSE(has_root(operation)) << name(operation);
+  for (const Operation operation : {Operation::allreduce, Operation::reduce_scatter, Operation::reduce,
+                                    Operation::barrier, Operation::parameter_server})
+    EXPECT_TRUE(sums(operation)) << name(operation);
+  for (const Operation operation :
+       {Operation::broadcast, Operation::gather, Operation::scatter, Operation::allgather, Operation::alltoall})
+    EXPECT_FALSE(sums(operation)) << name(operation);
+}
+
 TEST(Specification, OfABroadcastHoldsTheRootToItsOwnData) {
   Schedule schedule = built(Operation::broadcast, "binomial", {4, 1});
   schedule.root = 2;

@@ -12,6 +12,7 @@ namespace farandole {
 namespace {
 
 using testing::HasSubstr;
+using testing::Pair;
 
 /// Aries: 6 chassis of 16 routers of 4 nodes a group; rates of WP-Aries01-1112.
 std::string aries(int groups, const std::string& more) {
@@ -81,6 +82,71 @@ TEST(Dragonfly, TakesBothCornersBetweenChassisOfAGroup) {
   EXPECT_EQ(paths[0].size(), 2U);
   EXPECT_EQ(paths[1].size(), 2U);
   EXPECT_NE(paths[0], paths[1]);
+}
+
+/// What all ways of a kind take of a link, as a share of what is sent.
+std::map<std::string, double> shares(const Platform& platform, const Route& route) {
+  std::map<std::string, double> shares;
+  for (const std::string& name : names_of(platform, route)) shares[name] += 1.0 / route.paths;
+  return shares;
+}
+
+TEST(Dragonfly, PacketsChooseBetweenAllShortestWaysAndAllOthers) {
+  const auto platform = built(aries(4, ""));
+  // Router 0 to router 17, another chassis and slot: half by either corner.
+  const RouteChoice within = platform.choices(0, 4 * 17);
+  EXPECT_THAT(shares(platform, within.minimal),
+              testing::UnorderedElementsAre(
+                  Pair("node0/nic0/up", 1), Pair("group0/chassis0/router0-group0/chassis0/router1/up", 0.5),
+                  Pair("group0/chassis0/router1-group0/chassis1/router1/up", 0.5),
+                  Pair("group0/chassis0/router0-group0/chassis1/router0/up", 0.5),
+                  Pair("group0/chassis1/router0-group0/chassis1/router1/up", 0.5), Pair("group0/rank1", 1),
+                  Pair("group0/rank2", 1), Pair("node68/nic0/down", 1)));
+  EXPECT_THAT(shares(platform, within.other),
+              testing::UnorderedElementsAre(Pair("node0/nic0/up", 1), Pair("group0/rank1", 2), Pair("group0/rank2", 2),
+                                            Pair("node68/nic0/down", 1)));
+  const RouteChoice between = platform.choices(0, 1000);
+  EXPECT_THAT(shares(platform, between.minimal),
+              testing::IsSupersetOf({Pair("group0/to2", 1), Pair("group0/out", 1), Pair("group2/in", 1),
+                                     Pair("rank3", 1), Pair("group0/rank1", 1), Pair("group2/rank2", 1)}));
+  EXPECT_THAT(shares(platform, between.other),
+              testing::IsSupersetOf({Pair("group0/out", 1), Pair("group2/in", 1), Pair("rank3", 2),
+                                     Pair("transit/rank1", 2), Pair("group0/rank1", 1), Pair("group2/rank2", 1)}));
+  EXPECT_EQ(shares(platform, between.other).count("group0/to2"), 0U);
+  // Nodes of one router have nothing to choose.
+  EXPECT_EQ(platform.choices(0, 3).other.paths, 0);
+}
+
+BytesPerSecond capacity_of(const Platform& platform, const std::string& name) {
+  return std::ranges::find(platform.links, name, &Link::name)->capacity;
+}
+
+/// A walk to a router drawn at random leaves the slot 15 of 16 times, and the chassis 5 of 6.
+TEST(Dragonfly, BundlesHaveWhatTheirLinksHaveTogether) {
+  const auto platform = built(aries(4, ""));
+  EXPECT_NEAR(capacity_of(platform, "group1/rank1").si(), 96 * 15 * 5.25e9 / (15.0 / 16), 1);
+  EXPECT_NEAR(capacity_of(platform, "group1/rank2").si(), 96 * 5 * 3 * 5.25e9 / (5.0 / 6), 1);
+  EXPECT_NEAR(capacity_of(platform, "group1/to3").si(), 320 * 4.7e9, 1);
+  EXPECT_NEAR(capacity_of(platform, "group1/out").si(), 960 * 4.7e9, 1);
+  EXPECT_NEAR(capacity_of(platform, "rank3").si(), 4 * 960 * 4.7e9, 1);
+}
+
+TEST(Dragonfly, AFailedCableIsOneLessInItsBundlesAndOnNoWay) {
+  std::string text = aries(4, "");
+  const std::string condition =
+      R"(, "condition": {"failed": ["group0/chassis0/router0-group0/chassis0/router1", "group1/*-group3/*"]}})";
+  text.replace(text.rfind('}'), 1, condition);
+  const auto platform = built(text);
+  EXPECT_NEAR(capacity_of(platform, "group0/rank1").si(), (96 * 15 - 2) * 5.25e9 / (15.0 / 16), 1);
+  EXPECT_NEAR(capacity_of(platform, "group1/out").si(), 640 * 4.7e9, 1);
+  const RouteChoice within = platform.choices(0, 4);  // goes round about
+  EXPECT_EQ(within.other.paths, 0);
+  EXPECT_THAT(shares(platform, within.minimal),
+              testing::UnorderedElementsAre(Pair("node0/nic0/up", 1), Pair("group0/rank1", 2), Pair("group0/rank2", 2),
+                                            Pair("node4/nic0/down", 1)));
+  const RouteChoice between = platform.choices(384, 3 * 384);
+  EXPECT_EQ(between.other.paths, 0);
+  EXPECT_EQ(shares(platform, between.minimal).count("group1/to3"), 0U);
 }
 
 TEST(Dragonfly, MinimalIsOneShortestWayAndValiantOneThatIsNot) {

@@ -122,7 +122,10 @@ INSTANTIATE_TEST_SUITE_P(
               "2 devices on switches of 4"},
         Wrong{"sockets apart", with_pcie("4", R"("sockets": 2)"), "expected an \"interconnect\" between the sockets"},
         Wrong{"interconnect to nowhere", with_pcie("4", R"("interconnect": {"rate": "1 GB/s"})"),
-              "expected an \"interconnect\" only between sockets, got one socket"}));
+              "expected an \"interconnect\" only between sockets, got one socket"},
+        Wrong{"errors that are no object",
+              star(R"({"device": "d", "nic": {"rate": "1 GB/s"}})", R"(, "calibration": {"held_out": -1})"),
+              "/calibration/held_out: expected an object"}));
 
 TEST(TopologySchema, RefusesWhatTheReaderRefuses) {
   for (const auto& text :

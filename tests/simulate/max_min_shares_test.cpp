@@ -33,10 +33,18 @@ class Changing {
     const auto curve = std::make_shared<const CongestionCurve>(std::vector<CongestionCurve::Point>{{1, 1}, {5, 0.6}});
     for (int link = draw(random_, 2, 40); link > 0; --link) {
       const double capacity = is_round ? 1e8 * draw(random_, 1, 3) : 1e8 + draw(random_, 0, 200000000);
-      capacities_.push_back(capacity);
-      congestion_.push_back(curves_ && link % 3 == 0 ? Congestion{curve} : Congestion{});
-      shares_.add_link(BytesPerSecond(capacity), congestion_.back());
+      add_link(capacity, curves_ && link % 3 == 0 ? Congestion{curve} : Congestion{});
     }
+  }
+
+  /// Two servers, and workers whose own links are wide, or as narrow as a share of a server's.
+  static Changing around_servers(std::uint64_t seed) {
+    Changing network(seed);
+    network.workers_ = draw(network.random_, 1, 60);
+    for (int worker = 0; worker < network.workers_; ++worker) {
+      network.add_link(draw(network.random_, 0, 9) == 0 ? 1e8 / draw(network.random_, 1, 30) : 1e10, {});
+    }
+    return network;
   }
 
   /// One to four starts, ends or changes of a capacity at one moment.
@@ -98,16 +106,27 @@ class Changing {
   }
 
  private:
+  void add_link(double capacity, const Congestion& congestion) {
+    capacities_.push_back(capacity);
+    congestion_.push_back(congestion);
+    shares_.add_link(BytesPerSecond(capacity), congestion);
+  }
+  int draw_link() {
+    const int links = static_cast<int>(capacities_.size());
+    return draw(random_, 0, links - 1);
+  }
   void change_capacity() {
-    const int link = draw(random_, 0, static_cast<int>(capacities_.size()) - 1);
+    const int link = draw_link();
     double& capacity = capacities_[static_cast<std::size_t>(link)];
     capacity *= draw(random_, 0, 1) == 1 ? 0.5 : 2;
     shares_.set_capacity(link, BytesPerSecond(capacity));
   }
   void enter() {
     Live live{0, {}, split_ ? draw(random_, 1, 4) : 1};
-    for (int hop = draw(random_, 1, hops_); hop > 0; --hop) {
-      live.links.push_back(draw(random_, 0, static_cast<int>(capacities_.size()) - 1));
+    if (workers_ > 0) {
+      live.links = {draw(random_, 0, 1), static_cast<int>(capacities_.size()) - draw(random_, 1, workers_)};
+    } else {
+      for (int hop = draw(random_, 1, hops_); hop > 0; --hop) live.links.push_back(draw_link());
     }
     live.flow = shares_.enter(shares_.add_route(live.links, live.paths));
     live_.push_back(live);
@@ -123,6 +142,7 @@ class Changing {
   bool curves_;
   bool split_;
   int hops_;
+  int workers_ = 0;  // of servers, if any
   MaxMinShares shares_;
   std::vector<double> capacities_;
   std::vector<Congestion> congestion_;
@@ -147,6 +167,19 @@ TEST(MaxMinShares, AreThoseOfANewNetworkWhateverHappenedBefore) {
     for (int i = 0; i < 10; ++i) {
       for (int j = 0; j < 10; ++j) network.change();
       network.expect_the_rates_of_a_new_network(seed);
+    }
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+// Most starts and ends find one server that holds everybody back: the short way, and where it must not be taken.
+TEST(MaxMinShares, OfBusyServersAreThoseOfANewNetworkWhateverHappenedBefore) {
+  for (std::uint64_t seed = 2001; seed <= 2300; ++seed) {
+    Changing network = Changing::around_servers(seed);
+    for (int i = 0; i < 60; ++i) {
+      network.change();
+      network.expect_max_min(seed);
+      if (i % 6 == 0) network.expect_the_rates_of_a_new_network(seed);
     }
     if (testing::Test::HasFailure()) return;
   }

@@ -106,6 +106,39 @@ TEST(NcclChunks, NothingIsFasterForMoreBytesOrSlowerForMoreBandwidth) {
   }
 }
 
+TEST(NcclChunks, ARingOfLlHasAsManyChannelsAsItsBytesFill) {
+  // A channel is full with 512 threads x 8 bytes x 16 ranks: 64 KiB, and does 87.7 / 24 GB/s. Before it is full, more
+  // bytes take longer, then the next one begins and they do not; 14 of 15 steps of an allgather stay in nodes.
+  const ChannelGraph graph = survey_channels(dgx_a100(2), in_order(16), nvlink_rate(80));
+  const auto& row = *std::ranges::find(nccl_tunings(), "2.22", &NcclTuning::version);
+  const NcclModel model(row, graph, Operation::allgather, 80);
+  const auto taken = [&](Bytes size) {
+    return 1e6 * model.taken(model.choice_of(ring, ll, size), size).time(size).si();
+  };
+  const double waits = 6.6 + 14 * 2.0 + 2.7;
+  EXPECT_NEAR(taken(32_KiB), waits + 32768 * 15 / 16.0 / (87.7e3 / 24), 1e-6);
+  EXPECT_NEAR(taken(64_KiB), waits + 65536 * 15 / 16.0 / (87.7e3 / 24), 1e-6);
+  EXPECT_NEAR(taken(256_KiB), taken(64_KiB), 1e-6);
+  // All of them together are held to what NCCL reckons.
+  EXPECT_NEAR(taken(64_MiB), waits + 67108864 * 15 / 16.0 / 22.5e3, 1e-6);
+}
+
+TEST(NcclChunks, ARingOfLlTakesNoLessForMoreBytes) {
+  for (const NcclTuning& row : nccl_tunings()) {
+    for (const Operation operation : {Operation::allreduce, Operation::allgather, Operation::broadcast}) {
+      const ChannelGraph graph = survey_channels(h100(4, 50_GBps), in_order(32), nvlink_rate(90));
+      const NcclModel model(row, graph, operation, 90);
+      if (model.cost(ring, ll, 1_KiB).rate == BytesPerSecond(0)) continue;
+      double before = 0;
+      for (double size = 8; size < 1e9; size *= 1.37) {
+        const double now = model.taken(model.choice_of(ring, ll, Bytes(size)), Bytes(size)).time(Bytes(size)).si();
+        EXPECT_GE(now, before * (1 - 1e-12)) << row.version << ' ' << size;
+        before = now;
+      }
+    }
+  }
+}
+
 TEST(NcclChunks, ALargeTreeTakesItsBytesAtTheRateOfItsSlowestHop) {
   // 2.28, two nodes of 8 A100: 8 channels of 23.6 GB/s of the bus.
   const Modelled pair("2.28", dgx_a100(2), 16, 80);

@@ -106,16 +106,55 @@ TEST(NcclMeasured, AnotherReleasesTimesCountAsManyTimesLongerUnlessThereAreItsOw
   EXPECT_EQ(longer({other}, 16, 1_MiB), 1);
 }
 
-TEST(NcclMeasured, OperationsThatWereNotMeasuredFollowAllreduce) {
-  const double there = longer({measured(16, 300)}, 16, 1_MiB);
-  for (const Operation operation : {Operation::allgather, Operation::reduce_scatter, Operation::broadcast}) {
-    EXPECT_NEAR(longer({measured(16, 300)}, 16, 1_MiB, operation), there, 1e-6 * there);
+/// 16 ranks: rings of Simple above 64 MiB, an allreduce's and an allgather's.
+TEST(NcclMeasured, OperationsThatWereNotMeasuredFollowAllreducesThatWentTheSameWay) {
+  const double there = longer({measured(16, 300)}, 16, 256_MiB);
+  EXPECT_GT(there, 1.01);
+  for (const Operation operation : {Operation::allgather, Operation::reduce_scatter}) {
+    EXPECT_NEAR(longer({measured(16, 300)}, 16, 256_MiB, operation), there, 1e-6 * there);
     // What was measured of the operation itself comes first.
     EXPECT_NEAR(time_of(test::dgx_a100(2), {measured(16, 300), measured(16, 70, operation)}, 16, 1_MiB, operation).si(),
                 70e-6 + (1_MiB).si() / 100e9, 1e-9);
+    // Small ones are sent by LL, of which nothing was measured.
+    EXPECT_EQ(longer({measured(16, 300)}, 16, 1_KiB, operation), 1);
   }
-  EXPECT_EQ(longer({measured(16, 300)}, 16, 1_MiB, Operation::alltoall), 1);
-  EXPECT_EQ(longer({measured(16, 300, Operation::allgather)}, 16, 1_MiB), 1);
+  EXPECT_EQ(longer({measured(16, 300)}, 16, 256_MiB, Operation::alltoall), 1);
+  // And allreduces follow the others.
+  const double gathered = longer({measured(16, 300, Operation::allgather)}, 16, 256_MiB, Operation::allgather);
+  EXPECT_NE(gathered, 1);
+  EXPECT_GT(longer({measured(16, 3000, Operation::allgather)}, 16, 256_MiB), 1.01);
+  EXPECT_EQ(longer({measured(16, 3000, Operation::alltoall)}, 16, 256_MiB), 1);
+}
+
+/// A spike of one way at one scale is not carried to a scale that goes another way at that size; what was measured of
+/// that way is, from where it was measured.
+TEST(NcclMeasured, OtherRanksFollowWhatWentTheSameWay) {
+  LibraryTimes times = measured(16, 300);
+  times.pieces = {{0_B, "tree", "LL", 30_us, 10_GBps},
+                  {64_KiB, "ring", "LL", 900_us, 10_GBps},
+                  {256_KiB, "ring", "Simple", 40_us, 100_GBps}};
+  const Platform machine = test::dgx_a100(32);
+  const ChannelGraph far = survey_channels(machine, test::in_order(256), nvlink_rate(80));
+  ChannelGraph near = far;
+  near.ranks = 16;
+  near.nodes = 2;
+  const auto& row = *std::ranges::find(nccl_tunings(), "2.10", &NcclTuning::version);
+  const NcclModel there(row, near, Operation::allreduce, 80);
+  const NcclChoice choice = NcclModel(row, far, Operation::allreduce, 80).choose(128_KiB);
+  ASSERT_EQ(name(choice.algorithm) + name(choice.protocol), "treeLL");
+  const NcclCost known = there.taken(there.choice_of(choice.algorithm, choice.protocol, 128_KiB), 64_KiB);
+  const double expected = (30e-6 + 65536 / 10e9) / known.time(64_KiB).si();
+  EXPECT_NEAR(longer({times}, 256, 128_KiB), expected, 1e-6 * expected);
+}
+
+/// From 2^17 messages on they are routed when they are asked for. A device posts one in 6 us: those that leave its
+/// node, and of many the others, too, which are 7 of 367.
+TEST(NcclMessages, OfManyRanksAreTimedAsThoseOfFew) {
+  const auto microseconds = [](int nodes) {
+    return 1e6 * time_of(test::dgx_a100(nodes), {}, 8 * nodes, 1_MiB, Operation::alltoall).si();
+  };
+  EXPECT_NEAR(microseconds(44), 8.4 + (352 - 8) * 6, 1);
+  EXPECT_NEAR(microseconds(46), 8.4 + (368 - 1) * 6, 1);
 }
 
 }  // namespace

@@ -54,6 +54,26 @@ TEST(Occupancy, ALinearAlltoallPaysForEachOfItsMessages) {
   }
 }
 
+/// Eager messages are copied by the processor of either end, each for half of the time that copying takes in all.
+TEST(Occupancy, EagerMessagesAreCopiedByTheProcessors) {
+  constexpr double o = 1e-6;
+  constexpr double copy = 1e-6;  // at either end, of 1,000 bytes
+  for (const Fidelity fidelity : levels) {
+    for (const int ranks : {2, 8, 33}) {
+      Platform platform = occupied_star(ranks, 5_us, {Seconds(o), Seconds(o)});
+      platform.transport.message.eager_rate = BytesPerSecond(1000 / (2 * copy));
+      platform.transport.message.rendezvous_from = 1001_B;
+      platform.transport.message.rendezvous = Seconds(2.002e-6);
+      const auto seconds = [&](Bytes block) {
+        return time(platform, Operation::alltoall, "direct", ranks, block * ranks, fidelity);
+      };
+      EXPECT_NEAR(seconds(1000_B), linear_alltoall(ranks, 5e-6 + 2 * copy, o + copy, o + copy), 1e-11) << ranks;
+      // What is fetched by the receiver is not copied.
+      EXPECT_NEAR(seconds(2000_B), linear_alltoall(ranks, 5e-6 + 2.002e-6, o, o), 1e-11) << ranks;
+    }
+  }
+}
+
 TEST(Occupancy, WhoHasOneMessageAtATimeNoticesItOnceItIsLongerThanTheLatency) {
   for (const Fidelity fidelity : levels) {
     for (const auto& [o, round] : {std::pair(0.0, 5e-6), {1e-6, 5e-6}, {2.5e-6, 5e-6}, {4e-6, 8e-6}}) {

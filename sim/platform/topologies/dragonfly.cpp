@@ -135,6 +135,11 @@ void lay_out(const Dragonfly& dragonfly, Platform& platform, const Value& where)
   platform.network.paths = [=](int from, int to) {
     return shifted(layout.paths(from / per_router, to / per_router), first_link);
   };
+  if (layout.minimal > 0 && layout.non_minimal > 0) {
+    const DragonflyChoice choice(layout, dragonfly.nodes_per_router, first_link, platform);
+    platform.network.choice = [=](int from, int to) { return choice.between(from / per_router, to / per_router); };
+    platform.network.minimal_parts = choice_parts * layout.minimal / (layout.minimal + layout.non_minimal);
+  }
   platform.network.bisection = [layout](const Platform& whole) { return bisection_of(layout, whole); };
 }
 

@@ -5,6 +5,7 @@
 // as many different routers as they can (Alverson, Froese, Kaplan, Roweth: Cray XC Series Network, WP-Aries01-1112).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 
@@ -33,6 +34,10 @@ struct DragonflyLayout {
 
   /// Cables twice their number, one more against their direction: links counted from the first.
   [[nodiscard]] Paths paths(int from, int to) const;
+  /// All shortest ways between two routers of a group.
+  [[nodiscard]] Paths shortest_within(int from, int to) const;
+  /// Of the links of a group.
+  [[nodiscard]] bool is_of_rank_one(int link) const;
 
  private:
   struct Step {
@@ -48,6 +53,38 @@ struct DragonflyLayout {
   void walk_shortest(Walk& walk, int from, int to, std::uint64_t choice) const;
   [[nodiscard]] Walk walk_by(int from, int to, std::uint64_t choice) const;
   [[nodiscard]] int midway(int from, int to, std::uint64_t choice) const;
+};
+
+/// What packets of a platform's dragonfly choose between; adds the links over which they spread.
+class DragonflyChoice {
+ public:
+  /// The cables' links begin at `first_link`.
+  DragonflyChoice(const DragonflyLayout& layout, int nodes_per_router, int first_link, Platform& platform);
+
+  [[nodiscard]] WayChoice between(int from_router, int to_router) const;
+
+ private:
+  class Bundler;
+  /// Links of the platform, -1 where there are none.
+  struct OfGroup {
+    std::array<int, 2> rank{-1, -1};
+    int out = -1;
+    int in = -1;
+  };
+  void add_local(const std::vector<std::array<std::vector<int>, 2>>& links, Bundler& bundler);
+  void add_optical(const std::vector<std::vector<int>>& links, Bundler& bundler);
+  [[nodiscard]] const OfGroup& of(int group) const { return groups_[static_cast<std::size_t>(group)]; }
+  [[nodiscard]] WayChoice within(int from, int to) const;
+  static void cross(Path& path, int link, int times);
+  static void walk(Path& path, const OfGroup& where, int times);
+  void leave(Path& path, int from_group, int to_group, int optical_hops) const;
+
+  DragonflyLayout layout_;
+  int first_link_;
+  std::vector<OfGroup> groups_;
+  OfGroup transit_;           // through groups that are neither the sender's nor the receiver's
+  std::vector<int> between_;  // from group * groups + to group
+  int all_ = -1;              // optical hops
 };
 
 NetworkPlan read_dragonfly(Section& file, const Topology& topology);

@@ -98,6 +98,22 @@ void DragonflyLayout::walk_shortest(Walk& walk, int from, int to, std::uint64_t 
   walk_within(walk, gateway(there, here, index), to, choice / 2);
 }
 
+Paths DragonflyLayout::shortest_within(int from, int to) const {
+  Paths ways;
+  const bool has_corners = from / slots != to / slots && from % slots != to % slots;
+  for (std::uint64_t choice = 0; choice < (has_corners ? 2U : 1U); ++choice) {
+    Walk walk;
+    walk_within(walk, from, to, choice);
+    Path& way = ways.emplace_back();
+    for (const Step step : walk) way.push_back(step.link);
+  }
+  return ways;
+}
+
+bool DragonflyLayout::is_of_rank_one(int link) const {
+  return link / 2 % cables_of_group() < chassis * pairs(slots);
+}
+
 /// A router in a third group; within a group, or where there is no third, in the sender's own.
 int DragonflyLayout::midway(int from, int to, std::uint64_t choice) const {
   const int within = drawn(choice, routers_of_group());

@@ -1,4 +1,5 @@
-// What NCCL's trees between nodes take: chunks that are stored and passed on, hop by hop.
+// What NCCL's trees between nodes take: chunks that are stored and passed on, hop by hop; and rings of LL on the
+// channels that are busy.
 //
 // A channel has its share of the data, in chunks. A device of the chain in a node, and every proxy at a NIC, passes a
 // chunk on when it has all of it: so the first one is as late as all its hops together, and the others follow as fast
@@ -25,6 +26,10 @@ constexpr double nics_of_limits = 8;
 
 /// src/include/device.h: NCCL_LL_BUFF_SIZE over NCCL_STEPS, half of it flags.
 constexpr double most_in_a_chunk_of_ll = 32768;
+
+/// What a channel of LL does, GB/s: v2.21.5-1's llMaxBws of one node, which is all channels of a DGX-1, a DGX A100 and
+/// a DGX H100: every NVLink in two of them, 32 at most.
+constexpr std::array<double, 3> channel_of_ll{39.0 / 12, 87.7 / 24, 141.0 / 32};
 
 }  // namespace
 
@@ -90,8 +95,17 @@ NcclCost NcclModel::stored_and_passed_on(const NcclChoice& choice, Bytes size) c
   return {Seconds(1e-6 * latency_ * base), Seconds(1e-6 * latency_ * hops), BytesPerSecond(size.si() / moving)};
 }
 
+/// Of the bus of a ring of LL, GB/s: as many channels as have something to do.
+double NcclModel::busy_ring_ll(Bytes size) const {
+  const double filled = size.si() / fills_a_channel(NcclAlgorithm::ring, NcclProtocol::ll);
+  return channel_of_ll.at(generation_) * std::clamp(filled, 1.0, double(channels()));
+}
+
 NcclCost NcclModel::taken(const NcclChoice& choice, Bytes size) const {
-  const NcclCost reckoned = cost(choice.algorithm, choice.protocol, size);
+  NcclCost reckoned = cost(choice.algorithm, choice.protocol, size);
+  if (choice.algorithm == NcclAlgorithm::ring && choice.protocol == NcclProtocol::ll) {
+    reckoned.rate = std::min(reckoned.rate, of_ring(busy_ring_ll(size)));
+  }
   const bool passes_on = choice.algorithm == NcclAlgorithm::tree && graph_.nodes > 1 && size > Bytes(0) &&
                          reckoned.rate > BytesPerSecond(0) && choice.protocol != NcclProtocol::ll128;
   if (!passes_on) return reckoned;

@@ -1,6 +1,7 @@
 #include "simulate/library/nccl_measured.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 
@@ -61,12 +62,47 @@ std::optional<NcclChoice> choice_as(const LibraryTimes& times, const NcclModel& 
   return choice;
 }
 
-/// What it takes by what was measured at other ranks or of another operation: as many times longer than by the model as
-/// there.
-NcclChoice choice_by(const LibraryTimes& times, const NcclModel& model, Bytes size, const NcclModel& there) {
-  const LibraryPiece& piece = times.piece_of(size);
+/// The size of those that a piece was measured at which is nearest to this one.
+Bytes nearest_size(const LibraryTimes& times, std::size_t piece, Bytes size) {
+  const bool is_last = piece + 1 == times.pieces.size();
+  const Bytes most = is_last ? Bytes::infinity() : times.pieces[piece + 1].from;
+  return std::clamp(size, times.pieces[piece].from, most);
+}
+
+/// What was measured of a way: its piece, and the size at which that is asked.
+struct Known {
+  const LibraryPiece* piece;
+  Bytes size;
+};
+
+/// Of the pieces that go that way the one nearest to this size; null: none does.
+Known known_of(const NcclChoice& way, const LibraryTimes& times, Bytes size) {
+  const auto away = [&](Bytes one) { return std::abs(std::log((one.si() + 1) / (size.si() + 1))); };
+  Known nearest{nullptr, size};
+  for (std::size_t i = 0; i < times.pieces.size(); ++i) {
+    const LibraryPiece& piece = times.pieces[i];
+    if (algorithm_of(piece) != way.algorithm || protocol_of(piece) != way.protocol) continue;
+    const Bytes there = nearest_size(times, i, size);
+    if (nearest.piece == nullptr || away(there) < away(nearest.size)) nearest = {&piece, there};
+  }
+  return nearest;
+}
+
+/// What it takes by what was measured at other ranks, of another release or of another operation: as many times longer
+/// than by the model as there, of the same way: what delays one way says nothing of another. Of its own operation,
+/// sizes none of which went that way there count as what did.
+NcclChoice choice_by(const LibraryTimes& times, const NcclRun& run, const NcclModel& model, Bytes size,
+                     const NcclModel& there) {
   NcclChoice choice = model.choose(size);
-  const double longer = (piece.latency + size / piece.rate) / there.choose(size).cost.time(size);
+  NcclChoice way = there.choice_of(choice.algorithm, choice.protocol, size);
+  Known known = known_of(choice, times, size);
+  if (known.piece == nullptr || way.cost.rate == BytesPerSecond(0)) {
+    if (times.operation != run.job.operation) return choice;
+    way = there.choose(size);
+    known = {&times.piece_of(size), size};
+  }
+  const double longer =
+      (known.piece->latency + known.size / known.piece->rate) / there.taken(way, known.size).time(known.size);
   choice.cost = {choice.cost.base * longer, choice.cost.hops * longer, choice.cost.rate / longer};
   return choice;
 }
@@ -90,12 +126,17 @@ std::optional<NcclChoice> choice_from(const LibraryTimes& times, const NcclRun& 
   const bool is_that_run =
       times.operation == run.job.operation && times.ranks == run.graph.ranks && times.library == library_of(run.tuning);
   if (is_that_run && times.nodes == run.graph.nodes) return choice_as(times, model, size, there);
-  return choice_by(times, model, size, there);
+  return choice_by(times, run, model, size, there);
 }
 
 }  // namespace
 
 namespace {
+
+/// Operations whose times say something of the others: all but alltoall, which is sent as messages; the most telling
+/// first, which goes all ways.
+constexpr std::array made_of_hops{Operation::allreduce, Operation::allgather, Operation::reduce_scatter,
+                                  Operation::broadcast, Operation::reduce};
 
 /// As times_for, of the releases that `counts` says.
 std::vector<const LibraryTimes*> times_of(const std::vector<LibraryTimes>& measured,
@@ -107,9 +148,6 @@ std::vector<const LibraryTimes*> times_of(const std::vector<LibraryTimes>& measu
     if (counts(times.library) && times.operation == operation && is_alone == (nodes == 1)) fitting.push_back(&times);
   }
   std::ranges::stable_sort(fitting, {}, [&](const LibraryTimes* times) { return distance(*times, ranks); });
-  if (fitting.empty() && operation != Operation::allreduce) {
-    return times_of(measured, counts, Operation::allreduce, ranks, nodes);
-  }
   if (fitting.empty() || fitting.front()->ranks > many_more * ranks) return {};
   if (fitting.front()->ranks == ranks) return {fitting.front()};
   const bool is_above = fitting.front()->ranks > ranks;
@@ -123,11 +161,16 @@ std::vector<const LibraryTimes*> times_of(const std::vector<LibraryTimes>& measu
 
 std::vector<const LibraryTimes*> times_for(const std::vector<LibraryTimes>& measured, const std::string& library,
                                            Operation operation, int ranks, int nodes) {
-  const auto is_it = [&](const std::string& of) { return of == library; };
-  auto own = times_of(measured, is_it, operation, ranks, nodes);
+  const auto first_of = [&](const std::function<bool(const std::string&)>& counts) {
+    auto found = times_of(measured, counts, operation, ranks, nodes);
+    for (std::size_t i = 0; found.empty() && i < made_of_hops.size(); ++i) {
+      found = times_of(measured, counts, made_of_hops[i], ranks, nodes);
+    }
+    return found;
+  };
+  auto own = first_of([&](const std::string& of) { return of == library; });
   if (!own.empty()) return own;
-  return times_of(
-      measured, [](const std::string& of) { return of.starts_with("nccl-"); }, operation, ranks, nodes);
+  return first_of([](const std::string& of) { return of.starts_with("nccl-"); });
 }
 
 std::optional<NcclChoice> measured_choice(const NcclRun& run, const NcclModel& model, Bytes size) {

@@ -16,8 +16,7 @@ double gigabytes(BytesPerSecond rate) {
   return rate.si() / 1e9;
 }
 
-/// src/graph/search.cc: speedArray; 2.7 has 21 where later ones have 22 and 20, which no NIC or PCIe slot has. Of a NIC
-/// 12 of 12.5 GB/s are counted on.
+/// src/graph/search.cc: speedArray; 2.7 has 21 where later ones have 22 and 20. Of a NIC's 12.5 GB/s 12 are counted on.
 constexpr std::array tried_rates{48., 30., 24., 18., 15., 12., 10., 9., 7., 6., 5., 4., 3., 2.4, 1.2, .24, .12};
 
 /// Where the operation stands in NCCL's tables; of an alltoall, which NCCL sends piece by piece, the last.
@@ -48,13 +47,13 @@ int steps_of(Operation operation, int members) {
 }  // namespace
 
 std::string name(NcclAlgorithm algorithm) {
-  constexpr std::array names{"tree", "ring", "nvls", "nvls_tree"};
+  constexpr std::array names{"tree", "ring", "nvls", "nvls_tree", "pat"};
   return names.at(static_cast<std::size_t>(algorithm));
 }
 
 std::span<const NcclAlgorithm> nccl_algorithms() {
   using enum NcclAlgorithm;
-  static constexpr std::array all{tree, ring, nvls, nvls_tree};
+  static constexpr std::array all{tree, ring, nvls, nvls_tree, pat};
   return all;
 }
 
@@ -220,8 +219,13 @@ double NcclModel::correction(NcclProtocol protocol, Bytes size) const {
   return place < row.size() ? row.at(place) : 1;
 }
 
+BytesPerSecond NcclModel::of_ring(double bus) const {
+  return BytesPerSecond(1e9 * bus * graph_.ranks / steps_of(operation_, graph_.ranks));
+}
+
 NcclCost NcclModel::cost(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const {
   if (is_nvls(algorithm)) return nvls_cost(algorithm, protocol);
+  if (algorithm == NcclAlgorithm::pat) return pat_cost(protocol);
   const bool is_tree = algorithm == NcclAlgorithm::tree;
   if (!is_allowed(protocol) || (is_tree && operation_ != Operation::allreduce)) return {};
   const double base = tuning_.base.at(is_tree ? 0 : 1).at(index(protocol)) * 1e-6 * latency_;
@@ -229,10 +233,9 @@ NcclCost NcclModel::cost(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes s
     const double rate = tree_rate(protocol) * .5 * correction(protocol, size);
     return {Seconds(base), Seconds(1e-6 * latency_ * tree_hops(protocol)), BytesPerSecond(1e9 * rate)};
   }
-  const double rate = ring_rate(protocol) * graph_.ranks / steps_of(operation_, graph_.ranks);
   const double hops = 1e-6 * latency_ * (is_rooted(operation_) ? rooted_hops(protocol) : ring_hops(protocol));
   const double more = plateau(protocol, size);
-  return {Seconds(base * more), Seconds(hops * more), BytesPerSecond(1e9 * rate)};
+  return {Seconds(base * more), Seconds(hops * more), of_ring(ring_rate(protocol))};
 }
 
 NcclChoice NcclModel::choose(Bytes size) const {

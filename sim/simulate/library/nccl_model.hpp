@@ -64,7 +64,8 @@ class NcclModel {
   [[nodiscard]] NcclCost cost(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const;
   /// What it picks, at what that takes.
   [[nodiscard]] NcclChoice choose(Bytes size) const;
-  /// What the choice takes: as reckoned, but of trees between nodes, whose chunks are stored and passed on.
+  /// What the choice takes: as reckoned, but of trees between nodes, whose chunks are stored and passed on, and of LL's
+  /// rings, whose channels are not all busy.
   [[nodiscard]] NcclCost taken(const NcclChoice& choice, Bytes size) const;
   /// This choice and no other, as NCCL reckons it; its rate is 0 where it is unavailable.
   [[nodiscard]] NcclChoice choice_of(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const {
@@ -95,11 +96,14 @@ class NcclModel {
   [[nodiscard]] Passing passing_simple(double channels) const;
   [[nodiscard]] Passing passing_ll(double channels) const;
   [[nodiscard]] NcclCost nvls_cost(NcclAlgorithm algorithm, NcclProtocol protocol) const;
+  [[nodiscard]] NcclCost pat_cost(NcclProtocol protocol) const;
   [[nodiscard]] NcclChoice pick(Bytes size) const;
   [[nodiscard]] NcclCost stored_and_passed_on(const NcclChoice& choice, Bytes size) const;
   [[nodiscard]] double tree_chunk(double share) const;
   [[nodiscard]] double fills_a_channel(NcclAlgorithm algorithm, NcclProtocol protocol) const;
   [[nodiscard]] double copying() const;
+  [[nodiscard]] double busy_ring_ll(Bytes size) const;
+  [[nodiscard]] BytesPerSecond of_ring(double bus) const;  // of the data
   [[nodiscard]] double tree_rate(NcclProtocol protocol) const;
   [[nodiscard]] double ring_rate(NcclProtocol protocol) const;
   [[nodiscard]] double tree_hops(NcclProtocol protocol) const;

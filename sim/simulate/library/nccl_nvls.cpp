@@ -1,4 +1,4 @@
-// NVLink SHARP in NCCL's cost model.
+// NVLink SHARP, and parallel aggregated trees (PAT), in NCCL's cost model.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -35,6 +35,17 @@ NcclCost NcclModel::nvls_cost(NcclAlgorithm algorithm, NcclProtocol protocol) co
   }
   const double data = is_bus ? graph_.ranks / (2.0 * (graph_.ranks - 1)) : tuning_.nvls->share;
   return {Seconds(0), Seconds(1e-6 * latency_ * hops), BytesPerSecond(1e9 * heads * channel * data)};
+}
+
+/// Parallel aggregated trees (ncclPatEnable: one device a node, and from Pascal on).
+NcclCost NcclModel::pat_cost(NcclProtocol protocol) const {
+  const bool gathers = operation_ == Operation::allgather || operation_ == Operation::reduce_scatter;
+  const bool is_there = tuning_.pat && gathers && graph_.nodes > 1 && graph_.ranks == graph_.nodes;
+  if (!is_there || protocol != NcclProtocol::simple || capability_ < 60) return {};
+  const double net = hop(LinkClass::net, NcclAlgorithm::tree, protocol) * tuning_.pat->net;
+  const double hops = std::floor(std::log2(graph_.nodes)) * net + graph_.ranks * tuning_.pat->per_rank;
+  return {Seconds(1e-6 * latency_ * tuning_.pat->base), Seconds(1e-6 * latency_ * hops),
+          BytesPerSecond(1e9 * bus_ * tuning_.pat->share)};
 }
 
 }  // namespace farandole::inline simulate

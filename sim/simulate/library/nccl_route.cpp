@@ -17,7 +17,8 @@ bool is_tree(const NcclChoice& choice) {
   return choice.algorithm == NcclAlgorithm::tree || choice.algorithm == NcclAlgorithm::nvls_tree;
 }
 
-/// NVLink SHARP is laid as a ring inside a node, and as trees between nodes.
+/// NVLink SHARP is laid as a ring inside a node, and as trees between nodes. PAT, in which every rank sends to those at
+/// 1, 2, 4, ..., is laid as a ring, too: it sends as many bytes from and to every NIC.
 Schedule schedule_of(const NcclJob& job, const NcclChoice& choice, int segments) {
   Shape shape(job.graph.ranks, job.root);
   shape.segments = segments;
@@ -121,14 +122,38 @@ RoutedSchedule route_algorithm(const NcclJob& job, const NcclChoice& choice, int
   return on_links_of(job.platform, {std::move(schedule), std::move(legs), std::move(capacities)});
 }
 
+/// From so many messages on their ways are worked out when they are asked for, which ranks that are alike spare.
+constexpr std::size_t many_messages = std::size_t{1} << 17;
+
+/// The same on the machine's own links and transport. Two things are not told apart there: messages inside a node keep
+/// the proxy busy, too (7 of 511, of 512 ranks in nodes of eight), and a device may send to its node and to the others
+/// at once, which together can only be more than its channels do where there are few others.
+RoutedSchedule route_many_messages(const NcclJob& job, const NcclModel& model, Schedule schedule,
+                                   const Occupancy& proxy) {
+  Platform platform = job.platform;
+  for (Link& link : platform.links) link.latency = Seconds(0);
+  Transport& transport = platform.transport;
+  transport.intra_node_latency = model.message_hop(job.graph.inside);
+  transport.inter_node_latency = model.message_hop(LinkClass::net);
+  transport.occupancy = proxy;
+  transport.message = {};
+  transport.eager_sends = false;
+  transport.send_window = transport.burst = Bytes(0);
+  platform.flow_rate = BytesPerSecond::infinity();
+  const Placement placement{job.graph.device};
+  return {std::move(schedule), platform, placement, RoutedSchedule::Routing::when_asked};
+}
+
 /// A device sends to the others at most what its channels can do.
 RoutedSchedule route_messages(const NcclJob& job, const NcclModel& model, const NcclChoice& choice) {
   Schedule schedule = schedule_of(job, choice, 1);
-  auto capacities = capacities_of(job.platform, payload_share(choice.protocol));
-  const auto limits = static_cast<int>(capacities.size());
-  capacities.resize(capacities.size() + static_cast<std::size_t>(job.graph.ranks), model.bus_rate());
   const Occupancy& known = job.platform.transport.occupancy;
   const Occupancy proxy = known.send + known.receive > Seconds(0) ? known : model.message_occupancy();
+  const auto members = static_cast<std::size_t>(job.graph.ranks);
+  if (members * members > many_messages) return route_many_messages(job, model, std::move(schedule), proxy);
+  auto capacities = capacities_of(job.platform, payload_share(choice.protocol));
+  const auto limits = static_cast<int>(capacities.size());
+  capacities.resize(capacities.size() + members, model.bus_rate());
   Legs legs(schedule.phases.size());
   const Phase none{"", {}};
   const Phase& phase = schedule.phases.empty() ? none : schedule.phases.front();
@@ -146,7 +171,8 @@ RoutedSchedule route_messages(const NcclJob& job, const NcclModel& model, const 
 }  // namespace
 
 std::string schedule_name(const NcclJob& job, const NcclChoice& choice) {
-  return is_nvls(choice.algorithm) ? name(choice.algorithm) : schedule_of(job, choice, 1).algorithm;
+  const bool has_own_schedule = !is_nvls(choice.algorithm) && choice.algorithm != NcclAlgorithm::pat;
+  return has_own_schedule ? schedule_of(job, choice, 1).algorithm : name(choice.algorithm);
 }
 
 int nccl_segments(Bytes size) {

@@ -114,14 +114,23 @@ NcclTuning nccl_2_18() {
   return t;
 }
 
-// v2.21.5-1, tuning.cc: as above, with trees' Simple slower again, Hopper's own llMaxBws, half the rate for rings' LL,
-// and the rows of NVLS and NVLSTree; SM90_NVLINK_BW. 16 channels for NVLS on Hopper: nvls.cc. CollNet is left out.
-NcclTuning nccl_2_21() {
+// v2.20.3-1, tuning.cc: as above, with trees' Simple slower again and the rows of NVLS and NVLSTree; SM90_NVLINK_BW. 16
+// channels for NVLS on Hopper: nvls.cc. CollNet is left out.
+NcclTuning nccl_2_20() {
   NcclTuning t = nccl_2_18();
-  t.version = "2.21";
-  t.tag = "v2.21.5-1";
+  t.version = "2.20";
+  t.tag = "v2.20.3-1";
   t.hop[0][0][2] = t.hop[1][0][2] = t.hop[2][0][2] = 28;
   t.nvlink = {18, 20, 20, 20.6};
+  t.nvls = NcclNvls{23, 14, 5 / 6.0, 16};
+  return t;
+}
+
+// v2.21.5-1, tuning.cc: as above, with Hopper's own llMaxBws and half the rate for rings' LL.
+NcclTuning nccl_2_21() {
+  NcclTuning t = nccl_2_20();
+  t.version = "2.21";
+  t.tag = "v2.21.5-1";
   t.ring_ll_share = .5;
   t.ll_third = false;
   t.ll_most = {{{39.0, 39.0, 20.4}, {87.7, 22.5, 19.0}, {141.0, 45.0, 35.0}}};
@@ -129,19 +138,45 @@ NcclTuning nccl_2_21() {
   return t;
 }
 
-// v2.28.3-1, tuning.cc: ncclTunerConstantsDefaults, nvlsEfficiency and ncclTopoTuneModel; enqueue.cc: no rule halves a
-// tree's chunks of Simple any more. Blackwell's rows, CollNet and PAT (one device a node) are left out.
-NcclTuning nccl_2_28() {
+// v2.22.3-1: tuning.cc has 2.21's constants; enqueue.cc (calcCollChunking): no rule halves a tree's chunks of Simple.
+NcclTuning nccl_2_22() {
   NcclTuning t = nccl_2_21();
-  t.version = "2.28";
-  t.tag = "v2.28.3-1";
+  t.version = "2.22";
+  t.tag = "v2.22.3-1";
+  t.tree_chunks.least = t.tree_chunks.buffer / 8;
+  return t;
+}
+
+// v2.24.3-1, tuning.cc: trees' Simple has a base and short hops, a ring's steps are counted anew, PAT.
+NcclTuning nccl_2_24() {
+  NcclTuning t = nccl_2_22();
+  t.version = "2.24";
+  t.tag = "v2.24.3-1";
   t.base[0][2] = 8.4;
   t.hop[0][0][2] = t.hop[1][0][2] = 4;
   t.hop[2][0][2] = 14;
   t.ring_ll128_share_alone = t.ring_ll128_share;
   t.ring_steps = NcclRingSteps::net_as_trees;
+  t.pat = NcclPat{8, 2.8, 1 / 3.5, .75};
+  return t;
+}
+
+// v2.25.1-1, v2.26.2-1, v2.27.3-1: tuning.cc differs from 2.24's in rows of Blackwell, which are left out, and in
+// allgathers by NVLS, whose rates never let them be picked.
+NcclTuning as_2_24(const char* version, const char* tag) {
+  NcclTuning t = nccl_2_24();
+  t.version = version;
+  t.tag = tag;
+  return t;
+}
+
+// v2.28.3-1, tuning.cc: as above, with nvlsEfficiency and limits per channel of NVLSTree. Blackwell's rows and CollNet
+// are left out.
+NcclTuning nccl_2_28() {
+  NcclTuning t = nccl_2_24();
+  t.version = "2.28";
+  t.tag = "v2.28.3-1";
   t.nvls = NcclNvls{25, 14, .85, 16, NcclNvlsRate::bus, {no_limit, 57.7, 45.5}};
-  t.tree_chunks.least = t.tree_chunks.buffer / 8;
   return t;
 }
 
@@ -171,8 +206,19 @@ NcclTuning nccl_2_21_tcpxo() {
 }  // namespace
 
 std::span<const NcclTuning> nccl_tunings() {
-  static const std::vector<NcclTuning> rows{nccl_2_5(),  nccl_2_7(),  nccl_2_10(),      nccl_2_18(),
-                                            nccl_2_21(), nccl_2_28(), nccl_2_21_tcpxo()};
+  static const std::vector<NcclTuning> rows{nccl_2_5(),
+                                            nccl_2_7(),
+                                            nccl_2_10(),
+                                            nccl_2_18(),
+                                            nccl_2_20(),
+                                            nccl_2_21(),
+                                            nccl_2_22(),
+                                            nccl_2_24(),
+                                            as_2_24("2.25", "v2.25.1-1"),
+                                            as_2_24("2.26", "v2.26.2-1"),
+                                            as_2_24("2.27", "v2.27.3-1"),
+                                            nccl_2_28(),
+                                            nccl_2_21_tcpxo()};
   return rows;
 }
 

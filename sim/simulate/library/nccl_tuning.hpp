@@ -16,7 +16,7 @@
 
 namespace farandole::inline simulate {
 
-enum class NcclAlgorithm : std::uint8_t { tree, ring, nvls, nvls_tree };
+enum class NcclAlgorithm : std::uint8_t { tree, ring, nvls, nvls_tree, pat };
 enum class NcclProtocol : std::uint8_t { ll, ll128, simple };
 
 /// Of {LL, LL128, Simple}.
@@ -62,6 +62,14 @@ struct NcclTreeChunks {
   double least = 1 << 15;
 };
 
+/// Parallel aggregated trees: allgather and reduce-scatter of nodes with one device each; Simple only.
+struct NcclPat {
+  double base;      // latency, and
+  double per_rank;  // of each rank, and
+  double net;       // of the network as many times more as there are doublings of nodes: of a tree's latency
+  double share;     // of the channels' rate that it gets
+};
+
 struct NcclWay {
   NcclAlgorithm algorithm;
   NcclProtocol protocol;
@@ -96,6 +104,7 @@ struct NcclTuning {
   NcclPlateau plateau;
   std::array<std::array<double, 23>, 3> tree_correction;  // by size, from 64 B on, in powers of two
   std::optional<NcclNvls> nvls{};                         // none: not known here
+  std::optional<NcclPat> pat{};                           // none: the release has none
   NcclTreeChunks tree_chunks{};
   NcclTuner tuner = nullptr;
   bool simple_alone = false;  // NCCL_PROTO=Simple
