@@ -52,7 +52,7 @@ class Activations {
         again_(recomputed(model, recompute)),
         recomputes_(recompute != Recompute::none) {}
 
-  [[nodiscard]] Bytes most() const {
+  [[nodiscard]] Bytes most(int in_flight) const {
     Bytes kept = layers_.front().input_elements * element_;
     Bytes most = kept;
     Bytes anew;  // of the block so far
@@ -62,7 +62,7 @@ class Activations {
       if (again_[i] && !ends_block(i)) anew += usual(i);
       most = std::max(most, kept + worked_on(layers_[i]) + anew);
     }
-    return most;
+    return most + (in_flight - 1) * kept;
   }
 
  private:
@@ -102,8 +102,8 @@ class Activations {
 
 }  // namespace
 
-Bytes activations_of_a_sample(const Model& model, Bytes element, Recompute recompute) {
-  return Activations(model, element, recompute).most();
+Bytes activations_of_a_sample(const Model& model, Bytes element, Recompute recompute, int in_flight) {
+  return Activations(model, element, recompute).most(in_flight);
 }
 
 }  // namespace farandole::inline training

@@ -1,6 +1,7 @@
 #include "training/job.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 
@@ -121,16 +122,71 @@ void add_exchanges(Job& job, const Model& model, const ExchangeDemand& demand) {
   }
 }
 
-std::vector<InnerExchange> exchanges_of(const Job& job) {
+void add_expert_exchanges(Job& job, const Model& model, const ExchangeDemand& demand) {
+  const std::vector<bool> again = recomputed(model, demand.recompute);
+  const auto add = [&](Exchanges& into, Seconds at, double elements) {
+    const Bytes size(std::ceil(elements * demand.batch * demand.element.si()));
+    if (size > Bytes(0)) into.push_back({at, {Operation::alltoall, size, {}, {}, false, Group::experts}});
+  };
+  for (std::size_t i = 0; i < job.layers.size(); ++i) {
+    LayerPass& pass = job.layers[i];
+    const Layer& layer = model.layers[i];
+    const auto add_forward = [&](Exchanges& into) {
+      add(into, Seconds(0), layer.dispatched);
+      add(into, pass.forward, layer.combined);
+    };
+    add_forward(pass.forward_exchanges);
+    if (again[i]) add_forward(pass.backward_exchanges);
+    add(pass.backward_exchanges, again[i] ? pass.forward : Seconds(0), layer.combined);
+    add(pass.backward_exchanges, pass.backward, layer.dispatched);
+  }
+  for (const Variable& variable : job.variables) {
+    const bool is_of_experts = model.layers[static_cast<std::size_t>(variable.layer)].experts > 0;
+    if (variable.gradient >= 0)
+      job.gradients[static_cast<std::size_t>(variable.gradient)].is_of_experts = is_of_experts;
+  }
+}
+
+namespace {
+
+/// Behind what is there, and how long that takes then.
+Seconds append(Exchanges& all, const Exchanges& more, Seconds begin, Seconds length) {
+  for (const InnerExchange& exchange : more) all.push_back({begin + exchange.at, exchange.what});
+  return begin + length;
+}
+
+}  // namespace
+
+std::vector<InnerExchange> forward_exchanges(const Job& job) {
   Exchanges all;
   Seconds begin;
-  const auto add = [&](const Exchanges& of_layer, Seconds length) {
-    for (const InnerExchange& exchange : of_layer) all.push_back({begin + exchange.at, exchange.what});
-    begin += length;
-  };
+  for (const LayerPass& layer : job.layers) begin = append(all, layer.forward_exchanges, begin, layer.forward);
+  return all;
+}
+
+std::vector<InnerExchange> backward_exchanges(const Job& job) {
+  Exchanges all;
+  Seconds begin;
+  for (std::size_t i = job.layers.size(); i-- > 0;) {
+    begin = append(all, job.layers[i].backward_exchanges, begin, job.layers[i].backward);
+  }
+  return all;
+}
+
+std::vector<InnerExchange> exchanges_of(const Job& job) {
+  const Exchanges forward = forward_exchanges(job);
+  const Exchanges backward = backward_exchanges(job);
+  Seconds forward_length;
+  Seconds backward_length;
+  for (const LayerPass& layer : job.layers) {
+    forward_length += layer.forward;
+    backward_length += layer.backward;
+  }
+  Exchanges all;
+  Seconds begin;
   for (int pass = 0; pass < job.passes; ++pass) {
-    for (const LayerPass& layer : job.layers) add(layer.forward_exchanges, layer.forward);
-    for (std::size_t i = job.layers.size(); i-- > 0;) add(job.layers[i].backward_exchanges, job.layers[i].backward);
+    begin = append(all, forward, begin, forward_length);
+    begin = append(all, backward, begin, backward_length);
   }
   return all;
 }

@@ -24,6 +24,7 @@ struct Gradient {
   // The tensor as a matrix: its first dimension by all others. A vector has one column.
   double rows = 0;
   double columns = 1;
+  bool is_of_experts = false;  // summed over those that have the same
 };
 
 /// One layer's passes at nominal speed, in the order of the forward pass.
@@ -43,6 +44,15 @@ struct Variable {
   int gradient = -1;  // in Job::gradients; -1: not trained
 };
 
+/// Which part of a pipeline a job is.
+struct StagePlace {
+  int stage = 0;
+  int stages = 1;
+
+  /// Micro-batches whose activations it keeps at a time: those that it has passed on and that have not come back.
+  [[nodiscard]] int in_flight(int passes) const { return passes < stages - stage ? passes : stages - stage; }
+};
+
 struct Job {
   std::vector<Gradient> gradients;
   Seconds backward_end;  // forward and backward together, at nominal speed
@@ -51,6 +61,7 @@ struct Job {
   std::vector<LayerPass> layers{};    // in forward order; their passes sum to backward_end
   std::vector<Variable> variables{};  // in the order in which the framework makes them
   int passes = 1;                     // in backward_end
+  std::optional<StagePlace> stage{};  // its passes are those of micro-batches in a pipeline; empty: all layers
 
   [[nodiscard]] Seconds compute() const { return backward_end + update; }
   [[nodiscard]] Bytes gradient_bytes() const;
@@ -74,6 +85,14 @@ struct ExchangeDemand {
   Recompute recompute = Recompute::none;
 };
 void add_exchanges(Job& job, const Model& model, const ExchangeDemand& demand);
+
+/// What ranks that share experts exchange: tokens go to their experts and come back, forward, and their gradients the
+/// same way backward. Says which gradients are of experts, too.
+void add_expert_exchanges(Job& job, const Model& model, const ExchangeDemand& demand);
+
+/// Of one pass over all layers.
+std::vector<InnerExchange> forward_exchanges(const Job& job);
+std::vector<InnerExchange> backward_exchanges(const Job& job);
 
 /// Of all passes of a step, within backward_end.
 std::vector<InnerExchange> exchanges_of(const Job& job);

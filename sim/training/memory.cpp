@@ -42,12 +42,19 @@ Bytes optimizer_state_of(double elements, const MemoryDemand& demand) {
 Bytes gathered(const Model& model, const MemoryDemand& demand) {
   if (demand.sharding.share(3) == 1) return 0_B;
   double outside = 0;
-  std::map<std::string, double> blocks;
+  std::map<std::string, int> numbers;
+  std::map<int, double> units;
   for (const Layer& layer : model.layers) {
-    (layer.block.empty() ? outside : blocks[layer.block]) += static_cast<double>(layer.parameters());
+    const auto parameters = static_cast<double>(layer.parameters());
+    if (layer.block.empty() || demand.blocks_per_unit == 0) {
+      outside += parameters;
+    } else {
+      const int block = numbers.try_emplace(layer.block, static_cast<int>(numbers.size())).first->second;
+      units[block / demand.blocks_per_unit] += parameters;
+    }
   }
   std::array<double, 2> largest{};
-  for (const auto& [name, elements] : blocks) {
+  for (const auto& [unit, elements] : units) {
     largest = {std::max(largest[0], elements), std::max(largest[1], std::min(largest[0], elements))};
   }
   return (outside + largest[0] + largest[1]) * element_size(demand.precision);
@@ -73,7 +80,8 @@ MemoryUse memory_use(const Model& model, const Device& device, const MemoryDeman
   use.parameters = parameters_of(elements, demand);
   use.gradients = elements * element_size(demand.gradient_type) * demand.sharding.share(2);
   use.optimizer_state = optimizer_state_of(elements, demand);
-  use.activations = demand.batch * activations_of_a_sample(model, element_size(demand.precision), demand.recompute);
+  use.activations =
+      demand.batch * activations_of_a_sample(model, element_size(demand.precision), demand.recompute, demand.in_flight);
   use.fusion_buffers = demand.fusion_buffers;
   use.gathered = gathered(model, demand);
   use.server_shard = demand.server_shard;

@@ -71,6 +71,8 @@ struct MemoryDemand {
   GradientType optimizer_state_type = GradientType::fp32;
   Recompute recompute = Recompute::none;
   Sharding sharding{};
+  int blocks_per_unit = 1;  // that are gathered together; 0: all as one
+  int in_flight = 1;        // micro-batches whose activations are kept at a time
 };
 
 MemoryUse memory_use(const Model& model, const Device& device, const MemoryDemand& demand);
@@ -92,7 +94,8 @@ std::vector<std::string> ways_to_fit(const MemoryUse& use, int batch, int ranks)
 // one keeps the logits and makes their gradients in their place (Dao, flash-attention, losses/cross_entropy.py).
 
 /// Of one sample at the fullest moment of a step: everything kept when the backward pass begins and what the loss works
-/// on, or what is left of it when a block has been computed anew. `element`: bytes of an activation.
-Bytes activations_of_a_sample(const Model& model, Bytes element, Recompute recompute);
+/// on, or what is left of it when a block has been computed anew. `element`: bytes of an activation. Of several
+/// micro-batches in flight all but one are kept as they are between their passes.
+Bytes activations_of_a_sample(const Model& model, Bytes element, Recompute recompute, int in_flight = 1);
 
 }  // namespace farandole::inline training

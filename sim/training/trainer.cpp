@@ -7,30 +7,64 @@
 #include "units/format.hpp"
 
 namespace farandole::inline training {
-namespace {
 
-/// What rank 0 does on its streams: pieces of computation between which it may wait, and which collective, of how many
-/// bytes, from when its turn comes until it is copied out.
+/// Pieces of computation between which it may wait, and which collective, of how many bytes, from when its turn comes
+/// until it is copied out; what stages exchange, from when it is at it.
 void record_tasks(Timeline& timeline, const SimulatedJob& job) {
   const auto record = [&](const char* lane, const SimulatedJob::Done& task) {
     const auto* collective = std::get_if<Collective>(&task.task.what);
     std::string what = "COMPUTE";
     if (collective != nullptr) what = name(collective->operation) + " " + decimal(collective->size);
-    const Seconds end((collective != nullptr ? task.times.end : job.computed(task))[0]);
+    const auto* exchange = std::get_if<StageExchange>(&task.task.what);
+    if (exchange != nullptr) what = exchange->receives ? (exchange->sends ? "SEND_RECEIVE" : "RECEIVE") : "SEND";
+    const bool computes = std::holds_alternative<Compute>(task.task.what);
+    const Seconds end((computes ? job.computed(task) : task.times.end)[0]);
     timeline.span(lane, std::move(what), Seconds(task.times.begin[0]), end);
   };
   for (const auto& [stream, lane] : {std::pair(computing, "compute"), std::pair(communicating, "communication"),
-                                     std::pair(communicating_among_replicas, "communication among replicas")}) {
+                                     std::pair(communicating_among_replicas, "communication among replicas"),
+                                     std::pair(communicating_among_stages, "other stages")}) {
     const auto tasks = job.tasks(stream);
     if (stream == computing && tasks.size() < 2) continue;  // all of FORWARD_BACKWARD
     for (const SimulatedJob::Done* task : tasks) {
-      const bool is_inside = stream == computing && std::holds_alternative<Collective>(task->task.what);
-      record(is_inside ? "tensor parallel" : lane, *task);
+      const auto* inside = stream == computing ? std::get_if<Collective>(&task->task.what) : nullptr;
+      const char* of_group = inside != nullptr && inside->group == Group::experts ? "experts" : "tensor parallel";
+      record(inside != nullptr ? of_group : lane, *task);
     }
   }
 }
 
-}  // namespace
+TasksOfIteration tasks_of(const SimulatedJob& job) {
+  TasksOfIteration all;
+  const auto take = [&](const SimulatedJob::Done& task, Operation operation, bool is_inside, bool is_between_stages) {
+    all.communications.push_back(last_times(task.times));
+    all.busy.push_back(
+        {all.communications.back().begin, all.communications.back().end, operation, is_inside, is_between_stages});
+  };
+  for (const SimulatedJob::Done* task : job.tasks(computing)) {
+    if (const auto* collective = std::get_if<Collective>(&task->task.what)) {
+      take(*task, collective->operation, true, false);
+      continue;
+    }
+    all.ended = job.computed(*task);
+    if (all.computed.empty()) all.first = task->times.begin;
+    all.computed.push_back({latest(task->times.begin), latest(all.ended)});
+    const Seconds undisturbed =
+        latest(task->times.begin + job.factors() * std::get<Compute>(task->task.what).work.si());
+    all.slowdown += all.computed.back().to - undisturbed;
+  }
+  for (const Stream stream : {communicating, communicating_among_replicas}) {
+    for (const SimulatedJob::Done* task : job.tasks(stream)) {
+      take(*task, std::get<Collective>(task->task.what).operation, false, false);
+    }
+  }
+  // Computation waits for what is received; what is only sent goes on beside it.
+  for (const SimulatedJob::Done* task : job.tasks(communicating_among_stages)) {
+    if (std::get<StageExchange>(task->task.what).receives) take(*task, Operation::broadcast, true, true);
+  }
+  std::ranges::stable_sort(all.busy, {}, &Busy::from);
+  return all;
+}
 
 Trainer::Trainer(Simulator& simulator, JobSite site, const Job& job, const Variability& variability, Strategy& strategy,
                  Timeline* timeline)
@@ -88,44 +122,20 @@ void Trainer::keep_training() {
 }
 
 Iteration Trainer::close() {
-  const RankTimes& factors = simulated_.factors();
+  const TasksOfIteration tasks = tasks_of(simulated_);
   IterationMoments moments{before_, latest(begin_)};
-  std::vector<Busy> computed;
-  RankTimes ended;
-  RankTimes first;
-  std::vector<LastTimes> communications;
-  std::vector<Busy> busy;
-  const auto take_collective = [&](const SimulatedJob::Done& task, bool is_inside) {
-    communications.push_back(last_times(task.times));
-    const Operation operation = std::get<Collective>(task.task.what).operation;
-    busy.push_back({communications.back().begin, communications.back().end, operation, is_inside});
-  };
-  for (const SimulatedJob::Done* task : simulated_.tasks(computing)) {
-    if (std::holds_alternative<Collective>(task->task.what)) {
-      take_collective(*task, true);
-      continue;
-    }
-    ended = simulated_.computed(*task);
-    if (computed.empty()) first = task->times.begin;
-    computed.push_back({latest(task->times.begin), latest(ended)});
-    const Seconds undisturbed = latest(task->times.begin + factors * std::get<Compute>(task->task.what).work.si());
-    moments.compute_slowdown += computed.back().to - undisturbed;
-  }
-  const RankTimes synchronised = strategy_.synchronised()->max(ended);
-  begin_ = synchronised + factors * job_.update.si();
+  moments.compute_slowdown = tasks.slowdown;
+  const RankTimes synchronised = strategy_.synchronised()->max(tasks.ended);
+  begin_ = synchronised + simulated_.factors() * job_.update.si();
   if (timeline_ != nullptr) {
-    timeline_->span("compute", "FORWARD_BACKWARD", Seconds(first[0]), Seconds(ended[0]));
+    timeline_->span("compute", "FORWARD_BACKWARD", Seconds(tasks.first[0]), Seconds(tasks.ended[0]));
     timeline_->span("compute", "UPDATE", Seconds(synchronised[0]), Seconds(begin_[0]));
     record_tasks(*timeline_, simulated_);
   }
-  for (const Stream stream : {communicating, communicating_among_replicas}) {
-    for (const SimulatedJob::Done* task : simulated_.tasks(stream)) take_collective(*task, false);
-  }
-  std::ranges::stable_sort(busy, {}, &Busy::from);
   moments.synchronised = latest(synchronised);
   moments.end = latest(begin_);
-  last_critical_path_ = critical_path(moments, computed, communications);
-  return iteration_of(moments, computed, busy);
+  last_critical_path_ = critical_path(moments, tasks.computed, tasks.communications);
+  return iteration_of(moments, tasks.computed, tasks.busy);
 }
 
 }  // namespace farandole::inline training

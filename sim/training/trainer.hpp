@@ -16,6 +16,20 @@
 
 namespace farandole::inline training {
 
+/// What a job's tasks say of an iteration that is over.
+struct TasksOfIteration {
+  std::vector<Busy> computed;
+  std::vector<Busy> busy;  // by their begin
+  std::vector<LastTimes> communications;
+  Seconds slowdown;  // of computation, by collectives
+  RankTimes first;   // computation begins, and the last of it ends
+  RankTimes ended;
+};
+TasksOfIteration tasks_of(const SimulatedJob& job);
+
+/// What rank 0 of the job does on its streams.
+void record_tasks(Timeline& timeline, const SimulatedJob& job);
+
 class Trainer {
  public:
   /// `timeline` may be null. The references must outlive it.

@@ -1,5 +1,6 @@
 #include "training/training_run.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -29,9 +30,9 @@ Breakdown break_down(const Iteration& mean, const Job& job) {
 
 Iteration mean_of(const Iteration& sum, double count) {
   Iteration mean = sum;
-  for (Seconds Iteration::*part :
-       {&Iteration::duration, &Iteration::computing, &Iteration::exposed_communication, &Iteration::negotiation,
-        &Iteration::input, &Iteration::compute_slowdown, &Iteration::exposed_inside}) {
+  for (Seconds Iteration::*part : {&Iteration::duration, &Iteration::computing, &Iteration::exposed_communication,
+                                   &Iteration::negotiation, &Iteration::input, &Iteration::compute_slowdown,
+                                   &Iteration::exposed_inside, &Iteration::exposed_between_stages}) {
     mean.*part /= count;
   }
   for (auto& [operation, time] : mean.exposed) time /= count;
@@ -45,7 +46,7 @@ void check_account(const Iteration& mean, const Breakdown& parts) {
     throw InvariantError(
         fmt::format("of an iteration of {} s tasks claim {} s", mean.duration.si(), parts.total().si()));
   }
-  Seconds by_operation = mean.exposed_inside;
+  Seconds by_operation = mean.exposed_inside + mean.exposed_between_stages;
   for (const auto& [operation, time] : mean.exposed) by_operation += time;
   if (std::abs((mean.exposed_communication - by_operation).si()) > tolerance) {
     throw InvariantError(fmt::format("of {} s of exposed communication operations claim {} s",
@@ -64,24 +65,53 @@ std::optional<Tuning> let_tune(Trainer& trainer) {
   return tuning;
 }
 
+std::vector<Iteration> measured(auto& trainer, int count) {
+  std::vector<Iteration> iterations;
+  for (int i = 0; i < count; ++i) iterations.push_back(trainer.run_iteration());
+  return iterations;
+}
+
+/// Of those that came after, an iteration.
+CollectiveCounts mean_since(const CollectiveCounts& before, const CollectiveCounts& now, int iterations) {
+  CollectiveCounts mean;
+  for (const auto& [collective, count] : now) {
+    const auto found = before.find(collective);
+    const double since = count - (found == before.end() ? 0 : found->second);
+    if (since > 0) mean[collective] = since / iterations;
+  }
+  return mean;
+}
+
 }  // namespace
 
 TrainingRun run_training(Trainer& trainer, const Job& job, const Measure& measure) {
   auto tuning = let_tune(trainer);
   for (int i = 0; i < measure.warmup; ++i) trainer.run_iteration();
   const CollectiveCounts before = trainer.simulated().collectives();
-  std::vector<Iteration> iterations;
-  for (int i = 0; i < measure.iterations; ++i) iterations.push_back(trainer.run_iteration());
-  TrainingRun run = condense(iterations, job);
+  TrainingRun run = condense(measured(trainer, measure.iterations), job);
   run.tuning = std::move(tuning);
-  for (const auto& [collective, count] : trainer.simulated().collectives()) {
-    const auto found = before.find(collective);
-    const double measured = count - (found == before.end() ? 0 : found->second);
-    if (measured > 0) run.collectives[collective] = measured / measure.iterations;
-  }
+  run.collectives = mean_since(before, trainer.simulated().collectives(), measure.iterations);
   run.folded = trainer.simulated().folded();
   run.rounded_up = trainer.simulated().rounded_up();
   run.left_simgrid = trainer.simulated().left_simgrid();
+  run.critical_path = trainer.last_critical_path();
+  return run;
+}
+
+TrainingRun run_training(StagedTrainer& trainer, const Measure& measure) {
+  for (int i = 0; i < measure.warmup; ++i) trainer.run_iteration();
+  std::vector<CollectiveCounts> before;
+  for (int stage = 0; stage < trainer.stages(); ++stage) before.push_back(trainer.simulated(stage).collectives());
+  TrainingRun run = condense(measured(trainer, measure.iterations), trainer.longest());
+  run.folded = true;
+  for (int stage = 0; stage < trainer.stages(); ++stage) {
+    const SimulatedJob& job = trainer.simulated(stage);
+    const CollectiveCounts& earlier = before[static_cast<std::size_t>(stage)];
+    run.of_stages.push_back(mean_since(earlier, job.collectives(), measure.iterations));
+    run.folded = run.folded && (job.folded() || job.collectives().empty());
+    run.rounded_up = std::max(run.rounded_up, job.rounded_up());
+    run.left_simgrid |= job.left_simgrid();
+  }
   run.critical_path = trainer.last_critical_path();
   return run;
 }
@@ -98,6 +128,7 @@ TrainingRun condense(std::span<const Iteration> iterations, const Job& job) {
     sum.input += iteration.input;
     sum.compute_slowdown += iteration.compute_slowdown;
     sum.exposed_inside += iteration.exposed_inside;
+    sum.exposed_between_stages += iteration.exposed_between_stages;
     for (const auto& [operation, time] : iteration.exposed) sum.exposed[operation] += time;
   }
   const Iteration mean = mean_of(sum, static_cast<double>(iterations.size()));
@@ -105,6 +136,7 @@ TrainingRun condense(std::span<const Iteration> iterations, const Job& job) {
   run.breakdown = break_down(mean, job);
   run.exposed = mean.exposed;
   run.exposed_inside = mean.exposed_inside;
+  run.exposed_between_stages = mean.exposed_between_stages;
   run.collectives_per_iteration = iterations.back().collectives;
   check_account(mean, run.breakdown);
   return run;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "timeline/result.hpp"
+#include "training/staged_trainer.hpp"
 #include "training/trainer.hpp"
 
 namespace farandole::inline training {
@@ -17,23 +18,27 @@ struct Measure {
 };
 
 struct TrainingRun {
-  Seconds iteration;                     // mean over the measured iterations
-  std::vector<Seconds> durations;        // of each
-  Breakdown breakdown;                   // sums to `iteration`
-  std::map<Operation, Seconds> exposed;  // by what was under way; sums to the breakdown's exposed communication
-  Seconds exposed_inside{};              // between ranks that compute together; not in `exposed`
-  int collectives_per_iteration = 0;     // of the last iteration
-  CollectiveCounts collectives;          // an iteration, in the mean
-  bool folded = false;                   // every collective
-  double rounded_up = 0;                 // chunks, the most of any collective (simulate/collective_clock.hpp)
-  bool left_simgrid = false;             // for any (likewise)
-  std::vector<Neighbour> neighbours;     // jobs that share the network
-  double mean_staleness = 0;             // of servers without a barrier: updates by others between pull and push
-  std::vector<PathStep> critical_path;   // of the last iteration
-  std::optional<Tuning> tuning;          // of a strategy that tuned itself before it was measured
+  Seconds iteration;                          // mean over the measured iterations
+  std::vector<Seconds> durations;             // of each
+  Breakdown breakdown;                        // sums to `iteration`
+  std::map<Operation, Seconds> exposed;       // by what was under way; sums to the breakdown's exposed communication
+  Seconds exposed_inside{};                   // between ranks that compute together; not in `exposed`
+  Seconds exposed_between_stages{};           // waiting for other stages of a pipeline; likewise
+  int collectives_per_iteration = 0;          // of the last iteration
+  CollectiveCounts collectives;               // an iteration, in the mean
+  std::vector<CollectiveCounts> of_stages{};  // the same of each stage of a pipeline
+  bool folded = false;                        // every collective
+  double rounded_up = 0;                      // chunks, the most of any collective (simulate/collective_clock.hpp)
+  bool left_simgrid = false;                  // for any (likewise)
+  std::vector<Neighbour> neighbours;          // jobs that share the network
+  double mean_staleness = 0;                  // of servers without a barrier: updates by others between pull and push
+  std::vector<PathStep> critical_path;        // of the last iteration
+  std::optional<Tuning> tuning;               // of a strategy that tuned itself before it was measured
 };
 
 TrainingRun run_training(Trainer& trainer, const Job& job, const Measure& measure);
+/// Of a pipeline: collectives of all stages.
+TrainingRun run_training(StagedTrainer& trainer, const Measure& measure);
 
 /// Of iterations that were measured, simulated or real; at least one. InvariantError where their parts do not add up.
 TrainingRun condense(std::span<const Iteration> iterations, const Job& job);

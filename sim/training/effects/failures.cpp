@@ -4,7 +4,6 @@
 #include <cmath>
 #include <vector>
 
-#include "config/error.hpp"
 #include "training/random.hpp"
 
 namespace farandole::inline training {
@@ -202,11 +201,7 @@ Seconds best_interval(const RestartPlan& plan) {
 }
 
 void EventsLeft::take() {
-  if (--left_ >= 0) return;
-  throw InputError(
-      "/run/failures: expected runs of at most 20,000,000 failures, checkpoints and returns of nodes in all "
-      "simulations, "
-      "got more");
+  if (--left_ < 0) throw NoneLeft();
 }
 
 Survival restart_run(const RestartPlan& plan, std::uint64_t seed) {

@@ -31,11 +31,14 @@ namespace farandole::inline training {
 /// How many failures, checkpoints and returns of nodes simulated runs may have together: no run goes on for ever.
 class EventsLeft {
  public:
-  /// InputError where none is left.
+  static constexpr int most = 20'000'000;
+  /// None was left.
+  struct NoneLeft {};
+  /// Throws NoneLeft.
   void take();
 
  private:
-  int left_ = 20'000'000;
+  int left_ = most;
 };
 
 /// Where the time of a run with failures went; the rest of `total` is work done for good.
@@ -91,7 +94,9 @@ Survival elastic_run(const ElasticPlan& plan, std::uint64_t seed, EventsLeft& ev
 //
 //   writing = latency + size / min(writers x rate, nodes that write x node_bandwidth, storage_bandwidth)
 //   pause   = writing, or asynchronous: a copy of each writer's part in its host's memory, which is then written
-//             in the background; the next checkpoint waits until that is done
+//             in the background; the next checkpoint waits until that is done. Over the network that training uses
+//             it takes its rate from the NICs of the nodes that write, and an iteration T takes T' meanwhile: of
+//             W = writing training loses W (1 - T / T')
 //
 // and per iteration in the mean pause / steps, or pause x iteration / period. Where the period is a time it counts the
 // training between two checkpoints, as in Young's and Daly's formulas.
@@ -110,13 +115,20 @@ struct Checkpoint {
   BytesPerSecond storage_bandwidth = BytesPerSecond::infinity();
   bool asynchronous = false;
   BytesPerSecond snapshot_rate = BytesPerSecond::infinity();  // of each writer, into its host's memory
+  bool over_network = false;  // what is written in the background goes over the NICs that training uses
+  double slowed = 0;          // of what it would do meanwhile, the share that training does not do for that
 
   [[nodiscard]] Seconds writing() const;
   [[nodiscard]] Seconds pause() const { return asynchronous ? size / (snapshot_rate * writers) : writing(); }
   [[nodiscard]] Seconds background() const { return asynchronous ? writing() : Seconds(0); }
-  /// What one costs an iteration that takes `iteration` without: the pause, and the wait for the one before.
+  /// On the network of each node that writes.
+  [[nodiscard]] BytesPerSecond rate_of_node() const {
+    return std::min({rate * writers, node_bandwidth * nodes, storage_bandwidth}) / nodes;
+  }
+  /// What one costs an iteration that takes `iteration` without: the pause, and the wait for the one before or what
+  /// training loses while that is written.
   [[nodiscard]] Seconds cost(Seconds iteration) const {
-    return pause() + std::max(Seconds(0), background() - interval(iteration));
+    return pause() + std::max({Seconds(0), background() - interval(iteration), slowed * background()});
   }
   /// Checkpoints per iteration that takes `iteration` without them.
   [[nodiscard]] double per_iteration(Seconds iteration) const;

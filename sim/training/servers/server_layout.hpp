@@ -34,7 +34,7 @@ struct ServerSite {
   InputPipeline* input = nullptr;  // a batch for every worker's iteration; null: batches are always there
 };
 
-/// Servers, and all of the job's workers or some of them, as they are simulated.
+/// Servers, and all of the job's workers or some of them, as they are simulated: of servers that are alike the first.
 struct Layout {
   const Placement& workers;
   std::vector<int> nodes;  // of the servers
@@ -42,6 +42,8 @@ struct Layout {
   ServerNetwork network;
 };
 
+/// Equal numbers for servers that keep alike shards.
+std::vector<int> profiles_of(const std::vector<Shard>& shards, std::size_t servers);
 Layout layout_of(const ServerSite& site, const Placement& workers, Carried carried);
 std::vector<int> workers_of(const ServerNetwork& network);
 std::vector<WorkerGroup> groups_of(const ServerSite& site, const Layout& layout);

@@ -10,6 +10,11 @@
 // class of workers, server and direction. This is the coarsest such partition, found by refinement; as in
 // simulate/folding/fold.hpp, flows of one class then have the same rate at every moment, so one of them is carried, and
 // the links it crosses count it as often as the class crosses them.
+//
+// Servers with nodes of their own that keep alike shards fold, too, however much workers differ: 128 that split every
+// variable are one. They are of one class when each class of workers sees as many of them over links of the same
+// classes; and only where then all flows between a class of workers and one of servers cross alike links, as all
+// servers stay apart otherwise.
 #pragma once
 
 #include <cstdint>
@@ -37,9 +42,10 @@ void add_memories(ServerNetwork& network, const std::vector<int>& server_nodes, 
 std::vector<int> ranks_apart(const Platform& platform, const Placement& placement, const std::vector<int>& server_nodes,
                              const ServerPlan& plan, const std::vector<int>& profile);
 
-/// `server_nodes`: where each server is.
+/// `server_nodes`: where each server is. `profile`: servers with equal numbers may be folded; empty: none.
 ServerNetwork make_server_network(const Platform& platform, const Placement& placement,
-                                  const std::vector<int>& server_nodes, const ServerPlan& plan, Carried carried);
+                                  const std::vector<int>& server_nodes, const ServerPlan& plan, Carried carried,
+                                  const std::vector<int>& profile = {});
 
 /// What every link carries when each worker pushes and pulls all of the shards once; of a server's software its rate is
 /// no link.

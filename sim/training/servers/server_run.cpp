@@ -138,23 +138,10 @@ TrainingRun as_run(WorkerMean mean, const ServerSite& site, const ServerNetwork&
   run.iteration = mean.iteration;
   run.durations = std::move(mean.durations);
   run.breakdown = break_down(mean, site.job);
-  run.folded = std::ranges::any_of(network.groups, [](const auto& group) { return group.workers > 1; });
+  run.folded = network.servers < static_cast<int>(network.stands_for.size()) ||
+               std::ranges::any_of(network.groups, [](const auto& group) { return group.workers > 1; });
   run.mean_staleness = mean.staleness;
   return run;
-}
-
-/// Equal numbers for servers that keep alike shards.
-std::vector<int> profiles_of(const std::vector<Shard>& shards, std::size_t servers) {
-  std::vector<std::vector<std::tuple<int, Bytes, Bytes, Bytes>>> kept(servers);
-  for (const Shard& shard : shards) {
-    kept[static_cast<std::size_t>(shard.server)].emplace_back(shard.layer, shard.pull, shard.push, shard.kept);
-  }
-  std::map<std::vector<std::tuple<int, Bytes, Bytes, Bytes>>, int> numbers;
-  std::vector<int> profiles;
-  for (const auto& of_one : kept) {
-    profiles.push_back(numbers.try_emplace(of_one, static_cast<int>(numbers.size())).first->second);
-  }
-  return profiles;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -26,42 +27,99 @@ namespace {
 
 constexpr std::array<std::string_view, 3> with_replicas_of_several{"ddp", "fsdp", "zero"};
 
-/// "tensor_parallel", how many neighbouring ranks compute every layer together, and "sequence_parallel".
-struct TensorParallel {
-  int ranks = 1;
+/// "tensor_parallel", how many neighbouring ranks compute every layer together, and "sequence_parallel"; "pipeline",
+/// how many stages have some of the layers each, and "pipeline_blocks".
+struct Replica {
+  int tensor_parallel = 1;
   bool sequence_parallel = false;
+  int pipeline = 1;
+  std::vector<int> pipeline_blocks{};
+  int expert_parallel = 1;
+  double expert_imbalance = 1;
 };
 
-TensorParallel read_tensor_parallel(Section& section, const std::string& kind, int ranks) {
-  TensorParallel read_values;
-  const auto group = section.maybe("tensor_parallel");
-  if (group) read_values.ranks = read_between(*group, 1, ranks);
-  if (read_values.ranks > 1) {
-    if (std::ranges::find(with_replicas_of_several, kind) == with_replicas_of_several.end()) {
-      group->fail(fmt::format("1 with {}: only {} are simulated around groups of ranks", kind,
-                              fmt::join(with_replicas_of_several, ", ")));
-    }
-    if (ranks % read_values.ranks != 0) group->fail(fmt::format("a divisor of the {} ranks", ranks));
+/// How often the ranks are divided that way.
+int read_divisor(Section& section, const char* key, const std::string& kind, int ranks) {
+  const auto given = section.maybe(key);
+  if (!given) return 1;
+  const int parts = read_between(*given, 1, ranks);
+  if (parts == 1) return parts;
+  if (std::ranges::find(with_replicas_of_several, kind) == with_replicas_of_several.end()) {
+    given->fail(fmt::format("1 with {}: only {} are simulated around groups of ranks", kind,
+                            fmt::join(with_replicas_of_several, ", ")));
   }
+  if (ranks % parts != 0) given->fail(fmt::format("a divisor of the {} ranks", ranks));
+  return parts;
+}
+
+std::vector<int> read_pipeline_blocks(Section& section, int pipeline) {
+  std::vector<int> blocks;
+  const auto given = section.maybe("pipeline_blocks");
+  if (!given) return blocks;
+  if (pipeline == 1) given->fail("a \"pipeline\" above 1, whose stages have so many blocks each");
+  for (const Value& number : given->elements()) blocks.push_back(read_at_least(number, 1));
+  return blocks;
+}
+
+/// "expert_parallel", how many neighbouring replicas share the experts of a layer, and "expert_imbalance".
+void read_experts(Section& section, const std::string& kind, int replicas, Replica& replica) {
+  const auto group = section.maybe("expert_parallel");
+  const auto imbalance = section.maybe("expert_imbalance");
+  if (group) replica.expert_parallel = read_between(*group, 1, replicas);
+  if (replica.expert_parallel > 1) {
+    if (kind != "ddp") group->fail(fmt::format("1 with {}: only ddp is simulated around shared experts", kind));
+    if (replica.tensor_parallel > 1) group->fail("1 with \"tensor_parallel\": both together are not simulated");
+    if (replicas % replica.expert_parallel != 0) group->fail(fmt::format("a divisor of the {} replicas", replicas));
+  }
+  if (!imbalance) return;
+  if (replica.expert_parallel == 1)
+    imbalance->fail("an \"expert_parallel\" above 1, whose ranks get more or fewer tokens");
+  replica.expert_imbalance = read<double>(*imbalance);
+  if (!(replica.expert_imbalance >= 1 && replica.expert_imbalance <= replica.expert_parallel)) {
+    imbalance->fail(fmt::format("a number from 1, all alike, to {}, all tokens at one rank", replica.expert_parallel));
+  }
+}
+
+Replica read_replica(Section& section, const std::string& kind, int ranks) {
+  Replica read_values;
+  read_values.tensor_parallel = read_divisor(section, "tensor_parallel", kind, ranks);
+  read_values.pipeline = read_divisor(section, "pipeline", kind, ranks / read_values.tensor_parallel);
+  read_values.pipeline_blocks = read_pipeline_blocks(section, read_values.pipeline);
+  read_experts(section, kind, ranks / read_values.tensor_parallel / read_values.pipeline, read_values);
   const auto shares_tokens = section.maybe("sequence_parallel");
   if (shares_tokens) read_values.sequence_parallel = read<bool>(*shares_tokens);
-  if (read_values.sequence_parallel && read_values.ranks == 1) {
+  if (read_values.sequence_parallel && read_values.tensor_parallel == 1) {
     shares_tokens->fail("a \"tensor_parallel\" above 1, whose ranks share the tokens");
   }
   return read_values;
 }
 
-void take(StrategyChoice& choice, const TensorParallel& tensor) {
-  choice.tensor_parallel = tensor.ranks;
-  choice.sequence_parallel = tensor.sequence_parallel;
-  if (tensor.ranks == 1) return;
-  choice.settings["tensor_parallel"] = fmt::format("{}", tensor.ranks);
-  choice.settings["sequence_parallel"] = tensor.sequence_parallel ? "true" : "false";
+void take(StrategyChoice& choice, Replica replica) {
+  choice.tensor_parallel = replica.tensor_parallel;
+  choice.sequence_parallel = replica.sequence_parallel;
+  choice.pipeline = replica.pipeline;
+  choice.pipeline_blocks = std::move(replica.pipeline_blocks);
+  choice.expert_parallel = replica.expert_parallel;
+  choice.expert_imbalance = replica.expert_imbalance;
+  if (choice.expert_parallel > 1) {
+    choice.settings["expert_parallel"] = fmt::format("{}", choice.expert_parallel);
+    choice.settings["expert_imbalance"] = fmt::format("{:g}", choice.expert_imbalance);
+  }
+  if (choice.tensor_parallel > 1) {
+    choice.settings["tensor_parallel"] = fmt::format("{}", choice.tensor_parallel);
+    choice.settings["sequence_parallel"] = choice.sequence_parallel ? "true" : "false";
+  }
+  if (choice.pipeline == 1) return;
+  choice.settings["pipeline"] = fmt::format("{}", choice.pipeline);
+  if (!choice.pipeline_blocks.empty()) {
+    choice.settings["pipeline_blocks"] = fmt::format("{}", fmt::join(choice.pipeline_blocks, ", "));
+  }
 }
 
 }  // namespace
 
-StrategyChoice read_strategy(const Value& where, const std::map<std::string, std::string>& environment, int ranks) {
+StrategyChoice read_strategy(const Value& where, const std::map<std::string, std::string>& environment, int ranks,
+                             int ranks_per_node) {
   Section section(where);
   const auto kind = section.maybe("kind");
   const std::string wanted = kind ? read<std::string>(*kind) : "horovod";
@@ -69,14 +127,21 @@ StrategyChoice read_strategy(const Value& where, const std::map<std::string, std
   for (const StrategyRow& row : strategies()) {
     known.push_back(row.name);
     if (row.name != wanted) continue;
-    const TensorParallel tensor = read_tensor_parallel(section, wanted, ranks);
-    StrategyChoice choice = row.read({section, environment, ranks / tensor.ranks});
+    Replica replica = read_replica(section, wanted, ranks);
+    const int of_replica = replica.tensor_parallel * replica.pipeline;
+    StrategyChoice choice = row.read(
+        {section, environment, ranks / of_replica, replica.pipeline, std::min(ranks, ranks_per_node) / of_replica});
     choice.kind = row.name;
-    take(choice, tensor);
+    take(choice, std::move(replica));
     section.finish();
     return choice;
   }
   kind->fail_unknown("a strategy", known);
+}
+
+void read_offload(Section& section, StrategyChoice& choice) {
+  choice.offloads_optimizer = section.optional("offload_optimizer", false);
+  if (choice.offloads_optimizer) choice.settings["offload_optimizer"] = "true";
 }
 
 CompressionSettings read_compression(Section& section) {

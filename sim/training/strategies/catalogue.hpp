@@ -65,8 +65,14 @@ struct StrategyChoice {
   int streams = 1;                       // collectives that may be under way at the same time
   int shards = 0;                        // of parameters, gradients or optimizer state; 0: as many as ranks
   int sharding_stage = 0;                // 1: of the optimizer's state, 2: of gradients too, 3: of parameters too
+  int blocks_per_unit = 1;               // that are gathered together, where parameters are sharded; 0: all as one
+  bool offloads_optimizer = false;       // to the host, which updates
   int tensor_parallel = 1;               // neighbouring ranks that compute every layer together
   bool sequence_parallel = false;        // and share what lies between the layers' products
+  int pipeline = 1;                      // stages, each of which has some of the layers; passes are micro-batches
+  std::vector<int> pipeline_blocks{};    // of each stage; empty: as many of all
+  int expert_parallel = 1;               // neighbouring replicas that share the experts of a layer
+  double expert_imbalance = 1;           // tokens of the fullest rank's experts, to the mean
   int period = 1;                        // iterations after which what happens repeats
   bool reduces_through_hosts = false;    // or may, while it tunes itself: Horovod's hierarchical allreduce
   bool negotiates = false;               // what it decides depends on when ranks announce gradients
@@ -77,10 +83,12 @@ struct StrategyChoice {
   std::vector<std::string> ignored;             // what was pasted and has no meaning here
   std::vector<UncertainSetting> uncertain;      // what nobody has set
   std::function<std::unique_ptr<Strategy>(const StrategySite&)> make;  // with servers: of one rank without them
+  /// Ranks that train one copy of the model together.
+  [[nodiscard]] int replica() const { return tensor_parallel * pipeline; }
   /// Among how many of `ranks` the optimizer's state is shared.
   [[nodiscard]] int shards_of(int ranks) const {
     if (sharding_stage == 0) return 1;
-    return shards == 0 ? ranks / tensor_parallel : shards;
+    return shards == 0 ? ranks / replica() : shards;
   }
   std::optional<ServerPlan> servers;  // where there are any, training/servers carries the strategy out
 };
@@ -94,6 +102,8 @@ struct StrategyInput {
   Section& section;                                       // "strategy", without its kind
   const std::map<std::string, std::string>& environment;  // HOROVOD_* of a launch line
   int ranks;                                              // that have data of their own
+  int pipeline = 1;                                       // stages of a replica
+  int ranks_of_node = 0;                                  // of `ranks`; 0: not known
 };
 
 struct StrategyRow {
@@ -106,7 +116,9 @@ struct StrategyRow {
 std::span<const StrategyRow> strategies();
 
 /// Reads "strategy" of a scenario: its kind, horovod where there is none, and what that takes.
-StrategyChoice read_strategy(const Value& where, const std::map<std::string, std::string>& environment, int ranks);
+/// `ranks_per_node` where it is known: what a node has together is one group where nobody says which ranks are.
+StrategyChoice read_strategy(const Value& where, const std::map<std::string, std::string>& environment, int ranks,
+                             int ranks_per_node = 0);
 
 /// "compression", where the strategy takes one.
 CompressionSettings read_compression(Section& section);

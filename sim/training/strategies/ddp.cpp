@@ -50,16 +50,29 @@ Bucket bucket_of(const Ddp& ddp, const StrategySite& site, std::vector<int> grad
   return bucket;
 }
 
+/// Gradients of experts travel by themselves, between those ranks that have the same.
+void add_buckets(const Ddp& ddp, const StrategySite& site, const std::vector<int>& gradients, std::vector<Bucket>& to) {
+  for (const bool of_experts : {false, true}) {
+    std::vector<int> own;
+    for (const int gradient : gradients) {
+      if (site.job.gradients[static_cast<std::size_t>(gradient)].is_of_experts == of_experts) own.push_back(gradient);
+    }
+    if (own.empty()) continue;
+    to.push_back(bucket_of(ddp, site, std::move(own)));
+    if (of_experts) to.back().group = Group::expert_replicas;
+  }
+}
+
 std::unique_ptr<Strategy> make(const Ddp& ddp, const StrategySite& site) {
   const bool rebuilds = ddp.static_graph || !ddp.find_unused;
   const auto buckets = rebuilds ? ddp_buckets(site.job, ddp.first_bucket, ddp.bucket_cap)
                                 : registered_buckets(site.job, ddp.first_bucket, ddp.bucket_cap);
   BucketPlan plan;
-  for (const auto& gradients : buckets) plan.buckets.push_back(bucket_of(ddp, site, gradients));
+  for (const auto& gradients : buckets) add_buckets(ddp, site, gradients, plan.buckets);
   if (rebuilds && buckets.size() > 1) {
     std::vector<int> all(site.job.gradients.size());
     std::iota(all.begin(), all.end(), 0);
-    plan.first.push_back(bucket_of(ddp, site, std::move(all)));
+    add_buckets(ddp, site, all, plan.first);
   }
   if (!rebuilds) plan.used_map = 4_B * static_cast<double>(site.job.gradients.size());
   if (ddp.broadcast_buffers) plan.broadcast = site.job.buffer_bytes();
@@ -184,6 +197,11 @@ StrategyRow ddp_strategy() {
       "  accumulation             passes whose gradients add up under no_sync before one travels (default 1)\n"
       "  tensor_parallel          neighbouring ranks that compute every layer together (default 1)\n"
       "  sequence_parallel        they share the tokens of what lies between (default false)\n"
+      "  pipeline                 stages that have some of the layers each (default 1): accumulation's passes are\n"
+      "                           micro-batches in 1F1B, and gradients travel beside the last backward pass\n"
+      "  pipeline_blocks          how many blocks each stage has (default: all as many)\n"
+      "  expert_parallel          neighbouring replicas that share the experts of a layer (default 1)\n"
+      "  expert_imbalance         tokens that come to the fullest of them, to the mean (default 1)\n"
       "  compression              a communication hook: none, fp16, bf16, int8, top_k, one_bit, power_sgd\n",
       read};
 }

@@ -63,16 +63,32 @@ Bytes read_type(Section& section, const std::string& key, StrategyChoice& choice
   return type.element;
 }
 
-/// How many ranks keep a model together; all of them where nothing is said.
+/// How many ranks keep a model together: all of them, in groups a node's where nothing is said, as PyTorch does
+/// (torch/distributed/fsdp/_init_utils.py, _init_intra_and_inter_node_groups).
 void read_group(Section& section, const StrategyInput& input, const Kind& sharding, ShardedPlan& plan) {
   const auto group = section.maybe("shard_group");
   if (group && !sharding.in_groups) group->fail("no shard_group but with HYBRID_SHARD and _HYBRID_SHARD_ZERO2");
   if (!sharding.in_groups) return;
-  if (!group) {
-    input.section.value().fail("\"shard_group\", the ranks that keep a model together (a node's)");
-  }
-  plan.shards = read_between(*group, 1, input.ranks);
-  if (input.ranks % plan.shards != 0) group->fail(fmt::format("a divisor of the {} ranks", input.ranks));
+  plan.shards = group ? read_between(*group, 1, input.ranks) : std::max(1, input.ranks_of_node);
+  if (input.ranks % plan.shards == 0) return;
+  if (group) group->fail(fmt::format("a divisor of the {} ranks", input.ranks));
+  input.section.value().fail(
+      fmt::format("\"shard_group\": the {} ranks are no whole nodes of {}", input.ranks, plan.shards));
+}
+
+/// What PyTorch's pipelines do to it (torch/distributed/pipelining/stage.py, _BackwardStage's
+/// _backward_maybe_with_nosync): parameters stay from the first pass of a step to the last, torchtitan's default with a
+/// pipeline too, and gradients are reduced when the last pass is over.
+void read_in_pipeline(Section& section, ShardedPlan& plan) {
+  const auto refuse = [&](const char* key, bool simulated, const char* why) {
+    const auto given = section.maybe(key);
+    if (given && farandole::read<bool>(*given) != simulated) given->fail(why);
+  };
+  refuse("reshard_after_forward", false,
+         "false with a \"pipeline\": that every micro-batch gathers parameters anew is not simulated");
+  refuse("no_sync", true, "true with a \"pipeline\": gradients are reduced after the last of its passes");
+  plan.reshards = false;
+  plan.overlaps_reducing = false;
 }
 
 StrategyChoice read(const StrategyInput& input) {
@@ -91,9 +107,15 @@ StrategyChoice read(const StrategyInput& input) {
   plan.backward_prefetch = prefetching.when;
   plan.parameter_element = read_type(section, "param_dtype", choice, "bf16");
   plan.gradient_element = read_type(section, "reduce_dtype", choice, "fp32");
+  if (const auto blocks = section.maybe("blocks_per_unit")) {
+    plan.blocks_per_unit = choice.blocks_per_unit = read_at_least(*blocks, 0);
+    choice.settings["blocks_per_unit"] = fmt::format("{}", plan.blocks_per_unit);
+  }
+  read_offload(section, choice);
   choice.accumulation = read_accumulation(section);
   plan.passes = choice.accumulation;
   plan.reduces_every_pass = !section.optional("no_sync", true);
+  if (input.pipeline > 1) read_in_pipeline(section, plan);
   choice.variant = sharding.name;
   choice.shards = plan.shards;
   choice.sharding_stage = !sharding.parameters ? 0 : plan.reshards ? 3 : 2;
@@ -114,15 +136,20 @@ StrategyRow fsdp_strategy() {
   return {"fsdp", "PyTorch's FullyShardedDataParallel: parameters are gathered before each block and given up after it",
           "Settings of \"strategy\" in a scenario:\n"
           "  sharding_strategy      FULL_SHARD (default), SHARD_GRAD_OP, HYBRID_SHARD, _HYBRID_SHARD_ZERO2, NO_SHARD\n"
-          "  shard_group            of HYBRID_SHARD: neighbouring ranks that keep a model together\n"
+          "  shard_group            of HYBRID_SHARD: neighbours that keep a model together (default a node's)\n"
           "  reshard_after_forward  whether the backward pass gathers again (default as the sharding strategy says)\n"
           "  limit_all_gathers      allgathers wait for units that are given up (default true)\n"
           "  backward_prefetch      BACKWARD_PRE (default), BACKWARD_POST or NO_PREFETCH\n"
           "  param_dtype            as parameters are gathered: bf16 (default), fp16, fp32\n"
           "  reduce_dtype           as gradients are reduced: fp32 (default), bf16, fp16\n"
+          "  blocks_per_unit        blocks that are wrapped as one (default 1); 0: none is, and the model is one unit\n"
+          "  offload_optimizer      its state is in the host's memory, which updates (default false)\n"
           "  accumulation           passes whose gradients add up (default 1)\n"
           "  tensor_parallel        neighbouring ranks that compute every layer together (default 1)\n"
           "  sequence_parallel      they share the tokens of what lies between (default false)\n"
+          "  pipeline               stages that have some of the layers each (default 1): accumulation's passes are\n"
+          "                         micro-batches in 1F1B; parameters stay gathered, gradients are reduced at the end\n"
+          "  pipeline_blocks        how many blocks each stage has (default: all as many)\n"
           "  no_sync                gradients are reduced in the last pass only (default true)\n",
           read};
 }

@@ -19,4 +19,7 @@ StrategyRow distributed_replicated_strategy();
 /// One rank alone, whatever the strategy of many.
 std::unique_ptr<Strategy> make_alone(const StrategySite& site);
 
+/// "offload_optimizer".
+void read_offload(Section& section, StrategyChoice& choice);
+
 }  // namespace farandole::inline training

@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "training/passes.hpp"
+
 namespace farandole::inline training {
 namespace {
 
@@ -43,7 +45,7 @@ void add_layer(ShardedUnits::Segment& segment, const LayerPass& layer) {
 
 }  // namespace
 
-ShardedUnits units_of(const Job& job) {
+ShardedUnits units_of(const Job& job, int blocks_per_unit) {
   constexpr Bytes stored = 4_B;  // Job::variables
   ShardedUnits units;
   std::map<std::string, int> numbers;
@@ -52,9 +54,9 @@ ShardedUnits units_of(const Job& job) {
     if (variable.gradient < 0) continue;
     const std::string name = unit_name(variable.name);
     int unit = root;
-    if (!name.empty()) {
-      unit = numbers.try_emplace(name, static_cast<int>(numbers.size())).first->second;
-      units.parameters.resize(numbers.size());
+    if (!name.empty() && blocks_per_unit > 0) {
+      unit = numbers.try_emplace(name, static_cast<int>(numbers.size())).first->second / blocks_per_unit;
+      units.parameters.resize(std::max(units.parameters.size(), static_cast<std::size_t>(unit) + 1));
     }
     (unit == root ? units.root : units.parameters[static_cast<std::size_t>(unit)]) += variable.size / stored;
     of_layer[static_cast<std::size_t>(variable.layer)] = unit;
@@ -77,7 +79,7 @@ ShardedUnits units_of(const Job& job) {
 Sharded::Sharded(const StrategySite& site, ShardedPlan plan)
     : site_(site),
       plan_(plan),
-      units_(units_of(site.job)),
+      units_(units_of(site.job, plan.blocks_per_unit)),
       shards_(plan.shards == 0 ? site.data_parallel() : std::min(plan.shards, site.data_parallel())),
       replicas_(site.data_parallel() / shards_),
       synchronised_(all_at(site.ranks, Seconds(0))) {}
@@ -129,13 +131,27 @@ void Sharded::begin(Engine& engine, const RankTimes& moments) {
   waiting_ = 0;
   after_all_.clear();
   if (plan_.gathers_once) gather_everything(engine);
+  if (site_.job.stage) return go_through_stage(engine);
   for (int pass = 1; pass <= plan_.passes; ++pass) {
-    forward(engine);
+    forward(engine, pass_before_);
+    pass_before_.clear();
     const bool reduces = plan_.reduces_every_pass || pass == plan_.passes;
     const bool frees = !plan_.gathers_once && (plan_.reshards || reduces);
-    backward(engine, reduces, frees);
+    backward(engine, reduces, frees, {});
     end_pass(reduces, frees);
   }
+}
+
+void Sharded::go_through_stage(Engine& engine) {
+  add_in_stage_order(engine, site_.job, start_,
+                     {[&](const std::vector<TaskId>& after) {
+                        forward(engine, after);
+                        return computed_.back();
+                      },
+                      [&](bool is_last, const std::vector<TaskId>& after) {
+                        backward(engine, is_last, is_last && !plan_.gathers_once, after);
+                        return computed_.back();
+                      }});
 }
 
 void Sharded::end_pass(bool reduces, bool frees) {
@@ -154,29 +170,30 @@ void Sharded::gather_everything(Engine& engine) {
   if (last.by) std::ranges::fill(gathered_, last);
 }
 
-void Sharded::forward(Engine& engine) {
+void Sharded::forward(Engine& engine, const std::vector<TaskId>& after) {
   const bool reshards = plan_.reshards && !plan_.gathers_once;
   gather(engine, root);
   bool is_first = true;
   for (const ShardedUnits::Segment& segment : units_.segments) {
     if (segment.unit != root) gather(engine, segment.unit);
     const TaskId task = compute(engine, {segment.forward, {}, segment.forward_exchanges}, segment.unit,
-                                is_first ? pass_before_ : std::vector<TaskId>{});
+                                is_first ? after : std::vector<TaskId>{});
     is_first = false;
     if (!reshards || segment.unit == root || !segment.is_last) continue;
     gathered(segment.unit) = {};
     freeing_.push_back(task);
   }
-  pass_before_.clear();
 }
 
-void Sharded::backward(Engine& engine, bool reduces, bool frees) {
+void Sharded::backward(Engine& engine, bool reduces, bool frees, const std::vector<TaskId>& after) {
   TaskId last = -1;
   for (std::size_t i = units_.segments.size(); i-- > 0;) {
     const ShardedUnits::Segment& segment = units_.segments[i];
     if (segment.unit != root) gather(engine, segment.unit);
     if (plan_.backward_prefetch == BackwardPrefetch::before) prefetch(engine, i);
-    last = compute(engine, {segment.backward, {}, segment.backward_exchanges}, segment.unit, {});
+    const bool is_first = i + 1 == units_.segments.size();
+    last = compute(engine, {segment.backward, {}, segment.backward_exchanges}, segment.unit,
+                   is_first ? after : std::vector<TaskId>{});
     if (segment.unit == root || !segment.is_first) continue;
     if (frees) freeing_.push_back(last);
     if (plan_.backward_prefetch == BackwardPrefetch::after) prefetch(engine, i);
@@ -185,7 +202,7 @@ void Sharded::backward(Engine& engine, bool reduces, bool frees) {
   if (!reduces) return;
   reduce_unit(engine, root, last);
   if (waiting_ > 0) after_all_.emplace_back(std::exchange(waiting_, 0), last);
-  for (const auto& [parameters, after] : std::exchange(after_all_, {})) reduce(engine, parameters, last);
+  for (const auto& [parameters, when] : std::exchange(after_all_, {})) reduce(engine, parameters, last);
 }
 
 void Sharded::reduce_unit(Engine& engine, int unit, TaskId after) {

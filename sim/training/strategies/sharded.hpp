@@ -13,6 +13,8 @@
 //   then      a unit's gradients are summed and spread by a reduce-scatter on the one stream that a process group has;
 //             what was issued later stands in line behind it. Between replicas of the shard group an allreduce of the
 //             shard follows (HSDP), on a stream of its own where the groups share no links
+//   stages    of a pipeline go through their passes in another order (training/passes.hpp) and keep what they have
+//             gathered from the first to the last
 //   next pass nothing of it begins before the pass is computed and, if it reduces, before that is over
 //   update    every rank updates its shard
 //
@@ -50,6 +52,7 @@ struct ShardedPlan {
   Bytes parameter_element = 4_B;    // as they are gathered
   Bytes gradient_element = 4_B;     // as they are reduced
   int passes = 1;
+  int blocks_per_unit = 1;    // 0: everything is the root
   bool shares_links = false;  // groups of shards and of replicas meet on links
 };
 
@@ -71,7 +74,7 @@ struct ShardedUnits {
 
 /// By the first number in the names of a layer's variables: "transformer.blocks.7.attn.Wqkv.weight" is of unit 7 of
 /// "transformer.blocks". Layers without variables go with those before them.
-ShardedUnits units_of(const Job& job);
+ShardedUnits units_of(const Job& job, int blocks_per_unit = 1);
 
 class Sharded final : public Strategy {
  public:
@@ -89,8 +92,9 @@ class Sharded final : public Strategy {
   void gather(Engine& engine, int unit);
   void prefetch(Engine& engine, std::size_t segment);
   void gather_everything(Engine& engine);
-  void forward(Engine& engine);
-  void backward(Engine& engine, bool reduces, bool frees);
+  void forward(Engine& engine, const std::vector<TaskId>& after);
+  void backward(Engine& engine, bool reduces, bool frees, const std::vector<TaskId>& after);
+  void go_through_stage(Engine& engine);
   void end_pass(bool reduces, bool frees);
   void reduce(Engine& engine, double parameters, TaskId after);
   void reduce_unit(Engine& engine, int unit, TaskId after);

@@ -24,7 +24,8 @@ StrategyChoice read(const StrategyInput& input) {
     if (input.ranks % plan.shards != 0) group->fail(fmt::format("a divisor of the {} ranks", input.ranks));
   }
   plan.gathers_once = stage < 3;
-  plan.overlaps_reducing = section.optional("overlap_comm", true);
+  if (input.pipeline > 1 && stage > 1) given->fail("stage 1 with a \"pipeline\", as DeepSpeed has it");
+  plan.overlaps_reducing = section.optional("overlap_comm", input.pipeline == 1);
   plan.overlaps_gathering = section.optional("overlap_params", false);
   plan.shards_gradients = section.optional("reduce_scatter", true);
   const auto bucket = section.maybe("reduce_bucket_size");
@@ -37,6 +38,7 @@ StrategyChoice read(const StrategyInput& input) {
   plan.parameter_element = 2_B;
   plan.gradient_element = element;
   plan.bucket = stage == 3 ? 0_B : elements * element;
+  read_offload(section, choice);
   choice.accumulation = read_accumulation(section);
   plan.passes = choice.accumulation;
   plan.reduces_every_pass = stage > 1;  // sharded gradients have nowhere else to add up
@@ -63,15 +65,20 @@ StrategyRow zero_strategy() {
       "Settings of \"strategy\" in a scenario:\n"
       "  stage                    1 (default): optimizer state is sharded; 2: gradients too; 3: parameters too\n"
       "  shard_group              neighbouring ranks that keep one copy together (default: all)\n"
-      "  overlap_comm             gradients are reduced beside the backward pass (default true)\n"
+      "  overlap_comm             gradients are reduced beside the backward pass (default true; with a pipeline\n"
+      "                           false, as DeepSpeed has it; true: as Megatron-LM's distributed optimizer)\n"
       "  overlap_params           of stages 1 and 2: updated parameters are gathered beside the next forward pass,\n"
       "                           unit by unit (InternEvo; default false: before it)\n"
       "  reduce_scatter           false: gradients are reduced by allreduce (default true)\n"
       "  reduce_bucket_size       elements of gradients that travel together (default 500000000)\n"
       "  communication_data_type  as gradients are reduced: bf16 (default) or fp32\n"
+      "  offload_optimizer        its state is in the host's memory, which updates (default false)\n"
       "  accumulation             passes whose gradients add up (default 1)\n"
       "  tensor_parallel          neighbouring ranks that compute every layer together (default 1)\n"
-      "  sequence_parallel        they share the tokens of what lies between (default false)\n",
+      "  sequence_parallel        they share the tokens of what lies between (default false)\n"
+      "  pipeline                 with stage 1: stages that have some of the layers each (default 1), whose\n"
+      "                           micro-batches are accumulation's passes, in 1F1B\n"
+      "  pipeline_blocks          how many blocks each stage has (default: all as many)\n",
       read};
 }
 
