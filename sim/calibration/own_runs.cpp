@@ -97,6 +97,18 @@ bool is_of_run(const std::string& column) {
   return std::ranges::find(of_runs, column) != of_runs.end();
 }
 
+std::string first_word(const std::string& column) {
+  return column.substr(0, column.find('_'));
+}
+
+/// The only one that begins with the same word, as "batch" and "batch_size" are "batch_per_rank"; else the nearest in
+/// spelling.
+std::string meant(const std::string& column, const std::vector<std::string>& known) {
+  std::vector<std::string> alike = known;
+  std::erase_if(alike, [&](const std::string& other) { return first_word(other) != first_word(column); });
+  return suggestion(alike.size() == 1 ? alike.front() : column, known);
+}
+
 std::vector<std::string> columns_of(const TextLine& line, const std::string& file) {
   std::vector<std::string> columns = cells_of(line.text);
   std::vector<std::string> known(of_runs.begin(), of_runs.end());
@@ -106,7 +118,7 @@ std::vector<std::string> columns_of(const TextLine& line, const std::string& fil
     if (!seen.insert(column).second) refuse_line(file, line.number, "every column once", quoted(column));
     if (column.starts_with("/") || std::ranges::find(known, column) != known.end()) continue;
     throw InputError({file, line.number, ""}, "a column of runs, or a JSON pointer into the scenario", quoted(column),
-                     suggestion(column, known));
+                     meant(column, known));
   }
   return columns;
 }

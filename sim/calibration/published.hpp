@@ -72,7 +72,8 @@ struct PublishedBeside {
 };
 
 /// A published run marks the curve of a point whose scenario is the same but for its ranks, its name and how it is
-/// measured. Rows on a topology that the plan uses are run; where there are none, all rows are.
+/// measured. Rows on a topology that the plan uses are run; where there are none, the counted rows of all platforms are
+/// as topologies/errors/training_rows.json has them.
 PublishedBeside published_beside(const RunPlan& plan, const Catalogue& catalogue);
 
 }  // namespace farandole::inline calibration

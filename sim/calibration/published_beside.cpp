@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include <nlohmann/json.hpp>
@@ -34,6 +35,30 @@ PublishedMark mark_of(const PublishedRow& row, const ValidationPoint& result, st
   return mark;
 }
 
+/// The counted rows of all platforms as they were predicted when bands were learned from them
+/// (tools/fit_model_error.py), which is what is said of a platform without published runs: not worth simulating them
+/// all again for every page.
+std::vector<ValidationPoint> recorded_rows(const Catalogue& catalogue) {
+  const auto file = catalogue.root() / "topologies/errors/training_rows.json";
+  std::vector<ValidationPoint> points;
+  if (!std::filesystem::exists(file)) return points;
+  const Document document = Document::read(file);
+  for (const Value& row : Section(document.root()).child("rows").elements()) {
+    Section section(row);
+    ValidationPoint point = validation_point(Seconds(section.required<double>("predicted_seconds")),
+                                             Seconds(section.required<double>("measured_seconds")), "");
+    const auto family = section.required<std::string>("family");
+    point.family = family.substr(0, family.find(" on "));
+    point.row = section.required<std::string>("row");
+    point.operation = "training";
+    point.ranks = section.required<int>("ranks");
+    point.nodes = section.required<int>("nodes");
+    point.null_model = section.required<double>("linear_scaling_error");
+    points.push_back(std::move(point));
+  }
+  return points;
+}
+
 }  // namespace
 
 PublishedBeside published_beside(const RunPlan& plan, const Catalogue& catalogue) {
@@ -47,7 +72,11 @@ PublishedBeside published_beside(const RunPlan& plan, const Catalogue& catalogue
   const auto is_elsewhere = [&](const PublishedRow& row) { return !topologies.contains(topology_of(row.scenario)); };
   PublishedBeside beside;
   beside.of_this_platform = !std::ranges::all_of(rows, is_elsewhere);
-  if (beside.of_this_platform) std::erase_if(rows, is_elsewhere);
+  if (!beside.of_this_platform) {
+    beside.points = recorded_rows(catalogue);
+    return beside;
+  }
+  std::erase_if(rows, is_elsewhere);
   for (const PublishedRow& row : rows) {
     beside.points.push_back(validate(row, catalogue));
     const ValidationPoint& result = beside.points.back();

@@ -1,6 +1,6 @@
 // Where the running program lies, and with it what was installed beside it: its data and its modules.
 //
-// Asked by scenario/catalogue.hpp and backend/modules.hpp. In the Python package "the program" is the package's own
+// Asked by scenario/catalogue.hpp and config/modules.hpp. In the Python package "the program" is the package's own
 // library. Links are followed, so a link to the program in another folder finds the same place.
 #pragma once
 

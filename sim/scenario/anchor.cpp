@@ -30,6 +30,7 @@ struct MeasuredRun {
   int accumulation = 1;
   Seconds iteration;
   std::string text;
+  std::optional<Normalisation> normalisation{};
 };
 
 /// The scenario, and how its iteration time follows from a device's.
@@ -55,6 +56,7 @@ class Prediction {
     if (run.accumulation != scenario_.strategy.accumulation) {
       document.set("/strategy/accumulation", fmt::format("{}", run.accumulation));
     }
+    if (run.normalisation) document.set("/workload/normalisation", fmt::format("\"{}\"", name(*run.normalisation)));
     document.set("/workload/device_steps",
                  fmt::format(R"([{{"batch": {}, "time": "{:.15g} s"}}])", run.batch, device.si()));
     const TrainingPoint point = train(read_scenario(document.root(), *catalogue_), nullptr);
@@ -90,6 +92,7 @@ double read_positive(const Value& where) {
 MeasuredRun read_run(const Value& where, const Prediction& prediction) {
   Section section(where);
   MeasuredRun run{where, 1, {}, 1, 1, {}, {}};
+  if (const auto kind = section.maybe("normalisation")) run.normalisation = read_normalisation(*kind);
   if (const auto nodes = section.maybe("nodes")) run.nodes = read_at_least(*nodes, 1);
   run.ranks = ranks_of(section, run.nodes, prediction.scenario());
   const auto batch = section.maybe("batch_per_rank");
@@ -152,7 +155,7 @@ DeviceStep together(const std::vector<Inferred>& runs, const Prediction& predict
                     at_most(one.run, prediction.iteration(one.run, first.time)), first.run.text, format(first.time)),
         fmt::format("{} ({} a step)", one.run.text, format(one.time)));
   }
-  return {first.run.batch, Seconds(std::exp(sum / static_cast<double>(runs.size())))};
+  return {first.run.batch, Seconds(std::exp(sum / static_cast<double>(runs.size()))), first.run.normalisation};
 }
 
 void refuse_contradiction(const DeviceStep& low, const DeviceStep& high, const MeasuredRun& run,
@@ -190,7 +193,9 @@ std::string in_words(const std::vector<MeasuredRun>& runs, const std::vector<Dev
 std::string in_json(const std::vector<DeviceStep>& steps) {
   std::vector<std::string> rows;
   for (const DeviceStep& step : steps) {
-    rows.push_back(fmt::format(R"({{"batch": {}, "time": "{:.15g} s"}})", step.batch, step.time.si()));
+    const std::string kind =
+        step.normalisation ? fmt::format(R"(, "normalisation": "{}")", name(*step.normalisation)) : "";
+    rows.push_back(fmt::format(R"({{"batch": {}, "time": "{:.15g} s"{}}})", step.batch, step.time.si(), kind));
   }
   return fmt::format("[{}]", fmt::join(rows, ", "));
 }
@@ -206,7 +211,10 @@ std::string in_json(const std::vector<MeasuredRun>& runs) {
 
 std::vector<MeasuredRun> read_runs(const Value& measured, const Prediction& prediction) {
   std::vector<MeasuredRun> runs;
-  for (const Value& row : measured.elements()) runs.push_back(read_run(row, prediction));
+  for (const Value& row : measured.elements()) {
+    runs.push_back(read_run(row, prediction));
+    if (runs.back().normalisation != runs.front().normalisation) row.fail("the \"normalisation\" of the first run");
+  }
   if (runs.empty()) measured.fail("at least one run");
   return runs;
 }

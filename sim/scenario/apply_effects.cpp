@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,9 +22,15 @@ bool contains(const std::vector<int>& values, int value) {
 
 Seconds compute_on(const Scenario& scenario, const Device& device) {
   const WorkloadSpec& workload = scenario.workload;
-  return compute_times(
-             workload.model, device,
-             {workload.precision, workload.batch_per_rank, "", workload.host_dispatch, {}, workload.recompute})
+  return compute_times(workload.model, device,
+                       {workload.precision,
+                        workload.batch_per_rank,
+                        "",
+                        workload.host_dispatch,
+                        {},
+                        workload.recompute,
+                        workload.normalisation,
+                        workload.compiled})
       .total();
 }
 
@@ -103,7 +110,7 @@ Variability variability_of(const Scenario& scenario, const ComputeTimes& times) 
 }
 
 Variability median_variability(const Scenario& scenario, const ComputeTimes& times) {
-  Variability median(scenario.strategy.tensor_parallel, 0, scenario.effects.step_jitter, scenario.seed);
+  Variability median(scenario.strategy.replica(), 0, scenario.effects.step_jitter, scenario.seed);
   if (scenario.effects.os_noise) median.disturb(*scenario.effects.os_noise, computed_by_a_rank(scenario, times));
   return median;
 }
@@ -122,6 +129,7 @@ Platform platform_of(const Scenario& scenario) {
     link.capacity *= mechanisms.network_rate;
     link.latency *= mechanisms.latency;
   }
+  add_up_bundles(platform);
   platform.transport.intra_node_latency *= mechanisms.latency;
   platform.transport.inter_node_latency *= mechanisms.latency;
   platform.transport.launch *= mechanisms.latency;
@@ -142,6 +150,30 @@ std::optional<InputPipeline> input_of(const Scenario& scenario, const Placement&
 std::optional<InputPipeline> input_of_one(const Scenario& scenario) {
   if (!scenario.effects.input) return std::nullopt;
   return pipeline(scenario, all_at(1, latest(batch_times_of(scenario, scenario.platform.placement))));
+}
+
+BytesPerSecond rate_of_nics(const Platform& platform) {
+  BytesPerSecond sum;
+  for (const NodeTemplate::Nic& nic : platform.node.nics) {
+    if (nic.up >= 0) sum += platform.node.links[static_cast<std::size_t>(nic.up)].capacity;
+  }
+  return sum;
+}
+
+std::optional<Scenario> while_writing(const Scenario& scenario) {
+  const auto& checkpoint = scenario.effects.checkpoint;
+  if (!checkpoint || !checkpoint->over_network) return std::nullopt;
+  Scenario writing = scenario;
+  writing.effects.checkpoint.reset();
+  const PlatformSpec& spec = scenario.platform;
+  SlowLink nics;
+  nics.rate = 1 - checkpoint->rate_of_node() / rate_of_nics(spec.platform);
+  std::set<int> nodes;
+  for (const int device : spec.placement.device_of_rank) nodes.insert(spec.platform.node_of(device));
+  if (!checkpoint->sharded) nodes = {spec.platform.node_of(spec.placement.device_of_rank.front())};
+  nics.nodes.assign(nodes.begin(), nodes.end());
+  writing.effects.slow_links.push_back(std::move(nics));
+  return writing;
 }
 
 void charge_checkpoints(TrainingRun& run, std::vector<WeightedDuration>& durations, const Checkpoint& checkpoint) {

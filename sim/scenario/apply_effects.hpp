@@ -33,4 +33,11 @@ std::optional<InputPipeline> input_of_one(const Scenario& scenario);
 /// as have one.
 void charge_checkpoints(TrainingRun& run, std::vector<WeightedDuration>& durations, const Checkpoint& checkpoint);
 
+/// The same job while a checkpoint is written in the background over the NICs that it uses, whose rate is less by that;
+/// nothing where none is. A rate that leaves nothing is refused when it is read (scenario/read_scenario.cpp).
+std::optional<Scenario> while_writing(const Scenario& scenario);
+
+/// Of a node's NICs, out onto the wire; 0 where the network's own links are that.
+BytesPerSecond rate_of_nics(const Platform& platform);
+
 }  // namespace farandole::inline scenario

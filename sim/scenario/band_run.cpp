@@ -12,6 +12,7 @@
 #include "scenario/reach.hpp"
 #include "scenario/run.hpp"
 #include "scenario/train.hpp"
+#include "scenario/unsettled_numbers.hpp"
 
 namespace farandole::inline scenario {
 namespace {
@@ -32,11 +33,13 @@ TrainingPoint step_at(const Scenario& scenario, double factor) {
   return point;
 }
 
-TimeBand model_error_of(const Document& document, const Catalogue& catalogue, const Scenario& scenario,
-                        const ComputeTimes& times, Seconds iteration) {
+/// What does not concern one rank by itself: the simulator's own error and numbers that nothing has settled.
+TimeBand error_of(const Document& document, const Catalogue& catalogue, const Scenario& scenario,
+                  const ComputeTimes& times, const TrainingPoint& point) {
+  const TimeBand of_numbers = numbers_band(point, document, catalogue, scenario);
   const auto errors = model_errors(catalogue);
-  if (!errors) return {};
-  return model_error(*errors, scenario, reach_of(scenario, document, times), iteration);
+  if (!errors) return of_numbers;
+  return together(of_numbers, model_error(*errors, scenario, reach_of(scenario, document, times), point.iteration));
 }
 
 /// A point whose step takes so many times as long, with its whole run.
@@ -70,8 +73,7 @@ bool has_same_compute(const Scenario& one, const Scenario& other) {
 }
 
 /// There the same job, with compute and the simulator as wrong as they may be.
-PricesElsewhere prices_elsewhere(const Elsewhere& there, const Document& document, const Catalogue& catalogue,
-                                 const Scenario& here) {
+PricesElsewhere prices_elsewhere(const Elsewhere& there, const Catalogue& catalogue, const Scenario& here) {
   const Scenario& scenario = there.scenario;
   const ComputeTimes times = times_of(scenario);
   const TimeBand& compute = times.band;
@@ -81,7 +83,7 @@ PricesElsewhere prices_elsewhere(const Elsewhere& there, const Document& documen
     step = {train(stretched(scenario, compute.least), nullptr).iteration / point.iteration,
             train(stretched(scenario, compute.most), nullptr).iteration / point.iteration};
   }
-  step = together(step, model_error_of(document, catalogue, scenario, times, point.iteration));
+  step = together(step, error_of(there.document, catalogue, scenario, times, point));
   PricesElsewhere prices{{}, compute.is_open() && has_same_compute(scenario, here)};
   for (const double factor : {step.least, step.most}) {
     prices.at_ends.push_back(per_sample(there.offer, charged(scenario, at_end(point, scenario, factor))));
@@ -145,7 +147,7 @@ TimeBand factors(const Interval& interval, double middle) {
   return {interval.low / middle, interval.high / middle};
 }
 
-/// One rank of the same machine is not subject to the model's error, so the efficiency is as uncertain as the step; n
+/// One rank of the same machine is not subject to that error, so the efficiency is as uncertain as the step; n
 /// ranks still do no more than n times one.
 Interval efficiency_band(const Points& computed, const TimeBand& error) {
   const double efficiency = computed.front().scaling_efficiency;
@@ -174,10 +176,10 @@ Interval compute_band(const TrainingPoint& point, const Scenario& scenario) {
 void add_bands(TrainingPoint& point, const Document& document, const Catalogue& catalogue, const Scenario& scenario) {
   const ComputeTimes times = times_of(scenario);
   const TimeBand& compute = times.band;
-  const TimeBand error = model_error_of(document, catalogue, scenario, times, point.iteration);
+  const TimeBand error = error_of(document, catalogue, scenario, times, point);
   PricesElsewhere elsewhere;
   if (point.cost && point.cost->comparison) {
-    elsewhere = prices_elsewhere(elsewhere_of(document, catalogue, scenario), document, catalogue, scenario);
+    elsewhere = prices_elsewhere(elsewhere_of(document, catalogue, scenario), catalogue, scenario);
   }
   if (!compute.is_open() && !error.is_open() && elsewhere.at_ends.size() < 2) return;
   const Points computed = at_ends_of_compute(point, scenario, compute);

@@ -49,12 +49,57 @@ double steps_of(const Model& model) {
   return static_cast<double>(model.layers.size()) + static_cast<double>(model.tensors());
 }
 
-/// Of workers that go at their own pace; those that wait for each other are simulated together.
+/// Of workers that go at their own pace; those that wait for each other are simulated together. Servers that split
+/// every variable are one where all nodes are on one switch (training/servers/server_network.hpp).
 double server_messages(const Scenario& scenario) {
   const auto& servers = scenario.strategy.servers;
   if (!servers || servers->mode == ServerMode::synchronous) return 0;
-  const double pieces = servers->placement == "split" ? servers->servers : 1;
+  const Platform& platform = scenario.platform.platform;
+  const bool are_alike = !servers->colocated && !servers->aggregate_on_node &&
+                         servers->compression.kind == Compression::none &&
+                         static_cast<int>(platform.links.size()) == platform.first_network_link();
+  const double pieces = servers->placement == "split" && !are_alike ? servers->servers : 1;
   return static_cast<double>(scenario.platform.ranks) * scenario.workload.model.tensors() * pieces;
+}
+
+/// Of an explanation at `message` in an iteration: it tries hierarchies and trees, whose messages share links and are
+/// sent one by one where ranks differ. About as many collectives as large fused ones have been seen, each around all
+/// ranks.
+double tried_messages(const Scenario& scenario) {
+  const bool ranks_differ = scenario.effects.device_spread > 0 || scenario.effects.step_jitter.varies();
+  if (!scenario.explain || scenario.fidelity != Fidelity::message || !ranks_differ || scenario.strategy.servers)
+    return 0;
+  constexpr double collectives = 4;
+  constexpr double of_a_tree = 32;
+  const double ranks = scenario.platform.ranks;
+  return ranks * collectives * (ranks + of_a_tree);
+}
+
+/// What an iteration has beside the steps of layers and tensors: pieces of computation and what stops it between them,
+/// for every pass of every layer whose ranks compute together or share experts; and passes and messages of stages.
+struct InnerTasks {
+  double of_layers = 0;
+  double of_stages = 0;
+  double expert_messages = 0;  // one by one, since they meet gradients
+};
+
+InnerTasks inner_tasks(const Scenario& scenario) {
+  constexpr double passes_of_a_layer = 3;  // forward, again, backward
+  constexpr double tasks_of_an_exchange = 2;
+  constexpr double tasks_of_a_stage = 4;  // a micro-batch: two passes, two exchanges
+  const StrategyChoice& strategy = scenario.strategy;
+  const double passes = strategy.accumulation;
+  double exchanges = 0;
+  double of_experts = 0;
+  for (const Layer& layer : scenario.workload.of_rank().layers) {
+    exchanges += (layer.gathers > 0 ? 1 : 0) + (layer.sums > 0 ? 1 : 0);
+    if (strategy.expert_parallel > 1) of_experts += (layer.dispatched > 0 ? 1 : 0) + (layer.combined > 0 ? 1 : 0);
+  }
+  InnerTasks tasks;
+  tasks.of_layers = (exchanges + of_experts) * passes * passes_of_a_layer * tasks_of_an_exchange;
+  if (strategy.pipeline > 1) tasks.of_stages = tasks_of_a_stage * passes * strategy.pipeline;
+  tasks.expert_messages = of_experts * passes * passes_of_a_layer * scenario.platform.ranks * strategy.expert_parallel;
+  return tasks;
 }
 
 double messages_of(const Schedule& schedule) {
@@ -126,15 +171,23 @@ Cost cost_of(const Scenario& scenario) {
   const double iterations = std::max<double>(scenario.measure.iterations, period) + scenario.measure.warmup;
   const double runs = scenario.seeds * (scenario.explain ? runs_of_an_explanation : 1.0);
   const double steps = steps_of(scenario.workload.model);
-  const double iteration = steps * (seconds_per_step + ranks * seconds_per_step_and_rank) +
+  const InnerTasks inner = inner_tasks(scenario);
+  const double of_each_stage = ranks / scenario.strategy.pipeline;
+  const double iteration = (steps + inner.of_layers) * (seconds_per_step + ranks * seconds_per_step_and_rank) +
+                           inner.of_stages * (seconds_per_step + of_each_stage * seconds_per_step_and_rank) +
+                           inner.expert_messages * seconds_per_message +
                            server_messages(scenario) * seconds_per_server_message;
-  const Seconds time(seconds_per_point + runs * (ranks * seconds_per_rank + iterations * iteration));
+  const double tried = iterations * tried_messages(scenario) * seconds_per_message;
+  const Seconds time(seconds_per_point + runs * (ranks * seconds_per_rank + iterations * iteration) + tried);
+  const bool has_inner = inner.of_layers + inner.of_stages > 0;
   const std::array factors{
       Factor{"/measure/iterations", "iterations", static_cast<double>(scenario.measure.iterations), 100},
       Factor{"/measure/warmup", "iterations to warm up", static_cast<double>(scenario.measure.warmup), 100},
       Factor{"/strategy/period", "iterations from one average to the next", period, 100},
       Factor{"/measure/seeds", "seeds", static_cast<double>(scenario.seeds), 10},
       Factor{"/platform/ranks", "ranks", ranks, 1024},
+      Factor{"/strategy/accumulation", "passes that exchange something",
+             has_inner ? static_cast<double>(scenario.strategy.accumulation) : 0, 100},
       Factor{"/workload/model", "layers and tensors", steps, 1024}};
   const auto share = [](const Factor& factor) { return factor.number / factor.usual; };
   return named(time, Bytes(ranks * bytes_per_rank), *std::ranges::max_element(factors, {}, share));

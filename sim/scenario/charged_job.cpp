@@ -53,12 +53,13 @@ Money per_run(const Offer& offer, const ChargedJob& job) {
 
 Elsewhere elsewhere_of(const Document& document, const Catalogue& catalogue, const Scenario& scenario) {
   const ElsewhereSpec& spec = *scenario.economics->elsewhere;
-  const Document other_document = moved(document, spec);
+  Document other_document = moved(document, spec);
   Scenario other = read_scenario(other_document.root(), catalogue);
   other.fidelity = scenario.fidelity;
   other.folding = scenario.folding;
   other.network = scenario.network;
-  return {std::move(other), catalogue.offer(spec.offer, other_document.root()).offer};
+  Offer offer = catalogue.offer(spec.offer, other_document.root()).offer;
+  return {std::move(other_document), std::move(other), std::move(offer)};
 }
 
 std::optional<double> break_even(const Offer& offer, const ChargedJob& here, Money per_sample_there) {

@@ -31,6 +31,7 @@ Money per_run(const Offer& offer, const ChargedJob& job);
 
 /// The scenario on the other machine, and what it is paid by there.
 struct Elsewhere {
+  Document document;  // what it was read from
   Scenario scenario;
   Offer offer;
 };

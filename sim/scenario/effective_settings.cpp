@@ -55,7 +55,8 @@ std::optional<std::string> note_on_nics(const Scenario& scenario) {
   const PlatformSpec& spec = scenario.platform;
   const Operation carrier = carrier_of(scenario.strategy);
   if (scenario.strategy.servers || scenario.libraries.contains(carrier)) return std::nullopt;
-  if (scenario.strategy.tensor_parallel > 1) return std::nullopt;  // it speaks of one group of all ranks
+  if (scenario.strategy.replica() > 1 || scenario.strategy.expert_parallel > 1)
+    return std::nullopt;  // it speaks of one group of all ranks
   if (spec.placement.nodes_used < 2 || spec.platform.node.nics.size() < 2) return std::nullopt;
   const Schedule schedule = schedule_of(scenario, carrier);
   const auto use = unused_nics(schedule, spec.platform, spec.placement);

@@ -112,6 +112,8 @@ class Waterfall {
   std::vector<WaterfallPart> parts_;
 };
 
+}  // namespace
+
 std::vector<WaterfallPart> waterfall_of(const Scenario& scenario, Seconds actual) {
   Scenario ideal = scenario;
   Waterfall waterfall(actual);
@@ -131,8 +133,6 @@ std::vector<WaterfallPart> waterfall_of(const Scenario& scenario, Seconds actual
   waterfall.add("input", train_alone(ideal, Supply::free) - elsewhere);
   return waterfall.finish();
 }
-
-}  // namespace
 
 Explanation explain(const WhatIfBase& base) {
   Explanation explanation;

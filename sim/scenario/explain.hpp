@@ -83,4 +83,7 @@ std::span<const OfferedChange> sharded_changes();
 /// itself.
 Explanation explain(const WhatIfBase& base);
 
+/// Its waterfall alone: what each mechanism adds to `actual`, the iteration of `scenario`, from the device on.
+std::vector<WaterfallPart> waterfall_of(const Scenario& scenario, Seconds actual);
+
 }  // namespace farandole::inline scenario

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "scenario/parts.hpp"
+#include "scenario/pipeline.hpp"
 #include "training/memory.hpp"
 #include "units/format.hpp"
 
@@ -30,27 +31,46 @@ Bytes server_shard(const Scenario& scenario) {
 
 }  // namespace
 
-MemoryUse memory_of(const Scenario& scenario) {
+namespace {
+
+MemoryUse memory_of_a_rank(const Scenario& scenario, int in_flight) {
   const WorkloadSpec& workload = scenario.workload;
   const Bytes gradients = static_cast<double>(workload.of_rank().parameters()) * element_size(workload.gradient_type);
   const Bytes buffers = scenario.replicas() > 1 ? scenario.strategy.buffers : 0_B;
-  MemoryUse use =
-      memory_use(workload.of_rank(), scenario.platform.device,
-                 {workload.precision,
-                  workload.batch_per_rank,
-                  workload.optimizer,
-                  buffers == Bytes::infinity() ? gradients : buffers,
-                  0_B,
-                  workload.gradient_type,
-                  workload.parameter_type,
-                  workload.optimizer_state_type,
-                  workload.recompute,
-                  {scenario.strategy.sharding_stage, scenario.strategy.shards_of(scenario.platform.ranks)}});
+  MemoryUse use = memory_use(workload.of_rank(), scenario.platform.device,
+                             {workload.precision,
+                              workload.batch_per_rank,
+                              workload.optimizer,
+                              buffers == Bytes::infinity() ? gradients : buffers,
+                              0_B,
+                              workload.gradient_type,
+                              workload.parameter_type,
+                              workload.optimizer_state_type,
+                              workload.recompute,
+                              {scenario.strategy.sharding_stage, scenario.strategy.shards_of(scenario.platform.ranks)},
+                              scenario.strategy.blocks_per_unit,
+                              in_flight});
+  if (scenario.strategy.offloads_optimizer) use.optimizer_state = 0_B;
   if (scenario.strategy.servers) {
     use.optimizer_state = 0_B;
     use.server_shard = server_shard(scenario);
   }
   return use;
+}
+
+}  // namespace
+
+/// Of a pipeline, of the stage that needs most.
+MemoryUse memory_of(const Scenario& scenario) {
+  const int stages = scenario.strategy.pipeline;
+  if (stages == 1) return memory_of_a_rank(scenario, 1);
+  MemoryUse most;
+  for (int stage = 0; stage < stages; ++stage) {
+    const int in_flight = StagePlace{stage, stages}.in_flight(scenario.strategy.accumulation);
+    const MemoryUse use = memory_of_a_rank(stage_of(scenario, scenario.platform.placement, stage), in_flight);
+    if (use.total() > most.total()) most = use;
+  }
+  return most;
 }
 
 namespace {
@@ -92,6 +112,7 @@ std::vector<std::string> shardings_to_fit(Scenario scenario) {
   strategy.buffers = 0_B;
   strategy.sharding_stage = 3;
   strategy.shards = 0;
+  strategy.pipeline = 1;
   if (shares_all) ranks *= 2;
   for (; ranks <= most; ranks *= 2) {
     for (const Recompute recompute : recomputations) {
@@ -105,6 +126,23 @@ std::vector<std::string> shardings_to_fit(Scenario scenario) {
   return {};
 }
 
+/// Stages, of each of which as many micro-batches are in flight as there are stages behind; as few of them as do.
+std::vector<std::string> pipelines_to_fit(const Scenario& scenario) {
+  const StrategyChoice& now = scenario.strategy;
+  const bool may_be =
+      (now.kind == "ddp" || (now.kind == "zero" && now.sharding_stage == 1)) && now.pipeline_blocks.empty();
+  if (!may_be || !has_blocks(scenario.workload.model)) return {};
+  for (int stages = 2 * now.pipeline; stages * now.tensor_parallel <= scenario.platform.ranks; stages *= 2) {
+    if (scenario.replicas() * now.pipeline % stages != 0) break;
+    Scenario piped = scenario;
+    piped.workload.staged = stage_model(scenario.workload.of_rank(), stages, {});
+    if (!piped.workload.staged.refusal.empty()) break;
+    piped.strategy.pipeline = stages;
+    if (would_fit(piped)) return {fmt::format("\"pipeline\": {} with {}", stages, now.kind)};
+  }
+  return {};
+}
+
 /// Recomputation, which changes nothing but time, first; another parallelism, which changes most, last.
 std::vector<std::string> ways_out(const Scenario& scenario, const MemoryUse& use) {
   const bool shares_state = scenario.strategy.sharding_stage > 0;
@@ -113,6 +151,8 @@ std::vector<std::string> ways_out(const Scenario& scenario, const MemoryUse& use
   const std::vector<std::string> recomputations = recomputations_to_fit(scenario, use.activations);
   const std::vector<std::string> shardings = shardings_to_fit(scenario);
   ways.insert(std::prev(ways.end()), shardings.begin(), shardings.end());
+  const std::vector<std::string> pipelines = pipelines_to_fit(scenario);
+  ways.insert(std::prev(ways.end()), pipelines.begin(), pipelines.end());
   ways.insert(ways.begin(), recomputations.begin(), recomputations.end());
   return ways;
 }

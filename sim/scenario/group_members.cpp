@@ -11,7 +11,8 @@ struct RankGrid {
   int ranks;
   int tensor;
   int shards;
-  int node;  // ranks
+  int node;     // ranks
+  int experts;  // replicas that share them
 
   /// Which group of that kind the rank is in.
   [[nodiscard]] int group_of(int rank, Group group) const {
@@ -30,6 +31,12 @@ struct RankGrid {
         return rank / node;
       case Group::across:
         return rank % node;
+      case Group::experts:
+        return replica / experts * tensor + lane;
+      case Group::expert_replicas:
+        return replica % experts * tensor + lane;
+      case Group::neighbours:
+        return rank % (ranks / 2);
     }
     return 0;
   }
@@ -42,7 +49,8 @@ RankGrid grid_of(const Scenario& scenario, const Placement& placement) {
   // One rank by itself keeps all of it.
   const int shards =
       scenario.strategy.shards == 0 ? ranks / tensor : std::min(scenario.strategy.shards, ranks / tensor);
-  return {ranks, tensor, shards, ranks % per_node == 0 ? per_node : ranks};
+  const int experts = std::min(scenario.strategy.expert_parallel, ranks / tensor);
+  return {ranks, tensor, shards, ranks % per_node == 0 ? per_node : ranks, experts};
 }
 
 }  // namespace

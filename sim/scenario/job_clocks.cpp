@@ -112,6 +112,8 @@ JobClocks::JobClocks(const Scenario& scenario, Placement placement)
     : scenario_(scenario), platform_(platform_of(scenario)) {
   std::vector<Group> groups{Group::all, Group::shards, Group::replicas};
   if (scenario.strategy.tensor_parallel > 1) groups.push_back(Group::tensor);
+  if (scenario.strategy.expert_parallel > 1) groups.insert(groups.end(), {Group::experts, Group::expert_replicas});
+  if (scenario.strategy.pipeline > 1) groups = {Group::neighbours};  // two stages by themselves (scenario/pipeline.hpp)
   if (scenario.strategy.reduces_through_hosts) {
     groups.insert(groups.end(), {Group::node, Group::across});
     hosts_ = platform_of_hosts(platform_, scenario, placement);
@@ -251,6 +253,11 @@ CollectiveClock& JobClocks::clock_of(const Collective& collective) {
   if (clock == nullptr) clock = make_clock(key);
   last_ = clock.get();
   return *clock;
+}
+
+void JobClocks::rest() {
+  if (last_ != nullptr) last_->rest();
+  last_ = nullptr;
 }
 
 const std::vector<GroupCarriage>& JobClocks::carriages_of(const Collective& collective) {

@@ -44,6 +44,8 @@ class JobClocks {
   ~JobClocks();
 
   CollectiveClock& clock_of(const Collective& collective);
+  /// Gives back the network that any of its clocks holds.
+  void rest();
   const std::vector<GroupCarriage>& carriages_of(const Collective& collective);
 
  private:

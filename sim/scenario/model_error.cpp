@@ -23,6 +23,7 @@ ErrorSpread read_spread(const Value& where) {
   spread.floor = read_coefficient(section, "floor");
   spread.beyond = read_coefficient(section, "beyond");
   spread.doubling = read_coefficient(section, "doubling");
+  spread.servers = read_coefficient(section, "servers");
   spread.other_platform = read_coefficient(section, "other_platform");
   spread.low = section.required<double>("low");
   spread.high = section.required<double>("high");
@@ -50,8 +51,9 @@ std::optional<ModelErrors> model_errors(const Catalogue& catalogue, const std::s
   if (file == nullptr) return std::nullopt;
   const auto of_others = file->find("/without/" + without_family);
   Section section(!without_family.empty() && of_others ? *of_others : Section(file->root()).child("all"));
-  return ModelErrors{Section(file->root()).required<double>("probability"), read_spread(section.child("several_nodes")),
-                     read_spread(section.child("one_node"))};
+  Section root(file->root());
+  return ModelErrors{root.required<double>("probability"), read_spread(section.child("several_nodes")),
+                     read_spread(section.child("one_node")), root.required<double>("same_job")};
 }
 
 TimeBand model_error(const ModelErrors& errors, const Scenario& scenario, const Reach& reach, Seconds predicted) {
@@ -61,6 +63,7 @@ TimeBand model_error(const ModelErrors& errors, const Scenario& scenario, const 
   const double beyond = std::abs(std::log(predicted / reach.known));
   const double doublings = std::max(0.0, std::log2(static_cast<double>(ranks) / reach.known_ranks));
   const double scale = spread.floor + spread.beyond * beyond + spread.doubling * doublings +
+                       (scenario.strategy.servers ? spread.servers : 0) +
                        (spread.platforms.contains(reach.platform) ? 0 : spread.other_platform);
   return {std::exp(spread.low * scale), std::exp(spread.high * scale)};
 }

@@ -3,11 +3,16 @@
 //
 // Read from topologies/errors/training.json, which tools/fit_model_error.py writes from the rows beside it.
 // log(measured / predicted) is, eight times in ten, between low * scale and high * scale, where
-//   scale = floor + beyond |log(predicted / known)| + doubling log2(ranks / known ranks) + other_platform
-// and the last term counts on platforms without published runs, and where a scenario changes the network. The
-// coefficients are not negative, so the scale grows with distance; low and high are conformal quantiles of the scaled
-// errors (Papadopoulos et al., 2002; Lei et al., JASA 113, 2018), each family of rows weighing the same. Runs on
-// several nodes and on one are learned apart. Used by band_run.cpp and calibration/published.cpp.
+//   scale = floor + beyond |log(predicted / known)| + doubling log2(ranks / known ranks) + servers + other_platform
+// and the last but one counts with parameter servers, the last on platforms without published runs, and where a
+// scenario changes the network. What numbers that nothing has settled do to a step (scenario/unsettled_numbers.hpp) and
+// what its estimated compute does is not part of it. The coefficients are not negative, so the scale grows with
+// distance; low and high are conformal quantiles of the scaled errors (Papadopoulos et al., 2002; Lei et al., JASA 113,
+// 2018), each family of rows weighing the same. Runs on several nodes and on one are learned apart. Used by
+// band_run.cpp and calibration/published.cpp.
+//
+// Two runs of one job (source, machine, program and model) share most of their error: what remains is "same_job". What
+// compares two settings of one scenario uses that (what_if.cpp).
 #pragma once
 
 #include <optional>
@@ -25,6 +30,7 @@ struct ErrorSpread {
   double floor = 0;
   double beyond = 0;
   double doubling = 0;
+  double servers = 0;
   double other_platform = 0;
   double low = 0;   // <= 0
   double high = 0;  // >= 0
@@ -35,6 +41,7 @@ struct ModelErrors {
   double probability = 0;
   ErrorSpread several_nodes;
   ErrorSpread one_node;
+  double same_job = 0;  // by how much logarithms of errors of two runs of one job differ, at that probability
 };
 
 /// What runs of one source share: the machine and the program.

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "platform/host_route.hpp"
 #include "scenario/fit_memory.hpp"
 #include "training/memory.hpp"
 #include "units/format.hpp"
@@ -26,6 +25,8 @@ std::string options_of(const StrategyChoice& strategy) {
     options.push_back(fmt::format("tensor parallel {}{}", strategy.tensor_parallel,
                                   strategy.sequence_parallel ? ", sequence parallel" : ""));
   }
+  if (strategy.expert_parallel > 1) options.push_back(fmt::format("experts over {}", strategy.expert_parallel));
+  if (strategy.pipeline > 1) options.push_back(fmt::format("pipeline {}", strategy.pipeline));
   if (strategy.compression.kind != Compression::none) options.push_back(describe(strategy.compression));
   if (strategy.accumulation > 1) options.push_back(fmt::format("{} passes", strategy.accumulation));
   if (strategy.streams > 1) options.push_back(fmt::format("{} streams", strategy.streams));
@@ -82,14 +83,18 @@ std::vector<std::string> notes_of(const Scenario& scenario, const Job& job) {
 }
 
 /// Sharded strategies have no other operations.
-ExposedCommunication exposed_of(const TrainingRun& run, bool has_tensor_groups) {
+ExposedCommunication exposed_of(const TrainingRun& run, const StrategyChoice& strategy) {
   const auto& exposed = run.exposed;
   const auto of = [&](Operation operation) {
     const auto found = exposed.find(operation);
     return found == exposed.end() ? 0_s : found->second;
   };
-  return {of(Operation::allgather), of(Operation::reduce_scatter), of(Operation::allreduce),
-          has_tensor_groups ? std::optional(run.exposed_inside) : std::nullopt};
+  return {of(Operation::allgather),
+          of(Operation::reduce_scatter),
+          of(Operation::allreduce),
+          strategy.tensor_parallel > 1 ? std::optional(run.exposed_inside) : std::nullopt,
+          strategy.expert_parallel > 1 ? std::optional(run.exposed_inside) : std::nullopt,
+          strategy.pipeline > 1 ? std::optional(run.exposed_between_stages) : std::nullopt};
 }
 
 Utilisation utilisation_of(const Scenario& scenario, double samples_per_second) {
@@ -110,38 +115,18 @@ Utilisation utilisation_of(const Scenario& scenario, double samples_per_second) 
 
 }  // namespace
 
-ComputeTimes times_of(const Scenario& scenario) {
-  const WorkloadSpec& workload = scenario.workload;
-  const Device& device = scenario.platform.device;
-  const bool known = !workload.device_steps.empty();  // by the user: better than what was profiled elsewhere
-  auto profiled = known || workload.part
-                      ? std::nullopt
-                      : profiled_times(workload.profiles, device.name, workload.precision, workload.batch_per_rank);
-  if (profiled) {
-    add_recomputation(*profiled, workload.model, workload.recompute);
-    stretch(*profiled, workload.compute_stretch);
-    return *profiled;
-  }
-  ComputeTimes times =
-      compute_times(workload.of_rank(), device,
-                    {workload.precision, workload.batch_per_rank, scenario.platform.platform.measurements,
-                     workload.host_dispatch, workload.device_steps, workload.recompute});
-  if (!known) times.update *= update_traffic(workload.optimizer) / update_traffic(usual_optimizer());
-  if (!workload.anchored_on.empty()) times.source = "anchored: " + workload.anchored_on;
-  stretch(times, workload.compute_stretch);
-  return times;
-}
-
 Job job_of(const Scenario& scenario, const ComputeTimes& times) {
   const WorkloadSpec& workload = scenario.workload;
   Job job = make_job(workload.of_rank(), times, workload.gradient_type, workload.host_dispatch);
   if (workload.part) {
-    add_exchanges(job, *workload.part,
-                  {workload.batch_per_rank, element_size(workload.precision), scenario.strategy.sequence_parallel,
-                   workload.recompute});
+    const ExchangeDemand demand{workload.batch_per_rank, element_size(workload.precision),
+                                scenario.strategy.sequence_parallel, workload.recompute};
+    if (scenario.strategy.tensor_parallel > 1) add_exchanges(job, *workload.part, demand);
+    if (scenario.strategy.expert_parallel > 1) add_expert_exchanges(job, *workload.part, demand);
   }
   job = accumulated(std::move(job), scenario.strategy.accumulation);
   job.update /= scenario.strategy.shards_of(scenario.platform.ranks);
+  if (scenario.strategy.offloads_optimizer) job.update = offloaded_update(scenario);
   return scenario.strategy.overlap ? job : without_overlap(std::move(job));
 }
 
@@ -174,32 +159,6 @@ Job travelling_job_of(const Scenario& scenario, const ComputeTimes& times) {
   return strategy.overlap ? job : without_overlap(std::move(job));
 }
 
-namespace {
-
-/// A copy between a GPU and memory that is not pinned goes through the driver's own buffer: written, read and written
-/// again there, for each of the ranks.
-BytesPerSecond host_copy_rate(const PlatformSpec& spec, const Placement& placement) {
-  constexpr double touches = 3;
-  const Platform& platform = spec.platform;
-  const int node = platform.node_of(placement.device_of_rank.front());
-  std::map<int, double> crossed;
-  int ranks = 0;
-  for (const int device : placement.device_of_rank) {
-    if (platform.node_of(device) != node) continue;
-    ++ranks;
-    const Route route = route_to_host(platform, device, node);
-    for (const int link : route.links) crossed[link] += 1.0 / route.paths;
-  }
-  const BytesPerSecond memory = spec.device.host_memory_bandwidth;
-  BytesPerSecond rate = memory > BytesPerSecond(0) ? memory / (touches * ranks) : BytesPerSecond::infinity();
-  for (const auto& [link, times] : crossed) {
-    rate = std::min(rate, platform.links[static_cast<std::size_t>(link)].capacity / times);
-  }
-  return rate;
-}
-
-}  // namespace
-
 StrategySite site_of(const Scenario& scenario, const Job& job, const Placement& placement, Timeline* timeline) {
   const PlatformSpec& spec = scenario.platform;
   return {job,
@@ -211,8 +170,9 @@ StrategySite site_of(const Scenario& scenario, const Job& job, const Placement& 
           spec.device.asynchronous ? "NCCL" : "MPI",
           scenario.seed,
           timeline,
-          scenario.strategy.reduces_through_hosts ? host_copy_rate(spec, placement) * scenario.mechanisms.copy_rate
-                                                  : BytesPerSecond::infinity(),
+          scenario.strategy.reduces_through_hosts
+              ? host_copy_rate(spec, placement, not_pinned) * scenario.mechanisms.copy_rate
+              : BytesPerSecond::infinity(),
           std::min(scenario.strategy.tensor_parallel, static_cast<int>(placement.device_of_rank.size()))};
 }
 
@@ -267,8 +227,9 @@ void take_results(TrainingPoint& point, const TrainingRun& run, const std::vecto
   point.samples_per_second = static_cast<double>(scenario.samples_per_step()) / run.iteration.si();
   point.utilisation = utilisation_of(scenario, point.samples_per_second);
   point.breakdown = run.breakdown;
-  const bool has_tensor_groups = scenario.strategy.tensor_parallel > 1;
-  if (is_sharded(scenario.strategy) || has_tensor_groups) point.exposed = exposed_of(run, has_tensor_groups);
+  const StrategyChoice& strategy = scenario.strategy;
+  if (is_sharded(strategy) || strategy.replica() > 1 || strategy.expert_parallel > 1)
+    point.exposed = exposed_of(run, strategy);
   point.collectives_per_iteration = run.collectives_per_iteration;
 }
 

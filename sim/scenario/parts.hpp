@@ -28,6 +28,20 @@ Coder coder_of(const Scenario& scenario);
 /// `timeline` may be null.
 StrategySite site_of(const Scenario& scenario, const Job& job, const Placement& placement, Timeline* timeline);
 
+/// How often a byte that is copied between a device and its host is read or written there: a copy out of memory that is
+/// not pinned goes through the driver's own buffer.
+constexpr double pinned = 1;
+constexpr double not_pinned = 3;
+
+/// Of each rank, while all of its node copy; and back.
+BytesPerSecond host_copy_rate(const PlatformSpec& spec, const Placement& placement, double touches);
+
+/// Of an optimizer whose state is on the hosts: a rank's gradients go there, its host updates beside those of the
+/// node's other ranks, and what it has updated comes back; one after the other.
+Seconds offloaded_update(const Scenario& scenario);
+/// The same of one rank by itself, which updates the whole model and has its host's memory to itself.
+Seconds offloaded_update_alone(const Scenario& scenario);
+
 /// Whole periods, so that the mean is that of a long run.
 Measure whole_periods(Measure measure, int period);
 

@@ -16,12 +16,12 @@ namespace farandole::inline scenario {
 
 // Between which ends a point lies, four times of five.
 //
-// Called by run_point and by calibration/published.cpp. Two sources, taken as independent (their logarithms add up in
+// Called by run_point and by calibration/published.cpp. Three sources, taken as independent (their logarithms add up in
 // squares): compute times, which have a band where they are estimated, or measured at other batches
-// (workload/time_band.hpp), and for which the point is run again at both ends; and what the simulator itself is wrong
-// by, as published runs show (scenario/model_error.hpp), which costs no run. So a band takes as long as two more
-// points at most. What costs are compared with elsewhere has a band of its own; of one estimate for both machines the
-// ends move together.
+// (workload/time_band.hpp), and for which the point is run again at both ends; numbers that nothing has settled, each
+// of which is put to both of its ends (scenario/unsettled_numbers.hpp); and what the simulator itself is wrong by, as
+// published runs show (scenario/model_error.hpp), which costs no run. What costs are compared with elsewhere has a band
+// of its own; of one estimate for both machines the ends move together.
 
 /// Fills `point.bands` where there are any, and adds compute to what its cost is sensitive to. `point` is complete but
 /// for its explanation; `document` is what the scenario was read from.

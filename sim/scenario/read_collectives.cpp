@@ -12,10 +12,9 @@ namespace {
 
 /// What strategies ask for, and by which algorithm where neither they nor the scenario nor the machine says otherwise.
 constexpr std::array default_algorithms{
-    std::pair{Operation::allreduce, "ring"},
-    std::pair{Operation::allgather, "ring"},
-    std::pair{Operation::reduce_scatter, "ring"},
-    std::pair{Operation::broadcast, "binomial"},
+    std::pair{Operation::allreduce, "ring"},      std::pair{Operation::allgather, "ring"},
+    std::pair{Operation::reduce_scatter, "ring"}, std::pair{Operation::broadcast, "binomial"},
+    std::pair{Operation::alltoall, "pairwise"},
 };
 
 Algorithm read_algorithm(const Value& where, Operation operation, const Catalogue& catalogue) {
@@ -61,6 +60,7 @@ void read_collectives(const std::optional<Value>& where, const Catalogue& catalo
   if (where) section.emplace(*where);
   const PlatformSpec& spec = scenario.platform;
   for (const auto& [operation, plain] : default_algorithms) {
+    if (operation == Operation::alltoall && scenario.strategy.expert_parallel == 1) continue;  // nobody asks for it
     const auto found = scenario.strategy.algorithms.find(operation);
     const std::string wanted = found == scenario.strategy.algorithms.end() ? "" : found->second;
     if (const auto chosen = section ? section->maybe(name(operation)) : std::nullopt) {

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,8 +25,12 @@ std::vector<T> read_one_or_more(const std::optional<Value>& where, T (*read_one)
 
 std::vector<int> read_indices(const std::optional<Value>& where) {
   std::vector<int> result;
+  std::set<int> known;
   if (!where) return result;
-  for (const Value& element : where->elements()) result.push_back(read_at_least(element, 0));
+  for (const Value& element : where->elements()) {
+    result.push_back(read_at_least(element, 0));
+    if (!known.insert(result.back()).second) element.fail("a number that the list does not have yet");
+  }
   return result;
 }
 
@@ -35,6 +41,21 @@ Straggler read_straggler(const Value& where) {
   straggler.slowdown = read_share(section.child("slowdown"), 100);
   section.finish();
   return straggler;
+}
+
+/// A rank may be named by several.
+void check_stragglers(const std::optional<Value>& where, const std::vector<Straggler>& stragglers) {
+  constexpr double most = 1e6;
+  std::map<int, double> times;
+  for (const Straggler& straggler : stragglers) {
+    for (const int rank : straggler.ranks) {
+      double& all = times.try_emplace(rank, 1).first->second;
+      all *= 1 + straggler.slowdown;
+      if (all > most)
+        where->fail(fmt::format("ranks at most {:.0f} times slower in all", most),
+                    fmt::format("rank {}, {:.3g} times", rank, all));
+    }
+  }
 }
 
 double read_speed(const Value& where) {
@@ -150,6 +171,12 @@ Checkpoint read_checkpoint(const Value& where) {
         "a \"snapshot_rate\", at which a rank copies its part to its host, with \"asynchronous\" and only there");
   }
   if (snapshot) checkpoint.snapshot_rate = read_rate(*snapshot);
+  if (const auto over = section.maybe("over_network")) {
+    checkpoint.over_network = read<bool>(*over);
+    if (checkpoint.over_network && !checkpoint.asynchronous) {
+      over->fail("an \"asynchronous\" checkpoint, beside which training communicates");
+    }
+  }
   checkpoint.latency = section.optional("latency", 0_s);
   section.finish();
   return checkpoint;
@@ -167,7 +194,9 @@ EffectsSpec read_effects(const std::optional<Value>& where, const Platform& plat
   Section section(*where);
   if (const auto spread = section.maybe("device_spread")) effects.device_spread = read_share(*spread, 0.2);
   if (const auto jitter = section.maybe("step_jitter")) effects.step_jitter = read_jitter(*jitter);
-  effects.stragglers = read_one_or_more(section.maybe("straggler"), read_straggler);
+  const auto stragglers = section.maybe("straggler");
+  effects.stragglers = read_one_or_more(stragglers, read_straggler);
+  check_stragglers(stragglers, effects.stragglers);
   if (const auto others = section.maybe("other_devices")) {
     for (const Value& other : others->elements()) effects.other_devices.push_back(read_other_device(other, catalogue));
   }

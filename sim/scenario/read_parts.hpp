@@ -68,4 +68,11 @@ void leave_default_libraries(Scenario& scenario, const std::string& why);
 
 void share_batch(Scenario& scenario, const Value& workload);
 
+// Replicas of several ranks: what each of them has of the model, and what is not simulated of them.
+
+/// Layers among the ranks of a tensor group, and of what these have, blocks among the stages of a pipeline.
+void split_among_ranks(Scenario& scenario, const Value& strategy, const Value& workload);
+
+void refuse_with_replicas(const Scenario& scenario, const std::optional<Value>& effects, const Value& root);
+
 }  // namespace farandole::inline scenario

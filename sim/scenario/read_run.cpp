@@ -27,6 +27,7 @@ Seconds read_positive_time(const Value& where) {
 FailureSpec read_failures(const Value& where) {
   Section section(where);
   FailureSpec failures;
+  failures.place = where.place();
   const auto node = section.maybe("node_mtbf");
   const auto device = section.maybe("device_mtbf");
   if (!node && !device) where.fail("a \"node_mtbf\", a \"device_mtbf\" or both");

@@ -8,11 +8,13 @@
 #include "config/limits.hpp"
 #include "config/section.hpp"
 #include "platform/launch_line.hpp"
+#include "scenario/apply_effects.hpp"
 #include "scenario/collective_kernels.hpp"
 #include "scenario/fit_memory.hpp"
 #include "scenario/read_parts.hpp"
 #include "scenario/scenario.hpp"
 #include "training/pasted/pasted.hpp"
+#include "units/format.hpp"
 
 namespace farandole::inline scenario {
 namespace {
@@ -45,10 +47,19 @@ Launch read_launch(Section& section) {
   return {line.ranks, std::move(line)};
 }
 
+/// A set of measurements is a device's own, so an override that changes the device changes the set too.
+void refuse_foreign_set(const PlatformSpec& spec, const Value& where) {
+  const std::string& set = spec.platform.measurements;
+  const auto is_of_it = [&](const Measurement& row) { return row.set == set; };
+  if (set.empty() || std::ranges::any_of(spec.device.measurements, is_of_it)) return;
+  where.fail("a \"/node/measurements\" of " + spec.device.name + ", or \"\" for its first of the model", quoted(set));
+}
+
 PlatformSpec read_platform(const Value& where, const Catalogue& catalogue, Launch& launch, Topology& topology) {
   Section section(where);
   const Value name = section.child("topology");
-  topology = catalogue.topology(read<std::string>(name), name, section.maybe("override"));
+  const auto override = section.maybe("override");
+  topology = catalogue.topology(read<std::string>(name), name, override);
   if (const auto condition = section.maybe("condition")) topology.condition.add(read_condition(*condition));
   if (const auto traffic = section.maybe("traffic")) add_constant_traffic(*traffic, topology);
   launch = read_launch(section);
@@ -65,6 +76,7 @@ PlatformSpec read_platform(const Value& where, const Catalogue& catalogue, Launc
   spec.condition = topology.condition;
   spec.calibration = topology.calibration;
   spec.device = catalogue.device(spec.platform.device, name);
+  refuse_foreign_set(spec, override.value_or(name));
   if (topology.host_memory) spec.device.host_memory_bandwidth = *topology.host_memory;
   return spec;
 }
@@ -144,7 +156,8 @@ StrategyChoice read_strategy_of(const Value& where, const Launch& launch, const 
   const Pasted pasted = unpaste(where, pasted_into(scenario));
   StrategyChoice choice =
       read_strategy(Value(pasted.strategy, where.pointer()),
-                    launch.line ? launch.line->environment : std::map<std::string, std::string>{}, launch.ranks);
+                    launch.line ? launch.line->environment : std::map<std::string, std::string>{}, launch.ranks,
+                    scenario.platform.placement.ranks_per_node(scenario.platform.platform.devices_per_node));
   std::ranges::copy(pasted.ignored, std::back_inserter(choice.ignored));
   return choice;
 }
@@ -178,42 +191,6 @@ void size_checkpoints(Scenario& scenario) {
   checkpoint->size = saved * element_size(Precision::fp32);
 }
 
-/// What a rank has of a model that several compute together, which must be on one node.
-void split_among_ranks(Scenario& scenario, const Value& strategy, const Value& workload) {
-  const int tensor = scenario.strategy.tensor_parallel;
-  if (tensor == 1) return;
-  const Value where = Section(strategy).child("tensor_parallel");
-  const PlatformSpec& spec = scenario.platform;
-  for (int rank = 0; rank < spec.ranks; ++rank) {
-    const auto node_of = [&](int of) {
-      return spec.platform.node_of(spec.placement.device_of_rank[static_cast<std::size_t>(of)]);
-    };
-    if (node_of(rank) == node_of(rank / tensor * tensor)) continue;
-    where.fail(fmt::format("groups of neighbouring ranks within a node, {} devices of one at most",
-                           spec.placement.ranks_per_node(spec.platform.devices_per_node)));
-  }
-  if (!scenario.workload.device_steps.empty()) {
-    workload.fail("no measured steps with \"tensor_parallel\": they are of the whole model on one device");
-  }
-  SplitModel split = split_model(scenario.workload.model, tensor, scenario.strategy.sequence_parallel);
-  if (!split.refusal.empty()) where.fail(split.refusal);
-  scenario.workload.part = std::move(split.model);
-}
-
-/// Not simulated of replicas of several ranks.
-void refuse_with_replicas(const Scenario& scenario, const std::optional<Value>& effects, const Value& root) {
-  if (scenario.strategy.tensor_parallel == 1) return;
-  if (scenario.effects.input) {
-    Section(*effects).child("input").fail(
-        "no \"input\" with \"tensor_parallel\": which of its ranks reads is not simulated");
-  }
-  if (scenario.learning) {
-    Section(root)
-        .child("learning")
-        .fail("no \"learning\" with \"tensor_parallel\": numeric problems are trained whole");
-  }
-}
-
 /// Who writes, and where "every" is "best", how often: as failures make it the best.
 void plan_checkpoints(Scenario& scenario, const std::optional<Value>& effects, const std::optional<Value>& run) {
   auto& checkpoint = scenario.effects.checkpoint;
@@ -225,6 +202,13 @@ void plan_checkpoints(Scenario& scenario, const std::optional<Value>& effects, c
   const PlatformSpec& platform = scenario.platform;
   checkpoint->writers = checkpoint->sharded ? platform.ranks : 1;
   checkpoint->nodes = checkpoint->sharded ? platform.placement.nodes_used : 1;
+  const BytesPerSecond nics = rate_of_nics(platform.platform);
+  if (checkpoint->over_network && checkpoint->rate_of_node() >= nics) {
+    Section(Section(*effects).child("checkpoint"))
+        .child("over_network")
+        .fail(fmt::format("writing that leaves training something of a node's {}", format(nics)),
+              fmt::format("{} of a node", format(checkpoint->rate_of_node())), "; \"node_bandwidth\" bounds it");
+  }
   if (!checkpoint->every_best) return;
   const Value where = Section(Section(*effects).child("checkpoint")).child("every");
   if (failures == nullptr || failures->elastic) {
@@ -278,6 +262,11 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   if (const auto economics = section.maybe("economics")) scenario.economics = read_economics(*economics, catalogue);
   if (const auto learning = section.maybe("learning")) scenario.learning = read_learning(*learning, scenario);
   refuse_with_replicas(scenario, effects, where);
+  if (scenario.strategy.offloads_optimizer && device.host_memory_bandwidth == BytesPerSecond(0)) {
+    Section(strategy)
+        .child("offload_optimizer")
+        .fail("false on a topology that does not say its hosts' memory bandwidth");
+  }
   section.finish();
   if (const auto traffic = Section(platform).maybe("traffic")) {
     read_traffic(*traffic, platform, catalogue, topology, scenario);

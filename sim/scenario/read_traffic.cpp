@@ -97,7 +97,13 @@ Scenario read_job(const Value& where, const Value& platform, const Catalogue& ca
   }
   section.finish();
   const Node root = scenario_of(where, platform);
-  return read_scenario(Value(root, where.pointer()), catalogue);
+  Scenario scenario = read_scenario(Value(root, where.pointer()), catalogue);
+  if (scenario.strategy.pipeline > 1) {
+    Section(Section(where).child("strategy"))
+        .child("pipeline")
+        .fail("1 of a job beside another: its stages are not simulated there");
+  }
+  return scenario;
 }
 
 void check_apart(const std::vector<Placement>& jobs, const Value& where) {

@@ -116,6 +116,7 @@ std::vector<DeviceStep> read_device_steps(const Value& where) {
   for (const Value& row : where.elements()) {
     Section section(row);
     DeviceStep step{read_at_least(section.child("batch"), 1), section.required<Seconds>("time")};
+    if (const auto kind = section.maybe("normalisation")) step.normalisation = read_normalisation(*kind);
     section.finish();
     if (!(step.time > 0_s)) row.fail("a time above nothing");
     steps.push_back(step);
@@ -142,6 +143,8 @@ WorkloadSpec read_workload(const Value& where, const Catalogue& catalogue, const
   }
   if (const auto optimizer = section.maybe("optimizer")) workload.optimizer = read_optimizer(*optimizer);
   read_types(section, workload, device);
+  if (const auto kind = section.maybe("normalisation")) workload.normalisation = read_normalisation(*kind);
+  workload.compiled = section.optional("compile", false);
   if (const auto recompute = section.maybe("recompute")) {
     workload.recompute = read_recompute_of(*recompute, workload.model);
   }

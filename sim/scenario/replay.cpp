@@ -208,6 +208,12 @@ void refuse_unreplayable(const RunPlan::Point& point, int ranks) {
   if (scenario.strategy.tensor_parallel > 1) {
     at("/strategy/tensor_parallel").fail("1: exchanges within a layer are simulated, not replayed");
   }
+  if (scenario.strategy.pipeline > 1) {
+    at("/strategy/pipeline").fail("1: stages are simulated, not replayed");
+  }
+  if (scenario.strategy.expert_parallel > 1) {
+    at("/strategy/expert_parallel").fail("1: exchanges between experts are simulated, not replayed");
+  }
   const bool shares_nodes = scenario.platform.placement.nodes_used < scenario.platform.ranks;
   if (shares_nodes && scenario.strategy.servers && scenario.strategy.servers->aggregate_on_node) {
     const bool is_setting = scenario.strategy.kind == "parameter_server";

@@ -13,6 +13,7 @@
 #include "scenario/read_parts.hpp"
 #include "scenario/sweep.hpp"
 #include "scenario/train.hpp"
+#include "scenario/unsettled_numbers.hpp"
 #include "simulate/invariant.hpp"
 
 namespace farandole::inline scenario {
@@ -20,17 +21,39 @@ namespace {
 
 constexpr std::size_t timeline_capacity = 100'000;  // events; about 15 MB of JSON, which browsers still open
 
+/// Where workers exchange beside their next step, none waits for the others as measuring begins: a straggler of the
+/// warm-up begins late and may be level with the rest at the end. What is gained is less, the longer is measured.
+bool begins_measuring_apart(const Scenario& scenario) {
+  const auto overlap = scenario.strategy.settings.find("overlap_steps");
+  const bool waits = overlap == scenario.strategy.settings.end() || overlap->second == "0";
+  return !waits && (scenario.effects.step_jitter.varies() || scenario.effects.os_noise);
+}
+
 /// Faster devices, data that fits into many nodes' memory, and other batches may lift n ranks above n times one.
 bool may_scale_beyond_its_ranks(const Scenario& scenario) {
-  return scenario.effects.input || !scenario.effects.other_devices.empty() || scenario.workload.global_batch > 0;
+  return scenario.effects.input || !scenario.effects.other_devices.empty() || scenario.workload.global_batch > 0 ||
+         begins_measuring_apart(scenario);
 }
 
 void add_once(std::vector<std::string>& all, const std::string& text) {
   if (std::ranges::find(all, text) == all.end()) all.push_back(text);
 }
 
-void add(RunPlan& plan, const Configuration& configuration, const Scenario& scenario, std::string name) {
-  const Settings settings = effective_settings(scenario);
+/// "/node/nic/host_rate 3.14 GB/s .. 26.1 GB/s": what bands put to both ends.
+std::string unsettled_in(const Document& document, const Catalogue& catalogue) {
+  std::vector<std::string> texts;
+  for (const UnsettledNumber& number : unsettled_numbers(document, catalogue))
+    texts.push_back(fmt::format("{} {} .. {}", number.pointer, number.ends[0], number.ends[1]));
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+void add(RunPlan& plan, const Configuration& configuration, const Scenario& scenario, std::string name,
+         const Catalogue& catalogue) {
+  Settings settings = effective_settings(scenario);
+  if (scenario.bands && scenario.platform.ranks > 1) {
+    const std::string unsettled = unsettled_in(configuration.document, catalogue);
+    if (!unsettled.empty()) settings["unsettled"] = unsettled;
+  }
   merge_settings(plan.settings, settings);
   for (const std::string& ignored : scenario.ignored) add_once(plan.ignored, ignored);
   if (const auto note = settings.find("note"); note != settings.end()) add_once(plan.notes, note->second);
@@ -44,18 +67,28 @@ std::string with_fidelity(const std::string& name, Fidelity fidelity) {
   return name + (name.empty() ? "" : ", ") + farandole::name(fidelity);
 }
 
-void add_at_fidelities(RunPlan& plan, const Configuration& configuration, Scenario scenario,
-                       const RunOptions& options) {
+void add_at_fidelities(RunPlan& plan, const Configuration& configuration, Scenario scenario, const RunOptions& options,
+                       const Catalogue& catalogue) {
   scenario.folding = options.folding;
   scenario.network = options.network;
   scenario.bands = scenario.bands && options.bands;
   scenario.busiest_links = options.links;
   if (!options.no_library.empty()) leave_default_libraries(scenario, options.no_library);
-  if (options.fidelities.empty()) return add(plan, configuration, scenario, configuration.name);
+  if (options.fidelities.empty()) return add(plan, configuration, scenario, configuration.name, catalogue);
   for (const Fidelity fidelity : options.fidelities) {
     scenario.fidelity = fidelity;
     const bool several = options.fidelities.size() > 1;
-    add(plan, configuration, scenario, several ? with_fidelity(configuration.name, fidelity) : configuration.name);
+    add(plan, configuration, scenario, several ? with_fidelity(configuration.name, fidelity) : configuration.name,
+        catalogue);
+  }
+}
+
+/// Of the point at every fidelity that it is run at.
+void add_expenses(Expenses& expenses, Scenario scenario, const Document& document, const RunOptions& options) {
+  if (options.fidelities.empty()) return expenses.add(scenario, document);
+  for (const Fidelity fidelity : options.fidelities) {
+    scenario.fidelity = fidelity;
+    expenses.add(scenario, document);
   }
 }
 
@@ -86,9 +119,9 @@ RunPlan plan_points(const Document& written, const Catalogue& catalogue, const R
       expenses.expect_ranks(configurations[i].document);
       Scenario scenario = read_scenario(configurations[i].root(), catalogue);
       scenario.explain = scenario.explain || options.explain;
-      expenses.add(scenario, configurations[i].document);
+      add_expenses(expenses, scenario, configurations[i].document, options);
       if (base) drop_foreign_anchor(scenario, configurations[i].document, *base);
-      add_at_fidelities(result, configurations[i], std::move(scenario), options);
+      add_at_fidelities(result, configurations[i], std::move(scenario), options, catalogue);
     } catch (const DoesNotFit&) {
       const bool is_last = i + 1 == configurations.size();
       if (left_out != nullptr) left_out->push_back(i);

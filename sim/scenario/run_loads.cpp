@@ -3,6 +3,7 @@
 #include "scenario/apply_effects.hpp"
 #include "scenario/job_clocks.hpp"
 #include "scenario/network_loads.hpp"
+#include "scenario/pipeline.hpp"
 #include "scenario/train.hpp"
 #include "simulate/link_loads.hpp"
 #include "training/servers/server_network.hpp"
@@ -39,13 +40,45 @@ std::vector<Bytes> bytes_of_collectives(const Scenario& scenario, const Training
   return all;
 }
 
+/// Of a pipeline: what its stages' groups carry, and what each hands to the next and gets back for every micro-batch.
+std::vector<Bytes> bytes_of_pipeline(const Scenario& scenario, const TrainingRun& run, const Platform& platform) {
+  std::vector<Bytes> all(platform.links.size());
+  const auto add = [&](const Scenario& part, const CollectiveCounts& collectives) {
+    TrainingRun own;
+    own.collectives = collectives;
+    const std::vector<Bytes> bytes = bytes_of_collectives(part, own, platform);
+    for (std::size_t link = 0; link < all.size(); ++link) all[link] += bytes[link];
+  };
+  const int stages = scenario.strategy.pipeline;
+  const Placement& placement = scenario.platform.placement;
+  const std::vector<Bytes> sizes = handed_on(scenario);
+  const double passes = scenario.strategy.accumulation;
+  std::vector<Scenario> parts;
+  for (int stage = 0; stage < stages; ++stage) parts.push_back(stage_of(scenario, placement, stage));
+  for (std::size_t stage = 0; stage < parts.size(); ++stage) {
+    add(parts[stage], run.of_stages[stage]);
+    if (stage + 1 == parts.size()) continue;
+    const Placement& here = parts[stage].platform.placement;
+    const Placement& there = parts[stage + 1].platform.placement;
+    const CollectiveCounts messages{{{Operation::broadcast, sizes[stage], Group::neighbours}, passes}};
+    add(pair_of(scenario, here, there), messages);
+    add(pair_of(scenario, there, here), messages);
+  }
+  if (scenario.workload.staged.tied > 0) {
+    const CollectiveCounts sum{{{Operation::allreduce, tied_gradient(scenario), Group::neighbours}, 1}};
+    add(pair_of(scenario, parts.front().platform.placement, parts.back().platform.placement), sum);
+  }
+  return all;
+}
+
 }  // namespace
 
 NetworkLoads loads_of(const Scenario& scenario, const TrainingRun& run, const std::vector<Shard>& shards) {
   Platform platform = platform_of(scenario);
   const auto& servers = scenario.strategy.servers;
   std::vector<Bytes> bytes = servers ? server_link_bytes(platform, scenario.platform.placement, *servers, shards)
-                                     : bytes_of_collectives(scenario, run, platform);
+                             : scenario.strategy.pipeline > 1 ? bytes_of_pipeline(scenario, run, platform)
+                                                              : bytes_of_collectives(scenario, run, platform);
   return loads_over(std::move(platform), std::move(bytes), run.iteration);
 }
 

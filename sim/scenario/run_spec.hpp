@@ -21,6 +21,7 @@ struct FailureSpec {
   int commit_every_steps = 1;
   int least_nodes = 1;
   int simulations = 100;
+  Place place{};  // in the scenario's file
 
   /// From failure to failure of a job on so many nodes with so many devices.
   [[nodiscard]] Seconds mtbf(int nodes, int devices) const {

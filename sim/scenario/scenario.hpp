@@ -43,9 +43,12 @@ struct AnchorRun {
 struct WorkloadSpec {
   Model model;
   std::optional<Model> part;      // that one rank has, where several train a copy together; empty: all of it
+  StagedModel staged{};           // of that what the stages of a pipeline have; without stages: there are none
   std::vector<Profile> profiles;  // layer times of that model; those of the platform's device are used
   int batch_per_rank = 64;
   Precision precision = Precision::fp32;
+  std::optional<Normalisation> normalisation{};  // empty: as what is known of the device has it
+  bool compiled = false;                         // by torch.compile
   GradientType gradient_type = GradientType::fp32;
   std::optional<GradientType> parameter_type;  // empty: as gradients and precision have it (training/memory.hpp)
   GradientType optimizer_state_type = GradientType::fp32;
@@ -115,7 +118,7 @@ struct Scenario {
   std::vector<std::string> ignored;  // what was pasted and has no meaning here
 
   /// Copies of the model that are trained on data of their own.
-  [[nodiscard]] int replicas() const { return platform.ranks / strategy.tensor_parallel; }
+  [[nodiscard]] int replicas() const { return platform.ranks / strategy.replica(); }
   /// Samples of one step of all ranks.
   [[nodiscard]] std::int64_t samples_per_step() const {
     return std::int64_t{replicas()} * workload.batch_per_rank * strategy.accumulation;

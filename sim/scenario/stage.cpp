@@ -4,6 +4,7 @@
 #include "scenario/apply_effects.hpp"
 #include "scenario/job_clocks.hpp"
 #include "scenario/parts.hpp"
+#include "scenario/pipeline.hpp"
 #include "scenario/train.hpp"
 #include "simulate/max_min_network.hpp"
 #include "simulate/shared_links.hpp"
@@ -23,9 +24,12 @@ bool has_others(const JobOnStage& job) {
 bool meets_itself(const JobOnStage& job) {
   const StrategyChoice& strategy = job.scenario.strategy;
   const int per_node = job.placement.ranks_per_node(job.scenario.platform.platform.devices_per_node);
-  // Groups of ranks that fill a node leave its inner links to themselves.
-  const bool shares_node = strategy.tensor_parallel > 1 && strategy.tensor_parallel < per_node;
-  return (strategy.streams > 1 || shares_node) && job.scenario.mechanisms.contention &&
+  // Groups of ranks that fill a node leave its inner links to themselves, and stages of nodes leave theirs.
+  const auto of_a_stage = static_cast<int>(job.placement.device_of_rank.size()) / strategy.pipeline;
+  const bool shares_node = (strategy.tensor_parallel > 1 && strategy.tensor_parallel < per_node) ||
+                           (strategy.pipeline > 1 && of_a_stage % per_node != 0);
+  const bool shares_experts = strategy.expert_parallel > 1;  // beside whose exchanges gradients travel
+  return (strategy.streams > 1 || shares_node || shares_experts) && job.scenario.mechanisms.contention &&
          job.placement.device_of_rank.size() > 1;
 }
 
@@ -178,6 +182,8 @@ struct Stage::Parts {
     InputPipeline* const input = ours.input ? &*ours.input : nullptr;
     if (is_of_servers(ours)) {
       servers.emplace(ours, input);
+    } else if (ours.scenario.strategy.pipeline > 1) {
+      pipeline.emplace(ours, simulator, company ? &*company : nullptr);
     } else {
       trainer.emplace(ours, simulator, company ? &*company : nullptr, input);
     }
@@ -214,6 +220,7 @@ struct Stage::Parts {
   std::optional<ServerParts> servers;
   std::optional<ServerTrainer> server_trainer;
   std::optional<TrainerParts> trainer;
+  std::optional<PipelineParts> pipeline;
 };
 
 Stage::Stage(JobOnStage ours) : parts_(std::make_unique<Parts>(std::move(ours))) {}
@@ -221,7 +228,9 @@ Stage::~Stage() = default;
 
 TrainingRun Stage::run(const Measure& measure) {
   TrainingRun run;
-  if (parts_->trainer) {
+  if (parts_->pipeline) {
+    run = run_training(parts_->pipeline->trainer(), measure);
+  } else if (parts_->trainer) {
     run = run_training(parts_->trainer->trainer, parts_->ours.job, measure);
   } else if (parts_->company) {
     run = parts_->run_servers(measure.warmup + measure.iterations).condensed(measure);
@@ -240,7 +249,8 @@ UpdateLog Stage::updates(int iterations) {
   UpdateLog log;
   Seconds end;
   for (int i = 0; i < iterations; ++i) {
-    end += parts_->trainer->trainer.run_iteration().duration;
+    end += (parts_->pipeline ? parts_->pipeline->trainer().run_iteration() : parts_->trainer->trainer.run_iteration())
+               .duration;
     log.push_back({end, every_rank, i});
   }
   return log;

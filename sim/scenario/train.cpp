@@ -8,6 +8,7 @@
 #include "scenario/job_clocks.hpp"
 #include "scenario/network_loads.hpp"
 #include "scenario/parts.hpp"
+#include "scenario/pipeline.hpp"
 
 namespace farandole::inline scenario {
 namespace {
@@ -32,9 +33,14 @@ void add(Pooled& pooled, const TrainingRun& run, double weight) {
   pooled.run.breakdown += run.breakdown * weight;
   for (const auto& [operation, time] : run.exposed) pooled.run.exposed[operation] += time * weight;
   pooled.run.exposed_inside += run.exposed_inside * weight;
+  pooled.run.exposed_between_stages += run.exposed_between_stages * weight;
   pooled.run.mean_staleness += run.mean_staleness * weight;
   pooled.run.collectives_per_iteration = run.collectives_per_iteration;
   for (const auto& [collective, count] : run.collectives) pooled.run.collectives[collective] += count * weight;
+  pooled.run.of_stages.resize(run.of_stages.size());
+  for (std::size_t stage = 0; stage < run.of_stages.size(); ++stage) {
+    for (const auto& [what, count] : run.of_stages[stage]) pooled.run.of_stages[stage][what] += count * weight;
+  }
   pooled.run.folded = run.folded;
   pooled.run.rounded_up = std::max(pooled.run.rounded_up, run.rounded_up);
   pooled.run.left_simgrid |= run.left_simgrid;
@@ -52,8 +58,21 @@ Pooled pool_seeds(const Scenario& scenario, RunOne run_one) {
     seeded.seed = scenario.seed + static_cast<std::uint64_t>(i);
     add(pooled, run_one(seeded, i), 1.0 / scenario.seeds);
   }
-  if (scenario.effects.checkpoint) charge_checkpoints(pooled.run, pooled.durations, *scenario.effects.checkpoint);
   return pooled;
+}
+
+/// `slowed`: Checkpoint::slowed.
+void charge(Pooled& pooled, const Scenario& scenario, double slowed) {
+  if (!scenario.effects.checkpoint) return;
+  Checkpoint checkpoint = *scenario.effects.checkpoint;
+  checkpoint.slowed = slowed;
+  charge_checkpoints(pooled.run, pooled.durations, checkpoint);
+}
+
+/// Of what training does in some time, the share that it does not do while a checkpoint is written.
+double slowed_by_writing(const Scenario& scenario, Seconds iteration) {
+  const auto writing = while_writing(scenario);
+  return writing ? std::max(0.0, 1 - iteration / train(*writing, nullptr).iteration) : 0;
 }
 
 /// By how much one rank by itself exceeds nominal compute in the mean, with the same jitter and noise.
@@ -101,15 +120,17 @@ std::vector<LinkUse> busiest_links(const Scenario& scenario, const Job& job, con
 }  // namespace
 
 TrainingPoint train(const Scenario& scenario, Timeline* timeline) {
-  const ComputeTimes times = times_of(scenario);
-  const Job job = travelling_job_of(scenario, times);
-  const Pooled pooled = pool_seeds(scenario, [&](const Scenario& seeded, int index) {
+  const LongestJob longest = longest_job_of(scenario);
+  const ComputeTimes& times = longest.times;
+  const Job& job = longest.job;
+  Pooled pooled = pool_seeds(scenario, [&](const Scenario& seeded, int index) {
     Timeline* const of_the_first = index == 0 ? timeline : nullptr;
     const Variability variability = variability_of(seeded, times);
     const Placement& placement = seeded.platform.placement;
     Stage stage({seeded, job, variability, placement, input_of(seeded, placement), of_the_first});
     return stage.run(whole_periods(seeded.measure, seeded.strategy.period));
   });
+  charge(pooled, scenario, slowed_by_writing(scenario, pooled.run.iteration));
   const TrainingRun& result = pooled.run;
   TrainingPoint point = described(scenario, job, times);
   point.fidelity = name(scenario.fidelity);
@@ -142,31 +163,66 @@ Schedule schedule_of(const Scenario& scenario, Operation operation) {
   return build_schedule(scenario, scenario.platform.placement, operation);
 }
 
+namespace {
+
+/// One replica: the first devices; of a pipeline, those of the first replica in each stage, as far apart as they are.
+Placement placement_of_one(const Scenario& scenario) {
+  const int tensor = scenario.strategy.tensor_parallel;
+  const int stages = scenario.strategy.pipeline;
+  if (stages == 1) {
+    Placement alone{std::vector<int>(static_cast<std::size_t>(tensor)), 1};
+    std::iota(alone.device_of_rank.begin(), alone.device_of_rank.end(), 0);
+    return alone;
+  }
+  std::vector<int> members;
+  for (int stage = 0; stage < stages; ++stage) {
+    for (int rank = 0; rank < tensor; ++rank) members.push_back(stage * (scenario.platform.ranks / stages) + rank);
+  }
+  return placement_of(scenario.platform.platform, scenario.platform.placement, members);
+}
+
+/// What one rank by itself takes to update the model of which each shard's takes `share`.
+Seconds whole_update(const Scenario& scenario, Seconds share) {
+  if (scenario.strategy.offloads_optimizer) return offloaded_update_alone(scenario);
+  return scenario.strategy.shards_of(scenario.platform.ranks) * share;
+}
+
+}  // namespace
+
 Seconds train_one_rank(const Scenario& scenario) {
   return train_alone(scenario, Supply::of_one_rank);
 }
 
 Seconds train_alone(const Scenario& scenario, Supply supply) {
-  Placement alone{std::vector<int>(static_cast<std::size_t>(scenario.strategy.tensor_parallel)), 1};
-  std::iota(alone.device_of_rank.begin(), alone.device_of_rank.end(), 0);
+  const Placement alone = placement_of_one(scenario);
   const ComputeTimes times = times_of(scenario);
   Job job = job_of(scenario, times);
-  job.update *= scenario.strategy.shards_of(scenario.platform.ranks);  // all of it
+  job.update = whole_update(scenario, job.update);
   const auto input = [&](const Scenario& seeded) -> std::optional<InputPipeline> {
     if (supply == Supply::free) return std::nullopt;
     return supply == Supply::of_the_job ? input_of_one(seeded) : input_of(seeded, alone);
   };
-  const Pooled pooled = pool_seeds(scenario, [&](const Scenario& seeded, int /*index*/) {
+  Pooled pooled = pool_seeds(scenario, [&](const Scenario& seeded, int /*index*/) {
     const Variability median = median_variability(seeded, times);
     Stage stage({seeded, job, median, alone, input(seeded), nullptr, true});
     return stage.run(whole_periods(seeded.measure, seeded.strategy.period));
   });
+  charge(pooled, scenario, 0);
   return pooled.run.iteration;
 }
 
 Seconds update_elsewhere(const Scenario& scenario) {
   const int shards = scenario.strategy.shards_of(scenario.platform.ranks);
-  return shards == 1 ? 0_s : (shards - 1) * job_of(scenario, times_of(scenario)).update;
+  if (shards == 1) return 0_s;
+  if (scenario.strategy.pipeline == 1) {
+    const Seconds own = job_of(scenario, times_of(scenario)).update;
+    return std::max(Seconds(0), whole_update(scenario, own) - own);
+  }
+  Seconds longest;
+  for (const PipelineStage& stage : stages_of(scenario, scenario.platform.placement)) {
+    longest = std::max(longest, stage.job.update);
+  }
+  return (shards - 1) * longest;
 }
 
 Seconds forward_time(const Scenario& scenario) {

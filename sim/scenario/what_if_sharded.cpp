@@ -130,6 +130,29 @@ Values shared_tokens(const WhatIfBase& base) {
   return set_if(strategy.tensor_parallel > 1 && !strategy.sequence_parallel, "/strategy/sequence_parallel", true);
 }
 
+// ---- in stages
+
+/// As many samples a step: with half the replicas each has twice the micro-batches.
+Values stages(const WhatIfBase& base, int number, int passes) {
+  if (strategy_of(base).pipeline == 1 || base.scenario.workload.global_batch > 0) return {};
+  return {{"/strategy/pipeline", std::to_string(number)}, {"/strategy/accumulation", std::to_string(passes)}};
+}
+
+Values twice_the_stages(const WhatIfBase& base) {
+  return stages(base, 2 * strategy_of(base).pipeline, 2 * strategy_of(base).accumulation);
+}
+
+Values half_the_stages(const WhatIfBase& base) {
+  const StrategyChoice& strategy = strategy_of(base);
+  const bool halves = strategy.pipeline % 2 == 0 && strategy.accumulation % 2 == 0;
+  return halves ? stages(base, strategy.pipeline / 2, strategy.accumulation / 2) : Values{};
+}
+
+/// A smaller share of it is the bubble. It is a larger step, too.
+Values twice_the_micro_batches(const WhatIfBase& base) {
+  return stages(base, strategy_of(base).pipeline, 2 * strategy_of(base).accumulation);
+}
+
 // ---- by which algorithm
 
 /// Between replicas of a shard group.
@@ -251,6 +274,9 @@ constexpr std::array changes{
     OfferedChange{"shard group of all ranks", "setting", group_of_all},
     OfferedChange{"tensor groups of a node", "setting", tensor_group_of_a_node},
     OfferedChange{"tokens shared within tensor groups", "setting", shared_tokens},
+    OfferedChange{"twice the stages", "setting", twice_the_stages},
+    OfferedChange{"half the stages", "setting", half_the_stages},
+    OfferedChange{"twice the micro-batches", "setting", twice_the_micro_batches},
     OfferedChange{"the library's allgather and reduce-scatter", "setting", own_library},
     OfferedChange{"double_tree between replicas", "setting", tree_between_replicas},
     OfferedChange{"nothing recomputed", "setting", recompute_nothing},

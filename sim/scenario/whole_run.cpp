@@ -87,13 +87,19 @@ ElasticPlan elastic_plan(const Scenario& scenario, const TrainingPoint& point, c
   return plan;
 }
 
+/// What training loses while the last checkpoint is written (Checkpoint::slowed), beyond a wait for that.
+Seconds lost_to_writing(const Checkpoint& checkpoint, const TrainingPoint& point, const Pace& pace) {
+  const Seconds each = point.breakdown.checkpoint / checkpoint.per_iteration(pace.iteration);
+  return std::max(Seconds(0), each - checkpoint.cost(pace.iteration));
+}
+
 RestartPlan restart_plan(const Scenario& scenario, const TrainingPoint& point, const Pace& pace) {
   const FailureSpec& failures = *scenario.run->failures;
   const auto& checkpoint = scenario.effects.checkpoint;
   RestartPlan plan;
   plan.work = pace.work();
   plan.interval = checkpoint ? checkpoint->interval(pace.iteration) : pace.work();
-  plan.checkpoint = checkpoint ? checkpoint->pause() : Seconds(0);
+  plan.checkpoint = checkpoint ? checkpoint->pause() + lost_to_writing(*checkpoint, point, pace) : Seconds(0);
   plan.restart = failures.detection + failures.restart + (failures.reloads ? checkpoint->writing() : Seconds(0));
   plan.mtbf = failures.mtbf(point.nodes, point.ranks);
   plan.background = checkpoint ? checkpoint->background() : Seconds(0);
@@ -103,13 +109,13 @@ RestartPlan restart_plan(const Scenario& scenario, const TrainingPoint& point, c
 }
 
 /// e^10 attempts per checkpoint are no run that anyone waits for.
-void refuse_hopeless(const RestartPlan& plan) {
+void refuse_hopeless(const RestartPlan& plan, const Place& place) {
   const Seconds needed = plan.segment(plan.interval) + plan.background + plan.restart;
   if (needed < 10 * plan.mtbf) return;
-  throw InputError(fmt::format(
-      "the run would never end: the job fails every {:.4g} s, and needs {:.4g} s without a failure to make progress; "
-      "write checkpoints more often (\"effects\", \"checkpoint\")",
-      plan.mtbf.si(), needed.si()));
+  throw InputError(place, "a run that ends",
+                   fmt::format("a job that fails every {:.4g} s and needs {:.4g} s without a failure to make progress",
+                               plan.mtbf.si(), needed.si()),
+                   "; write checkpoints more often (/effects/checkpoint/every, \"best\" is one of its values)");
 }
 
 std::vector<Survival> simulated(const FailureSpec& failures, std::uint64_t seed,
@@ -135,17 +141,37 @@ Survival mean_of(const std::vector<Survival>& runs) {
 }
 
 /// `expected` is of the time after startup.
-void take_survival(WholeRun& run, const Survival& expected, const std::vector<Survival>& runs) {
-  std::vector<WeightedDuration> totals;
-  for (const Survival& one : runs) totals.push_back({run.startup + one.total, 1});
+void take_survival(WholeRun& run, const Survival& expected) {
   run.total = run.startup + expected.total;
   run.failures = expected.failures;
-  run.total_p50 = percentile(totals, 0.5);
-  run.total_p95 = percentile(totals, 0.95);
   run.shares.checkpoint = expected.checkpointing / run.total;
   run.shares.lost = expected.lost / run.total;
   run.shares.restart = expected.recovering / run.total;
   run.shares.standby = expected.standby / run.total;
+}
+
+void take_quantiles(WholeRun& run, const std::vector<Survival>& runs) {
+  std::vector<WeightedDuration> totals;
+  for (const Survival& one : runs) totals.push_back({run.startup + one.total, 1});
+  run.total_p50 = percentile(totals, 0.5);
+  run.total_p95 = percentile(totals, 0.95);
+}
+
+/// The exact expectation stands by itself where seeded runs would be too long.
+void leave_out_quantiles(WholeRun& run) {
+  run.total_p50.reset();
+  run.total_p95.reset();
+  run.caveats.push_back(
+      fmt::format("p50 and p95 are left out: simulated runs would have more than {} million failures and checkpoints; "
+                  "the mean is the exact expectation",
+                  EventsLeft::most / 1'000'000));
+}
+
+[[noreturn]] void refuse_endless(const FailureSpec& failures) {
+  throw InputError(failures.place,
+                   fmt::format("runs of at most {} million failures and returns of nodes in all \"simulations\"",
+                               EventsLeft::most / 1'000'000),
+                   "more");
 }
 
 /// The best interval, and the goodput of a run with it.
@@ -161,16 +187,26 @@ void add_failures(WholeRun& run, const Scenario& scenario, const TrainingPoint& 
   run.mtbf = failures.mtbf(point.nodes, point.ranks);
   if (failures.elastic) {
     const ElasticPlan plan = elastic_plan(scenario, point, pace);
-    const auto runs = simulated(failures, scenario.seed, [&](std::uint64_t seed, EventsLeft& events) {
-      return elastic_run(plan, seed, events);
-    });
-    return take_survival(run, mean_of(runs), runs);
+    try {
+      const auto runs = simulated(failures, scenario.seed, [&](std::uint64_t seed, EventsLeft& events) {
+        return elastic_run(plan, seed, events);
+      });
+      take_quantiles(run, runs);
+      return take_survival(run, mean_of(runs));
+    } catch (const EventsLeft::NoneLeft&) {
+      refuse_endless(failures);
+    }
   }
   const RestartPlan plan = restart_plan(scenario, point, pace);
-  refuse_hopeless(plan);
-  const auto runs = simulated(failures, scenario.seed,
-                              [&](std::uint64_t seed, EventsLeft& events) { return restart_run(plan, seed, events); });
-  take_survival(run, expected_run(plan), runs);
+  refuse_hopeless(plan, failures.place);
+  try {
+    take_quantiles(run, simulated(failures, scenario.seed, [&](std::uint64_t seed, EventsLeft& events) {
+                     return restart_run(plan, seed, events);
+                   }));
+  } catch (const EventsLeft::NoneLeft&) {
+    leave_out_quantiles(run);
+  }
+  take_survival(run, expected_run(plan));
   if (scenario.effects.checkpoint) find_best_interval(run, plan, pace);
 }
 
@@ -229,7 +265,8 @@ WholeRun whole_run(const Scenario& scenario, const TrainingPoint& point) {
   const Seconds others = run.evaluation + metrics_of(scenario);
   const auto steps = static_cast<double>(run.steps_per_epoch);
   run.epoch = steps * point.iteration + others;
-  run.total = run.total_p50 = run.total_p95 = run.startup + run.epoch * spec.epochs;
+  run.total = run.startup + run.epoch * spec.epochs;
+  run.total_p50 = run.total_p95 = run.total;
   const Seconds bare = point.iteration - point.breakdown.checkpoint;
   const Pace pace{bare, steps * bare * spec.epochs, others * spec.epochs};
   if (const auto& checkpoint = scenario.effects.checkpoint) {

@@ -1,6 +1,6 @@
 #include <stdexcept>
 
-#include "backend/modules.hpp"
+#include "config/modules.hpp"
 #include "study/search.hpp"
 
 namespace farandole::inline study {

@@ -8,6 +8,7 @@
 #include "config/section.hpp"
 #include "report/table.hpp"
 #include "study/search_spec.hpp"
+#include "units/format.hpp"
 
 namespace farandole::inline study {
 namespace {
@@ -38,6 +39,13 @@ double read_number(const Value& where) {
   return read<double>(where);
 }
 
+double read_bytes(const Value& where) {
+  return read<Bytes>(where).si();
+}
+
+std::string bytes_text(double bytes) {
+  return decimal(Bytes(bytes));
+}
 std::string time_text(double seconds) {
   if (seconds >= 3600) return fmt::format("{:.4g} h", seconds / 3600);
   if (seconds >= 60) return fmt::format("{:.4g} min", seconds / 60);
@@ -57,6 +65,12 @@ const std::array table{
            read_time, time_text},
     Metric{"samples_per_second", "throughput", [](const TrainingPoint& p) { return p.samples_per_second; }, read_number,
            number_text},
+    Metric{"tokens_per_second", "tokens a second",
+           [](const TrainingPoint& p) { return p.utilisation.tokens_per_second; }, read_number, number_text},
+    Metric{"sequence_length", "tokens of a sample",
+           [](const TrainingPoint& p) { return double(p.utilisation.sequence_length); }, read_number, number_text},
+    Metric{"memory_bytes", "memory of a device", [](const TrainingPoint& p) { return p.memory.total().si(); },
+           read_bytes, bytes_text},
     Metric{"scaling_efficiency", "scaling efficiency", [](const TrainingPoint& p) { return p.scaling_efficiency; },
            read_share, share_text},
     Metric{"epoch_seconds", "an epoch", [](const TrainingPoint& p) { return run_of(p).epoch.si(); }, read_time,

@@ -33,7 +33,7 @@ SearchResult search(const Document& document, const SearchSpec& spec, const Cata
 // A search of the whole unit cube for the least value of a function, by DIRECT-L (Gablonsky and Kelley, J. Global
 // Optimization 21, 2001) as NLopt has it.
 //
-// Called by study/search.hpp. Deterministic. NLopt is a module (backend/modules.hpp); where it is missing,
+// Called by study/search.hpp. Deterministic. NLopt is a module (config/modules.hpp); where it is missing,
 // study/read_search.cpp refuses the method.
 
 /// Empty where NLopt is here.

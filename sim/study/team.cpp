@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "backend/modules.hpp"
+#include "config/modules.hpp"
 
 namespace farandole::inline study {
 namespace {

@@ -39,7 +39,7 @@ class Team {
   virtual void serve(const std::string& identity, const Work& work) = 0;
 };
 
-/// Null where no launcher started the program as several processes, or MPI is not usable (backend/modules.hpp).
+/// Null where no launcher started the program as several processes, or MPI is not usable (config/modules.hpp).
 std::unique_ptr<Team> join_team();
 
 }  // namespace farandole::inline study

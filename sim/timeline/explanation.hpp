@@ -1,6 +1,7 @@
 // Why a point is what it is: a waterfall from ideal to actual, the critical path of one iteration, and what would help.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,7 +51,8 @@ struct WhatIf {
   double efficiency_points = 0;  // percent of the ideal throughput that it gains
   Seconds iteration;
   double scaling_efficiency = 1;
-  std::vector<SetValue> set;  // the same command with these in addition gives that very point, and no other
+  std::vector<SetValue> set;     // the same command with these in addition gives that very point, and no other
+  std::optional<double> sure{};  // how probable it is that throughput changes this way, up or down; empty: not judged
 
   static void fields(auto& what_if, auto& visit) {
     visit("change", what_if.change);
@@ -60,6 +62,7 @@ struct WhatIf {
     visit("iteration_seconds", what_if.iteration);
     visit("scaling_efficiency", what_if.scaling_efficiency);
     visit("set", what_if.set);
+    visit("sure", what_if.sure);
   }
 };
 

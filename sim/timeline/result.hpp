@@ -52,13 +52,17 @@ struct ExposedCommunication {
   Seconds allgather;
   Seconds reduce_scatter;
   Seconds allreduce;
-  std::optional<Seconds> tensor{};  // of all kinds, between the ranks that compute a layer together
+  std::optional<Seconds> tensor{};    // of all kinds, between the ranks that compute a layer together
+  std::optional<Seconds> experts{};   // of all kinds, between ranks that share experts
+  std::optional<Seconds> pipeline{};  // waiting for other stages, and for what they send
 
   static void fields(auto& exposed, auto& visit) {
     visit("allgather", exposed.allgather);
     visit("reduce_scatter", exposed.reduce_scatter);
     visit("allreduce", exposed.allreduce);
     visit("tensor_parallel", exposed.tensor);
+    visit("expert_parallel", exposed.experts);
+    visit("pipeline", exposed.pipeline);
   }
 };
 

@@ -37,13 +37,13 @@ struct WholeRun {
   int epochs = 1;
   std::int64_t global_batch = 0;
   std::int64_t steps_per_epoch = 0;
-  double distinct_share = 1;  // of the set that an epoch shows
-  Seconds startup;            // once: launching, and the first broadcast of the parameters
-  Seconds epoch;              // steps, metrics, evaluation and checkpoints
-  Seconds evaluation;         // per epoch in the mean
-  Seconds total;              // the expectation; of elastic runs the mean over seeds of failures
-  Seconds total_p50;
-  Seconds total_p95;
+  double distinct_share = 1;           // of the set that an epoch shows
+  Seconds startup;                     // once: launching, and the first broadcast of the parameters
+  Seconds epoch;                       // steps, metrics, evaluation and checkpoints
+  Seconds evaluation;                  // per epoch in the mean
+  Seconds total;                       // the expectation; of elastic runs the mean over seeds of failures
+  std::optional<Seconds> total_p50{};  // over seeds of failures; empty where there would be too many of these
+  std::optional<Seconds> total_p95{};
   double failures = 0;  // in the mean
   double goodput = 1;   // share of the total that is training done for good
   RunShares shares{};

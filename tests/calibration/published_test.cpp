@@ -177,6 +177,28 @@ double median_of(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
+/// What is said of a platform without published runs costs no simulation of theirs.
+TEST(Published, BesideAPlatformWithoutRunsTheCountedRowsOfAllAreThoseThatBandsWereLearnedFrom) {
+  const Document document = Document::parse(R"({"name": "mine", "workload": {"model": "resnet18", "batch_per_rank": 32},
+    "platform": {"topology": "ethernet-25g", "ranks": 2}, "strategy": {"kind": "ddp"},
+    "measure": {"iterations": 1, "warmup": 0, "fidelity": "analytic"}})",
+                                            "mine.json");
+  const Catalogue catalogue;
+  const PublishedBeside beside = published_beside(plan_run(document, catalogue, {}), catalogue);
+  EXPECT_FALSE(beside.of_this_platform);
+  EXPECT_TRUE(beside.marks.empty());
+  const auto file = Document::read(source / "topologies/errors/training_rows.json").to_json();
+  ASSERT_EQ(beside.points.size(), file.at("rows").size());
+  for (std::size_t i = 0; i < beside.points.size(); ++i) {
+    const ValidationPoint& point = beside.points[i];
+    const auto& row = file.at("rows").at(i);
+    EXPECT_TRUE(point.counted);
+    EXPECT_TRUE(exists(source / "scenarios/published" / (point.family + ".json"))) << point.family;
+    EXPECT_NEAR(std::log(point.measured / point.predicted), row.at("log_measured_over_predicted").get<double>(), 1e-4);
+    EXPECT_NEAR(point.error, point.predicted / point.measured - 1, 1e-12);
+  }
+}
+
 /// The bounds are a little above what is reached (scenarios/README.md has the table): a guard against losing it.
 TEST(SlowPublished, AllRunsAreMetAsWellAsTheirTableSaysAndTheSameTwice) {
   const auto points = validate_published(Catalogue());

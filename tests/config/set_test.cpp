@@ -108,6 +108,15 @@ TEST(Set, KeepsTheLineOfAValueThatComesFromTheFile) {
             "s.json:3: /a: expected a number, got \"x\"");
 }
 
+TEST(Document, LosesAMemberOfAMember) {
+  auto document = sample(R"({"a": {"b": {"c": 1, "d": 2}, "c": 3}, "c": 4})");
+  document.remove("/a/b/c");
+  EXPECT_EQ(document.to_json(), json::parse(R"({"a": {"b": {"d": 2}, "c": 3}, "c": 4})"));
+  document.remove("/a/b/none");
+  document.remove("/c");
+  EXPECT_EQ(document.to_json(), json::parse(R"({"a": {"b": {"d": 2}, "c": 3}})"));
+}
+
 TEST(Set, MayReplaceAValueByAPartOfItself) {
   auto document = sample(R"({"a": {"b": {"c": 1}}})");
   document.set("/a", document.root().members()[0].second.members()[0].second.node());

@@ -98,6 +98,9 @@ TEST(Document, AllowsSixtyFourLevelsAndNoMore) {
   EXPECT_EQ(message_of_parsing(open + std::string(64, ']')), "(no error)");
   EXPECT_THAT(message_of_parsing(open + "[" + std::string(65, ']')),
               HasSubstr(": expected at most 64 levels of nesting, got more"));
+  std::string pointer;
+  for (int level = 0; level < 64; ++level) pointer += "/0";
+  EXPECT_THAT(message_of_parsing(open + "["), StartsWith("s.json:1: " + pointer + ": expected"));
 }
 
 TEST(Document, RefusesTenMegabytesOfBracketsAtOnce) {

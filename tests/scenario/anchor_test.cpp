@@ -44,6 +44,32 @@ TEST(Anchor, AnIterationTimeSaysTheSameAsARate) {
   EXPECT_DOUBLE_EQ(one.iteration.si(), other.iteration.si());
 }
 
+/// A run of a program that fuses says of the device what a program that does not takes longer by.
+TEST(Anchor, ARunOfAProgramThatNormalisesElsewhereIsConverted) {
+  const auto rows = [](const char* kind) {
+    return fmt::format(R"([{{"ranks": 1, "batch_per_rank": 32, "iteration_seconds": 0.25, "normalisation": "{}"}}])",
+                       kind);
+  };
+  const auto iteration = [&](const char* run, const char* asked) {
+    Changes changes = at(1, 32);
+    changes.push_back({"/workload/normalisation", fmt::format("\"{}\"", asked)});
+    return point(with(changes, rows(run))).iteration.si();
+  };
+  EXPECT_NEAR(iteration("in_convolution", "in_convolution"), 0.25, 1e-6);
+  EXPECT_GT(iteration("in_convolution", "separate"), 0.251);
+  EXPECT_LT(iteration("separate", "in_convolution"), 0.249);
+  EXPECT_NEAR(point(with(at(1, 32), rows("in_convolution"))).iteration.si(), 0.25, 1e-6);
+}
+
+TEST(Anchor, RunsOfSeveralProgramsAreRefused) {
+  EXPECT_THAT(
+      [] {
+        point(with({}, R"([{"ranks": 1, "iteration_seconds": 0.25, "normalisation": "in_convolution"},
+                                      {"ranks": 2, "iteration_seconds": 0.26}])"));
+      },
+      ::testing::ThrowsMessage<InputError>(HasSubstr("the \"normalisation\" of the first run")));
+}
+
 /// A step of p passes communicates once: what p passes leave of a rate is not a property of the device.
 TEST(Anchor, ARunMayHaveAddedUpOtherNumbersOfPassesThanTheScenario) {
   const std::string rows = R"([{"ranks": 4, "batch_per_rank": 32, "accumulation": 8, "samples_per_second": 400}])";

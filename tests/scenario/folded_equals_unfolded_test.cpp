@@ -119,6 +119,45 @@ TEST_P(FoldedRun, WithCollectivesIsTheUnfoldedOneInEveryNumber) {
   expect_same_folded(strategies, effects_of_collectives, GetParam());
 }
 
+/// Servers with nodes of their own: what workers are is told apart, what servers are is not.
+const std::vector<std::string> with_alike_servers{
+    R"({"kind": "parameter_server", "mode": "asynchronous", "servers": 4, "server_placement": "split", "server_rate": "1 GB/s"})",
+    R"({"kind": "parameter_server", "mode": "asynchronous", "servers": 4, "server_placement": "split", "compression": "int8"})",
+    R"({"kind": "parameter_server", "mode": "asynchronous", "servers": 5, "server_placement": "by_size"})",
+    R"({"kind": "parameter_server", "mode": "stale_synchronous", "bound": 1, "servers": 4, "server_placement": "split"})",
+    R"({"kind": "parameter_server", "servers": 4, "server_placement": "split"})",
+    R"({"kind": "distributed_replicated", "servers": 4, "server_placement": "split"})",
+};
+
+TEST_P(FoldedRun, WithAlikeServersIsTheUnfoldedOneInEveryNumber) {
+  for (const auto& platform : std::vector<std::vector<test::Change>>{
+           {{"/platform/topology", "ethernet-25g"}, {"/platform/ranks", "5"}},
+           {{"/platform/topology", "thetagpu"},
+            {"/platform/ranks", "11"},
+            {"/platform/override",
+             R"({"/network/nodes_per_leaf": 3, "/network/spine_ports": 400, "/network/leaf_ports": 400})"}}}) {
+    for (const std::string& strategy : with_alike_servers) {
+      for (const char* effect : {R"({"step_jitter": "1 %"})", R"({"slow_links": {"nodes": [1, 6], "rate": "50 %"}})",
+                                 R"({"communication_compute_share": "5 %"})"}) {
+        expect_same_folded(strategy, effect, GetParam(), platform);
+      }
+    }
+  }
+}
+
+TEST_P(FoldedRun, WithAWorkerAndAServerOnEveryLeafIsTheUnfoldedOneInEveryNumber) {
+  // All workers look alike and so do all servers, but not all pairs of them: each worker has one server on its leaf.
+  for (const char* mode : {"synchronous", "asynchronous"}) {
+    expect_same_folded(R"({"kind": "parameter_server", "servers": 2, "server_placement": "split", "mode": ")" +
+                           std::string(mode) + R"("})",
+                       "{}", GetParam(),
+                       {{"/platform/topology", "lab-two-tier"},
+                        {"/platform/ranks", "2"},
+                        {"/platform/override", R"({"/network/link/rate": "10 Mbit/s"})"},
+                        {"/platform/placement", R"("by_group")"}});
+  }
+}
+
 std::string name_of(const testing::TestParamInfo<const char*>& fidelity) {
   return fidelity.param;
 }
@@ -143,6 +182,19 @@ TEST(FoldedServers, StalenessWithoutVariabilityIsThatOfAllOthers) {
       EXPECT_EQ(point(FoldingPolicy::where_exact).folded, ranks > 1);
     }
   }
+}
+
+TEST(FoldedServers, ThatSplitEveryVariableAreCarriedAsOneHoweverWorkersDiffer) {
+  const auto folded = [](const char* placement, const char* effects) {
+    return test::run({{"/effects", effects},
+                      {"/strategy",
+                       R"({"kind": "parameter_server", "mode": "asynchronous", "servers": 4, "server_placement": ")" +
+                           std::string(placement) + R"("})"}})
+        .points.front()
+        .folded;
+  };
+  EXPECT_TRUE(folded("split", R"({"step_jitter": "1 %"})"));
+  EXPECT_FALSE(folded("by_size", R"({"step_jitter": "1 %"})"));  // each keeps variables of its own
 }
 
 TEST(FoldedServers, NoiseThatSparesTheFirstIterationsIsNotFoldedAway) {

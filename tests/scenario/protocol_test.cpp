@@ -34,5 +34,15 @@ TEST(Protocol, WithItsTransportOrThatOfTheFileIsTaken) {
   EXPECT_EQ(error_on("polaris", R"({"/node/nic/rate": "100 Gbit/s"})"), "no error");
 }
 
+/// DGX A100 names a set of the 40 GB device that it has.
+TEST(ForeignSet, OfAnotherDeviceIsRefusedWhereTheOverrideStands) {
+  EXPECT_THAT(
+      error_on("dgx-a100", R"({"/node/device": "a100_80gb"})"),
+      HasSubstr(R"(/platform/override: expected a "/node/measurements" of a100_80gb, or "" for its first of the )"
+                R"(model, got "nvidia-tensorflow1-dgx-a100")"));
+  EXPECT_EQ(error_on("dgx-a100", R"({"/node/device": "a100_80gb", "/node/measurements": ""})"), "no error");
+  EXPECT_EQ(error_on("hgx-h100", R"({"/node/device": "h200"})"), "no error");
+}
+
 }  // namespace
 }  // namespace farandole

@@ -209,7 +209,32 @@ TEST(WholeRun, RecordsTheLearningRateAndWarnsOfLargeBatches) {
 
 TEST(WholeRun, AJobThatCannotMakeProgressIsRefused) {
   EXPECT_THAT(error_of({{"/run", R"({"samples": 1280000, "epochs": 90, "failures": {"node_mtbf": "30 s"}})"}}),
-              HasSubstr("write checkpoints more often"));
+              testing::AllOf(HasSubstr("--set: /run/failures: expected a run that ends"),
+                             HasSubstr("write checkpoints more often")));
+}
+
+TEST(WholeRun, QuantilesAreLeftOutWhereSeededRunsWouldBeTooLong) {
+  // 4 nodes fail every 1.8 s in all, a million times a simulation; the expectation is exact without any.
+  const auto run = [](int simulations) {
+    return *with_run(fmt::format(R"({{"samples": 12800000, "epochs": 100, "initial_broadcast": false,
+                                     "failures": {{"node_mtbf": "7.2 s", "simulations": {}}}}})",
+                                 simulations),
+                     {{"/effects", R"({"checkpoint": {"every": "0.1 s", "rate": "100 GB/s"}})"}})
+                .run;
+  };
+  const WholeRun many = run(1000);
+  EXPECT_FALSE(many.total_p50.has_value());
+  EXPECT_FALSE(many.total_p95.has_value());
+  EXPECT_THAT(many.caveats, testing::Contains(HasSubstr("p50 and p95 are left out")));
+  EXPECT_GT(many.failures, 1e4);
+  EXPECT_EQ(many.total, run(1).total);
+}
+
+TEST(WholeRun, TooManyReturnsOfNodesAreRefusedWhereTheyWereAskedFor) {
+  EXPECT_THAT(error_of({{"/run", R"({"samples": 12800000, "epochs": 100, "initial_broadcast": false,
+                                     "failures": {"node_mtbf": "10 s", "recovery": "elastic", "restart": "1 ms",
+                                                  "repair": "1 ms", "simulations": 100000}})"}}),
+              HasSubstr("--set: /run/failures: expected runs of at most 20 million"));
 }
 
 TEST(WholeRun, NeedsAtLeastOneStep) {

@@ -56,7 +56,7 @@ class Manager {
   Clock::time_point spoke_{};
 };
 
-// The team of an MPI launcher, in the module "mpi" (backend/modules.hpp); study/team.hpp has the contract.
+// The team of an MPI launcher, in the module "mpi" (config/modules.hpp); study/team.hpp has the contract.
 
 /// Starts MPI; leaves `team` null where MPI knows of this process only.
 extern "C" __attribute__((visibility("default"))) void farandole_join_mpi_team(std::unique_ptr<Team>& team);

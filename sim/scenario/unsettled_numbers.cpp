@@ -1,0 +1,134 @@
+#include "scenario/unsettled_numbers.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include <nlohmann/json.hpp>
+
+#include "config/pointer.hpp"
+#include "config/section.hpp"
+#include "scenario/explain.hpp"
+#include "scenario/model_error.hpp"
+#include "scenario/train.hpp"
+
+namespace farandole::inline scenario {
+namespace {
+
+using Numbers = std::vector<UnsettledNumber>;
+
+const Document* topology_file(const Document& scenario, const Catalogue& catalogue) {
+  const auto named = scenario.find("/platform/topology");
+  if (!named || !named->is_string()) return nullptr;
+  const auto name = read<std::string>(*named);
+  const std::string in_folder = (catalogue.root() / "topologies" / (name + ".json")).string();
+  const auto documents = catalogue.documents();
+  const auto is_it = [&](const Document* file) { return file->source() == name || file->source() == in_folder; };
+  const auto found = std::ranges::find_if(documents, is_it);
+  return found == documents.end() ? nullptr : *found;
+}
+
+bool is_of_scenario(const std::string& pointer) {
+  return pointer.starts_with("/strategy/") || pointer.starts_with("/effects/");
+}
+
+/// "none" is no limit at all, which is not to be typed; of a rate, more than any link has is the same.
+std::string typed(const std::string& end) {
+  return end == "none" ? "1000 TB/s" : end;
+}
+
+void add(Numbers& numbers, UnsettledNumber number) {
+  if (std::ranges::find(numbers, number.pointer, &UnsettledNumber::pointer) == numbers.end())
+    numbers.push_back(std::move(number));
+}
+
+/// What calibration has left: "3.14 GB/s .. 26.1 GB/s". Numbers that tables of collectives settle have no ends.
+void add_posteriors(Numbers& numbers, const Document& file, const char* list) {
+  const auto parameters = file.find(list);
+  if (!parameters) return;
+  for (const Value& parameter : parameters->elements()) {
+    Section section(parameter);
+    const auto between = section.maybe("between");
+    if (!between) continue;
+    const auto text = read<std::string>(*between);
+    const std::string_view dots = " .. ";
+    const auto at = text.find(dots);
+    if (at == std::string::npos) between->fail("two ends, as \"3 GB/s .. 30 GB/s\"");
+    add(numbers,
+        {section.required<std::string>("pointer"), {typed(text.substr(0, at)), typed(text.substr(at + dots.size()))}});
+  }
+}
+
+void add_priors(Numbers& numbers, const Document& file) {
+  const auto priors = file.find("/priors");
+  if (!priors) return;
+  for (const auto& [pointer, prior] : priors->members()) {
+    if (pointer == "comment") continue;
+    const Value between = Section(prior).child("between");
+    const auto ends = between.elements();
+    if (ends.size() != 2) between.fail("two ends, between which the number lies eight times in ten");
+    add(numbers, {pointer, {read<std::string>(ends[0]), read<std::string>(ends[1])}});
+  }
+}
+
+/// Where a scenario would set the number itself.
+std::string place_of(const UnsettledNumber& number) {
+  if (is_of_scenario(number.pointer)) return number.pointer;
+  return "/platform/override/" + pointer_token(number.pointer);
+}
+
+bool is_settled(const UnsettledNumber& number, const Document& scenario) {
+  if (is_of_scenario(number.pointer)) return scenario.find(number.pointer).has_value();
+  const auto overrides = scenario.find("/platform/override");
+  if (!overrides) return false;
+  const auto members = overrides->members();
+  return std::ranges::any_of(members, [&](const auto& member) {
+    return number.pointer == member.first || number.pointer.starts_with(member.first + "/");
+  });
+}
+
+/// Nothing where the scenario has no place for such a number.
+std::optional<Seconds> step_with(const UnsettledNumber& number, const std::string& end, const ScenarioSource& source,
+                                 const Scenario& scenario) {
+  auto changed = change(source, scenario, {as_value(number, end)});
+  if (!changed) return std::nullopt;
+  Scenario& there = changed->scenario;
+  there.workload = scenario.workload;  // what options and bands have changed since it was read
+  there.collectives = scenario.collectives;
+  there.libraries = scenario.libraries;
+  return train(there, nullptr).iteration;
+}
+
+}  // namespace
+
+Numbers unsettled_numbers(const Document& document, const Catalogue& catalogue) {
+  Numbers numbers;
+  const Document* file = topology_file(document, catalogue);
+  if (file == nullptr) return numbers;
+  add_posteriors(numbers, *file, "/calibration/parameters");
+  add_posteriors(numbers, *file, "/calibration/of_scenarios");
+  add_priors(numbers, *file);
+  std::erase_if(numbers, [&](const UnsettledNumber& number) { return is_settled(number, document); });
+  return numbers;
+}
+
+SetValue as_value(const UnsettledNumber& number, const std::string& end) {
+  return {place_of(number), nlohmann::json(end).dump()};
+}
+
+TimeBand numbers_band(const TrainingPoint& point, const Document& document, const Catalogue& catalogue,
+                      const Scenario& scenario) {
+  TimeBand band;
+  if (point.ranks == 1) return band;
+  const std::vector<std::string> none;
+  const ScenarioSource source{document, none, catalogue};
+  for (const UnsettledNumber& number : unsettled_numbers(document, catalogue)) {
+    Interval factors{1, 1};
+    for (const std::string& end : number.ends) {
+      if (const auto step = step_with(number, end, source, scenario)) factors.hold(*step / point.iteration);
+    }
+    band = together(band, {factors.low, factors.high});
+  }
+  return band;
+}
+
+}  // namespace farandole::inline scenario

@@ -1,0 +1,39 @@
+// Numbers that nothing has settled, and how far a step lies from where they would put it.
+//
+// A topology file says of a number between which ends it lies eight times in ten: its "calibration" as what runs of
+// training have left of it (calibration/posterior.hpp), else its "priors" as what is believed before any. Such numbers
+// are in the topology or, as the cost of a coordinator's message, in scenarios; what a scenario sets itself is
+// settled. Used by band_run.cpp and by calibration/published.cpp.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "config/document.hpp"
+#include "scenario/catalogue.hpp"
+#include "scenario/scenario.hpp"
+#include "timeline/explanation.hpp"
+#include "timeline/result.hpp"
+#include "workload/time_band.hpp"
+
+namespace farandole::inline scenario {
+
+struct UnsettledNumber {
+  std::string pointer;              // into the topology file, or the scenario
+  std::array<std::string, 2> ends;  // as the file has them: "3.14 GB/s"
+};
+
+/// Of the machine that `document`, a scenario without a sweep that was read with `catalogue`, names.
+std::vector<UnsettledNumber> unsettled_numbers(const Document& document, const Catalogue& catalogue);
+
+/// What a scenario would set to have the number at an end.
+SetValue as_value(const UnsettledNumber& number, const std::string& end);
+
+/// Factors of the step. Every number is put to each end by itself, with the same seeds; the numbers are taken as
+/// independent, so that the logarithms of what they do add up in squares. One rank by itself has no band: what they say
+/// is of networks, servers and of ranks beside the median one. Two runs for each number.
+TimeBand numbers_band(const TrainingPoint& point, const Document& document, const Catalogue& catalogue,
+                      const Scenario& scenario);
+
+}  // namespace farandole::inline scenario

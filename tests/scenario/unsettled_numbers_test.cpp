@@ -1,0 +1,204 @@
+// Numbers that nothing has settled: which they are, and what they do to a band.
+#include "scenario/unsettled_numbers.hpp"
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "scenario/model_error.hpp"
+#include "scenario/scenario_kit.hpp"
+
+namespace farandole {
+namespace {
+
+using test::Change;
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+
+constexpr const char* prior =
+    R"("priors": {"/node/nic/host_rate": {"between": ["2 GB/s", "20 GB/s"], "source": "a test"},
+                  "/node/nic/latency": {"between": ["1 us", "40 us"], "source": "a test"}})";
+constexpr const char* posterior =
+    R"("calibration": {"date": "today", "source": ["runs.csv"], "parameters": [
+         {"name": "rate", "pointer": "/node/nic/host_rate", "value": "5 GB/s", "between": "4 GB/s .. 9 GB/s"},
+         {"name": "launch", "pointer": "/transport/launch", "value": "8 us", "standard_error": "1e-06 s"}]})";
+
+/// A machine whose file ends with `more`, removed with its folder.
+class Machine {
+ public:
+  explicit Machine(const std::string& more) {
+    const auto* const test = testing::UnitTest::GetInstance()->current_test_info();
+    folder_ =
+        std::filesystem::path(testing::TempDir()) / (std::string("machine-") + test->name() + std::to_string(made_++));
+    std::filesystem::create_directories(folder_);
+    std::ofstream(file()) << R"({"name": "machine", "summary": "of a test", "kind": "star", "nodes": "as needed",
+      "node": {"devices": 1, "device": "p100",
+               "nic": {"rate": "25 Gbit/s", "latency": "2 us", "host_rate": "5 GB/s"}})"
+                          << (more.empty() ? "" : ", ") << more << "}";
+  }
+  ~Machine() { std::filesystem::remove_all(folder_); }
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+  [[nodiscard]] std::filesystem::path file() const { return folder_ / "machine.json"; }
+
+ private:
+  static inline int made_ = 0;
+  std::filesystem::path folder_;
+};
+
+/// VGG-16, which communication bounds; compute is given, so that no other source is open but the simulator's error.
+std::vector<Change> on(const Machine& machine, const std::vector<Change>& more = {}) {
+  std::vector<Change> changes{
+      {"/workload", R"({"model": "vgg16", "batch_per_rank": 32, "device_steps": [{"batch": 32, "time": "200 ms"}]})"},
+      {"/platform", R"({"topology": ")" + machine.file().string() + R"(", "ranks": 4})"}};
+  changes.insert(changes.end(), more.begin(), more.end());
+  return changes;
+}
+
+TrainingPoint point_on(const Machine& machine, const std::vector<Change>& more = {}) {
+  return test::run(on(machine, more)).points.front();
+}
+
+std::vector<UnsettledNumber> numbers_on(const Machine& machine, const std::vector<Change>& more = {}) {
+  const Document document = test::changed(on(machine, more));
+  const Catalogue catalogue;
+  read_scenario(document.root(), catalogue);
+  return unsettled_numbers(document, catalogue);
+}
+
+auto is(const std::string& pointer, const std::string& low, const std::string& high) {
+  return testing::AllOf(Field(&UnsettledNumber::pointer, pointer),
+                        Field(&UnsettledNumber::ends, ElementsAre(low, high)));
+}
+
+TEST(UnsettledNumbers, OfAMachineAreWhatRunsLeftOfThemElseWhatIsBelieved) {
+  EXPECT_TRUE(numbers_on(Machine("")).empty());
+  EXPECT_THAT(numbers_on(Machine(prior)),
+              ElementsAre(is("/node/nic/host_rate", "2 GB/s", "20 GB/s"), is("/node/nic/latency", "1 us", "40 us")));
+  EXPECT_THAT(numbers_on(Machine(std::string(posterior) + ", " + prior)),
+              ElementsAre(is("/node/nic/host_rate", "4 GB/s", "9 GB/s"), is("/node/nic/latency", "1 us", "40 us")));
+}
+
+TEST(UnsettledNumbers, AreThoseThatTheScenarioDoesNotSetItself) {
+  const Machine machine(prior);
+  const auto left = numbers_on(machine, {{"/platform/override", R"({"/node/nic/host_rate": "6 GB/s"})"}});
+  EXPECT_THAT(left, ElementsAre(is("/node/nic/latency", "1 us", "40 us")));
+  EXPECT_TRUE(numbers_on(machine, {{"/platform/override", R"({"/node/nic": {"rate": "10 Gbit/s"}})"}}).empty());
+}
+
+double log_high(const TrainingPoint& point) {
+  return std::log(point.bands->iteration.high / point.iteration.si());
+}
+
+double log_low(const TrainingPoint& point) {
+  return std::log(point.iteration.si() / point.bands->iteration.low);
+}
+
+double log_step_with(const Machine& machine, const char* override_) {
+  return std::log(point_on(machine, {{"/platform/override", override_}}).iteration / point_on(machine).iteration);
+}
+
+// The logarithm of each end is sqrt(e^2 + sum of d_j^2), with e the simulator's own error and d_j what number j does to
+// the step at its end.
+TEST(UnsettledNumbers, WidenABandByWhatTheyDoToTheStepAtTheirEndsInSquares) {
+  const Machine known("");
+  const Machine unknown(prior);
+  const TrainingPoint plain = point_on(known);
+  const TrainingPoint wide = point_on(unknown);
+  EXPECT_EQ(plain.iteration, wide.iteration);
+  const double slow_rate = log_step_with(known, R"({"/node/nic/host_rate": "2 GB/s"})");
+  const double fast_rate = log_step_with(known, R"({"/node/nic/host_rate": "20 GB/s"})");
+  const double slow_latency = log_step_with(known, R"({"/node/nic/latency": "40 us"})");
+  const double fast_latency = log_step_with(known, R"({"/node/nic/latency": "1 us"})");
+  EXPECT_GT(slow_rate, 0.1);
+  EXPECT_LT(fast_rate, -0.05);
+  EXPECT_NEAR(log_high(wide), std::hypot(log_high(plain), slow_rate, slow_latency), 1e-9);
+  EXPECT_NEAR(log_low(wide), std::hypot(log_low(plain), fast_rate, fast_latency), 1e-9);
+  EXPECT_NEAR(wide.bands->scaling_efficiency.low * wide.bands->iteration.high,
+              wide.scaling_efficiency * wide.iteration.si(), 1e-9);
+}
+
+TEST(UnsettledNumbers, OfServersStandInTheScenario) {
+  const Machine machine(
+      R"("priors": {"/strategy/server_rate": {"between": ["100 MB/s", "1 GB/s"], "source": "a test"}})");
+  const Change servers{"/strategy", R"({"kind": "parameter_server"})"};
+  EXPECT_GT(log_high(point_on(machine, {servers})), 1.5 * log_high(point_on(Machine(""), {servers})));
+  EXPECT_TRUE(numbers_on(machine, {servers, {"/strategy/server_rate", "\"1 GB/s\""}}).empty());
+  EXPECT_EQ(log_high(point_on(machine)), log_high(point_on(Machine(""))));  // Horovod has none
+}
+
+TEST(UnsettledNumbers, AreNamedAmongTheSettingsAndLeaveOneRankAlone) {
+  const Machine machine(prior);
+  const Settings settings = test::run(on(machine)).settings;
+  ASSERT_TRUE(settings.contains("unsettled"));
+  EXPECT_THAT(settings.at("unsettled"), HasSubstr("/node/nic/host_rate 2 GB/s .. 20 GB/s"));
+  EXPECT_FALSE(test::run(on(Machine(""))).settings.contains("unsettled"));
+  const RunResult alone = test::run(on(machine, {{"/platform/ranks", "1"}}));
+  EXPECT_FALSE(alone.settings.contains("unsettled"));
+  EXPECT_FALSE(alone.points.front().bands);
+}
+
+TEST(UnsettledNumbers, WithoutTwoEndsAreRefusedWithTheirPlace) {
+  const Machine machine(
+      R"("calibration": {"date": "today", "source": [], "parameters": [
+         {"name": "rate", "pointer": "/node/nic/host_rate", "value": "5 GB/s", "between": "about 5 GB/s"}]})");
+  EXPECT_THAT(test::error_of(on(machine)), HasSubstr("/calibration/parameters/0/between: expected two ends"));
+}
+
+WhatIf twice_the_network(const Machine& machine) {
+  RunOptions options;
+  options.explain = true;
+  const TrainingPoint point = test::run(on(machine), options).points.front();
+  for (const WhatIf& what_if : point.explanation->what_ifs) {
+    if (what_if.change == "network x2") return what_if;
+  }
+  throw std::logic_error("network x2 was not tried");
+}
+
+double log_gain_with(const Machine& machine, const char* override_) {
+  const Change fast{"/platform/scale", R"({"rate": 2})"};
+  const Change there{"/platform/override", override_};
+  return std::log(point_on(machine, {there, fast}).samples_per_second / point_on(machine, {there}).samples_per_second);
+}
+
+/// Of a normal distribution, eight in ten of which lie within `width` of its mean.
+double probability_of_sign(double gain, double width) {
+  return 0.5 * std::erfc(-std::abs(gain) * 1.2816 / width / std::sqrt(2.0));
+}
+
+// sure = Phi(|g| / sigma), 1.2816 sigma = sqrt(s^2 + sum of m_j^2): g the logarithm of the gain, s what errors of two
+// runs of one job differ by, m_j the most by which g is another where number j is at an end, on both sides.
+TEST(Sureness, IsOfTheDifferenceOfTwoRunsWithWhatNothingHasSettledOnBothSides) {
+  const Machine known("");
+  const WhatIf sure = twice_the_network(known);
+  const Catalogue catalogue;
+  read_scenario(test::changed(on(known)).root(), catalogue);
+  const double same_job = model_errors(catalogue)->same_job;
+  const double gain = log_gain_with(known, "{}");
+  EXPECT_GT(same_job, 0.01);
+  EXPECT_NEAR(*sure.sure, probability_of_sign(gain, same_job), 1e-9);
+  const auto most = [&](const char* low, const char* high) {
+    return std::max(std::abs(log_gain_with(known, low) - gain), std::abs(log_gain_with(known, high) - gain));
+  };
+  const double by_rate = most(R"({"/node/nic/host_rate": "2 GB/s"})", R"({"/node/nic/host_rate": "20 GB/s"})");
+  const double by_latency = most(R"({"/node/nic/latency": "1 us"})", R"({"/node/nic/latency": "40 us"})");
+  EXPECT_GT(by_rate, 0.01);
+  const WhatIf less = twice_the_network(Machine(prior));
+  EXPECT_NEAR(*less.sure, probability_of_sign(gain, std::hypot(same_job, by_rate, by_latency)), 1e-9);
+}
+
+TEST(Sureness, IsNotJudgedWithoutBands) {
+  RunOptions options;
+  options.explain = true;
+  options.bands = false;
+  for (const WhatIf& what_if : test::run(on(Machine("")), options).points.front().explanation->what_ifs) {
+    EXPECT_FALSE(what_if.sure);
+  }
+}
+
+}  // namespace
+}  // namespace farandole
