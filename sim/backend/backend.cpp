@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "backend/modules.hpp"
+#include "config/modules.hpp"
 
 namespace farandole::inline backend {
 namespace {

@@ -1,5 +1,5 @@
 // The catalogue of backends: what carries collectives out on real hardware, one row each, usable or not:
-// each is a module (backend/modules.hpp).
+// each is a module (config/modules.hpp).
 //
 // A backend opens a session, which every rank of a launched program has one of: an endpoint for the interpreter of
 // schedules, the library's own collectives, and a description of machine and library that goes into the result. `bench`

@@ -133,16 +133,4 @@ void write_algorithm_svg(std::ostream& out, const Walk& walk, const std::string&
   draw(out, walk, title, fmt::format("<script><![CDATA[{}]]></script>\n", script));
 }
 
-void write_algorithm_html(std::ostream& out, const Walk& walk, const std::string& title) {
-  out << "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\">"
-      << "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; "
-         "style-src 'unsafe-inline'\"><title>"
-      << escaped(title)
-      << "</title></head>\n<body>\n<p><button id=\"back\">back</button> <input id=\"slider\" type=\"range\" min=\"0\" "
-         "max=\""
-      << walk.rounds.size() << "\" value=\"0\" aria-label=\"round\"> <button id=\"next\">next</button></p>\n";
-  draw(out, walk, title, "");
-  out << "<script>" << script << "</script>\n</body>\n</html>\n";
-}
-
 }  // namespace farandole::inline report

@@ -87,18 +87,22 @@ std::string best_and_worst(Points points, const Series& series, const std::vecto
                      percent(points[worst].scaling_efficiency), band_text(points[worst], false));
 }
 
+/// Three digits of a small one.
+std::string rate_of(const TrainingPoint& point) {
+  return grouped(point.samples_per_second, point.samples_per_second < 100 ? 2 : 0);
+}
+
 std::string how_well(Points points, const Series& series, const std::vector<std::size_t>& headlines) {
   const TrainingPoint& first = points[headlines.front()];
   if (first.ranks == 1) {
-    return fmt::format("{} trains {} samples/s on {}.", title(series, headlines.front()),
-                       grouped(first.samples_per_second, 0), place_of(first));
+    return fmt::format("{} trains {} samples/s on {}.", title(series, headlines.front()), rate_of(first),
+                       place_of(first));
   }
   const std::vector<std::size_t> all = candidates(points);
   if (all.size() > most_headlines) return best_and_worst(points, series, all);
   if (headlines.size() == 1) {
     return fmt::format("{} scales at {} efficiency{} on {}: {} samples/s.", title(series, headlines.front()),
-                       percent(first.scaling_efficiency), band_text(first, true), place_of(first),
-                       grouped(first.samples_per_second, 0));
+                       percent(first.scaling_efficiency), band_text(first, true), place_of(first), rate_of(first));
   }
   return fmt::format("{}{} efficiency.", common_place(points, headlines), list_of(points, series, headlines));
 }
@@ -168,7 +172,9 @@ std::string what_would_help(const TrainingPoint& point) {
   for (const char* kind : {"setting", "operation", "hardware"}) {
     const WhatIf* best = best_of_kind(*point.explanation, kind);
     if (!best) continue;
-    list += fmt::format("{}{} ({}) {} {}", list.empty() ? "" : ", ", best->change, kind,
+    const std::string sure =
+        best->sure ? fmt::format(", {:.0f} % sure to help", std::min(100 * *best->sure, 99.0)) : std::string();
+    list += fmt::format("{}{} ({}{}) {} {}", list.empty() ? "" : ", ", best->change, kind, sure,
                         list.empty() ? "would bring it to" : "to",
                         percent(point.scaling_efficiency + best->efficiency_points / 100));
   }

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <array>
+#include <cctype>
 #include <ostream>
 #include <stdexcept>
 
@@ -24,11 +27,34 @@ std::string policy() {
       script_source(d3_digest()), script_source(page_script_digest()));
 }
 
-/// For people: a number and its percent sign stay on one line.
+/// "%", "ms", "GB/s", "USD": what follows a number without being a word of the sentence.
+bool is_unit(std::string_view word) {
+  static constexpr std::array<std::string_view, 22> units{
+      "%",  "ns",   "us",   "ms",   "s",    "min", "h",  "B",   "kB",  "MB",     "GB",
+      "TB", "kB/s", "MB/s", "GB/s", "TB/s", "W",   "kW", "kWh", "MWh", "Gbit/s", "samples/s"};
+  while (!word.empty() && (word.back() == '.' || word.back() == ',' || word.back() == ':' || word.back() == ')'))
+    word.remove_suffix(1);
+  const bool is_currency = word.size() == 3 && std::ranges::all_of(word, [](char c) { return c >= 'A' && c <= 'Z'; });
+  return is_currency || std::ranges::find(units, word) != units.end();
+}
+
+/// For people: a number and its unit stay on one line.
 std::string prose(const std::string& text) {
   std::string result = escaped(text);
-  for (auto at = result.find(" %"); at != std::string::npos; at = result.find(" %", at)) {
-    result.replace(at, 1, "&nbsp;");
+  for (auto at = result.find(' '); at != std::string::npos; at = result.find(' ', at + 1)) {
+    if (at == 0 || std::isdigit(static_cast<unsigned char>(result[at - 1])) == 0) continue;
+    const auto end = std::min(result.find(' ', at + 1), result.size());
+    if (is_unit(std::string_view(result).substr(at + 1, end - at - 1))) result.replace(at, 1, "&nbsp;");
+  }
+  return result;
+}
+
+/// Of a file beside the page: no scheme and no other folder, whatever its name is.
+std::string address(std::string_view file) {
+  std::string result = "./";
+  for (const char c : file) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' || c == '_';
+    result += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   return result;
 }
@@ -49,8 +75,13 @@ void write_cell(std::ostream& out, const Cell& cell, Align align) {
   out << '>' << (cell.text.empty() ? "–" : escaped(cell.text)) << "</td>";
 }
 
-/// Wide tables scroll by themselves, also from the keyboard.
-void write_grid(std::ostream& out, const Grid& grid) {
+/// Wide tables scroll by themselves, also from the keyboard. A long one, and one that says what a chart above it shows,
+/// is opened by the reader.
+void write_grid(std::ostream& out, const Grid& grid, bool below_chart) {
+  constexpr std::size_t most_open = 12;  // rows
+  const bool folds = below_chart || grid.rows.size() > most_open;
+  if (folds)
+    out << fmt::format("<details><summary>{}: table of {}</summary>\n", escaped(grid.caption), grid.rows.size());
   out << "<div class=\"grid\" tabindex=\"0\" role=\"region\" aria-label=\"" << escaped(grid.caption) << "\">\n"
       << "<table class=\"sortable\">\n<caption>" << escaped(grid.caption) << "</caption>\n<thead><tr>";
   for (const Column& column : grid.columns) {
@@ -63,7 +94,7 @@ void write_grid(std::ostream& out, const Grid& grid) {
     for (std::size_t i = 0; i < row.size(); ++i) write_cell(out, row[i], grid.columns[i].align);
     out << "</tr>\n";
   }
-  out << "</tbody>\n</table>\n</div>\n";
+  out << "</tbody>\n</table>\n</div>\n" << (folds ? "</details>\n" : "");
 }
 
 void write_section(std::ostream& out, const PageSection& section) {
@@ -77,7 +108,11 @@ void write_section(std::ostream& out, const PageSection& section) {
         << "-picture\" class=\"drawing\"><div class=\"plot\" role=\"img\" aria-label=\"" << escaped(section.heading)
         << "\">" << harmless_svg(section.picture) << "</div></figure>\n";
   }
-  for (const Grid& grid : section.grids) write_grid(out, grid);
+  for (const Grid& grid : section.grids) write_grid(out, grid, !section.charts.empty() || !section.picture.empty());
+  if (!section.link.empty()) {
+    out << "<p><a class=\"open\" href=\"" << address(section.link) << "\">Open " << escaped(section.link)
+        << "</a></p>\n";
+  }
   if (!section.verbatim.empty()) out << "<pre tabindex=\"0\">" << escaped(section.verbatim) << "</pre>\n";
   if (section.folded) out << "</details>\n";
   out << "</section>\n";

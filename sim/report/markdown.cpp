@@ -36,10 +36,11 @@ std::string fence_for(const std::string& text) {
 }
 
 void write_section(std::ostream& out, const PageSection& section) {
-  if (section.grids.empty() && section.verbatim.empty() && section.text.empty()) return;
+  if (section.grids.empty() && section.verbatim.empty() && section.text.empty() && section.link.empty()) return;
   out << "## " << plain(section.heading) << "\n\n";
   for (const std::string& text : section.text) out << plain(text) << "\n\n";
   for (const Grid& grid : section.grids) write_grid(out, grid);
+  if (!section.link.empty()) out << plain(section.link) << "\n\n";
   if (section.verbatim.empty()) return;
   const std::string fence = fence_for(section.verbatim);
   out << fence << '\n' << section.verbatim << '\n' << fence << "\n\n";

@@ -30,7 +30,7 @@ struct Grid {
 };
 
 struct Chart {
-  std::string kind;     // "curves", "bars", "shares", "waterfall", "what_if", "timeline", "scatter"
+  std::string kind;     // "curves", "bars", "shares", "waterfall", "what_if", "timeline", "scatter", "steps"
   std::string key;      // the member of Page::data that it draws
   std::string caption;  // says what is seen, and the unit
 };
@@ -42,6 +42,7 @@ struct PageSection {
   std::vector<Chart> charts{};
   std::string picture{};  // an SVG document, drawn by another program
   std::vector<Grid> grids{};
+  std::string link{};  // a page beside this one, by its file's name
   std::string verbatim{};
   bool folded = false;  // opened by the reader; for long settings
 };

@@ -25,6 +25,25 @@ void write_html(std::ostream& out, const Page& page);
 /// Throws as write_html would, before the work is done that a page is to show.
 void require_page_parts();
 
+// The page of `farandole explore`: settings to turn, and the simulator that answers them, compiled to WebAssembly
+// (tools/explore), in one file.
+//
+// Called by the command line. Its numbers are those of the program where both were built from the same sources; the
+// page compares `expected` when it starts, and says so where they differ.
+
+struct ExplorePage {
+  std::string kicker;
+  std::string note;  // what is simulated, in a sentence or two
+  /// "scenario", "source", "folder" and "files" (by path, in the simulator's memory), "controls" (id, label,
+  /// is_ordered, values with text and set, at), "ranks" of the curve, "expected" keys of the first point.
+  Record data = Record::object();
+};
+
+void write_explore_page(std::ostream& out, const ExplorePage& page);
+
+/// std::runtime_error where write_explore_page would fail: without D3, or without the compiled simulator.
+void require_simulator();
+
 // The points of `farandole collective` as a page: bandwidth and time over size, the busiest links, the table.
 //
 // Called by the command line for `--html` and `--markdown`.

@@ -105,7 +105,10 @@ Series series_of(Points points) {
 
 std::string title(const Series& series, std::size_t point) {
   std::string name = series.name[point];
-  if (!series.axis.empty() && series.axis != "ranks") name += ", " + series.along[point];
+  if (!series.axis.empty() && series.axis != "ranks") {
+    const std::string along = series.axis + " " + series.along[point];
+    name = name == series.subject ? along : name + ", " + along;
+  }
   if (series.subject.empty() || series.subject == name) return name;
   return series.subject + " (" + name + ")";
 }

@@ -54,10 +54,13 @@ void write_topology_simgrid(std::ostream& out, const Platform& platform) {
     out << fmt::format("    <link id=\"{}\" bandwidth=\"{}Bps\" latency=\"{}s\" sharing_policy=\"SHARED\"/>\n",
                        xml_attribute(link.name), link.capacity.si(), link.latency.si());
   }
+  Platform fixed = platform;  // each pair by the first of its ways
+  fixed.network.choice = nullptr;
+  fixed.network.paths = [&](int from, int to) { return Paths{platform.network.paths(from, to).front()}; };
   for (int from = 0; from < platform.devices(); ++from) {
     for (int to = 0; to < platform.devices(); ++to) {
       if (from == to) continue;
-      const Route route = platform.route(from, to);
+      const Route route = fixed.route(from, to);
       const std::size_t first_path = route.links.size() / static_cast<std::size_t>(route.paths);
       out << fmt::format("    <route src=\"device{}\" dst=\"device{}\" symmetrical=\"NO\">", from, to);
       for (std::size_t i = 0; i < first_path; ++i) {

@@ -41,14 +41,14 @@ class TrainingPage {
     page_.answer = answer(points_, story_.question);
     if (!story_.summary.empty()) page_.answer.push_back(story_.summary + ".");
     if (points_.empty()) return std::move(page_);
+    add_learning();  // what was asked for comes first
+    if (auto costs = cost_section(points_, series_, page_.data)) page_.sections.push_back(std::move(*costs));
     add_scaling();
     add_shares();
     for (const std::size_t point : headlines_) add_explanation(point);
     add_timeline();
     add_network();
     add_whole_runs();
-    if (auto costs = cost_section(points_, series_, page_.data)) page_.sections.push_back(std::move(*costs));
-    add_learning();
     add_table();
     if (!story_.trust.points.empty()) page_.sections.push_back(trust_section(story_.trust, page_.data));
     page_.sections.push_back(inputs_section(story_.heading, story_.command, story_.scenario));
@@ -122,6 +122,7 @@ void TrainingPage::add_explanation(std::size_t index) {
   const std::string number = std::to_string(index);
   page_.data["waterfall-" + number] = waterfall_data(point);
   PageSection section{"why-" + number, "Why: " + title_of(index)};
+  section.folded = std::ranges::any_of(page_.sections, [](const auto& s) { return s.id.starts_with("why-"); });
   const TimeColumn times = iteration_column(point.iteration);
   section.charts.push_back(
       {"waterfall", "waterfall-" + number, "What each mechanism adds to the iteration, in " + times.unit});
@@ -141,7 +142,7 @@ void TrainingPage::add_explanation(std::size_t index) {
       changes.rows.push_back({Cell(what_if.change),
                               Cell(what_if.kind),
                               {fmt::format("{:+.1f}", what_if.efficiency_points), what_if.efficiency_points},
-                              number_cell(what_if.samples_per_second, 0)});
+                              number_cell(what_if.samples_per_second, what_if.samples_per_second < 100 ? 1 : 0)});
     }
     section.grids.push_back(std::move(changes));
   }
@@ -181,7 +182,8 @@ void TrainingPage::add_whole_runs() {
     if (!points_[i].run) continue;
     const WholeRun& run = *points_[i].run;
     grid.rows.push_back({Cell(title(series_, i)), number_cell(points_[i].ranks, 0), number_cell(run.epoch.si()),
-                         number_cell(run.total / 3600_s, 2), number_cell(run.total_p95 / 3600_s, 2),
+                         number_cell(run.total / 3600_s, 2),
+                         run.total_p95 ? number_cell(*run.total_p95 / 3600_s, 2) : std::string("-"),
                          number_cell(run.failures), percent_cell(run.goodput)});
   }
   if (grid.rows.empty()) return;

@@ -11,6 +11,7 @@
 #include "report/reports.hpp"
 #include "report/terminal_style.hpp"
 #include "report/time_column.hpp"
+#include "units/format.hpp"
 
 namespace farandole::inline report {
 namespace {
@@ -97,6 +98,31 @@ void write_measured(std::ostream& out, const TrainingFacets& facets, Points poin
   }).write(out);
 }
 
+/// Of language models, where it decides what can be trained: the parts that any point has.
+void write_memory(std::ostream& out, const TrainingFacets& facets, Points points) {
+  static const std::vector<std::pair<std::string, Bytes MemoryUse::*>> parts{
+      {"parameters", &MemoryUse::parameters},     {"gradients", &MemoryUse::gradients},
+      {"optimizer", &MemoryUse::optimizer_state}, {"activations", &MemoryUse::activations},
+      {"gathered", &MemoryUse::gathered},         {"buffers", &MemoryUse::fusion_buffers}};
+  std::vector<std::string> headings;
+  std::vector<Bytes MemoryUse::*> shown;
+  for (const auto& [heading, part] : parts) {
+    const bool is_there =
+        std::ranges::any_of(points, [&](const TrainingPoint& p) { return p.memory.*part > Bytes(0); });
+    if (!is_there) continue;
+    headings.push_back(heading);
+    shown.push_back(part);
+  }
+  headings.insert(headings.end(), {"sum", "device"});
+  out << "\nMemory of a device, of the fullest rank\n";
+  table_of(facets, points, headings, [&](const TrainingPoint& point) {
+    std::vector<std::string> cells;
+    for (const auto part : shown) cells.push_back(decimal(point.memory.*part));
+    cells.insert(cells.end(), {decimal(point.memory.total()), decimal(point.memory.device)});
+    return cells;
+  }).write(out);
+}
+
 void write_table(std::ostream& out, const Heading& heading, Points points) {
   const TrainingFacets facets = split(training_facets(points), points);
   write_mixed_compute(out, points);
@@ -113,6 +139,7 @@ void write_table(std::ostream& out, const Heading& heading, Points points) {
     table_of(facets, points, column_headings<Utilisation>(), [](const TrainingPoint& point) {
       return column_cells(point.utilisation);
     }).write(out);
+    write_memory(out, facets, points);
   }
   write_compute_sources(out, points);
   write_tuning(out, points);

@@ -4,62 +4,131 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { withPage } from '../../tools/browser.mjs';
+import { faults } from './faults.mjs';
 
 const folder = process.env.FARANDOLE_PAGES;
-const pages = ['run', 'collective', 'economics', 'validate'];
+const pages = process.env.FARANDOLE_PAGE_NAMES.split(' ');  // of every kind: tests/browser/make_pages
 const file = name => 'file://' + join(folder, name + '.html');
 const axe = readFileSync(join(folder, 'node_modules/axe-core/axe.min.js'), 'utf8');
 
 const looks = {
-  light: { scheme: 'light' },
-  dark: { scheme: 'dark' },
-  'on a phone': { width: 375, height: 800 },
+  'wide, light': { width: 1280, scheme: 'light' },
+  'wide, dark': { width: 1280, scheme: 'dark' },
+  'on a phone, light': { width: 390, height: 844, scheme: 'light' },
+  'on a phone, dark': { width: 390, height: 844, scheme: 'dark' },
 };
 
 // Empty where the chart of every figure is there, with something in it.
 const undrawn = `[...document.querySelectorAll('figure')].filter(figure =>
   !figure.querySelector('svg rect, svg circle, svg path, svg polygon')).map(figure => figure.id)`;
+// The charts of `farandole explore` come when its simulator has answered.
+const isDrawn = `!document.querySelector('figure[data-live]') || document.querySelectorAll('figure[data-live]:not([hidden]) svg').length >= 3`;
+const violations = `document.querySelectorAll('details').forEach(d => { d.open = true; }),
+  axe.run().then(result => result.violations.map(v => v.id + ': ' + v.nodes.slice(0, 3).map(n => n.html.slice(0, 120) + ' ' + n.failureSummary).join('; ')))`;
 
 for (const name of pages) {
-  for (const [words, look] of Object.entries(looks)) {
-    test(`${name}, ${words}: every chart is drawn, nothing fails, nothing is fetched`, () => withPage(async page => {
+  test(name, t => withPage(async page => {
+    for (const [words, look] of Object.entries(looks)) {
       await page.open(file(name), look);
-      assert.deepEqual(page.errors, []);
-      assert.deepEqual(await page.evaluate(undrawn), []);
-      assert.ok(await page.evaluate(`document.querySelectorAll('figure[data-chart]').length`) > 0);
-      assert.equal(await page.evaluate(`performance.getEntriesByType('resource').length`), 0);
-      assert.ok(await page.evaluate(`document.documentElement.scrollWidth <= document.documentElement.clientWidth`), 'wider than the screen');
-    }));
-  }
-
-  for (const scheme of ['light', 'dark']) {
-    test(`${name}, ${scheme}: axe has nothing to say`, () => withPage(async page => {
-      await page.open(file(name), { scheme });
-      await page.evaluate(axe);
-      const found = await page.evaluate(`document.querySelectorAll('details').forEach(d => { d.open = true; }),
-        axe.run().then(result => result.violations.map(v => v.id + ': ' + v.nodes.slice(0, 3).map(n => n.html.slice(0, 120) + ' ' + n.failureSummary).join('; ')))`);
-      assert.deepEqual(found, []);
-    }));
-  }
-
-  test(`${name}: prints`, () => withPage(async page => {
-    await page.open(file(name));
-    const pdf = await page.pdf();
-    assert.ok(pdf.length > 20000, `${pdf.length} bytes`);
-    assert.deepEqual(page.errors, []);
-  }));
-
-  test(`${name}: pictures stand by themselves`, () => withPage(async page => {
-    await page.open(file(name));
-    const pictures = await page.evaluate('farandolePictures()');
-    assert.ok(pictures.length > 0);
-    for (const { name: picture, svg } of pictures) {
-      assert.ok(!svg.includes('var(--'), picture);
-      const failed = await page.evaluate(`new DOMParser().parseFromString(${JSON.stringify(svg)}, 'image/svg+xml').querySelector('parsererror') !== null`);
-      assert.equal(failed, false, picture);
+      await page.until(isDrawn);
+      await t.test(`${words}: every chart is drawn, nothing fails, nothing is fetched`, async () => {
+        assert.deepEqual(page.errors.splice(0), []);
+        assert.deepEqual(await page.evaluate(undrawn), []);
+        assert.ok(await page.evaluate(`document.querySelectorAll('figure').length`) > 0);
+        assert.deepEqual(await page.evaluate(`performance.getEntriesByType('resource').map(entry => entry.name).filter(name => !name.startsWith('blob:'))`), []);
+      });
+      await t.test(`${words}: no text overlaps, is cut off, squeezed or too small`, async () => {
+        assert.deepEqual(await page.evaluate(faults), []);
+      });
+      await t.test(`${words}: axe has nothing to say`, async () => {
+        await page.evaluate(axe);
+        assert.deepEqual(await page.evaluate(violations), []);
+      });
+      await t.test(`${words}: no text overlaps or is cut off in tables that were folded`, async () => {
+        assert.deepEqual(await page.evaluate(faults), []);
+      });
     }
+
+    await page.open(file(name), { width: 718, media: 'print' });
+    await page.until(isDrawn);
+    await t.test('in print no text overlaps or is cut off', async () => {
+      await page.evaluate(`window.dispatchEvent(new Event('beforeprint'))`);
+      assert.deepEqual(await page.evaluate(faults), []);
+    });
+
+    await t.test('prints', async () => {
+      const pdf = await page.pdf();
+      assert.ok(pdf.length > 10000, `${pdf.length} bytes`);
+      assert.deepEqual(page.errors, []);
+    });
+
+    await t.test('pictures stand by themselves', async () => {
+      const pictures = await page.evaluate('farandolePictures()');
+      assert.ok(pictures.length > 0);
+      for (const { name: picture, svg } of pictures) {
+        assert.ok(!svg.includes('var(--'), picture);
+        const failed = await page.evaluate(`new DOMParser().parseFromString(${JSON.stringify(svg)}, 'image/svg+xml').querySelector('parsererror') !== null`);
+        assert.equal(failed, false, picture);
+      }
+    });
   }));
 }
+
+// What the check of boxes finds: each of the four faults, put into a page on purpose.
+test('a text that overlaps, leaves its picture, is squeezed or is too small is found', () => withPage(async page => {
+  await page.open(file('run'), { width: 1280 });
+  const add = attributes => page.evaluate(`(() => { const text = document.createElementNS('http://www.w3.org/2000/svg', 'text');
+    text.textContent = 'put here'; Object.entries(${JSON.stringify(attributes)}).forEach(([name, value]) => text.setAttribute(name, value));
+    document.querySelector('#scaling-efficiency svg').append(text); })()`);
+  const found = async () => (await page.evaluate(faults)).filter(line => line.includes('put here'));
+  for (const [attributes, words] of [[{ x: -60, y: 200 }, 'reaches past its picture'], [{ x: 300, y: 200, textLength: 20, lengthAdjust: 'spacingAndGlyphs' }, 'squeezed'],
+    [{ x: 300, y: 200, style: 'font-size:6px' }, '6.0 pixels']]) {
+    await add(attributes);
+    assert.match((await found()).join(), new RegExp(words));
+    await page.evaluate(`document.querySelector('#scaling-efficiency svg').lastChild.remove()`);
+  }
+  await add({ x: 300, y: 200 });
+  assert.deepEqual(await found(), []);
+  await add({ x: 310, y: 204 });
+  assert.match((await found()).join(), /lies over/);
+}));
+
+// The rule of the ring: after n-1 rounds every rank has one whole sum, after 2(n-1) all of them.
+test('the stepper goes round by round, by buttons, slider and on its own', () => withPage(async page => {
+  await page.open(file('algorithm'), { width: 1280 });
+  const press = words => page.evaluate(`[...document.querySelectorAll('.player button')].find(button => button.textContent === '${words}').click()`);
+  const state = () => page.evaluate(`({ prose: document.querySelector('.prose').textContent,
+    whole: [...document.querySelectorAll('#steps-steps svg text')].filter(text => text.textContent === 'all').length })`);
+  assert.match((await state()).prose, /^At the start every rank has its own contribution\. Whole sums in 0 of 16 cells\.$/);
+  await press('Next');
+  assert.match((await state()).prose, /^Round 1 of 6, reduce scatter\. Reduce-scatter: .* Every rank sends one segment to the next rank, which adds it\./);
+  await page.evaluate(`(() => { const slider = document.querySelector('.player input'); slider.value = 3; slider.dispatchEvent(new Event('input')); })()`);
+  assert.equal((await state()).whole, 4);
+  assert.match((await state()).prose, /Whole sums in 4 of 16 cells/);
+  await page.evaluate(`figures[0].player.pause = () => 20`);
+  await press('Play');
+  assert.ok(await page.until(`document.querySelector('.player input').value === '6' && document.querySelector('.player button:nth-child(2)').textContent === 'Play'`));
+  assert.equal((await state()).whole, 16);
+}));
+
+test('one iteration is played, and says what begins', () => withPage(async page => {
+  await page.open(file('run'), { width: 1280 });
+  const click = `document.querySelectorAll('#timeline-timeline .player button')[2].click()`;
+  const prose = () => page.evaluate(`document.querySelector('#timeline-timeline .prose').textContent`);
+  const first = await prose();
+  assert.match(first, /^0\.0 ms: .*forward backward/);
+  await page.evaluate(click);
+  assert.notEqual(await prose(), first);
+  await page.evaluate(`(() => { const slider = document.querySelector('#timeline-timeline input'); slider.value = slider.max; slider.dispatchEvent(new Event('input')); })()`);
+  assert.match(await prose(), /the iteration ends\.$/);
+}));
+
+test('a run says how to explore it, and links to the page that lies beside it', () => withPage(async page => {
+  await page.open(file('run'));
+  const section = await page.evaluate(`({ text: document.querySelector('#explore pre').textContent, link: document.querySelector('#explore a')?.getAttribute('href') ?? null })`);
+  assert.match(section.text, /^farandole explore scenarios\/horovod-512-roce25\.json .*--html .*run\.explore\.html$/);
+  assert.equal(section.link, pages.includes('run.explore') ? './run.explore.html' : null);
+}));
 
 test('the answer comes first, as the heading', () => withPage(async page => {
   await page.open(file('run'));

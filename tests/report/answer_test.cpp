@@ -246,5 +246,21 @@ TEST(Series, AreBarsWhereNamesOfVariantsBeginWithANumber) {
   EXPECT_EQ(title(series, 0), "resnet50 (8 DGX A100 bought)");
 }
 
+TEST(Answer, GivesASmallRateWithItsDecimals) {
+  TrainingPoint slow = point("a", 8, 1);
+  slow.samples_per_second = 5.279;
+  EXPECT_THAT(answer(std::vector{slow}, {}).front(), HasSubstr("5.28 samples/s"));
+  slow.samples_per_second = 5279.4;
+  EXPECT_THAT(answer(std::vector{slow}, {}).front(), HasSubstr("5,279 samples/s"));
+}
+
+TEST(Series, SaysWhatTheNumberInATitleIsOf) {
+  TrainingPoint small = point("a", 8, 1);
+  TrainingPoint large = small;
+  small.batch_per_rank = 4;
+  large.batch_per_rank = 16;
+  EXPECT_EQ(title(series_of(std::vector{small, large}), 1), "a (batch per rank 16)");
+}
+
 }  // namespace
 }  // namespace farandole

@@ -179,5 +179,40 @@ TEST(Page, OfAValidationSaysHowFarOffItIs) {
   EXPECT_TRUE(has_chart(page, "errors"));
 }
 
+TEST_F(HtmlPage, KeepsANumberAndItsUnitOnOneLine) {
+  Page page;
+  page.answer = {"It takes 15.2 ms, at 2.1 GB/s and 3 of 4 nodes, for 25 USD."};
+  EXPECT_THAT(html_of(page), HasSubstr("takes 15.2&nbsp;ms, at 2.1&nbsp;GB/s and 3 of 4 nodes, for 25&nbsp;USD."));
+}
+
+// A table is folded where it is long, or where a picture above it shows the same.
+TEST_F(HtmlPage, FoldsTablesThatAreLongOrBelowAChart) {
+  Grid grid{"short", {{"a"}}, {{Cell("1")}}};
+  Grid tall{"tall", {{"a"}}, std::vector<std::vector<Cell>>(13, {Cell("1")})};
+  Page page;
+  page.sections = {{"alone", "alone", {}, {}, {}, {grid, tall}}};
+  EXPECT_THAT(html_of(page),
+              AllOf(Not(HasSubstr("<summary>short")), HasSubstr("<summary>tall: table of 13</summary>")));
+  page.sections.front().charts = {{"curves", "rates", "Rates"}};
+  EXPECT_THAT(html_of(page), HasSubstr("<summary>short: table of 1</summary>"));
+}
+
+// Whatever the file is called, the link stays in the page's folder and is no scheme of its own.
+TEST_F(HtmlPage, LinksToAPageBesideItByItsNameAlone) {
+  Page page;
+  page.sections = {{"explore", "explore"}};
+  page.sections.front().link = "javascript:a b#\".html";
+  EXPECT_THAT(html_of(page), HasSubstr("href=\"./javascript%3Aa%20b%23%22.html\""));
+}
+
+TEST_F(HtmlPage, BeginsWithWhatTheHeadingSpeaksOf) {
+  TrainingPageInput told = story();
+  Learning learning;
+  learning.loss = {2, 1};
+  learning.seconds = {Seconds(0), Seconds(1)};
+  told.points.front().learning = learning;
+  EXPECT_EQ(training_page(told).sections.front().id, "learning");
+}
+
 }  // namespace
 }  // namespace farandole

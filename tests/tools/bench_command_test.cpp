@@ -69,6 +69,14 @@ TEST(BenchCommand, RefusesAPeerThatIsNotThere) {
   EXPECT_THAT(finished.err, HasSubstr("--peer: expected a rank below the 2 that were started, got \"2\""));
 }
 
+TEST(BenchCommand, RefusesSizesThatDoNotFitIntoMemoryBeforeItMeasures) {
+  if (const std::string why = why_not_mpi(); !why.empty()) GTEST_SKIP() << why;
+  const Workplace place;
+  const Finished finished = place.run(mpirun(2) + FARANDOLE_PROGRAM " bench -b 8 -n 1000000 -e 9223372036854775807");
+  EXPECT_EQ(finished.status, 2);
+  EXPECT_THAT(finished.err, HasSubstr("-e: expected a size of which 3 fit into the "));
+}
+
 TEST(BenchCommand, PrintsTheTableOfNcclTestsOnce) {
   if (const std::string why = why_not_mpi(); !why.empty()) GTEST_SKIP() << why;
   const Workplace place;

@@ -52,6 +52,13 @@ TEST_F(OverBudget, AreManyPointsBeforeThereIsOneOfThem) {
               AllOf(HasSubstr("/sweep: expected what a --budget"), HasSubstr("points or more")));
 }
 
+TEST_F(OverBudget, IsAnExplanationAtMessageWhereManyRanksDifferButNotAtFlow) {
+  // It tries hierarchies and trees, whose messages are sent one by one then: 512 ranks took minutes, unannounced.
+  const std::string line = "run " + test::scenario("horovod-512-roce25") + " --explain --jobs 1 --quiet --fidelity ";
+  EXPECT_THAT(refusal(line + "message"), HasSubstr("expected what a --budget of 30 s allows"));
+  EXPECT_EQ(place_.farandole(line + "flow --set /sweep/~1workload~1model='[\"vgg16\"]'").status, 0);
+}
+
 TEST_F(OverBudget, AreManyRanks) {
   EXPECT_THAT(of("", R"(, "sweep": {"/platform/ranks": [4, 4000000]})"),
               HasSubstr("/platform/ranks: expected what a --budget of 1 GiB allows, got 4,000,000 ranks"));

@@ -32,7 +32,7 @@ TEST(CalibrateCommand, TheFileNamesTheMeasuredLibraryAsItsOwn) {
   for (const std::string topology : {"dgx-a100", "thetagpu", "aws-p4d"}) {
     const Finished done = place.farandole("calibrate " + table + " --topology " + topology + " --output mine.json");
     ASSERT_EQ(done.status, 0) << done.err;
-    EXPECT_EQ(read_json(place.folder() / "mine.json").at("transport").at("library"), "nccl-2.21") << topology;
+    EXPECT_EQ(read_json(place.folder() / "mine.json").at("transport").at("library"), "nccl-2.22") << topology;
   }
 }
 
@@ -59,13 +59,13 @@ TEST(CalibrateCommand, AResultSaysWhichCalibrationItUsedAndWhatItPassedOver) {
     const std::string line = "collective -b 1M -e 1M --topology mine.json --format json --ranks ";
     return settings_of(place.farandole(line + arguments)).at("calibration").get<std::string>();
   };
-  const std::string times = "allreduce of nccl-2.21, 16 ranks on 2 nodes";
+  const std::string times = "allreduce of nccl-2.22, 16 ranks on 2 nodes";
   EXPECT_THAT(calibration("32"), HasSubstr("thetagpu-16ranks.json of 2026-11-21, median error left "));
-  EXPECT_THAT(calibration("32"), HasSubstr("; used by nccl-2.21: " + times));
+  EXPECT_THAT(calibration("32"), HasSubstr("; used by nccl-2.22: " + times));
   EXPECT_THAT(calibration("32 --algorithm nccl-2.10"), HasSubstr("; used by nccl-2.10: " + times));
   EXPECT_THAT(calibration("32 --algorithm ring"), HasSubstr("; not used by ring: " + times));
-  EXPECT_THAT(calibration("8"), HasSubstr("; not used by nccl-2.21: " + times));  // measured on several nodes
-  EXPECT_THAT(calibration("32 --op broadcast"), HasSubstr("; used by nccl-2.21: " + times));  // of the same hops
+  EXPECT_THAT(calibration("8"), HasSubstr("; not used by nccl-2.22: " + times));  // measured on several nodes
+  EXPECT_THAT(calibration("32 --op broadcast"), HasSubstr("; used by nccl-2.22: " + times));  // of the same hops
   const Finished text = place.farandole("collective -b 1M -e 1M --topology mine.json --ranks 32");
   EXPECT_THAT(text.out, HasSubstr("#   calibration: thetagpu-16ranks.json"));
 }

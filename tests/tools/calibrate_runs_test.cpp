@@ -75,6 +75,10 @@ TEST(CalibrateRuns, AreRefusedInOneLineWhereTheyTellNothing) {
   };
   const std::string good = "ranks,samples_per_second\n1,100\n2,180\n";
   EXPECT_THAT(refusal("ranks,sample_per_second\n1,1\n", on_ethernet), HasSubstr("did you mean \"samples_per_second\""));
+  for (const char* column : {"batch", "batch_size"}) {
+    EXPECT_THAT(refusal(std::string("ranks,samples_per_second,") + column + "\n1,1,32\n", on_ethernet),
+                HasSubstr("did you mean \"batch_per_rank\""));
+  }
   EXPECT_THAT(refusal("ranks,samples_per_second\n1,100\n2\n", on_ethernet), HasSubstr("runs.csv:3: expected 2 cells"));
   EXPECT_THAT(refusal("ranks,samples_per_second\n1,100\n2,x\n", on_ethernet), HasSubstr("runs.csv:3: "));
   EXPECT_THAT(refusal("ranks,samples_per_second\n2,100\n", on_ethernet), HasSubstr("at least two numbers of ranks"));

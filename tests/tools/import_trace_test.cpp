@@ -43,7 +43,7 @@ TEST(CalibrateCommand, FitsATableOfNcclTestsAndJudgesItselfOnWhatItHasNotSeen) {
   const Finished done =
       place.farandole("calibrate " + table + " --topology dgx-a100 --hold-out sizes --output mine.json");
   EXPECT_EQ(done.status, 0) << done.err;
-  EXPECT_THAT(done.out, HasSubstr("rate of allreduce by nccl-2.21, 16 ranks on 2 nodes"));
+  EXPECT_THAT(done.out, HasSubstr("rate of allreduce by nccl-2.22, 16 ranks on 2 nodes"));
   EXPECT_THAT(done.out, HasSubstr("with sizes held out in turn"));
   EXPECT_EQ(place.farandole("validate " + table + " --topology ./mine.json").status, 0);
 }

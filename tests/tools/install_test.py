@@ -13,6 +13,8 @@ from python_support import ROOT, SKIPPED, InAFolder
 
 BUILD = pathlib.Path(os.environ.get("FARANDOLE_BUILD", ROOT / "build" / "release"))
 ELSEWHERE = {name: value for name, value in os.environ.items() if name != "FARANDOLE_DATA"}
+BUILDER = "A Builder <builder@localhost>"
+PACKAGING = {**os.environ, "DEBFULLNAME": "A Builder", "DEBEMAIL": "builder@localhost"}
 CONSUMER = pathlib.Path(os.environ.get("FARANDOLE_CONSUMER", ROOT / "tests" / "consumer"))
 
 if sys.flags.no_site:
@@ -120,7 +122,7 @@ class DebianPackages(InAFolder):
         cls.addClassCleanup(folder.cleanup)
         cls.packages = pathlib.Path(folder.name)
         finished = subprocess.run(["cpack", "--config", BUILD / "CPackConfig.cmake", "-G", "DEB", "-B", cls.packages],
-                                  capture_output=True, text=True, check=False)
+                                  capture_output=True, text=True, check=False, env=PACKAGING)
         if finished.returncode != 0:
             raise AssertionError(finished.stdout[-4000:] + finished.stderr[-4000:])
 
@@ -130,14 +132,21 @@ class DebianPackages(InAFolder):
 
     def test_the_program_needs_no_package_that_it_can_do_without_and_names_those_it_can_use(self):
         needed = self.field("farandole", "Depends")
-        self.assertIn("libsimgrid", needed)
-        for optional in ("mpi", "nccl", "nlopt", "graphviz", "python", "cuda"):
+        for optional in ("mpi", "nccl", "nlopt", "simgrid", "graphviz", "python", "cuda"):
             self.assertNotIn(optional, needed)
         self.assertNotIn("mpi", self.field("farandole", "Recommends"))  # apt installs what is recommended
         self.assertIn("graphviz", self.field("farandole", "Suggests"))
         if (BUILD / "modules" / "farandole_nlopt.so").exists():
             self.assertIn("libnlopt0", self.field("farandole", "Recommends"))
-        self.assertIn("libsimgrid-dev", self.field("farandole-dev", "Depends"))
+        if (BUILD / "modules" / "farandole_simgrid.so").exists():
+            self.assertIn("libsimgrid", self.field("farandole", "Recommends"))
+        self.assertNotIn("simgrid", self.field("farandole-dev", "Depends"))
+
+    # Debian Policy 5.6.2: the name first, then the address inside angle brackets.
+    def test_the_maintainer_is_who_builds_it_and_nobody_is_made_up(self):
+        self.assertEqual(self.field("farandole", "Maintainer"), BUILDER)
+        self.assertEqual(self.field("farandole-dev", "Maintainer"), BUILDER)
+        self.assertIn('"Unofficial build of Farandole <root@localhost>"', (BUILD / "CPackConfig.cmake").read_text())
 
     def test_unpacked_it_runs_on_its_own_data(self):
         root = self.folder / "root"
@@ -156,8 +165,7 @@ class DebianPackages(InAFolder):
         if not shutil.which("readelf"):
             self.skipTest("readelf is not here")
         needed = self.run_command("readelf", "-d", BUILD / "farandole").stdout
-        self.assertIn("libsimgrid", needed)
-        self.assertNotRegex(needed, "lib(mpi|nccl|cudart|nlopt)")
+        self.assertNotRegex(needed, "lib(mpi|nccl|cudart|nlopt|simgrid)")
 
 
 if __name__ == "__main__":

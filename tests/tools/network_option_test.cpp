@@ -20,7 +20,7 @@ const std::string large =
     "--fidelity message --no-fold ";
 
 bool has_simgrid(const Workplace& place) {
-  return place.farandole("doctor").out.find("not built in") == std::string::npos;
+  return place.farandole("doctor").out.find("our own solver takes its place") == std::string::npos;
 }
 
 TEST(NetworkOption, GivesTheSameTimesByEitherSolverAndNamesIt) {

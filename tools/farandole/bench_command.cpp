@@ -3,6 +3,9 @@
 #include <memory>
 #include <optional>
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include "backend/bench.hpp"
 #include "bench_training.hpp"
 #include "collective/algorithms/exchanges.hpp"
@@ -10,6 +13,7 @@
 #include "output_options.hpp"
 #include "report/reports.hpp"
 #include "scenario/collective_run.hpp"
+#include "units/format.hpp"
 #include "units/parse.hpp"
 
 namespace farandole {
@@ -31,6 +35,7 @@ struct BenchArguments {
   std::string nap;
   std::string nccl_id;
   BenchTraining training;
+  BenchCompute compute;
   OutputOptions output;
 };
 
@@ -74,10 +79,22 @@ int repetitions(const BenchArguments& arguments) {
   return whole_number("-n", arguments.repetitions, 1);
 }
 
+/// Data, what becomes of it, and what it is checked against lie in memory side by side. Said before anything is
+/// measured.
+void require_memory(const std::string& option, const std::string& text, Bytes most) {
+  constexpr int arrays = 3;
+  const Bytes memory(static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE)));
+  if (arrays * most > memory) {
+    refuse_option(option, fmt::format("a size of which {} fit into the {} of memory", arrays, format(memory)), text);
+  }
+  (void)floats_in(most);
+}
+
 std::vector<Bytes> sizes(const BenchArguments& arguments) {
   const Bytes least = size("-b", arguments.least);
   const Bytes most = size("-e", arguments.most);
   if (most < least) refuse_option("-e", "at least the " + arguments.least + " of -b", arguments.most);
+  require_memory("-e", arguments.most, most);
   return size_range(least, most, whole_number("-f", arguments.factor, least == most ? 1 : 2));
 }
 
@@ -170,6 +187,9 @@ std::optional<Seconds> nap(const BenchArguments& arguments) {
 }
 
 void run(const BenchArguments& arguments) {
+  if (!arguments.compute.model.empty()) {
+    return bench_compute(arguments.compute, warmup(arguments), repetitions(arguments), arguments.output);
+  }
   const BackendRow& row = backend(arguments);
   const auto session = row.open({nap(arguments), arguments.nccl_id});
   // What all ranks would say, rank 0 says alone.
@@ -192,7 +212,7 @@ void run(const BenchArguments& arguments) {
 void add_bench(CLI::App& app) {
   auto arguments = std::make_shared<BenchArguments>();
   CLI::App* command = app.add_subcommand(
-      "bench", "Measure a collective on real hardware, under mpirun, srun or aprun: an nccl-tests table");
+      "bench", "Measure a collective on real hardware, under mpirun, srun or aprun: an nccl-tests table; or kernels");
   const auto add = [&](const char* names, std::string& value, const char* help, const char* type) {
     command->add_option(names, value, help)->type_name(type)->capture_default_str();
   };
@@ -220,10 +240,12 @@ void add_bench(CLI::App& app) {
                    "with nccl: a file by which ranks meet that have no MPI; there must be none yet")
       ->type_name("FILE");
   arguments->training.add_to(*command);
+  arguments->compute.add_to(*command);
   arguments->output.add_to(*command);
   command->footer(
       "Example:\n  mpirun -np 4 farandole bench --backend mpi -b 1K -e 16M -f 4 --op allreduce --algorithm ring\n"
       "  mpirun -np 4 farandole bench --training scenarios/lab-replay.json\n"
+      "  farandole bench --compute resnet50 --precision fp16,tf32 --batch 1,32,256 --model-file my_resnet50.json\n"
       "Open MPI: --oversubscribe for more ranks than cores; as root, OMPI_ALLOW_RUN_AS_ROOT=1 and\n"
       "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in the environment, or mpirun --allow-run-as-root.");
   command->callback([arguments] { run(*arguments); });

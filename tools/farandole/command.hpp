@@ -54,6 +54,7 @@ int whole_number(const std::string& option, const std::string& text, int least,
 
 /// Each adds one subcommand whose callback does the work; errors are exceptions.
 void add_run(CLI::App& app);
+void add_explore(CLI::App& app);
 void add_merge(CLI::App& app);
 void add_collective(CLI::App& app);
 void add_bench(CLI::App& app);

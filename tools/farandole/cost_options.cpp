@@ -29,7 +29,9 @@ NetworkSolver CostOptions::solver() const {
   if (network != "simgrid") {
     refuse_option("--network", "simgrid or own", network, suggestion(network, {"simgrid", "own"}));
   }
-  if (!has_simgrid()) refuse_option("--network", "own, since this program was built without SimGrid", network);
+  if (const std::string why = why_no_simgrid(); !why.empty()) {
+    refuse_option("--network", fmt::format("own, since SimGrid cannot be used ({})", why), network);
+  }
   return NetworkSolver::simgrid;
 }
 

@@ -26,7 +26,9 @@ void run() {
   const Catalogue catalogue;
   row("farandole", version());
   row("compiler", __VERSION__);
-  row("simgrid", has_simgrid() ? simgrid_settings().at("version") : "not built in: our own solver takes its place");
+  const std::string no_simgrid = why_no_simgrid();
+  row("simgrid", no_simgrid.empty() ? simgrid_settings().at("version")
+                                    : fmt::format("{}: our own solver takes its place", no_simgrid));
   row("eigen", fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION));
   row("nlohmann_json",
       fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH));

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <iostream>
+#include <new>
 #include <sstream>
 
 #include "command.hpp"
@@ -70,6 +71,9 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   } catch (const OutOfTolerance& error) {
     std::cerr << "farandole: " << error.what() << "\n";
     return exit_out_of_tolerance;
+  } catch (const std::bad_alloc&) {
+    std::cerr << "farandole: there is not as much memory as this takes\n";
+    return exit_failed;
   } catch (const std::exception& error) {
     std::cerr << "farandole: " << error.what() << "\n";
     return exit_failed;
@@ -99,6 +103,7 @@ int main(int argc, char** argv) {
   app.footer(farandole::footer);
   farandole::add_new(app);
   farandole::add_run(app);
+  farandole::add_explore(app);
   farandole::add_merge(app);
   farandole::add_collective(app);
   farandole::add_bench(app);

@@ -1,5 +1,7 @@
 #include "page_options.hpp"
 
+#include <filesystem>
+
 #include "report/output_file.hpp"
 #include "report/pages.hpp"
 
@@ -18,6 +20,10 @@ void PageOptions::check() const {
 void PageOptions::write(const Page& page) const {
   if (!html.empty()) write_file(html, [&](std::ostream& out) { write_html(out, page); });
   if (!markdown.empty()) write_file(markdown, [&](std::ostream& out) { write_markdown(out, page); });
+}
+
+std::string PageOptions::explored() const {
+  return html.empty() ? "" : std::filesystem::path(html).replace_extension(".explore.html").string();
 }
 
 std::string shell_word(const std::string& text) {

@@ -19,6 +19,8 @@ struct PageOptions {
   /// Refuses, before anything runs, a page that this program cannot write.
   void check() const;
   void write(const Page& page) const;
+  /// Where a page to explore is kept beside this one: "page.explore.html" of "page.html"; empty without one.
+  [[nodiscard]] std::string explored() const;
   void add_to(Targets& targets) const {
     targets.writes("--html", html);
     targets.writes("--markdown", markdown);

@@ -1,5 +1,6 @@
 // farandole run: a scenario to result points.
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <thread>
@@ -118,11 +119,22 @@ std::string typed(const RunArguments& arguments) {
   return line + given("--network", {arguments.cost.network}) + given("--seed", {arguments.seed});
 }
 
+/// Without what explore does not take.
+std::string explore_command(const RunArguments& arguments) {
+  const std::string page = arguments.pages.explored();
+  if (page.empty() || !arguments.launch.empty()) return {};
+  return "farandole explore " + shell_word(arguments.scenario) + given("--set", arguments.settings) +
+         given("--html", {page});
+}
+
 void write_page(const RunArguments& arguments, const Document& document, const Catalogue& catalogue,
                 const RunPlan& plan, const StudyResult& result) {
   if (!arguments.pages.are_wanted()) return;
+  const std::filesystem::path explored = arguments.pages.explored();
   arguments.pages.write(
-      run_page({document, catalogue, plan, result.points, typed(arguments), processes_of(arguments), arguments.quiet}));
+      run_page({document, catalogue, plan, result.points, typed(arguments), explore_command(arguments),
+                std::filesystem::exists(explored) ? explored.filename().string() : "", processes_of(arguments),
+                arguments.quiet}));
 }
 
 /// The points that finished are written all the same, except to a shard, and kept in the journal for --resume.

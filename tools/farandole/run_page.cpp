@@ -72,6 +72,20 @@ std::string summary_of(const Document& document) {
   return summary ? read<std::string>(*summary) : std::string();
 }
 
+/// Before what the page depends on, which comes last.
+void add_explore(const RunPageRequest& request, Page& page) {
+  if (request.explore.empty()) return;
+  PageSection section{"explore", "Turn the settings yourself"};
+  section.text = {
+      "Ranks, network, batch and the strategy's settings as sliders: the same simulator, in one page that needs no "
+      "program and no network."};
+  section.text.push_back(request.explored.empty() ? "This command makes it:"
+                                                  : "It lies beside this page; this command made it or makes it anew:");
+  section.link = request.explored;
+  section.verbatim = request.explore;
+  page.sections.insert(page.sections.end() - (page.sections.empty() ? 0 : 1), std::move(section));
+}
+
 }  // namespace
 
 Page run_page(const RunPageRequest& request) {
@@ -100,7 +114,9 @@ Page run_page(const RunPageRequest& request) {
     point.links.resize(std::min(point.links.size(), links_on_a_page));
     story.busiest_links = std::move(point.links);
   }
-  return training_page(story);
+  Page page = training_page(story);
+  add_explore(request, page);
+  return page;
 }
 
 }  // namespace farandole

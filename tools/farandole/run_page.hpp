@@ -15,6 +15,8 @@ struct RunPageRequest {
   const RunPlan& plan;
   const std::map<std::size_t, TrainingPoint>& points;  // by place in the plan
   std::string command;
+  std::string explore;   // the command that makes it a page to explore; empty where there is none
+  std::string explored;  // that page, where it lies beside this one
   int processes = 1;
   bool quiet = false;
 };

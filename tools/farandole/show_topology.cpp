@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <sstream>
 
 #include <fmt/format.h>
 
 #include "command.hpp"
 #include "graphviz.hpp"
 #include "platform/bisection.hpp"
-#include "report/html.hpp"
 #include "report/pages.hpp"
 #include "scenario/catalogue.hpp"
 #include "show.hpp"
@@ -158,6 +158,20 @@ Json network_json(const Platform& platform) {
           {"pairs", pairs}};
 }
 
+Page page_of(const Platform& platform, const std::string& summary, const std::string& picture,
+             const std::string& text) {
+  Page page;
+  page.kicker = "Farandole · topology " + platform.name;
+  page.answer = {summary + "."};
+  PageSection network{"network", "Nodes and switches"};
+  network.text = {"Nodes of a kind are drawn as one box, cables between two boxes as one line with their rate."};
+  network.picture = picture;
+  PageSection numbers{"numbers", "In numbers"};
+  numbers.verbatim = text;
+  page.sections = {network, numbers};
+  return page;
+}
+
 }  // namespace
 
 Shown show_topologies(const ShowRequest& /*request*/) {
@@ -195,13 +209,11 @@ Shown show_topology(const ShowRequest& request) {
   for (const Pair& pair : sample_pairs(platform)) {
     shown.text += describe_route(platform, pair.what, pair.from, pair.to);
   }
-  shown.draw = [platform](std::ostream& out, bool is_html) {
-    if (is_html) {
-      out << "<!DOCTYPE html>\n<meta charset=\"utf-8\"><meta http-equiv=\"Content-Security-Policy\" "
-             "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n<title>"
-          << escaped(platform.name) << "</title>\n";
-    }
-    draw_with_graphviz(out, [&](std::ostream& text) { write_topology_picture(text, platform); });
+  shown.draw = [platform, summary = topology.summary, text = shown.text](std::ostream& out, bool is_html) {
+    std::ostringstream picture;
+    draw_with_graphviz(picture, [&](std::ostream& graph) { write_topology_picture(graph, platform); });
+    if (is_html) return write_html(out, page_of(platform, summary, picture.str(), text));
+    out << picture.str();
   };
   shown.files["dot"] = [platform](std::ostream& out) { write_topology_dot(out, platform); };
   shown.files["simgrid"] = [platform](std::ostream& out) { write_topology_simgrid(out, platform); };

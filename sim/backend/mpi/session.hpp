@@ -1,4 +1,4 @@
-// MPI as a backend, in the module "mpi" (backend/modules.hpp). The only files that include <mpi.h> are those of this
+// MPI as a backend, in the module "mpi" (config/modules.hpp). The only files that include <mpi.h> are those of this
 // folder.
 #pragma once
 

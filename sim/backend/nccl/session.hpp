@@ -1,4 +1,4 @@
-// NCCL as a backend, in the module "nccl" (backend/modules.hpp). The only files that include CUDA's headers or <nccl.h>
+// NCCL as a backend, in the module "nccl" (config/modules.hpp). The only files that include CUDA's headers or <nccl.h>
 // are those of this folder.
 #pragma once
 

@@ -20,4 +20,16 @@ std::string_view d3_script();
 /// "5.16.0", or empty.
 std::string_view d3_version();
 
+// Of the page of `farandole explore` (pages.hpp).
+
+std::string_view explore_style();
+std::string_view explore_script();
+std::string_view explore_script_digest();
+
+/// What its workers run: JavaScript. Empty where the compiled simulator was not there.
+std::string_view explore_simulator();
+
+/// The simulator as WebAssembly, packed with gzip, in base64; empty where it was not there.
+std::string_view explore_module();
+
 }  // namespace farandole::inline report

@@ -9,7 +9,8 @@ function curveScales(chart, rows) {
   const logarithmic = numeric && logarithmicAxes[spec.axis];
   const x = !numeric ? d3.scalePoint().domain(places) :
     (logarithmic ? d3.scaleLog().base(logarithmic.base) : d3.scaleLinear()).domain(d3.extent(places));
-  const values = rows.concat(spec.marks || []).map(row => row.y).concat(rows.flatMap(row => row.low === undefined ? [] : [row.low, row.high]));
+  const inside = mark => mark.x >= x.domain()[0] && mark.x <= x.domain()[1];
+  const values = rows.concat((spec.marks || []).filter(inside)).map(row => row.y).concat(rows.flatMap(row => row.low === undefined ? [] : [row.low, row.high]));
   // Over ranks that double, throughput that doubles is a straight line.
   const doubles = spec.axis === 'ranks' && spec.unit === 'samples/s';
   const wide = !spec.share && d3.min(values) > 0 && (doubles || d3.max(values) > 20 * d3.min(values));
@@ -28,25 +29,30 @@ charts.curves = chart => {
   const rows = spec.rows;
   const series = d3.nest().key(row => row.series).entries(rows);
   const narrow = chart.width < 520;
-  const gap = 12;  // between the labels of curves
+  const labelWidth = Math.min(widest(series.map(s => s.key), 600) + 14, 0.34 * chart.width);
+  const labelLines = name => linesOf(name, labelWidth - 12, 600);
+  const gap = Math.max(12, lineHeight * d3.max(series, s => labelLines(s.key).length));  // between the labels of curves
   const tall = Math.min(700, Math.max(narrow ? 260 : 340, gap * series.length + 60));
   const named = gap * series.length + 54 <= tall;
-  const labelWidth = Math.min(widest(series.map(s => s.key)) + 14, 0.34 * chart.width);
   const { x, y, numeric, places, wide } = curveScales(chart, rows);
-  const tilted = !numeric && (widest(places) + 8) * (places.length - 1) > chart.width - 56 - labelWidth;
-  const g = chart.open(tall, { top: 14, right: labelWidth, bottom: tilted ? 74 : 40, left: 56 });
+  const large = spec.unit === 'samples/s' || /^[A-Z]{3}$/.test(spec.unit);  // counts and money
+  const upwards = wide ? y.ticks().filter(v => Number.isInteger(Math.log10(v))) : y.ticks(5);
+  const plain = spec.unit === '';  // a loss: no prefix without a unit
+  const readUpwards = spec.share ? percent : value => plain ? String(+value.toPrecision(3)) : short(value, large ? '' : spec.unit);
+  const left = Math.max(36, widest(upwards.map(readUpwards)) + 14);
+  const tilted = !numeric && (widest(places) + 8) * (places.length - 1) > chart.width - left - labelWidth;
+  const g = chart.open(tall, { top: 14, right: labelWidth, bottom: tilted ? 74 : 40, left });
   const { width, height } = chart.inner;
   x.range([0, width]);
   y.range([height, 0]);
-  const large = spec.unit === 'samples/s' || /^[A-Z]{3}$/.test(spec.unit);  // counts and money
-  const shown = value => spec.share ? `${percent(value)} ${spec.unit}` : large ? `${grouped(value)} ${spec.unit}` : short(value, spec.unit);
+  const shown = value => spec.share ? `${percent(value)} ${spec.unit}` : large ? `${grouped(value)} ${spec.unit}` : plain ? readUpwards(value) : short(value, spec.unit);
   const ends = row => row.low === undefined ? '' : `\nbetween ${shown(row.low)} and ${shown(row.high)}`;
   const readAlong = logarithmicAxes[spec.axis]?.read;
   const whole = numeric && places.length <= 12 && places.every(Number.isInteger);
-  const ticks = spec.axis === 'size' ? sizeTicks(d3.extent(places), width) : readAlong ? curveTicks(places, width) : numeric && !whole ? null : places;
+  const ticks = spec.axis === 'size' ? sizeTicks(d3.extent(places), width) : readAlong ? curveTicks(places, width) : numeric && !whole ? x.ticks(Math.max(2, Math.floor(width / 60))) : places;
   const bottom = axis(g, 'bottom', x, ticks, readAlong || (whole ? grouped : null)).attr('transform', `translate(0,${height})`);
   if (tilted) bottom.selectAll('text').attr('transform', 'rotate(-35)').attr('text-anchor', 'end').attr('dx', '-0.4em');
-  axis(g, 'left', y, wide ? y.ticks().filter(v => Number.isInteger(Math.log10(v))) : y.ticks(5), spec.share ? percent : value => short(value, large ? '' : spec.unit))
+  axis(g, 'left', y, upwards, readUpwards)
     .call(a => a.select('.domain').remove())
     .call(a => a.selectAll('.tick line').attr('x2', width).attr('opacity', 0.7));
   g.append('text').attr('class', 'note').attr('x', width).attr('y', height + chart.margin.bottom - 4).attr('text-anchor', 'end').text(spec.axis);
@@ -79,12 +85,11 @@ charts.curves = chart => {
   const byHeight = series.slice().sort((a, b) => b.last.y - a.last.y);
   const labelled = named ? series : [...new Set([series.find(s => s.key === spec.accent), byHeight[0], byHeight[byHeight.length - 1]])].filter(Boolean);
   const labels = labelled.map(s => ({ y: y(s.last.y), x: x(s.last.x), name: s.key }));
-  movedApart(labels, height, named ? Math.min(14, height / labels.length) : 14).forEach(label => {
-    g.append('text').attr('class', 'label').attr('x', Math.max(label.x, width) + 10).attr('y', label.at).attr('dy', '0.35em')
+  movedApart(labels, height, named ? Math.min(gap + 2, height / labels.length) : gap + 2).forEach(label => {
+    const text = g.append('text').attr('class', 'label').attr('y', label.at)
       .attr('fill', label.name === spec.accent ? 'var(--accent)' : 'var(--ink)')
-      .attr('font-weight', label.name === spec.accent ? 600 : 400)
-      .attr('textLength', widthOf(label.name) > labelWidth - 12 ? labelWidth - 12 : null)
-      .attr('lengthAdjust', 'spacingAndGlyphs').text(label.name);
+      .attr('font-weight', label.name === spec.accent ? 600 : 400);
+    addLines(text, labelLines(label.name), Math.max(label.x, width) + 10, labelWidth - 12, label.name === spec.accent ? 600 : 400);
   });
   chart.close();
 };

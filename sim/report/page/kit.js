@@ -27,9 +27,43 @@ const timesWithin = whole => {
 
 // Text is measured as it will be drawn.
 const ruler = document.createElement('canvas').getContext('2d');
-ruler.font = '12px ' + getComputedStyle(document.body).fontFamily;
-const widthOf = text => ruler.measureText(text).width;
-const widest = texts => d3.max(texts, widthOf) || 0;
+const family = getComputedStyle(document.body).fontFamily;
+const widthOf = (text, weight = 400) => {
+  ruler.font = `${weight} 12px ${family}`;
+  return ruler.measureText(text).width;
+};
+const widest = (texts, weight = 400) => d3.max(texts, text => widthOf(text, weight)) || 0;
+
+// A name on as many lines as its place is wide.
+function linesOf(text, width, weight = 400) {
+  const lines = [];
+  String(text).split(' ').forEach(word => {
+    const longer = lines.length ? `${lines[lines.length - 1]} ${word}` : word;
+    if (lines.length && widthOf(longer, weight) <= width) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  });
+  return lines;
+}
+
+const lineHeight = 13;
+
+// Lines about a middle; a word that is wider than its place is drawn narrower.
+function addLines(text, lines, x, width, weight = 400) {
+  lines.forEach((line, i) => {
+    text.append('tspan').attr('x', x).attr('dy', i ? lineHeight : `${4 - (lines.length - 1) * lineHeight / 2}px`)
+      .attr('textLength', widthOf(line, weight) > width ? width : null).attr('lengthAdjust', 'spacingAndGlyphs').text(line);
+  });
+}
+
+// The finest ticks of a logarithmic axis that leave `room` pixels each.
+function logTicks(scale, room) {
+  const [low, high] = scale.domain();
+  const powers = d3.range(Math.floor(Math.log10(low)), Math.ceil(Math.log10(high)) + 1);
+  const choices = [[1, 2, 5], [1, 3], [1]].map(digits => powers.flatMap(power => digits.map(digit => digit * 10 ** power)))
+    .concat([2, 3, 4, 6].map(apart => powers.filter(power => power % apart === 0).map(power => 10 ** power)));
+  const within = choices.map(ticks => ticks.filter(value => value >= low && value <= high));
+  return within.find(ticks => ticks.every((value, i) => !i || Math.abs(scale(value) - scale(ticks[i - 1])) >= room)) ?? [];
+}
 
 const tip = document.getElementById('tip');
 function showTip(text, element) {
@@ -63,7 +97,7 @@ class Chart {
     this.svg = d3.select(this.place).append('svg')
       .attr('viewBox', `0 0 ${this.width} ${height}`).attr('xmlns', 'http://www.w3.org/2000/svg')
       .attr('role', 'application').attr('aria-roledescription', 'chart').attr('tabindex', 0)
-      .attr('aria-label', `${this.title}. Arrow keys step through the values; a table below has all of them.`);
+      .attr('aria-label', `${this.title}. Arrow keys step through the values${data.explore ? '' : '; a table below has all of them'}.`);
     return this.svg.append('g').attr('transform', `translate(${margin.left},${margin.top})`);
   }
 

@@ -8,12 +8,9 @@ charts.scatter = chart => {
   const all = d3.extent(rows.flatMap(row => [row.predicted, row.measured]));
   const x = d3.scaleLog().domain([all[0] / 1.2, all[1] * 1.2]).range([0, width]);
   const y = x.copy().range([height, 0]);
-  const decades = Math.log10(all[1] / all[0]);
-  const digits = decades > 4 ? [1] : decades > 2 ? [1, 3] : [1, 2, 5];
-  const ticks = d3.range(-9, 7).flatMap(power => digits.map(digit => digit * 10 ** power)).filter(v => v >= x.domain()[0] && v <= x.domain()[1]);
   const shown = value => short(value, unit);
-  axis(g, 'bottom', x, ticks, shown).attr('transform', `translate(0,${height})`);
-  axis(g, 'left', y, ticks, shown);
+  axis(g, 'bottom', x, logTicks(x, 54), shown).attr('transform', `translate(0,${height})`);
+  axis(g, 'left', y, logTicks(y, 18), shown);
   const low = x.domain()[0], high = x.domain()[1];
   g.append('line').attr('x1', x(low)).attr('y1', y(low)).attr('x2', x(high)).attr('y2', y(high)).attr('stroke', 'var(--calm)');
   g.append('text').attr('class', 'note').attr('x', width).attr('y', height + 38).attr('text-anchor', 'end').text('measured');

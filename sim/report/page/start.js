@@ -17,9 +17,19 @@ function offerPictures(figure) {
   });
 }
 
+const unfold = (root, most) => root.querySelectorAll('details').forEach(details => {
+  if (!details.open && [...details.querySelectorAll(':scope > .grid tr')].length <= most) details.open = true;
+});
+
 // By name, as files of their own; tools/pictures.mjs asks for them.
-window.farandolePictures = () => [...document.querySelectorAll('figure')].map(figure =>
+window.farandolePictures = () => unfold(document, Infinity) || figures.forEach(draw) || [...document.querySelectorAll('figure')].map(figure =>
   ({ name: figure.id, svg: standalone(figure.querySelector('svg')) }));
+
+// Pictures of topologies are not shrunk until their labels cannot be read: they scroll.
+document.querySelectorAll('.drawing svg').forEach(svg => {
+  svg.style.setProperty('--least', `${0.76 * svg.viewBox.baseVal.width * 4 / 3}px`);
+  svg.parentElement.tabIndex = 0;
+});
 
 const figures = [...document.querySelectorAll('figure[data-chart]')];
 figures.forEach(draw);
@@ -33,4 +43,6 @@ window.addEventListener('resize', () => {
   hideTip();
   figures.forEach(draw);
 });
-window.addEventListener('beforeprint', () => document.querySelectorAll('details').forEach(details => { details.open = true; }));
+// What was folded had no width when it was drawn.
+document.querySelectorAll('details').forEach(details => details.addEventListener('toggle', () => figures.filter(figure => details.contains(figure)).forEach(draw)));
+window.addEventListener('beforeprint', () => { unfold(document, 60); figures.forEach(draw); });
