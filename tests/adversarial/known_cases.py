@@ -36,6 +36,10 @@ def numbers():
     for key in ("iterations", "warmup", "seeds"):
         for number in (10**5, 10**6, 10**7, 2**31 - 1):
             yield run(f"{number} {key}", ANY, workload={"model": "resnet50", "batch_per_rank": 32}, measure={"iterations": 2, key: number})
+    yield run("a straggler that is one 30,000 times", REFUSED, effects={"straggler": {"ranks": [1] * 30000, "slowdown": "20 %"}})
+    yield run("a rank in 300 stragglers", REFUSED, effects={"straggler": [{"ranks": [1], "slowdown": "10000 %"}] * 300})
+    overlapping = {"kind": "diloco", "inner_steps": 2, "fragments": 2, "overlap_steps": 1}
+    yield run("an exchange beside the next step, with jitter", DONE, strategy=overlapping, effects={"step_jitter": "3 %"}, measure={"iterations": 4, "seed": 5})
     yield run("a period of 10^7", REFUSED, strategy={"kind": "local_sgd", "period": 10**7})
     yield run("a period of 10^6", ANY, strategy={"kind": "local_sgd", "period": 10**6})
     yield run("10^6 servers", REFUSED, strategy={"kind": "parameter_server", "servers": 10**6, "colocated": True})

@@ -60,7 +60,7 @@ def option_cases(program):
                 continue
             yield Case(f"options/{command}", f"{option} without value", FILES, [command, *base, option], REFUSED)
             for value in BAD[:12] if option in ("--html", "--markdown") else BAD:  # a page takes seconds
-                if command == "bench" and option in ("-n", "-w", "-e", "--nap") and value in ("1000000", "65536", "100000000", "2147483647", "1G", "1T"):
+                if command == "bench" and option in ("-n", "-w", "-e", "--nap") and value in ("1000000", "65536", "100000000", "2147483647", "2147483648", "4294967296", "1G", "1T"):
                     continue  # really measures so much
                 line = [word for word in base]
                 if option in line:

@@ -22,17 +22,17 @@ class BareRing {
         chunks_(size, ranks),
         round_(static_cast<std::size_t>(ranks), 0),
         sent_(static_cast<std::size_t>(ranks), 0),
-        engine_(std::vector<BytesPerSecond>(2 * static_cast<std::size_t>(ranks), rate),
-                {[this](Seconds date) { begin(date); }, [this](int rank) { done(rank); }}) {
+        engine_(make_simgrid_engine(std::vector<BytesPerSecond>(2 * static_cast<std::size_t>(ranks), rate),
+                                    {[this](Seconds date) { begin(date); }, [this](int rank) { done(rank); }})) {
     for (int rank = 0; rank < ranks; ++rank) {
       const std::vector<int> links{2 * rank, 2 * ((rank + 1) % ranks) + 1};
-      engine_.add_route(links);
+      engine_->add_route(links);
     }
   }
 
   Seconds run() {
     for (int rank = 0; rank < ranks_; ++rank) send(rank);
-    engine_.run();
+    engine_->run();
     return end_;
   }
 
@@ -40,9 +40,9 @@ class BareRing {
   int& of(std::vector<int>& values, int rank) { return values[static_cast<std::size_t>(rank)]; }
 
   void send(int rank) {
-    const double date = (engine_.clock() + latency_).si();
+    const double date = (engine_->clock() + latency_).si();
     waiting_.emplace(date, rank);
-    engine_.set_timer(Seconds(date));
+    engine_->set_timer(Seconds(date));
   }
 
   void begin(Seconds date) {
@@ -52,9 +52,9 @@ class BareRing {
       // Reduce-scatter sends chunk rank - 1 - i in round i, allgather chunk rank - i.
       const int round = of(round_, rank);
       const int chunk = round < ranks_ - 1 ? rank - 1 - round : rank - (round - (ranks_ - 1));
-      engine_.send(rank, static_cast<std::uint64_t>(chunks_[(chunk + 2 * ranks_) % ranks_].si()), rank);
+      engine_->send(rank, static_cast<std::uint64_t>(chunks_[(chunk + 2 * ranks_) % ranks_].si()), rank);
     }
-    if (!waiting_.empty()) engine_.set_timer(Seconds(waiting_.top().first));
+    if (!waiting_.empty()) engine_->set_timer(Seconds(waiting_.top().first));
   }
 
   void done(int rank) {
@@ -70,7 +70,7 @@ class BareRing {
     if (++round < 2 * (ranks_ - 1)) {
       send(rank);
     } else {
-      end_ = engine_.clock();
+      end_ = engine_->clock();
     }
   }
 
@@ -83,7 +83,7 @@ class BareRing {
   std::vector<int> sent_;
   std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting_;
   Seconds end_;
-  SimGridEngine engine_;
+  std::unique_ptr<SimGridEngine> engine_;
 };
 
 }  // namespace farandole::bench

@@ -7,8 +7,9 @@ Seconds are user and system time of one process, the least of --repeat runs; mem
 is log(CPU) over log(ranks) between the first and the last number of ranks, start-up taken off. "ratio" is CPU seconds
 over those of a fixed loop in this script, which runs before every row, so that machines and their load compare.
 
---check fails (1) where a row's ratio is more than 1.5 times the one in ledger.json and 0.05 s beyond it; --update
-writes the ratios there. A row that --limit ends counts as failed.
+--check fails (1) where a row's ratio is more than 1.5 times the one in ledger.json and 0.05 s beyond it, and where CPU
+seconds at `flow` grow faster than ranks to the power of 1.1 (or `most_growth` of the row), to more than 0.05 s above
+start-up; --update writes the ratios there. A row that --limit ends counts as failed.
 """
 
 import argparse
@@ -23,6 +24,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+MOST_GROWTH = 1.1
 
 
 def reference_seconds():
@@ -61,16 +63,23 @@ def commands(row, program):
 
 
 def exponent(costs, start_up):
-    """Of growth between the first and the last number of ranks; empty where start-up is all there is."""
+    """Of growth between the first and the last number of ranks; None where start-up is all there is."""
     (few, first), (many, last) = costs[0], costs[-1]
     below = first - start_up
     if few == many or below < 0.02:
-        return ""
-    return f"{math.log(max(last - start_up, 1e-3) / below) / math.log(many / few):.2f}"
+        return None
+    return math.log(max(last - start_up, 1e-3) / below) / math.log(many / few)
+
+
+def is_steep(row, growth, seconds):
+    """A row at `flow`, by its name; what is known to grow faster says how fast: `most_growth`."""
+    if growth is None or ", flow" not in row["name"] or seconds < 0.05:
+        return False
+    return growth > row.get("most_growth", MOST_GROWTH)
 
 
 def run_row(row, arguments, start_up):
-    """The row's line and its ratio, None where it did not come to an end."""
+    """The row's line and what --check asks of it, None where it did not come to an end."""
     costs = []
     memory = 0
     reference = min(reference_seconds() for _ in range(3))
@@ -82,9 +91,14 @@ def run_row(row, arguments, start_up):
         memory = spent[1]
     ranks, seconds = costs[-1]
     growth = exponent(costs, start_up)
+    grown = "" if growth is None else f"{growth:.2f}"
     ratio = seconds / reference
     shown = ranks if "ranks" in row else ""
-    return f"{row['name']:40} {shown:>7} {seconds:8.3f} {memory:7.0f} {growth:>7} {ratio:8.3f}", (ratio, reference)
+    return f"{row['name']:40} {shown:>7} {seconds:8.3f} {memory:7.0f} {grown:>7} {ratio:8.3f}", {
+        "ratio": ratio,
+        "reference": reference,
+        "steep": is_steep(row, growth, seconds - start_up),
+    }
 
 
 def is_slower(row, ratio, reference):
@@ -117,19 +131,22 @@ def main():
         if arguments.only not in row["name"]:
             continue
         line, found = run_row(row, arguments, spent[0])
-        slower = arguments.check and (found is None or is_slower(row, *found))
-        print(line + (f"  expected at most {1.5 * row['ratio']:.3f}" if slower and "ratio" in row else ""), flush=True)
-        if slower:
+        slower = arguments.check and (found is None or is_slower(row, found["ratio"], found["reference"]))
+        steeper = arguments.check and found is not None and found["steep"]
+        line += f"  expected at most {1.5 * row['ratio']:.3f}" if slower and "ratio" in row else ""
+        line += f"  expected to grow by at most {row.get('most_growth', MOST_GROWTH)}" if steeper else ""
+        print(line, flush=True)
+        if slower or steeper:
             failed.append(row["name"])
         if arguments.update and found is not None:
-            row["ratio"] = round(found[0], 3)
+            row["ratio"] = round(found["ratio"], 3)
     if arguments.update:
         rows = ",\n".join("    " + json.dumps(row) for row in ledger["rows"])
         (HERE / "ledger.json").write_text(
             "{\n" + f'  "comment": {json.dumps(ledger["comment"])},\n' + '  "rows": [\n' + rows + "\n  ]\n}\n"
         )
     if failed:
-        sys.exit("slower than the ledger: " + ", ".join(failed))
+        sys.exit("slower than the ledger, or growing too fast: " + ", ".join(failed))
 
 
 if __name__ == "__main__":
