@@ -39,4 +39,4 @@ configure_package_config_file(cmake/FarandoleConfig.cmake.in ${CMAKE_CURRENT_BIN
                               INSTALL_DESTINATION ${farandole_package})
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/FarandoleConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/FarandoleConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/FarandoleConfigVersion.cmake
-              cmake/FindSimGrid.cmake DESTINATION ${farandole_package} COMPONENT development)
+        DESTINATION ${farandole_package} COMPONENT development)

@@ -1,4 +1,4 @@
-# Parts that need a library which is not on every machine (sim/backend/modules.hpp).
+# Parts that need a library which is not on every machine (sim/config/modules.hpp).
 #
 # farandole_module(NAME SOURCES files... [OBJECTS objects...] [FIRST libraries...] LINKS targets...) makes
 # build/PRESET/modules/farandole_NAME.so. Of our own archives it gets copies of what it needs; only its C functions are

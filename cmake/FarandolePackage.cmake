@@ -1,7 +1,9 @@
 # Debian packages by `cpack --config build/release/CPackConfig.cmake -G DEB`: farandole, and farandole-dev for those who build on it.
 set(CPACK_PACKAGE_NAME farandole)
 set(CPACK_PACKAGE_VENDOR Farandole)
-set(CPACK_PACKAGE_CONTACT "The Farandole developers <farandole@example.invalid>")
+# Debian wants a name and an address that answers. Nobody maintains an unofficial package but whoever builds it: cpack takes DEBFULLNAME
+# and DEBEMAIL, as Debian's own tools do (debian_dependencies.cmake), and else the mailbox of the machine where it is installed.
+set(CPACK_PACKAGE_CONTACT "Unofficial build of Farandole <root@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "simulator of distributed data-parallel deep-learning training")
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
@@ -24,7 +26,7 @@ measure on a cluster, Graphviz for pictures of topologies.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME farandole-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-  "farandole (= ${PROJECT_VERSION}), libsimgrid-dev, libboost-dev, libeigen3-dev, nlohmann-json3-dev, libfmt-dev, libvalijson-dev")
+  "farandole (= ${PROJECT_VERSION}), libboost-dev, libeigen3-dev, nlohmann-json3-dev, libfmt-dev, libvalijson-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
 "The simulator's libraries (static), headers and CMake package, for programs
 that simulate training themselves: find_package(Farandole).")

@@ -1,7 +1,7 @@
-# Read by cpack: which Debian packages the program needs, which a module makes use of where they are.
+# Read by cpack: who answers for a package, which Debian packages the program needs, which a module makes use of where they are.
 #
-# dpkg-shlibdeps says which packages a file's libraries are in. What only the module "nlopt" needs is recommended (half a
-# megabyte); what only the module "mpi" needs is suggested: it would bring some hundred packages along. NCCL is not in Debian.
+# dpkg-shlibdeps says which packages a file's libraries are in. What only the modules "simgrid" and "nlopt" need is
+# recommended: without SimGrid, which brings ns-3 along, our own solver takes its place; what only the module "mpi" needs is suggested: it would bring some hundred packages along. NCCL is not in Debian.
 cmake_policy(SET CMP0057 NEW)  # IN_LIST
 function(packages_of FILE OUT)
   set(${OUT} "" PARENT_SCOPE)
@@ -38,12 +38,17 @@ endfunction()
 if(CPACK_GENERATOR STREQUAL "DEB")
   packages_of(${CPACK_FARANDOLE_BUILD}/farandole depends)
   packages_of(${CPACK_FARANDOLE_MODULES}/farandole_nlopt.so nlopt)
+  packages_of(${CPACK_FARANDOLE_MODULES}/farandole_simgrid.so simgrid)
   packages_of(${CPACK_FARANDOLE_MODULES}/farandole_mpi.so mpi)
-  without("${depends}" "${nlopt}" CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS)
+  without("${depends}" "${nlopt};${simgrid}" CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS)
   without("${depends}" "${mpi}" suggested)
   set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "graphviz, openmpi-bin")
   if(suggested)
     string(APPEND CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS ", ${suggested}")
   endif()
   string(REPLACE ";" ", " CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS "${depends}")
+endif()
+
+if(NOT "$ENV{DEBFULLNAME}" STREQUAL "" AND NOT "$ENV{DEBEMAIL}" STREQUAL "")
+  set(CPACK_PACKAGE_CONTACT "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
 endif()

@@ -6,15 +6,17 @@ the counted rows whose step time it moves by more than a thousandth, the median 
 with the mechanism off. One that moves no row is not seen by these runs; one without which they are met better is suspect.
 """
 
+import argparse
 import json
 import statistics
+import sys
 
 from farandole_process import ROOT, run_program
 
 PUBLISHED = ROOT / "scenarios" / "published"
 OVERRIDE = "/platform/override/"
 
-HOROVOD, SERVERS, BOARDS = "horovod", "parameter servers", "shared boards"
+HOROVOD, SERVERS, BOARDS, SHARDED = "horovod", "parameter servers", "shared boards", "sharded"
 LIBRARY, COLLECTIVES, UNSHARDED = "libraries", "collectives", "unsharded"
 
 # A label, which files it concerns, and what switches it off.
@@ -35,6 +37,7 @@ MECHANISMS = [
     ("response cache", HOROVOD, ['/strategy/settings={"HOROVOD_CACHE_CAPACITY": "0"}']),
     ("variables are placed whole", SERVERS, ["/strategy/server_placement=split"]),
     ("by size, not in turn", SERVERS, ["/strategy/server_placement=round_robin"]),
+    ("allgathers ahead are limited", SHARDED, ["/strategy/limit_all_gathers=false"]),
     ("compute that running collectives take", COLLECTIVES, ["/effects/communication_compute_share=0 %"]),
 ]
 
@@ -50,6 +53,7 @@ def concerns(group, scenario):
     return (group == "all" or group == kind
             or (group == SERVERS and kind in ("parameter_server", "distributed_replicated"))
             or (group == UNSHARDED and kind not in ("fsdp", "zero"))
+            or (group == SHARDED and kind == "fsdp")
             or (group == COLLECTIVES and kind in ("horovod", "ddp", "fsdp", "zero"))
             or (group == LIBRARY and kind in ("horovod", "ddp") and library_of(scenario) != "ring")
             or (group == BOARDS and "shared_board" in scenario.get("effects", {})))
@@ -78,8 +82,20 @@ def cells_of(full, without):
     return f"{len(moved):>6}" + "".join(f"{100 * error:>14.1f}" for error in errors)
 
 
+def families(left_out):
+    """Those with training runs, but for some."""
+    named = [path.stem for path in sorted(PUBLISHED.glob("*.json"), key=lambda path: path.name)]
+    held = [name for name in named if "scenario" in json.loads((PUBLISHED / f"{name}.json").read_text())]
+    unknown = sorted(set(left_out) - set(held))
+    if unknown:
+        sys.exit(f"--without: expected a file of scenarios/published with runs, got {unknown[0]}")
+    return [name for name in held if name not in left_out]
+
+
 def main():
-    base = [point for point in validated([]) if point["op"] == "training"]
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
+    parser.add_argument("--without", action="append", default=[], metavar="FILE", help="leave that file of scenarios/published out, without .json")
+    base = validated(families(parser.parse_args().without))
     counted = list(dict.fromkeys(point["family"] for point in base))
     print(f"{'switched off':<41}{'in':<20}{'rows':>6}{'median %':>14}{'without it':>14}{'worst %':>14}{'without it':>14}")
     for label, group, settings in MECHANISMS:

@@ -19,9 +19,9 @@ ALGORITHMS = {
 }
 
 
-def seconds(topology, operation, algorithm, ranks, size):
+def seconds(topology, operation, algorithm, ranks, size, fidelity="message"):
     command = [str(PROGRAM), "collective", "--topology", topology, "--ranks", str(ranks), "--op", operation]
-    command += ["--algorithm", algorithm, "-b", str(size), "-e", str(size), "--fidelity", "message", "--format", "json"]
+    command += ["--algorithm", algorithm, "-b", str(size), "-e", str(size), "--fidelity", fidelity, "--format", "json"]
     finished = subprocess.run(command, capture_output=True, text=True, check=False)
     if finished.returncode != 0:
         sys.exit(f"{' '.join(command)}\n{finished.stderr.strip()}")
@@ -82,11 +82,26 @@ def compare_collectives(published):
             print(f"{operation:10s} {size:9d} {middle:10.1f}   {algorithm:22s} {predicted:11.1f} {predicted / middle - 1:+7.1%}")
 
 
+def compare_alltoall(table):
+    """Blocks are those from one rank to one other; the library is the topology's."""
+    print(f"\n{table['topology']}: alltoall, us\n")
+    print("     block   nodes   published predicted   error")
+    errors = []
+    for row in table["rows"]:
+        size = row["bytes"] * row["nodes"]
+        predicted = seconds(table["topology"], "alltoall", "library", row["nodes"], size, "flow") * 1e6
+        errors.append(abs(predicted / row["microseconds"] - 1))
+        print(f"{row['bytes']:10d} {row['nodes']:7d} {row['microseconds']:11.2f} {predicted:9.2f}"
+              f" {predicted / row['microseconds'] - 1:+7.1%}")
+    print(f"median error {sorted(errors)[len(errors) // 2]:.1%}")
+
+
 def main():
     point_to_point = json.loads((PUBLISHED / "aries-point-to-point.json").read_text())
     compare_bandwidth(point_to_point["theta_bandwidth"])
     compare_latency(point_to_point["piz_daint_latency"])
     compare_collectives(json.loads((PUBLISHED / "theta-collectives-48.json").read_text()))
+    compare_alltoall(json.loads((PUBLISHED / "piz-daint-alltoall.json").read_text()))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 """Fits how fast generations of GPUs run the kernels of training, to every throughput in topologies/devices/.
 
     tools/fit_kernels.py            # prints the fit and its errors, leaving out models and devices in turn
-    tools/fit_kernels.py --write    # and writes topologies/devices/kernels/{fitted,held_out}.json, in a few minutes
+    tools/fit_kernels.py --write    # and writes topologies/devices/kernels/{fitted,held_out}.json, in a minute
 
 The step time of a model is the sum of its kernels' (sim/workload/kernels.hpp has the same formulas; a test compares).
 What is fitted are logarithms of a few shares and constants, common to all models, and by which factor a generation
@@ -12,14 +12,16 @@ Huber's beyond 1.5 of them (old programs are up to twice as slow as others), is 
 the rows do not say where it was:
 """
 
+import argparse
+import collections
+import functools
 import json
 import math
-import sys
 
 from kernel_bands import bands_of, constant_share_errors, other_batch_errors
 from kernel_rows import DEVICES, load_model, load_rows, TILE
 
-SIGMA, OUTLIER, STEP = 0.15, 1.5, 0.02
+SIGMA, OUTLIER = 0.15, 1.5
 GENERATION_SPREAD = 0.3
 # name: (value expected before any row is seen, standard deviation of its logarithm)
 PRIORS = {
@@ -43,40 +45,61 @@ def unit_of(device, precision):
     return "tensor32" if precision == "tf32" else "tensor16"
 
 
-def tile_time(k, batch, rate):
-    """Of one tile of the pass forward, and of one of the gradient by the inputs, at what a multiprocessor does."""
-    return sum(2 * min(TILE, places * batch) * min(TILE, columns) * products for places, columns, products in k.tiles) / rate
+Work = collections.namedtuple("Work", "launches update moved products tiles")
+
+
+def tile_flops(k, batch):
+    """Of one tile of the pass forward, and of one of the gradient by the inputs."""
+    return sum(2 * min(TILE, places * batch) * min(TILE, columns) * products for places, columns, products in k.tiles)
+
+
+@functools.lru_cache(maxsize=None)
+def work_of(model, variant, normalisation, precision, batch):
+    """What a step has to do, whatever the rates: what is alike is summed up, as a fit asks for it thousands of times."""
+    kernels, parameters, tensors = load_model(model, variant, normalisation)
+    size = 4 if precision in ("fp32", "tf32") else 2
+    launches, moved, tiles = tensors, collections.Counter(), collections.Counter()
+    products = collections.Counter()
+    for k, count in kernels:
+        launches += count * k.passes
+        if k.kind in ("convolution", "matmul"):
+            data = (k.forward * batch + k.weights) * size
+            products[k.kind, k.fast, k.intensity, 2 * k.macs * batch, data] += count * k.passes
+            tiles[k.kind, k.fast] += count * tile_flops(k, batch)
+        else:
+            moved[k.kind] += count * (k.forward + (k.backward if k.passes > 1 else 0)) * batch * size
+    return Work(launches, 20.0 * parameters, moved, list(products.items()), tiles)
+
+
+def terms(row, device, logs):
+    """The parts of a step's time, each with what it changes by as the logarithms of constants do."""
+    work = work_of(row.model, row.variant, row.normalisation, row.precision, row.batch)
+    unit = unit_of(device, row.precision)
+    family = "vector" if unit == "vector" else "tensor"
+    generation = device["generation"]
+    names = {kind: (f"{unit}_{kind}", f"{generation}:{family}_{kind}") for kind in ("convolution", "matmul")}
+    names["memory"] = ("memory", f"{generation}:memory")
+    value = {kind: math.exp(sum(logs.get(name, 0.0) for name in both)) for kind, both in names.items()}
+    slower = {kind: dict.fromkeys(both, -1.0) for kind, both in names.items()}
+    memory, peak = device["bandwidth"] * value["memory"], device["peak"][row.precision]
+    found = [(work.launches * math.exp(logs["launch"]) * 1e-6, {"launch": 1.0}),
+             ((work.update + work.moved["memory"]) / memory, slower["memory"]),
+             (work.moved["pointwise"] / (memory * math.exp(logs["pointwise"])), slower["memory"] | {"pointwise": -1.0})]
+    quick = {False: (1.0, {}), True: (math.exp(logs["fast_filters"]), {"fast_filters": -1.0}) if unit == "vector" else (1.0, {})}
+    half = {kind: math.exp(logs[f"{family}_{kind}_half"]) for kind in ("convolution", "matmul")}
+    for (kind, fast, intensity, flops, data), passes in work.products:
+        unused = half[kind] / (intensity + half[kind])
+        arithmetic, moving = flops / (peak * value[kind] * (1 - unused) * quick[fast][0]), data / memory
+        found.append((passes * moving, slower["memory"]) if moving > arithmetic else
+                     (passes * arithmetic, slower[kind] | quick[fast][1] | {f"{family}_{kind}_half": unused}))
+    for (kind, fast), flops in work.tiles.items():
+        full = peak * value[kind] * quick[fast][0] / device["multiprocessors"]
+        found.append((math.exp(logs["tail"]) * flops / full, slower[kind] | quick[fast][1] | {"tail": 1.0}))
+    return found
 
 
 def step_time(row, device, logs):
-    kernels, parameters, tensors = load_model(row.model, row.variant)
-    unit = unit_of(device, row.precision)
-    family = "vector" if unit == "vector" else "tensor"
-    size = 4 if row.precision in ("fp32", "tf32") else 2
-
-    def value(name, factor=None):
-        factor = logs.get(f"{device['generation']}:{factor or name}", 0.0)
-        return math.exp(logs[name] + factor)
-
-    launch = math.exp(logs["launch"]) * 1e-6
-    memory = device["bandwidth"] * value("memory")
-    pointwise = memory * math.exp(logs["pointwise"])
-    peak = device["peak"][row.precision]
-    share = {kind: value(f"{unit}_{kind}", f"{family}_{kind}") for kind in ("convolution", "matmul")}
-    half = {kind: math.exp(logs[f"{family}_{kind}_half"]) for kind in ("convolution", "matmul")}
-    fast = math.exp(logs["fast_filters"]) if unit == "vector" else 1.0
-    tail = math.exp(logs["tail"])
-    total = tensors * launch + 20.0 * parameters / memory
-    for k, count in kernels:
-        if k.kind in half:
-            rate = peak * share[k.kind] * k.intensity / (k.intensity + half[k.kind]) * (fast if k.fast else 1.0)
-            work = max(2 * k.macs * row.batch / rate, (k.forward * row.batch + k.weights) * size / memory)
-            full = peak * share[k.kind] * (fast if k.fast else 1.0) / device["multiprocessors"]
-            total += count * (k.passes * (launch + work) + tail * tile_time(k, row.batch, full))
-        else:
-            moved = k.forward + (k.backward if k.passes > 1 else 0)
-            total += count * (k.passes * launch + moved * row.batch * size / (pointwise if k.kind == "pointwise" else memory))
-    return total
+    return sum(time for time, _ in terms(row, device, logs))
 
 
 def solve(matrix, right):
@@ -95,36 +118,26 @@ def solve(matrix, right):
     return result
 
 
-def relevant(name, device, unit):
-    generation, _, parameter = name.rpartition(":")
-    if generation and generation != device["generation"]:
-        return False
-    family = "vector" if unit == "vector" else "tensor"
-    if parameter == "fast_filters":
-        return unit == "vector"
-    start = parameter.split("_")[0]
-    return start not in ("vector", "tensor", "tensor16", "tensor32") or start in (unit, family)
-
-
 def fit(rows, devices, start=None):
     generations = sorted({device["generation"] for device in devices.values()} & {devices[r.device]["generation"] for r in rows})
     names = list(PRIORS) + [f"{g}:{p}" for g in generations for p in BY_GENERATION
                             if not (p.startswith("tensor") and g in WITHOUT_TENSOR_UNITS)]
     prior = [(math.log(PRIORS[n][0]), PRIORS[n][1]) if n in PRIORS else (0.0, GENERATION_SPREAD) for n in names]
     logs = {name: (start or {}).get(name, mean) for name, (mean, _) in zip(names, prior)}
+    place = {name: i for i, name in enumerate(names)}
     for _ in range(30):
         matrix = [[0.0] * len(names) for _ in names]
         right = [0.0] * len(names)
         for row in rows:
-            device = devices[row.device]
-            unit = unit_of(device, row.precision)
-            error = math.log(step_time(row, device, logs) / row.seconds)
+            parts = terms(row, devices[row.device], logs)
+            total = sum(time for time, _ in parts)
+            error = math.log(total / row.seconds)
             weight = 1 / SIGMA**2 * min(1.0, OUTLIER * SIGMA / max(abs(error), 1e-12))
-            slope = []
-            for i, name in enumerate(names):
-                if relevant(name, device, unit):
-                    moved = step_time(row, device, logs | {name: logs[name] + STEP})
-                    slope.append((i, (math.log(moved / row.seconds) - error) / STEP))
+            share = collections.Counter()
+            for time, slopes in parts:
+                for name, slope in slopes.items():
+                    share[name] += slope * time / total
+            slope = [(place[name], a) for name, a in share.items() if name in place]
             for i, a in slope:
                 right[i] -= weight * a * error
                 for j, b in slope:
@@ -173,11 +186,11 @@ def describe(title, errors):
     return sizes
 
 
-def leave_out(rows, devices, key, title):
+def leave_out(rows, devices, key, title, start):
     """Errors of every row, and the fit without its model or device."""
     errors, fits = {}, {}
     for left in sorted({key(row) for row in rows}):
-        logs, generations = fit([row for row in rows if key(row) != left], devices)
+        logs, generations = fit([row for row in rows if key(row) != left], devices, start)
         fits[left] = (logs, generations)
         own = {row: math.log(step_time(row, devices[row.device], logs) / row.seconds) for row in rows if key(row) == left}
         describe(f"  without {left}", list(own.values()))
@@ -208,6 +221,9 @@ def errors_without(model, rows, devices, start):
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="write fitted.json and held_out.json")
+    arguments = parser.parse_args()
     devices, rows = load_rows()
     logs, generations = fit(rows, devices)
     print(f"{'device':<15}{'model':<18}{'variant':<19}{'prec':<6}{'batch':>5}{'measured ms':>13}{'fitted':>10}{'error':>9}  rows, spread")
@@ -216,8 +232,8 @@ def main():
         print(f"{row.device:<15}{row.model:<18}{row.variant:<19}{row.precision:<6}{row.batch:>5}{1e3 * row.seconds:>13.2f}"
               f"{1e3 * row.seconds * math.exp(error):>10.2f}{100 * (math.exp(error) - 1):>+8.1f}%  {row.programs}, {row.spread:.2f}")
     describe("all in the fit", errors)
-    _, without, fits = leave_out(rows, devices, lambda row: row.model, "each model left out")
-    leave_out(rows, devices, lambda row: row.device, "each device left out")
+    _, without, fits = leave_out(rows, devices, lambda row: row.model, "each model left out", logs)
+    leave_out(rows, devices, lambda row: row.device, "each device left out", logs)
     unseen = {"model": without,
               "precision": leave_out_each(rows, devices, logs, "model, and its precision on that device",
                                           lambda a, b: (a.device, a.precision) == (b.device, b.precision)),
@@ -231,13 +247,13 @@ def main():
     describe("other batch, by doubling", batches)
     bands = bands_of(unseen, batches)
     print(json.dumps(bands))
-    if "--write" in sys.argv[1:]:
+    if arguments.write:
         write(rows, devices, logs, generations, bands, unseen, batches, fits)
 
 
 def roofline(row, device):
     """At full rates (at_roofline of sim/workload/compute_time.cpp)."""
-    kernels, parameters, _ = load_model(row.model, row.variant)
+    kernels, parameters, _ = load_model(row.model, row.variant, row.normalisation)
     size = 4 if row.precision in ("fp32", "tf32") else 2
     one = lambda k: max(2 * k.macs * row.batch / device["peak"][row.precision],
                         (k.both * row.batch + k.weights) * size / device["bandwidth"])
@@ -258,7 +274,7 @@ def write(rows, devices, logs, generations, bands, unseen, batches, fits):
                        "are formed without that model too: \"model\" by fits that each leave out a second one.",
             "command": fitted["command"],
             "rows": [{"device": row.device, "model": row.model, "variant": row.variant, "precision": row.precision,
-                      "batch": row.batch, "measured_ms": float(f"{1e3 * row.seconds:.6g}"),
+                      "normalisation": row.normalisation, "batch": row.batch, "measured_ms": float(f"{1e3 * row.seconds:.6g}"),
                       "left_out_ms": float(f"{1e3 * row.seconds * math.exp(unseen['model'][row]):.6g}")} for row in rows],
             "fits": {model: as_file(*fits[model], held_out_bands(model), count(model)) for model in fits}}
     body = json.dumps(held, indent=1)

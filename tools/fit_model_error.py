@@ -6,14 +6,17 @@ beside it training_rows.json, the rows that they follow from.
 The scale's coefficients are those of the greatest likelihood if errors are Laplace's, none negative; the ends are
 conformal quantiles of the errors over the scale. Every family of rows (a source, a machine and a program) weighs the
 same: its rows are no independent evidence. What compute times at another batch
-than the measured one explain is taken off first, in squares. Whether a platform is known is learned with the other
+than the measured one explain, and numbers of the platform that nothing has settled, is taken off first, in squares. Whether a platform is known is learned with the other
 families alone: a row's own says nothing of a reader who has none.
 
-It prints, and writes, how the bands do on what they have not seen: each family, and the largest scale of each curve.
+It prints, and writes, how the bands do on what they have not seen: each family, and the largest scale of each curve; and
+the errors themselves, beside linear scaling's, of hard rows (which linear scaling misses by a tenth) and of the largest
+scale of each curve as it follows from the next smaller one.
 With --check it writes nothing and exits with 1 where the file is not up to date.
 """
 
 import argparse
+import itertools
 import json
 import math
 import pathlib
@@ -24,8 +27,10 @@ from farandole_process import ROOT, run_program
 FILE = ROOT / "topologies" / "errors" / "training.json"
 ROWS = FILE.with_name("training_rows.json")
 PROBABILITY = 0.8
-NAMES = ("floor", "beyond", "doubling", "other_platform")
+NAMES = ("floor", "beyond", "doubling", "servers", "other_platform")
+WITH_SERVERS = ("parameter_server", "distributed_replicated")
 LEAST_SCALE = 1e-4
+HARD = 0.1 - 1e-9  # by which linear scaling misses
 
 
 class Row:
@@ -40,10 +45,13 @@ class Row:
         self.error = round(math.log(point["measured"] / point["predicted"]), 5)
         self.beyond = round(abs(math.log(point["predicted"] / reach["known_step"])), 5)
         self.doublings = round(max(0.0, math.log2(point["ranks"] / reach["known_ranks"])), 3)
+        self.seconds = (point["predicted"], point["measured"])
+        self.linear_error = point["null_model_error"]
         self.compute = tuple(round(math.log(end), 5) for end in reach["compute"])
 
     def features(self, platforms):
-        return (1.0, self.beyond, self.doublings, 0.0 if self.platform in platforms else 1.0)
+        return (1.0, self.beyond, self.doublings, 1.0 if self.program in WITH_SERVERS else 0.0,
+                0.0 if self.platform in platforms else 1.0)
 
     def scaled(self, scale):
         """By how many scales the error exceeds what compute explains of it."""
@@ -54,7 +62,9 @@ class Row:
     def record(self):
         return {"family": self.family, "row": self.name, "nodes": self.nodes, "platform": self.platform,
                 "program": self.program, "model": self.model, "log_measured_over_predicted": self.error,
-                "beyond": self.beyond, "doublings": self.doublings, "compute": self.compute}
+                "beyond": self.beyond, "doublings": self.doublings, "compute": self.compute, "ranks": self.ranks,
+                "predicted_seconds": float(f"{self.seconds[0]:.6g}"), "measured_seconds": float(f"{self.seconds[1]:.6g}"),
+                "linear_scaling_error": round(self.linear_error, 5)}
 
 
 def platforms_of(rows):
@@ -86,7 +96,7 @@ def fitted_scale(rows):
             total += weight * (math.log(scale) + size / scale)
         return total
 
-    best, steps = [0.02, 0.1, 0.003, 0.02], [1.0] * len(NAMES)
+    best, steps = [0.02, 0.1, 0.003, 0.02, 0.02], [1.0] * len(NAMES)
     least = badness(best)
     while max(steps) > 1e-4:
         for place in range(len(NAMES)):
@@ -150,13 +160,18 @@ def families_out(rows):
     return pairs
 
 
-def scales_out(rows):
-    """The largest scale of each curve, from all other rows, the smaller scales of the curve among them."""
+def curves_of(rows):
+    """Rows that differ in the number of ranks alone."""
     curves = {}
     for row in rows:
         curves.setdefault((row.family, row.platform, row.program, *row.name.split(", ")[0::2]), []).append(row)
+    return list(curves.values())
+
+
+def scales_out(rows):
+    """The largest scale of each curve, from all other rows, the smaller scales of the curve among them."""
     pairs = []
-    for curve in curves.values():
+    for curve in curves_of(rows):
         most = max(row.ranks for row in curve)
         largest = [row for row in curve if row.ranks == most]
         if len(largest) == len(curve):
@@ -179,15 +194,55 @@ def how_well(pairs):
             "median_error": round(error, 4), "width_over_error": round(width / error, 2)}
 
 
+def summary(errors, linear):
+    """Of signed errors, beside those of linear scaling."""
+    sizes = sorted(map(abs, errors))
+    skill = median(sizes) / median(list(map(abs, linear)))
+    return {"rows": len(sizes), "median_error": round(median(sizes), 4), "ninth_decile": round(sizes[math.ceil(0.9 * len(sizes)) - 1], 4),
+            "bias": round(median(errors), 4), "linear_scaling": round(median(list(map(abs, linear))), 4), "skill": round(skill, 3)}
+
+
+def errors_from_smaller_scales(rows):
+    """The largest scale of each curve as the next smaller one says it: linear scaling from there, and the simulator's ratio
+    of the two steps, so that what it misses at the smaller scale is taken off."""
+    errors, linear = [], []
+    for curve in curves_of(rows):
+        curve.sort(key=lambda row: row.ranks)
+        large = curve[-1]
+        smaller = [row for row in curve if row.ranks < large.ranks]
+        if not smaller or large.nodes == 1:
+            continue
+        small = smaller[-1]
+        errors.append(math.expm1(small.error - large.error))
+        linear.append(small.seconds[1] / large.seconds[1] - 1)
+    return summary(errors, linear)
+
+
+def same_job(rows):
+    """By how much the errors of two runs of one job differ, PROBABILITY of the time."""
+    jobs = {}
+    for row in rows:
+        jobs.setdefault((row.family, row.model), []).append(row.error)
+    apart = sorted(abs(a - b) for errors in jobs.values() for a, b in itertools.combinations(errors, 2))
+    return round(apart[math.ceil(PROBABILITY * len(apart)) - 1], 4)
+
+
+def errors_of(rows):
+    return summary([math.expm1(-row.error) for row in rows], [row.linear_error for row in rows])
+
+
 def contents(rows):
     several = groups(rows)["several_nodes"]
     families = sorted({row.family for row in rows})
     return {
         "comment": "Written by tools/fit_model_error.py from training_rows.json; sim/scenario/model_error.hpp says what the numbers mean.",
         "probability": PROBABILITY,
+        "same_job": same_job(several),
         "all": all_learned(rows),
         "without": {family: all_learned([row for row in rows if row.family != family]) for family in families},
         "held_out": {"one_family": how_well(families_out(several)), "largest_scale": how_well(scales_out(several))},
+        "errors": {"several_nodes": errors_of(several), "hard_rows": errors_of([row for row in several if abs(row.linear_error) >= HARD]),
+                   "largest_from_smaller_scale": errors_from_smaller_scales(rows)},
         "rows": [row.record() for row in rows],
     }
 
@@ -198,9 +253,9 @@ def as_texts(found):
         return ",\n  ".join(items)
 
     of_families = lines(f"{json.dumps(family)}: {json.dumps(spread)}" for family, spread in found["without"].items())
-    parts = [f'"{name}": {json.dumps(found[name])}' for name in ("comment", "probability", "all", "held_out")]
+    parts = [f'"{name}": {json.dumps(found[name])}' for name in ("comment", "probability", "same_job", "all", "held_out", "errors")]
     parts.append(f'"without": {{\n  {of_families}\n }}')
-    rows = f'"comment": "What training.json is from.",\n "rows": [\n  {lines(map(json.dumps, found["rows"]))}\n ]'
+    rows = f'"comment": "What training.json is from; pages of platforms without published runs show it.",\n "rows": [\n  {lines(map(json.dumps, found["rows"]))}\n ]'
     return {FILE: "{\n " + ",\n ".join(parts) + "\n}\n", ROWS: "{\n " + rows + "\n}\n"}
 
 
@@ -216,6 +271,8 @@ def main():
     for name, figures in found["held_out"].items():
         print(f"{name}: {100 * figures['inside']:.0f} % of {figures['rows']} rows are inside; width {100 * figures['median_width']:.1f} %, "
               f"{figures['width_over_error']} times the median error")
+    for name, figures in found["errors"].items():
+        print(f"{name}: {figures}")
     print(f"{FILE}: " + ("up to date" if not stale else "not up to date" if arguments.check else "changed"))
     if arguments.check and stale:
         sys.exit(1)

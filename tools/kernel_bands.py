@@ -74,3 +74,4 @@ class as_row:
     def __init__(self, device, row):
         self.device, self.model, self.variant = device["name"], row["model"], row["variant"]
         self.precision, self.batch = row["precision"], row["batch"]
+        self.normalisation = row.get("normalisation", "separate")

@@ -16,7 +16,7 @@ MOVES = {"batch_norm": (3, 5, 0), "relu": (2, 3, 0), "dropout": (2, 2, 1), "soft
          "gelu": (2, 3, 1), "silu": (2, 3, 1), "rotary": (2, 2, 1),
          "multiply": (3, 5, 1), "add": (3, 1, 1), "flatten": (0, 0, 0), "": (2, 2, 0)}
 Kernel = collections.namedtuple("Kernel", "kind macs intensity fast forward backward weights passes both passes_of_layer tiles")
-Row = collections.namedtuple("Row", "device model variant precision batch seconds programs spread")
+Row = collections.namedtuple("Row", "device model variant precision normalisation batch seconds programs spread")
 
 
 def elements(shape):
@@ -28,16 +28,48 @@ def number(text):
     return float(value) * {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}[unit[0]]
 
 
-def kernel(layer, after_first, first):
+def is_convolution(layer):
+    return layer is not None and layer["type"].startswith("conv") and "macs" in layer
+
+
+def is_normalisation(layer):
+    return layer is not None and layer["type"].startswith("batch_norm")
+
+
+def is_relu(layer):
+    return layer is not None and layer["type"].startswith("relu")
+
+
+def block_of(layer):
+    return layer["name"].rpartition(".")[0]
+
+
+def moves_of(layers, i, normalisation):
+    """(forward, backward, whether pointwise) of layer i, by where its program normalises (sim/workload/kernels.hpp)."""
+    layer, before = layers[i], layers[i - 1] if i else None
+    after, behind = (list(layers[i + 1:i + 3]) + [None, None])[:2]
+    forward, backward, pointwise = next(v for k, v in MOVES.items() if layer["type"].startswith(k))
+    if normalisation == "separate":
+        return forward, backward, pointwise
+    if is_relu(layer) and is_normalisation(before):
+        return 0, 0, pointwise
+    if is_normalisation(layer) and is_convolution(before) and normalisation != "with_activation":
+        applied = (normalisation == "in_convolution" and is_relu(after) and is_convolution(behind)
+                   and block_of(behind) == block_of(layer))
+        forward -= 3 if applied else 1
+    return forward, backward, pointwise
+
+
+def kernel(layer, moves, after_first, first):
     """A layer's kernels; `after_first`: behind the first layer with weights, `first`: it is that layer."""
     source, target = elements(layer["input"]), elements(layer["output"])
     macs, tensors = layer.get("macs", 0), layer.get("tensors", [])
     if not macs:
-        forward, backward, pointwise = next(v for k, v in MOVES.items() if layer["type"].startswith(k))
+        forward, backward, pointwise = moves
         half = (source + target) / 2
         weights = sum(elements(t["shape"]) for t in tensors)
         return Kernel("pointwise" if pointwise else "memory", 0, 0, False, forward * half, backward * half, weights,
-                      (1 + (after_first or first)) if forward else 0, source + target, 3 if after_first else 2 if first else 1, ())
+                      (1 + (after_first or first)) if backward else 0, source + target, 3 if after_first else 2 if first else 1, ())
     products = macs / target
     shape = tensors[0]["shape"] if tensors else []
     convolution = layer["type"].startswith("conv") and len(shape) > 2
@@ -61,17 +93,18 @@ def kernel(layer, after_first, first):
                   3 if after_first else 2 if first else 1, source + target, 3 if after_first else 2 if first else 1, tiles)
 
 
-def load_model(name, variant, cache={}):
-    if (name, variant) not in cache:
+def load_model(name, variant, normalisation="separate", cache={}):
+    key = name, variant, normalisation
+    if key not in cache:
         layers = list(layers_of(next(v for v in json.loads((ROOT / "models" / f"{name}.json").read_text())["variants"]
                                      if v["name"] == variant)))
         weighted = [bool(layer.get("tensors")) for layer in layers]
         start = weighted.index(True)
-        found = [kernel(layer, i > start, i == start) for i, layer in enumerate(layers)]
+        found = [kernel(layer, moves_of(layers, i, normalisation), i > start, i == start) for i, layer in enumerate(layers)]
         shapes = [t["shape"] for layer in layers for t in layer.get("tensors", [])]
-        cache[name, variant] = (list(collections.Counter(found).items()),
-                                sum(map(elements, shapes)), len(shapes))
-    return cache[name, variant]
+        cache[key] = (list(collections.Counter(found).items()),
+                      sum(map(elements, shapes)), len(shapes))
+    return cache[key]
 
 
 def load_rows():
@@ -86,7 +119,8 @@ def load_rows():
             if "outside_fit" in row:
                 continue
             batch = row.get("batch", FILLING_BATCH)
-            key = (device["name"], row["model"], row["variant"], row["precision"], batch)
+            key = (device["name"], row["model"], row["variant"], row["precision"],
+                   row.get("normalisation", "separate"), batch)
             grouped[key].append(batch / row["samples_per_second"])
     rows = [Row(*key, math.exp(sum(map(math.log, times)) / len(times)), len(times), max(times) / min(times))
             for key, times in grouped.items()]
