@@ -26,6 +26,7 @@ struct MeasuredTime {
   int ranks = 0;          // 0: the file does not say
   std::optional<int> nodes;
   int devices_per_process = 1;  // that one process drove, launching NCCL's kernel for one after the other
+  std::optional<bool> eager;    // whether messages of any size went out without a handshake
   int servers = 0;              // of a parameter server
   int segments = 0;             // of a pipeline; 0: as the algorithm sees fit
   Bytes bytes;

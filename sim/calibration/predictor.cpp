@@ -104,9 +104,7 @@ void predict_libraries(const Topology& topology, std::span<const MeasuredTime> m
   }
 }
 
-}  // namespace
-
-std::vector<Seconds> predict(const Topology& topology, std::span<const MeasuredTime> measurements) {
+std::vector<Seconds> predict_alike(const Topology& topology, std::span<const MeasuredTime> measurements) {
   std::map<StandIn, std::vector<std::size_t>> alike;  // measurements that differ in nothing but their size
   std::vector<std::size_t> of_libraries;
   for (std::size_t row = 0; row < measurements.size(); ++row) {
@@ -126,6 +124,35 @@ std::vector<Seconds> predict(const Topology& topology, std::span<const MeasuredT
       const Seconds launch = is_pair(measurements[row]) || what.ranks == 1 ? Seconds(0) : topology.transport.launch;
       times[row] = latest(clock->finish(stand_in_size(measurements[row]), start)) + launch;
     }
+  }
+  return times;
+}
+
+/// What a topology says of long messages is of one way to run its library; a row may be of the other.
+Topology sending(const Topology& topology, bool eager) {
+  Topology so = topology;
+  Bytes& from = so.transport.message.rendezvous_from;
+  if (eager) {
+    from = Bytes::infinity();
+  } else if (from == Bytes::infinity()) {
+    from = MessageCost{}.rendezvous_from;
+  }
+  return so;
+}
+
+}  // namespace
+
+std::vector<Seconds> predict(const Topology& topology, std::span<const MeasuredTime> measurements) {
+  std::map<std::optional<bool>, std::vector<std::size_t>> ways;
+  for (std::size_t row = 0; row < measurements.size(); ++row) {
+    ways[topology.transport.eager_sends ? measurements[row].eager : std::nullopt].push_back(row);
+  }
+  std::vector<Seconds> times(measurements.size());
+  for (const auto& [eager, rows] : ways) {
+    std::vector<MeasuredTime> alike;
+    for (const std::size_t row : rows) alike.push_back(measurements[row]);
+    const std::vector<Seconds> own = predict_alike(eager ? sending(topology, *eager) : topology, alike);
+    for (std::size_t i = 0; i < rows.size(); ++i) times[rows[i]] = own[i];
   }
   return times;
 }

@@ -28,6 +28,7 @@ void scale_transport(double latency, Transport& transport) {
         &transport.message.rendezvous, &transport.occupancy.send, &transport.occupancy.receive}) {
     *time *= latency;
   }
+  if (transport.handshakes) transport.handshakes->skew *= latency;
 }
 
 /// A node's processors are among its links, where a topology says what they can do for the network.

@@ -62,6 +62,15 @@ struct Occupancy {
   Seconds receive{};  // posting it beforehand included
 };
 
+/// Of long messages between nodes, where a message announces each and another one answers: both queue behind what the
+/// same ranks send. An answer waits until all that its rank has begun to send to the same peer has left, and of what it
+/// has begun to send to others so much as `ahead` of each. Ranks that would enter a round of such messages at the same
+/// moment do so apart, by up to `skew`: who is first decides whose data the other's answer waits for.
+struct Handshakes {
+  Bytes ahead;
+  Seconds skew;
+};
+
 /// What the communication software adds to the wires, the same for every message.
 struct Transport {
   std::string name;
@@ -73,6 +82,7 @@ struct Transport {
   // Of eager sends: what a connection sends ahead of those that the same rank posts behind it.
   Bytes send_window;
   Bytes burst;  // likewise: what a link lets through at once after it was idle, as token buckets that limit rates do
+  std::optional<Handshakes> handshakes;  // none: they overtake everything, and nobody is early
   // At which a receiver adds what it has received to its own, once it is there; infinite: at no cost.
   BytesPerSecond reduce_rate = BytesPerSecond::infinity();
   int channels = 0;     // blocks of threads by which a device takes part in a collective, each on a multiprocessor

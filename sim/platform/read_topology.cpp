@@ -35,6 +35,13 @@ Occupancy read_occupancy(const Value& value) {
   return occupancy;
 }
 
+Handshakes read_handshakes(const Value& value) {
+  Section section = sourced(value);
+  const Handshakes handshakes{section.required<Bytes>("ahead"), section.optional<Seconds>("skew", Seconds(0))};
+  section.finish();
+  return handshakes;
+}
+
 Transport read_transport(const Value& value) {
   Section section = sourced(value);
   Transport transport;
@@ -55,6 +62,7 @@ Transport read_transport(const Value& value) {
     if (size) *bytes = read<Bytes>(*size);
   }
   transport.message = read_message_cost(section, transport.eager_sends);
+  if (const auto handshakes = section.maybe("handshakes")) transport.handshakes = read_handshakes(*handshakes);
   if (const auto occupancy = section.maybe("occupancy")) transport.occupancy = read_occupancy(*occupancy);
   section.finish();
   return transport;

@@ -58,7 +58,7 @@ class MessageClock final : public CollectiveClock {
   /// Sends over a network that has links[l] for the routed schedule's link l.
   void use(std::shared_ptr<SharedNetwork> network, std::vector<int> links);
   /// How many of the network's tags a run needs.
-  [[nodiscard]] int tags() const { return 2 * static_cast<int>(transfers_.size()) + 2 * routed_.schedule().ranks; }
+  [[nodiscard]] int tags() const { return 3 * static_cast<int>(transfers_.size()) + 2 * routed_.schedule().ranks; }
 
  private:
   [[nodiscard]] std::int64_t messages_to_send() const;

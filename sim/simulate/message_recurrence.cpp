@@ -10,7 +10,7 @@ namespace farandole::inline simulate {
 namespace {
 
 bool can_be_carried(const RoutedSchedule& routed) {
-  if (routed.eager_sends() || !routed.congestion().empty()) return false;
+  if (routed.eager_sends() || routed.handshakes() || !routed.congestion().empty()) return false;
   return std::ranges::none_of(routed.schedule().phases,
                               [](const Phase& phase) { return receivers_move(phase) || phase.one_by_one; });
 }

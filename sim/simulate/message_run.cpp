@@ -31,19 +31,23 @@ MessageClock::Run::Run(MessageClock& clock, Bytes size, const RankTimes& start, 
     limited_.resize(completed_.size());
   }
   for (const Phase& phase : schedule_.phases) eager_.push_back(has_eager_sends(phase));
+  if (clock.routed_.handshakes()) sending_.resize(progress_.size());
 }
 
 void MessageClock::Run::begin() {
   const auto transfers = static_cast<int>(clock_.transfers_.size());
   for (int rank = 0; rank < schedule_.ranks; ++rank) {
-    call_at(std::max(network_.now(), Seconds(start_[rank])), transfers + rank);
+    const Seconds late = eager_.empty() || is_eager(0) ? Seconds(0) : apart();
+    call_at(std::max(network_.now(), Seconds(start_[rank]) + late), transfers + rank);
   }
 }
 
 void MessageClock::Run::handle(int tag) {
   const auto transfers = static_cast<int>(clock_.transfers_.size());
   const int own = tag - first_tag_;
-  if (own >= transfers + 2 * schedule_.ranks) {
+  if (own >= 2 * transfers + 2 * schedule_.ranks) {
+    announced(own - 2 * transfers - 2 * schedule_.ranks);
+  } else if (own >= transfers + 2 * schedule_.ranks) {
     send({own - transfers - 2 * schedule_.ranks, network_.now().si()});  // its turn has come
   } else if (own >= transfers + schedule_.ranks) {
     complete_.push_back(own - transfers - schedule_.ranks);  // all is reduced
@@ -105,6 +109,7 @@ void MessageClock::Run::enter_round(int rank) {
 bool MessageClock::Run::has_eager_sends(const Phase& phase) const {
   const bool moves_on = receivers_move(phase) && phase.repeats > 1;
   if (!clock_.routed_.eager_sends() || moves_on || phase.one_by_one) return false;
+  if (posts_all_sends(phase)) return true;
   const auto runs = static_cast<double>(std::max<std::size_t>(phase.bundle.size(), 1));
   return std::ranges::all_of(phase.transfers, [&](const Transfer& transfer) {
     return clock_.routed_.message_cost().is_eager(chunks_.largest_run(transfer.count) * runs);
@@ -150,39 +155,21 @@ void MessageClock::Run::send(Posting posting) {
 }
 
 void MessageClock::Run::start(int transfer, Bytes bytes) {
-  if (clock_.routed_.message_cost().is_eager(bytes) || is_posted(transfer)) return start_now(transfer, bytes);
+  const bool eager = clock_.routed_.message_cost().is_eager(bytes);
+  if (!eager && is_announced(transfer)) return announce(transfer, bytes);
+  if (eager || is_posted(transfer)) return start_now(transfer, bytes);
   const Transfer placed = clock_.placed(transfer, completed_[static_cast<std::size_t>(transfer)]);
   waiting_[static_cast<std::size_t>(placed.to)].push_back({transfer, bytes});
 }
 
-/// A receive is posted when its rank enters the round; in a pipeline a round ahead, as Open MPI posts the next
-/// segment's before it waits for the last one.
-bool MessageClock::Run::is_posted(int transfer) const {
-  const auto index = static_cast<std::size_t>(transfer);
-  const std::size_t phase = clock_.transfers_[index].phase;
-  const int repeat = completed_[index];
-  const int ahead = schedule_.phases[phase].window != 0 && repeat > 0 ? 1 : 0;
-  const Progress& at = progress_[static_cast<std::size_t>(clock_.placed(transfer, repeat).to)];
-  return at.started && std::pair(at.phase, at.repeat) >= std::pair(phase, repeat - ahead);
-}
-
-void MessageClock::Run::start_what_waited(int rank) {
-  auto& waiting = waiting_[static_cast<std::size_t>(rank)];
-  const auto [ready, end] =
-      std::ranges::stable_partition(waiting, [&](const Waiting& w) { return !is_posted(w.transfer); });
-  const std::vector<Waiting> now(ready, end);
-  waiting.erase(ready, end);
-  for (const auto& [transfer, bytes] : now) start_now(transfer, bytes);
-}
-
-void MessageClock::Run::start_now(int transfer, Bytes bytes) {
+void MessageClock::Run::start_now(int transfer, Bytes bytes, Seconds handshake) {
   const auto index = static_cast<std::size_t>(transfer);
   const auto& [phase, position] = clock_.transfers_[index];
   const int repeat = completed_[index];
   in_flight_[index] = bytes;
   sent_ += bytes;
   ++flows_;
-  Seconds cost = clock_.routed_.message_cost().of(bytes);
+  Seconds cost = clock_.routed_.message_cost().of(bytes) + handshake;
   if (occupied_) cost += std::max(Seconds(0), Seconds(ready_[index]) - network_.now());
   if (!buckets_.empty()) bytes -= take_burst(transfer, bytes);
   if (bytes == Bytes(0)) return call_at(network_.now() + clock_.routed_.legs(phase)[position].latency + cost, transfer);
@@ -206,7 +193,9 @@ bool MessageClock::Run::send_next(int transfer) {
 
 void MessageClock::Run::done(int transfer) {
   const auto index = static_cast<std::size_t>(transfer);
-  const int repeat = completed_[index]++;
+  const int repeat = completed_[index];
+  if (!sending_.empty()) has_left(transfer);
+  ++completed_[index];
   const Transfer ends = clock_.placed(transfer, repeat);
   const bool eager = is_eager(clock_.transfers_[index].phase);
   if (!eager) count_for(End::sender, ends.from, transfer, repeat);
@@ -226,7 +215,8 @@ Seconds MessageClock::Run::time_to_reduce(int transfer, int repeat) const {
 }
 
 void MessageClock::Run::leave_when_reduced(int rank) {
-  const Seconds reduced(progress_[static_cast<std::size_t>(rank)].reduced);
+  const Progress& at = progress_[static_cast<std::size_t>(rank)];
+  const Seconds reduced = Seconds(at.reduced) + (is_eager(at.phase) ? Seconds(0) : apart());
   if (reduced <= network_.now()) {
     complete_.push_back(rank);
   } else {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -53,6 +54,14 @@ class MessageClock::Run {
     int transfer;
     Bytes bytes;
   };
+  /// A long message between nodes that its receiver has answered.
+  struct Sending {
+    int transfer;
+    int to;
+    Bytes bytes;
+    BytesPerSecond rate;  // with the links for itself
+    double begin;
+  };
   /// Ranks that entered the repeat at the very same moment.
   struct Lockstep {
     std::size_t phase = 0;
@@ -70,6 +79,8 @@ class MessageClock::Run {
   /// Whether ranks leave rounds of the phase without waiting for what they send.
   [[nodiscard]] bool is_eager(std::size_t phase) const { return eager_[phase]; }
   [[nodiscard]] bool has_eager_sends(const Phase& phase) const;
+  /// Whether its ranks post what they send to all others and wait for it at the end only.
+  [[nodiscard]] bool posts_all_sends(const Phase& phase) const;
   /// Posts what the rank sends in this repeat, one after the other as far as that keeps its processor.
   [[nodiscard]] std::vector<Posting> posted(const std::vector<int>& sends, Progress& at) const;
   /// What all messages of a transfer keep the processors of its ends with.
@@ -93,7 +104,16 @@ class MessageClock::Run {
   void send(Posting posting);
   /// Now, or once its receiver has posted the receive where the message is long.
   void start(int transfer, Bytes bytes);
-  void start_now(int transfer, Bytes bytes);
+  void start_now(int transfer, Bytes bytes, Seconds handshake = Seconds(0));
+  /// Where handshakes queue behind data (message_run_handshakes.cpp).
+  [[nodiscard]] bool is_announced(int transfer) const;
+  void announce(int transfer, Bytes bytes);
+  void announced(int transfer);
+  /// The receiver lets the message come, when what it sends itself has left.
+  void answer(const Waiting& message);
+  /// What one sends has left.
+  void has_left(int transfer);
+  [[nodiscard]] Seconds apart();
   /// What idle links on the way let through at once of a message that begins now; the rest takes their tokens' rate.
   [[nodiscard]] Bytes take_burst(int transfer, Bytes bytes);
   void leave_links(int transfer);
@@ -136,10 +156,13 @@ class MessageClock::Run {
   bool occupied_;              // messages keep processors busy
   std::vector<double> ready_;  // per transfer under way, if they do: when it was or will be posted
   std::map<std::pair<int, int>, std::deque<Posting>>
-      streams_;                            // posted, by sender and receiver; the first is under way
-  std::vector<double> turn_;               // per rank: when its next connection may begin
-  std::vector<Bucket> buckets_;            // per link; empty where idle links let nothing through at once
-  std::vector<std::vector<int>> limited_;  // per transfer under way: links that it is a flow on
+      streams_;                                     // posted, by sender and receiver; the first is under way
+  std::vector<double> turn_;                        // per rank: when its next connection may begin
+  std::vector<Bucket> buckets_;                     // per link; empty where idle links let nothing through at once
+  std::vector<std::vector<int>> limited_;           // per transfer under way: links that it is a flow on
+  std::vector<std::vector<Sending>> sending_;       // per rank; empty where handshakes overtake everything
+  std::map<int, std::vector<Waiting>> unanswered_;  // by the transfer that their answers wait for
+  std::minstd_rand draws_;                          // by how much ranks are apart
   Lockstep lockstep_;
   int started_ = 0;     // ranks
   int flows_ = 0;       // under way

@@ -7,7 +7,7 @@ namespace farandole::inline simulate {
 
 RecurrenceClock::RecurrenceClock(RoutedSchedule routed, Sharing sharing, ClockOptions options, std::size_t uneven)
     : routed_(std::move(routed)), sharing_(sharing), network_(options.network), most_uneven_(uneven) {
-  if (options.folding == FoldingPolicy::where_exact) {
+  if (options.folding == FoldingPolicy::where_exact && !routed_.handshakes()) {
     folding_ = worthwhile_folding(routed_, all_at(routed_.schedule().ranks, Seconds(0)));
   }
   const RoutedSchedule& network = folding_ ? folding_->quotient : routed_;

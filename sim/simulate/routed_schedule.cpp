@@ -49,6 +49,7 @@ RoutedSchedule::RoutedSchedule(Schedule schedule, const Platform& platform, cons
   }
   first_connection_ = capacities_.size();
   message_cost_ = platform.transport.message;
+  handshakes_ = platform.transport.handshakes;
   const bool is_limited = platform.flow_rate < BytesPerSecond::infinity();
   if (is_limited) add_connections(platform);
   if (platform.network.choice) shares_ = std::make_shared<Shares>();
@@ -208,12 +209,19 @@ RoutedSchedule::Leg RoutedSchedule::between(const Platform& platform, const Plac
   const int to = placement.device_of_rank[static_cast<std::size_t>(transfer.to)];
   Route route = shares_ ? platform.choices(from, to).split(minimal_parts) : platform.route(from, to);
   leave_out_idle(route.links);
-  if (connection >= 0 && platform.node_of(from) != platform.node_of(to)) {
+  const bool between_nodes = platform.node_of(from) != platform.node_of(to);
+  if (connection >= 0 && between_nodes) {
     route.links.insert(route.links.end(), static_cast<std::size_t>(route.paths), connection);
   }
   const BytesPerSecond narrowest = narrowest_of(route.links, route.paths, capacities_);
-  return {std::move(route.links),      route.latency, narrowest, route.paths, reduce_rate(platform, transfer),
-          platform.transport.occupancy};
+  return {std::move(route.links),
+          route.latency,
+          narrowest,
+          route.paths,
+          reduce_rate(platform, transfer),
+          platform.transport.occupancy,
+          1,
+          between_nodes};
 }
 
 bool RoutedSchedule::has_occupancy() const {

@@ -38,7 +38,8 @@ class RoutedSchedule {
     int paths = 1;             // as in Route: a transfer of rate r takes r * times listed / paths of a link
     BytesPerSecond reduce_rate = BytesPerSecond::infinity();  // at which the receiver reduces it; infinite: at no cost
     Occupancy occupancy{};                                    // of its ends, by each of its messages
-    int alike = 1;  // transfers like it that its receiver has at the same moment (folded networks)
+    int alike = 1;               // transfers like it that its receiver has at the same moment (folded networks)
+    bool between_nodes = false;  // unknown of legs that were made from parts
   };
 
   /// From its parts: legs per phase and transfer, and the capacities of the links they name.
@@ -94,6 +95,8 @@ class RoutedSchedule {
   [[nodiscard]] const std::pair<Platform, Placement>* where() const { return where_.get(); }
   /// Whether messages keep processors busy: of legs in any repeat, or as the first ones say.
   [[nodiscard]] bool has_occupancy() const;
+  /// How those of long messages between nodes wait; none where they do not.
+  [[nodiscard]] const std::optional<Handshakes>& handshakes() const { return handshakes_; }
   /// Beside its leg's latency.
   [[nodiscard]] const MessageCost& message_cost() const { return message_cost_; }
 
@@ -121,6 +124,7 @@ class RoutedSchedule {
   /// none.
   std::vector<std::vector<int>> connections_;
   MessageCost message_cost_;
+  std::optional<Handshakes> handshakes_;
   std::shared_ptr<const std::pair<Platform, Placement>> where_;  // kept only where it will be asked
   LaterLeg later_;
   // By phase and repeat, -1 for the first of each transfer: of what each sends, over minimal ways.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "simulate/fluid_network.hpp"
+#include "simulate/handshakes.hpp"
 
 namespace farandole::inline simulate {
 namespace {
@@ -257,6 +258,7 @@ TransferCosts transfer_costs(const RoutedSchedule& routed, std::size_t phase, in
     costs.behind[t] = messages[t] * rates.alike[t] * (rates.receive[t] + copying);
     costs.alone[t] = messages[t] * each.si() + length.si() * rates.alone[t];
   }
+  if (routed.handshakes()) wait_in_line(routed, phase, repeat, bytes, costs);
   return costs;
 }
 

@@ -112,6 +112,15 @@ void read_operation(Section& section, MeasuredTime& row) {
   if (row.operation == "barrier") row.algorithm = "dissemination";
 }
 
+/// "eager" or "rndv", as laboratories note it that run Open MPI both ways; other words are not about that.
+std::optional<bool> sent_eagerly(Section& section) {
+  const auto transport = section.maybe("transport");
+  if (!transport || !transport->is_string()) return std::nullopt;
+  const auto word = read<std::string>(*transport);
+  if (word == "eager") return true;
+  return word == "rndv" ? std::optional(false) : std::nullopt;
+}
+
 void read_doubts(Section& section, MeasuredTime& row) {
   for (const char* key : {"ok", "data_correct"}) {
     const auto correct = section.maybe(key);
@@ -138,6 +147,7 @@ MeasuredTime read_point(const Value& value, const std::string& family) {
   row.time = Seconds(positive_number(either(section, "seconds", "seconds_median"), "seconds above zero"));
   row.fastest = maybe_seconds(section, "min");
   row.slowest = maybe_seconds(section, "max");
+  row.eager = sent_eagerly(section);
   read_operation(section, row);
   read_doubts(section, row);
   return row;

@@ -139,6 +139,7 @@ RoutedSchedule route_many_messages(const NcclJob& job, const NcclModel& model, S
   transport.message = {};
   transport.eager_sends = false;
   transport.send_window = transport.burst = Bytes(0);
+  transport.handshakes.reset();
   platform.flow_rate = BytesPerSecond::infinity();
   const Placement placement{job.graph.device};
   return {std::move(schedule), platform, placement, RoutedSchedule::Routing::when_asked};
