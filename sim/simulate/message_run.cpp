@@ -31,14 +31,16 @@ MessageClock::Run::Run(MessageClock& clock, Bytes size, const RankTimes& start, 
     limited_.resize(completed_.size());
   }
   for (const Phase& phase : schedule_.phases) eager_.push_back(has_eager_sends(phase));
-  if (clock.routed_.handshakes()) sending_.resize(progress_.size());
+  if (clock.routed_.handshakes()) {
+    sending_.resize(progress_.size());
+    for (const Phase& phase : schedule_.phases) announces_.push_back(!has_short_messages(phase));
+  }
 }
 
 void MessageClock::Run::begin() {
   const auto transfers = static_cast<int>(clock_.transfers_.size());
   for (int rank = 0; rank < schedule_.ranks; ++rank) {
-    const Seconds late = eager_.empty() || is_eager(0) ? Seconds(0) : apart();
-    call_at(std::max(network_.now(), Seconds(start_[rank]) + late), transfers + rank);
+    call_at(std::max(network_.now(), Seconds(start_[rank]) + apart(0)), transfers + rank);
   }
 }
 
@@ -109,11 +111,7 @@ void MessageClock::Run::enter_round(int rank) {
 bool MessageClock::Run::has_eager_sends(const Phase& phase) const {
   const bool moves_on = receivers_move(phase) && phase.repeats > 1;
   if (!clock_.routed_.eager_sends() || moves_on || phase.one_by_one) return false;
-  if (posts_all_sends(phase)) return true;
-  const auto runs = static_cast<double>(std::max<std::size_t>(phase.bundle.size(), 1));
-  return std::ranges::all_of(phase.transfers, [&](const Transfer& transfer) {
-    return clock_.routed_.message_cost().is_eager(chunks_.largest_run(transfer.count) * runs);
-  });
+  return posts_all_sends(phase) || has_short_messages(phase);
 }
 
 void MessageClock::Run::post(Posting posting) {
@@ -216,7 +214,7 @@ Seconds MessageClock::Run::time_to_reduce(int transfer, int repeat) const {
 
 void MessageClock::Run::leave_when_reduced(int rank) {
   const Progress& at = progress_[static_cast<std::size_t>(rank)];
-  const Seconds reduced = Seconds(at.reduced) + (is_eager(at.phase) ? Seconds(0) : apart());
+  const Seconds reduced = Seconds(at.reduced) + apart(at.phase);
   if (reduced <= network_.now()) {
     complete_.push_back(rank);
   } else {

@@ -79,6 +79,7 @@ class MessageClock::Run {
   /// Whether ranks leave rounds of the phase without waiting for what they send.
   [[nodiscard]] bool is_eager(std::size_t phase) const { return eager_[phase]; }
   [[nodiscard]] bool has_eager_sends(const Phase& phase) const;
+  [[nodiscard]] bool has_short_messages(const Phase& phase) const;
   /// Whether its ranks post what they send to all others and wait for it at the end only.
   [[nodiscard]] bool posts_all_sends(const Phase& phase) const;
   /// Posts what the rank sends in this repeat, one after the other as far as that keeps its processor.
@@ -113,7 +114,8 @@ class MessageClock::Run {
   void answer(const Waiting& message);
   /// What one sends has left.
   void has_left(int transfer);
-  [[nodiscard]] Seconds apart();
+  /// By how much a rank is late in a round of the phase, where that decides who announces first.
+  [[nodiscard]] Seconds apart(std::size_t phase);
   /// What idle links on the way let through at once of a message that begins now; the rest takes their tokens' rate.
   [[nodiscard]] Bytes take_burst(int transfer, Bytes bytes);
   void leave_links(int transfer);
@@ -156,10 +158,11 @@ class MessageClock::Run {
   bool occupied_;              // messages keep processors busy
   std::vector<double> ready_;  // per transfer under way, if they do: when it was or will be posted
   std::map<std::pair<int, int>, std::deque<Posting>>
-      streams_;                                     // posted, by sender and receiver; the first is under way
-  std::vector<double> turn_;                        // per rank: when its next connection may begin
-  std::vector<Bucket> buckets_;                     // per link; empty where idle links let nothing through at once
-  std::vector<std::vector<int>> limited_;           // per transfer under way: links that it is a flow on
+      streams_;                            // posted, by sender and receiver; the first is under way
+  std::vector<double> turn_;               // per rank: when its next connection may begin
+  std::vector<Bucket> buckets_;            // per link; empty where idle links let nothing through at once
+  std::vector<std::vector<int>> limited_;  // per transfer under way: links that it is a flow on
+  std::vector<bool> announces_;            // per phase: whether messages are long, where handshakes queue behind data
   std::vector<std::vector<Sending>> sending_;       // per rank; empty where handshakes overtake everything
   std::map<int, std::vector<Waiting>> unanswered_;  // by the transfer that their answers wait for
   std::minstd_rand draws_;                          // by how much ranks are apart

@@ -42,6 +42,13 @@ bool MessageClock::Run::posts_all_sends(const Phase& phase) const {
   return from_root && clock_.routed_.handshakes() && phase.repeats == 1 && phase.window == 0;
 }
 
+bool MessageClock::Run::has_short_messages(const Phase& phase) const {
+  const auto runs = static_cast<double>(std::max<std::size_t>(phase.bundle.size(), 1));
+  return std::ranges::all_of(phase.transfers, [&](const Transfer& transfer) {
+    return clock_.routed_.message_cost().is_eager(chunks_.largest_run(transfer.count) * runs);
+  });
+}
+
 bool MessageClock::Run::is_announced(int transfer) const {
   if (sending_.empty()) return false;
   const auto& [phase, position] = clock_.transfers_[static_cast<std::size_t>(transfer)];
@@ -95,8 +102,8 @@ void MessageClock::Run::has_left(int transfer) {
   for (const Waiting& message : waiting.mapped()) answer(message);
 }
 
-Seconds MessageClock::Run::apart() {
-  if (sending_.empty()) return Seconds(0);
+Seconds MessageClock::Run::apart(std::size_t phase) {
+  if (sending_.empty() || phase >= announces_.size() || !announces_[phase]) return Seconds(0);
   return clock_.routed_.handshakes()->skew * std::uniform_real_distribution<>(0, 1)(draws_);
 }
 

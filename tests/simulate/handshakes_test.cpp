@@ -71,8 +71,9 @@ TEST(Handshakes, ARootSendsToAllItsChildrenAtOnce) {
 
 TEST(Handshakes, ShortMessagesHaveNone) {
   for (const Fidelity fidelity : levels) {
-    for (const auto& [operation, algorithm] :
-         {std::pair(Operation::allreduce, "ring"), {Operation::alltoall, "direct"}}) {
+    for (const auto& [operation, algorithm] : {std::pair(Operation::allreduce, "ring"),
+                                               {Operation::alltoall, "direct"},
+                                               {Operation::alltoall, "pairwise"}}) {
       EXPECT_EQ(time(hosts(4, in_line), operation, algorithm, 4 * 65535_B, fidelity),
                 time(hosts(4, {}), operation, algorithm, 4 * 65535_B, fidelity));
     }
