@@ -22,6 +22,14 @@ double finish_one(double begin, double done, double share, std::vector<Span>& co
   return done;
 }
 
+/// What one communication takes, `more`, from what would be done at `done` without it.
+void take(double share, const Occupation& own, const RankTimes& begin, const RankTimes& done, RankTimes& more) {
+  // Expressions, not arrays: all of it in one pass over the ranks.
+  const auto start = own.from.max(begin);
+  const auto slowed = (done - start).max(0) / (1 - share);  // how long the rest takes beside this collective
+  more = share * slowed.min((own.to - start).max(0));
+}
+
 }  // namespace
 
 Occupation occupation(const RankTimes& from, const RankTimes& to) {
@@ -47,30 +55,25 @@ RankTimes DeviceShare::finish(const RankTimes& begin, const RankTimes& factors, 
     return finish_beside_several(begin, std::move(done), from, to, communications);
   }
   Seconds last = latest(done);
+  RankTimes more(done.size());  // one for all: a job asks for a mark of every gradient
   bool are_over = goes_on || taken.communications == 0;
   for (std::size_t i = goes_on ? taken.communications : 0; i < communications.size(); ++i) {
     const Occupation& own = communications[i];
     if (own.first >= last) break;  // takes nothing from anybody, and neither do those behind it
     const bool is_beside = own.last > from;
-    const RankTimes more = is_beside ? taken_by(own, begin, done) : RankTimes();
+    if (is_beside) take(share_, own, begin, done, more);
     if (is_beside) done += more;
     if (is_beside) last = latest(done);
     are_over = are_over && i < known && (!is_beside || own.last <= last) && (!is_beside || (done >= own.to).all());
     if (!are_over) continue;
     if (is_beside) {
-      taken.time = taken.time.size() == 0 || taken.communications == 0 ? more : RankTimes(taken.time + more);
+      const bool is_first = taken.time.size() == 0 || taken.communications == 0;
+      is_first ? taken.time = more : taken.time += more;
     }
     taken.communications = i + 1;
     taken.work = work;
   }
   return done;
-}
-
-RankTimes DeviceShare::taken_by(const Occupation& own, const RankTimes& begin, const RankTimes& done) const {
-  // Expressions, not arrays: all of it in one pass over the ranks.
-  const auto start = own.from.max(begin);
-  const auto slowed = (done - start).max(0) / (1 - share_);  // how long the rest takes beside this collective
-  return share_ * slowed.min((own.to - start).max(0));
 }
 
 RankTimes DeviceShare::finish_beside_several(const RankTimes& begin, RankTimes done, Seconds from, Seconds to,

@@ -53,8 +53,6 @@ class DeviceShare {
   /// `from`, `to`: what is over before or starts after is not beside it.
   [[nodiscard]] RankTimes finish_beside_several(const RankTimes& begin, RankTimes done, Seconds from, Seconds to,
                                                 std::span<const Occupation> communications) const;
-  /// Of one communication, from what would be done at `done` without it.
-  [[nodiscard]] RankTimes taken_by(const Occupation& own, const RankTimes& begin, const RankTimes& done) const;
 
   double share_;
   bool several_at_once_ = false;

@@ -1,18 +1,13 @@
 #include "simulate/recurrence.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 #include <vector>
 
 namespace farandole::inline simulate {
 namespace {
-
-/// The ranks of one ring in its order, each with the transfer by which it sends to the next.
-struct Ring {
-  std::vector<int> ranks;
-  std::vector<Eigen::Index> transfers;
-};
 
 /// The rings that the phase consists of, as one over all ranks or one within every node; empty if it is anything else.
 std::vector<Ring> rings_of(const Phase& phase, Eigen::Index ranks) {
@@ -54,31 +49,6 @@ bool are_equal(const Eigen::ArrayXd& values) {
 /// What a rank's own message out and the one in cost its processor in a round.
 double kept_busy(const TransferCosts& costs) {
   return costs.are_occupied() ? costs.send[0] + costs.receive[0] : 0;
-}
-
-/// Whether costs are the same everywhere and ranks start together, or every start comes once around: all end together.
-bool ends_together(const RankTimes& moments, int repeats, const TransferCosts& costs, bool wait) {
-  if (!are_equal(costs.sending) || !are_equal(costs.reducing)) return false;
-  if (!are_equal(costs.send) || !are_equal(costs.receive)) return false;
-  if (are_equal(moments)) return true;
-  const bool moves_on = kept_busy(costs) <= costs.sending[0];  // or a late start would be slow to get to the others
-  return moves_on && repeats >= moments.size() - 1 && (wait || (costs.reducing == 0).all());
-}
-
-/// Through all repeats; false where that is left to going through them one by one.
-bool carry_along(const Ring& ring, RankTimes& moments, int repeats, const TransferCosts& costs) {
-  const TransferCosts own = costs.some(ring.transfers);
-  const std::optional<bool> wait = all_wait(own);
-  if (!wait || (own.are_occupied() && (own.behind > 0).any())) return false;
-  RankTimes carried = moments(ring.ranks);
-  if (ends_together(carried, repeats, own, *wait)) {
-    const double round = std::max(own.sending[0], kept_busy(own)) + own.reducing[0];
-    carried.setConstant(carried.maxCoeff() + repeats * round);
-  } else {
-    carried = *wait ? carry_waiting_ring(carried, own, repeats) : carry_ring(carried, own, repeats);
-  }
-  moments(ring.ranks) = carried;
-  return true;
 }
 
 /// Something that is at its receiver, to be reduced there or to keep its processor.
@@ -186,16 +156,66 @@ void Repeats::carry_once(const TransferCosts& costs) {
   enter_next(next);
 }
 
-void carry(RankTimes& moments, const Schedule& schedule, const Phase& phase, const TransferCosts& costs) {
-  const std::vector<Ring> rings = phase.repeats > 1 ? rings_of(phase, moments.size()) : std::vector<Ring>();
-  RankTimes carried = moments;
-  const auto carry_it = [&](const Ring& ring) { return carry_along(ring, carried, phase.repeats, costs); };
-  if (!rings.empty() && std::ranges::all_of(rings, carry_it)) {
-    moments.swap(carried);
-    return;
+SteadyPhase::SteadyPhase(const Schedule& schedule, const Phase& phase, TransferCosts costs)
+    : schedule_(schedule), phase_(phase), costs_(std::move(costs)) {
+  if (phase.repeats <= 1) return;
+  for (const Ring& ring : rings_of(phase, schedule.ranks)) {
+    std::optional<Track> track = track_of(ring);
+    if (!track) {
+      tracks_.clear();
+      return;
+    }
+    tracks_.push_back(std::move(*track));
   }
-  Repeats repeats(moments, schedule, phase);
-  for (int repeat = 0; repeat < phase.repeats; ++repeat) repeats.carry_once(costs);
+  if (!tracks_.empty()) costs_ = {};
+}
+
+/// Nothing where the ring is left to going through its rounds one by one.
+std::optional<SteadyPhase::Track> SteadyPhase::track_of(const Ring& ring) const {
+  TransferCosts own = costs_.some(ring.transfers);
+  const std::optional<bool> wait = all_wait(own);
+  if (!wait || (own.are_occupied() && (own.behind > 0).any())) return std::nullopt;
+  Track track{ring.ranks, std::move(own), *wait, -1, false};
+  const TransferCosts& costs = track.costs;
+  const bool alike =
+      are_equal(costs.sending) && are_equal(costs.reducing) && are_equal(costs.send) && are_equal(costs.receive);
+  if (!alike) return track;
+  track.round = std::max(costs.sending[0], kept_busy(costs)) + costs.reducing[0];
+  const bool moves_on = kept_busy(costs) <= costs.sending[0];  // or a late start would be slow to get to the others
+  track.ends_at_once =
+      moves_on && phase_.repeats >= std::ssize(track.ranks) - 1 && (*wait || (costs.reducing == 0).all());
+  if (track.ends_at_once) track.costs = {};
+  return track;
+}
+
+void SteadyPhase::carry(const Track& track, RankTimes& moments) const {
+  RankTimes carried = moments(track.ranks);
+  // Costs are the same everywhere and ranks start together, or every start comes once around: all end together.
+  if (track.round >= 0 && (track.ends_at_once || are_equal(carried))) {
+    carried.setConstant(carried.maxCoeff() + phase_.repeats * track.round);
+  } else {
+    carried = track.waits ? carry_waiting_ring(carried, track.costs, phase_.repeats)
+                          : carry_ring(carried, track.costs, phase_.repeats);
+  }
+  moments(track.ranks) = carried;
+}
+
+std::size_t SteadyPhase::bytes() const {
+  const auto of_costs = [](const TransferCosts& costs) {
+    const auto transfers = static_cast<std::size_t>(costs.sending.size());
+    const std::size_t numbers = costs.are_occupied() ? 6 : 2;
+    return transfers * (numbers * sizeof(double) + sizeof(bool));
+  };
+  std::size_t all = sizeof(*this) + of_costs(costs_);
+  for (const Track& track : tracks_) all += sizeof track + track.ranks.size() * sizeof(int) + of_costs(track.costs);
+  return all;
+}
+
+void SteadyPhase::carry(RankTimes& moments) const {
+  for (const Track& track : tracks_) carry(track, moments);
+  if (!tracks_.empty()) return;
+  Repeats repeats(moments, schedule_, phase_);
+  for (int repeat = 0; repeat < phase_.repeats; ++repeat) repeats.carry_once(costs_);
 }
 
 }  // namespace farandole::inline simulate

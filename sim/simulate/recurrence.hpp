@@ -24,6 +24,8 @@
 // its ranks start together, or if the repeats carry every start once around and w is zero or transfers wait.
 #pragma once
 
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "collective/rank_times.hpp"
@@ -65,8 +67,45 @@ class Posted {
   RankTimes busy_;
 };
 
+/// The ranks of one ring in its order, each with the transfer by which it sends to the next.
+struct Ring {
+  std::vector<int> ranks;
+  std::vector<Eigen::Index> transfers;
+};
+
+/// A phase whose costs are the same in each repeat, with all that is known of it before ranks have begun: a job carries
+/// its ranks through the same collectives again and again.
+class SteadyPhase {
+ public:
+  /// `schedule` and `phase` must outlive it.
+  SteadyPhase(const Schedule& schedule, const Phase& phase, TransferCosts costs);
+  /// Through all repeats.
+  void carry(RankTimes& moments) const;
+  /// Of memory, about.
+  [[nodiscard]] std::size_t bytes() const;
+
+ private:
+  /// A ring that is carried without going through its rounds.
+  struct Track {
+    std::vector<int> ranks;
+    TransferCosts costs;  // empty where they are not asked for: `ends_at_once`
+    bool waits;           // all of its transfers wait for their receivers; else none
+    double round;         // seconds, where all ranks cost the same; negative where they do not
+    bool ends_at_once;    // then: wherever a late start is, it comes all around
+  };
+  [[nodiscard]] std::optional<Track> track_of(const Ring& ring) const;
+  void carry(const Track& track, RankTimes& moments) const;
+
+  const Schedule& schedule_;
+  const Phase& phase_;
+  TransferCosts costs_;  // empty where there are tracks
+  std::vector<Track> tracks_;
+};
+
 /// Through all repeats, where costs are the same in each.
-void carry(RankTimes& moments, const Schedule& schedule, const Phase& phase, const TransferCosts& costs);
+inline void carry(RankTimes& moments, const Schedule& schedule, const Phase& phase, TransferCosts costs) {
+  SteadyPhase(schedule, phase, std::move(costs)).carry(moments);
+}
 
 /// Through the repeats of a phase one by one, where costs differ.
 class Repeats {
@@ -115,5 +154,16 @@ RankTimes carry_ring(const RankTimes& start, const TransferCosts& costs, int rou
 
 /// Likewise where all transfers wait for their receivers.
 RankTimes carry_waiting_ring(const RankTimes& start, const TransferCosts& costs, int rounds);
+
+/// What a round costs where a moment stays at a rank, and where it comes from the rank before.
+struct RingSteps {
+  Eigen::ArrayXd stay;
+  Eigen::ArrayXd move;
+};
+
+/// Through rounds of a ring in which staying takes one of few values: O(values x (ranks + rounds)), wherever these are.
+/// Of all ways from a rank on, those on which staying costs that value at most are compared with one another: a sliding
+/// maximum for each.
+RankTimes carry_ring(const RankTimes& start, const RingSteps& steps, int rounds);
 
 }  // namespace farandole::inline simulate

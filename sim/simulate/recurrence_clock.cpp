@@ -56,12 +56,14 @@ std::optional<Bytes> RecurrenceClock::size_rounded_up(const ChunkSizes& sizes) c
 
 RankTimes RecurrenceClock::finish(Bytes size, const RankTimes& start) {
   const ChunkSizes whole(size, routed_.schedule());
-  const std::optional<Bytes> rounded = (start == start[0]).all() ? size_rounded_up(whole) : std::nullopt;
+  const bool together = (start == start[0]).all();
+  const std::optional<Bytes> rounded = together ? size_rounded_up(whole) : std::nullopt;
   rounded_up_ = rounded ? Bytes(1) / whole.largest() : 0;
   const ChunkSizes sizes(rounded.value_or(size), routed_.schedule());
-  const bool by_class = folding_ && (start == start[0]).all() && costs_the_same_within_classes(sizes);
+  const bool by_class = folding_ && together && costs_the_same_within_classes(sizes);
   const auto varies = [](const TransferRates& rates) { return rates.latency.size() == 0; };
   folded_ = folding_ && (by_class || std::ranges::none_of(rates_, varies));
+  if (!together) return carried_apart(start, size, sizes);
   if (!by_class) {
     return carried(
         routed_, start, sizes, [this](std::size_t phase) { return rates_of_all(phase); }, varying_);
@@ -74,10 +76,51 @@ RankTimes RecurrenceClock::finish(Bytes size, const RankTimes& start) {
 
 RankTimes RecurrenceClock::carried(const RoutedSchedule& network, RankTimes moments, const ChunkSizes& sizes,
                                    const std::function<TransferRates(std::size_t)>& steady, RatesByRepeat& varying) {
-  constexpr Eigen::Index most_remembered = 1 << 20;  // 16 MiB
   const Schedule& schedule = network.schedule();
-  std::optional<RoundRates> rates;  // a network is set up only for what is not remembered
-  const auto rates_of = [&](std::size_t phase, int repeat) {
+  for (std::size_t p = 0; p < schedule.phases.size(); ++p) {
+    if (costs_vary(network, p)) {
+      carry_varying(moments, network, p, sizes, varying);
+    } else {
+      carry(moments, schedule, schedule.phases[p], transfer_costs(network, p, 0, steady(p), sizes));
+    }
+  }
+  return moments;
+}
+
+RankTimes RecurrenceClock::carried_apart(RankTimes moments, Bytes size, const ChunkSizes& sizes) {
+  constexpr std::size_t most_transfers = std::size_t{1} << 18;  // of a phase that is remembered
+  const Schedule& schedule = routed_.schedule();
+  for (std::size_t p = 0; p < schedule.phases.size(); ++p) {
+    if (costs_vary(routed_, p)) {
+      carry_varying(moments, routed_, p, sizes, varying_);
+    } else if (transfers_per_round(schedule.phases[p]) > most_transfers) {
+      carry(moments, schedule, schedule.phases[p], transfer_costs(routed_, p, 0, rates_of_all(p), sizes));
+    } else {
+      steady(p, size, sizes).carry(moments);
+    }
+  }
+  return moments;
+}
+
+const SteadyPhase& RecurrenceClock::steady(std::size_t phase, Bytes size, const ChunkSizes& sizes) {
+  constexpr std::size_t most_bytes = std::size_t{1} << 23;
+  const auto known = steady_.find({size, phase});
+  if (known != steady_.end()) return known->second;
+  const Schedule& schedule = routed_.schedule();
+  SteadyPhase fresh(schedule, schedule.phases[phase], transfer_costs(routed_, phase, 0, rates_of_all(phase), sizes));
+  if (steady_bytes_ + fresh.bytes() > most_bytes) {
+    steady_.clear();
+    steady_bytes_ = 0;
+  }
+  steady_bytes_ += fresh.bytes();
+  return steady_.emplace(std::pair(size, phase), std::move(fresh)).first->second;
+}
+
+void RecurrenceClock::carry_varying(RankTimes& moments, const RoutedSchedule& network, std::size_t phase,
+                                    const ChunkSizes& sizes, RatesByRepeat& varying) {
+  constexpr Eigen::Index most_remembered = 1 << 20;  // 16 MiB
+  std::optional<RoundRates> rates;                   // a network is set up only for what is not remembered
+  const auto rates_of = [&](int repeat) {
     const auto known = varying.find({phase, repeat});
     if (known != varying.end()) return known->second;
     if (!rates) rates.emplace(network, sharing_, network_);
@@ -89,18 +132,11 @@ RankTimes RecurrenceClock::carried(const RoutedSchedule& network, RankTimes mome
     }
     return found;
   };
-  for (std::size_t p = 0; p < schedule.phases.size(); ++p) {
-    const Phase& phase = schedule.phases[p];
-    if (!costs_vary(network, p)) {
-      carry(moments, schedule, phase, transfer_costs(network, p, 0, steady(p), sizes));
-      continue;
-    }
-    Repeats repeats(moments, schedule, phase);
-    for (int repeat = 0; repeat < phase.repeats; ++repeat) {
-      repeats.carry_once(transfer_costs(network, p, repeat, rates_of(p, repeat), sizes));
-    }
+  const Phase& pattern = network.schedule().phases[phase];
+  Repeats repeats(moments, network.schedule(), pattern);
+  for (int repeat = 0; repeat < pattern.repeats; ++repeat) {
+    repeats.carry_once(transfer_costs(network, phase, repeat, rates_of(repeat), sizes));
   }
-  return moments;
 }
 
 }  // namespace farandole::inline simulate

@@ -3,7 +3,8 @@
 // Rates are worked out once, for a network on which all ranks take part at once: folded, for one transfer of each
 // class. Ranks that all start together are carried through the rounds by class too, others one by one. Phases whose
 // repeats cost differently are worked out as they are carried, and remembered, for they depend neither on the size nor
-// on the start; of long ones no more than a bounded number, so that a clock stays small.
+// on the start; of long ones no more than a bounded number, so that a clock stays small. What the others cost is
+// remembered by size: a job asks for the same sizes in every iteration.
 #pragma once
 
 #include <functional>
@@ -24,6 +25,9 @@ class RecurrenceClock final : public CollectiveClock {
   /// `uneven`: so many transfers of phases without repeats are counted with their own chunks where these differ by a
   /// byte; more are counted as the longest, as those of phases with repeats always are (`rounded_up` says so).
   RecurrenceClock(RoutedSchedule routed, Sharing sharing, ClockOptions options, std::size_t uneven = most_uneven);
+  RecurrenceClock(const RecurrenceClock&) = delete;
+  RecurrenceClock& operator=(const RecurrenceClock&) = delete;
+  ~RecurrenceClock() override = default;
 
   RankTimes finish(Bytes size, const RankTimes& start) override;
   [[nodiscard]] bool folded() const override { return folded_; }
@@ -39,6 +43,11 @@ class RecurrenceClock final : public CollectiveClock {
   /// Through all phases, with the rates of those whose costs do not vary, and the remembered ones of the others.
   RankTimes carried(const RoutedSchedule& network, RankTimes moments, const ChunkSizes& sizes,
                     const std::function<TransferRates(std::size_t)>& steady, RatesByRepeat& varying);
+  /// The same for ranks that start apart, of whom nobody else remembers how they ended.
+  RankTimes carried_apart(RankTimes moments, Bytes size, const ChunkSizes& sizes);
+  const SteadyPhase& steady(std::size_t phase, Bytes size, const ChunkSizes& sizes);
+  void carry_varying(RankTimes& moments, const RoutedSchedule& network, std::size_t phase, const ChunkSizes& sizes,
+                     RatesByRepeat& varying);
 
   RoutedSchedule routed_;
   Sharing sharing_;
@@ -52,6 +61,8 @@ class RecurrenceClock final : public CollectiveClock {
   RatesByRepeat varying_;             // of all ranks one by one
   RatesByRepeat varying_folded_;      // of the quotient
   Eigen::Index remembered_ = 0;       // transfers in both
+  std::map<std::pair<Bytes, std::size_t>, SteadyPhase> steady_;  // of all ranks, by size and phase
+  std::size_t steady_bytes_ = 0;                                 // of them
 };
 
 }  // namespace farandole::inline simulate

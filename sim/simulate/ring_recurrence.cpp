@@ -19,13 +19,15 @@ class UnrolledRing {
  public:
   UnrolledRing(const RankTimes& start, const TransferCosts& costs, int rounds) : rounds_(rounds) {
     const auto n = static_cast<int>(start.size());
-    const auto before = [n](int rank) { return (rank + n - 1) % n; };
+    const auto before = [n](int rank) { return rank == 0 ? n - 1 : rank - 1; };
     std::vector<double> stays(static_cast<std::size_t>(n));
     for (int r = 0; r < n; ++r) {
       stays[static_cast<std::size_t>(r)] =
           std::max(costs.sending[r], kept_busy(costs, r, before(r)) + costs.reducing[before(r)]);
     }
     most_ = *std::ranges::max_element(stays);
+    positions_.reserve(static_cast<std::size_t>(n + rounds));
+    best_.reserve(positions_.capacity());
     int rank = (n - rounds % n) % n;
     for (int u = 0; u < n + rounds; ++u, rank = rank + 1 == n ? 0 : rank + 1) {
       const int from = before(rank);
