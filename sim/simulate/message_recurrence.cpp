@@ -1,10 +1,10 @@
 #include "simulate/message_recurrence.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 
 #include "simulate/folding/pace.hpp"
+#include "simulate/message_permutation.hpp"
 
 namespace farandole::inline simulate {
 namespace {
@@ -74,17 +74,6 @@ void put(TransferCosts& costs, Eigen::Index t, const Cost& cost) {
   costs.alone[t] = cost.sending;
 }
 
-/// Of runs of chunks that differ by a byte, all with as many: none of the longer ones in it, only such, some. More
-/// lengths there are only where longer ones begin within several runs.
-constexpr std::size_t most_lengths = 3;
-
-/// What a phase sends, by the chunk with which it begins: which of the lengths it has, and what is next.
-struct Runs {
-  std::vector<Bytes> lengths;
-  std::vector<std::uint8_t> length;
-  std::vector<std::int32_t> next;
-};
-
 /// Nothing where there are too many lengths.
 std::optional<Runs> runs_of(const Schedule& schedule, const Phase& phase, const ChunkSizes& chunks) {
   Runs runs;
@@ -101,25 +90,6 @@ std::optional<Runs> runs_of(const Schedule& schedule, const Phase& phase, const 
   }
   return runs;
 }
-
-/// What each rank of a permutation sends and receives; costs by the number of their length.
-struct Permutation {
-  template <class Value>
-  using ByLength = std::array<Value, most_lengths>;
-  struct Sender {
-    ByLength<double> sending{};
-    ByLength<int> waits_for{};  // itself where its messages are eager
-    ByLength<double> busy{};    // its processor
-    std::int32_t chunk = 0;     // of this repeat
-  };
-  struct Receiver {
-    int from = -1;  // nobody
-    ByLength<double> reducing{};
-    ByLength<double> busy{};
-  };
-  std::vector<Sender> senders;
-  std::vector<Receiver> receivers;
-};
 
 Permutation permutation_of(const RoutedSchedule& routed, std::size_t phase, const std::vector<Bytes>& lengths) {
   const Schedule& schedule = routed.schedule();
@@ -232,6 +202,7 @@ bool MessageRecurrence::carry_permutation(RankTimes& moments, std::size_t phase,
   const std::optional<Runs> runs = runs_of(schedule, pattern, chunks);
   if (!runs) return false;
   Permutation permutation = permutation_of(routed_, phase, runs->lengths);
+  if (carry_chunks(moments, permutation, *runs, pattern.repeats)) return true;
   const Eigen::Index ranks = moments.size();
   RankTimes sent(ranks);
   std::vector<std::uint8_t> length(static_cast<std::size_t>(ranks));  // of what each rank sends in this repeat

@@ -63,6 +63,35 @@ TEST(MessageRecurrence, CountsTheTimeToReduce) {
   EXPECT_TRUE(is_answered_rightly(routed, 900'000_B, late_starts(random, 9)));
 }
 
+/// Two rings side by side, of the same chunks.
+Schedule twice(Schedule schedule) {
+  for (Phase& phase : schedule.phases) {
+    const auto ring = phase.transfers;
+    for (Transfer transfer : ring) {
+      transfer.from += schedule.ranks;
+      transfer.to += schedule.ranks;
+      phase.transfers.push_back(transfer);
+    }
+  }
+  schedule.ranks *= 2;
+  return schedule;
+}
+
+/// From one long chunk to one short one, and with a byte in some chunks only.
+TEST(MessageRecurrence, CarriesChunksThatDifferByAByteAroundRings) {
+  Random random(3);
+  for (int i = 0; i < 60; ++i) {
+    const int n = test::draw(random, 2, 24);
+    Platform platform = test::star(2 * n, 25_Gbps, 2_us);
+    platform.transport.reduce_rate = 1_GBps * test::draw(random, 1, 9);
+    const Bytes size(test::draw(random, 0, 2) * 100'000.0 * n + test::draw(random, 1, 2 * n));
+    for (const Schedule& schedule : {ring_allreduce(n), twice(ring_allreduce(n))}) {
+      const RoutedSchedule routed(schedule, platform, in_order(schedule.ranks));
+      EXPECT_TRUE(is_answered_rightly(routed, size, late_starts(random, schedule.ranks))) << i;
+    }
+  }
+}
+
 TEST(MessageRecurrence, HasNoAnswerWhereMessagesMeet) {
   const Schedule schedule = test::all_at_once(4);
   EXPECT_FALSE(MessageRecurrence(on_a_star(schedule)).finish(4000_B, all_at(4, Seconds(0))));

@@ -150,5 +150,44 @@ RC_GTEST_PROP(Recurrence, OfARingIsThatOfItsRoundsOneByOne, ()) {
   RC_ASSERT((at_once - by_rounds).abs().maxCoeff() < 1e-9);
 }
 
+RC_GTEST_PROP(Recurrence, OfARingWhereStayingTakesFewValuesIsThatOfItsRoundsOneByOne, ()) {
+  const int n = *rc::gen::inRange(1, 40);
+  const int rounds = *rc::gen::inRange(0, 3 * n);
+  const RingSteps steps{some_of(n, {1, 1.5, 4}), some_of(n, {0.5, 1, 1.5, 4, 6})};
+  const RankTimes start = some_of(n, {0, 1, 3, 40});
+  RankTimes by_rounds = start;
+  for (int round = 0; round < rounds; ++round) {
+    const RankTimes before = by_rounds;
+    for (int rank = 0; rank < n; ++rank) {
+      by_rounds[rank] =
+          std::max(before[rank] + steps.stay[rank], before[rank == 0 ? n - 1 : rank - 1] + steps.move[rank]);
+    }
+  }
+  RC_ASSERT((carry_ring(start, steps, rounds) - by_rounds).abs().maxCoeff() < 1e-9);
+}
+
+/// More sizes than a clock remembers: none is taken for another, whether it is asked for the first time or again.
+TEST(Recurrence, OfASizeThatWasAskedForBeforeIsThatOfANewClock) {
+  constexpr int n = 256;
+  Platform platform = star(n, 1_GBps, 1_us);
+  for (std::size_t link = 0; link < platform.links.size(); ++link) {
+    platform.links[link].capacity = BytesPerSecond(1e9 + 1e6 * static_cast<double>(link % 7));
+  }
+  const RankTimes start = 1e-5 * Eigen::ArrayXd::LinSpaced(n, 0, 50).sin().abs();
+  const auto new_clock = [&] {
+    return make_collective_clock(Fidelity::flow, {ring_allreduce(n), platform, in_order(n)}, {});
+  };
+  const auto clock = new_clock();
+  const auto size = [](int i) { return Bytes(1e6 + 4096.0 * n * i); };
+  std::vector<RankTimes> first;
+  for (int i = 0; i < 1200; ++i) first.push_back(clock->finish(size(i), start));
+  for (int i = 1199; i >= 0; i -= 3) {
+    EXPECT_TRUE((clock->finish(size(i), start) == first[static_cast<std::size_t>(i)]).all()) << i;
+  }
+  for (const int i : {0, 1, 600, 1199}) {
+    EXPECT_TRUE((new_clock()->finish(size(i), start) == first[static_cast<std::size_t>(i)]).all()) << i;
+  }
+}
+
 }  // namespace
 }  // namespace farandole
