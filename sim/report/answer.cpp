@@ -1,6 +1,8 @@
 #include "report/answer.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -9,6 +11,7 @@
 #include "report/cost_section.hpp"
 #include "report/series.hpp"
 #include "report/table.hpp"
+#include "report/whole_run_section.hpp"
 #include "units/format.hpp"
 
 namespace farandole::inline report {
@@ -79,8 +82,8 @@ std::string best_and_worst(Points points, const Series& series, const std::vecto
   const std::size_t best = by_efficiency(points, among, false);
   const std::size_t worst = by_efficiency(points, among, true);
   if (percent(points[best].scaling_efficiency) == percent(points[worst].scaling_efficiency)) {
-    return fmt::format("{} {} scale at {} efficiency.", where.empty() ? "All" : where + "all", among.size(),
-                       percent(points[best].scaling_efficiency));
+    return fmt::format("{} {} scale at {} efficiency{}.", where.empty() ? "All" : where + "all", among.size(),
+                       percent(points[best].scaling_efficiency), band_text(points[worst], true));
   }
   return fmt::format("{}{} scales best, at {} efficiency{}, and {} worst, at {}{}.", where, title(series, best),
                      percent(points[best].scaling_efficiency), band_text(points[best], true), title(series, worst),
@@ -99,7 +102,10 @@ std::string how_well(Points points, const Series& series, const std::vector<std:
                        place_of(first));
   }
   const std::vector<std::size_t> all = candidates(points);
-  if (all.size() > most_headlines) return best_and_worst(points, series, all);
+  const auto shown = [&](std::size_t i) { return percent(points[i].scaling_efficiency); };
+  const bool alike =
+      all.size() > 2 && std::ranges::all_of(all, [&](std::size_t i) { return shown(i) == shown(all.front()); });
+  if (all.size() > most_headlines || alike) return best_and_worst(points, series, all);
   if (headlines.size() == 1) {
     return fmt::format("{} scales at {} efficiency{} on {}: {} samples/s.", title(series, headlines.front()),
                        percent(first.scaling_efficiency), band_text(first, true), place_of(first), rate_of(first));
@@ -143,6 +149,7 @@ std::pair<std::string, Seconds> largest_loss(const TrainingPoint& point) {
              {"checkpoints", b.checkpoint},
              {"other", b.other}};
   }
+  if (parts.empty()) return {};
   auto largest = *std::ranges::max_element(parts, {}, &std::pair<std::string, Seconds>::second);
   std::ranges::replace(largest.first, '_', ' ');
   return largest;
@@ -169,28 +176,32 @@ const WhatIf* best_of_kind(const Explanation& explanation, const std::string& ki
 std::string what_would_help(const TrainingPoint& point) {
   if (!point.explanation) return {};
   std::string list;
+  double most = 0;  // above 1 where a change makes a single device faster too
   for (const char* kind : {"setting", "operation", "hardware"}) {
     const WhatIf* best = best_of_kind(*point.explanation, kind);
-    if (!best) continue;
+    if (!best ||
+        percent(point.scaling_efficiency + best->efficiency_points / 100) == percent(point.scaling_efficiency)) {
+      continue;
+    }
+    most = std::max(most, point.scaling_efficiency + best->efficiency_points / 100);
     const std::string sure =
         best->sure ? fmt::format(", {:.0f} % sure to help", std::min(100 * *best->sure, 99.0)) : std::string();
     list += fmt::format("{}{} ({}{}) {} {}", list.empty() ? "" : ", ", best->change, kind, sure,
                         list.empty() ? "would bring it to" : "to",
                         percent(point.scaling_efficiency + best->efficiency_points / 100));
   }
-  if (list.empty()) return "None of the changes tried gains half a point of efficiency.";
+  if (list.empty()) return "None of the changes tried gains a percentage point of efficiency.";
   list[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(list[0])));
-  return list + " efficiency.";
-}
-
-/// What the question starts from, or the worst.
-std::size_t explained_point(Points points, const std::vector<std::size_t>& headlines,
-                            const std::optional<Question>& question) {
-  const auto pairs = question ? compared_pairs(points, *question) : std::vector<ComparedPair>();
-  return pairs.empty() ? by_efficiency(points, headlines, true) : pairs.front().from;
+  return list + (most > 1 ? " of the present linear scaling." : " efficiency.");
 }
 
 }  // namespace
+
+std::size_t explained_point(Points points, const std::optional<Question>& question) {
+  if (points.empty()) return 0;
+  const auto pairs = question ? compared_pairs(points, *question) : std::vector<ComparedPair>();
+  return pairs.empty() ? by_efficiency(points, headline_points(points, question), true) : pairs.front().from;
+}
 
 std::vector<std::size_t> headline_points(Points points, const std::optional<Question>& question) {
   if (points.empty()) return {};
@@ -216,8 +227,9 @@ std::vector<std::string> answer(Points points, const std::optional<Question>& qu
   if (question) std::ranges::copy(answer_to(points, *question), std::back_inserter(sentences));
   sentences.push_back(how_it_learns(points, series));
   std::ranges::copy(cost_sentences(points, series), std::back_inserter(sentences));
+  sentences.push_back(whole_run_sentence(points, series, headlines));
   sentences.push_back(how_well(points, series, headlines));
-  const std::size_t subject = explained_point(points, headlines, question);
+  const std::size_t subject = explained_point(points, question);
   for (const std::string& more : {what_holds_back(points, series, subject), what_would_help(points[subject])}) {
     if (points[subject].ranks > 1) sentences.push_back(more);
   }

@@ -19,6 +19,9 @@ namespace farandole::inline report {
 std::vector<std::size_t> headline_points(std::span<const TrainingPoint> points,
                                          const std::optional<Question>& question);
 
+/// The point whose loss and remedies the answer names: what the question starts from, else the worst of the headlines.
+std::size_t explained_point(std::span<const TrainingPoint> points, const std::optional<Question>& question);
+
 /// The first sentence says where estimated compute times are compared with measured ones; then follow the answer to the
 /// question, how a numeric problem learns, what runs cost, and how well the headline points scale; what holds the worst
 /// of them back and what would help where it is explained.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -25,6 +26,8 @@ std::pair<Seconds, Seconds> last_whole_iteration(const std::vector<Span>& spans)
   std::ranges::sort(starts);
   return starts.size() == 1 ? std::pair(starts.front(), end) : std::pair(starts[starts.size() - 2], starts.back());
 }
+
+constexpr double worth_showing = 0.5;  // percentage points of efficiency; the table has all
 
 struct SharedSpan {
   std::string first_lane;
@@ -69,7 +72,8 @@ Record shares_data(Points points, const Series& series, const std::vector<std::s
   for (const std::size_t i : shown) {
     const bool by_ranks = series.axis == "ranks";
     std::string label = series.name[i];
-    if (!series.axis.empty()) label += ", " + series.along[i] + (by_ranks ? " ranks" : "");
+    if (!series.axis.empty())
+      label += ", " + series.along[i] + (by_ranks ? (points[i].ranks == 1 ? " rank" : " ranks") : "");
     rows.push_back({{"label", label}, {"seconds", to_record(points[i]).at("breakdown")}});
   }
   return {{"rows", rows}};
@@ -86,7 +90,7 @@ Record waterfall_data(const TrainingPoint& point) {
 Record what_if_data(const TrainingPoint& point) {
   Record rows = Record::array();
   for (const WhatIf& what_if : point.explanation->what_ifs) {
-    if (what_if.kind == "uncertain") continue;
+    if (what_if.kind == "uncertain" || std::abs(what_if.efficiency_points) < worth_showing) continue;
     rows.push_back({{"change", what_if.change},
                     {"kind", what_if.kind},
                     {"points", finite(what_if.efficiency_points, "efficiency_points")},

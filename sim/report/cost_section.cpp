@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "report/band_record.hpp"
 #include "report/page_parts.hpp"
 #include "report/series.hpp"
 
@@ -15,7 +16,7 @@ using Points = std::span<const TrainingPoint>;
 
 constexpr double joules_per_kwh = 3.6e6;
 constexpr double million = 1e6;
-constexpr std::size_t widest = 10;  // of a sensitivity; JSON has all
+constexpr std::size_t widest = 6;  // of a sensitivity; JSON has all
 
 /// The points whose costs can be compared.
 std::vector<std::size_t> comparable(Points points) {
@@ -61,7 +62,7 @@ Record bars_or_curves(Points points, const Series& series, const std::vector<std
 }
 
 /// What the nodes cost over years; null where no offer says.
-Record totals(Points points, const Series& series, const std::vector<std::size_t>& chosen) {
+Record totals(Points points, const Series& series, const std::vector<std::size_t>& chosen, const Record& accent) {
   Record rows = Record::array();
   for (const std::size_t i : chosen) {
     const std::vector<Money>& years = points[i].cost->totals;
@@ -71,12 +72,9 @@ Record totals(Points points, const Series& series, const std::vector<std::size_t
     }
   }
   if (rows.empty()) return {};
-  return {{"axis", "years"},
-          {"measure", "total cost"},
-          {"unit", points[chosen.front()].cost->currency},
-          {"share", false},
-          {"rows", rows},
-          {"accent", rows[0].at("series")}};
+  return {
+      {"axis", "years"}, {"measure", "total cost"}, {"unit", points[chosen.front()].cost->currency}, {"share", false},
+      {"rows", rows},    {"accent", accent}};
 }
 
 Record tornado(const JobCost& cost) {
@@ -203,10 +201,13 @@ std::optional<PageSection> cost_section(Points points, const Series& series, Rec
   PageSection section{"cost", "What it costs"};
   data["cost"] = bars_or_curves(points, series, chosen);
   const std::string unit = points[chosen.front()].cost->currency;
+  const bool banded = std::ranges::any_of(data["cost"]["rows"], [](const Record& row) { return row.contains("low"); });
+  const std::string bands = banded ? "; shaded, the " + band_probability(points) + " band" : "";
   const std::string what = all_have_runs(points, chosen) ? "Cost of the run at the price of the time it takes, in "
                                                          : "Cost of a million samples, in ";
-  section.charts.push_back({series.axis.empty() ? "bars" : "curves", "cost", what + unit});
-  if (Record years = totals(points, series, chosen); !years.is_null()) {
+  section.charts.push_back({series.axis.empty() ? "bars" : "curves", "cost", what + unit + bands});
+  // The same series stands out in both charts.
+  if (Record years = totals(points, series, chosen, data["cost"]["accent"]); !years.is_null()) {
     data["years"] = std::move(years);
     section.charts.push_back(
         {"curves", "years",
@@ -215,9 +216,10 @@ std::optional<PageSection> cost_section(Points points, const Series& series, Rec
   for (const std::size_t i : chosen) {
     if (points[i].cost->sensitivity.empty()) continue;
     data["tornado"] = tornado(*points[i].cost);
-    section.charts.push_back({"tornado", "tornado",
-                              "What a million samples cost on " + title(series, i) +
-                                  " with one input at the low (grey) or the high (coloured) end of its range"});
+    section.charts.push_back(
+        {"tornado", "tornado",
+         "What a million samples cost on " + title(series, i) +
+             " with one input at the low (grey) or the high (coloured) end of its range; the inputs that matter most"});
     break;
   }
   section.grids.push_back(cost_grid(points, series));

@@ -79,7 +79,7 @@ void write_cell(std::ostream& out, const Cell& cell, Align align) {
 /// is opened by the reader.
 void write_grid(std::ostream& out, const Grid& grid, bool below_chart) {
   constexpr std::size_t most_open = 12;  // rows
-  const bool folds = below_chart || grid.rows.size() > most_open;
+  const bool folds = below_chart || grid.folded || grid.rows.size() > most_open;
   if (folds)
     out << fmt::format("<details><summary>{}: table of {}</summary>\n", escaped(grid.caption), grid.rows.size());
   out << "<div class=\"grid\" tabindex=\"0\" role=\"region\" aria-label=\"" << escaped(grid.caption) << "\">\n"
@@ -98,10 +98,10 @@ void write_grid(std::ostream& out, const Grid& grid, bool below_chart) {
 }
 
 void write_section(std::ostream& out, const PageSection& section) {
-  out << "<section id=\"" << section.id << "\" aria-labelledby=\"" << section.id << "-h\">\n<h2 id=\"" << section.id
-      << "-h\">" << escaped(section.heading) << "</h2>\n";
+  out << "<section id=\"" << section.id << "\" aria-labelledby=\"" << section.id << "-h\">\n"
+      << (section.folded ? "<details><summary>" : "") << "<h2 id=\"" << section.id << "-h\">"
+      << escaped(section.heading) << (section.folded ? "</h2></summary>\n" : "</h2>\n");
   write_paragraphs(out, section.text);
-  if (section.folded) out << "<details><summary>Show</summary>\n";
   for (const Chart& chart : section.charts) write_chart(out, section, chart);
   if (!section.picture.empty()) {
     out << "<figure id=\"" << section.id
@@ -118,12 +118,31 @@ void write_section(std::ostream& out, const PageSection& section) {
   out << "</section>\n";
 }
 
+/// Folded sections are a list of headings themselves, which one entry leads to.
 void write_contents(std::ostream& out, const Page& page) {
   out << "<nav aria-label=\"Contents\"><ul>\n";
   for (const PageSection& section : page.sections) {
-    out << "<li><a href=\"#" << section.id << "\">" << escaped(section.heading) << "</a></li>\n";
+    if (!section.folded) out << "<li><a href=\"#" << section.id << "\">" << escaped(section.heading) << "</a></li>\n";
   }
+  for (const PageSection& section : page.sections) {
+    if (section.link.empty()) continue;
+    out << "<li><a href=\"" << address(section.link) << "\">" << escaped(section.heading) << "</a></li>\n";
+  }
+  const auto folded = std::ranges::count_if(page.sections, &PageSection::folded);
+  if (folded > 0) out << fmt::format("<li><a href=\"#details\">Details ({})</a></li>\n", folded);
   out << "</ul></nav>\n";
+}
+
+void write_sections(std::ostream& out, const Page& page) {
+  for (const PageSection& section : page.sections) {
+    if (!section.folded) write_section(out, section);
+  }
+  if (std::ranges::none_of(page.sections, &PageSection::folded)) return;
+  out << "<div id=\"details\">\n";
+  for (const PageSection& section : page.sections) {
+    if (section.folded) write_section(out, section);
+  }
+  out << "</div>\n";
 }
 
 void write_body(std::ostream& out, const Page& page) {
@@ -136,7 +155,7 @@ void write_body(std::ostream& out, const Page& page) {
   }
   write_contents(out, page);
   out << "<noscript><p>Charts need JavaScript; every number stands in the tables.</p></noscript>\n";
-  for (const PageSection& section : page.sections) write_section(out, section);
+  write_sections(out, page);
   out << "</main>\n<footer><p>Farandole " << version() << "</p></footer>\n<div id=\"tip\" role=\"status\"></div>\n";
 }
 

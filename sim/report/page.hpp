@@ -27,6 +27,7 @@ struct Grid {
   std::string caption;
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;
+  bool folded = false;  // opened by the reader however short it is
 };
 
 struct Chart {
@@ -42,9 +43,9 @@ struct PageSection {
   std::vector<Chart> charts{};
   std::string picture{};  // an SVG document, drawn by another program
   std::vector<Grid> grids{};
-  std::string link{};  // a page beside this one, by its file's name
+  std::string link{};  // a page beside this one, by its file's name; in the contents too
   std::string verbatim{};
-  bool folded = false;  // opened by the reader; for long settings
+  bool folded = false;  // opened by the reader: what the answer can be understood without; written after the others
 };
 
 struct Page {

@@ -25,7 +25,8 @@ std::string errors_text(const ErrorSummary& all) {
 std::string scope_text(const ValidationContext& trust, const ErrorSummary& all) {
   if (trust.of_this_platform && all.rows > 0) return "Published runs on the same platforms, predicted the same way. ";
   if (trust.of_this_platform) {
-    return "Of the same platforms only rows are published that count as inputs or carry a doubt, so they say little. ";
+    return "The published runs on this platform were inputs of its fit or are marked as uncertain: they are no test of "
+           "it.";
   }
   return "No published run on this platform is shipped. On all other platforms together: ";
 }
@@ -53,6 +54,19 @@ std::vector<Cell> link_cells(const LinkUse& link) {
           {decimal(link.bytes), link.bytes.si()},
           {format(link.capacity), link.capacity.si()},
           percent_cell(link.utilisation)};
+}
+
+std::string trust_sentence(const ValidationContext& trust) {
+  if (trust.points.empty()) return {};
+  const ErrorSummary all = summarise(trust.points).front();
+  if (all.rows == 0) return {};
+  const std::string_view which =
+      trust.of_this_platform ? "the same platforms" : "other platforms (none is of this one)";
+  if (all.rows == 1)
+    return fmt::format("The one published run on {} is predicted within {:.1f} %.", which, 100 * all.worst);
+  return fmt::format(
+      "{} published runs on {} are predicted within {:.1f} % in the median, nine of ten within {:.1f} %.", all.rows,
+      which, 100 * all.median, 100 * all.p90);
 }
 
 PageSection trust_section(const ValidationContext& trust, Record& data) {
@@ -90,6 +104,7 @@ PageSection trust_section(const ValidationContext& trust, Record& data) {
         {"scatter", "trust",
          "Predicted against published time; on the diagonal: exact; coloured: off by more than 10 %"});
   }
+  grid.folded = true;
   section.grids.push_back(std::move(grid));
   return section;
 }

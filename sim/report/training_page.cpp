@@ -14,6 +14,7 @@
 #include "report/reports.hpp"
 #include "report/series.hpp"
 #include "report/time_column.hpp"
+#include "report/whole_run_section.hpp"
 #include "units/format.hpp"
 
 namespace farandole::inline report {
@@ -34,45 +35,47 @@ class TrainingPage {
       : story_(story),
         points_(story.points),
         series_(series_of(points_)),
-        headlines_(headline_points(points_, story.question)) {}
+        headlines_(headline_points(points_, story.question)),
+        subject_(explained_point(points_, story.question)) {}
 
   Page make() {
     page_.kicker = "Farandole · " + story_.heading.scenario;
     page_.answer = answer(points_, story_.question);
-    if (!story_.summary.empty()) page_.answer.push_back(story_.summary + ".");
     if (points_.empty()) return std::move(page_);
-    add_learning();  // what was asked for comes first
-    if (auto costs = cost_section(points_, series_, page_.data)) page_.sections.push_back(std::move(*costs));
-    add_scaling();
-    add_shares();
-    for (const std::size_t point : headlines_) add_explanation(point);
-    add_timeline();
-    add_network();
-    add_whole_runs();
-    add_table();
+    if (std::string text = trust_sentence(story_.trust); !text.empty()) page_.answer.push_back(std::move(text));
+    if (!story_.summary.empty()) page_.answer.push_back(story_.summary + ".");
+    add_what_was_asked();
+    const bool is_of_costs = page_.data.contains("cost");
+    const std::size_t scaling = page_.sections.size();
+    add_efficiency();
+    add_explanation(subject_);
+    if (is_of_costs) fold_from(scaling);  // costs have reasons of their own
     if (!story_.trust.points.empty()) page_.sections.push_back(trust_section(story_.trust, page_.data));
+    add_details();
     page_.sections.push_back(inputs_section(story_.heading, story_.command, story_.scenario));
     return std::move(page_);
   }
 
  private:
-  void add_scaling();
+  void add_what_was_asked();
+  void add_details();
+  void fold_from(std::size_t first);
+  void add_efficiency();
+  void add_throughput();
   void add_shares();
   void add_explanation(std::size_t point);
   void add_timeline();
   void add_network();
-  void add_whole_runs();
-  void add_run_shares(PageSection& section) const;
   void add_learning();
   void add_table();
   [[nodiscard]] std::string title_of(std::size_t point) const;
-  /// A point of the curve that the answer is about.
-  [[nodiscard]] std::size_t accent() const;
+  [[nodiscard]] Chart curves_of(const char* key, const Ordinate& measure, const std::string& what);
 
   const TrainingPageInput& story_;
   std::span<const TrainingPoint> points_;
   Series series_;
   std::vector<std::size_t> headlines_;
+  std::size_t subject_;  // which the answer explains
   Page page_;
 };
 
@@ -80,27 +83,52 @@ std::string TrainingPage::title_of(std::size_t point) const {
   return fmt::format("{} on {} ranks", title(series_, point), grouped(points_[point].ranks, 0));
 }
 
-std::size_t TrainingPage::accent() const {
-  if (story_.question) {
-    const auto pairs = compared_pairs(points_, *story_.question);
-    if (!pairs.empty()) return pairs.front().from;
-  }
-  return *std::ranges::min_element(headlines_, {}, [&](std::size_t i) { return points_[i].scaling_efficiency; });
+/// A loss, a price or the length of a training, where the heading speaks of one.
+void TrainingPage::add_what_was_asked() {
+  add_learning();
+  if (auto costs = cost_section(points_, series_, page_.data)) page_.sections.push_back(std::move(*costs));
+  if (auto runs = whole_run_section(points_, series_)) page_.sections.push_back(std::move(*runs));
 }
 
-void TrainingPage::add_scaling() {
-  const bool bars = series_.axis.empty();
-  const std::string along = bars ? "" : " by " + series_.axis;
-  const std::string marks = story_.published.empty() ? "" : "; rings are published results";
-  const std::string bands =
-      have_bands(points_) ? "; shaded, the " + band_probability(points_) + " band, of " + what_bands_are_of(points_)
-                          : "";
-  PageSection section{"scaling", "How well it scales"};
-  for (const auto& [key, measure] : {std::pair{"efficiency", &efficiency}, std::pair{"throughput", &throughput}}) {
-    page_.data[key] = curves_data(points_, series_, *measure, story_.published, accent());
-    const std::string what = measure == &efficiency ? "Scaling efficiency" : "Throughput in samples per second";
-    section.charts.push_back({bars ? "bars" : "curves", key, what + along + marks + bands});
+/// What the answer can be understood without.
+void TrainingPage::add_details() {
+  const std::size_t open = page_.sections.size();
+  add_throughput();
+  add_shares();
+  for (const std::size_t point : headlines_) {
+    if (point != subject_) add_explanation(point);
   }
+  add_timeline();
+  add_network();
+  add_table();
+  fold_from(open);
+}
+
+void TrainingPage::fold_from(std::size_t first) {
+  for (PageSection& section : std::span(page_.sections).subspan(first)) section.folded = true;
+}
+
+Chart TrainingPage::curves_of(const char* key, const Ordinate& measure, const std::string& what) {
+  const bool bars = series_.axis.empty();
+  page_.data[key] = curves_data(points_, series_, measure, story_.published, subject_);
+  std::string caption = bars ? what : what + " by " + series_.axis;
+  if (series_.axis == "ranks") caption += "; dashed, linear scaling";
+  if (!story_.published.empty()) caption += "; rings are published results";
+  if (have_bands(points_)) {
+    caption += "; shaded, the " + band_probability(points_) + " band, of " + what_bands_are_of(points_);
+  }
+  return {bars ? "bars" : "curves", key, std::move(caption)};
+}
+
+void TrainingPage::add_efficiency() {
+  PageSection section{"scaling", "How well it scales"};
+  section.charts.push_back(curves_of("efficiency", efficiency, "Scaling efficiency"));
+  page_.sections.push_back(std::move(section));
+}
+
+void TrainingPage::add_throughput() {
+  PageSection section{"throughput", "Throughput"};
+  section.charts.push_back(curves_of("throughput", throughput, "Throughput in samples per second"));
   for (const PublishedMark& mark : story_.published) {
     const std::string source = "Published: scenarios/published/" + mark.source + ".json.";
     if (std::ranges::find(section.text, source) == section.text.end()) section.text.push_back(source);
@@ -122,7 +150,6 @@ void TrainingPage::add_explanation(std::size_t index) {
   const std::string number = std::to_string(index);
   page_.data["waterfall-" + number] = waterfall_data(point);
   PageSection section{"why-" + number, "Why: " + title_of(index)};
-  section.folded = std::ranges::any_of(page_.sections, [](const auto& s) { return s.id.starts_with("why-"); });
   const TimeColumn times = iteration_column(point.iteration);
   section.charts.push_back(
       {"waterfall", "waterfall-" + number, "What each mechanism adds to the iteration, in " + times.unit});
@@ -132,11 +159,14 @@ void TrainingPage::add_explanation(std::size_t index) {
   }
   section.grids.push_back(std::move(grid));
   if (!point.explanation->what_ifs.empty()) {
-    page_.data["what-if-" + number] = what_if_data(point);
-    section.charts.push_back(
-        {"what_if", "what-if-" + number, "What one change would gain, in points of scaling efficiency"});
+    if (Record gains = what_if_data(point); !gains.at("rows").empty()) {
+      page_.data["what-if-" + number] = std::move(gains);
+      section.charts.push_back({"what_if", "what-if-" + number,
+                                "What one change would gain, in percentage points of scaling efficiency; "
+                                "less than half a point is in the table alone"});
+    }
     Grid changes{"What would help " + title_of(index),
-                 {{"change", Align::left}, {"kind", Align::left}, {"points"}, {"samples/s"}},
+                 {{"change", Align::left}, {"kind", Align::left}, {"percentage points"}, {"samples/s"}},
                  {}};
     for (const WhatIf& what_if : point.explanation->what_ifs) {
       changes.rows.push_back({Cell(what_if.change),
@@ -172,48 +202,6 @@ void TrainingPage::add_network() {
   for (const LinkUse& link : story_.busiest_links) grid.rows.push_back(link_cells(link));
   if (!grid.rows.empty()) section.grids.push_back(std::move(grid));
   page_.sections.push_back(std::move(section));
-}
-
-void TrainingPage::add_whole_runs() {
-  Grid grid{"Whole runs",
-            {{"run", Align::left}, {"ranks"}, {"epoch (s)"}, {"hours"}, {"p95 (hours)"}, {"failures"}, {"goodput"}},
-            {}};
-  for (std::size_t i = 0; i < points_.size(); ++i) {
-    if (!points_[i].run) continue;
-    const WholeRun& run = *points_[i].run;
-    grid.rows.push_back({Cell(title(series_, i)), number_cell(points_[i].ranks, 0), number_cell(run.epoch.si()),
-                         number_cell(run.total / 3600_s, 2),
-                         run.total_p95 ? number_cell(*run.total_p95 / 3600_s, 2) : std::string("-"),
-                         number_cell(run.failures), percent_cell(run.goodput)});
-  }
-  if (grid.rows.empty()) return;
-  PageSection section{"whole-run", "The whole training"};
-  section.grids.push_back(std::move(grid));
-  add_run_shares(section);
-  page_.sections.push_back(std::move(section));
-}
-
-void TrainingPage::add_run_shares(PageSection& section) const {
-  Grid grid{"Where the time of whole runs goes", {{"run", Align::left}, {"ranks"}}, {}};
-  for (const char* part : {"goodput", "evaluation", "startup", "checkpoints", "lost work", "restarts", "standby",
-                           "checkpoint every (s)", "best (s)"}) {
-    grid.columns.push_back({part});
-  }
-  const auto seconds = [](const std::optional<Seconds>& time) { return time ? number_cell(time->si()) : Cell("-"); };
-  for (std::size_t i = 0; i < points_.size(); ++i) {
-    const auto& run = points_[i].run;
-    if (!run || !(run->mtbf || run->checkpoint_interval)) continue;
-    std::vector<Cell> row{Cell(title(series_, i)), number_cell(points_[i].ranks, 0)};
-    const RunShares& of = run->shares;
-    for (const double share :
-         {of.training, of.evaluation, of.startup, of.checkpoint, of.lost, of.restart, of.standby}) {
-      row.push_back(percent_cell(share));
-    }
-    row.push_back(seconds(run->checkpoint_interval));
-    row.push_back(seconds(run->best_interval));
-    grid.rows.push_back(std::move(row));
-  }
-  if (!grid.rows.empty()) section.grids.push_back(std::move(grid));
 }
 
 void TrainingPage::add_learning() {

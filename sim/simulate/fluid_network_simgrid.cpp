@@ -11,7 +11,8 @@
 namespace farandole::inline simulate {
 namespace {
 
-// No window, no acknowledgements on the way back, no share by bandwidth, and what a link carries is in its capacity.
+// No window, no acknowledgements in the opposite direction, no share by bandwidth, and what a link carries is in its
+// capacity.
 const std::map<std::string, std::string>& fixed_settings() {
   static const std::map<std::string, std::string> settings = {
       {"maxmin/precision", "1e-12"},  // the default takes a link for full with 1e-5 of it left

@@ -154,7 +154,7 @@ test('the pointer on a dot tells its value, and leaving hides it', () => withPag
   const spot = await page.evaluate(`(() => { const dot = document.querySelector('#scaling-efficiency circle.stop');
     dot.scrollIntoView({ block: 'center', behavior: 'instant' }); const box = dot.getBoundingClientRect(); return { x: box.x + box.width / 2, y: box.y + box.height / 2 }; })()`);
   await page.moveTo(spot.x, spot.y);
-  assert.match(await page.until(`document.querySelector('#tip.shown')?.textContent`), /1 ranks\s+100.% of linear scaling/);
+  assert.match(await page.until(`document.querySelector('#tip.shown')?.textContent`), /1 rank\s+100.% of linear scaling/);
   await page.moveTo(1, 1);
   assert.ok(await page.until(`document.querySelector('#tip.shown') === null`));
 }));

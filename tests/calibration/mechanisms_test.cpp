@@ -1,4 +1,5 @@
-// What makes a TCP network differ from a wire: acknowledgements on the way back, and sends that return at once.
+// What makes a TCP network differ from a wire: acknowledgements in the opposite direction, and sends that return at
+// once.
 #include <gtest/gtest.h>
 
 #include "calibration/lab.hpp"

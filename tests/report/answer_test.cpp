@@ -154,6 +154,30 @@ TEST(Answer, OfManyThatScaleAlikeNamesNoBestAndWorst) {
   EXPECT_THAT(answer(points, {}).front(), HasSubstr("all 5 scale at 96 % efficiency."));
 }
 
+TEST(Answer, OfThreeThatScaleAlikeSaysItOnce) {
+  const std::vector points{point("a", 64, 0.958), point("b", 64, 0.959), point("c", 64, 0.961)};
+  EXPECT_THAT(answer(points, {}).front(), HasSubstr("On 64 ranks of roce25-4xp100, all 3 scale at 96 % efficiency."));
+}
+
+// 67.9 and 68.4 % are both 68 %.
+TEST(Answer, NamesNoChangeThatLeavesThePercentAsItIs) {
+  TrainingPoint explained = vgg16_on_512_ranks();
+  explained.scaling_efficiency = 0.679;
+  explained.explanation =
+      Explanation{{{"device", 0.2_s}},
+                  {},
+                  {{"no stragglers", "operation", 1, 0.5, {}, 1, {}}, {"network x2", "hardware", 1, 20.0, {}, 1, {}}}};
+  EXPECT_EQ(answer(std::vector{explained}, {}).back(), "Network x2 (hardware) would bring it to 88 % efficiency.");
+}
+
+// A change that makes a single device faster too is compared with the scaling as it was.
+TEST(Answer, CallsNoEfficiencyMoreThanWhole) {
+  TrainingPoint explained = vgg16_on_512_ranks();
+  explained.explanation = Explanation{{{"device", 0.2_s}}, {}, {{"nothing recomputed", "setting", 1, 59.0, {}, 1, {}}}};
+  EXPECT_EQ(answer(std::vector{explained}, {}).back(),
+            "Nothing recomputed (setting) would bring it to 127 % of the present linear scaling.");
+}
+
 TEST(Answer, OfANumericProblemIsItsLoss) {
   TrainingPoint learned = point("linear_regression", 4, 0.007);
   learned.iteration = 12.3_us;

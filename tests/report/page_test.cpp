@@ -205,6 +205,30 @@ TEST_F(HtmlPage, LinksToAPageBesideItByItsNameAlone) {
   EXPECT_THAT(html_of(page), HasSubstr("href=\"./javascript%3Aa%20b%23%22.html\""));
 }
 
+TEST_F(HtmlPage, WritesFoldedSectionsLastWithOneEntryOfTheContentsForThem) {
+  Page page;
+  page.sections = {{"first", "First"}, {"aside", "Aside"}, {"second", "Second"}};
+  page.sections[1].folded = true;
+  const std::string html = html_of(page);
+  EXPECT_LT(html.find("id=\"second\""), html.find("id=\"aside\""));
+  EXPECT_THAT(html,
+              AllOf(HasSubstr("<details><summary><h2 id=\"aside-h\">Aside</h2></summary>"),
+                    HasSubstr("<li><a href=\"#details\">Details (1)</a></li>"), Not(HasSubstr("href=\"#aside\""))));
+}
+
+TEST(Page, SaysInItsFirstLinesHowFarPublishedRunsWereMissed) {
+  TrainingPageInput told = story();
+  ValidationPoint row;
+  row.operation = "training";
+  row.error = -0.034;
+  row.measured = row.predicted = 1;
+  told.trust = {true, {row}};
+  EXPECT_THAT(training_page(told).answer,
+              testing::Contains("The one published run on the same platforms is predicted within 3.4 %."));
+  told.trust.points.front().counted = false;
+  EXPECT_THAT(training_page(told).answer, Not(testing::Contains(HasSubstr("published run"))));
+}
+
 TEST_F(HtmlPage, BeginsWithWhatTheHeadingSpeaksOf) {
   TrainingPageInput told = story();
   Learning learning;

@@ -33,7 +33,7 @@ struct CalibrateArguments {
 
 std::string interval(const FittedParameter& parameter) {
   constexpr double both_sides = 1.96;  // standard deviations that hold 95 % of a normal distribution
-  if (parameter.unidentified) return "kept: " + *parameter.unidentified;
+  if (parameter.unidentified) return "unchanged: " + *parameter.unidentified;
   const double width = both_sides * parameter.standard_error;
   if (parameter.value <= 0) return "at its lower bound";
   const std::string low = shown(parameter.parameter, std::max(0.0, parameter.value - width));

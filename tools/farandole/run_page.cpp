@@ -83,6 +83,7 @@ void add_explore(const RunPageRequest& request, Page& page) {
                                                   : "It lies beside this page; this command made it or makes it anew:");
   section.link = request.explored;
   section.verbatim = request.explore;
+  section.folded = true;
   page.sections.insert(page.sections.end() - (page.sections.empty() ? 0 : 1), std::move(section));
 }
 

@@ -116,15 +116,17 @@ charts.what_if = chart => {
     const drawn = bar(g, x(0), chart.middle(i) - 9, x(row.points) - x(0), 18, gains ? 'var(--accent)' : 'var(--calm)');
     g.append('text').attr('x', x(row.points) + (gains ? 8 : -8)).attr('y', chart.middle(i)).attr('dy', '0.35em')
       .attr('text-anchor', gains ? 'start' : 'end').attr('fill', 'var(--ink)').text(d3.format('+.1f')(row.points));
-    chart.stop(drawn.node(), `${row.change} (${row.kind})\n${d3.format('+.1f')(row.points)} points, ${grouped(row.samples_per_second)} samples/s`);
+    chart.stop(drawn.node(), `${row.change} (${row.kind})\n${d3.format('+.1f')(row.points)} percentage points, ${grouped(row.samples_per_second)} samples/s`);
   });
-  g.append('text').attr('class', 'note').attr('x', chart.inner.width).attr('y', rows.length * chart.row + 18).attr('text-anchor', 'end').text('points of scaling efficiency');
+  g.append('text').attr('class', 'note').attr('x', chart.inner.width).attr('y', rows.length * chart.row + 18).attr('text-anchor', 'end').text('percentage points of scaling efficiency');
   chart.close();
 };
 
 // Beside each bar the ends of the input's range; on a phone, where they have no room, above it with the input's name.
 charts.tornado = chart => {
-  const { rows, base, unit } = chart.data;
+  const { base, unit } = chart.data;
+  const readable = text => text.replace(/\b[0-9]{5,}\b/g, grouped);  // "150,000 USD"
+  const rows = chart.data.rows.map(row => ({ ...row, low: readable(row.low), high: readable(row.high) }));
   const narrow = chart.width < 520;
   const names = rows.map(row => words(row.input.replace(/\//g, ' ')));
   const g = narrow ? chart.open(rows.length * 50 + 34, { top: 4, right: 8, bottom: 30, left: 8 }) : barRows(chart, names, 28, 8);

@@ -14,7 +14,7 @@ const sizeName = bytes => short(bytes, 'B');
 const sizeTicks = ([least, most], width) => {
   const powers = d3.range(Math.ceil(Math.log10(least)), Math.log10(most) + 1e-9);
   const apart = Math.max(1, Math.ceil(powers.length * 60 / width));
-  if (powers.length < 2) return [least, most];
+  if (powers.length < 2) return [...new Set([least, most])];
   return powers.filter((power, i) => (powers.length - 1 - i) % apart === 0).map(power => 10 ** power);
 };
 const words = name => name.replace(/_/g, ' ');
@@ -62,7 +62,10 @@ function logTicks(scale, room) {
   const choices = [[1, 2, 5], [1, 3], [1]].map(digits => powers.flatMap(power => digits.map(digit => digit * 10 ** power)))
     .concat([2, 3, 4, 6].map(apart => powers.filter(power => power % apart === 0).map(power => 10 ** power)));
   const within = choices.map(ticks => ticks.filter(value => value >= low && value <= high));
-  return within.find(ticks => ticks.every((value, i) => !i || Math.abs(scale(value) - scale(ticks[i - 1])) >= room)) ?? [];
+  const fits = ticks => ticks.every((value, i) => !i || Math.abs(scale(value) - scale(ticks[i - 1])) >= room);
+  const found = within.find(fits) ?? [];
+  // Less than a decade has too few powers of ten to be read by.
+  return found.length >= 3 ? found : [8, 6, 4, 3, 2].map(count => d3.ticks(low, high, count)).find(fits) ?? found;
 }
 
 const tip = document.getElementById('tip');
@@ -125,6 +128,13 @@ class Chart {
     this.figure.classList.add('drawn');
   }
 }
+
+// A colour for each series: the accent for the one that the answer is about, greys for none. The seventh takes the first's again.
+const seriesColours = (names, accent) => {
+  const others = [...new Set(names)].filter(name => name !== accent);
+  const hues = ['blue', 'teal', 'plum', 'ochre', 'rose', 'moss'];
+  return d3.scaleOrdinal().domain([accent, ...others]).range(['var(--accent)', ...others.map((name, i) => `var(--${hues[i % hues.length]})`)]);
+};
 
 function axis(group, side, scale, ticks, format) {
   const make = side === 'left' ? d3.axisLeft(scale) : d3.axisBottom(scale);

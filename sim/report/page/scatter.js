@@ -3,7 +3,7 @@
 charts.scatter = chart => {
   const { rows, unit } = chart.data;
   const narrow = chart.width < 520;
-  const g = chart.open(narrow ? 300 : 420, { top: 14, right: 16, bottom: 44, left: 56 });
+  const g = chart.open(narrow ? 300 : 420, { top: 14, right: 30, bottom: 44, left: 64 });
   const { width, height } = chart.inner;
   const all = d3.extent(rows.flatMap(row => [row.predicted, row.measured]));
   const x = d3.scaleLog().domain([all[0] / 1.2, all[1] * 1.2]).range([0, width]);

@@ -34,6 +34,7 @@ document.querySelectorAll('.drawing svg').forEach(svg => {
 const figures = [...document.querySelectorAll('figure[data-chart]')];
 figures.forEach(draw);
 document.querySelectorAll('figure').forEach(offerPictures);
+document.querySelectorAll('table.sortable').forEach(makeSearchable);
 document.querySelectorAll('table.sortable').forEach(makeSortable);
 offerCsv();
 let width = document.documentElement.clientWidth;
@@ -45,4 +46,8 @@ window.addEventListener('resize', () => {
 });
 // What was folded had no width when it was drawn.
 document.querySelectorAll('details').forEach(details => details.addEventListener('toggle', () => figures.filter(figure => details.contains(figure)).forEach(draw)));
+// A link to a folded section opens it.
+const openTarget = () => document.getElementById(location.hash.slice(1))?.querySelector(':scope > details')?.setAttribute('open', '');
+window.addEventListener('hashchange', openTarget);
+openTarget();
 window.addEventListener('beforeprint', () => { unfold(document, 60); figures.forEach(draw); });
