@@ -90,6 +90,9 @@ class Installed(InAFolder):
         self.assertEqual(self.succeed("bash", "-c", typed, "bash", bash), "--fidelity\n")
         typed = typed.replace("--fi)", '--fidelity "")').replace("COMP_CWORD=3", "COMP_CWORD=4")
         self.assertEqual(self.succeed("bash", "-c", typed, "bash", bash), "analytic flow message all\n")
+        typed = (f'PATH={program.parent}:$PATH; source "$1"; COMP_WORDS=(farandole show topology dgx1); COMP_CWORD=3; _farandole; '
+                 'echo "${COMPREPLY[@]}"')
+        self.assertEqual(self.succeed("bash", "-c", typed, "bash", bash), "dgx1-p100 dgx1-v100\n")
 
     @unittest.skipUnless(shutil.which("man"), "man is not here")
     def test_man_pages_are_set_without_a_warning(self):

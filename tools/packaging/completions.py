@@ -5,18 +5,32 @@ import re
 # What `farandole show` lists names of; they are asked for when they are needed, so that they are those that are there.
 CATALOGUES = {"--topology": "topologies", "--model": "models", "--algorithm": "algorithms", "--op": "algorithms"}
 COLUMN = {"--algorithm": 2}
+# What `farandole show KIND NAME` looks into, and the list and its column that have the names.
+SHOWN = {"model": ("models", 1), "topology": ("topologies", 1), "algorithm": ("algorithms", 2), "strategy": ("strategies", 1), "offer": ("offers", 1)}
 
 
 def _is_file(option):
     return option.metavar.split(".")[0] in {"FILE", "SCENARIO", "MEASURED", "SHARD", "T"}
 
 
+def _names_of(catalogue, column):
+    """The shell command that lists the names of a catalogue; only that of offers has no heading."""
+    return f"farandole show {catalogue} 2>/dev/null | awk 'NR > {int(catalogue != 'offers')} {{ print ${column} }}' | sort -u"
+
+
 def _listed(option):
     """The shell command that lists the names an option takes; empty where there is none."""
     for name in option.names:
         if name in CATALOGUES:
-            return f"farandole show {CATALOGUES[name]} 2>/dev/null | awk 'NR > 1 {{ print ${COLUMN.get(name, 1)} }}' | sort -u"
+            return _names_of(CATALOGUES[name], COLUMN.get(name, 1))
     return ""
+
+
+def _bash_shown():
+    files = {"model": " -f", "topology": " -f", "algorithm": " -f"}
+    cases = [f"          {kind}) COMPREPLY=($(compgen -W \"$({_names_of(*names)})\"{files.get(kind, '')} -- \"$word\")); return ;;"
+             for kind, names in SHOWN.items()]
+    return ["      if [[ $COMP_CWORD -eq 3 && $word != -* ]]; then", "        case ${COMP_WORDS[2]} in", *cases, "        esac", "      fi"]
 
 
 def _single(text):
@@ -55,6 +69,8 @@ def bash(commands):
         if words:
             lines.append(f"      if [[ $COMP_CWORD -eq 2 && $word != -* ]]; then COMPREPLY=($(compgen -W "
                          f"{_single(' '.join(words))} -- \"$word\")); return; fi")
+        if command.name == "show":
+            lines += _bash_shown()
         lines.append("      ;;")
     lines += ["  esac", "  if [[ $word == -* ]]; then", '    COMPREPLY=($(compgen -W "$options" -- "$word"))', "  else",
               '    COMPREPLY=($(compgen -f -- "$word"))', "  fi", "}", "complete -o filenames -F _farandole farandole", ""]
@@ -73,6 +89,9 @@ def fish(commands):
         for positional in command.positionals:
             if positional.choices:
                 lines.append(f"{here} -a {_fish(' '.join(positional.choices))}")
+        for kind, names in SHOWN.items() if command.name == "show" else ():
+            seen = f"__fish_seen_subcommand_from show; and __fish_seen_subcommand_from {kind}"
+            lines.append(f"complete -c farandole -n '{seen}' -a {_fish('(' + _names_of(*names) + ')')}")
     return "\n".join(lines) + "\n"
 
 
