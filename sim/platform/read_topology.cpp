@@ -102,6 +102,10 @@ Topology read_topology(const Value& where, const std::filesystem::path& file) {
   if (const auto count = kind.builder.nodes_per_group) topology.nodes_per_group = count(section.child("network"));
   if (const auto condition = section.maybe("condition")) topology.condition = read_condition(*condition);
   if (const auto transport = section.maybe("transport")) topology.transport = read_transport(*transport);
+  Transport& transport = topology.transport;
+  if (!transport.handshakes && topology.nic.is_tcp && transport.library.starts_with("openmpi")) {
+    transport.handshakes = open_mpi_over_tcp;
+  }
   if (const auto variability = section.maybe("variability")) read_variability(*variability, topology);
   if (const auto priors =
           section.maybe("priors")) {  // of calibration, which reads them; nothing simulated depends on them

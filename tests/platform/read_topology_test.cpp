@@ -154,6 +154,22 @@ TEST(Transport, SaysFromWhichSizeOnMessagesWaitForTheirReceivers) {
   EXPECT_EQ(waits_from(R"(, "eager_rate": "4 GB/s", "rendezvous": {"from": "8 KiB", "latency": "3 us"})"), 8192);
 }
 
+/// What runs where nobody chose is what the real machine does.
+TEST(Transport, OfOpenMpiOverTcpQueuesHandshakesBehindDataUnlessItSaysHow) {
+  const auto handshakes = [](const std::string& protocol, const std::string& properties) {
+    const std::string nic =
+        R"({"device": "p100", "nic": {"rate": "1 GB/s", "protocol": {"name": ")" + protocol + "\"}}}";
+    return topology_of(star(nic, R"(, "transport": {"name": "t")" + properties + "}")).transport.handshakes;
+  };
+  const auto shipped = handshakes("tcp", R"(, "library": "openmpi-4")");
+  ASSERT_TRUE(shipped);
+  EXPECT_EQ(shipped->ahead, open_mpi_over_tcp.ahead);
+  EXPECT_EQ(handshakes("tcp", R"(, "library": "openmpi-4", "handshakes": {"ahead": "1 MiB"})")->ahead, 1_MiB);
+  EXPECT_EQ(handshakes("tcp", R"(, "library": "openmpi-4", "handshakes": {"ahead": "1 MiB"})")->skew, Seconds(0));
+  EXPECT_FALSE(handshakes("tcp", R"(, "library": "mpich")"));
+  EXPECT_FALSE(handshakes("roce_v2", R"(, "library": "openmpi-4")"));
+}
+
 TEST(Transport, SaysWhatMessagesCostProcessorsReceivingAsMuchAsSendingUnlessGiven) {
   const auto of = [](const std::string& occupancy) {
     return star(R"({"device": "p100", "nic": {"rate": "1 GB/s"}})", R"(, "transport": {"name": "t")" + occupancy + "}");
