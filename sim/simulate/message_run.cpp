@@ -33,7 +33,8 @@ MessageClock::Run::Run(MessageClock& clock, Bytes size, const RankTimes& start, 
   for (const Phase& phase : schedule_.phases) eager_.push_back(has_eager_sends(phase));
   if (clock.routed_.handshakes()) {
     sending_.resize(progress_.size());
-    for (const Phase& phase : schedule_.phases) announces_.push_back(!has_short_messages(phase));
+    for (std::size_t phase = 0; phase < schedule_.phases.size(); ++phase)
+      announces_.push_back(has_announcements(phase));
   }
 }
 

@@ -107,6 +107,7 @@ class MessageClock::Run {
   void start(int transfer, Bytes bytes);
   void start_now(int transfer, Bytes bytes, Seconds handshake = Seconds(0));
   /// Where handshakes queue behind data (message_run_handshakes.cpp).
+  [[nodiscard]] bool has_announcements(std::size_t phase) const;
   [[nodiscard]] bool is_announced(int transfer) const;
   void announce(int transfer, Bytes bytes);
   void announced(int transfer);
@@ -158,11 +159,11 @@ class MessageClock::Run {
   bool occupied_;              // messages keep processors busy
   std::vector<double> ready_;  // per transfer under way, if they do: when it was or will be posted
   std::map<std::pair<int, int>, std::deque<Posting>>
-      streams_;                            // posted, by sender and receiver; the first is under way
-  std::vector<double> turn_;               // per rank: when its next connection may begin
-  std::vector<Bucket> buckets_;            // per link; empty where idle links let nothing through at once
-  std::vector<std::vector<int>> limited_;  // per transfer under way: links that it is a flow on
-  std::vector<bool> announces_;            // per phase: whether messages are long, where handshakes queue behind data
+      streams_;                                     // posted, by sender and receiver; the first is under way
+  std::vector<double> turn_;                        // per rank: when its next connection may begin
+  std::vector<Bucket> buckets_;                     // per link; empty where idle links let nothing through at once
+  std::vector<std::vector<int>> limited_;           // per transfer under way: links that it is a flow on
+  std::vector<bool> announces_;                     // per phase: whether long messages leave nodes; empty as the next
   std::vector<std::vector<Sending>> sending_;       // per rank; empty where handshakes overtake everything
   std::map<int, std::vector<Waiting>> unanswered_;  // by the transfer that their answers wait for
   std::minstd_rand draws_;                          // by how much ranks are apart

@@ -49,6 +49,11 @@ bool MessageClock::Run::has_short_messages(const Phase& phase) const {
   });
 }
 
+bool MessageClock::Run::has_announcements(std::size_t phase) const {
+  const bool leaves_nodes = std::ranges::any_of(clock_.routed_.legs(phase), &RoutedSchedule::Leg::between_nodes);
+  return leaves_nodes && !has_short_messages(schedule_.phases[phase]);
+}
+
 bool MessageClock::Run::is_announced(int transfer) const {
   if (sending_.empty()) return false;
   const auto& [phase, position] = clock_.transfers_[static_cast<std::size_t>(transfer)];

@@ -49,7 +49,8 @@ RoutedSchedule::RoutedSchedule(Schedule schedule, const Platform& platform, cons
   }
   first_connection_ = capacities_.size();
   message_cost_ = platform.transport.message;
-  handshakes_ = platform.transport.handshakes;
+  const bool is_any_long = message_cost_.rendezvous_from < Bytes::infinity();
+  if (is_any_long) handshakes_ = platform.transport.handshakes;  // else ranks stay alike
   const bool is_limited = platform.flow_rate < BytesPerSecond::infinity();
   if (is_limited) add_connections(platform);
   if (platform.network.choice) shares_ = std::make_shared<Shares>();

@@ -95,7 +95,7 @@ class RoutedSchedule {
   [[nodiscard]] const std::pair<Platform, Placement>* where() const { return where_.get(); }
   /// Whether messages keep processors busy: of legs in any repeat, or as the first ones say.
   [[nodiscard]] bool has_occupancy() const;
-  /// How those of long messages between nodes wait; none where they do not.
+  /// How those of long messages between nodes wait; none where they do not, or where no message is long.
   [[nodiscard]] const std::optional<Handshakes>& handshakes() const { return handshakes_; }
   /// Beside its leg's latency.
   [[nodiscard]] const MessageCost& message_cost() const { return message_cost_; }

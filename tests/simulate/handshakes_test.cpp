@@ -80,6 +80,37 @@ TEST(Handshakes, ShortMessagesHaveNone) {
   }
 }
 
+/// Neither do ranks wait there for who is first.
+TEST(Handshakes, InsideANodeThereAreNone) {
+  Platform platform = test::nodes_of(1, 2, BytesPerSecond(1e9), BytesPerSecond(rate), Seconds(latency));
+  platform.transport.eager_sends = true;
+  platform.transport.message.rendezvous_from = 64_KiB;
+  for (const Fidelity fidelity : levels) {
+    const auto seconds = [&] {
+      const RoutedSchedule routed(find_algorithm(Operation::alltoall, "pairwise")->build(Shape(2)), platform,
+                                  in_order(2));
+      return latest(make_collective_clock(fidelity, routed)->finish(2_MiB, all_at(2, Seconds(0)))).si();
+    };
+    platform.transport.handshakes.reset();
+    const double without = seconds();
+    platform.transport.handshakes = in_line;
+    EXPECT_EQ(seconds(), without) << name(fidelity);
+  }
+}
+
+/// What no message waits for costs nothing to simulate either.
+TEST(Handshakes, RanksStayAlikeWhereNoMessageIsLong) {
+  for (const Fidelity fidelity : {Fidelity::analytic, Fidelity::flow}) {
+    Platform platform = hosts(64, in_line);
+    platform.transport.message.rendezvous_from = Bytes::infinity();
+    const RoutedSchedule routed(find_algorithm(Operation::allreduce, "direct")->build(Shape(64)), platform,
+                                in_order(64));
+    const auto clock = make_collective_clock(fidelity, routed);
+    clock->finish(16_MiB, all_at(64, Seconds(0)));
+    EXPECT_TRUE(clock->folded()) << name(fidelity);
+  }
+}
+
 /// A round of a ring: announced, answered, M / (n B), and the answer behind half of what its rank sends the next one,
 /// or behind what the kernel has taken of that, the lesser: 2 (n - 1) (3 L + M / (n B) + min(ahead, M / 2 n) / B).
 TEST(Handshakes, ARingsAnswersStandBehindWhatRanksSendTheNext) {
