@@ -1,6 +1,8 @@
 #include "report/band_record.hpp"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -14,6 +16,15 @@ std::string band_text(const TrainingPoint& point, Interval Bands::*band, double 
   return grouped(ends.low * per_unit, decimals) + " .. " + grouped(ends.high * per_unit, decimals);
 }
 
+std::string points_band(const WhatIf& what_if) {
+  if (!what_if.points_band) return "";
+  return fmt::format("{:+.1f} .. {:+.1f}", what_if.points_band->low, what_if.points_band->high);
+}
+
+std::string how_sure(const WhatIf& what_if) {
+  return what_if.sure ? fmt::format("{:.0f}", std::min(100 * *what_if.sure, 99.0)) : "";
+}
+
 bool have_bands(std::span<const TrainingPoint> points) {
   return std::ranges::any_of(points, [](const TrainingPoint& point) { return point.bands.has_value(); });
 }
@@ -21,9 +32,19 @@ bool have_bands(std::span<const TrainingPoint> points) {
 std::string what_bands_are_of(std::span<const TrainingPoint> points) {
   const auto estimated = [](const TrainingPoint& p) { return p.bands && p.bands->compute.low < p.bands->compute.high; };
   const auto simulated = [](const TrainingPoint& point) { return point.bands && point.ranks > 1; };
-  const std::string compute = std::ranges::any_of(points, estimated) ? "uncertain compute times" : "";
-  if (!std::ranges::any_of(points, simulated)) return compute;
-  return compute + (compute.empty() ? "" : " and ") + "what published runs were missed by";
+  const auto unsettled = [](const TrainingPoint& point) {
+    const auto is_number = [](const BandSource& source) { return !source.between.empty(); };
+    return point.bands && std::ranges::any_of(point.bands->sources, is_number);
+  };
+  std::vector<std::string> parts;
+  if (std::ranges::any_of(points, estimated)) parts.emplace_back("uncertain compute times");
+  if (std::ranges::any_of(points, unsettled)) parts.emplace_back("numbers of the platform that nothing has settled");
+  if (std::ranges::any_of(points, simulated)) parts.emplace_back("what published runs were missed by");
+  std::string text;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    text += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];
+  }
+  return text;
 }
 
 std::string band_probability(std::span<const TrainingPoint> points) {

@@ -13,10 +13,15 @@ namespace farandole::inline report {
 /// "81.2 .. 93.0"; empty where the point has no bands.
 std::string band_text(const TrainingPoint& point, Interval Bands::*band, double per_unit, int decimals);
 
+/// Of what a change would gain: "-0.4 .. +5.2" percentage points, and how sure it is in percent, never all of it. Empty
+/// where they are not judged.
+std::string points_band(const WhatIf& what_if);
+std::string how_sure(const WhatIf& what_if);
+
 /// Whether a table needs columns for them.
 bool have_bands(std::span<const TrainingPoint> points);
 
-/// "estimated compute times and what published runs were missed by", as far as it is true of any of them.
+/// "uncertain compute times and what published runs were missed by", as far as it is true of any of them.
 std::string what_bands_are_of(std::span<const TrainingPoint> points);
 
 /// "80 %"; of the first point that has any.

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "report/band_record.hpp"
 #include "report/field_table.hpp"
 #include "report/reports.hpp"
 #include "units/format.hpp"
@@ -70,24 +71,20 @@ bool is_uncertain(const WhatIf& what_if) {
   return what_if.kind == "uncertain";
 }
 
-/// Never all of it.
-std::string how_sure(const WhatIf& what_if) {
-  return what_if.sure ? fmt::format("{:.0f}", std::min(100 * *what_if.sure, 99.0)) : "";
-}
-
 void write_what_ifs(std::ostream& out, const TrainingPoint& point) {
   if (std::ranges::all_of(point.explanation->what_ifs, is_uncertain)) return;
   out << "\nWhat if, for " << title(point) << ": percentage points of efficiency, cheapest changes first\n";
   Table table({{"change", Align::left},
                {"kind", Align::left},
                {"points"},
+               {band_probability({&point, 1}) + " band"},
                {"sure (%)"},
                {"samples/s"},
                {"as an option", Align::left}});
   for (const WhatIf& what_if : point.explanation->what_ifs) {
     if (is_uncertain(what_if)) continue;
-    table.row({what_if.change, what_if.kind, fmt::format("{:+.1f}", what_if.efficiency_points), how_sure(what_if),
-               grouped(what_if.samples_per_second, 1), options_of(what_if)});
+    table.row({what_if.change, what_if.kind, fmt::format("{:+.1f}", what_if.efficiency_points),
+               points_band(what_if), how_sure(what_if), grouped(what_if.samples_per_second, 1), options_of(what_if)});
   }
   table.write(out);
 }

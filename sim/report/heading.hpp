@@ -2,7 +2,7 @@
 //
 // Filled by the command line, printed by every writer of this room: of a table its title is the first line and its
 // settings are the last ones, all as '#' lines; in JSON they are the keys "scenario" and "settings", of a search also
-// "answer" and "optimum"; CSV has no place for them. Points that failed are said in all of them: under "failed" in
+// "answer" and "optimum", of a study with a question "question"; CSV has no place for them. Points that failed are said in all of them: under "failed" in
 // JSON, as "# failed: " lines above a table, as rows of CSV that have a cell in the column "failed" and no other.
 #pragma once
 
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "timeline/optimum.hpp"
+#include "timeline/question.hpp"
 #include "timeline/result.hpp"
 
 namespace farandole::inline report {
@@ -28,6 +29,7 @@ struct Heading {
     std::string reason;
   };
   std::vector<Failure> failed{};
+  std::optional<Question> question{};  // of a study; a table begins with what answers it
 };
 
 /// "# farandole VERSION, scenario NAME", and a search's answer.

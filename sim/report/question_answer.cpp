@@ -5,8 +5,10 @@
 
 #include "report/answer.hpp"
 #include "report/facet.hpp"
+#include "report/field_record.hpp"
 #include "report/series.hpp"
 #include "report/table.hpp"
+#include "timeline/difference.hpp"
 
 namespace farandole::inline report {
 namespace {
@@ -19,7 +21,7 @@ bool has_all(const TrainingPoint& point, const std::vector<SweptValue>& values) 
 
 /// Whether the sweep put the same into both, but for what the question asks about.
 bool is_like(const TrainingPoint& a, const TrainingPoint& b, const Question& question) {
-  return std::ranges::all_of(a.swept, [&](const SweptValue& swept) {
+  return a.fidelity == b.fidelity && std::ranges::all_of(a.swept, [&](const SweptValue& swept) {
     const bool asked = std::ranges::find(question.to, swept.pointer, &SweptValue::pointer) != question.to.end();
     return asked || swept_value(b, swept.pointer) == swept.value;
   });
@@ -54,6 +56,19 @@ std::string change_of(Points points, const ComparedPair& pair) {
     return fmt::format("where nothing changes ({} %)", grouped(100 * points[pair.from].scaling_efficiency, 0));
   }
   return (change < 0 ? "a loss " : "") + percents(points, pair);
+}
+
+std::string signed_percents(double factor) {
+  return fmt::format("{:+.{}f}", 100 * (factor - 1), std::abs(factor - 1) < 0.1 ? 1 : 0);
+}
+
+/// ": +32 % (80 % band +18 to +41), 99 % sure to be a gain"; never all of it.
+std::string how_sure(const TrainingPoint& from, const TrainingPoint& to) {
+  const auto found = difference(from, to);
+  if (!found || found->throughput == 1) return {};
+  return fmt::format(": {} % ({:.0f} % band {} to {}), {:.0f} % sure to be a {}", signed_percents(found->throughput),
+                     100 * found->probability, signed_percents(found->band.low), signed_percents(found->band.high),
+                     std::min(100 * found->sure, 99.0), found->throughput > 1 ? "gain" : "loss");
 }
 
 std::string values_of(const std::vector<SweptValue>& values) {
@@ -100,15 +115,15 @@ std::string first_answer(Points points, const ComparedPair& pair, const Question
       fmt::format("{} to {} samples/s", grouped(from.samples_per_second, 0), grouped(to.samples_per_second, 0));
   const double change = gain(points, pair);
   if (!changes_nothing(change)) {
-    return fmt::format("{} would {} {} {} efficiency, {}.", what, change < 0 ? "lower" : "take", whose,
-                       percents(points, pair), throughput);
+    return fmt::format("{} would {} {} {} efficiency, {}{}.", what, change < 0 ? "lower" : "take", whose,
+                       percents(points, pair), throughput, how_sure(from, to));
   }
   const std::string still = grouped(100 * from.scaling_efficiency, 0);
   if (changes_nothing(to.samples_per_second / from.samples_per_second - 1)) {
     return fmt::format("{} changes nothing for {}: {} % efficiency, {} samples/s.", what, whose, still,
                        grouped(from.samples_per_second, 0));
   }
-  return fmt::format("{} leaves {} at {} % efficiency, {}.", what, whose, still, throughput);
+  return fmt::format("{} leaves {} at {} % efficiency, {}{}.", what, whose, still, throughput, how_sure(from, to));
 }
 
 /// The pairs that change most and least, whichever way.
@@ -132,6 +147,19 @@ std::vector<std::string> answer_to(Points points, const Question& question) {
   std::vector<std::string> sentences{first_answer(points, pairs.front(), question)};
   if (pairs.size() > 1) sentences.push_back(extremes(points, pairs, question));
   return sentences;
+}
+
+Record answered(const std::optional<Question>& question, Points points) {
+  if (!question) return {};
+  Record record = record_of(*question);
+  record["answer"] = answer_to(points, *question);
+  record["pairs"] = Record::array();
+  for (const auto& [from, to] : compared_pairs(points, *question)) {
+    Record pair{{"from", from}, {"to", to}};
+    if (const auto found = difference(points[from], points[to])) pair.update(record_of(*found));
+    record["pairs"].push_back(std::move(pair));
+  }
+  return record;
 }
 
 }  // namespace farandole::inline report

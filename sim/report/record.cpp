@@ -36,13 +36,15 @@ std::string json_text(const Record& record, int indent) {
   return record.dump(indent, ' ', false, Record::error_handler_t::replace);
 }
 
-void write_json(std::ostream& out, const Heading& heading, const std::vector<Record>& records) {
+void write_json(std::ostream& out, const Heading& heading, const std::vector<Record>& records,
+                const Record& question) {
   Record document{{"farandole", version()}, {"scenario", heading.scenario}};
   if (!heading.answer.empty()) document["answer"] = heading.answer;
   if (heading.optimum) document["optimum"] = record_of(*heading.optimum);
   for (const auto& [point, reason] : heading.failed) {
     document["failed"].push_back({{"point", point}, {"reason", reason}});
   }
+  if (!question.is_null()) document["question"] = question;
   document["settings"] = Record(heading.settings);
   document["points"] = Record(records);
   out << json_text(document, 2) << '\n';

@@ -44,8 +44,10 @@ std::vector<Record> to_rows(std::span<const Point> points) {
   return result;
 }
 
-/// The document of section "Results as JSON" of the outward contract, indented by two.
-void write_json(std::ostream& out, const Heading& heading, const std::vector<Record>& records);
+/// The document of section "Results as JSON" of the outward contract, indented by two. `question`: what the study asked,
+/// answered; null where it asked nothing.
+void write_json(std::ostream& out, const Heading& heading, const std::vector<Record>& records,
+                const Record& question = {});
 
 /// A line of names, then a line per record (RFC 4180, lines end in LF). Nested keys are joined with '_'. `example`
 /// gives the first columns, so that a result without points still has its header line; what only some records have

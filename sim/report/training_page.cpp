@@ -166,12 +166,14 @@ void TrainingPage::add_explanation(std::size_t index) {
                                 "less than half a point is in the table alone"});
     }
     Grid changes{"What would help " + title_of(index),
-                 {{"change", Align::left}, {"kind", Align::left}, {"percentage points"}, {"samples/s"}},
+                 {{"change", Align::left}, {"kind", Align::left}, {"percentage points"}, {band_probability({&point, 1}) + " band"}, {"sure (%)"}, {"samples/s"}},
                  {}};
     for (const WhatIf& what_if : point.explanation->what_ifs) {
       changes.rows.push_back({Cell(what_if.change),
                               Cell(what_if.kind),
                               {fmt::format("{:+.1f}", what_if.efficiency_points), what_if.efficiency_points},
+                              Cell(points_band(what_if)),
+                              {how_sure(what_if), what_if.sure.value_or(0)},
                               number_cell(what_if.samples_per_second, what_if.samples_per_second < 100 ? 1 : 0)});
     }
     section.grids.push_back(std::move(changes));

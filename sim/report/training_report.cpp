@@ -3,6 +3,7 @@
 #include <ostream>
 #include <utility>
 
+#include "report/answer.hpp"
 #include "report/band_record.hpp"
 #include "report/compute_source.hpp"
 #include "report/facet.hpp"
@@ -70,6 +71,14 @@ void write_compute_sources(std::ostream& out, Points points) {
   }
 }
 
+/// To what the study asks.
+void write_answer(std::ostream& out, const Heading& heading, Points points) {
+  if (!heading.question) return;
+  for (const std::string& sentence : answer_to(points, *heading.question)) {
+    out << styled(out, Style::bold, "# " + printable(sentence)) << '\n';
+  }
+}
+
 /// Each once, with the points that it is of where it is not of all.
 void write_notes(std::ostream& out, Points points) {
   std::vector<std::pair<std::string, std::size_t>> notes;
@@ -127,6 +136,7 @@ void write_table(std::ostream& out, const Heading& heading, Points points) {
   const TrainingFacets facets = split(training_facets(points), points);
   write_mixed_compute(out, points);
   write_title(out, heading);
+  write_answer(out, heading, points);
   const std::string shared = shared_text(facets, points);
   if (!shared.empty()) out << "# all points: " << shared << '\n';
   write_notes(out, points);
@@ -173,7 +183,7 @@ void write_training(std::ostream& out, Format format, const Heading& heading, Po
     case Format::table:
       return write_table(out, heading, points);
     case Format::json:
-      return write_json(out, heading, records);
+      return write_json(out, heading, records, answered(heading.question, points));
     case Format::csv: {
       std::vector<Record> rows = to_rows(points);
       for (const auto& [point, reason] : heading.failed) rows.push_back({{"failed", point + ": " + reason}});

@@ -33,13 +33,15 @@ TrainingPoint step_at(const Scenario& scenario, double factor) {
   return point;
 }
 
-/// What does not concern one rank by itself: the simulator's own error and numbers that nothing has settled.
-TimeBand error_of(const Document& document, const Catalogue& catalogue, const Scenario& scenario,
-                  const ComputeTimes& times, const TrainingPoint& point) {
-  const TimeBand of_numbers = numbers_band(point, document, catalogue, scenario);
-  const auto errors = model_errors(catalogue);
-  if (!errors) return of_numbers;
-  return together(of_numbers, model_error(*errors, scenario, reach_of(scenario, document, times), point.iteration));
+/// What does not concern one rank by itself: numbers that nothing has settled and the simulator's own error.
+std::vector<BandSource> error_sources(const Document& document, const Catalogue& catalogue, const Scenario& scenario,
+                                      const ComputeTimes& times, const TrainingPoint& point) {
+  std::vector<BandSource> sources = number_sources(point, document, catalogue, scenario);
+  if (const auto errors = model_errors(catalogue)) {
+    const TimeBand own = model_error(*errors, scenario, reach_of(scenario, document, times), point.iteration);
+    if (own.is_open()) sources.push_back({of_published_runs, {}, {own.least, own.most}});
+  }
+  return sources;
 }
 
 /// A point whose step takes so many times as long, with its whole run.
@@ -83,7 +85,7 @@ PricesElsewhere prices_elsewhere(const Elsewhere& there, const Catalogue& catalo
     step = {train(stretched(scenario, compute.least), nullptr).iteration / point.iteration,
             train(stretched(scenario, compute.most), nullptr).iteration / point.iteration};
   }
-  step = together(step, error_of(there.document, catalogue, scenario, times, point));
+  step = together(step, band_of(error_sources(there.document, catalogue, scenario, times, point)));
   PricesElsewhere prices{{}, compute.is_open() && has_same_compute(scenario, here)};
   for (const double factor : {step.least, step.most}) {
     prices.at_ends.push_back(per_sample(there.offer, charged(scenario, at_end(point, scenario, factor))));
@@ -143,6 +145,12 @@ Points at_ends_of_compute(const TrainingPoint& point, const Scenario& scenario, 
   return points;
 }
 
+/// `computed`: the point, and at the ends of compute.
+BandSource compute_source(const Points& computed) {
+  const Seconds step = computed.front().iteration;
+  return {of_compute_time, {}, {computed[1].iteration / step, computed[2].iteration / step}};
+}
+
 TimeBand factors(const Interval& interval, double middle) {
   return {interval.low / middle, interval.high / middle};
 }
@@ -176,13 +184,15 @@ Interval compute_band(const TrainingPoint& point, const Scenario& scenario) {
 void add_bands(TrainingPoint& point, const Document& document, const Catalogue& catalogue, const Scenario& scenario) {
   const ComputeTimes times = times_of(scenario);
   const TimeBand& compute = times.band;
-  const TimeBand error = error_of(document, catalogue, scenario, times, point);
+  std::vector<BandSource> sources = error_sources(document, catalogue, scenario, times, point);
+  const TimeBand error = band_of(sources);
   PricesElsewhere elsewhere;
   if (point.cost && point.cost->comparison) {
     elsewhere = prices_elsewhere(elsewhere_of(document, catalogue, scenario), catalogue, scenario);
   }
   if (!compute.is_open() && !error.is_open() && elsewhere.at_ends.size() < 2) return;
   const Points computed = at_ends_of_compute(point, scenario, compute);
+  if (compute.is_open()) sources.push_back(compute_source(computed));
   const Interval steps = hull(computed, [](const TrainingPoint& p) { return p.iteration.si(); });
   const TimeBand step = together(factors(steps, point.iteration.si()), error);
   const Points ends{point, at_end(point, stretched(scenario, compute.least), step.least),
@@ -196,6 +206,8 @@ void add_bands(TrainingPoint& point, const Document& document, const Catalogue& 
   if (point.run) bands.run = hull(ends, [](const TrainingPoint& p) { return p.run->total.si(); });
   if (point.cost) bands.cost = cost_bands(scenario, ends, elsewhere);
   if (point.cost && compute.is_open()) add_sensitivity(point, scenario, compute, computed);
+  bands.sources = std::move(sources);
+  if (const auto errors = model_errors(catalogue)) bands.same_job = errors->same_job;
   point.bands = bands;
 }
 

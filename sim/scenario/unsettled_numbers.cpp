@@ -115,18 +115,28 @@ SetValue as_value(const UnsettledNumber& number, const std::string& end) {
   return {place_of(number), nlohmann::json(end).dump()};
 }
 
-TimeBand numbers_band(const TrainingPoint& point, const Document& document, const Catalogue& catalogue,
-                      const Scenario& scenario) {
-  TimeBand band;
-  if (point.ranks == 1) return band;
+std::vector<BandSource> number_sources(const TrainingPoint& point, const Document& document, const Catalogue& catalogue,
+                                       const Scenario& scenario) {
+  std::vector<BandSource> sources;
+  if (point.ranks == 1) return sources;
   const std::vector<std::string> none;
   const ScenarioSource source{document, none, catalogue};
+  const auto factor = [&](const UnsettledNumber& number, const std::string& end) {
+    const auto step = step_with(number, end, source, scenario);
+    return step ? *step / point.iteration : 1.0;
+  };
   for (const UnsettledNumber& number : unsettled_numbers(document, catalogue)) {
-    Interval factors{1, 1};
-    for (const std::string& end : number.ends) {
-      if (const auto step = step_with(number, end, source, scenario)) factors.hold(*step / point.iteration);
-    }
-    band = together(band, {factors.low, factors.high});
+    const auto& [first, second] = number.ends;
+    sources.push_back({number.pointer, {first, second}, {factor(number, first), factor(number, second)}});
+  }
+  return sources;
+}
+
+TimeBand band_of(const std::vector<BandSource>& sources) {
+  TimeBand band;
+  for (const BandSource& source : sources) {
+    const auto& [first, second] = source.iteration;
+    band = together(band, {std::min({1.0, first, second}), std::max({1.0, first, second})});
   }
   return band;
 }

@@ -30,10 +30,13 @@ std::vector<UnsettledNumber> unsettled_numbers(const Document& document, const C
 /// What a scenario would set to have the number at an end.
 SetValue as_value(const UnsettledNumber& number, const std::string& end);
 
-/// Factors of the step. Every number is put to each end by itself, with the same seeds; the numbers are taken as
-/// independent, so that the logarithms of what they do add up in squares. One rank by itself has no band: what they say
-/// is of networks, servers and of ranks beside the median one. Two runs for each number.
-TimeBand numbers_band(const TrainingPoint& point, const Document& document, const Catalogue& catalogue,
-                      const Scenario& scenario);
+/// What each does to the step: it is put to each end by itself, with the same seeds. One rank by itself has none: what
+/// they say is of networks, servers and of ranks beside the median one. Two runs for each number.
+std::vector<BandSource> number_sources(const TrainingPoint& point, const Document& document, const Catalogue& catalogue,
+                                       const Scenario& scenario);
+
+/// Factors of the step from all of them. They are taken as independent: the logarithms of what they do add up in
+/// squares.
+TimeBand band_of(const std::vector<BandSource>& sources);
 
 }  // namespace farandole::inline scenario

@@ -1,17 +1,13 @@
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <numbers>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "scenario/explain.hpp"
-#include "scenario/model_error.hpp"
 #include "scenario/parts.hpp"
 #include "scenario/run.hpp"
 #include "scenario/train.hpp"
-#include "scenario/unsettled_numbers.hpp"
 #include "units/format.hpp"
 
 namespace farandole::inline scenario {
@@ -176,6 +172,15 @@ std::size_t cost_of(const WhatIf& what_if) {
   return static_cast<std::size_t>(std::ranges::find(kinds, what_if.kind) - kinds.begin());
 }
 
+/// Of an offered change: how much surely, and how surely.
+void judge(WhatIf& what_if, const WhatIfBase& base, const Values& values) {
+  const auto gain = gain_of(base, values, what_if.samples_per_second);
+  if (!gain) return;
+  const auto points = [&](double factor) { return base.point.scaling_efficiency * (factor - 1) * 100; };
+  what_if.sure = gain->sure;
+  what_if.points_band = Interval{points(gain->band.low), points(gain->band.high)};
+}
+
 WhatIf run(const WhatIfBase& base, const std::string& name, const char* kind, ChangedScenario changed) {
   const TrainingPoint point = train(changed.scenario, nullptr);
   const double gain = point.samples_per_second / base.point.samples_per_second - 1;
@@ -186,61 +191,9 @@ WhatIf run(const WhatIfBase& base, const std::string& name, const char* kind, Ch
           point.iteration,
           scaling_efficiency(changed.scenario, point),
           std::move(changed.set),
+          std::nullopt,
           std::nullopt};
 }
-
-/// How sure the sign of a gain is. The logarithm of a ratio of throughputs is off by what two runs of one job differ in
-/// their errors, and by what numbers that nothing has settled do to one side and not to the other: each is put to its
-/// ends on both sides at once. All of it independent and normal.
-class Sureness {
- public:
-  explicit Sureness(const WhatIfBase& base) : base_(base) {
-    const auto errors = base.scenario.bands ? model_errors(base.source.catalogue) : std::nullopt;
-    if (!errors) return;
-    same_job_ = errors->same_job;
-    for (const UnsettledNumber& number : unsettled_numbers(base.source.document, base.source.catalogue)) {
-      std::vector<End>& ends = numbers_.emplace_back();
-      for (const std::string& end : number.ends) {
-        const SetValue value = as_value(number, end);
-        if (const auto rate = throughput({value})) ends.push_back({value, *rate});
-      }
-    }
-  }
-
-  [[nodiscard]] std::optional<double> of(const Values& values, double samples_per_second) const {
-    if (!same_job_) return std::nullopt;
-    const double gain = std::log(samples_per_second / base_.point.samples_per_second);
-    double squares = *same_job_ * *same_job_;
-    for (const std::vector<End>& ends : numbers_) {
-      double most = 0;
-      for (const End& end : ends) {
-        Values both = values;
-        both.push_back(end.value);
-        const auto there = throughput(both);
-        if (there) most = std::max(most, std::abs(std::log(*there / end.samples_per_second) - gain));
-      }
-      squares += most * most;
-    }
-    constexpr double deviations = 1.2816;  // of a normal distribution, to where eight in ten end
-    const double deviation = std::sqrt(squares) / deviations;
-    return 0.5 * std::erfc(-std::abs(gain) / deviation / std::numbers::sqrt2);
-  }
-
- private:
-  struct End {
-    SetValue value;
-    double samples_per_second;  // of the scenario itself, there
-  };
-
-  [[nodiscard]] std::optional<double> throughput(const Values& values) const {
-    const auto changed = change(base_.source, base_.scenario, values);
-    return changed ? std::optional(train(changed->scenario, nullptr).samples_per_second) : std::nullopt;
-  }
-
-  const WhatIfBase& base_;
-  std::optional<double> same_job_;
-  std::vector<std::vector<End>> numbers_;
-};
 
 /// At the ends of what was measured of the numbers that nobody has set.
 void add_uncertain(std::vector<WhatIf>& results, const WhatIfBase& base) {
@@ -258,14 +211,13 @@ void add_uncertain(std::vector<WhatIf>& results, const WhatIfBase& base) {
 std::vector<WhatIf> what_ifs(const WhatIfBase& base) {
   std::vector<WhatIf> results;
   if (base.point.ranks == 1) return results;
-  const Sureness sureness(base);
   const auto add = [&](std::span<const OfferedChange> offered) {
     for (const OfferedChange& change_of : offered) {
       const Values values = change_of.propose(base);
       if (values.empty()) continue;
       if (auto changed = change(base.source, base.scenario, values)) {
         results.push_back(run(base, change_of.name, change_of.kind, std::move(*changed)));
-        results.back().sure = sureness.of(values, results.back().samples_per_second);
+        judge(results.back(), base, values);
       }
     }
   };

@@ -1,10 +1,13 @@
 #include <limits>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "config/error.hpp"
+#include "report/field_record.hpp"
 #include "report/version.hpp"
 #include "study/study.hpp"
 
@@ -22,6 +25,18 @@ std::int64_t whole_number(const Record& record, const char* key, std::int64_t le
   throw InputError(place, fmt::format("a heading whose \"{}\" is from {} to {}", key, least, most), json_text(value));
 }
 
+std::vector<SweptValue> swept_values(const Record& record) {
+  std::vector<SweptValue> values;
+  for (const auto& [pointer, value] : record.items()) values.push_back({pointer, value.get<std::string>()});
+  return values;
+}
+
+std::optional<Question> question_of(const Record& record) {
+  if (!record.contains("question")) return std::nullopt;
+  const Record& question = record.at("question");
+  return Question{question.at("ask"), swept_values(question.at("from")), swept_values(question.at("to"))};
+}
+
 StudyShard shard_of(const Record& record, const Place& place) {
   const auto of = whole_number(record, "of", 1, std::numeric_limits<int>::max(), place);
   return {static_cast<int>(whole_number(record, "shard", 1, of, place)), static_cast<int>(of)};
@@ -30,9 +45,11 @@ StudyShard shard_of(const Record& record, const Place& place) {
 }  // namespace
 
 Record to_record(const StudyHeading& heading) {
-  return {{"farandole", version()},   {"scenario", heading.scenario},     {"identity", heading.identity},
-          {"points", heading.points}, {"comparison", heading.comparison}, {"shard", heading.shard.index},
-          {"of", heading.shard.of},   {"format", heading.format},         {"settings", Record(heading.settings)}};
+  Record record{{"farandole", version()},   {"scenario", heading.scenario},     {"identity", heading.identity},
+                {"points", heading.points}, {"comparison", heading.comparison}, {"shard", heading.shard.index},
+                {"of", heading.shard.of},   {"format", heading.format},         {"settings", Record(heading.settings)}};
+  if (heading.question) record["question"] = record_of(*heading.question);
+  return record;
 }
 
 StudyHeading study_heading(const Record& record, const std::filesystem::path& file) {
@@ -50,7 +67,8 @@ StudyHeading study_heading(const Record& record, const std::filesystem::path& fi
             record.at("comparison"),
             shard_of(record, place),
             record.at("format"),
-            record.at("settings").get<Settings>()};
+            record.at("settings").get<Settings>(),
+            question_of(record)};
   } catch (const Record::exception&) {
     throw InputError(place, "a journal or shard of farandole run", "another file");
   }

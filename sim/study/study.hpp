@@ -29,6 +29,7 @@ struct StudyHeading {
   StudyShard shard;
   std::string format;
   Settings settings;
+  std::optional<Question> question{};
 };
 
 Record to_record(const StudyHeading& heading);

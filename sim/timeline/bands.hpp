@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "timeline/fields.hpp"
 
@@ -39,6 +41,22 @@ struct CostBands {
   }
 };
 
+/// One of the independent things that a step is uncertain by.
+struct BandSource {
+  std::string of;                    // "compute time", "published runs", or a pointer to a number that nothing has settled
+  std::vector<std::string> between;  // the two ends of such a number, as its file has them
+  Interval iteration{1, 1};          // factors of the step, where it is at its first end and at its second
+
+  static void fields(auto& source, auto& visit) {
+    visit("of", source.of);
+    visit("between", source.between, {.stated = !source.between.empty()});
+    visit("iteration_factors", source.iteration);
+  }
+};
+
+inline constexpr const char* of_compute_time = "compute time";
+inline constexpr const char* of_published_runs = "published runs";
+
 struct Bands {
   double probability = 0;  // that a compute time lies in its band
   Interval compute;        // factors of the point's compute times
@@ -47,6 +65,8 @@ struct Bands {
   Interval scaling_efficiency;
   std::optional<Interval> run;  // seconds
   std::optional<CostBands> cost;
+  std::vector<BandSource> sources{};
+  double same_job = 0;  // by how much logarithms of the simulator's errors differ in two runs of one job
 
   static void fields(auto& bands, auto& visit) {
     visit("probability", bands.probability);
@@ -56,6 +76,8 @@ struct Bands {
     visit("scaling_efficiency", bands.scaling_efficiency, {.column = "efficiency (%)", .unit = FigureUnit::percent});
     visit("run_seconds", bands.run);
     visit("cost", bands.cost);
+    visit("sources", bands.sources, {.stated = !bands.sources.empty(), .in_rows = false});
+    visit("same_job", bands.same_job, {.stated = bands.same_job != 0, .in_rows = false});
   }
 };
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "timeline/bands.hpp"
 #include "timeline/fields.hpp"
 #include "units/quantity.hpp"
 
@@ -53,6 +54,7 @@ struct WhatIf {
   double scaling_efficiency = 1;
   std::vector<SetValue> set;     // the same command with these in addition gives that very point, and no other
   std::optional<double> sure{};  // how probable it is that throughput changes this way, up or down; empty: not judged
+  std::optional<Interval> points_band{};  // of efficiency_points
 
   static void fields(auto& what_if, auto& visit) {
     visit("change", what_if.change);
@@ -63,6 +65,7 @@ struct WhatIf {
     visit("scaling_efficiency", what_if.scaling_efficiency);
     visit("set", what_if.set);
     visit("sure", what_if.sure);
+    visit("efficiency_points_band", what_if.points_band);
   }
 };
 

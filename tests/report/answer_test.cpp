@@ -99,6 +99,49 @@ TEST(Answer, ToTheStudysQuestionComesFirst) {
 }
 
 // The change is that of the efficiency; most and least go by its size, whichever way it goes.
+/// Ten percent of error, of which two runs of one job share all but `same_job`.
+TrainingPoint banded(TrainingPoint point, double samples_per_second, double same_job) {
+  point.samples_per_second = samples_per_second;
+  point.bands.emplace();
+  point.bands->probability = 0.8;
+  point.bands->sources = {{of_published_runs, {}, {0.9, 1.1}}};
+  point.bands->same_job = same_job;
+  return point;
+}
+
+TEST(Answer, SaysHowSureTheChangeIsWhereItsPointsHaveBands) {
+  const std::vector points{banded(swept("25 Gbit/s", "ring", 0.6), 1000, 0.05),
+                           banded(swept("100 Gbit/s", "ring", 0.9), 1500, 0.05)};
+  EXPECT_THAT(answer_to(points, faster).front(),
+              HasSubstr("1,000 to 1,500 samples/s: +50 % (80 % band +43 to +58), 99 % sure to be a gain."));
+  const std::vector less{points[0], banded(swept("100 Gbit/s", "ring", 0.58), 970, 0.05)};
+  EXPECT_THAT(answer_to(less, faster).front(),
+              HasSubstr(": -3.0 % (80 % band -7.7 to +2.0), 78 % sure to be a loss."));
+}
+
+TEST(Answer, InJsonHasEveryPairWithItsDifference) {
+  EXPECT_TRUE(answered({}, std::vector{vgg16_on_512_ranks()}).is_null());
+  const std::vector points{banded(swept("25 Gbit/s", "ring", 0.6), 1000, 0.05), swept("25 Gbit/s", "double_tree", 0.7),
+                           banded(swept("100 Gbit/s", "ring", 0.9), 1500, 0.05),
+                           swept("100 Gbit/s", "double_tree", 0.8)};
+  const Record record = answered(faster, points);
+  EXPECT_EQ(record.at("ask"), "What would 100 Gbit/s change?");
+  EXPECT_EQ(record.at("to").at(rate_pointer), "100 Gbit/s");
+  EXPECT_EQ(record.at("answer"), Record(answer_to(points, faster)));
+  ASSERT_EQ(record.at("pairs").size(), 2U);
+  EXPECT_EQ(record.at("pairs").at(0).at("from"), 0);
+  EXPECT_EQ(record.at("pairs").at(0).at("to"), 2);
+  EXPECT_DOUBLE_EQ(record.at("pairs").at(0).at("throughput_ratio"), 1.5);
+  EXPECT_GT(record.at("pairs").at(0).at("sure"), 0.99);
+  EXPECT_EQ(record.at("pairs").at(1), (Record{{"from", 1}, {"to", 3}}));
+}
+
+TEST(Answer, ComparesNoTwoFidelities) {
+  TrainingPoint elsewhere = swept("100 Gbit/s", "ring", 0.9);
+  elsewhere.fidelity = "analytic";
+  EXPECT_TRUE(compared_pairs(std::vector{swept("25 Gbit/s", "ring", 0.6), elsewhere}, faster).empty());
+}
+
 TEST(Answer, OrdersChangesByTheirSizeAndCallsALossALoss) {
   const std::vector points{swept("25 Gbit/s", "ring", 0.960), swept("100 Gbit/s", "ring", 0.9604),
                            swept("25 Gbit/s", "double_tree", 0.93), swept("100 Gbit/s", "double_tree", 0.91)};

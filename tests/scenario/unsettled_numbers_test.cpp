@@ -1,6 +1,7 @@
 // Numbers that nothing has settled: which they are, and what they do to a band.
 #include "scenario/unsettled_numbers.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +11,7 @@
 
 #include "scenario/model_error.hpp"
 #include "scenario/scenario_kit.hpp"
+#include "timeline/difference.hpp"
 
 namespace farandole {
 namespace {
@@ -149,10 +151,10 @@ TEST(UnsettledNumbers, WithoutTwoEndsAreRefusedWithTheirPlace) {
   EXPECT_THAT(test::error_of(on(machine)), HasSubstr("/calibration/parameters/0/between: expected two ends"));
 }
 
-WhatIf twice_the_network(const Machine& machine) {
+WhatIf twice_the_network(const Machine& machine, const std::vector<Change>& more = {}) {
   RunOptions options;
   options.explain = true;
-  const TrainingPoint point = test::run(on(machine), options).points.front();
+  const TrainingPoint point = test::run(on(machine, more), options).points.front();
   for (const WhatIf& what_if : point.explanation->what_ifs) {
     if (what_if.change == "network x2") return what_if;
   }
@@ -171,7 +173,7 @@ double probability_of_sign(double gain, double width) {
 }
 
 // sure = Phi(|g| / sigma), 1.2816 sigma = sqrt(s^2 + sum of m_j^2): g the logarithm of the gain, s what errors of two
-// runs of one job differ by, m_j the most by which g is another where number j is at an end, on both sides.
+// runs of one job differ by, m_j the most by which g is smaller where number j is at an end, on both sides.
 TEST(Sureness, IsOfTheDifferenceOfTwoRunsWithWhatNothingHasSettledOnBothSides) {
   const Machine known("");
   const WhatIf sure = twice_the_network(known);
@@ -182,13 +184,32 @@ TEST(Sureness, IsOfTheDifferenceOfTwoRunsWithWhatNothingHasSettledOnBothSides) {
   EXPECT_GT(same_job, 0.01);
   EXPECT_NEAR(*sure.sure, probability_of_sign(gain, same_job), 1e-9);
   const auto most = [&](const char* low, const char* high) {
-    return std::max(std::abs(log_gain_with(known, low) - gain), std::abs(log_gain_with(known, high) - gain));
+    return std::max({0.0, gain - log_gain_with(known, low), gain - log_gain_with(known, high)});
   };
   const double by_rate = most(R"({"/node/nic/host_rate": "2 GB/s"})", R"({"/node/nic/host_rate": "20 GB/s"})");
   const double by_latency = most(R"({"/node/nic/latency": "1 us"})", R"({"/node/nic/latency": "40 us"})");
   EXPECT_GT(by_rate, 0.01);
   const WhatIf less = twice_the_network(Machine(prior));
   EXPECT_NEAR(*less.sure, probability_of_sign(gain, std::hypot(same_job, by_rate, by_latency)), 1e-9);
+}
+
+// What-if = the change made by hand: the same gain, its band and how sure it is as between two points of a sweep.
+TEST(Sureness, OfAChangeThatIsOfferedIsThatBetweenTwoPointsOfASweep) {
+  const Machine machine(prior);
+  const Change estimated{"/workload", R"({"model": "vgg16", "batch_per_rank": 32})"};
+  for (const std::vector<Change>& more : {std::vector<Change>{}, std::vector<Change>{estimated}}) {
+    const WhatIf offered = twice_the_network(machine, more);
+    std::vector<Change> swept = more;
+    swept.emplace_back("/platform/scale", R"({"rate": 1})");
+    swept.emplace_back("/sweep", R"({"/platform/scale/rate": [1, 2]})");
+    const std::vector<TrainingPoint> points = test::run(on(machine, swept)).points;
+    const Difference by_hand = *difference(points.front(), points.back());
+    const auto gained = [&](double factor) { return 100 * points.front().scaling_efficiency * (factor - 1); };
+    EXPECT_NEAR(offered.efficiency_points, gained(by_hand.throughput), 1e-6);
+    EXPECT_NEAR(offered.points_band->low, gained(by_hand.band.low), 1e-6);
+    EXPECT_NEAR(offered.points_band->high, gained(by_hand.band.high), 1e-6);
+    EXPECT_NEAR(*offered.sure, by_hand.sure, 1e-9);
+  }
 }
 
 TEST(Sureness, IsNotJudgedWithoutBands) {

@@ -20,6 +20,11 @@ using testing::HasSubstr;
 
 constexpr const char* study = R"({
   "name": "study",
+  "question": {
+    "ask": "Is a larger buffer better?",
+    "from": { "/strategy/fusion_threshold": "4 MiB" },
+    "to": { "/strategy/fusion_threshold": "32 MiB" }
+  },
   "workload": { "model": "resnet18", "batch_per_rank": 32 },
   "platform": { "topology": "ethernet-25g", "ranks": 4 },
   "strategy": { "kind": "horovod", "version": "0.19.0" },
@@ -189,7 +194,11 @@ TEST_F(Study, IsJoinedFromShardsToTheSameBytes) {
   }
   expect_success(place.farandole("merge s3 s1 s2 --output merged.json"));
   EXPECT_EQ(test::contents(place.folder() / "merged.json"), undisturbed);
-  EXPECT_EQ(place.farandole("merge s1 s2 s3 --format csv").out, place.farandole("run study.json --format csv").out);
+  EXPECT_THAT(undisturbed, HasSubstr("Is a larger buffer better?"));
+  for (const std::string format : {"csv", "table"}) {
+    EXPECT_EQ(place.farandole("merge s1 s2 s3 --format " + format).out,
+              place.farandole("run study.json --format " + format).out);
+  }
 }
 
 TEST_F(Study, RefusesShardsThatAreMissingTwiceForeignOrCutShort) {

@@ -24,7 +24,8 @@ void merge(const MergeArguments& arguments) {
   const Format format = output.chosen_format();
   output.write([&](std::ostream& out) {
     const auto write = merged.heading.comparison ? write_training_comparison : write_training;
-    write(out, format, {merged.heading.scenario, merged.heading.settings, {}, {}, output.settings}, merged.points);
+    const StudyHeading& heading = merged.heading;
+    write(out, format, {heading.scenario, heading.settings, {}, {}, output.settings, {}, heading.question}, merged.points);
   });
 }
 

@@ -106,7 +106,8 @@ void write_result(const RunArguments& arguments, const StudyHeading& heading, co
     std::vector<TrainingPoint> points;
     for (const auto& [index, point] : result.points) points.push_back(point);
     const auto write = heading.comparison ? write_training_comparison : write_training;
-    write(out, format, {heading.scenario, heading.settings, {}, {}, arguments.output.settings, result.failures},
+    write(out, format,
+          {heading.scenario, heading.settings, {}, {}, arguments.output.settings, result.failures, heading.question},
           points);
   });
 }
@@ -218,7 +219,8 @@ void run_with(std::unique_ptr<Team>& team, const RunArguments& arguments) {
                              options.fidelities.size() > 1,
                              shard,
                              arguments.output.format,
-                             plan.settings};
+                             plan.settings,
+                             plan.question};
   StudyOptions study;
   study.team = team.get();
   study.point_timeout = arguments.cost.longest_point();

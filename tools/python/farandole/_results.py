@@ -13,16 +13,19 @@ Point = dict[str, Any]
 
 class Points(list[Point]):
     """The points of a result, dicts in the order of the program's, and what stands beside them: the settings that they
-    share; the answer of a study that asks a question, the optimum of a search, None elsewhere."""
+    share; the question of a study with its answer in sentences and the pairs that it compares, the answer and the optimum
+    of a search. None elsewhere."""
 
     settings: dict[str, str]
+    question: Any
     answer: Any
     optimum: Any
 
     def __init__(self, result: dict[str, Any]) -> None:
         super().__init__(result["points"])
         self.settings = result["settings"]
-        self.answer = result.get("answer")
+        self.question = result.get("question")
+        self.answer = self.question["answer"] if self.question else result.get("answer")
         self.optimum = result.get("optimum")
 
     def to_frame(self) -> pandas.DataFrame:
