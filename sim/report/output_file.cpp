@@ -1,5 +1,7 @@
 #include "report/output_file.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <fstream>
 #include <ostream>
@@ -33,6 +35,13 @@ void write_directly(const fs::path& file, const std::string& target, const Write
   std::ofstream out(file, std::ios::binary);
   if (!out) fail(target, errno);
   write_stream(out, target, write);
+  out.close();  // a file system of another machine says only then that there was no room
+  if (!out) fail(target, errno);
+}
+
+/// Some file systems have nothing to wait for, and some not for a folder.
+bool cannot_wait(int error) {
+  return error == EINVAL || error == ENOTSUP || error == ENOSYS || error == EBADF;
 }
 
 /// A new, empty file beside `neighbour`, removed when it goes out of scope unless it was renamed.
@@ -60,6 +69,14 @@ class TemporaryFile {
 
   [[nodiscard]] const fs::path& path() const { return path_; }
 
+  void set_permissions(fs::perms permissions, const std::string& target) const {
+    std::error_code error;
+    fs::permissions(path_, permissions, error);
+    if (!error) return;
+    std::error_code none;
+    if (fs::status(path_, none).permissions() != permissions) fail(target, error.value());
+  }
+
   void rename_to(const fs::path& file, const std::string& target) {
     sync(target);
     std::error_code error;
@@ -76,8 +93,7 @@ class TemporaryFile {
     if (descriptor < 0) fail(target, errno);
     const int error = ::fsync(descriptor) == 0 ? 0 : errno;
     ::close(descriptor);
-    const bool cannot_wait = error == EINVAL || error == ENOTSUP || error == ENOSYS;  // some file systems
-    if (error != 0 && !cannot_wait) fail(target, error);
+    if (error != 0 && !cannot_wait(error)) fail(target, error);
   }
 
   fs::path path_;
@@ -108,6 +124,13 @@ struct Target {
   bool is_written_directly = false;
 };
 
+/// Another name would do; else no file can be written there or anywhere.
+bool is_of_the_name(int error) {
+  constexpr std::array errors{EACCES,  EISDIR, EINVAL, ELOOP,   ENAMETOOLONG, ENOENT,
+                              ENOTDIR, ENXIO,  EPERM,  ENOTSUP, EROFS,        ETXTBSY};
+  return std::ranges::find(errors, error) != errors.end();
+}
+
 }  // namespace
 
 OutputError::OutputError(const std::string& target, int error)
@@ -121,9 +144,9 @@ void write_file(const fs::path& file, const Writer& write) {
   const Target place(file);
   if (place.is_written_directly) return write_directly(file, target, write);
   TemporaryFile temporary(place.resting_place, target);
+  // Before there is anything to read: what only its owner may see, nobody else sees at any time.
+  if (fs::exists(place.status)) temporary.set_permissions(place.status.permissions(), target);
   write_directly(temporary.path(), target, write);
-  std::error_code error;
-  if (fs::exists(place.status)) fs::permissions(temporary.path(), place.status.permissions(), error);
   temporary.rename_to(place.resting_place, target);
 }
 
@@ -132,7 +155,7 @@ void try_file(const fs::path& file) {
     const Target place(file);
     if (!place.is_written_directly) const TemporaryFile tried(place.resting_place, file.string());
   } catch (const OutputError& error) {
-    if (error.error() == ENOSPC || error.error() == EDQUOT) throw;
+    if (!is_of_the_name(error.error())) throw;
     throw InputError(error.what());
   }
 }
@@ -141,8 +164,9 @@ void sync_folder_of(const fs::path& file) {
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return;  // a folder that may be written and not read cannot be waited for
-  ::fsync(descriptor);
+  const int error = ::fsync(descriptor) == 0 ? 0 : errno;
   ::close(descriptor);
+  if (error != 0 && !cannot_wait(error)) fail(file.string(), error);
 }
 
 void write_output(const std::optional<fs::path>& file, std::ostream& standard_output, const Writer& write) {

@@ -35,10 +35,12 @@ void write_file(const std::filesystem::path& file, const Writer& write);
 void write_output(const std::optional<std::filesystem::path>& file, std::ostream& standard_output, const Writer& write);
 
 /// Throws where write_file would: InputError where the name is of no use (a folder, one in a folder that is not there
-/// or may not be written), OutputError where the disk is full. Nothing is left behind, and what is there stays.
+/// or may not be written), OutputError where the machine fails (a full disk, one that cannot be read). Nothing is left
+/// behind, and what is there stays.
 void try_file(const std::filesystem::path& file);
 
-/// Waits until what was done to the names in a folder (a new file, another name, none any more) is on the disk.
+/// Waits until what was done to the names in a folder (a new file, another name, none any more) is on the disk;
+/// OutputError where that fails, though the file is there.
 void sync_folder_of(const std::filesystem::path& file);
 
 }  // namespace farandole::inline report

@@ -81,12 +81,13 @@ JournalContents contents_of(std::string_view text, const std::filesystem::path& 
 }
 
 /// What is left of a journal whose first line was being written when the program ended: a checksum and how headings
-/// begin, without an end.
+/// begin, without an end. A number alone may be anybody's.
 bool is_torn_heading(std::string_view text) {
+  constexpr std::string_view begin = " {\"farandole\":";
   const std::string_view sum = text.substr(0, digits);
-  return text.find('\n') == std::string_view::npos && sum.size() == digits &&
+  return text.find('\n') == std::string_view::npos && text.size() > digits &&
          sum.find_first_not_of("0123456789abcdef") == std::string_view::npos &&
-         text.substr(digits).starts_with(" {\"farandole\":");
+         begin.starts_with(text.substr(digits, begin.size()));
 }
 
 [[noreturn]] void refuse(const std::filesystem::path& file, std::string_view what) {
@@ -126,6 +127,21 @@ TrainingPoint journal_point(const Record& record, std::size_t index, const std::
 }
 
 Journal::Journal(std::filesystem::path file) : file_(std::move(file)) {
+  while (!open()) {
+  }
+  try {
+    const std::string held = text();
+    found_ = contents_of(held, file_);
+    if (found_.heading.is_null() && !held.empty() && !is_torn_heading(held)) refuse(file_, "a file of another kind");
+    sync_folder_of(file_);  // the first synced line would be lost with its file's name
+  } catch (...) {
+    ::close(descriptor_);
+    throw;
+  }
+}
+
+/// False where another run finished and took the file away meanwhile.
+bool Journal::open() {
   descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
   if (descriptor_ < 0 && errno == ELOOP) refuse(file_, "a link");
   if (descriptor_ < 0) fail();
@@ -134,13 +150,13 @@ Journal::Journal(std::filesystem::path file) : file_(std::move(file)) {
     if (::fstat(descriptor_, &status) != 0) fail();
     if (!S_ISREG(status.st_mode)) refuse(file_, "something that is no regular file");
     lock();
-    const std::string held = text();
-    found_ = contents_of(held, file_);
-    if (found_.heading.is_null() && !held.empty() && !is_torn_heading(held)) refuse(file_, "a file of another kind");
   } catch (...) {
     ::close(descriptor_);
     throw;
   }
+  if (is_there()) return true;
+  ::close(descriptor_);
+  return false;
 }
 
 /// The lock belongs to the process, not to its forked workers, and ends with it; or as soon as the process closes any
@@ -175,23 +191,32 @@ void Journal::cut(std::size_t bytes) {
 }
 
 void Journal::append(const Record& record) {
+  const off_t begin = ::lseek(descriptor_, 0, SEEK_END);
   const std::string line = journal_line(record);
   std::size_t written = 0;
   while (written < line.size()) {
     const ssize_t count = ::write(descriptor_, line.data() + written, line.size() - written);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail();
+    if (count < 0) {
+      const int error = errno;
+      static_cast<void>(::ftruncate(descriptor_, begin) == 0);  // whole lines only, where that can be
+      throw OutputError(file_.string(), error);
+    }
     written += static_cast<std::size_t>(count);
   }
   if (::fsync(descriptor_) != 0) fail();
 }
 
-void Journal::remove() {
+/// Whether the name is still that of the open file.
+bool Journal::is_there() const {
   struct stat own {};
   struct stat there {};
-  if (::fstat(descriptor_, &own) != 0 || ::lstat(file_.c_str(), &there) != 0) return;
-  if (own.st_dev != there.st_dev || own.st_ino != there.st_ino) return;
-  ::unlink(file_.c_str());
+  return ::fstat(descriptor_, &own) == 0 && ::lstat(file_.c_str(), &there) == 0 && own.st_dev == there.st_dev &&
+         own.st_ino == there.st_ino;
+}
+
+void Journal::remove() {
+  if (is_there()) ::unlink(file_.c_str());
 }
 
 void Journal::fail() const {

@@ -56,6 +56,8 @@ class Journal {
 
  private:
   [[noreturn]] void fail() const;
+  bool open();
+  [[nodiscard]] bool is_there() const;
   void lock() const;
   [[nodiscard]] std::string text() const;
 

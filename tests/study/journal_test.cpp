@@ -1,14 +1,17 @@
 // Journals and shards that are not what they should be: one line that says so, and nothing of the user's is lost.
 #include "study/journal.hpp"
 
+#include <csignal>
 #include <fstream>
 #include <sstream>
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "config/error.hpp"
+#include "report/output_file.hpp"
 #include "report/version.hpp"
 #include "study/study.hpp"
 
@@ -78,7 +81,33 @@ TEST_F(JournalFile, OfAnotherKindIsNeitherCutNorTakenAway) {
 TEST_F(JournalFile, WhoseFirstLineWasNotWrittenToItsEndIsTakenOver) {
   const std::string heading = journal_line(heading_with("points", 1));
   EXPECT_EQ(opening(write("result.partial", heading.substr(0, heading.size() - 5))), "not refused");
+  EXPECT_EQ(opening(write("result.partial", heading.substr(0, 20))), "not refused");
   EXPECT_EQ(opening(write("result.partial", "")), "not refused");
+  EXPECT_NE(opening(write("result.partial", "0123456789abcdef")), "not refused") << "a number may be anybody's";
+}
+
+TEST_F(JournalFile, HoldsWholeLinesOnlyWhereOneHadNoRoom) {
+  const fs::path file = folder_ / "result.partial";
+  const Record heading = heading_with("points", 1);
+  const pid_t full = ::fork();
+  if (full == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlim_t size = journal_line(heading).size() + 5;
+    const rlimit limit{size, size};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    Journal journal(file);
+    journal.append(heading);
+    try {
+      journal.append(heading);
+    } catch (const OutputError& error) {
+      ::_exit(error.error() == EFBIG ? 0 : 2);
+    }
+    ::_exit(1);
+  }
+  int status = -1;
+  ::waitpid(full, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EQ(contents(file), journal_line(heading));
 }
 
 TEST_F(JournalFile, IsNoLinkAndNoPipe) {

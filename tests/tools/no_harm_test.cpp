@@ -127,6 +127,18 @@ TEST(FullDisk, IsStatus1OfEveryCommandAndOneLine) {
   }
 }
 
+// Batch systems set one; the signal that comes with it would end the program without a word.
+TEST(FullDisk, IsALimitOnTheSizeOfFilesToo) {
+  const Workplace place;
+  place.write("s.json", small);
+  place.write("old.json", "old");
+  const Finished finished =
+      place.run("sh -c 'ulimit -f 1; exec " FARANDOLE_PROGRAM " run s.json --quiet --format json --output old.json'");
+  EXPECT_EQ(finished.status, 1);
+  EXPECT_EQ(finished.err, "farandole: cannot write old.json: File too large\n");
+  EXPECT_EQ(contents(place.folder() / "old.json"), "old");
+}
+
 const std::string sweep = R"({"name": "study", "workload": {"model": "resnet18", "batch_per_rank": 32},
   "platform": {"topology": "ethernet-25g", "ranks": 4}, "strategy": {"kind": "horovod"},
   "effects": {"step_jitter": "5 %"}, "measure": {"iterations": 100000, "warmup": 1},

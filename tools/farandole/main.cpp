@@ -1,6 +1,7 @@
 // farandole: the command line.
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <iostream>
 #include <new>
@@ -94,6 +95,7 @@ int finish(int status) {
 }  // namespace farandole
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit on files (ulimit -f) fails then, and is said to
   if (farandole::terminal_takes_styles()) farandole::use_styles(std::cout);
   CLI::App app(
       "Farandole simulates distributed data-parallel training: how well a model will train on a cluster, and why.",

@@ -235,10 +235,10 @@ void run_with(std::unique_ptr<Team>& team, const RunArguments& arguments) {
   if (shard.of == 1) arguments.loads.draw(plan, result.points.rbegin()->second);
   write_result(arguments, heading, result);
   write_page(arguments, document, catalogue, plan, result);
-  if (result.journal) result.journal->remove();
   const std::string timeline = arguments.timeline.empty() ? plan.timeline_file.value_or("") : arguments.timeline;
   if (result.timeline) write_timeline(plan, result, timeline, arguments.quiet);
   if (plan.tuning_log && !result.points.empty()) write_tuning_log(result, *plan.tuning_log, arguments.quiet);
+  if (result.journal) result.journal->remove();  // last: as long as a file is missing, finished points are kept
 }
 
 void run(const RunArguments& arguments) {
