@@ -113,6 +113,9 @@ TEST(Dragonfly, PacketsChooseBetweenAllShortestWaysAndAllOthers) {
               testing::IsSupersetOf({Pair("group0/out", 1), Pair("group2/in", 1), Pair("rank3", 2),
                                      Pair("transit/rank1", 2), Pair("group0/rank1", 1), Pair("group2/rank2", 1)}));
   EXPECT_EQ(shares(platform, between.other).count("group0/to2"), 0U);
+  // One way only, without a corner: within a chassis, and to the same slot of another.
+  EXPECT_EQ(platform.choices(0, 4 * 1).minimal.paths, 1);
+  EXPECT_EQ(platform.choices(0, 4 * 16).minimal.paths, 1);
   // Nodes of one router have nothing to choose.
   EXPECT_EQ(platform.choices(0, 3).other.paths, 0);
 }
@@ -128,6 +131,7 @@ TEST(Dragonfly, BundlesHaveWhatTheirLinksHaveTogether) {
   EXPECT_NEAR(capacity_of(platform, "group1/rank2").si(), 96 * 5 * 3 * 5.25e9 / (5.0 / 6), 1);
   EXPECT_NEAR(capacity_of(platform, "group1/to3").si(), 320 * 4.7e9, 1);
   EXPECT_NEAR(capacity_of(platform, "group1/out").si(), 960 * 4.7e9, 1);
+  EXPECT_NEAR(capacity_of(platform, "group1/in").si(), 960 * 4.7e9, 1);
   EXPECT_NEAR(capacity_of(platform, "rank3").si(), 4 * 960 * 4.7e9, 1);
 }
 

@@ -85,6 +85,7 @@ TEST(DotFile, IsRefusedWithItsLine) {
   EXPECT_THAT(dot_error("graph {\na -> b }"),
               HasSubstr("g.dot:2: expected \"--\", cables of both directions, got \"->\""));
   EXPECT_THAT(dot_error("graph {\n\na -- b }"), HasSubstr("g.dot:3: expected a rate of every edge"));
+  EXPECT_THAT(dot_error("graph { // one\n# two\n/* three\nfour */ a -- b }"), HasSubstr("g.dot:4: expected a rate"));
   EXPECT_THAT(dot_error("graph { a -- b [rate=\"3 us\"] }"), HasSubstr("g.dot:1: expected a rate"));
   EXPECT_THAT(dot_error("graph { a [kind=router] }"), HasSubstr("expected kind=host or kind=switch, got \"router\""));
   EXPECT_THAT(dot_error("graph { subgraph x { a } }"), HasSubstr("no subgraphs"));

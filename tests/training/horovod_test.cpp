@@ -236,6 +236,9 @@ TEST(Horovod, TheTimelineShowsHorovodsOwnActivities) {
   }
   EXPECT_THAT(of_b, testing::ElementsAre("NEGOTIATE_ALLREDUCE", "WAIT_FOR_DATA", "WAIT_FOR_OTHER_TENSOR_DATA", "QUEUE",
                                          "MEMCPY_IN_FUSION_BUFFER", "NCCL_ALLREDUCE", "MEMCPY_OUT_FUSION_BUFFER"));
+  // Both are announced in one pass and ready with a, after 20 s; only then they wait for the network.
+  const auto queued = std::ranges::find(timeline.spans(), "QUEUE", &Span::activity);
+  EXPECT_NEAR(queued->start.si(), 20, 1e-9);
   std::vector<std::string> marks;
   for (const Instant& instant : timeline.instants()) marks.push_back(instant.lane + ":" + instant.activity);
   EXPECT_THAT(marks, testing::UnorderedElementsAre(":CYCLE_START", "b:0", "b:1", "a:0", "a:1"));
