@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <fstream>
 #include <optional>
-#include <sstream>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -46,9 +45,13 @@ std::string whole_text(const std::filesystem::path& file) {
   if (!stream || !head.ends_with(" {")) {  // whatever it is, and however large
     throw InputError(Place{file.string(), 1, ""}, "a journal or shard of farandole run", "another file");
   }
-  std::ostringstream text;
-  text << head << stream.rdbuf();
-  return text.str();
+  std::string text = std::move(head);
+  std::string piece(std::size_t{1} << 16U, '\0');
+  while (stream.read(piece.data(), static_cast<std::streamsize>(piece.size())) || stream.gcount() > 0) {
+    text.append(piece, 0, static_cast<std::size_t>(stream.gcount()));
+  }
+  if (stream.bad()) throw InputError(Place{file.string(), 0, ""}, "a shard of farandole run", "no readable file");
+  return text;
 }
 
 bool take(JournalContents& contents, std::string_view line) {

@@ -27,7 +27,7 @@ from place import Setup
 KINDS = {"file": file_faults, "process": process_faults, "writer": writer_faults, "clock": clock_faults, "mpi": mpi_faults}
 # What was found wrong once; always tried.
 KNOWN = re.compile(r"run, one point, \d+: (open .*: EIO|close of new bytes .*: EDQUOT|sync : EIO|chmod .*: EIO)"
-                   r"|run, a study, \d+: sync /out.json.partial: synced|run, a study with pages, \d+: rename /trace.json: EIO"
+                   r"|merge, \d+: read /s1: EIO|run, a study, \d+: sync /out.json.partial: synced|run, a study with pages, \d+: rename /trace.json: EIO"
                    r"|(run, a study|merge), 1 bytes|\d+: lock /out.json.partial$")
 
 

@@ -50,7 +50,7 @@ def judge_failure(place, finished, operation, fault):
 
 
 def is_refused(place):
-    """`new` writes no file that is there."""
+    """`new` writes no file that is there, as the whole one is where only its folder could not be synced."""
     return place.job.name == "new" and (place.folder / "new.json").exists()
 
 
@@ -59,7 +59,7 @@ def try_failure(setup, job, at, operation, fault):
         finished = place.run(job.arguments, {"at": at, **fault})
         went_on, faults = judge_failure(place, finished, operation, fault)
         has_left = place.job.has_journal and (place.folder / job.journal).exists()
-        if not went_on or has_left:
+        if (not went_on or has_left) and not is_refused(place):
             faults += place.resume()
         return Outcome(went_on, faults)
 
