@@ -200,7 +200,7 @@ TEST(Sureness, OfAChangeThatIsOfferedIsThatBetweenTwoPointsOfASweep) {
   for (const std::vector<Change>& more : {std::vector<Change>{}, std::vector<Change>{estimated}}) {
     const WhatIf offered = twice_the_network(machine, more);
     std::vector<Change> swept = more;
-    swept.emplace_back("/platform/scale", R"({"rate": 1})");
+    swept.emplace_back("/platform/scale", R"({"latency": 1})");
     swept.emplace_back("/sweep", R"({"/platform/scale/rate": [1, 2]})");
     const std::vector<TrainingPoint> points = test::run(on(machine, swept)).points;
     const Difference by_hand = *difference(points.front(), points.back());
