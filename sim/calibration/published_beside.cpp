@@ -65,8 +65,9 @@ PublishedBeside published_beside(const RunPlan& plan, const Catalogue& catalogue
   std::set<std::string> topologies;
   std::vector<nlohmann::json> curves;
   for (const RunPlan::Point& point : plan.points) {
-    topologies.insert(topology_of(point.document));
-    curves.push_back(curve_of(point.document));
+    const Document document = read_point(point, catalogue).document;
+    topologies.insert(topology_of(document));
+    curves.push_back(curve_of(document));
   }
   std::vector<PublishedRow> rows = published_rows(catalogue);
   const auto is_elsewhere = [&](const PublishedRow& row) { return !topologies.contains(topology_of(row.scenario)); };

@@ -69,6 +69,7 @@ void refuse_protocol_alone(const Document& file, const Document& changed, const 
 struct Catalogue::Memory {
   std::map<std::filesystem::path, Document> documents;
   std::map<std::filesystem::path, ModelSummary> models;
+  std::map<std::filesystem::path, Device> devices;
   std::map<std::string, std::string> algorithms;  // their texts
 };
 
@@ -118,9 +119,11 @@ std::filesystem::path Catalogue::find(const char* folder, const std::string& nam
     if (std::filesystem::exists(name, none)) return name;
     where.fail(fmt::format("{}", what), quoted(name), "; there is no such file");
   }
+  auto file = root_ / folder / (name + ".json");
+  if (memory_->documents.contains(file)) return file;  // a study asks for every point
   const auto known = json_files_in(root_ / folder);
   if (std::ranges::find(known, name) == known.end()) where.fail_unknown(what, known);
-  return root_ / folder / (name + ".json");
+  return file;
 }
 
 ModelSummary Catalogue::model(const std::string& name, const Value& where) const {
@@ -156,13 +159,14 @@ Device Catalogue::device(const std::string& name, const Value& where) const {
                "; a scenario adds it with \"override\": {\"/node/device\": \"v100\"}");
   }
   const auto file = find("topologies/devices", name, "a device", where);
+  if (const auto found = memory_->devices.find(file); found != memory_->devices.end()) return found->second;
   Device device = read_device(document(file).root(), file);
   const Value fitted = document(root_ / "topologies/devices/kernels/fitted.json").root();
   if (!device.generation.empty()) device.kernels = read_kernel_rates(fitted, device.generation);
   device.bands = read_estimate_bands(Section(fitted).child("bands"));
   const auto errors = root_ / "topologies/errors/training.json";  // what bands rest on (scenario/model_error.hpp)
   if (std::filesystem::exists(errors)) static_cast<void>(document(errors));
-  return device;
+  return memory_->devices.emplace(file, std::move(device)).first->second;
 }
 
 OfferFile Catalogue::offer(const std::string& name, const Value& where, const std::optional<Value>& overrides) const {

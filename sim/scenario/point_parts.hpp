@@ -52,7 +52,7 @@ Learning learn(const Scenario& scenario);
 
 /// None where the document asks nothing. InputError where "from" and "to" name different pointers, or values that no
 /// configuration of the sweep has.
-std::optional<Question> read_question(const Document& document, const std::vector<Configuration>& configurations);
+std::optional<Question> read_question(const Document& document, const Configurations& configurations);
 
 // From the mean iteration to the whole run.
 //

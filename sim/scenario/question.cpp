@@ -8,19 +8,11 @@
 namespace farandole::inline scenario {
 namespace {
 
-bool is_swept(const SweptValue& wanted, const std::vector<Configuration>& configurations) {
-  return std::ranges::any_of(configurations, [&](const Configuration& configuration) {
-    return std::ranges::any_of(configuration.swept, [&](const SweptValue& swept) {
-      return swept.pointer == wanted.pointer && swept.value == wanted.value;
-    });
-  });
-}
-
-std::vector<SweptValue> read_values(const Value& where, const std::vector<Configuration>& configurations) {
+std::vector<SweptValue> read_values(const Value& where, const Configurations& configurations) {
   std::vector<SweptValue> values;
   for (const auto& [pointer, value] : listed_members(where)) {
     values.push_back({pointer, swept_text(value.node())});
-    if (!is_swept(values.back(), configurations)) value.fail("a value that \"sweep\" puts there");
+    if (!configurations.put(values.back())) value.fail("a value that \"sweep\" puts there");
   }
   if (values.empty()) where.fail("at least one pointer of \"sweep\" with its value");
   return values;
@@ -28,7 +20,7 @@ std::vector<SweptValue> read_values(const Value& where, const std::vector<Config
 
 }  // namespace
 
-std::optional<Question> read_question(const Document& document, const std::vector<Configuration>& configurations) {
+std::optional<Question> read_question(const Document& document, const Configurations& configurations) {
   const auto where = document.find("/question");
   if (!where || std::holds_alternative<std::nullptr_t>(where->node().value)) return std::nullopt;
   Section section(*where);

@@ -192,7 +192,7 @@ Outcome replay_servers(const Scenario& scenario, const Job& job, const Variabili
 
 }  // namespace
 
-void refuse_unreplayable(const RunPlan::Point& point, int ranks) {
+void refuse_unreplayable(const PlannedPoint& point, int ranks) {
   const Scenario& scenario = point.scenario;
   const Value root = point.document.root();
   const auto at = [&](const char* pointer) { return point.document.find(pointer).value_or(root); };

@@ -23,7 +23,7 @@ struct ReplayOptions {
 int processes_of(const Scenario& scenario);
 
 /// InputError, with the place in the scenario, where a point cannot be run by so many processes.
-void refuse_unreplayable(const RunPlan::Point& point, int ranks);
+void refuse_unreplayable(const PlannedPoint& point, int ranks);
 
 /// What the scenario says that a replay does not do.
 std::vector<std::string> left_out_of_replay(const Scenario& scenario);

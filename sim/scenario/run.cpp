@@ -1,19 +1,10 @@
 #include "scenario/run.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include "scenario/anchor.hpp"
-#include "scenario/effective_settings.hpp"
 #include "scenario/explain.hpp"
-#include "scenario/fit_memory.hpp"
 #include "scenario/point_parts.hpp"
-#include "scenario/read_parts.hpp"
-#include "scenario/sweep.hpp"
 #include "scenario/train.hpp"
-#include "scenario/unsettled_numbers.hpp"
 #include "simulate/invariant.hpp"
 
 namespace farandole::inline scenario {
@@ -35,114 +26,7 @@ bool may_scale_beyond_its_ranks(const Scenario& scenario) {
          begins_measuring_apart(scenario);
 }
 
-void add_once(std::vector<std::string>& all, const std::string& text) {
-  if (std::ranges::find(all, text) == all.end()) all.push_back(text);
-}
-
-/// "/node/nic/host_rate 3.14 GB/s .. 26.1 GB/s": what bands put to both ends.
-std::string unsettled_in(const Document& document, const Catalogue& catalogue) {
-  std::vector<std::string> texts;
-  for (const UnsettledNumber& number : unsettled_numbers(document, catalogue))
-    texts.push_back(fmt::format("{} {} .. {}", number.pointer, number.ends[0], number.ends[1]));
-  return fmt::format("{}", fmt::join(texts, "; "));
-}
-
-void add(RunPlan& plan, const Configuration& configuration, const Scenario& scenario, std::string name,
-         const Catalogue& catalogue) {
-  Settings settings = effective_settings(scenario);
-  if (scenario.bands && scenario.platform.ranks > 1) {
-    const std::string unsettled = unsettled_in(configuration.document, catalogue);
-    if (!unsettled.empty()) settings["unsettled"] = unsettled;
-  }
-  merge_settings(plan.settings, settings);
-  for (const std::string& ignored : scenario.ignored) add_once(plan.ignored, ignored);
-  if (const auto note = settings.find("note"); note != settings.end()) add_once(plan.notes, note->second);
-  plan.timeline_file = scenario.strategy.timeline_file;
-  plan.tuning_log = scenario.strategy.tuning_log;
-  plan.points.push_back(
-      {std::move(name), configuration.document, scenario, configuration.swept, configuration.pointers});
-}
-
-std::string with_fidelity(const std::string& name, Fidelity fidelity) {
-  return name + (name.empty() ? "" : ", ") + farandole::name(fidelity);
-}
-
-void add_at_fidelities(RunPlan& plan, const Configuration& configuration, Scenario scenario, const RunOptions& options,
-                       const Catalogue& catalogue) {
-  scenario.folding = options.folding;
-  scenario.network = options.network;
-  scenario.bands = scenario.bands && options.bands;
-  scenario.busiest_links = options.links;
-  if (!options.no_library.empty()) leave_default_libraries(scenario, options.no_library);
-  if (options.fidelities.empty()) return add(plan, configuration, scenario, configuration.name, catalogue);
-  for (const Fidelity fidelity : options.fidelities) {
-    scenario.fidelity = fidelity;
-    const bool several = options.fidelities.size() > 1;
-    add(plan, configuration, scenario, several ? with_fidelity(configuration.name, fidelity) : configuration.name,
-        catalogue);
-  }
-}
-
-/// Of the point at every fidelity that it is run at.
-void add_expenses(Expenses& expenses, Scenario scenario, const Document& document, const RunOptions& options) {
-  if (options.fidelities.empty()) return expenses.add(scenario, document);
-  for (const Fidelity fidelity : options.fidelities) {
-    scenario.fidelity = fidelity;
-    expenses.add(scenario, document);
-  }
-}
-
-/// An option would win over the sweep here, and every point of that axis would be the same.
-void refuse_swept_fidelity(const Configuration& configuration, const RunOptions& options) {
-  const bool is_swept = std::ranges::find(configuration.pointers, "/measure/fidelity") != configuration.pointers.end();
-  if (options.fidelities.empty() || !is_swept) return;
-  throw InputError(Place{"--fidelity", 0, "/measure/fidelity"}, "no fidelity where the sweep gives it",
-                   quoted(name(options.fidelities.front())), "; set the values of \"/sweep/~1measure~1fidelity\"");
-}
-
-/// `left_out` may be null: then what does not fit is refused.
-RunPlan plan_points(const Document& written, const Catalogue& catalogue, const RunOptions& options,
-                    std::vector<std::size_t>* left_out) {
-  RunPlan result;
-  Expenses expenses(options.budget, options.evaluations);
-  expenses.expect_points(written, count_configurations(written));
-  expenses.expect_ranks(written);
-  const Document document = anchored(written, catalogue);
-  const bool is_anchored = document.find("/workload/anchored_on").has_value();
-  std::vector<Configuration> configurations = expand_sweep(document);
-  refuse_swept_fidelity(configurations.front(), options);
-  result.question = read_question(document, configurations);
-  std::optional<Scenario> base;
-  if (is_anchored) base = read_scenario(document.without("sweep").root(), catalogue);
-  for (std::size_t i = 0; i < configurations.size(); ++i) {
-    try {
-      expenses.expect_ranks(configurations[i].document);
-      Scenario scenario = read_scenario(configurations[i].root(), catalogue);
-      scenario.explain = scenario.explain || options.explain;
-      add_expenses(expenses, scenario, configurations[i].document, options);
-      if (base) drop_foreign_anchor(scenario, configurations[i].document, *base);
-      add_at_fidelities(result, configurations[i], std::move(scenario), options, catalogue);
-    } catch (const DoesNotFit&) {
-      const bool is_last = i + 1 == configurations.size();
-      if (left_out != nullptr) left_out->push_back(i);
-      if (left_out == nullptr || (is_last && result.points.empty())) throw;
-    }
-  }
-  result.scenario = result.points.front().scenario.name;
-  if (!result.ignored.empty()) result.settings["ignored"] = fmt::format("{}", fmt::join(result.ignored, "; "));
-  return result;
-}
-
 }  // namespace
-
-RunPlan plan_run(const Document& document, const Catalogue& catalogue, const RunOptions& options) {
-  return plan_points(document, catalogue, options, nullptr);
-}
-
-RunPlan plan_what_fits(const Document& document, const Catalogue& catalogue, const RunOptions& options,
-                       std::vector<std::size_t>& left_out) {
-  return plan_points(document, catalogue, options, &left_out);
-}
 
 Seconds single_rank_share(const Scenario& scenario) {
   if (scenario.workload.global_batch == 0) return train_one_rank(scenario);
@@ -157,7 +41,7 @@ double scaling_efficiency(const Scenario& scenario, const TrainingPoint& point) 
   return single_rank_share(scenario) / point.iteration;
 }
 
-TrainingPoint run_point(const RunPlan::Point& planned, const Catalogue& catalogue, Timeline* timeline) {
+TrainingPoint run_point(const PlannedPoint& planned, const Catalogue& catalogue, Timeline* timeline) {
   const Scenario& scenario = planned.scenario;
   TrainingPoint point = train(scenario, timeline);
   point.swept = planned.swept;

@@ -8,11 +8,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "config/document.hpp"
 #include "scenario/budget.hpp"
 #include "scenario/scenario.hpp"
+#include "scenario/sweep.hpp"
 #include "timeline/question.hpp"
 #include "timeline/result.hpp"
 #include "timeline/timeline.hpp"
@@ -43,14 +46,34 @@ struct RunResult {
   std::unique_ptr<Timeline> timeline;        // empty unless it was asked for
 };
 
-/// All points of a document, read and checked, before anything runs.
+/// A point as it runs.
+struct PlannedPoint {
+  Document document;  // what the scenario was read from
+  Scenario scenario;
+  std::vector<SweptValue> swept;
+  std::vector<std::string> pointers;  // where the sweep put them
+};
+
+/// What the points of a plan are read from, again and again.
+struct PlanSource {
+  Configurations configurations;
+  RunOptions options;
+  std::optional<Scenario> anchored;  // as it was when its device times were inferred; empty where they were not
+};
+
+/// All points of a document, each of them read and checked before anything runs. None is kept: thousands of platforms
+/// would fill the memory. A point is read again when it runs.
 struct RunPlan {
   struct Point {
-    std::string name;   // which one it is: `/platform/ranks 4, flow`; empty where there is only one
-    Document document;  // what the scenario was read from
-    Scenario scenario;
-    std::vector<SweptValue> swept;
-    std::vector<std::string> pointers;  // where the sweep put them
+    std::string name;  // which one it is: `/platform/ranks 4, flow`; empty where there is only one
+    std::shared_ptr<const PlanSource> source;
+    std::size_t configuration = 0;
+    std::optional<Fidelity> fidelity;  // empty: what the scenario says
+    bool explain = false;              // true: whatever the scenario and the options say
+    int busiest_links = 0;             // likewise, where it is more
+    int ranks = 1;
+    int nodes = 1;                                // that they use
+    std::shared_ptr<const PlannedPoint> as_read;  // of a plan of one point, which is not read twice; else null
   };
   std::string scenario;
   Settings settings;                 // of all points
@@ -62,6 +85,9 @@ struct RunPlan {
   std::optional<Question> question;
 };
 
+/// `catalogue` is the one it was planned with.
+PlannedPoint read_point(const RunPlan::Point& point, const Catalogue& catalogue);
+
 RunPlan plan_run(const Document& document, const Catalogue& catalogue, const RunOptions& options);
 
 /// The same without the configurations that do not fit into their devices' memory, of which `left_out` gets the numbers
@@ -70,7 +96,10 @@ RunPlan plan_what_fits(const Document& document, const Catalogue& catalogue, con
                        std::vector<std::size_t>& left_out);
 
 /// One point with all that was asked of it. `catalogue` is the one it was planned with. `timeline` may be null.
-TrainingPoint run_point(const RunPlan::Point& point, const Catalogue& catalogue, Timeline* timeline);
+TrainingPoint run_point(const PlannedPoint& point, const Catalogue& catalogue, Timeline* timeline);
+inline TrainingPoint run_point(const RunPlan::Point& point, const Catalogue& catalogue, Timeline* timeline) {
+  return run_point(read_point(point, catalogue), catalogue, timeline);
+}
 
 /// The time in which one rank by itself would do a rank's part of a step. Where the global batch is fixed it has all of
 /// it to do.

@@ -15,14 +15,12 @@ void apply(Document& document, const Assignment& assignment) {
   }
 }
 
-Configuration with(const Configuration& partial, const Setting& setting) {
-  Configuration next = partial;
-  for (const Assignment& assignment : setting.assignments) apply(next.document, assignment);
-  if (!next.name.empty()) next.name += ", ";
-  next.name += setting.name;
-  next.swept.insert(next.swept.end(), setting.swept.begin(), setting.swept.end());
-  for (const Assignment& assignment : setting.assignments) next.pointers.push_back(assignment.pointer);
-  return next;
+void add(Configuration& configuration, const Setting& setting) {
+  for (const Assignment& assignment : setting.assignments) apply(configuration.document, assignment);
+  if (!configuration.name.empty()) configuration.name += ", ";
+  configuration.name += setting.name;
+  configuration.swept.insert(configuration.swept.end(), setting.swept.begin(), setting.swept.end());
+  for (const Assignment& assignment : setting.assignments) configuration.pointers.push_back(assignment.pointer);
 }
 
 void refuse_too_many(const std::vector<Axis>& axes, const Value& sweep) {
@@ -45,22 +43,43 @@ Count count_configurations(const Document& document) {
   return configurations;
 }
 
-std::vector<Configuration> expand_sweep(const Document& document) {
-  const auto members = document.root().members();
+Configurations::Configurations(const Document& document) : written_(std::make_shared<const Document>(document)) {
+  const auto members = written_->root().members();
   const auto sweep = std::ranges::find(members, "sweep", &std::pair<std::string, Value>::first);
-  if (sweep == members.end()) return {{document, "", {}, {}}};
-  const std::vector<Axis> axes = read_axes(sweep->second);
-  refuse_too_many(axes, sweep->second);
-  refuse_what_is_swept(document.without("sweep"), sweep->second);
-  std::vector<Configuration> expanded{{document.without("sweep"), "", {}, {}}};
-  for (const Axis& axis : axes) {
-    std::vector<Configuration> next;
-    for (const Configuration& partial : expanded) {
-      for (const Setting& setting : axis) next.push_back(with(partial, setting));
+  bare_ = sweep == members.end() ? document : document.without("sweep");
+  if (sweep == members.end()) return;
+  axes_ = read_axes(sweep->second);
+  refuse_too_many(axes_, sweep->second);
+  refuse_what_is_swept(bare_, sweep->second);
+  // Pointers that lead nowhere are refused before anything is read.
+  Document chosen = bare_;
+  for (const Axis& axis : axes_) {
+    size_ *= axis.size();
+    for (const Setting& setting : axis) {
+      Document changed = chosen;
+      for (const Assignment& assignment : setting.assignments) apply(changed, assignment);
+      if (&setting == &axis.back()) chosen = std::move(changed);
     }
-    expanded = std::move(next);
   }
-  return expanded;
+}
+
+Configuration Configurations::operator[](std::size_t place) const {
+  Configuration result{bare_, "", {}, {}};
+  std::size_t behind = size_;  // configurations of one setting of the axis
+  for (const Axis& axis : axes_) {
+    behind /= axis.size();
+    add(result, axis[place / behind % axis.size()]);
+  }
+  return result;
+}
+
+bool Configurations::put(const SweptValue& value) const {
+  const auto is_it = [&](const SweptValue& swept) {
+    return swept.pointer == value.pointer && swept.value == value.value;
+  };
+  return std::ranges::any_of(axes_, [&](const Axis& axis) {
+    return std::ranges::any_of(axis, [&](const Setting& setting) { return std::ranges::any_of(setting.swept, is_it); });
+  });
 }
 
 }  // namespace farandole::inline scenario

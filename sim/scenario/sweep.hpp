@@ -12,6 +12,8 @@
 // what the file says before anything is checked; what --set says they may not replace (refuse_what_is_swept).
 #pragma once
 
+#include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -33,9 +35,6 @@ struct Configuration {
 
 /// How many configurations there are, before there is anything for each; 1 where nothing is swept.
 Count count_configurations(const Document& document);
-
-/// All configurations in order; the document itself where it sweeps nothing. More than 100,000 are refused.
-std::vector<Configuration> expand_sweep(const Document& document);
 
 // The axes of a sweep, as its object in a scenario file lists them.
 //
@@ -65,6 +64,50 @@ std::string swept_text(const Node& value);
 
 /// In the order of the file; every axis has at least one setting. `sweep` must outlive them.
 std::vector<Axis> read_axes(const Value& sweep);
+
+/// All configurations in order, of which each is made when it is asked for: a study of many thousands keeps none of
+/// them.
+class Configurations {
+ public:
+  /// See expand_sweep.
+  explicit Configurations(const Document& document);
+
+  [[nodiscard]] std::size_t size() const { return size_; }
+  /// InputError where a pointer of the sweep leads nowhere in this one.
+  [[nodiscard]] Configuration operator[](std::size_t place) const;
+  [[nodiscard]] Configuration front() const { return (*this)[0]; }
+  [[nodiscard]] Configuration back() const { return (*this)[size_ - 1]; }
+  /// Whether some of them have this value at this pointer.
+  [[nodiscard]] bool put(const SweptValue& value) const;
+
+  class Iterator {
+   public:
+    Iterator(const Configurations& all, std::size_t place) : all_(&all), place_(place) {}
+    Configuration operator*() const { return (*all_)[place_]; }
+    Iterator& operator++() {
+      ++place_;
+      return *this;
+    }
+    bool operator==(const Iterator& other) const { return place_ == other.place_; }
+
+   private:
+    const Configurations* all_;
+    std::size_t place_;
+  };
+  [[nodiscard]] Iterator begin() const { return {*this, 0}; }
+  [[nodiscard]] Iterator end() const { return {*this, size_}; }
+
+ private:
+  std::shared_ptr<const Document> written_;  // of which the axes speak
+  Document bare_;
+  std::vector<Axis> axes_;
+  std::size_t size_ = 1;
+};
+
+/// All configurations in order; the document itself where it sweeps nothing. More than 100,000 are refused.
+inline Configurations expand_sweep(const Document& document) {
+  return Configurations(document);
+}
 
 // A range of values: {"from": "1 MiB", "to": "256 MiB", "factor": 2} or {"from": 8, "to": 64, "step": 8}.
 //

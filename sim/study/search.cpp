@@ -128,10 +128,8 @@ class Search {
     std::vector<std::size_t> order(all.points.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     const bool by_nodes = spec_.goal.metric->name == "nodes";
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) {
-      const PlatformSpec& platform = all.points[i].scenario.platform;
-      return by_nodes ? platform.placement.nodes_used : platform.ranks;
-    });
+    std::ranges::stable_sort(order, {},
+                             [&](std::size_t i) { return by_nodes ? all.points[i].nodes : all.points[i].ranks; });
     for (const std::size_t i : order) {
       RunPlan one = all;
       one.points = {all.points[i]};

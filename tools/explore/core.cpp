@@ -18,14 +18,14 @@ bool asks(const Record& question, const char* what) {
   return question.contains("ask") && std::ranges::find(question.at("ask"), what) != question.at("ask").end();
 }
 
-RunPlan::Point planned(const Document& document, const Catalogue& catalogue) {
+PlannedPoint planned(const Document& document, const Catalogue& catalogue) {
   RunOptions options;
   options.bands = false;
-  return plan_run(document, catalogue, options).points.front();
+  return read_point(plan_run(document, catalogue, options).points.front(), catalogue);
 }
 
 void add_point(Record& answer, const Record& question, const Document& document, const Catalogue& catalogue) {
-  const RunPlan::Point plan = planned(document, catalogue);
+  const PlannedPoint plan = planned(document, catalogue);
   const bool drawn = asks(question, "timeline");
   Timeline timeline(timeline_capacity, Timeline::Keep::spans);
   TrainingPoint point = run_point(plan, catalogue, drawn ? &timeline : nullptr);

@@ -10,30 +10,31 @@
 namespace farandole {
 namespace {
 
-RunPlan plan(const BenchTraining& arguments) {
+RunPlan plan(const BenchTraining& arguments, const Catalogue& catalogue) {
   Document document = Document::read(arguments.scenario);
   for (const std::string& assignment : arguments.settings) set_value(document, assignment);
   RunOptions options;
   options.no_library = "a replay sends its own messages, by an algorithm";
-  return plan_run(document, Catalogue(), options);
+  return plan_run(document, catalogue, options);
 }
 
 /// Of a sweep, the points that so many ranks can run; of what is no sweep, its only point.
-std::vector<const RunPlan::Point*> points_for(const RunPlan& plan, int ranks) {
-  std::vector<const RunPlan::Point*> chosen;
-  for (const RunPlan::Point& point : plan.points) {
-    if (processes_of(point.scenario) == ranks) chosen.push_back(&point);
+std::vector<PlannedPoint> points_for(const RunPlan& plan, const Catalogue& catalogue, int ranks) {
+  std::vector<PlannedPoint> chosen;
+  for (const RunPlan::Point& planned : plan.points) {
+    PlannedPoint point = read_point(planned, catalogue);
+    const bool is_last = &planned == &plan.points.back();
+    if (processes_of(point.scenario) == ranks || (is_last && chosen.empty())) chosen.push_back(std::move(point));
   }
-  if (chosen.empty()) chosen.push_back(&plan.points.back());
-  for (const RunPlan::Point* point : chosen) refuse_unreplayable(*point, ranks);
+  for (const PlannedPoint& point : chosen) refuse_unreplayable(point, ranks);
   return chosen;
 }
 
-void say_what_is_left_out(const RunPlan& plan, const std::vector<const RunPlan::Point*>& points) {
+void say_what_is_left_out(const RunPlan& plan, const std::vector<PlannedPoint>& points) {
   if (points.size() < plan.points.size()) {
     std::cerr << "left out: " << plan.points.size() - points.size() << " points of other numbers of ranks\n";
   }
-  for (const std::string& effect : left_out_of_replay(points.back()->scenario)) {
+  for (const std::string& effect : left_out_of_replay(points.back().scenario)) {
     std::cerr << "left out, only a simulation has it: " << effect << "\n";
   }
 }
@@ -63,7 +64,8 @@ bool bench_training(const BenchTraining& arguments, const std::string& backend, 
                     const OutputOptions& output, Session& session) {
   const Format format = output.chosen_format();
   if (!session.can_replay()) refuse_option("--backend", "one that can replay a training, such as mpi", backend);
-  const RunPlan planned = plan(arguments);
+  const Catalogue catalogue;
+  const RunPlan planned = plan(arguments, catalogue);
   if (session.endpoint().rank() == 0) {
     Targets targets;
     targets.reads("the scenario", arguments.scenario);
@@ -71,16 +73,16 @@ bool bench_training(const BenchTraining& arguments, const std::string& backend, 
     targets.writes("--timeline", arguments.timeline);
     targets.check();
   }
-  const auto chosen = points_for(planned, session.endpoint().ranks());
+  const auto chosen = points_for(planned, catalogue, session.endpoint().ranks());
   say_what_is_left_out(planned, chosen);
   Settings settings = session.description();
   settings.insert(planned.settings.begin(), planned.settings.end());
   const auto timeline = arguments.timeline.empty() ? nullptr : new_timeline();
   const ReplayOptions options{backend, {iterations, warmup}};
   std::vector<ReplayedPoint> points;
-  for (const RunPlan::Point* point : chosen) {
-    const bool is_last = point == chosen.back();
-    points.push_back(replay(point->scenario, session, options, is_last ? timeline.get() : nullptr));
+  for (const PlannedPoint& point : chosen) {
+    const bool is_last = &point == &chosen.back();
+    points.push_back(replay(point.scenario, session, options, is_last ? timeline.get() : nullptr));
   }
   const Heading heading{planned.scenario, settings, {}, {}, output.settings};
   if (session.endpoint().rank() == 0) {

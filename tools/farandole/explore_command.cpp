@@ -46,16 +46,17 @@ RunOptions options_of_page() {
 }
 
 /// The last configuration of the sweep, with as many iterations as a page has time for.
-RunPlan::Point first_point(const Document& written, const Catalogue& catalogue) {
+PlannedPoint first_point(const Document& written, const Catalogue& catalogue) {
   const RunPlan plan = plan_run(written, catalogue, options_of_page());
-  Document document = plan.points.back().document;
-  const Measure& measure = plan.points.back().scenario.measure;
+  const PlannedPoint last = read_point(plan.points.back(), catalogue);
+  Document document = last.document;
+  const Measure& measure = last.scenario.measure;
   if (!document.find("/measure")) document.set("/measure", "{}");
   document.set("/measure/iterations", fmt::format("{}", std::min(measure.iterations, most_iterations)));
   document.set("/measure/warmup", fmt::format("{}", std::min(measure.warmup, 1)));
   document.set("/measure/bands", "false");
   document.remove("/question");
-  return plan_run(document, catalogue, options_of_page()).points.front();
+  return read_point(plan_run(document, catalogue, options_of_page()).points.front(), catalogue);
 }
 
 Record to_record(const Control& control) {
@@ -89,7 +90,7 @@ Record ranks_of(const std::vector<Control>& controls, int own) {
 }
 
 ExplorePage page_of(const ExploreArguments& arguments, const Document& written, const Catalogue& catalogue) {
-  const RunPlan::Point first = first_point(written, catalogue);
+  const PlannedPoint first = first_point(written, catalogue);
   const TrainingPoint point = run_point(first, catalogue, nullptr);
   const std::vector<Control> controls = controls_of(written, first, catalogue);
   ExplorePage page;

@@ -24,7 +24,7 @@ namespace {
 
 struct Site {
   const Document& written;
-  const RunPlan::Point& base;
+  const PlannedPoint& base;
   const Catalogue& catalogue;
 };
 
@@ -246,7 +246,7 @@ void apply(const ControlValue& value, Document& document) {
   }
 }
 
-std::vector<Control> controls_of(const Document& written, const RunPlan::Point& base, const Catalogue& catalogue) {
+std::vector<Control> controls_of(const Document& written, const PlannedPoint& base, const Catalogue& catalogue) {
   const Site site{written, base, catalogue};
   const Scenario& scenario = base.scenario;
   const bool is_strong = scenario.workload.global_batch > 0;

@@ -29,7 +29,7 @@ struct Control {
 
 /// `written` with its sweep, `base` the one configuration that the page begins with. Controls that would have one value
 /// are left out.
-std::vector<Control> controls_of(const Document& written, const RunPlan::Point& base, const Catalogue& catalogue);
+std::vector<Control> controls_of(const Document& written, const PlannedPoint& base, const Catalogue& catalogue);
 
 /// `document` with what a value puts into it; parents that are missing are made.
 void apply(const ControlValue& value, Document& document);

@@ -55,12 +55,12 @@ void LoadOptions::show(const CollectiveRequest& request, const Topology& topolog
 }
 
 void LoadOptions::ask(RunPlan& plan) const {
-  if (!drawing.empty()) plan.points.back().scenario.busiest_links = std::numeric_limits<int>::max();
+  if (!drawing.empty()) plan.points.back().busiest_links = std::numeric_limits<int>::max();
 }
 
-void LoadOptions::draw(const RunPlan& plan, TrainingPoint& last) const {
+void LoadOptions::draw(const RunPlan& plan, const Catalogue& catalogue, TrainingPoint& last) const {
   if (drawing.empty()) return;
-  const Platform platform = platform_of(plan.points.back().scenario);
+  const Platform platform = platform_of(read_point(plan.points.back(), catalogue).scenario);
   draw_loads(drawing, platform, utilisation_of(platform, last));
   last.links.resize(std::min(last.links.size(), static_cast<std::size_t>(count())));
 }

@@ -26,7 +26,7 @@ struct LoadOptions {
   /// How many links of a run's point are to be counted: all of the last one where it is drawn.
   void ask(RunPlan& plan) const;
   /// Draws the last point, and leaves it as many links as were asked for.
-  void draw(const RunPlan& plan, TrainingPoint& last) const;
+  void draw(const RunPlan& plan, const Catalogue& catalogue, TrainingPoint& last) const;
   /// The same drawing for a page, as SVG; empty where there is nothing to draw it with, or no network. The last point
   /// gets its busiest links if it has none.
   std::string picture(const CollectiveRequest& request, const Topology& topology, const Value& ranks,

@@ -232,7 +232,7 @@ void run_with(std::unique_ptr<Team>& team, const RunArguments& arguments) {
   StudyResult result = run_points(arguments, plan, heading, study);
   if (!arguments.quiet) say_what_is_noted(plan);
   if (!result.failures.empty()) fail(arguments, heading, result);
-  if (shard.of == 1) arguments.loads.draw(plan, result.points.rbegin()->second);
+  if (shard.of == 1) arguments.loads.draw(plan, catalogue, result.points.rbegin()->second);
   write_result(arguments, heading, result);
   write_page(arguments, document, catalogue, plan, result);
   const std::string timeline = arguments.timeline.empty() ? plan.timeline_file.value_or("") : arguments.timeline;

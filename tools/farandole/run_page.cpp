@@ -44,7 +44,7 @@ void explain(const RunPageRequest& request, const std::vector<std::size_t>& plac
   for (const std::size_t index : headlines) {
     if (points[index].explanation || points[index].ranks == 1) continue;
     plan.points.push_back(request.plan.points[places[index]]);
-    plan.points.back().scenario.explain = true;
+    plan.points.back().explain = true;
     open.push_back(index);
   }
   if (open.empty()) return;
@@ -107,7 +107,7 @@ Page run_page(const RunPageRequest& request) {
   Timeline timeline(timeline_capacity, Timeline::Keep::spans);
   if (!headlines.empty()) {
     story.timeline_point = headlines.back();
-    Scenario scenario = request.plan.points[places[story.timeline_point]].scenario;
+    Scenario scenario = read_point(request.plan.points[places[story.timeline_point]], request.catalogue).scenario;
     scenario.busiest_links = std::numeric_limits<int>::max();
     TrainingPoint point = train(scenario, &timeline);
     story.timeline = &timeline;
