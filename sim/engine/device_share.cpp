@@ -22,12 +22,53 @@ double finish_one(double begin, double done, double share, std::vector<Span>& co
   return done;
 }
 
-/// What one communication takes, `more`, from what would be done at `done` without it.
-void take(double share, const Occupation& own, const RankTimes& begin, const RankTimes& done, RankTimes& more) {
-  // Expressions, not arrays: all of it in one pass over the ranks.
-  const auto start = own.from.max(begin);
-  const auto slowed = (done - start).max(0) / (1 - share);  // how long the rest takes beside this collective
-  more = share * slowed.min((own.to - start).max(0));
+// Ranks by the thousand are asked about every gradient of every iteration: the loops over them are written for the
+// widest registers that the processor has. Without fused multiplications, so that results are the same on all of them.
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define FARANDOLE_WIDE __attribute__((target_clones("default", "avx2")))
+#else
+#define FARANDOLE_WIDE
+#endif
+
+/// One rank after the other.
+struct Ranks {
+  Eigen::Index count;
+  const double* begin;
+  double* done;
+  double* more;
+};
+
+/// When they would be done were there no communication.
+FARANDOLE_WIDE void compute_alone(const Ranks& ranks, const double* factors, double work) {
+  for (Eigen::Index r = 0; r < ranks.count; ++r) ranks.done[r] = ranks.begin[r] + factors[r] * work;
+}
+
+/// What one communication takes, `more`, from what would be done at `done` without it, and when it is done with it.
+FARANDOLE_WIDE void take(double share, const double* from, const double* to, const Ranks& ranks) {
+  for (Eigen::Index r = 0; r < ranks.count; ++r) {
+    const double start = std::max(from[r], ranks.begin[r]);
+    const double rest = std::max(ranks.done[r] - start, 0.0);
+    const double slowed = rest / (1 - share);  // how long the rest takes beside this collective
+    const double more = share * std::min(slowed, std::max(to[r] - start, 0.0));
+    ranks.more[r] = more;
+    ranks.done[r] += more;
+  }
+}
+
+FARANDOLE_WIDE bool are_all_done(const RankTimes& done, const RankTimes& to) {
+  const double* const ends = done.data();
+  const double* const others = to.data();
+  int before = 0;
+  for (Eigen::Index r = 0; r < done.size(); ++r) before |= static_cast<int>(ends[r] < others[r]);
+  return before == 0;
+}
+
+/// For what is taken from so many ranks, used again and again: a job asks for marks of all gradients.
+double* room_for(Eigen::Index ranks) {
+  thread_local std::vector<double> room;
+  if (std::ssize(room) < ranks) room.resize(static_cast<std::size_t>(ranks));
+  return room.data();
 }
 
 }  // namespace
@@ -44,7 +85,9 @@ RankTimes DeviceShare::finish(const RankTimes& begin, const RankTimes& work,
 
 RankTimes DeviceShare::finish(const RankTimes& begin, const RankTimes& factors, Seconds work,
                               std::span<const Occupation> communications, std::size_t known, Taken& taken) const {
-  RankTimes done = begin + factors * work.si();  // were nothing more to come
+  RankTimes done(begin.size());
+  const Ranks ranks{begin.size(), begin.data(), done.data(), room_for(begin.size())};
+  compute_alone(ranks, factors.data(), work.si());
   if (share_ == 0 || communications.empty()) return done;
   const bool goes_on = !several_at_once_ && taken.communications > 0 && work >= taken.work;
   if (goes_on && taken.time.size() > 0) done += taken.time;
@@ -55,20 +98,19 @@ RankTimes DeviceShare::finish(const RankTimes& begin, const RankTimes& factors, 
     return finish_beside_several(begin, std::move(done), from, to, communications);
   }
   Seconds last = latest(done);
-  RankTimes more(done.size());  // one for all: a job asks for a mark of every gradient
   bool are_over = goes_on || taken.communications == 0;
   for (std::size_t i = goes_on ? taken.communications : 0; i < communications.size(); ++i) {
     const Occupation& own = communications[i];
     if (own.first >= last) break;  // takes nothing from anybody, and neither do those behind it
     const bool is_beside = own.last > from;
-    if (is_beside) take(share_, own, begin, done, more);
-    if (is_beside) done += more;
+    if (is_beside) take(share_, own.from.data(), own.to.data(), ranks);
     if (is_beside) last = latest(done);
-    are_over = are_over && i < known && (!is_beside || own.last <= last) && (!is_beside || (done >= own.to).all());
+    are_over = are_over && i < known && (!is_beside || own.last <= last) && (!is_beside || are_all_done(done, own.to));
     if (!are_over) continue;
     if (is_beside) {
       const bool is_first = taken.time.size() == 0 || taken.communications == 0;
-      is_first ? taken.time = more : taken.time += more;
+      const Eigen::Map<const RankTimes> more(ranks.more, ranks.count);
+      is_first ? static_cast<void>(taken.time = more) : static_cast<void>(taken.time += more);
     }
     taken.communications = i + 1;
     taken.work = work;
