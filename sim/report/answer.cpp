@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -111,6 +112,24 @@ std::string how_well(Points points, const Series& series, const std::vector<std:
                        percent(first.scaling_efficiency), band_text(first, true), place_of(first), rate_of(first));
   }
   return fmt::format("{}{} efficiency.", common_place(points, headlines), list_of(points, series, headlines));
+}
+
+/// Of the headline that scales best, or of the best point of the page where no headline is above 100 %.
+std::string why_beyond_linear(Points points, const Series& series, const std::vector<std::size_t>& headlines) {
+  std::vector<std::size_t> all(points.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  for (const std::vector<std::size_t>& among : {headlines, all}) {
+    const TrainingPoint& best = points[by_efficiency(points, among, false)];
+    if (percent(best.scaling_efficiency) == "100 %") continue;
+    const auto note =
+        std::ranges::find_if(best.notes, [](const auto& each) { return each.starts_with(beyond_linear); });
+    if (note == best.notes.end()) continue;
+    const std::size_t which = static_cast<std::size_t>(&best - points.data());
+    const bool is_headline = std::ranges::find(headlines, which) != headlines.end();
+    const std::string where = is_headline ? "" : fmt::format(" on {} ranks", grouped(best.ranks, 0));
+    return fmt::format("{}{} is {}.", title(series, which), where, *note);
+  }
+  return {};
 }
 
 /// Of numeric problems: the lowest loss at the end and when that was, and the highest where there are several.
@@ -229,6 +248,7 @@ std::vector<std::string> answer(Points points, const std::optional<Question>& qu
   std::ranges::copy(cost_sentences(points, series), std::back_inserter(sentences));
   sentences.push_back(whole_run_sentence(points, series, headlines));
   sentences.push_back(how_well(points, series, headlines));
+  sentences.push_back(why_beyond_linear(points, series, headlines));
   const std::size_t subject = explained_point(points, question);
   for (const std::string& more : {what_holds_back(points, series, subject), what_would_help(points[subject])}) {
     if (points[subject].ranks > 1) sentences.push_back(more);

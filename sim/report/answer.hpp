@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/record.hpp"
@@ -14,6 +15,9 @@
 #include "timeline/result.hpp"
 
 namespace farandole::inline report {
+
+/// How the note of a point begins whose efficiency is above 100 %, before its reason.
+inline constexpr std::string_view beyond_linear = "faster than linear scaling";
 
 /// The points a reader looks at first, in order: those of the most ranks; of more than four the best and the worst by
 /// efficiency, and the first pair that a question compares.
@@ -24,8 +28,8 @@ std::vector<std::size_t> headline_points(std::span<const TrainingPoint> points,
 std::size_t explained_point(std::span<const TrainingPoint> points, const std::optional<Question>& question);
 
 /// The first sentence says where estimated compute times are compared with measured ones; then follow the answer to the
-/// question, how a numeric problem learns, what runs cost, and how well the headline points scale; what holds the worst
-/// of them back and what would help where it is explained.
+/// question, how a numeric problem learns, what runs cost, how well the headline points scale, and why where that is
+/// above 100 %; what holds the worst of them back and what would help where it is explained.
 std::vector<std::string> answer(std::span<const TrainingPoint> points, const std::optional<Question>& question);
 
 // The answer to a study's question: the points with the one value beside those with the other.

@@ -26,14 +26,23 @@ bool may_scale_beyond_its_ranks(const Scenario& scenario) {
          begins_measuring_apart(scenario);
 }
 
+Scenario with_the_global_batch(const Scenario& scenario) {
+  Scenario whole = scenario;
+  whole.workload.batch_per_rank = scenario.workload.global_batch;
+  whole.strategy.accumulation = 1;
+  return whole;
+}
+
 }  // namespace
 
 Seconds single_rank_share(const Scenario& scenario) {
   if (scenario.workload.global_batch == 0) return train_one_rank(scenario);
-  Scenario whole = scenario;
-  whole.workload.batch_per_rank = scenario.workload.global_batch;
-  whole.strategy.accumulation = 1;
-  return train_one_rank(whole) / scenario.replicas();
+  return train_one_rank(with_the_global_batch(scenario)) / scenario.replicas();
+}
+
+Breakdown single_rank_parts(const Scenario& scenario) {
+  if (scenario.workload.global_batch == 0) return parts_of_one_rank(scenario);
+  return parts_of_one_rank(with_the_global_batch(scenario)) * (1.0 / scenario.replicas());
 }
 
 double scaling_efficiency(const Scenario& scenario, const TrainingPoint& point) {
@@ -54,6 +63,7 @@ TrainingPoint run_point(const PlannedPoint& planned, const Catalogue& catalogue,
   if (!may_scale_beyond_its_ranks(scenario) && point.scaling_efficiency > perfect + rounding) {
     throw InvariantError(fmt::format("{} ranks scale with an efficiency of {}", point.ranks, point.scaling_efficiency));
   }
+  if (const auto note = beyond_linear_note(scenario, point)) point.notes.push_back(*note);
   if (scenario.run) point.run = whole_run(scenario, point);
   if (scenario.economics) point.cost = cost_of(planned.document, catalogue, scenario, point);
   if (scenario.bands) add_bands(point, planned.document, catalogue, scenario);

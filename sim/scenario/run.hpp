@@ -105,6 +105,9 @@ inline TrainingPoint run_point(const RunPlan::Point& point, const Catalogue& cat
 /// it to do.
 Seconds single_rank_share(const Scenario& scenario);
 
+/// What that time consists of.
+Breakdown single_rank_parts(const Scenario& scenario);
+
 /// Of a point that train() gave.
 double scaling_efficiency(const Scenario& scenario, const TrainingPoint& point);
 

@@ -187,13 +187,7 @@ Seconds whole_update(const Scenario& scenario, Seconds share) {
   return scenario.strategy.shards_of(scenario.platform.ranks) * share;
 }
 
-}  // namespace
-
-Seconds train_one_rank(const Scenario& scenario) {
-  return train_alone(scenario, Supply::of_one_rank);
-}
-
-Seconds train_alone(const Scenario& scenario, Supply supply) {
+Pooled run_alone(const Scenario& scenario, Supply supply) {
   const Placement alone = placement_of_one(scenario);
   const ComputeTimes times = times_of(scenario);
   Job job = job_of(scenario, times);
@@ -208,7 +202,21 @@ Seconds train_alone(const Scenario& scenario, Supply supply) {
     return stage.run(whole_periods(seeded.measure, seeded.strategy.period));
   });
   charge(pooled, scenario, 0);
-  return pooled.run.iteration;
+  return pooled;
+}
+
+}  // namespace
+
+Seconds train_one_rank(const Scenario& scenario) {
+  return train_alone(scenario, Supply::of_one_rank);
+}
+
+Breakdown parts_of_one_rank(const Scenario& scenario) {
+  return run_alone(scenario, Supply::of_one_rank).run.breakdown;
+}
+
+Seconds train_alone(const Scenario& scenario, Supply supply) {
+  return run_alone(scenario, supply).run.iteration;
 }
 
 Seconds update_elsewhere(const Scenario& scenario) {

@@ -25,6 +25,9 @@ Schedule schedule_of(const Scenario& scenario, Operation operation);
 /// The iteration time of one rank on the median device with the same workload, jitter and seed.
 Seconds train_one_rank(const Scenario& scenario);
 
+/// What that iteration consists of.
+Breakdown parts_of_one_rank(const Scenario& scenario);
+
 /// Where the batches of one rank by itself come from: storage all to itself, as slowly as to the job's slowest rank, or
 /// from nowhere.
 enum class Supply : std::uint8_t { of_one_rank, of_the_job, free };

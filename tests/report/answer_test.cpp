@@ -61,6 +61,21 @@ TEST(Answer, SaysBetweenWhichEndsAnEfficiencyLies) {
             "efficiency.");
 }
 
+/// "101 %" by itself looks like a mistake.
+TEST(Answer, GivesTheReasonOfAnEfficiencyAboveWhole) {
+  TrainingPoint shared = point("llama3_8b", 8, 1.013);
+  shared.notes = {"something else", "faster than linear scaling, since the ranks share the update"};
+  const std::string reason = "llama3_8b is faster than linear scaling, since the ranks share the update.";
+  EXPECT_EQ(answer(std::vector{shared}, {}).at(1), reason);
+  const std::vector points{point("resnet50", 8, 0.99), shared};
+  EXPECT_EQ(answer(points, {}).at(1), reason);
+  shared.scaling_efficiency = 1.004;  // which the answer calls 100 %
+  EXPECT_THAT(answer(std::vector{shared}, {}), testing::Not(testing::Contains(reason)));
+  shared.scaling_efficiency = 1.013;
+  EXPECT_EQ(answer(std::vector{shared, point("llama3_8b", 64, 0.97)}, {}).at(1),
+            "llama3_8b on 8 ranks is faster than linear scaling, since the ranks share the update.");
+}
+
 TEST(Answer, NamesTheLargestLossFromTheBreakdown) {
   EXPECT_EQ(answer(std::vector{vgg16_on_512_ranks()}, {}).at(1),
             "The largest loss of vgg16 is exposed communication: 32 % of its iteration of 312 ms.");

@@ -5,6 +5,7 @@
 
 #include "scenario/effective_settings.hpp"
 #include "scenario/scenario_kit.hpp"
+#include "units/format.hpp"
 
 namespace farandole {
 namespace {
@@ -40,6 +41,16 @@ TEST(Effects, ADeviceAtHalfTheSpeedTakesTwiceTheTime) {
   // What is not hidden behind the slow rank's backward pass hardly changes: iteration >= 2 x compute.
   const TrainingPoint point = with_effects(R"({"other_devices": [{"nodes": [1], "speed": "50 %"}]})");
   EXPECT_NEAR(point.breakdown.straggler / point.breakdown.compute, 1, 1e-9);
+}
+
+/// What takes one rank by itself t takes a rank of them t / 1.25.
+TEST(Effects, SaysThatFasterDevicesAreWhyScalingIsMoreThanLinear) {
+  const TrainingPoint point = with_effects(R"({"other_devices": [{"ranks": [0, 1, 2, 3], "speed": "125 %"}]})",
+                                           {{"/platform/scale", R"({"rate": 1000, "latency": 0.001})"}});
+  ASSERT_GT(point.scaling_efficiency, 1.1);
+  EXPECT_THAT(point.notes, testing::ElementsAre(fmt::format("faster than linear scaling, since a rank computes its "
+                                                            "part of a step in {} less than one by itself",
+                                                            decimal(0.25 * point.breakdown.compute))));
 }
 
 TEST(Effects, ANodeWithAnotherDeviceIsAsSlowAsThatDevice) {

@@ -1,5 +1,6 @@
 // fsdp and zero from a scenario's text: what is refused, and laws of whole runs.
 #include <algorithm>
+#include <cstdio>
 #include <map>
 
 #include <gmock/gmock.h>
@@ -101,6 +102,24 @@ TEST(ShardedScenario, ScalesBeyondItsRanksByNoMoreThanTheUpdateThatOthersDo) {
     const Seconds one_rank = sharded.scaling_efficiency * sharded.iteration;
     EXPECT_GT(one_rank, sharded.breakdown.compute) << strategy;
   }
+}
+
+/// Where ranks are alike, one rank by itself takes E T; T has what is exposed and a sixteenth of the update, so that
+/// all of it takes one rank 16/15 (E T - T + exposed).
+TEST(ShardedScenario, SaysWhyItIsFasterThanLinearScaling) {
+  Changes changes = llama(R"({"kind": "fsdp"})");
+  changes.push_back(
+      {"/effects", R"({"device_spread": "0 %", "step_jitter": "0 %", "communication_compute_share": "0 %"})"});
+  changes.push_back({"/platform/scale", R"({"rate": 1000, "latency": 0.001})"});
+  const TrainingPoint sharded = point(changes);
+  ASSERT_GT(sharded.scaling_efficiency, 1.02);
+  const Seconds elsewhere =
+      (sharded.scaling_efficiency - 1) * sharded.iteration + sharded.breakdown.exposed_communication;
+  ASSERT_EQ(sharded.notes.size(), 1U);
+  EXPECT_THAT(sharded.notes[0], testing::StartsWith("faster than linear scaling, since the ranks share the update"));
+  double told = 0;
+  ASSERT_EQ(std::sscanf(sharded.notes[0].c_str(), "%*[^0-9]%lf ms", &told), 1) << sharded.notes[0];
+  EXPECT_NEAR(told, elsewhere / 1_ms * 16 / 15, 0.02 * told);
 }
 
 /// The ranks of one node share the memory that one rank would have to itself, and each updates its share: as long as
