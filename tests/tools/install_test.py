@@ -2,11 +2,14 @@
 
 import os
 import pathlib
+import pty
 import re
+import select
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 from python_support import ROOT, SKIPPED, InAFolder
@@ -93,6 +96,57 @@ class Installed(InAFolder):
         typed = (f'PATH={program.parent}:$PATH; source "$1"; COMP_WORDS=(farandole show topology dgx1); COMP_CWORD=3; _farandole; '
                  'echo "${COMPREPLY[@]}"')
         self.assertEqual(self.succeed("bash", "-c", typed, "bash", bash), "dgx1-p100 dgx1-v100\n")
+
+    def path(self):
+        return f"{self.prefix / 'bin'}:{os.environ['PATH']}"
+
+    @unittest.skipUnless(shutil.which("fish"), "fish is not here")
+    def test_fish_completes_commands_kinds_names_and_files(self):
+        def completed(typed):
+            script = self.prefix / "share" / "fish" / "vendor_completions.d" / "farandole.fish"
+            finished = subprocess.run(["fish", "--no-config", "-c", f'source "{script}"; complete -C "{typed}"'], capture_output=True, text=True,
+                                      check=True, cwd=self.folder, env={**ELSEWHERE, "PATH": self.path(), "HOME": str(self.folder)})
+            self.assertEqual(finished.stderr, "", typed)
+            return [line.split("\t")[0] for line in finished.stdout.splitlines()]
+        self.write("mine.json", "{}")
+        self.assertIn("validate", completed("farandole va"))
+        self.assertEqual(completed("farandole show topology dgx1"), ["dgx1-p100", "dgx1-v100"])
+        self.assertEqual(completed("farandole show off"), ["offer", "offers"])
+        self.assertIn("roce25-4xp100", completed("farandole collective --topology roce"))
+        self.assertEqual(completed("farandole run x.json --fidelity fl"), ["flow"])
+        self.assertEqual(completed("farandole run mi"), ["mine.json"])
+
+    @unittest.skipUnless(shutil.which("zsh"), "zsh is not here")
+    def test_zsh_completes_commands_kinds_names_and_files(self):
+        self.write("mine.json", "{}")
+        for typed, rest in [("va", "lidate "), ("show topology dgx1-p", "100 "), ("show --ranks 8 algorithm halving_d", "oubling "),
+                            ("show strategy horo", "vod "), ("collective --topology roce25-4xp", "100 "), ("run x.json --fidelity fl", "ow "),
+                            ("run mi", "ne.json ")]:
+            self.assertIn(f"farandole {typed}{rest}", self.completed_by_zsh(f"farandole {typed}", len(rest)))
+
+    def completed_by_zsh(self, typed, more):
+        """What a terminal shows after `typed` and the tabulator, once it is longer by `more`; zsh completes on terminals alone."""
+        process, terminal = pty.fork()
+        if process == 0:
+            os.chdir(self.folder)
+            os.execvpe("zsh", ["zsh", "-f", "-i"], {**ELSEWHERE, "PATH": self.path(), "TERM": "dumb", "PS1": "", "HOME": str(self.folder)})
+        shown = ""
+
+        def wait(is_done):
+            nonlocal shown
+            end = time.monotonic() + 60
+            while not is_done() and time.monotonic() < end:
+                if select.select([terminal], [], [], 0.2)[0]:
+                    shown += os.read(terminal, 65536).decode(errors="replace")
+        functions = self.prefix / "share" / "zsh" / "site-functions"
+        os.write(terminal, f'PS1=; fpath=("{functions}" $fpath); autoload -U compinit; compinit -u -D; print REA""DY\n'.encode())
+        wait(lambda: "READY" in shown)
+        shown = ""
+        os.write(terminal, f"{typed}\t".encode())
+        wait(lambda: len(shown.partition(typed)[2]) >= more)
+        os.close(terminal)
+        os.waitpid(process, 0)
+        return shown
 
     @unittest.skipUnless(shutil.which("man"), "man is not here")
     def test_man_pages_are_set_without_a_warning(self):

@@ -88,7 +88,9 @@ def fish(commands):
             lines.append(f"{here} {_fish_names(option)} {_fish_values(option)}-d {_fish(option.description)}")
         for positional in command.positionals:
             if positional.choices:
-                lines.append(f"{here} -a {_fish(' '.join(positional.choices))}")
+                words = " ".join(positional.choices)
+                first = f"__fish_seen_subcommand_from {command.name}; and not __fish_seen_subcommand_from {words}"
+                lines.append(f"complete -c farandole -n '{first}' -f -a {_fish(words)}")
         for kind, names in SHOWN.items() if command.name == "show" else ():
             seen = f"__fish_seen_subcommand_from show; and __fish_seen_subcommand_from {kind}"
             lines.append(f"complete -c farandole -n '{seen}' -a {_fish('(' + _names_of(*names) + ')')}")
@@ -113,19 +115,30 @@ def _fish_values(option):
     return "-r " if _is_file(option) else "-x "
 
 
+def _zsh_shown():
+    """`words` begins at "show": the kind is the first of its words that is one."""
+    files = {"model", "topology", "algorithm"}
+    cases = [f"    {kind}) compadd -- $({_names_of(*names)}){'; _files' if kind in files else ''} ;;" for kind, names in SHOWN.items()]
+    return ["_farandole_shown() {", f"  case ${{words[(r)({'|'.join(SHOWN)})]}} in", *cases, "  esac", "}", ""]
+
+
 def zsh(commands):
     lines = ["#compdef farandole", "# Completion of farandole for zsh.", "_farandole_commands() {", "  local -a commands=("]
     lines += [f"    {_single(c.name + ':' + _plain(c.summary))}" for c in commands]
-    lines += ["  )", "  _describe command commands", "}", "", "_farandole() {",
+    lines += ["  )", "  _describe command commands", "}", "", *_zsh_shown(), "_farandole() {",
               "  if (( CURRENT == 2 )); then _farandole_commands; return; fi", "  local command=$words[2]", "  shift words",
               "  (( CURRENT-- ))", "  case $command in"]
     for command in commands:
         entries = [_zsh_option(option, name) for option in command.options for name in option.names]
-        entries += [_single(("*" if p.metavar.endswith("...") else "") + ":" + _plain(p.names[0]) + ":" + _zsh_values(p))
+        entries += [_single(("*" if p.metavar.endswith("...") else "") + ":" + _plain(p.names[0]) + ":" + _zsh_positional(command, p))
                     for p in command.positionals]
         lines.append(f"    {command.name}) _arguments -s " + " ".join(entries) + " ;;")
     lines += ["  esac", "}", "", '_farandole "$@"', ""]
     return "\n".join(lines)
+
+
+def _zsh_positional(command, positional):
+    return "_farandole_shown" if command.name == "show" and not positional.choices else _zsh_values(positional)
 
 
 def _plain(text):
