@@ -30,17 +30,42 @@ std::string policy() {
 /// "%", "ms", "GB/s", "USD": what follows a number without being a word of the sentence.
 bool is_unit(std::string_view word) {
   static constexpr std::array<std::string_view, 22> units{
-      "%",  "ns",   "us",   "ms",   "s",    "min", "h",  "B",   "kB",  "MB",     "GB",
-      "TB", "kB/s", "MB/s", "GB/s", "TB/s", "W",   "kW", "kWh", "MWh", "Gbit/s", "samples/s"};
+      "%",  "ns",   "\u00b5s", "ms",   "s",    "min", "h",  "B",   "kB",  "MB",     "GB",
+      "TB", "kB/s", "MB/s",    "GB/s", "TB/s", "W",   "kW", "kWh", "MWh", "Gbit/s", "samples/s"};
   while (!word.empty() && (word.back() == '.' || word.back() == ',' || word.back() == ':' || word.back() == ')'))
     word.remove_suffix(1);
   const bool is_currency = word.size() == 3 && std::ranges::all_of(word, [](char c) { return c >= 'A' && c <= 'Z'; });
   return is_currency || std::ranges::find(units, word) != units.end();
 }
 
+/// Whether the "us" at `at` is of microseconds: after a number, in brackets, after "in", or by itself.
+bool is_microseconds(std::string_view text, std::size_t at) {
+  constexpr std::string_view ends = " ).,:;";
+  const std::string_view before = text.substr(0, at);
+  const std::string_view after = text.substr(at + 2);
+  if (!after.empty() && ends.find(after.front()) == std::string_view::npos) return false;
+  if (before.empty()) return after.empty();
+  const bool has_number = before.size() > 1 && std::isdigit(static_cast<unsigned char>(before[before.size() - 2])) != 0;
+  return before.back() == '(' || before.ends_with(" in ") || (before.back() == ' ' && has_number);
+}
+
+/// Terminals and files have "us", pages the sign.
+std::string with_signs(std::string_view text) {
+  constexpr std::string_view sign = "\u00b5s";
+  std::string result(text);
+  for (auto at = result.find("us"); at != std::string::npos; at = result.find("us", at + sign.size())) {
+    if (is_microseconds(result, at)) result.replace(at, 2, sign);
+  }
+  return result;
+}
+
+std::string caption_of(std::string_view text) {
+  return escaped(with_signs(text));
+}
+
 /// For people: a number and its unit stay on one line.
 std::string prose(const std::string& text) {
-  std::string result = escaped(text);
+  std::string result = caption_of(text);
   for (auto at = result.find(' '); at != std::string::npos; at = result.find(' ', at + 1)) {
     if (at == 0 || std::isdigit(static_cast<unsigned char>(result[at - 1])) == 0) continue;
     const auto end = std::min(result.find(' ', at + 1), result.size());
@@ -65,14 +90,15 @@ void write_paragraphs(std::ostream& out, const std::vector<std::string>& paragra
 
 void write_chart(std::ostream& out, const PageSection& section, const Chart& chart) {
   out << fmt::format("<figure id=\"{}-{}\" data-chart=\"{}\" data-key=\"{}\">\n<figcaption>{}</figcaption>\n",
-                     section.id, chart.key, chart.kind, chart.key, escaped(chart.caption))
+                     section.id, chart.key, chart.kind, chart.key, caption_of(chart.caption))
       << "<div class=\"plot\"></div>\n</figure>\n";
 }
 
 void write_cell(std::ostream& out, const Cell& cell, Align align) {
   out << (align == Align::right ? "<td class=\"n\"" : "<td");
   if (cell.number) out << fmt::format(" data-value=\"{}\"", *cell.number);
-  out << '>' << (cell.text.empty() ? "–" : escaped(cell.text)) << "</td>";
+  const bool is_unit_alone = cell.text == "us";  // other values are as one would set them
+  out << '>' << (cell.text.empty() ? "–" : is_unit_alone ? caption_of(cell.text) : escaped(cell.text)) << "</td>";
 }
 
 /// Wide tables scroll by themselves, also from the keyboard. A long one, and one that says what a chart above it shows,
@@ -86,7 +112,7 @@ void write_grid(std::ostream& out, const Grid& grid, bool below_chart) {
       << "<table class=\"sortable\">\n<caption>" << escaped(grid.caption) << "</caption>\n<thead><tr>";
   for (const Column& column : grid.columns) {
     out << (column.align == Align::right ? "<th class=\"n\" scope=\"col\">" : "<th scope=\"col\">")
-        << escaped(column.heading) << "</th>";
+        << caption_of(column.heading) << "</th>";
   }
   out << "</tr></thead>\n<tbody>\n";
   for (const auto& row : grid.rows) {

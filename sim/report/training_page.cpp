@@ -189,10 +189,11 @@ void TrainingPage::add_timeline() {
   if (data.is_null()) return;
   const TimeColumn times = iteration_column(Seconds(data.at("total").get<double>()));
   page_.data["timeline"] = std::move(data);
-  page_.sections.push_back({"timeline",
-                            "One iteration of " + title_of(story_.timeline_point),
-                            {"Seen from rank 0. One bar per fused buffer."},
-                            {{"timeline", "timeline", "Activities over time, in " + times.unit}}});
+  page_.sections.push_back(
+      {"timeline",
+       "One iteration of " + title_of(story_.timeline_point),
+       {"Seen from rank 0. One bar per fused buffer."},
+       {{"timeline", "timeline", "Activities over time, in " + times.unit + "; coloured: communication"}}});
 }
 
 void TrainingPage::add_network() {

@@ -11,6 +11,7 @@
 #include "report/time_column.hpp"
 #include "report/validation_headline.hpp"
 #include "report/validation_summary.hpp"
+#include "units/format.hpp"
 
 namespace farandole::inline report {
 namespace {
@@ -23,6 +24,14 @@ const ValidationPoint* worst_of(Points points) {
     if (point.counted && (!worst || std::abs(point.error) > std::abs(worst->error))) worst = &point;
   }
   return worst;
+}
+
+/// "allreduce, 16777216 bytes, 8 ranks" with "16.8 MB".
+std::string row_of(const ValidationPoint& point) {
+  const std::string exact = fmt::format("{:.0f} bytes", point.bytes.si());
+  std::string row = point.row;
+  if (const auto at = row.find(exact); at != std::string::npos) row.replace(at, exact.size(), decimal(point.bytes));
+  return row;
 }
 
 /// "Half of 79 training steps are predicted within 2.2 %, nine of ten within 10.2 %."
@@ -58,7 +67,7 @@ std::vector<std::string> answer(const ErrorSummary& all, Points points) {
   std::erase(sentences, "");
   const ValidationPoint& worst = *worst_of(points);
   sentences.push_back(
-      fmt::format("The worst is {} off: {}, {}.", signed_percent(worst.error, 1), worst.family, worst.row));
+      fmt::format("The worst is {} off: {}, {}.", signed_percent(worst.error, 1), worst.family, row_of(worst)));
   if (all.inside_band) {
     sentences.push_back(fmt::format("{:.0f} % of the measurements fall into their 80 % band.", 100 * *all.inside_band));
   }
@@ -71,7 +80,7 @@ Record scatter(Points points) {
   for (const ValidationPoint& point : points) {
     if (!point.counted || point.unit != "s" || !(point.predicted > 0) || !(point.measured > 0)) continue;
     rows.push_back({{"family", point.family},
-                    {"row", point.row},
+                    {"row", row_of(point)},
                     {"predicted", point.predicted},
                     {"measured", point.measured},
                     {"error", point.error}});
@@ -83,7 +92,8 @@ Record errors(Points points) {
   Record rows = Record::array();
   for (const ValidationPoint& point : points) {
     if (!point.counted || !(point.bytes > Bytes(0))) continue;
-    rows.push_back({{"family", point.family}, {"row", point.row}, {"bytes", point.bytes.si()}, {"error", point.error}});
+    rows.push_back(
+        {{"family", point.family}, {"row", row_of(point)}, {"bytes", point.bytes.si()}, {"error", point.error}});
   }
   return {{"rows", rows}};
 }

@@ -1,6 +1,6 @@
 // What a reader may expect of every page; started by tests/browser/run, which made the pages in FARANDOLE_PAGES.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { withPage } from '../../tools/browser.mjs';
@@ -73,6 +73,34 @@ for (const name of pages) {
     });
   }));
 }
+
+test('a picture by itself says what it shows, and its labels have the colours of their curves', () => withPage(async page => {
+  await page.open(file('economics'));
+  const svg = (await page.evaluate('farandolePictures()')).find(picture => picture.name === 'cost-years').svg;
+  await page.open('data:text/html;charset=utf-8,' + encodeURIComponent(svg));
+  const colours = (elements, property) => page.evaluate(`[...document.querySelectorAll('${elements}')].map(each => getComputedStyle(each).${property}).sort()`);
+  assert.deepEqual(await colours('.label', 'fill'), await colours('path[stroke-width]', 'stroke'));
+  assert.match(await page.evaluate(`document.querySelector('svg').textContent`), /Cumulative cost of ownership over years, in USD/);
+  assert.deepEqual(await page.evaluate(faults), []);
+}));
+
+// Debian has D3 5, npm the newest; cmake takes either.
+test('the newest D3 draws every chart as well', () => withPage(async page => {
+  const newest = readFileSync(join(folder, 'node_modules/d3/dist/d3.min.js'), 'utf8');
+  mkdirSync(join(folder, 'newest'), { recursive: true });
+  for (const name of pages.filter(each => each !== 'topology')) {
+    const text = readFileSync(join(folder, name + '.html'), 'utf8').replace(/<meta http-equiv="Content-Security-Policy"[^>]*>/, '');
+    const from = text.indexOf('// https://d3js.org');
+    assert.ok(from > 0, name);
+    writeFileSync(join(folder, 'newest', name + '.html'), text.slice(0, from) + newest + text.slice(text.indexOf('</script>', from)));
+    await page.open(file('newest/' + name));
+    await page.until(isDrawn);
+    await page.evaluate('unfold(document, Infinity), figures.forEach(draw)');
+    assert.deepEqual(page.errors.splice(0), [], name);
+    assert.deepEqual(await page.evaluate(undrawn), [], name);
+    assert.deepEqual(await page.evaluate(faults), [], name);
+  }
+}));
 
 // What the check of boxes finds: each of the four faults, put into a page on purpose.
 test('a text that overlaps, leaves its picture, is squeezed or is too small is found', () => withPage(async page => {

@@ -72,6 +72,60 @@ test('curves over ranks have the line of linear scaling, and published results t
   }
 }));
 
+test('shares are drawn over a linear axis from nothing to all', () => withPage(async page => {
+  for (const name of ['run', 'learning']) {
+    await page.open(file(name));
+    const ticks = await page.evaluate(`[...[...document.querySelectorAll('#scaling-efficiency .axis')][1].querySelectorAll('.tick')].map(tick =>
+      ({ share: Number.parseFloat(tick.textContent), y: tick.getBoundingClientRect().y }))`);
+    assert.deepEqual(ticks.map(tick => tick.share), [0, 20, 40, 60, 80, 100], name);
+    const steps = ticks.slice(1).map((tick, i) => ticks[i].y - tick.y);
+    assert.ok(steps.every(step => step > 10 && Math.abs(step - steps[0]) < 0.1), steps.join());
+  }
+}));
+
+test('what a library picks by size is one curve', () => withPage(async page => {
+  await page.open(file('collective-2'));
+  const [curves, sizes, picked] = await page.evaluate(`[document.querySelectorAll('#sizes-bandwidth path[stroke-width]').length,
+    document.querySelectorAll('#sizes-bandwidth circle').length, new Set([...document.querySelectorAll('#table tbody tr')].map(row => row.cells[0].textContent)).size]`);
+  assert.ok(picked > 1, String(picked));
+  assert.deepEqual([curves, sizes], [1, 5]);
+}));
+
+test('microseconds have their sign, but for values that are set as text', () => withPage(async page => {
+  for (const name of ['learning', 'collective', 'validate']) {
+    await page.open(file(name));
+    const texts = await page.evaluate(`[...document.querySelectorAll('h1, main p, figcaption, #table th, svg text, .lede')].map(each => each.textContent)`);
+    assert.deepEqual(texts.filter(text => /([0-9]\s|\(| in )us\b/.test(text)), []);
+    assert.ok(texts.some(text => /[0-9(]\s?µs/.test(text)), name);
+  }
+}));
+
+test('collectives of any size are in one row of the iteration, and have the accent', () => withPage(async page => {
+  await page.open(file('sharded') + '#timeline');
+  const [names, sizes, fills] = await page.evaluate(`[[...document.querySelectorAll('#timeline-timeline svg > g > text')].map(text => text.textContent),
+    new Set(data.timeline.rows.map(row => row.activity).filter(name => /allgather/i.test(name))).size,
+    [...new Set([...document.querySelectorAll('#timeline-timeline rect.stop[fill="var(--accent)"]')].map(bar => Math.round(bar.getBoundingClientRect().y)))].length]`);
+  assert.ok(sizes > 1);
+  assert.equal(names.filter(name => name === 'allgather').length, 1, names.join());
+  assert.equal(fills, 2);  // rows: allgather, reduce scatter
+}));
+
+test('in print the headings of wide tables break between words alone', () => withPage(async page => {
+  for (const name of ['run', 'sharded', 'goodput']) {
+    await page.open(file(name), { width: 718, media: 'print' });
+    const broken = await page.evaluate(`(unfold(document, Infinity), [...document.querySelectorAll('#table th')].flatMap(th => {
+      const node = document.createTreeWalker(th, NodeFilter.SHOW_TEXT).nextNode();
+      return [...node.data.matchAll(/\\S+/g)].filter(word => {
+        const range = document.createRange();
+        range.setStart(node, word.index);
+        range.setEnd(node, word.index + word[0].length);
+        return new Set([...range.getClientRects()].map(box => box.top)).size > 1;
+      }).map(word => word[0]);
+    }))`);
+    assert.deepEqual(broken, [], name);
+  }
+}));
+
 // The rule: rows with the text, and of those the ones that are more than a tenth off.
 test('a long table is searched, and shows only what is far off', () => withPage(async page => {
   await page.open(file('validate'));

@@ -266,7 +266,7 @@ std::vector<Control> controls_of(const Document& written, const PlannedPoint& ba
       choice(site, "precision", "precision", "/workload/precision", {"fp32", "tf32", "bf16", "fp16", "fp8"},
              name(scenario.workload.precision)));
   add(controls, site,
-      choice(site, "compression", "gradients sent as", "/strategy/compression",
+      choice(site, "compression", "compression of gradients", "/strategy/compression",
              {"none", "fp16", "int8", "top_k", "one_bit", "power_sgd"}, name(scenario.strategy.compression.kind)));
   add_straggler(controls, site);
   add(controls, site,

@@ -125,7 +125,7 @@ charts.what_if = chart => {
 // Beside each bar the ends of the input's range; on a phone, where they have no room, above it with the input's name.
 charts.tornado = chart => {
   const { base, unit } = chart.data;
-  const readable = text => text.replace(/\b[0-9]{5,}\b/g, grouped);  // "150,000 USD"
+  const readable = text => text.replace(/(?<![.0-9])[0-9]{4,}\b/g, grouped);  // "150,000 USD"
   const rows = chart.data.rows.map(row => ({ ...row, low: readable(row.low), high: readable(row.high) }));
   const narrow = chart.width < 520;
   const names = rows.map(row => words(row.input.replace(/\//g, ' ')));

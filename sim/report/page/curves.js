@@ -40,19 +40,20 @@ function linearScaling(g, spec, rows, x, y) {
 function namePublished(chart, g, spec, x, y) {
   const { width, height } = chart.inner;
   const inside = (spec.marks || []).filter(mark => mark.x >= x.domain()[0] && mark.x <= x.domain()[1]);
-  const last = d3.nest().key(mark => mark.source).entries(inside).map(entry => entry.values.reduce((a, b) => (a.x >= b.x ? a : b)));
+  const last = groupsOf(inside, mark => mark.source).map(entry => entry.values.reduce((a, b) => (a.x >= b.x ? a : b)));
   const labels = last.map(mark => ({ y: y(mark.y) + 22, x: x(mark.x), name: mark.source }));
   if (labels.length > 4 || labels.some(label => widthOf(label.name) + 12 > Math.max(label.x, width - label.x))) return;
   movedApart(labels, height - 6, 15).forEach(label => {
     const left = label.x > width / 2;
-    g.append('text').attr('class', 'note').attr('x', label.x + (left ? 4 : -4)).attr('y', label.at).attr('text-anchor', left ? 'end' : 'start').text(label.name);
+    g.append('text').attr('class', 'note').attr('x', label.x + (left ? 4 : -4)).attr('y', label.at).attr('text-anchor', left ? 'end' : 'start')
+      .attr('paint-order', 'stroke').attr('stroke', 'var(--paper)').attr('stroke-width', 4).attr('stroke-linejoin', 'round').text(label.name);
   });
 }
 
 charts.curves = chart => {
   const spec = chart.data;
   const rows = spec.rows;
-  const series = d3.nest().key(row => row.series).entries(rows);
+  const series = groupsOf(rows, row => row.series);
   const narrow = chart.width < 520;
   const labelWidth = Math.min(widest(series.map(s => s.key), 600) + 14, 0.34 * chart.width);
   const labelLines = name => linesOf(name, labelWidth - 12, 600);

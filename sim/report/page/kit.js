@@ -17,6 +17,15 @@ const sizeTicks = ([least, most], width) => {
   if (powers.length < 2) return [...new Set([least, most])];
   return powers.filter((power, i) => (powers.length - 1 - i) % apart === 0).map(power => 10 ** power);
 };
+// [{ key, values }] in the order in which keys come; D3 5 has it as nest, 6 and newer as group.
+const groupsOf = (rows, keyOf) => {
+  const groups = new Map();
+  rows.forEach(row => {
+    const key = String(keyOf(row));
+    groups.set(key, groups.get(key) ?? []).get(key).push(row);
+  });
+  return [...groups].map(([key, values]) => ({ key, values }));
+};
 const words = name => name.replace(/_/g, ' ');
 // Parts of a whole that takes so long, all in one unit: milliseconds, or microseconds where the whole is short.
 const timesWithin = whole => {
@@ -154,19 +163,36 @@ function movedApart(labels, height, gap) {
   return labels;
 }
 
-// A picture by itself, for a paper: colours that the page's style gives are written into it.
+// The caption above a picture by itself, on as many lines as it takes; gives their height.
+function addCaption(copy, caption, width) {
+  if (!caption) return 0;
+  const lines = linesOf(caption, width - 8);
+  const height = 17 * lines.length + 10;
+  lines.forEach((line, i) => {
+    const text = copy.appendChild(document.createElementNS('http://www.w3.org/2000/svg', 'text'));
+    text.setAttribute('class', 'note');
+    text.setAttribute('x', 4);
+    text.setAttribute('y', 17 * (i + 1) - 3 - height);
+    text.textContent = line;
+  });
+  return height;
+}
+
+// A picture by itself, for a paper: with its caption, and with the colours that the page's style gives.
 function standalone(svg) {
   const copy = svg.cloneNode(true);
   const style = getComputedStyle(document.documentElement);
   const [, , width, height] = (svg.getAttribute('viewBox') || '0 0 800 600').split(/\s+/).map(Number);
+  const above = addCaption(copy, svg.closest('figure')?.querySelector('figcaption')?.firstChild?.data, width);
+  if (above) copy.setAttribute('viewBox', `0 ${-above} ${width} ${height + above}`);
   copy.setAttribute('width', width);
-  copy.setAttribute('height', height);
+  copy.setAttribute('height', height + above);
   copy.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
   ['tabindex', 'role', 'aria-roledescription', 'aria-label'].forEach(name => copy.removeAttribute(name));
   copy.setAttribute('font-family', 'Helvetica, Arial, sans-serif');
   copy.setAttribute('font-size', 12);
-  const rules = '.axis path,.axis line{stroke:var(--line)}.axis text,.note{fill:var(--soft)}text{fill:var(--ink)}';
-  copy.insertAdjacentHTML('afterbegin', `<style>${rules}</style><rect width="100%" height="100%" fill="var(--paper)"/>`);
+  const rules = '.axis path,.axis line{stroke:var(--line)}.axis text,.note{fill:var(--soft)}text:not([fill]):not(.note){fill:var(--ink)}';
+  copy.insertAdjacentHTML('afterbegin', `<style>${rules}</style><rect y="${-above}" width="100%" height="100%" fill="var(--paper)"/>`);
   return new XMLSerializer().serializeToString(copy).replace(/var\((--[a-z]+)\)/g, (all, name) => style.getPropertyValue(name).trim());
 }
 

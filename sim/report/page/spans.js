@@ -3,6 +3,9 @@
 // "NCCL_ALLREDUCE" as "nccl allreduce", "ALLGATHER 436 MB" as "allgather 436 MB".
 const activityName = name => words(name.replace(/[A-Z_]{3,}/g, part => part.toLowerCase()));
 
+// The row of an activity: "allgather 436 MB" and "allgather 2.1 GB" are in one.
+const rowName = name => activityName(name).replace(/ [0-9.]+ [kMGT]?B$/, '');
+
 // One name of several that begin or run: "allreduce of fc6", "allreduce of 17 tensors".
 function activityWords(rows) {
   const name = activityName(rows[0].activity);
@@ -10,12 +13,12 @@ function activityWords(rows) {
   return name === words(rows[0].lane.toLowerCase()) || rows[0].lane === 'compute' ? name : `${name} of ${lanes > 1 ? `${lanes} tensors` : rows[0].lane}`;
 }
 
-const activitiesOf = rows => d3.nest().key(row => row.activity).entries(rows).map(entry => activityWords(entry.values)).join(', ');
+const activitiesOf = rows => groupsOf(rows, row => row.activity).map(entry => activityWords(entry.values)).join(', ');
 
 // A sentence for each time at which something begins, at most so many, and for the end.
 function moments(rows, total, time) {
   const tick = total / 400;
-  const begins = d3.nest().key(row => Math.floor(row.from / tick)).entries(rows).map(entry => ({ at: d3.min(entry.values, row => row.from), rows: entry.values }))
+  const begins = groupsOf(rows, row => Math.floor(row.from / tick)).map(entry => ({ at: d3.min(entry.values, row => row.from), rows: entry.values }))
     .sort((a, b) => a.at - b.at);
   const texts = begins.map(({ at, rows: these }) => {
     const going = rows.filter(row => row.from < at && row.to > at + tick && !these.includes(row));
@@ -41,22 +44,21 @@ function playTimeline(chart, g, x, height, time) {
 
 charts.timeline = chart => {
   const rows = chart.data.rows;
-  const activities = [...new Set(rows.slice().sort((a, b) => a.from - b.from).map(row => row.activity))];
-  const names = activities.map(activityName);
+  const names = [...new Set(rows.slice().sort((a, b) => a.from - b.from).map(row => rowName(row.activity)))];
   const g = barRows(chart, names, 26, 14);
   const { width } = chart.inner;
   const x = d3.scaleLinear().domain([0, chart.data.total]).range([0, width]);
   const time = timesWithin(chart.data.total);
-  const communicates = name => /ALLREDUCE|ALLGATHER|BROADCAST|PUSH|PULL/.test(name) && !/NEGOTIATE/.test(name);
+  const communicates = name => /all ?reduce|all ?gather|reduce scatter|all ?to ?all|broadcast|push|pull|send|receive/.test(name) && !/negotiate/.test(name);
+  const computes = name => /^(forward|backward|forward backward|compute|iteration|update)$/.test(name);
   rows.forEach(row => {
-    const place = activities.indexOf(row.activity);
-    const fill = row.activity === 'FORWARD_BACKWARD' || row.activity === 'ITERATION' || row.activity === 'UPDATE' ? 'var(--calm)' :
-      communicates(row.activity) ? 'var(--accent)' : 'var(--mid)';
-    const drawn = bar(g, x(row.from), chart.middle(place) - 8, x(row.to) - x(row.from), 16, fill).attr('fill-opacity', communicates(row.activity) ? 0.85 : 0.55);
+    const name = rowName(row.activity);
+    const fill = computes(name) ? 'var(--calm)' : communicates(name) ? 'var(--accent)' : 'var(--mid)';
+    const drawn = bar(g, x(row.from), chart.middle(names.indexOf(name)) - 8, x(row.to) - x(row.from), 16, fill).attr('fill-opacity', communicates(name) ? 0.85 : 0.55);
     const what = row.lanes > 1 ? `${row.lanes} tensors, the first ${row.lane}` : row.lane;
     chart.stop(drawn.node(), `${activityName(row.activity)}: ${what}\n${time(row.from)} to ${time(row.to)}`);
   });
-  axis(g, 'bottom', x, x.ticks(width < 400 ? 4 : 8), value => d3.format(',.4~r')(value / (chart.data.total < 1e-4 ? 1e-6 : 1e-3))).attr('transform', `translate(0,${activities.length * chart.row + 4})`);
-  if (chart.figure.dataset.chart) playTimeline(chart, g, x, activities.length * chart.row + 4, time);
+  axis(g, 'bottom', x, x.ticks(width < 400 ? 4 : 8), value => d3.format(',.4~r')(value / (chart.data.total < 1e-4 ? 1e-6 : 1e-3))).attr('transform', `translate(0,${names.length * chart.row + 4})`);
+  if (chart.figure.dataset.chart) playTimeline(chart, g, x, names.length * chart.row + 4, time);
   chart.close();
 };
