@@ -13,17 +13,32 @@ namespace {
 
 using Points = std::span<const CollectivePoint>;
 
+/// What a library picks by size: said of a point, but not another curve.
+bool is_picked(const std::string& facet) {
+  return facet == "chosen algorithm" || facet == "protocol" || facet == "channels";
+}
+
+/// "ring, Simple, 16": of every point the texts of the facets that tell points apart, of those picked or of the others.
+std::vector<std::string> texts_of(Points points, bool picked) {
+  const Facets<CollectivePoint> facets = split(collective_facets(), points);
+  std::vector<std::string> all;
+  for (const CollectivePoint& point : points) {
+    std::string joined;
+    for (const auto& facet : facets.columns) {
+      const bool wanted = facet.name != "folded" && is_picked(facet.name) == picked;
+      const std::string text = wanted ? facet.text(point) : "";
+      if (!text.empty()) joined += (joined.empty() ? "" : ", ") + text;
+    }
+    all.push_back(joined);
+  }
+  return all;
+}
+
 /// What tells points apart, the size aside; the operation and its algorithm where nothing does.
 std::vector<std::string> names_of(Points points) {
-  const Facets<CollectivePoint> facets = split(collective_facets(), points);
-  std::vector<std::string> names;
-  for (const CollectivePoint& point : points) {
-    std::string name;
-    for (const auto& facet : facets.columns) {
-      const std::string text = facet.name == "folded" ? "" : facet.text(point);
-      if (!text.empty()) name += (name.empty() ? "" : ", ") + text;
-    }
-    names.push_back(name.empty() ? point.operation + " " + point.algorithm : name);
+  std::vector<std::string> names = texts_of(points, false);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i].empty()) names[i] = points[i].operation + " " + points[i].algorithm;
   }
   return names;
 }
@@ -48,9 +63,11 @@ std::vector<std::string> answer(const CollectiveStory& story) {
 Record curves(Points points, const std::vector<std::string>& names, const char* measure, const char* unit,
               double (*value)(const CollectivePoint&)) {
   Record rows = Record::array();
+  const std::vector<std::string> picked = texts_of(points, true);
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (!(points[i].bytes > Bytes(0))) continue;
     rows.push_back({{"series", names[i]}, {"x", points[i].bytes.si()}, {"y", finite(value(points[i]), measure)}});
+    if (!picked[i].empty()) rows.back()["picked"] = picked[i];
   }
   const std::string accent = names.empty() ? "" : names.front();
   return {{"axis", "size"}, {"measure", measure}, {"unit", unit}, {"share", false}, {"rows", rows}, {"accent", accent}};

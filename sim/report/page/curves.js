@@ -99,7 +99,7 @@ charts.curves = chart => {
     ordered.forEach(row => {
       const dot = g.append('circle').attr('cx', x(row.x)).attr('cy', y(row.y)).attr('r', 3.5).attr('fill', colour(s.key));
       const where = spec.axis === 'ranks' ? ranksText(row.x) : timed ? short(row.x, 's') : `${spec.axis} ${readAlong ? readAlong(row.x) : row.x}`;
-      chart.stop(dot.node(), `${s.key}, ${where}\n${shown(row.y)}${ends(row)}`);
+      chart.stop(dot.node(), `${s.key}, ${where}${row.picked ? ` (${row.picked})` : ''}\n${shown(row.y)}${ends(row)}`);
     });
   });
   (spec.marks || []).forEach(mark => {
