@@ -83,8 +83,8 @@ void write_what_ifs(std::ostream& out, const TrainingPoint& point) {
                {"as an option", Align::left}});
   for (const WhatIf& what_if : point.explanation->what_ifs) {
     if (is_uncertain(what_if)) continue;
-    table.row({what_if.change, what_if.kind, fmt::format("{:+.1f}", what_if.efficiency_points),
-               points_band(what_if), how_sure(what_if), grouped(what_if.samples_per_second, 1), options_of(what_if)});
+    table.row({what_if.change, what_if.kind, fmt::format("{:+.1f}", what_if.efficiency_points), points_band(what_if),
+               how_sure(what_if), grouped(what_if.samples_per_second, 1), options_of(what_if)});
   }
   table.write(out);
 }

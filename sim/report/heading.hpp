@@ -2,8 +2,9 @@
 //
 // Filled by the command line, printed by every writer of this room: of a table its title is the first line and its
 // settings are the last ones, all as '#' lines; in JSON they are the keys "scenario" and "settings", of a search also
-// "answer" and "optimum", of a study with a question "question"; CSV has no place for them. Points that failed are said in all of them: under "failed" in
-// JSON, as "# failed: " lines above a table, as rows of CSV that have a cell in the column "failed" and no other.
+// "answer" and "optimum", of a study with a question "question"; CSV has no place for them. Points that failed are said
+// in all of them: under "failed" in JSON, as "# failed: " lines above a table, as rows of CSV that have a cell in the
+// column "failed" and no other.
 #pragma once
 
 #include <iosfwd>

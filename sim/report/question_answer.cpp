@@ -22,9 +22,9 @@ bool has_all(const TrainingPoint& point, const std::vector<SweptValue>& values) 
 /// Whether the sweep put the same into both, but for what the question asks about.
 bool is_like(const TrainingPoint& a, const TrainingPoint& b, const Question& question) {
   return a.fidelity == b.fidelity && std::ranges::all_of(a.swept, [&](const SweptValue& swept) {
-    const bool asked = std::ranges::find(question.to, swept.pointer, &SweptValue::pointer) != question.to.end();
-    return asked || swept_value(b, swept.pointer) == swept.value;
-  });
+           const bool asked = std::ranges::find(question.to, swept.pointer, &SweptValue::pointer) != question.to.end();
+           return asked || swept_value(b, swept.pointer) == swept.value;
+         });
 }
 
 double gain(Points points, const ComparedPair& pair) {

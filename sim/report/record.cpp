@@ -36,8 +36,7 @@ std::string json_text(const Record& record, int indent) {
   return record.dump(indent, ' ', false, Record::error_handler_t::replace);
 }
 
-void write_json(std::ostream& out, const Heading& heading, const std::vector<Record>& records,
-                const Record& question) {
+void write_json(std::ostream& out, const Heading& heading, const std::vector<Record>& records, const Record& question) {
   Record document{{"farandole", version()}, {"scenario", heading.scenario}};
   if (!heading.answer.empty()) document["answer"] = heading.answer;
   if (heading.optimum) document["optimum"] = record_of(*heading.optimum);

@@ -44,8 +44,8 @@ std::vector<Record> to_rows(std::span<const Point> points) {
   return result;
 }
 
-/// The document of section "Results as JSON" of the outward contract, indented by two. `question`: what the study asked,
-/// answered; null where it asked nothing.
+/// The document of section "Results as JSON" of the outward contract, indented by two. `question`: what the study
+/// asked, answered; null where it asked nothing.
 void write_json(std::ostream& out, const Heading& heading, const std::vector<Record>& records,
                 const Record& question = {});
 

@@ -166,7 +166,12 @@ void TrainingPage::add_explanation(std::size_t index) {
                                 "less than half a point is in the table alone"});
     }
     Grid changes{"What would help " + title_of(index),
-                 {{"change", Align::left}, {"kind", Align::left}, {"percentage points"}, {band_probability({&point, 1}) + " band"}, {"sure (%)"}, {"samples/s"}},
+                 {{"change", Align::left},
+                  {"kind", Align::left},
+                  {"percentage points"},
+                  {band_probability({&point, 1}) + " band"},
+                  {"sure (%)"},
+                  {"samples/s"}},
                  {}};
     for (const WhatIf& what_if : point.explanation->what_ifs) {
       changes.rows.push_back({Cell(what_if.change),

@@ -71,8 +71,8 @@ struct WhatIfBase {
 
 std::vector<WhatIf> what_ifs(const WhatIfBase& base);
 
-/// How sure a gain is: `values` change the base to what has this throughput. What is uncertain of the base is put to its
-/// ends there too. Nothing where the base has no bands.
+/// How sure a gain is: `values` change the base to what has this throughput. What is uncertain of the base is put to
+/// its ends there too. Nothing where the base has no bands.
 std::optional<Difference> gain_of(const WhatIfBase& base, const std::vector<SetValue>& values,
                                   double samples_per_second);
 

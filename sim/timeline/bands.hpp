@@ -43,7 +43,7 @@ struct CostBands {
 
 /// One of the independent things that a step is uncertain by.
 struct BandSource {
-  std::string of;                    // "compute time", "published runs", or a pointer to a number that nothing has settled
+  std::string of;  // "compute time", "published runs", or a pointer to a number that nothing has settled
   std::vector<std::string> between;  // the two ends of such a number, as its file has them
   Interval iteration{1, 1};          // factors of the step, where it is at its first end and at its second
 

@@ -63,7 +63,8 @@ void add_own_errors(Squares& squares, const TrainingPoint& from, const TrainingP
 }
 
 /// What is uncertain of `one`, with the same of `other` where both share it. `sign`: of one's step in the logarithm.
-void add_sources(Squares& squares, const TrainingPoint& one, const TrainingPoint& other, double sign, bool with_shared) {
+void add_sources(Squares& squares, const TrainingPoint& one, const TrainingPoint& other, double sign,
+                 bool with_shared) {
   for (const BandSource& source : one.bands->sources) {
     if (source.of == of_published_runs) continue;
     const BandSource* there = is_shared(source, one, other) ? counterpart(source, *other.bands) : nullptr;
@@ -86,7 +87,8 @@ std::optional<Difference> difference(const TrainingPoint& from, const TrainingPo
   // Of a normal distribution, how many deviations to where `probability` of it ends: 1.2816 for eight in ten.
   constexpr double eight_in_ten = 1.2816;
   const double deviations = against > 0 ? std::abs(gain) / against * eight_in_ten : HUGE_VAL;
-  return Difference{to.bands->probability, std::exp(gain),
+  return Difference{to.bands->probability,
+                    std::exp(gain),
                     {std::exp(gain + squares.low()), std::exp(gain + squares.high())},
                     gain == 0 ? 0.5 : 0.5 * std::erfc(-deviations / std::numbers::sqrt2)};
 }

@@ -34,6 +34,18 @@ inline TrainingPoint vgg16_on_512_ranks() {
   return point;
 }
 
+inline constexpr const char* rate_pointer = "/platform/override/~1node~1nic~1rate";
+
+/// A point of a sweep over the network's rate and the algorithm.
+inline TrainingPoint swept(const std::string& rate, const std::string& algorithm, double efficiency) {
+  TrainingPoint point = vgg16_on_512_ranks();
+  point.ranks = 128;
+  point.scaling_efficiency = efficiency;
+  point.algorithm = algorithm;
+  point.swept = {{rate_pointer, rate}, {"/collectives/allreduce", algorithm}};
+  return point;
+}
+
 inline CollectivePoint allreduce_of_a_mebibyte() {
   CollectivePoint point;
   point.operation = "allreduce";

@@ -72,14 +72,15 @@ TEST(Difference, OfRunsByTwoStrategiesIsOffByBothErrors) {
 }
 
 TEST(Difference, IsNotOffByWhatDoesTheSameToBoth) {
-  const auto found = difference(step_of(1, {rate(1.5, 0.8), compute(0.9, 1.1)}), step_of(0.9, {rate(1.5, 0.8), compute(0.9, 1.1)}));
+  const auto found =
+      difference(step_of(1, {rate(1.5, 0.8), compute(0.9, 1.1)}), step_of(0.9, {rate(1.5, 0.8), compute(0.9, 1.1)}));
   EXPECT_NEAR(log_low(*found), 0, 1e-12);
   EXPECT_NEAR(log_high(*found), 0, 1e-12);
   EXPECT_EQ(found->sure, 1);
 }
 
-// A slow host holds back 25 Gbit/s less than 100: log(to / from) falls by log(1.5 / 1.2) there, and rises by log(0.9 / 0.8)
-// where it is fast.
+// A slow host holds back 25 Gbit/s less than 100: log(to / from) falls by log(1.5 / 1.2) there, and rises by log(0.9 /
+// 0.8) where it is fast.
 TEST(Difference, PutsANumberOfOneMachineToItsEndsOnBothSidesAtOnce) {
   const auto found = difference(step_of(1, {rate(1.2, 0.9)}), step_of(0.9, {rate(1.5, 0.8)}));
   EXPECT_NEAR(log_low(*found), std::log(1.2 / 1.5), 1e-12);

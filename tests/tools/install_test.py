@@ -122,10 +122,12 @@ class Installed(InAFolder):
         for typed, rest in [("va", "lidate "), ("show topology dgx1-p", "100 "), ("show --ranks 8 algorithm halving_d", "oubling "),
                             ("show strategy horo", "vod "), ("collective --topology roce25-4xp", "100 "), ("run x.json --fidelity fl", "ow "),
                             ("run mi", "ne.json ")]:
-            self.assertIn(f"farandole {typed}{rest}", self.completed_by_zsh(f"farandole {typed}", len(rest)))
+            whole = f"farandole {typed}{rest}"
+            self.assertIn(whole, self.completed_by_zsh(f"farandole {typed}", whole))
 
-    def completed_by_zsh(self, typed, more):
-        """What a terminal shows after `typed` and the tabulator, once it is longer by `more`; zsh completes on terminals alone."""
+    def completed_by_zsh(self, typed, whole):
+        """What a terminal shows after `typed` and the tabulator, until `whole` is there; zsh completes on terminals alone. Until it
+        reads its line, the terminal itself shows what is typed."""
         process, terminal = pty.fork()
         if process == 0:
             os.chdir(self.folder)
@@ -143,7 +145,7 @@ class Installed(InAFolder):
         wait(lambda: "READY" in shown)
         shown = ""
         os.write(terminal, f"{typed}\t".encode())
-        wait(lambda: len(shown.partition(typed)[2]) >= more)
+        wait(lambda: whole in shown)
         os.close(terminal)
         os.waitpid(process, 0)
         return shown

@@ -25,7 +25,8 @@ void merge(const MergeArguments& arguments) {
   output.write([&](std::ostream& out) {
     const auto write = merged.heading.comparison ? write_training_comparison : write_training;
     const StudyHeading& heading = merged.heading;
-    write(out, format, {heading.scenario, heading.settings, {}, {}, output.settings, {}, heading.question}, merged.points);
+    write(out, format, {heading.scenario, heading.settings, {}, {}, output.settings, {}, heading.question},
+          merged.points);
   });
 }
 

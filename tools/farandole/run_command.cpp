@@ -224,9 +224,7 @@ void run_with(std::unique_ptr<Team>& team, const RunArguments& arguments) {
   StudyOptions study;
   study.team = team.get();
   study.point_timeout = arguments.cost.longest_point();
-  study.execute = [&](const RunPlan::Point& point, Timeline* timeline) {
-    return run_point(point, catalogue, timeline);
-  };
+  study.execute = [&](const RunPlan::Point& p, Timeline* timeline) { return run_point(p, catalogue, timeline); };
   if (team && !team->is_manager()) return serve_study(plan, heading, study);
   check_files(files_of(arguments), catalogue, &plan);
   StudyResult result = run_points(arguments, plan, heading, study);
