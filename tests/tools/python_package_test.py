@@ -38,15 +38,16 @@ class Package(InAFolder):
         self.assertEqual(points, printed["points"])
         self.assertEqual(points.settings, printed["settings"])
         self.assertIsNone(points.question)
+        self.assertEqual(farandole.__version__, printed["farandole"])
+        self.assertEqual(farandole.run(SCENARIO), points)
 
     def test_a_study_with_a_question_has_its_answer(self):
         rate = "/platform/override/~1node~1nic~1rate"
         asked = {"ask": "Is 100 Gbit/s faster?", "from": {rate: "25 Gbit/s"}, "to": {rate: "100 Gbit/s"}}
-        points = farandole.run(SCENARIO | {"question": asked, "sweep": {rate: ["25 Gbit/s", "100 Gbit/s"]}})
+        platform = SCENARIO["platform"] | {"override": {}}
+        points = farandole.run(SCENARIO | {"platform": platform, "question": asked, "sweep": {rate: ["25 Gbit/s", "100 Gbit/s"]}})
         self.assertEqual(points.question["ask"], "Is 100 Gbit/s faster?")
         self.assertRegex(points.answer[0], r"100 Gbit/s instead of 25 Gbit/s .* % sure to be a gain")
-        self.assertEqual(farandole.__version__, printed["farandole"])
-        self.assertEqual(farandole.run(SCENARIO), points)
 
     def test_one_process_runs_as_often_as_one_likes_with_the_same_result(self):
         first = farandole.run(SCENARIO)
