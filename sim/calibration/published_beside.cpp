@@ -65,7 +65,7 @@ PublishedBeside published_beside(const RunPlan& plan, const Catalogue& catalogue
   std::set<std::string> topologies;
   std::vector<nlohmann::json> curves;
   for (const RunPlan::Point& point : plan.points) {
-    const Document document = read_point(point, catalogue).document;
+    const Document document = document_of(point);
     topologies.insert(topology_of(document));
     curves.push_back(curve_of(document));
   }

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "report/band_record.hpp"
 #include "report/compute_source.hpp"
 #include "report/cost_section.hpp"
 #include "report/series.hpp"
@@ -53,7 +54,7 @@ std::size_t by_efficiency(Points points, const std::vector<std::size_t>& among, 
 }
 
 std::string place_of(const TrainingPoint& point) {
-  return fmt::format("{} {} of {}", grouped(point.ranks, 0), point.ranks == 1 ? "rank" : "ranks", point.platform);
+  return ranks_text(point.ranks) + " of " + point.platform;
 }
 
 /// "On 512 ranks of roce25-4xp100, ", as far as that is true of all of them.
@@ -63,18 +64,18 @@ std::string common_place(Points points, const std::vector<std::size_t>& headline
     return std::ranges::all_of(headlines, [&](std::size_t i) { return points[i].*member == first.*member; });
   };
   if (!all(&TrainingPoint::ranks)) return {};
-  if (!all(&TrainingPoint::platform)) return fmt::format("On {} ranks, ", grouped(first.ranks, 0));
+  if (!all(&TrainingPoint::platform)) return "On " + ranks_text(first.ranks) + ", ";
   return "On " + place_of(first) + ", ";
 }
 
 std::string list_of(Points points, const Series& series, const std::vector<std::size_t>& headlines) {
-  std::string list;
-  for (std::size_t i = 0; i < headlines.size(); ++i) {
-    if (i > 0) list += i + 1 == headlines.size() ? " and " : ", ";
-    list += title(series, headlines[i]) + (i == 0 ? " scales at " : " at ") +
-            percent(points[headlines[i]].scaling_efficiency) + band_text(points[headlines[i]], i == 0);
+  std::vector<std::string> texts;
+  for (const std::size_t i : headlines) {
+    const bool is_first = texts.empty();
+    texts.push_back(title(series, i) + (is_first ? " scales at " : " at ") + percent(points[i].scaling_efficiency) +
+                    band_text(points[i], is_first));
   }
-  return list;
+  return listed(texts);
 }
 
 /// Of more points than are listed: the best and the worst, where they differ.
@@ -126,7 +127,7 @@ std::string why_beyond_linear(Points points, const Series& series, const std::ve
     if (note == best.notes.end()) continue;
     const std::size_t which = static_cast<std::size_t>(&best - points.data());
     const bool is_headline = std::ranges::find(headlines, which) != headlines.end();
-    const std::string where = is_headline ? "" : fmt::format(" on {} ranks", grouped(best.ranks, 0));
+    const std::string where = is_headline ? "" : " on " + ranks_text(best.ranks);
     return fmt::format("{}{} is {}.", title(series, which), where, *note);
   }
   return {};
@@ -203,8 +204,7 @@ std::string what_would_help(const TrainingPoint& point) {
       continue;
     }
     most = std::max(most, point.scaling_efficiency + best->efficiency_points / 100);
-    const std::string sure =
-        best->sure ? fmt::format(", {:.0f} % sure to help", std::min(100 * *best->sure, 99.0)) : std::string();
+    const std::string sure = best->sure ? fmt::format(", {} % sure to help", sure_text(*best->sure)) : std::string();
     list += fmt::format("{}{} ({}{}) {} {}", list.empty() ? "" : ", ", best->change, kind, sure,
                         list.empty() ? "would bring it to" : "to",
                         percent(point.scaling_efficiency + best->efficiency_points / 100));

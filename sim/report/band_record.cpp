@@ -16,13 +16,17 @@ std::string band_text(const TrainingPoint& point, Interval Bands::*band, double 
   return grouped(ends.low * per_unit, decimals) + " .. " + grouped(ends.high * per_unit, decimals);
 }
 
+std::string sure_text(double probability) {
+  return fmt::format("{:.0f}", std::min(100 * probability, 99.0));
+}
+
 std::string points_band(const WhatIf& what_if) {
   if (!what_if.points_band) return "";
   return fmt::format("{:+.1f} .. {:+.1f}", what_if.points_band->low, what_if.points_band->high);
 }
 
 std::string how_sure(const WhatIf& what_if) {
-  return what_if.sure ? fmt::format("{:.0f}", std::min(100 * *what_if.sure, 99.0)) : "";
+  return what_if.sure ? sure_text(*what_if.sure) : "";
 }
 
 bool have_bands(std::span<const TrainingPoint> points) {
@@ -40,11 +44,7 @@ std::string what_bands_are_of(std::span<const TrainingPoint> points) {
   if (std::ranges::any_of(points, estimated)) parts.emplace_back("uncertain compute times");
   if (std::ranges::any_of(points, unsettled)) parts.emplace_back("numbers of the platform that nothing has settled");
   if (std::ranges::any_of(points, simulated)) parts.emplace_back("what published runs were missed by");
-  std::string text;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    text += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];
-  }
-  return text;
+  return listed(parts);
 }
 
 std::string band_probability(std::span<const TrainingPoint> points) {

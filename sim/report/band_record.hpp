@@ -13,8 +13,11 @@ namespace farandole::inline report {
 /// "81.2 .. 93.0"; empty where the point has no bands.
 std::string band_text(const TrainingPoint& point, Interval Bands::*band, double per_unit, int decimals);
 
-/// Of what a change would gain: "-0.4 .. +5.2" percentage points, and how sure it is in percent, never all of it. Empty
-/// where they are not judged.
+/// "98": a probability in percent; of what is simulated never 100.
+std::string sure_text(double probability);
+
+/// Of what a change would gain: "-0.4 .. +5.2" percentage points, and how sure it is in percent. Empty where they are
+/// not judged.
 std::string points_band(const WhatIf& what_if);
 std::string how_sure(const WhatIf& what_if);
 

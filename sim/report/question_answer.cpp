@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "report/answer.hpp"
+#include "report/band_record.hpp"
 #include "report/facet.hpp"
 #include "report/field_record.hpp"
 #include "report/series.hpp"
@@ -62,13 +63,13 @@ std::string signed_percents(double factor) {
   return fmt::format("{:+.{}f}", 100 * (factor - 1), std::abs(factor - 1) < 0.1 ? 1 : 0);
 }
 
-/// ": +32 % (80 % band +18 to +41), 99 % sure to be a gain"; never all of it.
+/// ": +32 % (80 % band +18 to +41), 99 % sure to be a gain".
 std::string how_sure(const TrainingPoint& from, const TrainingPoint& to) {
   const auto found = difference(from, to);
   if (!found || found->throughput == 1) return {};
-  return fmt::format(": {} % ({:.0f} % band {} to {}), {:.0f} % sure to be a {}", signed_percents(found->throughput),
+  return fmt::format(": {} % ({:.0f} % band {} to {}), {} % sure to be a {}", signed_percents(found->throughput),
                      100 * found->probability, signed_percents(found->band.low), signed_percents(found->band.high),
-                     std::min(100 * found->sure, 99.0), found->throughput > 1 ? "gain" : "loss");
+                     sure_text(found->sure), found->throughput > 1 ? "gain" : "loss");
 }
 
 std::string values_of(const std::vector<SweptValue>& values) {
@@ -110,7 +111,7 @@ std::string first_answer(Points points, const ComparedPair& pair, const Question
   const TrainingPoint& from = points[pair.from];
   const TrainingPoint& to = points[pair.to];
   const std::string what = values_of(question.to) + " instead of " + values_of(question.from);
-  const std::string whose = fmt::format("{} on {} ranks", name_of(points, pair, question), grouped(from.ranks, 0));
+  const std::string whose = name_of(points, pair, question) + " on " + ranks_text(from.ranks);
   const std::string throughput =
       fmt::format("{} to {} samples/s", grouped(from.samples_per_second, 0), grouped(to.samples_per_second, 0));
   const double change = gain(points, pair);

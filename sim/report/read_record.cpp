@@ -118,6 +118,13 @@ class FieldReader {
 
 }  // namespace
 
+Question question_of(const Record& record) {
+  Question question;
+  FieldReader reader(record);
+  Question::fields(question, reader);
+  return question;
+}
+
 TrainingPoint training_point(const Record& record) {
   TrainingPoint point;
   try {

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/heading.hpp"
+#include "timeline/question.hpp"
 #include "timeline/result.hpp"
 
 namespace farandole::inline report {
@@ -64,5 +65,7 @@ std::string json_text(const Record& record, int indent = -1);
 
 /// std::logic_error where the record is not one that to_record gives.
 TrainingPoint training_point(const Record& record);
+/// Of record_of; Record::exception where it is not.
+Question question_of(const Record& record);
 
 }  // namespace farandole::inline report

@@ -150,6 +150,9 @@ std::vector<std::string> breakdown_names();
 /// The first line of a table that compares estimated with measured compute times; nothing of any other.
 void write_mixed_compute(std::ostream& out, std::span<const TrainingPoint> points);
 
+/// What answers the study's question, a line each, under the title of a table; nothing where it asks nothing.
+void write_answer(std::ostream& out, const Heading& heading, std::span<const TrainingPoint> points);
+
 // Writes what an autotuner tried and settled on: a table, and the log that HOROVOD_AUTOTUNE_LOG asks for.
 
 /// A row for every point that tuned itself; nothing where none did.

@@ -60,6 +60,19 @@ void Table::write(std::ostream& out) const {
   for (const auto& row : rows_) out << line_of(columns_, column_widths, row) << '\n';
 }
 
+std::string ranks_text(int ranks) {
+  return grouped(ranks, 0) + (ranks == 1 ? " rank" : " ranks");
+}
+
+std::string listed(const std::vector<std::string>& texts) {
+  std::string all;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const bool is_last = i + 1 == texts.size();
+    all += (i == 0 ? "" : is_last ? " and " : ", ") + texts[i];
+  }
+  return all;
+}
+
 std::string grouped(double number, int decimals) {
   std::string text = without_sign_of_zero(fmt::format("{:.{}f}", number, decimals));
   const std::size_t first_digit = text.front() == '-' ? 1 : 0;

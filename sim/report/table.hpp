@@ -36,6 +36,12 @@ class Table {
 /// 1234567.891 with 1 decimal is "1,234,567.9"; a number that rounds to zero has no sign.
 std::string grouped(double number, int decimals);
 
+/// "1 rank", "4,096 ranks".
+std::string ranks_text(int ranks);
+
+/// "a, b and c".
+std::string listed(const std::vector<std::string>& texts);
+
 /// 0.0123 is "+1.2 %" with 1 decimal; always with a sign, but for zero.
 std::string signed_percent(double fraction, int decimals);
 

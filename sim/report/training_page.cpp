@@ -80,7 +80,7 @@ class TrainingPage {
 };
 
 std::string TrainingPage::title_of(std::size_t point) const {
-  return fmt::format("{} on {} ranks", title(series_, point), grouped(points_[point].ranks, 0));
+  return title(series_, point) + " on " + ranks_text(points_[point].ranks);
 }
 
 /// A loss, a price or the length of a training, where the heading speaks of one.

@@ -71,14 +71,6 @@ void write_compute_sources(std::ostream& out, Points points) {
   }
 }
 
-/// To what the study asks.
-void write_answer(std::ostream& out, const Heading& heading, Points points) {
-  if (!heading.question) return;
-  for (const std::string& sentence : answer_to(points, *heading.question)) {
-    out << styled(out, Style::bold, "# " + printable(sentence)) << '\n';
-  }
-}
-
 /// Each once, with the points that it is of where it is not of all.
 void write_notes(std::ostream& out, Points points) {
   std::vector<std::pair<std::string, std::size_t>> notes;
@@ -171,6 +163,13 @@ std::vector<std::string> breakdown_names() {
     std::ranges::replace(names.back(), '_', ' ');
   }
   return names;
+}
+
+void write_answer(std::ostream& out, const Heading& heading, Points points) {
+  if (!heading.question) return;
+  for (const std::string& sentence : answer_to(points, *heading.question)) {
+    out << styled(out, Style::bold, "# " + printable(sentence)) << '\n';
+  }
 }
 
 void write_mixed_compute(std::ostream& out, Points points) {

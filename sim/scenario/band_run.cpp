@@ -39,7 +39,8 @@ std::vector<BandSource> error_sources(const Document& document, const Catalogue&
   std::vector<BandSource> sources = number_sources(point, document, catalogue, scenario);
   if (const auto errors = model_errors(catalogue)) {
     const TimeBand own = model_error(*errors, scenario, reach_of(scenario, document, times), point.iteration);
-    if (own.is_open()) sources.push_back({of_published_runs, {}, {own.least, own.most}});
+    const std::string job = fmt::format("{} of {} on {}", point.strategy, point.model, point.platform);
+    if (own.is_open()) sources.push_back({of_published_runs, job, {}, {own.least, own.most}});
   }
   return sources;
 }
@@ -145,10 +146,13 @@ Points at_ends_of_compute(const TrainingPoint& point, const Scenario& scenario, 
   return points;
 }
 
-/// `computed`: the point, and at the ends of compute.
-BandSource compute_source(const Points& computed) {
-  const Seconds step = computed.front().iteration;
-  return {of_compute_time, {}, {computed[1].iteration / step, computed[2].iteration / step}};
+/// `computed`: the point, and at the ends of compute. An estimate is as wrong for one batch as for another.
+BandSource compute_source(const Scenario& scenario, const Points& computed) {
+  const TrainingPoint& point = computed.front();
+  const std::string whose = fmt::format("{} ({}) in {} on {}, {}", point.model, point.variant, point.precision,
+                                        scenario.platform.device.name, point.compute_kind());
+  const auto factor = [&](std::size_t end) { return computed[end].iteration / point.iteration; };
+  return {of_compute_time, whose, {}, {factor(1), factor(2)}};
 }
 
 TimeBand factors(const Interval& interval, double middle) {
@@ -192,7 +196,7 @@ void add_bands(TrainingPoint& point, const Document& document, const Catalogue& 
   }
   if (!compute.is_open() && !error.is_open() && elsewhere.at_ends.size() < 2) return;
   const Points computed = at_ends_of_compute(point, scenario, compute);
-  if (compute.is_open()) sources.push_back(compute_source(computed));
+  if (compute.is_open()) sources.push_back(compute_source(scenario, computed));
   const Interval steps = hull(computed, [](const TrainingPoint& p) { return p.iteration.si(); });
   const TimeBand step = together(factors(steps, point.iteration.si()), error);
   const Points ends{point, at_end(point, stretched(scenario, compute.least), step.least),

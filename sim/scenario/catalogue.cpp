@@ -122,7 +122,7 @@ std::filesystem::path Catalogue::find(const char* folder, const std::string& nam
   auto file = root_ / folder / (name + ".json");
   if (memory_->documents.contains(file)) return file;  // a study asks for every point
   const auto known = json_files_in(root_ / folder);
-  if (std::ranges::find(known, name) == known.end()) where.fail_unknown(what, known);
+  if (std::ranges::find(known, name) == known.end()) where.fail(what, quoted(name), suggestion(name, known));
   return file;
 }
 

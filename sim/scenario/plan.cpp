@@ -134,6 +134,10 @@ RunPlan plan_what_fits(const Document& document, const Catalogue& catalogue, con
   return plan_points(document, catalogue, options, &left_out);
 }
 
+Document document_of(const RunPlan::Point& point) {
+  return point.source->configurations[point.configuration].document;
+}
+
 PlannedPoint read_point(const RunPlan::Point& point, const Catalogue& catalogue) {
   const PlanSource& source = *point.source;
   PlannedPoint planned = point.as_read

@@ -75,7 +75,7 @@ PlatformSpec read_platform(const Value& where, const Catalogue& catalogue, Launc
   spec.platform = build_for(topology, spec.scale, spec.placement, where);
   spec.condition = topology.condition;
   spec.calibration = topology.calibration;
-  spec.device = catalogue.device(spec.platform.device, name);
+  spec.device = catalogue.device(spec.platform.device, override.value_or(name));
   refuse_foreign_set(spec, override.value_or(name));
   if (topology.host_memory) spec.device.host_memory_bandwidth = *topology.host_memory;
   return spec;

@@ -88,6 +88,9 @@ struct RunPlan {
 /// `catalogue` is the one it was planned with.
 PlannedPoint read_point(const RunPlan::Point& point, const Catalogue& catalogue);
 
+/// What a point is read from, without reading it.
+Document document_of(const RunPlan::Point& point);
+
 RunPlan plan_run(const Document& document, const Catalogue& catalogue, const RunOptions& options);
 
 /// The same without the configurations that do not fit into their devices' memory, of which `left_out` gets the numbers

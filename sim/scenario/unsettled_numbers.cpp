@@ -127,7 +127,8 @@ std::vector<BandSource> number_sources(const TrainingPoint& point, const Documen
   };
   for (const UnsettledNumber& number : unsettled_numbers(document, catalogue)) {
     const auto& [first, second] = number.ends;
-    sources.push_back({number.pointer, {first, second}, {factor(number, first), factor(number, second)}});
+    const std::string& whose = scenario.platform.platform.name;
+    sources.push_back({number.pointer, whose, {first, second}, {factor(number, first), factor(number, second)}});
   }
   return sources;
 }

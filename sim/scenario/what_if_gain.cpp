@@ -4,8 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "scenario/explain.hpp"
 #include "scenario/parts.hpp"
 #include "scenario/train.hpp"

@@ -1,7 +1,5 @@
 #include <limits>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -23,18 +21,6 @@ std::int64_t whole_number(const Record& record, const char* key, std::int64_t le
   const auto number = value.is_number_integer() ? value.get<std::int64_t>() : least - 1;
   if (number >= least && number <= most) return number;
   throw InputError(place, fmt::format("a heading whose \"{}\" is from {} to {}", key, least, most), json_text(value));
-}
-
-std::vector<SweptValue> swept_values(const Record& record) {
-  std::vector<SweptValue> values;
-  for (const auto& [pointer, value] : record.items()) values.push_back({pointer, value.get<std::string>()});
-  return values;
-}
-
-std::optional<Question> question_of(const Record& record) {
-  if (!record.contains("question")) return std::nullopt;
-  const Record& question = record.at("question");
-  return Question{question.at("ask"), swept_values(question.at("from")), swept_values(question.at("to"))};
 }
 
 StudyShard shard_of(const Record& record, const Place& place) {
@@ -68,7 +54,7 @@ StudyHeading study_heading(const Record& record, const std::filesystem::path& fi
             shard_of(record, place),
             record.at("format"),
             record.at("settings").get<Settings>(),
-            question_of(record)};
+            record.contains("question") ? std::optional(question_of(record.at("question"))) : std::nullopt};
   } catch (const Record::exception&) {
     throw InputError(place, "a journal or shard of farandole run", "another file");
   }

@@ -41,14 +41,18 @@ struct CostBands {
   }
 };
 
-/// One of the independent things that a step is uncertain by.
+/// One of the independent things that a step is uncertain by. Two points have it in common where it is `of` the same
+/// and of the same one: a number of a platform, the compute time of a model on a device, the simulator's error in a
+/// job.
 struct BandSource {
-  std::string of;  // "compute time", "published runs", or a pointer to a number that nothing has settled
+  std::string of;     // "compute time", "published runs", or a pointer to a number that nothing has settled
+  std::string whose;  // "vgg16 in fp32 on p100", "horovod of vgg16 on roce25-4xp100", "roce25-4xp100"
   std::vector<std::string> between;  // the two ends of such a number, as its file has them
   Interval iteration{1, 1};          // factors of the step, where it is at its first end and at its second
 
   static void fields(auto& source, auto& visit) {
     visit("of", source.of);
+    visit("whose", source.whose);
     visit("between", source.between, {.stated = !source.between.empty()});
     visit("iteration_factors", source.iteration);
   }

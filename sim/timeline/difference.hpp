@@ -1,11 +1,10 @@
 // By how much one point is faster than another, when both are uncertain.
 //
-// The logarithm of the ratio of two throughputs is off by independent things. One that is the same on both sides (a
-// number of their platform that nothing has settled, the compute time of one model on one device) is put to each end on
-// both at once, and what it does to both cancels. The simulator's own error is mostly the same in two runs of one job,
-// on one platform, by one strategy; they differ in "same_job" of it (scenario/model_error.hpp). All else counts by
-// itself. The logarithms of the ends add up in squares; how sure a gain is follows as if they were of a normal
-// distribution. Used by report/ for the answer to a question, and by scenario/what_if.cpp.
+// The logarithm of the ratio of two throughputs is off by independent things. One that both have in common (BandSource)
+// is put to each end on both at once, and what it does to both cancels. Of the simulator's own error two runs of one
+// job differ in "same_job" (scenario/model_error.hpp). All else counts by itself. The logarithms of the ends add up in
+// squares; how sure a gain is follows as if they were of a normal distribution. Used by report/ for the answer to a
+// question, and by scenario/what_if.cpp.
 #pragma once
 
 #include <optional>

@@ -77,6 +77,9 @@ def report(tried, went_on, lost):
 def main():
     arguments = parse_arguments()
     program = os.path.abspath(arguments.program)
+    if not os.path.exists(arguments.layer):
+        print(f"skipped: {arguments.layer} was not built: cmake --build with the target fault_layer")
+        return 77
     rows = chosen(arguments, Setup(program, os.path.abspath(arguments.layer), list(all_jobs(program))))
     if arguments.list:
         for row, cases in rows.items():

@@ -53,6 +53,26 @@ resnet50    512    128        100.000      0.00 %    100.000      0.00 %       1
 )");
 }
 
+TEST(TrainingComparison, AnswersTheQuestionWithTheMostExactFidelity) {
+  const auto of = [](const char* rate, const char* fidelity, double efficiency) {
+    TrainingPoint point = training("vgg16", fidelity, 0.3_s);
+    point.swept = {{"/platform/override/~1node~1nic~1rate", rate}};
+    point.scaling_efficiency = efficiency;
+    return point;
+  };
+  Heading asked = heading();
+  asked.question = {"What would 100 Gbit/s change?",
+                    {{"/platform/override/~1node~1nic~1rate", "25 Gbit/s"}},
+                    {{"/platform/override/~1node~1nic~1rate", "100 Gbit/s"}}};
+  const std::vector points{of("25 Gbit/s", "analytic", 0.7), of("100 Gbit/s", "analytic", 0.95),
+                           of("25 Gbit/s", "flow", 0.6), of("100 Gbit/s", "flow", 0.9)};
+  std::ostringstream out;
+  write_training_comparison(out, Format::table, asked, points);
+  EXPECT_NE(out.str().find("# 100 Gbit/s instead of 25 Gbit/s would take vgg16 on 512 ranks from 60 % to 90 %"),
+            std::string::npos)
+      << out.str();
+}
+
 TEST(TrainingComparison, LeavesOutWhatWasNotTimed) {
   EXPECT_EQ(after_blank_line(text({training("vgg16", "flow", 0.3_s), training("resnet50", "message", 0.1_s)})),
             R"(model     ranks  nodes  flow (ms)  to message  message (ms)

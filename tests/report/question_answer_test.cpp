@@ -27,13 +27,12 @@ TEST(Answer, ToTheStudysQuestionComesFirst) {
       "It changes most for vgg16 (ring), from 50 % to 80 %, and least for vgg16 (double_tree), from 40 % to 50 %.");
 }
 
-// The change is that of the efficiency; most and least go by its size, whichever way it goes.
 /// Ten percent of error, of which two runs of one job share all but `same_job`.
 TrainingPoint banded(TrainingPoint point, double samples_per_second, double same_job) {
   point.samples_per_second = samples_per_second;
   point.bands.emplace();
   point.bands->probability = 0.8;
-  point.bands->sources = {{of_published_runs, {}, {0.9, 1.1}}};
+  point.bands->sources = {{of_published_runs, "a job", {}, {0.9, 1.1}}};
   point.bands->same_job = same_job;
   return point;
 }
@@ -70,6 +69,7 @@ TEST(Answer, ComparesNoTwoFidelities) {
   EXPECT_TRUE(compared_pairs(std::vector{swept("25 Gbit/s", "ring", 0.6), elsewhere}, faster).empty());
 }
 
+// The change is that of the efficiency; most and least go by its size, whichever way it goes.
 TEST(Answer, OrdersChangesByTheirSizeAndCallsALossALoss) {
   const std::vector points{swept("25 Gbit/s", "ring", 0.960), swept("100 Gbit/s", "ring", 0.9604),
                            swept("25 Gbit/s", "double_tree", 0.93), swept("100 Gbit/s", "double_tree", 0.91)};

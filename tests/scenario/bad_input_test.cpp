@@ -19,6 +19,11 @@ TEST(BadInput, AnUnknownTopologyIsAnsweredWithTheNearest) {
   EXPECT_THAT(error_of({{"/platform/topology", "ethernet-25"}}), HasSubstr("did you mean \"ethernet-25g\"?"));
 }
 
+TEST(BadInput, AnUnknownDeviceOfAnOverrideIsAnsweredWhereItStands) {
+  EXPECT_EQ(error_of({{"/platform/override", R"({"/node/device": "p10"})"}}),
+            "--set: /platform/override: expected a device, got \"p10\"; did you mean \"p100\"?");
+}
+
 TEST(BadInput, AMisspeltKeyIsAnsweredWithTheNearest) {
   EXPECT_THAT(error_of({{"/workload/batch_per_rnk", "8"}}),
               HasSubstr("/workload/batch_per_rnk: expected a known key, got \"batch_per_rnk\"; did you mean "

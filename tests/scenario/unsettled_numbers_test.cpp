@@ -212,6 +212,24 @@ TEST(Sureness, OfAChangeThatIsOfferedIsThatBetweenTwoPointsOfASweep) {
   }
 }
 
+// Two estimates, each as wrong as it may be: sigma^2 holds the squares of both, though one platform's name is on both.
+TEST(Sureness, OfAnotherDeviceCountsTheEstimatesOfBoth) {
+  const Change estimated{"/workload", R"({"model": "vgg16", "batch_per_rank": 32})"};
+  const Change devices{"/sweep", R"({"/platform/override/~1node~1device": ["p100", "v100"]})"};
+  const Change none{"/platform/override", "{}"};
+  const std::vector<TrainingPoint> points = test::run(on(Machine(""), {estimated, none, devices})).points;
+  const double same_job = points.front().bands->same_job;
+  double squares = same_job * same_job;
+  for (const TrainingPoint& point : points) {
+    const auto compute = std::ranges::find(point.bands->sources, of_compute_time, &BandSource::of);
+    ASSERT_NE(compute, point.bands->sources.end());
+    const double more = std::log(&point == &points.front() ? compute->iteration.high : 1 / compute->iteration.low);
+    squares += more * more;
+  }
+  const Difference found = *difference(points.front(), points.back());
+  EXPECT_NEAR(std::log(found.band.high / found.throughput), std::sqrt(squares), 1e-9);
+}
+
 TEST(Sureness, IsNotJudgedWithoutBands) {
   RunOptions options;
   options.explain = true;

@@ -26,16 +26,16 @@ TrainingPoint step_of(double seconds, std::vector<BandSource> sources, double sa
   return point;
 }
 
-BandSource rate(double slow, double fast) {
-  return {"/node/nic/host_rate", {"2 GB/s", "20 GB/s"}, {slow, fast}};
+BandSource rate(double slow, double fast, const std::string& platform = "cluster") {
+  return {"/node/nic/host_rate", platform, {"2 GB/s", "20 GB/s"}, {slow, fast}};
 }
 
-BandSource compute(double fast, double slow) {
-  return {of_compute_time, {}, {fast, slow}};
+BandSource compute(double fast, double slow, const std::string& whose = "vgg16 on p100") {
+  return {of_compute_time, whose, {}, {fast, slow}};
 }
 
-BandSource published(double fast, double slow) {
-  return {of_published_runs, {}, {fast, slow}};
+BandSource published(double fast, double slow, const std::string& job = "horovod of vgg16 on cluster") {
+  return {of_published_runs, job, {}, {fast, slow}};
 }
 
 double log_low(const Difference& difference) {
@@ -64,8 +64,7 @@ TEST(Difference, OfTwoRunsOfOneJobIsOffByWhatTheirErrorsDifferBy) {
 }
 
 TEST(Difference, OfRunsByTwoStrategiesIsOffByBothErrors) {
-  TrainingPoint servers = step_of(0.5, {published(0.8, 1.4)}, 0.2);
-  servers.strategy = "parameter_server";
+  const TrainingPoint servers = step_of(0.5, {published(0.8, 1.4, "parameter_server of vgg16 on cluster")}, 0.2);
   const auto found = difference(step_of(1, {published(0.7, 1.5)}, 0.2), servers);
   EXPECT_NEAR(log_low(*found), -std::hypot(std::log(0.7), std::log(1.4)), 1e-12);
   EXPECT_NEAR(log_high(*found), std::hypot(std::log(1.5), std::log(0.8)), 1e-12);
@@ -91,8 +90,7 @@ TEST(Difference, CountsANumberByItselfThatOneSideHasSettledOrAnotherMachineHas) 
   const auto settled = difference(step_of(1, {rate(1.2, 0.9)}), step_of(0.9, {}));
   EXPECT_NEAR(log_low(*settled), std::log(0.9), 1e-12);
   EXPECT_NEAR(log_high(*settled), std::log(1.2), 1e-12);
-  TrainingPoint elsewhere = step_of(0.9, {rate(1.2, 0.9)});
-  elsewhere.platform = "rented";
+  const TrainingPoint elsewhere = step_of(0.9, {rate(1.2, 0.9, "rented")});
   const auto two = difference(step_of(1, {rate(1.2, 0.9)}), elsewhere);
   EXPECT_NEAR(log_high(*two), std::hypot(std::log(1.2), std::log(0.9)), 1e-12);
 }
@@ -101,7 +99,7 @@ TEST(Difference, SharesAnEstimateOfComputeBetweenBatchesButNotBetweenModels) {
   TrainingPoint other = step_of(0.9, {compute(0.9, 1.1)});
   other.batch_per_rank = 32;
   EXPECT_NEAR(log_high(*difference(step_of(1, {compute(0.9, 1.1)}), other)), 0, 1e-12);
-  other.model = "resnet50";
+  other = step_of(0.9, {compute(0.9, 1.1, "resnet50 on p100")});
   EXPECT_GT(log_high(*difference(step_of(1, {compute(0.9, 1.1)}), other)), 0.1);
 }
 
@@ -111,7 +109,7 @@ RC_GTEST_PROP(Difference, OfTheOtherWayRoundIsItsInverse, ()) {
     TrainingPoint point = step_of(factor(), {published(factor(), factor())}, factor() - 0.5);
     if (*rc::gen::arbitrary<bool>()) point.bands->sources.push_back(rate(factor(), factor()));
     if (*rc::gen::arbitrary<bool>()) point.bands->sources.push_back(compute(factor(), factor()));
-    if (*rc::gen::arbitrary<bool>()) point.strategy = "ddp";
+    if (*rc::gen::arbitrary<bool>()) point.bands->sources.front().whose = "ddp of vgg16 on cluster";
     return point;
   };
   const TrainingPoint a = any();
