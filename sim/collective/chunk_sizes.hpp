@@ -24,6 +24,8 @@ class ChunkSizes {
   /// Bytes of all chunks before this one; of all chunks, where it is their number.
   [[nodiscard]] Bytes before(Chunk chunk) const;
   [[nodiscard]] Bytes largest() const;
+  /// The size whose chunks would all be as long as the longest of these.
+  [[nodiscard]] Bytes size_of_longest() const { return largest() * static_cast<double>(columns_); }
   /// The most that `count` neighbouring chunks can have.
   [[nodiscard]] Bytes largest_run(Chunk count) const;
   [[nodiscard]] bool equal() const { return ends_.empty() && longer_ == 0; }

@@ -7,8 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "collective/chunk_sizes.hpp"
 #include "config/limits.hpp"
 #include "platform/launch_line.hpp"
+#include "simulate/folding/folded_message_clock.hpp"
+#include "simulate/recurrence_clock.hpp"
 #include "simulate/routed_schedule.hpp"
 #include "units/format.hpp"
 #include "units/parse.hpp"
@@ -18,19 +21,21 @@ namespace {
 
 // Measured on one core of a server of 2020 with folded and unfolded runs of all strategies on 8 to 262,144 ranks
 // (resnet50, mnist_mlp) and collectives on 500 to 65,536; rounded up.
-constexpr double seconds_per_step = 1.5e-6;              // of one layer or tensor in an iteration, whatever the ranks
-constexpr double seconds_per_step_and_rank = 4e-9;       // that ranks add to it
-constexpr double seconds_per_server_message = 6.5e-6;    // there and back, where workers do not wait for each other
-constexpr double seconds_per_rank = 30e-6;               // once
-constexpr double seconds_per_point = 3e-3;               // of the smallest
-constexpr double seconds_per_transfer = 2e-6;            // of a schedule, once; ten times that where no ranks are alike
-constexpr double seconds_per_message = 1.5e-6;           // one by one
-constexpr double seconds_per_crossing_message = 5.5e-6;  // where receivers move on, so that no two rounds are alike
+constexpr double seconds_per_step = 1.5e-6;             // of one layer or tensor in an iteration, whatever the ranks
+constexpr double seconds_per_step_and_rank = 4e-9;      // that ranks add to it
+constexpr double seconds_per_server_message = 6.5e-6;   // there and back, where workers do not wait for each other
+constexpr double seconds_per_rank = 30e-6;              // once
+constexpr double seconds_per_point = 3e-3;              // of the smallest
+constexpr double seconds_per_transfer = 2e-6;           // of a schedule, once; ten times that where no ranks are alike
+constexpr double seconds_per_message = 1.5e-6;          // one by one
+constexpr double seconds_per_crossing_message = 15e-6;  // where receivers move on, so that no two rounds are alike
+constexpr double seconds_per_moving_message = 0.05e-6;  // likewise, where one rank's rates are everybody's,
+constexpr double seconds_per_parted_message = 3e-6;     // and at `message`, where a byte parts ranks
 constexpr double seconds_to_infer =
     6e-3;  // device times from measured runs, of an iteration: it is run dozens of times
 constexpr double bytes_per_rank = 1024;
 constexpr double bytes_per_point = 8192;
-constexpr double runs_of_an_explanation = 6;
+constexpr double runs_of_an_explanation = 25;  // nine changes and as many mechanisms, at the ends of bands
 
 /// One of the numbers that multiply, and how large it usually is at most.
 struct Factor {
@@ -109,6 +114,24 @@ double messages_of(const Schedule& schedule) {
     sum += static_cast<double>(phase.transfers.size()) * bundle * phase.fan * phase.repeats;
   }
   return sum;
+}
+
+/// Of all sizes together; nothing where one message stands for all that are alike.
+double seconds_of_a_message(const Schedule& schedule, std::span<const Bytes> sizes, const Workings& workings) {
+  const auto all = static_cast<double>(sizes.size());
+  const bool by_message = workings.fidelity == Fidelity::message;
+  if (by_message && !workings.folds) return all * seconds_per_message;
+  if (std::ranges::none_of(schedule.phases, receivers_move)) return 0;
+  if (!workings.folds || !workings.alike) return all * seconds_per_crossing_message;
+  const double most = by_message ? static_cast<double>(FoldedMessageClock::most_uneven)
+                                 : static_cast<double>(RecurrenceClock::most_uneven);
+  const bool are_many = messages_of(schedule) > most;
+  const auto is_one_by_one = [&](Bytes size) {
+    const ChunkSizes chunks(size, schedule);
+    return !chunks.equal() && !(are_many && chunks.largest() > Bytes(1));
+  };
+  const double each = by_message ? seconds_per_parted_message : seconds_per_moving_message;
+  return static_cast<double>(std::ranges::count_if(sizes, is_one_by_one)) * each;
 }
 
 std::string about(Seconds time) {
@@ -204,14 +227,11 @@ Cost cost_of_points(Count points) {
   return {Seconds(number * seconds_per_point), Bytes(number * bytes_per_point), "", counted(points) + " points"};
 }
 
-Cost cost_of(const Schedule& schedule, std::size_t sizes, bool unfolded) {
-  const bool crossing = std::ranges::any_of(schedule.phases, receivers_move);
-  const double messages = messages_of(schedule);
+Cost cost_of(const Schedule& schedule, std::span<const Bytes> sizes, const Workings& workings) {
   double transfers = 0;
   for (const Phase& phase : schedule.phases) transfers += static_cast<double>(phase.transfers.size());
-  double seconds = transfers * seconds_per_transfer;
-  if (crossing) seconds += messages * static_cast<double>(sizes) * seconds_per_crossing_message;
-  if (unfolded) seconds += messages * static_cast<double>(sizes) * seconds_per_message;
+  const double messages = messages_of(schedule);
+  const double seconds = transfers * seconds_per_transfer + messages * seconds_of_a_message(schedule, sizes, workings);
   const double most = 9e18;
   return {Seconds(seconds), Bytes(schedule.ranks * bytes_per_rank), "",
           counted(static_cast<std::int64_t>(std::min(messages, most))) + " messages between " +

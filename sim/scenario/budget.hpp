@@ -6,6 +6,7 @@
 // factor of three or so and errs towards too much. Called by plans of `run` and by `collective`.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "collective/schedule.hpp"
@@ -40,8 +41,15 @@ Cost cost_of(const Scenario& scenario);
 /// So many points, before they are read.
 Cost cost_of_points(Count points);
 
-/// A schedule for `sizes` sizes; `unfolded`: every message is simulated.
-Cost cost_of(const Schedule& schedule, std::size_t sizes, bool unfolded);
+/// What a schedule is worked out with.
+struct Workings {
+  Fidelity fidelity;
+  bool folds;  // where it may
+  bool alike;  // ranks are known to be, in every round (simulate/folding/moves.hpp)
+};
+
+/// A schedule of these sizes, one after the other.
+Cost cost_of(const Schedule& schedule, std::span<const Bytes> sizes, const Workings& workings);
 
 /// InputError at `place`, with the pointer of the cost where it has one: "expected what --budget "30 s, 1 GiB" allows,
 /// got 1,000,000 iterations, about 5 min of one processor; --budget "5 min" allows it".

@@ -15,6 +15,7 @@
 #include "scenario/unused_nics.hpp"
 #include "simulate/collective_clock.hpp"
 #include "simulate/fluid_network.hpp"
+#include "simulate/folding/moves.hpp"
 #include "units/format.hpp"
 
 namespace farandole::inline scenario {
@@ -89,14 +90,23 @@ class ClockOfSize {
     if (clock_ != nullptr && shape.segments == segments_) return;
     segments_ = shape.segments;
     Schedule whole = request_.algorithm.build(shape);
-    const bool unfolded = fidelity_ == Fidelity::message && request_.folding == FoldingPolicy::never;
-    require_within(request_.budget, cost_of(whole, request_.sizes.size(), unfolded), where_.place());
+    require_within(request_.budget, cost_of(whole, request_.sizes, workings(whole)), where_.place());
     std::vector<Phase> phases = std::exchange(whole.phases, {});
     schedule_ = whole;  // without what only the clock needs, and may be large
     whole.phases = std::move(phases);
     clock_.reset();  // before the next one: only one may use SimGrid
     clock_ = make_collective_clock(fidelity_, RoutedSchedule(std::move(whole), platform_, placement_),
                                    {request_.folding, request_.network});
+  }
+
+  /// What is known before any way is worked out.
+  [[nodiscard]] Workings workings(const Schedule& schedule) const {
+    Workings workings{fidelity_, request_.folding != FoldingPolicy::never, false};
+    if (!workings.folds || std::ranges::none_of(schedule.phases, receivers_move)) return workings;
+    const RoutedSchedule unrouted(schedule, platform_, placement_, RoutedSchedule::Routing::when_asked);
+    const std::optional<Moves> moves = moves_of(unrouted);
+    workings.alike = moves && 2 * moves->step() <= schedule.ranks;
+    return workings;
   }
 
   const CollectiveRequest& request_;

@@ -3,7 +3,24 @@
 #include <algorithm>
 #include <utility>
 
+#include "simulate/invariant.hpp"
+
 namespace farandole::inline simulate {
+namespace {
+
+/// Of all transfers, from those of their classes; what keeps processors busy is left to who has the legs.
+TransferRates expanded(const TransferRates& of_classes, const std::vector<int>& classes, const Phase& phase) {
+  if (classes.size() != transfers_per_round(phase)) throw InvariantError("transfers without a class");
+  const Eigen::Map<const Eigen::ArrayXi> members(classes.data(), static_cast<Eigen::Index>(classes.size()));
+  return {of_classes.latency(members), of_classes.inverse_rate(members)};
+}
+
+/// Whether what a repeat costs depends on its receivers alone, and not on who sends how much in it.
+bool only_receivers_move(const Schedule& schedule, std::size_t phase) {
+  return receivers_move(schedule.phases[phase]) && schedule.phases[phase].window == 0 && schedule.weights.empty();
+}
+
+}  // namespace
 
 RecurrenceClock::RecurrenceClock(RoutedSchedule routed, Sharing sharing, ClockOptions options, std::size_t uneven)
     : routed_(std::move(routed)), sharing_(sharing), network_(options.network), most_uneven_(uneven) {
@@ -20,13 +37,7 @@ RecurrenceClock::RecurrenceClock(RoutedSchedule routed, Sharing sharing, ClockOp
 
 TransferRates RecurrenceClock::rates_of_all(std::size_t phase) const {
   if (!folding_) return rates_[phase];
-  const std::vector<int> classes = folding_->classes_of_transfers(phase);
-  const auto transfers = static_cast<Eigen::Index>(classes.size());
-  TransferRates all{Eigen::ArrayXd(transfers), Eigen::ArrayXd(transfers)};
-  for (Eigen::Index t = 0; t < transfers; ++t) {
-    all.latency[t] = rates_[phase].latency[classes[static_cast<std::size_t>(t)]];
-    all.inverse_rate[t] = rates_[phase].inverse_rate[classes[static_cast<std::size_t>(t)]];
-  }
+  TransferRates all = expanded(rates_[phase], folding_->classes_of_transfers(phase), routed_.schedule().phases[phase]);
   if (rates_[phase].send.size() > 0) occupy(all, routed_.legs(phase));
   return all;
 }
@@ -48,10 +59,12 @@ std::optional<Bytes> RecurrenceClock::size_rounded_up(const ChunkSizes& sizes) c
   if (!folding_ || sizes.equal() || sizes.weighted() || sizes.largest() <= Bytes(1)) return std::nullopt;
   std::size_t transfers = 0;
   for (std::size_t phase = 0; phase < schedule.phases.size(); ++phase) {
-    if (schedule.phases[phase].repeats == 1) transfers += transfers_per_round(schedule.phases[phase]);
+    const bool are_counted = schedule.phases[phase].repeats == 1 || costs_vary(routed_, phase);
+    const auto rounds = static_cast<std::size_t>(schedule.phases[phase].repeats);
+    if (are_counted) transfers += transfers_per_round(schedule.phases[phase]) * rounds;
   }
   if (transfers <= most_uneven_) return std::nullopt;
-  return sizes.largest() * static_cast<double>(schedule.chunks);
+  return sizes.size_of_longest();
 }
 
 RankTimes RecurrenceClock::finish(Bytes size, const RankTimes& start) {
@@ -116,26 +129,44 @@ const SteadyPhase& RecurrenceClock::steady(std::size_t phase, Bytes size, const 
   return steady_.emplace(std::pair(size, phase), std::move(fresh)).first->second;
 }
 
+TransferRates RecurrenceClock::rates_of(const RoutedSchedule& network, std::size_t phase, int repeat,
+                                        std::optional<RoundRates>& rates, RatesByRepeat& varying) {
+  constexpr Eigen::Index most_remembered = 1 << 20;  // 16 MiB
+  const auto known = varying.find({phase, repeat});
+  if (known != varying.end()) return known->second;
+  if (!rates) rates.emplace(network, sharing_, network_);
+  TransferRates found = rates->of(phase, repeat);
+  left_simgrid_ |= rates->left_simgrid();
+  if (remembered_ + found.latency.size() <= most_remembered) {
+    remembered_ += found.latency.size();
+    varying.emplace(std::pair(phase, repeat), found);
+  }
+  return found;
+}
+
 void RecurrenceClock::carry_varying(RankTimes& moments, const RoutedSchedule& network, std::size_t phase,
                                     const ChunkSizes& sizes, RatesByRepeat& varying) {
-  constexpr Eigen::Index most_remembered = 1 << 20;  // 16 MiB
-  std::optional<RoundRates> rates;                   // a network is set up only for what is not remembered
-  const auto rates_of = [&](int repeat) {
-    const auto known = varying.find({phase, repeat});
-    if (known != varying.end()) return known->second;
-    if (!rates) rates.emplace(network, sharing_, network_);
-    TransferRates found = rates->of(phase, repeat);
-    left_simgrid_ |= rates->left_simgrid();
-    if (remembered_ + found.latency.size() <= most_remembered) {
-      remembered_ += found.latency.size();
-      varying.emplace(std::pair(phase, repeat), found);
-    }
-    return found;
-  };
+  if (folding_ && &network == &routed_ && only_receivers_move(routed_.schedule(), phase)) {
+    return carry_moving(moments, phase, sizes);
+  }
+  std::optional<RoundRates> rates;
   const Phase& pattern = network.schedule().phases[phase];
   Repeats repeats(moments, network.schedule(), pattern);
   for (int repeat = 0; repeat < pattern.repeats; ++repeat) {
-    repeats.carry_once(transfer_costs(network, phase, repeat, rates_of(repeat), sizes));
+    repeats.carry_once(transfer_costs(network, phase, repeat, rates_of(network, phase, repeat, rates, varying), sizes));
+  }
+}
+
+void RecurrenceClock::carry_moving(RankTimes& moments, std::size_t phase, const ChunkSizes& sizes) {
+  std::optional<RoundRates> rates;
+  const std::vector<int> classes = folding_->classes_of_transfers(phase);
+  const Phase& pattern = routed_.schedule().phases[phase];
+  Repeats repeats(moments, routed_.schedule(), pattern);
+  for (int repeat = 0; repeat < pattern.repeats; ++repeat) {
+    const TransferRates of_classes = rates_of(folding_->quotient, phase, repeat, rates, varying_folded_);
+    TransferRates all = expanded(of_classes, classes, pattern);
+    if (of_classes.send.size() > 0) occupy(all, legs_of_round(routed_, phase, repeat));
+    repeats.carry_once(transfer_costs(routed_, phase, repeat, all, sizes));
   }
 }
 

@@ -1,10 +1,11 @@
 // The clocks of `analytic` and `flow`: a cost per round and transfer, carried through the rounds by the recurrence.
 //
 // Rates are worked out once, for a network on which all ranks take part at once: folded, for one transfer of each
-// class. Ranks that all start together are carried through the rounds by class too, others one by one. Phases whose
-// repeats cost differently are worked out as they are carried, and remembered, for they depend neither on the size nor
-// on the start; of long ones no more than a bounded number, so that a clock stays small. What the others cost is
-// remembered by size: a job asks for the same sizes in every iteration.
+// class. Ranks that all start together are carried through the rounds by class too, others one by one, and so are all
+// where chunks differ by a byte: what that changes is how long a transfer takes at its rate. Phases whose repeats cost
+// differently are worked out as they are carried, and remembered, for they depend neither on the size nor on the start;
+// of long ones no more than a bounded number, so that a clock stays small. What the others cost is remembered by size:
+// a job asks for the same sizes in every iteration.
 #pragma once
 
 #include <functional>
@@ -22,8 +23,8 @@ namespace farandole::inline simulate {
 class RecurrenceClock final : public CollectiveClock {
  public:
   static constexpr std::size_t most_uneven = std::size_t{1} << 22;
-  /// `uneven`: so many transfers of phases without repeats are counted with their own chunks where these differ by a
-  /// byte; more are counted as the longest, as those of phases with repeats always are (`rounded_up` says so).
+  /// `uneven`: so many transfers are counted with their own chunks where these differ by a byte; more are counted as
+  /// the longest (`rounded_up` says so), as those of a phase that repeats the same transfers always are.
   RecurrenceClock(RoutedSchedule routed, Sharing sharing, ClockOptions options, std::size_t uneven = most_uneven);
   RecurrenceClock(const RecurrenceClock&) = delete;
   RecurrenceClock& operator=(const RecurrenceClock&) = delete;
@@ -48,6 +49,11 @@ class RecurrenceClock final : public CollectiveClock {
   const SteadyPhase& steady(std::size_t phase, Bytes size, const ChunkSizes& sizes);
   void carry_varying(RankTimes& moments, const RoutedSchedule& network, std::size_t phase, const ChunkSizes& sizes,
                      RatesByRepeat& varying);
+  /// Through all repeats, all transfers one by one at the rates of their classes.
+  void carry_moving(RankTimes& moments, std::size_t phase, const ChunkSizes& sizes);
+  /// Of those that are not remembered; a network is set up only for these.
+  TransferRates rates_of(const RoutedSchedule& network, std::size_t phase, int repeat, std::optional<RoundRates>& rates,
+                         RatesByRepeat& varying);
 
   RoutedSchedule routed_;
   Sharing sharing_;

@@ -56,14 +56,6 @@ std::vector<Bytes> lengths_of_round(const RoutedSchedule& routed, std::size_t ph
   return bytes_of_round(routed, phase, repeat, ChunkSizes(size, routed.schedule()));
 }
 
-Legs legs_of_round(const RoutedSchedule& routed, std::size_t phase, int repeat) {
-  Legs legs;
-  for (std::size_t index = 0; index < routed.legs(phase).size(); ++index) {
-    legs.push_back(routed.leg(phase, index, repeat));
-  }
-  return legs;
-}
-
 bool cross_the_same(const Legs& legs, const Legs& others) {
   return std::ranges::equal(legs, others, [](const RoutedSchedule::Leg& leg, const RoutedSchedule::Leg& other) {
     return leg.paths == other.paths && leg.links == other.links;
@@ -90,6 +82,14 @@ Eigen::ArrayXd shared(std::span<const FluidLink> links, const Legs& legs, const 
 }
 
 }  // namespace
+
+Legs legs_of_round(const RoutedSchedule& routed, std::size_t phase, int repeat) {
+  Legs legs;
+  for (std::size_t index = 0; index < routed.legs(phase).size(); ++index) {
+    legs.push_back(routed.leg(phase, index, repeat));
+  }
+  return legs;
+}
 
 bool costs_vary(const RoutedSchedule& routed, std::size_t phase) {
   const Phase& pattern = routed.schedule().phases[phase];

@@ -42,6 +42,9 @@ struct TransferRates {
 
 class FluidNetwork;
 
+/// Of all transfers of a repeat.
+std::vector<RoutedSchedule::Leg> legs_of_round(const RoutedSchedule& routed, std::size_t phase, int repeat);
+
 /// Fills in what the legs of a round say of processors.
 void occupy(TransferRates& rates, const std::vector<RoutedSchedule::Leg>& legs);
 

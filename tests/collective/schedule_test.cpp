@@ -78,6 +78,19 @@ TEST(ChunkSizes, OfAnAlltoallCutEveryRowAlike) {
   EXPECT_EQ(sizes.before(9), Bytes(30));
 }
 
+// Of every operation: as many bytes in every chunk as the longest has, and no byte more.
+TEST(ChunkSizes, AreAllAsLongAsTheLongestOfTheSizeOfTheLongest) {
+  for (const Algorithm& row : algorithms()) {
+    const Schedule schedule = row.build(Shape(8));
+    for (const double bytes : {1000.0, 1024.0, 12'345.0}) {
+      const ChunkSizes sizes(Bytes(bytes), schedule);
+      const ChunkSizes longest(sizes.size_of_longest(), schedule);
+      EXPECT_TRUE(longest.equal()) << name(row.operation) << ' ' << row.name;
+      EXPECT_EQ(longest.largest(), sizes.largest()) << name(row.operation) << ' ' << row.name;
+    }
+  }
+}
+
 TEST(ChunkSizes, FollowTheWeights) {
   Shape shape(3);
   shape.weights = {1, 0, 3};

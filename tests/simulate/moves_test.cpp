@@ -6,7 +6,6 @@
 
 #include "collective/algorithms.hpp"
 #include "simulate/folding/fold.hpp"
-#include "simulate/folding/folded_message_clock.hpp"
 #include "simulate/folding_kit.hpp"
 #include "simulate/recurrence_clock.hpp"
 
@@ -175,74 +174,6 @@ TEST(Moves, AreRefusedWhereSomethingIsNotAlike) {
   Schedule other = exchange;
   std::swap(other.phases[1].transfers[0].to, other.phases[1].transfers[1].to);
   EXPECT_FALSE(moves_of(RoutedSchedule(other, star, in_order(8), when_asked)));
-}
-
-/// An answer rounded up, over the exact one.
-double rounded_over_exact(CollectiveClock& rounded, const RoutedSchedule& routed, Fidelity fidelity, Bytes size) {
-  const RankTimes start = all_at(routed.schedule().ranks, 0_s);
-  const double up = rounded.finish(size, start).maxCoeff();
-  rounded.rest();  // only one may use SimGrid
-  return up / make_collective_clock(fidelity, routed, FoldingPolicy::never)->finish(size, start).maxCoeff();
-}
-
-// Exactly counted, ranks that a byte has parted get out of each other's way on a link that they share. Rounded up they
-// stay in step, and are never earlier.
-TEST(RoundedUp, ManyMessagesOfChunksThatDifferByAByteAreNeverEarlierAndHardlyLater) {
-  int rounded = 0;
-  double sum = 0;
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    Random random(seed);
-    const Platform platform = test::leaf_spine(draw(random, 2, 4), draw(random, 1, 3), draw(random, 1, 3), 2_GBps,
-                                               BytesPerSecond(1e9 * draw(random, 1, 4)));
-    Shape shape(platform.devices());
-    shape.ranks_per_node = platform.devices_per_node;
-    const std::array names{"ring", "hierarchical", "torus"};
-    const char* name = names[seed % names.size()];
-    const RoutedSchedule routed(find_algorithm(Operation::allreduce, name)->build(shape), platform,
-                                in_order(shape.ranks));
-    FoldedMessageClock clock(routed, FoldingPolicy::where_exact, 0);
-    const Bytes size(static_cast<double>(draw(random, 100'000, 10'000'000)));
-    const double ratio = rounded_over_exact(clock, routed, Fidelity::message, size);
-    SCOPED_TRACE(fmt::format("seed {}: {} over {}", seed, name, shape.ranks));
-    if (clock.rounded_up() == 0) {
-      EXPECT_NEAR(ratio, 1, 1e-12);
-      continue;
-    }
-    ++rounded;
-    EXPECT_LE(clock.rounded_up(), 1 / std::floor(size.si() / static_cast<double>(routed.schedule().chunks)));
-    EXPECT_GE(ratio, 1 - 1e-12);
-    EXPECT_LE(ratio, 1.05);
-    sum += ratio;
-  }
-  EXPECT_GT(rounded, 60);
-  EXPECT_LE(sum / rounded, 1.01);
-}
-
-TEST(RoundedUp, IsNothingThatFewMessagesAreOrThatIsNotToBeFolded) {
-  const Platform platform = test::leaf_spine(2, 2, 2, 2_GBps, 1_GBps);
-  Shape shape(8);
-  shape.ranks_per_node = 2;
-  const RoutedSchedule routed(find_algorithm(Operation::allreduce, "hierarchical")->build(shape), platform,
-                              in_order(8));
-  for (const Fidelity fidelity : all_fidelities) {
-    const auto clock = make_collective_clock(fidelity, routed);
-    EXPECT_NEAR(rounded_over_exact(*clock, routed, fidelity, 1'000'003_B), 1, 1e-12);
-    EXPECT_EQ(clock->rounded_up(), 0);
-  }
-  FoldedMessageClock never(routed, FoldingPolicy::never, 0);
-  EXPECT_NEAR(rounded_over_exact(never, routed, Fidelity::message, 1'000'003_B), 1, 1e-12);
-  EXPECT_EQ(never.rounded_up(), 0);
-}
-
-TEST(RoundedUp, ManyTransfersAreSoAtFlowToo) {
-  const int n = 8;
-  const RoutedSchedule routed(built(Operation::allreduce, "direct", n), test::star(n, 1_GBps, 2_us), in_order(n));
-  RecurrenceClock clock(routed, Sharing::simulated, FoldingPolicy::where_exact, 0);
-  const double ratio = rounded_over_exact(clock, routed, Fidelity::flow, 1'000'003_B);
-  EXPECT_TRUE(clock.folded());
-  EXPECT_DOUBLE_EQ(clock.rounded_up(), 1.0 / 125'001);
-  EXPECT_LE(ratio, 1 + clock.rounded_up());
-  EXPECT_GE(ratio, 1 - 1e-12);
 }
 
 }  // namespace

@@ -52,6 +52,17 @@ TEST_F(OverBudget, AreManyPointsBeforeThereIsOneOfThem) {
               AllOf(HasSubstr("/sweep: expected what a --budget"), HasSubstr("points or more")));
 }
 
+// Alike on one switch they are worked out for one rank; between groups of a dragonfly every pair has ways of its own.
+TEST_F(OverBudget, AreRoundsInWhichReceiversMoveOnlyWhereNoRanksAreAlike) {
+  const std::string rounds = "collective --op alltoall --algorithm pairwise --ranks 4096 -b 100000000 -e 100000000 ";
+  EXPECT_THAT(refusal(rounds + "--topology theta"), HasSubstr("got 16,773,120 messages between 4,096 ranks"));
+  for (const char* fidelity : {"analytic", "flow", "message"}) {
+    const Finished finished =
+        place_.run("ulimit -t 5; " FARANDOLE_PROGRAM " " + rounds + "--topology ethernet-25g --fidelity " + fidelity);
+    EXPECT_EQ(finished.status, 0) << fidelity << finished.err;
+  }
+}
+
 TEST_F(OverBudget, IsAnExplanationAtMessageWhereManyRanksDifferButNotAtFlow) {
   // It tries hierarchies and trees, whose messages are sent one by one then: 512 ranks took minutes, unannounced.
   const std::string line = "run " + test::scenario("horovod-512-roce25") + " --explain --jobs 1 --quiet --fidelity ";

@@ -39,7 +39,7 @@ std::optional<Bytes> FoldedMessageClock::size_of_equal_chunks(Bytes size, bool t
   if (!together) return std::nullopt;
   if (!paced_) paced_ = is_paced_by_longest_chunk(routed_);
   if (!*paced_) return std::nullopt;
-  return chunks.largest() * static_cast<double>(routed_.schedule().chunks);
+  return chunks.size_of_longest();
 }
 
 MessageRecurrence& FoldedMessageClock::recurrence() {
@@ -57,7 +57,7 @@ std::optional<Bytes> FoldedMessageClock::size_rounded_up(Bytes size) {
   std::size_t ways = 0;
   for (const Phase& phase : schedule.phases) ways += transfers_per_round(phase);
   if (ways <= most_ways && recurrence().never_meet()) return std::nullopt;
-  return chunks.largest() * static_cast<double>(schedule.chunks);
+  return chunks.size_of_longest();
 }
 
 void FoldedMessageClock::choose(std::vector<int> groups, const RankTimes& start) {

@@ -22,11 +22,10 @@ struct Representatives {
   }
 };
 
-/// Of every transfer and lane the class, where receivers stay; where they move nobody asks for it.
+/// Of every transfer and lane the class, which it stays in wherever its receiver moves.
 std::vector<int> classes_of(const Representatives& kept, const Moves& moves, std::size_t number) {
   const Phase& phase = kept.whole.schedule().phases[number];
   std::vector<int> classes;
-  if (receivers_move(phase)) return classes;
   // A rank sends what the one that stands for it sends, in the same order.
   std::vector<std::vector<int>> of_class(static_cast<std::size_t>(moves.step()));
   for (std::size_t own = 0; own < kept.positions[number].size(); ++own) {
