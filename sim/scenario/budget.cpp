@@ -35,7 +35,7 @@ constexpr double seconds_to_infer =
     6e-3;  // device times from measured runs, of an iteration: it is run dozens of times
 constexpr double bytes_per_rank = 1024;
 constexpr double bytes_per_point = 8192;
-constexpr double runs_of_an_explanation = 25;  // nine changes and as many mechanisms, at the ends of bands
+constexpr double runs_of_an_explanation = 15;  // nine changes and as many mechanisms, at the ends of bands
 
 /// One of the numbers that multiply, and how large it usually is at most.
 struct Factor {
