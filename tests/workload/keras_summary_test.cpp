@@ -199,5 +199,34 @@ TEST(KerasSummary, RefusesOpenShapesAndWhatIsNoTable) {
   EXPECT_THAT(reading("hello\n"), ThrowsMessage<InputError>(HasSubstr("net.txt: expected what Keras prints")));
 }
 
+// Columns are as many letters wide, not bytes.
+TEST(KerasSummary, KnowsNamesInAllAlphabets) {
+  const Model model =
+      imported(replaced(mnist, "dense_1 (Dense)              ", "größe_äöüäöüäöüäöüä (Dense)  "), {28, 28, 1});
+  EXPECT_EQ(by_name(model).at("größe_äöüäöüäöüäöüä").parameters(), 1290);
+}
+
+TEST(KerasSummary, RefusesNumbersBeyondAllModels) {
+  const auto refused = [](const std::string& from, const std::string& to, const std::string& message) {
+    EXPECT_THAT(reading(replaced(mnist, from, to)), ThrowsMessage<InputError>(HasSubstr(message)));
+  };
+  refused("18496", "99999999999999999999", "net.txt:7: expected at most 2^40 parameters, got \"99999999999999999999\"");
+  refused("18496", "9223372036854775807", "net.txt:7: expected at most 2^40 parameters");
+  refused("(None, 24, 24, 64)  ", "(None, 4000000, 4000000)", "net.txt:7: expected a shape of at most 2^40 values");
+  refused("(None, 24, 24, 64)  ", "(None, 1, 1099511627776)", "net.txt:7: expected the parameters of a kernel");
+  EXPECT_THAT(reading(mnist, {4294967296, 4294967296}),
+              ThrowsMessage<InputError>(HasSubstr("an input of at most 2^40")));
+}
+
+// 2^20 x 2^20 positions, 2^7 multiply-adds each, three times over: each factor is possible, the product is not.
+TEST(KerasSummary, RefusesMoreMultiplyAddsThanADoubleCounts) {
+  constexpr const char* wide = R"(
+Layer (type)                 Output Shape                Param #
+input (InputLayer)           (None, 1048576, 524288, 2)  0
+conv (Conv2D)                (None, 1048576, 524288, 2)  65536
+)";
+  EXPECT_THAT(reading(wide), ThrowsMessage<InputError>(HasSubstr("net.txt:4: expected at most 2^53 multiply-adds")));
+}
+
 }  // namespace
 }  // namespace farandole

@@ -1,13 +1,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
-#include <numeric>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "config/error.hpp"
+#include "units/count.hpp"
 #include "workload/importers/imported_model.hpp"
 
 namespace farandole::inline workload {
@@ -15,8 +14,15 @@ namespace {
 
 using Count = std::int64_t;
 
-Count product(const Extents& shape) {
-  return std::accumulate(shape.begin(), shape.end(), Count{1}, std::multiplies<>());
+/// Beyond all parameters and multiply-adds, and so far below what 64 bits hold that some of it can be added up.
+constexpr Count beyond = Count{1} << 60U;
+constexpr Count most_macs = Count{1} << 53U;
+
+/// At most `beyond`.
+Count product(const Extents& factors) {
+  units::Count all = 1;
+  for (const Count factor : factors) all *= factor;
+  return std::min(all.number(), beyond);
 }
 
 Count channels(const Extents& shape) {
@@ -76,18 +82,18 @@ void add_bias(const KerasSite& site, bool has_bias, Count size, KerasParts& part
 void convolution(const KerasSite& site, KerasParts& parts) {
   const Count in = channels(site.input);
   const Count out = channels(site.output);
-  const Kernel kernel = kernel_of(site, in * out, 0, out);
+  const Kernel kernel = kernel_of(site, product({in, out}), 0, out);
   parts.tensors = {tensor(site, "kernel", joined(kernel_extents(kernel.area), {in, out}))};
-  parts.macs = kernel.area * in * out * positions(site.output);
+  parts.macs = product({kernel.area, in, out, positions(site.output)});
   add_bias(site, kernel.has_bias, out, parts);
 }
 
 void transposed_convolution(const KerasSite& site, KerasParts& parts) {
   const Count in = channels(site.input);
   const Count out = channels(site.output);
-  const Kernel kernel = kernel_of(site, in * out, 0, out);
+  const Kernel kernel = kernel_of(site, product({in, out}), 0, out);
   parts.tensors = {tensor(site, "kernel", joined(kernel_extents(kernel.area), {out, in}))};
-  parts.macs = kernel.area * in * out * positions(site.input);
+  parts.macs = product({kernel.area, in, out, positions(site.input)});
   add_bias(site, kernel.has_bias, out, parts);
 }
 
@@ -96,7 +102,7 @@ void depthwise_convolution(const KerasSite& site, KerasParts& parts) {
   const Count out = channels(site.output);
   const Kernel kernel = kernel_of(site, out, 0, out);
   parts.tensors = {tensor(site, "depthwise_kernel", joined(kernel_extents(kernel.area), {in, out / in}))};
-  parts.macs = kernel.area * out * positions(site.output);
+  parts.macs = product({kernel.area, out, positions(site.output)});
   add_bias(site, kernel.has_bias, out, parts);
 }
 
@@ -104,20 +110,21 @@ void depthwise_convolution(const KerasSite& site, KerasParts& parts) {
 void separable_convolution(const KerasSite& site, KerasParts& parts) {
   const Count in = channels(site.input);
   const Count out = channels(site.output);
-  const Kernel kernel = kernel_of(site, in, in * out, out);
+  const Kernel kernel = kernel_of(site, in, product({in, out}), out);
   parts.tensors = {tensor(site, "depthwise_kernel", joined(kernel_extents(kernel.area), {in, 1})),
                    tensor(site, "pointwise_kernel", {1, 1, in, out})};
-  parts.macs = (kernel.area * in + in * out) * positions(site.output);
+  parts.macs = product({product({kernel.area, in}) + product({in, out}), positions(site.output)});
   add_bias(site, kernel.has_bias, out, parts);
 }
 
 void dense(const KerasSite& site, KerasParts& parts) {
   const Count in = channels(site.input);
   const Count out = channels(site.output);
-  const bool has_bias = site.row->parameters == in * out + out;
-  if (!has_bias && site.row->parameters != in * out) refuse(site, "inputs x units parameters, or units more,");
+  const Count weights = product({in, out});
+  const bool has_bias = site.row->parameters == weights + out;
+  if (!has_bias && site.row->parameters != weights) refuse(site, "inputs x units parameters, or units more,");
   parts.tensors = {tensor(site, "kernel", {in, out})};
-  parts.macs = in * product(site.output);
+  parts.macs = product({in, product(site.output)});
   add_bias(site, has_bias, out, parts);
 }
 
@@ -151,11 +158,11 @@ void recurrent(const KerasSite& site, Count gates, KerasParts& parts) {
   const Count in = channels(site.input);
   const Count units = channels(site.output);
   const Count each = gates * units;
-  const Count bias = site.row->parameters - each * (in + units);
+  const Count bias = site.row->parameters - product({each, in + units});
   if (bias != 0 && bias != each && bias != 2 * each)
     refuse(site, "gates x units x (inputs + units) parameters and biases");
   parts.tensors = {tensor(site, "kernel", {in, each}), tensor(site, "recurrent_kernel", {units, each})};
-  parts.macs = positions(site.input) * each * (in + units);
+  parts.macs = product({positions(site.input), each, in + units});
   if (bias > 0) parts.tensors.push_back(tensor(site, "bias", {bias}));
 }
 
@@ -239,6 +246,7 @@ KerasParts parts_of(const KerasSite& site) {
   KerasParts parts;
   parts.type = known != nullptr ? std::string(known->type) : snake_case(row.kind);
   if (known != nullptr && row.parameters > 0) known->fill(site, parts);
+  if (parts.macs > most_macs) refuse(site, "at most 2^53 multiply-adds");
   return parts;
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "config/error.hpp"
+#include "units/count.hpp"
 #include "workload/importers/imported_model.hpp"
 
 namespace farandole::inline workload {
@@ -14,6 +15,12 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& file, int line, std::string_view expected, std::string_view got) {
   throw InputError(fmt::format("{}:{}: expected {}, got {}", file, line, expected, got));
+}
+
+bool is_too_large(const Extents& shape) {
+  units::Count elements = 1;
+  for (const std::int64_t extent : shape) elements *= extent;
+  return elements > units::Count(most_elements);
 }
 
 /// [26, 26, 32] of "(None, 26, 26, 32)"; of several shapes the first.
@@ -32,6 +39,8 @@ Extents shape_of(const KerasRow& row, const std::string& file) {
     if (!is_batch && first < end && !is_number) break;
     if (!is_batch && is_number) shape.push_back(extent);
     is_batch = false;
+    if (end == close && is_too_large(shape))
+      refuse(file, row.line, "a shape of at most 2^40 values", quoted(row.shape));
     if (end == close) return shape.empty() ? Extents{1} : shape;
     begin = end;
   }
@@ -101,6 +110,8 @@ ImportedModel read_keras_summary(std::string_view text, const std::filesystem::p
                       "keras",
                       fmt::format("{}, printed by Keras as model.summary()", path.filename().string()),
                       {}};
+  if (is_too_large(input))
+    throw InputError(fmt::format("{}: expected an input of at most 2^40 values, got more", file));
   Outputs outputs;
   Extents before = input;
   for (const KerasRow& row : table.rows) {

@@ -51,6 +51,17 @@ std::optional<std::int64_t> leading_count(std::string_view text) {
   return error == std::errc() ? std::optional(count) : std::nullopt;
 }
 
+/// How many bytes the first `letters` of a text have: Keras aligns letters, some of which are several bytes.
+std::size_t bytes_of(std::string_view text, std::size_t letters) {
+  const auto begins_letter = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; };
+  std::size_t bytes = 0;
+  while (bytes < text.size() && (letters > 0 || !begins_letter(text[bytes]))) {
+    letters -= begins_letter(text[bytes]) ? 1 : 0;
+    ++bytes;
+  }
+  return bytes;
+}
+
 /// Where the columns are: between bars, or from the column of one title to that of the next.
 class Columns {
  public:
@@ -72,9 +83,9 @@ class Columns {
     Cells cells;
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const auto begin = i == 0 ? 0 : begins_[i];
-      if (begin >= line.size()) break;
       const auto end = i + 1 < begins_.size() ? begins_[i + 1] : std::string_view::npos;
-      cells[i] = trimmed(line.substr(begin, end == std::string_view::npos ? end : end - begin));
+      const std::string_view rest = line.substr(bytes_of(line, begin));
+      cells[i] = trimmed(end == std::string_view::npos ? rest : rest.substr(0, bytes_of(rest, end - begin)));
     }
     return cells;
   }
@@ -110,11 +121,18 @@ struct Printed {
   Cells cells;
 };
 
+std::int64_t parameters_of(const Printed& printed, const std::string& file) {
+  const std::string& cell = printed.cells[parameters_cell];
+  const auto count = leading_count(cell);
+  if (count && *count <= most_elements) return *count;
+  throw InputError(fmt::format("{}:{}: expected at most 2^40 parameters, got {}", file, printed.line, quoted(cell)));
+}
+
 KerasRow row_of(const Printed& printed, const std::string& file) {
   KerasRow row;
   row.line = printed.line;
   row.shape = printed.cells[shape_cell];
-  row.parameters = *leading_count(printed.cells[parameters_cell]);
+  row.parameters = parameters_of(printed, file);
   const std::string& inputs = printed.cells[inputs_cell];
   row.inputs = inputs_of(inputs);
   const bool has_none = inputs.empty() || inputs == "[]" || inputs == "-";
@@ -143,12 +161,13 @@ bool is_header(std::string_view line) {
                              [&](std::string_view title) { return line.find(title) != std::string_view::npos; });
 }
 
-/// A number opens a row; what has none goes on with the row before.
+/// A number opens a row; what has none goes on with the row before, whose number is whole already.
 void take_line(std::vector<Printed>& printed, int line, const Cells& cells) {
-  if (leading_count(cells[parameters_cell])) {
+  const std::string& number = cells[parameters_cell];
+  if (!number.empty() && number.front() >= '0' && number.front() <= '9') {
     printed.push_back({line, cells});
   } else if (!printed.empty()) {
-    for (std::size_t i = 0; i < cells.size(); ++i) printed.back().cells[i] += cells[i];
+    for (const std::size_t i : {name_cell, shape_cell, inputs_cell}) printed.back().cells[i] += cells[i];
   }
 }
 
