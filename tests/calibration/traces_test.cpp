@@ -69,6 +69,39 @@ TEST(HorovodTimeline, LessThanTwoIterationsAreRefused) {
               HasSubstr("at least two iterations"));
 }
 
+TEST(HorovodTimeline, ANegotiationThatEndsBeforeItBeginsIsRefusedAtItsLine) {
+  const std::string good = test::horovod_tensor(1, 1, 2, 3, "[2]");
+  EXPECT_THAT(
+      refusal([&] { read_horovod_timeline("[" + good + test::horovod_tensor(1, 12, 11, 13, "[2]"), "t.json"); }),
+      HasSubstr("t.json:10: /9: expected a negotiation that ends after its beginning, got one before it"));
+}
+
+TEST(HorovodTimeline, TimesThatNoClockHasAreRefused) {
+  const std::string event = R"([{"ph": "X", "ts": 0, "dur": 0}, {"ph": "X", "ts": TIME, "dur": 0}])";
+  for (const std::string time : {"1e300", "-1e300", "1e18"}) {
+    std::string text = event;
+    text.replace(text.find("TIME"), 4, time);
+    EXPECT_THAT(refusal([&] { read_chrome_events(text, "t.json"); }), HasSubstr("/1/ts: expected microseconds within"));
+  }
+}
+
+// What a clock began to count is nobody's business: the same timeline a year before gives the same workload.
+TEST(HorovodTimeline, TimesBeforeZeroAreAsGoodAsOthers) {
+  std::string before = "[{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": 1, \"args\": {\"name\": \"a\"}},\n";
+  for (const int begin : {-300, -200, -100})
+    before += test::horovod_tensor(1, begin + 10, begin + 12, begin + 30, "[2]");
+  const HorovodTrace trace = read_horovod_timeline(before, "t.json");
+  EXPECT_NEAR(trace.workload.layers[0].forward.si(), 80e-6, 1e-12);  // from -270 us to -190 us
+}
+
+TEST(HorovodTimeline, CyclesAreCountedInTheOrderOfTime) {
+  std::string text = "[";
+  for (const int moment : {10, 5, 0}) text += fmt::format(R"({{"ph": "i", "name": "CYCLE_START", "ts": {}}},)", moment);
+  text += "{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": 1, \"args\": {\"name\": \"a\"}},\n";
+  for (const int begin : {0, 100}) text += test::horovod_tensor(1, begin, begin + 1, begin + 2, "[2]");
+  EXPECT_NEAR(read_horovod_timeline(text, "t.json").cycle.value().si(), 5e-6, 1e-12);
+}
+
 TEST(HorovodTimeline, AnotherTraceIsRefused) {
   EXPECT_THAT(refusal([] { read_horovod_timeline(test::profiler_trace(), "t.json"); }),
               HasSubstr("expected the timeline of Horovod's allreduces"));

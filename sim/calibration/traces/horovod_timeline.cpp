@@ -43,11 +43,17 @@ std::vector<std::int64_t> shape_in(const std::string& text) {
   return shape;
 }
 
+double time_since(double begin, const ChromeEvent& end) {
+  if (end.start.si() < begin)
+    throw InputError(end.place, "a negotiation that ends after its beginning", "one before it");
+  return end.start.si() - begin;
+}
+
 void end_span(const ChromeEvent& event, Traced& tensor) {
   if (tensor.open.empty()) return;  // the timeline begins in the middle of it
   const std::string span = tensor.open.back();
   tensor.open.pop_back();
-  if (span == negotiation) tensor.negotiated.push_back(event.start.si() - tensor.ready.back());
+  if (span == negotiation) tensor.negotiated.push_back(time_since(tensor.ready.back(), event));
   if (span == operation) tensor.done.push_back(event.start.si());
   if (tensor.shape.empty() && !event.shape.empty()) tensor.shape = shape_in(event.shape);
 }
@@ -69,7 +75,8 @@ void take(const ChromeEvent& event, std::map<std::string, Traced>& tensors) {
   }
 }
 
-double median_step(const std::vector<double>& moments) {
+double median_step(std::vector<double> moments) {
+  std::ranges::sort(moments);  // marks of several threads may come in any order
   std::vector<double> steps;
   for (std::size_t i = 1; i < moments.size(); ++i) steps.push_back(moments[i] - moments[i - 1]);
   return median(steps);
@@ -103,7 +110,7 @@ Iterations iterations_in(const std::map<std::string, Traced>& tensors, const std
   if (all.count < 2) throw InputError(place, "at least two iterations that are all there", "less");
   for (std::size_t k = 0; k < all.count; ++k) {
     all.first.push_back(std::numeric_limits<double>::infinity());
-    all.last.push_back(0);
+    all.last.push_back(-std::numeric_limits<double>::infinity());
     for (const Traced& tensor : all.tensors) {
       all.first[k] = std::min(all.first[k], tensor.ready[k]);
       all.last[k] = std::max(all.last[k], tensor.done[k]);
@@ -155,7 +162,7 @@ HorovodTrace read_horovod_timeline(std::string_view text, const std::string& fil
   const Iterations all = iterations_in(tensors, file);
   HorovodTrace trace;
   trace.iterations = static_cast<int>(all.count);
-  if (cycles.size() > 1) trace.cycle = Seconds(median_step(cycles));
+  if (cycles.size() > 1) trace.cycle = Seconds(median_step(std::move(cycles)));
   std::vector<double> negotiated;
   for (const Traced& tensor : all.tensors)
     negotiated.insert(negotiated.end(), tensor.negotiated.begin(), tensor.negotiated.end());
