@@ -62,8 +62,10 @@ class FieldReader {
   }
 
  private:
+  /// A number of another kind, or one that T does not hold, does not come back as it was.
   template <std::integral T>
   static void take(const Record& record, T& value) {
+    if (record.is_number_float()) throw std::logic_error("a whole number that has a fraction");
     value = record.get<T>();
   }
   static void take(const Record& record, double& value) { value = record.get<double>(); }

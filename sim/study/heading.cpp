@@ -60,14 +60,4 @@ StudyHeading study_heading(const Record& record, const std::filesystem::path& fi
   }
 }
 
-std::string identity_of(const Document& document, const Catalogue& catalogue, const RunOptions& options) {
-  std::string all = fmt::format("{} {} {} {} {} {} ", version(), static_cast<int>(options.folding),
-                                static_cast<int>(options.network), options.bands, options.explain, options.links);
-  for (const Fidelity fidelity : options.fidelities) all += name(fidelity) + " ";
-  all += document.to_ordered_json().dump();
-  for (const Document* file : catalogue.documents()) all += file->to_ordered_json().dump();
-  for (const std::string& text : catalogue.algorithm_texts()) all += text;
-  return checksum(all);
-}
-
 }  // namespace farandole::inline study

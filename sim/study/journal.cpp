@@ -1,5 +1,6 @@
 #include "study/journal.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <optional>
@@ -21,11 +22,28 @@ namespace farandole::inline study {
 namespace {
 
 constexpr std::size_t digits = 16;
+constexpr int most_depth = 64;  // as of documents; printing and comparing records takes the stack for each
+
+/// How deep brackets are nested outside of strings.
+int depth_of(std::string_view json) {
+  int depth = 0;
+  int deepest = 0;
+  bool in_string = false;
+  for (std::size_t at = 0; at < json.size(); ++at) {
+    const char c = json[at];
+    if (c == '"') in_string = !in_string;
+    if (c == '\\' && in_string) ++at;
+    if (in_string) continue;
+    if (c == '[' || c == '{') deepest = std::max(deepest, ++depth);
+    if (c == ']' || c == '}') --depth;
+  }
+  return deepest;
+}
 
 std::optional<Record> entry_of(std::string_view line) {
   if (line.size() <= digits || line[digits] != ' ') return std::nullopt;
   const std::string_view text = line.substr(digits + 1);
-  if (checksum(text) != line.substr(0, digits)) return std::nullopt;
+  if (checksum(text) != line.substr(0, digits) || depth_of(text) > most_depth) return std::nullopt;
   Record record = Record::parse(text, nullptr, false);
   if (!record.is_object()) return std::nullopt;
   return record;
@@ -66,23 +84,6 @@ bool take(JournalContents& contents, std::string_view line) {
   return contents.points.emplace(index->get<std::size_t>(), entry->at("point")).second;
 }
 
-JournalContents contents_of(std::string_view text, const std::filesystem::path& file) {
-  JournalContents contents;
-  int number = 1;
-  for (std::size_t begin = 0; begin < text.size(); ++number) {
-    const std::size_t end = text.find('\n', begin);
-    const bool whole = end != std::string::npos && take(contents, text.substr(begin, end - begin));
-    if (!whole) {
-      const bool last = end == std::string::npos || end + 1 == text.size();
-      if (!last) throw InputError(Place{file.string(), number, ""}, "a whole line of a journal", "a damaged one");
-      contents.torn = true;
-      return contents;
-    }
-    begin = contents.whole_bytes = end + 1;
-  }
-  return contents;
-}
-
 /// What is left of a journal whose first line was being written when the program ended: a checksum and how headings
 /// begin, without an end. A number alone may be anybody's.
 bool is_torn_heading(std::string_view text) {
@@ -116,8 +117,25 @@ Record journal_entry(std::size_t index, const Record& point) {
   return {{"index", index}, {"point", point}};
 }
 
+JournalContents read_journal(std::string_view text, const std::filesystem::path& file) {
+  JournalContents contents;
+  int number = 1;
+  for (std::size_t begin = 0; begin < text.size(); ++number) {
+    const std::size_t end = text.find('\n', begin);
+    const bool whole = end != std::string::npos && take(contents, text.substr(begin, end - begin));
+    if (!whole) {
+      const bool last = end == std::string::npos || end + 1 == text.size();
+      if (!last) throw InputError(Place{file.string(), number, ""}, "a whole line of a journal", "a damaged one");
+      contents.torn = true;
+      return contents;
+    }
+    begin = contents.whole_bytes = end + 1;
+  }
+  return contents;
+}
+
 JournalContents read_journal(const std::filesystem::path& file) {
-  return contents_of(whole_text(file), file);
+  return read_journal(whole_text(file), file);
 }
 
 TrainingPoint journal_point(const Record& record, std::size_t index, const std::filesystem::path& file) {
@@ -134,7 +152,7 @@ Journal::Journal(std::filesystem::path file) : file_(std::move(file)) {
   }
   try {
     const std::string held = text();
-    found_ = contents_of(held, file_);
+    found_ = read_journal(held, file_);
     if (found_.heading.is_null() && !held.empty() && !is_torn_heading(held)) refuse(file_, "a file of another kind");
     sync_folder_of(file_);  // the first synced line would be lost with its file's name
   } catch (...) {

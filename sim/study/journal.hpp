@@ -30,6 +30,8 @@ struct JournalContents {
 
 /// InputError where the file cannot be read, or a line that is not the last is damaged.
 JournalContents read_journal(const std::filesystem::path& file);
+/// The same of what stands in `file`.
+JournalContents read_journal(std::string_view text, const std::filesystem::path& file);
 
 /// The point of an entry; InputError at `file` where the record is not one that a run writes.
 TrainingPoint journal_point(const Record& record, std::size_t index, const std::filesystem::path& file);

@@ -175,11 +175,24 @@ TEST_F(JournalFile, WithAnAlteredRecordIsRefusedInOneLineWithoutWordsFromInside)
   EXPECT_EQ(merging(heading_with("points", 1), journal_line(journal_entry(0, point))), "not refused");
   const std::string expected = "shard: /: expected point 1 as farandole run writes it, got an altered record";
   EXPECT_THAT(merged("ranks", "many"), HasSubstr(expected));
+  for (const double no_int : {1.5, 1e300, -3e9}) EXPECT_THAT(merged("ranks", no_int), HasSubstr(expected));
+  EXPECT_THAT(merged("ranks", 4294967304), HasSubstr(expected));
   EXPECT_THAT(merged("breakdown", 7), HasSubstr(expected));
   EXPECT_THAT(merged("new_key", 1), HasSubstr(expected));
   EXPECT_THAT(merged("memory", nullptr), Not(HasSubstr("json.exception")));
   EXPECT_THAT(merging(heading_with("points", 1), journal_line(journal_entry(7, point))),
               HasSubstr("expected points of shard 1/1, got point 7"));
+}
+
+// Every bracket would be a call within a call where the record is printed or compared: the stack holds some ten
+// thousand.
+TEST_F(JournalFile, WithARecordThatIsNestedWithoutEndIsRefused) {
+  const std::string nested = std::string(200'000, '[') + std::string(200'000, ']');
+  const auto line = [](const std::string& text) { return checksum(text) + " " + text + "\n"; };
+  EXPECT_THAT(refusal([&] { merge_shards({write("shard", line(R"({"farandole":)" + nested + "}"))}); }),
+              HasSubstr("expected a journal or shard of farandole run, got another file"));
+  const std::string entry = line(R"({"index":0,"point":{"ranks":)" + nested + "}}");
+  EXPECT_THAT(merging(heading_with("points", 1), entry), HasSubstr("the shard is incomplete"));
 }
 
 TEST(StudyShard, CountsItsPointsAsItHasThem) {
