@@ -94,7 +94,7 @@ std::vector<int> failed_cables(const Condition& condition, const Platform& platf
     if (failed.size() == before) fail_unmatched(where, "a cable between switches", pattern);
   }
   std::ranges::sort(failed);
-  failed.erase(std::ranges::unique(failed).begin(), failed.end());
+  failed.erase(std::unique(failed.begin(), failed.end()), failed.end());
   return failed;
 }
 

@@ -37,7 +37,7 @@ std::vector<int> distances(const std::vector<std::vector<int>>& neighbours, int 
 int diameter(const Platform& platform) {
   std::vector<int> ends = platform.network.switch_of_nic;
   std::ranges::sort(ends);
-  ends.erase(std::ranges::unique(ends).begin(), ends.end());
+  ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
   const auto neighbours = neighbours_of(platform.network);
   constexpr std::size_t most_looked_from = 64;
   const std::size_t step = (ends.size() + most_looked_from - 1) / most_looked_from;

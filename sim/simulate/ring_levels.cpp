@@ -71,7 +71,7 @@ RankTimes carry_ring(const RankTimes& start, const RingSteps& steps, int rounds)
   const Positions positions(start, steps, rounds);
   std::vector<double> values(steps.stay.begin(), steps.stay.end());
   std::ranges::sort(values);
-  values.erase(std::ranges::unique(values).begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
   std::vector<Level> levels;
   for (const double value : values) levels.emplace_back(positions, value, rounds);
   RankTimes end(start.size());

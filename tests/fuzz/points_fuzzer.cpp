@@ -1,0 +1,8 @@
+// libFuzzer target: measured points as a JSON document or one to a line is a list of measurements that could be true,
+// or refused.
+#include "fuzz/measured.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  farandole::fuzz::read_table(farandole::fuzz::text_of(data, size));
+  return 0;
+}
