@@ -211,11 +211,6 @@ TEST(MscclFile, WithAScratchBufferIsRefusedAtItsLine) {
               AllOf(HasSubstr("own.xml:6"), HasSubstr("i or o")));
 }
 
-TEST(MscclFile, WithADependencyThatIsNotThereIsRefused) {
-  EXPECT_THAT(xml_refusal(changed(ring_xml, "depid=\"-1\" deps=\"-1\"", "depid=\"0\" deps=\"7\"")),
-              HasSubstr("a step to depend on"));
-}
-
 TEST(MscclFile, WithADependencyBeforeABlocksFirstStepIsRefused) {
   EXPECT_THAT(xml_refusal(changed(ring_xml, "depid=\"-1\" deps=\"-1\"", "depid=\"0\" deps=\"-1\"")),
               HasSubstr("a step to depend on"));
@@ -224,6 +219,17 @@ TEST(MscclFile, WithADependencyBeforeABlocksFirstStepIsRefused) {
 TEST(MscclFile, WithMoreChunksInAStepThanThereAreIsRefused) {
   for (const char* count : {"cnt=\"3\"", "cnt=\"0\"", "cnt=\"-1\""})
     EXPECT_THAT(xml_refusal(changed(ring_xml, "cnt=\"1\"", count)), HasSubstr("1 to 2 chunks")) << count;
+}
+
+// Each of them is looked at: 100,000 steps of 2^16 chunks would take hours, and more memory than there is.
+TEST(MscclFile, WithMoreChunksInAllStepsThanCanBeLookedAtIsRefused) {
+  std::string text =
+      "<algo name=\"a\" nchunksperloop=\"65536\" ngpus=\"2\" coll=\"allreduce\">\n"
+      "<gpu id=\"0\"><tb id=\"0\" send=\"1\" recv=\"-1\" chan=\"0\">\n";
+  for (int step = 0; step < 65; ++step) {
+    text += "<step type=\"s\" srcbuf=\"i\" srcoff=\"0\" dstbuf=\"i\" dstoff=\"0\" cnt=\"65536\"/>\n";
+  }
+  EXPECT_THAT(xml_refusal(text + "</tb></gpu></algo>"), HasSubstr("own.xml:67: /: expected at most 4194304 chunks"));
 }
 
 /// Rank 0's data passed on by another block of rank 1, which waits for it.
@@ -240,6 +246,14 @@ constexpr std::string_view relay_xml = R"(<algo name="relay" nchunksperloop="1" 
     <step s="0" type="r" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0" cnt="1" depid="-1" deps="-1"/>
   </tb></gpu>
 </algo>)";
+
+TEST(MscclFile, WithADependencyThatIsNotThereIsRefused) {
+  EXPECT_THAT(xml_refusal(changed(ring_xml, "depid=\"-1\" deps=\"-1\"", "depid=\"0\" deps=\"7\"")),
+              HasSubstr("a step to depend on"));
+  // Counted from the third step on, which is the block's first, that is more than an int holds.
+  EXPECT_THAT(xml_refusal(changed(relay_xml, "depid=\"0\" deps=\"0\"", "depid=\"1\" deps=\"2147483647\"")),
+              HasSubstr("expected a step to depend on, got block 1, step 2147483647"));
+}
 
 TEST(MscclFile, MayWaitForAStepOfAnotherBlock) {
   EXPECT_EQ(rounds(parse_msccl(relay_xml, "own.xml")), 2);

@@ -24,6 +24,7 @@ constexpr std::array types{
 
 /// More than any algorithm needs, few enough to be walked through one by one.
 constexpr Chunk most_chunks = 1 << 16;
+constexpr Chunk most_chunks_of_steps = 1 << 22;
 
 const StepType& type_of(const XmlElement& step) {
   const std::string& name = step.text("type");
@@ -110,6 +111,10 @@ class Steps {
         throw InputError(element.place, fmt::format("1 to {} chunks", result_.schedule.chunks),
                          std::to_string(step.count));
       }
+      sent_ += step.count;
+      if (sent_ > most_chunks_of_steps) {
+        throw InputError(element.place, fmt::format("at most {} chunks in all steps", most_chunks_of_steps), "more");
+      }
       // What a step leaves behind it leaves at its destination; one that keeps nothing names only its source.
       const bool has_source_only = !type.receives || type.name == "rrs";
       step.chunk = chunk_at(element, has_source_only ? "src" : "dst");
@@ -137,11 +142,11 @@ class Steps {
     if (block < 0) return -1;
     const auto found = first_of_block_.find(block);
     const int offset = step.number("deps");
-    const int index = found == first_of_block_.end() ? -1 : found->second + offset;
     const auto size = static_cast<int>(result_.steps.size());
-    const bool is_there = index >= 0 && offset >= 0 && index < size &&
-                          result_.steps[static_cast<std::size_t>(index)].block ==
-                              result_.steps[static_cast<std::size_t>(found->second)].block;
+    const bool is_known = found != first_of_block_.end() && offset >= 0 && offset < size - found->second;
+    const int index = is_known ? found->second + offset : -1;
+    const bool is_there = is_known && result_.steps[static_cast<std::size_t>(index)].block ==
+                                          result_.steps[static_cast<std::size_t>(found->second)].block;
     if (!is_there) throw InputError(step.place, "a step to depend on", fmt::format("block {}, step {}", block, offset));
     return index;
   }
@@ -150,6 +155,7 @@ class Steps {
   std::map<int, int> first_of_block_;  // of this GPU: the number of its first step
   int rank_ = 0;
   int blocks_ = 0;
+  Chunk sent_ = 0;
 };
 
 }  // namespace
