@@ -12,16 +12,20 @@ using launch::Reading;
 using launch::WrittenHost;
 
 /// Each host once: one that is listed again adds its slots, and a host without a number counts one.
-std::vector<WrittenHost> merged(const std::vector<WrittenHost>& written) {
+std::vector<WrittenHost> merged(const Reading& reading) {
   std::vector<WrittenHost> hosts;
   std::map<std::string, std::size_t> place_of;
-  for (const WrittenHost& host : written) {
+  for (const WrittenHost& host : reading.hosts) {
     const auto [place, is_new] = place_of.emplace(host.name, hosts.size());
     if (is_new) {
       hosts.push_back(host);
     } else {
       WrittenHost& known = hosts[place->second];
       known.slots = known.slots.value_or(1) + host.slots.value_or(1);
+      if (*known.slots > most_devices) {
+        reading.where.fail("at most " + std::to_string(most_devices) + " slots of a host",
+                           quoted(known.name + ":" + std::to_string(*known.slots)));
+      }
     }
   }
   return hosts;
@@ -67,7 +71,7 @@ LaunchLine parse_launch_line(std::string_view text, const Value& where) {
   Reading reading{where};
   LaunchLine line;
   line.launcher = launch::read_line(text, reading);
-  for (const WrittenHost& host : merged(reading.hosts)) line.hosts.push_back(usable(host, reading));
+  for (const WrittenHost& host : merged(reading)) line.hosts.push_back(usable(host, reading));
   line.ranks = ranks_of(line, reading);
   line.ranks_per_node = reading.ranks_per_node;
   line.by_node = reading.by_node;

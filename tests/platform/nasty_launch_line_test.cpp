@@ -34,6 +34,14 @@ TEST(LaunchLine, AddsUpAHostThatIsListedTwice) {
   EXPECT_THAT(hosts_of(line_of("mpirun -H a,b,a -H b:3 x")), ElementsAre("a:2", "b:4"));
 }
 
+// 512 times 2^22 is 2^31, which an int does not hold.
+TEST(LaunchLine, RefusesAHostWithMoreSlotsThanAnyMachineHas) {
+  std::string hosts = "a:4194304";
+  for (int again = 1; again < 512; ++again) hosts += ",a:4194304";
+  EXPECT_THAT(refusal_of("mpirun -np 2 -H " + hosts + " x"),
+              HasSubstr("expected at most 4194304 slots of a host, got \"a:8388608\""));
+}
+
 TEST(LaunchLine, WithoutRanksTakesAllSlotsOfTheHosts) {
   EXPECT_EQ(line_of("mpirun -H a:4,b:4 x").ranks, 8);
   EXPECT_EQ(line_of("horovodrun -H a:4,b x").ranks, 5);
