@@ -8,8 +8,10 @@
 
 #include "calibration/posterior.hpp"
 #include "calibration/readers/readers.hpp"
+#include "config/limits.hpp"
 #include "config/section.hpp"
 #include "config/text.hpp"
+#include "platform/platform.hpp"
 
 namespace farandole::inline calibration {
 namespace {
@@ -31,7 +33,9 @@ OwnRun read_own(const Value& where, const Document& scenario, int devices_per_no
   Section section(where);
   OwnRun run{where, whole_at(scenario, "/platform/ranks", 1), whole_at(scenario, "/workload/batch_per_rank", 64),
              whole_at(scenario, "/strategy/accumulation", 1)};
-  if (const auto nodes = section.maybe("nodes")) run.ranks = read_at_least(*nodes, 1) * devices_per_node;
+  if (const auto nodes = section.maybe("nodes")) {
+    run.ranks = read_between(*nodes, 1, most_devices / devices_per_node) * devices_per_node;
+  }
   if (const auto ranks = section.maybe("ranks")) run.ranks = read_at_least(*ranks, 1);
   if (const auto batch = section.maybe("batch_per_rank")) run.batch = read_at_least(*batch, 1);
   if (const auto passes = section.maybe("accumulation")) run.accumulation = read_at_least(*passes, 1);

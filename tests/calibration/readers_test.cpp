@@ -91,6 +91,14 @@ TEST(Readers, NcclTestsTextSaysHowManyDevicesAProcessDrove) {
   EXPECT_EQ(rows(one_process, {"allreduce", "ring", {}, {}})[0].devices_per_process, 4);
 }
 
+TEST(Readers, NcclTestsTextWithAnImpossibleNumberOfDevicesIsRefusedAtItsLine) {
+  for (const std::string devices : {"21474836471", "1e300", "0", "-1", "1.5", "many"}) {
+    std::string text = test::nccl_tests_text;
+    text.replace(text.find("nGpus 1"), 7, "nGpus " + devices);
+    EXPECT_THAT(refusal(text), HasSubstr(":1: expected a whole number of devices after nGpus")) << devices;
+  }
+}
+
 TEST(Readers, NcclTestsTextDoesNotSayWhichCollectiveItWas) {
   EXPECT_THAT(refusal(test::nccl_tests_text), HasSubstr("expected the operation"));
   EXPECT_THAT(refusal(test::nccl_tests_text), HasSubstr("--op"));

@@ -24,10 +24,13 @@ bool is_rank_line(const TextLine& line) {
 }
 
 /// "# nThread 1 nGpus 8 minBytes 8 ...": how many devices a thread drove; 0 on other lines.
-int devices_per_thread(const TextLine& line) {
-  const auto key = std::ranges::find(line.words, std::string_view("nGpus"));
-  if (key == line.words.end() || key + 1 == line.words.end()) return 0;
-  return static_cast<int>(number_in(*(key + 1)).value_or(0));
+int devices_per_thread(const std::string& file, const TextLine& line) {
+  constexpr std::string_view label = "nGpus";
+  if (std::ranges::find(line.words, label) == line.words.end()) return 0;
+  const auto devices = number_after(line.text, label);
+  if (devices.value_or(0) < 1)
+    refuse_line(file, line.number, "a whole number of devices after nGpus", quoted(line.text));
+  return *devices;
 }
 
 /// "# Collective test starting: all_reduce_perf", which newer versions print.
@@ -71,7 +74,7 @@ std::vector<MeasuredTime> read_nccl_tests_text(const MeasuredText& file) {
       ++ranks;
       hosts.insert(host_of(line));
     }
-    if (const int devices = devices_per_thread(line); devices > 0) devices_per_process = devices;
+    if (const int devices = devices_per_thread(file.name, line); devices > 0) devices_per_process = devices;
     if (const std::string found = operation_in(line); !found.empty()) operation = found;
     if (!is_row(line)) continue;
     MeasuredTime row;

@@ -1,0 +1,41 @@
+// Tables of training runs: what they are of, and what no machine could have run.
+#include <gmock/gmock.h>
+
+#include "calibration/posterior.hpp"
+
+namespace farandole {
+namespace {
+
+using testing::HasSubstr;
+
+std::vector<TrainingRow> runs_of(const std::string& table) {
+  const Document scenario =
+      Document::parse(R"({"workload": {"model": "resnet50"}, "platform": {"ranks": 4}})", "s.json");
+  return table_runs("runs.csv", table, scenario, 4, "runs");
+}
+
+std::string refusal(const std::string& table) {
+  try {
+    runs_of(table);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "not refused";
+}
+
+// 8 ranks of 64 images at 1,024 images per second: half a second. The run on the fewest ranks is where it starts from.
+TEST(RunTable, CountsRanksByNodesAndStepsByImages) {
+  const auto runs = runs_of("nodes,batch_per_rank,samples_per_second\n1,64,600\n2,64,1024\n");
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_DOUBLE_EQ(runs[0].step.si(), 0.5);
+  EXPECT_EQ(read<int>(*runs[0].scenario.find("/platform/ranks")), 8);
+  EXPECT_EQ(runs[0].place.line, 3);
+}
+
+TEST(RunTable, WithMoreNodesThanAnyMachineHasIsRefusedAtItsLine) {
+  EXPECT_THAT(refusal("nodes,iteration_seconds\n1,0.5\n2147483647,0.6\n"),
+              HasSubstr("runs.csv:3: /nodes: expected an integer from 1 to 1,048,576, got 2147483647"));
+}
+
+}  // namespace
+}  // namespace farandole
