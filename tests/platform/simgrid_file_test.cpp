@@ -1,6 +1,8 @@
 // Platform files of SimGrid, and graphs that are a topology by themselves.
+#include <ctime>
 #include <fstream>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "platform/bisection.hpp"
@@ -61,6 +63,38 @@ TEST(SimGridFile, WithRoutersHasTheWaysWithTheFewestLinks) {
     EXPECT_THAT(table.ways[1], ElementsAre(0, 3));
     EXPECT_THAT(table.ways[2], ElementsAre(3, 0));
   }
+}
+
+// Two ways from a to b have two links each, by r and by s; r stands first in the file. c is nearer by r, too: of its
+// two ways with three links, over b or over t, the one over what is listed first counts.
+TEST(SimGridFile, TakesOfWaysWithAsManyLinksTheOneOverThePointListedFirst) {
+  std::string inside =
+      R"(<host id="a" speed="1Gf"/><router id="r"/><router id="s"/><host id="b" speed="1Gf"/><router id="t"/>)"
+      R"(<host id="c" speed="1Gf"/>)";
+  for (const std::string ends : {"as", "sb", "ar", "rb", "rt", "tc", "bc"}) {
+    inside += R"(<link id=")" + ends + R"(" bandwidth="1GBps"/><route src=")" + ends.substr(0, 1) + R"(" dst=")" +
+              ends.substr(1) + R"("><link_ctn id=")" + ends + R"("/></route>)";
+  }
+  const RouteTable table = parse_simgrid(zone("Floyd", inside), "p.xml");
+  EXPECT_THAT(table.hosts, ElementsAre("a", "b", "c"));
+  EXPECT_THAT(table.ways[1], ElementsAre(2, 3));     // a, r, b
+  EXPECT_THAT(table.ways[2], ElementsAre(2, 3, 6));  // a, r, b, c
+}
+
+// 2,000 hosts around a router have 4 x 10^6 ways. Looking at all pairs of points for every host, 8 x 10^9 times, takes
+// ten times as long.
+TEST(SlowSimGridFile, OfManyHostsIsReadInTheTimeThatItsWaysTake) {
+  constexpr std::size_t hosts = 2000;
+  std::string inside = R"(<router id="r"/>)";
+  for (std::size_t i = 0; i < hosts; ++i) {
+    inside += fmt::format(R"(<host id="h{0}" speed="1Gf"/><link id="l{0}" bandwidth="1GBps"/>)"
+                          R"(<route src="h{0}" dst="r"><link_ctn id="l{0}"/></route>)",
+                          i);
+  }
+  const std::clock_t begin = std::clock();
+  const RouteTable table = parse_simgrid(zone("Floyd", inside), "p.xml");
+  EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 6);  // seconds of the processor
+  EXPECT_THAT(table.ways[hosts + 2], ElementsAre(1, 2));
 }
 
 TEST(SimGridFile, IsRefusedWithItsLineWhereItSaysMore) {

@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -160,23 +163,22 @@ void PlatformReader::add_route(const XmlElement& element) {
   if (symmetrical != "NO" && symmetrical != "no") legs_[to].push_back({from, std::move(back)});
 }
 
-/// Of the shortest ways, the one whose last route is listed first.
+/// Of the shortest ways, the one whose last point but one is nearest, or listed first.
 std::vector<Path> PlatformReader::ways_to_all(std::size_t from) const {
+  constexpr auto unreached = std::numeric_limits<std::size_t>::max();
   std::vector<Path> ways(legs_.size());
-  std::vector<bool> reached(legs_.size(), false);
-  std::vector<bool> final(legs_.size(), false);
-  reached[from] = true;
-  for (std::size_t round = 0; round < legs_.size(); ++round) {
-    std::size_t nearest = legs_.size();
-    for (std::size_t at = 0; at < legs_.size(); ++at) {
-      if (!reached[at] || final[at]) continue;
-      if (nearest == legs_.size() || ways[at].size() < ways[nearest].size()) nearest = at;
-    }
-    if (nearest == legs_.size()) break;
-    final[nearest] = true;
+  std::vector<std::size_t> distance(legs_.size(), unreached);
+  std::set<std::pair<std::size_t, std::size_t>> next{{0, from}};  // the nearest of the points first reached
+  distance[from] = 0;
+  while (!next.empty()) {
+    const std::size_t nearest = next.begin()->second;
+    next.erase(next.begin());
     for (const Leg& leg : legs_[nearest]) {
-      if (reached[leg.to] && ways[leg.to].size() <= ways[nearest].size() + leg.links.size()) continue;
-      reached[leg.to] = true;
+      const std::size_t there = distance[nearest] + leg.links.size();
+      if (distance[leg.to] <= there) continue;
+      next.erase({distance[leg.to], leg.to});
+      next.emplace(there, leg.to);
+      distance[leg.to] = there;
       ways[leg.to] = ways[nearest];
       ways[leg.to].insert(ways[leg.to].end(), leg.links.begin(), leg.links.end());
     }
