@@ -28,8 +28,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCES = pathlib.Path(__file__).resolve().parent
 LIMITS = ["-rss_limit_mb=1024", "-timeout=10"]
 FAST = dict(os.environ, ASAN_OPTIONS="malloc_context_size=4:quarantine_size_mb=8")  # twice as fast
-LARGEST_SEED = 2048  # bytes of a file that --grow adds
-LARGEST_CORPUS = 6144  # of all that it adds to a target's
+LARGEST_SEED = 1024  # bytes of a file that --grow adds
+LARGEST_CORPUS = 5120  # of all that it adds to a target's
 Run = collections.namedtuple("Run", "target executions seconds edges of slowest crashes")
 
 
@@ -128,7 +128,7 @@ def report(runs):
 
 
 def grow(place):
-    """Besides the seeds that a person has named, short inputs that cover what those do not; the shortest first."""
+    """Besides the seeds that a person has named, inputs that cover what those do not; the longest, of which few are needed, first."""
     for seed in place.seeds.iterdir():
         if re.fullmatch(r"[0-9a-f]{40}", seed.name):
             seed.unlink()
@@ -139,7 +139,7 @@ def grow(place):
         subprocess.run([place.program, "-merge=1", f"-max_len={LARGEST_SEED}", *LIMITS, merged, place.found], check=True,
                        stderr=subprocess.DEVNULL, env=FAST)
         size = 0
-        for path in sorted(merged.iterdir(), key=lambda path: (path.stat().st_size, path.name)):
+        for path in sorted(merged.iterdir(), key=lambda path: (-path.stat().st_size, path.name)):
             if re.fullmatch(r"[0-9a-f]{40}", path.name) and size + path.stat().st_size <= LARGEST_CORPUS:
                 size += path.stat().st_size
                 shutil.copyfile(path, place.seeds / path.name)
