@@ -1,5 +1,8 @@
 #include "platform/topologies/graph.hpp"
 
+#include <ctime>
+
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "platform/bisection.hpp"
@@ -106,6 +109,17 @@ TEST(DotFile, HasAsManyHostsAndSwitchesAsTheirWaysCanBeKeptOf) {
   std::string text = "graph {";
   for (std::size_t i = 0; i <= most_vertices; ++i) text += " v" + std::to_string(i) + ";";
   EXPECT_THAT(dot_error(text + "}"), HasSubstr("at most 8192 hosts and switches"));
+}
+
+// 4,000 things for the eye said of all edges, of which there are 4,000: 1.6 x 10^7 that nobody asks for, and gigabytes.
+TEST(DotFile, KeepsNothingThatIsForTheEye) {
+  std::string text = "graph { edge [rate=\"1 GB/s\"";
+  for (int i = 0; i < 4000; ++i) text += fmt::format(", look{}=1", i);
+  text += "]";
+  for (int i = 0; i < 4000; ++i) text += " a -- b;";
+  const std::clock_t begin = std::clock();
+  EXPECT_EQ(parse_dot(text + "}", "g.dot", std::nullopt).edges.size(), 4000U);
+  EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 0.5);  // seconds of the processor
 }
 
 TEST(Graph, IsNoFileThatNeverEndsNorAFolder) {

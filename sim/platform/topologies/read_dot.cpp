@@ -1,6 +1,7 @@
 // Reader of undirected Graphviz graphs (https://graphviz.org/doc/info/lang.html), but for subgraphs, ports of vertices
 // and HTML, which it refuses.
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <map>
 
@@ -113,6 +114,8 @@ class Tokens {
   Token next_;
 };
 
+/// Every vertex and every edge has those that were said of all: what is for the eye is not kept.
+constexpr std::array<std::string_view, 5> understood{"kind", "ports", "rate", "latency", "cables"};
 constexpr std::size_t most_edges = std::size_t{1} << 20U;
 
 class DotReader {
@@ -151,7 +154,8 @@ class DotReader {
       while (!tokens_.take_if("]")) {
         const std::string key = tokens_.name("an attribute").text;
         tokens_.expect("=");
-        attributes[key] = tokens_.name("a value").text;
+        std::string value = tokens_.name("a value").text;
+        if (std::ranges::find(understood, key) != understood.end()) attributes[key] = std::move(value);
         if (!tokens_.take_if(",")) tokens_.take_if(";");
       }
     }
