@@ -1,6 +1,8 @@
 // Traces of real training become workloads: what is in them, and what is refused.
 #include "calibration/traces/traces.hpp"
 
+#include <ctime>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -129,6 +131,25 @@ TEST(PytorchProfiler, KernelsCountWhereThereAreAny) {
   EXPECT_TRUE(trace.on_device);
   EXPECT_NEAR(trace.workload.layers[0].forward.si(), 33e-6, 1e-12);  // launched inside the convolution
   EXPECT_EQ(trace.workload.layers[2].forward, Seconds(0));
+}
+
+// 60,000 operators one after the other, with a kernel of 2 us each, before a convolution with one of 40 us. Looking at
+// all operators for each of them, 3.6 x 10^9 times, would take half a minute.
+TEST(PytorchProfiler, OperatorsAreLookedForWithinTheTimeOfAnotherOnly) {
+  constexpr int operators = 60'000;
+  const auto kernel = [](int id, int duration) {
+    return fmt::format(R"(,{{"ph": "X", "cat": "kernel", "ts": 0, "dur": {}, "args": {{"External id": {}}}}})",
+                       duration, id);
+  };
+  std::string text = "[" + test::profiler_step(1, 0) + kernel(2, 40);
+  text.replace(text.find("ProfilerStep#1"), 14, "user_step");  // so that all of it is one
+  for (int i = 0; i < operators; ++i) {
+    text += "," + test::profiler_operator("aten::relu", 10 * i - 1'000'000, 5, 100 + i) + kernel(100 + i, 2);
+  }
+  const std::clock_t begin = std::clock();
+  const ProfilerTrace trace = read_pytorch_profiler(text + "]", "t.json", conv_and_linear(), 4);
+  EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 5);  // seconds of the processor
+  EXPECT_NEAR(trace.workload.layers[0].forward.si(), operators * 2e-6 + 40e-6, 1e-9);
 }
 
 TEST(PytorchProfiler, AModelOfOtherLayersIsRefused) {

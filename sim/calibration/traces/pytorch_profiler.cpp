@@ -88,9 +88,11 @@ class Step {
   [[nodiscard]] double time_of(const ChromeEvent& event) const {
     if (kernels_.empty()) return event.duration.si();
     double seconds = 0;
-    for (const ChromeEvent* inner : operators_) {
-      if (!inner->external_id || inner->thread != event.thread || !is_within(*inner, event)) continue;
-      const auto found = kernels_.find(*inner->external_id);
+    auto at = std::ranges::lower_bound(operators_, event.start, {}, &ChromeEvent::start);
+    for (; at != operators_.end() && (*at)->start <= event.end(); ++at) {
+      const ChromeEvent& inner = **at;
+      if (!inner.external_id || inner.thread != event.thread || !is_within(inner, event)) continue;
+      const auto found = kernels_.find(*inner.external_id);
       if (found != kernels_.end()) seconds += found->second;
     }
     return seconds;
