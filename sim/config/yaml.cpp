@@ -3,6 +3,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <set>
 
 #include "config/text.hpp"
 
@@ -114,14 +115,13 @@ class Reader {
   Node mapping(std::size_t indent, std::size_t level) {
     Node result = make(lines_[at_].number, Node::Object{});
     auto& members = std::get<Node::Object>(result.value);
+    std::set<std::string> seen;
     while (at_ < lines_.size() && lines_[at_].indent == indent && !is_element(lines_[at_])) {
       const Line& line = lines_[at_];
       const std::size_t colon = colon_of(line.text);
       if (colon == std::string::npos) fail(line.number, "KEY: VALUE", line.text);
       std::string key = unquoted(trimmed(std::string_view(line.text).substr(0, colon)), line.number);
-      if (std::ranges::any_of(members, [&](const Node::Member& member) { return member.key == key; })) {
-        fail(line.number, "every key once", key);
-      }
+      if (!seen.insert(key).second) fail(line.number, "every key once", key);
       const std::string rest(trimmed(std::string_view(line.text).substr(colon + 1)));
       const int number = line.number;
       ++at_;
@@ -141,7 +141,8 @@ class Reader {
   }
 
   [[nodiscard]] bool is_element_at(int number) const {
-    return std::ranges::any_of(lines_, [&](const Line& line) { return line.number == number && is_element(line); });
+    const auto line = std::ranges::lower_bound(lines_, number, {}, &Line::number);
+    return line != lines_.end() && line->number == number && is_element(*line);
   }
 
   /// Behind a key; npos where the text is no key and value.

@@ -1,4 +1,7 @@
 // Configurations written in YAML, read as trees like those of JSON.
+#include <ctime>
+
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -38,6 +41,18 @@ TEST(Yaml, ReadsScalarsAsYamlHasThem) {
 TEST(Yaml, KnowsTheLineOfEveryValue) {
   const Node root = parse_yaml("# first\n---\na:\n\n  b: 1\n", "test.yaml");
   EXPECT_EQ(Value(root, "").members().at(0).second.members().at(0).second.place().line, 5);
+}
+
+// 60,000 keys, each with a sequence at its own indentation. Looking through all keys, or all lines, for each of them
+// takes seconds; a file may have a hundred times as many.
+TEST(Yaml, OfManyKeysIsReadInTheTimeThatItsLinesTake) {
+  constexpr std::size_t keys = 60'000;
+  std::string text;
+  for (std::size_t i = 0; i < keys; ++i) text += fmt::format("a key with the number {}:\n- {}\n", i, i);
+  const std::clock_t begin = std::clock();
+  const Node tree = parse_yaml(text, "c.yaml");
+  EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 1);  // seconds of the processor
+  EXPECT_EQ(std::get<Node::Object>(tree.value).size(), keys);
 }
 
 TEST(Yaml, RefusesTheRestOfItWithItsLine) {
