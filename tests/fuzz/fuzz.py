@@ -22,6 +22,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -60,7 +61,7 @@ def build(folder, targets):
         sys.exit("fuzz.py: clang++ is missing; on Debian the package clang has it")
     if not (folder / "build.ninja").exists():
         subprocess.run(["cmake", "--preset", "fuzz", "-B", folder], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["ninja", "-C", folder, *(f"fuzz_{target}" for target in targets)], check=True)
+    subprocess.run(["ninja", "--quiet", "-C", folder, *(f"fuzz_{target}" for target in targets)], check=True)
 
 
 class Place:
@@ -120,15 +121,16 @@ def row(target, executions, rate, edges, crashes, slowest):
     return f"{target:<20}{executions:>14}{rate:>8}{edges:>16}{crashes:>9}{slowest:>14}"
 
 
-def report(runs):
-    print(row("target", "executions", "per s", "edges covered", "crashes", "slowest in s"))
-    for run in runs:
-        print(row(run.target, f"{run.executions:,}", f"{run.executions / max(run.seconds, 1):.0f}", f"{run.edges} of {run.of}",
-                  len(run.crashes), run.slowest))
+HEADING = row("target", "executions", "per s", "edges covered", "crashes", "slowest in s")
+
+
+def row_of(run):
+    return row(run.target, f"{run.executions:,}", f"{run.executions / max(run.seconds, 1):.0f}", f"{run.edges} of {run.of}",
+               len(run.crashes), run.slowest)
 
 
 def grow(place):
-    """Besides the seeds that a person has named, inputs that cover what those do not; the longest, of which few are needed, first."""
+    """Inputs that cover what the seeds with names do not; the longest, of which few are needed, first."""
     for seed in place.seeds.iterdir():
         if re.fullmatch(r"[0-9a-f]{40}", seed.name):
             seed.unlink()
@@ -147,26 +149,29 @@ def grow(place):
 
 def main():
     arguments = parse_arguments()
-    folder = arguments.folder or arguments.build / "found"
+    build_folder = arguments.build.resolve()
+    folder = arguments.folder or build_folder / "found"
     record = folder / "runs.jsonl"
     if arguments.table:
-        report(summed(Run(**json.loads(line)) for line in record.read_text().splitlines()))
+        print(HEADING, *map(row_of, summed(Run(**json.loads(line)) for line in record.read_text().splitlines())), sep="\n")
         return 0
     targets = chosen_targets(arguments.only)
     if not arguments.as_built:
-        build(arguments.build, targets)
-    places = [Place(arguments.build, folder, target) for target in targets]
-    with concurrent.futures.ThreadPoolExecutor(max_workers=arguments.jobs) as pool:
-        runs = list(pool.map(lambda place: fuzz(place, arguments.executions, arguments.seconds), places))
-    with open(record, "a") as lines:
-        lines.writelines(json.dumps(run._asdict()) + "\n" for run in runs)
-    if arguments.grow:
-        for place in places:
+        build(build_folder, targets)
+    print(HEADING, flush=True)
+    recording = threading.Lock()
+
+    def run_and_record(place):
+        run = fuzz(place, arguments.executions, arguments.seconds)
+        with recording, open(record, "a") as lines:
+            lines.write(json.dumps(run._asdict()) + "\n")
+            print(row_of(run), *(f"crashed: {place.program} {crash}" for crash in run.crashes), sep="\n", flush=True)
+        if arguments.grow:
             grow(place)
-    report(runs)
-    for run in runs:
-        for crash in run.crashes:
-            print(f"crashed: {arguments.build}/tests/fuzz/fuzz_{run.target} {crash}")
+        return run
+
+    with concurrent.futures.ThreadPoolExecutor(max_workers=arguments.jobs) as pool:
+        runs = list(pool.map(run_and_record, [Place(build_folder, folder, target) for target in targets]))
     return 1 if any(run.crashes for run in runs) else 0
 
 
