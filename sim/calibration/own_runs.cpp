@@ -16,6 +16,9 @@
 namespace farandole::inline calibration {
 namespace {
 
+/// Every run that is predicted has a scenario of its own, which lists those that it is predicted from.
+constexpr std::size_t most_runs = 1000;
+
 /// What a run says beside its setting.
 struct OwnRun {
   Value where;
@@ -176,6 +179,10 @@ void put(Document& scenario, const std::string& pointer, const Node& value) {
 
 /// Of runs of one setting those that are to be predicted from the others.
 std::vector<TrainingRow> rows_of(const Document& scenario, const std::vector<OwnRun>& runs, const std::string& family) {
+  if (runs.size() > most_runs) {
+    runs[most_runs].where.fail(fmt::format("at most {} runs of one setting", most_runs),
+                               fmt::format("{}", runs.size()));
+  }
   const std::vector<const OwnRun*> anchors = anchors_of(runs);
   if (anchors.empty()) {
     runs.front().where.fail("runs of one batch on at least two numbers of ranks: the fewest settle what a device takes",

@@ -1,4 +1,5 @@
 // Tables of training runs: what they are of, and what no machine could have run.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "calibration/posterior.hpp"
@@ -35,6 +36,15 @@ TEST(RunTable, CountsRanksByNodesAndStepsByImages) {
 TEST(RunTable, WithMoreNodesThanAnyMachineHasIsRefusedAtItsLine) {
   EXPECT_THAT(refusal("nodes,iteration_seconds\n1,0.5\n2147483647,0.6\n"),
               HasSubstr("runs.csv:3: /nodes: expected an integer from 1 to 1,048,576, got 2147483647"));
+}
+
+// 500 runs predicted from 500 others are 250,000 that scenarios list; of 64 MiB they would fill the memory.
+TEST(RunTable, HasAtMostAThousandRunsOfOneSetting) {
+  std::string table = "ranks,batch_per_rank,iteration_seconds\n";
+  for (int batch = 1; batch <= 500; ++batch) table += fmt::format("4,{0},0.5\n8,{0},0.6\n", batch);
+  EXPECT_EQ(runs_of(table).size(), 500U);
+  EXPECT_THAT(refusal(table + "16,500,0.7\n"),
+              HasSubstr("runs.csv:1002: /: expected at most 1000 runs of one setting"));
 }
 
 }  // namespace
