@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "config/error.hpp"
+#include "report/temporary_file.hpp"
 
 namespace farandole::inline report {
 namespace {
@@ -38,66 +39,6 @@ void write_directly(const fs::path& file, const std::string& target, const Write
   out.close();  // a file system of another machine says only then that there was no room
   if (!out) fail(target, errno);
 }
-
-/// Some file systems have nothing to wait for, and some not for a folder.
-bool cannot_wait(int error) {
-  return error == EINVAL || error == ENOTSUP || error == ENOSYS || error == EBADF;
-}
-
-/// A new, empty file beside `neighbour`, removed when it goes out of scope unless it was renamed.
-class TemporaryFile {
- public:
-  TemporaryFile(const fs::path& neighbour, const std::string& target) {
-    // O_EXCL, so that two runs in one folder never share a file; the number makes room for several in one process.
-    for (int number = 0;; ++number) {
-      // Not derived from the target's name, which may already be as long as a name can be.
-      path_ = neighbour.parent_path() / fmt::format(".farandole-{}-{}.tmp", ::getpid(), number);
-      const int descriptor = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-      if (descriptor >= 0) {
-        ::close(descriptor);
-        return;
-      }
-      if (errno != EEXIST) fail(target, errno);
-    }
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove(path_, ignored);
-  }
-
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
-  void set_permissions(fs::perms permissions, const std::string& target) const {
-    std::error_code error;
-    fs::permissions(path_, permissions, error);
-    if (!error) return;
-    std::error_code none;
-    if (fs::status(path_, none).permissions() != permissions) fail(target, error.value());
-  }
-
-  void rename_to(const fs::path& file, const std::string& target) {
-    sync(target);
-    std::error_code error;
-    fs::rename(path_, file, error);
-    if (error) fail(target, error.value());
-    path_.clear();
-    sync_folder_of(file);
-  }
-
- private:
-  /// A name must not come to the disk before what it names.
-  void sync(const std::string& target) const {
-    const int descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) fail(target, errno);
-    const int error = ::fsync(descriptor) == 0 ? 0 : errno;
-    ::close(descriptor);
-    if (error != 0 && !cannot_wait(error)) fail(target, error);
-  }
-
-  fs::path path_;
-};
 
 /// Where a chain of links ends; the path itself where that is nowhere in the file system (a pipe behind /dev/stdout).
 fs::path resolved(const fs::path& file) {
@@ -143,11 +84,12 @@ void write_file(const fs::path& file, const Writer& write) {
   const std::string target = file.string();
   const Target place(file);
   if (place.is_written_directly) return write_directly(file, target, write);
+  remove_abandoned_files(place.resting_place);
   TemporaryFile temporary(place.resting_place, target);
   // Before there is anything to read: what only its owner may see, nobody else sees at any time.
-  if (fs::exists(place.status)) temporary.set_permissions(place.status.permissions(), target);
+  if (fs::exists(place.status)) temporary.set_permissions(place.status.permissions());
   write_directly(temporary.path(), target, write);
-  temporary.rename_to(place.resting_place, target);
+  temporary.rename_to(place.resting_place);
 }
 
 void try_file(const fs::path& file) {
@@ -164,9 +106,9 @@ void sync_folder_of(const fs::path& file) {
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return;  // a folder that may be written and not read cannot be waited for
-  const int error = ::fsync(descriptor) == 0 ? 0 : errno;
+  const int error = sync_error(descriptor);
   ::close(descriptor);
-  if (error != 0 && !cannot_wait(error)) fail(file.string(), error);
+  if (error != 0) fail(file.string(), error);
 }
 
 void write_output(const std::optional<fs::path>& file, std::ostream& standard_output, const Writer& write) {

@@ -2,8 +2,8 @@
 // fail.
 //
 // Operations are counted in the order in which the program makes them: open (for writing), write, cut, sync, rename,
-// remove, chmod, close (of what was open for writing), lock and read. Those of other files pass. The environment says
-// what happens:
+// remove, chmod, close (of what was open for writing), lock, flock and read. Those of other files pass. The environment
+// says what happens:
 //
 //   FARANDOLE_FAULT_FOLDER   the folder, without links and without a slash at its end
 //   FARANDOLE_FAULT_ONLY     count only "OPERATION:" or "OPERATION:END", names that end so
@@ -29,6 +29,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -258,6 +259,10 @@ int fcntl64(int descriptor, int command, ...) {
   void* argument = va_arg(arguments, void*);
   va_end(arguments);
   return fcntl(descriptor, command, argument);
+}
+
+int flock(int descriptor, int operation) noexcept {
+  return fate_of("flock", name_of(descriptor)) == Fate::fails ? -1 : NEXT(flock)(descriptor, operation);
 }
 
 // What is closed is closed, whatever its last bytes came to.

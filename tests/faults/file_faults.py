@@ -10,7 +10,7 @@ from outcome import Case, Outcome
 from place import PRIVATE, Place, faults_of_message
 
 ERRORS = {"open": ["ENOSPC", "EIO", "ENFILE"], "write": ["ENOSPC", "EIO", "EDQUOT"], "cut": ["EIO"], "sync": ["EIO", "ENOSPC"],
-          "rename": ["EIO", "ENOSPC"], "remove": ["EIO"], "chmod": ["EIO"], "close": ["EIO"], "close of new bytes": ["EDQUOT", "EIO"], "lock": ["ENOLCK"], "read": ["EIO"]}
+          "rename": ["EIO", "ENOSPC"], "remove": ["EIO"], "chmod": ["EIO"], "close": ["EIO"], "close of new bytes": ["EDQUOT", "EIO"], "lock": ["ENOLCK"], "flock": ["ENOLCK"], "read": ["EIO"]}
 # What follows such a failure is no result: a close is that of a file with bytes that were not synced yet.
 MUST_END = {"open", "write", "cut", "sync", "rename", "chmod", "lock", "read", "close of new bytes"}
 

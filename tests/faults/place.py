@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 
 PATIENCE = 120  # seconds after which a run hangs
-TEMPORARY = re.compile(r"\.farandole-\d+-\d+\.tmp$")
+TEMPORARY = re.compile(r"\.farandole-.*-\d+-\d+\.tmp$")
 PRIVATE = 0o600  # of older results: nobody else may read the new ones
 ANOTHER_RUN = "another run is writing it"
 
@@ -142,6 +142,9 @@ class Place:
                 yield f"{name} may be read by others than the old one"
         if self.job.has_journal and (self.folder / self.job.journal).exists():
             yield "the journal is left"
+        for name in self.names():
+            if TEMPORARY.search(name):
+                yield f"{name} of an ended run is left"
 
     def resume(self, least=None):
         """Goes on, undisturbed: what is wrong then. `least`: so many points at least need not be run again."""

@@ -1,5 +1,6 @@
 #include "report/output_file.hpp"
 
+#include <csignal>
 #include <fstream>
 #include <ostream>
 #include <sstream>
@@ -8,6 +9,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "config/error.hpp"
@@ -130,6 +132,44 @@ TEST_F(OutputFile, ReportsAStandardOutputThatFails) {
   std::ostringstream closed;
   closed.setstate(std::ios::badbit);
   EXPECT_THROW(write_output(std::nullopt, closed, writes("text")), OutputError);
+}
+
+/// A process that is killed while it writes `file`.
+void write_and_be_killed(const fs::path& file) {
+  const pid_t process = ::fork();
+  if (process == 0) {
+    write_file(file, [](std::ostream& out) {
+      out << "half a res" << std::flush;
+      ::kill(::getpid(), SIGKILL);
+    });
+  }
+  ::waitpid(process, nullptr, 0);
+}
+
+TEST_F(OutputFile, OfAKilledRunIsRemovedByTheNextThatWritesInItsFolder) {
+  write_and_be_killed(folder_ / "result.json");
+  write_and_be_killed(folder_ / "other.json");
+  ASSERT_THAT(names(), testing::Each(testing::MatchesRegex("\\.farandole-.+-[0-9]+-0\\.tmp")));
+  write_file(folder_ / "result.json", writes("whole"));
+  EXPECT_THAT(names(), testing::ElementsAre("result.json"));
+}
+
+TEST_F(OutputFile, ThatIsBeingWrittenStaysWhereOthersAreWrittenBesideIt) {
+  write_file(folder_ / "outer.json", [&](std::ostream& out) {
+    out << "half " << std::flush;
+    write_file(folder_ / "inner.json", writes("inner"));
+    out << "and half";
+  });
+  EXPECT_EQ(contents(folder_ / "outer.json"), "half and half");
+  EXPECT_EQ(contents(folder_ / "inner.json"), "inner");
+  EXPECT_THAT(names(), testing::UnorderedElementsAre("outer.json", "inner.json"));
+}
+
+TEST_F(OutputFile, OfAKilledRunOnAnotherMachineStays) {
+  std::ofstream(folder_ / ".farandole-another.machine-1-0.tmp") << "half a res";
+  std::ofstream(folder_ / "notes.tmp") << "mine";
+  write_file(folder_ / "result.json", writes("whole"));
+  EXPECT_THAT(names(), testing::UnorderedElementsAre("result.json", ".farandole-another.machine-1-0.tmp", "notes.tmp"));
 }
 
 TEST_F(OutputFile, IsTriedWithoutBeingMadeOrTouched) {
