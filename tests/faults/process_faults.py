@@ -7,7 +7,7 @@ import time
 
 from jobs import RUN, study
 from outcome import Case, Outcome
-from place import Job, Place
+from place import Job, Place, faults_of_message
 from processes import end, processes_of, survivors, workers_of
 
 TIMES = 50
@@ -71,6 +71,21 @@ def kill_worker(setup, job, after, draw):
         return Outcome(False, judge_failed_point(place, finished) + list(place.left_behind(False)) + place.resume())
 
 
+def kill_explaining_worker(setup, job, draw):
+    """Workers run again once all points are there: those that explain some of them for the page."""
+    with Place(setup, job) as place:
+        process = place.start(job.arguments)
+        workers = []
+        while process.poll() is None and not workers:
+            workers = workers_of(process.pid) if place.bytes_of("out.json") == job.expected["out.json"] else []
+        if workers:
+            end(draw.choice(workers))
+        finished = place.finish(process)
+        if finished.status == 0:
+            return Outcome(True, list(place.unlike_undisturbed()), int(bool(workers)))
+        return Outcome(False, faults_of_message(finished) + list(place.half_written()) + list(place.left_behind(False)) + place.resume())
+
+
 def stop_for_a_while(setup, job, after, draw):
     with Place(setup, job) as place:
         process = place.start(job.arguments)
@@ -117,5 +132,6 @@ def cases(setup):
         yield Case("kill -9 of a worker, any moment", f"after {share:.2f}", lambda share=share, own=own: kill_worker(setup, job, moment(share), own))
         if i < 10:
             yield Case("processes stopped and continued", f"after {share:.2f}", lambda share=share, own=own: stop_for_a_while(setup, job, moment(share), own))
+            yield Case("kill -9 of a worker, for a page", str(i), lambda own=own: kill_explaining_worker(setup, setup.jobs["run, a study with pages"], own))
     for how in ("kill", "tear"):
         yield Case("50 resumes of one study", how, lambda how=how: resume_fifty_times(setup, how))

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <iostream>
 #include <limits>
+#include <stdexcept>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
@@ -35,7 +37,8 @@ std::vector<std::size_t> places_of(const RunPageRequest& request) {
   return places;
 }
 
-/// The points at `headlines` with their explanation.
+/// The points at `headlines` with their explanation. Throws where one fails: a page without would look like a whole
+/// one.
 void explain(const RunPageRequest& request, const std::vector<std::size_t>& places,
              const std::vector<std::size_t>& headlines, std::vector<TrainingPoint>& points) {
   RunPlan plan;
@@ -56,7 +59,12 @@ void explain(const RunPageRequest& request, const std::vector<std::size_t>& plac
   };
   StudyHeading heading;
   heading.points = plan.points.size();
-  for (auto& [place, point] : run_study(plan, heading, options).points) points[open[place]] = std::move(point);
+  StudyResult result = run_study(plan, heading, options);
+  if (!result.failures.empty()) {
+    const StudyResult::Failure& first = result.failures.front();
+    throw std::runtime_error(fmt::format("cannot explain {} for the page: {}", first.point, first.reason));
+  }
+  for (auto& [place, point] : result.points) points[open[place]] = std::move(point);
 }
 
 /// Empty where there is no Graphviz, or no network. `point` has all links that its iterations load.
