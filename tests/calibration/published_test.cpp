@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "calibration/read_measurements.hpp"
 #include "config/schema.hpp"
 #include "scenario/scenario.hpp"
 
@@ -119,6 +120,38 @@ TEST(Published, ARowIsPredictedFromTheMeasuredRunsOfItsScenarioWhichAreInputsThe
 TEST(Published, ARowMayReplaceAnyValueOfItsScenario) {
   const auto rows = read(R"({"ranks": 2, "images_per_second": 1, "set": {"/strategy/kind": "horovod"}})");
   EXPECT_EQ(read_scenario(rows.at(0).scenario.root(), Catalogue()).strategy.kind, "horovod");
+}
+
+/// Of r ranks, b samples each and a passes to a step, at s samples per second: r b a / s.
+TEST(Published, AStepOfSeveralPassesHasTheSamplesOfAll) {
+  const auto rows = read(R"({"ranks": 8, "images_per_second": 1600, "set": {"/strategy/accumulation": 3}})");
+  const ValidationPoint point = validate(rows.at(0), Catalogue());
+  EXPECT_NEAR(point.measured, 8 * 64 * 3 / 1600.0, 1e-12);
+  EXPECT_NEAR(*point.null_model, 1600 / (8 * 219.0) - 1, 1e-9);  // passes take the same part of a step of one device
+}
+
+TEST(Published, APointSaysWhichRunItIsOf) {
+  const ValidationPoint point = validate(read(R"({"ranks": 16, "images_per_second": 1600})").at(0), Catalogue());
+  EXPECT_EQ(point.family, "test");
+  EXPECT_EQ(point.operation, "training");
+  EXPECT_EQ(point.ranks, 16);
+  EXPECT_EQ(point.nodes, 2);  // of eight devices
+  EXPECT_EQ(point.bytes, Bytes(0));
+  EXPECT_THAT(point.row, HasSubstr("resnet50"));
+}
+
+TEST(Published, APointOfATableSaysWhatWasMeasured) {
+  const std::filesystem::path file = source / "scenarios/published/collectives/polaris-32ranks.json";
+  const auto rows = read_measurements(file);
+  const auto points = validate_published_collectives(Document::read(file), "collectives/polaris-32ranks", Catalogue());
+  ASSERT_EQ(points.size(), rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(points[i].operation, rows[i].operation);
+    EXPECT_EQ(points[i].ranks, rows[i].ranks);
+    EXPECT_EQ(points[i].bytes, rows[i].bytes);
+    EXPECT_EQ(points[i].measured, rows[i].time.si());
+    EXPECT_EQ(points[i].family, "collectives/polaris-32ranks");
+  }
 }
 
 TEST(Published, AFileIsRefusedWithThePlaceOfWhatIsWrong) {

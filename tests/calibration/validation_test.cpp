@@ -24,6 +24,24 @@ TEST(Validation, TheErrorIsRelativeToTheMeasurementAndSigned) {
   }
 }
 
+TEST(Validation, APointSaysWhatWasMeasuredInTheOrderOfTheMeasurements) {
+  auto data = taken(lab(), rows());
+  data[1].family = "another";
+  data[2].doubt = "too noisy";
+  const auto points = validate(lab(), data);
+  ASSERT_EQ(points.size(), data.size());
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    EXPECT_EQ(points[i].family, data[i].family);
+    EXPECT_EQ(points[i].row, row_name(data[i]));
+    EXPECT_EQ(points[i].operation, data[i].operation);
+    EXPECT_EQ(points[i].ranks, data[i].ranks);
+    EXPECT_EQ(points[i].bytes, data[i].bytes);
+    EXPECT_EQ(points[i].measured, data[i].time.si());
+    EXPECT_EQ(points[i].note, data[i].doubt.value_or(""));
+    EXPECT_EQ(points[i].counted, !data[i].doubt);
+  }
+}
+
 TEST(Validation, ATopologyThatWasNeverCalibratedHasNoBand) {
   for (const ValidationPoint& point : validate(lab(), taken(lab(), rows()))) EXPECT_FALSE(point.band);
 }
