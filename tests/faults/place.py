@@ -76,6 +76,8 @@ class Place:
 
     def environment(self, fault=None):
         environment = {**os.environ, "LC_ALL": "C.UTF-8", "HOME": str(self.root), "FARANDOLE_FAULT_FOLDER": str(self.folder)}
+        # What a killed launcher leaves goes with the folder.
+        environment.update({"OMPI_MCA_btl_vader_backing_directory": str(self.root), "OMPI_MCA_orte_tmpdir_base": str(self.root)})
         if fault is not None:
             environment["LD_PRELOAD"] = self.setup.layer
             environment.update({"FARANDOLE_FAULT_" + key.upper(): str(value) for key, value in fault.items()})

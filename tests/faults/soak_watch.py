@@ -3,14 +3,15 @@
 import os
 import pathlib
 import re
+import statistics
 import time
 
 
 class Peak:
-    """The highest memory (KiB) and most open files of a process, and both at each number of finished points."""
+    """The highest memory (KiB) of a process, and its memory and open files at each number of finished points."""
 
     def __init__(self):
-        self.memory, self.files, self.seen = 0, 0, []
+        self.memory, self.seen = 0, []
 
     def look(self, pid, points):
         try:
@@ -20,7 +21,7 @@ class Peak:
             return
         found = re.search(r"VmHWM:\s+(\d+)", status)
         if found:
-            self.memory, self.files = max(self.memory, int(found[1])), max(self.files, files)
+            self.memory = max(self.memory, int(found[1]))
             self.seen.append((points, int(found[1]), files))
 
     def running(self, points):
@@ -36,10 +37,10 @@ class Peak:
         half = self.running(points)
         return (self.memory - half[-1][1]) / points if half else 0.0
 
-    def files_grew(self, points):
-        first = [files for finished, _, files in self.seen if 0 < finished < points / 2]
-        second = [files for _, _, files in self.running(points)]
-        return bool(first and second) and max(second) > max(first)
+    def usual_files(self, first, last):
+        """Open files while so many points were finished; a file that is written, or a worker that is forked, takes one for a moment."""
+        files = [seen[2] for seen in self.seen if first <= seen[0] <= last]
+        return statistics.median_low(files) if files else 0
 
 
 def watched(place, arguments):
