@@ -3,31 +3,15 @@
 
 #include <gmock/gmock.h>
 
-#include "simulate/library_kit.hpp"
+#include "simulate/nccl_kit.hpp"
 
 namespace farandole {
 namespace {
 
 using test::dgx_a100;
-using test::in_order;
+using test::Modelled;
 using enum NcclAlgorithm;
 using enum NcclProtocol;
-
-const NcclTuning& tuning(const std::string& version) {
-  for (const NcclTuning& row : nccl_tunings()) {
-    if (row.version == version) return row;
-  }
-  throw std::logic_error("no such version");
-}
-
-/// A model and the graph that it refers to.
-struct Modelled {
-  Modelled(const std::string& version, const Platform& platform, int ranks, Operation operation, int capability)
-      : graph(survey_channels(platform, in_order(ranks), nvlink_rate(capability))),
-        model(tuning(version), graph, operation, capability) {}
-  ChannelGraph graph;
-  NcclModel model;
-};
 
 void expect_cost(const NcclCost& cost, double base_us, double hops_us, double gigabytes_per_second) {
   EXPECT_NEAR(cost.base.si(), base_us * 1e-6, 1e-12);

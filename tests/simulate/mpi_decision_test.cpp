@@ -1,0 +1,57 @@
+// The places at which MPI libraries change their algorithm.
+#include "simulate/library/mpi_decision.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+namespace farandole {
+namespace {
+
+/// A total of which a rank's block, where the library counts that, is `counted`.
+Bytes total(Operation operation, int ranks, double counted) {
+  const bool counts_a_block = operation == Operation::allgather || operation == Operation::alltoall;
+  return Bytes(counts_a_block ? counted * ranks : counted);
+}
+
+std::string chosen(Operation operation, int ranks, double counted) {
+  return openmpi_choice(operation, ranks, total(operation, ranks, counted));
+}
+
+constexpr std::array operations{Operation::allreduce, Operation::alltoall, Operation::allgather,
+                                Operation::broadcast, Operation::reduce,   Operation::reduce_scatter};
+
+/// Open MPI's limits, and where a rank has an element of four bytes, are even; those of its tables are powers of two:
+/// between 2^k - 2 and 2^k - 1 nothing changes, nor between 2^k and 2^k + 1.
+TEST(OpenMpiDecisions, ChangeAtPowersOfTwoBytes) {
+  for (const Operation operation : operations) {
+    for (int ranks = 2; ranks <= 2100; ranks += ranks < 130 ? 1 : 61) {
+      for (int k = 2; k <= 24; ++k) {
+        const double limit = std::exp2(k);
+        EXPECT_EQ(chosen(operation, ranks, limit), chosen(operation, ranks, limit + 1)) << ranks << " ranks, " << limit;
+        EXPECT_EQ(chosen(operation, ranks, limit - 1), chosen(operation, ranks, limit - 2))
+            << ranks << " ranks, " << limit;
+      }
+    }
+  }
+}
+
+/// From three ranks on rows end before powers of two. Of others than these three operations it depends on the number
+/// of ranks, too, which algorithm can work.
+TEST(OpenMpiDecisions, ChangeAtPowersOfTwoRanks) {
+  for (const Operation operation : {Operation::alltoall, Operation::broadcast, Operation::reduce_scatter}) {
+    for (int ranks = 4; ranks <= 4096; ranks *= 2) {
+      for (int k = 0; k <= 24; ++k) {
+        const double size = std::exp2(k);
+        EXPECT_EQ(chosen(operation, ranks, size), chosen(operation, ranks + 1, size)) << ranks << " ranks, " << size;
+        const int fewer = std::max(ranks - 2, 3);
+        EXPECT_EQ(chosen(operation, ranks - 1, size), chosen(operation, fewer, size)) << ranks << " ranks, " << size;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace farandole

@@ -1,0 +1,28 @@
+// NCCL's cost model on a machine, for tests that hold it against NCCL's sources.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "simulate/library/nccl_model.hpp"
+#include "simulate/library_kit.hpp"
+
+namespace farandole::test {
+
+inline const NcclTuning& tuning(const std::string& version) {
+  for (const NcclTuning& row : nccl_tunings()) {
+    if (row.version == version) return row;
+  }
+  throw std::logic_error("no such version");
+}
+
+/// A model and the graph that it refers to.
+struct Modelled {
+  Modelled(const std::string& version, const Platform& platform, int ranks, Operation operation, int capability)
+      : graph(survey_channels(platform, in_order(ranks), nvlink_rate(capability))),
+        model(tuning(version), graph, operation, capability) {}
+  ChannelGraph graph;
+  NcclModel model;
+};
+
+}  // namespace farandole::test

@@ -1,0 +1,78 @@
+// NCCL's cost model by operation and between nodes, against what its sources say.
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "simulate/library/nccl_route.hpp"
+#include "simulate/nccl_kit.hpp"
+
+namespace farandole {
+namespace {
+
+using test::dgx_a100;
+using test::Modelled;
+using enum NcclAlgorithm;
+using enum NcclProtocol;
+
+/// A DGX-2: 12 links of 21 GB/s into switches. A rank of 8 sends 14/8, 7/8 or all of the data. Rows of tuning.cc:
+/// ll128MaxBw of 2.5 for all channels, ll128MaxBwPerCh of 2.7 for each of 12.
+TEST(NcclOperations, RingsOfLl128AreHeldToWhatVoltaReachesWithTheOperation) {
+  struct Row {
+    Operation operation;
+    double of_all;
+    double of_a_channel;
+    double sent;
+  };
+  for (const Row& row :
+       {Row{Operation::broadcast, 113, 18.8, 1}, Row{Operation::reduce, 72, 12.0, 1},
+        Row{Operation::allgather, 110, 18.3, 7 / 8.0}, Row{Operation::reduce_scatter, 91, 15.2, 7 / 8.0},
+        Row{Operation::allreduce, 100, 16.7, 14 / 8.0}}) {
+    const auto rate = [&](const char* version) {
+      const Modelled volta(version, test::gpu_nodes({1, 8, 8, 300_GBps, 12.5_GBps}), 8, row.operation, 70);
+      return volta.model.cost(ring, ll128, 1_GiB).rate.si() / 1e9;
+    };
+    EXPECT_NEAR(rate("2.5"), row.of_all / row.sent, 1e-6) << name(row.operation);
+    EXPECT_NEAR(rate("2.7"), 12 * row.of_a_channel / row.sent, 1e-6) << name(row.operation);
+  }
+}
+
+/// From 2.7 on up to 2.20 a third of the bus, not a quarter, where nothing is added up and one node has all ranks.
+TEST(NcclOperations, RingsOfLlTakeAThirdOfTheBusOfOneNodeWhereTheyOnlyPassOn) {
+  const auto share = [](const char* version, int nodes, Operation operation, double sent) {
+    const Platform platform = test::gpu_nodes({nodes, 8, 8, 300_GBps, 12.5_GBps});
+    const Modelled volta(version, platform, 8 * nodes, operation, 70);
+    return volta.model.cost(ring, ll, 1_KiB).rate / volta.model.bus_rate() * sent;
+  };
+  EXPECT_NEAR(share("2.7", 1, Operation::allgather, 7 / 8.0), 1 / 3.0, 1e-12);
+  EXPECT_NEAR(share("2.7", 1, Operation::broadcast, 1), 1 / 3.0, 1e-12);
+  EXPECT_NEAR(share("2.7", 1, Operation::allreduce, 14 / 8.0), 1 / 4.0, 1e-12);
+  EXPECT_NEAR(share("2.7", 1, Operation::reduce, 1), 1 / 4.0, 1e-12);
+  EXPECT_NEAR(share("2.7", 2, Operation::allgather, 15 / 16.0), 1 / 4.0, 1e-12);
+  EXPECT_NEAR(share("2.5", 1, Operation::allgather, 7 / 8.0), 1 / 4.0, 1e-12);
+}
+
+/// Two trees, each of n - 1 edges between n nodes, there and back; where both have an edge it is the same.
+TEST(NcclOperations, NodesThatTreesJoinAreJoinedByOnePairOfDevices) {
+  for (const int nodes : {2, 3, 4, 7}) {
+    const Platform platform = dgx_a100(nodes);
+    const Modelled cluster("2.10", platform, 8 * nodes, Operation::allreduce, 80);
+    const NcclJob job{platform, cluster.graph, nvlink_rate(80), Operation::allreduce};
+    const RoutedSchedule routed =
+        route_as_nccl(job, cluster.model, cluster.model.choice_of(tree, simple, 1_MiB), 1_MiB);
+    std::set<std::pair<int, int>> devices;
+    std::set<std::pair<int, int>> joined;
+    for (const Phase& phase : routed.schedule().phases) {
+      for (const Transfer& transfer : phase.transfers) {
+        if (transfer.from / 8 == transfer.to / 8) continue;
+        devices.emplace(transfer.from, transfer.to);
+        joined.emplace(transfer.from / 8, transfer.to / 8);
+      }
+    }
+    EXPECT_EQ(devices.size(), joined.size());
+    EXPECT_GE(joined.size(), 2 * (nodes - 1));
+    EXPECT_LE(joined.size(), 4 * (nodes - 1));
+  }
+}
+
+}  // namespace
+}  // namespace farandole
