@@ -105,6 +105,19 @@ TEST(DotFile, HasNoNegativeLatencyAndNoRateThatNothingMovesAt) {
   EXPECT_THAT(dot_error("graph { a -- b [rate=\"1 GB/s\", cables=99999999] }"), HasSubstr("cables from 1 to 65536"));
 }
 
+/// Blanks and comments between them do not matter, nor does what else a file has.
+TEST(DotFile, HasNamesOfLettersDigitsPointsAndLines) {
+  const GraphPlan graph = parse_dot(
+      "graph {edge[rate=\"1 GB/s\"];node[comment=x];s[kind=switch];_a--s;.5--s;/*\n*/b.c_9--s;//--\n7--s\n#--\n}",
+      "g.dot", std::nullopt);
+  std::vector<std::string> names;
+  for (const auto& vertex : graph.vertices) names.push_back(vertex.name);
+  EXPECT_THAT(names, testing::UnorderedElementsAre("s", "_a", ".5", "b.c_9", "7"));
+  EXPECT_EQ(graph.edges.size(), 4U);
+  for (const char* name : {"+a", "?", "(", "<a>"})
+    EXPECT_NE(dot_error("graph { s -- " + std::string(name) + " }"), "(no error)");
+}
+
 TEST(DotFile, HasAsManyHostsAndSwitchesAsTheirWaysCanBeKeptOf) {
   std::string text = "graph {";
   for (std::size_t i = 0; i <= most_vertices; ++i) text += " v" + std::to_string(i) + ";";

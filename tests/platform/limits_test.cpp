@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "platform/networks.hpp"
+#include "platform/topologies/graph.hpp"
 
 namespace farandole {
 namespace {
@@ -64,6 +65,46 @@ TEST(Limits, OfANodeAndOfAllNodes) {
   };
   EXPECT_THAT(node("2", "10000"), HasSubstr("/node/devices: expected an integer from 1 to 512, got 10000"));
   EXPECT_THAT(node("2147483647", "8"), HasSubstr("/nodes: expected at most 4,194,304 devices, got 17,179,869,176"));
+}
+
+/// The ends of a range belong to it, what is one beyond does not.
+TEST(Limits, OfNumbersAreTheirEnds) {
+  const auto channels = [](const std::string& number) {
+    return message_of([&] {
+      topology_of(star(R"({"device": "d", "nic": {"rate": "1 GB/s"}})",
+                       R"(, "transport": {"name": "t", "source": "a test", "channels": )" + number + "}"));
+    });
+  };
+  for (const char* end : {"0", "1024"}) EXPECT_EQ(channels(end), "(no error)") << end;
+  for (const char* beyond : {"-1", "1025"}) EXPECT_THAT(channels(beyond), HasSubstr("/transport/channels: expected "));
+  const auto nodes = [](const std::string& number) {
+    return message_of([&] {
+      topology_of(star(R"({"device": "d", "nic": {"rate": "1 GB/s"}})",
+                       R"(, "transport": {"name": "t", "source": "a test", "library_times": [{"library": "nccl-2.20",
+                         "op": "allreduce", "ranks": 4, "nodes": )" +
+                           number + R"(, "source": "a test", "pieces": [{"from": "0 B", "algorithm": "ring",
+                         "protocol": "LL", "latency": "1 us", "rate": "1 GB/s", "source": "a test"}]}]})"));
+    });
+  };
+  for (const char* end : {"1", "4"}) EXPECT_EQ(nodes(end), "(no error)") << end;
+  for (const char* beyond : {"0", "5"}) EXPECT_THAT(nodes(beyond), HasSubstr("/nodes: expected ")) << beyond;
+}
+
+std::string dot_refusal(const std::string& what) {
+  return message_of([&] { parse_dot("graph { edge [rate=\"1 GB/s\"]; " + what + " }", "g.dot", std::nullopt); });
+}
+
+TEST(Limits, OfNumbersInDotFilesAreTheirEnds) {
+  const auto ports = [](const char* number) {
+    return dot_refusal(std::string("a [kind=switch, ports=") + number + "]; b -- a -- c");
+  };
+  const auto cables = [](const char* number) {
+    return dot_refusal(std::string("b -- a -- c; a -- d [cables=") + number + "]");
+  };
+  for (const char* end : {"0", "2097152"}) EXPECT_EQ(ports(end), "(no error)") << end;
+  for (const char* beyond : {"2097153", "-1"}) EXPECT_THAT(ports(beyond), HasSubstr("g.dot:1: expected ")) << beyond;
+  for (const char* end : {"1", "65536"}) EXPECT_EQ(cables(end), "(no error)") << end;
+  for (const char* beyond : {"0", "65537"}) EXPECT_THAT(cables(beyond), HasSubstr("cables from 1 to 65536")) << beyond;
 }
 
 }  // namespace

@@ -51,6 +51,20 @@ TEST(NodeTemplate, TwoNicsOnASwitchWithTwoDevicesMakeOneEach) {
   EXPECT_THAT(nics[7], ElementsAre(3));
 }
 
+TEST(NodeTemplate, OverAnNvlinkSwitchEveryPairCrossesOnePortIntoItAndOneOutOfIt) {
+  const auto platform = platform_of(star(R"({"devices": 4, "device": "d", "nic": {"rate": "100 Gbit/s"},
+    "fabric": {"pcie": {"link": {"rate": "12 GB/s"}}, "nvlink": {"link": {"rate": "25 GB/s", "latency": "2 us"}, "links_per_device": 6}}})"),
+                                    1);
+  for (int from = 0; from < 4; ++from) {
+    for (int to = 0; to < 4; ++to) {
+      if (from == to) continue;
+      EXPECT_THAT(way(platform, from, to), ElementsAre("node0/nvlink" + std::to_string(from) + "/up",
+                                                       "node0/nvlink" + std::to_string(to) + "/down"));
+      EXPECT_EQ(platform.links[static_cast<std::size_t>(platform.route(from, to).links[0])].wire, 150_GBps);
+    }
+  }
+}
+
 TEST(NodeTemplate, ALoneDeviceSendsThroughAllItsNics) {
   const auto platform =
       platform_of(star(R"({"device": "d", "nic": {"rate": "100 Gbit/s"}, "nics_at": ["socket0", "socket0"]})"), 2);

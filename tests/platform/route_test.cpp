@@ -1,6 +1,9 @@
+#include <cmath>
+#include <map>
 #include <set>
 
 #include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
 
 #include "platform/samples.hpp"
 
@@ -111,6 +114,38 @@ TEST(Route, NeverUsesALinkTwiceAndItsLatencyIsTheSumOfItsParts) {
       EXPECT_NEAR(route.latency.si(), sum.si(), 1e-15);
     }
   }
+}
+
+/// So many paths, each over two links of its own.
+Route paths_of(int paths, int first_link, Seconds latency) {
+  Route route{{}, latency, paths};
+  for (int link = 0; link < 2 * paths; ++link) route.links.push_back(first_link + link);
+  return route;
+}
+
+/// Of m minimal and n other paths, with a share s over the minimal ones, every link of a minimal one has s / m of what
+/// is sent, every other one (1 - s) / n, and the mean latency is s of one and 1 - s of the other.
+RC_GTEST_PROP(RouteChoice, SharesWhatIsSentAmongItsPaths, ()) {
+  const int minimal = *rc::gen::inRange(1, 9);
+  const int other = *rc::gen::inRange(1, 9);
+  const int parts = *rc::gen::inRange(0, choice_parts + 1);
+  const Route route = RouteChoice{paths_of(minimal, 0, 3_us), paths_of(other, 100, 8_us)}.split(parts);
+  const double share = static_cast<double>(parts) / choice_parts;
+  std::map<int, int> crossings;
+  for (const int link : route.links) ++crossings[link];
+  const auto expect = [](double found, double expected) { RC_ASSERT(std::abs(found - expected) < 1e-12); };
+  for (int link = 0; link < 2 * minimal; ++link)
+    expect(static_cast<double>(crossings[link]) / route.paths, share / minimal);
+  for (int link = 0; link < 2 * other; ++link)
+    expect(static_cast<double>(crossings[100 + link]) / route.paths, (1 - share) / other);
+  expect(route.latency / 1_us, 3 * share + 8 * (1 - share));
+}
+
+TEST(RouteChoice, WithoutOtherWaysIsTheMinimalOnes) {
+  const Route route = RouteChoice{paths_of(3, 0, 3_us)}.split(0);
+  EXPECT_EQ(route.paths, 3);
+  EXPECT_EQ(route.links.size(), 6);
+  EXPECT_EQ(route.latency, 3_us);
 }
 
 }  // namespace
