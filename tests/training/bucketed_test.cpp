@@ -1,6 +1,8 @@
 // Strategies that send buckets, on the event loop, against schedules worked out by hand: a second per byte.
 #include "training/strategies/bucketed.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,6 +32,21 @@ TEST(Ddp, BucketsFollowOneAnotherOnOneStream) {
   Job job{{{"c", 2_B, 10_s, 10_s}, {"b", 3_B, 10_s, 10_s}, {"a", 4_B, 10_s, 10_s}}, 10_s, 0_s};
   StrategyBench bench(job, 2, R"({"kind": "ddp", "first_bucket": "0 B", "bucket_cap": "0 B"})");
   EXPECT_NEAR(bench.second_iteration().duration.si(), 19, 1e-9);
+}
+
+/// Rank 1 computes half as slowly again: both send c from 15 s on, to 35. Rank 0 has b at 20 s, where it waits till
+/// then.
+TEST(Ddp, TheTimelineShowsWhenTheFirstRankHadWhatItSends) {
+  Job job{{{"c", 20_B, 10_s, 10_s}, {"b", 3_B, 20_s, 20_s}}, 20_s, 0_s};
+  Timeline timeline(1000);
+  StrategyBench bench(job, 2, R"({"kind": "ddp", "first_bucket": "0 B", "bucket_cap": "0 B"})", &timeline);
+  bench.variability.slow_down(1, 0.5);
+  const Seconds begin = bench.simulation.run_iteration().duration;  // of one bucket
+  bench.simulation.run_iteration();
+  const auto queued = std::ranges::find(timeline.spans(), "QUEUE", &Span::activity);
+  ASSERT_NE(queued, timeline.spans().end());
+  EXPECT_NEAR((queued->start - begin).si(), 20, 1e-9);
+  EXPECT_NEAR(queued->duration.si(), 15, 1e-9);
 }
 
 TEST(Ddp, ForwardPassWaitsForTheBroadcastOfBuffers) {

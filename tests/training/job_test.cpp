@@ -74,5 +74,45 @@ TEST_F(TwoLayers, AccumulationGivesGradientsInItsLastPass) {
   EXPECT_EQ(job.compute(), 31_s);
 }
 
+struct At {
+  double seconds;
+  double bytes;
+  bool operator==(const At&) const = default;
+};
+
+std::vector<At> moments_of(const std::vector<InnerExchange>& exchanges) {
+  std::vector<At> moments;
+  for (const InnerExchange& exchange : exchanges) {
+    EXPECT_EQ(exchange.what.operation, Operation::alltoall);
+    EXPECT_EQ(exchange.what.group, Group::experts);
+    moments.push_back({exchange.at.si(), exchange.what.size.si()});
+  }
+  return moments;
+}
+
+/// Two samples of 2 bytes an element, of which 6 elements go to the experts and 4 come back: 24 bytes before the
+/// layer's pass of 2 s, 16 after it; backward their gradients the other way round, the pass of 4 s between them. What
+/// is recomputed goes there and back once more before, within the 2 s that its forward pass takes again.
+TEST_F(TwoLayers, TokensGoToTheirExpertsAndBackAndTheirGradientsTheSameWay) {
+  Layer& experts = model_.layers[1];
+  experts.block = "layers.0";
+  experts.experts = 2;
+  experts.dispatched = 6;
+  experts.combined = 4;
+  for (const Recompute recompute : {Recompute::none, Recompute::full}) {
+    Job job = make_job(model_, times_, GradientType::fp32, std::nullopt);
+    add_expert_exchanges(job, model_, {2, 2_B, false, recompute});
+    EXPECT_TRUE(job.layers[0].forward_exchanges.empty());
+    EXPECT_TRUE(job.layers[0].backward_exchanges.empty());
+    const std::vector<At> forward{{0, 24}, {2, 16}};
+    const std::vector<At> once{{0, 16}, {4, 24}};
+    const std::vector<At> again{{0, 24}, {2, 16}, {2, 16}, {4, 24}};
+    EXPECT_EQ(moments_of(job.layers[1].forward_exchanges), forward);
+    EXPECT_EQ(moments_of(job.layers[1].backward_exchanges), recompute == Recompute::full ? again : once);
+    EXPECT_TRUE(job.gradients[0].is_of_experts);
+    EXPECT_FALSE(job.gradients[1].is_of_experts);
+  }
+}
+
 }  // namespace
 }  // namespace farandole

@@ -10,6 +10,7 @@
 #include "simulate/max_min_network.hpp"
 #include "training/staged_trainer.hpp"
 #include "training/strategy_kit.hpp"
+#include "training/training_run.hpp"
 
 namespace farandole {
 namespace {
@@ -126,6 +127,15 @@ TEST(Pipeline, SendsEveryMicroBatchOverEveryBoundaryAndBack) {
       EXPECT_EQ(pipeline.link.messages, 2 * m * (p - 1));
     }
   }
+}
+
+/// Of stages without collectives none was simulated rank by rank.
+TEST(Pipeline, IsFoldedWhereAllItsCollectivesAre) {
+  Pipeline pipeline(uniform(3, {1, 2}), 4, 0.1);
+  const TrainingRun run = run_training(*pipeline.trainer, {3, 1});
+  EXPECT_TRUE(run.folded);
+  EXPECT_EQ(run.durations.size(), 3U);
+  EXPECT_EQ(run.of_stages.size(), 3U);
 }
 
 /// The longest way: a pass of a stage after the one before it in 1F1B's order, forward after that of the stage before,
