@@ -175,5 +175,18 @@ TEST(Readers, TimesAreAboveZeroAndSizesWhole) {
   EXPECT_THAT(refusal("# OSU MPI Latency Test v5.8\n1e40 2.5\n"), StartsWith("m.txt:2: expected a whole number"));
 }
 
+/// 16 TiB are 17592186044416 bytes.
+TEST(Readers, SizesAreAtMost16TiBInEveryForm) {
+  const auto texts = [](const std::string& size) {
+    std::string nccl = test::nccl_tests_json;
+    nccl.replace(nccl.find("1048576"), 7, size);
+    return std::vector{nccl, "# OSU MPI Latency Test v5.8\n" + size + " 2.5\n",
+                       R"({"points": [{"op": "allreduce", "ranks": 2, "bytes": )" + size + R"(, "seconds": 1}]})"};
+  };
+  for (const std::string& text : texts("17592186044416")) EXPECT_EQ(rows(text).at(0).bytes, Bytes(0x1p44));
+  for (const std::string& text : texts("17592186044417"))
+    EXPECT_THAT(refusal(text), HasSubstr("expected a whole number"));
+}
+
 }  // namespace
 }  // namespace farandole
