@@ -53,5 +53,34 @@ TEST(OpenMpiDecisions, ChangeAtPowersOfTwoRanks) {
   }
 }
 
+/// Without what an algorithm becomes on other numbers of ranks than powers of two.
+std::string on_powers_of_two(Operation operation, const std::string& algorithm) {
+  if (algorithm == "doubling_halving_split") return "doubling_halving";
+  return operation == Operation::allgather && algorithm == "bruck" ? "recursive_doubling" : algorithm;
+}
+
+/// Of all operations, where every rank has some elements: with fewer, algorithms hand on to others.
+TEST(OpenMpiDecisions, OfLargeSizesChangeAtPowersOfTwoRanksWhateverTheOperation) {
+  for (const Operation operation : operations) {
+    for (int ranks = 4; ranks <= 4096; ranks *= 2) {
+      for (int k = 0; k <= 16; ++k) {
+        const double size = std::exp2(k) * (operation == Operation::allgather ? 1 : 8 * ranks);
+        const auto at = [&](int n) { return on_powers_of_two(operation, chosen(operation, n, size)); };
+        EXPECT_EQ(at(ranks), at(ranks + 1)) << name(operation) << ' ' << ranks << " ranks, " << size;
+      }
+    }
+  }
+}
+
+/// The last rows begin at 4096 ranks at the latest.
+TEST(OpenMpiDecisions, OfMoreThan4096RanksAreAllTheSame) {
+  for (const Operation operation : operations) {
+    for (int k = 0; k <= 16; ++k) {
+      const double size = std::exp2(k) * (operation == Operation::allgather ? 1 : 8 * 8192);
+      EXPECT_EQ(chosen(operation, 4096, size), chosen(operation, 8192, size)) << name(operation) << ' ' << size;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace farandole

@@ -65,6 +65,17 @@ TEST(NcclChunks, ChunksAreHalvedWhereThereWouldBeFewButNotFrom228On) {
   EXPECT_NEAR(whole.microseconds(tree, simple, 16_MiB), 8.4 + 14 * 4 + 2 * 14 + moving(524288), 1e-6);
 }
 
+TEST(NcclChunks, AreAtLeastEightTimesAsManyAsATreeIsDeep) {
+  // Two nodes of 8 are 8 deep. 60 chunks of 512 KiB for each of 16 channels are fewer than 64, so they are halved; 64
+  // are not. A larger chunk is as much later as its first hops take longer.
+  const Modelled pair("2.21", h100(2, 25_GBps), 16, 90);
+  const auto first = [&](double chunk) { return 14 * chunk / copying + 2 * (chunk / copying + chunk / wire); };
+  const auto following = [](double chunk, double chunks) { return 16 * chunk * (chunks - 1) * 30 / 16 / (8 * 41.4e3); };
+  EXPECT_NEAR(pair.microseconds(tree, simple, Bytes(16 * 60 * 524288.0)) -
+                  pair.microseconds(tree, simple, Bytes(16 * 64 * 524288.0)),
+              first(262144) + following(262144, 120) - first(524288) - following(524288, 64), 1e-3);
+}
+
 TEST(NcclChunks, OfLlTheProxyOfANicReadsAllLinesBeforeItSendsThem) {
   // Two NICs, four channels; 19 GB/s are of eight NICs. 16 KiB a channel, 6 hops between 8 nodes.
   const Modelled eight("2.18", test::gpu_nodes({8, 4, 2, 300_GBps, 25_GBps}), 32, 80);

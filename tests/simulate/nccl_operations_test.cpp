@@ -74,5 +74,35 @@ TEST(NcclOperations, NodesThatTreesJoinAreJoinedByOnePairOfDevices) {
   }
 }
 
+/// graph/tuning.cc: LL128 is for Volta, from 2.7 on for the A100, and for Hopper once a release knows it; of other
+/// devices, Turing's and the A40's, for none. A tuner may have Simple alone.
+TEST(NcclOperations, Ll128IsForTheDevicesThatAReleaseKnowsItOf) {
+  for (const NcclTuning& release : nccl_tunings()) {
+    const bool knows_ampere = release.version != "2.5";
+    const bool knows_hopper = release.version != "2.5" && release.version != "2.7" && release.version != "2.10";
+    for (const auto& [capability, is_there] :
+         {std::pair{60, false}, {70, true}, {75, false}, {80, knows_ampere}, {86, false}, {90, knows_hopper}}) {
+      const Platform platform = test::gpu_nodes({1, 8, 8, 300_GBps, 25_GBps});
+      const Modelled node(release.version, platform, 8, Operation::allreduce, capability);
+      EXPECT_EQ(node.model.cost(ring, ll128, 1_MiB).rate > BytesPerSecond(0), is_there && !release.simple_alone)
+          << release.version << ' ' << capability;
+      EXPECT_GT(node.model.cost(ring, simple, 1_MiB).rate, BytesPerSecond(0));
+    }
+  }
+}
+
+/// v2.5.7-1 has no treeCorrectionFactor; later ones have one that is 1 below 1 KiB of LL and LL128 and from 256 MiB on.
+TEST(NcclOperations, TreesOf25HaveOneRateWhateverTheSize) {
+  const Platform platform = test::gpu_nodes({1, 8, 8, 300_GBps, 12.5_GBps});
+  const auto rate = [&](const char* version, NcclProtocol protocol, Bytes size) {
+    return Modelled(version, platform, 8, Operation::allreduce, 70).model.cost(tree, protocol, size).rate;
+  };
+  for (const NcclProtocol protocol : nccl_protocols()) {
+    for (const Bytes size : {64_B, 1_KiB, 64_KiB, 1_MiB, 16_MiB})
+      EXPECT_EQ(rate("2.5", protocol, size), rate("2.5", protocol, 4_GiB)) << name(protocol) << ' ' << size.si();
+    EXPECT_LT(rate("2.7", protocol, 1_MiB), rate("2.7", protocol, 4_GiB)) << name(protocol);
+  }
+}
+
 }  // namespace
 }  // namespace farandole

@@ -153,6 +153,22 @@ TEST(ParameterServer, AStalenessBoundKeepsFastWorkersNearTheSlowest) {
   EXPECT_GT(run.breakdown.straggler, 4_s);
 }
 
+/// Of 10 s for an iteration, and 15 s for the slowest, iteration n begins after 10 (n - 1) s where the slowest has
+/// ended all but 2 before it: n - floor(10 (n - 1) / 15) is at most 2 up to the fourth, the fifth waits.
+TEST(ParameterServer, AStalenessBoundIsNotFeltBeforeItIsReached) {
+  const auto seconds = [](ServerMode mode, int iterations) {  // and one before
+    Bench bench;
+    bench.workers = 2;
+    bench.rate = 1e12_Bps;
+    bench.slowdown = 0.5;
+    bench.plan.mode = mode;
+    bench.plan.bound = 2;
+    return bench.run(Fidelity::message, iterations).iteration.si();
+  };
+  EXPECT_NEAR(seconds(ServerMode::stale_synchronous, 3), seconds(ServerMode::asynchronous, 3), 1e-9);
+  EXPECT_GT(seconds(ServerMode::stale_synchronous, 4), seconds(ServerMode::asynchronous, 4) + 0.1);
+}
+
 TEST(DistributedReplicated, AVariableIsFetchedOnceAllHavePushedIt) {
   // Forward 3, backward 6 and 10. One worker: second pushed 6 to 11, fetched 11 to 16; first pushed 11 to 21 (the
   // connection is busy until 11), fetched 21 to 31.

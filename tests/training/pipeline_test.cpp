@@ -38,7 +38,7 @@ class Pipeline {
 
   Pipeline(const std::vector<Work>& stages, int passes, double message,
            const std::string& strategy = R"({"kind": "ddp"})", const std::vector<Gradient>& gradients = {},
-           int ranks = 1)
+           int ranks = 1, Timeline* timeline = nullptr)
       : link(message),
         simulator_(std::make_unique<MaxMinNetwork>()),
         variability_(static_cast<int>(stages.size()) * ranks, 0, 0, 1),
@@ -69,7 +69,7 @@ class Pipeline {
     BetweenStages between;
     between.handed_on.assign(stages.size() - 1, 1_B);
     between.clock_of = [this](int, int) -> CollectiveClock& { return link; };
-    trainer.emplace(simulator_, std::move(on), std::move(between), variability_, nullptr);
+    trainer.emplace(simulator_, std::move(on), std::move(between), variability_, timeline);
   }
 
   Iteration second_iteration() {
@@ -136,6 +136,25 @@ TEST(Pipeline, IsFoldedWhereAllItsCollectivesAre) {
   EXPECT_TRUE(run.folded);
   EXPECT_EQ(run.durations.size(), 3U);
   EXPECT_EQ(run.of_stages.size(), 3U);
+}
+
+/// m micro-batches, forward and backward: 2 m spans of a stage, which take m (f + b) together.
+TEST(Pipeline, ShowsThePassesOfEveryStageOnItsTimeline) {
+  Timeline timeline(1000);
+  Pipeline pipeline(uniform(3, {1, 2}), 4, 0.1, R"({"kind": "ddp"})", {}, 1, &timeline);
+  pipeline.trainer->run_iteration();
+  std::map<std::string, std::pair<int, double>> stages;
+  for (const Span& span : timeline.spans()) {
+    if (!span.lane.starts_with("stage ")) continue;
+    auto& [count, seconds] = stages[span.lane];
+    ++count;
+    seconds += span.duration.si();
+  }
+  ASSERT_EQ(stages.size(), 3U);
+  for (const char* lane : {"stage 0", "stage 1", "stage 2"}) {
+    EXPECT_EQ(stages[lane].first, 2 * 4);
+    EXPECT_NEAR(stages[lane].second, 4 * (1 + 2), 1e-9);
+  }
 }
 
 /// The longest way: a pass of a stage after the one before it in 1F1B's order, forward after that of the stage before,
