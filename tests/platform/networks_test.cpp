@@ -2,6 +2,7 @@
 // definition says.
 #include "platform/networks.hpp"
 
+#include <map>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -48,6 +49,42 @@ TEST_P(EveryKind, SendsAsMuchFromOneHalfToTheOtherAsBack) {
   }
 }
 
+/// Where nodes that are moved on by so many are alike, one renumbering of the links takes every way to the moved one.
+void expect_alike_after(const Platform& platform, int step) {
+  std::map<int, int> moved;
+  std::set<int> images;
+  for (int from = 0; from < platform.nodes; ++from) {
+    for (int to = 0; to < platform.nodes; ++to) {
+      if (from == to) continue;
+      const Paths before = platform.network.paths(from, to);
+      const Paths after = platform.network.paths((from + step) % platform.nodes, (to + step) % platform.nodes);
+      ASSERT_EQ(before.size(), after.size());
+      for (std::size_t i = 0; i < before.size(); ++i) {
+        ASSERT_EQ(before[i].size(), after[i].size());
+        for (std::size_t j = 0; j < before[i].size(); ++j) {
+          EXPECT_EQ(moved.try_emplace(before[i][j], after[i][j]).first->second, after[i][j]);
+          images.insert(after[i][j]);
+        }
+      }
+    }
+  }
+  EXPECT_EQ(images.size(), moved.size());
+  for (const auto& [link, other] : moved) {
+    EXPECT_EQ(platform.links[static_cast<std::size_t>(link)].capacity,
+              platform.links[static_cast<std::size_t>(other)].capacity);
+  }
+}
+
+TEST_P(EveryKind, IsTheSameForNodesThatAreMovedOnByAsManyAsItSays) {
+  for (std::uint64_t seed = 1; seed <= 120; ++seed) {
+    Random random(seed);
+    const std::string text = GetParam().draw(random, 24);
+    SCOPED_TRACE(text);
+    const Platform platform = built(text);
+    if (platform.network.alike_after > 0) expect_alike_after(platform, platform.network.alike_after);
+  }
+}
+
 TEST_P(EveryKind, IsWhatTheSchemaSays) {
   Random random(4);
   const auto schema = source_folder() / "sim/config/schemas/topology.schema.json";
@@ -83,6 +120,16 @@ TEST_P(SlowEveryKind, ReportsTheLeastOfAllBalancedCutsUpToSixteenNodes) {
 
 INSTANTIATE_TEST_SUITE_P(Slow, SlowEveryKind, testing::ValuesIn(drawn_kinds()),
                          [](const auto& kind) { return std::string(kind.param.name); });
+
+/// A cut lets through what it does in its worse direction.
+TEST(LeastPrefixCut, IsThatOfTheSlowerDirection) {
+  for (const char* slower : {"up", "down"}) {
+    std::string text = network_file("torus", "2", 9, R"({"sizes": [2], "link": {"rate": "4 GB/s"}})");
+    text.insert(text.rfind('}'), fmt::format(R"(, "condition": {{"degraded": {{"router(0)x/{}": "25 %"}}}})", slower));
+    EXPECT_EQ(least_prefix_cut(built(text), std::vector{0, 1}), 1_GBps) << slower;
+    EXPECT_EQ(least_prefix_cut(built(text), std::vector{1, 0}), 1_GBps) << slower;
+  }
+}
 
 }  // namespace
 }  // namespace farandole
