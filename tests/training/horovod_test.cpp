@@ -1,6 +1,9 @@
 // The Horovod state machine on the event loop, against schedules worked out by hand.
 #include "training/strategies/horovod.hpp"
 
+#include <tuple>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -166,6 +169,26 @@ TEST(Horovod, TheHierarchicalAllreduceHoldsTheThreadUntilItsPartIsBackOnTheDevic
               levels);
   later.simulation.run_iteration();
   EXPECT_THAT(later.clock.sizes, testing::ElementsAre(1024_B, 512_B, 1024_B, 2048_B, 1024_B, 2048_B));
+}
+
+/// The parts of a hierarchical allreduce are ordinary collectives of a node's ranks, and of one rank of every node.
+TEST(Horovod, TheHierarchicalAllreduceMeetsInNodesAndAcrossThem) {
+  HorovodSettings levels = settings(0_B, 0_s);
+  levels.profile.hierarchical_allreduce = true;
+  levels.ranks_per_node = 2;
+  const auto asked = [&](bool homogeneous) {
+    levels.hierarchy = {homogeneous, 1_Bps};
+    Bench bench({{{"a", 1024_B, 10_s, 10_s}}, 10_s, 0_s}, 4, levels);
+    bench.simulation.run_iteration();
+    std::vector<std::tuple<Operation, Group, bool>> all;
+    for (const Collective& each : bench.simulation.asked)
+      all.emplace_back(each.operation, each.group, each.hierarchical);
+    return all;
+  };
+  EXPECT_THAT(asked(true), testing::ElementsAre(std::tuple(Operation::reduce_scatter, Group::node, false),
+                                                std::tuple(Operation::allreduce, Group::across, false),
+                                                std::tuple(Operation::allgather, Group::node, false)));
+  EXPECT_THAT(asked(false), testing::ElementsAre(std::tuple(Operation::allreduce, Group::all, true)));
 }
 
 TEST(Horovod, NodesOfUnequalSizeReduceAllThroughOneRankEach) {
