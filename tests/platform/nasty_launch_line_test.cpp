@@ -96,6 +96,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"mpirun -np 2 -np 4 x", "expected one value for -np, got 2 and 4"},
         Wrong{"horovodrun -np 2 --cycle-time 5 x", "expected an option of horovodrun, got \"--cycle-time\""},
         Wrong{"horovodrun -np 2 --cycle-time-sm 5 x", "did you mean \"--cycle-time-ms\"?"},
+        Wrong{"mpirun -np 2 -- \u2013np 4 x", "expected options that begin with \"-\""},
         Wrong{"mpirun -np 2 --hots a x", "got \"--hots\"; did you mean \"--host\"?"},
         Wrong{"horovodrun -np 2 --cycle-time-ms fast x", "expected a number after --cycle-time-ms, got \"fast\""},
         Wrong{"horovodrun -np 2 --cycle-time-ms inf x", "expected a number"},
