@@ -83,6 +83,18 @@ TEST(RoundedUp, ManyTransfersAreSoAtFlowToo) {
   EXPECT_GE(ratio, 1 - 1e-12);
 }
 
+// 159,600 messages: more than 2^17, fewer than 2^20.
+TEST(RoundedUp, FewerMessagesAreTooManyWhereAByteIsAThousandthOfAChunkAtMost) {
+  const int n = 400;
+  const RoutedSchedule routed(find_algorithm(Operation::reduce_scatter, "pairwise")->build(Shape(n)),
+                              test::star(n, 1_GBps, 2_us), in_order(n));
+  FoldedMessageClock clock(routed, FoldingPolicy::where_exact);
+  clock.finish(Bytes(n * 999.0 + 1), all_at(n, 0_s));
+  EXPECT_DOUBLE_EQ(clock.rounded_up(), 1.0 / 1000);
+  clock.finish(Bytes(n * 998.0 + 1), all_at(n, 0_s));
+  EXPECT_EQ(clock.rounded_up(), 0);
+}
+
 /// A clock to which every number of messages is too many.
 std::unique_ptr<CollectiveClock> impatient(Fidelity fidelity, const RoutedSchedule& routed) {
   const FoldingPolicy policy = FoldingPolicy::where_exact;

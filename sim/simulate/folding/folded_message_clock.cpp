@@ -51,8 +51,10 @@ std::optional<Bytes> FoldedMessageClock::size_rounded_up(Bytes size) {
   const Schedule& schedule = routed_.schedule();
   const ChunkSizes chunks(size, schedule);
   const bool is_by_a_byte = !chunks.equal() && !chunks.weighted() && chunks.largest() > 1_B;  // empty ones are not sent
-  if (!is_by_a_byte || policy_ == FoldingPolicy::never || MessageClock::messages_of(schedule) <= uneven_)
+  const std::int64_t most = uneven_.value_or(most_uneven(chunks.largest()));
+  if (!is_by_a_byte || policy_ == FoldingPolicy::never || MessageClock::messages_of(schedule) <= most) {
     return std::nullopt;
+  }
   constexpr std::size_t most_ways = std::size_t{1} << 22;
   std::size_t ways = 0;
   for (const Phase& phase : schedule.phases) ways += transfers_per_round(phase);

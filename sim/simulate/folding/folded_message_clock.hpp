@@ -3,7 +3,8 @@
 // Exact where all chunks are equally long, whoever starts when (ranks that start together may share a class), and for
 // the makespan where chunks differ but pace.hpp applies and all start together. Where chunks differ by a byte and there
 // are more than `most_uneven` messages, all are counted as the longest if ranks fold then (`rounded_up` says so):
-// sending 4 million messages one by one takes 20 s, for one byte in 24,415 of each. Everywhere else, and where folding
+// sending 4 million messages one by one takes 20 s, for one byte in 24,415 of each, and a million that are under way at
+// once take as long. Everywhere else, and where folding
 // would not at least halve the ranks, every rank is looked at: by the recurrence where no two messages meet on a link
 // (simulate/message_recurrence.hpp), else by sending every message; `FoldingPolicy::never` always sends every message.
 //
@@ -25,9 +26,11 @@ namespace farandole::inline simulate {
 
 class FoldedMessageClock final : public CollectiveClock {
  public:
-  static constexpr std::int64_t most_uneven = 1 << 20;
-  /// `uneven`: so many messages of chunks that differ by a byte are sent one by one.
-  FoldedMessageClock(RoutedSchedule routed, ClockOptions options, std::int64_t uneven = most_uneven)
+  /// So many messages of chunks that differ by a byte are sent one by one, where the longest is this long: fewer where
+  /// a byte is at most a thousandth of it.
+  static std::int64_t most_uneven(Bytes longest) { return longest < Bytes(1000) ? 1 << 20 : 1 << 17; }
+  /// `uneven`: so many in its place.
+  FoldedMessageClock(RoutedSchedule routed, ClockOptions options, std::optional<std::int64_t> uneven = {})
       : routed_(std::move(routed)), policy_(options.folding), network_(options.network), uneven_(uneven) {}
 
   RankTimes finish(Bytes size, const RankTimes& start) override;
@@ -47,7 +50,7 @@ class FoldedMessageClock final : public CollectiveClock {
   RoutedSchedule routed_;
   FoldingPolicy policy_;
   NetworkSolver network_;
-  std::int64_t uneven_;
+  std::optional<std::int64_t> uneven_;
   double rounded_up_ = 0;
   bool left_simgrid_ = false;
   std::optional<MessageRecurrence> recurrence_;  // once it is asked
