@@ -97,9 +97,11 @@ def fuzz(place, executions, seconds):
     if seconds:
         command.append(f"-max_total_time={seconds}")
     begin = time.monotonic()
-    with open(place.log, "wb") as log:
-        status = subprocess.run(command, stdout=log, stderr=log, env=FAST).returncode
-    log = place.log.read_text(errors="replace")
+    place.log.unlink(missing_ok=True)  # another run of this target keeps its own
+    with open(place.log, "w+", errors="replace") as file:
+        status = subprocess.run(command, stdout=file, stderr=file, env=FAST).returncode
+        file.seek(0)
+        log = file.read()
     crashes = re.findall(r"Test unit written to (\S+)", log)
     if status != 0 and not crashes:
         crashes = [str(place.log)]
