@@ -147,6 +147,20 @@ TEST(Posterior, NamesTheRunsThatItFollowsFrom) {
   EXPECT_EQ(found.marginals[0].shares[2], 0);
 }
 
+/// It is tried at both ends of its prior, and never again.
+TEST(Posterior, OfANumberThatNoRunDependsOnIsItsPriorForTwoEvaluations) {
+  std::vector<Unknown> unknowns{unknown("/transport/launch", ParameterKind::time, 1, 2)};
+  const auto misfit = [](const VectorXd& logs) -> VectorXd { return VectorXd::Constant(2, logs[0] - 0.3); };
+  const Posterior alone = infer(unknowns, misfit, VectorXd::Constant(2, 0.1));
+  unknowns.push_back(unknown("/transport/control_latency", ParameterKind::time, 5, 3));
+  const Posterior both = infer(unknowns, misfit, VectorXd::Constant(2, 0.1));
+  EXPECT_EQ(both.evaluations, alone.evaluations + 2);
+  EXPECT_NEAR(both.at[0], alone.at[0], 1e-12);
+  EXPECT_EQ(both.at[1], unknowns[1].centre);
+  EXPECT_EQ(both.marginals[1].identified, Identified::no);
+  EXPECT_EQ(both.marginals[1].left, 1);
+}
+
 TEST(Priors, AreTheFilesOrItsNumbersWithinAFactorOfTwo) {
   Document file = Document::read(folder / "topologies/ethernet-25g.json");
   file.set("/variability", R"({"device_spread": "1 %", "source": "a test"})");

@@ -65,6 +65,12 @@ TEST(NodeTemplate, OverAnNvlinkSwitchEveryPairCrossesOnePortIntoItAndOneOutOfIt)
   }
 }
 
+TEST(NodeTemplate, HasAsManySwitchesAsGroupsOfDevices) {
+  EXPECT_EQ(message_of([] { platform_of(eight("", R"(["switch3", "socket1"])"), 1); }), "(no error)");
+  EXPECT_THAT(message_of([] { platform_of(eight("", R"(["switch4"])"), 1); }), HasSubstr("a part of the node"));
+  EXPECT_THAT(message_of([] { platform_of(eight("", R"(["socket2"])"), 1); }), HasSubstr("a part of the node"));
+}
+
 TEST(NodeTemplate, ALoneDeviceSendsThroughAllItsNics) {
   const auto platform =
       platform_of(star(R"({"device": "d", "nic": {"rate": "100 Gbit/s"}, "nics_at": ["socket0", "socket0"]})"), 2);

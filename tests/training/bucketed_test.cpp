@@ -49,6 +49,20 @@ TEST(Ddp, TheTimelineShowsWhenTheFirstRankHadWhatItSends) {
   EXPECT_NEAR(queued->duration.si(), 15, 1e-9);
 }
 
+/// Without an exchange every rank goes on by itself: the first one updates after its own 30 s.
+TEST(LocalSgd, TheTimelineShowsTheUpdateOfTheFirstRank) {
+  Job job = three_gradients();
+  job.update = 2_s;
+  Timeline timeline(1000);
+  StrategyBench bench(job, 2, R"({"kind": "local_sgd", "period": 4})", &timeline);
+  bench.variability.slow_down(1, 0.5);
+  bench.simulation.run_iteration();
+  const auto update = std::ranges::find(timeline.spans(), "UPDATE", &Span::activity);
+  ASSERT_NE(update, timeline.spans().end());
+  EXPECT_NEAR(update->start.si(), 30, 1e-9);
+  EXPECT_NEAR(update->duration.si(), 2, 1e-9);
+}
+
 TEST(Ddp, ForwardPassWaitsForTheBroadcastOfBuffers) {
   // 7 bytes of moving averages come first: everything is 7 s later.
   Job job = three_gradients();

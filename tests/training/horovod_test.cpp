@@ -118,6 +118,11 @@ TEST(Horovod, BeforeCollectivesRankZeroSendsEveryResponseToEveryRank) {
   old.profile.fusion_threshold = 0_B;
   Bench two(job, 3, old);
   EXPECT_NEAR(two.simulation.run_iteration().duration.si(), together + 4 + 3, 1e-9);
+  // One in a pass each, the second one there when the first pass is under way: 1 + 4 x 2 + 3 x 3 = 18 s until rank 0
+  // can answer, 9 s for the answer, and 9 s to say that the first pass is over: with the last 3 s 66 s from the same
+  // beginning.
+  Bench after({{{"b", 2_B, 10_s, 10_s}, {"a", 3_B, 25_s, 25_s}}, 25_s, 0_s}, 3, old);
+  EXPECT_NEAR(after.simulation.run_iteration().duration.si(), together - 45 + 66, 1e-9);
 }
 
 TEST(Horovod, AThreadThatWaitsForDataNegotiatesNothingMeanwhile) {

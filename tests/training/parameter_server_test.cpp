@@ -198,6 +198,37 @@ TEST(DistributedReplicated, ANodesRanksPushOnce) {
   EXPECT_NEAR(training.iteration.si(), 63.5, 1e-9);
 }
 
+/// 3 workers on nodes of their own, servers on the next two: each worker sends all pushes and receives all pulls, each
+/// server receives its pushes of all workers and sends its pulls to them.
+TEST(ServerNetwork, CarriesEveryPushAndPullOverTheLinksOfItsWorkerAndItsServer) {
+  const Platform platform = star(5, 10_Bps, 0_s);
+  ServerPlan plan;
+  plan.servers = 2;
+  std::vector<Shard> shards(3);
+  shards[0].pull = 10_B;
+  shards[0].push = 20_B;
+  shards[1].server = 1;
+  shards[1].pull = 30_B;
+  shards[1].push = 40_B;
+  shards[2].pull = 1_B;
+  shards[2].push = 2_B;
+  const auto bytes = server_link_bytes(platform, in_order(3), plan, shards);
+  const auto sent = [&](int node) {
+    return bytes.at(static_cast<std::size_t>(platform.route(node, (node + 1) % 5).links.front()));
+  };
+  const auto received = [&](int node) {
+    return bytes.at(static_cast<std::size_t>(platform.route((node + 1) % 5, node).links.back()));
+  };
+  for (int worker = 0; worker < 3; ++worker) {
+    EXPECT_EQ(sent(worker), 62_B);
+    EXPECT_EQ(received(worker), 41_B);
+  }
+  EXPECT_EQ(received(3), 3 * 22_B);
+  EXPECT_EQ(sent(3), 3 * 11_B);
+  EXPECT_EQ(received(4), 3 * 40_B);
+  EXPECT_EQ(sent(4), 3 * 30_B);
+}
+
 TEST(ServerNetwork, CarriesWorkersThatNothingTellsApartAsOne) {
   const Platform platform = star(6, 10_Bps, 0_s);
   ServerPlan plan;
