@@ -131,5 +131,21 @@ RC_GTEST_PROP(PlacementProperty, AllSlotsFilledIsTheSameSetOfDevicesEitherWay, (
   RC_ASSERT(by_slot == by_node);
 }
 
+/// The same number on every node, one block after the other; 1 where it is not so.
+TEST(Placement, HasSoManyRanksOfANodeOneAfterTheOther) {
+  const auto together = [](std::vector<int> devices) {
+    Placement placement;
+    placement.device_of_rank = std::move(devices);
+    return placement.ranks_per_node(8);
+  };
+  EXPECT_EQ(together({0}), 1);
+  EXPECT_EQ(together({0, 8}), 1);
+  EXPECT_EQ(together({0, 1, 8, 9}), 2);
+  EXPECT_EQ(together({16, 17, 18, 0, 1, 2}), 3);
+  EXPECT_EQ(together({0, 8, 1, 9}), 1);
+  EXPECT_EQ(together({0, 1, 8, 16}), 1);
+  EXPECT_EQ(together({0, 1, 2, 8, 9}), 3);  // the last node may have fewer
+}
+
 }  // namespace
 }  // namespace farandole

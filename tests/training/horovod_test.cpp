@@ -282,6 +282,10 @@ TEST(TrainingRun, TheBreakdownSumsToTheIteration) {
   EXPECT_NEAR(run.breakdown.total() / run.iteration, 1, 1e-12);
   EXPECT_EQ(run.durations.size(), 20U);
   EXPECT_GT(run.breakdown.straggler, 0_s);
+  double collectives = 0;
+  for (const auto& [collective, count] : run.collectives) collectives += count;
+  EXPECT_NEAR(collectives, static_cast<double>(clock.sizes.size()) / 22,
+              0.2);  // of an iteration, those before it among them
 }
 
 }  // namespace

@@ -114,5 +114,17 @@ TEST_F(TwoLayers, TokensGoToTheirExpertsAndBackAndTheirGradientsTheSameWay) {
   }
 }
 
+/// Forward 1 and 2 s, backward 4 and then 3 s: of two passes the second one's moments are 10 s later.
+TEST_F(TwoLayers, ExchangesOfAStepStandOneAfterTheOtherInItsPasses) {
+  Job job = make_job(model_, times_, GradientType::fp32, std::nullopt);
+  const Collective exchange{Operation::alltoall, 1_B, {}, {}, false, Group::experts};
+  job.layers[0].forward_exchanges = {{Seconds(0.25), exchange}};
+  job.layers[1].forward_exchanges = {{Seconds(0.5), exchange}};
+  job.layers[0].backward_exchanges = {{1_s, exchange}};
+  std::vector<double> moments;
+  for (const InnerExchange& each : exchanges_of(accumulated(job, 2))) moments.push_back(each.at.si());
+  EXPECT_EQ(moments, (std::vector{0.25, 1.5, 8., 10.25, 11.5, 18.}));
+}
+
 }  // namespace
 }  // namespace farandole
