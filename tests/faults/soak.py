@@ -14,6 +14,7 @@ import dataclasses
 import os
 import pathlib
 import random
+import signal
 import sys
 import time
 
@@ -188,6 +189,9 @@ def main():
     if not pathlib.Path(arguments.layer).exists():
         print("skipped: the layer that makes operations fail is not built; cmake --build build/release --target fault_layer", file=sys.stderr)
         return 77
+    # A shell has its background jobs ignore SIGINT, and runs would inherit that.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     soak = Soak(arguments)
     try:
         soak.run()
