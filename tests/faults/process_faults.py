@@ -1,11 +1,12 @@
 """Processes of a run are killed or stopped at any moment, and a study is killed and resumed fifty times."""
 
 import json
+import os
 import random
 import signal
 import time
 
-from jobs import RUN, study
+from jobs import PAGES, RUN, study
 from outcome import Case, Outcome
 from place import Job, Place, faults_of_message
 from processes import end, processes_of, survivors, workers_of
@@ -86,6 +87,17 @@ def kill_explaining_worker(setup, job, draw):
         return Outcome(False, faults_of_message(finished) + list(place.half_written()) + list(place.left_behind(False)) + place.resume())
 
 
+def kill_drawing(setup, job):
+    """Graphviz, which draws the network for the page, is killed."""
+    with Place(setup, job) as place:
+        programs = place.root / "programs"
+        programs.mkdir()
+        (programs / "dot").write_text("#!/bin/sh\nkill -9 $$\n")
+        (programs / "dot").chmod(0o755)
+        finished = place.finish(place.start(job.arguments, command=["env", f"PATH={programs}:{os.environ['PATH']}", setup.program]))
+        return Outcome(False, faults_of_message(finished) + list(place.half_written()) + list(place.left_behind(False)) + place.resume())
+
+
 def stop_for_a_while(setup, job, after, draw):
     with Place(setup, job) as place:
         process = place.start(job.arguments)
@@ -133,5 +145,8 @@ def cases(setup):
         if i < 10:
             yield Case("processes stopped and continued", f"after {share:.2f}", lambda share=share, own=own: stop_for_a_while(setup, job, moment(share), own))
             yield Case("kill -9 of a worker, for a page", str(i), lambda own=own: kill_explaining_worker(setup, setup.jobs["run, a study with pages"], own))
+    page = Job("run, a page", {"study.json": study(3)}, [*RUN, *PAGES], ["out.json", "page.html", "page.md", "trace.json"], has_journal=True)
+    setup.expect(page)
+    yield Case("kill -9 of dot, for a page", "dot", lambda: kill_drawing(setup, page))
     for how in ("kill", "tear"):
         yield Case("50 resumes of one study", how, lambda how=how: resume_fifty_times(setup, how))

@@ -2,8 +2,10 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -37,6 +39,16 @@ class TemporaryFile {
  private:
   std::string name_;
 };
+
+/// A signal from outside: what would have been drawn is not known, and a page without it would look like a whole one.
+class DotWasKilled : public std::exception {
+ public:
+  [[nodiscard]] const char* what() const noexcept override { return "cannot draw the topology: dot was killed"; }
+};
+
+bool is_from_outside(int signal) {
+  return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
+}
 
 /// What the program says on a pipe until it ends; nothing where it is not there, or fails. No shell is between.
 class Dot {
@@ -77,6 +89,7 @@ class Dot {
     while (waitpid(process_, &status, 0) < 0) {
       if (errno != EINTR) return false;
     }
+    if (WIFSIGNALED(status) && is_from_outside(WTERMSIG(status))) throw DotWasKilled();
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
   }
 

@@ -8,7 +8,7 @@
 namespace farandole {
 
 /// Runs `dot -Tsvg` on what `write` writes. Throws std::runtime_error that says what to install where there is no
-/// `dot`.
+/// `dot`, and another exception where it was killed.
 void draw_with_graphviz(std::ostream& out, const std::function<void(std::ostream&)>& write);
 
 /// The same as text; empty, and said so on stderr, where there is no `dot`.
