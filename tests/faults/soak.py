@@ -149,7 +149,8 @@ class Soak:
             faults = list(place.unlike_undisturbed()) if finished.status == 0 else [finished.err.strip()]
         self.controls.append(peak)
         first = self.controls[0]
-        if peak.memory > 1.1 * first.memory or files_of(peak) > files_of(first):
+        # Looked at from outside, a process may end before its most is seen: 10 to 14 MiB in an hour of the same study.
+        if peak.memory > 2 * first.memory or files_of(peak) > files_of(first):
             faults.append(f"{peak.memory} KiB and {files_of(peak)} open files, {first.memory} and {files_of(first)} at first")
         if faults:
             self.lose("the control study", faults)
