@@ -99,8 +99,8 @@ struct MeasuredPlace {
 };
 MeasuredPlace place_of(int ranks, int nodes, const Place& place, const Topology& topology);
 
-/// `place` must outlive it. InputError where the library has not the operation, or needs CUDA and the device has
-/// none.
+/// `place` must outlive it. InputError where the library has not the operation, or needs CUDA or ROCm and the device
+/// has none.
 LibraryJob library_job(const MeasuredTime& row, const Topology& topology, const Library& library,
                        const MeasuredPlace& place);
 

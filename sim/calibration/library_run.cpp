@@ -81,7 +81,7 @@ LibraryJob library_job(const MeasuredTime& row, const Topology& topology, const 
   const Device device = Catalogue().device(topology.device, blamed);
   const Algorithm named{*operation, library.name, library.summary, {}};
   const LibraryUse use = use_library(named, topology.transport, device, blamed);
-  return {place.platform, place.placement, *operation, 0, use.compute_capability};
+  return {place.platform, place.placement, *operation, 0, use.device};
 }
 
 }  // namespace farandole::inline calibration

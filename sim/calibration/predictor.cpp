@@ -99,7 +99,7 @@ void predict_libraries(const Topology& topology, std::span<const MeasuredTime> m
                                           by_message ? Fidelity::message : Fidelity::analytic);
     for (const std::size_t row : members) {
       const Seconds alone = latest(clock->finish(measurements[row].bytes, all_at(first.ranks, Seconds(0))));
-      times[row] = library.needs_cuda ? alone + launching(measurements[row]) : alone;
+      times[row] = library.needs != DeviceStack::none ? alone + launching(measurements[row]) : alone;
     }
   }
 }

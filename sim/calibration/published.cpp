@@ -164,8 +164,9 @@ std::vector<ValidationPoint> validate_published_collectives(const Document& file
   std::vector<MeasuredTime> rows = read_measurements(FilePath(file.source()));
   for (const MeasuredTime& row : rows) {
     const Operation* operation = find_operation(row.operation);
-    if (operation == nullptr || !find_algorithm_or_library(*operation, read<std::string>(library)))
-      throw InputError(row.place, "an operation of " + read<std::string>(library), quoted(row.operation));
+    const std::string by = row.algorithm.empty() ? read<std::string>(library) : row.algorithm;
+    if (operation == nullptr || !find_algorithm_or_library(*operation, by))
+      throw InputError(row.place, "an operation of " + by, quoted(row.operation));
   }
   const std::vector<Seconds> predicted = predict(topology, rows);
   std::vector<ValidationPoint> points;

@@ -30,6 +30,8 @@ class ChunkSizes {
   [[nodiscard]] Bytes largest_run(Chunk count) const;
   [[nodiscard]] bool equal() const { return ends_.empty() && longer_ == 0; }
   [[nodiscard]] bool weighted() const { return !ends_.empty(); }
+  /// Some are a byte longer than the others, which may be empty.
+  [[nodiscard]] bool differ_by_a_byte() const { return ends_.empty() && longer_ > 0; }
 
   /// What the transfer, placed by in_repeat, carries.
   [[nodiscard]] Bytes of(const Schedule& schedule, const Phase& phase, const Transfer& placed) const;

@@ -5,12 +5,16 @@
 // what follows from it can still be held. The message says the bound and the number.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 #include "config/document.hpp"
 #include "units/count.hpp"
 
 namespace farandole::inline config {
+
+/// Objects and arrays in one another.
+inline constexpr std::size_t most_levels = 64;
 
 /// "expected an integer from 1 to 1,000,000, got 2147483647".
 int read_between(const Value& value, int least, int most);

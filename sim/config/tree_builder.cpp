@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "config/limits.hpp"
 #include "config/pointer.hpp"
 
 namespace farandole::inline config {
 namespace {
 
-constexpr std::size_t deepest = 64;
 constexpr std::size_t longest_key = 1000;
 
 int line_of(const Node::Object& object, const std::string& key) {
@@ -74,8 +74,8 @@ bool TreeBuilder::attach(Node node) {
 }
 
 bool TreeBuilder::open(decltype(Node::value) container) {
-  if (open_.size() == deepest) {
-    throw InputError(place(pointer(true)), fmt::format("at most {} levels of nesting", deepest), "more");
+  if (open_.size() == most_levels) {
+    throw InputError(place(pointer(true)), fmt::format("at most {} levels of nesting", most_levels), "more");
   }
   open_.push_back(Level{Node{std::move(container), progress_->token_line, source_}, {}, {}});
   return true;

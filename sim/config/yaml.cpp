@@ -5,12 +5,13 @@
 #include <cmath>
 #include <set>
 
+#include <fmt/format.h>
+
+#include "config/limits.hpp"
 #include "config/text.hpp"
 
 namespace farandole::inline config {
 namespace {
-
-constexpr std::size_t most_levels = 64;
 
 struct Line {
   int number;
@@ -89,7 +90,7 @@ class Reader {
   static bool is_element(const Line& line) { return line.text == "-" || line.text.starts_with("- "); }
 
   Node block(std::size_t indent, std::size_t level) {
-    if (level > most_levels) fail(lines_[at_].number, "at most 64 levels", "more");
+    if (level > most_levels) fail(lines_[at_].number, fmt::format("at most {} levels", most_levels), "more");
     return is_element(lines_[at_]) ? sequence(indent, level) : mapping(indent, level);
   }
 

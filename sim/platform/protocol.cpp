@@ -8,7 +8,7 @@
 namespace farandole::inline platform {
 
 std::span<const Entry<PacketFormat>> protocols() {
-  static const std::array<Entry<PacketFormat>, 7> table{{
+  static const std::array<Entry<PacketFormat>, 8> table{{
       // IEEE 802.3: preamble 8, header 14, check 4, gap 12. RFC 791 and 9293: IPv4 20, TCP 20; RFC 7323: timestamps 12.
       {"tcp", "TCP over IPv4 and Ethernet, with timestamps", {1500_B, 52_B, 38_B, 1}},
       // Ethernet as above; IPv4 20, UDP 8. InfiniBand architecture, annex A17: transport header 12, invariant check 4.
@@ -25,6 +25,10 @@ std::span<const Entry<PacketFormat>> protocols() {
       // A cache line of a GPU, 128 bytes, in 8 flits of 16 bytes after one with the header (NVIDIA P100 white paper;
       // en.wikichip.org/wiki/nvidia/nvlink). 20 and 25 GB/s become 17.8 and 22.2: NCCL counts on 18 and 22.
       {"nvlink", "NVLink, one cache line a packet", {128_B, 0_B, 16_B, 1}},
+      // Kolla, Alizadeh and Lee, "Understanding RCCL Bandwidth and xGMI Performance on AMD Instinct MI300X"
+      // (rocm.blogs.amd.com, 2025): checks and the protocol leave 48 of 64 GB/s. RCCL counts on 48, and of MI250X's 50
+      // GB/s on 36.
+      {"infinity_fabric", "Infinity Fabric between AMD's GPUs", {64_B, 0_B, 0_B, .75}},
       // PCI Express 3.0: 128b/130b; start token with sequence number 4, header with 64-bit address 16, check 4.
       {"pcie", "PCI Express from its third generation on", {256_B, 0_B, 24_B, 128.0 / 130.0}},
   }};

@@ -47,7 +47,7 @@ std::vector<ComparedPair> compared_pairs(std::span<const TrainingPoint> points, 
 
 /// A sentence on the first pair, with how sure its gain is where points have bands, and one on the pairs that change
 /// most and least, by the size of the change: a loss is called one, and less than half a percentage point is no change.
-/// Empty where there is no pair.
+/// Of points of several fidelities those of the most exact one. Empty where there is no pair.
 std::vector<std::string> answer_to(std::span<const TrainingPoint> points, const Question& question);
 
 /// For JSON: the question, the sentences that answer it and every pair, as two places in the list of points with the

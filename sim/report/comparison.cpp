@@ -119,16 +119,6 @@ void write_disagreements(std::ostream& out, const Subject<Point>& subject, const
   }
 }
 
-/// Of the most exact one that there is: a question compares points of one fidelity.
-std::vector<TrainingPoint> of_one_fidelity(std::span<const TrainingPoint> points) {
-  std::vector<TrainingPoint> chosen;
-  const std::vector<std::string> fidelities = fidelities_of(points);
-  for (const TrainingPoint& point : points) {
-    if (point.fidelity == fidelities.back()) chosen.push_back(point);
-  }
-  return chosen;
-}
-
 template <class Point>
 void write_table(std::ostream& out, const Heading& heading, const Subject<Point>& subject,
                  std::span<const Point> points) {
@@ -136,7 +126,7 @@ void write_table(std::ostream& out, const Heading& heading, const Subject<Point>
   const Facets<Point> facets = split(subject.facets, points);
   const std::vector<std::string> fidelities = fidelities_of(points);
   write_title(out, heading);
-  if constexpr (std::is_same_v<Point, TrainingPoint>) write_answer(out, heading, of_one_fidelity(points));
+  if constexpr (std::is_same_v<Point, TrainingPoint>) write_answer(out, heading, points);
   const std::string shared = shared_text(facets, points);
   if (!shared.empty()) out << "# all points: " << shared << '\n';
   out << '\n';

@@ -102,15 +102,6 @@ void try_file(const fs::path& file) {
   }
 }
 
-void sync_folder_of(const fs::path& file) {
-  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;  // a folder that may be written and not read cannot be waited for
-  const int error = sync_error(descriptor);
-  ::close(descriptor);
-  if (error != 0) fail(file.string(), error);
-}
-
 void write_output(const std::optional<fs::path>& file, std::ostream& standard_output, const Writer& write) {
   if (file) return write_file(*file, write);
   write_stream(standard_output, "standard output", write);

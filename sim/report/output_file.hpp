@@ -40,8 +40,4 @@ void write_output(const std::optional<std::filesystem::path>& file, std::ostream
 /// behind, and what is there stays.
 void try_file(const std::filesystem::path& file);
 
-/// Waits until what was done to the names in a folder (a new file, another name, none any more) is on the disk;
-/// OutputError where that fails, though the file is there.
-void sync_folder_of(const std::filesystem::path& file);
-
 }  // namespace farandole::inline report

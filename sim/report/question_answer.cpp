@@ -140,9 +140,19 @@ std::string extremes(Points points, const std::vector<ComparedPair>& pairs, cons
                      change_of(points, most), name_of(points, least, question), change_of(points, least));
 }
 
+/// The points of the most exact of their fidelities: runs go through them from the least exact on.
+std::vector<TrainingPoint> most_exact(Points points) {
+  const std::vector<std::string> fidelities = fidelities_of(points);
+  std::vector<TrainingPoint> chosen;
+  std::ranges::copy_if(points, std::back_inserter(chosen),
+                       [&](const TrainingPoint& point) { return point.fidelity == fidelities.back(); });
+  return chosen;
+}
+
 }  // namespace
 
-std::vector<std::string> answer_to(Points points, const Question& question) {
+std::vector<std::string> answer_to(Points all, const Question& question) {
+  const std::vector<TrainingPoint> points = most_exact(all);
   const auto pairs = compared_pairs(points, question);
   if (pairs.empty()) return {};
   std::vector<std::string> sentences{first_answer(points, pairs.front(), question)};

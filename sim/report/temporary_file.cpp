@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "report/on_disk.hpp"
 #include "report/output_file.hpp"
 
 namespace farandole::inline report {
@@ -32,26 +33,20 @@ std::string prefix() {
   return fmt::format(".farandole-{}-", name);
 }
 
-fs::path folder_of(const fs::path& file) {
-  return file.has_parent_path() ? file.parent_path() : fs::path(".");
-}
-
 bool is_locked_elsewhere(int descriptor) {
   return ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
-/// Whether the name is still that of the open file, which is a regular one.
-bool is_there(int descriptor, const fs::path& path) {
+bool is_regular(int descriptor) {
   struct stat own {};
-  struct stat there {};
-  return ::fstat(descriptor, &own) == 0 && S_ISREG(own.st_mode) && ::lstat(path.c_str(), &there) == 0 &&
-         own.st_dev == there.st_dev && own.st_ino == there.st_ino;
+  return ::fstat(descriptor, &own) == 0 && S_ISREG(own.st_mode);
 }
 
 void remove_if_abandoned(const fs::path& path) {
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (descriptor < 0) return;
-  if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0 && is_there(descriptor, path)) ::unlink(path.c_str());
+  const bool is_abandoned = is_regular(descriptor) && ::flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+  if (is_abandoned && is_name_of(path, descriptor)) ::unlink(path.c_str());
   ::close(descriptor);
 }
 
@@ -109,12 +104,6 @@ void TemporaryFile::rename_to(const fs::path& file) {
 /// A name must not come to the disk before what it names.
 void TemporaryFile::sync() const {
   if (const int error = sync_error(descriptor_); error != 0) throw OutputError(target_, error);
-}
-
-int sync_error(int descriptor) {
-  const int error = ::fsync(descriptor) == 0 ? 0 : errno;
-  const bool is_nothing_to_wait_for = error == EINVAL || error == ENOTSUP || error == ENOSYS || error == EBADF;
-  return is_nothing_to_wait_for ? 0 : error;
 }
 
 void remove_abandoned_files(const fs::path& neighbour) {

@@ -33,10 +33,6 @@ class TemporaryFile {
   int descriptor_ = -1;
 };
 
-/// Waits until an open file or folder is on the disk; the errno where that fails. Some file systems have nothing to
-/// wait for, and some not for a folder: 0.
-int sync_error(int descriptor);
-
 /// Takes away the temporary files that programs of this machine left in the folder of `neighbour` when they were
 /// killed. What cannot be taken away stays, without an error.
 void remove_abandoned_files(const std::filesystem::path& neighbour);

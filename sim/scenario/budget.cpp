@@ -122,7 +122,7 @@ double seconds_of_a_message(const Schedule& schedule, std::span<const Bytes> siz
   const bool by_message = workings.fidelity == Fidelity::message;
   if (by_message && !workings.folds) return all * seconds_per_message;
   if (std::ranges::none_of(schedule.phases, receivers_move)) return 0;
-  if (!workings.folds || !workings.alike) return all * seconds_per_crossing_message;
+  if (!workings.alike) return all * seconds_per_crossing_message;
   const auto most = [&](Bytes longest) {
     return by_message ? static_cast<double>(FoldedMessageClock::most_uneven(longest))
                       : static_cast<double>(RecurrenceClock::most_uneven);
@@ -130,8 +130,7 @@ double seconds_of_a_message(const Schedule& schedule, std::span<const Bytes> siz
   const double messages = messages_of(schedule);
   const auto is_one_by_one = [&](Bytes size) {
     const ChunkSizes chunks(size, schedule);
-    const Bytes longest = chunks.largest();
-    return !chunks.equal() && (longest <= Bytes(1) || messages <= most(longest));
+    return !chunks.equal() && !(chunks.differ_by_a_byte() && messages > most(chunks.largest()));
   };
   const double each = by_message ? seconds_per_parted_message : seconds_per_moving_message;
   return static_cast<double>(std::ranges::count_if(sizes, is_one_by_one)) * each;

@@ -45,7 +45,7 @@ Cost cost_of_points(Count points);
 struct Workings {
   Fidelity fidelity;
   bool folds;  // where it may
-  bool alike;  // ranks are known to be, in every round (simulate/folding/moves.hpp)
+  bool alike;  // it may, and ranks are known to be alike in every round (simulate/folding/moves.hpp)
 };
 
 /// A schedule of these sizes, one after the other.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "scenario/library_choice.hpp"
 #include "scenario/parts.hpp"
 
 namespace farandole::inline scenario {
@@ -18,14 +19,15 @@ const Library* library_of(const Scenario& scenario, Operation operation) {
   return has_it ? library : nullptr;
 }
 
-int nccl_channels(const Scenario& scenario, Operation operation) {
+int channels_on_device(const Scenario& scenario, Operation operation) {
   const PlatformSpec& spec = scenario.platform;
   if (spec.platform.transport.channels > 0) return spec.platform.transport.channels;
   const Library* library = library_of(scenario, operation);
-  if (library == nullptr || !library->needs_cuda || spec.device.compute_capability == 0) return 0;
+  const DeviceKind device = kind_of(spec.device);
+  if (library == nullptr || library->needs == DeviceStack::none || !can_run(*library, device)) return 0;
   const WorkloadSpec& workload = scenario.workload;
   const Bytes gradients = static_cast<double>(workload.model.parameters()) * element_size(workload.gradient_type);
-  const LibraryJob job{spec.platform, spec.placement, operation, 0, spec.device.compute_capability, spec.scale};
+  const LibraryJob job{spec.platform, spec.placement, operation, 0, device, spec.scale};
   return library->planner(job).plan(gradients).choice.channels;
 }
 
@@ -36,7 +38,7 @@ double share_of_collectives(const Scenario& scenario) {
   const int parts = spec.device.multiprocessors;
   // Several streams are Gloo's, which works on the host.
   if (scenario.strategy.servers || scenario.strategy.streams > 1 || spec.ranks == 1 || parts == 0) return 0;
-  const int taken = spec.device.asynchronous ? nccl_channels(scenario, carrier_of(scenario.strategy)) : 1;
+  const int taken = spec.device.asynchronous ? channels_on_device(scenario, carrier_of(scenario.strategy)) : 1;
   return taken < parts ? static_cast<double>(taken) / parts : 0;
 }
 

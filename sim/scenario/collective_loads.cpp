@@ -12,8 +12,7 @@ RoutedSchedule route(const CollectiveRequest& request, const Topology& topology,
   if (!is_library(request.algorithm)) {
     return {request.algorithm.build(shape_of(request, topology, placement, size)), platform, placement};
   }
-  const LibraryJob job{platform, placement, request.algorithm.operation, request.root,
-                       request.library.compute_capability};
+  const LibraryJob job{platform, placement, request.algorithm.operation, request.root, request.library.device};
   return request.library.library->planner(job).plan(size).route();
 }
 

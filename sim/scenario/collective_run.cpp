@@ -137,8 +137,7 @@ std::string by(const CollectiveRequest& request) {
 void run_library(const CollectiveRequest& request, Fidelity fidelity, const Platform& platform,
                  const Placement& placement, std::vector<CollectivePoint>& points, double& rounded_up,
                  bool& left_simgrid) {
-  const LibraryJob job{platform, placement, request.algorithm.operation, request.root,
-                       request.library.compute_capability};
+  const LibraryJob job{platform, placement, request.algorithm.operation, request.root, request.library.device};
   const auto clock = make_library_clock(*request.library.library, job, fidelity, {request.folding, request.network});
   Schedule any;  // what the bus bandwidth needs to know, which no algorithm changes
   any.operation = request.algorithm.operation;

@@ -143,7 +143,7 @@ LibraryJob JobClocks::library_job(const Key& key, const Placement& placement) co
           placement,
           key.operation,
           0,
-          is_of_hosts ? 0 : scenario_.libraries.at(key.operation).compute_capability,
+          is_of_hosts ? DeviceKind{} : scenario_.libraries.at(key.operation).device,
           scenario_.platform.scale,
           {mechanisms.network_rate, mechanisms.latency},
           mechanisms.contention};
@@ -212,7 +212,7 @@ Carriage& JobClocks::find_carriage(const Key& key, std::size_t group, Bytes size
     const LibraryPlan plan = planner.plan(size);
     plan_key = plan.key;
     launch = plan.launch;
-    order = planner.order;
+    order = plan.order.empty() ? planner.order : plan.order;
   }
   const auto [place, is_new] = carriages_.try_emplace({key, group, plan_key, sisters});
   Carriage& carriage = place->second;

@@ -60,13 +60,37 @@ std::string nearest_release(const std::string& name, const std::vector<std::stri
   return nearest;
 }
 
+/// What in a device's file says that it has it.
+std::string key_of(DeviceStack stack) {
+  return stack == DeviceStack::cuda ? "compute_capability" : "gfx";
+}
+
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
   return text;
 }
 
+std::string why_not(const Library& library, const Device& device) {
+  if (!library.generations.empty()) return fmt::format("it does not run on {}", device.name);
+  return fmt::format("it needs {}, which {} has not", name(library.needs), device.name);
+}
+
+[[noreturn]] void refuse_device(const Library& library, const Device& device, const Value& where) {
+  if (!library.generations.empty()) {
+    where.fail(fmt::format("a library for {}", device.name), quoted(library.name),
+               fmt::format("; it runs on processors and on GPUs of generation {}", joined(library.generations)));
+  }
+  const std::string stack = name(library.needs);
+  where.fail("a library for devices without " + stack, fmt::format("{} with {}", quoted(library.name), device.name),
+             fmt::format("; a {} device has a {} in its file", stack, quoted(key_of(library.needs))));
+}
+
 }  // namespace
+
+DeviceKind kind_of(const Device& device) {
+  return {device.compute_capability, device.gfx, device.generation};
+}
 
 std::optional<Algorithm> find_algorithm_or_library(Operation operation, const std::string& name) {
   if (const Algorithm* found = find_algorithm(operation, name)) return *found;
@@ -99,11 +123,8 @@ LibraryUse use_library(const Algorithm& algorithm, const Transport& transport, c
                fmt::format("the transport's {}", quoted(transport.library)),
                "; known: " + joined(library_names(operation)));
   }
-  if (library->needs_cuda && device.compute_capability == 0) {
-    where.fail("a library for devices without CUDA", fmt::format("{} with {}", quoted(library->name), device.name),
-               "; a CUDA device has a \"compute_capability\" in its file");
-  }
-  return {library, device.compute_capability};
+  if (!can_run(*library, kind_of(device))) refuse_device(*library, device, where);
+  return {library, kind_of(device)};
 }
 
 DefaultCollective without_library(const Algorithm& plain, const Transport& transport, const std::string& why) {
@@ -117,10 +138,10 @@ DefaultCollective default_collective(const Algorithm& plain, const Transport& tr
   if (!has(*library, plain.operation)) {
     return without_library(plain, transport, fmt::format("it has no {}", name(plain.operation)));
   }
-  if (library->needs_cuda && device.compute_capability == 0) {
-    return without_library(plain, transport, fmt::format("it needs CUDA, which {} has not", device.name));
+  if (!can_run(*library, kind_of(device))) {
+    return without_library(plain, transport, why_not(*library, device));
   }
-  return {{plain.operation, library->name, library->summary, {}}, {library, device.compute_capability, true}, {}};
+  return {{plain.operation, library->name, library->summary, {}}, {library, kind_of(device), true}, {}};
 }
 
 void refuse_unknown_library(const Document& topology) {

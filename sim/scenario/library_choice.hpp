@@ -26,14 +26,17 @@ inline bool is_library(const Algorithm& algorithm) {
 /// What to say after a name that is neither: the nearest one, of a library the nearest release.
 std::string hint_for_algorithm(Operation operation, const std::string& name);
 
+/// What libraries know it by.
+DeviceKind kind_of(const Device& device);
+
 struct LibraryUse {
   const Library* library = nullptr;
-  int compute_capability = 0;
+  DeviceKind device{};
   bool by_default = false;  // nobody asked for it: an algorithm may take its place where no library can be simulated
 };
 
 /// The library that `algorithm` means there. `where` is blamed where the transport names none, where it has not the
-/// operation, and where it needs CUDA and the device has not.
+/// operation, and where it does not run on the device.
 LibraryUse use_library(const Algorithm& algorithm, const Transport& transport, const Device& device,
                        const Value& where);
 

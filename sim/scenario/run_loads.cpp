@@ -18,7 +18,7 @@ RoutedSchedule route(const Scenario& scenario, const Platform& platform, const P
     if (operation == Operation::parameter_server) return {schedule_of(scenario, operation), platform, placement};
     return {build_schedule(scenario, placement, operation), platform, placement};
   }
-  const LibraryJob job{platform, placement, operation, 0, library->second.compute_capability, scenario.platform.scale};
+  const LibraryJob job{platform, placement, operation, 0, library->second.device, scenario.platform.scale};
   return library->second.library->planner(job).plan(size).route();
 }
 

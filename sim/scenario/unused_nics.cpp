@@ -29,10 +29,10 @@ std::size_t most(const Nics& nics) {
   return most;
 }
 
-/// NCCL lays its channels over all NICs; an MPI sends from rank to rank as well.
+/// NCCL and RCCL lay their channels over all NICs; an MPI sends from rank to rank as well.
 bool uses_all_nics(const std::string& name, Operation operation) {
   const Library* library = find_library(name);
-  return library != nullptr && library->needs_cuda &&
+  return library != nullptr && library->needs != DeviceStack::none &&
          std::ranges::find(library->operations, operation) != library->operations.end();
 }
 

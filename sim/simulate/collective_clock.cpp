@@ -34,7 +34,7 @@ class CheckedClock final : public CollectiveClock {
   CheckedClock(Fidelity fidelity, RoutedSchedule routed, ClockOptions options)
       : bounds_(bounds_of(routed)),
         clock_(bare_clock(fidelity, std::move(routed), options)),
-        may_overlook_(fidelity != Fidelity::message && bounds_.operation.operation == Operation::gather) {}
+        may_overlook_(fidelity != Fidelity::message && has_root_that_receives(bounds_.operation.operation)) {}
 
   RankTimes finish(Bytes size, const RankTimes& start) override {
     folded_ = false;
@@ -73,8 +73,13 @@ class CheckedClock final : public CollectiveClock {
     return end;
   }
 
-  /// A gather's root may receive what was sent in different rounds at the same time, and clocks that look at one round
-  /// after the other do not see that these share its link. They are held to what the link can do.
+  static bool has_root_that_receives(Operation operation) {
+    return operation == Operation::gather || operation == Operation::reduce;
+  }
+
+  /// The root of a gather, or of a reduce that ends in one, may receive what was sent in different rounds at the same
+  /// time, and clocks that look at one round after the other do not see that these share its link. They are held to
+  /// what the link can do.
   void hold_root_to_its_link(Bytes size, const RankTimes& start, RankTimes& end) const {
     double& root = end[bounds_.operation.root];
     root = std::max(root, (earliest(start) + bounds_.least_time(size)).si());
@@ -111,12 +116,14 @@ class CheckedClock final : public CollectiveClock {
 }  // namespace
 
 std::string describe_rounding_up(double share) {
-  return fmt::format(
-      "chunks that differ by a byte were all counted as the longest, at most {:.2g} % too many bytes, so that one rank "
-      "can stand for those alike; where links are shared, ranks that a byte would part stay in step, up to some "
-      "percent "
-      "longer; --no-fold counts each as it is",
-      share * 100);
+  const std::string counted =
+      share < 1
+          ? fmt::format("chunks that differ by a byte were all counted as the longest, at most {:.2g} % too many bytes",
+                        share * 100)
+          : "there are fewer bytes than chunks, and all chunks were counted as one byte";
+  return counted +
+         ", so that one rank can stand for those alike; where links are shared, ranks that a byte would part stay in "
+         "step, up to some percent longer; --no-fold counts each as it is";
 }
 
 std::unique_ptr<CollectiveClock> make_collective_clock(Fidelity fidelity, RoutedSchedule routed, ClockOptions options) {

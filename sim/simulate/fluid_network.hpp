@@ -64,9 +64,11 @@ std::string why_no_simgrid();
 constexpr std::int64_t most_for_simgrid = 100'000;
 /// Likewise, flows that start at once: where these share links, SimGrid's time grows with the square of their number.
 constexpr std::int64_t most_at_once_for_simgrid = 4096;
+/// Likewise, links of a network, which clocks that take turns make anew: Leonardo's 126,000 take SimGrid 0.3 s.
+constexpr std::int64_t most_links_for_simgrid = 100'000;
 
 /// What `as_it_pays` comes to.
-NetworkSolver solver_for(NetworkSolver wanted, std::int64_t messages, std::int64_t at_once = 0);
+NetworkSolver solver_for(NetworkSolver wanted, std::int64_t messages, std::int64_t at_once = 0, std::int64_t links = 0);
 
 class MaxMinNetwork;
 

@@ -64,6 +64,31 @@ std::int64_t MessageClock::messages_to_send() const {
 
 MessageClock::~MessageClock() = default;
 
+/// Of a network of its own.
+struct MessageClock::OwnLinks {
+  std::vector<FluidLink> links;
+  std::vector<int> places;  // of the schedule's links among them; empty: all of them, as they are
+};
+
+/// Those that its transfers cross: a large machine has many times as many, and a network of all of them, made anew
+/// whenever clocks take turns, takes longer to make than a few ranks' messages to send. Where receivers move on, who
+/// crosses what is not known yet.
+MessageClock::OwnLinks MessageClock::own_links() const {
+  OwnLinks own;
+  const std::vector<FluidLink> all = routed_.fluid_links();
+  if (std::ranges::any_of(routed_.schedule().phases, receivers_move)) return {all, {}};
+  own.places.assign(all.size(), -1);
+  for (const auto& [phase, index] : transfers_) {
+    for (const int link : routed_.legs(phase)[index].links) {
+      int& place = own.places[static_cast<std::size_t>(link)];
+      if (place >= 0) continue;
+      place = static_cast<int>(own.links.size());
+      own.links.push_back(all[static_cast<std::size_t>(link)]);
+    }
+  }
+  return own;
+}
+
 void MessageClock::use(std::shared_ptr<SharedNetwork> network, std::vector<int> links) {
   rest();
   network_ = std::move(network);
@@ -92,13 +117,22 @@ void MessageClock::rest() {
   moved_routes_.clear();
 }
 
+/// SimGrid's until that takes long: by the messages of all collectives so far, with the next one's.
+void MessageClock::make_network() {
+  OwnLinks crossed = own_links();
+  const NetworkSolver solver = solver_for(wanted_, sent_, 0, static_cast<std::int64_t>(crossed.links.size()));
+  left_simgrid_ = wanted_ == NetworkSolver::as_it_pays && solver == NetworkSolver::own && has_simgrid();
+  auto own = std::make_shared<FluidNetwork>(crossed.links, routed_.parts(), solver);
+  use(own, std::move(crossed.places));
+  own_ = std::move(own);
+}
+
 RankTimes MessageClock::finish(Bytes size, const RankTimes& start) {
-  if (network_ == nullptr) {
-    const NetworkSolver solver = solver_for(wanted_, messages_to_send());
-    left_simgrid_ = wanted_ == NetworkSolver::as_it_pays && solver == NetworkSolver::own && has_simgrid();
-    auto own = std::make_shared<FluidNetwork>(routed_.fluid_links(), routed_.parts(), solver);
-    use(own, {});
-    own_ = std::move(own);
+  const bool was_enough = solver_for(wanted_, sent_) == NetworkSolver::own;
+  sent_ += messages_to_send();
+  const bool leaves_simgrid = !was_enough && solver_for(wanted_, sent_) == NetworkSolver::own;
+  if (network_ == nullptr || (leaves_simgrid && own_ != nullptr)) {
+    make_network();
   } else {
     own_->restart();  // so that the last bits of a result do not depend on what ran before
   }

@@ -15,8 +15,9 @@
 // shares its links from then on, as TCP connections do that each fill their window before they wait for
 // acknowledgements. The other clocks wait for sends all the same.
 //
-// The network is made at the first collective and kept for the following ones, since SimGrid gets slower with every
-// engine a process has had; so only one message clock may be in use at a time (simulate/fluid_network.hpp).
+// The network is made at the first collective, of the links that messages cross, and kept for the following ones, since
+// SimGrid gets slower with every engine a process has had; so only one message clock may be in use at a time
+// (simulate/fluid_network.hpp).
 //
 // With `Repeats::until_steady` the clock multiplies instead of repeating where that is exact: when all ranks of a phase
 // enter one repeat and the next in lockstep (at the very same moment, with nothing under way but what they send then),
@@ -61,6 +62,9 @@ class MessageClock final : public CollectiveClock {
   [[nodiscard]] int tags() const { return 3 * static_cast<int>(transfers_.size()) + 2 * routed_.schedule().ranks; }
 
  private:
+  struct OwnLinks;
+  [[nodiscard]] OwnLinks own_links() const;
+  void make_network();
   [[nodiscard]] std::int64_t messages_to_send() const;
   [[nodiscard]] int add_route(const RoutedSchedule::Leg& leg);
   [[nodiscard]] int route_over(const RoutedSchedule::Leg& leg);
@@ -89,6 +93,7 @@ class MessageClock final : public CollectiveClock {
   Repeats repeats_;
   NetworkSolver wanted_;
   bool left_simgrid_ = false;
+  std::int64_t sent_ = 0;  // messages, in all collectives
   std::vector<Numbered> transfers_;
   std::vector<OfPhase> phases_;
   std::shared_ptr<SharedNetwork> network_;

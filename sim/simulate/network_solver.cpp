@@ -4,9 +4,10 @@
 
 namespace farandole::inline simulate {
 
-NetworkSolver solver_for(NetworkSolver wanted, std::int64_t messages, std::int64_t at_once) {
+NetworkSolver solver_for(NetworkSolver wanted, std::int64_t messages, std::int64_t at_once, std::int64_t links) {
   if (wanted != NetworkSolver::as_it_pays) return wanted;
-  const bool is_ours = !has_simgrid() || messages > most_for_simgrid || at_once > most_at_once_for_simgrid;
+  const bool is_ours = !has_simgrid() || messages > most_for_simgrid || at_once > most_at_once_for_simgrid ||
+                       links > most_links_for_simgrid;
   return is_ours ? NetworkSolver::own : NetworkSolver::simgrid;
 }
 
@@ -20,9 +21,9 @@ std::map<std::string, std::string> network_settings(NetworkSolver wanted) {
 
 std::string describe_own_network() {
   return fmt::format(
-      "more than {} messages, or {} at once, were sent over our own network, not SimGrid's, which gives the same times "
-      "to rounding; --network simgrid has it send them",
-      most_for_simgrid, most_at_once_for_simgrid);
+      "more than {} messages, or {} at once, or over {} links, were sent over our own network, not SimGrid's, which "
+      "gives the same times to rounding; --network simgrid has it send them",
+      most_for_simgrid, most_at_once_for_simgrid, most_links_for_simgrid);
 }
 
 }  // namespace farandole::inline simulate

@@ -56,7 +56,7 @@ bool RecurrenceClock::costs_the_same_within_classes(const ChunkSizes& sizes) con
 /// too many to be looked at one by one.
 std::optional<Bytes> RecurrenceClock::size_rounded_up(const ChunkSizes& sizes) const {
   const Schedule& schedule = routed_.schedule();
-  if (!folding_ || sizes.equal() || sizes.weighted() || sizes.largest() <= Bytes(1)) return std::nullopt;
+  if (!folding_ || !sizes.differ_by_a_byte()) return std::nullopt;
   std::size_t transfers = 0;
   for (std::size_t phase = 0; phase < schedule.phases.size(); ++phase) {
     const bool are_counted = schedule.phases[phase].repeats == 1 || costs_vary(routed_, phase);
@@ -78,21 +78,20 @@ RankTimes RecurrenceClock::finish(Bytes size, const RankTimes& start) {
   folded_ = folding_ && (by_class || std::ranges::none_of(rates_, varies));
   if (!together) return carried_apart(start, size, sizes);
   if (!by_class) {
-    return carried(
-        routed_, start, sizes, [this](std::size_t phase) { return rates_of_all(phase); }, varying_);
+    return carried(routed_, start, sizes, [this](std::size_t phase) { return rates_of_all(phase); });
   }
   const RoutedSchedule& quotient = folding_->quotient;
-  return folding_->of_ranks(carried(
-      quotient, folding_->of_classes(start), ChunkSizes(rounded.value_or(size), quotient.schedule()),
-      [this](std::size_t phase) { return rates_[phase]; }, varying_folded_));
+  return folding_->of_ranks(carried(quotient, folding_->of_classes(start),
+                                    ChunkSizes(rounded.value_or(size), quotient.schedule()),
+                                    [this](std::size_t phase) { return rates_[phase]; }));
 }
 
 RankTimes RecurrenceClock::carried(const RoutedSchedule& network, RankTimes moments, const ChunkSizes& sizes,
-                                   const std::function<TransferRates(std::size_t)>& steady, RatesByRepeat& varying) {
+                                   const std::function<TransferRates(std::size_t)>& steady) {
   const Schedule& schedule = network.schedule();
   for (std::size_t p = 0; p < schedule.phases.size(); ++p) {
     if (costs_vary(network, p)) {
-      carry_varying(moments, network, p, sizes, varying);
+      carry_varying(moments, network, p, sizes);
     } else {
       carry(moments, schedule, schedule.phases[p], transfer_costs(network, p, 0, steady(p), sizes));
     }
@@ -105,7 +104,7 @@ RankTimes RecurrenceClock::carried_apart(RankTimes moments, Bytes size, const Ch
   const Schedule& schedule = routed_.schedule();
   for (std::size_t p = 0; p < schedule.phases.size(); ++p) {
     if (costs_vary(routed_, p)) {
-      carry_varying(moments, routed_, p, sizes, varying_);
+      carry_varying(moments, routed_, p, sizes);
     } else if (transfers_per_round(schedule.phases[p]) > most_transfers) {
       carry(moments, schedule, schedule.phases[p], transfer_costs(routed_, p, 0, rates_of_all(p), sizes));
     } else {
@@ -130,43 +129,36 @@ const SteadyPhase& RecurrenceClock::steady(std::size_t phase, Bytes size, const 
 }
 
 TransferRates RecurrenceClock::rates_of(const RoutedSchedule& network, std::size_t phase, int repeat,
-                                        std::optional<RoundRates>& rates, RatesByRepeat& varying) {
+                                        std::optional<RoundRates>& rates) {
   constexpr Eigen::Index most_remembered = 1 << 20;  // 16 MiB
-  const auto known = varying.find({phase, repeat});
-  if (known != varying.end()) return known->second;
+  RatesByRepeat& remembered = &network == &routed_ ? varying_ : varying_folded_;
+  const auto known = remembered.find({phase, repeat});
+  if (known != remembered.end()) return known->second;
   if (!rates) rates.emplace(network, sharing_, network_);
   TransferRates found = rates->of(phase, repeat);
   left_simgrid_ |= rates->left_simgrid();
   if (remembered_ + found.latency.size() <= most_remembered) {
     remembered_ += found.latency.size();
-    varying.emplace(std::pair(phase, repeat), found);
+    remembered.emplace(std::pair(phase, repeat), found);
   }
   return found;
 }
 
 void RecurrenceClock::carry_varying(RankTimes& moments, const RoutedSchedule& network, std::size_t phase,
-                                    const ChunkSizes& sizes, RatesByRepeat& varying) {
-  if (folding_ && &network == &routed_ && only_receivers_move(routed_.schedule(), phase)) {
-    return carry_moving(moments, phase, sizes);
-  }
-  std::optional<RoundRates> rates;
+                                    const ChunkSizes& sizes) {
   const Phase& pattern = network.schedule().phases[phase];
+  const bool by_class = folding_ && &network == &routed_ && only_receivers_move(network.schedule(), phase);
+  const std::vector<int> classes = by_class ? folding_->classes_of_transfers(phase) : std::vector<int>();
+  std::optional<RoundRates> rates;
   Repeats repeats(moments, network.schedule(), pattern);
   for (int repeat = 0; repeat < pattern.repeats; ++repeat) {
-    repeats.carry_once(transfer_costs(network, phase, repeat, rates_of(network, phase, repeat, rates, varying), sizes));
-  }
-}
-
-void RecurrenceClock::carry_moving(RankTimes& moments, std::size_t phase, const ChunkSizes& sizes) {
-  std::optional<RoundRates> rates;
-  const std::vector<int> classes = folding_->classes_of_transfers(phase);
-  const Phase& pattern = routed_.schedule().phases[phase];
-  Repeats repeats(moments, routed_.schedule(), pattern);
-  for (int repeat = 0; repeat < pattern.repeats; ++repeat) {
-    const TransferRates of_classes = rates_of(folding_->quotient, phase, repeat, rates, varying_folded_);
-    TransferRates all = expanded(of_classes, classes, pattern);
-    if (of_classes.send.size() > 0) occupy(all, legs_of_round(routed_, phase, repeat));
-    repeats.carry_once(transfer_costs(routed_, phase, repeat, all, sizes));
+    TransferRates own = rates_of(by_class ? folding_->quotient : network, phase, repeat, rates);
+    if (by_class) {
+      const bool is_occupied = own.send.size() > 0;
+      own = expanded(own, classes, pattern);
+      if (is_occupied) occupy(own, legs_of_round(network, phase, repeat));
+    }
+    repeats.carry_once(transfer_costs(network, phase, repeat, own, sizes));
   }
 }
 

@@ -43,17 +43,15 @@ class RecurrenceClock final : public CollectiveClock {
   using RatesByRepeat = std::map<std::pair<std::size_t, int>, TransferRates>;
   /// Through all phases, with the rates of those whose costs do not vary, and the remembered ones of the others.
   RankTimes carried(const RoutedSchedule& network, RankTimes moments, const ChunkSizes& sizes,
-                    const std::function<TransferRates(std::size_t)>& steady, RatesByRepeat& varying);
+                    const std::function<TransferRates(std::size_t)>& steady);
   /// The same for ranks that start apart, of whom nobody else remembers how they ended.
   RankTimes carried_apart(RankTimes moments, Bytes size, const ChunkSizes& sizes);
   const SteadyPhase& steady(std::size_t phase, Bytes size, const ChunkSizes& sizes);
-  void carry_varying(RankTimes& moments, const RoutedSchedule& network, std::size_t phase, const ChunkSizes& sizes,
-                     RatesByRepeat& varying);
-  /// Through all repeats, all transfers one by one at the rates of their classes.
-  void carry_moving(RankTimes& moments, std::size_t phase, const ChunkSizes& sizes);
-  /// Of those that are not remembered; a network is set up only for these.
-  TransferRates rates_of(const RoutedSchedule& network, std::size_t phase, int repeat, std::optional<RoundRates>& rates,
-                         RatesByRepeat& varying);
+  /// Through all repeats; one by one, where only receivers move, all transfers go at the rates of their classes.
+  void carry_varying(RankTimes& moments, const RoutedSchedule& network, std::size_t phase, const ChunkSizes& sizes);
+  /// `rates`: of the network, set up only for repeats that are not remembered.
+  TransferRates rates_of(const RoutedSchedule& network, std::size_t phase, int repeat,
+                         std::optional<RoundRates>& rates);
 
   RoutedSchedule routed_;
   Sharing sharing_;

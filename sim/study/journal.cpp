@@ -1,6 +1,5 @@
 #include "study/journal.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <optional>
@@ -15,6 +14,8 @@
 #include <unistd.h>
 
 #include "config/error.hpp"
+#include "config/limits.hpp"
+#include "report/on_disk.hpp"
 #include "report/output_file.hpp"
 #include "report/record.hpp"
 
@@ -22,30 +23,26 @@ namespace farandole::inline study {
 namespace {
 
 constexpr std::size_t digits = 16;
-constexpr int most_depth = 64;  // as of documents; printing and comparing records takes the stack for each
-
-/// How deep brackets are nested outside of strings.
-int depth_of(std::string_view json) {
-  int depth = 0;
-  int deepest = 0;
-  bool in_string = false;
-  for (std::size_t at = 0; at < json.size(); ++at) {
-    const char c = json[at];
-    if (c == '"') in_string = !in_string;
-    if (c == '\\' && in_string) ++at;
-    if (in_string) continue;
-    if (c == '[' || c == '{') deepest = std::max(deepest, ++depth);
-    if (c == ']' || c == '}') --depth;
-  }
-  return deepest;
+/// Nothing where the text is no JSON, or is nested deeper than documents may be: printing and comparing records takes
+/// the stack for each level.
+std::optional<Record> parsed(std::string_view text) {
+  bool is_deep = false;
+  const auto look = [&](int levels, Record::parse_event_t event, const Record& /*value*/) {
+    const bool opens = event == Record::parse_event_t::object_start || event == Record::parse_event_t::array_start;
+    is_deep |= opens && static_cast<std::size_t>(levels) >= most_levels;
+    return !is_deep;
+  };
+  Record record = Record::parse(text, look, false);
+  if (is_deep || record.is_discarded()) return std::nullopt;
+  return record;
 }
 
 std::optional<Record> entry_of(std::string_view line) {
   if (line.size() <= digits || line[digits] != ' ') return std::nullopt;
   const std::string_view text = line.substr(digits + 1);
-  if (checksum(text) != line.substr(0, digits) || depth_of(text) > most_depth) return std::nullopt;
-  Record record = Record::parse(text, nullptr, false);
-  if (!record.is_object()) return std::nullopt;
+  if (checksum(text) != line.substr(0, digits)) return std::nullopt;
+  std::optional<Record> record = parsed(text);
+  if (!record || !record->is_object()) return std::nullopt;
   return record;
 }
 
@@ -175,7 +172,7 @@ bool Journal::open() {
     ::close(descriptor_);
     throw;
   }
-  if (is_there()) return true;
+  if (is_name_of(file_, descriptor_)) return true;
   ::close(descriptor_);
   return false;
 }
@@ -228,16 +225,8 @@ void Journal::append(const Record& record) {
   if (::fsync(descriptor_) != 0) fail();
 }
 
-/// Whether the name is still that of the open file.
-bool Journal::is_there() const {
-  struct stat own {};
-  struct stat there {};
-  return ::fstat(descriptor_, &own) == 0 && ::lstat(file_.c_str(), &there) == 0 && own.st_dev == there.st_dev &&
-         own.st_ino == there.st_ino;
-}
-
 void Journal::remove() {
-  if (is_there()) ::unlink(file_.c_str());
+  if (is_name_of(file_, descriptor_)) ::unlink(file_.c_str());
 }
 
 void Journal::fail() const {

@@ -59,7 +59,6 @@ class Journal {
  private:
   [[noreturn]] void fail() const;
   bool open();
-  [[nodiscard]] bool is_there() const;
   void lock() const;
   [[nodiscard]] std::string text() const;
 

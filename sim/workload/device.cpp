@@ -139,6 +139,17 @@ int read_compute_capability(const Value& where) {
   return 10 * std::stoi(text.substr(0, point)) + (text.back() - '0');
 }
 
+std::string read_gfx(const Value& where) {
+  auto text = read<std::string>(where);
+  const auto is_digit = [](char c) {
+    return std::isdigit(static_cast<unsigned char>(c)) != 0 || (c >= 'a' && c <= 'f');
+  };
+  const bool is_target = text.starts_with("gfx") && (text.size() == 6 || text.size() == 7) &&
+                         std::all_of(text.begin() + 3, text.end(), is_digit);
+  if (!is_target) where.fail("a target of LLVM's like \"gfx90a\"");
+  return text;
+}
+
 }  // namespace
 
 Device read_device(const Value& where, const std::filesystem::path& file) {
@@ -160,6 +171,7 @@ Device read_device(const Value& where, const std::filesystem::path& file) {
   if (const auto capability = section.maybe("compute_capability")) {
     device.compute_capability = read_compute_capability(*capability);
   }
+  if (const auto target = section.maybe("gfx")) device.gfx = read_gfx(*target);
   if (const auto count = section.maybe("multiprocessors")) device.multiprocessors = read_at_least(*count, 1);
   if (const auto share = section.maybe("assumed_efficiency")) device.assumed_efficiency = read_efficiency(*share);
   device.generation = section.optional<std::string>("generation", "");

@@ -75,6 +75,7 @@ struct Device {
   bool asynchronous = true;
   Board board;
   int compute_capability = 0;     // of CUDA: 80 is 8.0; 0: no CUDA device
+  std::string gfx;                // of ROCm, LLVM's name: "gfx90a"; empty: no ROCm device
   int multiprocessors = 0;        // or cores, that share its compute rate evenly; 0: not known
   double assumed_efficiency = 0;  // share of the roofline where nothing was measured; 0: `kernels` say
   std::string generation;         // of GPUs, whose fitted rates hold for it; empty: none are

@@ -16,7 +16,6 @@ namespace {
 // Counts up to here are exact in a double.
 constexpr double largest_count = 9007199254740992.0;
 // A file of 64 MiB holds fewer than 2^22 tensors, so no sum of their elements leaves an int64.
-constexpr double largest_tensor = 1099511627776.0;
 // What is read holds no more layers and tensors than the largest file without blocks could.
 constexpr int most_repetitions = 1000;
 constexpr std::size_t most_layers = 1 << 20;
@@ -166,7 +165,8 @@ std::vector<std::int64_t> read_shape(const Value& where, std::int64_t length) {
     elements *= static_cast<double>(shape.back());
   }
   if (shape.empty()) where.fail("a shape such as [64, 3, 7, 7]");
-  if (elements > largest_tensor) where.fail("a shape of at most 2^40 elements", fmt::format("{:.4g}", elements));
+  if (elements > static_cast<double>(most_elements))
+    where.fail("a shape of at most 2^40 elements", fmt::format("{:.4g}", elements));
   return shape;
 }
 

@@ -18,6 +18,9 @@ namespace farandole::inline workload {
 
 using Names = std::set<std::string>;
 
+/// Values of a tensor of a model.
+inline constexpr std::int64_t most_elements = std::int64_t{1} << 40U;
+
 /// No model has positions for more.
 constexpr int longest_length = 1 << 24;
 

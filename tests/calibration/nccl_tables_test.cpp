@@ -29,9 +29,12 @@ const std::set<std::string> exempt{"gke-v100-2ranks-tcp", "polaris-8ranks-tcp", 
 std::vector<std::string> tables() {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".json") continue;
     const std::string name = entry.path().stem().string();
-    const bool is_of_messages = name.ends_with("-alltoall");  // which no piece is fitted to
-    if (entry.path().extension() == ".json" && !is_of_messages) names.push_back(name);
+    // No piece is fitted to messages, RCCL or MPI.
+    const auto library = Document::read(entry.path()).find("/library");
+    const bool is_nccl = library && read<std::string>(*library).starts_with("nccl-");
+    if (is_nccl && !name.ends_with("-alltoall")) names.push_back(name);
   }
   std::ranges::sort(names);
   return names;

@@ -5,7 +5,26 @@
 
 #include <fmt/format.h>
 
+#include "workload/model.hpp"
+
 namespace farandole::test {
+
+/// The model that PyTorch's trace below is of.
+inline Model conv_and_linear() {
+  Model model;
+  model.name = "small";
+  model.variant = "test";
+  for (const char* type : {"conv2d", "relu", "linear"}) {
+    Layer layer;
+    layer.name = type;
+    layer.type = type;
+    layer.input_elements = 1;
+    layer.output_elements = 1;
+    if (layer.type != "relu") layer.tensors.push_back({layer.name + ".weight", {8, 3}});
+    model.layers.push_back(layer);
+  }
+  return model;
+}
 
 /// One tensor's allreduce as Horovod's timeline tells it; times in microseconds.
 inline std::string horovod_tensor(int process, int ready, int agreed, int done, const std::string& shape) {

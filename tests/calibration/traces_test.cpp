@@ -14,22 +14,6 @@ namespace {
 
 using testing::HasSubstr;
 
-Model conv_and_linear() {
-  Model model;
-  model.name = "small";
-  model.variant = "test";
-  for (const char* type : {"conv2d", "relu", "linear"}) {
-    Layer layer;
-    layer.name = type;
-    layer.type = type;
-    layer.input_elements = 1;
-    layer.output_elements = 1;
-    if (layer.type != "relu") layer.tensors.push_back({layer.name + ".weight", {8, 3}});
-    model.layers.push_back(layer);
-  }
-  return model;
-}
-
 template <class Read>
 std::string refusal(Read read) {
   try {
@@ -112,7 +96,7 @@ TEST(HorovodTimeline, AnotherTraceIsRefused) {
 }
 
 TEST(PytorchProfiler, OperatorsAreTheModelsLayersInOrder) {
-  const ProfilerTrace trace = read_pytorch_profiler(test::profiler_trace(), "t.json", conv_and_linear(), 4);
+  const ProfilerTrace trace = read_pytorch_profiler(test::profiler_trace(), "t.json", test::conv_and_linear(), 4);
   EXPECT_EQ(trace.steps, 2);
   EXPECT_FALSE(trace.on_device);
   // Forward: 100 + 50 us of the two layers, 200 us in all: the activation's 50 are spread over them.
@@ -127,7 +111,7 @@ TEST(PytorchProfiler, KernelsCountWhereThereAreAny) {
   const std::string kernel =
       R"(,
 {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 5000, "dur": 33, "args": {"External id": 3, "correlation": 9}})";
-  const ProfilerTrace trace = read_pytorch_profiler(test::profiler_trace(kernel), "t.json", conv_and_linear(), 4);
+  const ProfilerTrace trace = read_pytorch_profiler(test::profiler_trace(kernel), "t.json", test::conv_and_linear(), 4);
   EXPECT_TRUE(trace.on_device);
   EXPECT_NEAR(trace.workload.layers[0].forward.si(), 33e-6, 1e-12);  // launched inside the convolution
   EXPECT_EQ(trace.workload.layers[2].forward, Seconds(0));
@@ -147,20 +131,20 @@ TEST(PytorchProfiler, OperatorsAreLookedForWithinTheTimeOfAnotherOnly) {
     text += "," + test::profiler_operator("aten::relu", 10 * i - 1'000'000, 5, 100 + i) + kernel(100 + i, 2);
   }
   const std::clock_t begin = std::clock();
-  const ProfilerTrace trace = read_pytorch_profiler(text + "]", "t.json", conv_and_linear(), 4);
+  const ProfilerTrace trace = read_pytorch_profiler(text + "]", "t.json", test::conv_and_linear(), 4);
   EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 5);  // seconds of the processor
   EXPECT_NEAR(trace.workload.layers[0].forward.si(), operators * 2e-6 + 40e-6, 1e-9);
 }
 
 TEST(PytorchProfiler, AModelOfOtherLayersIsRefused) {
-  Model other = conv_and_linear();
+  Model other = test::conv_and_linear();
   other.layers.push_back(other.layers[0]);
   EXPECT_THAT(refusal([&] { read_pytorch_profiler(test::profiler_trace(), "t.json", other, 4); }),
               HasSubstr("expected as many conv2d in the forward pass of a step as the model has, 2, got 1"));
 }
 
 TEST(PytorchProfiler, AnotherTraceIsRefused) {
-  EXPECT_THAT(refusal([] { read_pytorch_profiler(test::horovod_timeline(), "t.json", conv_and_linear(), 1); }),
+  EXPECT_THAT(refusal([] { read_pytorch_profiler(test::horovod_timeline(), "t.json", test::conv_and_linear(), 1); }),
               HasSubstr("expected a trace of PyTorch's profiler"));
 }
 

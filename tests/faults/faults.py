@@ -22,7 +22,7 @@ import mpi_faults
 import process_faults
 import writer_faults
 from jobs import all_jobs
-from place import Setup
+from place import Setup, add_programs, require_layer
 
 KINDS = {"file": file_faults, "process": process_faults, "writer": writer_faults, "clock": clock_faults, "mpi": mpi_faults}
 # What was found wrong once; always tried.
@@ -33,9 +33,7 @@ KNOWN = re.compile(r"run, one point, \d+: (open .*: EIO|close of new bytes .*: E
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", default=os.environ.get("FARANDOLE_PROGRAM", "build/release/farandole"))
-    parser.add_argument("--layer", default=os.environ.get("FARANDOLE_FAULT_LAYER", "build/release/tests/libfault_layer.so"),
-                        help="the library that makes operations fail, built as fault_layer")
+    add_programs(parser)
     parser.add_argument("--kinds", default=",".join(KINDS), help="of these only")
     parser.add_argument("--only", default="", help="cases whose row or name contains this")
     parser.add_argument("--sample", type=int, help="so many of each row, drawn at random")
@@ -76,11 +74,8 @@ def report(tried, went_on, lost):
 
 def main():
     arguments = parse_arguments()
-    program = os.path.abspath(arguments.program)
-    if not os.path.exists(arguments.layer):
-        print(f"skipped: {arguments.layer} was not built: cmake --build with the target fault_layer")
-        return 77
-    rows = chosen(arguments, Setup(program, os.path.abspath(arguments.layer), list(all_jobs(program))))
+    require_layer(arguments.layer)
+    rows = chosen(arguments, Setup(arguments.program, arguments.layer, list(all_jobs(arguments.program))))
     if arguments.list:
         for row, cases in rows.items():
             print(f"{len(cases):7} {row}")

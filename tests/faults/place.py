@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 
 PATIENCE = 120  # seconds after which a run hangs
@@ -36,6 +37,22 @@ class Job:
 class Finished:
     def __init__(self, status, out, err):
         self.status, self.out, self.err = status, out, err
+
+
+SKIPPED = 77  # of ctest
+
+
+def add_programs(parser):
+    """What a Setup is of: arguments for the program and the layer, as absolute paths."""
+    parser.add_argument("--program", type=os.path.abspath, default=os.environ.get("FARANDOLE_PROGRAM", "build/release/farandole"))
+    parser.add_argument("--layer", type=os.path.abspath, default=os.environ.get("FARANDOLE_FAULT_LAYER", "build/release/tests/libfault_layer.so"),
+                        help="the library that makes operations fail, built as fault_layer")
+
+
+def require_layer(layer):
+    if not os.path.exists(layer):
+        print(f"skipped: {layer} was not built: cmake --build with the target fault_layer", file=sys.stderr)
+        sys.exit(SKIPPED)
 
 
 class Setup:

@@ -12,7 +12,6 @@ import argparse
 import collections
 import dataclasses
 import os
-import pathlib
 import random
 import signal
 import sys
@@ -21,7 +20,7 @@ import time
 import soak_disturbances
 from jobs import RUN, study
 from mpi_faults import LAUNCHER, SETTINGS, is_built_with_mpi
-from place import Job, Place, Setup
+from place import Job, Place, Setup, add_programs, require_layer
 from process_faults import undisturbed_seconds
 from soak_disturbed import Disturbed
 from soak_studies import KINDS, long_study, whole_of
@@ -35,8 +34,7 @@ POINTS_OF_CONTROL = 200
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", default=os.environ.get("FARANDOLE_PROGRAM", "build/release/farandole"))
-    parser.add_argument("--layer", default=os.environ.get("FARANDOLE_FAULT_LAYER", "build/release/tests/libfault_layer.so"), help="built as fault_layer")
+    add_programs(parser)
     parser.add_argument("--minutes", type=float, default=120)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0, help="begin with this round")
@@ -59,7 +57,7 @@ class Row:
 class Soak:
     def __init__(self, arguments):
         self.arguments = arguments
-        self.setup = Setup(os.path.abspath(arguments.program), os.path.abspath(arguments.layer), [])
+        self.setup = Setup(arguments.program, arguments.layer, [])
         self.rows, self.kinds = collections.defaultdict(Row), collections.Counter()
         self.rounds, self.losses, self.controls, self.begin = 0, 0, [], time.monotonic()
         self.control = Job("control", {"study.json": study(POINTS_OF_CONTROL)}, RUN, ["out.json"], has_journal=True, replaces=False)
@@ -187,9 +185,7 @@ class Soak:
 
 def main():
     arguments = parse_arguments()
-    if not pathlib.Path(arguments.layer).exists():
-        print("skipped: the layer that makes operations fail is not built; cmake --build build/release --target fault_layer", file=sys.stderr)
-        return 77
+    require_layer(arguments.layer)
     # A shell has its background jobs ignore SIGINT, and runs would inherit that.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)

@@ -18,9 +18,11 @@ class Disturbed:
         self.allowed = {name: {data, place.old.get(name)} for name, data in place.job.expected.items()}
         self.has_begun = False
 
+    def has_results(self):
+        return all(self.place.bytes_of(name) == data for name, data in self.place.job.expected.items())
+
     def is_complete(self):
-        place = self.place
-        return all(place.bytes_of(name) == data for name, data in place.job.expected.items()) and not self.has_journal()
+        return self.has_results() and not self.has_journal()
 
     def has_journal(self):
         return self.place.job.has_journal and (self.place.folder / self.place.job.journal).exists()
@@ -36,7 +38,8 @@ class Disturbed:
         for finished in ends:
             faults += self.faults_of_end(finished)
         faults += self.faults_of_files(attempt.may_leave_temporary or any(finished.status != 0 for finished in ends))
-        if not self.is_complete() and self.place.finished_points() < points:
+        # A second writer that comes after the first has ended begins a journal of its own: the first one's points are in the results.
+        if not self.has_results() and self.place.finished_points() < points:
             faults.append(f"{self.place.finished_points()} of {points} finished points are kept")
         return happened, faults
 

@@ -157,7 +157,7 @@ TEST(Frontier, HasTheGlobalBandwidthAndTheTaperThatArePublished) {
   const int global = between_groups(machine, 8);
   EXPECT_NEAR(global * 25e-3, 270, 0.5);                    // TB/s each way, with headers
   EXPECT_NEAR(2.0 * global / 74 / (128 * 4), 0.57, 0.005);  // of what a group's NICs can send
-  EXPECT_NEAR(narrowest(machine, 0, 1), 4 * 50, 1e-9);      // the dies of a module
+  EXPECT_NEAR(narrowest(machine, 0, 1), 4 * 37.5, 1e-9);    // the dies of a module, of 50 GB/s a link
   EXPECT_NEAR(narrowest(machine, 2, 8 + 2), 25 * slingshot_payload, 1e-9);
 }
 
@@ -170,6 +170,11 @@ TEST(Aurora, HasTheInjectionAndTheBisectionThatArePublished) {
   // Of 166 x 165 / 2 pairs of groups 83 x 83 lie across the middle; both directions, as published.
   const double pairs = 166 * 165 / 2.0;
   EXPECT_NEAR(between_groups(machine, 8) / pairs * 83 * 83 * 25e-6 * 2, 0.69, 0.005);
+}
+
+TEST(Aurora, SendsEagerlyWhatLibfabricDoes) {
+  // CXIP_RDZV_THRESHOLD and rdzv_get_min: no longer than both together.
+  EXPECT_EQ(whole("aurora").transport.message.rendezvous_from, Bytes(16384 + 2049 + 1));
 }
 
 TEST(Perlmutter, HasAGroupForEvery128NodesAndNeighboursShareSwitches) {

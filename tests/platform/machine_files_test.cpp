@@ -112,6 +112,14 @@ TEST(Machines, AnNvswitchGivesEveryPairAllLinksOfADevice) {
   }
 }
 
+TEST(Machines, AnyTwoMi300xHaveALinkThatLeavesPayloadThreeQuarters) {
+  const Platform platform = two_of("mi300x-8");
+  for (int to = 1; to < 8; ++to) EXPECT_NEAR(rate_between(platform, 0, to), 48, 1e-9);
+  // Every one sends to other nodes through a NIC of its own.
+  EXPECT_THAT(names_of(platform, platform.route(3, 8 + 3)),
+              ElementsAre("node0/device3/up", "node0/nic3/up", "node1/nic3/down", "node1/device3/down"));
+}
+
 struct Nics {
   const char* name;
   int devices;
@@ -153,9 +161,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Nics{"aws-p3.16xlarge", 8, 1, 25, jumbo_payload}, Nics{"aws-p4d", 8, 4, 100, 8192.0 / 8274},
                     Nics{"hgx-h100", 8, 8, 400, infiniband_payload}, Nics{"hgx-h200", 8, 8, 400, infiniband_payload},
                     Nics{"hgx-b200", 8, 8, 400, infiniband_payload}, Nics{"eos", 8, 8, 400, infiniband_payload},
-                    Nics{"gb200-nvl72", 72, 36, 800, infiniband_payload}, Nics{"frontier", 8, 4, 200, 4096.0 / 4178},
-                    Nics{"leonardo", 4, 4, 100, infiniband_payload}, Nics{"edge-wan", 1, 1, 0.1, tcp_payload},
-                    Nics{"lab-star", 1, 1, 0.1, 1448.0 / 1514}, Nics{"lab-star-2", 2, 1, 0.1, 1448.0 / 1514}),
+                    Nics{"gb200-nvl72", 72, 36, 800, infiniband_payload}, Nics{"mi300x-8", 8, 8, 400, 4096.0 / 4178},
+                    Nics{"frontier", 8, 4, 200, 4096.0 / 4178}, Nics{"leonardo", 4, 4, 100, infiniband_payload},
+                    Nics{"edge-wan", 1, 1, 0.1, tcp_payload}, Nics{"lab-star", 1, 1, 0.1, 1448.0 / 1514},
+                    Nics{"lab-star-2", 2, 1, 0.1, 1448.0 / 1514}),
     [](const auto& each) {
       std::string name = each.param.name;
       std::ranges::replace_if(

@@ -70,6 +70,17 @@ TEST(Answer, ComparesNoTwoFidelities) {
 }
 
 // The change is that of the efficiency; most and least go by its size, whichever way it goes.
+// In tables, pages and JSON alike.
+TEST(Answer, IsOfTheMostExactFidelity) {
+  std::vector points{swept("25 Gbit/s", "ring", 0.6), swept("100 Gbit/s", "ring", 0.9)};
+  const auto alone = answer_to(points, faster);
+  for (TrainingPoint& point : points) point.fidelity = "message";
+  const std::vector rough{swept("25 Gbit/s", "ring", 0.7), swept("100 Gbit/s", "ring", 0.95)};
+  points.insert(points.begin(), rough.begin(), rough.end());
+  EXPECT_EQ(answer_to(points, faster), alone);
+  EXPECT_EQ(answered(faster, points).at("answer"), Record(alone));
+}
+
 TEST(Answer, OrdersChangesByTheirSizeAndCallsALossALoss) {
   const std::vector points{swept("25 Gbit/s", "ring", 0.960), swept("100 Gbit/s", "ring", 0.9604),
                            swept("25 Gbit/s", "double_tree", 0.93), swept("100 Gbit/s", "double_tree", 0.91)};

@@ -186,6 +186,47 @@ TEST(DefaultLibrary, ADeviceThatTheLibraryDoesNotRunOnGetsAnAlgorithm) {
   EXPECT_EQ(test::error_of(cpus), "no error");
 }
 
+TEST(DefaultLibrary, AuroraRunsOneCclAndByNodes) {
+  const RunResult result = test::run({{"/platform/topology", "aurora"}, {"/platform/ranks", "12"}});
+  EXPECT_EQ(result.settings.at("collectives.allreduce"), "oneccl-2021.16");
+}
+
+TEST(DefaultLibrary, OneCclRunsOnIntelsGpusAndOnProcessorsAndIsRefusedElsewhere) {
+  const auto on_device = [](const std::string& device) {
+    return std::vector<Change>{{"/platform/topology", "aurora"},
+                               {"/platform/ranks", "12"},
+                               {"/platform/override", R"({"/node/device": ")" + device + R"("})"}};
+  };
+  const std::string by_name = R"({"allreduce": "oneccl-2021.16"})";
+  for (const char* device : {"max1550", "knl7250", "xeon_gold_6126"}) {
+    EXPECT_EQ(settings_of(on_device(device)).at("collectives.allreduce"), "oneccl-2021.16") << device;
+    EXPECT_EQ(test::error_of(with(on_device(device), "/collectives", by_name)), "no error") << device;
+  }
+  for (const char* device : {"a100", "mi250x"}) {
+    EXPECT_THAT(settings_of(on_device(device)).at("collectives.allreduce"),
+                HasSubstr(std::string("ring instead of oneccl-2021.16: it does not run on ") + device));
+    EXPECT_THAT(test::error_of(with(on_device(device), "/collectives", by_name)),
+                HasSubstr("runs on processors and on GPUs of generation ponte_vecchio"));
+  }
+}
+
+TEST(DefaultLibrary, MachinesOfAmdsGpusRunRccl) {
+  EXPECT_EQ(settings_of({{"/platform/topology", "frontier"}}).at("collectives.allreduce"), "rccl-2.20");
+  EXPECT_EQ(settings_of({{"/platform/topology", "mi300x-8"}}).at("collectives.allreduce"), "rccl-2.26");
+}
+
+TEST(DefaultLibrary, NcclIsRefusedOnAmdsGpusAndRcclOnNvidias) {
+  EXPECT_THAT(test::error_of({{"/platform/topology", "frontier"}, {"/collectives", R"({"allreduce": "nccl-2.18"})"}}),
+              AllOf(HasSubstr("expected a library for devices without CUDA, got \"nccl-2.18\" with mi250x"),
+                    HasSubstr("a CUDA device has a \"compute_capability\" in its file")));
+  EXPECT_THAT(test::error_of({{"/platform/topology", "dgx-a100"}, {"/collectives", R"({"allreduce": "rccl-2.26"})"}}),
+              AllOf(HasSubstr("expected a library for devices without ROCm, got \"rccl-2.26\" with a100"),
+                    HasSubstr("a ROCm device has a \"gfx\" in its file")));
+  const std::vector<Change> cpus{{"/platform/topology", "frontier"},
+                                 {"/platform/override", R"({"/node/device": "knl7250"})"}};
+  EXPECT_THAT(settings_of(cpus).at("collectives.allreduce"), HasSubstr("ring instead of rccl-2.20: it needs ROCm"));
+}
+
 TEST(DefaultLibrary, APureStarHasNoneAndItsRingStays) {
   const RunResult result = test::run({});
   EXPECT_EQ(result.points.front().algorithm, "ring");

@@ -57,7 +57,8 @@ const std::vector<std::string> allreduces{"ring",
                                           "nccl-2.10",
                                           "nccl-2.18",
                                           "openmpi-4",
-                                          "mpich"};
+                                          "mpich",
+                                          "mpich-3"};
 
 const std::vector<std::string> effects{
     R"({"step_jitter": "1 %"})",

@@ -23,12 +23,13 @@ bool comes_in_another_order(const Case& c) {
 
 /// A link that several flows take is shared alike, so that all of them end late: where one of the workers is late, the
 /// others' first gradients are at the servers sooner, or all of them where a longer pass spreads them out; one of two
-/// collectives at once ends sooner, and so does a message of an algorithm in which several ranks send to one, as
-/// `message` has them.
+/// collectives at once ends sooner, and so does a message of an algorithm in which several ranks send to one, or one
+/// whose way round about other ranks' messages of the next round share, as `message` has them.
 bool shares_links_with_itself(const Case& c) {
   const bool sends_at_once = c.fidelity() == "message" && c.scenario.contains("collectives") && !c.has("\"ring\"");
   return comes_in_another_order(c) || c.strategy() == "parameter_server" || c.strategy() == "distributed_replicated" ||
-         c.scenario["strategy"].contains("streams") || sends_at_once;
+         c.scenario["strategy"].contains("streams") || sends_at_once ||
+         (c.fidelity() == "message" && c.has("adaptive"));
 }
 
 /// By how much what begins earlier may end later. Horovod looks once a cycle what is there: a gradient that just makes

@@ -71,7 +71,7 @@ TEST_P(WhatIfLaw, IsTheRunByHandForEveryStrategyOfCollectives) {
 
 INSTANTIATE_TEST_SUITE_P(By, WhatIfLaw,
                          testing::Values("ring", "hierarchical", "double_tree", "nccl-2.3", "nccl-2.10", "nccl-2.18",
-                                         "openmpi-4", "mpich", "library"));
+                                         "openmpi-4", "mpich", "mpich-3", "library"));
 
 TEST(WhatIfLaw, IsTheRunByHandForEveryStrategyOfServers) {
   for (const std::string& strategy : server_strategies) {

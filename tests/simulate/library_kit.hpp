@@ -1,6 +1,10 @@
 // Machines for the tests of libraries: nodes of GPUs with NVLinks and NICs, built in code.
 #pragma once
 
+#include <array>
+#include <memory>
+#include <string>
+
 #include "simulate/library/library.hpp"
 #include "simulate/platform_kit.hpp"
 
@@ -64,6 +68,16 @@ inline Platform wired_quad(int links) {
 /// A DGX A100 or a cluster of them: 12 NVLinks a GPU into switches, 8 NICs of 200 Gbit/s.
 inline Platform dgx_a100(int nodes) {
   return gpu_nodes({nodes, 8, 8, 300_GBps, 25_GBps});
+}
+
+inline constexpr std::array all_fidelities{Fidelity::analytic, Fidelity::flow, Fidelity::message};
+/// What NCCL and its forks have algorithms for.
+inline constexpr std::array nccl_operations{Operation::allreduce, Operation::reduce_scatter, Operation::allgather,
+                                            Operation::broadcast, Operation::reduce};
+
+/// Of ranks that start together.
+inline Seconds time(CollectiveClock& clock, Bytes size, int ranks) {
+  return latest(clock.finish(size, all_at(ranks, 0_s)));
 }
 
 inline std::unique_ptr<LibraryClock> library_clock(const std::string& name, Operation operation,

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -17,17 +18,12 @@
 namespace farandole {
 namespace {
 
+using test::all_fidelities;
 using test::dgx_a100;
 using test::in_order;
 using test::library_clock;
-
-constexpr std::array all_fidelities{Fidelity::analytic, Fidelity::flow, Fidelity::message};
-constexpr std::array nccl_operations{Operation::allreduce, Operation::reduce_scatter, Operation::allgather,
-                                     Operation::broadcast, Operation::reduce};
-
-Seconds time(LibraryClock& clock, Bytes size, int ranks) {
-  return latest(clock.finish(size, all_at(ranks, 0_s)));
-}
+using test::nccl_operations;
+using test::time;
 
 /// What the cost model says that its own choice takes.
 Seconds modelled(const NcclTuning& tuning, const Platform& platform, int ranks, Operation operation, Bytes size,
@@ -237,6 +233,19 @@ TEST(Library, MpichSwitchesWhereItsSelectionSays) {
   EXPECT_EQ(mpich_choice(alltoall, 4, 4 * 32769_B), "pairwise");
 }
 
+TEST(Library, Mpich3DoublesUpTo2048BytesAndItsShortBroadcastsEndBelowTheirLimit) {
+  using enum Operation;
+  EXPECT_EQ(mpich_3_choice(allreduce, 48, 2048_B), "recursive_doubling");
+  EXPECT_EQ(mpich_3_choice(allreduce, 48, 2049_B), "doubling_halving");
+  EXPECT_EQ(mpich_3_choice(broadcast, 16, 12287_B), "binomial");
+  EXPECT_EQ(mpich_3_choice(broadcast, 16, 12288_B), "scatter_doubling");
+  EXPECT_EQ(mpich_3_choice(broadcast, 16, 524288_B), "scatter_allgather");
+  for (const Operation same : {reduce_scatter, allgather, reduce, alltoall}) {
+    for (const Bytes size : {16_B, 256_B, 2048_B, 64_KiB, 512_KiB, 8_MiB})
+      EXPECT_EQ(mpich_3_choice(same, 24, size), mpich_choice(same, 24, size)) << name(same) << ' ' << size.si();
+  }
+}
+
 std::string readme() {
   std::ifstream file(std::filesystem::path(FARANDOLE_SOURCE_DIR) / "sim/simulate/library/README.md");
   return {std::istreambuf_iterator<char>(file), {}};
@@ -274,11 +283,11 @@ TEST(Library, WhateverAnMpiLibraryPicksHasARowInTheReadmeAndNothingElse) {
 RC_GTEST_PROP(Library, WhateverAnMpiLibraryPicksIsInTheCatalogue, ()) {
   const int ranks = *rc::gen::inRange(2, 70000);
   const Bytes size(std::exp2(*rc::gen::inRange(0, 34)) + *rc::gen::inRange(0, 1000));
-  for (const char* mpi : {"openmpi-4", "mpich"}) {
-    for (const Operation operation : find_library(mpi)->operations) {
-      const auto choose = std::string(mpi) == "mpich" ? mpich_choice : openmpi_choice;
+  const std::map<std::string, std::string (*)(Operation, int, Bytes)> choices{
+      {"openmpi-4", openmpi_choice}, {"mpich", mpich_choice}, {"mpich-3", mpich_3_choice}};
+  for (const auto& [mpi, choose] : choices) {
+    for (const Operation operation : find_library(mpi)->operations)
       RC_ASSERT(find_algorithm(operation, choose(operation, ranks, size)) != nullptr);
-    }
   }
 }
 

@@ -1,4 +1,4 @@
-// What NCCL's trees between nodes take, as chunks that are stored and passed on.
+// What NCCL's trees between nodes and NVLink SHARP take, as chunks that are stored and passed on.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -132,6 +132,50 @@ TEST(NcclChunks, ARingOfLlHasAsManyChannelsAsItsBytesFill) {
   EXPECT_NEAR(taken(256_KiB), taken(64_KiB), 1e-6);
   // All of them together are held to what NCCL reckons.
   EXPECT_NEAR(taken(64_MiB), waits + 67108864 * 15 / 16.0 / 22.5e3, 1e-6);
+}
+
+TEST(NcclChunks, InsideANodeAChannelOfLlHasItsLinksForHalfPayload) {
+  // Of one node's 18 channels each has a link of 20.6 GB/s; 512 threads x 8 bytes x 8 ranks fill it.
+  const Modelled one("2.21", h100(1, 50_GBps), 8, 90);
+  const double waits = 6.6 + 14 * .6;
+  EXPECT_NEAR(one.microseconds(ring, ll, 16_KiB), waits + 16384 * 14 / 8.0 / 10.3e3, 1e-6);
+  EXPECT_NEAR(one.microseconds(ring, ll, 32_KiB), waits + 32768 * 14 / 8.0 / 10.3e3, 1e-6);
+  EXPECT_NEAR(one.microseconds(ring, ll, 256_KiB), one.microseconds(ring, ll, 32_KiB), 1e-6);
+  // From where NCCL's limit of all of them is less.
+  EXPECT_NEAR(one.microseconds(ring, ll, 1_MiB), waits + 1048576 * 14 / 8.0 / 141e3, 1e-6);
+}
+
+/// us a byte, of NVLink SHARP's chunks: `rate` (bytes a us) is had where 128 of the longest follow one another, each
+/// after `wait`.
+double without_waits(double rate, double wait, double longest) {
+  return 1 / rate - wait / (128 * longest);
+}
+
+TEST(NcclChunks, OfNvlinkSharpPassThreeStagesAndAreShortWhereThereAreFew) {
+  // 16 channels x 8 devices have a chunk each at once; a hop over NVLink waits 3.4 us.
+  const Modelled one("2.21", h100(1, 50_GBps), 8, 90);
+  const double each = without_waits(8 * 40e3 * 5 / 6, 3.4, 131072);
+  const auto expected = [&](double times, double chunk) {
+    return 25 + (times - 1) * 3.4 + (times + 2) * 128 * chunk * each;
+  };
+  EXPECT_NEAR(one.microseconds(nvls, simple, 1_MiB), expected(1, 8192), 1e-6);
+  EXPECT_NEAR(one.microseconds(nvls, simple, 4_MiB), expected(2, 16384), 1e-6);
+  EXPECT_NEAR(one.microseconds(nvls, simple, 8_MiB), expected(2, 32768), 1e-6);
+  EXPECT_NEAR(one.microseconds(nvls, simple, 64_MiB), expected(8, 65536), 1e-6);
+  EXPECT_NEAR(one.microseconds(nvls, simple, 1_GiB), expected(64, 131072), 1e-6);
+}
+
+TEST(NcclChunks, OfNvlinkSharpBetweenNodesWaitUpAndDownAndGoNoFasterThan228Knows) {
+  // Two nodes: at most 57.7 GB/s a channel of the search. From four on chunks are of 64 KiB at most, and a NIC's half
+  // is less than 45.5.
+  const Modelled two("2.26", h100(2, 50_GBps), 16, 90);
+  const double of_two = without_waits(8 * 57.7e3 * 16 / 30, 6.8, 131072);
+  EXPECT_NEAR(two.microseconds(nvls_tree, simple, 4_MiB), 25 + 28 + 3 * 128 * 32768 * of_two, 1e-6);
+  EXPECT_NEAR(two.microseconds(nvls_tree, simple, 32_MiB), 25 + 28 + 3 * 6.8 + 6 * 128 * 65536 * of_two, 1e-6);
+  EXPECT_NEAR(two.microseconds(nvls_tree, simple, 1_GiB), 25 + 28 + 63 * 6.8 + 66 * 128 * 131072 * of_two, 1e-6);
+  const Modelled four("2.26", h100(4, 50_GBps), 32, 90);
+  const double of_four = without_waits(8 * 24e3 * 5 / 6, 6.8, 65536);
+  EXPECT_NEAR(four.microseconds(nvls_tree, simple, 1_GiB), 25 + 56 + 127 * 6.8 + 130 * 128 * 65536 * of_four, 1e-6);
 }
 
 TEST(NcclChunks, ARingOfLlTakesNoLessForMoreBytes) {

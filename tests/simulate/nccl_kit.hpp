@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include <gtest/gtest.h>
+
 #include "simulate/library/nccl_model.hpp"
 #include "simulate/library_kit.hpp"
 
@@ -14,6 +16,12 @@ inline const NcclTuning& tuning(const std::string& version) {
     if (row.version == version) return row;
   }
   throw std::logic_error("no such version");
+}
+
+inline void expect_cost(const NcclCost& cost, double base_us, double hops_us, double gigabytes_per_second) {
+  EXPECT_NEAR(cost.base.si(), base_us * 1e-6, 1e-12);
+  EXPECT_NEAR(cost.hops.si(), hops_us * 1e-6, 1e-12);
+  EXPECT_NEAR(cost.rate.si(), gigabytes_per_second * 1e9, 1);
 }
 
 /// A model and the graph that it refers to.

@@ -24,12 +24,12 @@ LibraryTimes measured(int ranks, double microseconds, Operation operation = Oper
 }
 
 Seconds time_of(Platform platform, std::vector<LibraryTimes> times, int ranks, Bytes size,
-                Operation operation = Operation::allreduce) {
+                Operation operation = Operation::allreduce, const std::string& by = library) {
   platform.transport.library_times = std::move(times);
   const Placement placement = test::in_order(ranks);
   LibraryJob job{platform, placement, operation};
-  job.compute_capability = 80;
-  const auto clock = make_library_clock(*find_library(library), job, Fidelity::flow);
+  job.device.compute_capability = 80;
+  const auto clock = make_library_clock(*find_library(by), job, Fidelity::flow);
   return latest(clock->finish(size, all_at(ranks, Seconds(0))));
 }
 
@@ -145,6 +145,48 @@ TEST(NcclMeasured, OtherRanksFollowWhatWentTheSameWay) {
   const NcclCost known = there.taken(there.choice_of(choice.algorithm, choice.protocol, 128_KiB), 64_KiB);
   const double expected = (30e-6 + 65536 / 10e9) / known.time(64_KiB).si();
   EXPECT_NEAR(longer({times}, 256, 128_KiB), expected, 1e-6 * expected);
+}
+
+/// Rings of Simple were measured below 128 MiB alone, ten times too slow. A run by such a ring believes that up to 512
+/// MiB, less the larger it is, and from 8 GiB on not at all: then as what was measured at its size, whichever way that
+/// went.
+TEST(NcclMeasured, WhatDelayedAWayCountsLessTheFurtherASizeIsFromThoseThatWentIt) {
+  const Platform machine = test::dgx_a100(4);
+  const ChannelGraph graph = survey_channels(test::dgx_a100(2), test::in_order(16), nvlink_rate(80));
+  const auto& row = *std::ranges::find(nccl_tunings(), "2.10", &NcclTuning::version);
+  const NcclModel there(row, graph, Operation::allreduce, 80);
+  const auto model = [&](Bytes size) { return there.choose(size).cost.time(size).si(); };
+  const NcclCost ring = there.cost(NcclAlgorithm::ring, NcclProtocol::simple, 128_MiB);
+  LibraryTimes times = measured(16, 0);
+  times.pieces = {{0_B, "ring", "Simple", 10 * ring.time(128_MiB), BytesPerSecond(1e18)},
+                  {128_MiB, "tree", "LL128", 0_us, 50_GBps}};
+  int looked_at = 0;
+  for (const Bytes size : {256_MiB, 1_GiB, 2_GiB, 8_GiB, 16_GiB}) {
+    const NcclChoice choice =
+        NcclModel(row, survey_channels(machine, test::in_order(32), nvlink_rate(80)), Operation::allreduce, 80)
+            .choose(size);
+    if (name(choice.algorithm) + name(choice.protocol) != "ringSimple") continue;
+    ++looked_at;
+    const double near = std::clamp(1 - std::log(size / 512_MiB) / std::log(16), 0.0, 1.0);
+    const double expected = std::pow(10, near) * std::pow(size.si() / 50e9 / model(size), 1 - near);
+    EXPECT_NEAR(longer({times}, 32, size), expected, 1e-5 * expected) << size.si();
+  }
+  EXPECT_GE(looked_at, 3);
+}
+
+/// Of a long message a proxy posts 128 kB at a time from 2.18 on, sent and received in 6 us (AMD's processors): 21.8
+/// GB/s each way, less than a NIC's 25. Before, four times as much at a time.
+TEST(NcclMessages, LongOnesAreNoFasterThanTheirChunksArePosted) {
+  const auto rate = [](int nodes, const std::string& by) {
+    const int ranks = 8 * nodes;
+    const Seconds time = time_of(test::dgx_a100(nodes), {}, ranks, 1_GiB, Operation::alltoall, by);
+    return (1_GiB).si() * (ranks - 8) / ranks / time.si() / 1e9;
+  };
+  constexpr double posted = 131072 / 6e-6 / 1e9;
+  EXPECT_NEAR(rate(2, "nccl-2.18"), posted, 0.02 * posted);
+  EXPECT_NEAR(rate(44, "nccl-2.18"), posted, 0.08 * posted);  // each message's 6 us besides
+  EXPECT_NEAR(rate(46, "nccl-2.18"), rate(44, "nccl-2.18"), 0.02 * posted);
+  EXPECT_GT(rate(2, "nccl-2.10"), 1.1 * posted);
 }
 
 /// From 2^17 messages on they are routed when they are asked for. A device posts one in 6 us: those that leave its

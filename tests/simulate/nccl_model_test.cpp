@@ -9,15 +9,10 @@ namespace farandole {
 namespace {
 
 using test::dgx_a100;
+using test::expect_cost;
 using test::Modelled;
 using enum NcclAlgorithm;
 using enum NcclProtocol;
-
-void expect_cost(const NcclCost& cost, double base_us, double hops_us, double gigabytes_per_second) {
-  EXPECT_NEAR(cost.base.si(), base_us * 1e-6, 1e-12);
-  EXPECT_NEAR(cost.hops.si(), hops_us * 1e-6, 1e-12);
-  EXPECT_NEAR(cost.rate.si(), gigabytes_per_second * 1e9, 1);
-}
 
 TEST(NcclModel, ARingOnOneNodeCountsEveryStepOverNvlink) {
   // 14 steps; 12 links of 22 GB/s are held to 235; a rank sends 14/8 of the data; LL128 at most 20 a channel.

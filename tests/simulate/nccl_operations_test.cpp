@@ -41,7 +41,7 @@ TEST(NcclOperations, RingsOfLlTakeAThirdOfTheBusOfOneNodeWhereTheyOnlyPassOn) {
   const auto share = [](const char* version, int nodes, Operation operation, double sent) {
     const Platform platform = test::gpu_nodes({nodes, 8, 8, 300_GBps, 12.5_GBps});
     const Modelled volta(version, platform, 8 * nodes, operation, 70);
-    return volta.model.cost(ring, ll, 1_KiB).rate / volta.model.bus_rate() * sent;
+    return volta.model.cost(ring, ll, 1_KiB).rate / volta.model.messages().most * sent;
   };
   EXPECT_NEAR(share("2.7", 1, Operation::allgather, 7 / 8.0), 1 / 3.0, 1e-12);
   EXPECT_NEAR(share("2.7", 1, Operation::broadcast, 1), 1 / 3.0, 1e-12);
@@ -56,9 +56,8 @@ TEST(NcclOperations, NodesThatTreesJoinAreJoinedByOnePairOfDevices) {
   for (const int nodes : {2, 3, 4, 7}) {
     const Platform platform = dgx_a100(nodes);
     const Modelled cluster("2.10", platform, 8 * nodes, Operation::allreduce, 80);
-    const NcclJob job{platform, cluster.graph, nvlink_rate(80), Operation::allreduce};
-    const RoutedSchedule routed =
-        route_as_nccl(job, cluster.model, cluster.model.choice_of(tree, simple, 1_MiB), 1_MiB);
+    const NcclJob job{platform, cluster.graph, nvlink_rate(80), Operation::allreduce, cluster.model.messages()};
+    const RoutedSchedule routed = route_as_nccl(job, cluster.model.choice_of(tree, simple, 1_MiB), 1_MiB);
     std::set<std::pair<int, int>> devices;
     std::set<std::pair<int, int>> joined;
     for (const Phase& phase : routed.schedule().phases) {
@@ -71,6 +70,22 @@ TEST(NcclOperations, NodesThatTreesJoinAreJoinedByOnePairOfDevices) {
     EXPECT_EQ(devices.size(), joined.size());
     EXPECT_GE(joined.size(), 2 * (nodes - 1));
     EXPECT_LE(joined.size(), 4 * (nodes - 1));
+  }
+}
+
+/// NICs that run at a tenth, of which the model knows nothing: eight of 2.5 GB/s pass all the data on once.
+TEST(NcclOperations, APipelineIsNoFasterThanTheLinksBetweenItsNodes) {
+  Platform platform = dgx_a100(2);
+  for (Link& link : platform.links) {
+    if (link.name.starts_with("nic")) link.capacity = 2.5_GBps;
+  }
+  const Placement placement = test::in_order(16);
+  for (const Operation operation : {Operation::broadcast, Operation::reduce}) {
+    for (const Fidelity fidelity : {Fidelity::analytic, Fidelity::flow, Fidelity::message}) {
+      auto clock = test::library_clock("nccl-2.20", operation, platform, placement, fidelity);
+      const double taken = latest(clock->finish(1_GiB, all_at(16, 0_s))).si();
+      EXPECT_NEAR(taken, (1_GiB / 20_GBps).si(), 1e-3) << name(operation) << ' ' << name(fidelity);
+    }
   }
 }
 

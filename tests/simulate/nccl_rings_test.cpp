@@ -9,15 +9,11 @@
 namespace farandole {
 namespace {
 
+using test::all_fidelities;
 using test::gpu_nodes;
 using test::in_order;
 using test::library_clock;
-
-constexpr std::array all_fidelities{Fidelity::analytic, Fidelity::flow, Fidelity::message};
-
-Seconds time(CollectiveClock& clock, Bytes size, int ranks) {
-  return latest(clock.finish(size, all_at(ranks, 0_s)));
-}
+using test::time;
 
 /// With latencies and a launch, so that these count too.
 Platform nodes_of_four(int nics) {

@@ -6,6 +6,7 @@
 
 #include "collective/algorithms.hpp"
 #include "simulate/folding/folded_message_clock.hpp"
+#include "simulate/message_clock.hpp"
 #include "simulate/random_kit.hpp"
 #include "simulate/recurrence_clock.hpp"
 #include "support/flows.hpp"
@@ -94,8 +95,41 @@ TEST(TwoSolvers, TheOwnOneTakesOverWhereMessagesAreTooManyUnlessSomebodySaysOthe
   EXPECT_EQ(solver_for(as_it_pays, most_for_simgrid), usual);
   EXPECT_EQ(solver_for(as_it_pays, most_for_simgrid + 1), own);
   EXPECT_EQ(solver_for(as_it_pays, 0, most_at_once_for_simgrid + 1), own);
-  EXPECT_EQ(solver_for(simgrid, most_for_simgrid + 1), simgrid);
+  EXPECT_EQ(solver_for(as_it_pays, 0, 0, most_links_for_simgrid), usual);
+  EXPECT_EQ(solver_for(as_it_pays, 0, 0, most_links_for_simgrid + 1), own);
+  EXPECT_EQ(solver_for(simgrid, most_for_simgrid + 1, 0, most_links_for_simgrid + 1), simgrid);
   EXPECT_EQ(solver_for(own, 1), own);
+}
+
+TEST(TwoSolvers, AClockCountsTheMessagesOfAllItsCollectives) {
+  if (!has_simgrid()) GTEST_SKIP() << "built without SimGrid";
+  // An alltoall of 250 ranks has 62,250 messages, two have more than 100,000.
+  const RoutedSchedule routed(find_algorithm(Operation::alltoall, "pairwise")->build(Shape(250)),
+                              test::star(250, 25_Gbps, 2_us), test::in_order(250));
+  const RankTimes start = all_at(250, 0_s);
+  MessageClock both(routed);
+  MessageClock theirs(routed, MessageClock::Repeats::all, NetworkSolver::simgrid);
+  for (const auto& [bytes, left] : {std::pair(250e3, false), {500e3, true}, {750e3, true}}) {
+    const RankTimes ends = both.finish(Bytes(bytes), start);
+    EXPECT_EQ(both.left_simgrid(), left) << bytes;
+    theirs.rest();
+    if (!left) both.rest();
+    EXPECT_LT(((ends - theirs.finish(Bytes(bytes), start)).abs() / ends).maxCoeff(), 1e-9) << bytes;
+    theirs.rest();
+  }
+}
+
+/// A network of all links of a machine takes longer to make than a few messages to send.
+TEST(TwoSolvers, AClocksNetworkHasTheLinksThatItsMessagesCross) {
+  const Platform large = test::star(100'000, 25_Gbps, 2_us);
+  const RoutedSchedule few(find_algorithm(Operation::allreduce, "ring")->build(Shape(3)), large, test::in_order(3));
+  const RoutedSchedule small(find_algorithm(Operation::allreduce, "ring")->build(Shape(3)),
+                             test::star(3, 25_Gbps, 2_us), test::in_order(3));
+  MessageClock among_many(few);
+  const RankTimes ends = among_many.finish(3e6_B, all_at(3, 0_s));
+  EXPECT_FALSE(among_many.left_simgrid());
+  among_many.rest();
+  EXPECT_LT((ends - MessageClock(small).finish(3e6_B, all_at(3, 0_s))).abs().maxCoeff(), 1e-12);
 }
 
 TEST(TwoSolvers, AClockSaysWhenTheOwnOneTookSimGridsPlaceUnasked) {

@@ -31,9 +31,12 @@ TEST(CollectiveCommand, RunsEveryAlgorithmThatIsShown) {
   for (const json& row : rows) {
     const auto op = row.at("op").get<std::string>();
     const auto algorithm = row.at("name").get<std::string>();
-    const Finished finished = place.farandole(
-        "collective -b 8K -e 8K --topology ethernet-25g --ranks 6 --format json --fidelity analytic --op " + op +
-        " --algorithm " + algorithm);
+    const std::string topology = algorithm.starts_with("oneccl") ? "aurora"  // of devices it runs on
+                                 : algorithm.starts_with("rccl") ? "frontier"
+                                                                 : "ethernet-25g";
+    const Finished finished =
+        place.farandole("collective -b 8K -e 8K --ranks 6 --format json --fidelity analytic --topology " + topology +
+                        " --op " + op + " --algorithm " + algorithm);
     ASSERT_EQ(finished.status, 0) << finished.err;
     const json point = json::parse(finished.out).at("points").at(0);
     EXPECT_EQ(point.at("op"), op);
@@ -82,6 +85,7 @@ TEST(CollectiveCommand, NamesTheNearestReleaseOfALibrary) {
   EXPECT_THAT(refused("nccl-2.23"), HasSubstr("did you mean \"nccl-2.22\"?"));
   EXPECT_THAT(refused("nccl-2.30"), HasSubstr("did you mean \"nccl-2.28\"?"));
   EXPECT_THAT(refused("openmpi-3.1"), HasSubstr("did you mean \"openmpi-4\"?"));
+  EXPECT_THAT(refused("oneccl-2021.14"), HasSubstr("did you mean \"oneccl-2021.16\"?"));
   EXPECT_THAT(refused("library"), HasSubstr("known: nccl-2.3, nccl-2.5"));
 }
 

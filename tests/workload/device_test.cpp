@@ -107,6 +107,16 @@ TEST(Device, AComputeCapabilityHasOneOrTwoDigitsBeforeItsPoint) {
   }
 }
 
+TEST(Device, ARocmDeviceHasOneOfLlvmsTargets) {
+  EXPECT_EQ(test::device("mi250x").gfx, "gfx90a");
+  EXPECT_EQ(test::device("mi300x").gfx, "gfx942");
+  EXPECT_EQ(test::device("h100").gfx, "");
+  for (const auto* text : {"90a", "gfx", "gfx90z", "gfx90", "gfx90aaa"}) {
+    EXPECT_THAT(reading_with("/gfx", '"' + std::string(text) + '"'),
+                ThrowsMessage<InputError>(HasSubstr("a target of LLVM's")));
+  }
+}
+
 TEST(Device, RefusesAUnitOfAnotherDimension) {
   EXPECT_THAT(reading_with("/memory", "8 GB/s"), ThrowsMessage<InputError>(HasSubstr("expected a size")));
 }

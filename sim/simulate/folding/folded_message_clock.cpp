@@ -50,9 +50,8 @@ MessageRecurrence& FoldedMessageClock::recurrence() {
 std::optional<Bytes> FoldedMessageClock::size_rounded_up(Bytes size) {
   const Schedule& schedule = routed_.schedule();
   const ChunkSizes chunks(size, schedule);
-  const bool is_by_a_byte = !chunks.equal() && !chunks.weighted() && chunks.largest() > 1_B;  // empty ones are not sent
   const std::int64_t most = uneven_.value_or(most_uneven(chunks.largest()));
-  if (!is_by_a_byte || policy_ == FoldingPolicy::never || MessageClock::messages_of(schedule) <= most) {
+  if (!chunks.differ_by_a_byte() || policy_ == FoldingPolicy::never || MessageClock::messages_of(schedule) <= most) {
     return std::nullopt;
   }
   constexpr std::size_t most_ways = std::size_t{1} << 22;

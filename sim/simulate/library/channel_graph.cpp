@@ -123,6 +123,16 @@ void order_by_device(const Platform& platform, const Placement& placement, Chann
   }
 }
 
+/// In equal shares, each of which has as many parts as is divided by the numbers of paths of all.
+ChannelWay side_by_side(const std::vector<Route>& routes, int paths) {
+  ChannelWay way{{}, paths * static_cast<int>(routes.size())};
+  for (const Route& route : routes) {
+    for (int i = 0; i < paths / route.paths; ++i)
+      way.links.insert(way.links.end(), route.links.begin(), route.links.end());
+  }
+  return way;
+}
+
 ChannelWay over_own_nvlinks(const Platform& platform, const Locals& locals, int device, BytesPerSecond nvlink) {
   ChannelWay way{{}, 0};
   for (const int offset : own_nvlinks(platform.node, locals, device % platform.devices_per_node)) {
@@ -132,6 +142,19 @@ ChannelWay over_own_nvlinks(const Platform& platform, const Locals& locals, int 
     way.parts += width;
   }
   return way;
+}
+
+/// Side by side along every channel's ring, from the device at one place of it to the one at the other.
+ChannelWay along_rings(const Platform& platform, const ChannelGraph& graph, int node, std::size_t from,
+                       std::size_t to) {
+  std::vector<Route> hops;
+  int paths = 1;
+  for (const auto& ring : graph.rings) {
+    const int first = node * platform.devices_per_node;
+    hops.push_back(platform.route(first + ring.at(from), first + ring.at(to)));
+    paths = std::lcm(paths, hops.back().paths);
+  }
+  return side_by_side(hops, paths);
 }
 
 /// Side by side over every NIC of the sending node that its devices use, in equal shares: as many devices send as there
@@ -150,12 +173,7 @@ ChannelWay over_all_nics(const Platform& platform, const ChannelGraph& graph, in
     rails.push_back(platform.route(device, peer));
     paths = std::lcm(paths, rails.back().paths);
   }
-  ChannelWay way{{}, paths * static_cast<int>(rails.size())};
-  for (const Route& rail : rails) {
-    for (int i = 0; i < paths / rail.paths; ++i)
-      way.links.insert(way.links.end(), rail.links.begin(), rail.links.end());
-  }
-  return way;
+  return side_by_side(rails, paths);
 }
 
 }  // namespace
@@ -187,6 +205,10 @@ ChannelGraph survey_channels(const Platform& platform, const Placement& placemen
 ChannelWay channel_way(const Platform& platform, const ChannelGraph& graph, BytesPerSecond nvlink, int from, int to) {
   const auto at = [&](const std::vector<int>& of, int position) { return of[static_cast<std::size_t>(position)]; };
   if (at(graph.node, from) != at(graph.node, to)) return over_all_nics(platform, graph, from, to);
+  if (!graph.rings.empty()) {
+    const auto place = [&](int position) { return static_cast<std::size_t>(position - node_range(graph, from).first); };
+    return along_rings(platform, graph, platform.node_of(at(graph.device, from)), place(from), place(to));
+  }
   if (graph.inside == LinkClass::nvlink && !graph.is_switched) {
     return over_own_nvlinks(platform, locals_of(platform, graph, from), at(graph.device, from), nvlink);
   }

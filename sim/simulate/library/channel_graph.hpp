@@ -1,8 +1,9 @@
 // What NCCL's search of a machine comes to: how many channels it can lay through the devices of a run, and how fast.
 //
-// Called by what decides as NCCL does and by what times it. Everything is read off the platform's routes: inside a node
-// a way over links called nvlink, from one device to the next or through a switch, or else over PCIe; between nodes
-// over the NICs that its devices use. Ranks are taken node by node, in order of their devices, as NCCL lays its rings.
+// Called by what decides as NCCL and RCCL do and by what times it. Everything is read off the platform's routes: inside
+// a node a way over links called nvlink, from one device to the next or through a switch, or else over PCIe; between
+// nodes over the NICs that its devices use. Ranks are taken node by node, in order of their devices, as NCCL lays its
+// rings.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,9 @@ struct ChannelGraph {
   std::vector<int> order;   // ranks as the rings pass them
   std::vector<int> device;  // in that order
   std::vector<int> node;    // in that order, numbered from 0 as they come
+  /// Where channels are known one by one: the orders in which they pass the devices of a node, by their numbers within
+  /// it. Empty: what a device sends to the next one is spread over all its NVLinks.
+  std::vector<std::vector<int>> rings;
 
   [[nodiscard]] int ranks_per_node() const { return ranks / nodes; }
 };

@@ -8,6 +8,7 @@
 // Called by whoever needs a clock for a collective that names a library in place of an algorithm.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -20,13 +21,23 @@
 
 namespace farandole::inline simulate {
 
+/// What a library's tables know devices by.
+struct DeviceKind {
+  int compute_capability = 0;  // of CUDA devices: 80 is 8.0; 0: no CUDA device
+  std::string gfx{};           // of ROCm devices: "gfx90a"; empty: no ROCm device
+  std::string generation{};    // of GPUs: "ponte_vecchio"; may be empty
+
+  /// No GPU: what ranks have is in the memory of hosts.
+  [[nodiscard]] bool is_processor() const { return compute_capability == 0 && gfx.empty() && generation.empty(); }
+};
+
 struct LibraryJob {
   const Platform& platform;
   const Placement& placement;
   Operation operation;
-  int root = 0;                // of operations that have one
-  int compute_capability = 0;  // of CUDA devices: 80 is 8.0; 0: no CUDA device
-  NetworkScale scale{};        // that the platform was built with: its links have it, tables of latencies need it
+  int root = 0;  // of operations that have one
+  DeviceKind device{};
+  NetworkScale scale{};  // that the platform was built with: its links have it, tables of latencies need it
   // To see what a mechanism costs the library decides as it does, but what it decided for takes so many times its
   // latency and rate by the library's own tables, and each transfer may have its way for itself.
   NetworkScale charged{};
@@ -39,6 +50,7 @@ struct LibraryPlan {
   Seconds launch;                         // before the first message
   std::string key;                        // plans with the same one have the same route
   std::function<RoutedSchedule()> route;  // of ranks in the library's order
+  std::vector<int> order{};               // where it is not the planner's
 };
 
 struct LibraryPlanner {
@@ -57,19 +69,28 @@ struct LibraryWay {
 /// For a size, the way that the library picks and behind it the others that it could.
 using LibraryWays = std::function<std::vector<LibraryWay>(Bytes size)>;
 
+/// What devices have to run for a library that works on them.
+enum class DeviceStack : std::uint8_t { none, cuda, rocm };
+
 struct Library {
   std::string name;  // "nccl-2.7"
   std::string summary;
   std::vector<Operation> operations;
-  bool needs_cuda = false;
+  DeviceStack needs = DeviceStack::none;  // none: works on the hosts
   std::function<LibraryPlanner(const LibraryJob& job)> planner;
   std::function<LibraryWays(const LibraryJob& job)> ways{};     // empty: its times are those of its algorithms
   std::function<MeasuredLinks(const LibraryJob& job)> links{};  // what it finds on the machine; as `ways`
+  std::vector<std::string> generations{};  // of GPUs that it runs on, beside processors; empty: of all
 };
 
 std::span<const Library> libraries();
 /// The row, or nullptr.
 const Library* find_library(const std::string& name);
+
+/// "CUDA", "ROCm".
+std::string name(DeviceStack stack);
+/// On such devices.
+bool can_run(const Library& library, const DeviceKind& device);
 
 /// A clock that asks the library for every size; its times have the launch in them.
 class LibraryClock : public CollectiveClock {

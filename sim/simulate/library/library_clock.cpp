@@ -21,7 +21,8 @@ class Choosing final : public LibraryClock {
     if (start.size() == 1 || size == Bytes(0)) return start;
     const LibraryPlan plan = planner_.plan(size);
     CollectiveClock& clock = clock_of(plan);
-    RankTimes end = in_ranks(clock.finish(size, in_order(start + plan.launch.si())));
+    const std::vector<int>& order = plan.order.empty() ? planner_.order : plan.order;
+    RankTimes end = in_ranks(clock.finish(size, in_order(start + plan.launch.si(), order)), order);
     folded_ = clock.folded();
     rounded_up_ = clock.rounded_up();
     left_simgrid_ = clock.left_simgrid();
@@ -50,14 +51,14 @@ class Choosing final : public LibraryClock {
     return alone ? std::move(*alone) : std::move(routed);
   }
 
-  [[nodiscard]] RankTimes in_order(const RankTimes& of_ranks) const {
-    if (planner_.order.empty()) return of_ranks;
-    return of_ranks(planner_.order);
+  [[nodiscard]] static RankTimes in_order(const RankTimes& of_ranks, const std::vector<int>& order) {
+    if (order.empty()) return of_ranks;
+    return of_ranks(order);
   }
-  [[nodiscard]] RankTimes in_ranks(const RankTimes& of_places) const {
-    if (planner_.order.empty()) return of_places;
+  [[nodiscard]] static RankTimes in_ranks(const RankTimes& of_places, const std::vector<int>& order) {
+    if (order.empty()) return of_places;
     RankTimes of_ranks(of_places.size());
-    of_ranks(planner_.order) = of_places;
+    of_ranks(order) = of_places;
     return of_ranks;
   }
 

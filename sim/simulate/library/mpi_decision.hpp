@@ -18,5 +18,7 @@ namespace farandole::inline simulate {
 std::string openmpi_choice(Operation operation, int ranks, Bytes size);
 /// MPICH: the default selection of 4.x (mpich_decision.cpp).
 std::string mpich_choice(Operation operation, int ranks, Bytes size);
+/// MPICH 3.x, and Cray MPICH 7, which was made from it.
+std::string mpich_3_choice(Operation operation, int ranks, Bytes size);
 
 }  // namespace farandole::inline simulate

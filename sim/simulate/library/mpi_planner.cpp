@@ -19,7 +19,7 @@ Library library(const char* name, const char* summary, Choose choose) {
   return {name,
           summary,
           {allreduce, reduce_scatter, allgather, broadcast, reduce, alltoall},
-          false,
+          DeviceStack::none,
           [choose](const LibraryJob& job) {
             return LibraryPlanner{{}, [=](Bytes size) {
                                     const auto ranks = static_cast<int>(job.placement.device_of_rank.size());
@@ -36,7 +36,8 @@ Library library(const char* name, const char* summary, Choose choose) {
 
 std::vector<Library> mpi_libraries() {
   return {library("openmpi-4", "what Open MPI 4.1's fixed decisions pick", openmpi_choice),
-          library("mpich", "what MPICH 4's default selection picks", mpich_choice)};
+          library("mpich", "what MPICH 4's default selection picks", mpich_choice),
+          library("mpich-3", "what MPICH 3.2 picks, from which Cray MPICH 7 was made", mpich_3_choice)};
 }
 
 }  // namespace farandole::inline simulate

@@ -2,6 +2,10 @@
 // (4.x), for intracommunicators and built-in, commutative operations. There "avg_msg_size" of an alltoall is a pair's
 // block and "total_msg_size" the whole array. README.md has a table of the functions that the names stand for. MPICH's
 // "scattered" alltoall keeps 32 messages under way at a time; here all are.
+//
+// Until 3.x functions decided (v3.2: src/mpi/coll/allreduce.c and bcast.c, with MPIR_CVAR_ALLREDUCE_SHORT_MSG_SIZE of
+// 2048 and MPIR_CVAR_BCAST_SHORT_MSG_SIZE of 12288, from which on a message is no longer short), for all other
+// operations as the file does now. Cray MPICH 7 was made from it.
 #include <bit>
 
 #include "simulate/invariant.hpp"
@@ -19,6 +23,10 @@ bool is_power_of_two(int ranks) {
 /// The elements do not reach for one each of the largest power of two of the ranks.
 bool is_too_short_to_halve(int ranks, Bytes size) {
   return size / element < static_cast<double>(std::bit_floor(static_cast<unsigned>(ranks)));
+}
+
+std::string allreduce_choice(int ranks, Bytes size, Bytes most) {
+  return size <= most || is_too_short_to_halve(ranks, size) ? "recursive_doubling" : "doubling_halving";
 }
 
 std::string broadcast_choice(int ranks, Bytes size) {
@@ -41,7 +49,7 @@ std::string alltoall_choice(int ranks, Bytes block) {
 std::string mpich_choice(Operation operation, int ranks, Bytes size) {
   switch (operation) {
     case Operation::allreduce:
-      return size <= Bytes(8) || is_too_short_to_halve(ranks, size) ? "recursive_doubling" : "doubling_halving";
+      return allreduce_choice(ranks, size, Bytes(8));
     case Operation::reduce_scatter:
       return size < Bytes(524288) ? "recursive_halving" : "pairwise";
     case Operation::allgather:
@@ -55,6 +63,12 @@ std::string mpich_choice(Operation operation, int ranks, Bytes size) {
     default:
       throw InvariantError("MPICH was asked to choose for an operation that its row does not list");
   }
+}
+
+std::string mpich_3_choice(Operation operation, int ranks, Bytes size) {
+  if (operation == Operation::allreduce) return allreduce_choice(ranks, size, Bytes(2048));
+  if (operation == Operation::broadcast) return broadcast_choice(ranks, size + Bytes(1));
+  return mpich_choice(operation, ranks, size);
 }
 
 }  // namespace farandole::inline simulate

@@ -1,5 +1,5 @@
-// What NCCL's trees between nodes take: chunks that are stored and passed on, hop by hop; and rings of LL on the
-// channels that are busy.
+// What NCCL's trees between nodes take: chunks that are stored and passed on, hop by hop; rings of LL on the channels
+// that are busy; and messages, whose chunks a proxy posts.
 //
 // A channel has its share of the data, in chunks. A device of the chain in a node, and every proxy at a NIC, passes a
 // chunk on when it has all of it: so the first one is as late as all its hops together, and the others follow as fast
@@ -95,10 +95,12 @@ NcclCost NcclModel::stored_and_passed_on(const NcclChoice& choice, Bytes size) c
   return {Seconds(1e-6 * latency_ * base), Seconds(1e-6 * latency_ * hops), BytesPerSecond(size.si() / moving)};
 }
 
-/// Of the bus of a ring of LL, GB/s: as many channels as have something to do.
+/// Of the bus of a ring of LL, GB/s: as many channels as have something to do. Inside a node each has its links, for
+/// lines that are half payload; between nodes a proxy reads them all.
 double NcclModel::busy_ring_ll(Bytes size) const {
   const double filled = size.si() / fills_a_channel(NcclAlgorithm::ring, NcclProtocol::ll);
-  return channel_of_ll.at(generation_) * std::clamp(filled, 1.0, double(channels()));
+  const double channel = graph_.nodes == 1 ? nccl_payload[0] * bus_ / rings_ : channel_of_ll.at(generation_);
+  return channel * std::clamp(filled, 1.0, double(channels()));
 }
 
 NcclCost NcclModel::taken(const NcclChoice& choice, Bytes size) const {
@@ -106,6 +108,7 @@ NcclCost NcclModel::taken(const NcclChoice& choice, Bytes size) const {
   if (choice.algorithm == NcclAlgorithm::ring && choice.protocol == NcclProtocol::ll) {
     reckoned.rate = std::min(reckoned.rate, of_ring(busy_ring_ll(size)));
   }
+  if (is_nvls(choice.algorithm) && size > Bytes(0)) return chunk_by_chunk(choice, size, reckoned);
   const bool passes_on = choice.algorithm == NcclAlgorithm::tree && graph_.nodes > 1 && size > Bytes(0) &&
                          reckoned.rate > BytesPerSecond(0) && choice.protocol != NcclProtocol::ll128;
   if (!passes_on) return reckoned;
@@ -113,6 +116,22 @@ NcclCost NcclModel::taken(const NcclChoice& choice, Bytes size) const {
   // What NCCL's factor knows of LL besides, such as lines that few threads pass on, it knows of fast proxies.
   if (choice.protocol == NcclProtocol::ll) passed.rate = std::min(passed.rate, reckoned.rate);
   return passed;
+}
+
+Seconds NcclModel::message_base() const {
+  return Seconds(1e-6 * latency_ * tuning_.base.at(1).at(static_cast<std::size_t>(NcclProtocol::simple)));
+}
+
+NcclMessages NcclModel::messages() const {
+  const auto waiting = [&](LinkClass over) {
+    return Seconds(1e-6 * latency_ * hop(over, NcclAlgorithm::ring, NcclProtocol::simple));
+  };
+  const Seconds half(1e-6 * latency_ * posting(NcclProtocol::simple) / 2);
+  return {BytesPerSecond(1e9 * bus_),
+          waiting(graph_.inside),
+          waiting(LinkClass::net),
+          {half, half},
+          Bytes(tuning_.message_chunk)};
 }
 
 }  // namespace farandole::inline simulate

@@ -75,34 +75,51 @@ struct Known {
   Bytes size;
 };
 
+double away(Bytes one, Bytes other) {
+  return std::abs(std::log((one.si() + 1) / (other.si() + 1)));
+}
+
 /// Of the pieces that go that way the one nearest to this size; null: none does.
 Known known_of(const NcclChoice& way, const LibraryTimes& times, Bytes size) {
-  const auto away = [&](Bytes one) { return std::abs(std::log((one.si() + 1) / (size.si() + 1))); };
   Known nearest{nullptr, size};
   for (std::size_t i = 0; i < times.pieces.size(); ++i) {
     const LibraryPiece& piece = times.pieces[i];
     if (algorithm_of(piece) != way.algorithm || protocol_of(piece) != way.protocol) continue;
     const Bytes there = nearest_size(times, i, size);
-    if (nearest.piece == nullptr || away(there) < away(nearest.size)) nearest = {&piece, there};
+    if (nearest.piece == nullptr || away(there, size) < away(nearest.size, size)) nearest = {&piece, there};
   }
   return nearest;
 }
 
+/// How much the delays of sizes that went a way say of one that is so many times larger or smaller (a logarithm): all
+/// up to 4 times, nothing from 64 times on.
+double share_at(double distance) {
+  return std::clamp(1 - (distance - std::log(4)) / std::log(16), 0.0, 1.0);
+}
+
+/// As many times longer than by the model as what was measured there.
+double longer_than(const Known& known, const NcclChoice& way, const NcclModel& there) {
+  return (known.piece->latency + known.size / known.piece->rate) / there.taken(way, known.size).time(known.size);
+}
+
 /// What it takes by what was measured at other ranks, of another release or of another operation: as many times longer
 /// than by the model as there, of the same way: what delays one way says nothing of another. Of its own operation,
-/// sizes none of which went that way there count as what did.
+/// sizes none of which went that way there count as what did; so they do, the more the further they are from those
+/// that went it: what delays some MB says nothing of GB.
 NcclChoice choice_by(const LibraryTimes& times, const NcclRun& run, const NcclModel& model, Bytes size,
                      const NcclModel& there) {
   NcclChoice choice = model.choose(size);
-  NcclChoice way = there.choice_of(choice.algorithm, choice.protocol, size);
-  Known known = known_of(choice, times, size);
-  if (known.piece == nullptr || way.cost.rate == BytesPerSecond(0)) {
-    if (times.operation != run.job.operation) return choice;
-    way = there.choose(size);
-    known = {&times.piece_of(size), size};
+  const NcclChoice way = there.choice_of(choice.algorithm, choice.protocol, size);
+  const Known known = known_of(choice, times, size);
+  const bool is_known = known.piece != nullptr && way.cost.rate > BytesPerSecond(0);
+  const bool is_same = times.operation == run.job.operation;
+  if (!is_known && !is_same) return choice;
+  double longer = is_known ? longer_than(known, way, there) : 1;
+  if (is_same) {
+    const double near = is_known ? share_at(away(known.size, size)) : 0;
+    const double as_any = longer_than({&times.piece_of(size), size}, there.choose(size), there);
+    longer = std::pow(longer, near) * std::pow(as_any, 1 - near);
   }
-  const double longer =
-      (known.piece->latency + known.size / known.piece->rate) / there.taken(way, known.size).time(known.size);
   choice.cost = {choice.cost.base * longer, choice.cost.hops * longer, choice.cost.rate / longer};
   return choice;
 }
@@ -122,7 +139,7 @@ const NcclTuning& tuning_of(const LibraryTimes& times, const NcclTuning& otherwi
 std::optional<NcclChoice> choice_from(const LibraryTimes& times, const NcclRun& run, const NcclModel& model,
                                       Bytes size) {
   const ChannelGraph measured_on = as_measured(run.graph, times, run.job.scale.rate);
-  const NcclModel there(tuning_of(times, run.tuning), measured_on, times.operation, run.job.compute_capability);
+  const NcclModel there(tuning_of(times, run.tuning), measured_on, times.operation, run.job.device.compute_capability);
   const bool is_that_run =
       times.operation == run.job.operation && times.ranks == run.graph.ranks && times.library == library_of(run.tuning);
   if (is_that_run && times.nodes == run.graph.nodes) return choice_as(times, model, size, there);

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "collective/specification.hpp"
+
 namespace farandole::inline simulate {
 namespace {
 
@@ -35,16 +37,12 @@ std::size_t place_of(Operation operation) {
   }
 }
 
-bool is_rooted(Operation operation) {
-  return operation == Operation::broadcast || operation == Operation::reduce;
-}
-
-int steps_of(Operation operation, int members) {
-  if (operation == Operation::allreduce) return 2 * (members - 1);
-  return is_rooted(operation) ? members : members - 1;
-}
-
 }  // namespace
+
+int ring_steps_of(Operation operation, int members) {
+  if (operation == Operation::allreduce) return 2 * (members - 1);
+  return has_root(operation) ? members : members - 1;
+}
 
 std::string name(NcclAlgorithm algorithm) {
   constexpr std::array names{"tree", "ring", "nvls", "nvls_tree", "pat"};
@@ -71,11 +69,6 @@ double tried_rate(std::span<const double> rates, double link) {
 std::string name(NcclProtocol protocol) {
   constexpr std::array names{"LL", "LL128", "Simple"};
   return names.at(index(protocol));
-}
-
-double payload_share(NcclProtocol protocol) {
-  constexpr std::array shares{.5, 120.0 / 128, 1.0};
-  return shares.at(index(protocol));
 }
 
 BytesPerSecond nvlink_rate(int capability) {
@@ -158,13 +151,13 @@ double NcclModel::posting(NcclProtocol protocol) const {
 }
 
 double NcclModel::ring_hops(NcclProtocol protocol) const {
-  const int steps = steps_of(operation_, graph_.ranks);
+  const int steps = ring_steps_of(operation_, graph_.ranks);
   const bool is_exposed = tuning_.ring_steps == NcclRingSteps::net_as_trees && graph_.ranks == graph_.nodes;
   const double net = hop(LinkClass::net, is_exposed ? NcclAlgorithm::tree : NcclAlgorithm::ring, protocol);
   double inside = hop(graph_.inside, NcclAlgorithm::ring, protocol);
   if (graph_.nodes == 1) return steps * inside;
   if (tuning_.ring_steps == NcclRingSteps::all_alike) return steps * net;
-  int crossing = steps_of(operation_, graph_.nodes);
+  int crossing = ring_steps_of(operation_, graph_.nodes);
   if (tuning_.ring_steps == NcclRingSteps::net_apart) {
     if (protocol == NcclProtocol::ll) inside *= 1.8;
   } else {
@@ -220,7 +213,7 @@ double NcclModel::correction(NcclProtocol protocol, Bytes size) const {
 }
 
 BytesPerSecond NcclModel::of_ring(double bus) const {
-  return BytesPerSecond(1e9 * bus * graph_.ranks / steps_of(operation_, graph_.ranks));
+  return BytesPerSecond(1e9 * bus * graph_.ranks / ring_steps_of(operation_, graph_.ranks));
 }
 
 NcclCost NcclModel::cost(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const {
@@ -233,7 +226,7 @@ NcclCost NcclModel::cost(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes s
     const double rate = tree_rate(protocol) * .5 * correction(protocol, size);
     return {Seconds(base), Seconds(1e-6 * latency_ * tree_hops(protocol)), BytesPerSecond(1e9 * rate)};
   }
-  const double hops = 1e-6 * latency_ * (is_rooted(operation_) ? rooted_hops(protocol) : ring_hops(protocol));
+  const double hops = 1e-6 * latency_ * (has_root(operation_) ? rooted_hops(protocol) : ring_hops(protocol));
   const double more = plateau(protocol, size);
   return {Seconds(base * more), Seconds(hops * more), of_ring(ring_rate(protocol))};
 }
@@ -282,19 +275,6 @@ int NcclModel::channels_for(NcclAlgorithm algorithm, NcclProtocol protocol, Byte
   }
   const double filled = std::floor(size.si() / fills_a_channel(algorithm, protocol));
   return static_cast<int>(std::clamp(filled, 1.0, double(channels())));
-}
-
-Seconds NcclModel::message_base() const {
-  return Seconds(1e-6 * latency_ * tuning_.base.at(1).at(index(NcclProtocol::simple)));
-}
-
-Seconds NcclModel::message_hop(LinkClass over) const {
-  return Seconds(1e-6 * latency_ * hop(over, NcclAlgorithm::ring, NcclProtocol::simple));
-}
-
-Occupancy NcclModel::message_occupancy() const {
-  const Seconds half(1e-6 * latency_ * posting(NcclProtocol::simple) / 2);
-  return {half, half};
 }
 
 }  // namespace farandole::inline simulate

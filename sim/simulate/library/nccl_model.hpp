@@ -49,7 +49,19 @@ constexpr bool is_nvls(NcclAlgorithm algorithm) {
 double tried_rate(std::span<const double> rates, double link);
 std::string name(NcclProtocol protocol);
 /// The share of what travels that is payload: 4 bytes of 8, 120 of 128, all.
-double payload_share(NcclProtocol protocol);
+inline constexpr PerProtocol nccl_payload{.5, 120.0 / 128, 1.0};
+
+/// What a rank does in turn for so many members, itself among them, along a ring.
+int ring_steps_of(Operation operation, int members);
+
+/// Of messages that are not part of an algorithm (ncclSend and ncclRecv).
+struct NcclMessages {
+  BytesPerSecond most;  // of one device's, all channels together
+  Seconds inside;       // what each waits within a node
+  Seconds between;      // and between nodes
+  Occupancy proxy;      // what one between nodes keeps a device's proxy thread with at either end,
+  Bytes chunk;          // and of a long one each so long part
+};
 
 /// The rate of one NVLink of devices of that compute capability (80: 8.0), by NVIDIA's datasheets.
 BytesPerSecond nvlink_rate(int capability);
@@ -64,20 +76,16 @@ class NcclModel {
   [[nodiscard]] NcclCost cost(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const;
   /// What it picks, at what that takes.
   [[nodiscard]] NcclChoice choose(Bytes size) const;
-  /// What the choice takes: as reckoned, but of trees between nodes, whose chunks are stored and passed on, and of LL's
-  /// rings, whose channels are not all busy.
+  /// What the choice takes: as reckoned, but of trees between nodes, whose chunks are stored and passed on, of LL's
+  /// rings, whose channels are not all busy, and of NVLink SHARP, whose chunks are short where there are few.
   [[nodiscard]] NcclCost taken(const NcclChoice& choice, Bytes size) const;
   /// This choice and no other, as NCCL reckons it; its rate is 0 where it is unavailable.
   [[nodiscard]] NcclChoice choice_of(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const {
     return {algorithm, protocol, channels_for(algorithm, protocol, size), cost(algorithm, protocol, size)};
   }
-  /// Of all channels together.
-  [[nodiscard]] BytesPerSecond bus_rate() const { return BytesPerSecond(1e9 * bus_); }
-  /// What a message costs that is not part of an algorithm (ncclSend and ncclRecv): Simple's.
+  /// What messages cost that are not part of an algorithm (ncclSend and ncclRecv): Simple's.
   [[nodiscard]] Seconds message_base() const;
-  [[nodiscard]] Seconds message_hop(LinkClass over) const;
-  /// What a message between nodes keeps a device's proxy thread with at either end.
-  [[nodiscard]] Occupancy message_occupancy() const;
+  [[nodiscard]] NcclMessages messages() const;
   [[nodiscard]] int channels() const;
 
  private:
@@ -96,6 +104,8 @@ class NcclModel {
   [[nodiscard]] Passing passing_simple(double channels) const;
   [[nodiscard]] Passing passing_ll(double channels) const;
   [[nodiscard]] NcclCost nvls_cost(NcclAlgorithm algorithm, NcclProtocol protocol) const;
+  [[nodiscard]] int nvls_heads() const;  // devices of a node that add up a part
+  [[nodiscard]] NcclCost chunk_by_chunk(const NcclChoice& choice, Bytes size, NcclCost reckoned) const;
   [[nodiscard]] NcclCost pat_cost(NcclProtocol protocol) const;
   [[nodiscard]] NcclChoice pick(Bytes size) const;
   [[nodiscard]] NcclCost stored_and_passed_on(const NcclChoice& choice, Bytes size) const;

@@ -1,7 +1,8 @@
-// NVLink SHARP, and parallel aggregated trees (PAT), in NCCL's cost model.
+// NVLink SHARP, in NCCL's cost model and chunk by chunk, and parallel aggregated trees (PAT).
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "simulate/library/nccl_model.hpp"
 
@@ -12,6 +13,26 @@ namespace {
 constexpr std::array tried_inside{60., 50., 40., 30., 24., 20., 15., 12., 11., 6., 3.};
 constexpr std::array tried_between{48., 45., 42., 40., 30., 24., 22., 20., 17.5, 15., 12., 6., 3., 2.4, 1.2, .24, .12};
 
+/// src/transport/nvls.cc: NVLS_CHUNKSIZE; from four nodes on half of it (src/enqueue.cc: NVLSTREE_MAX_CHUNKSIZE).
+constexpr double longest_chunk = 131072;
+constexpr int many_nodes = 4;
+
+/// So few chunks at once of what is there, and none is longer than that.
+struct ChunkRule {
+  double times;
+  double chunk;
+};
+/// src/enqueue.cc, calcCollChunking, of 2.24 and later; earlier releases are taken to have the same.
+constexpr std::array<ChunkRule, 3> rules_inside{{{64, 65536}, {8, 32768}, {2, 16384}}};
+constexpr std::array<ChunkRule, 2> rules_between{{{4, 65536}, {1, 32768}}};
+
+double chunk_of(std::span<const ChunkRule> rules, double chunk, double at_once, double size) {
+  for (const auto& [times, shorter] : rules) {
+    if (size < times * at_once * chunk && chunk > shorter) chunk = shorter;
+  }
+  return chunk;
+}
+
 }  // namespace
 
 /// A channel for every device whose NIC is beside it, each adding up its part through the switch (search.cc:
@@ -21,7 +42,7 @@ NcclCost NcclModel::nvls_cost(NcclAlgorithm algorithm, NcclProtocol protocol) co
   const bool is_there = tuning_.nvls && capability_ >= 90 && graph_.is_switched && graph_.nvlinks > 0 &&
                         graph_.ranks_per_node() > 1 && is_between == (graph_.nodes > 1);
   if (!is_there || operation_ != Operation::allreduce || protocol != NcclProtocol::simple) return {};
-  const int heads = is_between ? std::min(graph_.ranks_per_node(), graph_.nics) : graph_.ranks_per_node();
+  const int heads = nvls_heads();
   const bool is_bus = tuning_.nvls->counted == NcclNvlsRate::bus;
   double channel = tried_rate(tried_inside, graph_.nvlinks * tuning_.nvlink.at(3) / heads);
   if (is_bus) channel *= 2 * tuning_.nvls->share * (heads - 1) / heads;
@@ -35,6 +56,30 @@ NcclCost NcclModel::nvls_cost(NcclAlgorithm algorithm, NcclProtocol protocol) co
   }
   const double data = is_bus ? graph_.ranks / (2.0 * (graph_.ranks - 1)) : tuning_.nvls->share;
   return {Seconds(0), Seconds(1e-6 * latency_ * hops), BytesPerSecond(1e9 * heads * channel * data)};
+}
+
+int NcclModel::nvls_heads() const {
+  return graph_.nodes > 1 ? std::min(graph_.ranks_per_node(), graph_.nics) : graph_.ranks_per_node();
+}
+
+/// What the model does not know: every channel has a chunk for each device under way at once. A chunk passes three
+/// stages (all give their parts to the switch, it adds up, all take the sum), and waits a hop, up and down between
+/// nodes, before the next one follows. The model's rate is that of the longest chunks.
+NcclCost NcclModel::chunk_by_chunk(const NcclChoice& choice, Bytes size, NcclCost reckoned) const {
+  constexpr double stages = 3;
+  const bool is_between = choice.algorithm == NcclAlgorithm::nvls_tree;
+  const double at_once = choice.channels * nvls_heads();
+  const double longest = is_between && graph_.nodes >= many_nodes ? longest_chunk / 2 : longest_chunk;
+  const double ruled = is_between ? chunk_of(rules_between, longest, at_once, size.si())
+                                  : chunk_of(rules_inside, longest, at_once, size.si());
+  const double moved = std::min(at_once * ruled, size.si());
+  const double wait = 1e-6 * (is_between ? 2 : 1) * hop(graph_.inside, NcclAlgorithm::ring, NcclProtocol::simple);
+  const double most =
+      1e9 * nvls_heads() * most_of_an_nvls_tree_channel.at(scale_) * graph_.ranks / (2 * (graph_.ranks - 1));
+  const double per_byte = 1 / std::min(reckoned.rate.si(), most) - wait / (at_once * longest);
+  const double times = size.si() / moved;
+  const double moving = (times - 1) * latency_ * wait + (times + stages - 1) * moved * per_byte;
+  return {reckoned.base, reckoned.hops, BytesPerSecond(size.si() / moving)};
 }
 
 /// Parallel aggregated trees (ncclPatEnable: one device a node, and from Pascal on).

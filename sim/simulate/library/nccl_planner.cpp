@@ -16,9 +16,9 @@ struct Communicator {
   Communicator(const NcclTuning& of_release, const LibraryJob& of)
       : tuning(of_release),
         job(of),
-        nvlink(nvlink_rate(of.compute_capability)),
+        nvlink(nvlink_rate(of.device.compute_capability)),
         graph(survey_channels(of.platform, of.placement, nvlink)),
-        model(of_release, graph, of.operation, of.compute_capability, of.scale.latency),
+        model(of_release, graph, of.operation, of.device.compute_capability, of.scale.latency),
         root(static_cast<int>(std::ranges::find(graph.order, of.root) - graph.order.begin())) {}
   Communicator(const Communicator&) = delete;  // the model refers to the graph
 
@@ -29,7 +29,7 @@ struct Communicator {
   NcclModel model;
   int root;
 
-  [[nodiscard]] NcclJob routing() const { return {job.platform, graph, nvlink, job.operation, root}; }
+  [[nodiscard]] NcclJob routing() const { return {job.platform, graph, nvlink, job.operation, model.messages(), root}; }
 };
 
 LibraryPlan plan(const std::shared_ptr<const Communicator>& communicator, Bytes size) {
@@ -40,23 +40,14 @@ LibraryPlan plan(const std::shared_ptr<const Communicator>& communicator, Bytes 
     choice = {NcclAlgorithm::ring, NcclProtocol::simple, communicator->model.channels(), {}};
     choice.cost.base = communicator->model.message_base();
   }
-  choice.cost.base *= of.job.charged.latency;
-  choice.cost.hops *= of.job.charged.latency;
-  choice.cost.rate *= of.job.charged.rate;
-  const std::string algorithm = schedule_name(communicator->routing(), choice);
-  return {{algorithm, name(choice.protocol), choice.channels},
-          choice.cost.base,
-          fmt::format("{} {} {} {} {}", algorithm, name(choice.protocol), nccl_segments(size), choice.cost.hops.si(),
-                      choice.cost.rate.si()),
-          [=] { return route_as_nccl(communicator->routing(), communicator->model, choice, size); }};
+  return plan_as_nccl([=] { return communicator->routing(); }, choice, of.job.charged, size);
 }
 
 /// What the links carry of that way at most, with nothing else on them.
 BytesPerSecond wire_rate(const Communicator& communicator, NcclChoice choice) {
   constexpr Bytes large = 1_GiB;
   choice.cost = {Seconds(0), Seconds(0), BytesPerSecond(1e15)};  // nothing but the links limits
-  const auto clock = make_collective_clock(Fidelity::analytic,
-                                           route_as_nccl(communicator.routing(), communicator.model, choice, large));
+  const auto clock = make_collective_clock(Fidelity::analytic, route_as_nccl(communicator.routing(), choice, large));
   return large / latest(clock->finish(large, all_at(communicator.graph.ranks, Seconds(0))));
 }
 
@@ -98,6 +89,19 @@ MeasuredLinks links(const ChannelGraph& graph) {
 
 }  // namespace
 
+LibraryPlan plan_as_nccl(const std::function<NcclJob()>& job, NcclChoice choice, const NetworkScale& charged,
+                         Bytes size) {
+  choice.cost.base *= charged.latency;
+  choice.cost.hops *= charged.latency;
+  choice.cost.rate *= charged.rate;
+  const std::string algorithm = schedule_name(job(), choice);
+  return {{algorithm, name(choice.protocol), choice.channels},
+          choice.cost.base,
+          fmt::format("{} {} {} {} {}", algorithm, name(choice.protocol), nccl_segments(size), choice.cost.hops.si(),
+                      choice.cost.rate.si()),
+          [=] { return route_as_nccl(job(), choice, size); }};
+}
+
 Library nccl_library(const NcclTuning& tuning) {
   using enum Operation;
   std::vector<Operation> operations{allreduce, reduce_scatter, allgather, broadcast, reduce};
@@ -105,7 +109,7 @@ Library nccl_library(const NcclTuning& tuning) {
   return {"nccl-" + tuning.version,
           fmt::format("what NCCL {} picks by its cost model", tuning.tag),
           std::move(operations),
-          true,
+          DeviceStack::cuda,
           [&tuning](const LibraryJob& job) {
             auto communicator = std::make_shared<const Communicator>(tuning, job);
             return LibraryPlanner{communicator->graph.order,
@@ -113,7 +117,7 @@ Library nccl_library(const NcclTuning& tuning) {
           },
           [&tuning](const LibraryJob& job) { return ways(std::make_shared<const Communicator>(tuning, job)); },
           [](const LibraryJob& job) {
-            return links(survey_channels(job.platform, job.placement, nvlink_rate(job.compute_capability)));
+            return links(survey_channels(job.platform, job.placement, nvlink_rate(job.device.compute_capability)));
           }};
 }
 

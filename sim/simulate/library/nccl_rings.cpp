@@ -18,7 +18,7 @@ namespace {
 struct Rings {
   explicit Rings(const LibraryJob& of)
       : job(of),
-        nvlink(nvlink_rate(of.compute_capability)),
+        nvlink(nvlink_rate(of.device.compute_capability)),
         graph(survey_channels(of.platform, of.placement, nvlink)),
         root(static_cast<int>(std::ranges::find(graph.order, of.root) - graph.order.begin())) {}
 
@@ -140,7 +140,7 @@ Library nccl_of_rings() {
   return {"nccl-2.3",
           "what NCCL up to 2.3 runs: rings over all NICs, at the transport's latencies",
           {allreduce, reduce_scatter, allgather, broadcast, reduce},
-          true,
+          DeviceStack::cuda,
           [](const LibraryJob& job) {
             auto rings = std::make_shared<const Rings>(job);
             return LibraryPlanner{rings->graph.order, [rings](Bytes size) { return plan(rings, size); }};

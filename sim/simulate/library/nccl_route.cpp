@@ -54,6 +54,10 @@ ChannelWay way_between(const NcclJob& job, int from, int to) {
   return {route.links, route.paths};
 }
 
+double payload_of(const NcclJob& job, const NcclChoice& choice) {
+  return job.payload.at(static_cast<std::size_t>(choice.protocol));
+}
+
 std::vector<BytesPerSecond> capacities_of(const Platform& platform, double payload) {
   std::vector<BytesPerSecond> capacities;
   for (const Link& link : platform.links) capacities.push_back(link.capacity * payload);
@@ -93,30 +97,67 @@ RoutedSchedule on_links_of(const Platform& platform, RoutedSchedule routed) {
   return routed;
 }
 
+/// A hop's way, and the least of its links' capacities.
+struct Hop {
+  ChannelWay way;
+  BytesPerSecond narrowest;
+};
+
+using Hops = std::map<std::pair<int, int>, Hop>;
+
+/// A ring goes the same way twice, and over a wide fat tree a way has thousands of links.
+Hops hops_of(const NcclJob& job, const Schedule& schedule, const std::vector<BytesPerSecond>& capacities) {
+  Hops hops;
+  for (const Phase& phase : schedule.phases) {
+    for (const Transfer& transfer : phase.transfers) {
+      const auto [known, is_new] = hops.try_emplace({transfer.from, transfer.to});
+      if (!is_new) continue;
+      known->second.way = way_between(job, transfer.from, transfer.to);
+      known->second.narrowest = narrowest_of(known->second.way.links, known->second.way.parts, capacities);
+    }
+  }
+  return hops;
+}
+
+/// The rate at which the link with most to carry has carried its part of all the data.
+BytesPerSecond rate_of_links(const Schedule& schedule, const Hops& hops,
+                             const std::vector<BytesPerSecond>& capacities) {
+  std::vector<double> carried(capacities.size());  // as a share of the size
+  for (const Phase& phase : schedule.phases) {
+    for (const Transfer& transfer : phase.transfers) {
+      const ChannelWay& way = hops.at({transfer.from, transfer.to}).way;
+      const double share = share_per_round(schedule) * active_repeats(phase) / way.parts;
+      for (const int link : way.links) carried[static_cast<std::size_t>(link)] += share;
+    }
+  }
+  auto rate = BytesPerSecond::infinity();
+  for (std::size_t link = 0; link < carried.size(); ++link) {
+    if (carried[link] > 0) rate = std::min(rate, capacities[link] / carried[link]);
+  }
+  return rate;
+}
+
+/// While a pipeline fills, links wait. The model's rate knows nothing of that: so every hop is as much faster, and none
+/// is faster than the links allow when all of them are busy.
 RoutedSchedule route_algorithm(const NcclJob& job, const NcclChoice& choice, int segments) {
   Schedule schedule = schedule_of(job, choice, segments);
   const int all_rounds = rounds(schedule);
   int active = 0;
   for (const Phase& phase : schedule.phases) active += active_repeats(phase);
   const double filling = static_cast<double>(all_rounds) / active;
-  auto capacities = capacities_of(job.platform, payload_share(choice.protocol) * filling);
+  auto capacities = capacities_of(job.platform, payload_of(job, choice) * filling);
   if (is_nvls(choice.algorithm)) add_in_switches(job, choice, capacities);
-  const BytesPerSecond limit = choice.cost.rate * (share_per_round(schedule) * all_rounds);
-  // A ring goes the same way twice, and over a wide fat tree a way has thousands of links.
-  std::map<std::pair<int, int>, std::pair<ChannelWay, BytesPerSecond>> ways;
+  const Hops hops = hops_of(job, schedule, capacities);
+  const BytesPerSecond of_links = rate_of_links(schedule, hops, capacities) / filling;
+  const BytesPerSecond limit = std::min(choice.cost.rate, of_links) * (share_per_round(schedule) * all_rounds);
   Legs legs;
   for (const Phase& phase : schedule.phases) {
     auto& own = legs.emplace_back();
     for (const Transfer& transfer : phase.transfers) {
-      const auto [known, is_new] = ways.try_emplace({transfer.from, transfer.to});
-      auto& [way, narrowest] = known->second;
-      if (is_new) {
-        way = way_between(job, transfer.from, transfer.to);
-        narrowest = narrowest_of(way.links, way.parts, capacities);
-      }
+      const Hop& hop = hops.at({transfer.from, transfer.to});
       capacities.push_back(limit);
-      own.push_back(
-          leg(static_cast<int>(capacities.size()) - 1, way, choice.cost.hops / all_rounds, narrowest, capacities));
+      own.push_back(leg(static_cast<int>(capacities.size()) - 1, hop.way, choice.cost.hops / all_rounds, hop.narrowest,
+                        capacities));
     }
   }
   return on_links_of(job.platform, {std::move(schedule), std::move(legs), std::move(capacities)});
@@ -125,46 +166,70 @@ RoutedSchedule route_algorithm(const NcclJob& job, const NcclChoice& choice, int
 /// From so many messages on their ways are worked out when they are asked for, which ranks that are alike spare.
 constexpr std::size_t many_messages = std::size_t{1} << 17;
 
+/// At which a proxy posts what its device sends and receives of long messages, in chunks: each way as much.
+BytesPerSecond posted(const NcclMessages& messages, const Occupancy& proxy) {
+  return messages.chunk / (proxy.send + proxy.receive);
+}
+
 /// The same on the machine's own links and transport. Two things are not told apart there: messages inside a node keep
 /// the proxy busy, too (7 of 511, of 512 ranks in nodes of eight), and a device may send to its node and to the others
 /// at once, which together can only be more than its channels do where there are few others.
-RoutedSchedule route_many_messages(const NcclJob& job, const NcclModel& model, Schedule schedule,
-                                   const Occupancy& proxy) {
+RoutedSchedule route_many_messages(const NcclJob& job, Schedule schedule, const Occupancy& proxy) {
   Platform platform = job.platform;
   for (Link& link : platform.links) link.latency = Seconds(0);
   Transport& transport = platform.transport;
-  transport.intra_node_latency = model.message_hop(job.graph.inside);
-  transport.inter_node_latency = model.message_hop(LinkClass::net);
+  transport.intra_node_latency = job.messages.inside;
+  transport.inter_node_latency = job.messages.between;
   transport.occupancy = proxy;
   transport.message = {};
   transport.eager_sends = false;
   transport.send_window = transport.burst = Bytes(0);
   transport.handshakes.reset();
   platform.flow_rate = BytesPerSecond::infinity();
+  const double sharing = static_cast<double>(job.graph.ranks_per_node()) / job.graph.nics;
+  for (int node = 0; node < platform.nodes; ++node) {
+    for (const auto& nic : platform.node.nics) {
+      for (const int offset : {nic.up, nic.down}) {
+        if (offset < 0) continue;
+        Link& link = platform.links[static_cast<std::size_t>(platform.link_of(node, offset))];
+        link.capacity = std::min(link.capacity, posted(job.messages, proxy) * sharing);
+      }
+    }
+  }
   const Placement placement{job.graph.device};
   return {std::move(schedule), platform, placement, RoutedSchedule::Routing::when_asked};
 }
 
-/// A device sends to the others at most what its channels can do.
-RoutedSchedule route_messages(const NcclJob& job, const NcclModel& model, const NcclChoice& choice) {
+/// What leaves the node goes through the device's proxy.
+void post(RoutedSchedule::Leg& leg, int through, const Occupancy& proxy,
+          const std::vector<BytesPerSecond>& capacities) {
+  leg.occupancy = proxy;
+  leg.links.insert(leg.links.end(), static_cast<std::size_t>(leg.paths), through);
+  leg.narrowest = std::min(leg.narrowest, capacities[static_cast<std::size_t>(through)]);
+}
+
+/// A device sends to the others at most what its channels can do, and to other nodes what its proxy posts.
+RoutedSchedule route_messages(const NcclJob& job, const NcclChoice& choice) {
   Schedule schedule = schedule_of(job, choice, 1);
   const Occupancy& known = job.platform.transport.occupancy;
-  const Occupancy proxy = known.send + known.receive > Seconds(0) ? known : model.message_occupancy();
+  const Occupancy proxy = known.send + known.receive > Seconds(0) ? known : job.messages.proxy;
   const auto members = static_cast<std::size_t>(job.graph.ranks);
-  if (members * members > many_messages) return route_many_messages(job, model, std::move(schedule), proxy);
-  auto capacities = capacities_of(job.platform, payload_share(choice.protocol));
+  if (members * members > many_messages) return route_many_messages(job, std::move(schedule), proxy);
+  auto capacities = capacities_of(job.platform, payload_of(job, choice));
   const auto limits = static_cast<int>(capacities.size());
-  capacities.resize(capacities.size() + members, model.bus_rate());
+  capacities.resize(capacities.size() + members, job.messages.most);
+  const auto proxies = static_cast<int>(capacities.size());
+  capacities.resize(capacities.size() + members, posted(job.messages, proxy));
   Legs legs(schedule.phases.size());
   const Phase none{"", {}};
   const Phase& phase = schedule.phases.empty() ? none : schedule.phases.front();
   for_each_transfer(schedule, phase, 0, [&](const Transfer& sent, std::size_t) {
     const auto node = [&](int position) { return job.graph.node[static_cast<std::size_t>(position)]; };
     const bool is_inside = node(sent.from) == node(sent.to);
-    const Seconds hop = model.message_hop(is_inside ? job.graph.inside : LinkClass::net);
+    const Seconds hop = is_inside ? job.messages.inside : job.messages.between;
     const ChannelWay way = way_between(job, sent.from, sent.to);
     legs[0].push_back(leg(limits + sent.from, way, hop, narrowest_of(way.links, way.parts, capacities), capacities));
-    if (!is_inside) legs[0].back().occupancy = proxy;
+    if (!is_inside) post(legs[0].back(), proxies + sent.from, proxy, capacities);
   });
   return on_links_of(job.platform, {std::move(schedule), std::move(legs), std::move(capacities)});
 }
@@ -180,8 +245,8 @@ int nccl_segments(Bytes size) {
   return static_cast<int>(std::clamp(size.si() / 2, 1.0, 8.0));
 }
 
-RoutedSchedule route_as_nccl(const NcclJob& job, const NcclModel& model, const NcclChoice& choice, Bytes size) {
-  if (job.operation == Operation::alltoall) return route_messages(job, model, choice);
+RoutedSchedule route_as_nccl(const NcclJob& job, const NcclChoice& choice, Bytes size) {
+  if (job.operation == Operation::alltoall) return route_messages(job, choice);
   return route_algorithm(job, choice, nccl_segments(size));
 }
 

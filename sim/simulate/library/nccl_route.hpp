@@ -1,13 +1,13 @@
 // The schedule of what NCCL chose, mapped to the links its channels use.
 //
-// Called by the NCCL clock. All channels travel as one: a ring in NCCL's order of ranks, or its trees, whose every hop
-// is spread over the links that the channels use between those two places (channel_graph.hpp). On a network with
-// nothing else to do that can carry it, the schedule takes what the cost model says, to rounding:
+// Called by the planners of NCCL and of RCCL, its fork. All channels travel as one: a ring in NCCL's order of ranks, or
+// its trees, whose every hop is spread over the links that the channels use between those two places
+// (channel_graph.hpp). On a network with nothing else to do that can carry it, the schedule takes what the cost model
+// says, to rounding:
 //
 //   - every message waits hops / rounds, so that the longest way through the schedule waits `hops` in all;
 //   - every hop has a limit of its own at which its bytes take size / rate in all;
-//   - other links carry the protocol's flags beside the payload: they offer payload only payload_share of their
-//   capacity.
+//   - other links carry the protocol's flags beside the payload: they offer payload only its share of their capacity.
 //     A pipeline of few segments stands for one of many, so the rounds that fill it are not counted against the links.
 //
 // What the network cannot carry, it slows down. An alltoall is no algorithm of the model: every pair's message waits
@@ -25,14 +25,16 @@ struct NcclJob {
   const ChannelGraph& graph;
   BytesPerSecond nvlink;  // of one
   Operation operation;
-  int root = 0;  // of operations that have one, as a position in the graph's order
+  NcclMessages messages;               // of an alltoall
+  int root = 0;                        // of operations that have one, as a position in the graph's order
+  PerProtocol payload = nccl_payload;  // of what travels
 };
 
 /// "ring", "node_tree", "chain" or "direct": the schedule's name.
 std::string schedule_name(const NcclJob& job, const NcclChoice& choice);
 
 /// Ranks are positions of the graph's order. `size` gives the number of segments of pipelines.
-RoutedSchedule route_as_nccl(const NcclJob& job, const NcclModel& model, const NcclChoice& choice, Bytes size);
+RoutedSchedule route_as_nccl(const NcclJob& job, const NcclChoice& choice, Bytes size);
 
 /// Sizes for which route_as_nccl gives the same, but for the choice's cost, have the same number.
 int nccl_segments(Bytes size);

@@ -111,6 +111,7 @@ NcclTuning nccl_2_18() {
   t.tree_ll128_hopper = {36.7, 36.7, 29.0};
   t.ring_steps = NcclRingSteps::net_and_posting;
   t.plateau = NcclPlateau::by_size_per_channel;
+  t.message_chunk = message_chunk_between_nodes;
   return t;
 }
 
@@ -176,7 +177,7 @@ NcclTuning nccl_2_28() {
   NcclTuning t = nccl_2_24();
   t.version = "2.28";
   t.tag = "v2.28.3-1";
-  t.nvls = NcclNvls{25, 14, .85, 16, NcclNvlsRate::bus, {no_limit, 57.7, 45.5}};
+  t.nvls = NcclNvls{25, 14, .85, 16, NcclNvlsRate::bus, most_of_an_nvls_tree_channel};
   return t;
 }
 
@@ -190,14 +191,15 @@ std::optional<NcclWay> tcpxo_tuner(Operation operation, int nodes, int ranks_per
 }
 
 // NCCL under Google's plugin for GPUDirect-TCPXO, as A3 Mega has it: NCCL_ALGO=Ring,Tree, NCCL_PROTO=Simple,
-// NCCL_NVLS_ENABLE=0, NCCL_BUFFSIZE=8388608, NCCL_DYNAMIC_CHUNK_SIZE=524288 and the tuner (GoogleCloudPlatform's
-// hpc-toolkit, examples/machine-learning/a3-megagpu-8g: nccl-tests and NeMo).
+// NCCL_NVLS_ENABLE=0, NCCL_BUFFSIZE=8388608, NCCL_DYNAMIC_CHUNK_SIZE=524288, NCCL_P2P_NET_CHUNKSIZE=524288 and the
+// tuner (GoogleCloudPlatform's hpc-toolkit, examples/machine-learning/a3-megagpu-8g: nccl-tests and NeMo).
 NcclTuning nccl_2_21_tcpxo() {
   NcclTuning t = nccl_2_21();
   t.version = "2.21-tcpxo";
   t.tag = "v2.21.5-1 under GPUDirect-TCPXO";
   t.nvls.reset();
   t.tree_chunks = {1 << 23, 1 << 19};
+  t.message_chunk = 1 << 19;
   t.tuner = tcpxo_tuner;
   t.simple_alone = true;
   return t;

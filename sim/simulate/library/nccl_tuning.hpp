@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -45,6 +46,9 @@ enum class NcclNvlsRate : std::uint8_t {
   bus    // it is half of the bus bandwidth, and a device's own part never passes the switch
 };
 
+/// v2.28.3-1, tuning.cc: what NVLSTree's channels reach at most on Hopper, of the bus; earlier releases do not know it.
+inline constexpr PerScale most_of_an_nvls_tree_channel{std::numeric_limits<double>::infinity(), 57.7, 45.5};
+
 /// NVLink SHARP: switches add and multiply. Simple only; `tree` between nodes.
 struct NcclNvls {
   double inside;      // latency of the switch's part, and
@@ -61,6 +65,10 @@ struct NcclTreeChunks {
   double buffer = 1 << 22;  // bytes
   double least = 1 << 15;
 };
+
+/// What ncclSend posts at a time: a step of the buffer, and from 2.12 on 128 kB (src/init.cc: P2P_NET_CHUNKSIZE).
+inline constexpr double message_chunk_of_a_step = 1 << 19;
+inline constexpr double message_chunk_between_nodes = 1 << 17;
 
 /// Parallel aggregated trees: allgather and reduce-scatter of nodes with one device each; Simple only.
 struct NcclPat {
@@ -103,6 +111,7 @@ struct NcclTuning {
   NcclRingSteps ring_steps;
   NcclPlateau plateau;
   std::array<std::array<double, 23>, 3> tree_correction;  // by size, from 64 B on, in powers of two
+  double message_chunk = message_chunk_of_a_step;         // bytes
   std::optional<NcclNvls> nvls{};                         // none: not known here
   std::optional<NcclPat> pat{};                           // none: the release has none
   NcclTreeChunks tree_chunks{};

@@ -2,19 +2,36 @@
 #pragma once
 
 #include "simulate/library/library.hpp"
+#include "simulate/library/nccl_route.hpp"
 #include "simulate/library/nccl_tuning.hpp"
+#include "simulate/library/rccl_tuning.hpp"
 
 namespace farandole::inline simulate {
 
 // MPI libraries as libraries: a decision, and the platform's own transport.
 
-/// "openmpi-4" and "mpich".
+/// "openmpi-4", "mpich" and "mpich-3".
 std::vector<Library> mpi_libraries();
+
+// oneCCL as a library: a decision by nodes, schedules inside and between them, and the platform's own transport.
+
+/// "oneccl-2021.16".
+Library oneccl_library();
 
 // NCCL's releases as libraries.
 
 /// "nccl-2.7".
 Library nccl_library(const NcclTuning& tuning);
+
+/// What a choice of NCCL's kind is carried out as, at so many times its latency and rate. `job` is asked for whenever
+/// it is routed.
+LibraryPlan plan_as_nccl(const std::function<NcclJob()>& job, NcclChoice choice, const NetworkScale& charged,
+                         Bytes size);
+
+// RCCL's releases as libraries.
+
+/// "rccl-2.20".
+Library rccl_library(const RcclTuning& tuning);
 
 // NCCL before it had trees and a cost model: rings, over all the channels that the machine has room for.
 //

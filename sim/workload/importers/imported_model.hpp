@@ -63,9 +63,6 @@ struct KerasTable {
   std::optional<std::int64_t> trainable;  // "Trainable params"
 };
 
-/// Of a shape, and of a row's parameters: as many as a tensor of a workload file may have.
-inline constexpr std::int64_t most_elements = std::int64_t{1} << 40U;
-
 /// What to do about a cell that was cut short.
 inline constexpr std::string_view keras_wider = "; summary(line_length=150) prints wider columns";
 

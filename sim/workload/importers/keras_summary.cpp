@@ -9,6 +9,7 @@
 #include "config/error.hpp"
 #include "units/count.hpp"
 #include "workload/importers/imported_model.hpp"
+#include "workload/read_layers.hpp"
 
 namespace farandole::inline workload {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "config/error.hpp"
 #include "workload/importers/imported_model.hpp"
+#include "workload/read_layers.hpp"
 
 namespace farandole::inline workload {
 namespace {

@@ -1,0 +1,236 @@
+#include "simulate/library/rccl_model.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "collective/specification.hpp"
+
+namespace farandole::inline simulate {
+namespace {
+
+constexpr std::array ways{NcclAlgorithm::tree, NcclAlgorithm::ring};
+
+/// src/graph/search.cc: speedArrayIntra and speedArrayInter, of machines that RCCL searches.
+constexpr std::array tried_rates{48., 24., 20., 18., 15., 12., 10., 9., 7., 6., 5., 4., 3., 2.4, 1.2, .24, .12};
+
+std::size_t index(NcclProtocol protocol) {
+  return static_cast<std::size_t>(protocol);
+}
+
+std::size_t index(NcclAlgorithm algorithm) {
+  return static_cast<std::size_t>(algorithm);
+}
+
+/// What a thread at the NIC takes for a step (getNetOverhead), with AMD's processors; of Simple three times that.
+double posting(NcclProtocol protocol) {
+  return protocol == NcclProtocol::simple ? 6 : 2;
+}
+
+/// All devices of every node take part, wired as that machine's.
+bool is_that(const RcclMachine& machine, const ChannelGraph& graph, int devices_per_node, const std::string& gfx) {
+  return machine.gfx == gfx && machine.devices == devices_per_node && graph.ranks == graph.nodes * devices_per_node &&
+         machine.nics == graph.nics && !graph.is_switched && machine.fewest == graph.nvlinks;
+}
+
+const RcclMachine* known_machine(const RcclTuning& tuning, const ChannelGraph& graph, int devices_per_node,
+                                 const std::string& gfx) {
+  const auto found = std::ranges::find_if(
+      tuning.machines, [&](const RcclMachine& machine) { return is_that(machine, graph, devices_per_node, gfx); });
+  return found == tuning.machines.end() ? nullptr : &*found;
+}
+
+/// GB/s that the search finds.
+double searched(const ChannelGraph& graph, const std::string& gfx) {
+  const double inside = graph.inside == LinkClass::nvlink ? graph.nvlinks * xgmi_counted(gfx)
+                                                          : tried_rate(tried_rates, graph.pci.si() / 1e9);
+  if (graph.nodes == 1) return inside;
+  const double between = graph.nics * tried_rate(tried_rates, graph.nic.si() / 1e9);
+  return graph.ranks > graph.nodes ? std::min(inside, between) : between;
+}
+
+std::size_t place_of(Bytes size) {
+  const double units = std::floor(size.si() / 64);
+  const double place = units < 1 ? 0 : std::floor(std::log2(units));
+  return static_cast<std::size_t>(std::min(place, static_cast<double>(PerSize{}.size() - 1)));
+}
+
+}  // namespace
+
+ChannelGraph survey_for_rccl(const RcclTuning& tuning, const Platform& platform, const Placement& placement,
+                             const std::string& gfx) {
+  ChannelGraph graph = survey_channels(platform, placement, xgmi_rate(gfx));
+  const RcclMachine* machine = known_machine(tuning, graph, platform.devices_per_node, gfx);
+  if (machine != nullptr) graph.rings = machine->rings;
+  return graph;
+}
+
+RcclModel::RcclModel(const RcclTuning& tuning, const ChannelGraph& graph, int devices_per_node, Operation operation,
+                     const std::string& gfx, double latency)
+    : tuning_(tuning),
+      graph_(graph),
+      machine_(known_machine(tuning, graph, devices_per_node, gfx)),
+      table_(tuning.tables.at(machine_ == nullptr ? 0 : machine_->table)),
+      operation_(operation),
+      is_mi300_(gfx == "gfx942"),
+      latency_(latency) {
+  constexpr int most_channels = 32;  // of machines that are searched: twice CHANNEL_LIMIT
+  const int searched_channels = std::max(1, graph.nodes == 1 ? graph.nvlinks : graph.nics);
+  channels_ = machine_ == nullptr ? std::min(2 * searched_channels, most_channels) : machine_->channels;
+  bus_ = machine_ == nullptr ? searched(graph, gfx) : machine_->most * xgmi_counted(gfx);
+}
+
+double RcclModel::hop(LinkClass over, NcclAlgorithm algorithm, NcclProtocol protocol) const {
+  return table_.hop.at(static_cast<std::size_t>(over)).at(index(algorithm)).at(index(protocol));
+}
+
+double RcclModel::share(NcclAlgorithm algorithm, NcclProtocol protocol) const {
+  const double share = table_.share.at(graph_.nodes <= 2 ? 0 : 1).at(index(algorithm)).at(index(protocol));
+  const bool is_lifted = is_mi300_ && graph_.nodes == 1 && has_root(operation_) && protocol == NcclProtocol::ll;
+  return is_lifted ? 1.65 * share : share;
+}
+
+bool RcclModel::is_there(NcclAlgorithm algorithm, NcclProtocol protocol) const {
+  if (protocol == NcclProtocol::ll128 && (machine_ == nullptr || !machine_->has_ll128)) return false;
+  if (algorithm == NcclAlgorithm::ring) return true;
+  const bool is_left_out = is_mi300_ && graph_.nodes == 1 && protocol == NcclProtocol::simple;
+  return operation_ == Operation::allreduce && !is_left_out;
+}
+
+double RcclModel::ring_hops(NcclProtocol protocol) const {
+  const int steps = ring_steps_of(operation_, graph_.ranks);
+  const bool is_newer = tuning_.ring_steps == NcclRingSteps::net_as_trees;
+  const bool is_exposed = is_newer && graph_.ranks == graph_.nodes;
+  double inside = hop(graph_.inside, NcclAlgorithm::ring, protocol);
+  if (graph_.nodes == 1) return steps * inside;
+  const double net = hop(LinkClass::net, is_exposed ? NcclAlgorithm::tree : NcclAlgorithm::ring, protocol);
+  int crossing = ring_steps_of(operation_, graph_.nodes);
+  if (!is_newer && operation_ == Operation::allreduce) crossing = 2 * graph_.nodes;
+  inside = std::max(inside, posting(protocol));
+  return (steps - crossing) * inside + crossing * net;
+}
+
+double RcclModel::hops(NcclAlgorithm algorithm, NcclProtocol protocol) const {
+  if (algorithm == NcclAlgorithm::tree) {
+    return 2 * ((graph_.ranks_per_node() - 1) * hop(graph_.inside, algorithm, protocol) +
+                std::floor(std::log2(graph_.nodes)) * hop(LinkClass::net, algorithm, protocol));
+  }
+  if (!has_root(operation_)) return ring_hops(protocol);
+  const LinkClass over = graph_.nodes == 1 ? graph_.inside : LinkClass::net;
+  // Rings that were laid by hand count as the same everywhere, so that only one step counts.
+  if (machine_ != nullptr || channels_ == 2) return hop(over, algorithm, protocol);
+  const bool is_simple = protocol == NcclProtocol::simple;
+  return graph_.ranks * hop(over, is_simple ? NcclAlgorithm::tree : algorithm, protocol);
+}
+
+NcclCost RcclModel::by_table(NcclAlgorithm algorithm, NcclProtocol protocol) const {
+  if (!is_there(algorithm, protocol)) return {};
+  const double of_data = algorithm == NcclAlgorithm::tree
+                             ? .5
+                             : graph_.ranks / static_cast<double>(ring_steps_of(operation_, graph_.ranks));
+  const double microsecond = 1e-6 * latency_;
+  return {Seconds(microsecond * tuning_.base.at(index(algorithm)).at(index(protocol))),
+          Seconds(microsecond * hops(algorithm, protocol)),
+          BytesPerSecond(1e9 * bus_ * share(algorithm, protocol) * of_data)};
+}
+
+NcclCost RcclModel::cost(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const {
+  NcclCost cost = by_table(algorithm, protocol);
+  if (algorithm == NcclAlgorithm::tree) cost.rate *= table_.tree_by_size.at(index(protocol)).at(place_of(size));
+  const bool is_ring_between = algorithm == NcclAlgorithm::ring && graph_.nodes > 1;
+  if (is_ring_between) cost.rate *= table_.ring_by_size.at(index(protocol)).at(place_of(size));
+  return cost;
+}
+
+NcclCost RcclModel::taken(NcclAlgorithm algorithm, NcclProtocol protocol) const {
+  NcclCost cost = by_table(algorithm, protocol);
+  if (protocol == NcclProtocol::ll128 && cost.rate > BytesPerSecond(0)) {
+    cost.rate = by_table(algorithm, NcclProtocol::simple).rate * rccl_payload.at(index(protocol));
+  }
+  return cost;
+}
+
+const RcclRanges* RcclModel::ranges() const {
+  if (!tuning_.ranges || !is_mi300_ || machine_ == nullptr || graph_.nodes == 1) return nullptr;
+  switch (operation_) {
+    case Operation::reduce_scatter:
+      return &tuning_.ranges->at(0);
+    case Operation::allgather:
+      return &tuning_.ranges->at(1);
+    case Operation::allreduce:
+      return &tuning_.ranges->at(2);
+    default:
+      return nullptr;
+  }
+}
+
+NcclProtocol RcclModel::by_range(NcclProtocol picked, Bytes size) const {
+  const RcclRanges* known = ranges();
+  if (known == nullptr) return picked;
+  const bool is_allreduce = operation_ == Operation::allreduce;
+  const Bytes part = is_allreduce ? size : size / graph_.ranks;
+  // "since Tree has special behavior at 2 nodes"
+  const double more = is_allreduce && graph_.nodes > 2 ? 3.8 : 1;
+  if (part > known->ll128.above && part <= known->ll128.until * more) return NcclProtocol::ll128;
+  return part > known->ll.above && part <= known->ll.until ? NcclProtocol::ll : NcclProtocol::simple;
+}
+
+NcclChoice RcclModel::choose(Bytes size) const {
+  NcclAlgorithm algorithm = NcclAlgorithm::ring;
+  NcclProtocol protocol = NcclProtocol::simple;
+  Seconds least = Seconds::infinity();
+  for (const NcclAlgorithm way : ways) {
+    for (const NcclProtocol by : nccl_protocols()) {
+      const NcclCost reckoned = cost(way, by, size);
+      if (reckoned.rate == BytesPerSecond(0) || reckoned.time(size) >= least) continue;
+      least = reckoned.time(size);
+      algorithm = way;
+      protocol = by;
+    }
+  }
+  protocol = by_range(protocol, size);
+  return {algorithm, protocol, channels_for(algorithm, protocol, size), taken_at(algorithm, protocol, size)};
+}
+
+/// The factors by size are AMD's measurements, each relative to the best of its size: so what they make it pick takes
+/// no longer than any other way does by the tables without them.
+NcclCost RcclModel::taken_at(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const {
+  NcclCost least = taken(algorithm, protocol);
+  for (const NcclAlgorithm way : ways) {
+    for (const NcclProtocol by : nccl_protocols()) {
+      const NcclCost other = taken(way, by);
+      if (other.rate > BytesPerSecond(0) && other.time(size) < least.time(size)) least = other;
+    }
+  }
+  return least;
+}
+
+/// A channel less, as long as its threads would have less than they should (src/enqueue.cc: topoGetAlgoInfo).
+int RcclModel::channels_for(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const {
+  constexpr double threads = 256;
+  double bytes = protocol == NcclProtocol::simple ? 64 : 8;
+  if (algorithm == NcclAlgorithm::ring && protocol == NcclProtocol::ll) bytes *= graph_.ranks;
+  if (const RcclRanges* known = ranges(); known != nullptr && protocol != NcclProtocol::simple) {
+    const int tuned = (protocol == NcclProtocol::ll ? known->ll : known->ll128).per_thread;
+    if (tuned > 0) bytes = tuned * graph_.ranks;
+  }
+  return static_cast<int>(std::clamp(std::floor(size.si() / (threads * bytes)), 1.0, double(channels_)));
+}
+
+Seconds RcclModel::message_base() const {
+  return Seconds(1e-6 * latency_ * tuning_.base.at(index(NcclAlgorithm::ring)).at(index(NcclProtocol::simple)));
+}
+
+NcclMessages RcclModel::messages() const {
+  const auto waiting = [&](LinkClass over) {
+    return Seconds(1e-6 * latency_ * hop(over, NcclAlgorithm::tree, NcclProtocol::simple));
+  };
+  const Seconds half(1e-6 * latency_ * posting(NcclProtocol::simple) / 2);
+  return {BytesPerSecond(1e9 * bus_),
+          waiting(graph_.inside),
+          waiting(LinkClass::net),
+          {half, half},
+          Bytes(message_chunk_between_nodes)};
+}
+
+}  // namespace farandole::inline simulate
