@@ -27,9 +27,9 @@ constexpr double nics_of_limits = 8;
 /// src/include/device.h: NCCL_LL_BUFF_SIZE over NCCL_STEPS, half of it flags.
 constexpr double most_in_a_chunk_of_ll = 32768;
 
-/// What a channel of LL does, GB/s: v2.21.5-1's llMaxBws of one node, which is all channels of a DGX-1, a DGX A100 and
-/// a DGX H100: every NVLink in two of them, 32 at most.
-constexpr std::array<double, 3> channel_of_ll{39.0 / 12, 87.7 / 24, 141.0 / 32};
+/// What a channel of LL does, GB/s: v2.25.1-1's llMaxBws of one node, which is all channels of a DGX-1, a DGX A100, a
+/// DGX H100 and a DGX B200: every NVLink in two of them, 32 at most.
+constexpr std::array<double, 4> channel_of_ll{39.0 / 12, 87.7 / 24, 141.0 / 32, 282.0 / 32};
 
 }  // namespace
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "collective/specification.hpp"
 
@@ -35,6 +34,13 @@ std::size_t place_of(Operation operation) {
     default:
       return 4;
   }
+}
+
+/// In PerGeneration.
+std::size_t generation_of(int capability) {
+  if (capability >= 100) return 3;
+  if (capability >= 90) return 2;
+  return capability >= 80 ? 1 : 0;
 }
 
 }  // namespace
@@ -72,6 +78,7 @@ std::string name(NcclProtocol protocol) {
 }
 
 BytesPerSecond nvlink_rate(int capability) {
+  if (capability >= 100) return 50_GBps;
   return capability < 70 ? 20_GBps : 25_GBps;
 }
 
@@ -83,22 +90,19 @@ NcclModel::NcclModel(const NcclTuning& tuning, const ChannelGraph& graph, Operat
       capability_(capability),
       latency_(latency),
       scale_(static_cast<std::size_t>(std::min(graph.nodes, 3) - 1)),
-      generation_(capability >= 90   ? 2
-                  : capability >= 80 ? 1
-                                     : 0),
-      knows_hopper_(tuning.ring_ll128_hopper < std::numeric_limits<double>::infinity()) {
-  const auto family = static_cast<std::size_t>(std::clamp(capability / 10 - 6, 0, 3));
-  const double inside = graph.inside == LinkClass::nvlink ? graph.nvlinks * tuning.nvlink.at(family)
-                                                          : tried_rate(tried_rates, gigabytes(graph.pci));
+      generation_(generation_of(capability)) {
+  const auto family = static_cast<std::size_t>(std::clamp(capability / 10 - 6, 0, 4));
+  inside_ = graph.inside == LinkClass::nvlink ? graph.nvlinks * tuning.nvlink.at(family)
+                                              : tried_rate(tried_rates, gigabytes(graph.pci));
   const bool shares_nodes = graph.ranks > graph.nodes;
   if (graph.nodes == 1) {
     rings_ = std::max(graph.nvlinks, 1);
-    bus_ = inside;
+    bus_ = inside_;
   } else {
     rings_ = graph.nics;
     nic_ = tried_rate(tried_rates, gigabytes(graph.nic));
     bus_ = graph.nics * nic_;
-    if (shares_nodes) bus_ = std::min(bus_, inside);
+    if (shares_nodes) bus_ = std::min(bus_, inside_);
   }
   if (capability == 80) bus_ = std::min(bus_, tuning.most_on_ampere);
 }
@@ -124,7 +128,7 @@ double NcclModel::ring_rate(NcclProtocol protocol) const {
   const bool is_alone = graph_.ranks < 2 * graph_.nodes;
   const double share = is_alone ? tuning_.ring_ll128_share_alone : tuning_.ring_ll128_share;
   const double channel =
-      generation_ == 2 ? tuning_.ring_ll128_hopper : tuning_.ring_ll128_per_channel.at(place_of(operation_));
+      is_newer() ? tuning_.ring_ll128_newer.at(newer()) : tuning_.ring_ll128_per_channel.at(place_of(operation_));
   return std::min({bus_ * share, channel * rings_, tuning_.ring_ll128_most.at(place_of(operation_))});
 }
 
@@ -136,10 +140,10 @@ double NcclModel::tree_rate(NcclProtocol protocol) const {
   const PerProtocol& shares = graph_.nodes == 1 ? tuning_.tree_share_inside : tuning_.tree_share_between;
   double rate = whole * shares.at(index(protocol));
   if (protocol == NcclProtocol::ll) rate = std::min(rate, ll_most());
-  const double channel = generation_ == 2 ? tuning_.ring_ll128_hopper : tuning_.ring_ll128_per_channel.at(4);
+  const double channel = is_newer() ? tuning_.ring_ll128_newer.at(newer()) : tuning_.ring_ll128_per_channel.at(4);
   // Infinite times anything stays so: a release that sets no limit per channel sets none for trees either.
   if (is_ll128) rate = std::min(rate, channel * rings_ * tuning_.tree_ll128_of_ring);
-  if (is_ll128 && generation_ == 2) rate = std::min(rate, tuning_.tree_ll128_hopper.at(scale_) * rings_);
+  if (is_ll128 && is_newer()) rate = std::min(rate, tuning_.tree_ll128_newer.at(newer()).at(scale_) * rings_);
   return rate;
 }
 
@@ -187,8 +191,8 @@ double NcclModel::tree_hops(NcclProtocol protocol) const {
 bool NcclModel::is_allowed(NcclProtocol protocol) const {
   if (tuning_.simple_alone) return protocol == NcclProtocol::simple;
   if (protocol != NcclProtocol::ll128) return true;
-  const bool knows =
-      capability_ == 70 || (tuning_.version != "2.5" && capability_ == 80) || (knows_hopper_ && capability_ == 90);
+  constexpr std::array made_for{70, 80, 90, 100};
+  const bool knows = std::ranges::find(made_for, capability_) != made_for.end() && capability_ <= tuning_.newest;
   return knows && graph_.inside == LinkClass::nvlink && (graph_.nodes == 1 || graph_.nics > 1);
 }
 
@@ -271,7 +275,7 @@ double NcclModel::fills_a_channel(NcclAlgorithm algorithm, NcclProtocol protocol
 
 int NcclModel::channels_for(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const {
   if (is_nvls(algorithm)) {
-    return std::min(2 * graph_.ranks_per_node(), tuning_.nvls ? tuning_.nvls->most_channels : 1);
+    return std::min(2 * graph_.ranks_per_node(), nvls_channels());
   }
   const double filled = std::floor(size.si() / fills_a_channel(algorithm, protocol));
   return static_cast<int>(std::clamp(filled, 1.0, double(channels())));

@@ -104,7 +104,9 @@ class NcclModel {
   [[nodiscard]] Passing passing_simple(double channels) const;
   [[nodiscard]] Passing passing_ll(double channels) const;
   [[nodiscard]] NcclCost nvls_cost(NcclAlgorithm algorithm, NcclProtocol protocol) const;
-  [[nodiscard]] int nvls_heads() const;  // devices of a node that add up a part
+  [[nodiscard]] double nvls_rate(NcclNvlsRate counted) const;  // of the data, GB/s
+  [[nodiscard]] int nvls_heads() const;                        // devices of a node that add up a part
+  [[nodiscard]] int nvls_channels() const;
   [[nodiscard]] NcclCost chunk_by_chunk(const NcclChoice& choice, Bytes size, NcclCost reckoned) const;
   [[nodiscard]] NcclCost pat_cost(NcclProtocol protocol) const;
   [[nodiscard]] NcclChoice pick(Bytes size) const;
@@ -121,6 +123,8 @@ class NcclModel {
   [[nodiscard]] double rooted_hops(NcclProtocol protocol) const;
   [[nodiscard]] double ll_most() const;
   [[nodiscard]] double posting(NcclProtocol protocol) const;
+  [[nodiscard]] bool is_newer() const { return generation_ >= 2; }  // than Ampere; newer() in PerNewer
+  [[nodiscard]] std::size_t newer() const { return generation_ - 2; }
   [[nodiscard]] bool is_allowed(NcclProtocol protocol) const;
   [[nodiscard]] double plateau(NcclProtocol protocol, Bytes size) const;
   [[nodiscard]] double correction(NcclProtocol protocol, Bytes size) const;
@@ -134,9 +138,9 @@ class NcclModel {
   double latency_;
   std::size_t scale_;       // in PerScale
   std::size_t generation_;  // in PerGeneration
-  bool knows_hopper_;       // LL128 is for Hopper, too
   int rings_ = 1;           // distinct channels that the search finds
-  double bus_ = 0;          // GB/s
+  double inside_ = 0;       // GB/s of a device's links in its node, and
+  double bus_ = 0;          // of what rings cross
   double nic_ = 0;          // GB/s that a NIC is counted on for
 };
 

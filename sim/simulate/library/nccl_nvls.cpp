@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <span>
 
 #include "simulate/library/nccl_model.hpp"
@@ -9,9 +10,31 @@
 namespace farandole::inline simulate {
 namespace {
 
-// search.cc: sm90SpeedArrayIntra and sm90SpeedArrayInter.
-constexpr std::array tried_inside{60., 50., 40., 30., 24., 20., 15., 12., 11., 6., 3.};
-constexpr std::array tried_between{48., 45., 42., 40., 30., 24., 22., 20., 17.5, 15., 12., 6., 3., 2.4, 1.2, .24, .12};
+// search.cc: sm90SpeedArrayIntra and sm90SpeedArrayInter, sm100SpeedArrayIntra and sm100SpeedArrayInter.
+constexpr std::array tried_inside_hopper{60., 50., 40., 30., 24., 20., 15., 12., 11., 6., 3.};
+constexpr std::array tried_inside_blackwell{90., 80., 70., 60., 50., 40., 30., 24., 20., 19., 18.};
+constexpr std::array tried_between_hopper{48., 45., 42., 40., 30., 24., 22., 20., 17.5,
+                                          15., 12., 6.,  3.,  2.4, 1.2, .24, .12};
+constexpr std::array tried_between_blackwell{96.,  48., 45.1, 42., 40., 30., 24., 22., 20.,
+                                             17.5, 15., 12.,  6.,  3.,  2.4, 1.2, .24, .12};
+
+/// What of the channels' rate releases before 2.28 count as the data's (tuning.cc).
+constexpr double share_of_data = 5 / 6.0;
+
+constexpr double no_limit = std::numeric_limits<double>::infinity();
+
+struct NvlsGeneration {
+  std::span<const double> inside;   // rates that are tried for a channel, GB/s,
+  std::span<const double> between;  // and for a NIC's
+  std::array<int, 2> channels;      // that are laid on one node and on several (nvls.cc: NVLS_NCHANNELS)
+  double efficiency;                // of the bus (v2.28.3-1, tuning.cc: nvlsEfficiency)
+  PerScale most_of_a_tree_channel;  // of the bus (v2.28.3-1, tuning.cc: perChMaxNVLSTreeBws)
+};
+const NvlsGeneration hopper{tried_inside_hopper, tried_between_hopper, {16, 16}, .85, {no_limit, 57.7, 45.5}};
+const NvlsGeneration blackwell{tried_inside_blackwell, tried_between_blackwell, {24, 32}, .74, {no_limit, 96.0, 43.1}};
+
+/// src/include/device.h: NCCL_MAX_NVLS_ARITY.
+constexpr int most_heads = 32;
 
 /// src/transport/nvls.cc: NVLS_CHUNKSIZE; from four nodes on half of it (src/enqueue.cc: NVLSTREE_MAX_CHUNKSIZE).
 constexpr double longest_chunk = 131072;
@@ -25,6 +48,10 @@ struct ChunkRule {
 /// src/enqueue.cc, calcCollChunking, of 2.24 and later; earlier releases are taken to have the same.
 constexpr std::array<ChunkRule, 3> rules_inside{{{64, 65536}, {8, 32768}, {2, 16384}}};
 constexpr std::array<ChunkRule, 2> rules_between{{{4, 65536}, {1, 32768}}};
+
+const NvlsGeneration& known_generation(int capability, int newest) {
+  return std::min(capability, newest) >= 100 ? blackwell : hopper;
+}
 
 double chunk_of(std::span<const ChunkRule> rules, double chunk, double at_once, double size) {
   for (const auto& [times, shorter] : rules) {
@@ -42,29 +69,39 @@ NcclCost NcclModel::nvls_cost(NcclAlgorithm algorithm, NcclProtocol protocol) co
   const bool is_there = tuning_.nvls && capability_ >= 90 && graph_.is_switched && graph_.nvlinks > 0 &&
                         graph_.ranks_per_node() > 1 && is_between == (graph_.nodes > 1);
   if (!is_there || operation_ != Operation::allreduce || protocol != NcclProtocol::simple) return {};
-  const int heads = nvls_heads();
-  const bool is_bus = tuning_.nvls->counted == NcclNvlsRate::bus;
-  double channel = tried_rate(tried_inside, graph_.nvlinks * tuning_.nvlink.at(3) / heads);
-  if (is_bus) channel *= 2 * tuning_.nvls->share * (heads - 1) / heads;
   double hops = tuning_.nvls->inside;
-  if (is_between) {
-    const double nic = tried_rate(tried_between, graph_.nic.si() / 1e9);
+  if (is_between) hops += 2 * std::floor(std::log2(graph_.nodes)) * tuning_.nvls->net;
+  return {Seconds(0), Seconds(1e-6 * latency_ * hops), BytesPerSecond(1e9 * nvls_rate(tuning_.nvls->counted))};
+}
+
+double NcclModel::nvls_rate(NcclNvlsRate counted) const {
+  const NvlsGeneration& generation = known_generation(capability_, tuning_.newest);
+  const int heads = nvls_heads();
+  const bool is_bus = counted == NcclNvlsRate::bus;
+  double channel = tried_rate(generation.inside, inside_ / heads);
+  if (is_bus) channel *= 2 * generation.efficiency * (heads - 1) / heads;
+  if (graph_.nodes > 1) {
+    const double nic = tried_rate(generation.between, graph_.nic.si() / 1e9);
     const double alone = is_bus ? 2 : 1;  // a NIC's share of two nodes, of more the half of it
     channel = std::min(channel, nic * (graph_.nodes > 2 ? alone / 2 : alone));
-    if (is_bus) channel = std::min(channel, tuning_.nvls->tree_per_channel.at(scale_));
-    hops += 2 * std::floor(std::log2(graph_.nodes)) * tuning_.nvls->net;
+    if (is_bus) channel = std::min(channel, generation.most_of_a_tree_channel.at(scale_));
   }
-  const double data = is_bus ? graph_.ranks / (2.0 * (graph_.ranks - 1)) : tuning_.nvls->share;
-  return {Seconds(0), Seconds(1e-6 * latency_ * hops), BytesPerSecond(1e9 * heads * channel * data)};
+  return heads * channel * (is_bus ? graph_.ranks / (2.0 * (graph_.ranks - 1)) : share_of_data);
 }
 
 int NcclModel::nvls_heads() const {
-  return graph_.nodes > 1 ? std::min(graph_.ranks_per_node(), graph_.nics) : graph_.ranks_per_node();
+  if (graph_.nodes > 1) return std::min(graph_.ranks_per_node(), graph_.nics);
+  return std::min(graph_.ranks_per_node(), most_heads);
+}
+
+int NcclModel::nvls_channels() const {
+  return known_generation(capability_, tuning_.newest).channels.at(graph_.nodes > 1 ? 1 : 0);
 }
 
 /// What the model does not know: every channel has a chunk for each device under way at once. A chunk passes three
 /// stages (all give their parts to the switch, it adds up, all take the sum), and waits a hop, up and down between
-/// nodes, before the next one follows. The model's rate is that of the longest chunks.
+/// nodes, before the next one follows. The model's rate is that of the longest chunks, and never more than 2.28's,
+/// which knows what was measured.
 NcclCost NcclModel::chunk_by_chunk(const NcclChoice& choice, Bytes size, NcclCost reckoned) const {
   constexpr double stages = 3;
   const bool is_between = choice.algorithm == NcclAlgorithm::nvls_tree;
@@ -74,9 +111,8 @@ NcclCost NcclModel::chunk_by_chunk(const NcclChoice& choice, Bytes size, NcclCos
                                   : chunk_of(rules_inside, longest, at_once, size.si());
   const double moved = std::min(at_once * ruled, size.si());
   const double wait = 1e-6 * (is_between ? 2 : 1) * hop(graph_.inside, NcclAlgorithm::ring, NcclProtocol::simple);
-  const double most =
-      1e9 * nvls_heads() * most_of_an_nvls_tree_channel.at(scale_) * graph_.ranks / (2 * (graph_.ranks - 1));
-  const double per_byte = 1 / std::min(reckoned.rate.si(), most) - wait / (at_once * longest);
+  const double most = std::min(reckoned.rate.si(), 1e9 * nvls_rate(NcclNvlsRate::bus));
+  const double per_byte = 1 / most - wait / (at_once * longest);
   const double times = size.si() / moved;
   const double moving = (times - 1) * latency_ * wait + (times + stages - 1) * moved * per_byte;
   return {reckoned.base, reckoned.hops, BytesPerSecond(size.si() / moving)};

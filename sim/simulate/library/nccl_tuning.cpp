@@ -8,7 +8,7 @@ namespace {
 
 constexpr double no_limit = std::numeric_limits<double>::infinity();
 constexpr PerScale no_limits{no_limit, no_limit, no_limit};
-constexpr PerGeneration unlimited{no_limits, no_limits, no_limits};
+constexpr PerGeneration unlimited{no_limits, no_limits, no_limits, no_limits};
 constexpr std::array<double, 5> unlimited_operations{no_limit, no_limit, no_limit, no_limit, no_limit};
 
 // v2.5.7-1, tuning.cc: baseLat, hwLat, ll128MaxBw and ncclSetThresholds; topo.h: *_NVLINK_WIDTH. LL128 is Volta's only,
@@ -20,7 +20,7 @@ NcclTuning nccl_2_5() {
   t.base = {{{4.4, 4.4, 0}, {3.6, 3.6, 8.4}}};
   t.hop = {
       {{{{.5, 1.9, 28}, {.4, 2.5, 5.7}}}, {{{1.0, 1.9, 28}, {1.0, 2.5, 5.7}}}, {{{5.0, 7.5, 50}, {.9, 2.5, 6.6}}}}};
-  t.nvlink = {18, 21, 21, 21};
+  t.nvlink = {18, 21, 21, 21, 21};
   t.most_on_ampere = no_limit;
   t.tree_share = .9;
   t.tree_share_inside = {1 / 3.0, 7 / 9.0, 1};
@@ -32,10 +32,10 @@ NcclTuning nccl_2_5() {
   t.ring_ll128_share = 120.0 / 128;
   t.ring_ll128_share_alone = 120.0 / 128;
   t.ring_ll128_per_channel = unlimited_operations;
-  t.ring_ll128_hopper = no_limit;
+  t.ring_ll128_newer = {no_limit, no_limit};
   t.ring_ll128_most = {113, 72, 110, 91, 100};
   t.tree_ll128_of_ring = no_limit;
-  t.tree_ll128_hopper = no_limits;
+  t.tree_ll128_newer = {no_limits, no_limits};
   t.ll_third = false;
   t.ll_most = unlimited;
   t.ring_steps = NcclRingSteps::all_alike;
@@ -50,6 +50,7 @@ NcclTuning nccl_2_7() {
   NcclTuning t = nccl_2_5();
   t.version = "2.7";
   t.tag = "v2.7.8-1";
+  t.newest = 80;
   t.base = {{{4.4, 4.4, 0}, {3.6, 10.0, 8.4}}};
   t.hop = {
       {{{{.52, 1.2, 28}, {.47, 1.9, 3.4}}}, {{{1.0, 1.9, 28}, {1.0, 2.5, 5.7}}}, {{{5.0, 8.5, 50}, {2.7, 4.0, 9.6}}}}};
@@ -80,15 +81,15 @@ NcclTuning nccl_2_10() {
   t.tag = "v2.10.3-1";
   t.hop = {
       {{{{.52, 1.25, 28}, {.47, 1.9, 3.4}}}, {{{1.0, 1.9, 28}, {1.0, 2.5, 5.7}}}, {{{5.0, 8.5, 28}, {2.7, 4.0, 9.6}}}}};
-  t.nvlink = {18, 22, 22, 22};
+  t.nvlink = {18, 22, 22, 22, 22};
   t.tree_share = .92;
   t.tree_share_between = {1 / 3.8, 120.0 / 128, 1};
-  t.tree_per_channel = {{{26.5, 18.5, 10.0}, {24.0, 23.6, 17.8}, {24.0, 23.6, 17.8}}};
+  t.tree_per_channel = {{{26.5, 18.5, 10.0}, {24.0, 23.6, 17.8}, {24.0, 23.6, 17.8}, {24.0, 23.6, 17.8}}};
   t.tree_most = no_limits;
   t.tree_most_ll128_ampere = no_limits;
   t.ring_ll128_per_channel = {20, 20, 20, 20, 20};
   t.tree_ll128_of_ring = 1;
-  t.ll_most = {{{39.0, 39.0, 20.4}, {87.7, 22.5, 19.0}, {87.7, 22.5, 19.0}}};
+  t.ll_most = {{{39.0, 39.0, 20.4}, {87.7, 22.5, 19.0}, {87.7, 22.5, 19.0}, {87.7, 22.5, 19.0}}};
   t.tree_correction = {{{1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1},
                         {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1},
                         {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9}}};
@@ -104,26 +105,27 @@ NcclTuning nccl_2_18() {
   t.base = {{{6.8, 14.0, 0}, {6.6, 14.0, 8.4}}};
   t.hop = {
       {{{{.6, 1.25, 4}, {.6, 1.9, 3.4}}}, {{{1.0, 1.9, 6}, {1.0, 2.5, 5.7}}}, {{{5.0, 8.5, 14}, {2.7, 4.0, 14.0}}}}};
-  t.nvlink = {18, 20, 20, 20};
+  t.nvlink = {18, 20, 20, 20, 20};
   t.most_on_ampere = no_limit;
-  t.tree_per_channel = {{{26.5, 18.5, 10.0}, {24.0, 23.6, 17.8}, {38.7, 41.4, 36.0}}};
-  t.ring_ll128_hopper = 36.7;
-  t.tree_ll128_hopper = {36.7, 36.7, 29.0};
+  t.tree_per_channel = {{{26.5, 18.5, 10.0}, {24.0, 23.6, 17.8}, {38.7, 41.4, 36.0}, {38.7, 41.4, 36.0}}};
+  t.ring_ll128_newer = {36.7, 36.7};
+  t.tree_ll128_newer = {{{36.7, 36.7, 29.0}, {36.7, 36.7, 29.0}}};
+  t.newest = 90;
   t.ring_steps = NcclRingSteps::net_and_posting;
   t.plateau = NcclPlateau::by_size_per_channel;
   t.message_chunk = message_chunk_between_nodes;
   return t;
 }
 
-// v2.20.3-1, tuning.cc: as above, with trees' Simple slower again and the rows of NVLS and NVLSTree; SM90_NVLINK_BW. 16
-// channels for NVLS on Hopper: nvls.cc. CollNet is left out.
+// v2.20.3-1, tuning.cc: as above, with trees' Simple slower again and the rows of NVLS and NVLSTree; SM90_NVLINK_BW.
+// CollNet is left out.
 NcclTuning nccl_2_20() {
   NcclTuning t = nccl_2_18();
   t.version = "2.20";
   t.tag = "v2.20.3-1";
   t.hop[0][0][2] = t.hop[1][0][2] = t.hop[2][0][2] = 28;
-  t.nvlink = {18, 20, 20, 20.6};
-  t.nvls = NcclNvls{23, 14, 5 / 6.0, 16};
+  t.nvlink = {18, 20, 20, 20.6, 20.6};
+  t.nvls = NcclNvls{23, 14};
   return t;
 }
 
@@ -134,8 +136,8 @@ NcclTuning nccl_2_21() {
   t.tag = "v2.21.5-1";
   t.ring_ll_share = .5;
   t.ll_third = false;
-  t.ll_most = {{{39.0, 39.0, 20.4}, {87.7, 22.5, 19.0}, {141.0, 45.0, 35.0}}};
-  t.nvls = NcclNvls{25, 14, 5 / 6.0, 16};
+  t.ll_most = {{{39.0, 39.0, 20.4}, {87.7, 22.5, 19.0}, {141.0, 45.0, 35.0}, {141.0, 45.0, 35.0}}};
+  t.nvls = NcclNvls{25, 14};
   return t;
 }
 
@@ -162,22 +164,38 @@ NcclTuning nccl_2_24() {
   return t;
 }
 
-// v2.25.1-1, v2.26.2-1, v2.27.3-1: tuning.cc differs from 2.24's in rows of Blackwell, which are left out, and in
-// allgathers by NVLS, whose rates never let them be picked.
-NcclTuning as_2_24(const char* version, const char* tag) {
+// v2.25.1-1, tuning.cc and topo.h: 2.24 with rows of Blackwell, and allgathers by NVLS, whose rates never let them be
+// picked.
+NcclTuning nccl_2_25() {
   NcclTuning t = nccl_2_24();
+  t.version = "2.25";
+  t.tag = "v2.25.1-1";
+  t.newest = 100;
+  t.nvlink[4] = 40.1;
+  t.tree_per_channel[3] = {2 * 38.7, 2 * 41.4, 2 * 36.0};
+  t.ring_ll128_newer[1] = 2 * 36.7;
+  t.tree_ll128_newer[1] = {2 * 36.7, 2 * 36.7, 2 * 29.0};
+  t.ll_most[3] = {2 * 141.0, 2 * 45.0, 2 * 35.0};
+  return t;
+}
+
+// v2.26.2-1, v2.27.3-1: tuning.cc has 2.25's constants.
+NcclTuning as_2_25(const char* version, const char* tag) {
+  NcclTuning t = nccl_2_25();
   t.version = version;
   t.tag = tag;
   return t;
 }
 
-// v2.28.3-1, tuning.cc: as above, with nvlsEfficiency and limits per channel of NVLSTree. Blackwell's rows and CollNet
-// are left out.
+// v2.28.3-1, tuning.cc: as above, with nvlsEfficiency, limits per channel of NVLSTree, and other limits of Blackwell's
+// trees. CollNet is left out.
 NcclTuning nccl_2_28() {
-  NcclTuning t = nccl_2_24();
+  NcclTuning t = nccl_2_25();
   t.version = "2.28";
   t.tag = "v2.28.3-1";
-  t.nvls = NcclNvls{25, 14, .85, 16, NcclNvlsRate::bus, most_of_an_nvls_tree_channel};
+  t.nvls = NcclNvls{25, 14, NcclNvlsRate::bus};
+  t.tree_per_channel[3] = {70.0, 42.8, 24.0};
+  t.tree_ll128_newer[1] = {55.6, 31.67, 20.0};
   return t;
 }
 
@@ -216,9 +234,9 @@ std::span<const NcclTuning> nccl_tunings() {
                                             nccl_2_21(),
                                             nccl_2_22(),
                                             nccl_2_24(),
-                                            as_2_24("2.25", "v2.25.1-1"),
-                                            as_2_24("2.26", "v2.26.2-1"),
-                                            as_2_24("2.27", "v2.27.3-1"),
+                                            nccl_2_25(),
+                                            as_2_25("2.26", "v2.26.2-1"),
+                                            as_2_25("2.27", "v2.27.3-1"),
                                             nccl_2_28(),
                                             nccl_2_21_tcpxo()};
   return rows;

@@ -7,7 +7,6 @@
 
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,8 +25,11 @@ using PerProtocol = std::array<double, 3>;
 using PerAlgorithm = std::array<PerProtocol, 2>;
 /// Of {one node, two nodes, more}.
 using PerScale = std::array<double, 3>;
-/// Of {Pascal and Volta, Ampere, Hopper}.
-using PerGeneration = std::array<PerScale, 3>;
+/// Of {Pascal and Volta, Ampere, Hopper, Blackwell}. Releases take a newer generation than they know for the last one.
+using PerGeneration = std::array<PerScale, 4>;
+/// Of {Hopper, Blackwell}.
+template <class T>
+using PerNewer = std::array<T, 2>;
 
 /// How the steps of a ring that cross the network are counted and what the others cost then.
 enum class NcclRingSteps : std::uint8_t {
@@ -42,21 +44,15 @@ enum class NcclPlateau : std::uint8_t { none, by_size, by_size_per_channel };
 
 /// How NVLink SHARP's rate is counted.
 enum class NcclNvlsRate : std::uint8_t {
-  data,  // `share` of the channels' rate is that of the data
-  bus    // it is half of the bus bandwidth, and a device's own part never passes the switch
+  data,  // 5/6 of the channels' rate are that of the data
+  bus    // a generation's share is half of the bus bandwidth, and a device's own part never passes the switch
 };
-
-/// v2.28.3-1, tuning.cc: what NVLSTree's channels reach at most on Hopper, of the bus; earlier releases do not know it.
-inline constexpr PerScale most_of_an_nvls_tree_channel{std::numeric_limits<double>::infinity(), 57.7, 45.5};
 
 /// NVLink SHARP: switches add and multiply. Simple only; `tree` between nodes.
 struct NcclNvls {
-  double inside;      // latency of the switch's part, and
-  double net;         // of each hop between nodes
-  double share;       // of the channels' rate, which the algorithm gets
-  int most_channels;  // that are laid
+  double inside;  // latency of the switch's part, and
+  double net;     // of each hop between nodes
   NcclNvlsRate counted = NcclNvlsRate::data;
-  PerScale tree_per_channel{};  // on Hopper, each channel at most; only of the bus
 };
 
 /// A tree's chunks of Simple. A step has an eighth of the buffer (src/include/device.h: NCCL_STEPS), and so has a
@@ -90,7 +86,7 @@ struct NcclTuning {
   std::string tag;
   PerAlgorithm base;
   std::array<PerAlgorithm, 3> hop;  // over NVLink, PCIe and the network
-  std::array<double, 4> nvlink;     // what one NVLink of Pascal, Volta, Ampere and Hopper is counted on
+  std::array<double, 5> nvlink;     // what one NVLink of Pascal, Volta, Ampere, Hopper and Blackwell is counted on
   double most_on_ampere;            // of all channels together
   double tree_share;                // of the channels' rate that a tree gets
   PerProtocol tree_share_inside;    // of that, per protocol, on one node
@@ -102,10 +98,10 @@ struct NcclTuning {
   double ring_ll128_share;
   double ring_ll128_share_alone;                 // with less than two ranks a node
   std::array<double, 5> ring_ll128_per_channel;  // broadcast, reduce, allgather, reduce_scatter, allreduce; at most
-  double ring_ll128_hopper;                      // on Hopper, of all five
+  PerNewer<double> ring_ll128_newer;             // on Hopper and Blackwell, of all five
   std::array<double, 5> ring_ll128_most;         // all channels
   double tree_ll128_of_ring;                     // at most, of what the ring's LL128 gets per channel
-  PerScale tree_ll128_hopper;                    // on Hopper, each channel at most
+  PerNewer<PerScale> tree_ll128_newer;           // on Hopper and Blackwell, each channel at most
   bool ll_third;          // LL gets a third, not a quarter, of one node's rate where nothing is summed twice
   PerGeneration ll_most;  // all channels: by generation on one node, by {Intel, AMD, AMD} processor on several
   NcclRingSteps ring_steps;
@@ -117,6 +113,7 @@ struct NcclTuning {
   NcclTreeChunks tree_chunks{};
   NcclTuner tuner = nullptr;
   bool simple_alone = false;  // NCCL_PROTO=Simple
+  int newest = 70;            // compute capability, times ten, of the last generation that it has LL128 for
 };
 
 std::span<const NcclTuning> nccl_tunings();
