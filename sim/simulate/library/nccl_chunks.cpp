@@ -1,5 +1,5 @@
 // What NCCL's trees between nodes take: chunks that are stored and passed on, hop by hop; rings of LL on the channels
-// that are busy; and messages, whose chunks a proxy posts.
+// that are busy; rings whose steps wait for every slice; and messages, whose chunks a proxy posts.
 //
 // A channel has its share of the data, in chunks. A device of the chain in a node, and every proxy at a NIC, passes a
 // chunk on when it has all of it: so the first one is as late as all its hops together, and the others follow as fast
@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 
+#include "collective/specification.hpp"
 #include "simulate/library/nccl_model.hpp"
 
 namespace farandole::inline simulate {
@@ -30,6 +31,23 @@ constexpr double most_in_a_chunk_of_ll = 32768;
 /// What a channel of LL does, GB/s: v2.25.1-1's llMaxBws of one node, which is all channels of a DGX-1, a DGX A100, a
 /// DGX H100 and a DGX B200: every NVLink in two of them, 32 at most.
 constexpr std::array<double, 4> channel_of_ll{39.0 / 12, 87.7 / 24, 141.0 / 32, 282.0 / 32};
+
+/// src/include/device.h, src/device/all_reduce.h and prims_simple.h: a step of a ring of Simple has a chunk of at most
+/// 4 of the buffer's 8 steps, in two slices, none of which is shorter than a 32nd of the longest.
+constexpr double chunks_of_a_buffer = 2;
+constexpr double slices_of_a_chunk = 2;
+constexpr double shortest_of_slices = 1 / 32.0;
+
+/// What each slice of a ring waits, in us, over NVLink and PCIe: hwLat of Simple, of all releases from 2.7 on.
+constexpr std::array<double, 2> wait_of_a_slice{3.4, 5.7};
+
+/// What an NVLink of Pascal, Volta, Ampere, Hopper and Blackwell carries, GB/s, whichever release runs: topo.h of the
+/// one that was tuned on it last (v2.10.3-1, v2.18.6-1, v2.20.3-1, v2.25.1-1).
+constexpr std::array<double, 5> carried_by_nvlink{18, 22, 20, 20.6, 40.1};
+
+/// Each ring channel of LL128, GB/s, of {broadcast, reduce, allgather, reduce_scatter, allreduce}: v2.7.8-1's
+/// ll128MaxBwPerCh, measured before there was Hopper. 2.10 and later reckon with 20 throughout.
+constexpr std::array<double, 5> measured_channel_of_ll128{18.8, 12.0, 18.3, 15.2, 16.7};
 
 }  // namespace
 
@@ -103,11 +121,39 @@ double NcclModel::busy_ring_ll(Bytes size) const {
   return channel * std::clamp(filled, 1.0, double(channels()));
 }
 
+/// How often each step of a ring of Simple waits for its neighbour: for each slice, as the threads that copy one are
+/// those that wait for the next. What does not fit into a chunk goes around again.
+double NcclModel::waits_of_a_step(Bytes size) const {
+  const double share = size.si() / (channels() * graph_.ranks);
+  const double chunk = tuning_.tree_chunks.buffer / chunks_of_a_buffer;
+  const double rounds = std::max(std::ceil(share / chunk), 1.0);
+  const double shortest = chunk / slices_of_a_chunk * shortest_of_slices;
+  return rounds * std::clamp(std::ceil(share / shortest), 1.0, slices_of_a_chunk);
+}
+
+/// Of one node. Between nodes the NICs are slower than the links inside, which makes up for it.
+NcclCost NcclModel::slice_by_slice(NcclProtocol protocol, Bytes size, NcclCost reckoned) const {
+  if (protocol == NcclProtocol::ll128) {
+    if (is_newer()) return reckoned;
+    const double measured = rings_ * measured_channel_of_ll128.at(place_of(operation_));
+    reckoned.rate = std::min(reckoned.rate, of_ring(measured));
+    return reckoned;
+  }
+  const double wait = wait_of_a_slice.at(graph_.inside == LinkClass::nvlink ? 0 : 1);
+  const double waits = ring_steps_of(operation_, graph_.ranks) * waits_of_a_step(size);
+  reckoned.hops = std::max(reckoned.hops, Seconds(1e-6 * latency_ * waits * wait));
+  if (graph_.nvlinks > 0) reckoned.rate = of_ring(graph_.nvlinks * carried_by_nvlink.at(family_of(capability_)));
+  return reckoned;
+}
+
 NcclCost NcclModel::taken(const NcclChoice& choice, Bytes size) const {
   NcclCost reckoned = cost(choice.algorithm, choice.protocol, size);
   if (choice.algorithm == NcclAlgorithm::ring && choice.protocol == NcclProtocol::ll) {
     reckoned.rate = std::min(reckoned.rate, of_ring(busy_ring_ll(size)));
   }
+  const bool is_sliced = choice.algorithm == NcclAlgorithm::ring && choice.protocol != NcclProtocol::ll &&
+                         graph_.nodes == 1 && !has_root(operation_) && reckoned.rate > BytesPerSecond(0);
+  if (is_sliced) return slice_by_slice(choice.protocol, size, reckoned);
   if (is_nvls(choice.algorithm) && size > Bytes(0)) return chunk_by_chunk(choice, size, reckoned);
   const bool passes_on = choice.algorithm == NcclAlgorithm::tree && graph_.nodes > 1 && size > Bytes(0) &&
                          reckoned.rate > BytesPerSecond(0) && choice.protocol != NcclProtocol::ll128;

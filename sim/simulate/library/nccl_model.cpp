@@ -20,7 +20,15 @@ double gigabytes(BytesPerSecond rate) {
 /// src/graph/search.cc: speedArray; 2.7 has 21 where later ones have 22 and 20. Of a NIC's 12.5 GB/s 12 are counted on.
 constexpr std::array tried_rates{48., 30., 24., 18., 15., 12., 10., 9., 7., 6., 5., 4., 3., 2.4, 1.2, .24, .12};
 
-/// Where the operation stands in NCCL's tables; of an alltoall, which NCCL sends piece by piece, the last.
+/// In PerGeneration.
+std::size_t generation_of(int capability) {
+  if (capability >= 100) return 3;
+  if (capability >= 90) return 2;
+  return capability >= 80 ? 1 : 0;
+}
+
+}  // namespace
+
 std::size_t place_of(Operation operation) {
   switch (operation) {
     case Operation::broadcast:
@@ -36,14 +44,9 @@ std::size_t place_of(Operation operation) {
   }
 }
 
-/// In PerGeneration.
-std::size_t generation_of(int capability) {
-  if (capability >= 100) return 3;
-  if (capability >= 90) return 2;
-  return capability >= 80 ? 1 : 0;
+std::size_t family_of(int capability) {
+  return static_cast<std::size_t>(std::clamp(capability / 10 - 6, 0, 4));
 }
-
-}  // namespace
 
 int ring_steps_of(Operation operation, int members) {
   if (operation == Operation::allreduce) return 2 * (members - 1);
@@ -91,8 +94,7 @@ NcclModel::NcclModel(const NcclTuning& tuning, const ChannelGraph& graph, Operat
       latency_(latency),
       scale_(static_cast<std::size_t>(std::min(graph.nodes, 3) - 1)),
       generation_(generation_of(capability)) {
-  const auto family = static_cast<std::size_t>(std::clamp(capability / 10 - 6, 0, 4));
-  inside_ = graph.inside == LinkClass::nvlink ? graph.nvlinks * tuning.nvlink.at(family)
+  inside_ = graph.inside == LinkClass::nvlink ? graph.nvlinks * tuning.nvlink.at(family_of(capability))
                                               : tried_rate(tried_rates, gigabytes(graph.pci));
   const bool shares_nodes = graph.ranks > graph.nodes;
   if (graph.nodes == 1) {

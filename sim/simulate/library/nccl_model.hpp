@@ -52,6 +52,12 @@ std::string name(NcclProtocol protocol);
 inline constexpr PerProtocol nccl_payload{.5, 120.0 / 128, 1.0};
 
 /// What a rank does in turn for so many members, itself among them, along a ring.
+/// Where the operation stands in NCCL's tables; of an alltoall, which NCCL sends piece by piece, the last.
+std::size_t place_of(Operation operation);
+
+/// Where a device of that compute capability (80: 8.0) stands in tables of {Pascal, Volta, Ampere, Hopper, Blackwell}.
+std::size_t family_of(int capability);
+
 int ring_steps_of(Operation operation, int members);
 
 /// Of messages that are not part of an algorithm (ncclSend and ncclRecv).
@@ -77,7 +83,8 @@ class NcclModel {
   /// What it picks, at what that takes.
   [[nodiscard]] NcclChoice choose(Bytes size) const;
   /// What the choice takes: as reckoned, but of trees between nodes, whose chunks are stored and passed on, of LL's
-  /// rings, whose channels are not all busy, and of NVLink SHARP, whose chunks are short where there are few.
+  /// rings, whose channels are not all busy, of rings inside a node, whose steps wait for every slice, and of NVLink
+  /// SHARP, whose chunks are short where there are few.
   [[nodiscard]] NcclCost taken(const NcclChoice& choice, Bytes size) const;
   /// This choice and no other, as NCCL reckons it; its rate is 0 where it is unavailable.
   [[nodiscard]] NcclChoice choice_of(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const {
@@ -115,6 +122,8 @@ class NcclModel {
   [[nodiscard]] double fills_a_channel(NcclAlgorithm algorithm, NcclProtocol protocol) const;
   [[nodiscard]] double copying() const;
   [[nodiscard]] double busy_ring_ll(Bytes size) const;
+  [[nodiscard]] double waits_of_a_step(Bytes size) const;
+  [[nodiscard]] NcclCost slice_by_slice(NcclProtocol protocol, Bytes size, NcclCost reckoned) const;
   [[nodiscard]] BytesPerSecond of_ring(double bus) const;  // of the data
   [[nodiscard]] double tree_rate(NcclProtocol protocol) const;
   [[nodiscard]] double ring_rate(NcclProtocol protocol) const;
