@@ -1,4 +1,4 @@
-// What NCCL's trees between nodes and NVLink SHARP take, as chunks that are stored and passed on.
+// What NCCL's trees between nodes, its rings and NVLink SHARP take, as chunks that are passed on.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -16,9 +16,10 @@ using enum NcclProtocol;
 
 struct Modelled {
   Modelled(const std::string& version, const Platform& platform, int ranks, int capability)
+      : Modelled(version, platform, ranks, capability, Operation::allreduce) {}
+  Modelled(const std::string& version, const Platform& platform, int ranks, int capability, Operation operation)
       : graph(survey_channels(platform, in_order(ranks), nvlink_rate(capability))),
-        model(*std::ranges::find(nccl_tunings(), version, &NcclTuning::version), graph, Operation::allreduce,
-              capability) {}
+        model(*std::ranges::find(nccl_tunings(), version, &NcclTuning::version), graph, operation, capability) {}
   [[nodiscard]] double microseconds(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const {
     return 1e6 * model.taken(model.choice_of(algorithm, protocol, size), size).time(size).si();
   }
@@ -192,6 +193,51 @@ TEST(NcclChunks, ARingOfLlTakesNoLessForMoreBytes) {
       }
     }
   }
+}
+
+TEST(NcclChunks, StepsOfASimpleRingInsideANodeWaitForTwoSlicesAndGoAroundAgain) {
+  // 24 channels x 8 ranks: 14 steps wait 3.4 us for a slice; from 32 KiB a channel and rank on a step has two, and what
+  // does not fit into 2 MiB each needs another round. 12 NVLinks carry 20 GB/s each, whatever the release counts on.
+  for (const char* version : {"2.10", "2.18", "2.28"}) {
+    const Modelled node(version, dgx_a100(1), 8, 80);
+    const auto expected = [](double size, int waits) { return 8.4 + 14 * waits * 3.4 + size / (12 * 20e3 * 8 / 14); };
+    EXPECT_NEAR(node.microseconds(ring, simple, 6_MiB), expected(6291456, 1), 1e-6) << version;
+    EXPECT_NEAR(node.microseconds(ring, simple, 64_MiB), expected(67108864, 2), 1e-6) << version;
+    EXPECT_NEAR(node.microseconds(ring, simple, 384_MiB), expected(402653184, 2), 1e-6) << version;
+    EXPECT_NEAR(node.microseconds(ring, simple, 1_GiB), expected(1073741824, 6), 1e-6) << version;
+    const Modelled gathers(version, dgx_a100(1), 8, 80, Operation::allgather);
+    EXPECT_NEAR(gathers.microseconds(ring, simple, 64_MiB), 8.4 + 7 * 2 * 3.4 + 67108864 / (12 * 20e3 * 8 / 7), 1e-6);
+  }
+}
+
+TEST(NcclChunks, BetweenNodesSlowerNicsMakeUpForTheSlicesWaits) {
+  // 14 steps of an allgather over two nodes stay inside. The NICs' 8 x 24 GB/s let a device wait while the links' 12 x
+  // 20 are done, for each of 16 parts: all of a second slice's 3.4 us, beside the 6 us of posting that NCCL reckons
+  // with.
+  const Modelled pair("2.18", dgx_a100(2), 16, 80, Operation::allgather);
+  const NcclChoice choice = pair.model.choice_of(ring, simple, 64_MiB);
+  EXPECT_EQ(pair.model.taken(choice, 64_MiB).time(64_MiB), choice.cost.time(64_MiB));
+  // Where they are as fast as the links inside (8 x 48 GB/s, 18 x 20.6), nothing does. From Hopper on, what NCCL counts
+  // on has the rounds in it.
+  const Modelled fast("2.21", h100(2, 50_GBps), 16, 90, Operation::allgather);
+  EXPECT_NEAR(fast.microseconds(ring, simple, 4_GiB), 8.4 + 14 * 2 * 3.4 + 14 + 4294967296 / (370.8e3 * 16 / 15), 1e-6);
+}
+
+TEST(NcclChunks, ChainsFromOrToARootTakeWhatNcclReckons) {
+  const Modelled chain("2.18", dgx_a100(1), 8, 80, Operation::broadcast);
+  const NcclChoice choice = chain.model.choice_of(ring, simple, 64_MiB);
+  EXPECT_EQ(chain.model.taken(choice, 64_MiB).time(64_MiB), choice.cost.time(64_MiB));
+}
+
+TEST(NcclChunks, BeforeHopperLl128GoesNoFasterThanItWasMeasuredFor27) {
+  // 12 ring channels of 16.7 GB/s for allreduces, 18.3 for allgathers; later releases count on 20 for all.
+  const Modelled sums("2.18", dgx_a100(1), 8, 80);
+  EXPECT_NEAR(sums.microseconds(ring, ll128, 8_MiB), 14 + 14 * 1.9 + 8388608 / (12 * 16.7e3 * 8 / 14), 1e-6);
+  const Modelled gathers("2.18", dgx_a100(1), 8, 80, Operation::allgather);
+  EXPECT_NEAR(gathers.microseconds(ring, ll128, 8_MiB), 14 + 7 * 1.9 + 8388608 / (12 * 18.3e3 * 8 / 7), 1e-6);
+  const Modelled hopper("2.18", h100(1, 50_GBps), 8, 90);
+  const NcclChoice choice = hopper.model.choice_of(ring, ll128, 8_MiB);
+  EXPECT_EQ(hopper.model.taken(choice, 8_MiB).rate, choice.cost.rate);
 }
 
 TEST(NcclChunks, ALargeTreeTakesItsBytesAtTheRateOfItsSlowestHop) {

@@ -123,6 +123,31 @@ TEST(NcclModel, ReleasesBetweenDifferAsTheirSourcesDo) {
   expect_cost(modelled("2.24", 2).model.cost(tree, simple, 256_MiB), 8.4, 2 * (7 * 4 + 14), 8 * 41.4 / 2 * .9);
 }
 
+TEST(NcclModel, BlackwellHasRowsOfItsOwnFrom225On) {
+  // 18 NVLinks of 50 GB/s, counted on with 40.1. LL128 was not enabled before.
+  const Platform b200 = test::gpu_nodes({1, 8, 8, 900_GBps, 50_GBps});
+  const auto of = [&](const char* version) { return Modelled(version, b200, 8, Operation::allreduce, 100); };
+  EXPECT_EQ(of("2.24").model.cost(ring, ll128, 1_MiB).rate, BytesPerSecond(0));
+  expect_cost(of("2.24").model.cost(ring, simple, 1_GiB), 8.4, 14 * 3.4, 18 * 20.6 * 8 / 14);
+  for (const char* version : {"2.25", "2.28"}) {
+    expect_cost(of(version).model.cost(ring, simple, 1_GiB), 8.4, 14 * 3.4, 18 * 40.1 * 8 / 14);
+    expect_cost(of(version).model.cost(ring, ll128, 1_MiB), 14, 14 * 1.9, 18 * 40.1 * .92 * 8 / 14);
+    expect_cost(of(version).model.cost(ring, ll, 1_KiB), 6.6, 14 * .6, 282 * 8 / 14.0);
+  }
+  // NVLink SHARP: 8 channels of 90 GB/s, 24 blocks; 2.28 knows 74 % of the bus, and no release goes faster.
+  expect_cost(of("2.26").model.cost(nvls, simple, 1_GiB), 0, 25, 8 * 90 * 5 / 6.0);
+  expect_cost(of("2.28").model.cost(nvls, simple, 1_GiB), 0, 25, 8 * 90 * .74);
+  EXPECT_EQ(of("2.26").model.choose(4_GiB).channels, 24);
+  EXPECT_EQ(of("2.26").model.choose(4_GiB).cost.rate, of("2.28").model.choose(4_GiB).cost.rate);
+  const Modelled pair("2.28", test::gpu_nodes({2, 8, 8, 900_GBps, 50_GBps}), 16, Operation::allreduce, 100);
+  expect_cost(pair.model.cost(tree, simple, 256_MiB), 8.4, 2 * (7 * 4 + 14), 8 * 42.8 / 2 * .9);
+}
+
+TEST(NcclModel, NvlinkSharpHas32HeadsAtMost) {
+  const Modelled rack("2.26", test::gpu_nodes({1, 72, 1, 900_GBps, 50_GBps}), 72, Operation::allreduce, 100);
+  expect_cost(rack.model.cost(nvls, simple, 1_GiB), 0, 25, 32 * 20 * 5 / 6.0);
+}
+
 TEST(NcclModel, PatIsForGathersOfNodesWithOneDeviceEachFrom224On) {
   // 16 nodes: 8 us, four times 14 / 3.5 us, 2.8 us a rank; three quarters of the NIC's 24 GB/s.
   const Platform hosts = test::gpu_nodes({16, 1, 1, 450_GBps, 25_GBps});

@@ -126,23 +126,30 @@ double NcclModel::busy_ring_ll(Bytes size) const {
 double NcclModel::waits_of_a_step(Bytes size) const {
   const double share = size.si() / (channels() * graph_.ranks);
   const double chunk = tuning_.tree_chunks.buffer / chunks_of_a_buffer;
-  const double rounds = std::max(std::ceil(share / chunk), 1.0);
+  const double rounds = is_newer() ? 1 : std::max(std::ceil(share / chunk), 1.0);
   const double shortest = chunk / slices_of_a_chunk * shortest_of_slices;
   return rounds * std::clamp(std::ceil(share / shortest), 1.0, slices_of_a_chunk);
 }
 
-/// Of one node. Between nodes the NICs are slower than the links inside, which makes up for it.
 NcclCost NcclModel::slice_by_slice(NcclProtocol protocol, Bytes size, NcclCost reckoned) const {
   if (protocol == NcclProtocol::ll128) {
-    if (is_newer()) return reckoned;
+    if (is_newer() || graph_.nodes > 1) return reckoned;
     const double measured = rings_ * measured_channel_of_ll128.at(place_of(operation_));
     reckoned.rate = std::min(reckoned.rate, of_ring(measured));
     return reckoned;
   }
+  const int steps = ring_steps_of(operation_, graph_.ranks);
+  const int crossing = graph_.nodes > 1 ? ring_steps_of(operation_, graph_.nodes) : 0;
   const double wait = wait_of_a_slice.at(graph_.inside == LinkClass::nvlink ? 0 : 1);
-  const double waits = ring_steps_of(operation_, graph_.ranks) * waits_of_a_step(size);
-  reckoned.hops = std::max(reckoned.hops, Seconds(1e-6 * latency_ * waits * wait));
-  if (graph_.nvlinks > 0) reckoned.rate = of_ring(graph_.nvlinks * carried_by_nvlink.at(family_of(capability_)));
+  // Where NICs are slower than the links inside, a device waits for theirs, and the slices' waits pass meanwhile.
+  const double slack =
+      graph_.nodes > 1 ? size.si() / graph_.ranks * 1e-3 * (1 / bus_ - 1 / std::max(bus_, inside_)) : 0;
+  const double waits = std::max(waits_of_a_step(size) * wait - slack, wait);
+  const double net = crossing * hop(LinkClass::net, NcclAlgorithm::ring, protocol);
+  reckoned.hops = std::max(reckoned.hops, Seconds(1e-6 * latency_ * ((steps - crossing) * waits + net)));
+  if (graph_.nodes == 1 && graph_.nvlinks > 0) {
+    reckoned.rate = of_ring(graph_.nvlinks * carried_by_nvlink.at(family_of(capability_)));
+  }
   return reckoned;
 }
 
@@ -152,7 +159,7 @@ NcclCost NcclModel::taken(const NcclChoice& choice, Bytes size) const {
     reckoned.rate = std::min(reckoned.rate, of_ring(busy_ring_ll(size)));
   }
   const bool is_sliced = choice.algorithm == NcclAlgorithm::ring && choice.protocol != NcclProtocol::ll &&
-                         graph_.nodes == 1 && !has_root(operation_) && reckoned.rate > BytesPerSecond(0);
+                         !has_root(operation_) && reckoned.rate > BytesPerSecond(0);
   if (is_sliced) return slice_by_slice(choice.protocol, size, reckoned);
   if (is_nvls(choice.algorithm) && size > Bytes(0)) return chunk_by_chunk(choice, size, reckoned);
   const bool passes_on = choice.algorithm == NcclAlgorithm::tree && graph_.nodes > 1 && size > Bytes(0) &&

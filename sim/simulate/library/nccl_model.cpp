@@ -276,9 +276,7 @@ double NcclModel::fills_a_channel(NcclAlgorithm algorithm, NcclProtocol protocol
 }
 
 int NcclModel::channels_for(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const {
-  if (is_nvls(algorithm)) {
-    return std::min(2 * graph_.ranks_per_node(), nvls_channels());
-  }
+  if (is_nvls(algorithm)) return nvls_channels();
   const double filled = std::floor(size.si() / fills_a_channel(algorithm, protocol));
   return static_cast<int>(std::clamp(filled, 1.0, double(channels())));
 }
