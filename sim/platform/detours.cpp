@@ -133,6 +133,7 @@ void go_round(const std::vector<int>& failed_cables, Platform& platform, const V
   check_joined(*remains, platform, failed_cables.size(), where);
   network.cables = std::move(cables);
   network.alike_after = 0;
+  network.never_full = nullptr;
   remains->before = std::exchange(network.paths, nullptr);
   network.paths = [remains](int from, int to) { return remains->paths(from, to); };
   leave_out_failed_members(network, remains->has_failed);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,9 @@ struct Network {
   bool only_ways = false;
   /// The kind's formula for platform/bisection.hpp; empty where there is none.
   std::function<BytesPerSecond(const Platform&)> bisection;
+  /// Whether none of its links can ever be full or takes time, with these capacities of all links: then it is a switch
+  /// that does not limit, whatever is sent. Empty: not known.
+  std::function<bool(const Platform&, std::span<const BytesPerSecond> capacities)> never_full;
   /// Moving every node on by so many, modulo their number, changes nothing: there is a renumbering of the network's
   /// links after which the paths between moved NICs are those between the NICs before. 0: not known.
   int alike_after = 0;

@@ -103,7 +103,8 @@ class ClockOfSize {
   [[nodiscard]] Workings workings(const Schedule& schedule) const {
     Workings workings{fidelity_, request_.folding != FoldingPolicy::never, false};
     if (!workings.folds || std::ranges::none_of(schedule.phases, receivers_move)) return workings;
-    const RoutedSchedule unrouted(schedule, platform_, placement_, RoutedSchedule::Routing::when_asked);
+    RoutedSchedule unrouted(schedule, platform_, placement_, RoutedSchedule::Routing::when_asked);
+    unrouted.forget_idle_links();
     const std::optional<Moves> moves = moves_of(unrouted);
     workings.alike = moves && 2 * moves->step() <= schedule.ranks;
     return workings;

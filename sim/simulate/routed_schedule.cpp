@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <utility>
 
+#include "platform/topologies/kinds.hpp"
 #include "simulate/link_loads.hpp"
 #include "simulate/way_choice.hpp"
 
@@ -134,12 +136,34 @@ void RoutedSchedule::find_bundles_for_all_legs() {
 }
 
 void RoutedSchedule::forget_idle_links() {
-  if (!shares_ || !connections_.empty()) return;
+  if (!where_ || !connections_.empty()) return;
+  const auto& is_switch = where_->first.network.never_full;
+  if (is_switch && is_switch(where_->first, capacities_)) take_network_for_a_switch();
+  if (!shares_) return;
   idle_ = never_full(where_->first, where_->second, capacities_);
   find_bundles_for_all_legs();
   legs_ = std::make_shared<Legs>(*legs_);
   for (auto& phase : *legs_) {
     for (Leg& leg : phase) leave_out_idle(leg.links);
+  }
+}
+
+/// Of the nodes that are used. Ranks that a network parts are alike behind a switch (simulate/folding/moves.hpp).
+void RoutedSchedule::take_network_for_a_switch() {
+  auto star = std::make_shared<std::pair<Platform, Placement>>(*where_);
+  Platform& platform = star->first;
+  platform.nodes = 1 + platform.node_of(std::ranges::max(star->second.device_of_rank));
+  const auto own = static_cast<std::size_t>(platform.first_network_link());
+  platform.links.resize(own);
+  capacities_.resize(own);
+  if (!congestion_.empty()) congestion_.resize(own);
+  first_connection_ = own;
+  for (std::size_t link = 0; link < own; ++link) platform.links[link].capacity = capacities_[link];
+  platform.network.rails_apart = std::exchange(platform.network, one_switch(platform)).rails_apart;
+  where_ = std::move(star);
+  legs_ = std::make_shared<Legs>(*legs_);
+  for (auto& phase : *legs_) {
+    for (Leg& leg : phase) std::erase_if(leg.links, [&](int link) { return link >= static_cast<int>(own); });
   }
 }
 

@@ -72,8 +72,9 @@ class RoutedSchedule {
   [[nodiscard]] const std::vector<Congestion>& congestion() const { return congestion_; }
   /// For schedules that were made from parts: of every link.
   void congest(std::vector<Congestion> congestion) { congestion_ = std::move(congestion); }
-  /// Where packets choose their ways: forgets links that can never be full, which slow nobody down. For those who want
-  /// times alone, and have the network for themselves.
+  /// Forgets links that can never be full, which slow nobody down: where packets choose their ways, and of networks
+  /// that are known to be like that altogether, all. For those who want times alone, and have the network for
+  /// themselves.
   void forget_idle_links();
   /// Leaves it this share of every link, because others alike are on it too.
   void share_links(const std::vector<double>& shares);
@@ -106,6 +107,7 @@ class RoutedSchedule {
   [[nodiscard]] const std::vector<int>& shares_of(std::size_t phase, std::optional<int> repeat,
                                                   const Platform& platform, const Placement& placement) const;
   void find_bundles_for_all_legs();
+  void take_network_for_a_switch();
   void leave_out_idle(std::vector<int>& links) const;
   void add_connections(const Platform& platform);
   [[nodiscard]] std::vector<Leg> legs_of(std::size_t phase, const Platform& platform, const Placement& placement) const;

@@ -68,6 +68,32 @@ TEST(LeafSpine, SpreadTakesEverySpineAtOnce) {
   EXPECT_DOUBLE_EQ(route.latency.si(), 3e-6);
 }
 
+TEST(LeafSpine, OfSpreadWaysIsNeverFullWhereLeavesCarryWhatTheirNicsDo) {
+  // 4 NICs of 10 GB/s under a leaf.
+  const auto at_no_latency = [](const std::string& network) {
+    Platform platform = built(leaf_spine("8", network));
+    for (Link& link : platform.links) link.latency = 0_s;
+    return platform;
+  };
+  const auto is_never_full = [](const Platform& platform) {
+    std::vector<BytesPerSecond> capacities;
+    for (const Link& link : platform.links) capacities.push_back(link.capacity);
+    return platform.network.never_full(platform, capacities);
+  };
+  Platform enough = at_no_latency(R"("spines": 2, "routing": "spread")");
+  EXPECT_TRUE(is_never_full(enough));
+  EXPECT_FALSE(is_never_full(at_no_latency(R"("spines": 1, "routing": "spread")")));
+  EXPECT_FALSE(is_never_full(built(leaf_spine("8", R"("spines": 2, "routing": "spread")"))));  // takes time
+  EXPECT_FALSE(at_no_latency(R"("spines": 2, "routing": "d_mod_k")").network.never_full);
+  const auto change = [&](std::size_t link, BytesPerSecond capacity) {
+    Platform changed = enough;
+    changed.links[link].capacity = capacity;
+    return changed;
+  };
+  EXPECT_FALSE(is_never_full(change(enough.links.size() - 1, 19_GBps)));
+  EXPECT_FALSE(is_never_full(change(0, 11_GBps)));
+}
+
 TEST(LeafSpine, HashesDependOnThePairAndTheSeedAlone) {
   const auto ways = [](int seed) {
     const auto platform = built(leaf_spine("64", R"("spines": 8, "seed": )" + std::to_string(seed)));

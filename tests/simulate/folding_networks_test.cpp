@@ -6,6 +6,7 @@
 #include "platform/networks.hpp"
 #include "simulate/folding/orbits.hpp"
 #include "simulate/folding_kit.hpp"
+#include "simulate/recurrence_clock.hpp"
 
 namespace farandole {
 namespace {
@@ -81,6 +82,40 @@ TEST_P(FoldingOnEveryKind, AShiftAlltoallTakesWhatItWouldHaveTakenUnfolded) {
 
 INSTANTIATE_TEST_SUITE_P(Drawn, FoldingOnEveryKind, testing::ValuesIn(drawn_kinds()),
                          [](const auto& kind) { return std::string(kind.param.name); });
+
+/// Behind spines that carry what the leaves' NICs do, a switch; else as it was.
+TEST(NeverFull, NetworksAreSwitchesToEveryRankOfAnAlltoall) {
+  int switches = 0;
+  for (const int nodes : {8, 10, 12}) {
+    for (const int spines : {1, 2, 3, 4, 5}) {
+      const std::string text = network_file(
+          "leaf_spine", std::to_string(nodes), 10,
+          fmt::format(R"({{"nodes_per_leaf": 4, "routing": "spread", "spines": {}, "link": {{"rate": "12 GB/s"}}}})",
+                      spines));
+      const Platform platform = built(text);
+      for (const char* algorithm : {"pairwise", "direct"}) {
+        SCOPED_TRACE(fmt::format("{}: {}", algorithm, text));
+        const RoutedSchedule whole(find_algorithm(Operation::alltoall, algorithm)->build(Shape(nodes)), platform,
+                                   test::in_order(nodes));
+        RoutedSchedule forgotten = whole;
+        forgotten.forget_idle_links();
+        const bool is_switch = forgotten.capacities().size() < whole.capacities().size();
+        EXPECT_EQ(is_switch, spines * 12 >= 4 * 10);
+        EXPECT_EQ(fold_by_moves(forgotten).has_value(), is_switch || nodes % 4 == 0);
+        const Bytes size(static_cast<double>(whole.schedule().chunks) * 1000);
+        const RankTimes start = all_at(nodes, 0_s);
+        const RankTimes ends = MessageClock(whole).finish(size, start);
+        EXPECT_LT(((MessageClock(forgotten).finish(size, start) - ends).abs() / ends).maxCoeff(), 1e-12);
+        RecurrenceClock flow(whole, Sharing::simulated, {});
+        RecurrenceClock forgetful(forgotten, Sharing::simulated, {});
+        const RankTimes by_flow = flow.finish(size, start);
+        EXPECT_LT(((forgetful.finish(size, start) - by_flow).abs() / by_flow).maxCoeff(), 1e-12);
+        switches += is_switch ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_EQ(switches, 3 * 2 * 2);
+}
 
 }  // namespace
 }  // namespace farandole

@@ -147,6 +147,64 @@ int alike_after(const Plan& plan) {
   return plan.nodes % step == 0 ? step : 0;
 }
 
+/// What goes up and what comes down between a subtree and the level above it, and what its NICs send and receive.
+struct Flows {
+  BytesPerSecond up;
+  BytesPerSecond down;
+  BytesPerSecond sent;
+  BytesPerSecond received;
+};
+
+/// Of the subtrees of level `l` of one copy: evenly spread, so that the slowest cable of a subtree counts for all.
+std::vector<Flows> flows_of(const Plan& plan, int copy, int l, const Platform& platform,
+                            std::span<const BytesPerSecond> capacities) {
+  const TreeLayout& layout = plan.layout;
+  std::vector<Flows> flows(static_cast<std::size_t>(layout.subtrees(l)));
+  const int first = plan.first_link + copy * 2 * layout.all_cables();
+  const int ups = layout.level(l + 1).up;
+  for (int subtree = 0; subtree < layout.subtrees(l); ++subtree) {
+    BytesPerSecond up = BytesPerSecond::infinity();
+    BytesPerSecond down = BytesPerSecond::infinity();
+    for (int plane = 0; plane < layout.planes(l); ++plane) {
+      for (int port = 0; port < ups; ++port) {
+        const auto there = static_cast<std::size_t>(first + 2 * layout.cable_index(l, subtree, plane, port, 0));
+        up = std::min(up, capacities[there]);
+        down = std::min(down, capacities[there + 1]);
+      }
+    }
+    const double cables = static_cast<double>(layout.planes(l)) * ups;
+    flows[static_cast<std::size_t>(subtree)] = {up * cables, down * cables, {}, {}};
+  }
+  for (int nic = 0; nic < plan.nodes * plan.nics; ++nic) {
+    if (plan.copy_of(nic) != copy) continue;
+    const NodeTemplate::Nic& links = platform.node.nics[static_cast<std::size_t>(nic % plan.nics)];
+    const auto capacity = [&](int offset) {
+      if (offset < 0) return BytesPerSecond::infinity();
+      return capacities[static_cast<std::size_t>(platform.link_of(nic / plan.nics, offset))];
+    };
+    Flows& below = flows[static_cast<std::size_t>(plan.leaf_of(nic) / layout.leaves_below(l))];
+    below.sent += capacity(links.up);
+    below.received += capacity(links.down);
+  }
+  return flows;
+}
+
+/// Network::never_full, of ways that are spread: every subtree's cables together carry what all its NICs do.
+bool is_never_full(const Plan& plan, const Platform& platform, std::span<const BytesPerSecond> capacities) {
+  const auto first = platform.links.begin() + platform.first_network_link();
+  const auto is_plain = [](const Link& link) { return link.latency == Seconds(0) && link.congestion == nullptr; };
+  if (!std::all_of(first, platform.links.end(), is_plain)) return false;
+  for (int copy = 0; copy < plan.copies(); ++copy) {
+    for (int l = 0; l + 1 < plan.layout.height(); ++l) {
+      for (const Flows& flows : flows_of(plan, copy, l, platform, capacities)) {
+        const double rounding = 1 + 1e-12;
+        if (flows.sent > flows.up * rounding || flows.received > flows.down * rounding) return false;
+      }
+    }
+  }
+  return true;
+}
+
 BytesPerSecond bisection_of(const Plan& plan, const Platform& platform) {
   std::vector<int> nodes_of_leaf(static_cast<std::size_t>(plan.layout.leaves), 0);
   const int step = plan.tree.rails == Rails::joined ? 1 : plan.nics;  // one NIC of each node, or one of each rail
@@ -182,6 +240,11 @@ NetworkPlan plan_of(FatTree tree) {
     }
     const auto shared = std::make_shared<const Plan>(std::move(plan));
     network.paths = [shared](int from, int to) { return shared->paths(from, to); };
+    if (shared->layout.routing == TreeRouting::spread) {
+      network.never_full = [shared](const Platform& whole, std::span<const BytesPerSecond> capacities) {
+        return is_never_full(*shared, whole, capacities);
+      };
+    }
     network.bisection = [shared](const Platform& whole) { return bisection_of(*shared, whole); };
   };
 }

@@ -12,6 +12,9 @@ namespace farandole::inline platform {
 
 NetworkPlan read_star(Section& file, const Topology& topology);
 
+/// One switch for all NICs of the platform's nodes.
+Network one_switch(const Platform& platform);
+
 // The topology kind "torus": routers in a grid of any number of dimensions, each joined to its neighbours, the last of
 // a row to the first.
 //

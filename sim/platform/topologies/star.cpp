@@ -4,6 +4,16 @@
 
 namespace farandole::inline platform {
 
+Network one_switch(const Platform& platform) {
+  Network star;
+  star.switches.push_back({"switch", 0, 0});
+  star.switch_of_nic.assign(static_cast<std::size_t>(platform.nodes) * platform.node.nics.size(), 0);
+  star.paths = [](int, int) { return Paths{{}}; };
+  star.bisection = [](const Platform& whole) { return least_prefix_cut(whole, std::vector<int>{0}); };
+  star.alike_after = 1;
+  return star;
+}
+
 NetworkPlan read_star(Section& file, const Topology& /*topology*/) {
   int ports = 0;
   if (const auto network = file.maybe("network")) {
@@ -12,12 +22,8 @@ NetworkPlan read_star(Section& file, const Topology& /*topology*/) {
     section.finish();
   }
   return [ports](Platform& platform, const Value& /*where*/) {
-    Network& star = platform.network;
-    star.switches.push_back({"switch", ports, 0});
-    star.switch_of_nic.assign(static_cast<std::size_t>(platform.nodes) * platform.node.nics.size(), 0);
-    star.paths = [](int, int) { return Paths{{}}; };
-    star.bisection = [](const Platform& whole) { return least_prefix_cut(whole, std::vector<int>{0}); };
-    star.alike_after = 1;
+    platform.network = one_switch(platform);
+    platform.network.switches.front().ports = ports;
   };
 }
 
