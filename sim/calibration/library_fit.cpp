@@ -16,7 +16,7 @@ namespace {
 constexpr const char* where_they_stand = "/transport/library_times";
 
 using Json = nlohmann::ordered_json;
-using Key = std::tuple<std::string, std::string, int, int>;  // library, operation, ranks, nodes
+using Key = std::tuple<std::string, std::string, int, int, int>;  // library, operation, ranks, nodes, devices a process
 
 /// Exactly as it was fitted, so that the file predicts what the fit did.
 std::string exact(double value, const char* unit) {
@@ -44,16 +44,20 @@ Json as_json(const MeasuredLinks& links) {
 Json as_json(const LibraryFit& fit) {
   Json pieces = Json::array();
   for (const FittedPiece& piece : fit.pieces) pieces.push_back(as_json(piece));
-  return {{"library", fit.library}, {"op", fit.operation},         {"ranks", fit.ranks},
-          {"nodes", fit.nodes},     {"links", as_json(fit.links)}, {"pieces", pieces}};
+  Json entry{{"library", fit.library}, {"op", fit.operation}, {"ranks", fit.ranks}, {"nodes", fit.nodes}};
+  if (fit.devices_per_process > 1) entry["devices_per_process"] = fit.devices_per_process;
+  entry["links"] = as_json(fit.links);
+  entry["pieces"] = pieces;
+  return entry;
 }
 
 Key key_of(const Json& entry) {
-  return {entry.at("library"), entry.at("op"), entry.at("ranks"), entry.at("nodes")};
+  return {entry.at("library"), entry.at("op"), entry.at("ranks"), entry.at("nodes"),
+          entry.value("devices_per_process", 1)};
 }
 
 Key key_of(const LibraryFit& fit) {
-  return {fit.library, fit.operation, fit.ranks, fit.nodes};
+  return {fit.library, fit.operation, fit.ranks, fit.nodes, fit.devices_per_process};
 }
 
 int nodes_of(const MeasuredTime& row, const Topology& topology) {
@@ -77,6 +81,7 @@ LibraryFit fit_of(std::vector<MeasuredTime> rows, const Topology& topology) {
           first.operation,
           first.ranks,
           nodes_of(first, topology),
+          first.devices_per_process,
           library->links(job),
           fit_pieces(samples, library->ways(job)),
           {}};
@@ -105,9 +110,11 @@ void write_into(Document& topology, std::vector<LibraryFit>& fits) {
 
 std::string piece_name(const LibraryFit& fit, std::size_t index) {
   const FittedPiece& piece = fit.pieces[index];
-  return fmt::format("{} by {}, {} ranks on {} node{}, {} to {} ({} {})", fit.operation, fit.library, fit.ranks,
-                     fit.nodes, fit.nodes == 1 ? "" : "s", format(piece.least), format(piece.most), piece.way.algorithm,
-                     piece.way.protocol);
+  const std::string driven =
+      fit.devices_per_process > 1 ? fmt::format(", {} devices a process", fit.devices_per_process) : "";
+  return fmt::format("{} by {}, {} ranks on {} node{}{}, {} to {} ({} {})", fit.operation, fit.library, fit.ranks,
+                     fit.nodes, fit.nodes == 1 ? "" : "s", driven, format(piece.least), format(piece.most),
+                     piece.way.algorithm, piece.way.protocol);
 }
 
 bool is_piecewise(const MeasuredTime& row, const Topology& topology) {
@@ -119,7 +126,8 @@ std::vector<LibraryFit> fit_libraries(Document& topology, std::span<const Measur
   const Topology machine = read_topology(topology.root(), topology.source());
   std::map<Key, std::vector<MeasuredTime>> tables;
   for (const MeasuredTime& row : measurements) {
-    tables[{library_of(row, machine)->name, row.operation, row.ranks, nodes_of(row, machine)}].push_back(row);
+    tables[{library_of(row, machine)->name, row.operation, row.ranks, nodes_of(row, machine), row.devices_per_process}]
+        .push_back(row);
   }
   std::vector<LibraryFit> fits;
   for (const auto& [key, rows] : tables) fits.push_back(fit_of(rows, machine));

@@ -59,6 +59,7 @@ struct LibraryFit {
   std::string operation;
   int ranks = 2;
   int nodes = 1;
+  int devices_per_process = 1;
   MeasuredLinks links;  // of the topology that it was fitted on
   std::vector<FittedPiece> pieces;
   std::string pointer;  // to its entry in the topology

@@ -81,7 +81,9 @@ LibraryJob library_job(const MeasuredTime& row, const Topology& topology, const 
   const Device device = Catalogue().device(topology.device, blamed);
   const Algorithm named{*operation, library.name, library.summary, {}};
   const LibraryUse use = use_library(named, topology.transport, device, blamed);
-  return {place.platform, place.placement, *operation, 0, use.device};
+  LibraryJob job{place.platform, place.placement, *operation, 0, use.device};
+  job.devices_per_process = row.devices_per_process;
+  return job;
 }
 
 }  // namespace farandole::inline calibration

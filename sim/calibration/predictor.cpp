@@ -79,8 +79,8 @@ RoutedSchedule routed(const StandIn& what, const Topology& topology) {
   return {find_algorithm(what.operation, what.algorithm)->build(shape), place.platform, place.placement};
 }
 
-/// Library, operation, ranks, nodes.
-using LibraryKey = std::tuple<const Library*, std::string, int, int>;
+/// Library, operation, ranks, nodes, devices a process.
+using LibraryKey = std::tuple<const Library*, std::string, int, int, int>;
 
 /// Libraries that know several ways to do the same are timed in closed form: which is what their pieces say.
 void predict_libraries(const Topology& topology, std::span<const MeasuredTime> measurements,
@@ -88,7 +88,8 @@ void predict_libraries(const Topology& topology, std::span<const MeasuredTime> m
   std::map<LibraryKey, std::vector<std::size_t>> alike;
   for (const std::size_t row : rows) {
     const MeasuredTime& what = measurements[row];
-    alike[{library_of(what, topology), what.operation, what.ranks, what.nodes.value_or(0)}].push_back(row);
+    alike[{library_of(what, topology), what.operation, what.ranks, what.nodes.value_or(0), what.devices_per_process}]
+        .push_back(row);
   }
   for (const auto& [key, members] : alike) {
     const Library& library = *std::get<0>(key);

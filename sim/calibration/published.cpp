@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "calibration/predictor.hpp"
+#include "calibration/published_bands.hpp"
 #include "calibration/read_measurements.hpp"
 #include "config/section.hpp"
 #include "scenario/anchor.hpp"
@@ -150,8 +151,9 @@ ValidationPoint validate(const PublishedRow& row, const Catalogue& catalogue) {
   return point;
 }
 
-std::vector<ValidationPoint> validate_published_collectives(const Document& file, const std::string& family,
-                                                            const Catalogue& catalogue) {
+namespace {
+
+JudgedTable judge(const Document& file, const std::string& family, const Catalogue& catalogue) {
   Section section(file.root());
   const Value topology_name = section.child("topology");
   Topology topology = catalogue.topology(read<std::string>(topology_name), topology_name);
@@ -169,7 +171,8 @@ std::vector<ValidationPoint> validate_published_collectives(const Document& file
       throw InputError(row.place, "an operation of " + by, quoted(row.operation));
   }
   const std::vector<Seconds> predicted = predict(topology, rows);
-  std::vector<ValidationPoint> points;
+  JudgedTable table;
+  if (!rows.empty()) table.known = known_besides(rows.front(), read<std::string>(library), topology);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     ValidationPoint point = validation_point(predicted[i], rows[i].time, rows[i].doubt.value_or(note));
     point.family = family;
@@ -177,9 +180,16 @@ std::vector<ValidationPoint> validate_published_collectives(const Document& file
     point.operation = rows[i].operation;
     point.ranks = rows[i].ranks;
     point.bytes = rows[i].bytes;
-    points.push_back(std::move(point));
+    table.points.push_back(std::move(point));
   }
-  return points;
+  return table;
+}
+
+}  // namespace
+
+std::vector<ValidationPoint> validate_published_collectives(const Document& file, const std::string& family,
+                                                            const Catalogue& catalogue) {
+  return judge(file, family, catalogue).points;
 }
 
 std::vector<ValidationPoint> validate_published_collectives_on(const std::string& topology,
@@ -200,9 +210,10 @@ std::vector<ValidationPoint> validate_published(const Catalogue& catalogue, cons
   keep_wanted(families, request.families);
   keep_wanted(tables, request.families);
   auto points = run_rows(rows_of(families, catalogue), catalogue, request);
-  for (const Family& table : tables) {
-    std::ranges::move(validate_published_collectives(table.file, table.name, catalogue), std::back_inserter(points));
-  }
+  std::vector<JudgedTable> judged;
+  for (const Family& table : tables) judged.push_back(judge(table.file, table.name, catalogue));
+  add_bands(judged);
+  for (JudgedTable& table : judged) std::ranges::move(table.points, std::back_inserter(points));
   return points;
 }
 

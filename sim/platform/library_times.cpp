@@ -1,5 +1,6 @@
 #include "platform/library_times.hpp"
 
+#include "config/limits.hpp"
 #include "platform/sections.hpp"
 
 namespace farandole::inline platform {
@@ -62,6 +63,8 @@ LibraryTimes read_times(const Value& value) {
   times.ranks = read_at_least(section.child("ranks"), 2);
   const Value nodes = section.child("nodes");
   times.nodes = read_at_least(nodes, 1);
+  if (const auto driven = section.maybe("devices_per_process"))
+    times.devices_per_process = read_between(*driven, 1, times.ranks);
   times.table = section.optional<std::string>("table", "");
   if (const auto links = section.maybe("links")) times.links = read_links(*links);
   if (times.nodes > times.ranks) nodes.fail("at most as many nodes as ranks");

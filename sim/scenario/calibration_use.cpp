@@ -27,7 +27,7 @@ bool has_own_times(const CarriedOut& what) {
 std::vector<const LibraryTimes*> taken_by(const CarriedOut& what, const Transport& transport) {
   // What pairs send one another in an alltoall is timed as messages (simulate/library/nccl_route.hpp).
   if (!has_own_times(what) || what.operation == Operation::alltoall) return {};
-  return times_for(transport.library_times, what.library.library->name, what.operation, what.ranks, what.nodes);
+  return times_for(transport.library_times, {what.library.library->name, what.operation, what.ranks, what.nodes});
 }
 
 std::string name_of(const LibraryTimes& times) {

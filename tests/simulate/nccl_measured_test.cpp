@@ -2,6 +2,7 @@
 #include "simulate/library/nccl_measured.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -197,6 +198,52 @@ TEST(NcclMessages, OfManyRanksAreTimedAsThoseOfFew) {
   };
   EXPECT_NEAR(microseconds(44), 8.4 + (352 - 8) * 6, 1);
   EXPECT_NEAR(microseconds(46), 8.4 + (368 - 1) * 6, 1);
+}
+
+/// A process that drives several devices launches and copies otherwise than one for each of them.
+TEST(NcclMeasured, OfProcessesThatDriveSeveralDevicesSaysNothingOfThoseWithOneEach) {
+  LibraryTimes driven = measured(16, 900);
+  driven.devices_per_process = 8;
+  EXPECT_EQ(longer({driven}, 16, 1_MiB), 1);
+  EXPECT_EQ(longer({driven, measured(16, 300)}, 16, 1_MiB), longer({measured(16, 300)}, 16, 1_MiB));
+  EXPECT_TRUE(times_for({driven}, {library, Operation::allreduce, 16, 2}).empty());
+  const std::vector<LibraryTimes> both{measured(16, 300), driven};
+  EXPECT_EQ(times_for(both, {library, Operation::allreduce, 16, 2, 4}), std::vector{&both[1]});
+}
+
+TEST(NcclMeasured, OfOtherReleasesTheNearestCounts) {
+  std::vector<LibraryTimes> both{measured(16, 300), measured(16, 70)};
+  both[0].library = "nccl-2.10";
+  both[1].library = "nccl-2.22";
+  EXPECT_EQ(times_for(both, {"nccl-2.18", Operation::allreduce, 16, 2}), std::vector{&both[1]});
+  EXPECT_EQ(times_for(both, {"nccl-2.7", Operation::allreduce, 16, 2}), std::vector{&both[0]});
+  both[1].ranks = 32;  // but nearer ranks come first
+  EXPECT_EQ(times_for(both, {"nccl-2.18", Operation::allreduce, 16, 2}), std::vector{&both[0]});
+}
+
+TEST(NcclMeasured, AllgathersAndReduceScattersFollowOneAnotherBeforeAllreduces) {
+  using enum Operation;
+  const std::vector<LibraryTimes> both{measured(16, 300, allreduce), measured(16, 70, allgather)};
+  EXPECT_EQ(times_for(both, {library, reduce_scatter, 16, 2}), std::vector{&both[1]});
+  EXPECT_EQ(times_for(both, {library, broadcast, 16, 2}), std::vector{&both[0]});
+}
+
+/// NICs of 25 GB/s are counted on for 24, and carried `rate` of a ring's 8 x 24 x 16/30 GB/s: so does what each of two
+/// nodes' devices sends to the other's eight, half of what it sends, where that is less than its proxy posts.
+TEST(NcclMeasured, MessagesGetWhatTheNetworkWasMeasuredToCarryOfRings) {
+  const auto slow = [](BytesPerSecond rate) {
+    LibraryTimes times = measured(16, 300);
+    times.pieces.front().rate = rate;
+    return times;
+  };
+  const double counted_on = 8 * 24e9 * 16 / 30;
+  const auto seconds = [&](const std::vector<LibraryTimes>& times) {
+    return time_of(test::dgx_a100(2), times, 16, 4_GiB, Operation::alltoall).si();
+  };
+  const double half = seconds({slow(BytesPerSecond(counted_on / 2))});
+  EXPECT_NEAR(half, (2_GiB).si() / 12e9, 0.002 * half);
+  EXPECT_NEAR(seconds({slow(BytesPerSecond(counted_on / 4))}), 2 * half, 0.002 * half);
+  EXPECT_EQ(seconds({slow(BytesPerSecond(counted_on * 2))}), seconds({}));
 }
 
 }  // namespace

@@ -106,6 +106,47 @@ TEST(NcclOperations, Ll128IsForTheDevicesThatAReleaseKnowsItOf) {
   }
 }
 
+/// A node of four devices that NVLinks join, each with a cable of its own to a PCIe switch or to the processor; `up`
+/// are the links that a device passes from there to its NIC.
+Platform with_pcie(bool has_switches, const Path& up) {
+  Platform platform = test::gpu_nodes({2, 4, 2, 300_GBps, 25_GBps});
+  NodeTemplate& node = platform.node;
+  const auto add = [&](const char* name) {
+    node.links.push_back({name, 24_GBps, 0_s, 24_GBps});
+    return static_cast<int>(node.links.size()) - 1;
+  };
+  const int cable = add("device0/up");
+  if (has_switches) add("switch0/up");
+  node.to_nic.clear();
+  for (int device = 0; device < 4; ++device) {
+    for (int nic = 0; nic < 2; ++nic) {
+      Path way{cable};
+      way.insert(way.end(), up.begin(), up.end());
+      way.push_back(2 * nic);
+      node.to_nic.push_back({way});
+    }
+  }
+  platform.links = node.links;
+  platform.links.insert(platform.links.end(), node.links.begin(), node.links.end());
+  return platform;
+}
+
+/// graph/tuning.cc: typeInter <= PATH_PXB. A NIC on the processor's own lanes is further than that (Polaris), and so is
+/// one that a device reaches by way of its processor. On one node no NIC matters.
+TEST(NcclOperations, Ll128BetweenNodesNeedsNicsOnTheDevicesOwnSwitches) {
+  const auto is_there = [](const Platform& platform, int ranks) {
+    const Modelled run("2.18", platform, ranks, Operation::allreduce, 80);
+    EXPECT_GT(run.model.cost(ring, simple, 1_MiB).rate, BytesPerSecond(0));
+    return run.model.cost(ring, ll128, 1_MiB).rate > BytesPerSecond(0);
+  };
+  const int to_processor = static_cast<int>(test::gpu_nodes({1, 4, 2, 300_GBps, 25_GBps}).node.links.size()) + 1;
+  EXPECT_TRUE(is_there(with_pcie(true, {}), 8));
+  EXPECT_FALSE(is_there(with_pcie(false, {}), 8));
+  EXPECT_FALSE(is_there(with_pcie(true, {to_processor}), 8));
+  EXPECT_TRUE(is_there(with_pcie(false, {}), 4));
+  EXPECT_TRUE(is_there(test::dgx_a100(2), 16));
+}
+
 /// v2.5.7-1 has no treeCorrectionFactor; later ones have one that is 1 below 1 KiB of LL and LL128 and from 256 MiB on.
 TEST(NcclOperations, TreesOf25HaveOneRateWhateverTheSize) {
   const Platform platform = test::gpu_nodes({1, 8, 8, 300_GBps, 12.5_GBps});

@@ -69,6 +69,15 @@ void survey_inside(const NodeTemplate& node, const Locals& locals, BytesPerSecon
   graph.is_switched = graph.is_switched && !is_wired_directly(node, locals);
 }
 
+/// Nothing between them, or the device's cable to a PCIe switch. Without switches devices and NICs are on their
+/// processors' own lanes, and a way from one to the other passes these.
+bool is_beside(const NodeTemplate& node, int device, int nic) {
+  const auto is_switch = [](const Link& link) { return link.name.starts_with("switch"); };
+  const std::size_t onto_wire = node.nics[static_cast<std::size_t>(nic)].up >= 0 ? 1 : 0;
+  const std::size_t between = node.way_out(device, nic).front().size() - onto_wire;
+  return between == 0 || (between == 1 && std::ranges::any_of(node.links, is_switch));
+}
+
 void survey_nics(const NodeTemplate& node, const Locals& locals, ChannelGraph& graph) {
   std::set<int> nics;
   for (const int device : locals) {
@@ -79,6 +88,8 @@ void survey_nics(const NodeTemplate& node, const Locals& locals, ChannelGraph& g
   for (const int nic : nics) {
     const int up = node.nics[static_cast<std::size_t>(nic)].up;
     if (up >= 0) graph.nic = std::min(graph.nic, link_of(node, up).wire);
+    const auto near = [&](int device) { return is_beside(node, device, nic); };
+    graph.is_beside = graph.is_beside && std::ranges::any_of(locals, near);
   }
 }
 

@@ -24,6 +24,7 @@ struct ChannelGraph {
   bool is_switched = true;  // NVLinks, where there are any, go to a switch, not from device to device
   BytesPerSecond pci;       // narrowest way from a device to the next one of its node, without NVLink
   int nics = 0;             // of the node that has least; 0 on a single node
+  bool is_beside = true;    // every NIC that is used shares a PCIe switch with a device of the run (NCCL's PATH_PXB)
   BytesPerSecond nic;       // the slowest one's wire
   std::vector<int> order;   // ranks as the rings pass them
   std::vector<int> device;  // in that order

@@ -42,6 +42,7 @@ struct LibraryJob {
   // latency and rate by the library's own tables, and each transfer may have its way for itself.
   NetworkScale charged{};
   bool contention = true;
+  int devices_per_process = 1;  // that one process drives: what was measured of one says nothing of the other
 };
 
 /// What a library does for one size.

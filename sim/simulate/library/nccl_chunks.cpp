@@ -131,6 +131,12 @@ double NcclModel::waits_of_a_step(Bytes size) const {
   return rounds * std::clamp(std::ceil(share / shortest), 1.0, slices_of_a_chunk);
 }
 
+/// Steps of a ring of Simple that leave a node, on the way of the chunk that leaves one most often: of every
+/// ranks_per_node in turn one does. NCCL counts the least often, and takes the others for no faster than a posting.
+int NcclModel::steps_between_nodes(int steps) const {
+  return graph_.nodes > 1 ? (steps - 1) / graph_.ranks_per_node() + 1 : 0;
+}
+
 NcclCost NcclModel::slice_by_slice(NcclProtocol protocol, Bytes size, NcclCost reckoned) const {
   if (protocol == NcclProtocol::ll128) {
     if (is_newer() || graph_.nodes > 1) return reckoned;
@@ -139,14 +145,14 @@ NcclCost NcclModel::slice_by_slice(NcclProtocol protocol, Bytes size, NcclCost r
     return reckoned;
   }
   const int steps = ring_steps_of(operation_, graph_.ranks);
-  const int crossing = graph_.nodes > 1 ? ring_steps_of(operation_, graph_.nodes) : 0;
+  const int crossing = steps_between_nodes(steps);
   const double wait = wait_of_a_slice.at(graph_.inside == LinkClass::nvlink ? 0 : 1);
   // Where NICs are slower than the links inside, a device waits for theirs, and the slices' waits pass meanwhile.
   const double slack =
       graph_.nodes > 1 ? size.si() / graph_.ranks * 1e-3 * (1 / bus_ - 1 / std::max(bus_, inside_)) : 0;
   const double waits = std::max(waits_of_a_step(size) * wait - slack, wait);
   const double net = crossing * hop(LinkClass::net, NcclAlgorithm::ring, protocol);
-  reckoned.hops = std::max(reckoned.hops, Seconds(1e-6 * latency_ * ((steps - crossing) * waits + net)));
+  reckoned.hops = Seconds(1e-6 * latency_ * ((steps - crossing) * waits + net));
   if (graph_.nodes == 1 && graph_.nvlinks > 0) {
     reckoned.rate = of_ring(graph_.nvlinks * carried_by_nvlink.at(family_of(capability_)));
   }
@@ -175,16 +181,18 @@ Seconds NcclModel::message_base() const {
   return Seconds(1e-6 * latency_ * tuning_.base.at(1).at(static_cast<std::size_t>(NcclProtocol::simple)));
 }
 
-NcclMessages NcclModel::messages() const {
+NcclMessages NcclModel::messages(double share) const {
   const auto waiting = [&](LinkClass over) {
     return Seconds(1e-6 * latency_ * hop(over, NcclAlgorithm::ring, NcclProtocol::simple));
   };
   const Seconds half(1e-6 * latency_ * posting(NcclProtocol::simple) / 2);
-  return {BytesPerSecond(1e9 * bus_),
-          waiting(graph_.inside),
-          waiting(LinkClass::net),
-          {half, half},
-          Bytes(tuning_.message_chunk)};
+  NcclMessages messages{BytesPerSecond(1e9 * bus_),
+                        waiting(graph_.inside),
+                        waiting(LinkClass::net),
+                        {half, half},
+                        Bytes(tuning_.message_chunk)};
+  if (share < 1) messages.wire = BytesPerSecond(1e9 * share * graph_.nics * nic_ / graph_.ranks_per_node());
+  return messages;
 }
 
 }  // namespace farandole::inline simulate

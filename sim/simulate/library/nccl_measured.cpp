@@ -1,9 +1,11 @@
 #include "simulate/library/nccl_measured.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <cstdlib>
 #include <functional>
+#include <string_view>
+#include <utility>
 
 namespace farandole::inline simulate {
 namespace {
@@ -150,49 +152,90 @@ std::optional<NcclChoice> choice_from(const LibraryTimes& times, const NcclRun& 
 
 namespace {
 
-/// Operations whose times say something of the others: all but alltoall, which is sent as messages; the most telling
-/// first, which goes all ways.
-constexpr std::array made_of_hops{Operation::allreduce, Operation::allgather, Operation::reduce_scatter,
-                                  Operation::broadcast, Operation::reduce};
+/// Operations whose times say something of this one, the most telling first: itself; what is the same, backwards;
+/// allreduce, which goes all ways. Not alltoall, which is sent as messages.
+std::vector<Operation> made_of_the_same_hops(Operation operation) {
+  using enum Operation;
+  std::vector<Operation> all{operation};
+  if (operation == allgather) all.push_back(reduce_scatter);
+  if (operation == reduce_scatter) all.push_back(allgather);
+  for (const Operation other : {allreduce, allgather, reduce_scatter, broadcast, reduce}) {
+    if (std::ranges::find(all, other) == all.end()) all.push_back(other);
+  }
+  return all;
+}
 
-/// As times_for, of the releases that `counts` says.
-std::vector<const LibraryTimes*> times_of(const std::vector<LibraryTimes>& measured,
-                                          const std::function<bool(const std::string& library)>& counts,
-                                          Operation operation, int ranks, int nodes) {
+constexpr std::string_view of_nccl = "nccl-2.";
+
+/// 18 of "nccl-2.18".
+int minor_of(const std::string& library) {
+  return library.starts_with(of_nccl) ? std::atoi(library.c_str() + of_nccl.size()) : 0;
+}
+
+bool is_driven_as(const LibraryTimes& times, const MeasuredRun& run) {
+  return (times.devices_per_process > 1) == (run.devices_per_process > 1);
+}
+
+/// As times_for, of the releases that `counts` says and one operation.
+std::vector<const LibraryTimes*> times_of(const std::vector<LibraryTimes>& measured, const MeasuredRun& run,
+                                          Operation operation,
+                                          const std::function<bool(const std::string& library)>& counts) {
   std::vector<const LibraryTimes*> fitting;
   for (const LibraryTimes& times : measured) {
     const bool is_alone = times.nodes == 1;
-    if (counts(times.library) && times.operation == operation && is_alone == (nodes == 1)) fitting.push_back(&times);
+    const bool is_of_it = times.operation == operation && is_alone == (run.nodes == 1) && is_driven_as(times, run);
+    if (is_of_it && counts(times.library)) fitting.push_back(&times);
   }
-  std::ranges::stable_sort(fitting, {}, [&](const LibraryTimes* times) { return distance(*times, ranks); });
-  if (fitting.empty() || fitting.front()->ranks > many_more * ranks) return {};
-  if (fitting.front()->ranks == ranks) return {fitting.front()};
-  const bool is_above = fitting.front()->ranks > ranks;
-  const auto other = std::ranges::find_if(
-      fitting, [&](const LibraryTimes* times) { return is_above ? times->ranks < ranks : times->ranks > ranks; });
+  const int minor = minor_of(run.library);
+  std::ranges::stable_sort(fitting, {}, [&](const LibraryTimes* times) {
+    return std::pair(distance(*times, run.ranks), std::abs(minor_of(times->library) - minor));
+  });
+  if (fitting.empty() || fitting.front()->ranks > many_more * run.ranks) return {};
+  if (fitting.front()->ranks == run.ranks) return {fitting.front()};
+  const bool is_above = fitting.front()->ranks > run.ranks;
+  const auto other = std::ranges::find_if(fitting, [&](const LibraryTimes* times) {
+    return is_above ? times->ranks < run.ranks : times->ranks > run.ranks;
+  });
   if (other == fitting.end()) return {fitting.front()};
   return {fitting.front(), *other};
 }
 
+MeasuredRun measured_run(const NcclRun& run) {
+  return {library_of(run.tuning), run.job.operation, run.graph.ranks, run.graph.nodes, run.job.devices_per_process};
+}
+
 }  // namespace
 
-std::vector<const LibraryTimes*> times_for(const std::vector<LibraryTimes>& measured, const std::string& library,
-                                           Operation operation, int ranks, int nodes) {
+std::vector<const LibraryTimes*> times_for(const std::vector<LibraryTimes>& measured, const MeasuredRun& run) {
+  const std::vector<Operation> operations = made_of_the_same_hops(run.operation);
   const auto first_of = [&](const std::function<bool(const std::string&)>& counts) {
-    auto found = times_of(measured, counts, operation, ranks, nodes);
-    for (std::size_t i = 0; found.empty() && i < made_of_hops.size(); ++i) {
-      found = times_of(measured, counts, made_of_hops[i], ranks, nodes);
+    std::vector<const LibraryTimes*> found;
+    for (std::size_t i = 0; found.empty() && i < operations.size(); ++i) {
+      found = times_of(measured, run, operations[i], counts);
     }
     return found;
   };
-  auto own = first_of([&](const std::string& of) { return of == library; });
+  auto own = first_of([&](const std::string& of) { return of == run.library; });
   if (!own.empty()) return own;
   return first_of([](const std::string& of) { return of.starts_with("nccl-"); });
 }
 
+double measured_share(const NcclRun& run) {
+  const auto all = times_for(run.job.platform.transport.library_times, measured_run(run));
+  if (all.empty() || run.graph.nodes == 1) return 1;
+  const LibraryTimes& times = *all.front();
+  const auto is_ring = [](const LibraryPiece& piece) {
+    return algorithm_of(piece) == NcclAlgorithm::ring && protocol_of(piece) == NcclProtocol::simple;
+  };
+  const auto last = std::find_if(times.pieces.rbegin(), times.pieces.rend(), is_ring);
+  if (last == times.pieces.rend()) return 1;
+  const ChannelGraph measured_on = as_measured(run.graph, times, run.job.scale.rate);
+  const NcclModel there(tuning_of(times, run.tuning), measured_on, times.operation, run.job.device.compute_capability);
+  return std::min(1.0, last->rate / there.cost(NcclAlgorithm::ring, NcclProtocol::simple, 1_GiB).rate);
+}
+
 std::optional<NcclChoice> measured_choice(const NcclRun& run, const NcclModel& model, Bytes size) {
-  const auto times = times_for(run.job.platform.transport.library_times, library_of(run.tuning), run.job.operation,
-                               run.graph.ranks, run.graph.nodes);
+  const auto times = times_for(run.job.platform.transport.library_times, measured_run(run));
   if (times.empty()) return std::nullopt;
   std::optional<NcclChoice> choice = choice_from(*times.front(), run, model, size);
   if (!choice || times.size() < 2) return choice;

@@ -8,8 +8,10 @@
 // another way); between two of them, by both, interpolated log to log. What was measured with more than 16 times the
 // ranks, and nothing with fewer, says nothing. Of a release without times of its own, those of another one count so: as
 // many times longer than that release's model says, for a machine's links and hosts are the same under all. Operations
-// of which nothing was measured, but alltoall, which is sent as messages, follow allreduce, or else another one, where
-// that went the same way: they are made of the same hops.
+// of which nothing was measured, but alltoall, which is sent as messages, follow another one, where that went the same
+// way: they are made of the same hops. Allgathers and reduce-scatters follow one another first, then allreduce. What
+// was measured of processes that drive several devices says nothing of processes with one each, nor the other way
+// round.
 #pragma once
 
 #include <optional>
@@ -27,10 +29,22 @@ struct NcclRun {
   const LibraryJob& job;
 };
 
-/// The entries that count for a run of that release, its own before those of others: the one whose ranks are nearest by
-/// ratio, and behind it the nearest on the other side of the run's, if any.
-std::vector<const LibraryTimes*> times_for(const std::vector<LibraryTimes>& measured, const std::string& library,
-                                           Operation operation, int ranks, int nodes);
+/// What runs, where, and how many devices each of its processes drives.
+struct MeasuredRun {
+  std::string library;
+  Operation operation;
+  int ranks;
+  int nodes;
+  int devices_per_process = 1;
+};
+
+/// The entries that count for it, those of its release before those of others: the one whose ranks are nearest by
+/// ratio, of several releases the nearest, and behind it the nearest on the other side of the run's ranks, if any.
+std::vector<const LibraryTimes*> times_for(const std::vector<LibraryTimes>& measured, const MeasuredRun& run);
+
+/// What the network between nodes was measured to carry of what NCCL counts on, by rings of Simple of the largest size;
+/// at most 1, which it is where nothing was measured. For what is sent as messages.
+double measured_share(const NcclRun& run);
 
 /// Nothing where nothing was measured, or of a choice that is unavailable there.
 std::optional<NcclChoice> measured_choice(const NcclRun& run, const NcclModel& model, Bytes size);

@@ -195,7 +195,7 @@ bool NcclModel::is_allowed(NcclProtocol protocol) const {
   if (protocol != NcclProtocol::ll128) return true;
   constexpr std::array made_for{70, 80, 90, 100};
   const bool knows = std::ranges::find(made_for, capability_) != made_for.end() && capability_ <= tuning_.newest;
-  return knows && graph_.inside == LinkClass::nvlink && (graph_.nodes == 1 || graph_.nics > 1);
+  return knows && graph_.inside == LinkClass::nvlink && (graph_.nodes == 1 || graph_.is_beside);
 }
 
 double NcclModel::plateau(NcclProtocol protocol, Bytes size) const {

@@ -10,8 +10,8 @@
 // plugin may decide in its place. What the choice then takes is the same, but of trees between nodes (nccl_chunks.cpp):
 // these pass chunks on whole, which the model only knows as a factor by size, found on NVIDIA's machines. Trees are
 // for allreduce only, and so is NVLink SHARP, which needs NVSwitches and Hopper: of what else NCCL has it for, its own
-// rates never let it be picked. LL128 needs NVLinks, and from Volta on; between nodes also NICs beside the devices,
-// taken to be so where a node has several.
+// rates never let it be picked. LL128 needs NVLinks, and from Volta on; between nodes also NICs on the devices'
+// own PCIe switches (typeInter <= PATH_PXB; from Hopper on over NVLink to the device that has one beside it).
 #pragma once
 
 #include <span>
@@ -67,6 +67,7 @@ struct NcclMessages {
   Seconds between;      // and between nodes
   Occupancy proxy;      // what one between nodes keeps a device's proxy thread with at either end,
   Bytes chunk;          // and of a long one each so long part
+  BytesPerSecond wire = BytesPerSecond::infinity();  // of one device's to other nodes, all together
 };
 
 /// The rate of one NVLink of devices of that compute capability (80: 8.0), by NVIDIA's datasheets.
@@ -92,7 +93,8 @@ class NcclModel {
   }
   /// What messages cost that are not part of an algorithm (ncclSend and ncclRecv): Simple's.
   [[nodiscard]] Seconds message_base() const;
-  [[nodiscard]] NcclMessages messages() const;
+  /// `share`: of what it counts on, what the network was measured to carry.
+  [[nodiscard]] NcclMessages messages(double share = 1) const;
   [[nodiscard]] int channels() const;
 
  private:
@@ -123,6 +125,7 @@ class NcclModel {
   [[nodiscard]] double copying() const;
   [[nodiscard]] double busy_ring_ll(Bytes size) const;
   [[nodiscard]] double waits_of_a_step(Bytes size) const;
+  [[nodiscard]] int steps_between_nodes(int steps) const;
   [[nodiscard]] NcclCost slice_by_slice(NcclProtocol protocol, Bytes size, NcclCost reckoned) const;
   [[nodiscard]] BytesPerSecond of_ring(double bus) const;  // of the data
   [[nodiscard]] double tree_rate(NcclProtocol protocol) const;

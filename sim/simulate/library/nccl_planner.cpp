@@ -19,6 +19,7 @@ struct Communicator {
         nvlink(nvlink_rate(of.device.compute_capability)),
         graph(survey_channels(of.platform, of.placement, nvlink)),
         model(of_release, graph, of.operation, of.device.compute_capability, of.scale.latency),
+        share(measured_share({of_release, graph, of})),
         root(static_cast<int>(std::ranges::find(graph.order, of.root) - graph.order.begin())) {}
   Communicator(const Communicator&) = delete;  // the model refers to the graph
 
@@ -27,9 +28,10 @@ struct Communicator {
   BytesPerSecond nvlink;
   ChannelGraph graph;
   NcclModel model;
+  double share;  // measured of what the model counts on, of messages
   int root;
 
-  [[nodiscard]] NcclJob routing() const { return {job.platform, graph, nvlink, job.operation, model.messages(), root}; }
+  [[nodiscard]] NcclJob routing() const { return {job.platform, graph, nvlink, job.operation, model.messages(share), root}; }
 };
 
 LibraryPlan plan(const std::shared_ptr<const Communicator>& communicator, Bytes size) {

@@ -166,9 +166,10 @@ RoutedSchedule route_algorithm(const NcclJob& job, const NcclChoice& choice, int
 /// From so many messages on their ways are worked out when they are asked for, which ranks that are alike spare.
 constexpr std::size_t many_messages = std::size_t{1} << 17;
 
-/// At which a proxy posts what its device sends and receives of long messages, in chunks: each way as much.
+/// At which a proxy posts what its device sends and receives of long messages, in chunks: each way as much, and no more
+/// than the network was measured to carry.
 BytesPerSecond posted(const NcclMessages& messages, const Occupancy& proxy) {
-  return messages.chunk / (proxy.send + proxy.receive);
+  return std::min(messages.chunk / (proxy.send + proxy.receive), messages.wire);
 }
 
 /// The same on the machine's own links and transport. Two things are not told apart there: messages inside a node keep

@@ -1,0 +1,90 @@
+#include "calibration/published_bands.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "simulate/library/nccl_measured.hpp"
+
+namespace farandole::inline calibration {
+namespace {
+
+constexpr double tail = 0.1;       // on either side
+constexpr std::size_t enough = 3;  // tables
+
+/// log(measured / predicted), and how much it counts.
+using Errors = std::vector<std::pair<double, double>>;
+
+/// Rows of a class that count, together as much as any other table's.
+Errors errors_of(const JudgedTable& table, std::size_t size_class) {
+  Errors errors;
+  for (const ValidationPoint& point : table.points) {
+    if (point.counted && size_class_of(point.bytes) == size_class)
+      errors.emplace_back(std::log(point.measured / point.predicted), 1);
+  }
+  for (auto& [error, weight] : errors) weight /= static_cast<double>(errors.size());
+  return errors;
+}
+
+/// With room for one more at either end, as of equal weights between the k-th and the next of n, k = share (n + 1).
+double weighted_quantile(const Errors& errors, double share) {
+  double total = 0;
+  for (const auto& [error, weight] : errors) total += weight;
+  const double wanted = share * (total + total / static_cast<double>(errors.size()));
+  double passed = 0;
+  double last = errors.front().first;
+  for (const auto& [error, weight] : errors) {
+    if (passed + weight >= wanted) return std::lerp(last, error, (wanted - passed) / weight);
+    passed += weight;
+    last = error;
+  }
+  return last;
+}
+
+std::optional<Band> band_of(Errors errors) {
+  if (errors.empty()) return std::nullopt;
+  std::ranges::sort(errors);
+  return Band{std::exp(std::min(0.0, weighted_quantile(errors, tail))),
+              std::exp(std::max(0.0, weighted_quantile(errors, 1 - tail)))};
+}
+
+/// By the other tables, those alone of which as much was known if `alike`.
+Errors errors_beside(const std::vector<JudgedTable>& tables, std::size_t table, std::size_t size_class, bool alike) {
+  Errors all;
+  std::size_t found = 0;
+  for (std::size_t other = 0; other < tables.size(); ++other) {
+    if (other == table || (alike && tables[other].known != tables[table].known)) continue;
+    const Errors errors = errors_of(tables[other], size_class);
+    found += errors.empty() ? 0 : 1;
+    all.insert(all.end(), errors.begin(), errors.end());
+  }
+  return found >= enough ? all : Errors{};
+}
+
+}  // namespace
+
+KnownBesides known_besides(const MeasuredTime& row, const std::string& library, const Topology& topology) {
+  const Operation* operation = find_operation(row.operation);
+  if (operation == nullptr || *operation == Operation::alltoall) return KnownBesides::nothing;
+  const MeasuredRun run{library, *operation, row.ranks, row.nodes.value_or(1), row.devices_per_process};
+  const auto times = times_for(topology.transport.library_times, run);
+  if (times.empty()) return KnownBesides::nothing;
+  if (times.front()->operation != *operation) return KnownBesides::operation;
+  return times.front()->library == library ? KnownBesides::ranks : KnownBesides::release;
+}
+
+void add_bands(std::vector<JudgedTable>& tables) {
+  for (std::size_t table = 0; table < tables.size(); ++table) {
+    for (std::size_t size_class = 0; size_class < size_classes().size(); ++size_class) {
+      auto band = band_of(errors_beside(tables, table, size_class, true));
+      if (!band) band = band_of(errors_beside(tables, table, size_class, false));
+      for (ValidationPoint& point : tables[table].points) {
+        if (band && point.counted && size_class_of(point.bytes) == size_class)
+          point.band = Band{point.predicted * band->low, point.predicted * band->high};
+      }
+    }
+  }
+}
+
+}  // namespace farandole::inline calibration
