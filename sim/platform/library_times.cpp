@@ -31,8 +31,8 @@ LibraryPiece read_piece(const Value& value) {
   Section section = sourced(value);
   LibraryPiece piece;
   piece.from = section.required<Bytes>("from");
-  piece.algorithm =
-      read_one_of(section.child("algorithm"), "an algorithm of NCCL", {"tree", "ring", "nvls", "nvls_tree"});
+  piece.algorithm = read_one_of(section.child("algorithm"), "an algorithm of NCCL",
+                                {"tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree"});
   piece.protocol = read_one_of(section.child("protocol"), "a protocol of NCCL", {"LL", "LL128", "Simple"});
   piece.latency = section.required<Seconds>("latency");
   piece.rate = wire_of(section.child("rate"));

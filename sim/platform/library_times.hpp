@@ -20,7 +20,7 @@ namespace farandole::inline platform {
 
 struct LibraryPiece {
   Bytes from;
-  std::string algorithm;  // as NCCL calls it: "tree", "ring", "nvls", "nvls_tree"
+  std::string algorithm;  // as NCCL calls it: "tree", "ring", "collnet_direct", "collnet_chain", "nvls", ...
   std::string protocol;   // "LL", "LL128", "Simple"
   Seconds latency;
   BytesPerSecond rate;

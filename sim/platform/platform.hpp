@@ -89,6 +89,7 @@ struct Transport {
   BytesPerSecond reduce_rate = BytesPerSecond::infinity();
   int channels = 0;     // blocks of threads by which a device takes part in a collective, each on a multiprocessor
   std::string library;  // that picks algorithms where a collective asks for "library"; may be empty
+  bool sharp = false;   // switches between nodes add up (InfiniBand's SHARP), and NCCL may have them do it (CollNet)
   std::vector<LibraryTimes> library_times;  // measured, in place of what such a library's own cost model says
   MessageCost message;
   Occupancy occupancy{};  // of MPI's messages, in a node and between nodes; of NCCL's between nodes

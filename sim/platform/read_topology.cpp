@@ -52,6 +52,7 @@ Transport read_transport(const Value& value) {
   transport.library = section.optional<std::string>("library", "");
   constexpr int most_channels = 1024;
   if (const auto channels = section.maybe("channels")) transport.channels = read_between(*channels, 0, most_channels);
+  transport.sharp = section.optional<bool>("sharp", false);
   if (const auto times = section.maybe("library_times")) transport.library_times = read_library_times(*times);
   transport.control_latency = section.optional<Seconds>("control_latency", Seconds(0));
   transport.reduce_rate = section.optional<BytesPerSecond>("reduce_rate", BytesPerSecond::infinity());
@@ -66,6 +67,18 @@ Transport read_transport(const Value& value) {
   if (const auto occupancy = section.maybe("occupancy")) transport.occupancy = read_occupancy(*occupancy);
   section.finish();
   return transport;
+}
+
+/// SHARP is InfiniBand's, and of the releases known CollNet is in NCCL's from 2.7 on.
+void require_collnet(const Value& sharp, const Topology& topology) {
+  const std::string& library = topology.transport.library;
+  if (!topology.nic.is_infiniband) {
+    sharp.fail("false, as switches add up on InfiniBand only: the NIC's protocol \"infiniband\"", "true");
+  }
+  const bool is_older = library == "nccl-2.3" || library == "nccl-2.5";
+  if (!library.empty() && (!library.starts_with("nccl-") || is_older)) {
+    sharp.fail("false, as CollNet is in NCCL from nccl-2.7 on", fmt::format("true with \"{}\"", library));
+  }
 }
 
 void read_variability(const Value& value, Topology& topology) {
@@ -101,7 +114,10 @@ Topology read_topology(const Value& where, const std::filesystem::path& file) {
   topology.network = kind.builder.read(section, topology);
   if (const auto count = kind.builder.nodes_per_group) topology.nodes_per_group = count(section.child("network"));
   if (const auto condition = section.maybe("condition")) topology.condition = read_condition(*condition);
-  if (const auto transport = section.maybe("transport")) topology.transport = read_transport(*transport);
+  if (const auto transport = section.maybe("transport")) {
+    topology.transport = read_transport(*transport);
+    if (topology.transport.sharp) require_collnet(Section(*transport).child("sharp"), topology);
+  }
   Transport& transport = topology.transport;
   if (!transport.handshakes && topology.nic.is_tcp && transport.library.starts_with("openmpi")) {
     transport.handshakes = open_mpi_over_tcp;

@@ -43,7 +43,8 @@ struct Topology {
     BytesPerSecond wire;
     std::optional<BytesPerSecond> host_rate;  // the rate at which the host alone would move the bytes
     Seconds latency;
-    bool is_tcp = false;       // the protocol of a NIC
+    bool is_tcp = false;  // the protocol of a NIC,
+    bool is_infiniband = false;
     double payload_share = 1;  // of the wire (platform/link.hpp)
     double ack_overhead = 0;   // bytes of acknowledgements in the opposite direction per byte sent
     BytesPerSecond flow_rate = BytesPerSecond::infinity();  // of a NIC: what one core does for one connection

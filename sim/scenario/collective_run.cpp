@@ -234,6 +234,7 @@ Settings collective_settings(const CollectiveRequest& request, const Topology& t
   if (topology.transport.reduce_rate < BytesPerSecond::infinity()) {
     settings["transport.reduce_rate"] = format(topology.transport.reduce_rate);
   }
+  if (topology.transport.sharp) settings["transport.sharp"] = "true";
   add_occupancy(settings, topology.transport.occupancy);
   add_condition(settings, topology.condition);
   if (request.library.library != nullptr) settings["library"] = request.library.library->name;

@@ -96,6 +96,7 @@ Settings effective_settings(const Scenario& scenario) {
   if (transport.reduce_rate < BytesPerSecond::infinity()) {
     settings["transport.reduce_rate"] = format(transport.reduce_rate);
   }
+  if (transport.sharp) settings["transport.sharp"] = "true";
   add_occupancy(settings, transport.occupancy);
   for (const auto& [name, value] : strategy.settings) settings[strategy.kind + "." + name] = value;
   if (strategy.compression.kind != Compression::none) {

@@ -187,6 +187,33 @@ TEST(Transport, SaysWhatMessagesCostProcessorsReceivingAsMuchAsSendingUnlessGive
   }
 }
 
+/// A transport that says that its switches add up, behind a NIC of that protocol.
+std::string sharp(const std::string& protocol, const std::string& library, const std::string& says = "true") {
+  const std::string nic =
+      R"({"device": "a100", "nic": {"rate": "25 GB/s", "protocol": {"name": ")" + protocol + "\"}}}";
+  return star(nic, R"(, "transport": {"name": "t", "library": ")" + library + R"(", "sharp": )" + says + "}");
+}
+
+TEST(Transport, AddsUpInSwitchesOnlyWhereItSaysSoOfInfinibandUnderNcclFrom27On) {
+  EXPECT_FALSE(topology_of(star(R"({"device": "p100", "nic": {"rate": "1 GB/s"}})")).transport.sharp);
+  EXPECT_TRUE(topology_of(sharp("infiniband", "nccl-2.7")).transport.sharp);
+  EXPECT_TRUE(topology_of(sharp("infiniband", "")).transport.sharp);
+  EXPECT_FALSE(topology_of(sharp("roce_v2", "mpich", "false")).transport.sharp);
+  EXPECT_EQ(message_of([] { check_schema(sample(sharp("infiniband", "nccl-2.7")), schema()); }), "(no error)");
+  for (const char* other : {"roce_v2", "slingshot", "tcp"}) {
+    EXPECT_THAT(message_of([&] { topology_of(sharp(other, "nccl-2.21")); }),
+                HasSubstr("/transport/sharp: expected false, as switches add up on InfiniBand only: the NIC's protocol "
+                          "\"infiniband\", got true"))
+        << other;
+  }
+  for (const std::string library : {"nccl-2.3", "nccl-2.5", "openmpi-4", "rccl-2.26"}) {
+    EXPECT_THAT(message_of([&] { topology_of(sharp("infiniband", library)); }),
+                HasSubstr("/transport/sharp: expected false, as CollNet is in NCCL from nccl-2.7 on, got true with \"" +
+                          library + "\""));
+  }
+  EXPECT_NE(message_of([] { topology_of(sharp("infiniband", "nccl-2.7", "1")); }), "(no error)");
+}
+
 TEST(TopologyKinds, HaveNamesAndSummaries) {
   for (const auto& kind : topology_kinds()) {
     EXPECT_FALSE(kind.name.empty());

@@ -100,14 +100,20 @@ TEST(NcclModel, Nccl228KnowsTheBaseOfTreesAndExposesNetworksOfOneDeviceANode) {
 }
 
 TEST(NcclModel, ReleasesBetweenDifferAsTheirSourcesDo) {
-  // 2.20: 23 us for NVLS, and a quarter of the rate for rings' LL; 2.22 has 2.21's constants; 2.24 2.28's but for NVLS.
+  // 2.19 and 2.20: 23 us for NVLS, and a quarter of the rate for rings' LL; 2.22 has 2.21's constants; 2.23 and 2.24
+  // 2.28's but for NVLS.
   const auto modelled = [](const char* version, int nodes) {
     return Modelled(version, dgx_h100(nodes), 8 * nodes, Operation::allreduce, 90);
   };
   expect_cost(modelled("2.20", 1).model.cost(nvls, simple, 1_GiB), 0, 23, 8 * 40 * 5 / 6.0);
   expect_cost(modelled("2.20", 1).model.cost(ring, ll, 1_KiB), 6.6, 14 * .6, 87.7 * 8 / 14);
   expect_cost(modelled("2.20", 2).model.cost(tree, simple, 256_MiB), 0, 2 * (7 * 28 + 28), 8 * 41.4 / 2 * .9);
-  for (const auto& [one, other] : {std::pair{"2.21", "2.22"}, {"2.24", "2.25"}, {"2.24", "2.26"}, {"2.24", "2.27"}}) {
+  for (const auto& [one, other] : {std::pair{"2.19", "2.20"},
+                                   {"2.21", "2.22"},
+                                   {"2.23", "2.24"},
+                                   {"2.24", "2.25"},
+                                   {"2.24", "2.26"},
+                                   {"2.24", "2.27"}}) {
     for (const int nodes : {1, 2, 4}) {
       for (const NcclAlgorithm algorithm : nccl_algorithms()) {
         for (const NcclProtocol protocol : nccl_protocols()) {
@@ -148,13 +154,14 @@ TEST(NcclModel, NvlinkSharpHas32HeadsAtMost) {
   expect_cost(rack.model.cost(nvls, simple, 1_GiB), 0, 25, 32 * 20 * 5 / 6.0);
 }
 
-TEST(NcclModel, PatIsForGathersOfNodesWithOneDeviceEachFrom224On) {
-  // 16 nodes: 8 us, four times 14 / 3.5 us, 2.8 us a rank; three quarters of the NIC's 24 GB/s.
+TEST(NcclModel, PatIsForGathersOfNodesWithOneDeviceEachFrom223On) {
+  // 16 nodes: 8 us, four times 14 / 3.5 us, 2.8 us a rank; three quarters of the NIC's 24 GB/s, of 2.23 .85 of them.
   const Platform hosts = test::gpu_nodes({16, 1, 1, 450_GBps, 25_GBps});
   const auto of = [&](const char* version, Operation operation) { return Modelled(version, hosts, 16, operation, 90); };
   for (const Operation operation : {Operation::allgather, Operation::reduce_scatter}) {
     const Modelled known = of("2.24", operation);
     expect_cost(known.model.cost(pat, simple, 1_MiB), 8, 4 * 4 + 16 * 2.8, 18);
+    expect_cost(of("2.23", operation).model.cost(pat, simple, 1_MiB), 8, 4 * 4 + 16 * 2.8, 24 * .85);
     EXPECT_EQ(known.model.cost(pat, ll, 1_MiB).rate, BytesPerSecond(0));
     EXPECT_EQ(of("2.22", operation).model.cost(pat, simple, 1_MiB).rate, BytesPerSecond(0));
   }

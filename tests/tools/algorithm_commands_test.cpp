@@ -81,8 +81,8 @@ TEST(CollectiveCommand, NamesTheNearestReleaseOfALibrary) {
   };
   EXPECT_THAT(refused("nccl-2.8"), HasSubstr("did you mean \"nccl-2.7\"?"));
   EXPECT_THAT(refused("nccl-2.21.5"), HasSubstr("did you mean \"nccl-2.21\"?"));
-  EXPECT_THAT(refused("nccl-2.19"), HasSubstr("did you mean \"nccl-2.18\"?"));
-  EXPECT_THAT(refused("nccl-2.23"), HasSubstr("did you mean \"nccl-2.22\"?"));
+  EXPECT_THAT(refused("nccl-2.19.3"), HasSubstr("did you mean \"nccl-2.19\"?"));
+  EXPECT_THAT(refused("nccl-2.17"), HasSubstr("did you mean \"nccl-2.18\"?"));
   EXPECT_THAT(refused("nccl-2.30"), HasSubstr("did you mean \"nccl-2.28\"?"));
   EXPECT_THAT(refused("openmpi-3.1"), HasSubstr("did you mean \"openmpi-4\"?"));
   EXPECT_THAT(refused("oneccl-2021.14"), HasSubstr("did you mean \"oneccl-2021.16\"?"));

@@ -199,6 +199,7 @@ ChannelGraph survey_channels(const Platform& platform, const Placement& placemen
   constexpr int many = std::numeric_limits<int>::max();
   graph.nvlinks = graph.nics = many;
   graph.pci = graph.nic = BytesPerSecond::infinity();
+  graph.sharp = platform.transport.sharp;
   std::set<Locals> seen;
   for (int position = 0; position < graph.ranks; position = node_range(graph, position).second) {
     const Locals locals = locals_of(platform, graph, position);

@@ -26,6 +26,7 @@ struct ChannelGraph {
   int nics = 0;             // of the node that has least; 0 on a single node
   bool is_beside = true;    // every NIC that is used shares a PCIe switch with a device of the run (NCCL's PATH_PXB)
   BytesPerSecond nic;       // the slowest one's wire
+  bool sharp = false;       // switches between nodes add up
   std::vector<int> order;   // ranks as the rings pass them
   std::vector<int> device;  // in that order
   std::vector<int> node;    // in that order, numbered from 0 as they come
@@ -34,6 +35,7 @@ struct ChannelGraph {
   std::vector<std::vector<int>> rings;
 
   [[nodiscard]] int ranks_per_node() const { return ranks / nodes; }
+  [[nodiscard]] int most_per_node() const { return (ranks + nodes - 1) / nodes; }  // of nodes that are alike
 };
 
 /// Builders of platforms call those links so.

@@ -24,10 +24,17 @@ NcclProtocol protocol_of(const LibraryPiece& piece) {
   return NcclProtocol::simple;
 }
 
+/// By switches between nodes that add up.
+bool is_added_up(NcclAlgorithm algorithm, int nodes) {
+  return is_collnet(algorithm) || (algorithm == NcclAlgorithm::nvls && nodes > 1);
+}
+
 /// What NCCL found on the machine as it was measured: its links may have been changed or scaled since.
 ChannelGraph as_measured(ChannelGraph graph, const LibraryTimes& times, double scale) {
   graph.ranks = times.ranks;
   graph.nodes = times.nodes;
+  graph.sharp = std::ranges::any_of(
+      times.pieces, [&](const LibraryPiece& piece) { return is_added_up(algorithm_of(piece), times.nodes); });
   if (const auto& links = times.links) {
     graph.nvlinks = links->nvlinks;
     graph.inside = links->nvlinks > 0 ? LinkClass::nvlink : LinkClass::pci;
@@ -144,7 +151,9 @@ std::optional<NcclChoice> choice_from(const LibraryTimes& times, const NcclRun& 
   const NcclModel there(tuning_of(times, run.tuning), measured_on, times.operation, run.job.device.compute_capability);
   const bool is_that_run =
       times.operation == run.job.operation && times.ranks == run.graph.ranks && times.library == library_of(run.tuning);
-  if (is_that_run && times.nodes == run.graph.nodes) return choice_as(times, model, size, there);
+  // What switches add up now says nothing of it was measured where they did not.
+  const bool is_new = !measured_on.sharp && is_added_up(model.choose(size).algorithm, run.graph.nodes);
+  if (is_that_run && times.nodes == run.graph.nodes && !is_new) return choice_as(times, model, size, there);
   return choice_by(times, run, model, size, there);
 }
 

@@ -54,13 +54,13 @@ int ring_steps_of(Operation operation, int members) {
 }
 
 std::string name(NcclAlgorithm algorithm) {
-  constexpr std::array names{"tree", "ring", "nvls", "nvls_tree", "pat"};
+  constexpr std::array names{"tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"};
   return names.at(static_cast<std::size_t>(algorithm));
 }
 
 std::span<const NcclAlgorithm> nccl_algorithms() {
   using enum NcclAlgorithm;
-  static constexpr std::array all{tree, ring, nvls, nvls_tree, pat};
+  static constexpr std::array all{tree, ring, collnet_direct, collnet_chain, nvls, nvls_tree, pat};
   return all;
 }
 
@@ -224,6 +224,7 @@ BytesPerSecond NcclModel::of_ring(double bus) const {
 
 NcclCost NcclModel::cost(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const {
   if (is_nvls(algorithm)) return nvls_cost(algorithm, protocol);
+  if (is_collnet(algorithm)) return collnet_cost(algorithm, protocol);
   if (algorithm == NcclAlgorithm::pat) return pat_cost(protocol);
   const bool is_tree = algorithm == NcclAlgorithm::tree;
   if (!is_allowed(protocol) || (is_tree && operation_ != Operation::allreduce)) return {};
@@ -277,6 +278,7 @@ double NcclModel::fills_a_channel(NcclAlgorithm algorithm, NcclProtocol protocol
 
 int NcclModel::channels_for(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const {
   if (is_nvls(algorithm)) return nvls_channels();
+  if (is_collnet(algorithm)) return collnet_channels(algorithm, size);
   const double filled = std::floor(size.si() / fills_a_channel(algorithm, protocol));
   return static_cast<int>(std::clamp(filled, 1.0, double(channels())));
 }

@@ -10,8 +10,9 @@
 // plugin may decide in its place. What the choice then takes is the same, but of trees between nodes (nccl_chunks.cpp):
 // these pass chunks on whole, which the model only knows as a factor by size, found on NVIDIA's machines. Trees are
 // for allreduce only, and so is NVLink SHARP, which needs NVSwitches and Hopper: of what else NCCL has it for, its own
-// rates never let it be picked. LL128 needs NVLinks, and from Volta on; between nodes also NICs on the devices'
-// own PCIe switches (typeInter <= PATH_PXB; from Hopper on over NVLink to the device that has one beside it).
+// rates never let it be picked. CollNet (nccl_collnet.cpp) needs switches between nodes that add up, which a topology
+// has to say. LL128 needs NVLinks, and from Volta on; between nodes also NICs on the devices' own PCIe switches
+// (typeInter <= PATH_PXB; from Hopper on over NVLink to the device that has one beside it).
 #pragma once
 
 #include <span>
@@ -44,6 +45,10 @@ std::span<const NcclProtocol> nccl_protocols();
 /// By NVLink SHARP, inside a node or between nodes.
 constexpr bool is_nvls(NcclAlgorithm algorithm) {
   return algorithm == NcclAlgorithm::nvls || algorithm == NcclAlgorithm::nvls_tree;
+}
+/// By switches between nodes that add up, all but NVLink SHARP on them.
+constexpr bool is_collnet(NcclAlgorithm algorithm) {
+  return algorithm == NcclAlgorithm::collnet_direct || algorithm == NcclAlgorithm::collnet_chain;
 }
 /// Of the rates that NCCL's search tries for a channel, the highest first, the first that the link can do, or the last.
 double tried_rate(std::span<const double> rates, double link);
@@ -113,8 +118,15 @@ class NcclModel {
   [[nodiscard]] Passing passing_simple(double channels) const;
   [[nodiscard]] Passing passing_ll(double channels) const;
   [[nodiscard]] NcclCost nvls_cost(NcclAlgorithm algorithm, NcclProtocol protocol) const;
-  [[nodiscard]] double nvls_rate(NcclNvlsRate counted) const;  // of the data, GB/s
-  [[nodiscard]] int nvls_heads() const;                        // devices of a node that add up a part
+  [[nodiscard]] double nvls_rate(NcclAlgorithm algorithm, NcclNvlsRate counted) const;  // of the data, GB/s
+  [[nodiscard]] int nvls_heads() const;  // devices of a node that add up a part
+  [[nodiscard]] bool adds_up_between() const;
+  [[nodiscard]] const NcclCollNetWay* collnet_way(NcclAlgorithm algorithm) const;  // null: it cannot go it
+  [[nodiscard]] NcclCost collnet_cost(NcclAlgorithm algorithm, NcclProtocol protocol) const;
+  [[nodiscard]] double collnet_rate(NcclAlgorithm algorithm) const;     // of the data, GB/s
+  [[nodiscard]] double collnet_gathers(double channel) const;           // likewise
+  [[nodiscard]] double collnet_channel(NcclAlgorithm algorithm) const;  // GB/s inside a node
+  [[nodiscard]] int collnet_channels(NcclAlgorithm algorithm, Bytes size) const;
   [[nodiscard]] int nvls_channels() const;
   [[nodiscard]] NcclCost chunk_by_chunk(const NcclChoice& choice, Bytes size, NcclCost reckoned) const;
   [[nodiscard]] NcclCost pat_cost(NcclProtocol protocol) const;

@@ -40,6 +40,10 @@ constexpr int most_heads = 32;
 constexpr double longest_chunk = 131072;
 constexpr int many_nodes = 4;
 
+/// src/enqueue.cc, calcCollChunking: of sums that CollNet adds up chunks are short where NCCL reckons with less (GB/s).
+constexpr double short_chunk = 32768;
+constexpr double rate_of_short_chunks = 150;
+
 /// So few chunks at once of what is there, and none is longer than that.
 struct ChunkRule {
   double times;
@@ -63,28 +67,35 @@ double chunk_of(std::span<const ChunkRule> rules, double chunk, double at_once, 
 }  // namespace
 
 /// A channel for every device whose NIC is beside it, each adding up its part through the switch (search.cc:
-/// NCCL_TOPO_PATTERN_NVLS); between nodes half of their devices pass on what the others do, from three nodes on.
+/// NCCL_TOPO_PATTERN_NVLS); between nodes half of their devices pass on what the others do, from three nodes on, or the
+/// switches between them add up (CollNet).
 NcclCost NcclModel::nvls_cost(NcclAlgorithm algorithm, NcclProtocol protocol) const {
   const bool is_between = algorithm == NcclAlgorithm::nvls_tree;
+  const bool adds_up = !is_between && graph_.nodes > 1 && adds_up_between() && tuning_.collnet->nvls_net > 0 &&
+                       graph_.most_per_node() <= tuning_.collnet->most_by_chain;
   const bool is_there = tuning_.nvls && capability_ >= 90 && graph_.is_switched && graph_.nvlinks > 0 &&
-                        graph_.ranks_per_node() > 1 && is_between == (graph_.nodes > 1);
+                        graph_.ranks_per_node() > 1 && (adds_up || is_between == (graph_.nodes > 1));
   if (!is_there || operation_ != Operation::allreduce || protocol != NcclProtocol::simple) return {};
   double hops = tuning_.nvls->inside;
   if (is_between) hops += 2 * std::floor(std::log2(graph_.nodes)) * tuning_.nvls->net;
-  return {Seconds(0), Seconds(1e-6 * latency_ * hops), BytesPerSecond(1e9 * nvls_rate(tuning_.nvls->counted))};
+  if (adds_up) hops += tuning_.collnet->nvls_net;
+  return {Seconds(0), Seconds(1e-6 * latency_ * hops),
+          BytesPerSecond(1e9 * nvls_rate(algorithm, tuning_.nvls->counted))};
 }
 
-double NcclModel::nvls_rate(NcclNvlsRate counted) const {
+double NcclModel::nvls_rate(NcclAlgorithm algorithm, NcclNvlsRate counted) const {
   const NvlsGeneration& generation = known_generation(capability_, tuning_.newest);
   const int heads = nvls_heads();
   const bool is_bus = counted == NcclNvlsRate::bus;
   double channel = tried_rate(generation.inside, inside_ / heads);
   if (is_bus) channel *= 2 * generation.efficiency * (heads - 1) / heads;
   if (graph_.nodes > 1) {
+    const bool is_tree = algorithm == NcclAlgorithm::nvls_tree;
     const double nic = tried_rate(generation.between, graph_.nic.si() / 1e9);
     const double alone = is_bus ? 2 : 1;  // a NIC's share of two nodes, of more the half of it
-    channel = std::min(channel, nic * (graph_.nodes > 2 ? alone / 2 : alone));
-    if (is_bus) channel = std::min(channel, generation.most_of_a_tree_channel.at(scale_));
+    const double of_tree = graph_.nodes > 2 ? alone / 2 : alone;
+    channel = std::min(channel, nic * (is_tree ? of_tree : 1));
+    if (is_bus && is_tree) channel = std::min(channel, generation.most_of_a_tree_channel.at(scale_));
   }
   return heads * channel * (is_bus ? graph_.ranks / (2.0 * (graph_.ranks - 1)) : share_of_data);
 }
@@ -106,12 +117,14 @@ NcclCost NcclModel::chunk_by_chunk(const NcclChoice& choice, Bytes size, NcclCos
   constexpr double stages = 3;
   const bool is_between = choice.algorithm == NcclAlgorithm::nvls_tree;
   const double at_once = choice.channels * nvls_heads();
-  const double longest = is_between && graph_.nodes >= many_nodes ? longest_chunk / 2 : longest_chunk;
+  const bool adds_up = !is_between && graph_.nodes > 1;
+  double longest = is_between && graph_.nodes >= many_nodes ? longest_chunk / 2 : longest_chunk;
+  if (adds_up && reckoned.rate.si() < 1e9 * rate_of_short_chunks) longest = short_chunk;
   const double ruled = is_between ? chunk_of(rules_between, longest, at_once, size.si())
                                   : chunk_of(rules_inside, longest, at_once, size.si());
   const double moved = std::min(at_once * ruled, size.si());
-  const double wait = 1e-6 * (is_between ? 2 : 1) * hop(graph_.inside, NcclAlgorithm::ring, NcclProtocol::simple);
-  const double most = std::min(reckoned.rate.si(), 1e9 * nvls_rate(NcclNvlsRate::bus));
+  const double wait = 1e-6 * (graph_.nodes > 1 ? 2 : 1) * hop(graph_.inside, NcclAlgorithm::ring, NcclProtocol::simple);
+  const double most = std::min(reckoned.rate.si(), 1e9 * nvls_rate(choice.algorithm, NcclNvlsRate::bus));
   const double per_byte = 1 / most - wait / (at_once * longest);
   const double times = size.si() / moved;
   const double moving = (times - 1) * latency_ * wait + (times + stages - 1) * moved * per_byte;

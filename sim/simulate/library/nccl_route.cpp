@@ -17,8 +17,8 @@ bool is_tree(const NcclChoice& choice) {
   return choice.algorithm == NcclAlgorithm::tree || choice.algorithm == NcclAlgorithm::nvls_tree;
 }
 
-/// NVLink SHARP is laid as a ring inside a node, and as trees between nodes. PAT, in which every rank sends to those at
-/// 1, 2, 4, ..., is laid as a ring, too: it sends as many bytes from and to every NIC.
+/// NVLink SHARP is laid as a ring inside a node, and as trees between nodes; CollNet as a ring. PAT, in which every
+/// rank sends to those at 1, 2, 4, ..., is laid as a ring, too: it sends as many bytes from and to every NIC.
 Schedule schedule_of(const NcclJob& job, const NcclChoice& choice, int segments) {
   Shape shape(job.graph.ranks, job.root);
   shape.segments = segments;
@@ -64,14 +64,45 @@ std::vector<BytesPerSecond> capacities_of(const Platform& platform, double paylo
   return capacities;
 }
 
+/// The share of the data that each hop of a ring carries.
+double carried_by_ring(const NcclJob& job) {
+  const double ranks = job.graph.ranks;
+  return (job.operation == Operation::allreduce ? 2 : 1) * (ranks - 1) / ranks;
+}
+
 /// With switches that add and multiply a device sends its data once, for them to be added up, and its part of the sum;
-/// and receives as much. What its schedule says more is on no wire.
-void add_in_switches(const NcclJob& job, const NcclChoice& choice, std::vector<BytesPerSecond>& capacities) {
+/// and receives as much. By CollNet's chain it passes on all, and passes the sum back; by direct it sends every head
+/// its part, and a head its sum to all.
+double carried_inside(const NcclJob& job, const NcclChoice& choice) {
   const double members = job.graph.ranks_per_node();
-  const double scheduled = is_tree(choice) ? 2 : 2 * (members - 1) / members;
-  for (std::size_t link = 0; link < capacities.size(); ++link) {
-    if (is_nvlink(job.platform.links[link])) capacities[link] *= scheduled / (1 + 1 / members);
-  }
+  if (is_nvls(choice.algorithm)) return 1 + 1 / members;
+  if (choice.algorithm == NcclAlgorithm::collnet_chain) return 2;
+  const double heads = std::min<double>(job.graph.nics, members);
+  const double there_and_back = std::max(heads + members - 2, 1.0) / heads;
+  return job.operation == Operation::allreduce ? there_and_back : there_and_back / 2;
+}
+
+/// A link that a node's devices reach each other by.
+bool is_inside(const NcclJob& job, std::size_t link) {
+  const Platform& platform = job.platform;
+  if (job.graph.inside == LinkClass::nvlink) return is_nvlink(platform.links[link]);
+  if (link >= static_cast<std::size_t>(platform.first_network_link())) return false;
+  const int offset = static_cast<int>(link % platform.node.links.size());
+  return std::ranges::none_of(platform.node.nics,
+                              [&](const auto& nic) { return nic.up == offset || nic.down == offset; });
+}
+
+/// What its schedule says more than switches leave to be sent is on no wire. Between nodes a ring crosses each cable of
+/// a tree of switches once each way, and so do the sums of CollNet, of which a node sends and takes all there is.
+void add_in_switches(const NcclJob& job, const NcclChoice& choice, std::vector<BytesPerSecond>& capacities) {
+  const double scheduled = is_tree(choice) ? 2 : carried_by_ring(job);
+  const double inside = scheduled / carried_inside(job, choice);
+  const double nodes = job.graph.nodes;
+  const bool adds_up = !is_tree(choice) && nodes > 1;
+  const double taken = job.operation == Operation::allreduce ? 1 : (nodes - 1) / nodes;
+  const double between = adds_up ? scheduled / taken : 1;
+  for (std::size_t link = 0; link < capacities.size(); ++link)
+    capacities[link] *= is_inside(job, link) ? inside : between;
 }
 
 /// All parts of the way cross the limit first. `narrowest`: of the way.
@@ -146,7 +177,7 @@ RoutedSchedule route_algorithm(const NcclJob& job, const NcclChoice& choice, int
   for (const Phase& phase : schedule.phases) active += active_repeats(phase);
   const double filling = static_cast<double>(all_rounds) / active;
   auto capacities = capacities_of(job.platform, payload_of(job, choice) * filling);
-  if (is_nvls(choice.algorithm)) add_in_switches(job, choice, capacities);
+  if (is_nvls(choice.algorithm) || is_collnet(choice.algorithm)) add_in_switches(job, choice, capacities);
   const Hops hops = hops_of(job, schedule, capacities);
   const BytesPerSecond of_links = rate_of_links(schedule, hops, capacities) / filling;
   const BytesPerSecond limit = std::min(choice.cost.rate, of_links) * (share_per_round(schedule) * all_rounds);
@@ -238,7 +269,8 @@ RoutedSchedule route_messages(const NcclJob& job, const NcclChoice& choice) {
 }  // namespace
 
 std::string schedule_name(const NcclJob& job, const NcclChoice& choice) {
-  const bool has_own_schedule = !is_nvls(choice.algorithm) && choice.algorithm != NcclAlgorithm::pat;
+  const bool has_own_schedule =
+      !is_nvls(choice.algorithm) && !is_collnet(choice.algorithm) && choice.algorithm != NcclAlgorithm::pat;
   return has_own_schedule ? schedule_of(job, choice, 1).algorithm : name(choice.algorithm);
 }
 

@@ -67,6 +67,7 @@ NcclTuning nccl_2_7() {
   t.ll_third = true;
   t.ring_steps = NcclRingSteps::net_apart;
   t.plateau = NcclPlateau::by_size;
+  t.collnet = collnet_2_7();
   t.tree_correction = {{{1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1},
                         {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .5, .6, .6, .7, .7, .8, .9, .9, 1, 1},
                         {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .5, .5, .6, .6, .7, .8, .9, 1}}};
@@ -82,6 +83,7 @@ NcclTuning nccl_2_10() {
   t.hop = {
       {{{{.52, 1.25, 28}, {.47, 1.9, 3.4}}}, {{{1.0, 1.9, 28}, {1.0, 2.5, 5.7}}}, {{{5.0, 8.5, 28}, {2.7, 4.0, 9.6}}}}};
   t.nvlink = {18, 22, 22, 22, 22};
+  t.collnet = collnet_2_10();
   t.tree_share = .92;
   t.tree_share_between = {1 / 3.8, 120.0 / 128, 1};
   t.tree_per_channel = {{{26.5, 18.5, 10.0}, {24.0, 23.6, 17.8}, {24.0, 23.6, 17.8}, {24.0, 23.6, 17.8}}};
@@ -97,7 +99,7 @@ NcclTuning nccl_2_10() {
 }
 
 // v2.18.6-1, tuning.cc: as above, with perChMaxRingLL128Bws, perChMaxTreeLL128Bws, Hopper's rows and getNetOverhead;
-// topo.h: SM*_NVLINK_BW. NVLink SHARP and CollNet, which need hardware of their own, are left out here.
+// topo.h: SM*_NVLINK_BW. NVLink SHARP is left out here.
 NcclTuning nccl_2_18() {
   NcclTuning t = nccl_2_10();
   t.version = "2.18";
@@ -113,19 +115,32 @@ NcclTuning nccl_2_18() {
   t.newest = 90;
   t.ring_steps = NcclRingSteps::net_and_posting;
   t.plateau = NcclPlateau::by_size_per_channel;
+  t.collnet = collnet_2_18();
   t.message_chunk = message_chunk_between_nodes;
   return t;
 }
 
-// v2.20.3-1, tuning.cc: as above, with trees' Simple slower again and the rows of NVLS and NVLSTree; SM90_NVLINK_BW.
-// CollNet is left out.
-NcclTuning nccl_2_20() {
+// 2.19, tuning.cc at f98355115914: beside it stands src/device/generate.py, which came with 2.19, and it has nothing of
+// 2.20's NVLinks between nodes; the commits whose makefiles/version.mk says 2.19.1, 2.19.3 and 2.19.4 (f9c3dc251e0f,
+// 8c6c59518545, 88d44d777f69) have none of their own. As above, with trees' Simple slower again and the rows of NVLS
+// and NVLSTree; SM90_NVLINK_BW as v2.20.3-1.
+NcclTuning nccl_2_19() {
   NcclTuning t = nccl_2_18();
-  t.version = "2.20";
-  t.tag = "v2.20.3-1";
+  t.version = "2.19";
+  t.tag = "v2.19";
   t.hop[0][0][2] = t.hop[1][0][2] = t.hop[2][0][2] = 28;
   t.nvlink = {18, 20, 20, 20.6, 20.6};
   t.nvls = NcclNvls{23, 14};
+  t.collnet = collnet_2_19();
+  return t;
+}
+
+// v2.20.3-1, tuning.cc: as above, with gathers by CollNet.
+NcclTuning nccl_2_20() {
+  NcclTuning t = nccl_2_19();
+  t.version = "2.20";
+  t.tag = "v2.20.3-1";
+  t.collnet = collnet_2_20();
   return t;
 }
 
@@ -147,20 +162,31 @@ NcclTuning nccl_2_22() {
   t.version = "2.22";
   t.tag = "v2.22.3-1";
   t.tree_chunks.least = t.tree_chunks.buffer / 8;
+  t.collnet = collnet_2_22();
   return t;
 }
 
-// v2.24.3-1, tuning.cc: trees' Simple has a base and short hops, a ring's steps are counted anew, PAT.
-NcclTuning nccl_2_24() {
+// v2.23.4-1, tuning.cc: trees' Simple has a base and short hops, a ring's steps are counted anew, PAT.
+NcclTuning nccl_2_23() {
   NcclTuning t = nccl_2_22();
-  t.version = "2.24";
-  t.tag = "v2.24.3-1";
+  t.version = "2.23";
+  t.tag = "v2.23.4-1";
   t.base[0][2] = 8.4;
   t.hop[0][0][2] = t.hop[1][0][2] = 4;
   t.hop[2][0][2] = 14;
   t.ring_ll128_share_alone = t.ring_ll128_share;
   t.ring_steps = NcclRingSteps::net_as_trees;
-  t.pat = NcclPat{8, 2.8, 1 / 3.5, .75};
+  t.pat = NcclPat{8, 2.8, 1 / 3.5, .85};
+  t.collnet = collnet_2_23();
+  return t;
+}
+
+// v2.24.3-1, tuning.cc: less of the rate for PAT.
+NcclTuning nccl_2_24() {
+  NcclTuning t = nccl_2_23();
+  t.version = "2.24";
+  t.tag = "v2.24.3-1";
+  t.pat->share = .75;
   return t;
 }
 
@@ -176,21 +202,31 @@ NcclTuning nccl_2_25() {
   t.ring_ll128_newer[1] = 2 * 36.7;
   t.tree_ll128_newer[1] = {2 * 36.7, 2 * 36.7, 2 * 29.0};
   t.ll_most[3] = {2 * 141.0, 2 * 45.0, 2 * 35.0};
+  t.collnet = collnet_2_25();
   return t;
 }
 
-// v2.26.2-1, v2.27.3-1: tuning.cc has 2.25's constants.
-NcclTuning as_2_25(const char* version, const char* tag) {
+// v2.26.2-1: tuning.cc has 2.25's constants.
+NcclTuning nccl_2_26() {
   NcclTuning t = nccl_2_25();
-  t.version = version;
-  t.tag = tag;
+  t.version = "2.26";
+  t.tag = "v2.26.2-1";
+  return t;
+}
+
+// v2.27.3-1: tuning.cc has 2.25's constants but for gathers by CollNet.
+NcclTuning nccl_2_27() {
+  NcclTuning t = nccl_2_25();
+  t.version = "2.27";
+  t.tag = "v2.27.3-1";
+  t.collnet = collnet_2_27();
   return t;
 }
 
 // v2.28.3-1, tuning.cc: as above, with nvlsEfficiency, limits per channel of NVLSTree, and other limits of Blackwell's
-// trees. CollNet is left out.
+// trees.
 NcclTuning nccl_2_28() {
-  NcclTuning t = nccl_2_25();
+  NcclTuning t = nccl_2_27();
   t.version = "2.28";
   t.tag = "v2.28.3-1";
   t.nvls = NcclNvls{25, 14, NcclNvlsRate::bus};
@@ -226,19 +262,9 @@ NcclTuning nccl_2_21_tcpxo() {
 }  // namespace
 
 std::span<const NcclTuning> nccl_tunings() {
-  static const std::vector<NcclTuning> rows{nccl_2_5(),
-                                            nccl_2_7(),
-                                            nccl_2_10(),
-                                            nccl_2_18(),
-                                            nccl_2_20(),
-                                            nccl_2_21(),
-                                            nccl_2_22(),
-                                            nccl_2_24(),
-                                            nccl_2_25(),
-                                            as_2_25("2.26", "v2.26.2-1"),
-                                            as_2_25("2.27", "v2.27.3-1"),
-                                            nccl_2_28(),
-                                            nccl_2_21_tcpxo()};
+  static const std::vector<NcclTuning> rows{nccl_2_5(),  nccl_2_7(),  nccl_2_10(), nccl_2_18(), nccl_2_19(),
+                                            nccl_2_20(), nccl_2_21(), nccl_2_22(), nccl_2_23(), nccl_2_24(),
+                                            nccl_2_25(), nccl_2_26(), nccl_2_27(), nccl_2_28(), nccl_2_21_tcpxo()};
   return rows;
 }
 

@@ -16,7 +16,7 @@
 
 namespace farandole::inline simulate {
 
-enum class NcclAlgorithm : std::uint8_t { tree, ring, nvls, nvls_tree, pat };
+enum class NcclAlgorithm : std::uint8_t { tree, ring, collnet_direct, collnet_chain, nvls, nvls_tree, pat };
 enum class NcclProtocol : std::uint8_t { ll, ll128, simple };
 
 /// Of {LL, LL128, Simple}.
@@ -74,6 +74,38 @@ struct NcclPat {
   double share;     // of the channels' rate that it gets
 };
 
+/// What a release counts for allgathers and reduce-scatters by CollNet.
+enum class NcclCollNetGathers : std::uint8_t {
+  none,     // it has none
+  blended,  // .95 of the rate inside of one device a node, .85 of eight, and in between
+  nearest   // the rate inside, or nine tenths of the NIC's
+};
+
+/// How a node's devices hand their data to those that have a NIC (the heads), and take the sum back from them.
+struct NcclCollNetWay {
+  PerProtocol base{};                   // latency, and
+  std::array<PerProtocol, 2> inside{};  // of each hop over NVLink and PCIe, and
+  PerProtocol net{};                    // of the network, once, and
+  double peer = 0;                      // of each other device of the node, twice
+  PerProtocol share{0, 0, 1};           // of the channels' rate; 0: not used
+};
+
+/// CollNet: switches between nodes add up (SHARP), so that a node gives its data once and takes the sum once.
+struct NcclCollNet {
+  std::optional<NcclCollNetWay> direct{};  // all of a node's devices with every head at once
+  std::optional<NcclCollNetWay> chain{};   // one after the other
+  int fewest_nodes = 2;                    // NCCL_COLLNET_NODE_THRESHOLD
+  int most_by_chain = 8;                   // devices a node; at most 8 by direct
+  bool direct_needs_switch = true;         // inside the node
+  bool direct_counts_nics = true;          // less where there are fewer of them than devices
+  double direct_on_newer = .85;            // of the rate, from Hopper on
+  bool direct_has_search = false;          // of its own, with hops as direct has them; else the chain's
+  bool exposes_net = false;                // of one device a node, whose latency is a tree's
+  NcclCollNetGathers gathers = NcclCollNetGathers::none;
+  double nvls_net = 0;              // latency of NVLink SHARP whose sums CollNet adds up; 0: the release has none
+  std::span<const double> tried{};  // rates of a channel, GB/s, before Hopper
+};
+
 struct NcclWay {
   NcclAlgorithm algorithm;
   NcclProtocol protocol;
@@ -110,6 +142,7 @@ struct NcclTuning {
   double message_chunk = message_chunk_of_a_step;         // bytes
   std::optional<NcclNvls> nvls{};                         // none: not known here
   std::optional<NcclPat> pat{};                           // none: the release has none
+  std::optional<NcclCollNet> collnet{};                   // likewise
   NcclTreeChunks tree_chunks{};
   NcclTuner tuner = nullptr;
   bool simple_alone = false;  // NCCL_PROTO=Simple
@@ -117,5 +150,16 @@ struct NcclTuning {
 };
 
 std::span<const NcclTuning> nccl_tunings();
+
+/// CollNet, as releases have it from that one on.
+NcclCollNet collnet_2_7();
+NcclCollNet collnet_2_10();
+NcclCollNet collnet_2_18();
+NcclCollNet collnet_2_19();
+NcclCollNet collnet_2_20();
+NcclCollNet collnet_2_22();
+NcclCollNet collnet_2_23();
+NcclCollNet collnet_2_25();
+NcclCollNet collnet_2_27();
 
 }  // namespace farandole::inline simulate
