@@ -94,14 +94,14 @@ Solution solve(const Problem& problem, std::span<const Parameter> parameters, st
   return solution;
 }
 
-constexpr const char* processors_time = "/transport/occupancy/send";
+constexpr const char* processors_time = "/occupancy/send";
 
 /// Messages do not show what they keep a processor with while that takes less than their latency, so nothing leads a
 /// fit away from zero there. From above the way back is straight: another start is at the shortest time measured.
 std::optional<std::vector<double>> start_above(const Problem& problem, std::span<const Parameter> parameters,
                                                std::vector<double> values) {
   for (std::size_t j = 0; j < parameters.size(); ++j) {
-    if (parameters[j].pointer != processors_time) continue;
+    if (!parameters[j].pointer.ends_with(processors_time)) continue;
     values[j] = problem.shortest();
     return values;
   }
@@ -210,7 +210,7 @@ std::vector<double> without(const std::vector<bool>& left_out, const Solution& s
 /// The parameters of links and messages, into `result`.
 void fit_parameters(const Document& topology, std::span<const MeasuredTime> counted, Fit& result) {
   const Problem problem(topology, counted);
-  std::vector<Parameter> free = parameters_of(topology);
+  std::vector<Parameter> free = parameters_of(topology, counted);
   Solution solution = best_solution(problem, free, values_in(topology, free));
   while (const auto unknown = least_known(solution, free)) {
     const Parameter& parameter = free[unknown->index];

@@ -53,6 +53,8 @@ ParameterKind kind_of(const std::string& pointer);
 
 /// Every parameter that this topology file has a place for, in a fixed order.
 std::vector<Parameter> parameters_of(const Document& topology);
+/// And of MPI's messages, where some were measured and are not the transport's.
+std::vector<Parameter> parameters_of(const Document& topology, std::span<const MeasuredTime> measurements);
 
 /// In SI: seconds, bytes, seconds per byte, or a fraction; zero where the file leaves it out.
 double value_in(const Document& topology, const Parameter& parameter);

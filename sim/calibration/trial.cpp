@@ -83,6 +83,23 @@ std::vector<Parameter> parameters_of(const Document& topology) {
   return parameters;
 }
 
+std::vector<Parameter> parameters_of(const Document& topology, std::span<const MeasuredTime> measurements) {
+  std::vector<Parameter> parameters = parameters_of(topology);
+  const Topology machine = read_topology(topology.root(), topology.source());
+  const auto is_of_mpi = [&](const MeasuredTime& row) {
+    const Library* library = library_of(row, machine);
+    return library != nullptr && library->is_mpi;
+  };
+  if (!machine.mpi || std::ranges::none_of(measurements, is_of_mpi)) return parameters;
+  const std::string transport = "/transport/";
+  for (const Parameter& each : std::vector(parameters)) {
+    if (!each.pointer.starts_with(transport)) continue;
+    const std::string of_mpi = transport + "mpi/" + each.pointer.substr(transport.size());
+    parameters.push_back({"MPI's " + each.name, of_mpi, each.kind});
+  }
+  return parameters;
+}
+
 double value_in(const Document& topology, const Parameter& parameter) {
   const auto value = value_at(topology, parameter.pointer);
   if (!value) return 0;
@@ -106,6 +123,8 @@ Document with(const Document& topology, const Parameter& parameter, double value
   const std::string transport = "/transport";  // only that may be missing, which must have a name, or a part of it
   if (parent.starts_with(transport) && !value_at(topology, transport))
     changed.set(transport, R"({"name": "calibrated"})");
+  const std::string mpi = "/transport/mpi";
+  if (parent.starts_with(mpi) && !value_at(changed, mpi)) changed.set(mpi, "{}");
   if (!value_at(changed, parent)) changed.set(parent, "{}");
   if (parameter.kind == ParameterKind::time_per_byte && value <= 0) {
     changed.remove(parameter.pointer);

@@ -42,6 +42,7 @@ void scale_network(const NetworkScale& scale, Platform& platform) {
     if (!is_cpu) scale_link(scale, platform.links[static_cast<std::size_t>(link)]);
   }
   scale_transport(scale.latency, platform.transport);
+  if (platform.mpi) scale_transport(scale.latency, *platform.mpi);
 }
 
 Platform scaled(const NetworkScale& scale, const Condition& condition, Platform platform, const Value& where) {

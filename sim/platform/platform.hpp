@@ -9,6 +9,7 @@
 // is O(its links).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -105,6 +106,8 @@ struct Platform {
   NodeTemplate node;
   Network network;
   Transport transport;
+  // What MPI does, where the transport is another library's (platform/mpi_transport.hpp); empty: the same.
+  std::optional<Transport> mpi{};
   BytesPerSecond flow_rate = BytesPerSecond::infinity();  // of one connection between nodes, whatever the wires do
   double ack_overhead = 0;   // between nodes, bytes of acknowledgements in the opposite direction per byte sent
   double device_spread = 0;  // relative standard deviation of speed among devices of this kind

@@ -35,9 +35,7 @@ Topology::LinkRate read_nic(const Value& value) {
   link.latency = section.optional<Seconds>("latency", Seconds(0));
   if (const auto protocol = section.maybe("protocol")) {
     const PacketFormat format = read_protocol(*protocol);
-    const auto name = read<std::string>(Section(*protocol).child("name"));
-    link.is_tcp = name == "tcp";
-    link.is_infiniband = name == "infiniband";
+    link.protocol = read<std::string>(Section(*protocol).child("name"));
     link.payload_share = format.efficiency();
     link.ack_overhead = format.ack_overhead();
     link.flow_rate = format.flow_rate;

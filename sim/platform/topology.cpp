@@ -19,6 +19,7 @@ Platform platform_of(const Topology& topology, int nodes) {
   platform.devices_per_node = topology.devices_per_node;
   platform.node = node_template(topology);
   platform.transport = topology.transport;
+  platform.mpi = topology.mpi;
   platform.flow_rate = topology.nic.flow_rate;
   platform.ack_overhead = topology.nic.ack_overhead;
   platform.device_spread = topology.device_spread;

@@ -43,8 +43,7 @@ struct Topology {
     BytesPerSecond wire;
     std::optional<BytesPerSecond> host_rate;  // the rate at which the host alone would move the bytes
     Seconds latency;
-    bool is_tcp = false;  // the protocol of a NIC,
-    bool is_infiniband = false;
+    std::string protocol{};    // its name; may be empty
     double payload_share = 1;  // of the wire (platform/link.hpp)
     double ack_overhead = 0;   // bytes of acknowledgements in the opposite direction per byte sent
     BytesPerSecond flow_rate = BytesPerSecond::infinity();  // of a NIC: what one core does for one connection
@@ -83,6 +82,7 @@ struct Topology {
   Condition condition;
   int nodes_per_group = 0;  // node n is in group n / nodes_per_group; 0: there are none
   Transport transport;
+  std::optional<Transport> mpi;  // what MPI does, where that is not the transport (platform/mpi_transport.hpp)
   std::string device;
   std::optional<BytesPerSecond> host_memory;  // the rate of a node's main memory; empty: as of the device's usual host
   std::string measurements;

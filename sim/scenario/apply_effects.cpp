@@ -90,6 +90,17 @@ Seconds computed_by_a_rank(const Scenario& scenario, const ComputeTimes& times) 
   return (scenario.strategy.servers ? passes : times.total()) * scenario.strategy.accumulation;
 }
 
+void change(Transport& transport, const Mechanisms& mechanisms) {
+  transport.intra_node_latency *= mechanisms.latency;
+  transport.inter_node_latency *= mechanisms.latency;
+  transport.launch *= mechanisms.latency;
+  transport.message.rendezvous *= mechanisms.latency;
+  transport.occupancy.send *= mechanisms.latency;
+  transport.occupancy.receive *= mechanisms.latency;
+  transport.message.eager_rate *= mechanisms.network_rate;
+  transport.reduce_rate *= mechanisms.network_rate;
+}
+
 }  // namespace
 
 Variability variability_of(const Scenario& scenario, const ComputeTimes& times) {
@@ -130,14 +141,8 @@ Platform platform_of(const Scenario& scenario) {
     link.latency *= mechanisms.latency;
   }
   add_up_bundles(platform);
-  platform.transport.intra_node_latency *= mechanisms.latency;
-  platform.transport.inter_node_latency *= mechanisms.latency;
-  platform.transport.launch *= mechanisms.latency;
-  platform.transport.message.rendezvous *= mechanisms.latency;
-  platform.transport.occupancy.send *= mechanisms.latency;
-  platform.transport.occupancy.receive *= mechanisms.latency;
-  platform.transport.message.eager_rate *= mechanisms.network_rate;
-  platform.transport.reduce_rate *= mechanisms.network_rate;
+  change(platform.transport, mechanisms);
+  if (platform.mpi) change(*platform.mpi, mechanisms);
   platform.flow_rate *= mechanisms.network_rate;
   return platform;
 }

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::string_view of_libraries = "/transport/library_times/";
 constexpr std::string_view of_messages = "/transport/";
+constexpr std::string_view of_mpi = "/transport/mpi/";
 
 /// What was fitted, in one word, and whether it was made use of.
 struct Part {
@@ -52,8 +53,10 @@ std::vector<Part> parts_of(const CalibrationRecord& record, const Transport& tra
       if (entry_of(pointer) >= transport.library_times.size()) continue;
       const LibraryTimes& times = transport.library_times[entry_of(pointer)];
       add({name_of(times), std::ranges::find(taken, &times) != taken.end()});
+    } else if (pointer.starts_with(of_mpi)) {
+      add({"latencies of MPI's messages", what.by_mpi});
     } else if (pointer.starts_with(of_messages)) {
-      add({"latencies of messages", !has_own_times(what)});
+      add({"latencies of messages", !has_own_times(what) && !what.by_mpi});
     } else {
       add({"links", true});
     }
@@ -78,6 +81,10 @@ std::string origin(const CalibrationRecord& record) {
 }
 
 }  // namespace
+
+bool has_other_messages(const LibraryUse& use, const std::optional<Transport>& mpi) {
+  return mpi && use.library != nullptr && use.library->is_mpi;
+}
 
 std::string describe_use(const CalibrationRecord& record, const Transport& transport, const CarriedOut& what) {
   if (what.ranks == 1) return origin(record) + "; not used by one rank, which sends nothing";

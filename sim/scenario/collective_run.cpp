@@ -237,13 +237,17 @@ Settings collective_settings(const CollectiveRequest& request, const Topology& t
   if (topology.transport.sharp) settings["transport.sharp"] = "true";
   add_occupancy(settings, topology.transport.occupancy);
   add_condition(settings, topology.condition);
-  if (request.library.library != nullptr) settings["library"] = request.library.library->name;
+  if (const Library* library = request.library.library) {
+    settings["library"] = library->name;
+    if (library->is_mpi) add_mpi(settings, topology.transport, topology.mpi);
+  }
   if (!request.plain_by_default.empty()) settings["algorithm"] = request.plain_by_default;
   if (topology.calibration) {
     const int per_node = topology.devices_per_node;
-    settings["calibration"] = describe_use(*topology.calibration, topology.transport,
-                                           {request.algorithm.operation, by(request), request.library, request.ranks,
-                                            (request.ranks + per_node - 1) / per_node});
+    settings["calibration"] =
+        describe_use(*topology.calibration, topology.transport,
+                     {request.algorithm.operation, by(request), request.library, request.ranks,
+                      (request.ranks + per_node - 1) / per_node, has_other_messages(request.library, topology.mpi)});
   }
   if (has_root(request.algorithm.operation)) settings["root"] = std::to_string(request.root);
   if (request.segments > 0) settings["segments"] = std::to_string(request.segments);

@@ -1,8 +1,11 @@
 #include "scenario/effective_settings.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "platform/mpi_transport.hpp"
 #include "scenario/parts.hpp"
 #include "scenario/read_parts.hpp"
 #include "scenario/train.hpp"
@@ -29,6 +32,11 @@ void add_traffic(Settings& settings, const TrafficSpec& traffic) {
   if (!texts.empty()) settings["platform.traffic"] = fmt::format("{}", fmt::join(texts, "; "));
 }
 
+bool uses_mpi(const Scenario& scenario) {
+  const auto is_one = [](const auto& use) { return use.second.library->is_mpi && !use.second.by_default; };
+  return scenario.strategy.reduces_through_hosts || std::ranges::any_of(scenario.libraries, is_one);
+}
+
 /// Who carries out the collective that carries the gradients, and those that were chosen.
 void add_collectives(Settings& settings, const Scenario& scenario) {
   const PlatformSpec& spec = scenario.platform;
@@ -43,8 +51,9 @@ void add_collectives(Settings& settings, const Scenario& scenario) {
     const auto library = scenario.libraries.find(carrier);
     const LibraryUse use = library == scenario.libraries.end() ? LibraryUse{} : library->second;
     const std::string by = use.library != nullptr ? use.library->name : algorithm_of(scenario).name;
-    settings["calibration"] = describe_use(*spec.calibration, spec.platform.transport,
-                                           {carrier, by, use, spec.ranks, spec.placement.nodes_used});
+    settings["calibration"] = describe_use(
+        *spec.calibration, spec.platform.transport,
+        {carrier, by, use, spec.ranks, spec.placement.nodes_used, has_other_messages(use, spec.platform.mpi)});
   }
   if (const auto note = note_on_nics(scenario)) settings["note"] = *note;
 }
@@ -76,6 +85,20 @@ void add_condition(Settings& settings, const Condition& condition) {
 void add_occupancy(Settings& settings, const Occupancy& occupancy) {
   if (occupancy.send > Seconds(0)) settings["transport.occupancy.send"] = format(occupancy.send);
   if (occupancy.receive > Seconds(0)) settings["transport.occupancy.receive"] = format(occupancy.receive);
+}
+
+void add_mpi(Settings& settings, const Transport& transport, const std::optional<Transport>& mpi) {
+  if (!mpi) {
+    if (transport.library.empty() || is_mpi(transport.library)) return;
+    settings["transport.mpi.name"] = fmt::format("as {}, for nothing is known of MPI there", transport.name);
+    return;
+  }
+  settings["transport.mpi.name"] = mpi->name;
+  settings["transport.mpi.intra_node_latency"] = format(mpi->intra_node_latency);
+  settings["transport.mpi.inter_node_latency"] = format(mpi->inter_node_latency);
+  settings["transport.mpi.rendezvous.from"] = format(mpi->message.rendezvous_from);
+  settings["transport.mpi.rendezvous.latency"] = format(mpi->message.rendezvous);
+  settings["transport.mpi.occupancy.send"] = format(mpi->occupancy.send);
 }
 
 Settings effective_settings(const Scenario& scenario) {
@@ -111,6 +134,7 @@ Settings effective_settings(const Scenario& scenario) {
   add_condition(settings, scenario.platform.condition);
   add_traffic(settings, scenario.traffic);
   add_collectives(settings, scenario);
+  if (uses_mpi(scenario)) add_mpi(settings, transport, scenario.platform.platform.mpi);
   if (scenario.learning) {
     settings["learning.problem"] = scenario.learning->kind;
     settings["learning.learning_rate"] = fmt::format("{}", scenario.learning->learning_rate);

@@ -18,6 +18,10 @@ void add_condition(Settings& settings, const Condition& condition);
 /// What messages keep processors with, where they do.
 void add_occupancy(Settings& settings, const Occupancy& occupancy);
 
+/// What messages of MPI cost, where an MPI carries something out on a machine whose transport is another library's;
+/// that nothing is known of it, where that is so.
+void add_mpi(Settings& settings, const Transport& transport, const std::optional<Transport>& mpi);
+
 Settings effective_settings(const Scenario& scenario);
 
 /// What an algorithm leaves unused of the machine, in a sentence for people; nothing where it leaves nothing, and where
@@ -39,7 +43,10 @@ struct CarriedOut {
   LibraryUse library;  // where a library does it
   int ranks = 1;
   int nodes = 1;
+  bool by_mpi = false;  // by an MPI whose messages are not the transport's
 };
+
+bool has_other_messages(const LibraryUse& use, const std::optional<Transport>& mpi);
 
 /// "measured.json of 2026-11-21, median error left 1.03 %; used by nccl-2.18: times of nccl-2.18".
 std::string describe_use(const CalibrationRecord& record, const Transport& transport, const CarriedOut& what);

@@ -19,26 +19,29 @@ Schedule build_schedule(const Scenario& scenario, const Placement& placement, Op
 
 namespace {
 
+constexpr const char* mpi_of_hosts = "openmpi-4";
+
+const Library& mpi_on(const Platform& platform) {
+  return *find_library(platform.mpi ? platform.mpi->library : mpi_of_hosts);
+}
+
 /// MPI out of the memory of hosts: a small message takes what one of the control plane takes, and a processor adds up,
-/// which reads twice and writes, beside those of the node's other ranks.
+/// which reads twice and writes, beside those of the node's other ranks. Long messages, and what all keep a processor
+/// with, are MPI's where the platform tells them from its transport's.
 Platform platform_of_hosts(Platform platform, const Scenario& scenario, const Placement& placement) {
   constexpr double touches = 3;
+  if (!platform.mpi) platform.transport.message = {};
   Transport& transport = platform.transport;
+  transport = transport_of(mpi_on(platform), platform);
   const int ranks = placement.ranks_per_node(platform.devices_per_node);
   if (transport.control_latency > Seconds(0)) transport.inter_node_latency = transport.control_latency;
   transport.launch = Seconds(0);
-  transport.message = {};
+  platform.mpi.reset();
   const BytesPerSecond memory = scenario.platform.device.host_memory_bandwidth;
   const double rate = scenario.mechanisms.network_rate / (touches * ranks);
   if (memory > BytesPerSecond(0)) transport.reduce_rate = memory * rate;
   return platform;
 }
-
-constexpr const char* mpi_of_hosts = "openmpi-4";
-
-}  // namespace
-
-namespace {
 
 /// Any order in which moments can be looked up.
 struct Earlier {
@@ -133,7 +136,7 @@ bool JobClocks::is_by_library(const Key& key) const {
 }
 
 const Library& JobClocks::library_of(const Key& key) const {
-  return key.group == Group::across ? *find_library(mpi_of_hosts) : *scenario_.libraries.at(key.operation).library;
+  return key.group == Group::across ? mpi_on(platform_) : *scenario_.libraries.at(key.operation).library;
 }
 
 LibraryJob JobClocks::library_job(const Key& key, const Placement& placement) const {

@@ -144,16 +144,32 @@ DefaultCollective default_collective(const Algorithm& plain, const Transport& tr
   return {{plain.operation, library->name, library->summary, {}}, {library, kind_of(device), true}, {}};
 }
 
-void refuse_unknown_library(const Document& topology) {
-  const auto named = topology.find("/transport/library");
+namespace {
+
+/// Fails where the library of that pointer is not one of those that `is_meant`; `what` it should be.
+template <class Meant>
+void refuse_other(const Document& topology, const char* pointer, const char* what, Meant is_meant) {
+  const auto named = topology.find(pointer);
   if (!named) return;
   const auto name = read<std::string>(*named);
-  if (name.empty() || find_library(name) != nullptr) return;
   std::vector<std::string> known;
-  for (const Library& library : libraries()) known.push_back(library.name);
+  for (const Library& library : libraries()) {
+    if (!is_meant(library)) continue;
+    if (library.name == name) return;
+    known.push_back(library.name);
+  }
   const std::string release = nearest_release(name, known);
-  named->fail("a library", quoted(name),
+  named->fail(what, quoted(name),
               release.empty() ? "; known: " + joined(known) : fmt::format("; did you mean \"{}\"?", release));
+}
+
+}  // namespace
+
+void refuse_unknown_library(const Document& topology) {
+  const auto named = topology.find("/transport/library");
+  const bool is_none = named && read<std::string>(*named).empty();
+  if (!is_none) refuse_other(topology, "/transport/library", "a library", [](const Library&) { return true; });
+  refuse_other(topology, "/transport/mpi/library", "an MPI", [](const Library& library) { return library.is_mpi; });
 }
 
 }  // namespace farandole::inline scenario

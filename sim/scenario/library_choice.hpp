@@ -54,7 +54,7 @@ DefaultCollective default_collective(const Algorithm& plain, const Transport& tr
 /// `plain` in place of the library, because of `why`.
 DefaultCollective without_library(const Algorithm& plain, const Transport& transport, const std::string& why);
 
-/// Fails where a topology file's transport names a library that is none of ours.
+/// Fails where a topology file's transport names a library that is none of ours, or an MPI that is none.
 void refuse_unknown_library(const Document& topology);
 
 }  // namespace farandole::inline scenario

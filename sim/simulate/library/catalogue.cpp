@@ -26,6 +26,10 @@ const Library* find_library(const std::string& name) {
   return nullptr;
 }
 
+Transport transport_of(const Library& library, const Platform& platform) {
+  return library.is_mpi ? mpi_transport(library.name, platform) : platform.transport;
+}
+
 std::string name(DeviceStack stack) {
   constexpr std::array names{"hosts", "CUDA", "ROCm"};
   return names.at(static_cast<std::size_t>(stack));

@@ -3,7 +3,7 @@
 //
 // The decision is the library's. The time comes from the schedule it decided for, on the platform, at any fidelity, so
 // that shared links and late ranks count as usual. Of NCCL, latencies and limits are its cost model's (nccl_route.hpp);
-// of the MPI libraries, the platform's transport's.
+// of the MPI libraries, what the platform says of MPI (Platform::mpi), or else its transport's.
 //
 // Called by whoever needs a clock for a collective that names a library in place of an algorithm.
 #pragma once
@@ -82,6 +82,7 @@ struct Library {
   std::function<LibraryWays(const LibraryJob& job)> ways{};     // empty: its times are those of its algorithms
   std::function<MeasuredLinks(const LibraryJob& job)> links{};  // what it finds on the machine; as `ways`
   std::vector<std::string> generations{};  // of GPUs that it runs on, beside processors; empty: of all
+  bool is_mpi = false;                     // whose messages cost what Platform::mpi says
 };
 
 std::span<const Library> libraries();
@@ -92,6 +93,9 @@ const Library* find_library(const std::string& name);
 std::string name(DeviceStack stack);
 /// On such devices.
 bool can_run(const Library& library, const DeviceKind& device);
+
+/// What its messages cost there, where they are a transport's; NCCL's cost model has latencies of its own beside it.
+Transport transport_of(const Library& library, const Platform& platform);
 
 /// A clock that asks the library for every size; its times have the launch in them.
 class LibraryClock : public CollectiveClock {

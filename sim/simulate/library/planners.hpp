@@ -8,10 +8,14 @@
 
 namespace farandole::inline simulate {
 
-// MPI libraries as libraries: a decision, and the platform's own transport.
+// MPI libraries as libraries: a decision, and what the platform says of MPI's messages.
 
 /// "openmpi-4", "mpich" and "mpich-3".
 std::vector<Library> mpi_libraries();
+
+/// What messages of an MPI of that name cost there. How long ones are announced (Transport::handshakes) is the business
+/// of the MPI that the platform names.
+Transport mpi_transport(const std::string& library, const Platform& platform);
 
 // oneCCL as a library: a decision by nodes, schedules inside and between them, and the platform's own transport.
 

@@ -1,0 +1,95 @@
+#include "platform/mpi_transport.hpp"
+
+namespace farandole::inline platform {
+namespace {
+
+/// What MPI uses between nodes, and what that costs.
+struct Messages {
+  const char* name;
+  const char* library;
+  Seconds inside;  // from device to device of a node
+  Seconds between;
+  Seconds hosts;  // between hosts; none: as between devices
+  MessageCost cost;
+  Occupancy occupancy;
+};
+
+// From device to device, 1 B: oracle-japan/ocitutorials, content/hpc/benchmark/run-omb-gpu/index.md (osu_latency 7.5,
+// Open MPI over UCX, A100): 2.48 us inside a node over NVLink, 3.89 us between nodes over ConnectX.
+constexpr Seconds inside_with_nvlink(2.48e-6);
+
+// Open MPI over UCX 1.8 and later, InfiniBand (rc_mlx5). Between hosts, HDR: osu_latency and osu_bw 5.8 of
+// converged-computing/usernetes-azure@18e2e7ef, experiments/README.md, 2 nodes with AMD's processors: 1.61 us at 1 B;
+// 8 KiB take 4.09 us, of which 2.15 are neither that nor the wire's 24.84 GB/s: copied at 3.81 GB/s; 64 KiB take 9.46
+// us, of which 5.2 are neither: the handshake. 3.88 MB/s at 1 B: .26 us of a processor for each.
+//
+// From which size on: openucx/ucx, src/ucp/core/ucp_ep.c (v1.8 to v1.15), ucp_ep_config_calc_rndv_thresh, with
+// latencies of .6 us (src/uct/ib/base/ib_iface.c, uct_ib_iface_query, EDR to NDR), an overhead of 40 ns
+// (rc_mlx5_common.h, UCT_RC_MLX5_IFACE_OVERHEAD), registered memory in 180 ns (UCX_RCACHE_OVERHEAD), copies at 5,008
+// MiB/s (src/ucs/arch/cpu.c, ucs_cpu_est_bcopy_bw, AMD), 1 % (UCX_RNDV_PERF_DIFF) and HDR's 24.84 GB/s:
+//   (.99 (2 * .18 + 4 * .6 + 3 * .04) - .18 - .04) us / (1 / 5.251 - .99 / 24.84) ns = 17.5 kB
+// The table's bandwidth, which stands still from 8 to 16 KiB only, agrees.
+constexpr Messages ucx{"UCX over InfiniBand",
+                       "openmpi-4",
+                       inside_with_nvlink,
+                       Seconds(3.89e-6),
+                       Seconds(1.61e-6),
+                       {Bytes(17480), Seconds(5.2e-6), BytesPerSecond(3.81e9)},
+                       {Seconds(.26e-6), Seconds(.26e-6)}};
+
+// Cray MPICH over libfabric's cxi, Slingshot 11: EESSI/docs@914e6260, docs/blog/posts/2026/05/
+// eessi-cray-slingshot11-part2.md, OSU 7.5 between devices of two nodes, cray-mpich 8.1.32, libfabric 1.22: 2.76 us at
+// 1 B; 4 KiB take 4.66 us, of which 1.73 are neither that nor the wire's 24.5 GB/s: copied at 2.36 GB/s; 8 and 64 KiB
+// take 7.59 and 9.92 us, of which 4.5 are neither: the handshake (4 MiB: 178.4, measured 180.4). osu_bibw moves 1.06
+// MB/s at 1 B both ways together, each end sending and receiving: .94 us of its processor for each.
+//
+// From which size on: ofiwg/libfabric until 1.22, prov/cxi/include/cxip.h, CXIP_RDZV_THRESHOLD 2048, and rdzv_get_min
+// 2049 (prov/cxi/src/cxip_info.c): 4,097 bytes are eager still; the table has 4 KiB on one side, 8 KiB on the other.
+// MPICH draws no line of its own. Inside a node: assumed as Open MPI's, for the same cudaIpc or hipIpc copies.
+constexpr Messages cxi{"libfabric's cxi over Slingshot",
+                       "mpich",
+                       inside_with_nvlink,
+                       Seconds(2.76e-6),
+                       Seconds(0),
+                       {Bytes(4098), Seconds(4.5e-6), BytesPerSecond(2.36e9)},
+                       {Seconds(.94e-6), Seconds(.94e-6)}};
+
+Transport transport_of(const Messages& messages) {
+  Transport transport;
+  transport.name = messages.name;
+  transport.library = messages.library;
+  transport.intra_node_latency = messages.inside;
+  transport.inter_node_latency = messages.between;
+  transport.control_latency = messages.hosts;
+  transport.message = messages.cost;
+  transport.occupancy = messages.occupancy;
+  return transport;
+}
+
+/// Open MPI's own TCP: as between hosts, which is what NCCL's transport says of its control plane; long from 64 KiB on
+/// (MessageCost).
+Transport over_tcp(const Transport& beside) {
+  Transport transport;
+  transport.name = "MPI over TCP";
+  transport.library = "openmpi-4";
+  transport.intra_node_latency = beside.intra_node_latency;
+  transport.control_latency = beside.control_latency;
+  const bool is_said = beside.control_latency > Seconds(0);
+  transport.inter_node_latency = is_said ? beside.control_latency : beside.inter_node_latency;
+  return transport;
+}
+
+}  // namespace
+
+bool is_mpi(std::string_view library) {
+  return library.starts_with("openmpi") || library.starts_with("mpich");
+}
+
+std::optional<Transport> mpi_over(const std::string& protocol, const Transport& transport) {
+  if (protocol == "infiniband" || protocol == "roce_v2") return transport_of(ucx);
+  if (protocol == "slingshot") return transport_of(cxi);
+  if (protocol == "tcp") return over_tcp(transport);
+  return std::nullopt;
+}
+
+}  // namespace farandole::inline platform
