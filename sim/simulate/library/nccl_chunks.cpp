@@ -152,6 +152,8 @@ NcclCost NcclModel::slice_by_slice(NcclProtocol protocol, Bytes size, NcclCost r
       graph_.nodes > 1 ? size.si() / graph_.ranks * 1e-3 * (1 / bus_ - 1 / std::max(bus_, inside_)) : 0;
   const double waits = std::max(waits_of_a_step(size) * wait - slack, wait);
   const double net = crossing * hop(LinkClass::net, NcclAlgorithm::ring, protocol);
+  // In place of NCCL's "plateau", which makes base and hops of large rings count more (plateau()).
+  reckoned.base = Seconds(1e-6 * latency_ * tuning_.base.at(1).at(static_cast<std::size_t>(protocol)));
   reckoned.hops = Seconds(1e-6 * latency_ * ((steps - crossing) * waits + net));
   if (graph_.nodes == 1 && graph_.nvlinks > 0) {
     reckoned.rate = of_ring(graph_.nvlinks * carried_by_nvlink.at(family_of(capability_)));
