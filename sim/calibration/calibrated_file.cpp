@@ -6,6 +6,7 @@
 #include "calibration/fit.hpp"
 #include "config/section.hpp"
 #include "timeline/quantile.hpp"
+#include "timeline/validation.hpp"
 
 namespace farandole::inline calibration {
 namespace {
@@ -14,7 +15,7 @@ using Json = nlohmann::ordered_json;
 
 const char* unit_of(ParameterKind kind) {
   if (kind == ParameterKind::time) return "s";
-  if (kind == ParameterKind::share) return "of 1";
+  if (kind == ParameterKind::share || kind == ParameterKind::congestion) return "of 1";
   return kind == ParameterKind::size ? "B" : "s/B";
 }
 
@@ -43,6 +44,23 @@ Json residuals(const Fit& fit) {
   return result;
 }
 
+Json by_size(const std::vector<std::optional<ScatterOfSizes>>& sizes) {
+  Json classes = Json::object();
+  for (std::size_t c = 0; c < sizes.size(); ++c) {
+    if (!sizes[c]) continue;
+    classes[size_classes()[c].name] = {{"deviation", percent(sizes[c]->deviation)},
+                                       {"standard_error", percent(sizes[c]->standard_error)},
+                                       {"settings", sizes[c]->settings}};
+  }
+  return classes;
+}
+
+Json repeats(const Scatter& scatter) {
+  return {{"comment", "Standard deviation over the mean, of one setting that was measured again"},
+          {"between_rows", by_size(scatter.between_rows)},
+          {"of_repetitions", by_size(scatter.of_repetitions)}};
+}
+
 Json held_out(const HeldOutErrors& errors) {
   return {{"what", errors.what},
           {"median", percent(errors.median)},
@@ -61,6 +79,7 @@ Document calibrated_file(const Fit& fit, const Provenance& provenance) {
             {"parameters", parameters},
             {"residuals", residuals(fit)},
             {"bands", Json::parse(spread_text(fit.spread))}};
+  if (fit.scatter.shows_anything()) note["repeats"] = repeats(fit.scatter);
   if (provenance.held_out) note["held_out"] = held_out(*provenance.held_out);
   if (provenance.forced) {
     note["forced"] = fmt::format("written by --force: the median error left is above {:.0f} %", 100 * most_error_left);

@@ -6,119 +6,14 @@
 #include <Eigen/Dense>
 #include <fmt/format.h>
 
+#include "calibration/fit_problem.hpp"
 #include "calibration/predictor.hpp"
+#include "calibration/scatter.hpp"
 
 namespace farandole::inline calibration {
 namespace {
 
-constexpr int most_rounds = 12;
-constexpr double converged = 1e-7;        // relative change of every prediction
-constexpr double least_deviation = 1e-3;  // clocks and rounding; keeps perfect data from weighing everything down
-constexpr double most_uncertain = 1.0;    // standard error over value, from which on a parameter counts as unknown
-
-/// The measurements that are fitted to, and the linear problem around a trial.
-class Problem {
- public:
-  Problem(const Document& topology, std::span<const MeasuredTime> measurements)
-      : topology_(topology), rows_(measurements.begin(), measurements.end()) {
-    times_.resize(static_cast<Eigen::Index>(rows_.size()));
-    for (std::size_t i = 0; i < rows_.size(); ++i) times_[static_cast<Eigen::Index>(i)] = rows_[i].time.si();
-  }
-
-  [[nodiscard]] double shortest() const { return times_.minCoeff(); }
-  [[nodiscard]] Eigen::VectorXd relative(std::span<const Parameter> parameters, std::span<const double> values) const {
-    const Document trial = with(topology_, parameters, values);
-    const auto predicted = predict(read_topology(trial.root(), topology_.source()), rows_);
-    Eigen::VectorXd result(times_.size());
-    for (std::size_t i = 0; i < predicted.size(); ++i) result[static_cast<Eigen::Index>(i)] = predicted[i].si();
-    return result.cwiseQuotient(times_);
-  }
-
-  /// d (predicted / measured) / d parameter, by forward differences; times are linear between few kinks.
-  [[nodiscard]] Eigen::MatrixXd jacobian(std::span<const Parameter> parameters, const std::vector<double>& values,
-                                         const Eigen::VectorXd& here) const {
-    Eigen::MatrixXd columns(times_.size(), static_cast<Eigen::Index>(values.size()));
-    for (std::size_t j = 0; j < values.size(); ++j) {
-      std::vector<double> moved = values;
-      const double step = std::max(1e-3 * values[j], smallest_step(parameters[j].kind));
-      moved[j] += step;
-      columns.col(static_cast<Eigen::Index>(j)) = (relative(parameters, moved) - here) / step;
-    }
-    return columns;
-  }
-
- private:
-  /// A thousandth of the shortest time, or of the shortest time per byte, measured; of sizes a packet or so.
-  [[nodiscard]] double smallest_step(ParameterKind kind) const {
-    if (kind == ParameterKind::size) return 1024;
-    double least = times_.minCoeff();
-    if (kind == ParameterKind::time_per_byte) {
-      for (const MeasuredTime& row : rows_) {
-        if (row.bytes > Bytes(0)) least = std::min(least, row.time.si() / row.bytes.si());
-      }
-    }
-    return 1e-3 * least;
-  }
-
-  const Document& topology_;
-  std::vector<MeasuredTime> rows_;
-  Eigen::VectorXd times_;
-};
-
-struct Solution {
-  std::vector<double> values;
-  Eigen::VectorXd residuals;
-  Eigen::MatrixXd jacobian;
-  Eigen::MatrixXd covariance;
-  Eigen::VectorXd weights;
-};
-
-Solution solve(const Problem& problem, std::span<const Parameter> parameters, std::vector<double> values) {
-  Solution solution{std::move(values), {}, {}, {}, {}};
-  RobustWeights robust;
-  for (int round = 0; round < most_rounds; ++round) {
-    const Eigen::VectorXd here = problem.relative(parameters, solution.values);
-    solution.jacobian = problem.jacobian(parameters, solution.values, here);
-    const Eigen::VectorXd residuals = here.array() - 1;
-    robust = huber_weights(residuals, least_deviation);
-    const Eigen::VectorXd now =
-        Eigen::Map<const Eigen::VectorXd>(solution.values.data(), static_cast<Eigen::Index>(solution.values.size()));
-    const Eigen::VectorXd next =
-        non_negative_least_squares(solution.jacobian, solution.jacobian * now - residuals, robust.weights);
-    solution.values.assign(next.data(), next.data() + next.size());
-    if ((solution.jacobian * (next - now)).cwiseAbs().maxCoeff() < converged) break;
-  }
-  solution.residuals = problem.relative(parameters, solution.values).array() - 1;
-  solution.weights = huber_weights(solution.residuals, least_deviation).weights;
-  solution.covariance = covariance(solution.jacobian, robust.weights) * robust.deviation * robust.deviation;
-  return solution;
-}
-
-constexpr const char* processors_time = "/occupancy/send";
-
-/// Messages do not show what they keep a processor with while that takes less than their latency, so nothing leads a
-/// fit away from zero there. From above the way back is straight: another start is at the shortest time measured.
-std::optional<std::vector<double>> start_above(const Problem& problem, std::span<const Parameter> parameters,
-                                               std::vector<double> values) {
-  for (std::size_t j = 0; j < parameters.size(); ++j) {
-    if (!parameters[j].pointer.ends_with(processors_time)) continue;
-    values[j] = problem.shortest();
-    return values;
-  }
-  return std::nullopt;
-}
-
-Solution best_solution(const Problem& problem, std::span<const Parameter> parameters,
-                       const std::vector<double>& values) {
-  Solution solution = solve(problem, parameters, values);
-  const auto above = start_above(problem, parameters, values);
-  if (!above) return solution;
-  Solution other = solve(problem, parameters, *above);
-  const auto left_over = [&](const Solution& of) {
-    return (problem.relative(parameters, of.values).array() - 1).abs().sum();
-  };
-  return left_over(other) < left_over(solution) ? other : solution;
-}
+constexpr double most_uncertain = 1.0;  // standard error over value, from which on a parameter counts as unknown
 
 double standard_error(const Solution& solution, std::size_t index) {
   const auto i = static_cast<Eigen::Index>(index);
@@ -209,7 +104,7 @@ std::vector<double> without(const std::vector<bool>& left_out, const Solution& s
 
 /// The parameters of links and messages, into `result`.
 void fit_parameters(const Document& topology, std::span<const MeasuredTime> counted, Fit& result) {
-  const Problem problem(topology, counted);
+  const FitProblem problem(topology, counted, result.scatter);
   std::vector<Parameter> free = parameters_of(topology, counted);
   Solution solution = best_solution(problem, free, values_in(topology, free));
   while (const auto unknown = least_known(solution, free)) {
@@ -229,6 +124,15 @@ void fit_parameters(const Document& topology, std::span<const MeasuredTime> coun
   const std::vector<double> in_file = values_in(topology, free);
   result.spread =
       spread_of(counted, [&](const std::vector<bool>& left_out) { return without(left_out, solution, in_file); });
+}
+
+/// Of libraries' collectives alone, which are fitted apart: none of them is settled.
+void keep_parameters(const Document& topology, Fit& result) {
+  for (const Parameter& parameter : parameters_of(topology)) {
+    const double kept = value_in(topology, parameter);
+    result.parameters.push_back(
+        {parameter, kept, kept, 0, "libraries' collectives are fitted apart and do not show it"});
+  }
 }
 
 /// Likewise of libraries: fits of their own without some rows.
@@ -278,9 +182,11 @@ Fit fit(const Document& topology, std::span<const MeasuredTime> measurements) {
   }
   if (counted.empty() && of_libraries.empty())
     throw InputError("expected at least one measurement without a doubt to fit to, got none");
-  Fit result{topology, {}, {}, {}, {}};
+  Fit result{topology, {}, {}, {}, {}, scatter_of(measurements)};
   if (!counted.empty()) fit_parameters(topology, counted, result);
+  if (counted.empty()) keep_parameters(topology, result);
   if (counted.empty()) result.spread = spread_of_libraries(result.topology, of_libraries);
+  widen_by_scatter(result.spread, result.scatter);
   result.libraries = fit_libraries(result.topology, of_libraries);
   adopt_library(result.topology, measurements);
   result.errors = errors_of(result.topology, measurements);

@@ -23,6 +23,7 @@
 
 #include "calibration/library_fit.hpp"
 #include "calibration/measured_time.hpp"
+#include "calibration/scatter.hpp"
 #include "calibration/spread.hpp"
 #include "config/document.hpp"
 #include "platform/topology.hpp"
@@ -33,13 +34,15 @@ namespace farandole::inline calibration {
 //
 // A trial keeps the topology as a document, so that what is fitted is exactly what can be written into a file and read
 // back: `host_rate` of a link (what the host adds to the wire, per byte; the wire's own rate is never touched, so no
-// fit can exceed it), latencies per message, the launch of a collective, the rate of summing up, the window of sends.
+// fit can exceed it), latencies per message, the launch of a collective, the rate of summing up, the window of sends,
+// and of curves of congestion that the file has, how deep they are: what each of its points adds, in one proportion.
 
 enum class ParameterKind : std::uint8_t {
   time,           // seconds
   size,           // bytes
   time_per_byte,  // written as the rate that is its inverse; left out of the file where it is zero
-  share           // written in percent
+  share,          // written in percent
+  congestion      // how much longer the most flows of a curve take that a link has, as a share; written as what is left
 };
 
 struct Parameter {
@@ -83,6 +86,7 @@ struct Fit {
   std::vector<LibraryFit> libraries;
   std::vector<double> errors;  // relative, signed, one per measurement
   Spread spread;               // of predictions without the measurements that they are held against
+  Scatter scatter;             // between repeats
 };
 
 /// Those of links and messages, then latency and rate of every piece of every library.

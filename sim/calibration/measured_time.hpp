@@ -18,6 +18,12 @@ namespace farandole::inline calibration {
 inline constexpr const char* pingpong = "pingpong";
 inline constexpr const char* exchange = "exchange";
 
+/// How single repetitions of one row scatter.
+struct Repetitions {
+  int count = 0;         // at least two
+  double deviation = 0;  // standard deviation over their mean
+};
+
 struct MeasuredTime {
   Place place;            // file and line
   std::string family;     // what is measured together: the file's name, or the configuration a row names
@@ -34,6 +40,7 @@ struct MeasuredTime {
   Seconds time;           // median or mean, as the file has it
   std::optional<Seconds> fastest;
   std::optional<Seconds> slowest;
+  std::optional<Repetitions> repetitions;
   std::optional<std::string> doubt;  // why the row is shown but not counted
 };
 

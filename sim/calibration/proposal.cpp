@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include <Eigen/Dense>
 #include <fmt/format.h>
 
+#include "calibration/next_measurement.hpp"
 #include "calibration/posterior.hpp"
 #include "calibration/predictor.hpp"
 #include "config/section.hpp"
@@ -20,13 +22,16 @@ constexpr std::array node_counts{2, 4, 8};
 constexpr std::array other_models{"vgg16", "resnet50"};
 constexpr std::array collective_sizes{65536.0, 67108864.0};
 constexpr double noise_of_a_table = 0.1;  // of a collective: what calibrated topologies are wrong by at one size
-constexpr double worth_it = 0.9;          // of the variance, above which a run is not worth its time
 
-/// A run that could be made, and the log of what it takes on a topology.
-struct Candidate {
-  std::string what;
-  double noise = 0;
-  std::function<double(const Document& topology)> log_time;
+/// Runs that could be made: what they are called, and the log of what each takes on a topology.
+struct Runs {
+  std::vector<Candidate> list;
+  std::vector<std::function<double(const Document& topology)>> log_times;
+
+  void add(std::string what, double noise, std::function<double(const Document& topology)> log_time) {
+    list.push_back({std::move(what), noise});
+    log_times.push_back(std::move(log_time));
+  }
 };
 
 double median_noise(const std::vector<TrainingRow>& rows) {
@@ -48,7 +53,7 @@ Document run_of(const TrainingRow& row, const std::string& model, int ranks) {
 }
 
 void add_training(const std::vector<TrainingRow>& rows, const Topology& machine, const Catalogue& catalogue,
-                  std::vector<Candidate>& candidates) {
+                  Runs& runs) {
   const auto own = rows.front().scenario.find("/workload/model");
   std::vector<std::string> models;
   if (own && own->is_string()) models.push_back(read<std::string>(*own));
@@ -59,15 +64,15 @@ void add_training(const std::vector<TrainingRow>& rows, const Topology& machine,
     for (const int nodes : node_counts) {
       if (machine.nodes && nodes > *machine.nodes) continue;
       const Document scenario = run_of(rows.front(), model, nodes * machine.devices_per_node);
-      candidates.push_back({fmt::format("one run of {} on {} nodes", model, nodes), median_noise(rows),
-                            [scenario, &catalogue](const Document& topology) {
-                              return std::log(step_on(topology, scenario, catalogue).si());
-                            }});
+      runs.add(fmt::format("one run of {} on {} nodes", model, nodes), median_noise(rows),
+               [scenario, &catalogue](const Document& topology) {
+                 return std::log(step_on(topology, scenario, catalogue).si());
+               });
     }
   }
 }
 
-void add_tables(const Topology& machine, std::vector<Candidate>& candidates) {
+void add_tables(const Topology& machine, Runs& runs) {
   for (const int nodes : {2, 8}) {
     if (machine.nodes && nodes > *machine.nodes) continue;
     for (const double bytes : collective_sizes) {
@@ -78,39 +83,38 @@ void add_tables(const Topology& machine, std::vector<Candidate>& candidates) {
       row.ranks = nodes * machine.devices_per_node;
       row.nodes = nodes;
       row.bytes = Bytes(bytes);
-      candidates.push_back({fmt::format("an allreduce of {} on {} nodes (nccl-tests, osu_allreduce)",
-                                        bytes < 1e6 ? "64 KiB" : "64 MiB", nodes),
-                            noise_of_a_table, [row](const Document& topology) {
-                              const Topology tried = read_topology(topology.root(), topology.source());
-                              return std::log(predict(tried, {&row, 1}).front().si());
-                            }});
+      runs.add(fmt::format("an allreduce of {} on {} nodes (nccl-tests, osu_allreduce)",
+                           bytes < 1e6 ? "64 KiB" : "64 MiB", nodes),
+               noise_of_a_table, [row](const Document& topology) {
+                 const Topology tried = read_topology(topology.root(), topology.source());
+                 return std::log(predict(tried, {&row, 1}).front().si());
+               });
     }
   }
 }
 
-/// Its derivatives by the logs, over a standard deviation of each; nothing where it cannot be run.
-std::optional<VectorXd> gradient_of(const Candidate& candidate, const Document& topology,
-                                    std::span<const Unknown> unknowns, const Posterior& posterior) {
-  try {
-    VectorXd gradient = VectorXd::Zero(posterior.at.size());
-    const double here = candidate.log_time(with(topology, unknowns, posterior.at));
-    for (Index j = 0; j < gradient.size(); ++j) {
-      if (is_of_scenario(unknowns[static_cast<std::size_t>(j)].parameter)) continue;
-      const double step = std::sqrt(posterior.covariance(j, j));
-      VectorXd logs = posterior.at;
-      logs[j] += step;
-      gradient[j] = (candidate.log_time(with(topology, unknowns, logs)) - here) / step;
-    }
-    return gradient.allFinite() ? std::optional(gradient) : std::nullopt;
-  } catch (const InputError&) {
-    return std::nullopt;
-  }
+Candidates candidates_of(Runs runs) {
+  return {std::move(runs.list), [log_times = std::move(runs.log_times)](const Document& topology) {
+            VectorXd logs(static_cast<Index>(log_times.size()));
+            for (std::size_t i = 0; i < log_times.size(); ++i) {
+              try {
+                logs[static_cast<Index>(i)] = log_times[i](topology);
+              } catch (const InputError&) {
+                logs[static_cast<Index>(i)] = std::numeric_limits<double>::quiet_NaN();
+              }
+            }
+            return logs;
+          }};
 }
 
-/// The variance of number j after the run, by the update of one linear observation.
-double variance_after(const VectorXd& gradient, double noise, const Eigen::MatrixXd& covariance, Index j) {
-  const VectorXd towards = covariance * gradient;
-  return covariance(j, j) - towards[j] * towards[j] / (noise * noise + gradient.dot(towards));
+/// Numbers are logs here; a step is a standard deviation.
+Knowledge knowledge_of(const Document& topology, std::span<const Unknown> unknowns, const Posterior& posterior) {
+  VectorXd steps = posterior.covariance.diagonal().cwiseSqrt();
+  for (std::size_t j = 0; j < unknowns.size(); ++j) {
+    if (is_of_scenario(unknowns[j].parameter)) steps[static_cast<Index>(j)] = 0;
+  }
+  return {[&topology, unknowns](const VectorXd& logs) { return with(topology, unknowns, logs); }, posterior.at, steps,
+          posterior.covariance};
 }
 
 }  // namespace
@@ -122,21 +126,18 @@ std::vector<Proposal> propose(const Document& topology, std::span<const Unknown>
     if (posterior.marginals[j].identified != Identified::yes) proposals.push_back({j, "", 1});
   }
   if (proposals.empty()) return proposals;
-  std::vector<Candidate> candidates;
+  Runs runs;
   const Topology machine = read_topology(topology.root(), topology.source());
-  add_training(rows, machine, catalogue, candidates);
-  add_tables(machine, candidates);
-  for (const Candidate& candidate : candidates) {
-    const auto gradient = gradient_of(candidate, topology, unknowns, posterior);
-    if (!gradient) continue;
-    for (Proposal& proposal : proposals) {
-      const auto j = static_cast<Index>(proposal.unknown);
-      const double width = unknowns[proposal.unknown].width;
-      const double before = posterior.covariance(j, j);
-      const double after = variance_after(*gradient, candidate.noise, posterior.covariance, j);
-      if (after > worth_it * before || after / (width * width) >= proposal.left) continue;
-      proposal = {proposal.unknown, candidate.what, after / (width * width)};
-    }
+  add_training(rows, machine, catalogue, runs);
+  add_tables(machine, runs);
+  const Candidates candidates = candidates_of(std::move(runs));
+  const Eigen::MatrixXd slopes = slopes_of(candidates, knowledge_of(topology, unknowns, posterior));
+  for (Proposal& proposal : proposals) {
+    const auto found = most_telling(candidates, slopes, posterior.covariance, static_cast<Index>(proposal.unknown));
+    const double width = unknowns[proposal.unknown].width;
+    if (!found || found->variance >= width * width) continue;
+    proposal.run = candidates.list[found->candidate].what;
+    proposal.left = found->variance / (width * width);
   }
   return proposals;
 }

@@ -146,6 +146,16 @@ Spread spread_of(std::span<const MeasuredTime> rows, const PredictWithout& predi
   return spread;
 }
 
+void widen_by_scatter(Spread& spread, const Scatter& scatter) {
+  constexpr double to_ninth_decile = 1.2815515655446004;  // standard deviations above the median, of normal errors
+  for (auto& bands : spread.bands) {
+    for (std::size_t c = 0; c < bands.size(); ++c) {
+      const double reach = to_ninth_decile * scatter.between_rows_of(c);
+      widen(bands[c], ErrorBand{std::exp(-reach), std::exp(reach)});
+    }
+  }
+}
+
 std::string spread_text(const Spread& spread) {
   Json json{{"comment", "Measured / predicted of four in five that were predicted from the others alone"},
             {"operations", spread.operations},

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "calibration/measured_time.hpp"
+#include "calibration/scatter.hpp"
 #include "config/document.hpp"
 
 namespace farandole::inline calibration {
@@ -47,6 +48,9 @@ using PredictWithout = std::function<std::vector<double>(const std::vector<bool>
 
 /// Rows with a doubt are not looked at.
 Spread spread_of(std::span<const MeasuredTime> rows, const PredictWithout& predict);
+
+/// No band is narrower than four in five of what repeats scatter by: s times 1.28 to either side, of logs.
+void widen_by_scatter(Spread& spread, const Scatter& scatter);
 
 /// The "bands" of a calibrated file as JSON text, and read again.
 std::string spread_text(const Spread& spread);

@@ -4,11 +4,13 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
-#include <sstream>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "calibration/fit.hpp"
+#include "config/pointer.hpp"
 #include "config/section.hpp"
 #include "units/format.hpp"
 
@@ -56,8 +58,8 @@ std::optional<Value> child_of(const Value& value, const std::string& key) {
 /// What a pointer names, also within arrays, whose parts Document::find does not look for.
 std::optional<Value> value_at(const Document& topology, const std::string& pointer) {
   std::optional<Value> at = topology.root();
-  std::istringstream keys(pointer.substr(1));
-  for (std::string key; at && std::getline(keys, key, '/');) {
+  for (const std::string& key : split_pointer(pointer).value_or(std::vector<std::string>{})) {
+    if (!at) break;
     const auto next = child_of(*at, key);
     at.reset();
     if (next) at.emplace(*next);
@@ -65,9 +67,51 @@ std::optional<Value> value_at(const Document& topology, const std::string& point
   return at;
 }
 
+constexpr const char* curves = "/condition/congestion/";
+constexpr std::size_t most_parameters = 12;  // of non_negative_least_squares
+
+struct CurvePoint {
+  double flows = 0;
+  double added = 0;  // 1 / left - 1
+};
+
+/// Of the curve at a pointer; empty where there is none. What is wrong with it is said where the topology is read.
+std::vector<CurvePoint> curve_at(const Document& topology, const std::string& pointer) {
+  std::vector<CurvePoint> points;
+  const auto curve = value_at(topology, pointer);
+  if (!curve || !curve->is_array()) return points;
+  for (const Value& point : curve->elements()) {
+    Section section(point);
+    points.push_back(
+        {static_cast<double>(section.required<int>("flows")), 1 / section.required<Fraction>("left").value - 1});
+  }
+  return points;
+}
+
+/// All points in the curve's own proportion; in that of their flows beyond one where the curve adds nothing yet.
+void deepen(Document& topology, const std::string& pointer, double added) {
+  const std::vector<CurvePoint> points = curve_at(topology, pointer);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const CurvePoint& most = points.back();
+    const double share =
+        most.added > 0 ? points[i].added / most.added : (points[i].flows - 1) / std::max(1.0, most.flows - 1);
+    topology.set(fmt::format("{}/{}/left", pointer, i), fmt::format("\"{:.17g} %\"", 100 / (1 + added * share)));
+  }
+}
+
+void add_curves(const Document& topology, std::vector<Parameter>& parameters) {
+  const auto congestion = topology.find("/condition/congestion");
+  if (!congestion) return;
+  for (const auto& [pattern, curve] : congestion->members()) {
+    if (!curve.is_array() || parameters.size() >= most_parameters) continue;
+    parameters.push_back({"congestion at " + pattern, curves + pointer_token(pattern), ParameterKind::congestion});
+  }
+}
+
 }  // namespace
 
 ParameterKind kind_of(const std::string& pointer) {
+  if (pointer.starts_with(curves)) return ParameterKind::congestion;
   if (pointer.ends_with("_spread") || pointer.ends_with("_jitter")) return ParameterKind::share;
   if (pointer.ends_with("rate")) return ParameterKind::time_per_byte;
   return pointer.ends_with("window") || pointer.ends_with("burst") ? ParameterKind::size : ParameterKind::time;
@@ -80,6 +124,7 @@ std::vector<Parameter> parameters_of(const Document& topology) {
     const bool is_another = *row.but_not != '\0' && topology.find(row.but_not);
     if (topology.find(row.needs) && !is_another && !is_there) parameters.push_back({row.name, row.pointer, row.kind});
   }
+  add_curves(topology, parameters);
   return parameters;
 }
 
@@ -101,6 +146,10 @@ std::vector<Parameter> parameters_of(const Document& topology, std::span<const M
 }
 
 double value_in(const Document& topology, const Parameter& parameter) {
+  if (parameter.kind == ParameterKind::congestion) {
+    const auto points = curve_at(topology, parameter.pointer);
+    return points.empty() ? 0 : points.back().added;
+  }
   const auto value = value_at(topology, parameter.pointer);
   if (!value) return 0;
   if (parameter.kind == ParameterKind::time) return read<Seconds>(*value).si();
@@ -119,6 +168,10 @@ std::string typed(const Parameter& parameter, double value) {
 
 Document with(const Document& topology, const Parameter& parameter, double value) {
   Document changed = topology;
+  if (parameter.kind == ParameterKind::congestion) {
+    deepen(changed, parameter.pointer, value);
+    return changed;
+  }
   const std::string parent = parameter.pointer.substr(0, parameter.pointer.rfind('/'));
   const std::string transport = "/transport";  // only that may be missing, which must have a name, or a part of it
   if (parent.starts_with(transport) && !value_at(topology, transport))
@@ -144,6 +197,7 @@ std::string shown(const Parameter& parameter, double value) {
   if (parameter.kind == ParameterKind::time) return format(Seconds(value));
   if (parameter.kind == ParameterKind::size) return format(Bytes(std::round(value)));
   if (parameter.kind == ParameterKind::share) return fmt::format("{:.3g} %", 100 * value);
+  if (parameter.kind == ParameterKind::congestion) return fmt::format("{:.3g} % left", 100 / (1 + value));
   return value > 0 ? format(BytesPerSecond(1 / value)) : "none";
 }
 

@@ -19,7 +19,7 @@ CalibrationRecord read_calibration_record(const Value& where) {
     }
   }
   // Notes for readers, which nothing simulated depends on.
-  for (const char* note : {"residuals_of_runs", "held_out", "bands"}) {
+  for (const char* note : {"residuals_of_runs", "held_out", "bands", "repeats"}) {
     if (const auto object = section.maybe(note)) (void)object->members();
   }
   return record;

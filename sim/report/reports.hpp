@@ -26,14 +26,27 @@ namespace farandole::inline report {
 /// Throws std::logic_error where a point holds a number that is not finite, before anything is written.
 void write_bench(std::ostream& out, Format format, const Heading& heading, std::span<const MeasuredPoint> points);
 
-// Writes what a fit found: every parameter with its standard error, or why the data cannot identify it, and what is
-// left over.
+// Writes what a fit found: every parameter with its standard error, or why the data cannot identify it and the one
+// measurement that would tell most of it, what repeats scatter by, and what is left over.
 
 struct CalibrationLine {
   std::string name;
+  std::string pointer;
   std::string before;
   std::string after;
-  std::string interval;  // of 95 %, or why there is none
+  std::string interval;                       // of 95 %, or why there is none
+  std::optional<std::string> unidentified{};  // why it is what it was before
+  std::string proposal{};                     // the measurement; empty: none of those that were tried
+  double left_after = 1;                      // of its variance, the proposal
+};
+
+/// Standard deviation over the mean, of settings of a size class that were measured again.
+struct ScatterLine {
+  std::string what;  // "between rows", "of repetitions"
+  std::string sizes;
+  double deviation = 0;
+  double standard_error = 0;
+  int settings = 0;
 };
 
 /// Of measurements that were predicted from others alone.
@@ -51,10 +64,11 @@ struct CalibrationSummary {
   double p90 = 0;
   double worst = 0;
   std::optional<HeldOutSummary> held_out{};
+  std::vector<ScatterLine> scatter{};
 };
 
-void write_calibration(std::ostream& out, const Heading& heading, const std::vector<CalibrationLine>& lines,
-                       const CalibrationSummary& summary);
+void write_calibration(std::ostream& out, Format format, const Heading& heading,
+                       const std::vector<CalibrationLine>& lines, const CalibrationSummary& summary);
 
 // Writes what runs of training said of a platform's numbers: prior and posterior of each, the runs that it follows
 // from, what they do not identify with the run that would, and every run before and after.

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "calibration/fit.hpp"
+#include "calibration/next_measurement.hpp"
 #include "calibration/posterior.hpp"
 #include "config/section.hpp"
 #include "measured_arguments.hpp"
@@ -15,6 +16,7 @@
 #include "report/reports.hpp"
 #include "scenario/catalogue.hpp"
 #include "timeline/quantile.hpp"
+#include "timeline/validation.hpp"
 
 namespace farandole {
 namespace {
@@ -59,13 +61,29 @@ std::vector<double> held_out(const Document& topology, const std::vector<Measure
   return errors;
 }
 
-std::vector<CalibrationLine> lines_of(const Fit& found) {
+std::vector<CalibrationLine> lines_of(const Fit& found, const std::vector<MeasuredTime>& measurements) {
   std::vector<CalibrationLine> lines;
   for (const FittedParameter& parameter : all_parameters(found)) {
-    lines.push_back({parameter.parameter.name, shown(parameter.parameter, parameter.before),
-                     shown(parameter.parameter, parameter.value), interval(parameter)});
+    lines.push_back({parameter.parameter.name, parameter.parameter.pointer,
+                     shown(parameter.parameter, parameter.before), shown(parameter.parameter, parameter.value),
+                     interval(parameter), parameter.unidentified});
+  }
+  for (const NextMeasurement& next : propose_for(found, measurements)) {
+    const auto line = std::ranges::find(lines, next.pointer, &CalibrationLine::pointer);
+    if (line == lines.end()) continue;
+    line->proposal = next.what;
+    line->left_after = next.left;
   }
   return lines;
+}
+
+void add_scatter(CalibrationSummary& summary, const char* what,
+                 const std::vector<std::optional<ScatterOfSizes>>& classes) {
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    if (!classes[c]) continue;
+    summary.scatter.push_back(
+        {what, size_classes()[c].name, classes[c]->deviation, classes[c]->standard_error, classes[c]->settings});
+  }
 }
 
 /// A fit that leaves so much is no calibration.
@@ -101,6 +119,8 @@ FromTables fit_tables(const CalibrateArguments& arguments, const Document& topol
   const Fit found = fit(topology, measurements);
   Provenance provenance{arguments.date, names_of(arguments.measured.files), {}};
   CalibrationSummary summary = summary_of(found.errors, measurements);
+  add_scatter(summary, "between rows", found.scatter.between_rows);
+  add_scatter(summary, "of repetitions", found.scatter.of_repetitions);
   provenance.forced = summary.median > most_error_left;
   if (!arguments.hold_out.empty()) {
     const auto errors = held_out(topology, measurements, hold_out_named(arguments.hold_out));
@@ -108,7 +128,7 @@ FromTables fit_tables(const CalibrateArguments& arguments, const Document& topol
     provenance.held_out = {arguments.hold_out, held.median, held.p90, held.worst};
     summary.held_out = {arguments.hold_out, held.median, held.p90, held.worst};
   }
-  return {calibrated_file(found, provenance), found.topology, lines_of(found), summary, found.parameters};
+  return {calibrated_file(found, provenance), found.topology, lines_of(found, measurements), summary, found.parameters};
 }
 
 /// A number that tables settled has what they gave as its prior, and never surer than their own repetitions.
@@ -147,8 +167,6 @@ void tell_apart(CalibrateArguments& arguments) {
   const auto first = std::ranges::stable_partition(files, is_table).begin();
   arguments.training.assign(first, files.end());
   files.erase(first, files.end());
-  if (arguments.training.empty() && arguments.format != "table")
-    refuse_option("--format", "table, unless there are runs of training", arguments.format);
   if (arguments.training.empty() && !arguments.priors.empty())
     refuse_option("--prior", "runs of training beside it", arguments.priors.front());
 }
@@ -174,8 +192,8 @@ void calibrate(CalibrateArguments arguments) {
   }
   const bool is_written = !tables || tables->summary.median <= most_error_left || arguments.force;
   if (tables && is_written && arguments.training.empty()) write_file(arguments.output, tables->file);
-  if (tables && *format == Format::table)
-    write_calibration(std::cout, {"calibrate", settings}, tables->lines, tables->summary);
+  if (tables && (*format == Format::table || arguments.training.empty()))
+    write_calibration(std::cout, *format, {"calibrate", settings}, tables->lines, tables->summary);
   if (!is_written) refuse_to_write(tables->summary, arguments.output);
   if (!arguments.training.empty()) calibrate_on_runs(arguments, *format, topology, tables, settings);
 }
@@ -206,9 +224,7 @@ void add_calibrate(CLI::App& app) {
       ->allow_extra_args(false);
   command->add_flag("--all-rows", arguments->runs.all_rows,
                     "fit also to those rows of published files that are kept to compare with");
-  command->add_option("--format", arguments->format, "table or json (of runs of training)")
-      ->type_name("FORMAT")
-      ->capture_default_str();
+  command->add_option("--format", arguments->format, "table or json")->type_name("FORMAT")->capture_default_str();
   command->footer(
       "Example:\n"
       "  farandole calibrate measured.json --topology ethernet-25g --date 2026-11-21 --output my-cluster.json\n"

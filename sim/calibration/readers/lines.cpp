@@ -27,7 +27,7 @@ std::vector<TextLine> lines_of(std::string_view text) {
   int number = 0;
   while (!text.empty()) {
     const auto end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
+    const std::string_view line = without_labels(text.substr(0, end));
     ++number;
     auto words = words_of(line);
     if (!words.empty()) lines.push_back({number, line, std::move(words)});
@@ -50,8 +50,8 @@ double number_at(const std::string& file, const TextLine& line, std::size_t word
   return *number;
 }
 
-Seconds time_at(const std::string& file, const TextLine& line, std::size_t word) {
-  const double seconds = number_at(file, line, word, "a time in microseconds") * 1e-6;
+Seconds time_at(const std::string& file, const TextLine& line, std::size_t word, double unit) {
+  const double seconds = number_at(file, line, word, unit < 1e-4 ? "a time in microseconds" : "a time in ms") * unit;
   if (!is_measurable(seconds)) refuse_line(file, line.number, measurable_time, quoted(line.words[word]));
   return Seconds(seconds);
 }

@@ -1,13 +1,17 @@
 #include <bit>
 #include <cmath>
+#include <vector>
 
 #include "calibration/readers/readers.hpp"
+#include "calibration/scatter.hpp"
 #include "collective/algorithms/exchanges.hpp"
 #include "config/limits.hpp"
 #include "config/section.hpp"
 
 namespace farandole::inline calibration {
 namespace {
+
+constexpr int most_repetitions = 1'000'000;
 
 /// Which of two spellings of a key is there; neither: the first is missing.
 Value either(Section& section, std::string_view ours, std::string_view theirs) {
@@ -34,6 +38,21 @@ Bytes size_of(const Value& value) {
   if (!(number >= 0 && number <= most_bytes) || number != std::floor(number))
     value.fail("a whole number of bytes up to 16 TiB");
   return Bytes(number);
+}
+
+/// Of the list that `farandole bench` writes, or as the laboratory has it: how many there were, least and most.
+std::optional<Repetitions> repetitions_of(Section& section, const MeasuredTime& row) {
+  if (const auto list = section.maybe("repetitions"); list && list->is_array()) {
+    std::vector<double> times;
+    for (const Value& time : list->elements()) times.push_back(positive_number(time, "seconds above zero"));
+    if (times.size() < 2) return std::nullopt;
+    return Repetitions{static_cast<int>(times.size()), relative_deviation(times)};
+  }
+  const auto count = section.maybe("reps");
+  if (!count || !row.fastest || !row.slowest || *row.slowest < *row.fastest) return std::nullopt;
+  const int repetitions = read_between(*count, 1, most_repetitions);
+  if (repetitions < 2) return std::nullopt;
+  return Repetitions{repetitions, deviation_of_range((*row.slowest - *row.fastest) / row.time, repetitions)};
 }
 
 std::optional<Seconds> maybe_seconds(Section& section, std::string_view key) {
@@ -147,6 +166,7 @@ MeasuredTime read_point(const Value& value, const std::string& family) {
   row.time = Seconds(positive_number(either(section, "seconds", "seconds_median"), "seconds above zero"));
   row.fastest = maybe_seconds(section, "min");
   row.slowest = maybe_seconds(section, "max");
+  row.repetitions = repetitions_of(section, row);
   row.eager = sent_eagerly(section);
   read_operation(section, row);
   read_doubts(section, row);

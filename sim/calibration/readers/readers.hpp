@@ -57,8 +57,11 @@ struct TextLine {
   std::vector<std::string_view> words;
 };
 
-/// All lines that are not blank.
+/// All lines that are not blank, without their labels.
 std::vector<TextLine> lines_of(std::string_view text);
+
+/// What launchers and loggers put in front of every line: timestamps, "[1,0]<stdout>:", "[0] ", "0: ".
+std::string_view without_labels(std::string_view line);
 
 /// The number a word is, if it is one to its end and finite.
 std::optional<double> number_in(std::string_view word);
@@ -80,8 +83,8 @@ inline bool is_measurable(double seconds) {
   return seconds >= shortest_time && seconds <= longest_time;
 }
 
-/// The word as a time in microseconds; InputError with the line otherwise.
-Seconds time_at(const std::string& file, const TextLine& line, std::size_t word);
+/// The word as a time in `unit` seconds; InputError with the line otherwise.
+Seconds time_at(const std::string& file, const TextLine& line, std::size_t word, double unit = 1e-6);
 
 [[noreturn]] void refuse_line(const std::string& file, int line, std::string_view expected, std::string_view got);
 

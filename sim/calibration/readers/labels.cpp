@@ -1,0 +1,125 @@
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "calibration/readers/readers.hpp"
+
+namespace farandole::inline calibration {
+namespace {
+
+bool is_digit(char c) {
+  return std::isdigit(static_cast<unsigned char>(c)) != 0;
+}
+
+/// How many characters of `text` the pattern takes: '9' is one digit, '+' one digit or more, ' ' blanks, one or more,
+/// other characters themselves. 0: it is not there.
+std::size_t matched(std::string_view text, std::string_view pattern) {
+  std::size_t at = 0;
+  const auto run = [&](auto is_part) {
+    const std::size_t begin = at;
+    while (at < text.size() && is_part(text[at])) ++at;
+    return at > begin;
+  };
+  for (const char wanted : pattern) {
+    if (wanted == '+' || wanted == ' ') {
+      const bool is_there = wanted == '+' ? run(is_digit) : run([](char c) { return c == ' ' || c == '\t'; });
+      if (!is_there) return 0;
+      continue;
+    }
+    if (at >= text.size() || (wanted == '9' ? !is_digit(text[at]) : text[at] != wanted)) return 0;
+    ++at;
+  }
+  return at;
+}
+
+/// "T10:23:45.123Z", " 10:23:45,123+00:00": what follows a date, or stands alone.
+std::size_t time_of_day(std::string_view text) {
+  const std::size_t clock = matched(text, "99:99:99");
+  if (clock == 0) return 0;
+  std::size_t at = clock;
+  for (const char* fraction : {".+", ",+"}) at += matched(text.substr(at), fraction);
+  for (const char* zone : {"Z", "+00:00"}) {
+    if (text.substr(at).starts_with(zone)) at += std::string_view(zone).size();
+  }
+  if (const std::size_t zone = std::max(matched(text.substr(at), "-99:99"), matched(text.substr(at), "-9999"));
+      zone > 0)
+    at += zone;
+  return at;
+}
+
+bool is_month(std::string_view text) {
+  constexpr std::array months{"Jan ", "Feb ", "Mar ", "Apr ", "May ", "Jun ",
+                              "Jul ", "Aug ", "Sep ", "Oct ", "Nov ", "Dec "};
+  return std::ranges::any_of(months, [&](std::string_view month) { return text.starts_with(month); });
+}
+
+/// "2026-11-24T10:23:45Z", "2026/11/24 10:23:45", "Nov 24 10:23:45", "10:23:45".
+std::size_t timestamp(std::string_view text) {
+  for (const char* date : {"9999-99-99T", "9999-99-99 ", "9999/99/99 "}) {
+    const std::size_t at = matched(text, date);
+    const std::size_t clock = at > 0 ? time_of_day(text.substr(at)) : 0;
+    if (clock > 0) return at + clock;
+  }
+  if (is_month(text)) {
+    const std::size_t at = 4 + matched(text.substr(4), "+ ");
+    const std::size_t clock = at > 4 ? time_of_day(text.substr(at)) : 0;
+    return clock > 0 ? at + clock : 0;
+  }
+  return time_of_day(text);
+}
+
+/// A timestamp, with or without brackets, and a blank after it; the word for the stream that containers' logs have.
+std::size_t timestamp_label(std::string_view text) {
+  const bool is_bracketed = text.starts_with('[');
+  std::size_t at = timestamp(text.substr(is_bracketed ? 1 : 0));
+  if (at == 0) return 0;
+  if (is_bracketed) {
+    if (!text.substr(at + 1).starts_with(']')) return 0;
+    at += 2;
+  }
+  const std::size_t blank = matched(text.substr(at), " ");
+  if (blank == 0 && at < text.size()) return 0;
+  at += blank;
+  for (const char* stream : {"stdout F ", "stderr F "}) at += matched(text.substr(at), stream);
+  return at;
+}
+
+/// "[1,0]<stdout>:" (Open MPI), "[prterun-node1-77@1,0]<stdout>:" (PRRTE): all in brackets, then the stream.
+std::size_t stream_label(std::string_view text) {
+  if (!text.starts_with('[')) return 0;
+  const auto end = text.find(']');
+  if (end == std::string_view::npos || text.substr(0, end).find_first_of(" \t") != std::string_view::npos) return 0;
+  for (const std::string_view stream : {"<stdout>:", "<stderr>:"}) {
+    if (text.substr(end + 1).starts_with(stream)) return end + 1 + stream.size();
+  }
+  return 0;
+}
+
+/// "[0] " (MPICH -prepend-rank, Intel MPI -l), "0: " (srun -l), "node1 0: " (PALS --label).
+std::size_t rank_label(std::string_view text) {
+  for (const char* label : {"[+] ", "+: "}) {
+    if (const std::size_t at = matched(text, label); at > 0) return at;
+  }
+  const auto end = text.find_first_of(" \t");
+  const bool is_name = !text.empty() && std::isalpha(static_cast<unsigned char>(text.front())) != 0;
+  if (!is_name || end == std::string_view::npos) return 0;
+  const std::size_t rank = matched(text.substr(end), " +: ");
+  return rank > 0 ? end + rank : 0;
+}
+
+}  // namespace
+
+std::string_view without_labels(std::string_view line) {
+  constexpr int most_labels = 4;
+  for (int label = 0; label < most_labels; ++label) {
+    const auto begin = line.find_first_not_of(" \t");
+    if (begin == std::string_view::npos) return line;
+    const std::string_view text = line.substr(begin);
+    const std::size_t length = std::max({stream_label(text), timestamp_label(text), rank_label(text)});
+    if (length == 0) return line;
+    line = text.substr(length);
+  }
+  return line;
+}
+
+}  // namespace farandole::inline calibration
