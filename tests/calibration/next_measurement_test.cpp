@@ -74,7 +74,9 @@ TEST(MostTelling, LeavesWhatTheInformationOfItsCandidateLeaves) {
       }
       const auto found = most_telling(candidates, slopes, covariance, j);
       EXPECT_EQ(found.has_value(), least <= 0.9 * covariance(j, j));
-      if (found) EXPECT_NEAR(found->variance, least, 1e-9 * covariance(j, j));
+      if (found) {
+        EXPECT_NEAR(found->variance, least, 1e-9 * covariance(j, j));
+      }
     }
   }
 }

@@ -99,7 +99,7 @@ TEST(Scatter, FollowsFromLeastAndMostOfKnownNumbers) {
 }
 
 TEST(Scatter, IsReadFromOurOwnPoints) {
-  const auto read = read_measurements({"m.json", R"({"points": [
+  const auto read = read_measurements(MeasuredText{"m.json", R"({"points": [
     {"op": "allreduce", "algorithm": "ring", "ranks": 4, "bytes": 1024, "seconds": 1e-3, "repetitions": [0.9e-3, 1e-3, 1.1e-3]},
     {"op": "allreduce", "algorithm": "ring", "ranks": 4, "bytes": 1024, "seconds": 1e-3, "reps": 5, "min": 0.9e-3, "max": 1.1e-3},
     {"op": "allreduce", "algorithm": "ring", "ranks": 4, "bytes": 1024, "seconds": 1e-3, "min": 0.9e-3, "max": 1.1e-3}]})"});

@@ -28,7 +28,7 @@ TEST(Build, GivesALinkTheRateOfWireAndHostInSeries) {
 }
 
 TEST(Build, WithoutAHostRateTheWireIsAllThereIs) {
-  EXPECT_EQ((Topology::LinkRate{25_Gbps, std::nullopt, 0_s, 1}.effective()), 25_Gbps);
+  EXPECT_EQ((Topology::LinkRate{25_Gbps, std::nullopt, 0_s, "", 1}.effective()), 25_Gbps);
 }
 
 TEST(Build, LaysOutEveryPartOnceAndDevicesNodeByNode) {

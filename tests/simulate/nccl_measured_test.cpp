@@ -208,24 +208,24 @@ TEST(NcclMeasured, OfProcessesThatDriveSeveralDevicesSaysNothingOfThoseWithOneEa
   EXPECT_EQ(longer({driven, measured(16, 300)}, 16, 1_MiB), longer({measured(16, 300)}, 16, 1_MiB));
   EXPECT_TRUE(times_for({driven}, {library, Operation::allreduce, 16, 2}).empty());
   const std::vector<LibraryTimes> both{measured(16, 300), driven};
-  EXPECT_EQ(times_for(both, {library, Operation::allreduce, 16, 2, 4}), std::vector{&both[1]});
+  EXPECT_EQ(times_for(both, {library, Operation::allreduce, 16, 2, 4}), std::vector<const LibraryTimes*>{&both[1]});
 }
 
 TEST(NcclMeasured, OfOtherReleasesTheNearestCounts) {
   std::vector<LibraryTimes> both{measured(16, 300), measured(16, 70)};
   both[0].library = "nccl-2.10";
   both[1].library = "nccl-2.22";
-  EXPECT_EQ(times_for(both, {"nccl-2.18", Operation::allreduce, 16, 2}), std::vector{&both[1]});
-  EXPECT_EQ(times_for(both, {"nccl-2.7", Operation::allreduce, 16, 2}), std::vector{&both[0]});
+  EXPECT_EQ(times_for(both, {"nccl-2.18", Operation::allreduce, 16, 2}), std::vector<const LibraryTimes*>{&both[1]});
+  EXPECT_EQ(times_for(both, {"nccl-2.7", Operation::allreduce, 16, 2}), std::vector<const LibraryTimes*>{&both[0]});
   both[1].ranks = 32;  // but nearer ranks come first
-  EXPECT_EQ(times_for(both, {"nccl-2.18", Operation::allreduce, 16, 2}), std::vector{&both[0]});
+  EXPECT_EQ(times_for(both, {"nccl-2.18", Operation::allreduce, 16, 2}), std::vector<const LibraryTimes*>{&both[0]});
 }
 
 TEST(NcclMeasured, AllgathersAndReduceScattersFollowOneAnotherBeforeAllreduces) {
   using enum Operation;
   const std::vector<LibraryTimes> both{measured(16, 300, allreduce), measured(16, 70, allgather)};
-  EXPECT_EQ(times_for(both, {library, reduce_scatter, 16, 2}), std::vector{&both[1]});
-  EXPECT_EQ(times_for(both, {library, broadcast, 16, 2}), std::vector{&both[0]});
+  EXPECT_EQ(times_for(both, {library, reduce_scatter, 16, 2}), std::vector<const LibraryTimes*>{&both[1]});
+  EXPECT_EQ(times_for(both, {library, broadcast, 16, 2}), std::vector<const LibraryTimes*>{&both[0]});
 }
 
 /// NICs of 25 GB/s are counted on for 24, and carried `rate` of a ring's 8 x 24 x 16/30 GB/s: so does what each of two
