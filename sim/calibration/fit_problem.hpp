@@ -27,8 +27,6 @@ class FitProblem {
 
   /// Seconds.
   [[nodiscard]] double shortest() const { return times_.minCoeff(); }
-  /// Seconds per byte; that of one byte where no measurement has any.
-  [[nodiscard]] double shortest_per_byte() const;
   [[nodiscard]] const Eigen::VectorXd& scatter() const { return scatter_; }
   /// predicted / measured with these values.
   [[nodiscard]] Eigen::VectorXd relative(std::span<const Parameter> parameters, std::span<const double> values) const;
@@ -37,6 +35,8 @@ class FitProblem {
                                          const Eigen::VectorXd& here) const;
 
  private:
+  /// Seconds per byte; that of one byte where no measurement has any.
+  [[nodiscard]] double shortest_per_byte() const;
   [[nodiscard]] double smallest_step(ParameterKind kind) const;
 
   const Document& topology_;

@@ -79,8 +79,9 @@ struct NextMeasurement {
 ///
 /// The variance before is that of what is believed without the measurements, a normal distribution round the file's
 /// value, and of what the measurements say of it together with the other numbers. What is believed has the width that
-/// the file's "priors" have, else that of a factor of two, else, where the file has nothing, the least time that was
-/// measured (of a rate: per byte); and no wider than the measurements, taken by themselves, are linear in the number.
+/// the file's "priors" have, else that of a factor of two, else, where the file has nothing, half of the least time
+/// that anything takes (of a rate: per byte); and no wider than the measurements, taken by themselves, are linear in
+/// the number.
 std::vector<NextMeasurement> propose_for(const Fit& fit, std::span<const MeasuredTime> measurements);
 
 /// Those of a library's pieces, whose numbers are told by the same collective on the same ranks, of another size.

@@ -28,6 +28,19 @@ VectorXd vector_of(const std::vector<double>& values) {
   return Eigen::Map<const VectorXd>(values.data(), static_cast<Index>(values.size()));
 }
 
+/// Half of the least that anything takes, measured or as the file has it, and of the least per byte: as wide is what is
+/// believed of a number that the file has nothing of. (A message keeps its sender's and its receiver's processor for no
+/// longer than it takes.)
+struct Scales {
+  double time = std::numeric_limits<double>::infinity();
+  double per_byte = std::numeric_limits<double>::infinity();
+
+  void take(const MeasuredTime& row, Seconds taken) {
+    time = std::min(time, taken.si() / 2);
+    if (row.bytes > Bytes(0)) per_byte = std::min(per_byte, taken.si() / row.bytes.si() / 2);
+  }
+};
+
 /// The numbers of a fit and what its measurements say of them together.
 class FittedNumbers {
  public:
@@ -40,11 +53,9 @@ class FittedNumbers {
 
   [[nodiscard]] double noise() const { return noise_; }
 
-  /// `times` are there also where no row is fitted to.
-  Knowledge knowledge(const std::vector<MeasuredTime>& times) {
+  Knowledge knowledge(const Scales& scales) {
     VectorXd widths(static_cast<Index>(values_.size()));
-    const FitProblem of_times(fit_.topology, times, fit_.scatter);
-    for (std::size_t j = 0; j < values_.size(); ++j) widths[static_cast<Index>(j)] = width_of(j, of_times);
+    for (std::size_t j = 0; j < values_.size(); ++j) widths[static_cast<Index>(j)] = width_of(j, scales);
     MatrixXd information = MatrixXd::Zero(widths.size(), widths.size());
     if (!rows_.empty()) information = information_of(widths);
     // Scaled by the widths, whose units differ by many powers of ten.
@@ -80,11 +91,11 @@ class FittedNumbers {
     return std::nullopt;
   }
 
-  [[nodiscard]] double width_of(std::size_t j, const FitProblem& times) const {
+  [[nodiscard]] double width_of(std::size_t j, const Scales& scales) const {
     if (const auto width = width_in_file(parameters_[j]); width && *width > 0) return *width;
     if (values_[j] > 0) return values_[j] * std::log(2) / to_ninth_decile;
-    if (parameters_[j].kind == ParameterKind::time) return times.shortest();
-    if (parameters_[j].kind == ParameterKind::time_per_byte) return times.shortest_per_byte();
+    if (parameters_[j].kind == ParameterKind::time) return scales.time;
+    if (parameters_[j].kind == ParameterKind::time_per_byte) return scales.per_byte;
     return parameters_[j].kind == ParameterKind::size ? 65536 : 1;
   }
 
@@ -115,12 +126,14 @@ class FittedNumbers {
   double noise_ = least_noise;
 };
 
-/// Those that the machine can run.
-std::vector<PossibleRow> runnable(const Topology& machine) {
+/// Those that the machine can run, and how long what they take and what was measured is.
+std::vector<PossibleRow> runnable(const Topology& machine, Scales& scales) {
   std::vector<PossibleRow> rows = possible_rows(machine);
   std::erase_if(rows, [&](const PossibleRow& possible) {
     try {
-      return !(predict(machine, {&possible.row, 1}).front() > Seconds(0));
+      const Seconds taken = predict(machine, {&possible.row, 1}).front();
+      if (taken > Seconds(0)) scales.take(possible.row, taken);
+      return !(taken > Seconds(0));
     } catch (const InputError&) {
       return true;
     }
@@ -148,9 +161,11 @@ void propose_parameters(const Fit& fit, const std::vector<MeasuredTime>& rows, c
                         std::vector<NextMeasurement>& proposals) {
   const auto is_open = [](const FittedParameter& fitted) { return fitted.unidentified.has_value(); };
   if (std::ranges::none_of(fit.parameters, is_open)) return;
+  Scales scales;
+  for (const MeasuredTime& row : times) scales.take(row, row.time);
+  const auto possible = runnable(read_topology(fit.topology.root(), fit.topology.source()), scales);
   FittedNumbers numbers(fit, rows);
-  const Knowledge known = numbers.knowledge(times);
-  const auto possible = runnable(read_topology(fit.topology.root(), fit.topology.source()));
+  const Knowledge known = numbers.knowledge(scales);
   const Candidates candidates = candidates_of(possible, numbers.noise(), fit.scatter);
   const MatrixXd slopes = slopes_of(candidates, known);
   for (std::size_t j = 0; j < fit.parameters.size(); ++j) {

@@ -10,13 +10,17 @@
 namespace farandole::inline report {
 namespace {
 
+std::string left_of(double share) {
+  return share < 0.005 ? "less than 1 %" : fmt::format("{:.0f} %", 100 * share);
+}
+
 void write_remarks(std::ostream& out, const std::vector<CalibrationLine>& lines) {
   for (const CalibrationLine& line : lines) {
     if (!line.unidentified) continue;
     out << fmt::format("# {}: not identified; {}\n", printable(line.name),
                        line.proposal.empty() ? "none of the measurements that were tried would tell it"
-                                             : fmt::format("{} would leave {:.0f} % of its variance",
-                                                           printable(line.proposal), 100 * line.left_after));
+                                             : fmt::format("{} would leave {} of its variance",
+                                                           printable(line.proposal), left_of(line.left_after)));
   }
 }
 
