@@ -89,7 +89,8 @@ TEST_P(NcclTable, TheFileTheFitWritesPredictsWhatTheFitDid) {
 TEST(NcclLaunches, OfOneProcessKeepSmallCollectivesWaiting) {
   const std::vector<std::pair<int, double>> published{{3, 13.76}, {4, 16.88}, {5, 20.8},
                                                       {6, 25.2},  {7, 29.5},  {8, 33.7}};
-  const Document machine = Document::read(std::filesystem::path(FARANDOLE_SOURCE_DIR) / "topologies" / "dgx-a100.json");
+  Document machine = Document::read(std::filesystem::path(FARANDOLE_SOURCE_DIR) / "topologies" / "dgx-a100.json");
+  machine.remove("/transport/library_times");  // of other hosts
   const auto time = [&](int ranks, int devices_per_process, Bytes bytes) {
     MeasuredTime row;
     row.place = {"issue 123", 1, ""};
