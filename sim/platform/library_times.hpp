@@ -40,7 +40,7 @@ struct LibraryTimes {
   int ranks = 2;
   int nodes = 1;
   int devices_per_process = 1;  // that one process drove
-  std::string table{};  // of scenarios/published/collectives, which they were fitted to; empty: none of them
+  std::string table{};          // of scenarios/published/collectives, which they were fitted to; empty: none of them
   std::optional<MeasuredLinks> links{};  // empty: those of the run, but for the scale of the network
   std::vector<LibraryPiece> pieces{};
 

@@ -212,6 +212,15 @@ TEST(NcclMeasured, OfProcessesThatDriveSeveralDevicesSaysNothingOfThoseWithOneEa
   EXPECT_EQ(times_for(both, {library, Operation::allreduce, 16, 2, 4}), std::vector<const LibraryTimes*>{&both[1]});
 }
 
+/// A what-if joins the devices of nine nodes: what the eight of one take says nothing of them.
+TEST(NcclMeasured, OfANodeCountsForAsManyOfItsDevicesAtMost) {
+  LibraryTimes node = measured(8, 300);
+  node.nodes = 1;
+  EXPECT_EQ(times_for({node}, {library, Operation::allreduce, 8, 1}).size(), 1U);
+  EXPECT_EQ(times_for({node}, {library, Operation::allreduce, 4, 1}).size(), 1U);
+  EXPECT_TRUE(times_for({node}, {library, Operation::allreduce, 16, 1}).empty());
+}
+
 TEST(NcclMeasured, OfOtherReleasesTheNearestCounts) {
   std::vector<LibraryTimes> both{measured(16, 300), measured(16, 70)};
   both[0].library = "nccl-2.10";

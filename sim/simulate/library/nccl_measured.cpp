@@ -192,6 +192,7 @@ std::vector<const LibraryTimes*> times_of(const std::vector<LibraryTimes>& measu
   std::vector<const LibraryTimes*> fitting;
   for (const LibraryTimes& times : measured) {
     const bool is_alone = times.nodes == 1;
+    if (is_alone && run.ranks > times.ranks) continue;  // a node of more devices may be another machine
     const bool is_of_it = times.operation == operation && is_alone == (run.nodes == 1) && is_driven_as(times, run);
     if (is_of_it && counts(times.library)) fitting.push_back(&times);
   }

@@ -6,12 +6,12 @@
 // do. At others the way is the model's, and takes as many times longer than the model says as the same way does at the
 // measured ranks, at the nearest size that went it there (or, where none did or only far ones, as that size did by
 // another way); between two of them, by both, interpolated log to log. What was measured with more than 16 times the
-// ranks, and nothing with fewer, says nothing. Of a release without times of its own, those of another one count so: as
-// many times longer than that release's model says, for a machine's links and hosts are the same under all. Operations
-// of which nothing was measured, but alltoall, which is sent as messages, follow another one, where that went the same
-// way: they are made of the same hops. Allgathers and reduce-scatters follow one another first, then allreduce. What
-// was measured of processes that drive several devices says nothing of processes with one each, nor the other way
-// round.
+// ranks, and nothing with fewer, says nothing; nor, on one node, what was measured with fewer. Of a release without
+// times of its own, those of another one count so: as many times longer than that release's model says, for a machine's
+// links and hosts are the same under all. Operations of which nothing was measured, but alltoall, which is sent as
+// messages, follow another one, where that went the same way: they are made of the same hops. Allgathers and
+// reduce-scatters follow one another first, then allreduce. What was measured of processes that drive several devices
+// says nothing of processes with one each, nor the other way round.
 #pragma once
 
 #include <optional>

@@ -31,7 +31,9 @@ struct Communicator {
   double share;  // measured of what the model counts on, of messages
   int root;
 
-  [[nodiscard]] NcclJob routing() const { return {job.platform, graph, nvlink, job.operation, model.messages(share), root}; }
+  [[nodiscard]] NcclJob routing() const {
+    return {job.platform, graph, nvlink, job.operation, model.messages(share), root};
+  }
 };
 
 LibraryPlan plan(const std::shared_ptr<const Communicator>& communicator, Bytes size) {
