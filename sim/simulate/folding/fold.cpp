@@ -58,8 +58,11 @@ class Quotient {
 
  private:
   int& class_of(int vertex) { return class_of_[static_cast<std::size_t>(colours_[static_cast<std::size_t>(vertex)])]; }
+  [[nodiscard]] std::size_t colour_of(int transfer) const {
+    return static_cast<std::size_t>(colours_[static_cast<std::size_t>(graph_.transfer(transfer))]);
+  }
   int add_ranks();
-  [[nodiscard]] int received_alike(const RoutedSchedule::Leg& leg, int transfer, int receiver) const;
+  void count_received();
   void add_phase(std::size_t phase);
   void add_links();
   void add_link(int link);
@@ -74,6 +77,7 @@ class Quotient {
   std::vector<std::vector<RoutedSchedule::Leg>> legs_;
   std::vector<RoutedSchedule::Leg*> leg_of_;  // by colour of a transfer
   std::vector<int> paths_of_;                 // likewise, of its members
+  std::vector<int> received_;                 // likewise: how many a rank receives at the same moment, one by one
   std::vector<BytesPerSecond> capacities_;
   std::vector<Congestion> congestion_;
   int next_transfer_ = 0;
@@ -82,6 +86,7 @@ class Quotient {
 Folding Quotient::read() {
   const Schedule& whole = routed_.schedule();
   const int ranks = add_ranks();
+  count_received();
   schedule_ = {whole.operation, whole.algorithm, ranks, whole.chunks, {}, whole.rows};
   schedule_.copies = whole.copies;
   for (std::size_t phase = 0; phase < whole.phases.size(); ++phase) add_phase(phase);
@@ -114,21 +119,26 @@ void Quotient::add_phase(std::size_t phase) {
       folded.transfers.push_back(
           {class_of(first.from), class_of(first.to), first.chunk, first.action, first.count, first.start});
       const RoutedSchedule::Leg& leg = routed_.legs(phase)[position];
-      const int alike = received_alike(leg, next_transfer_ - 1, first.to);
+      const bool waits = leg.reduce_rate < BytesPerSecond::infinity() || leg.occupancy.receive > Seconds(0);
+      const int alike = waits ? received_[colour_of(next_transfer_ - 1)] : 1;
       legs.push_back({{}, leg.latency, leg.narrowest, 1, leg.reduce_rate / alike, leg.occupancy, alike});
     }
     classes.push_back(number);
   }
 }
 
-/// How many transfers of the class the rank receives at the same moment, to be dealt with one after the other.
-int Quotient::received_alike(const RoutedSchedule::Leg& leg, int transfer, int receiver) const {
-  if (leg.reduce_rate == BytesPerSecond::infinity() && leg.occupancy.receive == Seconds(0)) return 1;
-  const int colour = colours_[static_cast<std::size_t>(graph_.transfer(transfer))];
-  const auto is_alike = [&](const Incidence::Neighbour& n) {
-    return n.bond == Bond::receives && colours_[static_cast<std::size_t>(n.vertex)] == colour;
-  };
-  return static_cast<int>(std::ranges::count_if(graph_.neighbours(receiver), is_alike));
+/// By the first rank that receives one of a class: all others receive as many.
+void Quotient::count_received() {
+  received_.assign(colours_.size(), 0);
+  std::vector<int> receiver(colours_.size(), -1);
+  int next = 0;
+  for (const Phase& phase : routed_.schedule().phases) {
+    for (const Transfer& transfer : phase.transfers) {
+      const std::size_t colour = colour_of(next++);
+      if (receiver[colour] < 0) receiver[colour] = transfer.to;
+      if (receiver[colour] == transfer.to) ++received_[colour];
+    }
+  }
 }
 
 void Quotient::add_links() {
@@ -137,7 +147,7 @@ void Quotient::add_links() {
   int transfer = 0;
   for (std::size_t phase = 0; phase < legs_.size(); ++phase) {
     for (std::size_t position = 0; position < class_of_transfer_[phase].size(); ++position) {
-      const auto colour = static_cast<std::size_t>(colours_[static_cast<std::size_t>(graph_.transfer(transfer++))]);
+      const std::size_t colour = colour_of(transfer++);
       leg_of_[colour] = &legs_[phase][static_cast<std::size_t>(class_of_transfer_[phase][position])];
       paths_of_[colour] = routed_.legs(phase)[position].paths;
     }
