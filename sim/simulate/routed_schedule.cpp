@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "platform/topologies/kinds.hpp"
+#include "simulate/even_exchange.hpp"
 #include "simulate/link_loads.hpp"
 #include "simulate/way_choice.hpp"
 
@@ -146,6 +147,14 @@ void RoutedSchedule::forget_idle_links() {
   for (auto& phase : *legs_) {
     for (Leg& leg : phase) leave_out_idle(leg.links);
   }
+}
+
+void RoutedSchedule::forget_network_of_even_exchange() {
+  if (!where_ || !when_asked_ || !connections_.empty()) return;
+  if (!network_is_idle_in_even_exchange(*schedule_, where_->first, where_->second, capacities_)) return;
+  take_network_for_a_switch();
+  shares_.reset();
+  idle_.clear();
 }
 
 /// Of the nodes that are used. Ranks that a network parts are alike behind a switch (simulate/folding/moves.hpp).

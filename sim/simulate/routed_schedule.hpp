@@ -76,6 +76,8 @@ class RoutedSchedule {
   /// that are known to be like that altogether, all. For those who want times alone, and have the network for
   /// themselves.
   void forget_idle_links();
+  /// Likewise the whole network, of what is sent to all at once (simulate/even_exchange.hpp).
+  void forget_network_of_even_exchange();
   /// Leaves it this share of every link, because others alike are on it too.
   void share_links(const std::vector<double>& shares);
   /// The limits of single connections, which stand behind the platform's links.

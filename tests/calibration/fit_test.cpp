@@ -88,6 +88,39 @@ TEST(Fit, KeepsWhatTheFileSaysOfProcessorsWhereNothingShowsIt) {
   EXPECT_DOUBLE_EQ(parameter(found, "/transport/occupancy/send").value, 1e-6);
 }
 
+/// A machine whose transport is NCCL's, as Slingshot's are: what an MPI is measured at there is MPI's own.
+Document machine_of_nccl() {
+  Document machine = lab("", "20 us");
+  machine.set("/transport/library", "\"nccl-2.10\"");
+  machine.set("/transport/mpi", R"({"name": "MPI", "library": "mpich", "inter_node_latency": "3 us"})");
+  return machine;
+}
+
+std::vector<MeasuredTime> rows_of(const std::string& library) {
+  std::vector<MeasuredTime> all;
+  for (const int ranks : {2, 4, 8}) {
+    for (double size = 8; size <= 1048576; size *= 8) all.push_back(test::row("allreduce", library, ranks, Bytes(size)));
+  }
+  return all;
+}
+
+TEST(Fit, OfAnMpisRowsFindsMpisNumbersAndLeavesTheTransports) {
+  Document truth = machine_of_nccl();
+  truth.set("/transport/mpi/inter_node_latency", "\"7 us\"");
+  truth.set("/transport/mpi/launch", "\"5 us\"");
+  const Fit found = fit(machine_of_nccl(), taken(truth, rows_of("mpich")));
+  EXPECT_NEAR(parameter(found, "/transport/mpi/inter_node_latency").value, 7e-6, 1e-9);
+  EXPECT_NEAR(parameter(found, "/transport/mpi/launch").value, 5e-6, 1e-8);
+  EXPECT_DOUBLE_EQ(parameter(found, "/transport/inter_node_latency").value, 20e-6);
+  for (const double error : found.errors) EXPECT_NEAR(error, 0, 1e-6);
+}
+
+TEST(Fit, WithoutRowsOfAnMpiAsksNothingOfIt) {
+  for (const auto& found : fit(machine_of_nccl(), taken(machine_of_nccl(), rows())).parameters) {
+    EXPECT_FALSE(found.parameter.pointer.starts_with("/transport/mpi")) << found.parameter.pointer;
+  }
+}
+
 TEST(Fit, RowsWithADoubtAreNotFittedTo) {
   auto data = taken(lab("50 MB/s", "40 us"), rows());
   for (std::size_t i = 0; i < data.size(); i += 2) {

@@ -14,6 +14,7 @@ using nlohmann::json;
 using test::Finished;
 using test::Workplace;
 using testing::HasSubstr;
+using testing::Not;
 
 const std::string small_run =
     "run " + test::scenario("horovod-512-roce25") + " --set '/sweep={\"/platform/ranks\": [1, 8]}' --quiet";
@@ -242,6 +243,8 @@ TEST(ShowCommand, LooksIntoModelsTopologiesAndStrategies) {
   const Workplace place;
   EXPECT_THAT(place.farandole("show model vgg16").out, HasSubstr("138357544"));
   EXPECT_THAT(place.farandole("show topology roce25-4xp100").out, HasSubstr("between nodes"));
+  EXPECT_THAT(place.farandole("show topology polaris").out, HasSubstr("MPI, where it is named: mpich by libfabric's cxi"));
+  EXPECT_THAT(place.farandole("show topology ethernet-25g").out, Not(HasSubstr("MPI, where it is named")));
   EXPECT_THAT(place.farandole("show strategy horovod").out, HasSubstr("fusion_threshold"));
 }
 

@@ -100,6 +100,27 @@ std::string device_text(const Platform& platform) {
   return platform.device.empty() ? "nobody says of which kind" : platform.device;
 }
 
+/// What MPI's messages cost where the machine's transport is another library's.
+std::string mpi_text(const Transport& mpi) {
+  std::string text = fmt::format("  MPI, where it is named: {} by {}, {} between nodes", mpi.library, mpi.name,
+                                 format(mpi.inter_node_latency));
+  if (mpi.intra_node_latency > Seconds(0)) text += fmt::format(", {} inside", format(mpi.intra_node_latency));
+  if (mpi.message.rendezvous > Seconds(0)) {
+    text += fmt::format("; from {} on a handshake of {}", format(mpi.message.rendezvous_from),
+                        format(mpi.message.rendezvous));
+  }
+  return text + "\n";
+}
+
+Json mpi_json(const Transport& mpi) {
+  return {{"name", mpi.name},
+          {"library", mpi.library},
+          {"intra_node_latency", mpi.intra_node_latency.si()},
+          {"inter_node_latency", mpi.inter_node_latency.si()},
+          {"rendezvous", {{"from", mpi.message.rendezvous_from.si()}, {"latency", mpi.message.rendezvous.si()}}},
+          {"occupancy", {{"send", mpi.occupancy.send.si()}, {"receive", mpi.occupancy.receive.si()}}}};
+}
+
 std::string condition_text(const Condition& condition) {
   std::string text;
   for (const auto& [pattern, rest] : condition.degraded) {
@@ -202,6 +223,10 @@ Shown show_topology(const ShowRequest& request) {
   shown.text += fmt::format("  a collective starts in {}\n", format(platform.transport.launch));
   if (const std::string& library = platform.transport.library; !library.empty()) {
     shown.text += fmt::format("  collectives by {}, unless an algorithm is named\n", library);
+  }
+  if (topology.mpi) {
+    shown.text += mpi_text(*topology.mpi);
+    shown.json["mpi"] = mpi_json(*topology.mpi);
   }
   shown.text += network_text(platform) + condition_text(topology.condition);
   shown.json["network"] = network_json(platform);
