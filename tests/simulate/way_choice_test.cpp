@@ -228,8 +228,8 @@ bool is_idle(const Platform& platform, int ranks) {
   return network_is_idle_in_even_exchange(routed.schedule(), platform, in_order(ranks), routed.capacities());
 }
 
-/// Two groups of two routers of two nodes: of 7 bytes that a node sends, 4 go to the other group, so that the cable
-/// between groups has 4 * 4 / 7 of a NIC to carry.
+/// Two groups of two routers of two nodes: at 7 GB/s a node sends 1 GB/s to each of the others, and 4 x 4 pairs of them
+/// meet on the cable between the groups.
 TEST(EvenExchange, LeavesANetworkIdleThatCarriesWhatAllSendToTheOtherGroup) {
   const auto with = [](double between) {
     return dragonfly(2, 1, 2, 2, 1, {.nic = 7, .rank1 = 100, .rank3 = between});
@@ -241,7 +241,7 @@ TEST(EvenExchange, LeavesANetworkIdleThatCarriesWhatAllSendToTheOtherGroup) {
 TEST(EvenExchange, IsKnownOfNodesThatAreAlikeAlone) {
   Platform platform = dragonfly(2, 1, 2, 2, 1, {.nic = 7, .rank1 = 100, .rank3 = 100});
   EXPECT_TRUE(is_idle(platform, 8));
-  platform.links[0].capacity = 6e9_Bps;
+  platform.links[0].capacity = BytesPerSecond(6e9);
   EXPECT_FALSE(is_idle(platform, 8));
 }
 
