@@ -99,7 +99,8 @@ Document machine_of_nccl() {
 std::vector<MeasuredTime> rows_of(const std::string& library) {
   std::vector<MeasuredTime> all;
   for (const int ranks : {2, 4, 8}) {
-    for (double size = 8; size <= 1048576; size *= 8) all.push_back(test::row("allreduce", library, ranks, Bytes(size)));
+    for (double size = 8; size <= 1048576; size *= 8)
+      all.push_back(test::row("allreduce", library, ranks, Bytes(size)));
   }
   return all;
 }

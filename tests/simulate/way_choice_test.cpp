@@ -231,9 +231,7 @@ bool is_idle(const Platform& platform, int ranks) {
 /// Two groups of two routers of two nodes: at 7 GB/s a node sends 1 GB/s to each of the others, and 4 x 4 pairs of them
 /// meet on the cable between the groups.
 TEST(EvenExchange, LeavesANetworkIdleThatCarriesWhatAllSendToTheOtherGroup) {
-  const auto with = [](double between) {
-    return dragonfly(2, 1, 2, 2, 1, {.nic = 7, .rank1 = 100, .rank3 = between});
-  };
+  const auto with = [](double between) { return dragonfly(2, 1, 2, 2, 1, {.nic = 7, .rank1 = 100, .rank3 = between}); };
   EXPECT_TRUE(is_idle(with(16.01), 8));
   EXPECT_FALSE(is_idle(with(15.99), 8));
 }

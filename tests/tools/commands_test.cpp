@@ -243,7 +243,8 @@ TEST(ShowCommand, LooksIntoModelsTopologiesAndStrategies) {
   const Workplace place;
   EXPECT_THAT(place.farandole("show model vgg16").out, HasSubstr("138357544"));
   EXPECT_THAT(place.farandole("show topology roce25-4xp100").out, HasSubstr("between nodes"));
-  EXPECT_THAT(place.farandole("show topology polaris").out, HasSubstr("MPI, where it is named: mpich by libfabric's cxi"));
+  EXPECT_THAT(place.farandole("show topology polaris").out,
+              HasSubstr("MPI, where it is named: mpich by libfabric's cxi"));
   EXPECT_THAT(place.farandole("show topology ethernet-25g").out, Not(HasSubstr("MPI, where it is named")));
   EXPECT_THAT(place.farandole("show strategy horovod").out, HasSubstr("fusion_threshold"));
 }
