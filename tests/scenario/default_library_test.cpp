@@ -2,6 +2,8 @@
 // strategy that sends by collectives, in every number of a point.
 #include <fstream>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
