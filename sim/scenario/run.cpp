@@ -1,7 +1,5 @@
 #include "scenario/run.hpp"
 
-#include <cmath>
-
 #include <fmt/format.h>
 
 #include "scenario/explain.hpp"
@@ -60,10 +58,8 @@ TrainingPoint run_point(const PlannedPoint& planned, const Catalogue& catalogue,
   point.scaling_efficiency = scaling_efficiency(scenario, point);
   const double perfect = 1 + update_elsewhere(scenario) / point.iteration;
   // One worker by itself is timed on another network than many that go their own pace
-  // (training/servers/server_run.hpp), and by its mean step: where a later push meets less on the links, steps that
-  // vary take less than that in the mean, by the square of how much they do.
-  const double variance = std::pow(scenario.effects.step_jitter.deviation, 2);
-  const double rounding = scenario.strategy.servers ? 1e-5 + variance : 1e-9;
+  // (training/servers/server_run.hpp).
+  const double rounding = scenario.strategy.servers ? 1e-5 : 1e-9;
   if (!may_scale_beyond_its_ranks(scenario) && point.scaling_efficiency > perfect + rounding) {
     throw InvariantError(fmt::format("{} ranks scale with an efficiency of {}", point.ranks, point.scaling_efficiency));
   }

@@ -4,8 +4,6 @@
 #include <optional>
 #include <vector>
 
-#include "simulate/link_loads.hpp"
-
 namespace farandole::inline simulate {
 namespace {
 

@@ -54,12 +54,12 @@ std::vector<test::Change> any_scenario() {
 RC_GTEST_PROP(ServerLaws, WorkersNeverDoMoreThanAsManyTimesOne, ()) {
   const TrainingPoint point = point_of(with_optimizer(any_scenario(), "\"momentum\""));
   RC_ASSERT(point.scaling_efficiency > 0);
-  RC_ASSERT(point.scaling_efficiency <= 1 + 1e-5 + 0.03 * 0.03);
+  RC_ASSERT(point.scaling_efficiency <= 1 + 1e-5);
 }
 
-/// What begins a moment later may meet less on the links: an iteration is then concave in its compute time, and the
-/// mean over steps that vary by 3 % is shorter than the iteration of the mean step, by the square of that at most.
-TEST(ServerLaws, StepsThatVaryMayTakeLessThanAsManyMeanSteps) {
+/// What begins a moment later may meet less on the links: an iteration is then concave in its compute time, and steps
+/// that vary take less than as many mean ones. One rank is still what one rank does.
+TEST(ServerLaws, OneRankWhoseStepsVaryDoesWhatOneRankDoes) {
   const TrainingPoint point =
       point_of(with_optimizer({{"/workload/model", "resnet18"},
                                {"/workload/batch_per_rank", "2"},
@@ -70,8 +70,7 @@ TEST(ServerLaws, StepsThatVaryMayTakeLessThanAsManyMeanSteps) {
                                {"/effects", R"({"step_jitter": "3 %"})"},
                                {"/measure/fidelity", "flow"}},
                               "\"momentum\""));
-  EXPECT_GT(point.scaling_efficiency, 1 + 1e-5);
-  EXPECT_LT(point.scaling_efficiency, 1 + 0.03 * 0.03);
+  EXPECT_NEAR(point.scaling_efficiency, 1, 1e-12);
 }
 
 // With a barrier pushes do not depend on what servers do, so more work is never over earlier. (Where pulls and pushes
