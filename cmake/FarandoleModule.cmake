@@ -8,8 +8,8 @@ set(FARANDOLE_MODULES "" CACHE INTERNAL "The modules that are built")
 function(farandole_module NAME)
   cmake_parse_arguments(MODULE "" "" "SOURCES;OBJECTS;FIRST;LINKS" ${ARGN})
   list(FILTER MODULE_FIRST EXCLUDE REGEX "mpi_cxx")  # Open MPI's old C++ interface, which nothing here uses
-  add_library(farandole_${NAME} MODULE ${MODULE_SOURCES} ${MODULE_OBJECTS})
-  farandole_parsed(farandole_${NAME} farandole_library_headers)
+  add_library(farandole_${NAME} MODULE ${MODULE_OBJECTS})
+  farandole_units(farandole_${NAME} 10 SOURCES ${MODULE_SOURCES})
   target_link_options(farandole_${NAME} PRIVATE LINKER:--no-as-needed ${MODULE_FIRST} LINKER:--as-needed
                       LINKER:--exclude-libs,ALL LINKER:--gc-sections)
   if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")  # whose functions are the program's

@@ -86,7 +86,8 @@ CollectivePoint point_of(const BenchRequest& request, const Schedule& layout, By
   return point;
 }
 
-MeasuredPoint measure(Session& session, const std::string& backend, const BenchRequest& request, Bytes size) {
+MeasuredPoint measure_collective(Session& session, const std::string& backend, const BenchRequest& request,
+                                 Bytes size) {
   Endpoint& endpoint = session.endpoint();
   const std::int64_t floats = floats_in(size);
   const Schedule layout = layout_of(request, session, endpoint.ranks(), size);
@@ -143,7 +144,7 @@ std::vector<BenchRequest> bench_requests(Operation operation, const std::string&
 
 std::vector<MeasuredPoint> bench(Session& session, const std::string& backend, const BenchRequest& request) {
   std::vector<MeasuredPoint> points;
-  for (const Bytes size : request.sizes) points.push_back(measure(session, backend, request, size));
+  for (const Bytes size : request.sizes) points.push_back(measure_collective(session, backend, request, size));
   return points;
 }
 

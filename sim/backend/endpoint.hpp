@@ -5,12 +5,16 @@
 // together; data stays where it is until then. Every rank calls `allgather_scalar` the same number of times.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
 #include "backend/data_place.hpp"
 
 namespace farandole::inline backend {
+
+/// Up to there a float holds every whole number, so that one may travel as data.
+inline constexpr std::int64_t most_exact_float = 1 << 24;
 
 class Endpoint {
  public:

@@ -10,9 +10,9 @@ struct LocalRow {
   LocalOperation operation;
   const char* name;
 };
-constexpr std::array rows{LocalRow{LocalOperation::add, "add"}, LocalRow{LocalOperation::copy, "copy"}};
+constexpr std::array local_rows{LocalRow{LocalOperation::add, "add"}, LocalRow{LocalOperation::copy, "copy"}};
 
-constexpr float one = 1;
+constexpr float each_element = 1;
 
 /// Sums are small whole numbers, exact in floats.
 class Work {
@@ -22,7 +22,7 @@ class Work {
         endpoint_(endpoint),
         from_(endpoint.place().allocate(floats)),
         to_(endpoint.place().allocate(floats)) {
-    endpoint.place().upload(std::vector<float>(floats, one), from_.span());
+    endpoint.place().upload(std::vector<float>(floats, each_element), from_.span());
   }
 
   Seconds repeat() {
@@ -34,7 +34,8 @@ class Work {
 
   /// Over all ranks.
   [[nodiscard]] std::int64_t wrong() const {
-    const float expected = request_.operation == LocalOperation::add ? one * static_cast<float>(done_) : one;
+    const float expected =
+        request_.operation == LocalOperation::add ? each_element * static_cast<float>(done_) : each_element;
     std::vector<float> result(to_.size);
     endpoint_.place().download(to_.span(), result);
     const auto own = std::ranges::count_if(result, [&](float number) { return number != expected; });
@@ -57,7 +58,7 @@ class Work {
   int done_ = 0;
 };
 
-MeasuredPoint measure(Session& session, const LocalRequest& request, Bytes size) {
+MeasuredPoint measure_local(Session& session, const LocalRequest& request, Bytes size) {
   const std::int64_t floats = floats_in(size);
   Work work(request, static_cast<std::size_t>(floats), session.endpoint());
   for (int i = 0; i < request.warmup; ++i) work.repeat();
@@ -75,18 +76,18 @@ MeasuredPoint measure(Session& session, const LocalRequest& request, Bytes size)
 }  // namespace
 
 std::string name(LocalOperation operation) {
-  return std::ranges::find(rows, operation, &LocalRow::operation)->name;
+  return std::ranges::find(local_rows, operation, &LocalRow::operation)->name;
 }
 
 std::optional<LocalOperation> find_local_operation(const std::string& name) {
-  const auto found = std::ranges::find(rows, name, &LocalRow::name);
-  return found == rows.end() ? std::nullopt : std::optional(found->operation);
+  const auto found = std::ranges::find(local_rows, name, &LocalRow::name);
+  return found == local_rows.end() ? std::nullopt : std::optional(found->operation);
 }
 
 std::vector<MeasuredPoint> bench(Session& session, const std::string& backend, const LocalRequest& request) {
   std::vector<MeasuredPoint> points;
   for (const Bytes size : request.sizes) {
-    MeasuredPoint& point = points.emplace_back(measure(session, request, size));
+    MeasuredPoint& point = points.emplace_back(measure_local(session, request, size));
     point.collective.operation = name(request.operation);
     point.collective.ranks = session.endpoint().ranks();
     point.nodes = session.nodes();

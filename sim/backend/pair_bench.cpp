@@ -11,7 +11,8 @@ struct PairRow {
   PairOperation operation;
   const char* name;
 };
-constexpr std::array rows{PairRow{PairOperation::pingpong, "pingpong"}, PairRow{PairOperation::exchange, "exchange"}};
+constexpr std::array pair_rows{PairRow{PairOperation::pingpong, "pingpong"},
+                               PairRow{PairOperation::exchange, "exchange"}};
 
 /// One rank's part; ranks that are in no pair have none.
 class Pair {
@@ -86,7 +87,7 @@ class Pair {
   Room in_;
 };
 
-MeasuredPoint measure(Session& session, const PairRequest& request, Bytes size) {
+MeasuredPoint measure_pair(Session& session, const PairRequest& request, Bytes size) {
   const std::int64_t floats = floats_in(size);
   Pair pair(request, static_cast<std::size_t>(floats), session.endpoint());
   for (int i = 0; i < request.warmup; ++i) pair.repeat();
@@ -106,19 +107,19 @@ MeasuredPoint measure(Session& session, const PairRequest& request, Bytes size) 
 }  // namespace
 
 std::string name(PairOperation operation) {
-  return std::ranges::find(rows, operation, &PairRow::operation)->name;
+  return std::ranges::find(pair_rows, operation, &PairRow::operation)->name;
 }
 
 std::optional<PairOperation> find_pair_operation(const std::string& name) {
-  const auto found = std::ranges::find(rows, name, &PairRow::name);
-  return found == rows.end() ? std::nullopt : std::optional(found->operation);
+  const auto found = std::ranges::find(pair_rows, name, &PairRow::name);
+  return found == pair_rows.end() ? std::nullopt : std::optional(found->operation);
 }
 
 std::vector<MeasuredPoint> bench(Session& session, const std::string& backend, const PairRequest& request) {
   const std::vector<int> nodes = session.node_of_ranks();
   std::vector<MeasuredPoint> points;
   for (const Bytes size : request.sizes) {
-    MeasuredPoint& point = points.emplace_back(measure(session, request, size));
+    MeasuredPoint& point = points.emplace_back(measure_pair(session, request, size));
     point.collective.operation = name(request.operation);
     point.collective.ranks = 2;
     point.nodes = nodes.front() == nodes[static_cast<std::size_t>(request.peer)] ? 1 : 2;

@@ -31,16 +31,12 @@ Json fitted(const FittedParameter& parameter) {
   return result;
 }
 
-std::string percent(double fraction) {
-  return fmt::format("{:.2f} %", 100 * fraction);
-}
-
-Json residuals(const Fit& fit) {
+Json fit_residuals(const Fit& fit) {
   std::vector<double> sizes;
   for (const double error : fit.errors) sizes.push_back(std::abs(error));
   Json result{{"measurements", fit.errors.size()},
-              {"median", percent(median(sizes))},
-              {"worst", percent(*std::ranges::max_element(sizes))}};
+              {"median", percent_text(median(sizes))},
+              {"worst", percent_text(*std::ranges::max_element(sizes))}};
   return result;
 }
 
@@ -48,8 +44,8 @@ Json by_size(const std::vector<std::optional<ScatterOfSizes>>& sizes) {
   Json classes = Json::object();
   for (std::size_t c = 0; c < sizes.size(); ++c) {
     if (!sizes[c]) continue;
-    classes[size_classes()[c].name] = {{"deviation", percent(sizes[c]->deviation)},
-                                       {"standard_error", percent(sizes[c]->standard_error)},
+    classes[size_classes()[c].name] = {{"deviation", percent_text(sizes[c]->deviation)},
+                                       {"standard_error", percent_text(sizes[c]->standard_error)},
                                        {"settings", sizes[c]->settings}};
   }
   return classes;
@@ -63,12 +59,16 @@ Json repeats(const Scatter& scatter) {
 
 Json held_out(const HeldOutErrors& errors) {
   return {{"what", errors.what},
-          {"median", percent(errors.median)},
-          {"nine_of_ten_below", percent(errors.p90)},
-          {"worst", percent(errors.worst)}};
+          {"median", percent_text(errors.median)},
+          {"nine_of_ten_below", percent_text(errors.p90)},
+          {"worst", percent_text(errors.worst)}};
 }
 
 }  // namespace
+
+std::string percent_text(double fraction) {
+  return fmt::format("{:.2f} %", 100 * fraction);
+}
 
 Document calibrated_file(const Fit& fit, const Provenance& provenance) {
   Json parameters = Json::array();
@@ -77,7 +77,7 @@ Document calibrated_file(const Fit& fit, const Provenance& provenance) {
             {"date", provenance.date},
             {"source", provenance.sources},
             {"parameters", parameters},
-            {"residuals", residuals(fit)},
+            {"residuals", fit_residuals(fit)},
             {"bands", Json::parse(spread_text(fit.spread))}};
   if (fit.scatter.shows_anything()) note["repeats"] = repeats(fit.scatter);
   if (provenance.held_out) note["held_out"] = held_out(*provenance.held_out);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <fmt/format.h>
 
 #include "calibration/fit_problem.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr double most_uncertain = 1.0;  // standard error over value, from which on a parameter counts as unknown
 
-double standard_error(const Solution& solution, std::size_t index) {
+double parameter_standard_error(const Solution& solution, std::size_t index) {
   const auto i = static_cast<Eigen::Index>(index);
   return std::sqrt(std::max(0.0, solution.covariance(i, i)));
 }
@@ -48,7 +48,7 @@ std::optional<Unidentified> least_known(const Solution& solution, std::span<cons
     if (solution.jacobian.col(static_cast<Eigen::Index>(j)).cwiseAbs().maxCoeff() <= 0)
       return Unidentified{j, "not identifiable from these data"};
     const double value = solution.values[j];
-    const double uncertainty = value > 0 ? standard_error(solution, j) / value : 0;
+    const double uncertainty = value > 0 ? parameter_standard_error(solution, j) / value : 0;
     if (uncertainty <= most) continue;
     most = uncertainty;
     const std::string other = confused_with(solution, parameters, j);
@@ -64,7 +64,7 @@ std::vector<double> values_in(const Document& topology, std::span<const Paramete
   return values;
 }
 
-std::vector<double> errors_of(const Document& topology, std::span<const MeasuredTime> measurements) {
+std::vector<double> relative_errors(const Document& topology, std::span<const MeasuredTime> measurements) {
   const auto predicted = predict(read_topology(topology.root(), topology.source()), measurements);
   std::vector<double> errors;
   for (std::size_t i = 0; i < measurements.size(); ++i) errors.push_back(predicted[i] / measurements[i].time - 1);
@@ -116,8 +116,8 @@ void fit_parameters(const Document& topology, std::span<const MeasuredTime> coun
     solution = best_solution(problem, free, values_in(topology, free));
   }
   for (std::size_t j = 0; j < free.size(); ++j) {
-    result.parameters.push_back(
-        {free[j], value_in(topology, free[j]), solution.values[j], standard_error(solution, j), std::nullopt});
+    result.parameters.push_back({free[j], value_in(topology, free[j]), solution.values[j],
+                                 parameter_standard_error(solution, j), std::nullopt});
   }
   result.topology = with(topology, free, solution.values);
   if (free.empty()) return;
@@ -145,7 +145,7 @@ Spread spread_of_libraries(const Document& topology, const std::vector<MeasuredT
     Document refitted = topology;
     fit_libraries(refitted, rest);
     std::vector<double> ratios;
-    for (const double error : errors_of(refitted, rows)) ratios.push_back(1 + error);
+    for (const double error : relative_errors(refitted, rows)) ratios.push_back(1 + error);
     return ratios;
   });
 }
@@ -189,7 +189,7 @@ Fit fit(const Document& topology, std::span<const MeasuredTime> measurements) {
   widen_by_scatter(result.spread, result.scatter);
   result.libraries = fit_libraries(result.topology, of_libraries);
   adopt_library(result.topology, measurements);
-  result.errors = errors_of(result.topology, measurements);
+  result.errors = relative_errors(result.topology, measurements);
   return result;
 }
 

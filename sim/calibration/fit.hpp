@@ -135,6 +135,9 @@ struct Provenance {
 /// The median of the errors that a fit leaves, from which on it is none: no file is written unless that is forced.
 inline constexpr double most_error_left = 0.30;
 
+/// "12.34 %", as that section has the size of an error.
+std::string percent_text(double fraction);
+
 /// The fitted topology with a "calibration" section.
 Document calibrated_file(const Fit& fit, const Provenance& provenance);
 

@@ -5,20 +5,19 @@
 #include <limits>
 #include <optional>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 #include "calibration/predictor.hpp"
 
 namespace farandole::inline calibration {
 namespace {
 
-constexpr int most_rounds = 12;
-constexpr double converged = 1e-7;  // relative change of every prediction
+constexpr int most_fit_rounds = 12;
 
 Solution solve(const FitProblem& problem, std::span<const Parameter> parameters, std::vector<double> values) {
   Solution solution{std::move(values), {}, {}, {}, {}};
   RobustWeights robust;
-  for (int round = 0; round < most_rounds; ++round) {
+  for (int round = 0; round < most_fit_rounds; ++round) {
     const Eigen::VectorXd here = problem.relative(parameters, solution.values);
     solution.jacobian = problem.jacobian(parameters, solution.values, here);
     const Eigen::VectorXd residuals = here.array() - 1;

@@ -1,8 +1,8 @@
 // The least squares of a fit: measurements, the simulator as their model, and the linear problem around a trial.
 //
-// Used inside this room: by the fit (fit.cpp) and by what would tell more (table_proposal.cpp). Residuals are relative,
-// predicted / measured - 1. Of a measurement whose scatter s between repeats is known, what is left over with deviation
-// d counts d^2 / (d^2 + s^2) times: the share of its variance that is not scatter.
+// Used inside this room: by the fits (fit.cpp, piecewise.cpp) and by what would tell more (table_proposal.cpp).
+// Residuals are relative, predicted / measured - 1. Of a measurement whose scatter s between repeats is known, what is
+// left over with deviation d counts d^2 / (d^2 + s^2) times: the share of its variance that is not scatter.
 #pragma once
 
 #include <span>
@@ -17,6 +17,7 @@
 
 namespace farandole::inline calibration {
 
+inline constexpr double converged = 1e-7;  // relative change of every prediction
 inline constexpr double least_deviation =
     1e-3;  // clocks and rounding; keeps perfect data from weighing everything down
 

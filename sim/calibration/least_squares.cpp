@@ -3,9 +3,10 @@
 #include <limits>
 #include <vector>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 #include "calibration/fit.hpp"
+#include "calibration/linear_algebra.hpp"
 #include "timeline/quantile.hpp"
 
 namespace farandole::inline calibration {
@@ -45,7 +46,7 @@ Eigen::VectorXd non_negative_least_squares(const Eigen::MatrixXd& a, const Eigen
     const Eigen::MatrixXd part = (weighted * scale.cwiseInverse().asDiagonal())(Eigen::all, columns);
     Eigen::VectorXd x = Eigen::VectorXd::Zero(a.cols());
     if (!columns.empty()) {
-      const Eigen::VectorXd solved = part.completeOrthogonalDecomposition().solve(target);
+      const Eigen::VectorXd solved = least_squares_solution(part, target);
       for (std::size_t i = 0; i < columns.size(); ++i) x[columns[i]] = solved[static_cast<Eigen::Index>(i)];
     }
     x = x.cwiseQuotient(scale);
@@ -64,7 +65,7 @@ Eigen::MatrixXd covariance(const Eigen::MatrixXd& a, const Eigen::VectorXd& weig
   const Eigen::VectorXd inverse = lengths(weighted).cwiseInverse();
   const Eigen::MatrixXd scaled = weighted * inverse.asDiagonal();
   const Eigen::MatrixXd normal = scaled.transpose() * scaled;
-  const Eigen::MatrixXd inverted = normal.completeOrthogonalDecomposition().pseudoInverse();
+  const Eigen::MatrixXd inverted = pseudo_inverse(normal);
   return inverse.asDiagonal() * inverted * inverse.asDiagonal();
 }
 

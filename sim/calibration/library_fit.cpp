@@ -23,7 +23,7 @@ std::string exact(double value, const char* unit) {
   return fmt::format("{:.17g} {}", value, unit);
 }
 
-Json as_json(const FittedPiece& piece) {
+Json piece_json(const FittedPiece& piece) {
   return {{"from", fmt::format("{:.0f} B", piece.from.si())},
           {"algorithm", piece.way.algorithm},
           {"protocol", piece.way.protocol},
@@ -31,7 +31,7 @@ Json as_json(const FittedPiece& piece) {
           {"rate", exact(1 / piece.time_per_byte.value, "B/s")}};
 }
 
-Json as_json(const MeasuredLinks& links) {
+Json links_json(const MeasuredLinks& links) {
   Json json = Json::object();
   if (links.nvlinks > 0) json["nvlinks"] = links.nvlinks;
   if (links.pci > BytesPerSecond(0) && links.pci < BytesPerSecond::infinity())
@@ -41,12 +41,12 @@ Json as_json(const MeasuredLinks& links) {
   return json;
 }
 
-Json as_json(const LibraryFit& fit) {
+Json library_json(const LibraryFit& fit) {
   Json pieces = Json::array();
-  for (const FittedPiece& piece : fit.pieces) pieces.push_back(as_json(piece));
+  for (const FittedPiece& piece : fit.pieces) pieces.push_back(piece_json(piece));
   Json entry{{"library", fit.library}, {"op", fit.operation}, {"ranks", fit.ranks}, {"nodes", fit.nodes}};
   if (fit.devices_per_process > 1) entry["devices_per_process"] = fit.devices_per_process;
-  entry["links"] = as_json(fit.links);
+  entry["links"] = links_json(fit.links);
   entry["pieces"] = pieces;
   return entry;
 }
@@ -100,7 +100,7 @@ void write_into(Document& topology, std::vector<LibraryFit>& fits) {
   }
   for (LibraryFit& fit : fits) {
     fit.pointer = fmt::format("{}/{}", where_they_stand, entries.size());
-    entries.push_back(as_json(fit));
+    entries.push_back(library_json(fit));
   }
   if (!topology.find("/transport")) topology.set("/transport", R"({"name": "calibrated"})");
   topology.set(where_they_stand, entries.dump());

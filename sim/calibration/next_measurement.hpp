@@ -56,6 +56,10 @@ std::optional<Telling> most_telling(const Candidates& candidates, const Eigen::M
 
 // For fits to tables of collectives.
 
+/// What the mean of some twenty repetitions scatters by in tests/calibration/data/loopback-lab.jsonl: 10 % of one below
+/// 64 KiB. No fit knows a number better than measurements could be made again.
+inline constexpr double least_noise = 0.02;
+
 /// A collective or a message, as a row that could be measured and in the words of the program that measures it.
 struct PossibleRow {
   std::string what;  // "osu_alltoall -m 4096:4096, 8 ranks on 8 nodes"

@@ -45,7 +45,7 @@ OwnRun read_own(const Value& where, const Document& scenario, int devices_per_no
   return run;
 }
 
-Seconds step_of(const OwnRun& run) {
+Seconds measured_step(const OwnRun& run) {
   Section section(run.where);
   const auto rate = section.maybe("samples_per_second");
   const auto seconds = section.maybe("iteration_seconds");
@@ -116,7 +116,7 @@ std::string meant(const std::string& column, const std::vector<std::string>& kno
   return suggestion(alike.size() == 1 ? alike.front() : column, known);
 }
 
-std::vector<std::string> columns_of(const TextLine& line, const std::string& file) {
+std::vector<std::string> run_columns(const TextLine& line, const std::string& file) {
   std::vector<std::string> columns = cells_of(line.text);
   std::vector<std::string> known(of_runs.begin(), of_runs.end());
   known.insert(known.end(), of_settings.begin(), of_settings.end());
@@ -139,20 +139,20 @@ Node number_or_text(const std::string& cell, const TextLine& line, const std::sh
 }
 
 /// The rows of one setting, as `workload.measured` has them.
-struct Group {
+struct RunSetting {
   std::vector<std::pair<std::string, Node>> settings;
   Node::Array runs;
 };
 
 void add_line(const TextLine& line, const std::vector<std::string>& columns,
-              const std::shared_ptr<const std::string>& source, std::map<std::string, Group>& groups) {
+              const std::shared_ptr<const std::string>& source, std::map<std::string, RunSetting>& groups) {
   const std::vector<std::string> cells = cells_of(line.text);
   if (cells.size() != columns.size()) {
     refuse_line(*source, line.number, fmt::format("{} cells, as the first line has columns", columns.size()),
                 fmt::format("{}", cells.size()));
   }
   std::string setting;
-  Group own;
+  RunSetting own;
   Node::Object run;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (cells[i].empty()) continue;
@@ -165,11 +165,11 @@ void add_line(const TextLine& line, const std::vector<std::string>& columns,
                                 std::move(value));
     }
   }
-  Group& group = groups.try_emplace(setting, std::move(own)).first->second;
+  RunSetting& group = groups.try_emplace(setting, std::move(own)).first->second;
   group.runs.push_back({std::move(run), line.number, source});
 }
 
-void put(Document& scenario, const std::string& pointer, const Node& value) {
+void set_column(Document& scenario, const std::string& pointer, const Node& value) {
   try {
     scenario.set(pointer, value);
   } catch (const InputError&) {
@@ -178,7 +178,8 @@ void put(Document& scenario, const std::string& pointer, const Node& value) {
 }
 
 /// Of runs of one setting those that are to be predicted from the others.
-std::vector<TrainingRow> rows_of(const Document& scenario, const std::vector<OwnRun>& runs, const std::string& family) {
+std::vector<TrainingRow> rows_of_setting(const Document& scenario, const std::vector<OwnRun>& runs,
+                                         const std::string& family) {
   if (runs.size() > most_runs) {
     runs[most_runs].where.fail(fmt::format("at most {} runs of one setting", most_runs),
                                fmt::format("{}", runs.size()));
@@ -193,7 +194,7 @@ std::vector<TrainingRow> rows_of(const Document& scenario, const std::vector<Own
   const Node all{std::move(measured), runs.front().where.node().line, runs.front().where.node().source};
   std::vector<TrainingRow> rows;
   for (const OwnRun& run : runs) {
-    const Seconds step = step_of(run);
+    const Seconds step = measured_step(run);
     if (std::ranges::find(anchors, &run) != anchors.end()) continue;
     rows.push_back({family, "", with_run(scenario, run, all), run.where.place(), step, 0, ""});
   }
@@ -223,7 +224,7 @@ std::vector<TrainingRow> own_runs(const Document& scenario, int devices_per_node
   const auto values = measured->elements();
   if (values.empty()) measured->fail("at least one run");
   const Document base = bare(scenario);
-  return rows_of(base, own_runs_of(values, base, devices_per_node), family);
+  return rows_of_setting(base, own_runs_of(values, base, devices_per_node), family);
 }
 
 bool is_run_table(std::string_view text) {
@@ -237,18 +238,19 @@ bool is_run_table(std::string_view text) {
 std::vector<TrainingRow> table_runs(const std::string& file, std::string_view text, const Document& scenario,
                                     int devices_per_node, const std::string& family) {
   const auto lines = lines_of(text);
-  const auto columns = columns_of(lines.front(), file);
+  const auto columns = run_columns(lines.front(), file);
   const auto source = std::make_shared<const std::string>(file);
-  std::map<std::string, Group> groups;
+  std::map<std::string, RunSetting> groups;
   for (std::size_t i = 1; i < lines.size(); ++i) add_line(lines[i], columns, source, groups);
   if (groups.empty()) refuse_line(file, lines.front().number, "at least one run below the names of columns", "none");
   std::vector<TrainingRow> rows;
   for (const auto& [setting, group] : groups) {
     Document base = bare(scenario);
-    for (const auto& [pointer, value] : group.settings) put(base, pointer, value);
+    for (const auto& [pointer, value] : group.settings) set_column(base, pointer, value);
     std::vector<Value> values;
     for (const Node& run : group.runs) values.emplace_back(run, "");
-    std::ranges::move(rows_of(base, own_runs_of(values, base, devices_per_node), family), std::back_inserter(rows));
+    std::ranges::move(rows_of_setting(base, own_runs_of(values, base, devices_per_node), family),
+                      std::back_inserter(rows));
   }
   return rows;
 }

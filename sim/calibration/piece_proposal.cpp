@@ -3,7 +3,8 @@
 #include <string>
 #include <string_view>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
+#include <Eigen/LU>
 #include <fmt/format.h>
 
 #include "calibration/next_measurement.hpp"
@@ -12,8 +13,7 @@
 namespace farandole::inline calibration {
 namespace {
 
-constexpr double widest = 0.5409;     // ln 2 over the ninth decile: a factor of two either way eight times in ten
-constexpr double least_noise = 0.02;  // as of other tables (table_proposal.cpp)
+constexpr double widest = 0.5409;  // ln 2 over the ninth decile: a factor of two either way eight times in ten
 constexpr double smallest_size = 8;
 constexpr double largest_size = 0x1p33;  // what a device has room for twice
 

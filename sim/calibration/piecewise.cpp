@@ -5,18 +5,16 @@
 
 #include <fmt/format.h>
 
-#include "calibration/fit.hpp"
+#include "calibration/fit_problem.hpp"
 #include "calibration/library_fit.hpp"
 #include "timeline/quantile.hpp"
 
 namespace farandole::inline calibration {
 namespace {
 
-constexpr int most_rounds = 20;
+constexpr int most_line_rounds = 20;
 constexpr int most_pieces = 5;
-constexpr double converged = 1e-7;        // relative change of every prediction
-constexpr double least_deviation = 1e-3;  // clocks and rounding
-constexpr double least_error = 5e-3;      // mean relative; below it, pieces are not told apart
+constexpr double least_error = 5e-3;  // mean relative; below it, pieces are not told apart
 
 using Samples = std::span<const TimedSize>;
 
@@ -32,7 +30,7 @@ struct Line {
   [[nodiscard]] double error() const { return residuals.cwiseAbs().sum(); }
 };
 
-Eigen::MatrixXd columns_of(Samples samples) {
+Eigen::MatrixXd relative_columns(Samples samples) {
   Eigen::MatrixXd columns(static_cast<Eigen::Index>(samples.size()), 2);
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const auto row = static_cast<Eigen::Index>(i);
@@ -47,7 +45,7 @@ Line line_through(Samples samples, const LibraryWay& way, std::optional<double> 
                   std::optional<double> time_per_byte) {
   Line line;
   line.way = way;
-  line.columns = columns_of(samples);
+  line.columns = relative_columns(samples);
   line.weights = Eigen::VectorXd::Ones(line.columns.rows());
   const double wire = 1 / way.wire.si();
   const double known_latency = latency.value_or(0);
@@ -58,7 +56,7 @@ Line line_through(Samples samples, const LibraryWay& way, std::optional<double> 
   const Eigen::VectorXd target = Eigen::VectorXd::Ones(line.columns.rows()) - line.columns.col(0) * known_latency -
                                  line.columns.col(1) * known_rate;
   Eigen::VectorXd last;
-  for (int round = 0; round < most_rounds; ++round) {
+  for (int round = 0; round < most_line_rounds; ++round) {
     const Eigen::VectorXd x = non_negative_least_squares(free, target, line.weights);
     const bool is_settled = round > 0 && (free * (x - last)).cwiseAbs().maxCoeff() < converged;
     last = x;
@@ -154,7 +152,7 @@ class Cuts {
   std::vector<std::vector<double>> costs_;  // of a piece of the samples from .. below
 };
 
-double standard_error(const Line& line, Eigen::Index column, double deviation) {
+double line_standard_error(const Line& line, Eigen::Index column, double deviation) {
   return deviation * std::sqrt(std::max(0.0, covariance(line.columns, line.weights)(column, column)));
 }
 
@@ -180,26 +178,26 @@ bool is_open(const PieceValue& found, double own) {
 }
 
 /// What the samples do not settle is the library's own, and the other is fitted again.
-FittedPiece settled(Samples samples, const Line& line, double deviation) {
+FittedPiece settled_piece(Samples samples, const Line& line, double deviation) {
   FittedPiece piece;
   piece.least = samples.front().size;
   piece.most = samples.back().size;
   piece.measurements = static_cast<int>(samples.size());
   piece.way = line.way;
-  piece.latency = {line.latency, standard_error(line, 0, deviation), {}};
-  piece.time_per_byte = {line.time_per_byte, standard_error(line, 1, deviation), {}};
+  piece.latency = {line.latency, line_standard_error(line, 0, deviation), {}};
+  piece.time_per_byte = {line.time_per_byte, line_standard_error(line, 1, deviation), {}};
   const double own_rate = 1 / std::min(line.way.rate, line.way.wire).si();
   const double own_latency = line.way.latency.si();
   if (is_open(piece.time_per_byte, own_rate)) {
     const std::string why = why_not(piece.time_per_byte.standard_error, piece.time_per_byte.value);
     const Line again = line_through(samples, line.way, {}, own_rate);
-    piece.latency = {again.latency, standard_error(again, 0, deviation), {}};
+    piece.latency = {again.latency, line_standard_error(again, 0, deviation), {}};
     piece.time_per_byte = {own_rate, 0, why};
   } else if (is_open(piece.latency, own_latency)) {
     const std::string why = why_not(piece.latency.standard_error, piece.latency.value);
     const Line again = line_through(samples, line.way, own_latency, {});
     piece.latency = {own_latency, 0, why};
-    piece.time_per_byte = {again.time_per_byte, standard_error(again, 1, deviation), {}};
+    piece.time_per_byte = {again.time_per_byte, line_standard_error(again, 1, deviation), {}};
   }
   return piece;
 }
@@ -226,7 +224,7 @@ std::vector<FittedPiece> fit_pieces(Samples samples, const LibraryWays& ways) {
   const double deviation = deviation_of(lines);
   std::vector<FittedPiece> pieces;
   for (std::size_t k = 0; k < lines.size(); ++k) {
-    pieces.push_back(settled(parts[k], lines[k], deviation));
+    pieces.push_back(settled_piece(parts[k], lines[k], deviation));
     if (k > 0) pieces[k].from = std::min(meeting(pieces[k - 1], pieces[k]), pieces[k].least);
   }
   return pieces;

@@ -11,7 +11,7 @@
 namespace farandole::inline calibration {
 namespace {
 
-constexpr std::array node_counts{1, 2, 4, 8};
+constexpr std::array possible_node_counts{1, 2, 4, 8};
 constexpr int most_ranks = 64;  // which are timed message by message
 
 struct Measurable {
@@ -30,7 +30,7 @@ class PossibleRows {
  public:
   explicit PossibleRows(const Topology& machine) : machine_(machine) {
     add_messages();
-    for (const int nodes : node_counts) {
+    for (const int nodes : possible_node_counts) {
       if (machine.nodes && nodes > *machine.nodes) continue;
       for (const int devices : std::set<int>{1, machine.devices_per_node}) add_collectives(nodes, devices);
     }

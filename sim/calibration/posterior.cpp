@@ -6,7 +6,9 @@
 #include <limits>
 #include <numeric>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
+
+#include "calibration/linear_algebra.hpp"
 
 namespace farandole::inline calibration {
 namespace {
@@ -16,8 +18,8 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr int most_steps = 8;
-constexpr int most_halvings = 4;
-constexpr double settled = 0.03;            // a step of so many standard deviations is none
+constexpr int most_step_halvings = 4;
+constexpr double settled_step = 0.03;       // a step of so many standard deviations is none
 constexpr double least_information = 0.02;  // chi^2 over the prior's 80 %, below which runs do not depend on a number
 constexpr double most_left = 0.9;           // of the prior's variance, above which a number is not identified
 constexpr double partly_left = 0.5;
@@ -113,7 +115,7 @@ class Inference {
         jacobian_.col(j) = (here.residuals - below.residuals) / step;
       }
     }
-    covariance_ = precision(noise_).inverse();
+    covariance_ = inverse_of(precision(noise_));
   }
   [[nodiscard]] MatrixXd precision(const VectorXd& noise) const {
     const MatrixXd weighted = noise.cwiseInverse().asDiagonal() * jacobian_;
@@ -135,7 +137,7 @@ class Inference {
       curvature(j, j) = 1;
       downhill[j] = 0;
     }
-    return curvature.ldlt().solve(downhill);
+    return symmetric_solution(curvature, downhill);
   }
 
   At descend(At here) {
@@ -145,7 +147,7 @@ class Inference {
       const VectorXd whole = step_from(here);
       double share = 1;
       At next = at(here.logs + whole);
-      for (int halving = 0; halving < most_halvings && !(next.loss < here.loss); ++halving) {
+      for (int halving = 0; halving < most_step_halvings && !(next.loss < here.loss); ++halving) {
         share /= 2;
         next = at(here.logs + share * whole);
       }
@@ -153,7 +155,7 @@ class Inference {
       const double length =
           (next.logs - here.logs).cwiseQuotient(covariance_.diagonal().cwiseSqrt()).cwiseAbs().maxCoeff();
       here = next;
-      if (length < settled) break;
+      if (length < settled_step) break;
     }
     return here;
   }
@@ -165,7 +167,7 @@ class Inference {
     if (freedom < 1) return;
     enlarged_ = std::sqrt(std::max(1.0, 2 * of_runs(best.residuals) / freedom));
     noise_ *= enlarged_;
-    covariance_ = precision(noise_).inverse();
+    covariance_ = inverse_of(precision(noise_));
   }
 
   [[nodiscard]] double left(Index j) const { return covariance_(j, j) / (width_[j] * width_[j]); }
@@ -208,7 +210,7 @@ class Inference {
     for (Index i = 0; i < noise_.size(); ++i) {
       VectorXd without = noise_;
       without[i] = infinite;
-      gains.push_back(std::max(0.0, std::log(precision(without).inverse()(j, j) / covariance_(j, j))));
+      gains.push_back(std::max(0.0, std::log(inverse_of(precision(without))(j, j) / covariance_(j, j))));
     }
     const double all = std::max(1e-300, std::accumulate(gains.begin(), gains.end(), 0.0));
     for (double& gain : gains) gain /= all;

@@ -42,9 +42,6 @@ struct Unknown {
   std::string source;
 };
 
-/// So many standard deviations above the median are nine tenths of a normal distribution: the upper end of 80 %.
-inline constexpr double to_ninth_decile = 1.2815515655446004;
-
 /// Without a source a number's 80 % are from half to twice what the file has.
 inline constexpr double default_factor = 2;
 

@@ -32,10 +32,6 @@ Json recorded(const Unknown& unknown, const Marginal& marginal, const std::vecto
   return result;
 }
 
-std::string percent(double fraction) {
-  return fmt::format("{:.2f} %", 100 * fraction);
-}
-
 /// The calibration section as it is, or an empty one.
 Json section_of(const Document& file, const Provenance& provenance) {
   const auto there = file.find("/calibration");
@@ -46,14 +42,16 @@ Json section_of(const Document& file, const Provenance& provenance) {
           {"parameters", Json::array()}};
 }
 
-Json residuals(const Posterior& posterior) {
+Json posterior_residuals(const Posterior& posterior) {
   std::vector<double> sizes;
   for (const double error : posterior.after) sizes.push_back(std::abs(std::expm1(error)));
-  return {{"measurements", sizes.size()}, {"median", percent(median(sizes))}, {"worst", percent(quantile(sizes, 1))}};
+  return {{"measurements", sizes.size()},
+          {"median", percent_text(median(sizes))},
+          {"worst", percent_text(quantile(sizes, 1))}};
 }
 
 /// One of a pointer takes the place of an earlier one.
-void put(Json& parameters, const Json& parameter) {
+void put_parameter(Json& parameters, const Json& parameter) {
   for (Json& other : parameters) {
     if (other.at("pointer") != parameter.at("pointer")) continue;
     other = parameter;
@@ -87,13 +85,13 @@ Document calibrated_file(const Document& file, std::span<const Unknown> unknowns
     const Unknown& unknown = unknowns[j];
     const Marginal& marginal = posterior.marginals[j];
     const bool is_elsewhere = is_of_scenario(unknown.parameter);
-    put(is_elsewhere ? of_scenarios : note["parameters"], recorded(unknown, marginal, rows));
+    put_parameter(is_elsewhere ? of_scenarios : note["parameters"], recorded(unknown, marginal, rows));
     if (!is_elsewhere && marginal.identified != Identified::no)
       result = with(result, unknown.parameter, std::exp(marginal.middle));
   }
   if (!of_scenarios.empty()) note["of_scenarios"] = of_scenarios;
   note["source"] = provenance.sources;
-  note[note.contains("residuals") ? "residuals_of_runs" : "residuals"] = residuals(posterior);
+  note[note.contains("residuals") ? "residuals_of_runs" : "residuals"] = posterior_residuals(posterior);
   result.remove("/calibration");
   result.set("/calibration", note.dump());
   return result;

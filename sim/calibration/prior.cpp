@@ -15,7 +15,7 @@ namespace {
 constexpr std::array of_topologies{"/node", "/network", "/condition", "/transport", "/variability"};
 constexpr std::array of_scenarios{"/strategy", "/effects"};
 
-bool is_within(const std::string& pointer, auto& parts) {
+bool is_within_any(const std::string& pointer, auto& parts) {
   return std::ranges::any_of(parts, [&](const std::string part) { return pointer.starts_with(part + "/"); });
 }
 
@@ -49,7 +49,7 @@ std::string name_of(const std::string& pointer, const std::vector<Parameter>& kn
 
 Unknown between_ends(const std::string& pointer, const Value& low, const Value& high, std::string source,
                      const std::vector<Parameter>& known) {
-  if (!is_within(pointer, of_topologies) && !is_within(pointer, of_scenarios))
+  if (!is_within_any(pointer, of_topologies) && !is_within_any(pointer, of_scenarios))
     low.fail("a prior of a number below /node, /network, /condition, /transport, /variability, /strategy or /effects",
              quoted(pointer));
   const auto [kind, from] = end_of(low);
@@ -85,7 +85,7 @@ Unknown from_option(const std::string& text, const std::vector<Parameter>& known
   return between_ends(text.substr(0, equals), Value(low, "--prior"), Value(high, "--prior"), "the command line", known);
 }
 
-void put(std::vector<Unknown>& unknowns, Unknown added) {
+void put_unknown(std::vector<Unknown>& unknowns, Unknown added) {
   const auto same = std::ranges::find(unknowns, added.parameter.pointer,
                                       [](const Unknown& unknown) { return unknown.parameter.pointer; });
   if (same == unknowns.end()) {
@@ -107,7 +107,7 @@ std::vector<Parameter> known_of(const Document& topology) {
 }  // namespace
 
 bool is_of_scenario(const Parameter& parameter) {
-  return is_within(parameter.pointer, of_scenarios);
+  return is_within_any(parameter.pointer, of_scenarios);
 }
 
 std::vector<Unknown> unknowns_of(const Document& topology, std::span<const std::string> options) {
@@ -121,10 +121,10 @@ std::vector<Unknown> unknowns_of(const Document& topology, std::span<const std::
   }
   if (const auto priors = topology.find("/priors")) {
     for (const auto& [pointer, where] : priors->members()) {
-      if (pointer != "comment") put(unknowns, in_file(pointer, where, known));
+      if (pointer != "comment") put_unknown(unknowns, in_file(pointer, where, known));
     }
   }
-  for (const std::string& text : options) put(unknowns, from_option(text, known));
+  for (const std::string& text : options) put_unknown(unknowns, from_option(text, known));
   return unknowns;
 }
 

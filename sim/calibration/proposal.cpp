@@ -4,7 +4,7 @@
 #include <functional>
 #include <limits>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <fmt/format.h>
 
 #include "calibration/next_measurement.hpp"
@@ -18,7 +18,7 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-constexpr std::array node_counts{2, 4, 8};
+constexpr std::array run_node_counts{2, 4, 8};
 constexpr std::array other_models{"vgg16", "resnet50"};
 constexpr std::array collective_sizes{65536.0, 67108864.0};
 constexpr double noise_of_a_table = 0.1;  // of a collective: what calibrated topologies are wrong by at one size
@@ -61,7 +61,7 @@ void add_training(const std::vector<TrainingRow>& rows, const Topology& machine,
     if (std::ranges::find(models, model) == models.end()) models.emplace_back(model);
   }
   for (const std::string& model : models) {
-    for (const int nodes : node_counts) {
+    for (const int nodes : run_node_counts) {
       if (machine.nodes && nodes > *machine.nodes) continue;
       const Document scenario = run_of(rows.front(), model, nodes * machine.devices_per_node);
       runs.add(fmt::format("one run of {} on {} nodes", model, nodes), median_noise(rows),
@@ -93,7 +93,7 @@ void add_tables(const Topology& machine, Runs& runs) {
   }
 }
 
-Candidates candidates_of(Runs runs) {
+Candidates run_candidates(Runs runs) {
   return {std::move(runs.list), [log_times = std::move(runs.log_times)](const Document& topology) {
             VectorXd logs(static_cast<Index>(log_times.size()));
             for (std::size_t i = 0; i < log_times.size(); ++i) {
@@ -130,7 +130,7 @@ std::vector<Proposal> propose(const Document& topology, std::span<const Unknown>
   const Topology machine = read_topology(topology.root(), topology.source());
   add_training(rows, machine, catalogue, runs);
   add_tables(machine, runs);
-  const Candidates candidates = candidates_of(std::move(runs));
+  const Candidates candidates = run_candidates(std::move(runs));
   const Eigen::MatrixXd slopes = slopes_of(candidates, knowledge_of(topology, unknowns, posterior));
   for (Proposal& proposal : proposals) {
     const auto found = most_telling(candidates, slopes, posterior.covariance, static_cast<Index>(proposal.unknown));

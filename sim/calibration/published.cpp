@@ -98,7 +98,7 @@ void refuse_unknown(const std::vector<std::string>& wanted, const std::vector<Fa
   }
 }
 
-std::vector<PublishedRow> rows_of(const std::vector<Family>& families, const Catalogue& catalogue) {
+std::vector<PublishedRow> rows_of_families(const std::vector<Family>& families, const Catalogue& catalogue) {
   std::vector<PublishedRow> rows;
   for (const Family& family : families)
     std::ranges::move(read_published(family.file, family.name, catalogue), std::back_inserter(rows));
@@ -119,7 +119,7 @@ std::vector<ValidationPoint> run_rows(const std::vector<PublishedRow>& rows, con
 }  // namespace
 
 std::vector<PublishedRow> published_rows(const Catalogue& catalogue) {
-  return rows_of(families_of(catalogue), catalogue);
+  return rows_of_families(families_of(catalogue), catalogue);
 }
 
 ValidationPoint validate(const PublishedRow& row, const Catalogue& catalogue) {
@@ -209,7 +209,7 @@ std::vector<ValidationPoint> validate_published(const Catalogue& catalogue, cons
   refuse_unknown(request.families, families, tables);
   keep_wanted(families, request.families);
   keep_wanted(tables, request.families);
-  auto points = run_rows(rows_of(families, catalogue), catalogue, request);
+  auto points = run_rows(rows_of_families(families, catalogue), catalogue, request);
   std::vector<JudgedTable> judged;
   for (const Family& table : tables) judged.push_back(judge(table.file, table.name, catalogue));
   add_bands(judged);

@@ -10,14 +10,14 @@
 namespace farandole::inline calibration {
 namespace {
 
-constexpr double tail = 0.1;       // on either side
-constexpr std::size_t enough = 3;  // tables
+constexpr double tail = 0.1;  // on either side
+constexpr std::size_t enough_tables = 3;
 
 /// log(measured / predicted), and how much it counts.
 using Errors = std::vector<std::pair<double, double>>;
 
 /// Rows of a class that count, together as much as any other table's.
-Errors errors_of(const JudgedTable& table, std::size_t size_class) {
+Errors log_errors_of(const JudgedTable& table, std::size_t size_class) {
   Errors errors;
   for (const ValidationPoint& point : table.points) {
     if (point.counted && size_class_of(point.bytes) == size_class)
@@ -42,7 +42,7 @@ double weighted_quantile(const Errors& errors, double share) {
   return last;
 }
 
-std::optional<Band> band_of(Errors errors) {
+std::optional<Band> band_of_errors(Errors errors) {
   if (errors.empty()) return std::nullopt;
   std::ranges::sort(errors);
   return Band{std::exp(std::min(0.0, weighted_quantile(errors, tail))),
@@ -55,11 +55,11 @@ Errors errors_beside(const std::vector<JudgedTable>& tables, std::size_t table, 
   std::size_t found = 0;
   for (std::size_t other = 0; other < tables.size(); ++other) {
     if (other == table || (alike && tables[other].known != tables[table].known)) continue;
-    const Errors errors = errors_of(tables[other], size_class);
+    const Errors errors = log_errors_of(tables[other], size_class);
     found += errors.empty() ? 0 : 1;
     all.insert(all.end(), errors.begin(), errors.end());
   }
-  return found >= enough ? all : Errors{};
+  return found >= enough_tables ? all : Errors{};
 }
 
 }  // namespace
@@ -77,8 +77,8 @@ KnownBesides known_besides(const MeasuredTime& row, const std::string& library, 
 void add_bands(std::vector<JudgedTable>& tables) {
   for (std::size_t table = 0; table < tables.size(); ++table) {
     for (std::size_t size_class = 0; size_class < size_classes().size(); ++size_class) {
-      auto band = band_of(errors_beside(tables, table, size_class, true));
-      if (!band) band = band_of(errors_beside(tables, table, size_class, false));
+      auto band = band_of_errors(errors_beside(tables, table, size_class, true));
+      if (!band) band = band_of_errors(errors_beside(tables, table, size_class, false));
       for (ValidationPoint& point : tables[table].points) {
         if (band && point.counted && size_class_of(point.bytes) == size_class)
           point.band = Band{point.predicted * band->low, point.predicted * band->high};

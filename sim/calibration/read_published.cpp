@@ -31,7 +31,7 @@ Document scenario_of(const Value& where, const Catalogue& catalogue) {
   return document;
 }
 
-void put(Document& scenario, const std::string& pointer, const Value& value) {
+void set_in_scenario(Document& scenario, const std::string& pointer, const Value& value) {
   try {
     scenario.set(pointer, value.node());
   } catch (const InputError&) {
@@ -41,21 +41,22 @@ void put(Document& scenario, const std::string& pointer, const Value& value) {
 
 void apply_shorthands(Section& section, Document& scenario) {
   for (const auto& [key, pointer] : shorthands) {
-    if (const auto value = section.maybe(key)) put(scenario, pointer, *value);
+    if (const auto value = section.maybe(key)) set_in_scenario(scenario, pointer, *value);
   }
 }
 
-double read_positive(const Value& value) {
+double read_above_zero(const Value& value) {
   const auto number = read<double>(value);
   if (number <= 0) value.fail("a number above 0");
   return number;
 }
 
-PublishedRow read_row(const Value& where, const std::string& family, Document scenario, const std::string& note) {
+PublishedRow read_published_row(const Value& where, const std::string& family, Document scenario,
+                                const std::string& note) {
   Section section(where);
   apply_shorthands(section, scenario);
   if (const auto set = section.maybe("set")) {
-    for (const auto& [pointer, value] : set->members()) put(scenario, pointer, value);
+    for (const auto& [pointer, value] : set->members()) set_in_scenario(scenario, pointer, value);
   }
   const auto rate = section.maybe("images_per_second");
   const auto efficiency = section.maybe("scaling_efficiency");
@@ -65,8 +66,8 @@ PublishedRow read_row(const Value& where, const std::string& family, Document sc
   section.maybe("transport");  // in the source's words
   section.maybe("one_gpu");    // which the devices' files have too
   PublishedRow row{family, std::move(scenario), {}, {}, section.optional<std::string>("note", note)};
-  if (rate) row.samples_per_second = read_positive(*rate);
-  if (efficiency) row.efficiency = read_positive(*efficiency);
+  if (rate) row.samples_per_second = read_above_zero(*rate);
+  if (efficiency) row.efficiency = read_above_zero(*efficiency);
   section.finish();
   return row;
 }
@@ -86,7 +87,7 @@ std::vector<PublishedRow> read_published(const Document& file, const std::string
   const Value rows = section.child("rows");
   section.finish();
   std::vector<PublishedRow> result;
-  for (const Value& row : rows.elements()) result.push_back(read_row(row, family, scenario, note));
+  for (const Value& row : rows.elements()) result.push_back(read_published_row(row, family, scenario, note));
   return result;
 }
 

@@ -11,7 +11,7 @@
 namespace farandole::inline calibration {
 namespace {
 
-constexpr int enough = 8;  // degrees of freedom: a standard error of a quarter
+constexpr int enough_degrees = 8;  // of freedom: a standard error of a quarter
 
 /// Times that were repeated, as they add up.
 struct Sum {
@@ -53,7 +53,7 @@ std::vector<std::optional<ScatterOfSizes>> results(const std::vector<Sum>& sums)
 double Scatter::between_rows_of(std::size_t size_class) const {
   if (!of_all_sizes) return 0;
   const auto& own = between_rows[size_class];
-  return own && own->degrees >= enough ? own->deviation : of_all_sizes->deviation;
+  return own && own->degrees >= enough_degrees ? own->deviation : of_all_sizes->deviation;
 }
 
 bool Scatter::shows_anything() const {

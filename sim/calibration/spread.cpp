@@ -13,55 +13,55 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<const char*, distances> names{"fitted", "another_operation", "another_scale",
-                                                   "another_operation_and_scale"};
-constexpr std::size_t enough = 9;  // errors for a band; the outermost bound it
+constexpr std::array<const char*, distances> distance_names{"fitted", "another_operation", "another_scale",
+                                                            "another_operation_and_scale"};
+constexpr std::size_t enough_errors = 9;  // for a band; the outermost bound it
 
 using Ratios = std::vector<std::vector<double>>;  // measured / predicted, per size class
 
 /// What is left out together, and which of it is looked at.
-struct Group {
+struct LeftOut {
   std::vector<bool> left_out;
   std::vector<bool> judged;
 };
 
 template <class Of>
-Group group(std::span<const MeasuredTime> rows, Of is_left_out) {
-  Group result;
+LeftOut left_out_group(std::span<const MeasuredTime> rows, Of is_left_out) {
+  LeftOut result;
   for (const MeasuredTime& row : rows) result.left_out.push_back(is_left_out(row));
   result.judged = result.left_out;
   return result;
 }
 
 /// One size in four, then the next: what is between two that were fitted to is what is asked for most.
-std::vector<Group> one_size_in_four(std::span<const MeasuredTime> rows) {
+std::vector<LeftOut> one_size_in_four(std::span<const MeasuredTime> rows) {
   std::set<double> sizes;
   for (const MeasuredTime& row : rows) sizes.insert(row.bytes.si());
-  std::vector<Group> groups;
+  std::vector<LeftOut> groups;
   for (const int rest : {0, 1, 2, 3}) {
-    groups.push_back(group(rows, [&](const MeasuredTime& row) {
+    groups.push_back(left_out_group(rows, [&](const MeasuredTime& row) {
       return std::distance(sizes.begin(), sizes.find(row.bytes.si())) % 4 == rest;
     }));
   }
   return groups;
 }
 
-std::vector<Group> groups_of(std::span<const MeasuredTime> rows, const Spread& spread, Distance distance) {
+std::vector<LeftOut> groups_of(std::span<const MeasuredTime> rows, const Spread& spread, Distance distance) {
   if (distance == Distance::fitted) return one_size_in_four(rows);
-  std::vector<Group> groups;
+  std::vector<LeftOut> groups;
   if (distance == Distance::another_operation) {
     for (const std::string& operation : spread.operations)
-      groups.push_back(group(rows, [&](const MeasuredTime& row) { return row.operation == operation; }));
+      groups.push_back(left_out_group(rows, [&](const MeasuredTime& row) { return row.operation == operation; }));
     return groups;
   }
   for (const int ranks : spread.ranks) {
-    groups.push_back(group(rows, [&](const MeasuredTime& row) { return row.ranks == ranks; }));
+    groups.push_back(left_out_group(rows, [&](const MeasuredTime& row) { return row.ranks == ranks; }));
   }
   if (distance == Distance::another_scale) return groups;
-  std::vector<Group> pairs;
+  std::vector<LeftOut> pairs;
   for (const std::string& operation : spread.operations) {
-    for (const Group& scale : groups) {
-      Group pair = scale;
+    for (const LeftOut& scale : groups) {
+      LeftOut pair = scale;
       for (std::size_t i = 0; i < rows.size(); ++i) {
         const bool is_of_it = rows[i].operation == operation;
         pair.judged[i] = scale.left_out[i] && is_of_it;
@@ -73,9 +73,10 @@ std::vector<Group> groups_of(std::span<const MeasuredTime> rows, const Spread& s
   return pairs;
 }
 
-Ratios ratios_of(std::span<const MeasuredTime> rows, const std::vector<Group>& groups, const PredictWithout& predict) {
+Ratios ratios_of(std::span<const MeasuredTime> rows, const std::vector<LeftOut>& groups,
+                 const PredictWithout& predict) {
   Ratios ratios(size_classes().size());
-  for (const Group& group : groups) {
+  for (const LeftOut& group : groups) {
     const bool is_anything_left = std::ranges::find(group.left_out, false) != group.left_out.end();
     const bool is_anything_judged = std::ranges::find(group.judged, true) != group.judged.end();
     if (!is_anything_left || !is_anything_judged) continue;
@@ -91,7 +92,7 @@ Ratios ratios_of(std::span<const MeasuredTime> rows, const std::vector<Group>& g
 /// Those of the class, and of its neighbours as far as it takes to have enough.
 std::vector<double> about(const Ratios& ratios, std::size_t size_class) {
   std::vector<double> found = ratios[size_class];
-  for (std::size_t away = 1; found.size() < enough && away < ratios.size(); ++away) {
+  for (std::size_t away = 1; found.size() < enough_errors && away < ratios.size(); ++away) {
     for (const std::size_t other : {size_class - away, size_class + away}) {
       if (other < ratios.size()) found.insert(found.end(), ratios[other].begin(), ratios[other].end());
     }
@@ -100,7 +101,7 @@ std::vector<double> about(const Ratios& ratios, std::size_t size_class) {
 }
 
 std::optional<ErrorBand> conformal(std::vector<double> ratios) {
-  if (ratios.size() < enough) return std::nullopt;
+  if (ratios.size() < enough_errors) return std::nullopt;
   // Type 6 of the ways to interpolate quantiles: between the k-th and the next of n, k = (n + 1) / 10.
   std::ranges::sort(ratios);
   const double place = static_cast<double>(ratios.size() + 1) / 10 - 1;
@@ -147,7 +148,6 @@ Spread spread_of(std::span<const MeasuredTime> rows, const PredictWithout& predi
 }
 
 void widen_by_scatter(Spread& spread, const Scatter& scatter) {
-  constexpr double to_ninth_decile = 1.2815515655446004;  // standard deviations above the median, of normal errors
   for (auto& bands : spread.bands) {
     for (std::size_t c = 0; c < bands.size(); ++c) {
       const double reach = to_ninth_decile * scatter.between_rows_of(c);
@@ -165,7 +165,7 @@ std::string spread_text(const Spread& spread) {
     for (std::size_t c = 0; c < spread.bands[d].size(); ++c) {
       if (const auto& band = spread.bands[d][c]) classes[size_classes()[c].name] = {band->low, band->high};
     }
-    json[names[d]] = classes;
+    json[distance_names[d]] = classes;
   }
   return json.dump();
 }
@@ -178,7 +178,7 @@ Spread read_spread(const Value& value) {
   for (const Value& ranks : section.child("ranks").elements()) spread.ranks.insert(read_at_least(ranks, 1));
   for (std::size_t d = 0; d < distances; ++d) {
     spread.bands[d].resize(size_classes().size());
-    for (const auto& [name, band] : section.child(names[d]).members()) {
+    for (const auto& [name, band] : section.child(distance_names[d]).members()) {
       const auto ends = band.elements();
       if (ends.size() != 2) band.fail("two numbers");
       const ErrorBand read_band{read<double>(ends[0]), read<double>(ends[1])};

@@ -23,6 +23,9 @@
 
 namespace farandole::inline calibration {
 
+/// So many standard deviations above the median are nine tenths of a normal distribution: the upper end of 80 %.
+inline constexpr double to_ninth_decile = 1.2815515655446004;
+
 /// What a prediction has in common with what its topology was fitted to, the most first.
 enum class Distance : std::uint8_t { fitted, another_operation, another_scale, another_operation_and_scale };
 inline constexpr std::size_t distances = 4;

@@ -2,10 +2,11 @@
 #include <cmath>
 #include <limits>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <fmt/format.h>
 
 #include "calibration/fit_problem.hpp"
+#include "calibration/linear_algebra.hpp"
 #include "calibration/next_measurement.hpp"
 #include "calibration/predictor.hpp"
 #include "config/section.hpp"
@@ -18,11 +19,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double to_ninth_decile = 1.2815515655446004;  // standard deviations above the median, of normal errors
-constexpr int most_halvings = 8;
-// What the mean of some twenty repetitions scatters by in tests/calibration/data/loopback-lab.jsonl: 10 % of one below
-// 64 KiB. No fit knows a number better than measurements could be made again.
-constexpr double least_noise = 0.02;
+constexpr int most_width_halvings = 8;
 
 VectorXd vector_of(const std::vector<double>& values) {
   return Eigen::Map<const VectorXd>(values.data(), static_cast<Index>(values.size()));
@@ -61,7 +58,7 @@ class FittedNumbers {
     // Scaled by the widths, whose units differ by many powers of ten.
     MatrixXd scaled = widths.asDiagonal() * information * widths.asDiagonal();
     scaled.diagonal().array() += 1;
-    const MatrixXd covariance = widths.asDiagonal() * scaled.inverse() * widths.asDiagonal();
+    const MatrixXd covariance = widths.asDiagonal() * inverse_of(scaled) * widths.asDiagonal();
     VectorXd steps = covariance.diagonal().cwiseSqrt();
     for (std::size_t j = 0; j < values_.size(); ++j) {
       if (fit_.parameters[j].unidentified) steps[static_cast<Index>(j)] = widths[static_cast<Index>(j)];
@@ -108,7 +105,7 @@ class FittedNumbers {
     noise_ = std::max(noise_, robust.deviation);
     for (std::size_t j = 0; j < values_.size(); ++j) {
       const auto column = static_cast<Index>(j);
-      for (int halving = 0; fit_.parameters[j].unidentified && halving < most_halvings; ++halving) {
+      for (int halving = 0; fit_.parameters[j].unidentified && halving < most_width_halvings; ++halving) {
         std::vector<double> moved = values_;
         moved[j] += widths[column];
         const VectorXd bent = problem.relative(parameters_, moved) - here - widths[column] * jacobian.col(column);
@@ -141,7 +138,7 @@ std::vector<PossibleRow> runnable(const Topology& machine, Scales& scales) {
   return rows;
 }
 
-Candidates candidates_of(const std::vector<PossibleRow>& possible, double noise, const Scatter& scatter) {
+Candidates row_candidates(const std::vector<PossibleRow>& possible, double noise, const Scatter& scatter) {
   Candidates candidates;
   std::vector<MeasuredTime> rows;
   for (const PossibleRow& one : possible) {
@@ -166,7 +163,7 @@ void propose_parameters(const Fit& fit, const std::vector<MeasuredTime>& rows, c
   const auto possible = runnable(read_topology(fit.topology.root(), fit.topology.source()), scales);
   FittedNumbers numbers(fit, rows);
   const Knowledge known = numbers.knowledge(scales);
-  const Candidates candidates = candidates_of(possible, numbers.noise(), fit.scatter);
+  const Candidates candidates = row_candidates(possible, numbers.noise(), fit.scatter);
   const MatrixXd slopes = slopes_of(candidates, known);
   for (std::size_t j = 0; j < fit.parameters.size(); ++j) {
     if (!is_open(fit.parameters[j])) continue;

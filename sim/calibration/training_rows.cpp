@@ -17,22 +17,22 @@
 namespace farandole::inline calibration {
 namespace {
 
-constexpr double least_noise = 0.01;  // what runs of the same day differ by
-constexpr double otherwise = 0.05;    // where no published runs say what the simulator is wrong by
+constexpr double least_run_noise = 0.01;  // what runs of the same day differ by
+constexpr double otherwise = 0.05;        // where no published runs say what the simulator is wrong by
 constexpr const char* for_calibration = "calibration";
 constexpr const char* kept_to_compare = "kept to compare with; --all-rows fits to it too";
 
 /// A row of several ranks, before it is run.
-struct Candidate {
+struct TrainingCandidate {
   TrainingRow row;
   std::optional<double> samples_per_second{};  // where its step is not known yet; or
   std::optional<double> efficiency{};
 };
 
-std::vector<Candidate> of_published(const std::string& file, const Document& document, const RunSources& how,
-                                    const Catalogue& catalogue) {
+std::vector<TrainingCandidate> of_published(const std::string& file, const Document& document, const RunSources& how,
+                                            const Catalogue& catalogue) {
   const std::string family = std::filesystem::path(file).stem().string();
-  std::vector<Candidate> candidates;
+  std::vector<TrainingCandidate> candidates;
   bool has_some_for_it = false;
   for (PublishedRow& row : read_published(document, family, catalogue)) {
     const bool is_for_it = row.note.starts_with(for_calibration);
@@ -41,14 +41,14 @@ std::vector<Candidate> of_published(const std::string& file, const Document& doc
     candidates.push_back({std::move(training), row.samples_per_second, row.efficiency});
     if (!is_for_it && row.note.empty()) candidates.back().row.note = kept_to_compare;
   }
-  for (Candidate& candidate : candidates) {
+  for (TrainingCandidate& candidate : candidates) {
     if ((how.all_rows || !has_some_for_it) && candidate.row.note == kept_to_compare) candidate.row.note.clear();
   }
   return candidates;
 }
 
-std::vector<Candidate> of_own(std::vector<TrainingRow> rows, const RunSources& how) {
-  std::vector<Candidate> candidates;
+std::vector<TrainingCandidate> of_own(std::vector<TrainingRow> rows, const RunSources& how) {
+  std::vector<TrainingCandidate> candidates;
   for (TrainingRow& row : rows) {
     row.scenario.set("/platform/topology", how.topology);
     candidates.push_back({std::move(row)});
@@ -60,8 +60,8 @@ bool is_published(const Document& document) {
   return document.root().is_object() && document.find("/rows") && document.find("/scenario");
 }
 
-std::vector<Candidate> candidates_of(const std::string& file, const RunSources& how, int devices_per_node,
-                                     const Catalogue& catalogue) {
+std::vector<TrainingCandidate> candidates_of_file(const std::string& file, const RunSources& how, int devices_per_node,
+                                                  const Catalogue& catalogue) {
   const std::string family = std::filesystem::path(file).stem().string();
   const std::string text = read_text(file);
   if (is_run_table(text)) {
@@ -91,7 +91,7 @@ double noise_of(const TrainingPoint& point, const Scenario& scenario, const Reac
                              ? model_error(*errors, scenario, reach, point.iteration)
                              : TimeBand{std::exp(-otherwise * to_ninth_decile), std::exp(otherwise * to_ninth_decile)};
   const Interval band = step_band(compute_band(point, scenario), error);
-  return std::max(least_noise, std::log(band.high / band.low) / 2 / to_ninth_decile);
+  return std::max(least_run_noise, std::log(band.high / band.low) / 2 / to_ninth_decile);
 }
 
 bool is_an_anchor(const Scenario& scenario) {
@@ -102,7 +102,7 @@ bool is_an_anchor(const Scenario& scenario) {
 }
 
 /// Name, measured step and noise; nothing of a row that is an input.
-std::optional<TrainingRow> finished(Candidate candidate, const Catalogue& catalogue) {
+std::optional<TrainingRow> finished(TrainingCandidate candidate, const Catalogue& catalogue) {
   TrainingRow row = std::move(candidate.row);
   const Document document = anchored(row.scenario, catalogue);
   const Scenario scenario = read_scenario(document.root(), catalogue);
@@ -140,7 +140,7 @@ std::vector<TrainingRow> read_training(std::span<const std::string> files, const
   const Topology machine = read_topology(topology.root(), topology.source());
   std::vector<TrainingRow> rows;
   for (const std::string& file : files) {
-    for (Candidate& candidate : candidates_of(file, how, machine.devices_per_node, catalogue)) {
+    for (TrainingCandidate& candidate : candidates_of_file(file, how, machine.devices_per_node, catalogue)) {
       if (platform_of(candidate.row.scenario, catalogue) != machine.name) continue;
       candidate.row.scenario.set("/platform/topology", how.topology);
       if (auto row = finished(std::move(candidate), catalogue)) rows.push_back(std::move(*row));

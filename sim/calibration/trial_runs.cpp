@@ -43,7 +43,7 @@ Document placed(const Document& topology, const Document& file, Document scenari
   return scenario;
 }
 
-Seconds step_of(const Document& scenario, const Catalogue& catalogue) {
+Seconds predicted_step(const Document& scenario, const Catalogue& catalogue) {
   const Document document = anchored(scenario, catalogue);
   return train(read_scenario(document.root(), catalogue), nullptr).iteration;
 }
@@ -94,7 +94,7 @@ VectorXd centres(std::span<const Unknown> unknowns) {
 }  // namespace
 
 Seconds step_on(const Document& topology, const Document& scenario, const Catalogue& catalogue) {
-  return step_of(placed(topology, Document::read(topology.source()), scenario), catalogue);
+  return predicted_step(placed(topology, Document::read(topology.source()), scenario), catalogue);
 }
 
 Misfit misfit_of(const Document& topology, std::span<const Unknown> unknowns, const std::vector<TrainingRow>& rows,
@@ -106,7 +106,7 @@ Misfit misfit_of(const Document& topology, std::span<const Unknown> unknowns, co
                                                                                    const VectorXd& logs) {
     const Document trial = with(topology, unknowns, logs);
     const Document scenario = placed(trial, file, with_own(rows[i].scenario, unknowns, takes[i], logs));
-    return std::log(step_of(scenario, catalogue) / rows[i].step);
+    return std::log(predicted_step(scenario, catalogue) / rows[i].step);
   };
   // What cannot be run on the priors' medians is an error of the input; further off it is only a bad trial.
   for (std::size_t i = 0; i < rows.size(); ++i) log_error(i, centres(unknowns));

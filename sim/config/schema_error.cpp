@@ -10,20 +10,20 @@
 namespace farandole::inline config {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
-bool has(const json& schema, const char* key) {
+bool has(const Json& schema, const char* key) {
   return schema.is_object() && schema.contains(key);
 }
 
 /// Follows references within the schema ("#/definitions/link"); a chain longer than that goes in circles.
-const json& resolved(const json& root, const json& schema) {
+const Json& resolved(const Json& root, const Json& schema) {
   constexpr int longest_chain = 16;
-  const json* at = &schema;
+  const Json* at = &schema;
   for (int i = 0; i < longest_chain && has(*at, "$ref"); ++i) {
     const auto& target = at->at("$ref");
     if (!target.is_string() || !target.get<std::string>().starts_with("#/")) break;
-    const json::json_pointer pointer(target.get<std::string>().substr(1));
+    const Json::json_pointer pointer(target.get<std::string>().substr(1));
     if (!root.contains(pointer)) break;
     at = &root.at(pointer);
   }
@@ -31,8 +31,8 @@ const json& resolved(const json& root, const json& schema) {
 }
 
 /// The part of the schema for a value, where plain properties and items lead there; else null.
-json subschema(const json& root, const std::vector<std::string>& path) {
-  const json* at = &resolved(root, root);
+Json subschema(const Json& root, const std::vector<std::string>& path) {
+  const Json* at = &resolved(root, root);
   for (const std::string& key : path) {
     if (has(*at, "properties") && at->at("properties").contains(key)) {
       at = &at->at("properties").at(key);
@@ -48,9 +48,9 @@ json subschema(const json& root, const std::vector<std::string>& path) {
   return *at;
 }
 
-std::vector<std::string> strings(const json& list) {
+std::vector<std::string> strings(const Json& list) {
   std::vector<std::string> result;
-  for (const json& element : list.is_array() ? list : json::array({list})) {
+  for (const Json& element : list.is_array() ? list : Json::array({list})) {
     result.push_back(element.is_string() ? element.get<std::string>() : element.dump());
   }
   return result;
@@ -63,13 +63,13 @@ std::string type_in_words(const std::string& type) {
   return (vowel ? "an " : "a ") + type;
 }
 
-std::string types_in_words(const json& types) {
+std::string types_in_words(const Json& types) {
   std::string result;
   for (const std::string& type : strings(types)) result += (result.empty() ? "" : " or ") + type_in_words(type);
   return result;
 }
 
-std::vector<std::string> property_names(const json& schema) {
+std::vector<std::string> property_names(const Json& schema) {
   std::vector<std::string> names;
   if (!has(schema, "properties")) return names;
   for (const auto& [name, property] : schema.at("properties").items()) names.push_back(name);
@@ -101,7 +101,7 @@ Value value_at(Value value, const std::vector<std::string>& path) {
   return value;
 }
 
-[[noreturn]] void fail_unknown_key(const Value& object, const json& schema) {
+[[noreturn]] void fail_unknown_key(const Value& object, const Json& schema) {
   const auto known = property_names(schema);
   for (const auto& [name, member] : object.members()) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
@@ -110,7 +110,7 @@ Value value_at(Value value, const std::vector<std::string>& path) {
   object.fail("known keys only");
 }
 
-[[noreturn]] void fail_pattern(const Value& value, const json& schema) {
+[[noreturn]] void fail_pattern(const Value& value, const Json& schema) {
   if (has(schema, "examples") && !schema.at("examples").empty()) {
     value.fail(fmt::format("a text such as {}", quoted(strings(schema.at("examples")).front())));
   }
@@ -138,9 +138,9 @@ std::string bound_in_words(std::string description) {
 
 }  // namespace
 
-void fail_schema(const Document& document, const json& schema, const Violation& violation) {
+void fail_schema(const Document& document, const Json& schema, const Violation& violation) {
   const std::string& description = violation.description;
-  const json part = subschema(schema, violation.path);
+  const Json part = subschema(schema, violation.path);
   const Value value = value_at(document.root(), violation.path);
   if (description.starts_with("Missing required property")) {
     value.fail(fmt::format("a key {}", quoted(name_in(description))), "an object without it");

@@ -7,10 +7,10 @@
 namespace farandole::inline engine {
 namespace {
 
-using Span = std::pair<double, double>;
+using BeginEnd = std::pair<double, double>;
 
 /// Of one rank, whatever the order and however many at once.
-double finish_one(double begin, double done, double share, std::vector<Span>& communicating) {
+double finish_one(double begin, double done, double share, std::vector<BeginEnd>& communicating) {
   std::ranges::sort(communicating);
   double covered = begin;
   for (const auto& [from, to] : communicating) {
@@ -124,7 +124,7 @@ RankTimes DeviceShare::finish_beside_several(const RankTimes& begin, RankTimes d
   for (const Occupation& own : communications) {
     if (own.last > from && own.first < to) beside.push_back(&own);
   }
-  std::vector<Span> own;
+  std::vector<BeginEnd> own;
   for (Eigen::Index rank = 0; rank < done.size(); ++rank) {
     own.clear();
     for (const Occupation* other : beside) own.emplace_back(other->from[rank], other->to[rank]);
@@ -132,5 +132,7 @@ RankTimes DeviceShare::finish_beside_several(const RankTimes& begin, RankTimes d
   }
   return done;
 }
+
+#undef FARANDOLE_WIDE
 
 }  // namespace farandole::inline engine

@@ -97,7 +97,7 @@ void leave_out_failed_members(Network& network, std::vector<bool>& has_failed) {
 }
 
 /// NICs that meet must reach one another: all, or those of each rail.
-void check_joined(const Remains& remains, const Platform& platform, std::size_t failures, const Value& where) {
+void check_nics_joined(const Remains& remains, const Platform& platform, std::size_t failures, const Value& where) {
   const int nics = static_cast<int>(platform.node.nics.size());
   const int rails = platform.network.rails_apart ? nics : 1;
   for (int rail = 0; rail < rails; ++rail) {
@@ -130,7 +130,7 @@ void go_round(const std::vector<int>& failed_cables, Platform& platform, const V
     remains->hops[static_cast<std::size_t>(cable.from)].push_back({cable.to, cable.there});
     remains->hops[static_cast<std::size_t>(cable.to)].push_back({cable.from, cable.back});
   }
-  check_joined(*remains, platform, failed_cables.size(), where);
+  check_nics_joined(*remains, platform, failed_cables.size(), where);
   network.cables = std::move(cables);
   network.alike_after = 0;
   network.never_full = nullptr;

@@ -6,7 +6,7 @@ namespace farandole::inline platform {
 namespace {
 
 /// Ways of a node, with links of the platform, that end at (or start from) one of its NICs.
-struct Ways {
+struct NicWays {
   Paths paths;
   int nic;
 };
@@ -24,12 +24,12 @@ Paths own_links(const Platform& platform, int node, const std::vector<int>& offs
   return {path};
 }
 
-Ways host_out(const Platform& platform, int node) {
+NicWays host_out(const Platform& platform, int node) {
   const int up = platform.node.nics.front().up;
   return {own_links(platform, node, {platform.node.cpu, up}), nic_of(platform, node, 0)};
 }
 
-Ways host_in(const Platform& platform, int node) {
+NicWays host_in(const Platform& platform, int node) {
   const int down = platform.node.nics.front().down;
   return {own_links(platform, node, {down, platform.node.cpu}), nic_of(platform, node, 0)};
 }
@@ -47,41 +47,37 @@ int first_nic(const Platform& platform, int device) {
   return platform.node.nics_of_device[static_cast<std::size_t>(local_of(platform, device))].front();
 }
 
-Ways device_out(const Platform& platform, int device, int nic) {
+NicWays device_out(const Platform& platform, int device, int nic) {
   const int node = platform.node_of(device);
   return {shifted(platform.node.way_out(local_of(platform, device), nic), platform.link_of(node, 0)),
           nic_of(platform, node, nic)};
 }
 
-Ways device_in(const Platform& platform, int device, int nic) {
+NicWays device_in(const Platform& platform, int device, int nic) {
   const int node = platform.node_of(device);
   return {shifted(platform.node.way_in(nic, local_of(platform, device)), platform.link_of(node, 0)),
           nic_of(platform, node, nic)};
 }
 
-void append(Path& path, const Path& more) {
-  path.insert(path.end(), more.begin(), more.end());
-}
-
 Route route_of(const Platform& platform, const Paths& paths, Seconds transport) {
   Route route;
   route.paths = static_cast<int>(paths.size());
-  for (const Path& path : paths) append(route.links, path);
+  for (const Path& path : paths) append_links(route.links, path);
   if (route.paths > 0) route.latency = mean_latency(platform, route) + transport;
   return route;
 }
 
-Route over(const Platform& platform, const Ways& out, const Paths& network, const Ways& in) {
+Route over(const Platform& platform, const NicWays& out, const Paths& network, const NicWays& in) {
   Paths paths(std::lcm(out.paths.size(), std::lcm(network.size(), in.paths.size())));
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    append(paths[i], out.paths[i % out.paths.size()]);
-    append(paths[i], network[i % network.size()]);
-    append(paths[i], in.paths[i % in.paths.size()]);
+    append_links(paths[i], out.paths[i % out.paths.size()]);
+    append_links(paths[i], network[i % network.size()]);
+    append_links(paths[i], in.paths[i % in.paths.size()]);
   }
   return route_of(platform, paths, platform.transport.inter_node_latency);
 }
 
-Route across(const Platform& platform, const Ways& out, const Ways& in) {
+Route across(const Platform& platform, const NicWays& out, const NicWays& in) {
   if (!platform.network.choice) return over(platform, out, platform.network.paths(out.nic, in.nic), in);
   const WayChoice choice = platform.network.choice(out.nic, in.nic);
   const RouteChoice routes{over(platform, out, choice.minimal, in), over(platform, out, choice.other, in)};

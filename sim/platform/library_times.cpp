@@ -40,7 +40,7 @@ LibraryPiece read_piece(const Value& value) {
   return piece;
 }
 
-MeasuredLinks read_links(const Value& value) {
+MeasuredLinks read_measured_links(const Value& value) {
   Section section = sourced(value);
   MeasuredLinks links;
   if (const auto nvlinks = section.maybe("nvlinks")) links.nvlinks = read_at_least(*nvlinks, 1);
@@ -66,7 +66,7 @@ LibraryTimes read_times(const Value& value) {
   if (const auto driven = section.maybe("devices_per_process"))
     times.devices_per_process = read_between(*driven, 1, times.ranks);
   times.table = section.optional<std::string>("table", "");
-  if (const auto links = section.maybe("links")) times.links = read_links(*links);
+  if (const auto links = section.maybe("links")) times.links = read_measured_links(*links);
   if (times.nodes > times.ranks) nodes.fail("at most as many nodes as ranks");
   const Value pieces = section.child("pieces");
   for (const Value& element : pieces.elements()) {

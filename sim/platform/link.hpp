@@ -26,6 +26,10 @@ struct Link {
 /// Links in order, from source to destination.
 using Path = std::vector<int>;
 
+inline void append_links(Path& path, const Path& more) {
+  path.insert(path.end(), more.begin(), more.end());
+}
+
 /// Paths side by side, over which what is sent is split evenly. No paths: no way; one empty path: nothing to cross.
 using Paths = std::vector<Path>;
 

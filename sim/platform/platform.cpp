@@ -7,7 +7,7 @@ namespace farandole::inline platform {
 namespace {
 
 /// The same path from another node's first link on.
-void append(Path& path, const Path& offsets, int first_link) {
+void append_shifted(Path& path, const Path& offsets, int first_link) {
   for (const int offset : offsets) path.push_back(first_link + offset);
 }
 
@@ -21,9 +21,9 @@ Paths through(const Platform& platform, int from_device, int from_nic, int to_de
   Paths paths(std::lcm(out.size(), std::lcm(across.size(), in.size())));
   for (std::size_t i = 0; i < paths.size(); ++i) {
     paths[i].reserve(out[i % out.size()].size() + across[i % across.size()].size() + in[i % in.size()].size());
-    append(paths[i], out[i % out.size()], platform.link_of(from_node, 0));
-    append(paths[i], across[i % across.size()], 0);
-    append(paths[i], in[i % in.size()], platform.link_of(to_node, 0));
+    append_shifted(paths[i], out[i % out.size()], platform.link_of(from_node, 0));
+    append_shifted(paths[i], across[i % across.size()], 0);
+    append_shifted(paths[i], in[i % in.size()], platform.link_of(to_node, 0));
   }
   return paths;
 }

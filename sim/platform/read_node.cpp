@@ -115,7 +115,7 @@ std::vector<std::string> read_nic_places(const Value& value, const Topology& top
   return places;
 }
 
-BytesPerSecond read_host(const Value& value) {
+BytesPerSecond read_host_memory(const Value& value) {
   Section section = sourced(value);
   const auto rate = section.required<BytesPerSecond>("memory_bandwidth");
   if (rate <= BytesPerSecond(0)) section.child("memory_bandwidth").fail("a positive rate");
@@ -124,7 +124,7 @@ BytesPerSecond read_host(const Value& value) {
 }
 
 /// Without a bus between them, devices of one node would exchange data in no time.
-void check_joined(const Topology& topology, const Value& where) {
+void check_devices_joined(const Topology& topology, const Value& where) {
   const auto devices = static_cast<std::size_t>(topology.devices_per_node);
   if (devices == 1 || topology.pcie) return;
   if (!topology.nvlink) {
@@ -147,7 +147,7 @@ void read_node(const Value& value, Topology& topology) {
   }
   topology.device = section.required<std::string>("device");
   topology.measurements = section.optional<std::string>("measurements", "");
-  if (const auto host = section.maybe("host")) topology.host_memory = read_host(*host);
+  if (const auto host = section.maybe("host")) topology.host_memory = read_host_memory(*host);
   if (const auto fabric = section.maybe("fabric")) read_fabric(*fabric, topology);
   const bool may_lack_nic = topology.kind == "graph";  // whose cables begin at the hosts
   if (const auto nic = section.maybe("nic"); nic || !may_lack_nic) {
@@ -155,7 +155,7 @@ void read_node(const Value& value, Topology& topology) {
   }
   if (const auto places = section.maybe("nics_at")) topology.nics_at = read_nic_places(*places, topology);
   section.finish();
-  check_joined(topology, value);
+  check_devices_joined(topology, value);
 }
 
 }  // namespace farandole::inline platform

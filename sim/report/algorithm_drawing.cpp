@@ -14,15 +14,15 @@ namespace {
 constexpr int cell_width = 76;
 constexpr int cell_height = 24;
 constexpr int column_width = cell_width + 64;
-constexpr int left = 24;
-constexpr int top = 84;
+constexpr int left_margin = 24;
+constexpr int top_margin = 84;
 
-constexpr std::string_view style =
+constexpr std::string_view drawing_style =
     "text{font:13px sans-serif;text-anchor:middle}.title{font-size:17px;text-anchor:start}.note{text-anchor:start;"
     "fill:#555}rect{stroke:#778;stroke-width:1}.new{stroke:#c60;stroke-width:3}path{fill:none;stroke-width:1.8}"
     ".reduce{stroke:#26c}.copy{stroke:#283}.frame{display:none}.shown{display:inline}";
 
-constexpr std::string_view script =
+constexpr std::string_view drawing_script =
     "(function(){var f=document.querySelectorAll('.frame'),at=0;function show(k){at=Math.max(0,Math.min(f.length-1,k));"
     "f.forEach(function(g,i){g.setAttribute('class',i===at?'frame shown':'frame')});"
     "var s=document.getElementById('slider');if(s){s.value=at}}"
@@ -34,10 +34,10 @@ constexpr std::string_view script =
     "var s=document.getElementById('slider');if(s)s.addEventListener('input',function(){show(+s.value)});})();";
 
 int x_of(int rank) {
-  return left + rank * column_width;
+  return left_margin + rank * column_width;
 }
 int y_of(Chunk chunk) {
-  return top + static_cast<int>(chunk) * cell_height;
+  return top_margin + static_cast<int>(chunk) * cell_height;
 }
 
 /// White for nothing, then from light to full with the share of ranks that are in.
@@ -48,11 +48,11 @@ std::string fill_of(const Counts& counts) {
   return fmt::format("hsl(42,90%,{:.0f}%)", lightness);
 }
 
-using Cells = std::set<std::pair<int, Chunk>>;
+using ChangedCells = std::set<std::pair<int, Chunk>>;
 
-void draw_cells(std::ostream& out, const Schedule& schedule, const SymbolicState& held, const Cells& changed) {
+void draw_cells(std::ostream& out, const Schedule& schedule, const SymbolicState& held, const ChangedCells& changed) {
   for (int rank = 0; rank < schedule.ranks; ++rank) {
-    out << fmt::format("<text x=\"{}\" y=\"{}\">rank {}</text>\n", x_of(rank) + cell_width / 2, top - 8, rank);
+    out << fmt::format("<text x=\"{}\" y=\"{}\">rank {}</text>\n", x_of(rank) + cell_width / 2, top_margin - 8, rank);
     for (Chunk chunk = 0; chunk < schedule.chunks; ++chunk) {
       const Counts& counts = held.at(rank, chunk);
       const char* mark = changed.contains({rank, chunk}) ? " class=\"new\"" : "";
@@ -80,13 +80,13 @@ void draw_arrow(std::ostream& out, const Send& send, Chunk chunk) {
 }
 
 void draw_heading(std::ostream& out, const std::string& title, const std::string& note) {
-  out << fmt::format("<text class=\"title\" x=\"{}\" y=\"26\">{}</text>\n", left, escaped(title));
-  out << fmt::format("<text class=\"note\" x=\"{}\" y=\"48\">{}</text>\n", left, escaped(note));
+  out << fmt::format("<text class=\"title\" x=\"{}\" y=\"26\">{}</text>\n", left_margin, escaped(title));
+  out << fmt::format("<text class=\"note\" x=\"{}\" y=\"48\">{}</text>\n", left_margin, escaped(note));
 }
 
 void draw_round(std::ostream& out, const Walk& walk, std::size_t number, const std::string& title) {
   const WalkedRound& round = walk.rounds[number];
-  Cells changed;
+  ChangedCells changed;
   for (const Send& send : round.sends) {
     for (const Chunk chunk : send.chunks) {
       changed.emplace(send.to, chunk);
@@ -116,7 +116,7 @@ void draw(std::ostream& out, const Walk& walk, const std::string& title, std::st
   out << fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\">\n", width,
       height);
-  out << "<style>" << style << "</style>\n<defs>";
+  out << "<style>" << drawing_style << "</style>\n<defs>";
   draw_head(out, "reduce", "#26c");
   draw_head(out, "copy", "#283");
   out << "</defs>\n<g class=\"frame shown\">\n";
@@ -130,7 +130,7 @@ void draw(std::ostream& out, const Walk& walk, const std::string& title, std::st
 }  // namespace
 
 void write_algorithm_svg(std::ostream& out, const Walk& walk, const std::string& title) {
-  draw(out, walk, title, fmt::format("<script><![CDATA[{}]]></script>\n", script));
+  draw(out, walk, title, fmt::format("<script><![CDATA[{}]]></script>\n", drawing_script));
 }
 
 }  // namespace farandole::inline report

@@ -103,13 +103,13 @@ std::string happening(const WalkedRound& round, int ranks) {
   return one_by_one(round);
 }
 
-struct Progress {
+struct WalkProgress {
   Chunk filled = 0;
   Chunk complete = 0;
 };
 
-Progress progress_of(const Schedule& schedule, const SymbolicState& held) {
-  Progress progress;
+WalkProgress progress_of(const Schedule& schedule, const SymbolicState& held) {
+  WalkProgress progress;
   for (int rank = 0; rank < schedule.ranks; ++rank) {
     for (Chunk chunk = 0; chunk < schedule.chunks; ++chunk) {
       const auto in = (held.at(rank, chunk) > 0).count();
@@ -127,7 +127,7 @@ bool reduces(const Walk& walk) {
 }
 
 std::string standing(const Walk& walk, const SymbolicState& held) {
-  const Progress progress = progress_of(walk.schedule, held);
+  const WalkProgress progress = progress_of(walk.schedule, held);
   const Chunk all = walk.schedule.ranks * walk.schedule.chunks;
   return reduces(walk) ? fmt::format("Whole sums in {} of {} cells.", progress.complete, all)
                        : fmt::format("Something in {} of {} cells.", progress.filled, all);

@@ -22,9 +22,9 @@ namespace {
 using Points = std::span<const TrainingPoint>;
 
 constexpr std::size_t most_headlines = 4;
-constexpr double worth_saying = 0.5;  // points of efficiency
+constexpr double least_gain_said = 0.5;  // points of efficiency
 
-std::string percent(double share) {
+std::string rounded_percent(double share) {
   return fmt::format("{} %", grouped(100 * share, std::abs(share) < 0.1 ? 1 : 0));
 }
 
@@ -72,8 +72,8 @@ std::string list_of(Points points, const Series& series, const std::vector<std::
   std::vector<std::string> texts;
   for (const std::size_t i : headlines) {
     const bool is_first = texts.empty();
-    texts.push_back(title(series, i) + (is_first ? " scales at " : " at ") + percent(points[i].scaling_efficiency) +
-                    band_text(points[i], is_first));
+    texts.push_back(title(series, i) + (is_first ? " scales at " : " at ") +
+                    rounded_percent(points[i].scaling_efficiency) + band_text(points[i], is_first));
   }
   return listed(texts);
 }
@@ -83,13 +83,14 @@ std::string best_and_worst(Points points, const Series& series, const std::vecto
   const std::string where = common_place(points, among);
   const std::size_t best = by_efficiency(points, among, false);
   const std::size_t worst = by_efficiency(points, among, true);
-  if (percent(points[best].scaling_efficiency) == percent(points[worst].scaling_efficiency)) {
+  if (rounded_percent(points[best].scaling_efficiency) == rounded_percent(points[worst].scaling_efficiency)) {
     return fmt::format("{} {} scale at {} efficiency{}.", where.empty() ? "All" : where + "all", among.size(),
-                       percent(points[best].scaling_efficiency), band_text(points[worst], true));
+                       rounded_percent(points[best].scaling_efficiency), band_text(points[worst], true));
   }
   return fmt::format("{}{} scales best, at {} efficiency{}, and {} worst, at {}{}.", where, title(series, best),
-                     percent(points[best].scaling_efficiency), band_text(points[best], true), title(series, worst),
-                     percent(points[worst].scaling_efficiency), band_text(points[worst], false));
+                     rounded_percent(points[best].scaling_efficiency), band_text(points[best], true),
+                     title(series, worst), rounded_percent(points[worst].scaling_efficiency),
+                     band_text(points[worst], false));
 }
 
 /// Three digits of a small one.
@@ -104,13 +105,14 @@ std::string how_well(Points points, const Series& series, const std::vector<std:
                        place_of(first));
   }
   const std::vector<std::size_t> all = candidates(points);
-  const auto shown = [&](std::size_t i) { return percent(points[i].scaling_efficiency); };
+  const auto shown = [&](std::size_t i) { return rounded_percent(points[i].scaling_efficiency); };
   const bool alike =
       all.size() > 2 && std::ranges::all_of(all, [&](std::size_t i) { return shown(i) == shown(all.front()); });
   if (all.size() > most_headlines || alike) return best_and_worst(points, series, all);
   if (headlines.size() == 1) {
     return fmt::format("{} scales at {} efficiency{} on {}: {} samples/s.", title(series, headlines.front()),
-                       percent(first.scaling_efficiency), band_text(first, true), place_of(first), rate_of(first));
+                       rounded_percent(first.scaling_efficiency), band_text(first, true), place_of(first),
+                       rate_of(first));
   }
   return fmt::format("{}{} efficiency.", common_place(points, headlines), list_of(points, series, headlines));
 }
@@ -121,7 +123,7 @@ std::string why_beyond_linear(Points points, const Series& series, const std::ve
   std::iota(all.begin(), all.end(), std::size_t{0});
   for (const std::vector<std::size_t>& among : {headlines, all}) {
     const TrainingPoint& best = points[by_efficiency(points, among, false)];
-    if (percent(best.scaling_efficiency) == "100 %") continue;
+    if (rounded_percent(best.scaling_efficiency) == "100 %") continue;
     const auto note =
         std::ranges::find_if(best.notes, [](const auto& each) { return each.starts_with(beyond_linear); });
     if (note == best.notes.end()) continue;
@@ -180,13 +182,13 @@ std::string what_holds_back(Points points, const Series& series, std::size_t wor
   const auto [what, time] = largest_loss(point);
   if (time <= Seconds(0)) return {};
   return fmt::format("The largest loss of {} is {}: {} of its iteration of {}.", title(series, worst), what,
-                     percent(time / point.iteration), decimal(point.iteration));
+                     rounded_percent(time / point.iteration), decimal(point.iteration));
 }
 
 const WhatIf* best_of_kind(const Explanation& explanation, const std::string& kind) {
   const WhatIf* best = nullptr;
   for (const WhatIf& what_if : explanation.what_ifs) {
-    const bool gains = what_if.efficiency_points >= worth_saying;
+    const bool gains = what_if.efficiency_points >= least_gain_said;
     if (what_if.kind == kind && gains && (!best || what_if.efficiency_points > best->efficiency_points))
       best = &what_if;
   }
@@ -199,15 +201,15 @@ std::string what_would_help(const TrainingPoint& point) {
   double most = 0;  // above 1 where a change makes a single device faster too
   for (const char* kind : {"setting", "operation", "hardware"}) {
     const WhatIf* best = best_of_kind(*point.explanation, kind);
-    if (!best ||
-        percent(point.scaling_efficiency + best->efficiency_points / 100) == percent(point.scaling_efficiency)) {
+    if (!best || rounded_percent(point.scaling_efficiency + best->efficiency_points / 100) ==
+                     rounded_percent(point.scaling_efficiency)) {
       continue;
     }
     most = std::max(most, point.scaling_efficiency + best->efficiency_points / 100);
     const std::string sure = best->sure ? fmt::format(", {} % sure to help", sure_text(*best->sure)) : std::string();
     list += fmt::format("{}{} ({}{}) {} {}", list.empty() ? "" : ", ", best->change, kind, sure,
                         list.empty() ? "would bring it to" : "to",
-                        percent(point.scaling_efficiency + best->efficiency_points / 100));
+                        rounded_percent(point.scaling_efficiency + best->efficiency_points / 100));
   }
   if (list.empty()) return "None of the changes tried gains a percentage point of efficiency.";
   list[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(list[0])));

@@ -11,13 +11,13 @@
 namespace farandole::inline report {
 namespace {
 
-using Points = std::span<const MeasuredPoint>;
+using MeasuredPoints = std::span<const MeasuredPoint>;
 
 std::string wrong_text(const MeasuredPoint& point) {
   return point.collective.operation == "barrier" ? "N/A" : std::to_string(point.wrong);
 }
 
-Table table_of(const Facets<MeasuredPoint>& facets, Points points) {
+Table measured_table(const Facets<MeasuredPoint>& facets, MeasuredPoints points) {
   std::vector<Column> columns = facet_columns(facets);
   columns.insert(columns.begin(), {nccl_heading_units() + "        ", Align::left});
   Table table(std::move(columns));
@@ -29,32 +29,32 @@ Table table_of(const Facets<MeasuredPoint>& facets, Points points) {
   return table;
 }
 
-double average_bus_bandwidth(Points points) {
+double average_measured_bus_bandwidth(MeasuredPoints points) {
   double sum = 0;
   for (const MeasuredPoint& point : points) sum += point.collective.bus_bandwidth.si();
   return sum / static_cast<double>(points.size()) / 1e9;
 }
 
-void write_table(std::ostream& out, const Heading& heading, Points points) {
+void write_bench_table(std::ostream& out, const Heading& heading, MeasuredPoints points) {
   const Facets<MeasuredPoint> facets = split(properties_of<MeasuredPoint>(), points);
   write_title(out, heading);
   out << "# all points: " << shared_text(facets, points) << '\n';
   out << "#\n" << nccl_heading_names() << "  #wrong\n";
-  table_of(facets, points).write(out);
+  measured_table(facets, points).write(out);
   const auto wrong = std::ranges::count_if(points, [](const MeasuredPoint& point) { return point.wrong > 0; });
   out << fmt::format("# Out of bounds values : {} {}\n", wrong, wrong == 0 ? "OK" : "FAILED");
-  if (!points.empty()) out << fmt::format("# Avg bus bandwidth    : {:g}\n", average_bus_bandwidth(points));
+  if (!points.empty()) out << fmt::format("# Avg bus bandwidth    : {:g}\n", average_measured_bus_bandwidth(points));
   write_settings(out, heading);
 }
 
 }  // namespace
 
-void write_bench(std::ostream& out, Format format, const Heading& heading, Points points) {
+void write_bench(std::ostream& out, Format format, const Heading& heading, MeasuredPoints points) {
   std::vector<Record> records;
   for (const MeasuredPoint& point : points) records.push_back(record_of(point));
   switch (format) {
     case Format::table:
-      return write_table(out, heading, points);
+      return write_bench_table(out, heading, points);
     case Format::json:
       return write_json(out, heading, records);
     case Format::csv:

@@ -14,7 +14,7 @@ std::string left_of(double share) {
   return share < 0.005 ? "less than 1 %" : fmt::format("{:.0f} %", 100 * share);
 }
 
-void write_remarks(std::ostream& out, const std::vector<CalibrationLine>& lines) {
+void write_calibration_remarks(std::ostream& out, const std::vector<CalibrationLine>& lines) {
   for (const CalibrationLine& line : lines) {
     if (!line.unidentified) continue;
     out << fmt::format("# {}: not identified; {}\n", printable(line.name),
@@ -44,21 +44,21 @@ void write_errors(std::ostream& out, const CalibrationSummary& summary) {
       100 * summary.held_out->worst);
 }
 
-void write_table(std::ostream& out, const Heading& heading, const std::vector<CalibrationLine>& lines,
-                 const CalibrationSummary& summary) {
+void write_calibration_table(std::ostream& out, const Heading& heading, const std::vector<CalibrationLine>& lines,
+                             const CalibrationSummary& summary) {
   write_title(out, heading);
   Table table({{"parameter", Align::left}, {"before"}, {"fitted"}, {"95 % interval", Align::left}});
   for (const CalibrationLine& line : lines) {
     table.row({printable(line.name), printable(line.before), printable(line.after), printable(line.interval)});
   }
   table.write(out);
-  write_remarks(out, lines);
+  write_calibration_remarks(out, lines);
   write_scatter(out, summary.scatter);
   write_errors(out, summary);
   write_settings(out, heading);
 }
 
-Record record_of(const CalibrationLine& line) {
+Record calibration_record(const CalibrationLine& line) {
   Record record{{"name", line.name}, {"pointer", line.pointer}, {"before", line.before}, {"fitted", line.after}};
   record["identified"] = !line.unidentified;
   if (line.unidentified) {
@@ -72,7 +72,7 @@ Record record_of(const CalibrationLine& line) {
   return record;
 }
 
-Record record_of(const ScatterLine& line) {
+Record scatter_record(const ScatterLine& line) {
   return {{"what", line.what},
           {"sizes", line.sizes},
           {"deviation", finite(line.deviation, "deviation")},
@@ -94,13 +94,13 @@ Record errors_of(const CalibrationSummary& summary) {
   return record;
 }
 
-void write_json(std::ostream& out, const Heading& heading, const std::vector<CalibrationLine>& lines,
-                const CalibrationSummary& summary) {
+void write_calibration_json(std::ostream& out, const Heading& heading, const std::vector<CalibrationLine>& lines,
+                            const CalibrationSummary& summary) {
   Record document{{"farandole", version()}, {"scenario", heading.scenario}, {"settings", Record(heading.settings)}};
   document["parameters"] = Record::array();
-  for (const CalibrationLine& line : lines) document["parameters"].push_back(record_of(line));
+  for (const CalibrationLine& line : lines) document["parameters"].push_back(calibration_record(line));
   document["scatter"] = Record::array();
-  for (const ScatterLine& line : summary.scatter) document["scatter"].push_back(record_of(line));
+  for (const ScatterLine& line : summary.scatter) document["scatter"].push_back(scatter_record(line));
   document["errors"] = errors_of(summary);
   out << json_text(document, 2) << '\n';
 }
@@ -109,8 +109,8 @@ void write_json(std::ostream& out, const Heading& heading, const std::vector<Cal
 
 void write_calibration(std::ostream& out, Format format, const Heading& heading,
                        const std::vector<CalibrationLine>& lines, const CalibrationSummary& summary) {
-  if (format == Format::json) return write_json(out, heading, lines, summary);
-  write_table(out, heading, lines, summary);
+  if (format == Format::json) return write_calibration_json(out, heading, lines, summary);
+  write_calibration_table(out, heading, lines, summary);
 }
 
 }  // namespace farandole::inline report

@@ -11,7 +11,7 @@
 namespace farandole::inline report {
 namespace {
 
-using Points = std::span<const CollectivePoint>;
+using CollectivePoints = std::span<const CollectivePoint>;
 
 /// What a library picks by size: said of a point, but not another curve.
 bool is_picked(const std::string& facet) {
@@ -19,7 +19,7 @@ bool is_picked(const std::string& facet) {
 }
 
 /// "ring, Simple, 16": of every point the texts of the facets that tell points apart, of those picked or of the others.
-std::vector<std::string> texts_of(Points points, bool picked) {
+std::vector<std::string> texts_of(CollectivePoints points, bool picked) {
   const Facets<CollectivePoint> facets = split(collective_facets(), points);
   std::vector<std::string> all;
   for (const CollectivePoint& point : points) {
@@ -35,7 +35,7 @@ std::vector<std::string> texts_of(Points points, bool picked) {
 }
 
 /// What tells points apart, the size aside; the operation and its algorithm where nothing does.
-std::vector<std::string> names_of(Points points) {
+std::vector<std::string> names_of(CollectivePoints points) {
   std::vector<std::string> names = texts_of(points, false);
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (names[i].empty()) names[i] = points[i].operation + " " + points[i].algorithm;
@@ -43,7 +43,7 @@ std::vector<std::string> names_of(Points points) {
   return names;
 }
 
-std::vector<std::string> answer(const CollectiveStory& story) {
+std::vector<std::string> collective_answer(const CollectiveStory& story) {
   if (story.points.empty()) return {"No point was run."};
   const auto by_size = [](const CollectivePoint& point) { return point.bytes; };
   const CollectivePoint& largest = *std::ranges::max_element(story.points, {}, by_size);
@@ -60,7 +60,7 @@ std::vector<std::string> answer(const CollectiveStory& story) {
   return sentences;
 }
 
-Record curves(Points points, const std::vector<std::string>& names, const char* measure, const char* unit,
+Record curves(CollectivePoints points, const std::vector<std::string>& names, const char* measure, const char* unit,
               double (*value)(const CollectivePoint&)) {
   Record rows = Record::array();
   const std::vector<std::string> picked = texts_of(points, true);
@@ -87,7 +87,7 @@ void add_curves(const CollectiveStory& story, Page& page) {
        {{"curves", "bandwidth", "Bus bandwidth over size"}, {"curves", "duration", "Time over size"}}});
 }
 
-void add_network(const CollectiveStory& story, Page& page) {
+void add_network_section(const CollectiveStory& story, Page& page) {
   if (story.topology_svg.empty()) return;
   PageSection section{"network", "Where the bytes go: " + story.topology};
   section.text = {"Links by the share of the time of the last size for which they are busy, from green to red."};
@@ -98,7 +98,7 @@ void add_network(const CollectiveStory& story, Page& page) {
   page.sections.push_back(std::move(section));
 }
 
-Grid table_of(Points points) {
+Grid collective_grid(CollectivePoints points) {
   const Facets<CollectivePoint> facets = split(collective_facets(), points);
   Grid grid{"All points", facet_columns(facets), {}};
   for (const char* name : {"size (B)", "time (us)", "algbw (GB/s)", "busbw (GB/s)"}) grid.columns.push_back({name});
@@ -119,18 +119,19 @@ Grid table_of(Points points) {
 Page collective_page(const CollectiveStory& story) {
   Page page;
   page.kicker = "Farandole · collective on " + story.topology;
-  page.answer = answer(story);
+  page.answer = collective_answer(story);
   if (story.points.empty()) return page;
   add_curves(story, page);
-  add_network(story, page);
+  add_network_section(story, page);
   PageSection table{"table", "The numbers"};
-  table.text = {"All points: " + shared_text(split(collective_facets(), Points(story.points)), Points(story.points)) +
-                "."};
-  table.grids.push_back(table_of(story.points));
+  table.text = {
+      "All points: " +
+      shared_text(split(collective_facets(), CollectivePoints(story.points)), CollectivePoints(story.points)) + "."};
+  table.grids.push_back(collective_grid(story.points));
   page.sections.push_back(std::move(table));
   if (!story.trust.points.empty()) page.sections.push_back(trust_section(story.trust, page.data));
   page.sections.push_back(inputs_section(story.heading, story.command, ""));
-  const std::vector<Record> records = to_records(Points(story.points));
+  const std::vector<Record> records = to_records(CollectivePoints(story.points));
   page.data["points"] = records;
   std::ostringstream csv;
   write_csv(csv, records.front(), records);

@@ -12,9 +12,9 @@
 namespace farandole::inline report {
 namespace {
 
-using Points = std::span<const CollectivePoint>;
+using CollectivePoints = std::span<const CollectivePoint>;
 
-std::string average_bus_bandwidth(Points points, std::string_view fidelity) {
+std::string average_simulated_bus_bandwidth(CollectivePoints points, std::string_view fidelity) {
   BytesPerSecond sum;
   int count = 0;
   for (const CollectivePoint& point : points) {
@@ -26,17 +26,17 @@ std::string average_bus_bandwidth(Points points, std::string_view fidelity) {
 }
 
 /// One average per fidelity: an average over several would be the answer to no question.
-void write_averages(std::ostream& out, Points points) {
+void write_averages(std::ostream& out, CollectivePoints points) {
   const std::vector<std::string> fidelities = fidelities_of(points);
   for (const std::string& fidelity : fidelities) {
-    out << "# Avg bus bandwidth    : " << average_bus_bandwidth(points, fidelity);
+    out << "# Avg bus bandwidth    : " << average_simulated_bus_bandwidth(points, fidelity);
     if (fidelities.size() > 1) out << " (" << printable(fidelity) << ')';
     out << '\n';
   }
 }
 
 /// A row of nccl-tests is one cell here, so that what follows it to the right is aligned whatever its length.
-Table table_of(const Facets<CollectivePoint>& facets, Points points) {
+Table collective_table(const Facets<CollectivePoint>& facets, CollectivePoints points) {
   std::vector<Column> columns = facet_columns(facets);
   columns.insert(columns.begin(), {nccl_heading_units(), Align::left});
   Table table(std::move(columns));
@@ -55,13 +55,13 @@ CollectivePoint any_point() {
   return point;
 }
 
-void write_table(std::ostream& out, const Heading& heading, Points points) {
+void write_collective_table(std::ostream& out, const Heading& heading, CollectivePoints points) {
   const Facets<CollectivePoint> facets = split(collective_facets(), points);
   write_title(out, heading);
   const std::string shared = shared_text(facets, points);
   if (!shared.empty()) out << "# all points: " << shared << '\n';
   out << "#\n" << nccl_heading_names() << '\n';
-  table_of(facets, points).write(out);
+  collective_table(facets, points).write(out);
   write_averages(out, points);
   write_busiest_links(out, points);
   write_settings(out, heading);
@@ -69,11 +69,11 @@ void write_table(std::ostream& out, const Heading& heading, Points points) {
 
 }  // namespace
 
-void write_collective(std::ostream& out, Format format, const Heading& heading, Points points) {
+void write_collective(std::ostream& out, Format format, const Heading& heading, CollectivePoints points) {
   const std::vector<Record> records = to_records(points);  // refuses what is not finite, for the table too
   switch (format) {
     case Format::table:
-      return write_table(out, heading, points);
+      return write_collective_table(out, heading, points);
     case Format::json:
       return write_json(out, heading, records);
     case Format::csv: {

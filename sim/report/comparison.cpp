@@ -90,7 +90,7 @@ std::vector<std::string> cells_of(const Subject<Point>& subject, const Facets<Po
 
 /// What a row is, in words: "size (B) 1,048,576: ".
 template <class Point>
-std::string name_of(const Facets<Point>& facets, const Row<Point>& row) {
+std::string row_name(const Facets<Point>& facets, const Row<Point>& row) {
   const std::vector<Column> columns = facet_columns(facets);
   const std::vector<std::string> cells = facet_cells(facets, *row.points.front());
   std::string text;
@@ -113,15 +113,15 @@ void write_disagreements(std::ostream& out, const Subject<Point>& subject, const
       if (point == message || bounds.covers(ratio)) continue;
       out << fmt::format(
           "# {}{} is {} from message, outside the {} to {} of levels that agree (sim/simulate/README.md)\n",
-          name_of(facets, row), point->fidelity, signed_percent(ratio - 1, 2), signed_percent(bounds.least - 1, 0),
+          row_name(facets, row), point->fidelity, signed_percent(ratio - 1, 2), signed_percent(bounds.least - 1, 0),
           signed_percent(bounds.most - 1, 0));
     }
   }
 }
 
 template <class Point>
-void write_table(std::ostream& out, const Heading& heading, const Subject<Point>& subject,
-                 std::span<const Point> points) {
+void write_comparison_table(std::ostream& out, const Heading& heading, const Subject<Point>& subject,
+                            std::span<const Point> points) {
   to_records(points);  // refuses what is not finite
   const Facets<Point> facets = split(subject.facets, points);
   const std::vector<std::string> fidelities = fidelities_of(points);
@@ -162,7 +162,7 @@ void write_training_comparison(std::ostream& out, Format format, const Heading& 
                                std::span<const TrainingPoint> points) {
   if (format != Format::table) return write_training(out, format, heading, points);
   write_mixed_compute(out, points);
-  write_table(out, heading, training_subject(points), points);
+  write_comparison_table(out, heading, training_subject(points), points);
   write_neighbours(out, points);
   write_busiest_links(out, points);
   write_settings(out, heading);
@@ -171,7 +171,7 @@ void write_training_comparison(std::ostream& out, Format format, const Heading& 
 void write_collective_comparison(std::ostream& out, Format format, const Heading& heading,
                                  std::span<const CollectivePoint> points) {
   if (format != Format::table) return write_collective(out, format, heading, points);
-  write_table(out, heading, collective_subject(), points);
+  write_comparison_table(out, heading, collective_subject(), points);
   write_busiest_links(out, points);
   write_settings(out, heading);
 }

@@ -14,12 +14,12 @@ namespace farandole::inline report {
 namespace {
 
 using Points = std::span<const TrainingPoint>;
-using Names = std::set<std::string>;
+using PointNames = std::set<std::string>;
 
 /// The two sides of a comparison, named by a property that tells them apart.
 struct Sides {
-  Names estimated;
-  Names measured;
+  PointNames estimated;
+  PointNames measured;
 };
 
 bool is_estimated(const TrainingPoint& point) {
@@ -49,7 +49,7 @@ Sides named_sides(Points points) {
   return sides_by(points, [&](std::size_t i) { return title(series, i); });
 }
 
-std::string list(const Names& names) {
+std::string list(const PointNames& names) {
   constexpr std::size_t most = 4;
   if (names.size() <= most) return fmt::format("{}", fmt::join(names, ", "));
   const std::vector<std::string> first(names.begin(), std::next(names.begin(), most));
@@ -83,7 +83,7 @@ std::string mixed_compute_sentence(Points points) {
 
 std::string estimated_compute_sentence(Points points) {
   if (points.empty() || !std::ranges::all_of(points, is_estimated)) return {};
-  Names how;
+  PointNames how;
   for (const TrainingPoint& point : points) {
     const auto colon = point.compute_source.find(": ");
     if (colon != std::string::npos) how.insert(point.compute_source.substr(colon + 2));

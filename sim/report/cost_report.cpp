@@ -14,7 +14,6 @@ namespace {
 using Points = std::span<const TrainingPoint>;
 using Cells = std::vector<std::string>;
 
-constexpr double joules_per_kwh = 3.6e6;
 constexpr std::size_t most_inputs = 6;  // of a sensitivity; JSON has all
 
 std::string money(Money amount) {
@@ -36,8 +35,8 @@ std::string or_empty(const std::optional<T>& amount, std::string (*text)(T)) {
 }
 
 /// The table of one kind of row for each point that has a cost, behind what tells the points apart.
-void write_rows(std::ostream& out, const Facets<TrainingPoint>& facets, Points points, const Cells& headings,
-                Cells (*cells)(const TrainingPoint&)) {
+void write_cost_rows(std::ostream& out, const Facets<TrainingPoint>& facets, Points points, const Cells& headings,
+                     Cells (*cells)(const TrainingPoint&)) {
   std::vector<Column> columns{{"offer", Align::left}};
   std::ranges::copy(facet_columns(facets), std::back_inserter(columns));
   for (const std::string& heading : headings) columns.push_back({heading});
@@ -77,7 +76,7 @@ std::string share_ends(const CostBands& band) {
   return fmt::format("{:.0f} .. {}", *band.break_even_low * 100, high);
 }
 
-Cells band_cells(const TrainingPoint& point) {
+Cells cost_band_cells(const TrainingPoint& point) {
   if (!point.bands || !point.bands->cost) return {"", "", "", ""};
   const CostBands& band = *point.bands->cost;
   return {ends(band.per_sample, 1e6), ends(band.per_run, 1), ends(band.per_sample_elsewhere, 1e6), share_ends(band)};
@@ -86,7 +85,8 @@ Cells band_cells(const TrainingPoint& point) {
 void write_bands(std::ostream& out, const Facets<TrainingPoint>& facets, Points points) {
   if (!have_bands(points)) return;
   out << "\n" << band_probability(points) << " band of costs, of " << what_bands_are_of(points) << "\n";
-  write_rows(out, facets, points, {"million samples", "run", "million samples elsewhere", "pays from"}, band_cells);
+  write_cost_rows(out, facets, points, {"million samples", "run", "million samples elsewhere", "pays from"},
+                  cost_band_cells);
 }
 
 void write_break_even(std::ostream& out, Points points) {
@@ -150,10 +150,10 @@ void write_costs(std::ostream& out, const Facets<TrainingPoint>& facets, Points 
   const auto has_cost = [](const TrainingPoint& point) { return point.cost.has_value(); };
   if (std::ranges::none_of(points, has_cost)) return;
   out << "\nCost and energy\n";
-  write_rows(out, facets, points,
-             {"currency", "node hour", "million samples", "epoch", "run", "minimum charge", "node hours", "J/sample",
-              "run (kWh)", "interruptions"},
-             cost_cells);
+  write_cost_rows(out, facets, points,
+                  {"currency", "node hour", "million samples", "epoch", "run", "minimum charge", "node hours",
+                   "J/sample", "run (kWh)", "interruptions"},
+                  cost_cells);
   write_break_even(out, points);
   write_bands(out, facets, points);
   out << "\nCumulative cost of ownership\n";

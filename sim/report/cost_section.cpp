@@ -14,9 +14,8 @@ namespace {
 
 using Points = std::span<const TrainingPoint>;
 
-constexpr double joules_per_kwh = 3.6e6;
 constexpr double million = 1e6;
-constexpr std::size_t widest = 6;  // of a sensitivity; JSON has all
+constexpr std::size_t widest_tornado = 6;  // of a sensitivity; JSON has all
 
 /// The points whose costs can be compared.
 std::vector<std::size_t> comparable(Points points) {
@@ -79,7 +78,8 @@ Record totals(Points points, const Series& series, const std::vector<std::size_t
 
 Record tornado(const JobCost& cost) {
   Record rows = Record::array();
-  for (const CostSensitivity& input : std::span(cost.sensitivity).first(std::min(widest, cost.sensitivity.size()))) {
+  for (const CostSensitivity& input :
+       std::span(cost.sensitivity).first(std::min(widest_tornado, cost.sensitivity.size()))) {
     rows.push_back({{"input", input.input},
                     {"low", input.low},
                     {"high", input.high},

@@ -27,6 +27,8 @@ std::optional<PageSection> cost_section(std::span<const TrainingPoint> points, c
 // shorter pays for time that it leaves over, which other jobs may use; so costs are compared at the price of the time
 // used, and the minimum stands beside it.
 
+inline constexpr double joules_per_kwh = 3.6e6;
+
 /// Nothing where the scenario has no whole run.
 inline std::optional<Money> price_of_time_used(const JobCost& cost) {
   return cost.node_time ? std::optional(cost.node * *cost.node_time) : std::nullopt;

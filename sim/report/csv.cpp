@@ -46,7 +46,7 @@ void for_each_leaf(const Record& record, const std::string& prefix, const Visit&
   }
 }
 
-void write_line(std::ostream& out, const std::vector<std::string>& cells) {
+void write_csv_line(std::ostream& out, const std::vector<std::string>& cells) {
   for (std::size_t i = 0; i < cells.size(); ++i) out << (i > 0 ? "," : "") << quoted_where_needed(cells[i]);
   out << '\n';
 }
@@ -62,13 +62,13 @@ void write_csv(std::ostream& out, const Record& example, const std::vector<Recor
   for (const Record& record : records) for_each_leaf(record, "", add_columns);
   std::vector<std::string> headings;
   for (const std::string& column : columns) headings.push_back(defused(column));
-  write_line(out, headings);
+  write_csv_line(out, headings);
   for (const Record& record : records) {
     std::map<std::string, std::string> texts;
     for_each_leaf(record, "", [&](const std::string& name, const Record& value) { texts[name] = plain_text(value); });
     std::vector<std::string> cells;
     for (const std::string& column : columns) cells.push_back(texts[column]);
-    write_line(out, cells);
+    write_csv_line(out, cells);
   }
 }
 

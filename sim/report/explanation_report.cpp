@@ -14,8 +14,6 @@
 namespace farandole::inline report {
 namespace {
 
-constexpr double milliseconds = 1e3;
-
 std::string title(const TrainingPoint& point) {
   return fmt::format("{} on {} ranks", point.model, point.ranks);
 }
@@ -24,9 +22,9 @@ void write_waterfall(std::ostream& out, const TrainingPoint& point) {
   out << "\nWaterfall of " << title(point) << ": what each mechanism adds to the iteration\n";
   Table table({{"mechanism", Align::left}, {"ms"}, {"% of the iteration"}});
   for (const auto& [name, time] : point.explanation->waterfall) {
-    table.row({name, grouped(time.si() * milliseconds, 3), grouped(time / point.iteration * 100, 1)});
+    table.row({name, grouped(time.si() * milliseconds_per_second, 3), grouped(time / point.iteration * 100, 1)});
   }
-  table.row({"iteration", grouped(point.iteration.si() * milliseconds, 3), "100.0"});
+  table.row({"iteration", grouped(point.iteration.si() * milliseconds_per_second, 3), "100.0"});
   table.write(out);
 }
 
@@ -35,7 +33,7 @@ void write_exposed(std::ostream& out, const TrainingPoint& point) {
   out << "\nExposed communication of " << title(point) << ": what the device waits for, by operation\n";
   Table table({{"operation", Align::left}, {"ms"}, {"% of the iteration"}});
   const auto row = [&](const char* name, Seconds time) {
-    table.row({name, grouped(time.si() * milliseconds, 3), grouped(time / point.iteration * 100, 1)});
+    table.row({name, grouped(time.si() * milliseconds_per_second, 3), grouped(time / point.iteration * 100, 1)});
   };
   row("allgather", point.exposed->allgather);
   row("reduce_scatter", point.exposed->reduce_scatter);
@@ -48,7 +46,8 @@ void write_path(std::ostream& out, const TrainingPoint& point) {
   out << "\nCritical path of the last iteration of " << title(point) << "\n";
   Table table({{"activity", Align::left}, {"from (ms)"}, {"to (ms)"}});
   for (const auto& [activity, from, to] : point.explanation->critical_path) {
-    table.row({activity, grouped(from.si() * milliseconds, 3), grouped(to.si() * milliseconds, 3)});
+    table.row(
+        {activity, grouped(from.si() * milliseconds_per_second, 3), grouped(to.si() * milliseconds_per_second, 3)});
   }
   table.write(out);
 }
@@ -101,7 +100,7 @@ void write_uncertain(std::ostream& out, const TrainingPoint& point) {
   table.write(out);
 }
 
-void write_memory(std::ostream& out, const TrainingPoint& point) {
+void write_memory_of(std::ostream& out, const TrainingPoint& point) {
   const MemoryUse& memory = point.memory;
   out << "\nMemory of " << title(point) << ": " << decimal(memory.total()) << " of " << decimal(memory.device)
       << " per device, at least (activations " << decimal(memory.activations) << ")\n";
@@ -164,7 +163,7 @@ void write_explanations(std::ostream& out, std::span<const TrainingPoint> points
     write_path(out, point);
     write_what_ifs(out, point);
     write_uncertain(out, point);
-    write_memory(out, point);
+    write_memory_of(out, point);
   }
 }
 

@@ -12,7 +12,7 @@ namespace farandole::inline report {
 namespace {
 
 /// As of other pages (html_page.cpp), and WebAssembly, in workers that are made of the page's own text.
-std::string policy() {
+std::string explore_page_policy() {
   return fmt::format(
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src {} {} 'wasm-unsafe-eval'; "
       "worker-src blob:; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\n",
@@ -50,7 +50,7 @@ void write_live(std::ostream& out, const char* key, const char* kind, const char
       key, kind, caption);
 }
 
-void write_body(std::ostream& out, const ExplorePage& page) {
+void write_explore_body(std::ostream& out, const ExplorePage& page) {
   out << "<body class=\"explore\">\n<header>\n<p class=\"kicker\">" << escaped(page.kicker)
       << "</p>\n<h1>Starting the simulator …</h1>\n<p id=\"status\" role=\"status\"></p>\n</header>\n<main>\n"
          "<p id=\"doubt\" hidden>The simulator in this page does not give the numbers of the program that wrote it: it "
@@ -85,9 +85,9 @@ void write_explore_page(std::ostream& out, const ExplorePage& page) {
          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
          "<meta name=\"color-scheme\" content=\"light dark\">\n"
          "<meta name=\"generator\" content=\"farandole explore\">\n"
-      << policy() << "<title>" << escaped(page.kicker) << "</title>\n<style>\n"
+      << explore_page_policy() << "<title>" << escaped(page.kicker) << "</title>\n<style>\n"
       << page_style() << explore_style() << "</style>\n</head>\n";
-  write_body(out, page);
+  write_explore_body(out, page);
   out << "<script type=\"application/json\" id=\"data\">" << script_json({{"explore", page.data}}) << "</script>\n"
       << "<script type=\"text/plain\" id=\"module\">" << explore_module() << "</script>\n"
       << "<script type=\"text/plain\" id=\"simulator\">" << explore_simulator() << "</script>\n"

@@ -20,7 +20,7 @@ constexpr std::string_view head =
     "<meta name=\"color-scheme\" content=\"light dark\">\n";
 
 /// A browser runs the page's own two scripts, known by their digests, and no other, and fetches nothing.
-std::string policy() {
+std::string page_policy() {
   return fmt::format(
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src {} {}; style-src "
       "'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\n",
@@ -103,7 +103,7 @@ void write_cell(std::ostream& out, const Cell& cell, Align align) {
 
 /// Wide tables scroll by themselves, also from the keyboard. A long one, and one that says what a chart above it shows,
 /// is opened by the reader.
-void write_grid(std::ostream& out, const Grid& grid, bool below_chart) {
+void write_html_grid(std::ostream& out, const Grid& grid, bool below_chart) {
   constexpr std::size_t most_open = 12;  // rows
   const bool folds = below_chart || grid.folded || grid.rows.size() > most_open;
   if (folds)
@@ -123,7 +123,7 @@ void write_grid(std::ostream& out, const Grid& grid, bool below_chart) {
   out << "</tbody>\n</table>\n</div>\n" << (folds ? "</details>\n" : "");
 }
 
-void write_section(std::ostream& out, const PageSection& section) {
+void write_html_section(std::ostream& out, const PageSection& section) {
   out << "<section id=\"" << section.id << "\" aria-labelledby=\"" << section.id << "-h\">\n"
       << (section.folded ? "<details><summary>" : "") << "<h2 id=\"" << section.id << "-h\">"
       << escaped(section.heading) << (section.folded ? "</h2></summary>\n" : "</h2>\n");
@@ -134,7 +134,8 @@ void write_section(std::ostream& out, const PageSection& section) {
         << "-picture\" class=\"drawing\"><div class=\"plot\" role=\"img\" aria-label=\"" << escaped(section.heading)
         << "\">" << harmless_svg(section.picture) << "</div></figure>\n";
   }
-  for (const Grid& grid : section.grids) write_grid(out, grid, !section.charts.empty() || !section.picture.empty());
+  for (const Grid& grid : section.grids)
+    write_html_grid(out, grid, !section.charts.empty() || !section.picture.empty());
   if (!section.link.empty()) {
     out << "<p><a class=\"open\" href=\"" << address(section.link) << "\">Open " << escaped(section.link)
         << "</a></p>\n";
@@ -161,17 +162,17 @@ void write_contents(std::ostream& out, const Page& page) {
 
 void write_sections(std::ostream& out, const Page& page) {
   for (const PageSection& section : page.sections) {
-    if (!section.folded) write_section(out, section);
+    if (!section.folded) write_html_section(out, section);
   }
   if (std::ranges::none_of(page.sections, &PageSection::folded)) return;
   out << "<div id=\"details\">\n";
   for (const PageSection& section : page.sections) {
-    if (section.folded) write_section(out, section);
+    if (section.folded) write_html_section(out, section);
   }
   out << "</div>\n";
 }
 
-void write_body(std::ostream& out, const Page& page) {
+void write_page_body(std::ostream& out, const Page& page) {
   out << "<body>\n<header>\n<p class=\"kicker\">" << escaped(page.kicker) << "</p>\n<h1>"
       << prose(page.answer.empty() ? page.kicker : page.answer.front()) << "</h1>\n</header>\n<main>\n";
   if (page.answer.size() > 1) {
@@ -196,9 +197,9 @@ void require_page_parts() {
 
 void write_html(std::ostream& out, const Page& page) {
   require_page_parts();
-  out << head << policy() << "<title>" << escaped(page.kicker) << "</title>\n<style>\n"
+  out << head << page_policy() << "<title>" << escaped(page.kicker) << "</title>\n<style>\n"
       << page_style() << "</style>\n</head>\n";
-  write_body(out, page);
+  write_page_body(out, page);
   out << "<script type=\"application/json\" id=\"data\">" << script_json(page.data) << "</script>\n";
   if (!page.csv.empty()) {
     out << "<script type=\"application/json\" id=\"csv\">" << script_json(page.csv) << "</script>\n";

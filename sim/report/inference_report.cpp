@@ -37,7 +37,7 @@ void write_runs(std::ostream& out, const InferenceReport& report) {
   table.write(out);
 }
 
-void write_remarks(std::ostream& out, const InferenceReport& report) {
+void write_inference_remarks(std::ostream& out, const InferenceReport& report) {
   for (const NumberLine& line : report.numbers) {
     if (!line.shape.empty()) out << fmt::format("# {}: {}\n", printable(line.name), line.shape);
   }
@@ -54,7 +54,7 @@ void write_remarks(std::ostream& out, const InferenceReport& report) {
   }
 }
 
-Record record_of(const NumberLine& line) {
+Record number_record(const NumberLine& line) {
   Record record{{"name", line.name},
                 {"pointer", line.pointer},
                 {"prior", line.prior},
@@ -70,7 +70,7 @@ Record record_of(const NumberLine& line) {
   return record;
 }
 
-Record record_of(const RunLine& run) {
+Record run_record(const RunLine& run) {
   return {{"family", run.family},
           {"run", run.name},
           {"step_seconds", finite(run.seconds, "step_seconds")},
@@ -81,24 +81,24 @@ Record record_of(const RunLine& run) {
           {"note", run.note}};
 }
 
-void write_json(std::ostream& out, const Heading& heading, const InferenceReport& report) {
+void write_inference_json(std::ostream& out, const Heading& heading, const InferenceReport& report) {
   Record document{{"farandole", version()}, {"scenario", heading.scenario}, {"settings", Record(heading.settings)}};
   document["noise_enlarged"] = report.enlarged;
   document["simulations"] = report.simulations;
   document["numbers"] = Record::array();
-  for (const NumberLine& line : report.numbers) document["numbers"].push_back(record_of(line));
+  for (const NumberLine& line : report.numbers) document["numbers"].push_back(number_record(line));
   document["runs"] = Record::array();
-  for (const RunLine& run : report.runs) document["runs"].push_back(record_of(run));
+  for (const RunLine& run : report.runs) document["runs"].push_back(run_record(run));
   out << json_text(document, 2) << '\n';
 }
 
 }  // namespace
 
 void write_inference(std::ostream& out, Format format, const Heading& heading, const InferenceReport& report) {
-  if (format == Format::json) return write_json(out, heading, report);
+  if (format == Format::json) return write_inference_json(out, heading, report);
   write_title(out, heading);
   write_numbers(out, report);
-  write_remarks(out, report);
+  write_inference_remarks(out, report);
   out << '\n';
   write_runs(out, report);
   write_settings(out, heading);

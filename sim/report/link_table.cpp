@@ -12,7 +12,7 @@
 namespace farandole::inline report {
 namespace {
 
-void write(std::ostream& out, const std::vector<LinkUse>& links, const std::string& what) {
+void write_links(std::ostream& out, const std::vector<LinkUse>& links, const std::string& what) {
   if (links.empty()) return;
   std::size_t width = 0;
   for (const LinkUse& link : links) width = std::max(width, printable(link.name).size());
@@ -27,15 +27,15 @@ void write(std::ostream& out, const std::vector<LinkUse>& links, const std::stri
 
 void write_busiest_links(std::ostream& out, std::span<const CollectivePoint> points) {
   for (const CollectivePoint& point : points) {
-    write(out, point.links, fmt::format("at {:.0f} B ({}): bytes", point.bytes.si(), printable(point.fidelity)));
+    write_links(out, point.links, fmt::format("at {:.0f} B ({}): bytes", point.bytes.si(), printable(point.fidelity)));
   }
 }
 
 void write_busiest_links(std::ostream& out, std::span<const TrainingPoint> points) {
   for (const TrainingPoint& point : points) {
-    write(out, point.links,
-          fmt::format("of {} on {} ranks ({}): bytes an iteration", printable(point.model), point.ranks,
-                      printable(point.fidelity)));
+    write_links(out, point.links,
+                fmt::format("of {} on {} ranks ({}): bytes an iteration", printable(point.model), point.ranks,
+                            printable(point.fidelity)));
   }
 }
 

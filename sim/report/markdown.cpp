@@ -14,7 +14,7 @@ std::string plain(const std::string& text) {
   return result;
 }
 
-void write_grid(std::ostream& out, const Grid& grid) {
+void write_markdown_grid(std::ostream& out, const Grid& grid) {
   out << "**" << plain(grid.caption) << "**\n\n|";
   for (const Column& column : grid.columns) out << ' ' << plain(column.heading) << " |";
   out << "\n|";
@@ -35,11 +35,11 @@ std::string fence_for(const std::string& text) {
   return fence;
 }
 
-void write_section(std::ostream& out, const PageSection& section) {
+void write_markdown_section(std::ostream& out, const PageSection& section) {
   if (section.grids.empty() && section.verbatim.empty() && section.text.empty() && section.link.empty()) return;
   out << "## " << plain(section.heading) << "\n\n";
   for (const std::string& text : section.text) out << plain(text) << "\n\n";
-  for (const Grid& grid : section.grids) write_grid(out, grid);
+  for (const Grid& grid : section.grids) write_markdown_grid(out, grid);
   if (!section.link.empty()) out << plain(section.link) << "\n\n";
   if (section.verbatim.empty()) return;
   const std::string fence = fence_for(section.verbatim);
@@ -54,7 +54,7 @@ void write_markdown(std::ostream& out, const Page& page) {
     const std::string text = plain(page.answer[i]);
     out << (i == 0 ? "**" + text + "**\n\n" : text + (i + 1 == page.answer.size() ? "\n\n" : " "));
   }
-  for (const PageSection& section : page.sections) write_section(out, section);
+  for (const PageSection& section : page.sections) write_markdown_section(out, section);
 }
 
 }  // namespace farandole::inline report

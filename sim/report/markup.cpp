@@ -31,7 +31,7 @@ constexpr std::array drawing{
 constexpr std::array hidden{"script", "style", "foreignObject"};
 
 template <std::size_t N>
-bool is_among(const std::array<const char*, N>& names, std::string_view name) {
+bool is_element_of(const std::array<const char*, N>& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
@@ -93,9 +93,9 @@ class Filter {
     const bool is_whole = at_ > 1 && at_ <= text_.size() && text_[at_ - 1] == '>' && text_[at_ - 2] == '/';
     if (closes && name == hidden_)
       hidden_.clear();
-    else if (hidden_.empty() && !closes && !is_whole && is_among(hidden, name))
+    else if (hidden_.empty() && !closes && !is_whole && is_element_of(hidden, name))
       hidden_ = name;
-    if (!is_among(drawing, name) || !hidden_.empty()) return;
+    if (!is_element_of(drawing, name) || !hidden_.empty()) return;
     result_ += fmt::format("<{}{}{}{}>", closes ? "/" : "", name, closes ? "" : attributes, is_whole ? "/" : "");
   }
 

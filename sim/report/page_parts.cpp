@@ -31,7 +31,7 @@ std::string scope_text(const ValidationContext& trust, const ErrorSummary& all) 
   return "No published run on this platform is shipped. On all other platforms together: ";
 }
 
-TimeColumn times_of(std::span<const ValidationPoint> points) {
+TimeColumn times_of_points(std::span<const ValidationPoint> points) {
   std::vector<Seconds> times;
   for (const ValidationPoint& point : points) {
     times.insert(times.end(), {Seconds(point.measured), Seconds(point.predicted)});
@@ -73,7 +73,7 @@ PageSection trust_section(const ValidationContext& trust, Record& data) {
   const ErrorSummary all = summarise(trust.points).front();
   PageSection section{"trust", "Accuracy on comparable published runs"};
   section.text = {scope_text(trust, all) + (all.rows > 0 ? errors_text(all) : std::string())};
-  const TimeColumn times = times_of(trust.points);
+  const TimeColumn times = times_of_points(trust.points);
   Record rows = Record::array();
   Grid grid{"Published and predicted times",
             {{"published run", Align::left},

@@ -32,10 +32,10 @@ double gain(Points points, const ComparedPair& pair) {
   return points[pair.to].scaling_efficiency - points[pair.from].scaling_efficiency;
 }
 
-constexpr double worth_saying = 0.005;  // of efficiency: below half a percentage point nothing changes
+constexpr double least_change_said = 0.005;  // of efficiency: below half a percentage point nothing changes
 
 bool changes_nothing(double change) {
-  return std::abs(change) < worth_saying;
+  return std::abs(change) < least_change_said;
 }
 
 double size_of_change(Points points, const ComparedPair& pair) {
@@ -72,14 +72,14 @@ std::string how_sure(const TrainingPoint& from, const TrainingPoint& to) {
                      sure_text(found->sure), found->throughput > 1 ? "gain" : "loss");
 }
 
-std::string values_of(const std::vector<SweptValue>& values) {
+std::string swept_values_text(const std::vector<SweptValue>& values) {
   std::string text;
   for (const SweptValue& swept : values) text += (text.empty() ? "" : ", ") + swept.value;
   return text;
 }
 
 /// What tells the pairs apart: the curve's name without the value that is asked about.
-std::string name_of(Points points, const ComparedPair& pair, const Question& question) {
+std::string pair_name(Points points, const ComparedPair& pair, const Question& question) {
   std::vector<TrainingPoint> alike;
   for (const TrainingPoint& point : points) {
     if (has_all(point, question.from)) alike.push_back(point);
@@ -110,8 +110,8 @@ namespace {
 std::string first_answer(Points points, const ComparedPair& pair, const Question& question) {
   const TrainingPoint& from = points[pair.from];
   const TrainingPoint& to = points[pair.to];
-  const std::string what = values_of(question.to) + " instead of " + values_of(question.from);
-  const std::string whose = name_of(points, pair, question) + " on " + ranks_text(from.ranks);
+  const std::string what = swept_values_text(question.to) + " instead of " + swept_values_text(question.from);
+  const std::string whose = pair_name(points, pair, question) + " on " + ranks_text(from.ranks);
   const std::string throughput =
       fmt::format("{} to {} samples/s", grouped(from.samples_per_second, 0), grouped(to.samples_per_second, 0));
   const double change = gain(points, pair);
@@ -136,8 +136,8 @@ std::string extremes(Points points, const std::vector<ComparedPair>& pairs, cons
     return fmt::format("Nothing changes for any of the {} compared: less than half a percentage point each.",
                        pairs.size());
   }
-  return fmt::format("It changes most for {}, {}, and least for {}, {}.", name_of(points, most, question),
-                     change_of(points, most), name_of(points, least, question), change_of(points, least));
+  return fmt::format("It changes most for {}, {}, and least for {}, {}.", pair_name(points, most, question),
+                     change_of(points, most), pair_name(points, least, question), change_of(points, least));
 }
 
 /// The points of the most exact of their fidelities: runs go through them from the least exact on.

@@ -10,7 +10,7 @@
 namespace farandole::inline report {
 namespace {
 
-using Points = std::span<const ReplayedPoint>;
+using ReplayedPoints = std::span<const ReplayedPoint>;
 
 std::vector<std::string> cells(const TimeColumn& times, const ReplayedPoint& point) {
   const TrainingPoint& measured = point.training;
@@ -21,7 +21,7 @@ std::vector<std::string> cells(const TimeColumn& times, const ReplayedPoint& poi
           std::to_string(point.wrong)};
 }
 
-void write_table(std::ostream& out, const Heading& heading, Points points) {
+void write_replay_table(std::ostream& out, const Heading& heading, ReplayedPoints points) {
   std::vector<TrainingPoint> measured;
   for (const ReplayedPoint& point : points) measured.push_back(point.training);
   const auto facets = split(training_facets(measured), std::span<const TrainingPoint>(measured));
@@ -43,12 +43,12 @@ void write_table(std::ostream& out, const Heading& heading, Points points) {
 
 }  // namespace
 
-void write_replay(std::ostream& out, Format format, const Heading& heading, Points points) {
+void write_replay(std::ostream& out, Format format, const Heading& heading, ReplayedPoints points) {
   std::vector<Record> records;
   for (const ReplayedPoint& point : points) records.push_back(record_of(point));
   switch (format) {
     case Format::table:
-      return write_table(out, heading, points);
+      return write_replay_table(out, heading, points);
     case Format::json:
       return write_json(out, heading, records);
     case Format::csv:

@@ -12,7 +12,7 @@ namespace {
 using Points = std::span<const TrainingPoint>;
 using Property = Facet<TrainingPoint>;
 
-std::set<std::string> values_of(const Property& property, Points points) {
+std::set<std::string> distinct_values(const Property& property, Points points) {
   std::set<std::string> values;
   for (const TrainingPoint& point : points) values.insert(property.text(point));
   return values;
@@ -26,7 +26,7 @@ bool are_numbers(const std::set<std::string>& values) {
 std::vector<Property> differing(Points points) {
   std::vector<Property> found;
   for (const Property& property : training_facets(points)) {
-    if (property.name != "nodes" && values_of(property, points).size() > 1) found.push_back(property);
+    if (property.name != "nodes" && distinct_values(property, points).size() > 1) found.push_back(property);
   }
   return found;
 }
@@ -58,7 +58,7 @@ std::vector<Property>::const_iterator axis_of(const std::vector<Property>& prope
   auto best = properties.end();
   std::size_t most = 0;
   for (auto candidate = properties.begin(); candidate != properties.end(); ++candidate) {
-    const auto values = values_of(*candidate, points);
+    const auto values = distinct_values(*candidate, points);
     if (candidate->align != Align::right || !are_numbers(values) || values.size() <= most) continue;
     most = values.size();
     best = candidate;
@@ -67,7 +67,7 @@ std::vector<Property>::const_iterator axis_of(const std::vector<Property>& prope
 }
 
 /// What the properties but the one along the axis say of a point.
-std::string name_of(const TrainingPoint& point, const std::vector<Property>& properties, const std::string& axis) {
+std::string curve_name(const TrainingPoint& point, const std::vector<Property>& properties, const std::string& axis) {
   std::string name;
   for (const Property& property : properties) {
     if (property.name == axis || property.text(point).empty()) continue;
@@ -80,7 +80,7 @@ std::string name_of(const TrainingPoint& point, const std::vector<Property>& pro
 bool makes_curves(const std::string& axis, const std::vector<Property>& properties, Points points) {
   const Property& along = *std::ranges::find(properties, axis, &Property::name);
   std::map<std::string, std::set<std::string>> places;
-  for (const TrainingPoint& point : points) places[name_of(point, properties, axis)].insert(along.text(point));
+  for (const TrainingPoint& point : points) places[curve_name(point, properties, axis)].insert(along.text(point));
   return std::ranges::any_of(places, [](const auto& curve) { return curve.second.size() > 1; });
 }
 
@@ -96,7 +96,7 @@ Series series_of(Points points) {
   if (!points.empty() && !several_models) series.subject = points.front().model;
   const auto axis = std::ranges::find(properties, series.axis, &Property::name);
   for (const TrainingPoint& point : points) {
-    const std::string name = name_of(point, properties, series.axis);
+    const std::string name = curve_name(point, properties, series.axis);
     series.along.push_back(axis == properties.end() ? "" : axis->text(point));
     series.name.push_back(name.empty() ? point.model : name);
   }

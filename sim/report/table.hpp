@@ -33,6 +33,8 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
+inline constexpr double milliseconds_per_second = 1e3;
+
 /// 1234567.891 with 1 decimal is "1,234,567.9"; a number that rounds to zero has no sign.
 std::string grouped(double number, int decimals);
 

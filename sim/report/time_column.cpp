@@ -10,7 +10,7 @@
 namespace farandole::inline report {
 namespace {
 
-constexpr std::array<std::pair<const char*, double>, 4> units{{{"s", 1}, {"ms", 1e3}, {"us", 1e6}, {"ns", 1e9}}};
+constexpr std::array<std::pair<const char*, double>, 4> time_units{{{"s", 1}, {"ms", 1e3}, {"us", 1e6}, {"ns", 1e9}}};
 constexpr double least_second = 0.1;
 constexpr double least_millisecond = 0.1;  // of an iteration
 
@@ -30,7 +30,7 @@ TimeColumn time_column(std::span<const Seconds> times) {
     if (time > Seconds(0) && time < least) least = time;
   }
   if (least == Seconds::infinity()) return {"s", 1, 0};
-  for (const auto& [unit, per_second] : units) {
+  for (const auto& [unit, per_second] : time_units) {
     const double number = least.si() * per_second;
     if (number < (per_second == 1 ? least_second : 1) && per_second < 1e9) continue;
     constexpr int digits = 4;

@@ -12,7 +12,7 @@ const Link& link_at(const Platform& platform, int index) {
   return platform.links[static_cast<std::size_t>(index)];
 }
 
-std::string attributes(const Link& link, int count) {
+std::string link_attributes(const Link& link, int count) {
   return fmt::format("rate=\"{} B/s\", latency=\"{} s\", cables={}", link.capacity.si() / count, link.latency.si(),
                      count);
 }
@@ -32,13 +32,13 @@ void write_topology_dot(std::ostream& out, const Platform& platform) {
     const int plugged_in = network.switch_of_nic[static_cast<std::size_t>(nic)];
     out << fmt::format("  \"node{}\" -- {}", nic / nics,
                        dot_string(network.switches[static_cast<std::size_t>(plugged_in)].name));
-    if (up >= 0) out << fmt::format(" [{}]", attributes(link_at(platform, platform.link_of(nic / nics, up)), 1));
+    if (up >= 0) out << fmt::format(" [{}]", link_attributes(link_at(platform, platform.link_of(nic / nics, up)), 1));
     out << ";\n";
   }
   for (const Cable& cable : network.cables) {
     out << fmt::format("  {} -- {} [{}];\n", dot_string(network.switches[static_cast<std::size_t>(cable.from)].name),
                        dot_string(network.switches[static_cast<std::size_t>(cable.to)].name),
-                       attributes(link_at(platform, cable.there), cable.count));
+                       link_attributes(link_at(platform, cable.there), cable.count));
   }
   out << "}\n";
 }

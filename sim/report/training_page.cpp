@@ -22,12 +22,12 @@ namespace {
 
 constexpr std::size_t most_bars = 30;
 
-constexpr Ordinate efficiency{"scaling efficiency", [](const TrainingPoint& p) { return p.scaling_efficiency; },
-                              [](const PublishedMark& m) { return m.scaling_efficiency; }, true,
-                              &Bands::scaling_efficiency};
-constexpr Ordinate throughput{"samples/s", [](const TrainingPoint& p) { return p.samples_per_second; },
-                              [](const PublishedMark& m) { return m.samples_per_second; }, false,
-                              &Bands::samples_per_second};
+constexpr Ordinate efficiency_ordinate{
+    "scaling efficiency", [](const TrainingPoint& p) { return p.scaling_efficiency; },
+    [](const PublishedMark& m) { return m.scaling_efficiency; }, true, &Bands::scaling_efficiency};
+constexpr Ordinate throughput_ordinate{"samples/s", [](const TrainingPoint& p) { return p.samples_per_second; },
+                                       [](const PublishedMark& m) { return m.samples_per_second; }, false,
+                                       &Bands::samples_per_second};
 
 class TrainingPage {
  public:
@@ -122,13 +122,13 @@ Chart TrainingPage::curves_of(const char* key, const Ordinate& measure, const st
 
 void TrainingPage::add_efficiency() {
   PageSection section{"scaling", "How well it scales"};
-  section.charts.push_back(curves_of("efficiency", efficiency, "Scaling efficiency"));
+  section.charts.push_back(curves_of("efficiency", efficiency_ordinate, "Scaling efficiency"));
   page_.sections.push_back(std::move(section));
 }
 
 void TrainingPage::add_throughput() {
   PageSection section{"throughput", "Throughput"};
-  section.charts.push_back(curves_of("throughput", throughput, "Throughput in samples per second"));
+  section.charts.push_back(curves_of("throughput", throughput_ordinate, "Throughput in samples per second"));
   for (const PublishedMark& mark : story_.published) {
     const std::string source = "Published: scenarios/published/" + mark.source + ".json.";
     if (std::ranges::find(section.text, source) == section.text.end()) section.text.push_back(source);

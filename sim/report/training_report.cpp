@@ -35,7 +35,7 @@ std::vector<std::string> share_cells(const TrainingPoint& point) {
 }
 
 /// Between which ends a point lies.
-std::vector<std::string> band_cells(const TimeColumn& times, const TrainingPoint& point) {
+std::vector<std::string> training_band_cells(const TimeColumn& times, const TrainingPoint& point) {
   if (point.bands) return column_cells(*point.bands, times);
   return std::vector<std::string>(column_headings<Bands>().size());
 }
@@ -46,8 +46,8 @@ bool has_sequences(Points points) {
 
 using CellsOf = std::function<std::vector<std::string>(const TrainingPoint&)>;
 
-Table table_of(const TrainingFacets& facets, Points points, const std::vector<std::string>& headings,
-               const CellsOf& cells) {
+Table training_table(const TrainingFacets& facets, Points points, const std::vector<std::string>& headings,
+                     const CellsOf& cells) {
   std::vector<Column> columns = facet_columns(facets);
   for (const std::string& heading : headings) columns.push_back({heading});
   Table table(std::move(columns));
@@ -89,18 +89,18 @@ void write_notes(std::ostream& out, Points points) {
 
 void write_measured(std::ostream& out, const TrainingFacets& facets, Points points) {
   const TimeColumn times = iterations_of(points);
-  table_of(facets, points, column_headings<TrainingPoint>(times), [&](const TrainingPoint& point) {
+  training_table(facets, points, column_headings<TrainingPoint>(times), [&](const TrainingPoint& point) {
     return column_cells(point, times);
   }).write(out);
   if (!have_bands(points)) return;
   out << "\n" << band_probability(points) << " band, of " << what_bands_are_of(points) << "\n";
-  table_of(facets, points, column_headings<Bands>(times), [&](const TrainingPoint& point) {
-    return band_cells(times, point);
+  training_table(facets, points, column_headings<Bands>(times), [&](const TrainingPoint& point) {
+    return training_band_cells(times, point);
   }).write(out);
 }
 
 /// Of language models, where it decides what can be trained: the parts that any point has.
-void write_memory(std::ostream& out, const TrainingFacets& facets, Points points) {
+void write_memory_table(std::ostream& out, const TrainingFacets& facets, Points points) {
   static const std::vector<std::pair<std::string, Bytes MemoryUse::*>> parts{
       {"parameters", &MemoryUse::parameters},     {"gradients", &MemoryUse::gradients},
       {"optimizer", &MemoryUse::optimizer_state}, {"activations", &MemoryUse::activations},
@@ -116,7 +116,7 @@ void write_memory(std::ostream& out, const TrainingFacets& facets, Points points
   }
   headings.insert(headings.end(), {"sum", "device"});
   out << "\nMemory of a device, of the fullest rank\n";
-  table_of(facets, points, headings, [&](const TrainingPoint& point) {
+  training_table(facets, points, headings, [&](const TrainingPoint& point) {
     std::vector<std::string> cells;
     for (const auto part : shown) cells.push_back(decimal(point.memory.*part));
     cells.insert(cells.end(), {decimal(point.memory.total()), decimal(point.memory.device)});
@@ -124,7 +124,7 @@ void write_memory(std::ostream& out, const TrainingFacets& facets, Points points
   }).write(out);
 }
 
-void write_table(std::ostream& out, const Heading& heading, Points points) {
+void write_training_table(std::ostream& out, const Heading& heading, Points points) {
   const TrainingFacets facets = split(training_facets(points), points);
   write_mixed_compute(out, points);
   write_title(out, heading);
@@ -135,13 +135,13 @@ void write_table(std::ostream& out, const Heading& heading, Points points) {
   out << '\n';
   write_measured(out, facets, points);
   out << '\n' << styled(out, Style::bold, "Share of the iteration (%)") << '\n';
-  table_of(facets, points, breakdown_names(), share_cells).write(out);
+  training_table(facets, points, breakdown_names(), share_cells).write(out);
   if (has_sequences(points)) {
     out << "\nTokens, and what the model's operations are of a device's peak\n";
-    table_of(facets, points, column_headings<Utilisation>(), [](const TrainingPoint& point) {
+    training_table(facets, points, column_headings<Utilisation>(), [](const TrainingPoint& point) {
       return column_cells(point.utilisation);
     }).write(out);
-    write_memory(out, facets, points);
+    write_memory_table(out, facets, points);
   }
   write_compute_sources(out, points);
   write_tuning(out, points);
@@ -180,7 +180,7 @@ void write_training(std::ostream& out, Format format, const Heading& heading, Po
   const std::vector<Record> records = to_records(points);  // refuses what is not finite, for the table too
   switch (format) {
     case Format::table:
-      return write_table(out, heading, points);
+      return write_training_table(out, heading, points);
     case Format::json:
       return write_json(out, heading, records, answered(heading.question, points));
     case Format::csv: {

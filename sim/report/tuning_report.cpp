@@ -12,7 +12,6 @@ namespace farandole::inline report {
 namespace {
 
 constexpr double mebibyte = 1048576;
-constexpr double milliseconds = 1e3;
 
 std::string switches_of(const TuningSample& sample) {
   std::vector<std::string> on;
@@ -22,10 +21,11 @@ std::string switches_of(const TuningSample& sample) {
   return fmt::format("{}", fmt::join(on, ", "));
 }
 
-void write_line(std::ostream& out, const TuningSample& sample) {
+void write_tuning_sample(std::ostream& out, const TuningSample& sample) {
   out << fmt::format("{:d},{:d},{:d},{:.6g},{:.6g},{:.6g}\n", sample.hierarchical_allreduce,
-                     sample.hierarchical_allgather, sample.cache_enabled, sample.cycle_time.si() * milliseconds,
-                     sample.fusion_threshold.si() / mebibyte, sample.score);
+                     sample.hierarchical_allgather, sample.cache_enabled,
+                     sample.cycle_time.si() * milliseconds_per_second, sample.fusion_threshold.si() / mebibyte,
+                     sample.score);
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ void write_tuning(std::ostream& out, std::span<const TrainingPoint> points) {
     if (!point.tuning) continue;
     const Tuning& tuning = *point.tuning;
     table.row({point.model, std::to_string(point.ranks), format(tuning.best.fusion_threshold),
-               grouped(tuning.best.cycle_time.si() * milliseconds, 2), switches_of(tuning.best),
+               grouped(tuning.best.cycle_time.si() * milliseconds_per_second, 2), switches_of(tuning.best),
                grouped(tuning.best.score, 1), std::to_string(tuning.samples.size()), std::to_string(tuning.steps),
                grouped(tuning.seconds.si(), 1)});
   }
@@ -55,8 +55,8 @@ void write_tuning(std::ostream& out, std::span<const TrainingPoint> points) {
 
 void write_tuning_log(std::ostream& out, const Tuning& tuning) {
   out << "hierarchical_allreduce,hierarchical_allgather,cache_enabled,cycle_time_ms,tensor_fusion_threshold,score\n";
-  for (const TuningSample& sample : tuning.samples) write_line(out, sample);
-  write_line(out, tuning.best);
+  for (const TuningSample& sample : tuning.samples) write_tuning_sample(out, sample);
+  write_tuning_sample(out, tuning.best);
 }
 
 }  // namespace farandole::inline report

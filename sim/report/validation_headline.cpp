@@ -10,7 +10,8 @@ namespace {
 
 using Rows = std::vector<const ValidationPoint*>;
 
-constexpr double hard = 0.1 - 1e-9;    // by which linear scaling misses; 90 % is a tenth, however it is rounded
+constexpr double least_hard_error =
+    0.1 - 1e-9;                        // by which linear scaling misses; 90 % is a tenth, however it is rounded
 constexpr double worth_listing = 0.1;  // of rows that are not counted
 
 bool is_training(const ValidationPoint& row) {
@@ -64,7 +65,8 @@ std::vector<Headline> headlines(std::span<const ValidationPoint> points) {
     if (point.counted && is_training(point)) (point.nodes > 1 ? several : one).push_back(&point);
   }
   Rows difficult = several;
-  std::erase_if(difficult, [](const ValidationPoint* row) { return std::abs(row->null_model.value_or(0)) < hard; });
+  std::erase_if(difficult,
+                [](const ValidationPoint* row) { return std::abs(row->null_model.value_or(0)) < least_hard_error; });
   std::vector<Headline> result;
   if (!difficult.empty()) result.push_back(headline("several nodes, hard rows", difficult, several));
   if (!several.empty()) result.push_back(headline("several nodes", several, several));

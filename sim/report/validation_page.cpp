@@ -16,9 +16,9 @@
 namespace farandole::inline report {
 namespace {
 
-using Points = std::span<const ValidationPoint>;
+using ValidationPoints = std::span<const ValidationPoint>;
 
-const ValidationPoint* worst_of(Points points) {
+const ValidationPoint* worst_of(ValidationPoints points) {
   const ValidationPoint* worst = nullptr;
   for (const ValidationPoint& point : points) {
     if (point.counted && (!worst || std::abs(point.error) > std::abs(worst->error))) worst = &point;
@@ -35,7 +35,7 @@ std::string row_of(const ValidationPoint& point) {
 }
 
 /// "Half of 79 training steps are predicted within 2.2 %, nine of ten within 10.2 %."
-std::string how_far(Points points, const std::string& what) {
+std::string how_far(ValidationPoints points, const std::string& what) {
   const ErrorSummary all = summarise(points).front();
   if (all.rows == 0) return {};
   if (all.rows == 1) return fmt::format("The one prediction of {} is {:.1f} % off.", what, 100 * all.worst);
@@ -47,7 +47,7 @@ std::string how_far(Points points, const std::string& what) {
 }
 
 /// "Of 23 steps on several nodes that linear scaling misses by 10 % or more, half are ..."
-std::string hard_rows(Points points) {
+std::string hard_rows(ValidationPoints points) {
   const auto lines = headlines(points);
   const auto hard = std::ranges::find(lines, "several nodes, hard rows", &Headline::group);
   if (hard == lines.end()) return {};
@@ -57,7 +57,7 @@ std::string hard_rows(Points points) {
       hard->rows, 100 * hard->linear.value_or(0), 100 * hard->median, 100 * hard->p90);
 }
 
-std::vector<std::string> answer(const ErrorSummary& all, Points points) {
+std::vector<std::string> validation_answer(const ErrorSummary& all, ValidationPoints points) {
   if (all.rows == 0) return {"No row counts, so nothing is said of the error."};
   std::vector<ValidationPoint> training;
   std::vector<ValidationPoint> collectives;
@@ -75,7 +75,7 @@ std::vector<std::string> answer(const ErrorSummary& all, Points points) {
 }
 
 /// Everything that is in seconds, as nearly all is.
-Record scatter(Points points) {
+Record scatter(ValidationPoints points) {
   Record rows = Record::array();
   for (const ValidationPoint& point : points) {
     if (!point.counted || point.unit != "s" || !(point.predicted > 0) || !(point.measured > 0)) continue;
@@ -88,7 +88,7 @@ Record scatter(Points points) {
   return {{"rows", rows}, {"unit", "s"}};
 }
 
-Record errors(Points points) {
+Record errors(ValidationPoints points) {
   Record rows = Record::array();
   for (const ValidationPoint& point : points) {
     if (!point.counted || !(point.bytes > Bytes(0))) continue;
@@ -115,7 +115,7 @@ Grid summary_grid(const std::vector<ErrorSummary>& groups) {
   return grid;
 }
 
-Grid row_grid(Points points) {
+Grid row_grid(ValidationPoints points) {
   Grid grid{"Every row",
             {{"family", Align::left},
              {"row", Align::left},
@@ -145,13 +145,13 @@ Grid row_grid(Points points) {
 
 }  // namespace
 
-Page validation_page(const Heading& heading, const std::string& command, Points points) {
+Page validation_page(const Heading& heading, const std::string& command, ValidationPoints points) {
   const std::vector<ErrorSummary> groups = summarise(points);
   std::ostringstream csv;
   write_validation(csv, Format::csv, heading, points);  // refuses what is not finite
   Page page;
   page.kicker = "Farandole · predicted beside measured";
-  page.answer = answer(groups.front(), points);
+  page.answer = validation_answer(groups.front(), points);
   page.csv = csv.str();
   page.data["scatter"] = scatter(points);
   page.data["errors"] = errors(points);

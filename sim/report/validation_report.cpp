@@ -16,7 +16,7 @@
 namespace farandole::inline report {
 namespace {
 
-using Points = std::span<const ValidationPoint>;
+using ValidationPoints = std::span<const ValidationPoint>;
 
 Record maybe(const std::optional<double>& number) {
   return number ? Record(*number) : Record();
@@ -44,13 +44,13 @@ Record record(const std::vector<const ValidationPoint*>& misses) {
   return result;
 }
 
-std::vector<Record> records(Points points) {
+std::vector<Record> records(ValidationPoints points) {
   std::vector<Record> result;
   for (const ValidationPoint& point : points) result.push_back(record_of(point));
   return result;
 }
 
-TimeColumn times_of(const ValidationPoint& point) {
+TimeColumn times_of_point(const ValidationPoint& point) {
   return time_column(std::array{Seconds(point.measured), Seconds(point.predicted)});
 }
 
@@ -60,28 +60,28 @@ std::pair<std::string, std::string> figures(const ValidationPoint& point) {
     return {fmt::format("{:.5g} {}", point.predicted, point.unit),
             fmt::format("{:.5g} {}", point.measured, point.unit)};
   }
-  const TimeColumn times = times_of(point);
+  const TimeColumn times = times_of_point(point);
   const auto text = [&](double seconds) { return times.text(Seconds(seconds)) + " " + times.unit; };
   return {text(point.predicted), text(point.measured)};
 }
 
-std::string percent(double fraction) {
+std::string percent_with_decimal(double fraction) {
   return fmt::format("{:.1f} %", 100 * fraction);
 }
 
 std::string share(const std::optional<double>& fraction) {
-  return fraction ? percent(*fraction) : std::string();
+  return fraction ? percent_with_decimal(*fraction) : std::string();
 }
 
 std::string band(const ValidationPoint& point) {
   if (!point.band) return {};
   const std::string out = inside_band(point) ? "" : " (out)";
   if (point.unit != "s") return fmt::format("{:.4g} .. {:.4g}{}", point.band->low, point.band->high, out);
-  const TimeColumn times = times_of(point);
+  const TimeColumn times = times_of_point(point);
   return times.text(Seconds(point.band->low)) + " .. " + times.text(Seconds(point.band->high)) + " " + times.unit + out;
 }
 
-void write_rows(std::ostream& out, Points points) {
+void write_validation_rows(std::ostream& out, ValidationPoints points) {
   const bool banded = std::ranges::any_of(points, [](const ValidationPoint& p) { return p.band.has_value(); });
   const bool compared = std::ranges::any_of(points, [](const ValidationPoint& p) { return p.null_model.has_value(); });
   std::vector<Column> columns{{"family", Align::left}, {"row", Align::left}, {"predicted"}, {"measured"}, {"error"}};
@@ -102,7 +102,7 @@ void write_rows(std::ostream& out, Points points) {
 }
 
 /// What to read first. Without training there is nothing to say that the summary by group does not.
-void write_headlines(std::ostream& out, Points points) {
+void write_headlines(std::ostream& out, ValidationPoints points) {
   const auto lines = headlines(points);
   if (lines.empty()) return;
   const auto number = [](const std::optional<double>& value) { return value ? fmt::format("{:.2f}", *value) : ""; };
@@ -118,7 +118,7 @@ void write_headlines(std::ostream& out, Points points) {
                {"inside the 80 % band"},
                {"width"}});
   for (const Headline& line : lines) {
-    table.row({line.group, std::to_string(line.rows), percent(line.median), percent(line.p90),
+    table.row({line.group, std::to_string(line.rows), percent_with_decimal(line.median), percent_with_decimal(line.p90),
                signed_percent(line.bias, 1), share(line.linear), number(line.skill()), share(line.plus_constant),
                number(line.skill_against_constant()), share(line.inside_band), share(line.band_width)});
   }
@@ -127,7 +127,7 @@ void write_headlines(std::ostream& out, Points points) {
 }
 
 /// What the headline leaves out.
-void write_misses(std::ostream& out, Points points) {
+void write_misses(std::ostream& out, ValidationPoints points) {
   const auto misses = uncounted_misses(points);
   if (misses.empty()) return;
   Table table({{"not counted, and missed by 10 % or more", Align::left},
@@ -141,7 +141,7 @@ void write_misses(std::ostream& out, Points points) {
   out << '\n';
 }
 
-void write_summary(std::ostream& out, Points points) {
+void write_summary(std::ostream& out, ValidationPoints points) {
   const auto summaries = summarise(points);
   const bool banded = summaries.front().inside_band.has_value();
   const bool compared = summaries.front().null_median.has_value();
@@ -151,9 +151,9 @@ void write_summary(std::ostream& out, Points points) {
   if (banded) columns.push_back({"inside the 80 % band"});
   Table table(std::move(columns));
   for (const ErrorSummary& summary : summaries) {
-    std::vector<std::string> cells{printable(summary.group), std::to_string(summary.rows),
-                                   percent(summary.median),  percent(summary.p90),
-                                   percent(summary.worst),   signed_percent(summary.bias, 1)};
+    std::vector<std::string> cells{
+        printable(summary.group),          std::to_string(summary.rows),        percent_with_decimal(summary.median),
+        percent_with_decimal(summary.p90), percent_with_decimal(summary.worst), signed_percent(summary.bias, 1)};
     if (compared) cells.push_back(share(summary.null_median));
     if (banded) cells.push_back(share(summary.inside_band));
     table.row(std::move(cells));
@@ -161,7 +161,7 @@ void write_summary(std::ostream& out, Points points) {
   table.write(out);
 }
 
-void write_validation_json(std::ostream& out, const Heading& heading, Points points) {
+void write_validation_json(std::ostream& out, const Heading& heading, ValidationPoints points) {
   Record summary = Record::array();
   for (const ErrorSummary& group : summarise(points)) summary.push_back(record_of(group));
   Record document{{"farandole", version()}, {"scenario", heading.scenario}, {"settings", Record(heading.settings)}};
@@ -174,13 +174,13 @@ void write_validation_json(std::ostream& out, const Heading& heading, Points poi
 
 }  // namespace
 
-void write_validation(std::ostream& out, Format format, const Heading& heading, Points points) {
+void write_validation(std::ostream& out, Format format, const Heading& heading, ValidationPoints points) {
   switch (format) {
     case Format::table:
       write_title(out, heading);
       write_headlines(out, points);
       write_misses(out, points);
-      write_rows(out, points);
+      write_validation_rows(out, points);
       out << '\n';
       write_summary(out, points);
       return write_settings(out, heading);
@@ -191,7 +191,7 @@ void write_validation(std::ostream& out, Format format, const Heading& heading, 
   }
 }
 
-double worst_error(Points points) {
+double worst_error(ValidationPoints points) {
   double worst = 0;
   for (const ValidationPoint& point : points) {
     if (point.counted) worst = std::max(worst, std::abs(point.error));

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "config/section.hpp"
+#include "scenario/read_parts.hpp"
 #include "scenario/train.hpp"
 #include "units/format.hpp"
 
@@ -17,12 +18,11 @@ namespace farandole::inline scenario {
 namespace {
 
 constexpr double agreement = 0.1;  // device times of the same batch that agree: what runs of a day differ by
-constexpr double noise = 0.05;     // by which a sample of a larger batch may seem to take longer
 constexpr double least_share = 1e-4;
 constexpr int accuracy_bits = 40;
 constexpr std::uintmax_t most_runs = 60;
 
-struct MeasuredRun {
+struct TimedRun {
   Value where;
   int ranks = 1;
   std::optional<int> nodes;
@@ -47,7 +47,7 @@ class Prediction {
   [[nodiscard]] const Scenario& scenario() const { return scenario_; }
 
   /// With so much time of the device for a step of the run.
-  [[nodiscard]] Seconds iteration(const MeasuredRun& run, Seconds device) const {
+  [[nodiscard]] Seconds iteration(const TimedRun& run, Seconds device) const {
     Document document = document_;
     document.remove("/platform/launch");
     document.remove("/workload/global_batch");
@@ -68,7 +68,7 @@ class Prediction {
   }
 
   /// Of all ranks in a step.
-  [[nodiscard]] static double samples(const MeasuredRun& run) {
+  [[nodiscard]] static double samples(const TimedRun& run) {
     return static_cast<double>(run.ranks) * run.batch * run.accumulation;
   }
 
@@ -78,7 +78,7 @@ class Prediction {
   Scenario scenario_;
 };
 
-int ranks_of(Section& row, const std::optional<int>& nodes, const Scenario& scenario) {
+int read_ranks_of_run(Section& row, const std::optional<int>& nodes, const Scenario& scenario) {
   if (const auto ranks = row.maybe("ranks")) return read_at_least(*ranks, 1);
   return nodes ? *nodes * scenario.platform.platform.devices_per_node : scenario.platform.ranks;
 }
@@ -89,12 +89,12 @@ double read_positive(const Value& where) {
   return number;
 }
 
-MeasuredRun read_run(const Value& where, const Prediction& prediction) {
+TimedRun read_run(const Value& where, const Prediction& prediction) {
   Section section(where);
-  MeasuredRun run{where, 1, {}, 1, 1, {}, {}};
+  TimedRun run{where, 1, {}, 1, 1, {}, {}};
   if (const auto kind = section.maybe("normalisation")) run.normalisation = read_normalisation(*kind);
   if (const auto nodes = section.maybe("nodes")) run.nodes = read_at_least(*nodes, 1);
-  run.ranks = ranks_of(section, run.nodes, prediction.scenario());
+  run.ranks = read_ranks_of_run(section, run.nodes, prediction.scenario());
   const auto batch = section.maybe("batch_per_rank");
   run.batch = batch ? read_at_least(*batch, 1) : prediction.scenario().workload.batch_per_rank;
   const auto accumulation = section.maybe("accumulation");
@@ -117,12 +117,12 @@ MeasuredRun read_run(const Value& where, const Prediction& prediction) {
 }
 
 /// What the row would have to say at most, for an iteration that takes at least so long.
-std::string at_most(const MeasuredRun& run, Seconds iteration) {
+std::string at_most(const TimedRun& run, Seconds iteration) {
   return fmt::format("{:.6g} samples/s ({} an iteration)", Prediction::samples(run) / iteration.si(),
                      format(iteration));
 }
 
-Seconds device_time(const MeasuredRun& run, const Prediction& prediction) {
+Seconds device_time(const TimedRun& run, const Prediction& prediction) {
   const Seconds least = least_share * (run.iteration / run.accumulation);  // of a pass
   const Seconds without = prediction.iteration(run, least);
   if (without > run.iteration) {
@@ -139,7 +139,7 @@ Seconds device_time(const MeasuredRun& run, const Prediction& prediction) {
 }
 
 struct Inferred {
-  MeasuredRun run;
+  TimedRun run;
   Seconds time;
 };
 
@@ -158,32 +158,32 @@ DeviceStep together(const std::vector<Inferred>& runs, const Prediction& predict
   return {first.run.batch, Seconds(std::exp(sum / static_cast<double>(runs.size()))), first.run.normalisation};
 }
 
-void refuse_contradiction(const DeviceStep& low, const DeviceStep& high, const MeasuredRun& run,
-                          const Prediction& prediction) {
+void refuse_contradicting_runs(const DeviceStep& low, const DeviceStep& high, const TimedRun& run,
+                               const Prediction& prediction) {
   const Seconds most = low.time * (static_cast<double>(high.batch) / low.batch);
-  if (high.time > low.time && high.time <= most * (1 + noise)) return;
+  if (high.time > low.time && high.time <= most * (1 + device_step_noise)) return;
   run.where.fail(fmt::format("less than {} and at least {}, as batch {} takes a device {}",
                              at_most(run, prediction.iteration(run, low.time)),
                              at_most(run, prediction.iteration(run, most)), low.batch, format(low.time)),
                  run.text);
 }
 
-std::vector<DeviceStep> infer(const std::vector<MeasuredRun>& runs, const Prediction& prediction) {
+std::vector<DeviceStep> infer(const std::vector<TimedRun>& runs, const Prediction& prediction) {
   std::map<int, std::vector<Inferred>> by_batch;
-  for (const MeasuredRun& run : runs) by_batch[run.batch].push_back({run, device_time(run, prediction)});
+  for (const TimedRun& run : runs) by_batch[run.batch].push_back({run, device_time(run, prediction)});
   std::vector<DeviceStep> steps;
   for (const auto& [batch, inferred] : by_batch) {
     steps.push_back(together(inferred, prediction));
     if (steps.size() < 2) continue;
-    refuse_contradiction(steps[steps.size() - 2], steps.back(), inferred.front().run, prediction);
+    refuse_contradicting_runs(steps[steps.size() - 2], steps.back(), inferred.front().run, prediction);
   }
   return steps;
 }
 
-std::string in_words(const std::vector<MeasuredRun>& runs, const std::vector<DeviceStep>& steps) {
+std::string in_words(const std::vector<TimedRun>& runs, const std::vector<DeviceStep>& steps) {
   std::vector<std::string> measured;
   std::vector<std::string> inferred;
-  for (const MeasuredRun& run : runs) measured.push_back(run.text);
+  for (const TimedRun& run : runs) measured.push_back(run.text);
   for (const DeviceStep& step : steps) {
     inferred.push_back(fmt::format("{} for {} samples", format(step.time), step.batch));
   }
@@ -200,17 +200,17 @@ std::string in_json(const std::vector<DeviceStep>& steps) {
   return fmt::format("[{}]", fmt::join(rows, ", "));
 }
 
-std::string in_json(const std::vector<MeasuredRun>& runs) {
+std::string in_json(const std::vector<TimedRun>& runs) {
   std::vector<std::string> rows;
-  for (const MeasuredRun& run : runs) {
+  for (const TimedRun& run : runs) {
     rows.push_back(fmt::format(R"({{"ranks": {}, "batch_per_rank": {}, "accumulation": {}, "iteration": "{:.15g} s"}})",
                                run.ranks, run.batch, run.accumulation, run.iteration.si()));
   }
   return fmt::format("[{}]", fmt::join(rows, ", "));
 }
 
-std::vector<MeasuredRun> read_runs(const Value& measured, const Prediction& prediction) {
-  std::vector<MeasuredRun> runs;
+std::vector<TimedRun> read_runs(const Value& measured, const Prediction& prediction) {
+  std::vector<TimedRun> runs;
   for (const Value& row : measured.elements()) {
     runs.push_back(read_run(row, prediction));
     if (runs.back().normalisation != runs.front().normalisation) row.fail("the \"normalisation\" of the first run");
@@ -228,7 +228,7 @@ Document anchored(const Document& document, const Catalogue& catalogue) {
     steps->fail("either \"measured\" runs or \"device_steps\"");
   }
   const Prediction prediction(document, catalogue);
-  const std::vector<MeasuredRun> runs = read_runs(*measured, prediction);
+  const std::vector<TimedRun> runs = read_runs(*measured, prediction);
   const std::vector<DeviceStep> steps = infer(runs, prediction);
   Document result = document;
   result.remove("/workload/measured");

@@ -149,7 +149,7 @@ std::string about(Bytes memory) {
 }
 
 /// One of the two parts of a budget; false where the text is no such quantity.
-bool take(std::string_view text, Budget& budget) {
+bool take_part(std::string_view text, Budget& budget) {
   if (const auto time = parse_quantity<Seconds>(text); std::holds_alternative<Seconds>(time)) {
     budget.time = std::get<Seconds>(time);
     return true;
@@ -161,13 +161,13 @@ bool take(std::string_view text, Budget& budget) {
 
 bool take_all(std::string_view text, Budget& budget) {
   const auto comma = text.find(',');
-  if (comma == std::string_view::npos) return take(text, budget);
+  if (comma == std::string_view::npos) return take_part(text, budget);
   std::string_view second = text.substr(comma + 1);
   if (second.starts_with(' ')) second.remove_prefix(1);
-  return take(text.substr(0, comma), budget) && take(second, budget);
+  return take_part(text.substr(0, comma), budget) && take_part(second, budget);
 }
 
-Place place_of(const Document& document, const std::string& pointer) {
+Place place_of_pointer(const Document& document, const std::string& pointer) {
   const auto where = document.find(pointer);
   return where ? where->place() : Place{document.source(), 0, pointer};
 }
@@ -263,7 +263,7 @@ void Expenses::expect_inference(const Document& document) const {
 void Expenses::expect_points(const Document& document, Count points) const {
   Cost cost = cost_of_points(points);
   cost.time *= evaluations_;
-  require_within(budget_, cost, place_of(document, "/sweep"));
+  require_within(budget_, cost, place_of_pointer(document, "/sweep"));
 }
 
 void Expenses::expect_ranks(const Document& document) const {
@@ -279,11 +279,11 @@ void Expenses::expect_ranks(const Document& document) const {
 void Expenses::add(const Scenario& scenario, const Document& document) {
   Cost cost = cost_of(scenario);
   cost.time *= evaluations_;
-  require_within(budget_, cost, place_of(document, cost.pointer));
+  require_within(budget_, cost, place_of_pointer(document, cost.pointer));
   sum_ += cost.time;
   ++points_;
   const Cost all{sum_, cost.memory, "", fmt::format("{} points or more", counted(points_))};
-  require_within(budget_, all, place_of(document, "/sweep"));
+  require_within(budget_, all, place_of_pointer(document, "/sweep"));
 }
 
 }  // namespace farandole::inline scenario

@@ -9,7 +9,7 @@ namespace farandole::inline scenario {
 namespace {
 
 /// Who carries the gradients' operation out: who was chosen, and for a named algorithm whoever the machine has.
-const Library* library_of(const Scenario& scenario, Operation operation) {
+const Library* carrying_library(const Scenario& scenario, Operation operation) {
   const auto chosen = scenario.libraries.find(operation);
   const Library* library = chosen != scenario.libraries.end()
                                ? chosen->second.library
@@ -22,7 +22,7 @@ const Library* library_of(const Scenario& scenario, Operation operation) {
 int channels_on_device(const Scenario& scenario, Operation operation) {
   const PlatformSpec& spec = scenario.platform;
   if (spec.platform.transport.channels > 0) return spec.platform.transport.channels;
-  const Library* library = library_of(scenario, operation);
+  const Library* library = carrying_library(scenario, operation);
   const DeviceKind device = kind_of(spec.device);
   if (library == nullptr || library->needs == DeviceStack::none || !can_run(*library, device)) return 0;
   const WorkloadSpec& workload = scenario.workload;

@@ -7,8 +7,8 @@ namespace farandole::inline scenario {
 namespace {
 
 /// A library may lay its ways over limits of its own, which follow behind the platform's links.
-RoutedSchedule route(const CollectiveRequest& request, const Topology& topology, const Platform& platform,
-                     const Placement& placement, Bytes size) {
+RoutedSchedule route_request(const CollectiveRequest& request, const Topology& topology, const Platform& platform,
+                             const Placement& placement, Bytes size) {
   if (!is_library(request.algorithm)) {
     return {request.algorithm.build(shape_of(request, topology, placement, size)), platform, placement};
   }
@@ -24,7 +24,7 @@ NetworkLoads loads_of(const CollectivePoint& point, const CollectiveRequest& req
   Platform platform = build_for(topology, placement, where);
   std::vector<Bytes> bytes;
   if (request.ranks > 1 && point.bytes > Bytes(0)) {
-    bytes = link_bytes(route(request, topology, platform, placement, point.bytes), point.bytes);
+    bytes = link_bytes(route_request(request, topology, platform, placement, point.bytes), point.bytes);
   }
   return loads_over(std::move(platform), std::move(bytes), point.time);
 }

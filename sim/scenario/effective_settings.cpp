@@ -16,10 +16,6 @@
 namespace farandole::inline scenario {
 namespace {
 
-std::string percent(double share) {
-  return fmt::format("{:.4g} %", share * 100);
-}
-
 void add_traffic(Settings& settings, const TrafficSpec& traffic) {
   std::vector<std::string> texts;
   for (const OnOffSpec& source : traffic.on_off) {
@@ -60,6 +56,10 @@ void add_collectives(Settings& settings, const Scenario& scenario) {
 
 }  // namespace
 
+std::string setting_of_share(double share) {
+  return fmt::format("{:.4g} %", share * 100);
+}
+
 std::optional<std::string> note_on_nics(const Scenario& scenario) {
   const PlatformSpec& spec = scenario.platform;
   const Operation carrier = carrier_of(scenario.strategy);
@@ -73,11 +73,12 @@ std::optional<std::string> note_on_nics(const Scenario& scenario) {
 }
 
 void add_condition(Settings& settings, const Condition& condition) {
-  for (const auto& [pattern, rest] : condition.degraded) settings["platform.degraded." + pattern] = percent(rest);
+  for (const auto& [pattern, rest] : condition.degraded)
+    settings["platform.degraded." + pattern] = setting_of_share(rest);
   for (const auto& [pattern, rate] : condition.background) settings["platform.background." + pattern] = format(rate);
   for (const auto& [pattern, curve] : condition.congestion) {
     const auto& [flows, left] = curve->points().back();
-    settings["platform.congestion." + pattern] = fmt::format("{} of {:g} flows", percent(left), flows);
+    settings["platform.congestion." + pattern] = fmt::format("{} of {:g} flows", setting_of_share(left), flows);
   }
   if (!condition.failed.empty()) settings["platform.failed"] = fmt::format("{}", fmt::join(condition.failed, ", "));
 }

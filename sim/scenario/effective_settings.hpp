@@ -12,6 +12,9 @@
 
 namespace farandole::inline scenario {
 
+/// 0.025 is "2.5 %".
+std::string setting_of_share(double share);
+
 /// What is wrong with links just now; nothing where all are as built.
 void add_condition(Settings& settings, const Condition& condition);
 

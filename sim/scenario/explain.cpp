@@ -71,7 +71,7 @@ struct Mechanism {
   bool (*is_there)(const Scenario&);
 };
 
-constexpr std::array mechanisms{
+constexpr std::array mechanism_rows{
     Mechanism{"checkpoint", without_checkpoint, always},
     Mechanism{"stragglers", without_stragglers, always},
     Mechanism{"collective_kernels", without_collective_kernels, has_collectives},
@@ -117,7 +117,7 @@ class Waterfall {
 std::vector<WaterfallPart> waterfall_of(const Scenario& scenario, Seconds actual) {
   Scenario ideal = scenario;
   Waterfall waterfall(actual);
-  for (const Mechanism& mechanism : mechanisms) {
+  for (const Mechanism& mechanism : mechanism_rows) {
     if (!mechanism.is_there(scenario)) continue;
     mechanism.switch_off(ideal);
     waterfall.add(mechanism.name, train(ideal, nullptr).iteration);

@@ -25,6 +25,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "scenario/catalogue.hpp"
 #include "scenario/scenario.hpp"
 #include "timeline/difference.hpp"
@@ -82,6 +84,9 @@ struct OfferedChange {
   const char* kind;
   std::vector<SetValue> (*propose)(const WhatIfBase&);
 };
+/// That value alone, where it makes sense; else nothing.
+std::vector<SetValue> set_if(bool makes_sense, const char* pointer, const nlohmann::ordered_json& value);
+
 /// Of fsdp and zero (what_if_sharded.cpp).
 std::span<const OfferedChange> sharded_changes();
 

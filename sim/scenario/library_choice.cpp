@@ -61,7 +61,7 @@ std::string nearest_release(const std::string& name, const std::vector<std::stri
 }
 
 /// What in a device's file says that it has it.
-std::string key_of(DeviceStack stack) {
+std::string stack_key(DeviceStack stack) {
   return stack == DeviceStack::cuda ? "compute_capability" : "gfx";
 }
 
@@ -83,7 +83,7 @@ std::string why_not(const Library& library, const Device& device) {
   }
   const std::string stack = name(library.needs);
   where.fail("a library for devices without " + stack, fmt::format("{} with {}", quoted(library.name), device.name),
-             fmt::format("; a {} device has a {} in its file", stack, quoted(key_of(library.needs))));
+             fmt::format("; a {} device has a {} in its file", stack, quoted(stack_key(library.needs))));
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ double read_coefficient(Section& section, const char* name) {
   return coefficient;
 }
 
-ErrorSpread read_spread(const Value& where) {
+ErrorSpread read_error_spread(const Value& where) {
   Section section(where);
   ErrorSpread spread;
   spread.floor = read_coefficient(section, "floor");
@@ -52,8 +52,8 @@ std::optional<ModelErrors> model_errors(const Catalogue& catalogue, const std::s
   const auto of_others = file->find("/without/" + without_family);
   Section section(!without_family.empty() && of_others ? *of_others : Section(file->root()).child("all"));
   Section root(file->root());
-  return ModelErrors{root.required<double>("probability"), read_spread(section.child("several_nodes")),
-                     read_spread(section.child("one_node")), root.required<double>("same_job")};
+  return ModelErrors{root.required<double>("probability"), read_error_spread(section.child("several_nodes")),
+                     read_error_spread(section.child("one_node")), root.required<double>("same_job")};
 }
 
 TimeBand model_error(const ModelErrors& errors, const Scenario& scenario, const Reach& reach, Seconds predicted) {

@@ -12,7 +12,7 @@
 namespace farandole::inline scenario {
 namespace {
 
-Placement ranks_of(const Platform& platform, const Placement& all, int stages, int stage) {
+Placement placement_of_stage(const Platform& platform, const Placement& all, int stages, int stage) {
   const auto of_each = static_cast<int>(all.device_of_rank.size()) / stages;
   std::vector<int> members;
   for (int rank = 0; rank < of_each; ++rank) members.push_back(stage * of_each + rank);
@@ -26,7 +26,7 @@ Scenario stage_of(const Scenario& scenario, const Placement& placement, int stag
   own.workload.part = scenario.workload.staged.stages[static_cast<std::size_t>(stage)];
   own.workload.staged = {};
   own.strategy.pipeline = 1;
-  own.platform.placement = ranks_of(scenario.platform.platform, placement, scenario.strategy.pipeline, stage);
+  own.platform.placement = placement_of_stage(scenario.platform.platform, placement, scenario.strategy.pipeline, stage);
   own.platform.ranks = static_cast<int>(own.platform.placement.device_of_rank.size());
   return own;
 }

@@ -29,7 +29,7 @@ std::string unsettled_in(const Document& document, const Catalogue& catalogue) {
 }
 
 /// What a point adds to what is said of all of them.
-void add(RunPlan& plan, const PlannedPoint& planned, const Catalogue& catalogue) {
+void add_point(RunPlan& plan, const PlannedPoint& planned, const Catalogue& catalogue) {
   const Scenario& scenario = planned.scenario;
   Settings settings = effective_settings(scenario);
   if (scenario.bands && scenario.platform.ranks > 1) {
@@ -79,7 +79,7 @@ void add_configuration(RunPlan& plan, Expenses& expenses, const std::shared_ptr<
     if (!fidelities.empty()) planned.scenario.fidelity = *(point.fidelity = fidelities[i]);
     if (fidelities.size() > 1) point.name = with_fidelity(name, fidelities[i]);
     expenses.add(planned.scenario, planned.document);
-    add(plan, planned, catalogue);
+    add_point(plan, planned, catalogue);
     plan.points.push_back(point);
   }
   const bool is_only = source->configurations.size() == 1 && fidelities.size() <= 1;

@@ -17,7 +17,7 @@ Seconds linear_step(const std::vector<AnchorRun>& runs, int batch, int accumulat
 }
 
 /// The one that carries the gradients, on top of the transport.
-std::string library_of(const Scenario& scenario) {
+std::string library_text(const Scenario& scenario) {
   if (scenario.strategy.servers) return "";
   const auto library = scenario.libraries.find(carrier_of(scenario.strategy));
   return library == scenario.libraries.end() ? "" : ", " + library->second.library->name;
@@ -48,7 +48,7 @@ Reach reach_of(const Scenario& scenario, const Document& document, const Compute
   }
   reach.platform = scenario.platform.platform.name;
   if (has_another_network(document)) reach.platform += ", changed";
-  reach.transport = scenario.platform.platform.transport.name + library_of(scenario);
+  reach.transport = scenario.platform.platform.transport.name + library_text(scenario);
   reach.program = scenario.strategy.kind;
   reach.model = workload.model.name;
   return reach;

@@ -33,8 +33,8 @@ Algorithm read_algorithm(const Value& where, Operation operation, const Catalogu
 }
 
 /// `wanted`: what the strategy's settings ask for; empty: nothing.
-void choose(const Value& chosen, Operation operation, const std::string& wanted, const Catalogue& catalogue,
-            Scenario& scenario) {
+void choose_algorithm(const Value& chosen, Operation operation, const std::string& wanted, const Catalogue& catalogue,
+                      Scenario& scenario) {
   const Algorithm algorithm = read_algorithm(chosen, operation, catalogue);
   if (!wanted.empty() && algorithm.name != wanted) {
     chosen.fail(fmt::format("\"{}\", as the strategy's settings ask for, or nothing", wanted));
@@ -46,7 +46,7 @@ void choose(const Value& chosen, Operation operation, const std::string& wanted,
   scenario.collectives[operation] = algorithm;
 }
 
-void take(Operation operation, DefaultCollective found, Scenario& scenario) {
+void take_default(Operation operation, DefaultCollective found, Scenario& scenario) {
   scenario.libraries.erase(operation);
   if (found.library.library != nullptr) scenario.libraries[operation] = found.library;
   if (!found.why_plain.empty()) scenario.plain_by_default[operation] = std::move(found.why_plain);
@@ -64,12 +64,13 @@ void read_collectives(const std::optional<Value>& where, const Catalogue& catalo
     const auto found = scenario.strategy.algorithms.find(operation);
     const std::string wanted = found == scenario.strategy.algorithms.end() ? "" : found->second;
     if (const auto chosen = section ? section->maybe(name(operation)) : std::nullopt) {
-      choose(*chosen, operation, wanted, catalogue, scenario);
+      choose_algorithm(*chosen, operation, wanted, catalogue, scenario);
     } else if (!wanted.empty()) {
       scenario.collectives[operation] = *find_algorithm(operation, wanted);
     } else {
-      take(operation, default_collective(*find_algorithm(operation, plain), spec.platform.transport, spec.device),
-           scenario);
+      take_default(operation,
+                   default_collective(*find_algorithm(operation, plain), spec.platform.transport, spec.device),
+                   scenario);
     }
   }
   if (section) section->finish();
@@ -79,8 +80,9 @@ void leave_default_libraries(Scenario& scenario, const std::string& why) {
   for (const auto& [operation, plain] : default_algorithms) {
     const auto library = scenario.libraries.find(operation);
     if (library == scenario.libraries.end() || !library->second.by_default) continue;
-    take(operation, without_library(*find_algorithm(operation, plain), scenario.platform.platform.transport, why),
-         scenario);
+    take_default(operation,
+                 without_library(*find_algorithm(operation, plain), scenario.platform.platform.transport, why),
+                 scenario);
   }
 }
 

@@ -19,7 +19,7 @@ const DistributionKind& read_kind(const Value& where) {
 }
 
 /// Kind and deviation of an object whose mean the caller reads; the deviation is a share of the mean, or a time.
-Distribution read_spread(Section& section, Seconds mean) {
+Distribution read_kind_and_deviation(Section& section, Seconds mean) {
   const DistributionKind& kind = read_kind(section.child("distribution"));
   if (kind.most_deviation == 0) return {kind.name, 0};
   const Value deviation = section.child("deviation");
@@ -62,7 +62,7 @@ BytesPerSecond read_rate(const Value& where) {
 Distribution read_jitter(const Value& where) {
   if (!where.is_object()) return {"normal", read_share(where, distribution_kind("normal").most_deviation)};
   Section section(where);
-  Distribution jitter = read_spread(section, Seconds(0));
+  Distribution jitter = read_kind_and_deviation(section, Seconds(0));
   section.finish();
   return jitter;
 }
@@ -74,7 +74,7 @@ TimeDistribution read_time_distribution(const Value& where) {
   const Value mean = section.child("mean");
   time.mean = read<Seconds>(mean);
   if (time.mean == Seconds(0)) mean.fail("a time above 0");
-  time.spread = read_spread(section, time.mean);
+  time.spread = read_kind_and_deviation(section, time.mean);
   section.finish();
   return time;
 }

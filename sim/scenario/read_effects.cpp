@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "config/section.hpp"
+#include "scenario/effective_settings.hpp"
 #include "scenario/read_distribution.hpp"
 #include "scenario/read_parts.hpp"
 #include "units/format.hpp"
@@ -216,20 +217,17 @@ EffectsSpec read_effects(const std::optional<Value>& where, const Platform& plat
 
 namespace {
 
-std::string percent(double share) {
-  return fmt::format("{:.4g} %", share * 100);
-}
-
 std::string describe(const Distribution& spread) {
-  return spread.kind == "normal" ? percent(spread.deviation) : spread.kind + " " + percent(spread.deviation);
+  return spread.kind == "normal" ? setting_of_share(spread.deviation)
+                                 : spread.kind + " " + setting_of_share(spread.deviation);
 }
 
 std::string describe(const Straggler& straggler) {
-  return fmt::format("ranks {} {} slower", fmt::join(straggler.ranks, " "), percent(straggler.slowdown));
+  return fmt::format("ranks {} {} slower", fmt::join(straggler.ranks, " "), setting_of_share(straggler.slowdown));
 }
 
 std::string describe(const OtherDevice& other) {
-  const std::string what = other.device ? other.device->name : "speed " + percent(other.speed);
+  const std::string what = other.device ? other.device->name : "speed " + setting_of_share(other.speed);
   const bool by_rank = !other.ranks.empty();
   std::string where = by_rank ? fmt::format("ranks {}", fmt::join(other.ranks, " ")) : "";
   if (!other.nodes.empty()) where += fmt::format("{}nodes {}", by_rank ? " " : "", fmt::join(other.nodes, " "));
@@ -238,7 +236,7 @@ std::string describe(const OtherDevice& other) {
 
 std::string describe(const SlowLink& slow) {
   const std::string where = slow.links.empty() ? fmt::format("nodes {}", fmt::join(slow.nodes, " ")) : slow.links;
-  return fmt::format("{} at {}, {} more latency", where, percent(slow.rate), format(slow.added_latency));
+  return fmt::format("{} at {}, {} more latency", where, setting_of_share(slow.rate), format(slow.added_latency));
 }
 
 std::string describe(const OsNoise& noise) {
@@ -269,16 +267,16 @@ void add_all(Settings& settings, const std::string& name, const std::vector<Effe
 }  // namespace
 
 void add_effects(Settings& settings, const EffectsSpec& effects) {
-  settings["effects.device_spread"] = percent(effects.device_spread);
+  settings["effects.device_spread"] = setting_of_share(effects.device_spread);
   settings["effects.step_jitter"] = describe(effects.step_jitter);
   add_all(settings, "effects.straggler", effects.stragglers);
   add_all(settings, "effects.other_devices", effects.other_devices);
   add_all(settings, "effects.slow_links", effects.slow_links);
   if (effects.os_noise) settings["effects.os_noise"] = describe(*effects.os_noise);
   if (effects.communication_compute_share > 0) {
-    settings["effects.communication_compute_share"] = percent(effects.communication_compute_share);
+    settings["effects.communication_compute_share"] = setting_of_share(effects.communication_compute_share);
   }
-  if (effects.board_slowdown > 0) settings["effects.shared_board"] = percent(effects.board_slowdown);
+  if (effects.board_slowdown > 0) settings["effects.shared_board"] = setting_of_share(effects.board_slowdown);
   if (effects.input) settings["effects.input"] = describe(*effects.input);
   if (effects.checkpoint) settings["effects.checkpoint"] = describe(*effects.checkpoint);
 }

@@ -44,6 +44,9 @@ std::shared_ptr<const LearningSpec> read_learning(const Value& where, const Scen
 /// `device`: of the platform.
 WorkloadSpec read_workload(const Value& where, const Catalogue& catalogue, const Device& device);
 
+/// The share by which a sample of a larger batch may seem to take longer.
+inline constexpr double device_step_noise = 0.05;
+
 /// [{"batch": 128, "time": "61 ms"}, ...]: what one device takes alone. In order of batch; a larger one takes longer,
 /// and a sample of it no longer.
 std::vector<DeviceStep> read_device_steps(const Value& where);

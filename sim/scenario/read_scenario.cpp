@@ -20,7 +20,7 @@ namespace farandole::inline scenario {
 namespace {
 
 template <class Row>
-const Row& choose(std::span<const Row> rows, std::string Row::*member, const Value& where, std::string_view what) {
+const Row& choose_row(std::span<const Row> rows, std::string Row::*member, const Value& where, std::string_view what) {
   const auto name = read<std::string>(where);
   std::vector<std::string> known;
   for (const Row& row : rows) {
@@ -177,7 +177,7 @@ void read_measure(const std::optional<Value>& where, Scenario& scenario) {
   scenario.explain = section.optional("explain", false);
   scenario.bands = section.optional("bands", true);
   if (const auto fidelity = section.maybe("fidelity")) {
-    scenario.fidelity = choose(fidelities(), &FidelityRow::name, *fidelity, "a fidelity").fidelity;
+    scenario.fidelity = choose_row(fidelities(), &FidelityRow::name, *fidelity, "a fidelity").fidelity;
   }
   section.finish();
 }

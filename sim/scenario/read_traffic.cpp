@@ -14,14 +14,14 @@ namespace {
 
 constexpr const char* constant = "constant";
 constexpr const char* on_off = "on_off";
-constexpr const char* job = "job";
+constexpr const char* job_key = "job";
 
 std::string kind_of(const Value& traffic) {
   for (const auto& [key, value] : traffic.members()) {
     if (key != "kind") continue;
     auto kind = read<std::string>(value);
-    if (kind != constant && kind != on_off && kind != job)
-      value.fail_unknown("a kind of traffic", {constant, on_off, job});
+    if (kind != constant && kind != on_off && kind != job_key)
+      value.fail_unknown("a kind of traffic", {constant, on_off, job_key});
     return kind;
   }
   traffic.fail("a key \"kind\"");
@@ -72,21 +72,21 @@ Node member(const Value& object, const std::string& key) {
   return {};
 }
 
-void add(Node::Object& object, const std::string& key, Node node) {
+void add_unless_null(Node::Object& object, const std::string& key, Node node) {
   if (!std::holds_alternative<std::nullptr_t>(node.value)) object.push_back({key, std::move(node)});
 }
 
 /// The job as a scenario by itself on the same topology.
 Node scenario_of(const Value& where, const Value& platform) {
   Node::Object own_platform;
-  for (const char* key : {"topology", "override", "scale"}) add(own_platform, key, member(platform, key));
-  for (const char* key : {"ranks", "placement"}) add(own_platform, key, member(where, key));
+  for (const char* key : {"topology", "override", "scale"}) add_unless_null(own_platform, key, member(platform, key));
+  for (const char* key : {"ranks", "placement"}) add_unless_null(own_platform, key, member(where, key));
   const Node& own = where.node();
   Node::Object scenario;
-  scenario.push_back({"name", {std::string(job), own.line, own.source}});
+  scenario.push_back({"name", {std::string(job_key), own.line, own.source}});
   scenario.push_back({"platform", {std::move(own_platform), own.line, own.source}});
   for (const char* key : {"workload", "strategy", "collectives", "effects", "measure"})
-    add(scenario, key, member(where, key));
+    add_unless_null(scenario, key, member(where, key));
   return {std::move(scenario), own.line, own.source};
 }
 
@@ -137,7 +137,7 @@ void read_traffic(const Value& traffic, const Value& platform, const Catalogue& 
   int nodes = scenario.platform.platform.nodes;
   for (const Value& element : traffic.elements()) {
     if (kind_of(element) == constant) continue;
-    if (kind_of(element) != job) continue;
+    if (kind_of(element) != job_key) continue;
     jobs.push_back(read_job(element, platform, catalogue));
     placements.push_back(jobs.back().platform.placement);
     check_apart(placements, element);

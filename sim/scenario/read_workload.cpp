@@ -39,12 +39,10 @@ Seconds of_a_sample(const DeviceStep& step) {
   return step.time / step.batch;
 }
 
-constexpr double noise = 0.05;  // by which a sample of a larger batch may seem to take longer
-
 /// A larger batch takes longer, and a sample of it no longer.
-void refuse_contradiction(const Value& where, const DeviceStep& low, const DeviceStep& high) {
+void refuse_contradicting_steps(const Value& where, const DeviceStep& low, const DeviceStep& high) {
   if (low.batch == high.batch) where.fail("one time of a batch", fmt::format("two of batch {}", low.batch));
-  if (high.time > low.time && of_a_sample(high) <= of_a_sample(low) * (1 + noise)) return;
+  if (high.time > low.time && of_a_sample(high) <= of_a_sample(low) * (1 + device_step_noise)) return;
   where.fail(fmt::format("more than {} and at most {} at batch {}, as batch {} takes {}", format(low.time),
                          format(low.time * (static_cast<double>(high.batch) / low.batch)), high.batch, low.batch,
                          format(low.time)),
@@ -123,7 +121,7 @@ std::vector<DeviceStep> read_device_steps(const Value& where) {
   }
   if (steps.empty()) where.fail("the time of at least one batch");
   std::ranges::sort(steps, {}, &DeviceStep::batch);
-  for (std::size_t i = 1; i < steps.size(); ++i) refuse_contradiction(where, steps[i - 1], steps[i]);
+  for (std::size_t i = 1; i < steps.size(); ++i) refuse_contradicting_steps(where, steps[i - 1], steps[i]);
   return steps;
 }
 

@@ -12,7 +12,7 @@ bool is_split(const StrategyChoice& choice) {
 }
 
 /// By which it is.
-const char* key_of(const StrategyChoice& choice) {
+const char* parallelism_key(const StrategyChoice& choice) {
   if (choice.pipeline > 1) return "pipeline";
   return choice.tensor_parallel > 1 ? "tensor_parallel" : "expert_parallel";
 }
@@ -70,8 +70,8 @@ void split_into_stages(Scenario& scenario, const Value& strategy) {
 void split_among_ranks(Scenario& scenario, const Value& strategy, const Value& workload) {
   const StrategyChoice& choice = scenario.strategy;
   if (is_split(choice) && !scenario.workload.device_steps.empty()) {
-    workload.fail(
-        fmt::format("no measured steps with \"{}\": they are of the whole model on one device", key_of(choice)));
+    workload.fail(fmt::format("no measured steps with \"{}\": they are of the whole model on one device",
+                              parallelism_key(choice)));
   }
   split_layers(scenario, strategy);
   split_experts(scenario, strategy);
@@ -81,7 +81,7 @@ void split_among_ranks(Scenario& scenario, const Value& strategy, const Value& w
 void refuse_with_replicas(const Scenario& scenario, const std::optional<Value>& effects, const Value& root) {
   const StrategyChoice& choice = scenario.strategy;
   if (!is_split(choice)) return;
-  const char* const key = key_of(choice);
+  const char* const key = parallelism_key(choice);
   if (scenario.effects.input) {
     Section(*effects).child("input").fail(
         fmt::format("no \"input\" with \"{}\": which of its ranks reads is not simulated", key));

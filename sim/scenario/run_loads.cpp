@@ -11,8 +11,8 @@
 namespace farandole::inline scenario {
 namespace {
 
-RoutedSchedule route(const Scenario& scenario, const Platform& platform, const Placement& placement,
-                     Operation operation, Bytes size) {
+RoutedSchedule route_operation(const Scenario& scenario, const Platform& platform, const Placement& placement,
+                               Operation operation, Bytes size) {
   const auto library = scenario.libraries.find(operation);
   if (library == scenario.libraries.end()) {
     if (operation == Operation::parameter_server) return {schedule_of(scenario, operation), platform, placement};
@@ -33,7 +33,7 @@ std::vector<Bytes> bytes_of_collectives(const Scenario& scenario, const Training
     for (const std::vector<int>& members : members_of(scenario, group, placement)) {
       if (members.size() == 1) continue;
       const Placement of_group = placement_of(platform, placement, members);
-      const std::vector<Bytes> bytes = link_bytes(route(scenario, platform, of_group, operation, size), size);
+      const std::vector<Bytes> bytes = link_bytes(route_operation(scenario, platform, of_group, operation, size), size);
       for (std::size_t link = 0; link < all.size(); ++link) all[link] += bytes[link] * times;
     }
   }

@@ -43,6 +43,10 @@ BytesPerSecond host_memory_of(const Scenario& scenario) {
   return device.host_memory_bandwidth * (device.asynchronous ? 1 : scenario.platform.platform.devices_per_node);
 }
 
+}  // namespace
+
+// Of Stage::Parts, which is no type of this file alone.
+
 /// A job with servers, and what it is on.
 struct ServerParts {
   explicit ServerParts(const JobOnStage& job, InputPipeline* input)
@@ -96,8 +100,8 @@ struct TrainerParts {
 };
 
 /// Another job on the network, iteration after iteration.
-struct Other {
-  Other(const Scenario& its, const Scenario& ours)
+struct OtherJob {
+  OtherJob(const Scenario& its, const Scenario& ours)
       : scenario(its), times(times_of(scenario)), job(job_of(scenario, times)) {
     scenario.seed = ours.seed;
     scenario.fidelity = ours.fidelity;
@@ -150,6 +154,8 @@ struct Other {
   std::optional<TrainerParts> trainer;
 };
 
+namespace {
+
 std::unique_ptr<SharedNetwork> network_of(Fidelity fidelity) {
   if (fidelity == Fidelity::analytic) return std::make_unique<SharedLinks>();
   return std::make_unique<MaxMinNetwork>();
@@ -170,7 +176,8 @@ struct Stage::Parts {
   explicit Parts(JobOnStage of) : ours(std::move(of)), simulator(network_of(ours.scenario.fidelity)) {
     const bool others = has_others(ours);
     if (others) {
-      for (const auto& job : ours.scenario.traffic.jobs) jobs.push_back(std::make_unique<Other>(*job, ours.scenario));
+      for (const auto& job : ours.scenario.traffic.jobs)
+        jobs.push_back(std::make_unique<OtherJob>(*job, ours.scenario));
     }
     if (others || meets_itself(ours)) {
       company.emplace(simulator, platform_of(ours.scenario), ours.scenario.fidelity);
@@ -216,7 +223,7 @@ struct Stage::Parts {
   Simulator simulator;
   std::optional<Company> company;
   std::optional<OnOffTraffic> on_off;
-  std::vector<std::unique_ptr<Other>> jobs;
+  std::vector<std::unique_ptr<OtherJob>> jobs;
   std::optional<ServerParts> servers;
   std::optional<ServerTrainer> server_trainer;
   std::optional<TrainerParts> trainer;

@@ -15,7 +15,7 @@ void apply(Document& document, const Assignment& assignment) {
   }
 }
 
-void add(Configuration& configuration, const Setting& setting) {
+void add_setting(Configuration& configuration, const Setting& setting) {
   for (const Assignment& assignment : setting.assignments) apply(configuration.document, assignment);
   if (!configuration.name.empty()) configuration.name += ", ";
   configuration.name += setting.name;
@@ -68,7 +68,7 @@ Configuration Configurations::operator[](std::size_t place) const {
   std::size_t behind = size_;  // configurations of one setting of the axis
   for (const Axis& axis : axes_) {
     behind /= axis.size();
-    add(result, axis[place / behind % axis.size()]);
+    add_setting(result, axis[place / behind % axis.size()]);
   }
   return result;
 }

@@ -10,7 +10,7 @@
 namespace farandole::inline scenario {
 namespace {
 
-constexpr double rounding = 1e-9;  // 10 steps of 0.1 reach 1
+constexpr double rounding_of_steps = 1e-9;  // 10 steps of 0.1 reach 1
 
 /// What stands behind the number: " MiB"; empty for a bare number.
 std::string unit_of(const Value& value) {
@@ -93,7 +93,7 @@ struct Progression {
     const auto n = static_cast<double>(i);
     return multiplies ? from * std::pow(change, n) : from + change * n;
   }
-  [[nodiscard]] bool ends_before(double value) const { return value > to + rounding * std::abs(to); }
+  [[nodiscard]] bool ends_before(double value) const { return value > to + rounding_of_steps * std::abs(to); }
 };
 
 double read_factor(const Value& where, const Value& from, double first) {

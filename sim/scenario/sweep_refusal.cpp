@@ -44,7 +44,7 @@ std::string in_shell_quotes(const std::string& text) {
 }
 
 /// "study.json:12", or the option that the sweep itself comes from.
-std::string place_of(const Value& value) {
+std::string place_text(const Value& value) {
   const Place place = value.place();
   return place.line > 0 ? fmt::format("{}:{}", place.source, place.line) : place.source;
 }
@@ -83,7 +83,7 @@ void refuse_replaced(const Document& document, const std::string& pointer, const
   const std::string instead = list.empty() ? fmt::format("leave it out, and change {}", quoted(values.pointer()))
                                            : "--set " + in_shell_quotes(values.pointer() + "=" + list);
   lost->fail("a value that no sweep replaces", lost->describe(),
-             fmt::format("; {} replaces it: {}", place_of(values), instead));
+             fmt::format("; {} replaces it: {}", place_text(values), instead));
 }
 
 void refuse_replaced_by_members(const Document& document, const Value& axis, const std::string& kind) {

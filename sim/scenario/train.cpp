@@ -19,7 +19,7 @@ struct Pooled {
   std::vector<WeightedDuration> durations;
 };
 
-void add(std::vector<Neighbour>& mean, const std::vector<Neighbour>& run, double weight) {
+void add_neighbours(std::vector<Neighbour>& mean, const std::vector<Neighbour>& run, double weight) {
   mean.resize(run.size());
   for (std::size_t job = 0; job < run.size(); ++job) {
     mean[job] = {run[job].model, run[job].ranks, mean[job].alone + run[job].alone * weight,
@@ -27,8 +27,8 @@ void add(std::vector<Neighbour>& mean, const std::vector<Neighbour>& run, double
   }
 }
 
-void add(Pooled& pooled, const TrainingRun& run, double weight) {
-  add(pooled.run.neighbours, run.neighbours, weight);
+void add_seed(Pooled& pooled, const TrainingRun& run, double weight) {
+  add_neighbours(pooled.run.neighbours, run.neighbours, weight);
   pooled.run.iteration += run.iteration * weight;
   pooled.run.breakdown += run.breakdown * weight;
   for (const auto& [operation, time] : run.exposed) pooled.run.exposed[operation] += time * weight;
@@ -56,7 +56,7 @@ Pooled pool_seeds(const Scenario& scenario, RunOne run_one) {
   Scenario seeded = scenario;
   for (int i = 0; i < scenario.seeds; ++i) {
     seeded.seed = scenario.seed + static_cast<std::uint64_t>(i);
-    add(pooled, run_one(seeded, i), 1.0 / scenario.seeds);
+    add_seed(pooled, run_one(seeded, i), 1.0 / scenario.seeds);
   }
   return pooled;
 }

@@ -36,7 +36,7 @@ std::string typed(const std::string& end) {
   return end == "none" ? "1000 TB/s" : end;
 }
 
-void add(Numbers& numbers, UnsettledNumber number) {
+void add_number(Numbers& numbers, UnsettledNumber number) {
   if (std::ranges::find(numbers, number.pointer, &UnsettledNumber::pointer) == numbers.end())
     numbers.push_back(std::move(number));
 }
@@ -53,8 +53,8 @@ void add_posteriors(Numbers& numbers, const Document& file, const char* list) {
     const std::string_view dots = " .. ";
     const auto at = text.find(dots);
     if (at == std::string::npos) between->fail("two ends, as \"3 GB/s .. 30 GB/s\"");
-    add(numbers,
-        {section.required<std::string>("pointer"), {typed(text.substr(0, at)), typed(text.substr(at + dots.size()))}});
+    add_number(numbers, {section.required<std::string>("pointer"),
+                         {typed(text.substr(0, at)), typed(text.substr(at + dots.size()))}});
   }
 }
 
@@ -66,12 +66,12 @@ void add_priors(Numbers& numbers, const Document& file) {
     const Value between = Section(prior).child("between");
     const auto ends = between.elements();
     if (ends.size() != 2) between.fail("two ends, between which the number lies eight times in ten");
-    add(numbers, {pointer, {read<std::string>(ends[0]), read<std::string>(ends[1])}});
+    add_number(numbers, {pointer, {read<std::string>(ends[0]), read<std::string>(ends[1])}});
   }
 }
 
 /// Where a scenario would set the number itself.
-std::string place_of(const UnsettledNumber& number) {
+std::string pointer_of(const UnsettledNumber& number) {
   if (is_of_scenario(number.pointer)) return number.pointer;
   return "/platform/override/" + pointer_token(number.pointer);
 }
@@ -112,7 +112,7 @@ Numbers unsettled_numbers(const Document& document, const Catalogue& catalogue) 
 }
 
 SetValue as_value(const UnsettledNumber& number, const std::string& end) {
-  return {place_of(number), nlohmann::json(end).dump()};
+  return {pointer_of(number), nlohmann::json(end).dump()};
 }
 
 std::vector<BandSource> number_sources(const TrainingPoint& point, const Document& document, const Catalogue& catalogue,

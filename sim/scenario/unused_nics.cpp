@@ -18,7 +18,7 @@ const std::vector<int>& nics_of(const Platform& platform, int device) {
   return platform.node.nics_of_device[static_cast<std::size_t>(device % platform.devices_per_node)];
 }
 
-void add(const Platform& platform, int device, Nics& nics) {
+void add_nics_of(const Platform& platform, int device, Nics& nics) {
   const auto& own = nics_of(platform, device);
   nics[platform.node_of(device)].insert(own.begin(), own.end());
 }
@@ -41,7 +41,7 @@ bool uses_all_nics(const std::string& name, Operation operation) {
 std::optional<NicUse> unused_nics(const Schedule& schedule, const Platform& platform, const Placement& placement) {
   if (placement.nodes_used < 2 || platform.node.nics.size() < 2) return std::nullopt;
   Nics all;
-  for (const int device : placement.device_of_rank) add(platform, device, all);
+  for (const int device : placement.device_of_rank) add_nics_of(platform, device, all);
   Nics out;  // counted apart: a ring leaves a node through one device and comes in through another
   Nics in;
   const auto used = [&] { return std::max(most(out), most(in)); };
@@ -53,8 +53,8 @@ std::optional<NicUse> unused_nics(const Schedule& schedule, const Platform& plat
         for (int lane = 0; lane < phase.fan; ++lane) {
           const Transfer sent = in_repeat(schedule, phase, pattern, std::max(repeat, pattern.start), lane);
           if (platform.node_of(device(sent.from)) == platform.node_of(device(sent.to))) continue;
-          add(platform, device(sent.from), out);
-          add(platform, device(sent.to), in);
+          add_nics_of(platform, device(sent.from), out);
+          add_nics_of(platform, device(sent.to), in);
         }
       }
     }

@@ -16,10 +16,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Values = std::vector<SetValue>;  // none: not offered
 
-Values set_if(bool makes_sense, const char* pointer, const Json& value) {
-  return makes_sense ? Values{{pointer, value.dump()}} : Values{};
-}
-
 std::string as_text(BytesPerSecond rate) {
   return fmt::format("{:.17g} B/s", rate.si());
 }
@@ -55,7 +51,7 @@ Values double_tree(const WhatIfBase& base) {
   return allreduce_by(base, "double_tree");
 }
 
-Values own_library(const WhatIfBase& base) {
+Values own_allreduce(const WhatIfBase& base) {
   const bool has_other = !base.scenario.platform.platform.transport.library.empty() &&
                          !base.scenario.libraries.contains(Operation::allreduce);
   return has_other ? allreduce_by(base, "library") : Values{};
@@ -147,10 +143,10 @@ Values twice_the_network(const WhatIfBase& base) {
 }
 
 /// In order of cost.
-constexpr std::array changes{
+constexpr std::array offered_changes{
     OfferedChange{"fp16 gradients", "setting", fp16_gradients},
     OfferedChange{"cycle time 1 ms", "setting", short_cycle},
-    OfferedChange{"the library's allreduce", "setting", own_library},
+    OfferedChange{"the library's allreduce", "setting", own_allreduce},
     OfferedChange{"hierarchical allreduce", "setting", hierarchical},
     OfferedChange{"double_tree allreduce", "setting", double_tree},
     OfferedChange{"variables split over servers", "setting", split_variables},
@@ -208,6 +204,10 @@ void add_uncertain(std::vector<WhatIf>& results, const WhatIfBase& base) {
 
 }  // namespace
 
+Values set_if(bool makes_sense, const char* pointer, const Json& value) {
+  return makes_sense ? Values{{pointer, value.dump()}} : Values{};
+}
+
 std::vector<WhatIf> what_ifs(const WhatIfBase& base) {
   std::vector<WhatIf> results;
   if (base.point.ranks == 1) return results;
@@ -221,7 +221,7 @@ std::vector<WhatIf> what_ifs(const WhatIfBase& base) {
       }
     }
   };
-  add(changes);
+  add(offered_changes);
   if (is_sharded(base.scenario.strategy)) add(sharded_changes());
   add_uncertain(results, base);
   std::ranges::stable_sort(results, [](const WhatIf& a, const WhatIf& b) {

@@ -14,10 +14,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Values = std::vector<SetValue>;
 
-Values set_if(bool makes_sense, const char* pointer, const Json& value) {
-  return makes_sense ? Values{{pointer, value.dump()}} : Values{};
-}
-
 const StrategyChoice& strategy_of(const WhatIfBase& base) {
   return base.scenario.strategy;
 }
@@ -164,7 +160,7 @@ Values tree_between_replicas(const WhatIfBase& base) {
 }
 
 /// Of the operations that a sharded strategy always has.
-Values own_library(const WhatIfBase& base) {
+Values own_sharded_collectives(const WhatIfBase& base) {
   if (base.scenario.platform.platform.transport.library.empty() || strategy_of(base).sharding_stage == 0) return {};
   Values values;
   for (const Operation operation : {Operation::allgather, Operation::reduce_scatter}) {
@@ -258,7 +254,7 @@ Values half_the_nics(const WhatIfBase& base) {
 }
 
 /// In order of cost.
-constexpr std::array changes{
+constexpr std::array offered_when_sharded{
     OfferedChange{"no prefetch in the backward pass", "setting", no_prefetch},
     OfferedChange{"prefetch before each block's backward pass", "setting", prefetch},
     OfferedChange{"no limit on allgathers", "setting", no_limit},
@@ -277,7 +273,7 @@ constexpr std::array changes{
     OfferedChange{"twice the stages", "setting", twice_the_stages},
     OfferedChange{"half the stages", "setting", half_the_stages},
     OfferedChange{"twice the micro-batches", "setting", twice_the_micro_batches},
-    OfferedChange{"the library's allgather and reduce-scatter", "setting", own_library},
+    OfferedChange{"the library's allgather and reduce-scatter", "setting", own_sharded_collectives},
     OfferedChange{"double_tree between replicas", "setting", tree_between_replicas},
     OfferedChange{"nothing recomputed", "setting", recompute_nothing},
     OfferedChange{"selective recomputation", "setting", recompute_selectively},
@@ -291,7 +287,7 @@ constexpr std::array changes{
 }  // namespace
 
 std::span<const OfferedChange> sharded_changes() {
-  return changes;
+  return offered_when_sharded;
 }
 
 }  // namespace farandole::inline scenario

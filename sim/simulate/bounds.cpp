@@ -49,7 +49,7 @@ class Ends {
   std::set<std::pair<int, int>> counted_;  // of ranks that have more
 };
 
-std::size_t ways(const Schedule& schedule) {
+std::size_t count_ways(const Schedule& schedule) {
   std::size_t sum = 0;
   for (const Phase& phase : schedule.phases) {
     sum += transfers_per_round(phase) * static_cast<std::size_t>(receivers_move(phase) ? phase.repeats : 1);
@@ -187,7 +187,7 @@ CollectiveBounds bounds_of(const RoutedSchedule& routed) {
   if (routed.is_routed_when_asked() && !routed.schedule().phases.empty()) {
     if (const auto moves = moves_of(routed)) return bounds_of_alike(routed, *moves, std::move(none));
   }
-  if (routed.schedule().phases.empty() || ways(routed.schedule()) > most_ways) return none;
+  if (routed.schedule().phases.empty() || count_ways(routed.schedule()) > most_ways) return none;
   Seconds shortest = Seconds::infinity();
   Ends first(routed.schedule().ranks, routed.capacities());
   Ends last(routed.schedule().ranks, routed.capacities());

@@ -4,12 +4,10 @@
 #include <optional>
 #include <vector>
 
+#include "simulate/routed_schedule.hpp"
+
 namespace farandole::inline simulate {
 namespace {
-
-std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
 
 /// As `direct_alltoall` has it: rank r to r + 1, r + 2, ... in one round.
 bool is_even_exchange(const Schedule& schedule) {
@@ -18,12 +16,12 @@ bool is_even_exchange(const Schedule& schedule) {
   const bool is_one_round = phase.repeats == 1 && phase.window == 0 && !phase.one_by_one && phase.bundle.empty();
   if (!is_one_round || phase.peer_step != 1 || phase.fan != schedule.ranks - 1) return false;
   if (std::ssize(phase.transfers) != schedule.ranks) return false;
-  std::vector<bool> sends(at(schedule.ranks), false);
+  std::vector<bool> sends(as_index(schedule.ranks), false);
   for (const Transfer& transfer : phase.transfers) {
     const bool alike = transfer.count == phase.transfers.front().count && transfer.start == 0 &&
                        transfer.to == (transfer.from + 1) % schedule.ranks;
-    if (!alike || sends[at(transfer.from)]) return false;
-    sends[at(transfer.from)] = true;
+    if (!alike || sends[as_index(transfer.from)]) return false;
+    sends[as_index(transfer.from)] = true;
   }
   return true;
 }
@@ -33,19 +31,19 @@ std::optional<std::vector<int>> full_nodes(const Platform& platform, const Place
   std::vector<int> devices = placement.device_of_rank;
   std::ranges::sort(devices);
   const int each = platform.devices_per_node;
-  if (devices.size() % at(each) != 0 || std::ranges::adjacent_find(devices) != devices.end()) return std::nullopt;
+  if (devices.size() % as_index(each) != 0 || std::ranges::adjacent_find(devices) != devices.end()) return std::nullopt;
   std::vector<int> nodes;
-  for (std::size_t first = 0; first < devices.size(); first += at(each)) {
+  for (std::size_t first = 0; first < devices.size(); first += as_index(each)) {
     nodes.push_back(platform.node_of(devices[first]));
-    if (platform.node_of(devices[first + at(each) - 1]) != nodes.back()) return std::nullopt;
+    if (platform.node_of(devices[first + as_index(each) - 1]) != nodes.back()) return std::nullopt;
   }
   return nodes;
 }
 
 bool is_like(const Platform& platform, std::span<const BytesPerSecond> capacities, int node, int other) {
   for (int offset = 0; offset < static_cast<int>(platform.node.links.size()); ++offset) {
-    const std::size_t here = at(platform.link_of(node, offset));
-    const std::size_t there = at(platform.link_of(other, offset));
+    const std::size_t here = as_index(platform.link_of(node, offset));
+    const std::size_t there = as_index(platform.link_of(other, offset));
     if (capacities[here] != capacities[there] || platform.links[here].latency != platform.links[there].latency)
       return false;
   }
@@ -54,14 +52,14 @@ bool is_like(const Platform& platform, std::span<const BytesPerSecond> capacitie
 
 bool has_one_switch(const Platform& platform, int node) {
   const std::size_t nics = platform.node.nics.size();
-  const auto plugged_in = std::span(platform.network.switch_of_nic).subspan(at(node) * nics, nics);
+  const auto plugged_in = std::span(platform.network.switch_of_nic).subspan(as_index(node) * nics, nics);
   return std::ranges::adjacent_find(plugged_in, std::ranges::not_equal_to()) == plugged_in.end();
 }
 
-bool is_plain(const Platform& platform) {
+bool is_plain_platform(const Platform& platform) {
   if (platform.network.switch_of_nic.empty() || platform.flow_rate < BytesPerSecond::infinity()) return false;
   if (platform.first_network_link() == static_cast<int>(platform.links.size())) return false;
-  const auto network = std::span(platform.links).subspan(at(platform.first_network_link()));
+  const auto network = std::span(platform.links).subspan(as_index(platform.first_network_link()));
   return std::ranges::all_of(platform.links, [](const Link& link) { return link.congestion == nullptr; }) &&
          std::ranges::all_of(network, [](const Link& link) { return link.latency == Seconds(0); });
 }
@@ -72,8 +70,8 @@ BytesPerSecond most_of(const Platform& platform, std::span<const BytesPerSecond>
   BytesPerSecond down;
   for (const NodeTemplate::Nic& nic : platform.node.nics) {
     if (nic.up < 0 || nic.down < 0) return BytesPerSecond::infinity();
-    up += capacities[at(platform.link_of(node, nic.up))];
-    down += capacities[at(platform.link_of(node, nic.down))];
+    up += capacities[as_index(platform.link_of(node, nic.up))];
+    down += capacities[as_index(platform.link_of(node, nic.down))];
   }
   return std::min(up, down);
 }
@@ -82,7 +80,7 @@ BytesPerSecond most_of(const Platform& platform, std::span<const BytesPerSecond>
 
 bool network_is_idle_in_even_exchange(const Schedule& schedule, const Platform& platform, const Placement& placement,
                                       std::span<const BytesPerSecond> capacities) {
-  if (!is_even_exchange(schedule) || !is_plain(platform)) return false;
+  if (!is_even_exchange(schedule) || !is_plain_platform(platform)) return false;
   const auto nodes = full_nodes(platform, placement);
   if (!nodes || nodes->size() < 2) return false;
   const auto fits = [&](int node) {
@@ -97,10 +95,10 @@ bool network_is_idle_in_even_exchange(const Schedule& schedule, const Platform& 
     for (const int to : *nodes) {
       if (from == to) continue;
       const Route way = platform.choices(from * platform.devices_per_node, to * platform.devices_per_node).minimal;
-      for (const int link : way.links) crossed[at(link)] += 1.0 / way.paths;
+      for (const int link : way.links) crossed[as_index(link)] += 1.0 / way.paths;
     }
   }
-  for (std::size_t link = at(platform.first_network_link()); link < capacities.size(); ++link) {
+  for (std::size_t link = as_index(platform.first_network_link()); link < capacities.size(); ++link) {
     if (of_pair * crossed[link] > capacities[link]) return false;
   }
   return true;

@@ -15,7 +15,7 @@
 namespace farandole::inline simulate {
 namespace {
 
-std::vector<BytesPerSecond> capacities_of(std::span<const FluidLink> links, int parts) {
+std::vector<BytesPerSecond> capacities_of_parts(std::span<const FluidLink> links, int parts) {
   if (parts < 1) throw std::invalid_argument("a route has at least one part");
   std::vector<BytesPerSecond> capacities;
   for (const FluidLink& link : links) {
@@ -27,7 +27,7 @@ std::vector<BytesPerSecond> capacities_of(std::span<const FluidLink> links, int 
 }
 
 /// Of every link; nothing where none has a curve.
-std::vector<Congestion> congestion_of(std::span<const FluidLink> links) {
+std::vector<Congestion> congestion_of_links(std::span<const FluidLink> links) {
   std::vector<Congestion> congestion;
   for (const FluidLink& link : links) congestion.push_back(link.congestion);
   if (std::ranges::all_of(congestion, [](const Congestion& c) { return c.curve == nullptr; })) congestion.clear();
@@ -41,9 +41,9 @@ class FluidNetwork::Engine {
   Engine(std::span<const FluidLink> links, int parts)
       : links_(links.size()),
         parts_(parts),
-        congestion_(congestion_of(links)),
+        congestion_(congestion_of_links(links)),
         loads_(links.size(), 0),
-        simgrid_(make_simgrid_engine(capacities_of(links, parts),
+        simgrid_(make_simgrid_engine(capacities_of_parts(links, parts),
                                      {[this](Seconds date) { begin(date); }, [this](int tag) { end(tag); }},
                                      shares_left())) {}
 

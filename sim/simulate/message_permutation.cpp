@@ -10,7 +10,7 @@ namespace farandole::inline simulate {
 namespace {
 
 /// Whether all ranks send and receive at the same cost, which is none for processors, and wait for nobody.
-bool are_alike(const Permutation& permutation, std::size_t lengths) {
+bool ranks_are_alike(const Permutation& permutation, std::size_t lengths) {
   const auto& sender = permutation.senders.front();
   const auto& receiver = permutation.receivers.front();
   for (std::size_t rank = 0; rank < permutation.senders.size(); ++rank) {
@@ -61,7 +61,7 @@ std::optional<RingSteps> steps_of(const std::vector<int>& ring, const Permutatio
 }  // namespace
 
 bool carry_chunks(RankTimes& moments, const Permutation& permutation, const Runs& runs, int repeats) {
-  if (!are_alike(permutation, runs.lengths.size())) return false;
+  if (!ranks_are_alike(permutation, runs.lengths.size())) return false;
   RankTimes carried(moments.size());
   std::vector<bool> seen(permutation.senders.size(), false);
   for (int first = 0; first < std::ssize(seen); ++first) {

@@ -47,7 +47,7 @@ bool are_equal(const Eigen::ArrayXd& values) {
 }
 
 /// What a rank's own message out and the one in cost its processor in a round.
-double kept_busy(const TransferCosts& costs) {
+double any_rank_kept_busy(const TransferCosts& costs) {
   return costs.are_occupied() ? costs.send[0] + costs.receive[0] : 0;
 }
 
@@ -180,8 +180,9 @@ std::optional<SteadyPhase::Track> SteadyPhase::track_of(const Ring& ring) const 
   const bool alike =
       are_equal(costs.sending) && are_equal(costs.reducing) && are_equal(costs.send) && are_equal(costs.receive);
   if (!alike) return track;
-  track.round = std::max(costs.sending[0], kept_busy(costs)) + costs.reducing[0];
-  const bool moves_on = kept_busy(costs) <= costs.sending[0];  // or a late start would be slow to get to the others
+  track.round = std::max(costs.sending[0], any_rank_kept_busy(costs)) + costs.reducing[0];
+  const bool moves_on =
+      any_rank_kept_busy(costs) <= costs.sending[0];  // or a late start would be slow to get to the others
   track.ends_at_once =
       moves_on && phase_.repeats >= std::ssize(track.ranks) - 1 && (*wait || (costs.reducing == 0).all());
   if (track.ends_at_once) track.costs = {};

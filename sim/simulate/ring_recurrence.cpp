@@ -9,7 +9,7 @@ namespace farandole::inline simulate {
 namespace {
 
 /// What the own message out and the one in, from the rank before, keep a rank's processor with in a round.
-double kept_busy(const TransferCosts& costs, Eigen::Index rank, Eigen::Index before) {
+double rank_kept_busy(const TransferCosts& costs, Eigen::Index rank, Eigen::Index before) {
   return costs.are_occupied() ? costs.send[rank] + costs.receive[before] : 0;
 }
 
@@ -23,7 +23,7 @@ class UnrolledRing {
     std::vector<double> stays(static_cast<std::size_t>(n));
     for (int r = 0; r < n; ++r) {
       stays[static_cast<std::size_t>(r)] =
-          std::max(costs.sending[r], kept_busy(costs, r, before(r)) + costs.reducing[before(r)]);
+          std::max(costs.sending[r], rank_kept_busy(costs, r, before(r)) + costs.reducing[before(r)]);
     }
     most_ = *std::ranges::max_element(stays);
     positions_.reserve(static_cast<std::size_t>(n + rounds));
@@ -101,7 +101,7 @@ struct Steps {
     stay.resize(n);
     for (Eigen::Index r = 0; r < n; ++r) {
       const Eigen::Index before = r == 0 ? n - 1 : r - 1;
-      stay[r] = std::max({back[r], move[before], kept_busy(costs, r, before) + costs.reducing[before]});
+      stay[r] = std::max({back[r], move[before], rank_kept_busy(costs, r, before) + costs.reducing[before]});
     }
     most = stay.maxCoeff();
   }
@@ -114,24 +114,24 @@ struct Steps {
 };
 
 /// A walk to a rank: what it began with less what its steps cost less than the most, and how many of them move.
-struct Walk {
+struct RingWalk {
   double value = -std::numeric_limits<double>::infinity();
   int steps = 0;
-  [[nodiscard]] bool is_better_than(const Walk& other) const {
+  [[nodiscard]] bool is_better_than(const RingWalk& other) const {
     return value != other.value ? value > other.value : steps < other.steps;
   }
 };
 
 /// The best walk to every rank that goes on from one of these, either way around.
-std::vector<Walk> relaxed(const std::vector<Walk>& from, const Steps& steps) {
+std::vector<RingWalk> relaxed(const std::vector<RingWalk>& from, const Steps& steps) {
   const auto n = static_cast<Eigen::Index>(from.size());
-  std::vector<Walk> best = from;
-  const auto go = [&](Eigen::Index to, const Walk& before, double cost, std::vector<Walk>& walks) {
-    const Walk next{before.value + (cost - steps.most), before.steps + 1};
-    Walk& at = walks[static_cast<std::size_t>(to)];
+  std::vector<RingWalk> best = from;
+  const auto go = [&](Eigen::Index to, const RingWalk& before, double cost, std::vector<RingWalk>& walks) {
+    const RingWalk next{before.value + (cost - steps.most), before.steps + 1};
+    RingWalk& at = walks[static_cast<std::size_t>(to)];
     if (next.is_better_than(at)) at = next;
   };
-  std::vector<Walk> backwards = from;
+  std::vector<RingWalk> backwards = from;
   for (Eigen::Index u = 0; u < 2 * n; ++u) {
     const Eigen::Index r = u % n;
     const Eigen::Index next = r + 1 == n ? 0 : r + 1;
@@ -147,7 +147,7 @@ std::vector<Walk> relaxed(const std::vector<Walk>& from, const Steps& steps) {
 
 /// By walks past ranks where waiting is free; nothing where one would take more than all rounds, or another be better.
 std::optional<RankTimes> best_walks(const RankTimes& start, const Steps& steps, int rounds) {
-  std::vector<Walk> walks(static_cast<std::size_t>(start.size()));
+  std::vector<RingWalk> walks(static_cast<std::size_t>(start.size()));
   for (Eigen::Index r = 0; r < start.size(); ++r) walks[static_cast<std::size_t>(r)].value = start[r];
   walks = relaxed(walks, steps);
   double most_elsewhere = 0;
@@ -159,7 +159,7 @@ std::optional<RankTimes> best_walks(const RankTimes& start, const Steps& steps, 
   walks = relaxed(walks, steps);
   RankTimes end(start.size());
   for (Eigen::Index r = 0; r < end.size(); ++r) {
-    const Walk& walk = walks[static_cast<std::size_t>(r)];
+    const RingWalk& walk = walks[static_cast<std::size_t>(r)];
     if (walk.steps > rounds) return std::nullopt;
     end[r] = walk.value + rounds * steps.most;
   }

@@ -9,6 +9,7 @@
 // moves (simulate/folding/moves.hpp) asks for few of them. Copies share schedule and legs; not for several threads.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -24,6 +25,11 @@
 #include "simulate/fluid_network.hpp"
 
 namespace farandole::inline simulate {
+
+/// Ranks, links and transfers are numbered in int: where one of that number stands in a list.
+constexpr std::size_t as_index(int number) {
+  return static_cast<std::size_t>(number);
+}
 
 class RoutedSchedule {
  public:

@@ -11,7 +11,7 @@
 namespace farandole::inline simulate {
 namespace {
 
-using Legs = std::vector<RoutedSchedule::Leg>;
+using LegsOfPhase = std::vector<RoutedSchedule::Leg>;
 
 }  // namespace
 
@@ -56,13 +56,13 @@ std::vector<Bytes> lengths_of_round(const RoutedSchedule& routed, std::size_t ph
   return bytes_of_round(routed, phase, repeat, ChunkSizes(size, routed.schedule()));
 }
 
-bool cross_the_same(const Legs& legs, const Legs& others) {
+bool cross_the_same(const LegsOfPhase& legs, const LegsOfPhase& others) {
   return std::ranges::equal(legs, others, [](const RoutedSchedule::Leg& leg, const RoutedSchedule::Leg& other) {
     return leg.paths == other.paths && leg.links == other.links;
   });
 }
 
-Eigen::ArrayXd shared(std::span<const FluidLink> links, const Legs& legs, const std::vector<Bytes>& lengths) {
+Eigen::ArrayXd shared(std::span<const FluidLink> links, const LegsOfPhase& legs, const std::vector<Bytes>& lengths) {
   std::vector<double> load(links.size(), 0);
   for (std::size_t t = 0; t < legs.size(); ++t) {
     if (lengths[t] == Bytes(0)) continue;
@@ -83,8 +83,8 @@ Eigen::ArrayXd shared(std::span<const FluidLink> links, const Legs& legs, const 
 
 }  // namespace
 
-Legs legs_of_round(const RoutedSchedule& routed, std::size_t phase, int repeat) {
-  Legs legs;
+LegsOfPhase legs_of_round(const RoutedSchedule& routed, std::size_t phase, int repeat) {
+  LegsOfPhase legs;
   for (std::size_t index = 0; index < routed.legs(phase).size(); ++index) {
     legs.push_back(routed.leg(phase, index, repeat));
   }
@@ -109,7 +109,8 @@ std::vector<Bytes> comparable_lengths(const RoundOf& round) {
   return lengths;
 }
 
-Eigen::ArrayXd simulated_once(std::span<const FluidLink> links, const Legs& legs, const std::vector<Bytes>& lengths) {
+Eigen::ArrayXd simulated_once(std::span<const FluidLink> links, const LegsOfPhase& legs,
+                              const std::vector<Bytes>& lengths) {
   int parts = 1;
   for (const RoutedSchedule::Leg& leg : legs) parts = std::lcm(parts, leg.paths);
   const auto network = std::make_unique<FluidNetwork>(links, parts, NetworkSolver::own);
@@ -125,10 +126,10 @@ Eigen::ArrayXd simulated_once(std::span<const FluidLink> links, const Legs& legs
 }  // namespace
 
 std::vector<Eigen::ArrayXd> rates_together(const std::vector<RoundOf>& rounds, Sharing sharing) {
-  Legs legs;
+  LegsOfPhase legs;
   std::vector<Bytes> lengths;
   for (const RoundOf& round : rounds) {
-    const Legs own = legs_of_round(*round.routed, round.phase, round.repeat);
+    const LegsOfPhase own = legs_of_round(*round.routed, round.phase, round.repeat);
     const std::vector<Bytes> own_lengths = comparable_lengths(round);
     legs.insert(legs.end(), own.begin(), own.end());
     lengths.insert(lengths.end(), own_lengths.begin(), own_lengths.end());
@@ -164,8 +165,8 @@ void occupy(TransferRates& rates, const std::vector<RoutedSchedule::Leg>& legs) 
 
 TransferRates RoundRates::of(std::size_t phase, int repeat) {
   const bool moves = repeat > 0 && receivers_move(routed_.schedule().phases[phase]);
-  Legs moved = moves ? legs_of_round(routed_, phase, repeat) : Legs{};
-  const Legs& legs = moves ? moved : routed_.legs(phase);
+  LegsOfPhase moved = moves ? legs_of_round(routed_, phase, repeat) : LegsOfPhase{};
+  const LegsOfPhase& legs = moves ? moved : routed_.legs(phase);
   std::vector<Bytes> lengths = lengths_of_round(routed_, phase, repeat);
   TransferRates rates{Eigen::ArrayXd::Zero(static_cast<Eigen::Index>(legs.size())), {}};
   const bool few_send = routed_.schedule().phases[phase].window != 0;  // the others' legs are not even looked at
@@ -187,7 +188,7 @@ TransferRates RoundRates::of(std::size_t phase, int repeat) {
   return rates;
 }
 
-int RoundRates::route_of(const Legs& legs, std::size_t index, std::optional<std::size_t> fixed) {
+int RoundRates::route_of(const LegsOfPhase& legs, std::size_t index, std::optional<std::size_t> fixed) {
   const auto known = [&]() -> int& {
     if (!fixed) return routes_.try_emplace({legs[index].links, legs[index].paths}, -1).first->second;
     auto& of_phase = fixed_routes_[*fixed];
@@ -207,7 +208,7 @@ void RoundRates::make_network() {
   network_ = std::make_unique<FluidNetwork>(routed_.fluid_links(), routed_.parts(), solver);
 }
 
-Eigen::ArrayXd RoundRates::simulated(const Legs& legs, const std::vector<Bytes>& lengths,
+Eigen::ArrayXd RoundRates::simulated(const LegsOfPhase& legs, const std::vector<Bytes>& lengths,
                                      std::optional<std::size_t> fixed) {
   if (network_ == nullptr) {
     make_network();

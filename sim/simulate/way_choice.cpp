@@ -15,7 +15,7 @@ struct Crossing {
 };
 using Crossings = std::vector<Crossing>;
 
-Crossings crossings_of(const Route& route) {
+Crossings crossings_of_route(const Route& route) {
   Crossings crossings;
   for_each_listed(route.links, [&](int link, int times) {
     crossings.push_back({static_cast<std::size_t>(link), static_cast<double>(times) / route.paths});
@@ -67,10 +67,10 @@ class Splitter {
  private:
   void add(const RouteChoice& choice) {
     Pair& pair = pairs_.emplace_back();
-    pair.minimal = crossings_of(choice.minimal);
+    pair.minimal = crossings_of_route(choice.minimal);
     pair.chooses = choice.other.paths > 0;
     if (!pair.chooses) return;
-    pair.other = crossings_of(choice.other);
+    pair.other = crossings_of_route(choice.other);
     pair.of_minimal = crossed_more_often(pair.minimal, pair.other);
     pair.of_other = crossed_more_often(pair.other, pair.minimal);
   }

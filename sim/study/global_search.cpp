@@ -7,7 +7,7 @@ namespace farandole::inline study {
 namespace {
 
 using Objective = std::function<double(const std::vector<double>&)>;
-using Search = void (*)(std::size_t, int, const Objective&);
+using ModuleSearch = void (*)(std::size_t, int, const Objective&);
 
 ModuleFunction search_function() {
   return module_function("nlopt", "farandole_nlopt_search");
@@ -22,7 +22,7 @@ std::string why_no_global_search() {
 void global_search(std::size_t dimensions, int evaluations, const Objective& f) {
   const ModuleFunction search = search_function();
   if (search.address == nullptr) throw std::logic_error("a global search without NLopt");
-  reinterpret_cast<Search>(search.address)(dimensions, evaluations, f);
+  reinterpret_cast<ModuleSearch>(search.address)(dimensions, evaluations, f);
 }
 
 }  // namespace farandole::inline study

@@ -7,10 +7,6 @@ namespace {
 
 constexpr Bytes residual = 4_B;
 
-double elements_of(const Job& job, const Gradient& gradient) {
-  return gradient.size / job.element;
-}
-
 /// Multiply-adds for each element read, of which a unit needs so many to be busy (workload/kernel_rates.hpp).
 double intensity(double columns, double inner) {
   return 2 * columns * inner / (columns + inner);
@@ -49,7 +45,7 @@ Coding sparse_coding(const CompressionSettings& compression, const Job& job, con
                      const Coder& coder, double senders) {
   const Bytes dense = gradient.size;
   const Bytes sent = compressed_size(compression, job, gradient);
-  const Bytes feedback = compression.error_feedback ? 2 * elements_of(job, gradient) * residual : Bytes(0);
+  const Bytes feedback = compression.error_feedback ? 2 * job.elements_of(gradient) * residual : Bytes(0);
   const double fed = compression.error_feedback ? 2 : 0;
   return {selection_time(compression, coder, dense) + kernels(coder, 1 + fed, feedback + sent),
           kernels(coder, 1 + senders, dense + senders * 2 * sent)};
@@ -60,7 +56,7 @@ Coding low_rank_coding(const CompressionSettings& compression, const Job& job, c
                        const Coder& coder) {
   if (!has_low_rank(compression, gradient)) return {};
   const double rank = compression.rank;
-  const Bytes feedback = compression.error_feedback ? 2 * elements_of(job, gradient) * residual : Bytes(0);
+  const Bytes feedback = compression.error_feedback ? 2 * job.elements_of(gradient) * residual : Bytes(0);
   return {product_time(coder, job.element, gradient.rows, gradient.columns, rank) +
               kernels(coder, compression.error_feedback ? 2 : 0, feedback),
           product_time(coder, job.element, gradient.rows, rank, gradient.columns)};
@@ -88,7 +84,7 @@ Seconds between_factors(const CompressionSettings& compression, const Job& job, 
 
 Coding coding_of(const CompressionSettings& compression, const Job& job, const Gradient& gradient, const Coder& coder,
                  int senders) {
-  const double n = elements_of(job, gradient);
+  const double n = job.elements_of(gradient);
   const double of = senders;
   const Bytes dense = gradient.size;
   const Bytes sent = compressed_size(compression, job, gradient);

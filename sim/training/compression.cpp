@@ -13,19 +13,15 @@
 namespace farandole::inline training {
 namespace {
 
-constexpr Bytes half = 2_B;
+constexpr Bytes half_size = 2_B;
 constexpr Bytes value_and_index = 8_B;
 
-double elements_of(const Job& job, const Gradient& gradient) {
-  return gradient.size / job.element;
-}
-
-Bytes whole(Bytes bytes) {
+Bytes whole_bytes(Bytes bytes) {
   return Bytes(std::ceil(bytes.si()));
 }
 
 Bytes shorter(const Job& job, const Gradient& gradient) {
-  return std::min(job.element, half) * elements_of(job, gradient);
+  return std::min(job.element, half_size) * job.elements_of(gradient);
 }
 
 double kept(const CompressionSettings& compression, double elements) {
@@ -154,7 +150,7 @@ std::string describe(const CompressionSettings& compression) {
 }
 
 Bytes compressed_size(const CompressionSettings& compression, const Job& job, const Gradient& gradient) {
-  const double n = elements_of(job, gradient);
+  const double n = job.elements_of(gradient);
   switch (compression.kind) {
     case Compression::none:
       return gradient.size;
@@ -166,7 +162,7 @@ Bytes compressed_size(const CompressionSettings& compression, const Job& job, co
     case Compression::top_k:
       return n > 0 ? kept(compression, n) * value_and_index : Bytes(0);
     case Compression::one_bit:
-      return whole(Bytes(n / 8)) + 8_B;
+      return whole_bytes(Bytes(n / 8)) + 8_B;
     case Compression::power_sgd:
       if (!has_low_rank(compression, gradient)) return gradient.size;
       return (gradient.rows + gradient.columns) * compression.rank * job.element;

@@ -8,7 +8,7 @@
 namespace farandole::inline training {
 namespace {
 
-constexpr std::array types{GradientType::fp32, GradientType::fp16, GradientType::bf16};
+constexpr std::array gradient_types{GradientType::fp32, GradientType::fp16, GradientType::bf16};
 
 }  // namespace
 
@@ -20,7 +20,7 @@ std::string name(GradientType type) {
 GradientType read_number_type(const Value& where, std::string_view what) {
   const auto text = read<std::string>(where);
   std::vector<std::string> known;
-  for (const GradientType type : types) {
+  for (const GradientType type : gradient_types) {
     if (text == name(type)) return type;
     known.push_back(name(type));
   }

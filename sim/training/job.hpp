@@ -64,6 +64,7 @@ struct Job {
   std::optional<StagePlace> stage{};  // its passes are those of micro-batches in a pipeline; empty: all layers
 
   [[nodiscard]] Seconds compute() const { return backward_end + update; }
+  [[nodiscard]] double elements_of(const Gradient& gradient) const { return gradient.size / element; }
   [[nodiscard]] Bytes gradient_bytes() const;
   /// Of variables that are not trained.
   [[nodiscard]] Bytes buffer_bytes() const;

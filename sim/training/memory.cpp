@@ -14,12 +14,13 @@
 namespace farandole::inline training {
 namespace {
 
-bool is_half(Bytes element) {
+bool is_half_size(Bytes element) {
   return element < element_size(GradientType::fp32);
 }
 
 GradientType parameter_type_of(const MemoryDemand& demand) {
-  const bool was_cast = is_half(element_size(demand.precision)) && is_half(element_size(demand.gradient_type));
+  const bool was_cast =
+      is_half_size(element_size(demand.precision)) && is_half_size(element_size(demand.gradient_type));
   return demand.parameter_type.value_or(was_cast ? demand.gradient_type : GradientType::fp32);
 }
 
@@ -27,7 +28,8 @@ GradientType parameter_type_of(const MemoryDemand& demand) {
 /// changes are shared as its state is.
 Bytes parameters_of(double elements, const MemoryDemand& demand) {
   const Bytes kept = elements * element_size(parameter_type_of(demand));
-  const bool casts = !is_half(element_size(parameter_type_of(demand))) && is_half(element_size(demand.precision));
+  const bool casts =
+      !is_half_size(element_size(parameter_type_of(demand))) && is_half_size(element_size(demand.precision));
   if (!casts) return kept * demand.sharding.share(3);
   const Bytes cast = elements * element_size(demand.precision);
   return kept * demand.sharding.share(1) + (demand.sharding.share(3) == 1 ? cast : 0_B);
@@ -35,7 +37,7 @@ Bytes parameters_of(double elements, const MemoryDemand& demand) {
 
 Bytes optimizer_state_of(double elements, const MemoryDemand& demand) {
   const Bytes number = element_size(demand.optimizer_state_type);
-  const int master = is_half(element_size(parameter_type_of(demand))) && !is_half(number) ? 1 : 0;
+  const int master = is_half_size(element_size(parameter_type_of(demand))) && !is_half_size(number) ? 1 : 0;
   return elements * (demand.optimizer.slots + master) * number * demand.sharding.share(1);
 }
 

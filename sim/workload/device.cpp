@@ -19,14 +19,14 @@ constexpr std::array precisions{PrecisionRow{Precision::fp32, "fp32", 4_B}, Prec
                                 PrecisionRow{Precision::bf16, "bf16", 2_B}, PrecisionRow{Precision::fp16, "fp16", 2_B},
                                 PrecisionRow{Precision::fp8, "fp8", 2_B},   PrecisionRow{Precision::int8, "int8", 1_B}};
 
-const PrecisionRow& row_of(Precision precision) {
+const PrecisionRow& precision_row_of(Precision precision) {
   return *std::ranges::find(precisions, precision, &PrecisionRow::precision);
 }
 
 constexpr std::array normalisation_names{"separate", "with_activation", "statistics_in_convolution", "in_convolution"};
 
 template <class T>
-T read_positive(Section& section, std::string_view key, std::string_view expected) {
+T read_positive_quantity(Section& section, std::string_view key, std::string_view expected) {
   const Value value = section.child(key);
   const T quantity = read<T>(value);
   if (!(quantity > T{})) value.fail(expected);
@@ -38,7 +38,7 @@ std::map<Precision, FlopPerSecond> read_peaks(const Value& where) {
   std::map<Precision, FlopPerSecond> peaks;
   for (const PrecisionRow& row : precisions) {
     if (!section.maybe(row.name)) continue;
-    peaks[row.precision] = read_positive<FlopPerSecond>(section, row.name, "a positive compute rate");
+    peaks[row.precision] = read_positive_quantity<FlopPerSecond>(section, row.name, "a positive compute rate");
   }
   section.finish();
   if (peaks.empty()) where.fail("a peak rate for fp32, tf32, bf16, fp16 or fp8");
@@ -63,7 +63,7 @@ Board read_board(const Value& where) {
 
 BytesPerSecond read_host(const Value& where) {
   Section section(where);
-  const auto rate = read_positive<BytesPerSecond>(section, "memory_bandwidth", "a positive rate");
+  const auto rate = read_positive_quantity<BytesPerSecond>(section, "memory_bandwidth", "a positive rate");
   section.required<std::string>("source");
   section.finish();
   return rate;
@@ -81,7 +81,7 @@ Measurement read_measurement(const Value& where) {
     section.required<std::string>("normalisation_source");
   }
   if (const auto batch = section.maybe("batch")) row.batch = read_at_least(*batch, 1);
-  row.samples_per_second = read_positive<double>(section, "samples_per_second", "a positive number");
+  row.samples_per_second = read_positive_quantity<double>(section, "samples_per_second", "a positive number");
   row.source = section.required<std::string>("source");
   // For the reader of the file; nothing is computed from them.
   section.required<std::string>("confidence");
@@ -108,7 +108,7 @@ Normalisation read_normalisation(const Value& where) {
 }
 
 std::string name(Precision precision) {
-  return row_of(precision).name;
+  return precision_row_of(precision).name;
 }
 
 Precision read_precision(const Value& where) {
@@ -123,7 +123,7 @@ Precision read_precision(const Value& where) {
 }
 
 Bytes element_size(Precision precision) {
-  return row_of(precision).element;
+  return precision_row_of(precision).element;
 }
 
 namespace {
@@ -159,8 +159,8 @@ Device read_device(const Value& where, const std::filesystem::path& file) {
   device.name = section.required<std::string>("name");
   device.summary = section.required<std::string>("summary");
   device.peak = read_peaks(section.child("peak"));
-  device.memory_bandwidth = read_positive<BytesPerSecond>(section, "memory_bandwidth", "a positive rate");
-  device.memory = read_positive<Bytes>(section, "memory", "a positive size");
+  device.memory_bandwidth = read_positive_quantity<BytesPerSecond>(section, "memory_bandwidth", "a positive rate");
+  device.memory = read_positive_quantity<Bytes>(section, "memory", "a positive size");
   device.asynchronous = section.optional("asynchronous", true);
   device.host_memory_bandwidth = device.memory_bandwidth;
   if (const auto host = section.maybe("host")) {

@@ -5,7 +5,7 @@
 namespace farandole::inline workload {
 namespace {
 
-double read_positive(Section& section, std::string_view key) {
+double read_positive_number(Section& section, std::string_view key) {
   const Value value = section.child(key);
   const auto number = read<double>(value);
   if (!(number > 0)) value.fail("a positive number");
@@ -15,10 +15,10 @@ double read_positive(Section& section, std::string_view key) {
 MathRates read_math(const Value& where) {
   Section section(where);
   MathRates rates;
-  rates.convolution = read_positive(section, "convolution");
-  rates.convolution_half = read_positive(section, "convolution_half");
-  rates.matmul = read_positive(section, "matmul");
-  rates.matmul_half = read_positive(section, "matmul_half");
+  rates.convolution = read_positive_number(section, "convolution");
+  rates.convolution_half = read_positive_number(section, "convolution_half");
+  rates.matmul = read_positive_number(section, "matmul");
+  rates.matmul_half = read_positive_number(section, "matmul_half");
   section.finish();
   return rates;
 }
@@ -28,11 +28,11 @@ void apply_generation(const Value& where, KernelRates& rates) {
   Section section(where);
   rates.known = true;
   rates.tensor_units = section.required<bool>("tensor_units");
-  rates.memory *= read_positive(section, "memory");
-  rates.vector.convolution *= read_positive(section, "vector_convolution");
-  rates.vector.matmul *= read_positive(section, "vector_matmul");
-  const double convolution = read_positive(section, "tensor_convolution");
-  const double matmul = read_positive(section, "tensor_matmul");
+  rates.memory *= read_positive_number(section, "memory");
+  rates.vector.convolution *= read_positive_number(section, "vector_convolution");
+  rates.vector.matmul *= read_positive_number(section, "vector_matmul");
+  const double convolution = read_positive_number(section, "tensor_convolution");
+  const double matmul = read_positive_number(section, "tensor_matmul");
   section.finish();
   for (MathRates* math : {&rates.tensor16, &rates.tensor32}) {
     math->convolution *= convolution;
@@ -49,14 +49,14 @@ KernelRates read_kernel_rates(const Value& where, const std::string& generation)
   rates.tensor_units = true;
   for (const char* key : {"summary", "source", "command"}) section.required<std::string>(key);
   rates.launch = section.required<Seconds>("launch");
-  rates.tail = read_positive(section, "tail");
-  rates.memory = read_positive(section, "memory");
-  rates.fast_filters = read_positive(section, "fast_filters");
+  rates.tail = read_positive_number(section, "tail");
+  rates.memory = read_positive_number(section, "memory");
+  rates.fast_filters = read_positive_number(section, "fast_filters");
   rates.vector = read_math(section.child("vector"));
   rates.tensor16 = read_math(section.child("tensor16"));
   rates.tensor32 = read_math(section.child("tensor32"));
   section.child("bands");  // workload/time_band.hpp
-  const double pointwise = read_positive(section, "pointwise");
+  const double pointwise = read_positive_number(section, "pointwise");
   for (const auto& [name, factors] : section.child("generations").members()) {
     if (name == generation) apply_generation(factors, rates);
   }

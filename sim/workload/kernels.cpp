@@ -161,7 +161,7 @@ bool is_relu(const Layer& layer) {
 
 /// The part of the network that it is named as one of. Between two of them stands the sum with a shortcut, which no
 /// list of layers has, and which no convolution computes.
-std::string_view part_of(const Layer& layer) {
+std::string_view network_part_of(const Layer& layer) {
   return std::string_view(layer.name).substr(0, layer.name.rfind('.') + 1);
 }
 
@@ -189,7 +189,7 @@ Moves normalised(const std::vector<Layer>& layers, std::size_t index, Normalisat
   if (!is_summed_up || normalisation == Normalisation::with_activation) return left;
   const bool is_applied = normalisation == Normalisation::in_convolution && index + 2 < layers.size() &&
                           is_relu(layers[index + 1]) && is_convolution(layers[index + 2]) &&
-                          part_of(layers[index + 2]) == part_of(layers[index]);
+                          network_part_of(layers[index + 2]) == network_part_of(layers[index]);
   left.forward = is_applied ? 0 : left.forward - 1;
   return left;
 }

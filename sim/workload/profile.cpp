@@ -12,15 +12,15 @@ namespace {
 
 constexpr std::size_t not_yet = static_cast<std::size_t>(-1);
 
-using Names = std::vector<std::string>;
+using LayerNames = std::vector<std::string>;
 
-std::size_t place_of(const std::string& layer, const Names& layers) {
+std::size_t place_of(const std::string& layer, const LayerNames& layers) {
   const auto found = std::ranges::find(layers, layer);
   return found == layers.end() ? not_yet : static_cast<std::size_t>(found - layers.begin());
 }
 
 /// {"conv1": ["0.5 ms", "1.1 ms"], ...}: forward and backward of every layer.
-void read_times(const Value& where, const Names& layers, Profile& profile) {
+void read_times(const Value& where, const LayerNames& layers, Profile& profile) {
   profile.forward.resize(layers.size());
   profile.backward.resize(layers.size());
   std::vector<bool> timed(layers.size());
@@ -45,7 +45,7 @@ bool takes_time(const Profile& profile) {
   return std::ranges::any_of(profile.forward, is_positive) || std::ranges::any_of(profile.backward, is_positive);
 }
 
-Profile read_profile(const Value& where, const Names& layers) {
+Profile read_profile(const Value& where, const LayerNames& layers) {
   Section section(where);
   Profile profile;
   profile.device = section.optional<std::string>("device", "");
@@ -81,7 +81,7 @@ Seconds Profile::total() const {
 }
 
 std::vector<Profile> read_profiles(const Value& where, const std::vector<Layer>& layers) {
-  Names names;
+  LayerNames names;
   for (const Layer& layer : layers) names.push_back(layer.name);
   std::vector<Profile> profiles;
   for (const Value& profile : where.elements()) profiles.push_back(read_profile(profile, names));
@@ -100,7 +100,7 @@ std::vector<Profile> profiles_of(const Value& where, const Model& variant) {
 
 void choose_profiles(std::vector<Profile>& profiles, const Value& where, const std::string& device) {
   const auto chosen = read<std::string>(where);
-  Names known{"none"};
+  LayerNames known{"none"};
   for (const Profile& profile : profiles) {
     if (std::ranges::find(known, profile.device) == known.end()) known.push_back(profile.device);
   }

@@ -10,29 +10,29 @@ namespace farandole::inline workload {
 namespace {
 
 /// Products that a layer's outputs each sum.
-std::int64_t inputs_of(const Layer& layer) {
+std::int64_t summed_inputs_of(const Layer& layer) {
   return static_cast<std::int64_t>(std::llround(layer.macs / layer.output_elements));
 }
 
-std::int64_t part_of(std::int64_t extent, int ranks) {
+std::int64_t rank_part_of(std::int64_t extent, int ranks) {
   return (extent + ranks - 1) / ranks;
 }
 
 /// Of a weight the extent that is (`by_inputs`) or is not the layer's inputs; of a square one the second or the first.
 void split_weight(Tensor& weight, std::int64_t inputs, bool by_inputs, int ranks) {
   auto& shape = weight.shape;
-  if (shape.size() == 1 && !by_inputs) shape[0] = part_of(shape[0], ranks);
+  if (shape.size() == 1 && !by_inputs) shape[0] = rank_part_of(shape[0], ranks);
   if (shape.size() != 2) return;
   const std::size_t of_inputs = shape[1] == inputs ? 1 : 0;
   std::int64_t& extent = shape[by_inputs ? of_inputs : 1 - of_inputs];
-  extent = part_of(extent, ranks);
+  extent = rank_part_of(extent, ranks);
 }
 
 /// The last extent are columns; where there are three, the first are heads.
 void split_shape(std::vector<std::int64_t>& shape, int ranks) {
   if (shape.empty()) return;
   std::int64_t& extent = shape.size() == 3 ? shape.front() : shape.back();
-  extent = part_of(extent, ranks);
+  extent = rank_part_of(extent, ranks);
 }
 
 constexpr const char* transformer = "a transformer, whose blocks are branches of products that end in a residual sum";
@@ -111,7 +111,7 @@ class Splitter {
   }
 
   void split_by_outputs(Layer& layer) {
-    const std::int64_t inputs = inputs_of(layer);
+    const std::int64_t inputs = summed_inputs_of(layer);
     if (!layer.output_shape.empty()) expect_divides(layer.output_shape.back(), layer, "columns");
     for (Tensor& tensor : layer.tensors) split_weight(tensor, inputs, false, ranks_);
     split_shape(layer.output_shape, ranks_);
@@ -121,7 +121,7 @@ class Splitter {
 
   /// Every rank adds its part of the sums; the bias comes after.
   void split_by_inputs(Layer& layer) {
-    const std::int64_t inputs = inputs_of(layer);
+    const std::int64_t inputs = summed_inputs_of(layer);
     expect_divides(inputs, layer, "inputs");
     for (Tensor& tensor : layer.tensors) split_weight(tensor, inputs, true, ranks_);
     split_shape(layer.input_shape, ranks_);
@@ -149,20 +149,20 @@ class Splitter {
       words = std::max(words, rows);
     }
     if (embedding == nullptr) return;
-    embedding->tensors.front().shape.front() = part_of(words, ranks_);
+    embedding->tensors.front().shape.front() = rank_part_of(words, ranks_);
     embedding->sums = embedding->output_elements;
     for (std::size_t i = 0; i < layers_.size(); ++i) {
       Layer& layer = layers_[i];
       if (!layer.block.empty() || layer.output_shape.empty() || layer.output_shape.back() != words) continue;
-      const double share = static_cast<double>(part_of(words, ranks_)) / static_cast<double>(words);
+      const double share = static_cast<double>(rank_part_of(words, ranks_)) / static_cast<double>(words);
       is_split_[i] = true;
       if (layer.macs > 0) {
         layer.gathers = layer.input_elements;
-        for (Tensor& tensor : layer.tensors) split_weight(tensor, inputs_of(layer), false, ranks_);
+        for (Tensor& tensor : layer.tensors) split_weight(tensor, summed_inputs_of(layer), false, ranks_);
       } else {
         layer.input_elements *= share;
       }
-      layer.output_shape.back() = part_of(words, ranks_);
+      layer.output_shape.back() = rank_part_of(words, ranks_);
       layer.output_elements *= share;
       layer.macs *= share;
     }

@@ -5,7 +5,7 @@
 
 #include "backend/memory_ranks.hpp"
 
-namespace farandole {
+namespace farandole::bench_test {
 namespace {
 
 std::vector<MeasuredPoint> measured(const BenchRequest& request, int ranks) {
@@ -57,4 +57,4 @@ TEST(Bench, CutsShardsIntoKeysOfTheAlgorithmsSize) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::bench_test

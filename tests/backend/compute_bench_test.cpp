@@ -7,16 +7,17 @@
 #include <gmock/gmock.h>
 
 #include "config/document.hpp"
+#include "support/source_folder.hpp"
 #include "workload/kernels.hpp"
 
-namespace farandole {
+namespace farandole::compute_bench_test {
 namespace {
 
 constexpr double launch = 4e-6;
 constexpr double bandwidth = 1e12;
 
 Model model_named(const std::string& name) {
-  const std::filesystem::path file = std::filesystem::path(FARANDOLE_SOURCE_DIR "/models") / (name + ".json");
+  const std::filesystem::path file = test::source_folder() / "models" / (name + ".json");
   return read_model(Document::read(file).root(), file).variants.front();
 }
 
@@ -105,4 +106,4 @@ TEST(ComputeBench, EndsWhereALayerDoesNotFitIntoTheDevice) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::compute_bench_test

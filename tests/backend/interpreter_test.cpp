@@ -8,7 +8,7 @@
 #include "backend/memory_ranks.hpp"
 #include "collective/algorithms.hpp"
 
-namespace farandole {
+namespace farandole::interpreter_test {
 namespace {
 
 std::int64_t wrong_after(const Schedule& schedule, std::int64_t size) {
@@ -89,4 +89,4 @@ TEST(MemoryEndpoint, TellsEveryoneEverybodysNumbers) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::interpreter_test

@@ -5,7 +5,7 @@
 #include "backend/host_description.hpp"
 #include "backend/memory_ranks.hpp"
 
-namespace farandole {
+namespace farandole::local_bench_test {
 namespace {
 
 using testing::Each;
@@ -67,4 +67,4 @@ TEST(HostDescription, TellsEveryoneEverybodysText) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::local_bench_test

@@ -4,7 +4,7 @@
 #include "backend/bench.hpp"
 #include "backend/memory_ranks.hpp"
 
-namespace farandole {
+namespace farandole::pair_bench_test {
 namespace {
 
 std::vector<MeasuredPoint> measured(PairOperation operation, int ranks, int peer) {
@@ -40,4 +40,4 @@ TEST(PairBench, KnowsItsNames) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::pair_bench_test

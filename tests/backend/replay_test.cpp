@@ -10,7 +10,7 @@
 #include "training/simulation_kit.hpp"
 #include "training/strategies/catalogue.hpp"
 
-namespace farandole {
+namespace farandole::replay_test {
 namespace {
 
 using testing::Each;
@@ -178,4 +178,4 @@ TEST(Replay, DecidesAsTheSimulationDoes) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::replay_test

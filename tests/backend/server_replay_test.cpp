@@ -9,7 +9,7 @@
 #include "training/servers/server_run.hpp"
 #include "training/strategies/catalogue.hpp"
 
-namespace farandole {
+namespace farandole::server_replay_test {
 namespace {
 
 using testing::Ge;
@@ -167,4 +167,4 @@ TEST(ServerReplay, GivesIterationsWhosePartsAddUp) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::server_replay_test

@@ -9,7 +9,7 @@
 
 #include "calibration/lab.hpp"
 
-namespace farandole {
+namespace farandole::fit_test {
 namespace {
 
 using test::lab;
@@ -148,4 +148,4 @@ TEST(LeastSquares, HoldsAtZeroWhatWouldBeNegative) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::fit_test

@@ -8,8 +8,9 @@
 #include "calibration/fit.hpp"
 #include "calibration/read_measurements.hpp"
 #include "calibration/validation.hpp"
+#include "support/source_folder.hpp"
 
-namespace farandole {
+namespace farandole::loopback_lab_test {
 namespace {
 
 struct Lab {
@@ -26,7 +27,7 @@ class LoopbackLab : public testing::TestWithParam<Lab> {
            (row.operation == "allreduce" && row.algorithm == "ring");
   }
   [[nodiscard]] std::vector<MeasuredTime> rows(bool for_calibration) const {
-    const auto file = std::filesystem::path(FARANDOLE_SOURCE_DIR) / "tests/calibration/data/loopback-lab.jsonl";
+    const auto file = test::source_folder() / "tests/calibration/data/loopback-lab.jsonl";
     std::vector<MeasuredTime> wanted;
     for (const MeasuredTime& row : read_measurements(file)) {
       const bool here = row.family == GetParam().families[0] || row.family == GetParam().families[1];
@@ -36,7 +37,7 @@ class LoopbackLab : public testing::TestWithParam<Lab> {
     return wanted;
   }
   [[nodiscard]] Document calibrated() const {
-    Document topology = Document::read(std::filesystem::path(FARANDOLE_SOURCE_DIR) / "topologies/lab-star.json");
+    Document topology = Document::read(test::source_folder() / "topologies/lab-star.json");
     topology.set("/node/nic/rate", GetParam().rate);
     topology.set("/node/nic/protocol/mtu", GetParam().mtu);
     return calibrated_file(fit(topology, rows(true)), {"", {}});
@@ -59,8 +60,7 @@ TEST_P(LoopbackLab, IsPredictedWithinFourPercentInTheMedianAndTwelveNineTimesInT
 /// Open MPI as shipped, calibrated without: answers to announcements stand behind data, by which exchanges take twice
 /// as long. Pairs and rounds that could meet or miss each other leave a spread.
 TEST_P(LoopbackLab, LongMessagesAreAnnouncedAndAnsweredInLine) {
-  const auto file =
-      std::filesystem::path(FARANDOLE_SOURCE_DIR) / "tests/calibration/data/loopback-lab-rendezvous.jsonl";
+  const auto file = test::source_folder() / "tests/calibration/data/loopback-lab-rendezvous.jsonl";
   std::vector<MeasuredTime> long_ones;
   for (const MeasuredTime& row : read_measurements(file)) {
     const bool here = row.family.ends_with(GetParam().families[1] + 2);  // "_r100"
@@ -80,4 +80,4 @@ INSTANTIATE_TEST_SUITE_P(AtBothRates, LoopbackLab,
                          [](const auto& test) { return test.index == 0 ? "Rate100" : "Rate400"; });
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::loopback_lab_test

@@ -12,7 +12,7 @@
 #include "calibration/trace_samples.hpp"
 #include "calibration/traces/traces.hpp"
 
-namespace farandole {
+namespace farandole::mangled_files_test {
 namespace {
 
 constexpr std::array samples{test::points_json,      test::lab_lines, test::nccl_tests_text, test::nccl_tests_json,
@@ -128,4 +128,4 @@ RC_GTEST_PROP(MangledFiles, TracesOfPytorchBecomeAWorkloadOrAreRefused, ()) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::mangled_files_test

@@ -4,7 +4,7 @@
 
 #include "calibration/lab.hpp"
 
-namespace farandole {
+namespace farandole::mechanisms_test {
 namespace {
 
 using test::row;
@@ -148,4 +148,4 @@ TEST(Hosts, OfOneDeviceMayHoldSeveralRanks) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::mechanisms_test

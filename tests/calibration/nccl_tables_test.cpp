@@ -12,13 +12,13 @@
 #include "calibration/read_measurements.hpp"
 #include "calibration/validation.hpp"
 #include "config/section.hpp"
+#include "support/source_folder.hpp"
 #include "timeline/quantile.hpp"
 
-namespace farandole {
+namespace farandole::nccl_tables_test {
 namespace {
 
-const std::filesystem::path folder =
-    std::filesystem::path(FARANDOLE_SOURCE_DIR) / "scenarios" / "published" / "collectives";
+const std::filesystem::path folder = test::source_folder() / "scenarios" / "published" / "collectives";
 
 /// Over TCP sockets these do not rise steadily with the size, so that no curve through half their sizes meets the rest.
 /// Nor do allgathers of 32 ranks on Polaris: the same size takes 254 us out of place and 59 in place, the next but two
@@ -45,7 +45,7 @@ class NcclTable : public testing::TestWithParam<std::string> {
   NcclTable() : file_(folder / (GetParam() + ".json")), rows_(read_measurements(file_)) {
     const Document table = Document::read(file_);
     const auto name = read<std::string>(*table.find("/topology"));
-    topology_ = Document::read(std::filesystem::path(FARANDOLE_SOURCE_DIR) / "topologies" / (name + ".json"));
+    topology_ = Document::read(test::source_folder() / "topologies" / (name + ".json"));
   }
   std::filesystem::path file_;
   std::vector<MeasuredTime> rows_;
@@ -89,7 +89,7 @@ TEST_P(NcclTable, TheFileTheFitWritesPredictsWhatTheFitDid) {
 TEST(NcclLaunches, OfOneProcessKeepSmallCollectivesWaiting) {
   const std::vector<std::pair<int, double>> published{{3, 13.76}, {4, 16.88}, {5, 20.8},
                                                       {6, 25.2},  {7, 29.5},  {8, 33.7}};
-  Document machine = Document::read(std::filesystem::path(FARANDOLE_SOURCE_DIR) / "topologies" / "dgx-a100.json");
+  Document machine = Document::read(test::source_folder() / "topologies" / "dgx-a100.json");
   machine.remove("/transport/library_times");  // of other hosts
   const auto time = [&](int ranks, int devices_per_process, Bytes bytes) {
     MeasuredTime row;
@@ -113,7 +113,7 @@ TEST(NcclLaunches, OfOneProcessKeepSmallCollectivesWaiting) {
 /// The table's file says of which links it was, so that a change of them after the fit is one.
 TEST(NcclFit, NicsThatAreHalvedAfterItAreSlower) {
   const std::vector<MeasuredTime> rows = read_measurements(folder / "polaris-32ranks.json");
-  Document topology = Document::read(std::filesystem::path(FARANDOLE_SOURCE_DIR) / "topologies" / "polaris.json");
+  Document topology = Document::read(test::source_folder() / "topologies" / "polaris.json");
   topology.set("/transport/library_times", "[]");
   Document calibrated = calibrated_file(fit(topology, rows), {"today", {"table.json"}});
   const double before = validate(calibrated, rows).back().predicted;
@@ -128,4 +128,4 @@ INSTANTIATE_TEST_SUITE_P(Published, NcclTable, testing::ValuesIn(tables()), [](c
 });
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::nccl_tables_test

@@ -11,8 +11,9 @@
 
 #include "calibration/lab.hpp"
 #include "config/section.hpp"
+#include "support/source_folder.hpp"
 
-namespace farandole {
+namespace farandole::next_measurement_test {
 namespace {
 
 using test::lab;
@@ -153,7 +154,7 @@ TEST(NextMeasurement, IsNeverOneThatCannotSeeTheNumber) {
 
 /// One node has no latency between nodes.
 TEST(NextMeasurement, IsNoneWhereTheMachineCannotShowTheNumber) {
-  Document file = Document::read(std::filesystem::path(FARANDOLE_SOURCE_DIR) / "topologies/dgx-a100.json");
+  Document file = Document::read(test::source_folder() / "topologies/dgx-a100.json");
   file.set("/nodes", "1");
   std::vector<MeasuredTime> data;
   for (double size = 8; size <= 1048576; size *= 2) {
@@ -205,7 +206,7 @@ TEST(NextMeasurement, OfCongestionIsAnIncastAndTellsItOnceTaken) {
 
 /// On a machine with NCCL: a table of short messages knows no rate, one long message of the same collective does.
 TEST(NextMeasurement, OfALibrarysPieceIsAnotherSizeOfTheSameCollective) {
-  const Document file = Document::read(std::filesystem::path(FARANDOLE_SOURCE_DIR) / "topologies/dgx-a100.json");
+  const Document file = Document::read(test::source_folder() / "topologies/dgx-a100.json");
   const auto measured = [](double size) {
     MeasuredTime result = row("allreduce", "nccl-2.10", 16, Bytes(size));
     result.nodes = 2;
@@ -235,7 +236,7 @@ TEST(NextMeasurement, OfALibrarysPieceIsAnotherSizeOfTheSameCollective) {
 
 /// Tables of a library's collectives are fitted apart: the numbers of messages are told to be open, not passed over.
 TEST(NextMeasurement, IsOfMessagesWhereOnlyALibraryWasMeasured) {
-  const Document file = Document::read(std::filesystem::path(FARANDOLE_SOURCE_DIR) / "topologies/dgx-a100.json");
+  const Document file = Document::read(test::source_folder() / "topologies/dgx-a100.json");
   std::vector<MeasuredTime> data;
   for (double size = 8; size <= 1048576; size *= 2) {
     data.push_back(row("allreduce", "nccl-2.10", 16, Bytes(size)));
@@ -249,4 +250,4 @@ TEST(NextMeasurement, IsOfMessagesWhereOnlyALibraryWasMeasured) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::next_measurement_test

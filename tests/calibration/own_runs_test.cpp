@@ -9,7 +9,7 @@
 
 #include "calibration/posterior.hpp"
 
-namespace farandole::test {
+namespace farandole::test::own_runs_test {
 namespace {
 
 using testing::ElementsAre;
@@ -177,4 +177,4 @@ RC_GTEST_PROP(OwnRunsOfOneBatch, AreAllPredictedFromTheOneOnTheFewestRanks, ()) 
 }
 
 }  // namespace
-}  // namespace farandole::test
+}  // namespace farandole::test::own_runs_test

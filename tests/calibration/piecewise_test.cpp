@@ -3,7 +3,7 @@
 
 #include "calibration/library_fit.hpp"
 
-namespace farandole {
+namespace farandole::piecewise_test {
 namespace {
 
 /// A library with two ways: LL up to 64 KiB and Simple above, on a wire of 10 GB/s of which LL's flags take half.
@@ -80,4 +80,4 @@ TEST(Pieces, ASingleMeasurementIsAPieceToo) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::piecewise_test

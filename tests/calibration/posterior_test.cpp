@@ -11,13 +11,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace farandole::test {
+#include "support/source_folder.hpp"
+
+namespace farandole::test::posterior_test {
 namespace {
 
 using Eigen::VectorXd;
 using testing::HasSubstr;
 
-const std::filesystem::path folder = FARANDOLE_SOURCE_DIR;
+const std::filesystem::path folder = test::source_folder();
 
 Unknown unknown(const std::string& pointer, ParameterKind kind, double median, double factor) {
   return {{pointer, pointer, kind}, std::log(median), std::log(factor) / to_ninth_decile, "this test"};
@@ -254,4 +256,4 @@ TEST(PosteriorOfRuns, ProposesTheRunThatTellsMostOfWhatIsNotIdentified) {
 }
 
 }  // namespace
-}  // namespace farandole::test
+}  // namespace farandole::test::posterior_test

@@ -10,8 +10,9 @@
 #include "calibration/posterior.hpp"
 #include "calibration/predictor.hpp"
 #include "platform/topology.hpp"
+#include "support/source_folder.hpp"
 
-namespace farandole::test {
+namespace farandole::test::proposal_test {
 namespace {
 
 using Eigen::Index;
@@ -27,7 +28,7 @@ const char* const run = R"({"name": "small", "workload": {"model": "resnet18", "
   "measure": {"iterations": 1, "warmup": 1, "fidelity": "analytic"}})";
 
 Document machine() {
-  return Document::read(std::filesystem::path(FARANDOLE_SOURCE_DIR) / "topologies/ethernet-25g.json");
+  return Document::read(test::source_folder() / "topologies/ethernet-25g.json");
 }
 
 std::vector<Unknown> latency_and_rate() {
@@ -144,4 +145,4 @@ TEST(Proposals, AreNoneForWhatIsIdentified) {
 }
 
 }  // namespace
-}  // namespace farandole::test
+}  // namespace farandole::test::proposal_test

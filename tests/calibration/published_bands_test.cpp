@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace farandole {
+namespace farandole::published_bands_test {
 namespace {
 
 /// Rows of 1 KiB that take `factors` times what was predicted of them, which is a second.
@@ -71,4 +71,4 @@ TEST(PublishedBands, NeedThreeTablesAndRowsThatCount) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::published_bands_test

@@ -10,11 +10,12 @@
 #include "calibration/read_measurements.hpp"
 #include "calibration/validation.hpp"
 #include "scenario/scenario.hpp"
+#include "support/source_folder.hpp"
 
-namespace farandole {
+namespace farandole::published_collectives_test {
 namespace {
 
-const std::filesystem::path source(FARANDOLE_SOURCE_DIR);
+const std::filesystem::path source = test::source_folder();
 
 /// What a topology knows of a table was fitted to it: predictions of that table do without.
 TEST(PublishedCollectives, ATableIsPredictedWithoutWhatWasFittedToIt) {
@@ -90,4 +91,4 @@ TEST(PublishedCollectives, AllreducesInsideANodeFollowFromNcclsSlices) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::published_collectives_test

@@ -13,13 +13,14 @@
 #include "calibration/validation.hpp"
 #include "config/schema.hpp"
 #include "scenario/scenario.hpp"
+#include "support/source_folder.hpp"
 
-namespace farandole {
+namespace farandole::published_test {
 namespace {
 
 using testing::HasSubstr;
 
-const std::filesystem::path source(FARANDOLE_SOURCE_DIR);
+const std::filesystem::path source = test::source_folder();
 
 /// A file whose devices are all alike and steady, so that what is left of a step is compute and communication.
 std::string file_with(const std::string& rows) {
@@ -238,4 +239,4 @@ TEST(SlowPublished, AllRunsAreMetAsWellAsTheirTableSaysAndTheSameTwice) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::published_test

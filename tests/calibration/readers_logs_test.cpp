@@ -6,7 +6,7 @@
 #include "calibration/read_measurements.hpp"
 #include "calibration/samples.hpp"
 
-namespace farandole {
+namespace farandole::readers_logs_test {
 namespace {
 
 using testing::HasSubstr;
@@ -218,4 +218,4 @@ TEST(Logs, OfNcclTestsInJsonSayProgramRanksAndNodesWhereItPutsThem) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::readers_logs_test

@@ -4,7 +4,7 @@
 
 #include "calibration/read_measurements.hpp"
 
-namespace farandole {
+namespace farandole::readers_mpi_logs_test {
 namespace {
 
 using testing::StartsWith;
@@ -118,4 +118,4 @@ TEST(MpiLogs, OfImbAreReadByTheirColumnsWithSeveralBenchmarksAndNumbersOfProcess
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::readers_mpi_logs_test

@@ -6,7 +6,7 @@
 #include "calibration/read_measurements.hpp"
 #include "calibration/samples.hpp"
 
-namespace farandole {
+namespace farandole::readers_test {
 namespace {
 
 using test::imb_text;
@@ -189,4 +189,4 @@ TEST(Readers, SizesAreAtMost16TiBInEveryForm) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::readers_test

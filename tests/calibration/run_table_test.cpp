@@ -4,7 +4,7 @@
 
 #include "calibration/posterior.hpp"
 
-namespace farandole {
+namespace farandole::run_table_test {
 namespace {
 
 using testing::HasSubstr;
@@ -48,4 +48,4 @@ TEST(RunTable, HasAtMostAThousandRunsOfOneSetting) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::run_table_test

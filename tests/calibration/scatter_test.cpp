@@ -13,7 +13,7 @@
 #include "calibration/read_measurements.hpp"
 #include "timeline/validation.hpp"
 
-namespace farandole {
+namespace farandole::scatter_test {
 namespace {
 
 using test::lab;
@@ -152,4 +152,4 @@ TEST(Scatter, IsTheLeastWidthOfBands) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::scatter_test

@@ -11,8 +11,9 @@
 #include "calibration/lab.hpp"
 #include "calibration/read_measurements.hpp"
 #include "calibration/validation.hpp"
+#include "support/source_folder.hpp"
 
-namespace farandole {
+namespace farandole::spread_test {
 namespace {
 
 using test::row;
@@ -88,12 +89,12 @@ TEST(Spread, IsReadAsItWasWritten) {
 class LabBands : public testing::TestWithParam<HoldOut> {};
 
 TEST_P(LabBands, HoldFourInFiveOfWhatTheyHaveNotSeen) {
-  const auto file = std::filesystem::path(FARANDOLE_SOURCE_DIR) / "tests/calibration/data/loopback-lab.jsonl";
+  const auto file = test::source_folder() / "tests/calibration/data/loopback-lab.jsonl";
   std::vector<MeasuredTime> rows;
   for (const MeasuredTime& row : read_measurements(file)) {
     if ((row.family == "n2_r100" || row.family == "n4_r100") && !row.doubt) rows.push_back(row);
   }
-  const Document topology = Document::read(std::filesystem::path(FARANDOLE_SOURCE_DIR) / "topologies/lab-star.json");
+  const Document topology = Document::read(test::source_folder() / "topologies/lab-star.json");
   int inside = 0;
   int all = 0;
   for (const ValidationPoint& point : cross_validate(topology, rows, GetParam())) {
@@ -112,4 +113,4 @@ INSTANTIATE_TEST_SUITE_P(Real, LabBands, testing::Values(HoldOut::sizes, HoldOut
                          [](const auto& test) { return test.param == HoldOut::sizes ? "Sizes" : "Operations"; });
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::spread_test

@@ -9,7 +9,7 @@
 #include "calibration/trace_samples.hpp"
 #include "workload/profile.hpp"
 
-namespace farandole {
+namespace farandole::traces_test {
 namespace {
 
 using testing::HasSubstr;
@@ -149,4 +149,4 @@ TEST(PytorchProfiler, AnotherTraceIsRefused) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::traces_test

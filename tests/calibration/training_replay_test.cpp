@@ -11,11 +11,12 @@
 #include "config/section.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/train.hpp"
+#include "support/source_folder.hpp"
 
-namespace farandole {
+namespace farandole::training_replay_test {
 namespace {
 
-const std::filesystem::path data = std::filesystem::path(FARANDOLE_SOURCE_DIR) / "tests/calibration/data";
+const std::filesystem::path data = test::source_folder() / "tests/calibration/data";
 
 struct Replayed {
   std::string mode;
@@ -89,4 +90,4 @@ TEST(TrainingReplay, TheBucketsAreThoseThatTheFrameworkReports) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::training_replay_test

@@ -8,7 +8,7 @@
 
 #include "calibration/posterior.hpp"
 
-namespace farandole::test {
+namespace farandole::test::training_rows_test {
 namespace {
 
 using testing::ElementsAre;
@@ -66,4 +66,4 @@ TEST_F(TrainingRows, OfOneRankTellNothing) {
 }
 
 }  // namespace
-}  // namespace farandole::test
+}  // namespace farandole::test::training_rows_test

@@ -9,7 +9,7 @@
 #include "calibration/fit.hpp"
 #include "calibration/lab.hpp"
 
-namespace farandole {
+namespace farandole::validation_test {
 namespace {
 
 using test::lab;
@@ -104,4 +104,4 @@ TEST(Validation, HoldingOutTheOnlyOperationLeavesNothingToFitTo) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::validation_test

@@ -10,7 +10,7 @@
 #include "collective/carry_out.hpp"
 #include "collective/proof.hpp"
 
-namespace farandole {
+namespace farandole::adasum_test {
 namespace {
 
 /// What became of a chunk: which ranks are in, lowest first, and how they were combined.
@@ -85,4 +85,4 @@ TEST(Adasum, WithinNodesSumsFirst) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::adasum_test

@@ -14,6 +14,9 @@ void PrintTo(const Algorithm& row, std::ostream* out) {
   *out << name(row.operation) << " " << row.name;
 }
 
+}  // namespace farandole
+
+namespace farandole::all_algorithms_test {
 namespace {
 
 constexpr std::uint64_t seed = 20170815;
@@ -148,4 +151,4 @@ TEST(Algorithms, RefuseWeightsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::all_algorithms_test

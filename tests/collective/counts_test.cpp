@@ -6,7 +6,7 @@
 #include "collective/chunk_sizes.hpp"
 #include "config/error.hpp"
 
-namespace farandole {
+namespace farandole::counts_test {
 namespace {
 
 Schedule built(Operation operation, const char* name, const Shape& shape) {
@@ -130,4 +130,4 @@ TEST(Keys, AreAsManyAsHoldAllOfAShard) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::counts_test

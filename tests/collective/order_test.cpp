@@ -8,7 +8,7 @@
 
 #include "collective/algorithms.hpp"
 
-namespace farandole {
+namespace farandole::order_test {
 namespace {
 
 Schedule built(Operation operation, const char* name, const Shape& shape) {
@@ -184,4 +184,4 @@ RC_GTEST_PROP(Butterfly, SendsAnArrayInARoundMoreThanItHasHalves, ()) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::order_test

@@ -7,7 +7,7 @@
 #include "collective/algorithms/exchanges.hpp"
 #include "collective/proof.hpp"
 
-namespace farandole {
+namespace farandole::parameter_server_test {
 namespace {
 
 constexpr std::uint64_t seed = 20140606;
@@ -133,4 +133,4 @@ RC_GTEST_PROP(ParameterServers, AreRightForRandomServersShardsKeysAndSizes, ()) 
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::parameter_server_test

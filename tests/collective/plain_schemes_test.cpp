@@ -8,7 +8,7 @@
 #include "collective/algorithms/rings.hpp"
 #include "collective/proof.hpp"
 
-namespace farandole {
+namespace farandole::plain_schemes_test {
 namespace {
 
 using testing::HasSubstr;
@@ -93,4 +93,4 @@ TEST(Chain, OfMoreSegmentsThanAPhaseHasRepeatsIsRefused) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::plain_schemes_test

@@ -6,7 +6,7 @@
 
 #include "collective/algorithms/rings.hpp"
 
-namespace farandole {
+namespace farandole::proof_test {
 namespace {
 
 using testing::HasSubstr;
@@ -76,4 +76,4 @@ TEST(ChunkSizes, GiveTheFirstChunksTheRemainder) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::proof_test

@@ -5,7 +5,7 @@
 #include "collective/algorithms/rings.hpp"
 #include "collective/proof.hpp"
 
-namespace farandole {
+namespace farandole::ring_test {
 namespace {
 
 int mod(int a, int n) {
@@ -72,4 +72,4 @@ RC_GTEST_PROP(RingAllreduce, SumsRandomIntegersExactlyForAnyLengthAndRanks, ()) 
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::ring_test

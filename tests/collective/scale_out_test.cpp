@@ -6,7 +6,7 @@
 #include "collective/proof.hpp"
 #include "collective/specification.hpp"
 
-namespace farandole {
+namespace farandole::scale_out_test {
 namespace {
 
 constexpr std::uint64_t seed = 20210016;
@@ -134,4 +134,4 @@ TEST(DoubleTreeReduce, IsProvedForEveryRootAndSendsHalfTheDataUpEachTree) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::scale_out_test

@@ -7,7 +7,7 @@
 #include "collective/files/read_schedule.hpp"
 #include "collective/proof.hpp"
 
-namespace farandole {
+namespace farandole::schedule_file_test {
 namespace {
 
 using testing::AllOf;
@@ -293,4 +293,4 @@ TEST(MscclFile, ThatIsNoXmlIsRefusedWithTheLine) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::schedule_file_test

@@ -7,7 +7,7 @@
 #include "collective/algorithms/trees.hpp"
 #include "collective/chunk_sizes.hpp"
 
-namespace farandole {
+namespace farandole::schedule_test {
 namespace {
 
 Schedule built(Operation operation, const std::string& name, const Shape& shape) {
@@ -133,4 +133,4 @@ TEST(NcclTree, NearlyHasInnerRanksOfOneTreeAsLeavesOfTheOther) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::schedule_test

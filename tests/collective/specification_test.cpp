@@ -7,7 +7,7 @@
 #include "collective/algorithms.hpp"
 #include "collective/proof.hpp"
 
-namespace farandole {
+namespace farandole::specification_test {
 namespace {
 
 using testing::HasSubstr;
@@ -100,4 +100,4 @@ TEST(Proof, OnNumbersFindsAWrongSum) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::specification_test

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace farandole {
+namespace farandole::tensor_placement_test {
 namespace {
 
 using testing::ElementsAre;
@@ -94,4 +94,4 @@ RC_GTEST_PROP(TensorPlacement, KeepsEveryByteAndBySizeIsWithinOneTensorOfEven, (
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::tensor_placement_test

@@ -8,7 +8,7 @@
 
 #include "config/message.hpp"
 
-namespace farandole {
+namespace farandole::document_test {
 namespace {
 
 int line_of(const Value& value) {
@@ -108,4 +108,4 @@ TEST(Value, FailsOnAnUnknownNameWithTheNearestKnown) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::document_test

@@ -4,7 +4,7 @@
 
 #include "config/text.hpp"
 
-namespace farandole {
+namespace farandole::error_test {
 namespace {
 
 TEST(InputError, SaysFileLinePointerExpectedAndGot) {
@@ -78,4 +78,4 @@ TEST(Suggestion, IsQuickForANameOfMegabytes) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::error_test

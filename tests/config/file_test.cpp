@@ -12,7 +12,7 @@
 #include "config/message.hpp"
 #include "config/text.hpp"
 
-namespace farandole {
+namespace farandole::file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -108,4 +108,4 @@ TEST_F(Files, MayBePipes) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::file_test

@@ -11,7 +11,7 @@
 
 #include "config/message.hpp"
 
-namespace farandole {
+namespace farandole::mutation_test {
 namespace {
 
 constexpr std::string_view original = R"({
@@ -118,4 +118,4 @@ TEST(Mutation, NoPointerOrTextCrashesSet) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::mutation_test

@@ -6,7 +6,7 @@
 
 #include "config/message.hpp"
 
-namespace farandole {
+namespace farandole::registry_test {
 namespace {
 
 using Builder = int (*)(int);
@@ -34,4 +34,4 @@ TEST(Registry, RefusesAnUnknownNameWithTheNearest) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::registry_test

@@ -9,7 +9,7 @@
 
 #include "config/message.hpp"
 
-namespace farandole {
+namespace farandole::schema_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -124,4 +124,4 @@ TEST_F(Schema, ThatIsMissingOrBrokenIsAnErrorOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::schema_test

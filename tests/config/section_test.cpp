@@ -8,7 +8,7 @@
 #include "config/listed_members.hpp"
 #include "config/message.hpp"
 
-namespace farandole {
+namespace farandole::section_test {
 namespace {
 
 /// What reading `text` as a T is refused with.
@@ -171,4 +171,4 @@ TEST(Section, AllowsSchemaAndCommentEverywhere) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::section_test

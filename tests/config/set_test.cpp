@@ -7,7 +7,7 @@
 #include "config/message.hpp"
 #include "config/section.hpp"
 
-namespace farandole {
+namespace farandole::set_test {
 namespace {
 
 using nlohmann::json;
@@ -124,4 +124,4 @@ TEST(Set, MayReplaceAValueByAPartOfItself) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::set_test

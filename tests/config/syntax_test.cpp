@@ -4,7 +4,7 @@
 
 #include "config/message.hpp"
 
-namespace farandole {
+namespace farandole::syntax_test {
 namespace {
 
 using testing::HasSubstr;
@@ -120,4 +120,4 @@ TEST(Document, KeepsMessagesShortForLongTexts) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::syntax_test

@@ -9,7 +9,7 @@
 
 #include "config/text.hpp"
 
-namespace farandole {
+namespace farandole::yaml_test {
 namespace {
 
 using testing::HasSubstr;
@@ -75,4 +75,4 @@ RC_GTEST_PROP(Yaml, ReadsOrRefusesWhateverItIsGiven, (const std::vector<unsigned
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::yaml_test

@@ -8,7 +8,7 @@
 
 #include "economics/kit.hpp"
 
-namespace farandole {
+namespace farandole::cost_test {
 namespace {
 
 using test::bought;
@@ -106,4 +106,4 @@ TEST(Cost, OverYearsCountsWhatIsPaidNotWhatIsWrittenOff) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::cost_test

@@ -8,7 +8,7 @@
 
 #include "economics/offer.hpp"
 
-namespace farandole {
+namespace farandole::energy_plugin_test {
 namespace {
 
 constexpr NodePower node{Watts(1500), Watts(50), Watts(400)};
@@ -45,4 +45,4 @@ TEST(EnergyPlugin, OfSimGridGivesTheSameEnergy) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::energy_plugin_test

@@ -9,8 +9,9 @@
 #include "config/schema.hpp"
 #include "economics/cost.hpp"
 #include "economics/kit.hpp"
+#include "support/source_folder.hpp"
 
-namespace farandole {
+namespace farandole::offer_test {
 namespace {
 
 using test::bought;
@@ -20,7 +21,7 @@ using test::rented;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const std::filesystem::path source(FARANDOLE_SOURCE_DIR);
+const std::filesystem::path source = test::source_folder();
 
 std::string error_of(const char* text, const std::vector<test::OfferChange>& changes) {
   try {
@@ -92,4 +93,4 @@ TEST(OfferFiles, AreAllReadableAndAgreeWithTheirSchemaAndName) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::offer_test

@@ -6,7 +6,7 @@
 #include "engine/company_kit.hpp"
 #include "simulate/folding_kit.hpp"
 
-namespace farandole {
+namespace farandole::company_test {
 namespace {
 
 using test::in_order;
@@ -106,4 +106,4 @@ TEST(Company, ALoopMayStartTheNextWhenOneEnds) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::company_test

@@ -9,7 +9,7 @@
 #include "simulate/max_min_network.hpp"
 #include "simulate/shared_links.hpp"
 
-namespace farandole {
+namespace farandole::congestion_test {
 namespace {
 
 using test::in_order;
@@ -155,4 +155,4 @@ TEST(Congestion, OfMessagesToServersIsTheSameOnBothKindsOfNetwork) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::congestion_test

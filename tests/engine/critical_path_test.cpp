@@ -3,7 +3,7 @@
 
 #include "engine/iteration.hpp"
 
-namespace farandole {
+namespace farandole::critical_path_test {
 namespace {
 
 using testing::ElementsAre;
@@ -50,4 +50,4 @@ TEST(CriticalPath, WhereCommunicationIsHiddenItIsComputeAndUpdate) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::critical_path_test

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace farandole {
+namespace farandole::device_share_test {
 namespace {
 
 Occupation collective(double from, double to) {
@@ -129,4 +129,4 @@ RC_GTEST_PROP(DeviceShare, IsEveryRanksOwn, (bool several)) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::device_share_test

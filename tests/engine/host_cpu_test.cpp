@@ -8,7 +8,7 @@
 #include "platform/networks.hpp"
 #include "simulate/folding_kit.hpp"
 
-namespace farandole {
+namespace farandole::host_cpu_test {
 namespace {
 
 using test::in_order;
@@ -93,4 +93,4 @@ TEST(HostCpu, IsRefusedOfLinksThatAreNoNics) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::host_cpu_test

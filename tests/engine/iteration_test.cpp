@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace farandole {
+namespace farandole::iteration_test {
 namespace {
 
 double claimed(const Iteration& iteration) {
@@ -85,4 +85,4 @@ RC_GTEST_PROP(IterationOf, PartsAddUpAndNoneIsNegative, ()) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::iteration_test

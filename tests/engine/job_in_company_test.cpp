@@ -5,7 +5,7 @@
 #include "engine/simulated_job.hpp"
 #include "simulate/folding_kit.hpp"
 
-namespace farandole {
+namespace farandole::job_in_company_test {
 namespace {
 
 enum What : int { sent = 0, on_device = 1, over = 2 };
@@ -107,4 +107,4 @@ INSTANTIATE_TEST_SUITE_P(AtEveryFidelity, InCompany,
                          [](const auto& fidelity) { return std::string(name(fidelity.param)); });
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::job_in_company_test

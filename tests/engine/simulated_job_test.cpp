@@ -9,7 +9,7 @@
 
 #include "simulate/max_min_network.hpp"
 
-namespace farandole {
+namespace farandole::simulated_job_test {
 namespace {
 
 using testing::ElementsAre;
@@ -277,4 +277,4 @@ TEST(SimulatedJobWithServers, AnEndOfWorkWithinAMessageIsPutOffByItsShareOnly) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::simulated_job_test

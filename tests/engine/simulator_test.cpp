@@ -7,7 +7,7 @@
 #include "simulate/max_min_network.hpp"
 #include "simulate/shared_links.hpp"
 
-namespace farandole {
+namespace farandole::simulator_test {
 namespace {
 
 using testing::ElementsAre;
@@ -111,4 +111,4 @@ TYPED_TEST(EverySimulator, WhoGivesItsTagsBackFromWithinACallIsCalledToTheEnd) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::simulator_test

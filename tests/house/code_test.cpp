@@ -10,7 +10,7 @@
 
 #include "house/source_tree.hpp"
 
-namespace house {
+namespace house::code_test {
 namespace {
 
 using testing::IsEmpty;
@@ -121,4 +121,4 @@ TEST(Code, IsReadWithoutItsCommentsAndLiterals) {
 }
 
 }  // namespace
-}  // namespace house
+}  // namespace house::code_test

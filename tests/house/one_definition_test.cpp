@@ -11,7 +11,7 @@
 #include "house/defined_types.hpp"
 #include "house/source_tree.hpp"
 
-namespace house {
+namespace house::one_definition_test {
 namespace {
 
 using testing::ElementsAre;
@@ -135,4 +135,4 @@ TEST(DefinedTypes, OfOneNameInTwoPlacesAreAViolation) {
 }
 
 }  // namespace
-}  // namespace house
+}  // namespace house::one_definition_test

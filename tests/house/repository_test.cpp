@@ -7,7 +7,7 @@
 
 #include "house/source_tree.hpp"
 
-namespace house {
+namespace house::repository_test {
 namespace {
 
 using testing::IsEmpty;
@@ -82,4 +82,4 @@ TEST(Repository, EveryShellScriptStopsAtTheFirstFailure) {
 }
 
 }  // namespace
-}  // namespace house
+}  // namespace house::repository_test

@@ -9,7 +9,7 @@
 
 #include "house/source_tree.hpp"
 
-namespace house {
+namespace house::rooms_test {
 namespace {
 
 using testing::ElementsAre;
@@ -102,4 +102,4 @@ TEST(TheRuleOfTheRooms, LetsARoomIncludeItselfAndTheRoomsAboveButNoneBelow) {
 }
 
 }  // namespace
-}  // namespace house
+}  // namespace house::rooms_test

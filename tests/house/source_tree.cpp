@@ -7,13 +7,15 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "support/source_folder.hpp"
+
 namespace house {
 namespace {
 
 namespace fs = std::filesystem;
 
 const Path& root() {
-  static const Path top = FARANDOLE_SOURCE_DIR;
+  static const Path top = farandole::test::source_folder();
   return top;
 }
 

@@ -5,7 +5,7 @@
 #include "collective/algorithms/exchanges.hpp"
 #include "learning/carrier.hpp"
 
-namespace farandole {
+namespace farandole::adasum_test {
 namespace {
 
 /// The definition: neighbours by pairs, then these by pairs, ...
@@ -70,4 +70,4 @@ RC_GTEST_PROP(Adasum, OverItsScheduleIsTheRecursionOnEveryRank, ()) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::adasum_test

@@ -7,7 +7,7 @@
 #include "collective/algorithms.hpp"
 #include "learning/numpy_random.hpp"
 
-namespace farandole {
+namespace farandole::exchange_test {
 namespace {
 
 constexpr MatrixShape matrix{12, 10};
@@ -147,4 +147,4 @@ TEST(Codec, RoundsToABytePerElement) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::exchange_test

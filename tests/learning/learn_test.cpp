@@ -7,7 +7,7 @@
 #include "config/error.hpp"
 #include "learning/problems/problems.hpp"
 
-namespace farandole {
+namespace farandole::learn_test {
 namespace {
 
 Training training(const NumericProblem& problem, int workers, int batch, int passes = 1) {
@@ -107,4 +107,4 @@ TEST(LearningRules, AreThereForSynchronousStrategies) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::learn_test

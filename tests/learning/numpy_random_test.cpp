@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace farandole {
+namespace farandole::numpy_random_test {
 namespace {
 
 TEST(NumpyRandom, DrawsTheNormalDeviatesOfNumpysRandn) {
@@ -22,4 +22,4 @@ TEST(NumpyRandom, DrawsTheUniformDeviatesOfNumpysRandomSample) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::numpy_random_test

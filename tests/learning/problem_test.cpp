@@ -4,7 +4,7 @@
 #include "learning/numpy_random.hpp"
 #include "learning/problems/problems.hpp"
 
-namespace farandole {
+namespace farandole::problem_test {
 namespace {
 
 std::vector<NumericProblem> small_problems() {
@@ -66,4 +66,4 @@ TEST(SoftmaxRegression, DoesNotOverflowWhereScoresAreHuge) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::problem_test

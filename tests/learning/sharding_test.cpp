@@ -5,7 +5,7 @@
 #include "collective/algorithms.hpp"
 #include "learning/exchange.hpp"
 
-namespace farandole {
+namespace farandole::sharding_test {
 namespace {
 
 Schedule schedule(Operation operation, int ranks) {
@@ -52,4 +52,4 @@ TEST(Shards, AreGatheredInTheTypeOfTheParametersAndKeptInFull) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::sharding_test

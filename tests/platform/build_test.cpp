@@ -5,7 +5,7 @@
 
 #include "platform/samples.hpp"
 
-namespace farandole {
+namespace farandole::build_test {
 namespace {
 
 using testing::HasSubstr;
@@ -89,4 +89,4 @@ TEST(Build, RefusesNumbersOfNodesThatMakeNoSense) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::build_test

@@ -9,7 +9,7 @@
 #include "platform/bisection.hpp"
 #include "platform/networks.hpp"
 
-namespace farandole {
+namespace farandole::condition_test {
 namespace {
 
 using testing::HasSubstr;
@@ -127,7 +127,7 @@ TEST(Condition, IsRefusedWhereItSaysWhatCannotBe) {
 }
 
 TEST(Condition, IsWhatTheSchemaSays) {
-  const auto schema = source_folder() / "sim/config/schemas/topology.schema.json";
+  const auto schema = test::source_folder() / "sim/config/schemas/topology.schema.json";
   const auto verdict = [&](const std::string& condition) {
     return message_of([&] { check_schema(sample(two_leaves(condition)), schema); });
   };
@@ -180,4 +180,4 @@ INSTANTIATE_TEST_SUITE_P(Drawn, FailedCable, testing::ValuesIn(drawn_kinds()),
                          [](const auto& kind) { return std::string(kind.param.name); });
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::condition_test

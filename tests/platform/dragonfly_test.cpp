@@ -8,7 +8,7 @@
 #include "platform/bisection.hpp"
 #include "platform/networks.hpp"
 
-namespace farandole {
+namespace farandole::dragonfly_test {
 namespace {
 
 using testing::HasSubstr;
@@ -180,4 +180,4 @@ TEST(Dragonfly, RefusesGroupsThatItsRoutersCannotReach) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::dragonfly_test

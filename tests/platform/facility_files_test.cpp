@@ -7,7 +7,7 @@
 #include "platform/bisection.hpp"
 #include "platform/samples.hpp"
 
-namespace farandole {
+namespace farandole::facility_files_test {
 namespace {
 
 Platform whole(const std::string& name) {
@@ -59,7 +59,7 @@ TEST(Theta, HasThePortsOfTwelveGroupsWhereTheFacilityPrintsThoseOfTen) {
 }
 
 TEST(Theta, AGroupHasTheBisectionOfAries) {
-  Document document = Document::read(source_folder() / "topologies/theta.json");
+  Document document = Document::read(test::source_folder() / "topologies/theta.json");
   document.set("/nodes", "384");
   document.set("/network/groups", "1");
   document.set("/node/nic/rate", "100 GB/s");  // so that the network limits, not 192 NICs
@@ -235,4 +235,4 @@ TEST(Facilities, AJobGoesByTheirGroups) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::facility_files_test

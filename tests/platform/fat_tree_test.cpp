@@ -5,7 +5,7 @@
 #include "platform/bisection.hpp"
 #include "platform/networks.hpp"
 
-namespace farandole {
+namespace farandole::fat_tree_test {
 namespace {
 
 using testing::ElementsAre;
@@ -192,4 +192,4 @@ TEST(FatTree, RefusesMoreNodesThanItHasRoomFor) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::fat_tree_test

@@ -8,7 +8,7 @@
 #include "platform/bisection.hpp"
 #include "platform/networks.hpp"
 
-namespace farandole {
+namespace farandole::graph_test {
 namespace {
 
 using testing::ElementsAre;
@@ -141,4 +141,4 @@ TEST(Graph, IsNoFileThatNeverEndsNorAFolder) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::graph_test

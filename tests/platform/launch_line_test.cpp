@@ -3,7 +3,7 @@
 
 #include "platform/launch_samples.hpp"
 
-namespace farandole {
+namespace farandole::launch_line_test {
 namespace {
 
 using testing::ElementsAre;
@@ -148,4 +148,4 @@ TEST(LaunchLine, TakesItsNodesFromAPlacementThatDoesNotContradictIt) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::launch_line_test

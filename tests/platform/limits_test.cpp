@@ -4,7 +4,7 @@
 #include "platform/networks.hpp"
 #include "platform/topologies/graph.hpp"
 
-namespace farandole {
+namespace farandole::limits_test {
 namespace {
 
 using testing::HasSubstr;
@@ -108,4 +108,4 @@ TEST(Limits, OfNumbersInDotFilesAreTheirEnds) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::limits_test

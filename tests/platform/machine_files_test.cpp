@@ -5,7 +5,7 @@
 
 #include "platform/samples.hpp"
 
-namespace farandole {
+namespace farandole::machine_files_test {
 namespace {
 
 using testing::Each;
@@ -191,7 +191,7 @@ TEST(Machines, Tcp40MovesAByteAtTheCostOfWireAndHost) {
 TEST(Machines, TheLabsGoodputIsThatOfItsFormulaAtEveryRate) {
   // goodput = rate * (MTU - 52) / (MTU + 14)
   for (const auto& [rate, mtu] : {std::pair{100.0, 1500.0}, {400.0, 9000.0}, {1000.0, 9000.0}}) {
-    Document document = Document::read(source_folder() / "topologies/lab-star.json");
+    Document document = Document::read(test::source_folder() / "topologies/lab-star.json");
     document.set("/node/nic/rate", std::to_string(rate) + " Mbit/s");
     document.set("/node/nic/protocol/mtu", std::to_string(mtu) + " B");
     const auto platform = build(read_topology(document.root(), "lab-star.json"), 4, anywhere());
@@ -200,4 +200,4 @@ TEST(Machines, TheLabsGoodputIsThatOfItsFormulaAtEveryRate) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::machine_files_test

@@ -7,7 +7,7 @@
 #include "platform/network_scale.hpp"
 #include "platform/samples.hpp"
 
-namespace farandole {
+namespace farandole::mpi_transport_test {
 namespace {
 
 using testing::HasSubstr;
@@ -89,7 +89,7 @@ TEST(MpiTransport, IsAllThatIsSentWhereTheMachinesLibraryIsAnMpi) {
 }
 
 TEST(MpiTransport, RefusesUnknownKeysWithTheirPlaceAndSoDoesTheSchema) {
-  const auto schema = source_folder() / "sim/config/schemas/topology.schema.json";
+  const auto schema = test::source_folder() / "sim/config/schemas/topology.schema.json";
   for (const auto& [section, problem] :
        {std::pair{R"({"inter_node_latncy": "2 us"})", "\"inter_node_latency\""},
         {R"({"mpi": {}})", "/transport/mpi"},
@@ -182,4 +182,4 @@ TEST(MpiTransport, MeetsTheRestOfTheTablesThatItsNumbersAreFrom) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::mpi_transport_test

@@ -3,7 +3,7 @@
 
 #include "platform/launch_samples.hpp"
 
-namespace farandole {
+namespace farandole::nasty_launch_line_test {
 namespace {
 
 using testing::ElementsAre;
@@ -120,4 +120,4 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"mpirun -H a:4 \xe2\x80\x93np 2 x", "expected options that begin with \"-\""}));
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::nasty_launch_line_test

@@ -6,7 +6,7 @@
 
 #include "platform/samples.hpp"
 
-namespace farandole {
+namespace farandole::network_scale_test {
 namespace {
 
 using testing::HasSubstr;
@@ -86,4 +86,4 @@ TEST(NetworkScale, HasARateAboveZeroAndALatencyThatIsNotBelowIt) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::network_scale_test

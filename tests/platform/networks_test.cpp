@@ -10,7 +10,7 @@
 #include "config/schema.hpp"
 #include "platform/bisection.hpp"
 
-namespace farandole {
+namespace farandole::networks_test {
 namespace {
 
 class EveryKind : public testing::TestWithParam<DrawnKind> {};
@@ -87,7 +87,7 @@ TEST_P(EveryKind, IsTheSameForNodesThatAreMovedOnByAsManyAsItSays) {
 
 TEST_P(EveryKind, IsWhatTheSchemaSays) {
   Random random(4);
-  const auto schema = source_folder() / "sim/config/schemas/topology.schema.json";
+  const auto schema = test::source_folder() / "sim/config/schemas/topology.schema.json";
   std::string text = GetParam().draw(random, 24);
   EXPECT_EQ(message_of([&] { check_schema(sample(text), schema); }), "(no error)") << text;
   text.insert(text.find(R"("network": {)") + 12, text.ends_with("{}}") ? R"("ruoting": 1)" : R"("ruoting": 1, )");
@@ -132,4 +132,4 @@ TEST(LeastPrefixCut, IsThatOfTheSlowerDirection) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::networks_test

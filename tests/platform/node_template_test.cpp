@@ -3,7 +3,7 @@
 
 #include "platform/samples.hpp"
 
-namespace farandole {
+namespace farandole::node_template_test {
 namespace {
 
 using testing::ElementsAre;
@@ -146,4 +146,4 @@ TEST(NodeTemplate, RefusesNodesThatCannotBe) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::node_template_test

@@ -2,7 +2,7 @@
 
 #include "platform/platform.hpp"
 
-namespace farandole {
+namespace farandole::paths_test {
 namespace {
 
 using testing::ElementsAre;
@@ -60,4 +60,4 @@ TEST(Paths, OfTheNetworkMeetOneWayOutAndOneWayIn) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::paths_test

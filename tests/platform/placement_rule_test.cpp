@@ -6,7 +6,7 @@
 #include "platform/placement.hpp"
 #include "platform/samples.hpp"
 
-namespace farandole {
+namespace farandole::placement_rule_test {
 namespace {
 
 using testing::ElementsAre;
@@ -131,4 +131,4 @@ TEST(PlacementRule, RefusesWhatMakesNoSenseInClearWords) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::placement_rule_test

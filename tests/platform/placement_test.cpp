@@ -8,7 +8,7 @@
 
 #include "platform/samples.hpp"
 
-namespace farandole {
+namespace farandole::placement_test {
 namespace {
 
 using testing::ElementsAre;
@@ -148,4 +148,4 @@ TEST(Placement, HasSoManyRanksOfANodeOneAfterTheOther) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::placement_test

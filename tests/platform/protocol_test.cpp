@@ -4,7 +4,7 @@
 #include "platform/link.hpp"
 #include "platform/samples.hpp"
 
-namespace farandole {
+namespace farandole::protocol_test {
 namespace {
 
 using testing::HasSubstr;
@@ -68,4 +68,4 @@ TEST(Protocol, NoneMakesMoreOfAWireThanItCarries) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::protocol_test

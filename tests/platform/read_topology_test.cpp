@@ -7,13 +7,13 @@
 #include "config/schema.hpp"
 #include "platform/samples.hpp"
 
-namespace farandole {
+namespace farandole::read_topology_test {
 namespace {
 
 using testing::HasSubstr;
 
 std::filesystem::path schema() {
-  return source_folder() / "sim/config/schemas/topology.schema.json";
+  return test::source_folder() / "sim/config/schemas/topology.schema.json";
 }
 
 TEST(TopologyFiles, AllLoadAndBuildAtTheirSizeAndMatchTheirSchema) {
@@ -64,7 +64,7 @@ TEST(TopologyFiles, ARingThroughARoceServerIsLimitedByItsNicAlone) {
 }
 
 TEST(TopologyFiles, TheExampleOfTheirReadmeIsOne) {
-  std::ifstream file(source_folder() / "topologies/README.md");
+  std::ifstream file(test::source_folder() / "topologies/README.md");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   const auto start = text.find("```json\n") + 8;
   const auto document = sample(text.substr(start, text.find("```", start) - start));
@@ -223,4 +223,4 @@ TEST(TopologyKinds, HaveNamesAndSummaries) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::read_topology_test

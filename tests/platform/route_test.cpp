@@ -7,7 +7,7 @@
 
 #include "platform/samples.hpp"
 
-namespace farandole {
+namespace farandole::route_test {
 namespace {
 
 using testing::ElementsAre;
@@ -149,4 +149,4 @@ TEST(RouteChoice, WithoutOtherWaysIsTheMinimalOnes) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::route_test

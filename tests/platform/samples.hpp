@@ -10,6 +10,7 @@
 
 #include "config/document.hpp"
 #include "platform/topology.hpp"
+#include "support/source_folder.hpp"
 
 namespace farandole {
 
@@ -54,14 +55,10 @@ inline std::vector<std::string> names_of(const Platform& platform, const Route& 
   return names;
 }
 
-inline std::filesystem::path source_folder() {
-  return FARANDOLE_SOURCE_DIR;
-}
-
 /// Every file of topologies/, by name.
 inline std::vector<std::filesystem::path> topology_files() {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(source_folder() / "topologies")) {
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() / "topologies")) {
     if (entry.path().extension() == ".json") files.push_back(entry.path());
   }
   std::ranges::sort(files);
@@ -69,7 +66,7 @@ inline std::vector<std::filesystem::path> topology_files() {
 }
 
 inline Topology topology_named(const std::string& name) {
-  const auto file = source_folder() / "topologies" / (name + ".json");
+  const auto file = test::source_folder() / "topologies" / (name + ".json");
   return read_topology(Document::read(file).root(), file);
 }
 

@@ -10,7 +10,7 @@
 #include "platform/networks.hpp"
 #include "platform/topologies/route_table.hpp"
 
-namespace farandole {
+namespace farandole::simgrid_file_test {
 namespace {
 
 using testing::ElementsAre;
@@ -208,4 +208,4 @@ TEST(GraphFile, IsReadWithinTheLimitsOfAllFiles) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::simgrid_file_test

@@ -7,7 +7,7 @@
 #include "collective/algorithms.hpp"
 #include "report/reports.hpp"
 
-namespace farandole {
+namespace farandole::algorithm_drawing_test {
 namespace {
 
 using testing::HasSubstr;
@@ -58,4 +58,4 @@ TEST(AlgorithmDrawing, EscapesItsTitle) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::algorithm_drawing_test

@@ -9,7 +9,7 @@
 #include "report/page/assets.hpp"
 #include "report/reports.hpp"
 
-namespace farandole {
+namespace farandole::algorithm_page_test {
 namespace {
 
 using testing::AllOf;
@@ -70,4 +70,4 @@ TEST_F(AlgorithmPage, SaysHowToTimeItAndNotWhereNoCommandDoes) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::algorithm_page_test

@@ -7,7 +7,7 @@
 #include "report/points.hpp"
 #include "report/series.hpp"
 
-namespace farandole {
+namespace farandole::answer_test {
 namespace {
 
 using testing::ElementsAre;
@@ -220,4 +220,4 @@ TEST(Series, SaysWhatTheNumberInATitleIsOf) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::answer_test

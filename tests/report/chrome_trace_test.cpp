@@ -11,7 +11,7 @@
 
 #include "report/points.hpp"
 
-namespace farandole {
+namespace farandole::chrome_trace_test {
 namespace {
 
 using nlohmann::json;
@@ -138,4 +138,4 @@ RC_GTEST_PROP(ChromeTrace, HasNoSpansOfOneThreadThatOverlapWithoutNesting, ()) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::chrome_trace_test

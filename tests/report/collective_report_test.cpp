@@ -6,7 +6,7 @@
 #include "report/points.hpp"
 #include "report/reports.hpp"
 
-namespace farandole {
+namespace farandole::collective_report_test {
 namespace {
 
 std::string text(const std::vector<CollectivePoint>& points) {
@@ -125,4 +125,4 @@ TEST(NcclRow, KeepsItsWidthWithFewerDecimalsForLongTimes) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::collective_report_test

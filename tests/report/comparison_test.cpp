@@ -5,7 +5,7 @@
 #include "report/points.hpp"
 #include "report/reports.hpp"
 
-namespace farandole {
+namespace farandole::comparison_test {
 namespace {
 
 TrainingPoint training(const std::string& model, const std::string& fidelity, Seconds iteration) {
@@ -115,4 +115,4 @@ TEST(CollectiveComparison, NamesWhatLiesFartherFromMessageThanLevelsThatAgree) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::comparison_test

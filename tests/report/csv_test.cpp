@@ -10,7 +10,7 @@
 #include "report/points.hpp"
 #include "report/reports.hpp"
 
-namespace farandole {
+namespace farandole::csv_test {
 namespace {
 
 using Cells = std::vector<std::string>;
@@ -126,4 +126,4 @@ TEST(TrainingCsv, HasARowForEveryPointThatFailed) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::csv_test

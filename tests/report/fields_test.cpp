@@ -13,7 +13,7 @@
 #include "report/record.hpp"
 #include "report/reports.hpp"
 
-namespace farandole {
+namespace farandole::fields_test {
 namespace {
 
 using testing::Contains;
@@ -150,4 +150,4 @@ TEST(FieldsOfACollectivePoint, AreTheKeysOfItsJsonAndTheColumnsOfItsCsv) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::fields_test

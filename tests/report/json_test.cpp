@@ -11,7 +11,7 @@
 #include "report/points.hpp"
 #include "report/reports.hpp"
 
-namespace farandole {
+namespace farandole::json_test {
 namespace {
 
 using nlohmann::ordered_json;
@@ -155,4 +155,4 @@ RC_GTEST_PROP(TrainingJson, HasABreakdownThatStillSumsToTheIteration, ()) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::json_test

@@ -7,7 +7,7 @@
 
 #include "report/html.hpp"
 
-namespace farandole {
+namespace farandole::markup_test {
 namespace {
 
 using testing::HasSubstr;
@@ -66,4 +66,4 @@ TEST(XmlAttribute, HasNoCharacterThatEndsIt) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::markup_test

@@ -14,7 +14,7 @@
 
 #include "config/error.hpp"
 
-namespace farandole {
+namespace farandole::output_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -185,4 +185,4 @@ TEST_F(OutputFile, IsTriedWithoutBeingMadeOrTouched) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::output_file_test

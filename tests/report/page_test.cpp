@@ -10,7 +10,7 @@
 #include "report/points.hpp"
 #include "report/training_page.hpp"
 
-namespace farandole {
+namespace farandole::page_test {
 namespace {
 
 using testing::AllOf;
@@ -239,4 +239,4 @@ TEST_F(HtmlPage, BeginsWithWhatTheHeadingSpeaksOf) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::page_test

@@ -8,7 +8,7 @@
 #include "report/answer.hpp"
 #include "report/points.hpp"
 
-namespace farandole {
+namespace farandole::question_answer_test {
 namespace {
 
 using testing::HasSubstr;
@@ -135,4 +135,4 @@ TEST(Answer, WithoutAPairSaysNothingOfTheQuestion) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::question_answer_test

@@ -10,7 +10,7 @@
 
 #include "report/record.hpp"
 
-namespace farandole {
+namespace farandole::read_record_test {
 namespace {
 
 /// Finite numbers of all sizes, with all their digits.
@@ -192,4 +192,4 @@ TEST(ReadRecord, RefusesARecordWithAKeyItDoesNotKnowOrWithoutOneItNeeds) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::read_record_test

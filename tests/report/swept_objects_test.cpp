@@ -4,7 +4,7 @@
 
 #include "report/facet.hpp"
 
-namespace farandole {
+namespace farandole::swept_objects_test {
 namespace {
 
 using testing::ElementsAre;
@@ -38,4 +38,4 @@ TEST(SweptObjects, OtherValuesStandAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::swept_objects_test

@@ -7,7 +7,7 @@
 
 #include "report/format.hpp"
 
-namespace farandole {
+namespace farandole::table_test {
 namespace {
 
 TEST(Table, AlignsNamesLeftAndNumbersRightByCodePoints) {
@@ -52,4 +52,4 @@ TEST(ParseFormat, KnowsEveryNameItLists) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::table_test

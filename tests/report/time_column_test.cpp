@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace farandole {
+namespace farandole::time_column_test {
 namespace {
 
 TEST(TimeColumn, TakesTheUnitOfTheSmallestForAll) {
@@ -47,4 +47,4 @@ RC_GTEST_PROP(TimeColumn, KeepsThreeDigitsOfEveryTime, ()) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::time_column_test

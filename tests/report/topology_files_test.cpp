@@ -9,7 +9,7 @@
 #include "platform/topology.hpp"
 #include "report/pages.hpp"
 
-namespace farandole {
+namespace farandole::topology_files_test {
 namespace {
 
 using testing::HasSubstr;
@@ -150,4 +150,4 @@ TEST(TopologyPicture, GivesALineTheColourOfItsBusiestLink) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::topology_files_test

@@ -7,7 +7,7 @@
 #include "report/points.hpp"
 #include "report/reports.hpp"
 
-namespace farandole {
+namespace farandole::training_report_test {
 namespace {
 
 std::string text(Format format, const std::vector<TrainingPoint>& points) {
@@ -220,4 +220,4 @@ TEST(TrainingTable, SaysAboveWhichPointsFailedAndWhy) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::training_report_test

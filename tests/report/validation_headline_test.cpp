@@ -11,7 +11,7 @@
 #include "report/pages.hpp"
 #include "report/reports.hpp"
 
-namespace farandole {
+namespace farandole::validation_headline_test {
 namespace {
 
 using testing::HasSubstr;
@@ -111,4 +111,4 @@ TEST(Headline, OfCollectivesThereIsNoneAndTheirSizeClassesHaveSigns) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::validation_headline_test

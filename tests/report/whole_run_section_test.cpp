@@ -7,7 +7,7 @@
 #include "report/answer.hpp"
 #include "report/points.hpp"
 
-namespace farandole {
+namespace farandole::whole_run_section_test {
 namespace {
 
 using testing::HasSubstr;
@@ -42,4 +42,4 @@ TEST(WholeRunSection, IsOpenWhereSomethingFails) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::whole_run_section_test

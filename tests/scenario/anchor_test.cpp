@@ -5,7 +5,7 @@
 
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole {
+namespace farandole::anchor_test {
 namespace {
 
 using ::testing::AllOf;
@@ -193,4 +193,4 @@ TEST(Anchor, GivenStepsOfADeviceAreTakenAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::anchor_test

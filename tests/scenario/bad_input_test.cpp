@@ -4,7 +4,7 @@
 
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole {
+namespace farandole::bad_input_test {
 namespace {
 
 using test::error_of;
@@ -77,4 +77,4 @@ TEST(BadInput, IsFoundInEveryPointOfASweepBeforeAnythingRuns) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::bad_input_test

@@ -7,7 +7,7 @@
 #include "report/record.hpp"
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole {
+namespace farandole::bands_test {
 namespace {
 
 using test::Change;
@@ -205,4 +205,4 @@ TEST(Bands, OfABreakEvenHoldForEstimatesOnBothMachines) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::bands_test

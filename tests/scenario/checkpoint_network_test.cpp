@@ -5,7 +5,7 @@
 
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole {
+namespace farandole::checkpoint_network_test {
 namespace {
 
 using test::error_of;
@@ -40,4 +40,4 @@ TEST(WholeRun, WritingOverTheNetworkTakesItsRateFromTheNicsOfTheNodesThatWrite) 
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::checkpoint_network_test

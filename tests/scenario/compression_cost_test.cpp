@@ -8,7 +8,7 @@
 
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole {
+namespace farandole::compression_cost_test {
 namespace {
 
 using testing::HasSubstr;
@@ -82,4 +82,4 @@ TEST(CompressionCost, IsTakenFromTheDeviceThatComputes) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::compression_cost_test

@@ -5,7 +5,7 @@
 #include "scenario/collective_run.hpp"
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole {
+namespace farandole::condition_test {
 namespace {
 
 using testing::HasSubstr;
@@ -66,4 +66,4 @@ TEST(ConditionOfAScenario, IsRefusedWithItsPlaceWhereItNamesNothing) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::condition_test

@@ -13,7 +13,7 @@
 #include "scenario/effective_settings.hpp"
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole {
+namespace farandole::default_library_test {
 namespace {
 
 using nlohmann::json;
@@ -257,4 +257,4 @@ TEST(DefaultLibrary, AnUnknownReleaseIsRefusedAtItsPlaceWithTheNearest) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::default_library_test

@@ -4,7 +4,7 @@
 
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole {
+namespace farandole::economics_test {
 namespace {
 
 using test::Change;
@@ -90,4 +90,4 @@ TEST(Economics, RefusesUnknownOffersAndSettings) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::economics_test

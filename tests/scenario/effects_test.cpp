@@ -7,7 +7,7 @@
 #include "scenario/scenario_kit.hpp"
 #include "units/format.hpp"
 
-namespace farandole {
+namespace farandole::effects_test {
 namespace {
 
 using testing::HasSubstr;
@@ -226,4 +226,4 @@ TEST(Effects, BadValuesAreRefusedInPlace) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::effects_test

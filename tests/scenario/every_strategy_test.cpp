@@ -5,7 +5,7 @@
 
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole {
+namespace farandole::every_strategy_test {
 namespace {
 
 const std::vector<std::string> all_strategies{
@@ -113,4 +113,4 @@ TEST(EveryStrategy, WithoutOverlapOnAStarIsComputeAndClosedForms) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::every_strategy_test

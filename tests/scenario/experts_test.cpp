@@ -7,7 +7,7 @@
 #include "scenario/parts.hpp"
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole {
+namespace farandole::experts_test {
 namespace {
 
 using testing::AllOf;
@@ -147,4 +147,4 @@ TEST(Experts, RefuseWhatIsNotSimulated) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::experts_test

@@ -6,7 +6,7 @@
 
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole {
+namespace farandole::explain_test {
 namespace {
 
 TrainingPoint explained(std::vector<test::Change> changes) {
@@ -111,4 +111,4 @@ TEST(CriticalPath, OfARunEndsWithItsUpdate) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::explain_test

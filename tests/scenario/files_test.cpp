@@ -7,11 +7,12 @@
 #include "scenario/anchor.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/sweep.hpp"
+#include "support/source_folder.hpp"
 
-namespace farandole {
+namespace farandole::files_test {
 namespace {
 
-const std::filesystem::path source(FARANDOLE_SOURCE_DIR);
+const std::filesystem::path source = test::source_folder();
 
 TEST(ScenarioFiles, AreAllReadableInEveryPointAndAgreeWithTheirSchema) {
   int files = 0;
@@ -44,4 +45,4 @@ TEST(ScenarioSchema, RefusesWhatTheReaderRefuses) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::files_test

@@ -5,7 +5,7 @@
 #include "report/record.hpp"
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole {
+namespace farandole::folded_equals_unfolded_test {
 namespace {
 
 const std::vector<std::string> with_servers{
@@ -214,4 +214,4 @@ TEST(FoldedServers, NoiseThatSparesTheFirstIterationsIsNotFoldedAway) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::folded_equals_unfolded_test

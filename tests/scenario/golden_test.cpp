@@ -13,13 +13,14 @@
 
 #include "report/reports.hpp"
 #include "scenario/run.hpp"
+#include "support/source_folder.hpp"
 
-namespace farandole {
+namespace farandole::golden_test {
 namespace {
 
 using nlohmann::json;
 
-const std::filesystem::path source(FARANDOLE_SOURCE_DIR);
+const std::filesystem::path source = test::source_folder();
 
 /// The first epoch, the middle one and the last say enough.
 void keep_few_epochs(json& learning) {
@@ -86,4 +87,4 @@ TEST(Golden, EveryScenarioGivesThePointsItGaveBefore) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::golden_test

@@ -5,7 +5,7 @@
 #include "report/reports.hpp"
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole {
+namespace farandole::gradient_type_test {
 namespace {
 
 using testing::ElementsAre;
@@ -111,4 +111,4 @@ TEST(GradientType, IsRefusedByNameWhereItIsNone) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::gradient_type_test

@@ -2,13 +2,14 @@
 #include <gmock/gmock.h>
 
 #include "scenario/scenario_kit.hpp"
+#include "support/source_folder.hpp"
 
-namespace farandole {
+namespace farandole::learning_test {
 namespace {
 
 using testing::HasSubstr;
 
-const std::filesystem::path scenarios = std::filesystem::path(FARANDOLE_SOURCE_DIR) / "scenarios";
+const std::filesystem::path scenarios = test::source_folder() / "scenarios";
 
 std::vector<TrainingPoint> points_of(const std::string& name) {
   return run_document(Document::read(scenarios / (name + ".json")), Catalogue(), {}).points;
@@ -113,4 +114,4 @@ TEST(LearningSection, RefusesWhatCannotBeTrained) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::learning_test

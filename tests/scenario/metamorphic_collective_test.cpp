@@ -12,7 +12,7 @@
 #include "scenario/collective_run.hpp"
 #include "scenario/metamorphic_kit.hpp"
 
-namespace farandole {
+namespace farandole::metamorphic_collective_test {
 namespace {
 
 using test::Case;
@@ -191,4 +191,4 @@ TEST(SlowMetamorphicCollectives, ObeyTheLawsOnRandomMachines) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::metamorphic_collective_test

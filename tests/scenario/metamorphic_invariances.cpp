@@ -194,7 +194,7 @@ bool change_the_seed(Case& c, Random& random) {
   return true;
 }
 
-const std::vector<Invariance> all{
+const std::vector<Invariance> all_invariances{
     {"units", write_in_other_units},
     {"order of keys", reverse_keys},
     {"names of layers", rename_model, {"/model"}},
@@ -218,7 +218,7 @@ bool is_a_number(const std::string& text) {
 }  // namespace
 
 std::span<const Invariance> invariances() {
-  return all;
+  return all_invariances;
 }
 
 TrainingPoint run(const Case& of_case, bool explain) {

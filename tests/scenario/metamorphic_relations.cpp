@@ -204,7 +204,7 @@ Violation explanation(const Case& same, const TrainingPoint& own, Random& random
   return result;
 }
 
-const std::vector<Relation> all{
+const std::vector<Relation> all_relations{
     {"faster network", faster_network},
     {"faster nodes", faster_nodes},
     {"faster links", faster_links},
@@ -224,7 +224,7 @@ const std::vector<Relation> all{
 }  // namespace
 
 std::span<const Relation> relations() {
-  return all;
+  return all_relations;
 }
 
 }  // namespace farandole::test

@@ -13,7 +13,7 @@
 #include "scenario/metamorphic_kit.hpp"
 #include "simulate/invariant.hpp"
 
-namespace farandole {
+namespace farandole::metamorphic_test {
 namespace {
 
 using test::Case;
@@ -156,4 +156,4 @@ TEST(SlowMetamorphic, TenThousandRelationsHoldBetweenResultsOfRandomScenarios) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::metamorphic_test

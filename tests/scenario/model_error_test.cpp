@@ -10,15 +10,15 @@
 
 #include "config/section.hpp"
 #include "scenario/scenario_kit.hpp"
+#include "support/source_folder.hpp"
 #include "timeline/quantile.hpp"
 
-namespace farandole {
+namespace farandole::model_error_test {
 namespace {
 
 using test::Change;
 
-const std::filesystem::path errors_path =
-    std::filesystem::path(FARANDOLE_SOURCE_DIR) / "topologies/errors/training.json";
+const std::filesystem::path errors_path = test::source_folder() / "topologies/errors/training.json";
 
 nlohmann::json errors_file() {
   return Document::read(errors_path).to_json();
@@ -145,4 +145,4 @@ TEST(ModelError, BandsHoldEightOfTenPublishedRunsOfSeveralNodesTheirFamilyLeftOu
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::model_error_test

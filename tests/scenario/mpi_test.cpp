@@ -4,7 +4,7 @@
 #include "scenario/collective_run.hpp"
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole {
+namespace farandole::mpi_test {
 namespace {
 
 using test::Change;
@@ -103,4 +103,4 @@ TEST(MpiOnAnotherTransport, OfACollectiveByItselfIsThatOfAMachineWhoseTransportI
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::mpi_test

@@ -8,7 +8,7 @@
 
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole {
+namespace farandole::pasted_test {
 namespace {
 
 using testing::AllOf;
@@ -133,4 +133,4 @@ TEST(Pasted, SaysWhatHasNoEffect) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::pasted_test

@@ -13,7 +13,7 @@
 #include "scenario/scenario_kit.hpp"
 #include "scenario/train.hpp"
 
-namespace farandole {
+namespace farandole::pipeline_test {
 namespace {
 
 using testing::AllOf;
@@ -244,4 +244,4 @@ TEST(PipelineScenario, RefusesWhatIsNotSimulated) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::pipeline_test

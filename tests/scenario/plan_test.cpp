@@ -11,7 +11,7 @@
 #include "scenario/run.hpp"
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole {
+namespace farandole::plan_test {
 namespace {
 
 RunPlan plan_of(const std::string& sweep, const RunOptions& options = {}) {
@@ -88,4 +88,4 @@ TEST(Plan, RefusesWhatIsWrongWithItsLastPoint) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::plan_test

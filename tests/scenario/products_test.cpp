@@ -10,7 +10,7 @@
 
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole {
+namespace farandole::products_test {
 namespace {
 
 struct Choice {
@@ -215,4 +215,4 @@ TEST(ProductsOfAll, HaveAJobOfOneRankThatMeetsNobody) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::products_test

@@ -4,7 +4,7 @@
 
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole {
+namespace farandole::protocol_test {
 namespace {
 
 using testing::HasSubstr;
@@ -45,4 +45,4 @@ TEST(ForeignSet, OfAnotherDeviceIsRefusedWhereTheOverrideStands) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::protocol_test

@@ -8,11 +8,12 @@
 
 #include "config/section.hpp"
 #include "scenario/run.hpp"
+#include "support/source_folder.hpp"
 
-namespace farandole {
+namespace farandole::published_test {
 namespace {
 
-const std::filesystem::path source(FARANDOLE_SOURCE_DIR);
+const std::filesystem::path source = test::source_folder();
 
 double predicted(const std::string& model, const std::string& topology, int ranks) {
   Document document = Document::read(source / "scenarios/horovod-512-roce25.json").without("sweep");
@@ -67,4 +68,4 @@ TEST(Published, ParameterServersOfOneDgx1AreMetWithinFourPercent) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::published_test

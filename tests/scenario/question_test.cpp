@@ -5,7 +5,7 @@
 #include "scenario/point_parts.hpp"
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole {
+namespace farandole::question_test {
 namespace {
 
 using testing::HasSubstr;
@@ -52,4 +52,4 @@ TEST(Question, AboutTwoDifferentPointersIsRefused) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::question_test

@@ -5,7 +5,7 @@
 #include "report/record.hpp"
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole {
+namespace farandole::run_loads_test {
 namespace {
 
 using testing::Each;
@@ -58,4 +58,4 @@ TEST(LinksOfARun, SurviveARecord) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::run_loads_test

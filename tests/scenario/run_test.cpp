@@ -5,8 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "scenario/scenario_kit.hpp"
+#include "support/source_folder.hpp"
 
-namespace farandole {
+namespace farandole::run_test {
 namespace {
 
 using testing::ElementsAre;
@@ -128,7 +129,7 @@ TEST(Run, HorovodTimelineAsksForATimeline) {
 
 // Every message of three networks on up to 64 ranks: some seconds, and the reason why `message` is not the default.
 TEST(SlowRun, TheHorovodPictureIsTheSameAtAllFidelitiesUpTo64Ranks) {
-  Document document = Document::read(std::string(FARANDOLE_SOURCE_DIR) + "/scenarios/horovod-512-roce25.json");
+  Document document = Document::read(test::source_folder() / "scenarios/horovod-512-roce25.json");
   document.set("/sweep/~1platform~1ranks", "[1, 4, 16, 64]");
   RunOptions all;
   all.fidelities = {Fidelity::analytic, Fidelity::flow, Fidelity::message};
@@ -142,4 +143,4 @@ TEST(SlowRun, TheHorovodPictureIsTheSameAtAllFidelitiesUpTo64Ranks) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::run_test

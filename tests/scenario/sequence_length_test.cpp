@@ -8,7 +8,7 @@
 #include "report/reports.hpp"
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole {
+namespace farandole::sequence_length_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -126,4 +126,4 @@ TEST(Utilisation, StandsInEveryFormOfTheResult) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::sequence_length_test

@@ -5,7 +5,7 @@
 
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole {
+namespace farandole::server_laws_test {
 namespace {
 
 TrainingPoint point_of(const std::vector<test::Change>& changes) {
@@ -158,4 +158,4 @@ TEST(ServerMemory, IsThatOfTheFullestServer) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::server_laws_test

@@ -8,7 +8,7 @@
 
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole {
+namespace farandole::sharded_test {
 namespace {
 
 using testing::AllOf;
@@ -206,4 +206,4 @@ TEST(ShardedScenario, IsOfferedWithTheRecomputationWithoutWhichItWouldNotFitEith
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::sharded_test

@@ -5,7 +5,7 @@
 #include "scenario/scenario_kit.hpp"
 #include "training/strategies/catalogue.hpp"
 
-namespace farandole {
+namespace farandole::strategy_test {
 namespace {
 
 using testing::HasSubstr;
@@ -172,4 +172,4 @@ TEST(Strategy, RefusesWhatItDoesNotKnow) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::strategy_test

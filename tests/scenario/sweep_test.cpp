@@ -6,7 +6,7 @@
 
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole {
+namespace farandole::sweep_test {
 namespace {
 
 using testing::ElementsAre;
@@ -144,4 +144,4 @@ TEST(SetAndSweep, WhatNoAxisReplacesAndTheSweepItselfMayBeSet) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::sweep_test

@@ -12,7 +12,7 @@
 #include "scenario/scenario_kit.hpp"
 #include "scenario/train.hpp"
 
-namespace farandole {
+namespace farandole::tensor_parallel_test {
 namespace {
 
 using testing::AllOf;
@@ -172,4 +172,4 @@ TEST(GroupMembers, AreTheLinesOfAGridOfPlacesReplicasAndShards) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::tensor_parallel_test

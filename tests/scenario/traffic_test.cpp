@@ -5,7 +5,7 @@
 #include "report/record.hpp"
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole {
+namespace farandole::traffic_test {
 namespace {
 
 using testing::HasSubstr;
@@ -97,4 +97,4 @@ TEST(TrafficOfAScenario, IsRefusedWithItsPlaceWhereItCannotBe) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::traffic_test

@@ -13,7 +13,7 @@
 #include "scenario/scenario_kit.hpp"
 #include "timeline/difference.hpp"
 
-namespace farandole {
+namespace farandole::unsettled_numbers_test {
 namespace {
 
 using test::Change;
@@ -240,4 +240,4 @@ TEST(Sureness, IsNotJudgedWithoutBands) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::unsettled_numbers_test

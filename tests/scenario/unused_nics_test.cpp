@@ -6,7 +6,7 @@
 #include "scenario/collective_run.hpp"
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole {
+namespace farandole::unused_nics_test {
 namespace {
 
 using testing::HasSubstr;
@@ -58,4 +58,4 @@ TEST(UnusedNics, AResultOfARunSaysItAmongItsSettings) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::unused_nics_test

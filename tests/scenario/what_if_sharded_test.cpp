@@ -7,7 +7,7 @@
 
 #include "scenario/what_if_kit.hpp"
 
-namespace farandole {
+namespace farandole::what_if_sharded_test {
 namespace {
 
 using test::Changes;
@@ -149,4 +149,4 @@ TEST(WhatIf, ThatDoesNotFitIntoMemoryIsLeftOut) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::what_if_sharded_test

@@ -5,7 +5,7 @@
 
 #include "scenario/what_if_kit.hpp"
 
-namespace farandole {
+namespace farandole::what_if_test {
 namespace {
 
 using testing::AllOf;
@@ -229,4 +229,4 @@ TEST(Scale, IsRefusedWhereItMeansNothing) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::what_if_test

@@ -5,7 +5,7 @@
 
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole {
+namespace farandole::whole_run_test {
 namespace {
 
 using test::error_of;
@@ -273,4 +273,4 @@ TEST(Memory, OfAPointCountsTheOptimizer) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::whole_run_test

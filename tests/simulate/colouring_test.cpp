@@ -8,7 +8,7 @@
 
 #include "simulate/folding_kit.hpp"
 
-namespace farandole {
+namespace farandole::colouring_test {
 namespace {
 
 Colouring by_definition(const Incidence& graph, Colouring colours) {
@@ -81,4 +81,4 @@ TEST(Colouring, OfEveryVertexApartIsStable) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::colouring_test

@@ -7,7 +7,7 @@
 #include "simulate/collective_clock.hpp"
 #include "simulate/platform_kit.hpp"
 
-namespace farandole {
+namespace farandole::every_algorithm_test {
 namespace {
 
 using test::in_order;
@@ -185,4 +185,4 @@ RC_GTEST_PROP(EveryAlgorithm, NeverBeatsItsBoundsOnRandomStarsWithRandomStarts, 
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::every_algorithm_test

@@ -13,7 +13,7 @@
 #include "simulate/fluid_network.hpp"
 #include "support/flows.hpp"
 
-namespace farandole {
+namespace farandole::fluid_network_cures_test {
 namespace {
 
 using support::Ends;
@@ -233,4 +233,4 @@ TEST(FluidNetworkCures, TheSettingsThatMatterAreNamedWithTheVersion) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::fluid_network_cures_test

@@ -10,7 +10,7 @@
 #include "support/flows.hpp"
 #include "support/max_min.hpp"
 
-namespace farandole {
+namespace farandole::fluid_network_random_test {
 namespace {
 
 using Random = std::mt19937_64;
@@ -135,4 +135,4 @@ TEST(OwnNetwork, GoesOnWhereItWasHalted) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::fluid_network_random_test

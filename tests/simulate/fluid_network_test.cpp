@@ -9,7 +9,7 @@
 
 #include "support/flows.hpp"
 
-namespace farandole {
+namespace farandole::fluid_network_test {
 namespace {
 
 using support::Ends;
@@ -194,4 +194,4 @@ TEST_P(FluidNetworkOf, WhatCannotBeIsRefused) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::fluid_network_test

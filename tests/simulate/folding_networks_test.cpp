@@ -8,7 +8,7 @@
 #include "simulate/folding_kit.hpp"
 #include "simulate/recurrence_clock.hpp"
 
-namespace farandole {
+namespace farandole::folding_networks_test {
 namespace {
 
 class FoldingOnEveryKind : public testing::TestWithParam<DrawnKind> {};
@@ -118,4 +118,4 @@ TEST(NeverFull, NetworksAreSwitchesToEveryRankOfAnAlltoall) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::folding_networks_test

@@ -3,7 +3,7 @@
 
 #include "simulate/random_kit.hpp"
 
-namespace farandole {
+namespace farandole::folding_random_test {
 namespace {
 
 using test::Case;
@@ -51,4 +51,4 @@ TEST(FoldingAtRandom, AnUnfoldedNetworkMayBeMultipliedToo) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::folding_random_test

@@ -5,7 +5,7 @@
 #include "simulate/folding/fold.hpp"
 #include "simulate/folding_kit.hpp"
 
-namespace farandole {
+namespace farandole::folding_test {
 namespace {
 
 using test::in_order;
@@ -138,4 +138,4 @@ INSTANTIATE_TEST_SUITE_P(All, FoldedClocks, testing::Values(Fidelity::analytic, 
                          [](const auto& fidelity) { return name(fidelity.param); });
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::folding_test

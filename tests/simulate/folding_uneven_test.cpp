@@ -7,7 +7,7 @@
 #include "simulate/folding/pace.hpp"
 #include "simulate/folding_kit.hpp"
 
-namespace farandole {
+namespace farandole::folding_uneven_test {
 namespace {
 
 using test::in_order;
@@ -117,4 +117,4 @@ TEST(UnevenChunks, AreSentOneByOneWhereLinksAreShared) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::folding_uneven_test

@@ -6,7 +6,7 @@
 #include "simulate/collective_clock.hpp"
 #include "simulate/library_kit.hpp"
 
-namespace farandole {
+namespace farandole::handshakes_test {
 namespace {
 
 using test::in_order;
@@ -158,4 +158,4 @@ RC_GTEST_PROP(Handshakes, NeverShortenACollective, ()) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::handshakes_test

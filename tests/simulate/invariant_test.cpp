@@ -6,7 +6,7 @@
 #include "simulate/collective_clock.hpp"
 #include "simulate/platform_kit.hpp"
 
-namespace farandole {
+namespace farandole::invariant_test {
 namespace {
 
 using test::in_order;
@@ -45,4 +45,4 @@ TEST(CollectiveClock, OneRankAndNoBytesTakeNoTime) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::invariant_test

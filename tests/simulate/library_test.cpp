@@ -14,8 +14,9 @@
 #include "simulate/library/mpi_decision.hpp"
 #include "simulate/library/nccl_model.hpp"
 #include "simulate/library_kit.hpp"
+#include "support/source_folder.hpp"
 
-namespace farandole {
+namespace farandole::library_test {
 namespace {
 
 using test::all_fidelities;
@@ -248,7 +249,7 @@ TEST(Library, Mpich3DoublesUpTo2048BytesAndItsShortBroadcastsEndBelowTheirLimit)
 }
 
 std::string readme() {
-  std::ifstream file(std::filesystem::path(FARANDOLE_SOURCE_DIR) / "sim/simulate/library/README.md");
+  std::ifstream file(test::source_folder() / "sim/simulate/library/README.md");
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -293,4 +294,4 @@ RC_GTEST_PROP(Library, WhateverAnMpiLibraryPicksIsInTheCatalogue, ()) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::library_test

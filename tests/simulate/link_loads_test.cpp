@@ -6,7 +6,7 @@
 #include "collective/chunk_sizes.hpp"
 #include "simulate/folding_kit.hpp"
 
-namespace farandole {
+namespace farandole::link_loads_test {
 namespace {
 
 using testing::Each;
@@ -62,4 +62,4 @@ TEST(LinkLoads, AreSplitEvenlyOverThePathsOfARoute) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::link_loads_test

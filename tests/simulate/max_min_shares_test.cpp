@@ -9,7 +9,7 @@
 
 #include "units/quantity.hpp"
 
-namespace farandole {
+namespace farandole::max_min_shares_test {
 namespace {
 
 using Random = std::mt19937_64;
@@ -221,4 +221,4 @@ TEST(MaxMinShares, KeepTheirSumsOverAMillionChanges) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::max_min_shares_test

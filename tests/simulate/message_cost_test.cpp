@@ -5,7 +5,7 @@
 #include "simulate/collective_clock.hpp"
 #include "simulate/platform_kit.hpp"
 
-namespace farandole {
+namespace farandole::message_cost_test {
 namespace {
 
 using test::in_order;
@@ -44,4 +44,4 @@ TEST(MessageCost, IsTheSameFoldedAndMessageByMessage) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::message_cost_test

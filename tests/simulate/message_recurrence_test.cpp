@@ -5,7 +5,7 @@
 
 #include "simulate/random_kit.hpp"
 
-namespace farandole {
+namespace farandole::message_recurrence_test {
 namespace {
 
 using test::in_order;
@@ -114,4 +114,4 @@ TEST(MessageRecurrence, IsNeverWrong) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::message_recurrence_test

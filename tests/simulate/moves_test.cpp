@@ -9,7 +9,7 @@
 #include "simulate/folding_kit.hpp"
 #include "simulate/recurrence_clock.hpp"
 
-namespace farandole {
+namespace farandole::moves_test {
 namespace {
 
 using test::draw;
@@ -177,4 +177,4 @@ TEST(Moves, AreRefusedWhereSomethingIsNotAlike) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::moves_test

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace farandole {
+namespace farandole::mpi_decision_test {
 namespace {
 
 /// A total of which a rank's block, where the library counts that, is `counted`.
@@ -83,4 +83,4 @@ TEST(OpenMpiDecisions, OfMoreThan4096RanksAreAllTheSame) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::mpi_decision_test

@@ -7,7 +7,7 @@
 #include "simulate/library/planners.hpp"
 #include "simulate/library_kit.hpp"
 
-namespace farandole {
+namespace farandole::mpi_messages_test {
 namespace {
 
 using test::all_fidelities;
@@ -143,4 +143,4 @@ TEST(MpiMessages, AreAnnouncedAsTheMpiThatThePlatformNamesDoesByThatOneAlone) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::mpi_messages_test

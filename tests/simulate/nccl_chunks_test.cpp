@@ -6,7 +6,7 @@
 #include "simulate/library/nccl_model.hpp"
 #include "simulate/library_kit.hpp"
 
-namespace farandole {
+namespace farandole::nccl_chunks_test {
 namespace {
 
 using test::dgx_a100;
@@ -261,4 +261,4 @@ TEST(NcclChunks, ALargeTreeTakesItsBytesAtTheRateOfItsSlowestHop) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::nccl_chunks_test

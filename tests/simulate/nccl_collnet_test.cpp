@@ -5,7 +5,7 @@
 
 #include "simulate/nccl_kit.hpp"
 
-namespace farandole {
+namespace farandole::nccl_collnet_test {
 namespace {
 
 using test::dgx_a100;
@@ -245,4 +245,4 @@ TEST(NcclCollNet, ChannelsGrowWithTheSizeAsTheirThreadsHaveSomethingToDo) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::nccl_collnet_test

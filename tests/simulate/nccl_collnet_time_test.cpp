@@ -9,7 +9,7 @@
 
 #include "simulate/nccl_kit.hpp"
 
-namespace farandole {
+namespace farandole::nccl_collnet_time_test {
 namespace {
 
 using test::all_fidelities;
@@ -162,4 +162,4 @@ TEST(NcclCollNetTime, WhereItWasNotMeasuredItTakesAsManyTimesLongerAsWhatWas) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::nccl_collnet_time_test

@@ -8,7 +8,7 @@
 
 #include "simulate/library_kit.hpp"
 
-namespace farandole {
+namespace farandole::nccl_measured_test {
 namespace {
 
 const std::string library = "nccl-2.10";
@@ -257,4 +257,4 @@ TEST(NcclMeasured, MessagesGetWhatTheNetworkWasMeasuredToCarryOfRings) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::nccl_measured_test

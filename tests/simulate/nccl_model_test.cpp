@@ -5,7 +5,7 @@
 
 #include "simulate/nccl_kit.hpp"
 
-namespace farandole {
+namespace farandole::nccl_model_test {
 namespace {
 
 using test::dgx_a100;
@@ -256,4 +256,4 @@ TEST(NcclModel, ChannelsGrowWithTheSizeUntilAllAreUsed) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::nccl_model_test

@@ -6,7 +6,7 @@
 #include "simulate/library/nccl_route.hpp"
 #include "simulate/nccl_kit.hpp"
 
-namespace farandole {
+namespace farandole::nccl_operations_test {
 namespace {
 
 using test::dgx_a100;
@@ -161,4 +161,4 @@ TEST(NcclOperations, TreesOf25HaveOneRateWhateverTheSize) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::nccl_operations_test

@@ -6,7 +6,7 @@
 #include "simulate/library/planners.hpp"
 #include "simulate/library_kit.hpp"
 
-namespace farandole {
+namespace farandole::nccl_rings_test {
 namespace {
 
 using test::all_fidelities;
@@ -84,4 +84,4 @@ TEST(NcclRings, EveryOperationTheyHaveIsTimedAtEveryFidelityAlike) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::nccl_rings_test

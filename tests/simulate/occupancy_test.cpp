@@ -9,7 +9,7 @@
 #include "simulate/random_kit.hpp"
 #include "simulate/uncontended.hpp"
 
-namespace farandole {
+namespace farandole::occupancy_test {
 namespace {
 
 using test::in_order;
@@ -229,4 +229,4 @@ TEST(Occupancy, CostsNothingOnALinkThatIsFullAnyway) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::occupancy_test

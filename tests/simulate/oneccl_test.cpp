@@ -10,8 +10,9 @@
 #include "simulate/library/mpi_decision.hpp"
 #include "simulate/library/oneccl_decision.hpp"
 #include "simulate/library_kit.hpp"
+#include "support/source_folder.hpp"
 
-namespace farandole {
+namespace farandole::oneccl_test {
 namespace {
 
 using test::in_order;
@@ -238,7 +239,7 @@ RC_GTEST_PROP(OneCcl, MoreNodesAreNeverFasterByTheSameWay, ()) {
 }
 
 std::string readme() {
-  std::ifstream file(std::filesystem::path(FARANDOLE_SOURCE_DIR) / "sim/simulate/library/README.md");
+  std::ifstream file(test::source_folder() / "sim/simulate/library/README.md");
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -267,4 +268,4 @@ TEST(OneCcl, WhateverItPicksHasARowInTheReadmeAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::oneccl_test

@@ -10,7 +10,7 @@
 #include "platform/samples.hpp"
 #include "simulate/folding_kit.hpp"
 
-namespace farandole {
+namespace farandole::oversubscription_test {
 namespace {
 
 using test::in_order;
@@ -124,4 +124,4 @@ TEST(Oversubscription, LimitsParameterServersByTheLinkOfTheirLeaf) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::oversubscription_test

@@ -8,7 +8,7 @@
 
 #include "simulate/rccl_kit.hpp"
 
-namespace farandole {
+namespace farandole::rccl_model_test {
 namespace {
 
 using test::expect_cost;
@@ -178,4 +178,4 @@ TEST(RcclModel, RingsPassEveryDeviceOnceOverLinksThatThereAre) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::rccl_model_test

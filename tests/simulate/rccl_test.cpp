@@ -3,7 +3,7 @@
 
 #include "simulate/rccl_kit.hpp"
 
-namespace farandole {
+namespace farandole::rccl_test {
 namespace {
 
 using test::all_fidelities;
@@ -145,4 +145,4 @@ TEST(Rccl, RunsOnRocmAloneAndNcclOnCudaAlone) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::rccl_test

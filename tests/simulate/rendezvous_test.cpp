@@ -5,7 +5,7 @@
 #include "collective/algorithms.hpp"
 #include "simulate/folding_kit.hpp"
 
-namespace farandole {
+namespace farandole::rendezvous_test {
 namespace {
 
 constexpr std::array all_fidelities{Fidelity::analytic, Fidelity::flow, Fidelity::message};
@@ -101,4 +101,4 @@ TEST(Rendezvous, OnAPlatformWithEagerSendsIsForLongMessages) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::rendezvous_test

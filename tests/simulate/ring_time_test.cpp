@@ -8,7 +8,7 @@
 #include "simulate/recurrence.hpp"
 #include "simulate/transfer_costs.hpp"
 
-namespace farandole {
+namespace farandole::ring_time_test {
 namespace {
 
 using test::in_order;
@@ -190,4 +190,4 @@ TEST(Recurrence, OfASizeThatWasAskedForBeforeIsThatOfANewClock) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::ring_time_test

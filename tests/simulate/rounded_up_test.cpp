@@ -1,5 +1,6 @@
 // Chunks that differ by a byte, counted as the longest where there are too many messages: what that may change.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "collective/algorithms.hpp"
@@ -7,7 +8,7 @@
 #include "simulate/random_kit.hpp"
 #include "simulate/recurrence_clock.hpp"
 
-namespace farandole {
+namespace farandole::rounded_up_test {
 namespace {
 
 using test::draw;
@@ -173,4 +174,4 @@ TEST(MovingReceivers, TakeTheRatesOfTheirClassesWhereverRanksStartAndChunksDiffe
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::rounded_up_test

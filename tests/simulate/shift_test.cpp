@@ -5,7 +5,7 @@
 #include "simulate/folding/orbits.hpp"
 #include "simulate/folding_kit.hpp"
 
-namespace farandole {
+namespace farandole::shift_test {
 namespace {
 
 using test::draw;
@@ -94,4 +94,4 @@ TEST(FoldingByShift, IsNotDoneForRanksThatStartApart) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::shift_test

@@ -5,7 +5,7 @@
 #include "simulate/collective_clock.hpp"
 #include "simulate/folding_kit.hpp"
 
-namespace farandole {
+namespace farandole::split_and_reduce_test {
 namespace {
 
 using test::in_order;
@@ -112,4 +112,4 @@ TEST(Reducing, IsTheSameInTheRecurrenceAsMessageByMessageWithLateRanks) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::split_and_reduce_test

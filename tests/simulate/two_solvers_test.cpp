@@ -11,7 +11,7 @@
 #include "simulate/recurrence_clock.hpp"
 #include "support/flows.hpp"
 
-namespace farandole {
+namespace farandole::two_solvers_test {
 namespace {
 
 using support::Ends;
@@ -155,4 +155,4 @@ TEST(TwoSolvers, AreNamedBesideResults) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::two_solvers_test

@@ -14,7 +14,7 @@
 #include "simulate/platform_kit.hpp"
 #include "simulate/transfer_costs.hpp"
 
-namespace farandole {
+namespace farandole::way_choice_test {
 namespace {
 
 using test::in_order;
@@ -258,4 +258,4 @@ RC_GTEST_PROP(EvenExchange, TakesAsLongWithoutTheNetworkThatItLeavesIdle, ()) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::way_choice_test

@@ -19,7 +19,7 @@
 #include "collective/algorithms.hpp"
 #include "simulate/platform_kit.hpp"
 
-namespace farandole {
+namespace farandole::smpi_test {
 namespace {
 
 constexpr Seconds latency = 2_us;
@@ -180,4 +180,4 @@ INSTANTIATE_TEST_SUITE_P(Ranks, SmpiOf,
                          name_of);
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::smpi_test

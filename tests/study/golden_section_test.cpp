@@ -6,7 +6,7 @@
 
 #include "study/search.hpp"
 
-namespace farandole {
+namespace farandole::golden_section_test {
 namespace {
 
 RC_GTEST_PROP(GoldenSection, FindsTheLeastOfAValley, ()) {
@@ -28,4 +28,4 @@ TEST(GoldenSection, AsksForFewPoints) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::golden_section_test

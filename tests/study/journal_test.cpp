@@ -15,7 +15,7 @@
 #include "report/version.hpp"
 #include "study/study.hpp"
 
-namespace farandole {
+namespace farandole::journal_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -209,4 +209,4 @@ TEST(StudyShard, CountsItsPointsAsItHasThem) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::journal_test

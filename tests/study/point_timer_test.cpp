@@ -8,7 +8,7 @@
 
 #include "study/team.hpp"
 
-namespace farandole {
+namespace farandole::point_timer_test {
 namespace {
 
 [[noreturn]] void hang() {
@@ -48,4 +48,4 @@ TEST(PointTimer, EndsAProgramWithOneLineAndStatus1) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::point_timer_test

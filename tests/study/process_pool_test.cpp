@@ -10,7 +10,7 @@
 #include "config/error.hpp"
 #include "study/team.hpp"
 
-namespace farandole {
+namespace farandole::process_pool_test {
 namespace {
 
 using testing::HasSubstr;
@@ -74,4 +74,4 @@ TEST(ProcessPool, EndsItsWorkersWhereTheReceiverThrows) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::process_pool_test

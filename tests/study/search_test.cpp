@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace farandole {
+namespace farandole::search_test {
 namespace {
 
 using testing::HasSubstr;
@@ -158,4 +158,4 @@ TEST(Search, RefusesWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::search_test

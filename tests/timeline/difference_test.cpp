@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace farandole {
+namespace farandole::difference_test {
 namespace {
 
 /// A step of so many seconds, of 64 samples, on one machine by one strategy.
@@ -124,4 +124,4 @@ RC_GTEST_PROP(Difference, OfTheOtherWayRoundIsItsInverse, ()) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::difference_test

@@ -13,7 +13,7 @@
 #include "timeline/result.hpp"
 #include "timeline/validation.hpp"
 
-namespace farandole {
+namespace farandole::fields_test {
 namespace {
 
 /// Initialises any member but an optional one, which it would initialise in two ways.
@@ -105,4 +105,4 @@ TYPED_TEST(FieldList, NamesEveryMember) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::fields_test

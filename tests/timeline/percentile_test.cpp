@@ -2,7 +2,7 @@
 
 #include "timeline/quantile.hpp"
 
-namespace farandole {
+namespace farandole::percentile_test {
 namespace {
 
 std::vector<WeightedDuration> seconds_up_to(int count) {
@@ -28,4 +28,4 @@ TEST(Percentile, WeighsDurationsByHowOftenTheyOccur) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::percentile_test

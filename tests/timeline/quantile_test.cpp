@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace farandole {
+namespace farandole::quantile_test {
 namespace {
 
 TEST(Quantile, TheMedianOfAnEvenNumberLiesBetweenTheMiddleTwo) {
@@ -21,4 +21,4 @@ TEST(Quantile, OfTheWholeIsTheLargestAndOfNothingZero) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::quantile_test

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace farandole {
+namespace farandole::result_test {
 namespace {
 
 TEST(Breakdown, WithoutPartsLastsNoTime) {
@@ -23,4 +23,4 @@ RC_GTEST_PROP(Breakdown, LastsAsLongAsItsPartsTogether, ()) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::result_test

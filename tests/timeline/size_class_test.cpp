@@ -2,7 +2,7 @@
 
 #include "timeline/validation.hpp"
 
-namespace farandole {
+namespace farandole::size_class_test {
 namespace {
 
 TEST(SizeClass, EndsWithItsLargestSizeIncluded) {
@@ -14,4 +14,4 @@ TEST(SizeClass, EndsWithItsLargestSizeIncluded) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::size_class_test

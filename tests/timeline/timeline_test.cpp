@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace farandole {
+namespace farandole::timeline_test {
 namespace {
 
 TEST(Timeline, KeepsASpanAsItsStartAndItsDuration) {
@@ -88,4 +88,4 @@ TEST(Timeline, OfSpansAloneLeavesInstantsNoRoom) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::timeline_test

@@ -10,7 +10,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole::test {
+namespace farandole::test::algorithm_commands_test {
 namespace {
 
 using nlohmann::json;
@@ -189,4 +189,4 @@ TEST(ShowCommand, LooksIntoAnAlgorithmFromAFile) {
 }
 
 }  // namespace
-}  // namespace farandole::test
+}  // namespace farandole::test::algorithm_commands_test

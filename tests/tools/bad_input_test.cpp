@@ -6,7 +6,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole {
+namespace farandole::bad_input_test {
 namespace {
 
 using test::Finished;
@@ -116,4 +116,4 @@ TEST(BadCommandLine, SaysWhatIsWrongAndWhereHelpIs) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::bad_input_test

@@ -4,7 +4,7 @@
 
 #include "tools/mpi.hpp"
 
-namespace farandole::test {
+namespace farandole::test::bench_command_test {
 namespace {
 
 using nlohmann::json;
@@ -144,4 +144,4 @@ TEST(Doctor, SaysWhichBackendsWereBuilt) {
 }
 
 }  // namespace
-}  // namespace farandole::test
+}  // namespace farandole::test::bench_command_test

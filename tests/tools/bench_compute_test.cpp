@@ -4,7 +4,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole::test {
+namespace farandole::test::bench_compute_test {
 namespace {
 
 using nlohmann::json;
@@ -138,4 +138,4 @@ TEST(BenchCompute, RunsOnThisMachineOrSaysWhatIsMissing) {
 }
 
 }  // namespace
-}  // namespace farandole::test
+}  // namespace farandole::test::bench_compute_test

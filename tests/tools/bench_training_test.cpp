@@ -7,7 +7,7 @@
 
 #include "tools/mpi.hpp"
 
-namespace farandole::test {
+namespace farandole::test::bench_training_test {
 namespace {
 
 using nlohmann::json;
@@ -172,4 +172,4 @@ TEST(BenchTraining, RefusesWhatCannotBeRun) {
 }
 
 }  // namespace
-}  // namespace farandole::test
+}  // namespace farandole::test::bench_training_test

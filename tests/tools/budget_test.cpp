@@ -6,7 +6,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole::test {
+namespace farandole::test::budget_test {
 namespace {
 
 using testing::AllOf;
@@ -126,4 +126,4 @@ TEST(PointTimeout, EndsTheOnlyPointToo) {
 }
 
 }  // namespace
-}  // namespace farandole::test
+}  // namespace farandole::test::budget_test

@@ -7,7 +7,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole::test {
+namespace farandole::test::calibrate_command_test {
 namespace {
 
 using nlohmann::json;
@@ -122,4 +122,4 @@ TEST(CalibrateCommand, ATableThatNamesNoAlgorithmIsOfTheMachinesLibrary) {
 }
 
 }  // namespace
-}  // namespace farandole::test
+}  // namespace farandole::test::calibrate_command_test

@@ -4,7 +4,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole::test {
+namespace farandole::test::calibrate_runs_test {
 namespace {
 
 using nlohmann::json;
@@ -89,4 +89,4 @@ TEST(CalibrateRuns, AreRefusedInOneLineWhereTheyTellNothing) {
 }
 
 }  // namespace
-}  // namespace farandole::test
+}  // namespace farandole::test::calibrate_runs_test

@@ -7,7 +7,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole {
+namespace farandole::commands_test {
 namespace {
 
 using nlohmann::json;
@@ -282,4 +282,4 @@ TEST(Help, OfEveryCommandShowsAnExample) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::commands_test

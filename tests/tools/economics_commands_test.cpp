@@ -5,7 +5,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole {
+namespace farandole::economics_commands_test {
 namespace {
 
 using nlohmann::json;
@@ -86,4 +86,4 @@ TEST(Search, SaysWhatItFoundTheSameWhateverTheJobs) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::economics_commands_test

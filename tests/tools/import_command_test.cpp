@@ -3,7 +3,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole {
+namespace farandole::import_command_test {
 namespace {
 
 using testing::AllOf;
@@ -48,4 +48,4 @@ TEST(ImportCommand, RefusesWithTheLineAndLeavesNoFile) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::import_command_test

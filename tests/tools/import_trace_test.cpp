@@ -5,7 +5,7 @@
 #include "calibration/trace_samples.hpp"
 #include "tools/process.hpp"
 
-namespace farandole::test {
+namespace farandole::test::import_trace_test {
 namespace {
 
 using testing::HasSubstr;
@@ -49,4 +49,4 @@ TEST(CalibrateCommand, FitsATableOfNcclTestsAndJudgesItselfOnWhatItHasNotSeen) {
 }
 
 }  // namespace
-}  // namespace farandole::test
+}  // namespace farandole::test::import_trace_test

@@ -6,7 +6,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole::test {
+namespace farandole::test::large_numbers_test {
 namespace {
 
 using testing::HasSubstr;
@@ -146,4 +146,4 @@ TEST_F(LargeNumber, InANameIsRefusedWithoutWordsFromInside) {
 }
 
 }  // namespace
-}  // namespace farandole::test
+}  // namespace farandole::test::large_numbers_test

@@ -7,7 +7,7 @@
 #include "tools/mpi.hpp"
 #include "tools/process.hpp"
 
-namespace farandole::test {
+namespace farandole::test::mpi_study_test {
 namespace {
 
 using testing::HasSubstr;
@@ -102,4 +102,4 @@ TEST_F(SlowMpiStudy, GivesTheTasksOfADeadWorkerToTheOthers) {
 }
 
 }  // namespace
-}  // namespace farandole::test
+}  // namespace farandole::test::mpi_study_test

@@ -5,7 +5,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole {
+namespace farandole::network_option_test {
 namespace {
 
 using nlohmann::json;
@@ -65,4 +65,4 @@ TEST(NetworkOption, IsRefusedWhereItIsNoSolver) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::network_option_test

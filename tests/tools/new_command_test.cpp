@@ -5,7 +5,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole {
+namespace farandole::new_command_test {
 namespace {
 
 using testing::AllOf;
@@ -81,4 +81,4 @@ TEST(NewCommand, RefusesInOneLineAndLeavesNoFile) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::new_command_test

@@ -8,7 +8,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole::test {
+namespace farandole::test::no_harm_test {
 namespace {
 
 using nlohmann::json;
@@ -279,4 +279,4 @@ TEST(ForeignNames, DoNotBeginAFormulaInCsv) {
 }
 
 }  // namespace
-}  // namespace farandole::test
+}  // namespace farandole::test::no_harm_test

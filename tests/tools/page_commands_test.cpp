@@ -5,7 +5,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole::test {
+namespace farandole::test::page_commands_test {
 namespace {
 
 using testing::HasSubstr;
@@ -71,4 +71,4 @@ TEST(Points, SayWhatTheSweepPutWhere) {
 }
 
 }  // namespace
-}  // namespace farandole::test
+}  // namespace farandole::test::page_commands_test

@@ -5,7 +5,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole::test {
+namespace farandole::test::parameter_server_commands_test {
 namespace {
 
 using nlohmann::json;
@@ -147,4 +147,4 @@ TEST(UnequalContributions, AreRefusedWhereTheyDoNotFit) {
 }
 
 }  // namespace
-}  // namespace farandole::test
+}  // namespace farandole::test::parameter_server_commands_test

@@ -12,7 +12,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole::test {
+namespace farandole::test::runbooks_test {
 namespace {
 
 using testing::HasSubstr;
@@ -190,4 +190,4 @@ TEST(Runbooks, ThatOfNcclTestsLogsIsRunAndTheNextRunTakesWhatWasMeasured) {
 }
 
 }  // namespace
-}  // namespace farandole::test
+}  // namespace farandole::test::runbooks_test

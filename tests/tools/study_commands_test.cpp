@@ -13,7 +13,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole {
+namespace farandole::study_commands_test {
 namespace {
 
 using testing::HasSubstr;
@@ -228,4 +228,4 @@ TEST_F(Study, ZipsAndVariantsAreAxesToo) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::study_commands_test

@@ -5,7 +5,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole::test {
+namespace farandole::test::validate_command_test {
 namespace {
 
 using nlohmann::json;
@@ -64,4 +64,4 @@ TEST(CheckCommand, KnowsFilesOfPublishedRuns) {
 }
 
 }  // namespace
-}  // namespace farandole::test
+}  // namespace farandole::test::validate_command_test

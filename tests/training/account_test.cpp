@@ -5,7 +5,7 @@
 #include "training/servers/server_run.hpp"
 #include "training/training_run.hpp"
 
-namespace farandole {
+namespace farandole::account_test {
 namespace {
 
 Job job_of_five_seconds() {
@@ -77,4 +77,4 @@ TEST(Account, OfServersLeavesOutAnIterationThatNotAllWorkersHaveEnded) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::account_test

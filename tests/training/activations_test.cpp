@@ -3,7 +3,7 @@
 #include "training/memory.hpp"
 #include "workload/files.hpp"
 
-namespace farandole {
+namespace farandole::activations_test {
 namespace {
 
 /// The layers of one block of a model, as a network of their own; their input is not counted.
@@ -17,7 +17,7 @@ Bytes of_block(const Model& model, const std::string& block, Recompute recompute
 }
 
 Model at(const std::string& name, int length) {
-  const auto document = Document::read(test::repository() / "models" / (name + ".json"));
+  const auto document = Document::read(test::source_folder() / "models" / (name + ".json"));
   return read_model_at(document.root(), read_model(document.root(), "").variants.front().variant, length);
 }
 
@@ -84,4 +84,4 @@ TEST(Activations, OfAConvolutionalNetworkAreInputsOfLayersAndOutputsInPlace) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::activations_test

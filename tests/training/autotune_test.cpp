@@ -7,7 +7,7 @@
 
 #include "training/autotune/autotuner.hpp"
 
-namespace farandole {
+namespace farandole::autotune_test {
 namespace {
 
 using Vector = Eigen::VectorXd;
@@ -155,4 +155,4 @@ RC_GTEST_PROP(Autotuner, NeverEndsWorseThanWhatItTried, ()) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::autotune_test

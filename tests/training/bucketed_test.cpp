@@ -10,7 +10,7 @@
 
 #include "training/strategy_kit.hpp"
 
-namespace farandole {
+namespace farandole::bucketed_test {
 namespace {
 
 using test::StrategyBench;
@@ -293,4 +293,4 @@ RC_GTEST_PROP(Ddp, LargerBucketsNeverMakeMoreMessages, ()) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::bucketed_test

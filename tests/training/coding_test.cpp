@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace farandole {
+namespace farandole::coding_test {
 namespace {
 
 /// A matrix of 100 x 50 and a vector of 100, in fp32, each ready a second after the one before.
@@ -110,4 +110,4 @@ RC_GTEST_PROP(Coding, NeverTakesLessOnASlowerDevice, ()) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::coding_test

@@ -8,7 +8,7 @@
 
 #include "training/coding.hpp"
 
-namespace farandole {
+namespace farandole::compression_test {
 namespace {
 
 using testing::HasSubstr;
@@ -105,4 +105,4 @@ TEST(Compression, RefusesWhatDoesNotBelong) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::compression_test

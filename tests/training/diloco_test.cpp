@@ -4,7 +4,7 @@
 
 #include "training/strategy_kit.hpp"
 
-namespace farandole {
+namespace farandole::diloco_test {
 namespace {
 
 using test::StrategyBench;
@@ -66,4 +66,4 @@ TEST(Diloco, WhatDoesNotDivideIsRefused) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::diloco_test

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace farandole {
+namespace farandole::distribution_test {
 namespace {
 
 struct Moments {
@@ -64,4 +64,4 @@ TEST(Distribution, RefusesAKindThatIsNotInTheTable) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::distribution_test

@@ -4,7 +4,7 @@
 
 #include "training/strategy_kit.hpp"
 
-namespace farandole {
+namespace farandole::every_strategy_test {
 namespace {
 
 using test::StrategyBench;
@@ -61,4 +61,4 @@ TEST(EveryStrategy, OfGradientsWithoutBytesTakesComputeAlone) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::every_strategy_test

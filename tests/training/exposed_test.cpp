@@ -4,7 +4,7 @@
 #include "training/sharded_kit.hpp"
 #include "training/strategy_kit.hpp"
 
-namespace farandole {
+namespace farandole::exposed_test {
 namespace {
 
 using test::fsdp;
@@ -61,4 +61,4 @@ TEST(Exposed, OfZeroAreAllAllgathersAndTheLastBucket) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::exposed_test

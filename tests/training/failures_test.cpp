@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace farandole {
+namespace farandole::failures_test {
 namespace {
 
 template <class Run>
@@ -203,4 +203,4 @@ TEST(Failures, BelowTheLeastNumberOfNodesTheJobWaits) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::failures_test

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace farandole {
+namespace farandole::fusion_test {
 namespace {
 
 using testing::ElementsAre;
@@ -64,4 +64,4 @@ RC_GTEST_PROP(Fusion, ALargerBufferNeverMakesMoreMessages, ()) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::fusion_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace farandole {
+namespace farandole::horovod_profile_test {
 namespace {
 
 using testing::ElementsAre;
@@ -196,4 +196,4 @@ TEST_F(HorovodProfileTest, TheHierarchicalAllreduceRoundsItsBufferUpToAtomicUnit
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::horovod_profile_test

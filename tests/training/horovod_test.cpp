@@ -9,7 +9,7 @@
 
 #include "training/strategy_kit.hpp"
 
-namespace farandole {
+namespace farandole::horovod_test {
 namespace {
 
 using test::SecondPerByte;
@@ -289,4 +289,4 @@ TEST(TrainingRun, TheBreakdownSumsToTheIteration) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::horovod_test

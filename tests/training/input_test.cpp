@@ -4,7 +4,7 @@
 #include "training/effects/failures.hpp"
 #include "training/effects/input_pipeline.hpp"
 
-namespace farandole {
+namespace farandole::input_test {
 namespace {
 
 /// The iteration time in the steady state of a device that computes `compute` seconds per batch.
@@ -95,4 +95,4 @@ TEST(Checkpoint, CostsItsPauseAsOftenAsItIsWritten) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::input_test

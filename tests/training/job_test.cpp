@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace farandole {
+namespace farandole::job_test {
 namespace {
 
 /// Two layers: forward 1 s and 2 s, backward 3 s and 4 s.
@@ -127,4 +127,4 @@ TEST_F(TwoLayers, ExchangesOfAStepStandOneAfterTheOtherInItsPasses) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::job_test

@@ -10,15 +10,15 @@
 #include "training/memory.hpp"
 #include "workload/files.hpp"
 
-namespace farandole {
+namespace farandole::measured_memory_test {
 namespace {
 
 nlohmann::json measured_runs(const char* of) {
-  return Document::read(test::repository() / "tests/training/measured_runs.json").to_json().at(of);
+  return Document::read(test::source_folder() / "tests/training/measured_runs.json").to_json().at(of);
 }
 
 Model at(const std::string& name, int length) {
-  const auto document = Document::read(test::repository() / "models" / (name + ".json"));
+  const auto document = Document::read(test::source_folder() / "models" / (name + ".json"));
   return read_model_at(document.root(), read_model(document.root(), "").variants.front().variant, length);
 }
 
@@ -67,4 +67,4 @@ TEST(MeasuredMemory, NoRunOfLlmFoundrysTableIsSaidNotToFit) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::measured_memory_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace farandole {
+namespace farandole::memory_test {
 namespace {
 
 using testing::ElementsAre;
@@ -108,4 +108,4 @@ TEST(Memory, AModelThatAloneIsTooLargeCanOnlyBeSplit) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::memory_test

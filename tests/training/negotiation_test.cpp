@@ -9,9 +9,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "support/source_folder.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole {
+namespace farandole::negotiation_test {
 namespace {
 
 const ControlPlane control{1_us, 2_us, 0.5_us, 0.25_us};
@@ -55,7 +56,7 @@ void expect_of(std::vector<double> rows, const CoordinatorCost& cost) {
 }
 
 TEST(Negotiation, TheCoordinatorsCostsAreTheMediansOfWhatWasMeasured) {
-  std::ifstream file(FARANDOLE_SOURCE_DIR "/tests/training/coordinator_costs.json");
+  std::ifstream file(test::source_folder() / "tests/training/coordinator_costs.json");
   std::vector<double> requests;
   std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> messages;  // received, sent
   const auto measured = nlohmann::json::parse(file);
@@ -74,4 +75,4 @@ TEST(Negotiation, TheCoordinatorsCostsAreTheMediansOfWhatWasMeasured) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::negotiation_test

@@ -3,7 +3,7 @@
 #include "training/effects/distribution.hpp"
 #include "training/variability.hpp"
 
-namespace farandole {
+namespace farandole::os_noise_test {
 namespace {
 
 TEST(OsNoise, InterruptsOncePerPeriodAtAPhaseOfItsOwn) {
@@ -46,4 +46,4 @@ TEST(Variability, JitterMayHaveAnyDistribution) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::os_noise_test

@@ -7,7 +7,7 @@
 #include "training/server_kit.hpp"
 #include "training/servers/server_network.hpp"
 
-namespace farandole {
+namespace farandole::parameter_server_test {
 namespace {
 
 using test::in_order;
@@ -274,4 +274,4 @@ RC_GTEST_PROP(ParameterServer, FidelitiesAgreeWhereOnlyServersAreBusy, ()) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::parameter_server_test

@@ -12,7 +12,7 @@
 #include "simulate/collective_clock.hpp"
 #include "simulate/platform_kit.hpp"
 
-namespace farandole {
+namespace farandole::parameter_server_time_test {
 namespace {
 
 using test::in_order;
@@ -162,4 +162,4 @@ RC_GTEST_PROP(ParameterServerTime, NeverBeatsItsBoundsHoweverItIsSetUp, ()) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::parameter_server_time_test

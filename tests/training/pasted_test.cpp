@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <rapidcheck/gtest.h>
 
-namespace farandole {
+namespace farandole::pasted_test {
 namespace {
 
 using nlohmann::json;
@@ -268,4 +268,4 @@ TEST(PastedFromPyTorch, PrefetchesAsItIsNamedInAnyCase) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::pasted_test

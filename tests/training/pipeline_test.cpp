@@ -12,7 +12,7 @@
 #include "training/strategy_kit.hpp"
 #include "training/training_run.hpp"
 
-namespace farandole {
+namespace farandole::pipeline_test {
 namespace {
 
 struct Work {
@@ -231,4 +231,4 @@ TEST(Pipeline, KeepsAsManyMicroBatchesAsTheStagesBehindHaveNotGivenBack) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::pipeline_test

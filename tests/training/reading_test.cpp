@@ -1,13 +1,14 @@
 // What texts of a scenario become: names of types, pasted configurations, and what goes together.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "config/error.hpp"
 #include "training/gradient_type.hpp"
 #include "training/pasted/pasted.hpp"
 #include "training/strategy_kit.hpp"
 
-namespace farandole {
+namespace farandole::reading_test {
 namespace {
 
 using test::StrategyBench;
@@ -69,4 +70,4 @@ TEST(PastedFoundry, IsTheSameByItselfAndWithinAWholeRun) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::reading_test

@@ -4,7 +4,7 @@
 
 #include "training/server_kit.hpp"
 
-namespace farandole {
+namespace farandole::server_work_test {
 namespace {
 
 using test::in_order;
@@ -105,4 +105,4 @@ TEST(ServerWork, OneWorkerWithAllServersIsWhatWorkersAreMeasuredAgainst) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::server_work_test

@@ -11,7 +11,7 @@
 #include "training/sharded_kit.hpp"
 #include "training/strategy_kit.hpp"
 
-namespace farandole {
+namespace farandole::sharded_test {
 namespace {
 
 using test::StrategyBench;
@@ -268,4 +268,4 @@ TEST(Sharded, SendsWhatTheorySays) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::sharded_test

@@ -6,7 +6,7 @@
 #include "simulate/platform_kit.hpp"
 #include "training/strategy_kit.hpp"
 
-namespace farandole {
+namespace farandole::streams_test {
 namespace {
 
 /// Four ranks on a star of 1 GB/s without latency: a ring of M takes 1.5 M / B alone.
@@ -98,4 +98,4 @@ TEST(Ddp, OnOneSharedStreamBucketsFollowOneAnotherAsEver) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::streams_test

@@ -5,7 +5,7 @@
 #include "simulate/folding_kit.hpp"
 #include "training/effects/on_off.hpp"
 
-namespace farandole {
+namespace farandole::traffic_test {
 namespace {
 
 constexpr std::array all_fidelities{Fidelity::analytic, Fidelity::flow, Fidelity::message};
@@ -94,4 +94,4 @@ TEST(Traffic, OfARandomSourceFollowsFromItsSeed) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::traffic_test

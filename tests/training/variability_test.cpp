@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace farandole {
+namespace farandole::variability_test {
 namespace {
 
 TEST(Variability, TheOnlyDeviceIsTheMedianOne) {
@@ -57,4 +57,4 @@ TEST(Variability, AStragglerIsSlowerByItsShare) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::variability_test

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace farandole {
+namespace farandole::count_test {
 namespace {
 
 __extension__ using Exact = __int128;
@@ -40,4 +40,4 @@ TEST(Count, TakesWhatIsNegativeForNone) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::count_test

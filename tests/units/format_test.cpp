@@ -8,7 +8,7 @@
 
 #include "units/parse.hpp"
 
-namespace farandole {
+namespace farandole::format_test {
 namespace {
 
 TEST(Format, PrintsSizesInBinaryUnitsWhereThoseAreWhole) {
@@ -131,4 +131,4 @@ RC_GTEST_PROP(ParseQuantity, NeverFailsOtherThanByAMismatch, (const std::string&
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::format_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace farandole {
+namespace farandole::parse_test {
 namespace {
 
 template <class T>
@@ -142,4 +142,4 @@ TEST(ParseSize, RefusesWhatIsNoWholeNumberOfBytes) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::parse_test

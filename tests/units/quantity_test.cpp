@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace farandole {
+namespace farandole::quantity_test {
 namespace {
 
 template <class A, class B>
@@ -64,4 +64,4 @@ TEST(Literals, TakePowersOfAThousandAndOf1024) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::quantity_test

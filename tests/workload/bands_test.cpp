@@ -11,7 +11,7 @@
 #include "workload/compute_time.hpp"
 #include "workload/files.hpp"
 
-namespace farandole {
+namespace farandole::bands_test {
 namespace {
 
 using testing::HasSubstr;
@@ -115,7 +115,7 @@ struct Count {
 };
 
 TEST(Bands, ThreeOfFourMeasuredStepsLieInABandOfFourOfFiveThatWasFormedWithoutTheirModel) {
-  const Document file = Document::read(test::repository() / "topologies/devices/kernels/held_out.json");
+  const Document file = Document::read(test::source_folder() / "topologies/devices/kernels/held_out.json");
   Count count;
   std::map<std::string, Count> by_model;
   for (const Value& value : Section(file.root()).child("rows").elements()) {
@@ -188,4 +188,4 @@ TEST(Bands, AreRefusedWhereTheyAreNone) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::bands_test

@@ -11,7 +11,7 @@
 #include "config/error.hpp"
 #include "workload/files.hpp"
 
-namespace farandole {
+namespace farandole::compute_time_test {
 namespace {
 
 using ::testing::AllOf;
@@ -188,4 +188,4 @@ TEST(ComputeTime, ABatchThatIsNotPositiveBreaksTheContract) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::compute_time_test

@@ -8,7 +8,7 @@
 #include "config/schema.hpp"
 #include "workload/files.hpp"
 
-namespace farandole {
+namespace farandole::device_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -139,12 +139,12 @@ TEST(DeviceFiles, EveryFileLoadsIsNamedAsItsDeviceAndAgreesWithItsSchema) {
     const Device device = read_device(document.root(), file);
     EXPECT_EQ(device.name, file.stem().string());
     EXPECT_EQ(device.file, file);
-    EXPECT_NO_THROW(check_schema(document, test::repository() / "sim/config/schemas/device.schema.json")) << file;
+    EXPECT_NO_THROW(check_schema(document, test::source_folder() / "sim/config/schemas/device.schema.json")) << file;
   }
 }
 
 TEST(DeviceFiles, TheSchemaRefusesWhatTheReaderRefuses) {
-  const auto schema = test::repository() / "sim/config/schemas/device.schema.json";
+  const auto schema = test::source_folder() / "sim/config/schemas/device.schema.json";
   EXPECT_NO_THROW(check_schema(small(), schema));
   for (const auto& [pointer, text] : std::map<std::string, std::string>{
            {"/memori", "1 GB"}, {"/memory", "8 GB/s"}, {"/peak/fp64", "1 TFLOP/s"}, {"/measurements/0/batch", "0"}}) {
@@ -214,4 +214,4 @@ TEST(DeviceFiles, AKnightsLandingDoesSixtyFourOperationsPerCoreAndCycle) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::device_test

@@ -9,18 +9,15 @@
 
 #include "config/document.hpp"
 #include "config/section.hpp"
+#include "support/source_folder.hpp"
 #include "workload/device.hpp"
 #include "workload/model.hpp"
 
 namespace farandole::test {
 
-inline std::filesystem::path repository() {
-  return FARANDOLE_SOURCE_DIR;
-}
-
 inline std::vector<std::filesystem::path> json_files(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(repository() / folder)) {
+  for (const auto& entry : std::filesystem::directory_iterator(source_folder() / folder)) {
     if (entry.path().extension() == ".json") files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
@@ -28,7 +25,7 @@ inline std::vector<std::filesystem::path> json_files(const std::filesystem::path
 }
 
 inline ModelSummary model_file(const std::string& name) {
-  const auto file = repository() / "models" / (name + ".json");
+  const auto file = source_folder() / "models" / (name + ".json");
   const auto document = Document::read(file);
   return read_model(document.root(), file);
 }
@@ -41,12 +38,12 @@ inline Model model(const std::string& name, const std::string& variant = "torchv
 }
 
 inline Document fitted_kernels() {
-  return Document::read(repository() / "topologies" / "devices" / "kernels" / "fitted.json");
+  return Document::read(source_folder() / "topologies" / "devices" / "kernels" / "fitted.json");
 }
 
 /// With the kernels of its generation, and how good estimates of it are.
 inline Device device(const std::string& name) {
-  const auto file = repository() / "topologies" / "devices" / (name + ".json");
+  const auto file = source_folder() / "topologies" / "devices" / (name + ".json");
   const auto document = Document::read(file);
   Device device = read_device(document.root(), file);
   const Document fitted = fitted_kernels();

@@ -4,7 +4,7 @@
 #include "workload/files.hpp"
 #include "workload/kernels.hpp"
 
-namespace farandole {
+namespace farandole::flops_test {
 namespace {
 
 /// A decoder's numbers, as papers state them.
@@ -50,7 +50,7 @@ TEST(Flops, DoNotDependOnWhetherAMaskIsSkippedOrAttentionIsFused) {
 }
 
 Document measured_runs() {
-  return Document::read(test::repository() / "tests/training/measured_runs.json");
+  return Document::read(test::source_folder() / "tests/training/measured_runs.json");
 }
 
 /// Parameters that multiply nothing: positions, norms and biases. The table of words is the output matrix.
@@ -68,7 +68,7 @@ TEST(Flops, AreThoseThatLlmFoundryCountedItsUtilisationBy) {
   const auto runs = measured_runs().to_json();
   int rows = 0;
   for (const auto& row : runs.at("llm_foundry").at("rows")) {
-    const auto file = test::repository() / "models" / (row[1].get<std::string>() + ".json");
+    const auto file = test::source_folder() / "models" / (row[1].get<std::string>() + ".json");
     const Model model = read_model_at(Document::read(file).root(), "seq2048", row[2]);
     SCOPED_TRACE(row.dump());
     const bool fp8 = row[6] == "amp_fp8";
@@ -86,4 +86,4 @@ TEST(Flops, AreThoseThatLlmFoundryCountedItsUtilisationBy) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::flops_test

@@ -8,7 +8,7 @@
 #include "workload/files.hpp"
 #include "workload/importers/imported_model.hpp"
 
-namespace farandole {
+namespace farandole::keras_summary_test {
 namespace {
 
 using ::testing::AllOf;
@@ -229,4 +229,4 @@ conv (Conv2D)                (None, 1048576, 524288, 2)  65536
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::keras_summary_test

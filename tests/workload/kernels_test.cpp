@@ -12,7 +12,7 @@
 #include "workload/files.hpp"
 #include "workload/throughput.hpp"
 
-namespace farandole {
+namespace farandole::kernels_test {
 namespace {
 
 /// 1 TFLOP/s, 1 GB/s; products reach half of the peak at an intensity of 100, layers without arithmetic half the rate.
@@ -187,7 +187,7 @@ TEST(Kernels, ACompiledProgramMovesWhatLiesBetweenProductsOnceAtTheRateOfCopies)
 
 TEST(Kernels, TheFittedFileAgreesWithItsSchemaAndAnUnknownGenerationGetsTheMean) {
   const Document file = test::fitted_kernels();
-  EXPECT_NO_THROW(check_schema(file, test::repository() / "sim/config/schemas/kernels.schema.json"));
+  EXPECT_NO_THROW(check_schema(file, test::source_folder() / "sim/config/schemas/kernels.schema.json"));
   EXPECT_TRUE(read_kernel_rates(file.root(), "volta").known);
   const KernelRates mean = read_kernel_rates(file.root(), "rubin");
   EXPECT_FALSE(mean.known);
@@ -195,4 +195,4 @@ TEST(Kernels, TheFittedFileAgreesWithItsSchemaAndAnUnknownGenerationGetsTheMean)
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::kernels_test

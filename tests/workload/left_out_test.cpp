@@ -9,7 +9,7 @@
 #include "workload/compute_time.hpp"
 #include "workload/files.hpp"
 
-namespace farandole {
+namespace farandole::left_out_test {
 namespace {
 
 /// What tools/fit_kernels.py wrote of the fits that each leave one model out.
@@ -23,7 +23,7 @@ class LeftOut : public testing::Test {
     }
     return result;
   }
-  Document file_ = Document::read(test::repository() / "topologies/devices/kernels/held_out.json");
+  Document file_ = Document::read(test::source_folder() / "topologies/devices/kernels/held_out.json");
 };
 
 Precision precision_of(Section& row) {
@@ -117,4 +117,4 @@ TEST_F(LeftOut, ARenamedModelIsWithin15PercentOfTheNamedOneInTheMedianAndWithin3
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::left_out_test

@@ -4,7 +4,7 @@
 #include "workload/files.hpp"
 #include "workload/published_totals.hpp"
 
-namespace farandole {
+namespace farandole::model_files_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -36,7 +36,7 @@ TEST(ModelFiles, EveryFileLoadsIsNamedAsItsModelAndHasItsTotalsWrittenDownHere) 
 }
 
 TEST(ModelFiles, EveryFileAgreesWithItsSchema) {
-  const auto schema = test::repository() / "sim/config/schemas/model.schema.json";
+  const auto schema = test::source_folder() / "sim/config/schemas/model.schema.json";
   for (const auto& file : test::json_files("models")) {
     EXPECT_NO_THROW(check_schema(Document::read(file), schema)) << file;
   }
@@ -118,4 +118,4 @@ TEST(ModelFiles, TensorsAreListedInTheOrderOfTheFramework) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::model_files_test

@@ -5,7 +5,7 @@
 
 #include "config/error.hpp"
 
-namespace farandole {
+namespace farandole::profile_test {
 namespace {
 
 using ::testing::AllOf;
@@ -113,4 +113,4 @@ TEST(Profile, RefusesTimesThatAreNone) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::profile_test

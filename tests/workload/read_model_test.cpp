@@ -3,7 +3,7 @@
 #include "config/error.hpp"
 #include "workload/model.hpp"
 
-namespace farandole {
+namespace farandole::read_model_test {
 namespace {
 
 using ::testing::AllOf;
@@ -107,4 +107,4 @@ TEST(ReadModel, NamesThePlaceOfAKeyItDoesNotKnow) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::read_model_test

@@ -6,7 +6,7 @@
 #include "workload/compute_time.hpp"
 #include "workload/files.hpp"
 
-namespace farandole {
+namespace farandole::recompute_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -78,4 +78,4 @@ TEST(Recompute, RefusesAnotherWord) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::recompute_test

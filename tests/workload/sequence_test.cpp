@@ -4,14 +4,14 @@
 #include "config/error.hpp"
 #include "workload/files.hpp"
 
-namespace farandole {
+namespace farandole::sequence_test {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
 Model at(const std::string& name, int length) {
-  const auto document = Document::read(test::repository() / "models" / (name + ".json"));
+  const auto document = Document::read(test::source_folder() / "models" / (name + ".json"));
   return read_model_at(document.root(), read_model(document.root(), "").variants.front().variant, length);
 }
 
@@ -111,4 +111,4 @@ TEST(Blocks, ThatRepeatNeedAPlaceForTheirNumber) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::sequence_test

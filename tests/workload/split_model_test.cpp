@@ -6,7 +6,7 @@
 
 #include "workload/files.hpp"
 
-namespace farandole {
+namespace farandole::split_model_test {
 namespace {
 
 using testing::HasSubstr;
@@ -78,4 +78,4 @@ TEST(SplitModel, RefusesWhatItCannotSplit) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::split_model_test

@@ -7,7 +7,7 @@
 #include "workload/compute_time.hpp"
 #include "workload/files.hpp"
 
-namespace farandole {
+namespace farandole::step_time_test {
 namespace {
 
 constexpr std::array normalisations{Normalisation::separate, Normalisation::with_activation,
@@ -119,4 +119,4 @@ TEST(StepTime, AnH100IsFasterThanAnA100ForEveryModelAndPrecision) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::step_time_test

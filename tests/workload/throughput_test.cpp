@@ -5,7 +5,7 @@
 #include "config/error.hpp"
 #include "workload/files.hpp"
 
-namespace farandole {
+namespace farandole::throughput_test {
 namespace {
 
 using ::testing::AllOf;
@@ -135,4 +135,4 @@ TEST(Throughput, TheHorovodFigureOfVgg16IsFoundInItsSet) {
 }
 
 }  // namespace
-}  // namespace farandole
+}  // namespace farandole::throughput_test

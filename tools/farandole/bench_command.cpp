@@ -14,7 +14,6 @@
 #include "report/reports.hpp"
 #include "scenario/collective_run.hpp"
 #include "units/format.hpp"
-#include "units/parse.hpp"
 
 namespace farandole {
 namespace {
@@ -38,12 +37,6 @@ struct BenchArguments {
   BenchCompute compute;
   OutputOptions output;
 };
-
-Bytes size(const std::string& option, const std::string& text) {
-  const auto parsed = parse_size(text);
-  if (const auto* mismatch = std::get_if<UnitMismatch>(&parsed)) refuse_option(option, mismatch->expected, text);
-  return std::get<Bytes>(parsed);
-}
 
 const BackendRow& backend(const BenchArguments& arguments) {
   std::vector<std::string> known;
@@ -90,9 +83,9 @@ void require_memory(const std::string& option, const std::string& text, Bytes mo
   (void)floats_in(most);
 }
 
-std::vector<Bytes> sizes(const BenchArguments& arguments) {
-  const Bytes least = size("-b", arguments.least);
-  const Bytes most = size("-e", arguments.most);
+std::vector<Bytes> bench_sizes(const BenchArguments& arguments) {
+  const Bytes least = size_option("-b", arguments.least);
+  const Bytes most = size_option("-e", arguments.most);
   if (most < least) refuse_option("-e", "at least the " + arguments.least + " of -b", arguments.most);
   require_memory("-e", arguments.most, most);
   return size_range(least, most, whole_number("-f", arguments.factor, least == most ? 1 : 2));
@@ -100,7 +93,7 @@ std::vector<Bytes> sizes(const BenchArguments& arguments) {
 
 BenchRequest common_request(const BenchArguments& arguments, int ranks) {
   BenchRequest request;
-  request.sizes = sizes(arguments);
+  request.sizes = bench_sizes(arguments);
   request.warmup = warmup(arguments);
   request.repetitions = repetitions(arguments);
   request.root = whole_number("--root", arguments.root, 0);
@@ -135,7 +128,7 @@ std::vector<BenchRequest> requests(const BenchArguments& arguments, int ranks) {
 }
 
 PairRequest pair_request(const BenchArguments& arguments, PairOperation operation, int ranks) {
-  PairRequest request{operation, sizes(arguments), whole_number("--peer", arguments.peer, 1), warmup(arguments),
+  PairRequest request{operation, bench_sizes(arguments), whole_number("--peer", arguments.peer, 1), warmup(arguments),
                       repetitions(arguments)};
   if (request.peer >= ranks) {
     refuse_option("--peer", "a rank below the " + std::to_string(ranks) + " that were started", arguments.peer);
@@ -150,7 +143,7 @@ std::vector<MeasuredPoint> measured(const BenchArguments& arguments, Session& se
   }
   if (const auto local = find_local_operation(arguments.operation)) {
     return bench(session, arguments.backend,
-                 LocalRequest{*local, sizes(arguments), warmup(arguments), repetitions(arguments)});
+                 LocalRequest{*local, bench_sizes(arguments), warmup(arguments), repetitions(arguments)});
   }
   std::vector<MeasuredPoint> points;
   for (const BenchRequest& request : requests(arguments, ranks)) {
@@ -186,7 +179,7 @@ std::optional<Seconds> nap(const BenchArguments& arguments) {
   return read<Seconds>(option.value());
 }
 
-void run(const BenchArguments& arguments) {
+void run_bench(const BenchArguments& arguments) {
   if (!arguments.compute.model.empty()) {
     return bench_compute(arguments.compute, warmup(arguments), repetitions(arguments), arguments.output);
   }
@@ -248,7 +241,7 @@ void add_bench(CLI::App& app) {
       "  farandole bench --compute resnet50 --precision fp16,tf32 --batch 1,32,256 --model-file my_resnet50.json\n"
       "Open MPI: --oversubscribe for more ranks than cores; as root, OMPI_ALLOW_RUN_AS_ROOT=1 and\n"
       "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in the environment, or mpirun --allow-run-as-root.");
-  command->callback([arguments] { run(*arguments); });
+  command->callback([arguments] { run_bench(*arguments); });
 }
 
 }  // namespace farandole

@@ -75,7 +75,7 @@ std::vector<std::string> devices_like(const Catalogue& catalogue, const GpuDescr
   return names;
 }
 
-std::string text_of(const GpuDescription& gpu) {
+std::string gpu_text(const GpuDescription& gpu) {
   return fmt::format("{}, {} multiprocessors, {}, compute capability {}.{}", gpu.name, gpu.multiprocessors,
                      format(gpu.memory), gpu.compute_capability / 10, gpu.compute_capability % 10);
 }
@@ -85,7 +85,7 @@ Device device_of(const BenchCompute& arguments, const Catalogue& catalogue, cons
   if (name.empty()) {
     const std::vector<std::string> like = devices_like(catalogue, gpu);
     if (like.size() != 1) {
-      refuse_option("--device", fmt::format("which device of topologies/devices this one is ({})", text_of(gpu)),
+      refuse_option("--device", fmt::format("which device of topologies/devices this one is ({})", gpu_text(gpu)),
                     like.empty() ? "nothing, and none has its numbers" : "nothing, and several have its numbers");
     }
     name = like.front();
@@ -199,7 +199,7 @@ void write_table(std::ostream& out, const Heading& heading, const TimedKernels& 
   const auto ms = [](Seconds time) { return fmt::format("{:.4g}", time / 1_ms); };
   write_title(out, heading);
   out << fmt::format("# {} ({}) on {} as {}; {}\n# kernels one by one, median of {}; ms\n", asked.model.name,
-                     asked.model.variant, text_of(kernels.gpu), device.name, kernels.gpu.libraries,
+                     asked.model.variant, gpu_text(kernels.gpu), device.name, kernels.gpu.libraries,
                      asked.request.repetitions);
   Table table({{"precision", Align::left},
                {"batch"},
@@ -222,8 +222,8 @@ void write_table(std::ostream& out, const Heading& heading, const TimedKernels& 
   write_settings(out, heading);
 }
 
-void write_result(const OutputOptions& output, const TimedKernels& kernels, const Asked& asked, const Device& device) {
-  const Settings settings{{"gpu", text_of(kernels.gpu)}, {"libraries", kernels.gpu.libraries}};
+void write_kernels(const OutputOptions& output, const TimedKernels& kernels, const Asked& asked, const Device& device) {
+  const Settings settings{{"gpu", gpu_text(kernels.gpu)}, {"libraries", kernels.gpu.libraries}};
   const Heading heading{"bench", settings, {}, {}, output.settings};
   std::vector<Record> points;
   for (const TimedModel& timed : kernels.models) points.push_back(record_of(timed, asked, device));
@@ -248,7 +248,7 @@ void write_text(const std::string& target, OrderedJson file, const std::filesyst
   write_file(target, [&](std::ostream& out) { out << file.dump(2) << '\n'; });
 }
 
-Targets targets_of(const BenchCompute& arguments, const Asked& asked, const OutputOptions& output) {
+Targets bench_targets(const BenchCompute& arguments, const Asked& asked, const OutputOptions& output) {
   Targets targets;
   targets.reads("the model", asked.summary.file);
   output.add_to(targets);
@@ -285,7 +285,7 @@ void bench_compute(const BenchCompute& arguments, int warmup, int repetitions, c
   static_cast<void>(output.chosen_format());
   const Catalogue catalogue;
   const Asked what = asked(arguments, catalogue, warmup, repetitions);
-  targets_of(arguments, what, output).check();
+  bench_targets(arguments, what, output).check();
   if (const std::string missing = missing_for_compute(); !missing.empty()) {
     refuse_option("--compute", "a machine with CUDA, cuBLAS and cuDNN", arguments.model, "; " + missing);
   }
@@ -294,7 +294,7 @@ void bench_compute(const BenchCompute& arguments, int warmup, int repetitions, c
   const auto schemas = catalogue.root() / "sim/config/schemas";
   write_text(arguments.model_file, model_file(what, kernels, device), schemas / "model.schema.json");
   write_text(arguments.device_file, device_file(what, kernels, device), schemas / "device.schema.json");
-  write_result(output, kernels, what, device);
+  write_kernels(output, kernels, what, device);
 }
 
 }  // namespace farandole

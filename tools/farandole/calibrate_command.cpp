@@ -43,7 +43,7 @@ std::string interval(const FittedParameter& parameter) {
   return parameter.parameter.kind == ParameterKind::time_per_byte ? high + " .. " + low : low + " .. " + high;
 }
 
-CalibrationSummary summary_of(const std::vector<double>& errors, const std::vector<MeasuredTime>& measurements) {
+CalibrationSummary summary_of_errors(const std::vector<double>& errors, const std::vector<MeasuredTime>& measurements) {
   std::vector<double> sizes;
   for (std::size_t i = 0; i < measurements.size(); ++i) {
     if (!measurements[i].doubt) sizes.push_back(std::abs(errors[i]));
@@ -100,7 +100,7 @@ std::vector<std::string> names_of(const std::vector<std::string>& files) {
   return names;
 }
 
-void write_file(const std::string& file, const Document& calibrated) {
+void write_calibrated_file(const std::string& file, const Document& calibrated) {
   write_output(std::filesystem::path(file), std::cout,
                [&](std::ostream& out) { out << calibrated.to_ordered_json().dump(2) << '\n'; });
 }
@@ -118,13 +118,13 @@ FromTables fit_tables(const CalibrateArguments& arguments, const Document& topol
   const auto measurements = arguments.measured.read();
   const Fit found = fit(topology, measurements);
   Provenance provenance{arguments.date, names_of(arguments.measured.files), {}};
-  CalibrationSummary summary = summary_of(found.errors, measurements);
+  CalibrationSummary summary = summary_of_errors(found.errors, measurements);
   add_scatter(summary, "between rows", found.scatter.between_rows);
   add_scatter(summary, "of repetitions", found.scatter.of_repetitions);
   provenance.forced = summary.median > most_error_left;
   if (!arguments.hold_out.empty()) {
     const auto errors = held_out(topology, measurements, hold_out_named(arguments.hold_out));
-    const CalibrationSummary held = summary_of(errors, measurements);
+    const CalibrationSummary held = summary_of_errors(errors, measurements);
     provenance.held_out = {arguments.hold_out, held.median, held.p90, held.worst};
     summary.held_out = {arguments.hold_out, held.median, held.p90, held.worst};
   }
@@ -155,8 +155,8 @@ void calibrate_on_runs(const CalibrateArguments& arguments, Format format, const
   const Inferred found = infer_runs(topology, arguments.training, arguments.runs, std::move(unknowns), catalogue);
   std::vector<std::string> sources = names_of(arguments.measured.files);
   std::ranges::copy(names_of(arguments.training), std::back_inserter(sources));
-  write_file(arguments.output, calibrated_file(tables ? tables->file : file, found.unknowns, found.posterior,
-                                               found.fitted, {arguments.date, sources, {}}));
+  write_calibrated_file(arguments.output, calibrated_file(tables ? tables->file : file, found.unknowns, found.posterior,
+                                                          found.fitted, {arguments.date, sources, {}}));
   write_inference(std::cout, format, {"calibrate", settings}, report_of(found));
 }
 
@@ -191,7 +191,7 @@ void calibrate(CalibrateArguments arguments) {
       settings["transport.library"] = read<std::string>(*library);
   }
   const bool is_written = !tables || tables->summary.median <= most_error_left || arguments.force;
-  if (tables && is_written && arguments.training.empty()) write_file(arguments.output, tables->file);
+  if (tables && is_written && arguments.training.empty()) write_calibrated_file(arguments.output, tables->file);
   if (tables && (*format == Format::table || arguments.training.empty()))
     write_calibration(std::cout, *format, {"calibrate", settings}, tables->lines, tables->summary);
   if (!is_written) refuse_to_write(tables->summary, arguments.output);

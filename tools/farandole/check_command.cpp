@@ -51,16 +51,16 @@ struct FileKind {
   void (*check)(const Document&, const std::filesystem::path&);
 };
 
-constexpr std::array kinds{FileKind{"scenario", check_scenario}, FileKind{"topology", check_topology},
-                           FileKind{"model", check_model},       FileKind{"device", check_device},
-                           FileKind{"offer", check_offer},       FileKind{"published", check_published}};
+constexpr std::array file_kinds{FileKind{"scenario", check_scenario}, FileKind{"topology", check_topology},
+                                FileKind{"model", check_model},       FileKind{"device", check_device},
+                                FileKind{"offer", check_offer},       FileKind{"published", check_published}};
 
 /// A file says its kind by the schema it names, as a file or by its identifier ("$id").
 const FileKind& kind_of(const Document& document) {
   for (const auto& [key, value] : document.root().members()) {
     if (key != "$schema" || !value.is_string()) continue;
     const auto& named = std::get<std::string>(value.node().value);
-    for (const FileKind& kind : kinds) {
+    for (const FileKind& kind : file_kinds) {
       const std::string name = kind.name;
       if (named.ends_with(name + ".schema.json") ||
           (named.starts_with("urn:farandole:schema:") && named.ends_with(":" + name)))
@@ -80,7 +80,7 @@ void check_graph(const std::string& file) {
   std::cout << file << ": topology, ok\n";
 }
 
-void check(const std::string& file) {
+void check_file(const std::string& file) {
   if (is_graph_file(file)) return check_graph(file);
   const Document document = Document::read(file);
   const FileKind& kind = kind_of(document);
@@ -98,7 +98,7 @@ void add_check(CLI::App& app) {
   command->add_option("files", *files, "the files")->required()->type_name("FILE...");
   command->footer("Example:\n  farandole check scenarios/*.json topologies/*.json models/*.json");
   command->callback([files] {
-    for (const std::string& file : *files) check(file);
+    for (const std::string& file : *files) check_file(file);
   });
 }
 

@@ -14,7 +14,6 @@
 #include "scenario/collective_run.hpp"
 #include "server_options.hpp"
 #include "simulate/collective_clock.hpp"
-#include "units/parse.hpp"
 
 namespace farandole {
 namespace {
@@ -44,21 +43,15 @@ struct CollectiveArguments {
   PageOptions pages;
 };
 
-Bytes size(const std::string& option, const std::string& text) {
-  const auto parsed = parse_size(text);
-  if (const auto* mismatch = std::get_if<UnitMismatch>(&parsed)) refuse_option(option, mismatch->expected, text);
-  return std::get<Bytes>(parsed);
-}
-
 /// The smallest and the largest.
-std::pair<Bytes, Bytes> sizes(const CollectiveArguments& arguments) {
+std::pair<Bytes, Bytes> first_and_last_size(const CollectiveArguments& arguments) {
   if (arguments.least.empty() && arguments.most.empty() && !arguments.servers.model.empty()) {
     const Bytes all = arguments.servers.bytes_of_model();
     return {all, all};
   }
   const std::string& first = arguments.least.empty() ? smallest : arguments.least;
-  const Bytes least = size("-b", first);
-  const Bytes most = size("-e", arguments.most.empty() ? largest : arguments.most);
+  const Bytes least = size_option("-b", first);
+  const Bytes most = size_option("-e", arguments.most.empty() ? largest : arguments.most);
   if (most < least) refuse_option("-e", "at least the " + first + " of -b", arguments.most);
   return {least, most};
 }
@@ -88,14 +81,14 @@ Algorithm algorithm(const CollectiveArguments& arguments) {
 }
 
 /// A word, or an object as in a scenario.
-PlacementRule placement(const std::string& text) {
+PlacementRule placement_rule(const std::string& text) {
   if (text.starts_with('{')) return read_placement_rule(Document::parse(text, "--placement").root());
   const OptionValue word("--placement", text);
   return read_placement_rule(word.value());
 }
 
 CollectiveRequest request(const CollectiveArguments& arguments) {
-  const auto [least, most] = sizes(arguments);
+  const auto [least, most] = first_and_last_size(arguments);
   const int factor = whole_number("-f", arguments.factor, least == most ? 1 : 2);
   const int ranks = whole_number("--ranks", arguments.ranks, 1);
   const int root = whole_number("--root", arguments.root, 0);
@@ -107,7 +100,7 @@ CollectiveRequest request(const CollectiveArguments& arguments) {
           ranks,
           root,
           whole_number("--segments", arguments.segments, 0, most_segments),
-          placement(arguments.placement),
+          placement_rule(arguments.placement),
           arguments.no_fold ? FoldingPolicy::never : FoldingPolicy::where_exact,
           contributions(arguments.contributions, chosen, ranks),
           arguments.servers.request(chosen, ranks),
@@ -118,7 +111,7 @@ CollectiveRequest request(const CollectiveArguments& arguments) {
 }
 
 /// What was typed, as far as results depend on it.
-std::string typed(const CollectiveArguments& arguments) {
+std::string typed_collective(const CollectiveArguments& arguments) {
   std::string line = "farandole collective --topology " + shell_word(arguments.topology) + " --ranks " +
                      arguments.ranks + " --op " + shell_word(arguments.operation);
   const auto add = [&](const char* option, const std::string& value, const std::string& otherwise) {
@@ -139,7 +132,7 @@ std::string typed(const CollectiveArguments& arguments) {
 
 Page page(const CollectiveArguments& arguments, const CollectiveRequest& request, const Topology& topology,
           const Settings& settings, std::vector<CollectivePoint> points) {
-  CollectiveStory story{{"collective", settings}, topology.name, typed(arguments), {}, {}, {}};
+  CollectiveStory story{{"collective", settings}, topology.name, typed_collective(arguments), {}, {}, {}};
   const OptionValue ranks("--ranks", arguments.ranks);
   story.topology_svg = arguments.loads.picture(request, topology, ranks.value(), points);
   story.points = std::move(points);
@@ -159,7 +152,7 @@ void check_files(const CollectiveArguments& arguments, const Catalogue& catalogu
   targets.check();
 }
 
-void run(const CollectiveArguments& arguments) {
+void simulate_collective(const CollectiveArguments& arguments) {
   const Format format = arguments.output.chosen_format();
   (void)arguments.loads.count();  // refused before anything runs
   arguments.pages.check();
@@ -263,7 +256,7 @@ void add_collective(CLI::App& app) {
       "  farandole collective -b 1K -e 128M -f 4 --op allreduce --algorithm ring --topology ethernet-25g --ranks 16\n"
       "  farandole collective --op parameter_server --algorithm dedicated --servers 2 --model vgg16 --sharding by_size "
       "--topology ethernet-25g --ranks 10");
-  command->callback([arguments] { run(*arguments); });
+  command->callback([arguments] { simulate_collective(*arguments); });
 }
 
 }  // namespace farandole

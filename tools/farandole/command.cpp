@@ -3,6 +3,8 @@
 #include <charconv>
 
 #include "config/limits.hpp"
+#include "config/section.hpp"
+#include "units/parse.hpp"
 
 namespace farandole {
 
@@ -14,6 +16,17 @@ int whole_number(const std::string& option, const std::string& text, int least, 
   }
   if (number > most) refuse_option(option, "a whole number of at most " + counted(most), text);
   return number;
+}
+
+Bytes size_option(const std::string& option, const std::string& text) {
+  const auto parsed = parse_size(text);
+  if (const auto* mismatch = std::get_if<UnitMismatch>(&parsed)) refuse_option(option, mismatch->expected, text);
+  return std::get<Bytes>(parsed);
+}
+
+std::string document_summary(const Document& document) {
+  const auto summary = document.find("/summary");
+  return summary ? read<std::string>(*summary) : "";
 }
 
 void set_value(Document& document, const std::string& assignment) {

@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include "config/document.hpp"
+#include "units/quantity.hpp"
 
 namespace farandole {
 
@@ -51,6 +52,12 @@ void set_value(Document& document, const std::string& assignment);
 
 int whole_number(const std::string& option, const std::string& text, int least,
                  int most = std::numeric_limits<int>::max());
+
+/// As nccl-tests reads it (units/parse.hpp).
+Bytes size_option(const std::string& option, const std::string& text);
+
+/// What a file says of itself; empty where it says nothing.
+std::string document_summary(const Document& document);
 
 /// Each adds one subcommand whose callback does the work; errors are exceptions.
 void add_run(CLI::App& app);

@@ -22,7 +22,7 @@ void row(std::string_view what, std::string_view value) {
   std::cout << fmt::format("{:<14} {}\n", what, value);
 }
 
-void run() {
+void report_installation() {
   const Catalogue catalogue;
   row("farandole", version());
   row("compiler", __VERSION__);
@@ -56,7 +56,7 @@ void run() {
 void add_doctor(CLI::App& app) {
   CLI::App* command = app.add_subcommand("doctor", "Say what this program was built with and whether it is ready");
   command->footer("Example:\n  farandole doctor");
-  command->callback(run);
+  command->callback(report_installation);
 }
 
 }  // namespace farandole

@@ -22,7 +22,7 @@ namespace {
 constexpr int most_iterations = 10;  // of a point: every move of a slider runs some twenty
 
 /// Deep enough for a scenario that names its files by "../..".
-constexpr const char* folder = "/a/b/c/d/e/f/g/h";
+constexpr const char* working_folder = "/a/b/c/d/e/f/g/h";
 
 struct ExploreArguments {
   std::string scenario;
@@ -70,7 +70,7 @@ Record to_record(const Control& control) {
 }
 
 /// All that was read, by its path in the simulator's memory.
-Record files_of(const Catalogue& catalogue) {
+Record files_read(const Catalogue& catalogue) {
   Record files = Record::object();
   for (const auto& file : catalogue.files()) {
     const auto inside = file.lexically_relative(catalogue.root());
@@ -89,7 +89,7 @@ Record ranks_of(const std::vector<Control>& controls, int own) {
   return ranks;
 }
 
-ExplorePage page_of(const ExploreArguments& arguments, const Document& written, const Catalogue& catalogue) {
+ExplorePage explored_page(const ExploreArguments& arguments, const Document& written, const Catalogue& catalogue) {
   const PlannedPoint first = first_point(written, catalogue);
   const TrainingPoint point = run_point(first, catalogue, nullptr);
   const std::vector<Control> controls = controls_of(written, first, catalogue);
@@ -102,14 +102,14 @@ ExplorePage page_of(const ExploreArguments& arguments, const Document& written, 
   Record& data = page.data;
   data["source"] = std::filesystem::path(arguments.scenario).filename().string();
   data["scenario"] = first.document.to_ordered_json();
-  data["folder"] = folder;
+  data["folder"] = working_folder;
   data["controls"] = Record::array();
   for (const Control& control : controls) data["controls"].push_back(to_record(control));
   data["ranks"] = ranks_of(controls, point.ranks);
   data["expected"] = {{"iteration_seconds", point.iteration.si()},
                       {"samples_per_second", point.samples_per_second},
                       {"scaling_efficiency", point.scaling_efficiency}};
-  data["files"] = files_of(catalogue);
+  data["files"] = files_read(catalogue);
   return page;
 }
 
@@ -125,7 +125,7 @@ void explore(const ExploreArguments& arguments) {
   for (const std::string& assignment : arguments.settings) set_value(document, assignment);
   refuse_what_cannot_be_explored(document, arguments.scenario);
   const Catalogue catalogue;
-  const ExplorePage page = page_of(arguments, document, catalogue);
+  const ExplorePage page = explored_page(arguments, document, catalogue);
   std::string file = arguments.html;
   if (file.empty()) {
     file = std::filesystem::path(arguments.scenario).stem().string() + ".explore.html";

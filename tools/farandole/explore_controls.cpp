@@ -99,7 +99,8 @@ Control factors(const std::string& id, const std::string& label, const std::stri
 }
 
 /// Powers of two of a size, from none on, and the one in force.
-Control sizes(const std::string& id, const std::string& label, const std::string& pointer, const std::string& own) {
+Control sizes_control(const std::string& id, const std::string& label, const std::string& pointer,
+                      const std::string& own) {
   std::map<Bytes, std::string> all{{std::get<Bytes>(parse_quantity<Bytes>(own)), own}};
   all.try_emplace(Bytes(0), "0 B");
   for (int power = 0; power <= 10; ++power) {
@@ -141,7 +142,7 @@ void add_fusion(std::vector<Control>& controls, const Site& site) {
     if (own == in_force.end()) continue;
     const std::string pointer = std::string("/strategy/") + key;
     if (std::string_view(key) != "cycle_time") {
-      add(controls, site, sizes(id, label, pointer, own->second));
+      add(controls, site, sizes_control(id, label, pointer, own->second));
       continue;
     }
     Control control =

@@ -24,16 +24,16 @@ namespace farandole {
 namespace {
 
 /// A file that is gone when this is.
-class TemporaryFile {
+class ScratchFile {
  public:
-  TemporaryFile() : name_((std::filesystem::temp_directory_path() / "farandole-XXXXXX").string()) {
+  ScratchFile() : name_((std::filesystem::temp_directory_path() / "farandole-XXXXXX").string()) {
     const int descriptor = mkstemp(name_.data());
     if (descriptor < 0) throw std::runtime_error("cannot make a temporary file " + name_);
     close(descriptor);
   }
-  ~TemporaryFile() { std::remove(name_.c_str()); }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~ScratchFile() { std::remove(name_.c_str()); }
+  ScratchFile(const ScratchFile&) = delete;
+  ScratchFile& operator=(const ScratchFile&) = delete;
   [[nodiscard]] const std::string& name() const { return name_; }
 
  private:
@@ -74,7 +74,7 @@ class Dot {
     std::string text;
     std::array<char, 4096> piece{};
     while (is_there_) {
-      const ssize_t count = read(out_, piece.data(), piece.size());
+      const ssize_t count = ::read(out_, piece.data(), piece.size());
       if (count < 0 && errno == EINTR) continue;
       if (count <= 0) break;
       text.append(piece.data(), static_cast<std::size_t>(count));
@@ -101,7 +101,7 @@ class Dot {
 }  // namespace
 
 void draw_with_graphviz(std::ostream& out, const std::function<void(std::ostream&)>& write) {
-  const TemporaryFile graph;
+  const ScratchFile graph;
   {
     std::ofstream file(graph.name());
     write(file);

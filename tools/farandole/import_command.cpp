@@ -117,13 +117,13 @@ struct ImportKind {
   const char* name;
   Imported (*import)(const std::string& text, const ImportArguments& arguments);
 };
-constexpr std::array kinds{ImportKind{"keras_summary", import_keras_summary},
-                           ImportKind{"horovod_timeline", import_horovod_timeline},
-                           ImportKind{"pytorch_profiler", import_pytorch_profiler}};
+constexpr std::array import_kinds{ImportKind{"keras_summary", import_keras_summary},
+                                  ImportKind{"horovod_timeline", import_horovod_timeline},
+                                  ImportKind{"pytorch_profiler", import_pytorch_profiler}};
 
 const ImportKind& kind_named(const std::string& name) {
   std::vector<std::string> known;
-  for (const ImportKind& kind : kinds) {
+  for (const ImportKind& kind : import_kinds) {
     if (kind.name == name) return kind;
     known.emplace_back(kind.name);
   }

@@ -113,7 +113,7 @@ std::string sweep_text(const Draft& draft) {
       fmt::join(draft.ranks, ", "));
 }
 
-std::string text_of(const Draft& draft) {
+std::string draft_text(const Draft& draft) {
   const std::string summary =
       fmt::format("{} on {}, {} ranks, {}", draft.model, draft.topology, fmt::join(draft.ranks, ", "), draft.strategy);
   return fmt::format(
@@ -140,8 +140,8 @@ std::string text_of(const Draft& draft) {
 }
 
 /// Reads it as `run` would, for each number of ranks.
-void check(const Draft& draft, const std::string& file, const Catalogue& catalogue) {
-  const Document document = Document::parse(text_of(draft), file);
+void check_draft(const Draft& draft, const std::string& file, const Catalogue& catalogue) {
+  const Document document = Document::parse(draft_text(draft), file);
   for (const Configuration& configuration : expand_sweep(document)) read_scenario(configuration.root(), catalogue);
 }
 
@@ -151,7 +151,7 @@ std::vector<int> ranks_that_fit(Draft draft, const std::string& file, const Cata
   for (const int ranks : std::exchange(draft.ranks, {})) {
     draft.ranks = {ranks};
     try {
-      check(draft, file, catalogue);
+      check_draft(draft, file, catalogue);
       fitting.push_back(ranks);
     } catch (const DoesNotFit&) {
     }
@@ -179,7 +179,7 @@ Draft choose_way(Draft draft, const NewArguments& said, const Catalogue& catalog
   }
   if (most.empty()) best.strategy = strategies.back();
   if (said.ranks.empty() && !most.empty()) best.ranks = most;
-  check(best, said.file, catalogue);
+  check_draft(best, said.file, catalogue);
   return best;
 }
 
@@ -270,7 +270,7 @@ void write_new(NewArguments said) {
   try_file(said.file);
   const Catalogue catalogue;
   const Draft draft = choose_way(draft_of(said, catalogue), said, catalogue);
-  write_file(said.file, [&](std::ostream& out) { out << text_of(draft); });
+  write_file(said.file, [&](std::ostream& out) { out << draft_text(draft); });
   std::cout << fmt::format("{}: {} on {}, {} ranks, {} in {}, {} a rank{}\n", said.file, draft.model, draft.topology,
                            fmt::join(draft.ranks, ", "), draft.strategy, draft.precision,
                            draft.batch == 1 ? "1 sample" : std::to_string(draft.batch) + " samples",

@@ -8,7 +8,7 @@
 namespace farandole {
 namespace {
 
-constexpr int width = 30;
+constexpr int bar_width = 30;
 
 std::string clock_text(double seconds) {
   const auto whole = static_cast<long>(seconds + 0.5);
@@ -25,9 +25,9 @@ void ProgressBar::show(int done, int all) {
   drawn_ = now;
   const double elapsed = std::chrono::duration<double>(now - start_).count();
   const double left = elapsed / (done - before_) * (all - done);
-  const int filled = done * width / all;
-  std::cerr << fmt::format("\r[{:#>{}}{: >{}}] {} of {} points, {} left ", "", filled, "", width - filled, done, all,
-                           clock_text(left))
+  const int filled = done * bar_width / all;
+  std::cerr << fmt::format("\r[{:#>{}}{: >{}}] {} of {} points, {} left ", "", filled, "", bar_width - filled, done,
+                           all, clock_text(left))
             << std::flush;
 }
 

@@ -99,7 +99,7 @@ StudyResult run_points(const RunArguments& arguments, const RunPlan& plan, const
   return result;
 }
 
-void write_result(const RunArguments& arguments, const StudyHeading& heading, const StudyResult& result) {
+void write_run_result(const RunArguments& arguments, const StudyHeading& heading, const StudyResult& result) {
   const Format format = arguments.output.chosen_format();
   arguments.output.write([&](std::ostream& out) {
     if (heading.shard.of > 1) return write_shard(out, heading, result);
@@ -113,7 +113,7 @@ void write_result(const RunArguments& arguments, const StudyHeading& heading, co
 }
 
 /// What was typed, as far as results depend on it.
-std::string typed(const RunArguments& arguments) {
+std::string typed_run(const RunArguments& arguments) {
   std::string line = "farandole run " + shell_word(arguments.scenario) + given("--set", arguments.settings) +
                      given("--launch", {arguments.launch}) + given("--fidelity", {arguments.fidelity});
   if (arguments.no_fold) line += " --no-fold";
@@ -133,7 +133,7 @@ void write_page(const RunArguments& arguments, const Document& document, const C
   if (!arguments.pages.are_wanted()) return;
   const std::filesystem::path explored = arguments.pages.explored();
   arguments.pages.write(
-      run_page({document, catalogue, plan, result.points, typed(arguments), explore_command(arguments),
+      run_page({document, catalogue, plan, result.points, typed_run(arguments), explore_command(arguments),
                 std::filesystem::exists(explored) ? explored.filename().string() : "", processes_of(arguments),
                 arguments.quiet}));
 }
@@ -141,12 +141,12 @@ void write_page(const RunArguments& arguments, const Document& document, const C
 /// The points that finished are written all the same, except to a shard, and kept in the journal for --resume.
 [[noreturn]] void fail(const RunArguments& arguments, const StudyHeading& heading, const StudyResult& result) {
   for (const auto& [point, reason] : result.failures) std::cerr << "failed: " << point << ": " << reason << "\n";
-  if (heading.shard.of == 1) write_result(arguments, heading, result);
+  if (heading.shard.of == 1) write_run_result(arguments, heading, result);
   throw std::runtime_error(
       fmt::format("{} of {} points failed", result.failures.size(), result.failures.size() + result.points.size()));
 }
 
-RunFiles files_of(const RunArguments& arguments) {
+RunFiles files_of_run(const RunArguments& arguments) {
   return {arguments.scenario, arguments.timeline, arguments.loads.drawing, arguments.output, arguments.pages};
 }
 
@@ -158,7 +158,7 @@ void run_search(const RunArguments& arguments, const Document& document, const S
   if (arguments.pages.are_wanted()) refuse_option("--html", "no page of an \"optimise\"", arguments.scenario);
   if (options.fidelities.size() > 1) refuse_option("--fidelity", "one level with \"optimise\"", arguments.fidelity);
   const Catalogue catalogue;
-  check_files(files_of(arguments), catalogue, nullptr);
+  check_files(files_of_run(arguments), catalogue, nullptr);
   StudyOptions study;
   study.processes = processes_of(arguments);
   study.point_timeout = arguments.cost.longest_point();
@@ -226,12 +226,12 @@ void run_with(std::unique_ptr<Team>& team, const RunArguments& arguments) {
   study.point_timeout = arguments.cost.longest_point();
   study.execute = [&](const RunPlan::Point& p, Timeline* timeline) { return run_point(p, catalogue, timeline); };
   if (team && !team->is_manager()) return serve_study(plan, heading, study);
-  check_files(files_of(arguments), catalogue, &plan);
+  check_files(files_of_run(arguments), catalogue, &plan);
   StudyResult result = run_points(arguments, plan, heading, study);
   if (!arguments.quiet) say_what_is_noted(plan);
   if (!result.failures.empty()) fail(arguments, heading, result);
   if (shard.of == 1) arguments.loads.draw(plan, catalogue, result.points.rbegin()->second);
-  write_result(arguments, heading, result);
+  write_run_result(arguments, heading, result);
   write_page(arguments, document, catalogue, plan, result);
   const std::string timeline = arguments.timeline.empty() ? plan.timeline_file.value_or("") : arguments.timeline;
   if (result.timeline) write_timeline(plan, result, timeline, arguments.quiet);
@@ -239,7 +239,7 @@ void run_with(std::unique_ptr<Team>& team, const RunArguments& arguments) {
   if (result.journal) result.journal->remove();  // last: as long as a file is missing, finished points are kept
 }
 
-void run(const RunArguments& arguments) {
+void run_scenario(const RunArguments& arguments) {
   std::unique_ptr<Team> team = join_team();
   // What all ranks would say, the manager says alone.
   if (team && !team->is_manager()) std::cerr.setstate(std::ios::failbit);
@@ -293,7 +293,7 @@ void add_run(CLI::App& app) {
       "Example:\n"
       "  farandole run scenarios/horovod-512-roce25.json --html page.html\n"
       "  farandole run scenarios/horovod-512-roce25.json --set /workload/batch_per_rank=32 --format csv");
-  command->callback([arguments] { run(*arguments); });
+  command->callback([arguments] { run_scenario(*arguments); });
 }
 
 }  // namespace farandole

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "calibration/published.hpp"
-#include "config/section.hpp"
+#include "command.hpp"
 #include "graphviz.hpp"
 #include "load_options.hpp"
 #include "report/answer.hpp"
@@ -75,11 +75,6 @@ std::string picture_of(const Scenario& scenario, const TrainingPoint& point) {
   return drawn_or_empty([&](std::ostream& text) { write_topology_picture(text, platform, utilisation); });
 }
 
-std::string summary_of(const Document& document) {
-  const auto summary = document.find("/summary");
-  return summary ? read<std::string>(*summary) : std::string();
-}
-
 /// Before what the page depends on, which comes last.
 void add_explore(const RunPageRequest& request, Page& page) {
   if (request.explore.empty()) return;
@@ -100,7 +95,7 @@ void add_explore(const RunPageRequest& request, Page& page) {
 Page run_page(const RunPageRequest& request) {
   TrainingPageInput story;
   story.heading = {request.plan.scenario, request.plan.settings};
-  story.summary = summary_of(request.document);
+  story.summary = document_summary(request.document);
   story.command = request.command;
   story.scenario = request.document.to_ordered_json().dump(2);
   story.question = request.plan.question;

@@ -36,7 +36,7 @@ std::vector<Bytes> tensors_of(const std::string& text) {
   return sizes;
 }
 
-const TensorPlacement& placement(const std::string& text) {
+const TensorPlacement& placement_of_tensors(const std::string& text) {
   const TensorPlacement* found = find_tensor_placement(text);
   if (found != nullptr) return *found;
   std::vector<std::string> known = tensor_placement_names();
@@ -52,7 +52,7 @@ bool is_per_tensor(const std::string& text) {
 
 std::vector<std::vector<double>> shards(const std::vector<Bytes>& tensors, const std::string& sharding, int servers) {
   std::vector<std::vector<double>> result;
-  for (const auto& shard : shards_of(tensors, placement(sharding).place(tensors, servers), servers)) {
+  for (const auto& shard : shards_of(tensors, placement_of_tensors(sharding).place(tensors, servers), servers)) {
     auto& sizes = result.emplace_back();
     for (const Bytes size : shard) sizes.push_back(size.si());
   }
@@ -137,7 +137,7 @@ ServerRequest ServerOptions::request(const Algorithm& algorithm, int ranks) cons
   wanted.model = model;
   wanted.sharding = !sharding.empty() ? sharding : model.empty() ? "even" : "round_robin";
   if (wanted.sharding != "even") {
-    placement(wanted.sharding);
+    placement_of_tensors(wanted.sharding);
     if (model.empty()) refuse_option("--sharding", "even, or a --model whose tensors are placed", sharding);
     Shape shape(ranks);
     shape.servers = wanted.servers;

@@ -59,7 +59,7 @@ ShowRequest request_of(const ShowArguments& arguments) {
           whole_number("--servers", arguments.servers, 0)};
 }
 
-void run(const ShowArguments& arguments) {
+void write_shown(const ShowArguments& arguments) {
   const bool is_picture = arguments.format == "svg" || arguments.format == "html";
   const bool is_file = arguments.format == "dot" || arguments.format == "simgrid";
   if (arguments.format != "table" && arguments.format != "json" && !is_picture && !is_file) {
@@ -121,7 +121,7 @@ void add_show(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--format", arguments->format, format_choices)->type_name("FORMAT")->capture_default_str();
   command->footer("Example:\n  farandole show algorithm ring --op allreduce --ranks 4");
-  command->callback([arguments] { run(*arguments); });
+  command->callback([arguments] { write_shown(*arguments); });
 }
 
 }  // namespace farandole

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-ModelSummary load(const Catalogue& catalogue, const std::string& name) {
+ModelSummary load_model(const Catalogue& catalogue, const std::string& name) {
   const OptionValue option("show model", name);
   return catalogue.model(name, option.value());
 }
@@ -93,7 +93,7 @@ Shown show_models(const ShowRequest& /*request*/) {
                           "variants"),
               Json::array()};
   for (const std::string& name : names) {
-    const ModelSummary model = load(catalogue, name);
+    const ModelSummary model = load_model(catalogue, name);
     shown.json.push_back(model_json(catalogue, model));
     std::string variants;
     for (const Model& variant : model.variants) variants += (variants.empty() ? "" : ", ") + variant.variant;
@@ -106,7 +106,7 @@ Shown show_models(const ShowRequest& /*request*/) {
 
 Shown show_model(const ShowRequest& request) {
   const Catalogue catalogue;
-  const ModelSummary model = load(catalogue, request.name);
+  const ModelSummary model = load_model(catalogue, request.name);
   Shown shown{fmt::format("{}: {}\n\n{:<20} {:>12} {:>8} {:>8} {:>16}\n", model.name, model.summary, "variant",
                           "parameters", "tensors", "layers", "forward MACs"),
               model_json(catalogue, model)};

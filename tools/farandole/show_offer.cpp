@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include "command.hpp"
-#include "config/section.hpp"
 #include "economics/cost.hpp"
 #include "scenario/catalogue.hpp"
 #include "show.hpp"
@@ -20,15 +19,10 @@ double per_hour(const Offer& offer) {
   return (node_rate(offer, eight_busy) * hour).plain();
 }
 
-std::string summary_of(const Document& document) {
-  const auto summary = document.find("/summary");
-  return summary ? read<std::string>(*summary) : "";
-}
-
 Json json_of(const OfferFile& file) {
   const Offer& offer = file.offer;
   return {{"name", offer.name},
-          {"summary", summary_of(file.document)},
+          {"summary", document_summary(file.document)},
           {"kind", offer.kind},
           {"date", offer.date},
           {"currency", offer.currency},
@@ -41,7 +35,7 @@ Json json_of(const OfferFile& file) {
           {"assumptions", offer.assumptions}};
 }
 
-OfferFile load(const Catalogue& catalogue, const std::string& name) {
+OfferFile load_offer(const Catalogue& catalogue, const std::string& name) {
   const OptionValue option("show offer", name);
   return catalogue.offer(name, option.value());
 }
@@ -53,23 +47,23 @@ Shown show_offers(const ShowRequest& /*request*/) {
   Shown shown;
   shown.json = Json::array();
   for (const std::string& name : catalogue.offers()) {
-    const OfferFile file = load(catalogue, name);
+    const OfferFile file = load_offer(catalogue, name);
     shown.json.push_back(json_of(file));
     shown.text += fmt::format("{:<24} {:<9} {:<18} {:>8.2f} {}/h  {}\n", name, file.offer.kind, file.offer.date,
-                              per_hour(file.offer), file.offer.currency, summary_of(file.document));
+                              per_hour(file.offer), file.offer.currency, document_summary(file.document));
   }
   shown.text += "\nPer node hour with eight busy devices; what is bought or reserved, at the offer's utilisation.\n";
   return shown;
 }
 
 Shown show_offer(const ShowRequest& request) {
-  const OfferFile file = load(Catalogue(), request.name);
+  const OfferFile file = load_offer(Catalogue(), request.name);
   const Offer& offer = file.offer;
   Shown shown;
   shown.json = json_of(file);
   shown.text = fmt::format(
       "{}: {}\n  {}, prices of {}\n  {:.2f} {} per node hour with eight busy devices, in use {:.0f} % of the time\n",
-      offer.name, summary_of(file.document), offer.kind, offer.date, per_hour(offer), offer.currency,
+      offer.name, document_summary(file.document), offer.kind, offer.date, per_hour(offer), offer.currency,
       offer.utilisation * 100);
   shown.text += fmt::format("  a node draws {:.0f} W, a device {:.0f} W idle and {:.0f} W busy; PUE {}\n",
                             offer.power.host.plain(), offer.power.device_idle.plain(), offer.power.device_busy.plain(),

@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Topology load(const Catalogue& catalogue, const std::string& name) {
+Topology load_topology(const Catalogue& catalogue, const std::string& name) {
   const OptionValue option("show topology", name);
   return catalogue.topology(name, option.value());
 }
@@ -179,8 +179,8 @@ Json network_json(const Platform& platform) {
           {"pairs", pairs}};
 }
 
-Page page_of(const Platform& platform, const std::string& summary, const std::string& picture,
-             const std::string& text) {
+Page topology_page(const Platform& platform, const std::string& summary, const std::string& picture,
+                   const std::string& text) {
   Page page;
   page.kicker = "Farandole · topology " + platform.name;
   page.answer = {summary + "."};
@@ -200,7 +200,7 @@ Shown show_topologies(const ShowRequest& /*request*/) {
   Shown shown{fmt::format("{:<18} {:<6} {:>10} {:>8}  {}\n", "topology", "kind", "nodes", "devices", "summary"),
               Json::array()};
   for (const std::string& name : catalogue.topologies()) {
-    const Topology topology = load(catalogue, name);
+    const Topology topology = load_topology(catalogue, name);
     const Platform platform = sample(topology);
     shown.json.push_back(topology_json(topology, platform));
     fmt::format_to(std::back_inserter(shown.text), "{:<18} {:<6} {:>10} {:>8}  {}\n", name, topology.kind,
@@ -211,7 +211,7 @@ Shown show_topologies(const ShowRequest& /*request*/) {
 }
 
 Shown show_topology(const ShowRequest& request) {
-  const Topology topology = load(Catalogue(), request.name);
+  const Topology topology = load_topology(Catalogue(), request.name);
   const Platform platform = sample(topology);
   Shown shown{{}, topology_json(topology, platform)};
   shown.text = fmt::format("{}: {}\n", topology.name, topology.summary);
@@ -237,7 +237,7 @@ Shown show_topology(const ShowRequest& request) {
   shown.draw = [platform, summary = topology.summary, text = shown.text](std::ostream& out, bool is_html) {
     std::ostringstream picture;
     draw_with_graphviz(picture, [&](std::ostream& graph) { write_topology_picture(graph, platform); });
-    if (is_html) return write_html(out, page_of(platform, summary, picture.str(), text));
+    if (is_html) return write_html(out, topology_page(platform, summary, picture.str(), text));
     out << picture.str();
   };
   shown.files["dot"] = [platform](std::ostream& out) { write_topology_dot(out, platform); };

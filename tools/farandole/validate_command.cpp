@@ -20,7 +20,7 @@ namespace farandole {
 namespace {
 
 /// What the command reads.
-Targets targets_of(const MeasuredArguments& measured) {
+Targets measured_targets(const MeasuredArguments& measured) {
   Targets targets;
   for (const std::string& file : measured.files) targets.reads("a file of measurements", file);
   if (!measured.topology.empty()) targets.reads("the topology", measured.topology);
@@ -81,7 +81,7 @@ Validation validate_all_published(const MeasuredArguments& arguments) {
 }
 
 /// What was typed, as far as results depend on it.
-std::string typed(const ValidateArguments& arguments, const MeasuredArguments& measured) {
+std::string typed_validation(const ValidateArguments& arguments, const MeasuredArguments& measured) {
   return "farandole validate" + given("", measured.files) + (arguments.published ? " --published" : "") +
          given("--topology", {measured.topology}) + given("--only", measured.only) + given("--set", measured.settings) +
          given("--hold-out", {arguments.hold_out});
@@ -97,7 +97,7 @@ void validate_and_write(const ValidateArguments& arguments) {
   refuse_half_a_request(arguments);
   const Format format = arguments.output.chosen_format();
   arguments.pages.check();
-  Targets targets = targets_of(arguments.measured);
+  Targets targets = measured_targets(arguments.measured);
   arguments.output.add_to(targets);
   arguments.pages.add_to(targets);
   targets.check();
@@ -108,7 +108,8 @@ void validate_and_write(const ValidateArguments& arguments) {
   arguments.output.write([&, &points = points, &settings = settings](std::ostream& out) {
     write_validation(out, format, {"validate", settings, {}, {}, arguments.output.settings}, points);
   });
-  arguments.pages.write(validation_page({"validate", settings}, typed(arguments, arguments.measured), points));
+  arguments.pages.write(
+      validation_page({"validate", settings}, typed_validation(arguments, arguments.measured), points));
   if (worst_error(points) > most) {
     throw OutOfTolerance(fmt::format("the worst error is {:.1f} %, outside the tolerance of {}",
                                      100 * worst_error(points), arguments.tolerance));

@@ -20,14 +20,14 @@ struct TypeRow {
 };
 
 // cudaDataType, cublasComputeType_t, cudnnDataType_t, cudnnMathType_t, cudnnTensorFormat_t
-constexpr std::array types{TypeRow{Precision::fp32, {0, 68, 0, 3, 0}},  // CUBLAS_COMPUTE_32F, CUDNN_FMA_MATH
-                           TypeRow{Precision::tf32, {0, 77, 0, 0, 0}},  // CUBLAS_COMPUTE_32F_FAST_TF32
-                           TypeRow{Precision::fp16, {2, 68, 2, 1, 1}},  // CUDNN_TENSOR_OP_MATH
-                           TypeRow{Precision::bf16, {14, 68, 9, 1, 1}}};
+constexpr std::array type_rows{TypeRow{Precision::fp32, {0, 68, 0, 3, 0}},  // CUBLAS_COMPUTE_32F, CUDNN_FMA_MATH
+                               TypeRow{Precision::tf32, {0, 77, 0, 0, 0}},  // CUBLAS_COMPUTE_32F_FAST_TF32
+                               TypeRow{Precision::fp16, {2, 68, 2, 1, 1}},  // CUDNN_TENSOR_OP_MATH
+                               TypeRow{Precision::bf16, {14, 68, 9, 1, 1}}};
 
 const TypeRow* row_of(Precision precision) {
-  const auto* row = std::ranges::find(types, precision, &TypeRow::precision);
-  return row == types.end() ? nullptr : row;
+  const auto* row = std::ranges::find(type_rows, precision, &TypeRow::precision);
+  return row == type_rows.end() ? nullptr : row;
 }
 
 /// All that the time of a layer depends on.

@@ -13,7 +13,7 @@ namespace {
 
 using Extents = std::vector<int>;
 
-void expect(const Cudnn& cudnn, int status, std::string_view tried) {
+void expect_cudnn(const Cudnn& cudnn, int status, std::string_view tried) {
   if (status != 0) throw std::runtime_error(fmt::format("cuDNN: {}: {}", tried, cudnn.error_text(status)));
 }
 
@@ -21,7 +21,7 @@ void expect(const Cudnn& cudnn, int status, std::string_view tried) {
 class Descriptor {
  public:
   Descriptor(const Cudnn& cudnn, int (*create)(void**), int (*destroy)(void*)) : destroy_(destroy) {
-    expect(cudnn, create(&descriptor_), "making a descriptor");
+    expect_cudnn(cudnn, create(&descriptor_), "making a descriptor");
   }
   ~Descriptor() { destroy_(descriptor_); }
   Descriptor(const Descriptor&) = delete;
@@ -52,10 +52,10 @@ struct Tensor4 {
   Tensor4(const CudaDevice& device, const CudaTypes& types, const Extents& extents, Bytes element)
       : shape(device.cudnn(), device.cudnn().create_tensor, device.cudnn().destroy_tensor),
         memory(device.runtime(), elements(extents) * element) {
-    expect(device.cudnn(),
-           device.cudnn().set_tensor(shape.get(), types.format, types.cudnn, static_cast<int>(extents.size()),
-                                     extents.data()),
-           "describing a tensor");
+    expect_cudnn(device.cudnn(),
+                 device.cudnn().set_tensor(shape.get(), types.format, types.cudnn, static_cast<int>(extents.size()),
+                                           extents.data()),
+                 "describing a tensor");
   }
   Descriptor shape;
   DeviceMemory memory;
@@ -119,16 +119,16 @@ class Convolving {
     constexpr int correlation = 1;  // CUDNN_CROSS_CORRELATION
     constexpr int fp32 = 0;         // CUDNN_DATA_FLOAT
     const Extents dilation(convolution.stride.size(), 1);
-    expect(cudnn,
-           cudnn.set_filter(filter_.get(), types_.cudnn, types_.format, static_cast<int>(convolution.filter.size()),
-                            convolution.filter.data()),
-           "describing a filter");
-    expect(cudnn,
-           cudnn.set_convolution(convolution_.get(), static_cast<int>(convolution.stride.size()),
-                                 convolution.padding.data(), convolution.stride.data(), dilation.data(), correlation,
-                                 fp32),
-           "describing a convolution");
-    expect(cudnn, cudnn.set_groups(convolution_.get(), convolution.groups), "describing a convolution");
+    expect_cudnn(cudnn,
+                 cudnn.set_filter(filter_.get(), types_.cudnn, types_.format,
+                                  static_cast<int>(convolution.filter.size()), convolution.filter.data()),
+                 "describing a filter");
+    expect_cudnn(cudnn,
+                 cudnn.set_convolution(convolution_.get(), static_cast<int>(convolution.stride.size()),
+                                       convolution.padding.data(), convolution.stride.data(), dilation.data(),
+                                       correlation, fp32),
+                 "describing a convolution");
+    expect_cudnn(cudnn, cudnn.set_groups(convolution_.get(), convolution.groups), "describing a convolution");
   }
 
   [[nodiscard]] Seconds forward() const {
@@ -157,23 +157,23 @@ class Convolving {
   [[nodiscard]] Seconds time(Cudnn::Find* find, Cudnn::Convolve* convolve, const Operand& first, const Operand& second,
                              const Operand& result) const {
     const Cudnn& cudnn = device_.cudnn();
-    expect(cudnn, cudnn.set_math(convolution_.get(), types_.cudnn_math), "choosing units");
+    expect_cudnn(cudnn, cudnn.set_math(convolution_.get(), types_.cudnn_math), "choosing units");
     std::array<CudnnAlgorithm, 8> found{};
     int count = 0;
     // all three searches have the convolution behind the first two operands
-    expect(cudnn,
-           find(device_.cudnn_handle(), first.shape, second.shape, convolution_.get(), result.shape, int{found.size()},
-                &count, found.data()),
-           "looking for an algorithm");
+    expect_cudnn(cudnn,
+                 find(device_.cudnn_handle(), first.shape, second.shape, convolution_.get(), result.shape,
+                      int{found.size()}, &count, found.data()),
+                 "looking for an algorithm");
     const auto end = found.begin() + count;
     const auto best = std::find_if(found.begin(), end, [](const CudnnAlgorithm& row) { return row.status == 0; });
     if (best == end) throw std::runtime_error("cuDNN has no algorithm for a convolution");
-    expect(cudnn, cudnn.set_math(convolution_.get(), best->math_type), "choosing units");
+    expect_cudnn(cudnn, cudnn.set_math(convolution_.get(), best->math_type), "choosing units");
     const DeviceMemory workspace(device_.runtime(), Bytes(static_cast<double>(best->workspace)));
     const float one = 1;
     const float zero = 0;
     return device_.time([&] {
-      expect(
+      expect_cudnn(
           cudnn,
           convolve(device_.cudnn_handle(), &one, first.shape, first.data, second.shape, second.data, convolution_.get(),
                    best->algorithm, workspace.get(), best->workspace, &zero, result.shape, result.data),

@@ -16,7 +16,7 @@ namespace {
 constexpr int to_device = 1;  // cudaMemcpyHostToDevice
 constexpr int on_device = 3;  // cudaMemcpyDeviceToDevice
 
-void expect(const CudaRuntime& runtime, int answer, std::string_view tried) {
+void expect_cuda(const CudaRuntime& runtime, int answer, std::string_view tried) {
   if (answer != 0) throw std::runtime_error(fmt::format("CUDA: {}: {}", tried, runtime.error_text(answer)));
 }
 
@@ -31,13 +31,13 @@ std::vector<std::uint16_t> numbers() {
 
 int attribute(const CudaRuntime& runtime, int which) {
   int value = 0;
-  expect(runtime, runtime.device_attribute(&value, which, 0), "asking a device what it is");
+  expect_cuda(runtime, runtime.device_attribute(&value, which, 0), "asking a device what it is");
   return value;
 }
 
 std::string name_of_device(const CudaRuntime& runtime) {
   std::array<char, 16384> properties{};  // larger than those of any version
-  expect(runtime, runtime.device_properties(properties.data(), 0), "asking a device for its name");
+  expect_cuda(runtime, runtime.device_properties(properties.data(), 0), "asking a device for its name");
   properties[255] = '\0';
   return properties.data();
 }
@@ -55,10 +55,11 @@ DeviceMemory::DeviceMemory(const CudaRuntime& runtime, Bytes size) : runtime_(ru
     throw std::runtime_error(fmt::format("the device has no {} of free memory", format(size)));
   }
   std::size_t filled = std::min(bytes, some.size() * sizeof some.front());
-  expect(runtime, runtime.copy(memory_, some.data(), filled, to_device), "filling memory");
+  expect_cuda(runtime, runtime.copy(memory_, some.data(), filled, to_device), "filling memory");
   for (; filled < bytes; filled *= 2) {
     const std::size_t more = std::min(filled, bytes - filled);
-    expect(runtime, runtime.copy(static_cast<char*>(memory_) + filled, memory_, more, on_device), "filling memory");
+    expect_cuda(runtime, runtime.copy(static_cast<char*>(memory_) + filled, memory_, more, on_device),
+                "filling memory");
   }
 }
 
@@ -69,7 +70,7 @@ CudaDevice::CudaDevice(int warmup, int repetitions) : libraries_(cuda_libraries(
     throw std::runtime_error(fmt::format("no CUDA device is there: {}",
                                          answer == 0 ? "the driver lists none" : runtime().error_text(answer)));
   }
-  expect(runtime(), runtime().set_device(0), "choosing a device");
+  expect_cuda(runtime(), runtime().set_device(0), "choosing a device");
   if (const int status = cublas().create(&cublas_handle_); status != 0) {
     throw std::runtime_error(fmt::format("cuBLAS does not begin: status {}", status));
   }
@@ -77,7 +78,7 @@ CudaDevice::CudaDevice(int warmup, int repetitions) : libraries_(cuda_libraries(
     throw std::runtime_error(fmt::format("cuDNN does not begin: {}", cudnn().error_text(status)));
   }
   events_.resize(static_cast<std::size_t>(repetitions) + 1);
-  for (void*& event : events_) expect(runtime(), runtime().create_event(&event), "making a clock");
+  for (void*& event : events_) expect_cuda(runtime(), runtime().create_event(&event), "making a clock");
 }
 
 CudaDevice::~CudaDevice() {
@@ -91,10 +92,10 @@ GpuDescription CudaDevice::describe() const {
   constexpr int major = 75;            // cudaDevAttrComputeCapabilityMajor, and after it its minor one
   std::size_t free = 0;
   std::size_t total = 0;
-  expect(runtime(), runtime().memory_info(&free, &total), "asking a device for its memory");
+  expect_cuda(runtime(), runtime().memory_info(&free, &total), "asking a device for its memory");
   int cuda = 0;
   int blas = 0;
-  expect(runtime(), runtime().version(&cuda), "asking for CUDA's version");
+  expect_cuda(runtime(), runtime().version(&cuda), "asking for CUDA's version");
   cublas().version(cublas_handle_, &blas);
   const std::size_t dnn = cudnn().version();
   return {
@@ -106,16 +107,16 @@ GpuDescription CudaDevice::describe() const {
 
 Seconds CudaDevice::time(const std::function<void()>& queue) const {
   for (int i = 0; i < warmup_; ++i) queue();
-  expect(runtime(), runtime().record_event(events_.front(), nullptr), "timing a kernel");
+  expect_cuda(runtime(), runtime().record_event(events_.front(), nullptr), "timing a kernel");
   for (std::size_t i = 1; i < events_.size(); ++i) {
     queue();
-    expect(runtime(), runtime().record_event(events_[i], nullptr), "timing a kernel");
+    expect_cuda(runtime(), runtime().record_event(events_[i], nullptr), "timing a kernel");
   }
-  expect(runtime(), runtime().wait_for_event(events_.back()), "running a kernel");
+  expect_cuda(runtime(), runtime().wait_for_event(events_.back()), "running a kernel");
   std::vector<Seconds> times;
   for (std::size_t i = 1; i < events_.size(); ++i) {
     float milliseconds = 0;
-    expect(runtime(), runtime().elapsed(&milliseconds, events_[i - 1], events_[i]), "timing a kernel");
+    expect_cuda(runtime(), runtime().elapsed(&milliseconds, events_[i - 1], events_[i]), "timing a kernel");
     times.emplace_back(static_cast<double>(milliseconds) / 1000);
   }
   return median(times);
@@ -127,7 +128,8 @@ Seconds time_movement(const CudaDevice& device, Bytes moved) {
   const DeviceMemory to(device.runtime(), size);
   const auto bytes = static_cast<std::size_t>(size.si());
   return device.time([&] {
-    expect(device.runtime(), device.runtime().copy_later(to.get(), from.get(), bytes, on_device, nullptr), "copying");
+    expect_cuda(device.runtime(), device.runtime().copy_later(to.get(), from.get(), bytes, on_device, nullptr),
+                "copying");
   });
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 /// `count` products of each sample, or of all samples together where they share their weights: `rows` of `columns`
 /// outputs, each the sum of so many `products`.
-struct Shape {
+struct ProductShape {
   int rows = 1;
   int columns = 1;
   int products = 1;
@@ -38,7 +38,7 @@ int whole(double number) {
 }
 
 /// Of attention in one kernel, both its products: over as many places as a causal mask leaves.
-Shape fused(const Layer& layer, int batch) {
+ProductShape fused(const Layer& layer, int batch) {
   const auto& shape = layer.output_shape;  // heads, places, width
   const auto width = static_cast<double>(shape.back());
   const auto rows = static_cast<double>(shape.at(shape.size() - 2));
@@ -46,7 +46,7 @@ Shape fused(const Layer& layer, int batch) {
   return {whole(rows), whole(layer.macs / (2 * layer.output_elements)), whole(width), whole(heads * batch)};
 }
 
-Shape shape_of(const Layer& layer, int batch) {
+ProductShape shape_of(const Layer& layer, int batch) {
   const double columns = columns_of(layer);
   const double products = layer.macs / layer.output_elements;
   const bool weighted = !layer.tensors.empty() && layer.tensors.front().shape.size() > 1;
@@ -60,7 +60,7 @@ Shape shape_of(const Layer& layer, int batch) {
 /// All three matrices of a shape: [products, rows], [products, columns] and [columns, rows].
 class Matrices {
  public:
-  Matrices(const CudaDevice& device, const Shape& shape, Precision precision)
+  Matrices(const CudaDevice& device, const ProductShape& shape, Precision precision)
       : device_(device),
         shape_(shape),
         types_(cuda_types(precision)),
@@ -103,7 +103,7 @@ class Matrices {
   }
 
   const CudaDevice& device_;
-  Shape shape_;
+  ProductShape shape_;
   CudaTypes types_;
   DeviceMemory inputs_;
   DeviceMemory weights_;
@@ -114,7 +114,7 @@ class Matrices {
 
 KernelTimes time_products(const CudaDevice& device, const Layer& layer, Precision precision, int batch) {
   const bool is_fused = layer.type == "attention" && layer.output_shape.size() > 1;
-  const Shape shape = is_fused ? fused(layer, batch) : shape_of(layer, batch);
+  const ProductShape shape = is_fused ? fused(layer, batch) : shape_of(layer, batch);
   const Matrices scores(device, shape, precision);
   KernelTimes times{scores.forward(), scores.weight_gradient(), scores.input_gradient(), "cuBLAS"};
   if (!is_fused) return times;

@@ -7,7 +7,6 @@
 namespace farandole::inline backend {
 namespace {
 
-constexpr std::int64_t most_exact = 1 << 24;  // up to there a float holds every whole number
 constexpr std::int64_t last_message = -1;
 
 }  // namespace
@@ -27,7 +26,7 @@ void Agreement::expect() {
 }
 
 void Agreement::tell(Endpoint& endpoint, int to, std::int64_t number) {
-  if (number >= most_exact) throw std::runtime_error("a replay with more announcements than can be counted");
+  if (number >= most_exact_float) throw std::runtime_error("a replay with more announcements than can be counted");
   endpoint.send(std::span(&sent_.emplace_back(static_cast<float>(number)), 1), to);
 }
 

@@ -6,16 +6,15 @@
 namespace farandole::inline backend {
 namespace {
 
-constexpr int most_exact = 1 << 24;  // up to there a float holds every whole number
-
 std::array<float, 4> written(const Letter& letter) {
   const Note& note = letter.note;
-  if (note.who >= most_exact || note.index >= most_exact) throw std::runtime_error("a letter about too many things");
+  if (note.who >= most_exact_float || note.index >= most_exact_float)
+    throw std::runtime_error("a letter about too many things");
   return {static_cast<float>(letter.kind), static_cast<float>(note.what), static_cast<float>(note.who),
           static_cast<float>(note.index)};
 }
 
-Letter read(const std::array<float, 4>& head) {
+Letter letter_of(const std::array<float, 4>& head) {
   return {static_cast<Letter::Kind>(head[0]),
           {static_cast<int>(head[1]), static_cast<int>(head[2]), static_cast<int>(head[3])}};
 }
@@ -65,7 +64,7 @@ bool Mail::look(const Reader& read) {
 bool Mail::look(Inbox& inbox, const Reader& reader) {
   if (inbox.is_closed || !inbox.way->is_done()) return false;
   if (!inbox.has_head) {
-    inbox.letter = read(inbox.head);
+    inbox.letter = letter_of(inbox.head);
     inbox.has_head = true;
     if (inbox.letter.kind == Letter::Kind::last_message) {
       inbox.is_closed = true;

@@ -8,7 +8,7 @@
 namespace farandole::inline calibration {
 namespace {
 
-constexpr std::string_view mark = "# Benchmarking ";
+constexpr std::string_view imb_mark = "# Benchmarking ";
 
 /// What the table under way is of.
 struct Table {
@@ -65,7 +65,7 @@ class ImbText {
   }
 
   void read_heading(const TextLine& line) {
-    if (line.text.find(mark) != std::string_view::npos) {
+    if (line.text.find(imb_mark) != std::string_view::npos) {
       table_ = {};
       name_ = line.words.back();
     }
@@ -97,7 +97,7 @@ class ImbText {
 }  // namespace
 
 bool is_imb(std::string_view text) {
-  return text.find(mark) != std::string_view::npos && text.find("#repetitions") != std::string_view::npos;
+  return text.find(imb_mark) != std::string_view::npos && text.find("#repetitions") != std::string_view::npos;
 }
 
 std::vector<MeasuredTime> read_imb(const MeasuredText& file) {

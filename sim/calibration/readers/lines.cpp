@@ -8,14 +8,14 @@
 namespace farandole::inline calibration {
 namespace {
 
-constexpr std::string_view blanks = " \t\r\v\f";
+constexpr std::string_view line_blanks = " \t\r\v\f";
 
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
-  for (auto begin = line.find_first_not_of(blanks); begin != std::string_view::npos;) {
-    const auto end = std::min(line.find_first_of(blanks, begin), line.size());
+  for (auto begin = line.find_first_not_of(line_blanks); begin != std::string_view::npos;) {
+    const auto end = std::min(line.find_first_of(line_blanks, begin), line.size());
     words.push_back(line.substr(begin, end - begin));
-    begin = line.find_first_not_of(blanks, end);
+    begin = line.find_first_not_of(line_blanks, end);
   }
   return words;
 }

@@ -12,7 +12,7 @@
 namespace farandole::inline calibration {
 namespace {
 
-constexpr int most_devices = 1 << 20;
+constexpr int most_nccl_ranks = 1 << 20;
 
 struct Header {
   std::string operation;
@@ -35,12 +35,12 @@ void take_devices(Header& header, const Value& list, std::int64_t devices_per_pr
   std::vector<int> ranks;
   for (const Value& device : list.elements()) {
     Section section(device);
-    if (const auto rank = section.maybe("rank")) ranks.push_back(read_between(*rank, 0, most_devices));
+    if (const auto rank = section.maybe("rank")) ranks.push_back(read_between(*rank, 0, most_nccl_ranks));
     if (const auto host = section.maybe("hostname")) hosts.insert(read<std::string>(*host));
   }
   const auto listed = static_cast<std::int64_t>(list.elements().size());
   const std::int64_t of_a_process = ranks.size() > 1 && ranks[1] > ranks[0] ? ranks[1] - ranks[0] : devices_per_process;
-  if (listed * of_a_process > most_devices) list.fail("at most 1,048,576 ranks");
+  if (listed * of_a_process > most_nccl_ranks) list.fail("at most 1,048,576 ranks");
   header.ranks = static_cast<int>(listed * of_a_process);
   if (!hosts.empty()) header.nodes = static_cast<int>(hosts.size());
 }
@@ -51,10 +51,10 @@ void take_config(Header& header, const Value& config) {
     if (const auto value = section.maybe(ranks)) header.ranks = read_at_least(*value, 1);
   }
   const auto devices = section.maybe("ngpus");
-  if (devices) header.devices_per_process = read_between(*devices, 1, most_devices);
+  if (devices) header.devices_per_process = read_between(*devices, 1, most_nccl_ranks);
   const auto threads = section.maybe("nthreads");
   const std::int64_t of_a_process =
-      std::int64_t{threads ? read_between(*threads, 1, most_devices) : 1} * header.devices_per_process;
+      std::int64_t{threads ? read_between(*threads, 1, most_nccl_ranks) : 1} * header.devices_per_process;
   if (const auto list = section.maybe("devices"); list && header.ranks == 0) take_devices(header, *list, of_a_process);
 }
 
@@ -91,7 +91,7 @@ std::optional<Repetitions> repetitions_in(Section& row) {
   return Repetitions{static_cast<int>(times->elements().size()), percent / 100};
 }
 
-MeasuredTime read_row(const Value& value, const Header& header, const std::string& family) {
+MeasuredTime read_nccl_row(const Value& value, const Header& header, const std::string& family) {
   Section section(value);
   MeasuredTime row;
   row.place = value.place();
@@ -131,7 +131,7 @@ std::vector<MeasuredTime> read_nccl_tests_json(const MeasuredText& file) {
   Section section(document.root());
   std::vector<MeasuredTime> rows;
   for (const Value& value : section.child("results").elements())
-    rows.push_back(read_row(value, header, std::filesystem::path(file.name).stem().string()));
+    rows.push_back(read_nccl_row(value, header, std::filesystem::path(file.name).stem().string()));
   return rows;
 }
 

@@ -91,7 +91,7 @@ bool is_heading(const TextLine& line) {
   return line.words.front().starts_with('#') && std::ranges::find(line.words, rate_heading) != line.words.end();
 }
 
-Columns columns_of(const std::string& file, const TextLine& line) {
+Columns nccl_columns(const std::string& file, const TextLine& line) {
   constexpr std::string_view time = "time";
   const auto first = std::ranges::find(line.words, time);
   if (first == line.words.end())
@@ -155,7 +155,7 @@ class NcclTestsText {
  private:
   void read(const TextLine& line, bool is_cut) {
     if (is_heading(line)) {
-      columns_ = columns_of(file_, line);
+      columns_ = nccl_columns(file_, line);
     } else if (line.words.front().starts_with('#') || program_in(line)) {
       read_about(line);
     } else if (columns_ && number_in(line.words.front())) {

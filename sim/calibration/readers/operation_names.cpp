@@ -34,7 +34,7 @@ struct AlgorithmAlias {
   const char* ours;
 };
 
-constexpr std::array algorithms{
+constexpr std::array algorithm_aliases{
     AlgorithmAlias{"allreduce", "rabenseifner", "doubling_halving"},
     AlgorithmAlias{"reduce", "rabenseifner", "doubling_gather"},
     AlgorithmAlias{"alltoall", "linear", "direct"},
@@ -68,7 +68,7 @@ std::optional<std::string> operation_called(std::string_view name) {
 }
 
 std::string algorithm_called(std::string_view operation, std::string_view name) {
-  for (const AlgorithmAlias& alias : algorithms) {
+  for (const AlgorithmAlias& alias : algorithm_aliases) {
     if ((alias.operation.empty() || alias.operation == operation) && alias.theirs == name) return alias.ours;
   }
   return std::string(name);

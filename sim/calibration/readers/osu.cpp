@@ -9,7 +9,7 @@
 namespace farandole::inline calibration {
 namespace {
 
-constexpr std::string_view mark = "# OSU ";
+constexpr std::string_view osu_mark = "# OSU ";
 
 /// "MPI", "MPI-CUDA", "MPI-ROCM", "NCCL", ...: what carried it out, and from whose memory.
 bool is_backend(std::string_view word) {
@@ -36,9 +36,9 @@ std::optional<std::string> operation_in(const TextLine& line) {
 }  // namespace
 
 bool is_osu(std::string_view text) {
-  const auto at = text.find(mark);
+  const auto at = text.find(osu_mark);
   if (at == std::string_view::npos) return false;
-  return is_backend(text.substr(at + mark.size(), text.substr(at + mark.size()).find_first_of(" \n")));
+  return is_backend(text.substr(at + osu_mark.size(), text.substr(at + osu_mark.size()).find_first_of(" \n")));
 }
 
 std::vector<MeasuredTime> read_osu(const MeasuredText& file) {

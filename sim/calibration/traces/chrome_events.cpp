@@ -8,15 +8,15 @@
 namespace farandole::inline calibration {
 namespace {
 
-constexpr std::string_view blanks = " \t\r\n";
+constexpr std::string_view json_blanks = " \t\r\n";
 constexpr double most_microseconds = 1e17;  // sums of as many as a file holds stay finite
 
 /// An array that nobody closed, closed.
 std::string closed(std::string_view text) {
   std::string whole(text);
-  const auto first = whole.find_first_not_of(blanks);
+  const auto first = whole.find_first_not_of(json_blanks);
   if (first == std::string::npos || whole[first] != '[') return whole;
-  auto last = whole.find_last_not_of(blanks);
+  auto last = whole.find_last_not_of(json_blanks);
   if (whole[last] == ']') return whole;
   if (whole[last] == ',') --last;
   whole.resize(last + 1);

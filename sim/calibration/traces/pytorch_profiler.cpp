@@ -41,7 +41,7 @@ bool is_operator(const ChromeEvent& event) {
   return event.phase == 'X' && (event.category.empty() || event.category == "cpu_op" || event.category == "Operator");
 }
 
-bool is_within(const ChromeEvent& event, const ChromeEvent& step) {
+bool is_within_step(const ChromeEvent& event, const ChromeEvent& step) {
   return event.start >= step.start && event.end() <= step.end();
 }
 
@@ -68,7 +68,7 @@ class Step {
  public:
   Step(const std::vector<ChromeEvent>& events, const ChromeEvent* mark, const Kernels& kernels) : kernels_(kernels) {
     for (const ChromeEvent& event : events) {
-      if (is_operator(event) && &event != mark && (mark == nullptr || is_within(event, *mark)))
+      if (is_operator(event) && &event != mark && (mark == nullptr || is_within_step(event, *mark)))
         operators_.push_back(&event);
     }
     std::ranges::stable_sort(operators_, [](const ChromeEvent* a, const ChromeEvent* b) {
@@ -91,7 +91,7 @@ class Step {
     auto at = std::ranges::lower_bound(operators_, event.start, {}, &ChromeEvent::start);
     for (; at != operators_.end() && (*at)->start <= event.end(); ++at) {
       const ChromeEvent& inner = **at;
-      if (!inner.external_id || inner.thread != event.thread || !is_within(inner, event)) continue;
+      if (!inner.external_id || inner.thread != event.thread || !is_within_step(inner, event)) continue;
       const auto found = kernels_.find(*inner.external_id);
       if (found != kernels_.end()) seconds += found->second;
     }
@@ -169,7 +169,7 @@ void spread(std::vector<double>& times, double total) {
   for (double& time : times) time *= total / sum;
 }
 
-PassTimes times_of(const Step& step, const Model& model, const std::string& file) {
+PassTimes pass_times_of(const Step& step, const Model& model, const std::string& file) {
   PassTimes times{std::vector<double>(model.layers.size()), std::vector<double>(model.layers.size()), step.update()};
   for (const Kind& kind : kinds) {
     const auto layers = layers_of_kind(model, kind);
@@ -193,9 +193,9 @@ std::vector<PassTimes> all_steps(const std::vector<ChromeEvent>& events, const K
   std::set<std::string> seen;  // some versions mark a step on the device as well
   for (const ChromeEvent& mark : events) {
     if (mark.phase != 'X' || !mark.name.starts_with(step_mark) || !seen.insert(mark.name).second) continue;
-    steps.push_back(times_of(Step(events, &mark, kernels), model, file));
+    steps.push_back(pass_times_of(Step(events, &mark, kernels), model, file));
   }
-  if (steps.empty()) steps.push_back(times_of(Step(events, nullptr, kernels), model, file));
+  if (steps.empty()) steps.push_back(pass_times_of(Step(events, nullptr, kernels), model, file));
   return steps;
 }
 

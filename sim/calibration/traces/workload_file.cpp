@@ -16,7 +16,7 @@ std::string time_text(Seconds time) {
   return fmt::format("{:.10g} ms", std::round(time.si() * 1e10) / 1e7);
 }
 
-Json as_json(const Tensor& tensor) {
+Json tensor_json(const Tensor& tensor) {
   return {{"name", tensor.name}, {"shape", tensor.shape}};
 }
 
@@ -24,14 +24,14 @@ Json elements(double count) {
   return Json::array({static_cast<std::int64_t>(std::max(1.0, count))});
 }
 
-Json as_json(const Layer& layer) {
+Json layer_json(const Layer& layer) {
   Json result{{"name", layer.name}, {"type", layer.type}};
   if (layer.macs > 0) result["macs"] = static_cast<std::int64_t>(layer.macs);
   result["input"] = elements(layer.input_elements);
   result["output"] = elements(layer.output_elements);
   if (layer.tensors.empty()) return result;
   Json tensors = Json::array();
-  for (const Tensor& tensor : layer.tensors) tensors.push_back(as_json(tensor));
+  for (const Tensor& tensor : layer.tensors) tensors.push_back(tensor_json(tensor));
   result["tensors"] = tensors;
   return result;
 }
@@ -64,7 +64,7 @@ Document workload_file(const TracedWorkload& workload, const std::string& schema
   Json layers = Json::array();
   for (const TracedLayer& layer : workload.layers) {
     model.layers.push_back(layer);
-    layers.push_back(as_json(layer));
+    layers.push_back(layer_json(layer));
   }
   const Json variant{{"name", "traced"},
                      {"summary", "Layer times as they were traced."},

@@ -6,7 +6,7 @@
 namespace farandole::inline collective {
 namespace {
 
-Phase gather_at(int ranks, int distance) {
+Phase bruck_phase(int ranks, int distance) {
   Phase phase{"allgather", {}};
   for (int rank = 0; rank < ranks; ++rank) {
     const int held = std::min(distance, ranks - distance);
@@ -35,7 +35,7 @@ Phase pass_on_at(int ranks, int distance) {
 Schedule bruck_allgather(const Shape& shape) {
   Schedule schedule = blank(Operation::allgather, "bruck", shape, shape.ranks);
   for (int distance = 1; distance < shape.ranks; distance *= 2) {
-    schedule.phases.push_back(gather_at(shape.ranks, distance));
+    schedule.phases.push_back(bruck_phase(shape.ranks, distance));
   }
   return schedule;
 }

@@ -5,7 +5,7 @@
 namespace farandole::inline collective {
 namespace {
 
-void append(std::vector<Phase>& phases, Phase phase) {
+void append_unless_empty(std::vector<Phase>& phases, Phase phase) {
   if (!phase.transfers.empty()) phases.push_back(std::move(phase));
 }
 
@@ -20,8 +20,8 @@ void bring_home(const FoldedRanks& folded, std::vector<Phase>& phases) {
     if (owner < folded.extra()) to_folded.transfers.push_back({from, home - 1, home - 1});
     if (owner != member) to_members.transfers.push_back({from, home, home});
   }
-  append(phases, std::move(to_folded));
-  append(phases, std::move(to_members));
+  append_unless_empty(phases, std::move(to_folded));
+  append_unless_empty(phases, std::move(to_members));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace farandole::inline collective {
 namespace {
 
-void append(Schedule& schedule, std::vector<Phase> phases) {
+void append_phases(Schedule& schedule, std::vector<Phase> phases) {
   std::ranges::move(phases, std::back_inserter(schedule.phases));
 }
 
@@ -17,27 +17,27 @@ void append(Schedule& schedule, std::vector<Phase> phases) {
 Schedule scatter_doubling_broadcast(const Shape& shape) {
   Schedule schedule = blank(Operation::broadcast, "scatter_doubling", shape, shape.ranks);
   if (shape.ranks == 1) return schedule;
-  append(schedule, binomial_scatter_phases(shape));
-  append(schedule, recursive_doubling_allgather(Shape(shape.ranks)).phases);
+  append_phases(schedule, binomial_scatter_phases(shape));
+  append_phases(schedule, recursive_doubling_allgather(Shape(shape.ranks)).phases);
   return schedule;
 }
 
 Schedule scatter_gather_reduce(const Shape& shape) {
   Schedule schedule = blank(Operation::reduce, "scatter_gather", shape, shape.ranks);
   if (shape.ranks == 1) return schedule;
-  append(schedule, recursive_halving_reduce_scatter(Shape(shape.ranks)).phases);
-  append(schedule, binomial_gather(Shape(shape.ranks, shape.root)).phases);
+  append_phases(schedule, recursive_halving_reduce_scatter(Shape(shape.ranks)).phases);
+  append_phases(schedule, binomial_gather(Shape(shape.ranks, shape.root)).phases);
   return schedule;
 }
 
 Schedule reduce_then_scatter(const Shape& shape) {
   Schedule schedule = blank(Operation::reduce_scatter, "reduce_then_scatter", shape, shape.ranks);
   const Shape rooted(shape.ranks);
-  append(schedule, binomial_reduce_phases(rooted));
+  append_phases(schedule, binomial_reduce_phases(rooted));
   for (Phase& phase : schedule.phases) {
     for (Transfer& transfer : phase.transfers) transfer.count = shape.ranks;
   }
-  append(schedule, binomial_scatter_phases(rooted));
+  append_phases(schedule, binomial_scatter_phases(rooted));
   return schedule;
 }
 

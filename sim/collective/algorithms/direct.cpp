@@ -19,7 +19,7 @@ Phase scatter_blocks(int ranks) {
   return to_all_others("reduce_scatter", ranks, 1, 1, Action::reduce);
 }
 /// The sender's own block, to all.
-Phase gather_blocks(int ranks) {
+Phase spread_blocks(int ranks) {
   return to_all_others("allgather", ranks, 0, 0, Action::copy);
 }
 
@@ -27,7 +27,7 @@ Phase gather_blocks(int ranks) {
 
 Schedule direct_allreduce(const Shape& shape) {
   Schedule schedule = blank(Operation::allreduce, "direct", shape, shape.ranks);
-  if (shape.ranks > 1) schedule.phases = {scatter_blocks(shape.ranks), gather_blocks(shape.ranks)};
+  if (shape.ranks > 1) schedule.phases = {scatter_blocks(shape.ranks), spread_blocks(shape.ranks)};
   return schedule;
 }
 
@@ -39,7 +39,7 @@ Schedule direct_reduce_scatter(const Shape& shape) {
 
 Schedule direct_allgather(const Shape& shape) {
   Schedule schedule = blank(Operation::allgather, "direct", shape, shape.ranks);
-  if (shape.ranks > 1) schedule.phases = {gather_blocks(shape.ranks)};
+  if (shape.ranks > 1) schedule.phases = {spread_blocks(shape.ranks)};
   return schedule;
 }
 

@@ -6,7 +6,7 @@ namespace farandole::inline collective {
 namespace {
 
 /// Members that agree with the root's in all bits above `distance` and differ in that one send what they hold.
-Phase gather_at(const FoldedRanks& folded, int distance, int root_member, int root) {
+Phase doubling_gather_phase(const FoldedRanks& folded, int distance, int root_member, int root) {
   Phase phase{"gather", {}};
   for (int member = 0; member < folded.members(); ++member) {
     if ((member ^ root_member) / distance != 1) continue;
@@ -29,7 +29,7 @@ Schedule doubling_gather_reduce(const Shape& shape) {
   const int root_member = stays ? folded.member_of(shape.root) : 0;
   if (!stays) schedule.phases.push_back({"to_root", {{folded.rank_of(0), shape.root, 0, Action::copy}}});
   for (int distance = folded.members() / 2; distance >= 1; distance /= 2) {
-    schedule.phases.push_back(gather_at(folded, distance, root_member, shape.root));
+    schedule.phases.push_back(doubling_gather_phase(folded, distance, root_member, shape.root));
   }
   return schedule;
 }

@@ -19,7 +19,7 @@ Phase reduce_segment(int ranks, int segments, int segment) {
   return phase;
 }
 
-Phase gather_blocks(int ranks, int segments) {
+Phase gather_round_ring(int ranks, int segments) {
   Phase phase{"allgather", {}, ranks - 1};
   phase.row_step = -1;
   for (int rank = 0; rank < ranks; ++rank) {
@@ -42,7 +42,7 @@ Schedule segmented_ring_allreduce(const Shape& shape) {
   for (int segment = 0; segment < segments; ++segment) {
     schedule.phases.push_back(reduce_segment(n, segments, segment));
   }
-  schedule.phases.push_back(gather_blocks(n, segments));
+  schedule.phases.push_back(gather_round_ring(n, segments));
   return schedule;
 }
 

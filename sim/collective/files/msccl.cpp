@@ -21,10 +21,10 @@
 namespace farandole::inline collective {
 namespace {
 
-using Steps = std::vector<MscclStep>;
+using MscclSteps = std::vector<MscclStep>;
 
 /// For every step, the one whose data it receives, or -1.
-std::vector<int> find_senders(const Steps& steps) {
+std::vector<int> find_senders(const MscclSteps& steps) {
   using Connection = std::tuple<int, int, int>;  // from, to, channel
   std::map<Connection, std::vector<int>> sends;
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -57,7 +57,7 @@ std::vector<int> find_senders(const Steps& steps) {
 /// has ended.
 class Moments {
  public:
-  explicit Moments(const Steps& steps) : edges_(3 * steps.size()), missing_(3 * steps.size(), 0) {
+  explicit Moments(const MscclSteps& steps) : edges_(3 * steps.size()), missing_(3 * steps.size(), 0) {
     const std::vector<int> senders = find_senders(steps);
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const auto step = static_cast<int>(i);
@@ -72,7 +72,7 @@ class Moments {
   }
 
   /// Per step, the round in which its data arrives, from 1 on; 0 or more where it receives nothing.
-  [[nodiscard]] std::vector<int> rounds_of_arrival(const Steps& steps) {
+  [[nodiscard]] std::vector<int> rounds_of_arrival(const MscclSteps& steps) {
     std::vector<int> latest(edges_.size(), 0);
     std::vector<int> ready;
     for (std::size_t m = 0; m < missing_.size(); ++m) {
@@ -104,7 +104,7 @@ class Moments {
 
   /// Sends are buffered: a block goes on before its data has arrived. What it then receives into a chunk that it has
   /// sent comes in no earlier round, so that a round reads what was sent.
-  void keep_until_sent(const Steps& steps, const std::vector<int>& senders) {
+  void keep_until_sent(const MscclSteps& steps, const std::vector<int>& senders) {
     std::vector<int> receivers(steps.size(), -1);
     for (std::size_t i = 0; i < senders.size(); ++i) {
       if (senders[i] >= 0) receivers[static_cast<std::size_t>(senders[i])] = static_cast<int>(i);
@@ -121,7 +121,7 @@ class Moments {
     }
   }
 
-  void refuse_deadlock(const Steps& steps) const {
+  void refuse_deadlock(const MscclSteps& steps) const {
     for (std::size_t m = 0; m < missing_.size(); ++m) {
       if (missing_[m] > 0)
         throw InputError(steps[m / 3].place, "steps that can run", "steps that wait for one another");
@@ -146,7 +146,7 @@ Transfer transfer_between(const MscclStep& sender, const MscclStep& receiver) {
 
 Schedule parse_msccl(std::string_view text, const std::string& source) {
   MscclAlgorithm algorithm = read_msccl_steps(parse_xml(text, source));
-  const Steps& steps = algorithm.steps;
+  const MscclSteps& steps = algorithm.steps;
   const std::vector<int> senders = find_senders(steps);
   const std::vector<int> arrivals = Moments(steps).rounds_of_arrival(steps);
   std::map<int, Phase> rounds;

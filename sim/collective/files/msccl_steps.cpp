@@ -60,9 +60,9 @@ Schedule schedule_of(const XmlElement& root) {
   return schedule;
 }
 
-class Steps {
+class StepsReader {
  public:
-  explicit Steps(const XmlElement& root) : result_{schedule_of(root), {}} {
+  explicit StepsReader(const XmlElement& root) : result_{schedule_of(root), {}} {
     for (const XmlElement& gpu : root.children) read_gpu(gpu);
   }
 
@@ -162,7 +162,7 @@ class Steps {
 
 MscclAlgorithm read_msccl_steps(const XmlElement& root) {
   if (root.name != "algo") throw InputError(root.place, "<algo>", "<" + root.name + ">");
-  return Steps(root).result();
+  return StepsReader(root).result();
 }
 
 }  // namespace farandole::inline collective

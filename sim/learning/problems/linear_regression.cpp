@@ -13,11 +13,11 @@ Vector residuals(const NumericProblem& problem, const Vector& weights, SampleRan
   return rows_of(problem, samples) * weights - problem.targets.segment(samples.begin, samples.count);
 }
 
-double loss(const NumericProblem& problem, const Vector& weights, SampleRange samples) {
+double squared_loss(const NumericProblem& problem, const Vector& weights, SampleRange samples) {
   return residuals(problem, weights, samples).squaredNorm() / static_cast<double>(samples.count);
 }
 
-Vector gradient(const NumericProblem& problem, const Vector& weights, SampleRange samples) {
+Vector squared_loss_gradient(const NumericProblem& problem, const Vector& weights, SampleRange samples) {
   const double scale = 2.0 / static_cast<double>(samples.count);
   return scale * (rows_of(problem, samples).transpose() * residuals(problem, weights, samples));
 }
@@ -27,7 +27,7 @@ Vector gradient(const NumericProblem& problem, const Vector& weights, SampleRang
 NumericProblem linear_regression(const LinearRegressionSpec& spec) {
   const auto features = static_cast<Eigen::Index>(spec.coefficients.size());
   NumpyRandom random(spec.seed);
-  NumericProblem problem{Matrix(spec.samples, features), {}, Vector(features), loss, gradient};
+  NumericProblem problem{Matrix(spec.samples, features), {}, Vector(features), squared_loss, squared_loss_gradient};
   for (Eigen::Index sample = 0; sample < spec.samples; ++sample) {
     for (Eigen::Index j = 0; j < features; ++j) {
       problem.features(sample, j) = static_cast<double>(j) + random.normal();

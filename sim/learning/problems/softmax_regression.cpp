@@ -27,14 +27,14 @@ Eigen::Index class_of(const NumericProblem& problem, Eigen::Index sample) {
   return static_cast<Eigen::Index>(problem.targets[sample]);
 }
 
-double loss(const NumericProblem& problem, const Vector& weights, SampleRange samples) {
+double softmax_loss(const NumericProblem& problem, const Vector& weights, SampleRange samples) {
   const Matrix logs = log_probabilities(problem, weights, samples);
   double sum = 0;
   for (Eigen::Index i = 0; i < samples.count; ++i) sum -= logs(i, class_of(problem, samples.begin + i));
   return sum / static_cast<double>(samples.count);
 }
 
-Vector gradient(const NumericProblem& problem, const Vector& weights, SampleRange samples) {
+Vector softmax_loss_gradient(const NumericProblem& problem, const Vector& weights, SampleRange samples) {
   Matrix excess = log_probabilities(problem, weights, samples).array().exp();
   for (Eigen::Index i = 0; i < samples.count; ++i) excess(i, class_of(problem, samples.begin + i)) -= 1;
   excess /= static_cast<double>(samples.count);
@@ -60,8 +60,8 @@ NumericProblem softmax_regression(const SoftmaxRegressionSpec& spec) {
   NumericProblem problem{normal_matrix(random, spec.samples, spec.features),
                          Vector(spec.samples),
                          Vector::Zero(Eigen::Index{spec.classes} * (spec.features + 1)),
-                         loss,
-                         gradient,
+                         softmax_loss,
+                         softmax_loss_gradient,
                          {spec.classes, spec.features}};
   for (Eigen::Index sample = 0; sample < spec.samples; ++sample) {
     const Eigen::Index own = sample % spec.classes;

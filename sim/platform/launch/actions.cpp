@@ -41,7 +41,7 @@ std::string_view take_until(std::string_view& text, char end) {
   return head;
 }
 
-WrittenHost read_host(const Reading& reading, std::string_view text, const Given& option) {
+WrittenHost read_written_host(const Reading& reading, std::string_view text, const Given& option) {
   std::string_view slots = text;
   WrittenHost host{std::string(take_until(slots, ':')), std::nullopt};
   if (host.name.empty()) reading.where.fail("a host's name in " + option.name, quoted(option.arguments.front()));
@@ -101,7 +101,7 @@ void set_mapping(Reading& reading, const Given& option) {
 void add_hosts(Reading& reading, const Given& option) {
   std::string_view rest = option.arguments.front();
   if (rest.empty() || rest.back() == ',') reading.where.fail("a host's name in " + option.name, quoted(rest));
-  while (!rest.empty()) reading.hosts.push_back(read_host(reading, take_until(rest, ','), option));
+  while (!rest.empty()) reading.hosts.push_back(read_written_host(reading, take_until(rest, ','), option));
 }
 
 void set_variable(Reading& reading, const Given& option) {

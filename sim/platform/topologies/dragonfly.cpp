@@ -68,7 +68,7 @@ Count pairs_of(Count n) {
 }
 
 /// What it would take, before it is laid out.
-void require_room(const Dragonfly& dragonfly, const Value& network) {
+void require_dragonfly_room(const Dragonfly& dragonfly, const Value& network) {
   const DragonflyLayout& layout = dragonfly.layout;
   const Count routers = Count(layout.groups) * layout.chassis * layout.slots;
   require_at_most(routers * dragonfly.nodes_per_router, most_devices, "nodes in a dragonfly", network);
@@ -78,7 +78,7 @@ void require_room(const Dragonfly& dragonfly, const Value& network) {
 }
 
 /// The routers in the order of one of the permutations of (group, chassis, slot).
-std::vector<int> routers_in_order(const DragonflyLayout& layout, const std::array<int, 3>& order) {
+std::vector<int> dragonfly_routers_in_order(const DragonflyLayout& layout, const std::array<int, 3>& order) {
   const std::array<int, 3> counts{layout.groups, layout.chassis, layout.slots};
   const std::array<int, 3> steps{layout.routers_of_group(), layout.slots, 1};
   const auto at = [](const std::array<int, 3>& list, int index) { return list.at(static_cast<std::size_t>(index)); };
@@ -94,16 +94,16 @@ std::vector<int> routers_in_order(const DragonflyLayout& layout, const std::arra
 }
 
 /// Halves of whole groups, chassis or slots, and what is left over of one.
-BytesPerSecond bisection_of(const DragonflyLayout& layout, const Platform& platform) {
+BytesPerSecond dragonfly_bisection(const DragonflyLayout& layout, const Platform& platform) {
   BytesPerSecond least = BytesPerSecond::infinity();
   std::array<int, 3> order{0, 1, 2};
   do {
-    least = std::min(least, least_prefix_cut(platform, routers_in_order(layout, order)));
+    least = std::min(least, least_prefix_cut(platform, dragonfly_routers_in_order(layout, order)));
   } while (std::next_permutation(order.begin(), order.end()));
   return least;
 }
 
-void lay_out(const Dragonfly& dragonfly, Platform& platform, const Value& where) {
+void lay_out_dragonfly(const Dragonfly& dragonfly, Platform& platform, const Value& where) {
   const DragonflyLayout& layout = dragonfly.layout;
   const int room = layout.routers() * dragonfly.nodes_per_router;
   if (platform.nodes > room) {
@@ -140,7 +140,7 @@ void lay_out(const Dragonfly& dragonfly, Platform& platform, const Value& where)
     platform.network.choice = [=](int from, int to) { return choice.between(from / per_router, to / per_router); };
     platform.network.minimal_parts = choice_parts * layout.minimal / (layout.minimal + layout.non_minimal);
   }
-  platform.network.bisection = [layout](const Platform& whole) { return bisection_of(layout, whole); };
+  platform.network.bisection = [layout](const Platform& whole) { return dragonfly_bisection(layout, whole); };
 }
 
 }  // namespace
@@ -155,16 +155,16 @@ NetworkPlan read_dragonfly(Section& file, const Topology& /*topology*/) {
   layout.slots = read_at_least(section.child("routers_per_chassis"), 1);
   dragonfly.nodes_per_router = read_at_least(section.child("nodes_per_router"), 1);
   if (const auto ports = section.maybe("router_ports")) dragonfly.ports = read_at_least(*ports, 1);
-  require_room(dragonfly, network);
+  require_dragonfly_room(dragonfly, network);
   // A rank that joins nothing may be left out.
   const auto has = [&](const char* rank, int count) { return section.maybe(rank) || count > 1; };
   if (has("rank1", layout.slots)) dragonfly.ranks[0] = read_rank(section.child("rank1"));
   if (has("rank2", layout.chassis)) dragonfly.ranks[1] = read_rank(section.child("rank2"));
   if (has("rank3", layout.groups)) read_optical(section.child("rank3"), dragonfly);
-  require_room(dragonfly, network);  // now with the cables between groups
+  require_dragonfly_room(dragonfly, network);  // now with the cables between groups
   read_routing(section, layout);
   section.finish();
-  return [dragonfly](Platform& platform, const Value& where) { lay_out(dragonfly, platform, where); };
+  return [dragonfly](Platform& platform, const Value& where) { lay_out_dragonfly(dragonfly, platform, where); };
 }
 
 }  // namespace farandole::inline platform

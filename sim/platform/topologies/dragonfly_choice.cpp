@@ -51,10 +51,6 @@ double chance_to_leave(int places) {
   return static_cast<double>(places - 1) / places;
 }
 
-void append(std::vector<int>& all, const std::vector<int>& more) {
-  all.insert(all.end(), more.begin(), more.end());
-}
-
 /// Links of every rank, of every group, and of every pair of groups in each direction.
 struct Members {
   std::vector<std::array<std::vector<int>, 2>> of_group;
@@ -73,7 +69,7 @@ Members members_of(const DragonflyLayout& layout, int first_link) {
       members.between[at(here * layout.groups + there)].push_back(link);
       members.between[at(there * layout.groups + here)].push_back(link + 1);
     } else {
-      append(members.of_group[at(here)][at(rank - 1)], {link, link + 1});
+      append_links(members.of_group[at(here)][at(rank - 1)], {link, link + 1});
     }
     link += 2;
   });
@@ -101,7 +97,7 @@ void DragonflyChoice::add_local(const std::vector<std::array<std::vector<int>, 2
     for (std::size_t group = 0; group < links.size(); ++group) {
       const Bundle bundle{.members = links[group][rank], .hops = hops[rank], .by_sent = 2, .by_received = 1};
       groups_[group].rank[rank] = bundler.add_of_group(name, static_cast<int>(group), true, bundle);
-      append(everywhere, links[group][rank]);
+      append_links(everywhere, links[group][rank]);
     }
     transit_.rank[rank] = bundler.add_of_all(
         "transit/" + name, {.members = everywhere, .hops = hops[rank], .counts_members = false, .by_sent = 2});
@@ -116,10 +112,10 @@ void DragonflyChoice::add_optical(const std::vector<std::vector<int>>& links, Bu
     for (int to = 0; to < layout_.groups; ++to) {
       const auto& there = links[static_cast<std::size_t>(from * layout_.groups + to)];
       between_.push_back(bundler.add_of_group(fmt::format("to{}", to), from, false, {.members = there, .by_sent = 1}));
-      append(out, there);
-      append(in, links[static_cast<std::size_t>(to * layout_.groups + from)]);
+      append_links(out, there);
+      append_links(in, links[static_cast<std::size_t>(to * layout_.groups + from)]);
     }
-    append(all, out);
+    append_links(all, out);
     OfGroup& own = groups_[static_cast<std::size_t>(from)];
     own.out = bundler.add_of_group("out", from, false, {.members = out, .carries = false, .by_sent = 1});
     own.in = bundler.add_of_group("in", from, false, {.members = in, .carries = false, .by_received = 1});

@@ -45,7 +45,7 @@ int divided_up(int count, int by) {
 }
 
 /// What the tree would take, before its layout is worked out in ints: every level, of every copy.
-void require_room(const TreeLayout& layout, int copies, const Value& where) {
+void require_fat_tree_room(const TreeLayout& layout, int copies, const Value& where) {
   Count switches;
   Count cables;
   Count leaves = 1;  // under the switches of the levels so far
@@ -83,7 +83,7 @@ Plan sized(const FatTree& tree, const Platform& platform, const Value& where) {
     require_size(leaves, 0, where);
     layout.leaves = static_cast<int>(leaves.number());
   }
-  require_room(layout, plan.copies(), where);
+  require_fat_tree_room(layout, plan.copies(), where);
   constexpr int most_places = 1 << 30;
   require_at_most(leaves * plan.nodes_per_leaf, most_places, "ports of leaves for nodes", where);
   const std::int64_t room = (Count(layout.leaves / plan.leaves_per_pod()) * plan.nodes_per_leaf).number();
@@ -136,7 +136,7 @@ void add_copy(Platform& platform, const Plan& plan, const std::string& prefix) {
 }
 
 /// Network::alike_after: the subtrees under the uppermost switches are alike, where routing treats their members so.
-int alike_after(const Plan& plan) {
+int fat_tree_alike_after(const Plan& plan) {
   const TreeLayout& layout = plan.layout;
   if (layout.height() == 1) return 1;
   const bool has_one_way = std::all_of(layout.levels.begin() + 1, layout.levels.end(),
@@ -205,7 +205,7 @@ bool is_never_full(const Plan& plan, const Platform& platform, std::span<const B
   return true;
 }
 
-BytesPerSecond bisection_of(const Plan& plan, const Platform& platform) {
+BytesPerSecond fat_tree_bisection(const Plan& plan, const Platform& platform) {
   std::vector<int> nodes_of_leaf(static_cast<std::size_t>(plan.layout.leaves), 0);
   const int step = plan.tree.rails == Rails::joined ? 1 : plan.nics;  // one NIC of each node, or one of each rail
   for (int nic = 0; nic < plan.nodes * plan.nics; nic += step) {
@@ -234,7 +234,7 @@ NetworkPlan plan_of(FatTree tree) {
     }
     Network& network = platform.network;
     network.rails_apart = tree.rails == Rails::apart;
-    network.alike_after = alike_after(plan);
+    network.alike_after = fat_tree_alike_after(plan);
     for (int nic = 0; nic < plan.nodes * plan.nics; ++nic) {
       network.switch_of_nic.push_back(plan.copy_of(nic) * plan.layout.all_switches() + plan.leaf_of(nic));
     }
@@ -245,7 +245,7 @@ NetworkPlan plan_of(FatTree tree) {
         return is_never_full(*shared, whole, capacities);
       };
     }
-    network.bisection = [shared](const Platform& whole) { return bisection_of(*shared, whole); };
+    network.bisection = [shared](const Platform& whole) { return fat_tree_bisection(*shared, whole); };
   };
 }
 

@@ -45,7 +45,7 @@ std::vector<int> links_towards(const GraphPlan& graph, const std::vector<std::ve
   return link;
 }
 
-struct Ways {
+struct GraphWays {
   GraphPlan graph;
   int nics = 1;
   int first_link = 0;
@@ -93,8 +93,8 @@ NetworkPlan plan_of(GraphPlan graph) {
       where.fail(fmt::format("at most the {} nodes that are hosts of the graph", graph.hosts),
                  fmt::format("{} nodes", platform.nodes));
     }
-    const auto ways = std::make_shared<Ways>(
-        Ways{graph, static_cast<int>(platform.node.nics.size()), static_cast<int>(platform.links.size()), {}});
+    const auto ways = std::make_shared<GraphWays>(
+        GraphWays{graph, static_cast<int>(platform.node.nics.size()), static_cast<int>(platform.links.size()), {}});
     for (const GraphPlan::Vertex& vertex : graph.vertices) add_switch(platform, vertex.name, 0, vertex.ports);
     for (std::size_t i = 0; i < graph.edges.size(); ++i) add_edge(platform, graph, i);
     const auto edges = edges_of(graph);
@@ -102,7 +102,7 @@ NetworkPlan plan_of(GraphPlan graph) {
       ways->towards.push_back(links_towards(graph, edges, host));
       platform.network.switch_of_nic.insert(platform.network.switch_of_nic.end(), platform.node.nics.size(), host);
     }
-    platform.network.paths = [ways = std::shared_ptr<const Ways>(ways)](int from, int to) {
+    platform.network.paths = [ways = std::shared_ptr<const GraphWays>(ways)](int from, int to) {
       return ways->paths(from, to);
     };
   };

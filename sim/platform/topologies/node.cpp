@@ -9,10 +9,6 @@
 namespace farandole::inline platform {
 namespace {
 
-void append(Path& path, const Path& more) {
-  path.insert(path.end(), more.begin(), more.end());
-}
-
 class Builder {
  public:
   explicit Builder(const Topology& topology) : topology_(topology), nics_(add_nics()), tree_(topology, node_.links) {}
@@ -128,7 +124,7 @@ Path Builder::staged(int from, int to, int socket) const {
   if (memories_.empty()) return tree_.climb(from, to);
   Path path = tree_.climb(from, socket);
   path.push_back(memories_.at(socket));
-  append(path, tree_.climb(socket, to));
+  append_links(path, tree_.climb(socket, to));
   return path;
 }
 
@@ -162,7 +158,7 @@ void Builder::add_ways() {
       Path in;
       if (topology_.has_nic()) in.push_back(nics_[nic].down);
       if (node_.cpu >= 0) in.push_back(node_.cpu);
-      append(in, staged(place, tree_.device(device), tree_.socket_of(place)));
+      append_links(in, staged(place, tree_.device(device), tree_.socket_of(place)));
       node_.from_nic.push_back({std::move(in)});
     }
   }

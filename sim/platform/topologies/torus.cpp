@@ -66,7 +66,7 @@ Path Torus::path(int from, int to) const {
 }
 
 /// All routers, the dimensions in the order given, the last varying fastest.
-std::vector<int> routers_in_order(const Torus& torus, const std::vector<std::size_t>& order) {
+std::vector<int> torus_routers_in_order(const Torus& torus, const std::vector<std::size_t>& order) {
   std::vector<int> routers{0};
   for (const std::size_t d : order) {
     std::vector<int> longer;
@@ -79,12 +79,12 @@ std::vector<int> routers_in_order(const Torus& torus, const std::vector<std::siz
 }
 
 /// Slabs across one dimension and what is left over of one, in every order of the dimensions.
-BytesPerSecond bisection_of(const Torus& torus, const Platform& platform) {
+BytesPerSecond torus_bisection(const Torus& torus, const Platform& platform) {
   std::vector<std::size_t> order(torus.dimensions());
   std::iota(order.begin(), order.end(), std::size_t{0});
   BytesPerSecond least = BytesPerSecond::infinity();
   do {
-    least = std::min(least, least_prefix_cut(platform, routers_in_order(torus, order)));
+    least = std::min(least, least_prefix_cut(platform, torus_routers_in_order(torus, order)));
   } while (std::next_permutation(order.begin(), order.end()));
   return least;
 }
@@ -106,14 +106,14 @@ void add_dimension(const Torus& torus, std::size_t d, Platform& platform) {
 
 /// Network::alike_after, of a torus without empty slots: a step in the last dimension. Of an even number of routers
 /// half send what is as far either way upwards and half downwards, in turn.
-int alike_after(const Torus& torus) {
+int torus_alike_after(const Torus& torus) {
   std::size_t d = torus.dimensions() - 1;
   while (d > 0 && torus.sizes[d] == 1) --d;
   const int size = torus.sizes[d];
   return torus.strides[d] * torus.nodes_per_router * (size > 2 && size % 2 == 0 ? 2 : 1);
 }
 
-void lay_out(Torus torus, Platform& platform, const Value& where) {
+void lay_out_torus(Torus torus, Platform& platform, const Value& where) {
   const std::int64_t room = (Count(torus.routers()) * torus.nodes_per_router).number();
   if (platform.nodes > room) {
     where.fail(fmt::format("at most the {} nodes that the torus has room for", room),
@@ -133,11 +133,11 @@ void lay_out(Torus torus, Platform& platform, const Value& where) {
   platform.network.paths = [=](int from, int to) {
     return shifted({torus.path(from / per_router, to / per_router)}, first_link);
   };
-  if (platform.nodes == room) platform.network.alike_after = alike_after(torus);
-  platform.network.bisection = [torus](const Platform& whole) { return bisection_of(torus, whole); };
+  if (platform.nodes == room) platform.network.alike_after = torus_alike_after(torus);
+  platform.network.bisection = [torus](const Platform& whole) { return torus_bisection(torus, whole); };
 }
 
-void read_links(const Value& value, Torus& torus) {
+void read_torus_links(const Value& value, Torus& torus) {
   if (!value.is_array()) {
     torus.links.assign(torus.dimensions(), read_link(value));
     return;
@@ -173,10 +173,10 @@ NetworkPlan read_torus(Section& file, const Topology& /*topology*/) {
   require_size(torus.routers(), Count(torus.routers()) * torus.dimensions(), network);
   torus.nodes_per_router = read_positive(section, "nodes_per_router", 1);
   require_at_most(torus.nodes_per_router, most_devices, "nodes on a router", network);
-  read_links(section.child("link"), torus);
+  read_torus_links(section.child("link"), torus);
   if (const auto ports = section.maybe("router_ports")) torus.ports = read_at_least(*ports, 1);
   section.finish();
-  return [torus](Platform& platform, const Value& where) { lay_out(torus, platform, where); };
+  return [torus](Platform& platform, const Value& where) { lay_out_torus(torus, platform, where); };
 }
 
 }  // namespace farandole::inline platform

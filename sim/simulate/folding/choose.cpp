@@ -10,7 +10,7 @@ namespace {
 /// Crossings of links beyond which colouring would cost too much memory: about 40 bytes each.
 constexpr std::size_t most_crossings = std::size_t{1} << 23;
 
-std::size_t crossings_of(const RoutedSchedule& routed) {
+std::size_t count_crossings(const RoutedSchedule& routed) {
   std::size_t sum = 0;
   for (std::size_t phase = 0; phase < routed.schedule().phases.size(); ++phase) {
     for (const RoutedSchedule::Leg& leg : routed.legs(phase)) sum += leg.links.size();
@@ -20,7 +20,7 @@ std::size_t crossings_of(const RoutedSchedule& routed) {
 
 /// What represents all may have transfers that are alike among its own.
 Folding folded_again(Folding once) {
-  if (!is_foldable(once.quotient.schedule()) || crossings_of(once.quotient) > most_crossings) return once;
+  if (!is_foldable(once.quotient.schedule()) || count_crossings(once.quotient) > most_crossings) return once;
   Folding twice = fold(once.quotient);
   std::vector<int> class_of_rank;
   class_of_rank.reserve(once.class_of_rank.size());

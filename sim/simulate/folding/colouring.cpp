@@ -9,15 +9,11 @@
 namespace farandole::inline simulate {
 namespace {
 
-std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
-
 /// Neighbours counted by bond, all in one number; a vertex has fewer than 2^31 of each kind, and never crosses and
 /// receives at once.
-using Count = std::uint64_t;
-Count one(Bond bond) {
-  return bond == Bond::receives ? Count{1} << 32 : Count{1};
+using BondCount = std::uint64_t;
+BondCount one(Bond bond) {
+  return bond == Bond::receives ? BondCount{1} << 32 : BondCount{1};
 }
 
 Colouring renumbered(const Colouring& colours) {
@@ -26,8 +22,8 @@ Colouring renumbered(const Colouring& colours) {
   result.reserve(colours.size());
   int next = 0;
   for (const int colour : colours) {
-    if (number[at(colour)] < 0) number[at(colour)] = next++;
-    result.push_back(number[at(colour)]);
+    if (number[as_index(colour)] < 0) number[as_index(colour)] = next++;
+    result.push_back(number[as_index(colour)]);
   }
   return result;
 }
@@ -59,29 +55,29 @@ class Refinement {
   std::vector<int> order_;  // vertices, class by class
   std::vector<int> place_;  // of each vertex in order_
   std::vector<Class> classes_;
-  std::vector<Count> count_;  // neighbours in the class that is being looked at
-  std::vector<int> waiting_;  // classes to look at
-  std::vector<int> hit_;      // classes with marks
+  std::vector<BondCount> count_;  // neighbours in the class that is being looked at
+  std::vector<int> waiting_;      // classes to look at
+  std::vector<int> hit_;          // classes with marks
 };
 
 Refinement::Refinement(const Incidence& graph, const Colouring& first)
     : graph_(graph), colour_(renumbered(first)), order_(first.size()), place_(first.size()), count_(first.size(), 0) {
   std::iota(order_.begin(), order_.end(), 0);
-  std::ranges::stable_sort(order_, {}, [this](int vertex) { return colour_[at(vertex)]; });
+  std::ranges::stable_sort(order_, {}, [this](int vertex) { return colour_[as_index(vertex)]; });
   for (std::size_t place = 0; place < order_.size(); ++place) {
     const int vertex = order_[place];
-    place_[at(vertex)] = static_cast<int>(place);
-    if (at(colour_[at(vertex)]) == classes_.size()) {
+    place_[as_index(vertex)] = static_cast<int>(place);
+    if (as_index(colour_[as_index(vertex)]) == classes_.size()) {
       classes_.push_back({static_cast<int>(place), static_cast<int>(place)});
-      wait(colour_[at(vertex)]);
+      wait(colour_[as_index(vertex)]);
     }
     ++classes_.back().end;
   }
 }
 
 void Refinement::wait(int colour) {
-  if (classes_[at(colour)].waits) return;
-  classes_[at(colour)].waits = true;
+  if (classes_[as_index(colour)].waits) return;
+  classes_[as_index(colour)].waits = true;
   waiting_.push_back(colour);
 }
 
@@ -89,7 +85,7 @@ void Refinement::run() {
   while (!waiting_.empty()) {
     const int splitter = waiting_.back();
     waiting_.pop_back();
-    classes_[at(splitter)].waits = false;
+    classes_[as_index(splitter)].waits = false;
     count_neighbours(splitter);
     for (const int colour : hit_) split(colour);
     hit_.clear();
@@ -98,60 +94,61 @@ void Refinement::run() {
 
 // A class and its neighbours never mix, so marking does not move the vertices that are being walked over.
 void Refinement::count_neighbours(int splitter) {
-  const Class walked = classes_[at(splitter)];
+  const Class walked = classes_[as_index(splitter)];
   for (int place = walked.begin; place < walked.end; ++place) {
-    for (const auto& [vertex, bond] : graph_.neighbours(order_[at(place)])) {
-      if (count_[at(vertex)] == 0) mark(vertex);
-      count_[at(vertex)] += one(bond);
+    for (const auto& [vertex, bond] : graph_.neighbours(order_[as_index(place)])) {
+      if (count_[as_index(vertex)] == 0) mark(vertex);
+      count_[as_index(vertex)] += one(bond);
     }
   }
 }
 
 void Refinement::mark(int vertex) {
-  Class& own = classes_[at(colour_[at(vertex)])];
-  if (own.marked == 0) hit_.push_back(colour_[at(vertex)]);
+  Class& own = classes_[as_index(colour_[as_index(vertex)])];
+  if (own.marked == 0) hit_.push_back(colour_[as_index(vertex)]);
   const int to = own.end - ++own.marked;
-  const int from = place_[at(vertex)];
-  const int other = order_[at(to)];
-  std::swap(order_[at(from)], order_[at(to)]);
-  place_[at(other)] = from;
-  place_[at(vertex)] = to;
+  const int from = place_[as_index(vertex)];
+  const int other = order_[as_index(to)];
+  std::swap(order_[as_index(from)], order_[as_index(to)]);
+  place_[as_index(other)] = from;
+  place_[as_index(vertex)] = to;
 }
 
 /// Cuts the class wherever the counts of its vertices differ.
 void Refinement::split(int colour) {
-  const Class whole = classes_[at(colour)];
-  classes_[at(colour)].marked = 0;
-  const auto counted = std::span(order_).subspan(at(whole.end - whole.marked), at(whole.marked));
-  const auto count_of = [this](int vertex) { return count_[at(vertex)]; };
+  const Class whole = classes_[as_index(colour)];
+  classes_[as_index(colour)].marked = 0;
+  const auto counted = std::span(order_).subspan(as_index(whole.end - whole.marked), as_index(whole.marked));
+  const auto count_of = [this](int vertex) { return count_[as_index(vertex)]; };
   if (std::ranges::adjacent_find(counted, std::ranges::not_equal_to(), count_of) != counted.end()) {
     const auto key = [&](int vertex) { return std::pair(count_of(vertex), vertex); };
     std::ranges::sort(counted, {}, key);
-    for (int place = whole.end - whole.marked; place < whole.end; ++place) place_[at(order_[at(place)])] = place;
+    for (int place = whole.end - whole.marked; place < whole.end; ++place)
+      place_[as_index(order_[as_index(place)])] = place;
   }
   const auto first_new = static_cast<int>(classes_.size());
   for (int place = whole.end - 1; place > whole.begin; --place) {
-    if (count_of(order_[at(place)]) != count_of(order_[at(place - 1)])) cut(colour, place);
+    if (count_of(order_[as_index(place)]) != count_of(order_[as_index(place - 1)])) cut(colour, place);
     if (place < whole.end - whole.marked) break;  // the rest has no neighbour there
   }
-  for (const int vertex : counted) count_[at(vertex)] = 0;
+  for (const int vertex : counted) count_[as_index(vertex)] = 0;
   await_all_but_largest(colour, first_new);
 }
 
 /// Makes a new class of all that stands from `begin` on.
 void Refinement::cut(int colour, int begin) {
   const auto fresh = static_cast<int>(classes_.size());
-  classes_.push_back({begin, classes_[at(colour)].end});
-  classes_[at(colour)].end = begin;
-  for (int place = begin; place < classes_.back().end; ++place) colour_[at(order_[at(place)])] = fresh;
+  classes_.push_back({begin, classes_[as_index(colour)].end});
+  classes_[as_index(colour)].end = begin;
+  for (int place = begin; place < classes_.back().end; ++place) colour_[as_index(order_[as_index(place)])] = fresh;
 }
 
 // What the whole class and all but one of its parts say about the others, the last part says too.
 void Refinement::await_all_but_largest(int colour, int first_new) {
   int largest = colour;
-  const auto size = [this](int c) { return classes_[at(c)].end - classes_[at(c)].begin; };
+  const auto size = [this](int c) { return classes_[as_index(c)].end - classes_[as_index(c)].begin; };
   const auto last = static_cast<int>(classes_.size());
-  if (!classes_[at(colour)].waits) {
+  if (!classes_[as_index(colour)].waits) {
     for (int part = first_new; part < last; ++part) largest = size(part) > size(largest) ? part : largest;
     if (largest != colour) wait(colour);
   }
@@ -169,28 +166,30 @@ class Neighbourhood {
   bool is_same(int vertex, int other) {
     count(vertex, one_more);
     count(other, one_less);
-    const auto is_even = [this](const auto& neighbour) { return counts_[at(colours_[at(neighbour.vertex)])] == 0; };
+    const auto is_even = [this](const auto& neighbour) {
+      return counts_[as_index(colours_[as_index(neighbour.vertex)])] == 0;
+    };
     const bool same = std::ranges::all_of(graph_.neighbours(vertex), is_even) &&
                       std::ranges::all_of(graph_.neighbours(other), is_even);
     for (const int v : {vertex, other}) {
-      for (const auto& neighbour : graph_.neighbours(v)) counts_[at(colours_[at(neighbour.vertex)])] = 0;
+      for (const auto& neighbour : graph_.neighbours(v)) counts_[as_index(colours_[as_index(neighbour.vertex)])] = 0;
     }
     return same;
   }
 
  private:
-  static constexpr Count one_more = 1;
-  static constexpr Count one_less = ~Count{0};
+  static constexpr BondCount one_more = 1;
+  static constexpr BondCount one_less = ~BondCount{0};
 
-  void count(int vertex, Count sign) {
+  void count(int vertex, BondCount sign) {
     for (const auto& neighbour : graph_.neighbours(vertex)) {
-      counts_[at(colours_[at(neighbour.vertex)])] += sign * one(neighbour.bond);
+      counts_[as_index(colours_[as_index(neighbour.vertex)])] += sign * one(neighbour.bond);
     }
   }
 
   const Incidence& graph_;
   const Colouring& colours_;
-  std::vector<Count> counts_;
+  std::vector<BondCount> counts_;
 };
 
 }  // namespace
@@ -205,7 +204,7 @@ bool is_stable(const Incidence& graph, const Colouring& colours) {
   Neighbourhood neighbourhood(graph, colours);
   std::vector<int> first_of(colours.size(), -1);
   for (int vertex = 0; vertex < graph.vertices(); ++vertex) {
-    int& first = first_of[at(colours[at(vertex)])];
+    int& first = first_of[as_index(colours[as_index(vertex)])];
     if (first < 0) {
       first = vertex;
     } else if (!neighbourhood.is_same(first, vertex)) {

@@ -5,7 +5,7 @@
 namespace farandole::inline simulate {
 namespace {
 
-bool is_plain(const Schedule& schedule) {
+bool is_plain_schedule(const Schedule& schedule) {
   const auto plain = [](const Phase& phase) {
     return phase.row_step == 0 && phase.window == 0 && phase.peer_step == 0 && phase.fan == 1 && phase.bundle.empty() &&
            !phase.one_by_one;
@@ -29,7 +29,7 @@ bool does_one_thing_at_a_time(const Schedule& schedule) {
   return true;
 }
 
-bool are_alike(const std::vector<RoutedSchedule::Leg>& legs) {
+bool legs_are_alike(const std::vector<RoutedSchedule::Leg>& legs) {
   return std::ranges::all_of(legs, [&](const RoutedSchedule::Leg& leg) {
     const RoutedSchedule::Leg& first = legs.front();
     return leg.latency == first.latency && leg.narrowest == first.narrowest && leg.reduce_rate == first.reduce_rate;
@@ -132,11 +132,12 @@ bool has_a_sender_per_link(const RoutedSchedule& routed) {
 
 bool is_paced_by_longest_chunk(const RoutedSchedule& routed) {
   const Schedule& schedule = routed.schedule();
-  if (!is_plain(schedule) || !does_one_thing_at_a_time(schedule) || !has_a_sender_per_link(routed)) return false;
+  if (!is_plain_schedule(schedule) || !does_one_thing_at_a_time(schedule) || !has_a_sender_per_link(routed))
+    return false;
   if (!is_kept_by_processors_alike(routed)) return false;
   ChunkTracker tracker(schedule);
   for (std::size_t phase = 0; phase < schedule.phases.size(); ++phase) {
-    if (!are_alike(routed.legs(phase)) || !tracker.passes(schedule.phases[phase])) return false;
+    if (!legs_are_alike(routed.legs(phase)) || !tracker.passes(schedule.phases[phase])) return false;
   }
   return true;
 }

@@ -23,7 +23,7 @@ struct Representatives {
 };
 
 /// Of every transfer and lane the class, which it stays in wherever its receiver moves.
-std::vector<int> classes_of(const Representatives& kept, const Moves& moves, std::size_t number) {
+std::vector<int> classes_by_moves(const Representatives& kept, const Moves& moves, std::size_t number) {
   const Phase& phase = kept.whole.schedule().phases[number];
   std::vector<int> classes;
   // A rank sends what the one that stands for it sends, in the same order.
@@ -99,7 +99,7 @@ std::optional<Folding> fold_by_moves(const RoutedSchedule& routed) {
       std::move(schedule), std::move(legs), std::move(capacities),
       [kept](std::size_t phase, std::size_t index, int repeat) { return kept->leg(phase, index, repeat); },
       routed.message_cost());
-  const auto classes = [kept, moves](std::size_t phase) { return classes_of(*kept, *moves, phase); };
+  const auto classes = [kept, moves](std::size_t phase) { return classes_by_moves(*kept, *moves, phase); };
   return Folding{std::move(quotient), std::move(class_of_rank), {}, classes};
 }
 

@@ -5,12 +5,19 @@
 // in nccl-tests.
 #pragma once
 
+#include <bit>
 #include <string>
 
 #include "collective/operation.hpp"
 #include "units/quantity.hpp"
 
 namespace farandole::inline simulate {
+
+inline constexpr Bytes mpi_element{4};
+
+constexpr bool is_power_of_two(int number) {
+  return std::has_single_bit(static_cast<unsigned>(number));
+}
 
 /// The name of a row of collective/algorithms.hpp. `size` as collective/chunk_sizes.hpp counts it.
 ///

@@ -15,7 +15,7 @@ std::string_view family_of(std::string_view library) {
   return library.substr(0, library.find('-'));
 }
 
-RoutedSchedule route(const LibraryJob& job, const std::string& library, const std::string& algorithm) {
+RoutedSchedule route_mpi(const LibraryJob& job, const std::string& library, const std::string& algorithm) {
   Shape shape(static_cast<int>(job.placement.device_of_rank.size()), job.root);
   shape.ranks_per_node = job.placement.ranks_per_node(job.platform.devices_per_node);
   shape.segments = 1;  // neither library asks for segments
@@ -28,24 +28,24 @@ RoutedSchedule route(const LibraryJob& job, const std::string& library, const st
 
 Library library(const char* name, const char* summary, Choose choose) {
   using enum Operation;
-  return {
-      name,
-      summary,
-      {allreduce, reduce_scatter, allgather, broadcast, reduce, alltoall},
-      DeviceStack::none,
-      [choose, library = std::string(name)](const LibraryJob& job) {
-        const Seconds launch = mpi_transport(library, job.platform).launch;
-        return LibraryPlanner{
-            {}, [=](Bytes size) {
-              const auto ranks = static_cast<int>(job.placement.device_of_rank.size());
-              const std::string algorithm = choose(job.operation, ranks, size);
-              return LibraryPlan{{algorithm, "", 1}, launch, algorithm, [=] { return route(job, library, algorithm); }};
-            }};
-      },
-      {},
-      {},
-      {},
-      true};
+  return {name,
+          summary,
+          {allreduce, reduce_scatter, allgather, broadcast, reduce, alltoall},
+          DeviceStack::none,
+          [choose, library = std::string(name)](const LibraryJob& job) {
+            const Seconds launch = mpi_transport(library, job.platform).launch;
+            return LibraryPlanner{{}, [=](Bytes size) {
+                                    const auto ranks = static_cast<int>(job.placement.device_of_rank.size());
+                                    const std::string algorithm = choose(job.operation, ranks, size);
+                                    return LibraryPlan{{algorithm, "", 1}, launch, algorithm, [=] {
+                                                         return route_mpi(job, library, algorithm);
+                                                       }};
+                                  }};
+          },
+          {},
+          {},
+          {},
+          true};
 }
 
 }  // namespace

@@ -14,27 +14,21 @@
 namespace farandole::inline simulate {
 namespace {
 
-constexpr Bytes element{4};
-
-bool is_power_of_two(int ranks) {
-  return std::has_single_bit(static_cast<unsigned>(ranks));
-}
-
 /// The elements do not reach for one each of the largest power of two of the ranks.
 bool is_too_short_to_halve(int ranks, Bytes size) {
-  return size / element < static_cast<double>(std::bit_floor(static_cast<unsigned>(ranks)));
+  return size / mpi_element < static_cast<double>(std::bit_floor(static_cast<unsigned>(ranks)));
 }
 
-std::string allreduce_choice(int ranks, Bytes size, Bytes most) {
+std::string mpich_allreduce(int ranks, Bytes size, Bytes most) {
   return size <= most || is_too_short_to_halve(ranks, size) ? "recursive_doubling" : "doubling_halving";
 }
 
-std::string broadcast_choice(int ranks, Bytes size) {
+std::string mpich_broadcast(int ranks, Bytes size) {
   if (ranks < 8 || size <= Bytes(12288)) return "binomial";
   return is_power_of_two(ranks) && size <= Bytes(524288) ? "scatter_doubling" : "scatter_allgather";
 }
 
-std::string allgather_choice(int ranks, Bytes size) {
+std::string mpich_allgather(int ranks, Bytes size) {
   if (is_power_of_two(ranks)) return size < Bytes(524288) ? "recursive_doubling" : "ring";
   return size < Bytes(81920) ? "bruck" : "ring";
 }
@@ -49,13 +43,13 @@ std::string alltoall_choice(int ranks, Bytes block) {
 std::string mpich_choice(Operation operation, int ranks, Bytes size) {
   switch (operation) {
     case Operation::allreduce:
-      return allreduce_choice(ranks, size, Bytes(8));
+      return mpich_allreduce(ranks, size, Bytes(8));
     case Operation::reduce_scatter:
       return size < Bytes(524288) ? "recursive_halving" : "pairwise";
     case Operation::allgather:
-      return allgather_choice(ranks, size);
+      return mpich_allgather(ranks, size);
     case Operation::broadcast:
-      return broadcast_choice(ranks, size);
+      return mpich_broadcast(ranks, size);
     case Operation::reduce:
       return size <= Bytes(2048) || is_too_short_to_halve(ranks, size) ? "binomial" : "doubling_gather";
     case Operation::alltoall:
@@ -66,8 +60,8 @@ std::string mpich_choice(Operation operation, int ranks, Bytes size) {
 }
 
 std::string mpich_3_choice(Operation operation, int ranks, Bytes size) {
-  if (operation == Operation::allreduce) return allreduce_choice(ranks, size, Bytes(2048));
-  if (operation == Operation::broadcast) return broadcast_choice(ranks, size + Bytes(1));
+  if (operation == Operation::allreduce) return mpich_allreduce(ranks, size, Bytes(2048));
+  if (operation == Operation::broadcast) return mpich_broadcast(ranks, size + Bytes(1));
   return mpich_choice(operation, ranks, size);
 }
 

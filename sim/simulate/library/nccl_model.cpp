@@ -9,16 +9,12 @@
 namespace farandole::inline simulate {
 namespace {
 
-std::size_t index(NcclProtocol protocol) {
-  return static_cast<std::size_t>(protocol);
-}
-
 double gigabytes(BytesPerSecond rate) {
   return rate.si() / 1e9;
 }
 
 /// src/graph/search.cc: speedArray; 2.7 has 21 where later ones have 22 and 20. Of a NIC's 12.5 GB/s 12 are counted on.
-constexpr std::array tried_rates{48., 30., 24., 18., 15., 12., 10., 9., 7., 6., 5., 4., 3., 2.4, 1.2, .24, .12};
+constexpr std::array nccl_tried_rates{48., 30., 24., 18., 15., 12., 10., 9., 7., 6., 5., 4., 3., 2.4, 1.2, .24, .12};
 
 /// In PerGeneration.
 std::size_t generation_of(int capability) {
@@ -77,7 +73,7 @@ double tried_rate(std::span<const double> rates, double link) {
 
 std::string name(NcclProtocol protocol) {
   constexpr std::array names{"LL", "LL128", "Simple"};
-  return names.at(index(protocol));
+  return names.at(index_of(protocol));
 }
 
 BytesPerSecond nvlink_rate(int capability) {
@@ -95,14 +91,14 @@ NcclModel::NcclModel(const NcclTuning& tuning, const ChannelGraph& graph, Operat
       scale_(static_cast<std::size_t>(std::min(graph.nodes, 3) - 1)),
       generation_(generation_of(capability)) {
   inside_ = graph.inside == LinkClass::nvlink ? graph.nvlinks * tuning.nvlink.at(family_of(capability))
-                                              : tried_rate(tried_rates, gigabytes(graph.pci));
+                                              : tried_rate(nccl_tried_rates, gigabytes(graph.pci));
   const bool shares_nodes = graph.ranks > graph.nodes;
   if (graph.nodes == 1) {
     rings_ = std::max(graph.nvlinks, 1);
     bus_ = inside_;
   } else {
     rings_ = graph.nics;
-    nic_ = tried_rate(tried_rates, gigabytes(graph.nic));
+    nic_ = tried_rate(nccl_tried_rates, gigabytes(graph.nic));
     bus_ = graph.nics * nic_;
     if (shares_nodes) bus_ = std::min(bus_, inside_);
   }
@@ -110,7 +106,7 @@ NcclModel::NcclModel(const NcclTuning& tuning, const ChannelGraph& graph, Operat
 }
 
 double NcclModel::hop(LinkClass over, NcclAlgorithm algorithm, NcclProtocol protocol) const {
-  return tuning_.hop.at(static_cast<std::size_t>(over)).at(static_cast<std::size_t>(algorithm)).at(index(protocol));
+  return tuning_.hop.at(static_cast<std::size_t>(over)).at(static_cast<std::size_t>(algorithm)).at(index_of(protocol));
 }
 
 /// Of all channels: by generation on one node, by the processor's maker on several. NVIDIA's machines with Ampere have
@@ -140,7 +136,7 @@ double NcclModel::tree_rate(NcclProtocol protocol) const {
   const double whole = std::min(
       {bus_ * tuning_.tree_share, rings_ * tuning_.tree_per_channel.at(generation_).at(scale_), most.at(scale_)});
   const PerProtocol& shares = graph_.nodes == 1 ? tuning_.tree_share_inside : tuning_.tree_share_between;
-  double rate = whole * shares.at(index(protocol));
+  double rate = whole * shares.at(index_of(protocol));
   if (protocol == NcclProtocol::ll) rate = std::min(rate, ll_most());
   const double channel = is_newer() ? tuning_.ring_ll128_newer.at(newer()) : tuning_.ring_ll128_per_channel.at(4);
   // Infinite times anything stays so: a release that sets no limit per channel sets none for trees either.
@@ -212,7 +208,7 @@ double NcclModel::plateau(NcclProtocol protocol, Bytes size) const {
 }
 
 double NcclModel::correction(NcclProtocol protocol, Bytes size) const {
-  const auto& row = tuning_.tree_correction.at(index(protocol));
+  const auto& row = tuning_.tree_correction.at(index_of(protocol));
   const double units = std::floor(size.si() / 64);
   const auto place = static_cast<std::size_t>(units < 1 ? 0 : std::floor(std::log2(units)));
   return place < row.size() ? row.at(place) : 1;
@@ -228,7 +224,7 @@ NcclCost NcclModel::cost(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes s
   if (algorithm == NcclAlgorithm::pat) return pat_cost(protocol);
   const bool is_tree = algorithm == NcclAlgorithm::tree;
   if (!is_allowed(protocol) || (is_tree && operation_ != Operation::allreduce)) return {};
-  const double base = tuning_.base.at(is_tree ? 0 : 1).at(index(protocol)) * 1e-6 * latency_;
+  const double base = tuning_.base.at(is_tree ? 0 : 1).at(index_of(protocol)) * 1e-6 * latency_;
   if (is_tree) {
     const double rate = tree_rate(protocol) * .5 * correction(protocol, size);
     return {Seconds(base), Seconds(1e-6 * latency_ * tree_hops(protocol)), BytesPerSecond(1e9 * rate)};

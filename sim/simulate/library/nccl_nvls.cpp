@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <span>
 
 #include "simulate/library/nccl_model.hpp"
@@ -21,8 +20,6 @@ constexpr std::array tried_between_blackwell{96.,  48., 45.1, 42., 40., 30., 24.
 /// What of the channels' rate releases before 2.28 count as the data's (tuning.cc).
 constexpr double share_of_data = 5 / 6.0;
 
-constexpr double no_limit = std::numeric_limits<double>::infinity();
-
 struct NvlsGeneration {
   std::span<const double> inside;   // rates that are tried for a channel, GB/s,
   std::span<const double> between;  // and for a NIC's
@@ -30,8 +27,9 @@ struct NvlsGeneration {
   double efficiency;                // of the bus (v2.28.3-1, tuning.cc: nvlsEfficiency)
   PerScale most_of_a_tree_channel;  // of the bus (v2.28.3-1, tuning.cc: perChMaxNVLSTreeBws)
 };
-const NvlsGeneration hopper{tried_inside_hopper, tried_between_hopper, {16, 16}, .85, {no_limit, 57.7, 45.5}};
-const NvlsGeneration blackwell{tried_inside_blackwell, tried_between_blackwell, {24, 32}, .74, {no_limit, 96.0, 43.1}};
+const NvlsGeneration hopper{tried_inside_hopper, tried_between_hopper, {16, 16}, .85, {no_rate_limit, 57.7, 45.5}};
+const NvlsGeneration blackwell{
+    tried_inside_blackwell, tried_between_blackwell, {24, 32}, .74, {no_rate_limit, 96.0, 43.1}};
 
 /// src/include/device.h: NCCL_MAX_NVLS_ARITY.
 constexpr int most_heads = 32;

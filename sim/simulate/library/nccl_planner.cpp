@@ -12,8 +12,8 @@ namespace farandole::inline simulate {
 namespace {
 
 /// What a run of NCCL knows: its place in the machine, and the model made for it.
-struct Communicator {
-  Communicator(const NcclTuning& of_release, const LibraryJob& of)
+struct NcclCommunicator {
+  NcclCommunicator(const NcclTuning& of_release, const LibraryJob& of)
       : tuning(of_release),
         job(of),
         nvlink(nvlink_rate(of.device.compute_capability)),
@@ -21,7 +21,7 @@ struct Communicator {
         model(of_release, graph, of.operation, of.device.compute_capability, of.scale.latency),
         share(measured_share({of_release, graph, of})),
         root(static_cast<int>(std::ranges::find(graph.order, of.root) - graph.order.begin())) {}
-  Communicator(const Communicator&) = delete;  // the model refers to the graph
+  NcclCommunicator(const NcclCommunicator&) = delete;  // the model refers to the graph
 
   const NcclTuning& tuning;
   LibraryJob job;
@@ -36,7 +36,7 @@ struct Communicator {
   }
 };
 
-LibraryPlan plan(const std::shared_ptr<const Communicator>& communicator, Bytes size) {
+LibraryPlan nccl_plan(const std::shared_ptr<const NcclCommunicator>& communicator, Bytes size) {
   const auto& of = *communicator;
   const auto measured = measured_choice({of.tuning, of.graph, of.job}, of.model, size);
   NcclChoice choice = measured ? *measured : of.model.choose(size);
@@ -48,7 +48,7 @@ LibraryPlan plan(const std::shared_ptr<const Communicator>& communicator, Bytes 
 }
 
 /// What the links carry of that way at most, with nothing else on them.
-BytesPerSecond wire_rate(const Communicator& communicator, NcclChoice choice) {
+BytesPerSecond wire_rate(const NcclCommunicator& communicator, NcclChoice choice) {
   constexpr Bytes large = 1_GiB;
   choice.cost = {Seconds(0), Seconds(0), BytesPerSecond(1e15)};  // nothing but the links limits
   const auto clock = make_collective_clock(Fidelity::analytic, route_as_nccl(communicator.routing(), choice, large));
@@ -62,7 +62,7 @@ LibraryWay way(const NcclChoice& choice, BytesPerSecond wire) {
 using WireRates = std::map<std::pair<NcclAlgorithm, NcclProtocol>, BytesPerSecond>;
 
 /// Of every way there is.
-WireRates wire_rates(const Communicator& communicator) {
+WireRates wire_rates(const NcclCommunicator& communicator) {
   WireRates rates;
   for (const NcclAlgorithm algorithm : nccl_algorithms()) {
     for (const NcclProtocol protocol : nccl_protocols()) {
@@ -73,7 +73,7 @@ WireRates wire_rates(const Communicator& communicator) {
   return rates;
 }
 
-LibraryWays ways(const std::shared_ptr<const Communicator>& communicator) {
+LibraryWays nccl_ways(const std::shared_ptr<const NcclCommunicator>& communicator) {
   return [communicator, rates = wire_rates(*communicator)](Bytes size) {
     const NcclChoice chosen = communicator->model.choose(size);
     std::vector<LibraryWay> all{way(chosen, rates.at({chosen.algorithm, chosen.protocol}))};
@@ -115,11 +115,11 @@ Library nccl_library(const NcclTuning& tuning) {
           std::move(operations),
           DeviceStack::cuda,
           [&tuning](const LibraryJob& job) {
-            auto communicator = std::make_shared<const Communicator>(tuning, job);
+            auto communicator = std::make_shared<const NcclCommunicator>(tuning, job);
             return LibraryPlanner{communicator->graph.order,
-                                  [communicator](Bytes size) { return plan(communicator, size); }};
+                                  [communicator](Bytes size) { return nccl_plan(communicator, size); }};
           },
-          [&tuning](const LibraryJob& job) { return ways(std::make_shared<const Communicator>(tuning, job)); },
+          [&tuning](const LibraryJob& job) { return nccl_ways(std::make_shared<const NcclCommunicator>(tuning, job)); },
           [](const LibraryJob& job) {
             return links(survey_channels(job.platform, job.placement, nvlink_rate(job.device.compute_capability)));
           }};

@@ -30,7 +30,7 @@ struct Rings {
   [[nodiscard]] int channels() const { return std::max(1, graph.nodes > 1 ? graph.nics : graph.nvlinks); }
 };
 
-Schedule schedule_of(const Rings& rings, int segments) {
+Schedule schedule_of_rings(const Rings& rings, int segments) {
   Shape shape(rings.graph.ranks, rings.root);
   shape.segments = segments;
   switch (rings.job.operation) {
@@ -63,8 +63,8 @@ Pipelining pipelining_of(const Schedule& schedule) {
   return {all / active, is_pipeline ? (schedule.ranks - 1) / all : 1};
 }
 
-RoutedSchedule::Leg leg(const Rings& rings, const Transfer& transfer, const std::vector<BytesPerSecond>& capacities,
-                        double waiting) {
+RoutedSchedule::Leg ring_leg(const Rings& rings, const Transfer& transfer,
+                             const std::vector<BytesPerSecond>& capacities, double waiting) {
   const Platform& platform = rings.job.platform;
   const ChannelGraph& graph = rings.graph;
   const auto device = [&](int position) { return graph.device[static_cast<std::size_t>(position)]; };
@@ -97,7 +97,7 @@ void hold_back(Legs& legs, std::vector<BytesPerSecond>& capacities) {
 }
 
 /// Of so many links, the first of which are the platform's; empty where none loses to many flows.
-std::vector<Congestion> congestion_of(const Platform& platform, std::size_t links) {
+std::vector<Congestion> congestion_of_platform(const Platform& platform, std::size_t links) {
   std::vector<Congestion> congestion(links);
   for (std::size_t link = 0; link < platform.links.size(); ++link)
     congestion[link].curve = platform.links[link].congestion;
@@ -105,8 +105,8 @@ std::vector<Congestion> congestion_of(const Platform& platform, std::size_t link
   return has_any ? congestion : std::vector<Congestion>{};
 }
 
-RoutedSchedule route(const Rings& rings, int segments) {
-  Schedule schedule = schedule_of(rings, segments);
+RoutedSchedule route_rings(const Rings& rings, int segments) {
+  Schedule schedule = schedule_of_rings(rings, segments);
   const Pipelining pipelining = pipelining_of(schedule);
   std::vector<BytesPerSecond> capacities;
   for (const Link& link : rings.job.platform.links) capacities.push_back(link.capacity * pipelining.filling);
@@ -114,23 +114,23 @@ RoutedSchedule route(const Rings& rings, int segments) {
   for (const Phase& phase : schedule.phases) {
     auto& own = legs.emplace_back();
     for (const Transfer& transfer : phase.transfers)
-      own.push_back(leg(rings, transfer, capacities, pipelining.waiting));
+      own.push_back(ring_leg(rings, transfer, capacities, pipelining.waiting));
   }
   if (pipelining.filling > 1) hold_back(legs, capacities);
   RoutedSchedule routed(std::move(schedule), std::move(legs), std::move(capacities),
                         rings.job.platform.transport.message);
-  auto congestion = congestion_of(rings.job.platform, routed.capacities().size());
+  auto congestion = congestion_of_platform(rings.job.platform, routed.capacities().size());
   if (!congestion.empty()) routed.congest(std::move(congestion));
   return routed;
 }
 
-LibraryPlan plan(const std::shared_ptr<const Rings>& rings, Bytes size) {
+LibraryPlan rings_plan(const std::shared_ptr<const Rings>& rings, Bytes size) {
   const bool is_chain = has_root(rings->job.operation);
   const int segments = is_chain ? nccl_segments(size) : 1;
   return {{is_chain ? "chain" : "ring", "Simple", rings->channels()},
           rings->job.platform.transport.launch,
           fmt::format("{}", segments),
-          [=] { return route(*rings, segments); }};
+          [=] { return route_rings(*rings, segments); }};
 }
 
 }  // namespace
@@ -143,7 +143,7 @@ Library nccl_of_rings() {
           DeviceStack::cuda,
           [](const LibraryJob& job) {
             auto rings = std::make_shared<const Rings>(job);
-            return LibraryPlanner{rings->graph.order, [rings](Bytes size) { return plan(rings, size); }};
+            return LibraryPlanner{rings->graph.order, [rings](Bytes size) { return rings_plan(rings, size); }};
           }};
 }
 

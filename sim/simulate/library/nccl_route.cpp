@@ -19,7 +19,7 @@ bool is_tree(const NcclChoice& choice) {
 
 /// NVLink SHARP is laid as a ring inside a node, and as trees between nodes; CollNet as a ring. PAT, in which every
 /// rank sends to those at 1, 2, 4, ..., is laid as a ring, too: it sends as many bytes from and to every NIC.
-Schedule schedule_of(const NcclJob& job, const NcclChoice& choice, int segments) {
+Schedule schedule_of_choice(const NcclJob& job, const NcclChoice& choice, int segments) {
   Shape shape(job.graph.ranks, job.root);
   shape.segments = segments;
   shape.ranks_per_node = (job.graph.ranks + job.graph.nodes - 1) / job.graph.nodes;
@@ -58,7 +58,7 @@ double payload_of(const NcclJob& job, const NcclChoice& choice) {
   return job.payload.at(static_cast<std::size_t>(choice.protocol));
 }
 
-std::vector<BytesPerSecond> capacities_of(const Platform& platform, double payload) {
+std::vector<BytesPerSecond> payload_capacities(const Platform& platform, double payload) {
   std::vector<BytesPerSecond> capacities;
   for (const Link& link : platform.links) capacities.push_back(link.capacity * payload);
   return capacities;
@@ -106,8 +106,8 @@ void add_in_switches(const NcclJob& job, const NcclChoice& choice, std::vector<B
 }
 
 /// All parts of the way cross the limit first. `narrowest`: of the way.
-RoutedSchedule::Leg leg(int limit, const ChannelWay& way, Seconds latency, BytesPerSecond narrowest,
-                        const std::vector<BytesPerSecond>& capacities) {
+RoutedSchedule::Leg limited_leg(int limit, const ChannelWay& way, Seconds latency, BytesPerSecond narrowest,
+                                const std::vector<BytesPerSecond>& capacities) {
   RoutedSchedule::Leg result{{}, latency, std::min(narrowest, capacities[static_cast<std::size_t>(limit)]), way.parts};
   const auto parts = static_cast<std::size_t>(way.parts);
   result.links.reserve(parts + way.links.size());
@@ -171,12 +171,12 @@ BytesPerSecond rate_of_links(const Schedule& schedule, const Hops& hops,
 /// While a pipeline fills, links wait. The model's rate knows nothing of that: so every hop is as much faster, and none
 /// is faster than the links allow when all of them are busy.
 RoutedSchedule route_algorithm(const NcclJob& job, const NcclChoice& choice, int segments) {
-  Schedule schedule = schedule_of(job, choice, segments);
+  Schedule schedule = schedule_of_choice(job, choice, segments);
   const int all_rounds = rounds(schedule);
   int active = 0;
   for (const Phase& phase : schedule.phases) active += active_repeats(phase);
   const double filling = static_cast<double>(all_rounds) / active;
-  auto capacities = capacities_of(job.platform, payload_of(job, choice) * filling);
+  auto capacities = payload_capacities(job.platform, payload_of(job, choice) * filling);
   if (is_nvls(choice.algorithm) || is_collnet(choice.algorithm)) add_in_switches(job, choice, capacities);
   const Hops hops = hops_of(job, schedule, capacities);
   const BytesPerSecond of_links = rate_of_links(schedule, hops, capacities) / filling;
@@ -187,8 +187,8 @@ RoutedSchedule route_algorithm(const NcclJob& job, const NcclChoice& choice, int
     for (const Transfer& transfer : phase.transfers) {
       const Hop& hop = hops.at({transfer.from, transfer.to});
       capacities.push_back(limit);
-      own.push_back(leg(static_cast<int>(capacities.size()) - 1, hop.way, choice.cost.hops / all_rounds, hop.narrowest,
-                        capacities));
+      own.push_back(limited_leg(static_cast<int>(capacities.size()) - 1, hop.way, choice.cost.hops / all_rounds,
+                                hop.narrowest, capacities));
     }
   }
   return on_links_of(job.platform, {std::move(schedule), std::move(legs), std::move(capacities)});
@@ -242,12 +242,12 @@ void post(RoutedSchedule::Leg& leg, int through, const Occupancy& proxy,
 
 /// A device sends to the others at most what its channels can do, and to other nodes what its proxy posts.
 RoutedSchedule route_messages(const NcclJob& job, const NcclChoice& choice) {
-  Schedule schedule = schedule_of(job, choice, 1);
+  Schedule schedule = schedule_of_choice(job, choice, 1);
   const Occupancy& known = job.platform.transport.occupancy;
   const Occupancy proxy = known.send + known.receive > Seconds(0) ? known : job.messages.proxy;
   const auto members = static_cast<std::size_t>(job.graph.ranks);
   if (members * members > many_messages) return route_many_messages(job, std::move(schedule), proxy);
-  auto capacities = capacities_of(job.platform, payload_of(job, choice));
+  auto capacities = payload_capacities(job.platform, payload_of(job, choice));
   const auto limits = static_cast<int>(capacities.size());
   capacities.resize(capacities.size() + members, job.messages.most);
   const auto proxies = static_cast<int>(capacities.size());
@@ -260,7 +260,8 @@ RoutedSchedule route_messages(const NcclJob& job, const NcclChoice& choice) {
     const bool is_inside = node(sent.from) == node(sent.to);
     const Seconds hop = is_inside ? job.messages.inside : job.messages.between;
     const ChannelWay way = way_between(job, sent.from, sent.to);
-    legs[0].push_back(leg(limits + sent.from, way, hop, narrowest_of(way.links, way.parts, capacities), capacities));
+    legs[0].push_back(
+        limited_leg(limits + sent.from, way, hop, narrowest_of(way.links, way.parts, capacities), capacities));
     if (!is_inside) post(legs[0].back(), proxies + sent.from, proxy, capacities);
   });
   return on_links_of(job.platform, {std::move(schedule), std::move(legs), std::move(capacities)});
@@ -271,7 +272,7 @@ RoutedSchedule route_messages(const NcclJob& job, const NcclChoice& choice) {
 std::string schedule_name(const NcclJob& job, const NcclChoice& choice) {
   const bool has_own_schedule =
       !is_nvls(choice.algorithm) && !is_collnet(choice.algorithm) && choice.algorithm != NcclAlgorithm::pat;
-  return has_own_schedule ? schedule_of(job, choice, 1).algorithm : name(choice.algorithm);
+  return has_own_schedule ? schedule_of_choice(job, choice, 1).algorithm : name(choice.algorithm);
 }
 
 int nccl_segments(Bytes size) {

@@ -1,15 +1,14 @@
 #include "simulate/library/nccl_tuning.hpp"
 
-#include <limits>
 #include <vector>
 
 namespace farandole::inline simulate {
 namespace {
 
-constexpr double no_limit = std::numeric_limits<double>::infinity();
-constexpr PerScale no_limits{no_limit, no_limit, no_limit};
+constexpr PerScale no_limits{no_rate_limit, no_rate_limit, no_rate_limit};
 constexpr PerGeneration unlimited{no_limits, no_limits, no_limits, no_limits};
-constexpr std::array<double, 5> unlimited_operations{no_limit, no_limit, no_limit, no_limit, no_limit};
+constexpr std::array<double, 5> unlimited_operations{no_rate_limit, no_rate_limit, no_rate_limit, no_rate_limit,
+                                                     no_rate_limit};
 
 // v2.5.7-1, tuning.cc: baseLat, hwLat, ll128MaxBw and ncclSetThresholds; topo.h: *_NVLINK_WIDTH. LL128 is Volta's only,
 // trees are held to 90 and 70 GB/s, and neither trees nor large rings are corrected by size.
@@ -21,7 +20,7 @@ NcclTuning nccl_2_5() {
   t.hop = {
       {{{{.5, 1.9, 28}, {.4, 2.5, 5.7}}}, {{{1.0, 1.9, 28}, {1.0, 2.5, 5.7}}}, {{{5.0, 7.5, 50}, {.9, 2.5, 6.6}}}}};
   t.nvlink = {18, 21, 21, 21, 21};
-  t.most_on_ampere = no_limit;
+  t.most_on_ampere = no_rate_limit;
   t.tree_share = .9;
   t.tree_share_inside = {1 / 3.0, 7 / 9.0, 1};
   t.tree_share_between = {1 / 3.0, 7 / 9.0, 1};
@@ -32,9 +31,9 @@ NcclTuning nccl_2_5() {
   t.ring_ll128_share = 120.0 / 128;
   t.ring_ll128_share_alone = 120.0 / 128;
   t.ring_ll128_per_channel = unlimited_operations;
-  t.ring_ll128_newer = {no_limit, no_limit};
+  t.ring_ll128_newer = {no_rate_limit, no_rate_limit};
   t.ring_ll128_most = {113, 72, 110, 91, 100};
-  t.tree_ll128_of_ring = no_limit;
+  t.tree_ll128_of_ring = no_rate_limit;
   t.tree_ll128_newer = {no_limits, no_limits};
   t.ll_third = false;
   t.ll_most = unlimited;
@@ -108,7 +107,7 @@ NcclTuning nccl_2_18() {
   t.hop = {
       {{{{.6, 1.25, 4}, {.6, 1.9, 3.4}}}, {{{1.0, 1.9, 6}, {1.0, 2.5, 5.7}}}, {{{5.0, 8.5, 14}, {2.7, 4.0, 14.0}}}}};
   t.nvlink = {18, 20, 20, 20, 20};
-  t.most_on_ampere = no_limit;
+  t.most_on_ampere = no_rate_limit;
   t.tree_per_channel = {{{26.5, 18.5, 10.0}, {24.0, 23.6, 17.8}, {38.7, 41.4, 36.0}, {38.7, 41.4, 36.0}}};
   t.ring_ll128_newer = {36.7, 36.7};
   t.tree_ll128_newer = {{{36.7, 36.7, 29.0}, {36.7, 36.7, 29.0}}};

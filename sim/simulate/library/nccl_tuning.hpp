@@ -6,7 +6,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,6 +32,17 @@ using PerGeneration = std::array<PerScale, 4>;
 /// Of {Hopper, Blackwell}.
 template <class T>
 using PerNewer = std::array<T, 2>;
+
+/// Where they stand in these.
+constexpr std::size_t index_of(NcclProtocol protocol) {
+  return static_cast<std::size_t>(protocol);
+}
+constexpr std::size_t index_of(NcclAlgorithm algorithm) {
+  return static_cast<std::size_t>(algorithm);
+}
+
+/// GB/s, where a release has none.
+inline constexpr double no_rate_limit = std::numeric_limits<double>::infinity();
 
 /// How the steps of a ring that cross the network are counted and what the others cost then.
 enum class NcclRingSteps : std::uint8_t {

@@ -10,7 +10,6 @@
 // (CCL_ATL_TRANSPORT's default).
 #include "simulate/library/oneccl_decision.hpp"
 
-#include <bit>
 #include <cmath>
 
 #include "simulate/invariant.hpp"
@@ -19,7 +18,6 @@
 namespace farandole::inline simulate {
 namespace {
 
-constexpr Bytes element{4};
 constexpr Bytes line{128};             // sycl_kernels_line_size: what parts of an allreduce are multiples of
 constexpr Bytes most_of_sycl = 4_GiB;  // sycl_{allreduce,reduce_scatter,broadcast}_scaleout_threshold
 
@@ -33,10 +31,6 @@ struct Job {
   [[nodiscard]] Bytes block() const { return size / ranks; }
   [[nodiscard]] bool is_one_node() const { return nodes == 1; }
 };
-
-bool is_power_of_two(int nodes) {
-  return std::has_single_bit(static_cast<unsigned>(nodes));
-}
 
 /// "odd node_comm_size is not supported": fallback_table of the selectors then, whose `tree` is a binomial one, and
 /// whose `flat` and `naive` send everything at once.
@@ -66,7 +60,7 @@ std::string between_nodes_of_allreduce(int nodes, Bytes part) {
 
 /// Small ones in a node: up to `sec_2` of allreduce_small_sycl_impl.hpp, and between two ranks all that are small
 /// (sycl_allreduce_small_threshold).
-OneCclWay allreduce_choice(const Job& job) {
+OneCclWay oneccl_allreduce(const Job& job) {
   const bool is_read_by_all = job.size <= 32_KiB || (job.ranks == 2 && job.size <= 512_KiB);
   if (job.is_one_node()) return {is_read_by_all ? "one_shot" : "direct"};
   if (job.size > most_of_sycl) return by_level_zero(job, "ring");
@@ -83,21 +77,21 @@ OneCclWay reduce_scatter_choice(const Job& job) {
   return {mpich_choice(job.operation, job.nodes, job.size / job.per_node), true};
 }
 
-OneCclWay allgather_choice(const Job& job) {
+OneCclWay oneccl_allgather(const Job& job) {
   const Bytes of_counterparts = job.block() * job.nodes;
   if (job.nodes > 8 || of_counterparts > 1_GiB) return by_level_zero(job, "ring");
   const bool is_by_mpi = job.block() < 128_KiB || (job.nodes <= 4 && job.block() < 256_KiB);
   return {is_by_mpi ? mpich_choice(job.operation, job.nodes, of_counterparts) : "ring", true};
 }
 
-OneCclWay broadcast_choice(const Job& job) {
+OneCclWay oneccl_broadcast(const Job& job) {
   if (job.size > most_of_sycl) return fallen_back(job.operation);
   return {mpich_choice(job.operation, job.nodes, job.size), true};
 }
 
 /// There is no newer path for it.
 OneCclWay reduce_choice(const Job& job) {
-  if (job.size / element < job.ranks) return fallen_back(job.operation);
+  if (job.size / mpi_element < job.ranks) return fallen_back(job.operation);
   return by_level_zero(job, "double_tree");
 }
 
@@ -106,16 +100,16 @@ OneCclWay reduce_choice(const Job& job) {
 OneCclWay oneccl_choice(Operation operation, int nodes, int per_node, int ranks, Bytes size) {
   const Job job{operation, nodes, per_node, ranks, size};
   if (per_node == 0 || operation == Operation::alltoall) return fallen_back(operation);
-  if (operation == Operation::allreduce) return allreduce_choice(job);
+  if (operation == Operation::allreduce) return oneccl_allreduce(job);
   if (operation == Operation::reduce) return reduce_choice(job);
   if (job.is_one_node()) return {"direct"};
   switch (operation) {
     case Operation::reduce_scatter:
       return reduce_scatter_choice(job);
     case Operation::allgather:
-      return allgather_choice(job);
+      return oneccl_allgather(job);
     case Operation::broadcast:
-      return broadcast_choice(job);
+      return oneccl_broadcast(job);
     default:
       throw InvariantError("oneCCL was asked to choose for an operation that its row does not list");
   }

@@ -65,7 +65,7 @@ Places places_of(const std::string& algorithm) {
   return algorithm == "pairwise" ? Places::node_by_node : Places::device_by_device;
 }
 
-RoutedSchedule route(const Nodes& nodes, const OneCclWay& way) {
+RoutedSchedule route_oneccl(const Nodes& nodes, const OneCclWay& way) {
   const LibraryJob& job = nodes.job;
   if (!way.by_nodes) return {build(job.operation, way.algorithm, {nodes.all(), job.root}), job.platform, job.placement};
   const Places places = places_of(way.algorithm);
@@ -77,7 +77,7 @@ RoutedSchedule route(const Nodes& nodes, const OneCclWay& way) {
   return {scaled_out(across, nodes.per_node, places, nodes.root_device), job.platform, placement};
 }
 
-LibraryPlan plan(const std::shared_ptr<const Nodes>& nodes, Bytes size) {
+LibraryPlan oneccl_plan(const std::shared_ptr<const Nodes>& nodes, Bytes size) {
   const LibraryJob& job = nodes->job;
   const OneCclWay way = job.device.is_processor()
                             ? OneCclWay{oneccl_choice_of_processors(job.operation, nodes->all(), size)}
@@ -87,7 +87,7 @@ LibraryPlan plan(const std::shared_ptr<const Nodes>& nodes, Bytes size) {
   return {{name, "", 1},
           job.platform.transport.launch,
           name,
-          [=] { return route(*nodes, way); },
+          [=] { return route_oneccl(*nodes, way); },
           way.by_nodes ? nodes->order(places_of(way.algorithm)) : std::vector<int>{}};
 }
 
@@ -101,7 +101,7 @@ Library oneccl_library() {
           DeviceStack::none,
           [](const LibraryJob& job) {
             auto nodes = std::make_shared<const Nodes>(job);
-            return LibraryPlanner{{}, [nodes](Bytes size) { return plan(nodes, size); }};
+            return LibraryPlanner{{}, [nodes](Bytes size) { return oneccl_plan(nodes, size); }};
           },
           {},
           {},

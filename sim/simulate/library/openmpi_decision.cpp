@@ -13,6 +13,8 @@
 
 namespace farandole::inline simulate {
 namespace {
+/// Where these names of algorithms, short for the tables, stay.
+namespace openmpi {
 
 struct Switch {
   int below;  // bytes
@@ -277,12 +279,13 @@ std::string handed_on(Operation operation, const std::string& algorithm, int ran
   return algorithm;
 }
 
+}  // namespace openmpi
 }  // namespace
 
 std::string openmpi_choice(Operation operation, int ranks, Bytes size) {
   const bool counts_a_block = operation == Operation::allgather || operation == Operation::alltoall;
   const Bytes counted = counts_a_block ? size / ranks : size;
-  return handed_on(operation, chosen(operation, ranks, counted), ranks, size);
+  return openmpi::handed_on(operation, openmpi::chosen(operation, ranks, counted), ranks, size);
 }
 
 }  // namespace farandole::inline simulate

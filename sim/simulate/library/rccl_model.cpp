@@ -9,18 +9,10 @@
 namespace farandole::inline simulate {
 namespace {
 
-constexpr std::array ways{NcclAlgorithm::tree, NcclAlgorithm::ring};
+constexpr std::array tried_algorithms{NcclAlgorithm::tree, NcclAlgorithm::ring};
 
 /// src/graph/search.cc: speedArrayIntra and speedArrayInter, of machines that RCCL searches.
-constexpr std::array tried_rates{48., 24., 20., 18., 15., 12., 10., 9., 7., 6., 5., 4., 3., 2.4, 1.2, .24, .12};
-
-std::size_t index(NcclProtocol protocol) {
-  return static_cast<std::size_t>(protocol);
-}
-
-std::size_t index(NcclAlgorithm algorithm) {
-  return static_cast<std::size_t>(algorithm);
-}
+constexpr std::array rccl_tried_rates{48., 24., 20., 18., 15., 12., 10., 9., 7., 6., 5., 4., 3., 2.4, 1.2, .24, .12};
 
 /// What a thread at the NIC takes for a step (getNetOverhead), with AMD's processors; of Simple three times that.
 double posting(NcclProtocol protocol) {
@@ -43,9 +35,9 @@ const RcclMachine* known_machine(const RcclTuning& tuning, const ChannelGraph& g
 /// GB/s that the search finds.
 double searched(const ChannelGraph& graph, const std::string& gfx) {
   const double inside = graph.inside == LinkClass::nvlink ? graph.nvlinks * xgmi_counted(gfx)
-                                                          : tried_rate(tried_rates, graph.pci.si() / 1e9);
+                                                          : tried_rate(rccl_tried_rates, graph.pci.si() / 1e9);
   if (graph.nodes == 1) return inside;
-  const double between = graph.nics * tried_rate(tried_rates, graph.nic.si() / 1e9);
+  const double between = graph.nics * tried_rate(rccl_tried_rates, graph.nic.si() / 1e9);
   return graph.ranks > graph.nodes ? std::min(inside, between) : between;
 }
 
@@ -81,11 +73,11 @@ RcclModel::RcclModel(const RcclTuning& tuning, const ChannelGraph& graph, int de
 }
 
 double RcclModel::hop(LinkClass over, NcclAlgorithm algorithm, NcclProtocol protocol) const {
-  return table_.hop.at(static_cast<std::size_t>(over)).at(index(algorithm)).at(index(protocol));
+  return table_.hop.at(static_cast<std::size_t>(over)).at(index_of(algorithm)).at(index_of(protocol));
 }
 
 double RcclModel::share(NcclAlgorithm algorithm, NcclProtocol protocol) const {
-  const double share = table_.share.at(graph_.nodes <= 2 ? 0 : 1).at(index(algorithm)).at(index(protocol));
+  const double share = table_.share.at(graph_.nodes <= 2 ? 0 : 1).at(index_of(algorithm)).at(index_of(protocol));
   const bool is_lifted = is_mi300_ && graph_.nodes == 1 && has_root(operation_) && protocol == NcclProtocol::ll;
   return is_lifted ? 1.65 * share : share;
 }
@@ -129,23 +121,23 @@ NcclCost RcclModel::by_table(NcclAlgorithm algorithm, NcclProtocol protocol) con
                              ? .5
                              : graph_.ranks / static_cast<double>(ring_steps_of(operation_, graph_.ranks));
   const double microsecond = 1e-6 * latency_;
-  return {Seconds(microsecond * tuning_.base.at(index(algorithm)).at(index(protocol))),
+  return {Seconds(microsecond * tuning_.base.at(index_of(algorithm)).at(index_of(protocol))),
           Seconds(microsecond * hops(algorithm, protocol)),
           BytesPerSecond(1e9 * bus_ * share(algorithm, protocol) * of_data)};
 }
 
 NcclCost RcclModel::cost(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const {
   NcclCost cost = by_table(algorithm, protocol);
-  if (algorithm == NcclAlgorithm::tree) cost.rate *= table_.tree_by_size.at(index(protocol)).at(place_of(size));
+  if (algorithm == NcclAlgorithm::tree) cost.rate *= table_.tree_by_size.at(index_of(protocol)).at(place_of(size));
   const bool is_ring_between = algorithm == NcclAlgorithm::ring && graph_.nodes > 1;
-  if (is_ring_between) cost.rate *= table_.ring_by_size.at(index(protocol)).at(place_of(size));
+  if (is_ring_between) cost.rate *= table_.ring_by_size.at(index_of(protocol)).at(place_of(size));
   return cost;
 }
 
 NcclCost RcclModel::taken(NcclAlgorithm algorithm, NcclProtocol protocol) const {
   NcclCost cost = by_table(algorithm, protocol);
   if (protocol == NcclProtocol::ll128 && cost.rate > BytesPerSecond(0)) {
-    cost.rate = by_table(algorithm, NcclProtocol::simple).rate * rccl_payload.at(index(protocol));
+    cost.rate = by_table(algorithm, NcclProtocol::simple).rate * rccl_payload.at(index_of(protocol));
   }
   return cost;
 }
@@ -179,7 +171,7 @@ NcclChoice RcclModel::choose(Bytes size) const {
   NcclAlgorithm algorithm = NcclAlgorithm::ring;
   NcclProtocol protocol = NcclProtocol::simple;
   Seconds least = Seconds::infinity();
-  for (const NcclAlgorithm way : ways) {
+  for (const NcclAlgorithm way : tried_algorithms) {
     for (const NcclProtocol by : nccl_protocols()) {
       const NcclCost reckoned = cost(way, by, size);
       if (reckoned.rate == BytesPerSecond(0) || reckoned.time(size) >= least) continue;
@@ -196,7 +188,7 @@ NcclChoice RcclModel::choose(Bytes size) const {
 /// no longer than any other way does by the tables without them.
 NcclCost RcclModel::taken_at(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const {
   NcclCost least = taken(algorithm, protocol);
-  for (const NcclAlgorithm way : ways) {
+  for (const NcclAlgorithm way : tried_algorithms) {
     for (const NcclProtocol by : nccl_protocols()) {
       const NcclCost other = taken(way, by);
       if (other.rate > BytesPerSecond(0) && other.time(size) < least.time(size)) least = other;
@@ -218,7 +210,7 @@ int RcclModel::channels_for(NcclAlgorithm algorithm, NcclProtocol protocol, Byte
 }
 
 Seconds RcclModel::message_base() const {
-  return Seconds(1e-6 * latency_ * tuning_.base.at(index(NcclAlgorithm::ring)).at(index(NcclProtocol::simple)));
+  return Seconds(1e-6 * latency_ * tuning_.base.at(index_of(NcclAlgorithm::ring)).at(index_of(NcclProtocol::simple)));
 }
 
 NcclMessages RcclModel::messages() const {

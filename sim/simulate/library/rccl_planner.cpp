@@ -11,13 +11,13 @@ namespace farandole::inline simulate {
 namespace {
 
 /// What a run of RCCL knows: its place in the machine, and the model made for it.
-struct Communicator {
-  Communicator(const RcclTuning& tuning, const LibraryJob& of)
+struct RcclCommunicator {
+  RcclCommunicator(const RcclTuning& tuning, const LibraryJob& of)
       : job(of),
         graph(survey_for_rccl(tuning, of.platform, of.placement, of.device.gfx)),
         model(tuning, graph, of.platform.devices_per_node, of.operation, of.device.gfx, of.scale.latency),
         root(static_cast<int>(std::ranges::find(graph.order, of.root) - graph.order.begin())) {}
-  Communicator(const Communicator&) = delete;  // the model refers to the graph
+  RcclCommunicator(const RcclCommunicator&) = delete;  // the model refers to the graph
 
   LibraryJob job;
   ChannelGraph graph;
@@ -29,7 +29,7 @@ struct Communicator {
   }
 };
 
-NcclChoice choose(const Communicator& of, Bytes size) {
+NcclChoice choose(const RcclCommunicator& of, Bytes size) {
   if (of.job.operation != Operation::alltoall) return of.model.choose(size);
   NcclChoice messages{NcclAlgorithm::ring, NcclProtocol::simple, of.model.channels(), {}};
   messages.cost.base = of.model.message_base();
@@ -45,7 +45,7 @@ Library rccl_library(const RcclTuning& tuning) {
           {allreduce, reduce_scatter, allgather, broadcast, reduce, alltoall},
           DeviceStack::rocm,
           [&tuning](const LibraryJob& job) {
-            auto communicator = std::make_shared<const Communicator>(tuning, job);
+            auto communicator = std::make_shared<const RcclCommunicator>(tuning, job);
             return LibraryPlanner{communicator->graph.order, [communicator](Bytes size) {
                                     return plan_as_nccl([=] { return communicator->routing(); },
                                                         choose(*communicator, size), communicator->job.charged, size);

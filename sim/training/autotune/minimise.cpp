@@ -9,7 +9,7 @@ namespace {
 using Vector = Eigen::VectorXd;
 using Matrix = Eigen::MatrixXd;
 
-constexpr int most_steps = 100;
+constexpr int most_bfgs_steps = 100;
 constexpr double flat = 1e-5;  // relative to the place, as LBFGS++ stops
 
 /// Forward differences; backward where the step forward is out of bounds.
@@ -53,7 +53,7 @@ Minimum minimise(const Objective& f, const Eigen::VectorXd& start) {
   Minimum best{start, f(start)};
   Vector gradient = slope(f, best.at, best.value);
   Matrix inverse = Matrix::Identity(start.size(), start.size());
-  for (int i = 0; i < most_steps && gradient.norm() > flat * std::max(1.0, best.at.norm()); ++i) {
+  for (int i = 0; i < most_bfgs_steps && gradient.norm() > flat * std::max(1.0, best.at.norm()); ++i) {
     Vector step = -inverse * gradient;
     if (step.dot(gradient) >= 0) step = -gradient;
     const auto next = downhill(f, best, step, step.dot(gradient));

@@ -35,7 +35,7 @@ void take_wrapping(const Value& value, Translation& translation) {
   translation.ignore(value);
 }
 
-std::vector<PastedKey> fsdp_keys() {
+std::vector<PastedKey> accelerate_fsdp_keys() {
   std::vector<PastedKey> keys = common_fsdp_keys();
   keys.push_back({"sharding_strategy", take_strategy});
   keys.push_back({"reshard_after_forward", take_reshard});
@@ -71,8 +71,8 @@ PastedKey agrees(std::string key, int PastedInto::*with, const char* what) {
           }};
 }
 
-std::vector<PastedKey> root_keys() {
-  std::vector<PastedKey> keys{within("fsdp_config", fsdp_keys()),
+std::vector<PastedKey> accelerate_keys() {
+  std::vector<PastedKey> keys{within("fsdp_config", accelerate_fsdp_keys()),
                               {"mixed_precision", take_precision},
                               agrees("num_processes", &PastedInto::ranks, "ranks"),
                               agrees("num_machines", &PastedInto::nodes, "nodes"),
@@ -99,7 +99,7 @@ std::vector<PastedKey> root_keys() {
 void translate_accelerate(const Value& pasted, Translation& translation) {
   const auto members = pasted.members();
   const bool is_whole = std::ranges::any_of(members, [](const auto& member) { return member.first == "fsdp_config"; });
-  translate(pasted, is_whole ? root_keys() : fsdp_keys(), translation);
+  translate(pasted, is_whole ? accelerate_keys() : accelerate_fsdp_keys(), translation);
   const bool is_second = std::ranges::any_of(
       is_whole ? Value(*find_member(pasted, "fsdp_config")).members() : members,
       [](const auto& member) { return member.first.ends_with("version") && member.second.describe() == "2"; });

@@ -99,7 +99,7 @@ std::vector<PastedKey> zero_keys() {
 }
 
 /// {"enabled": true, ...}: the rest is about the scale of the loss.
-PastedKey half(const char* name) {
+PastedKey half_precision(const char* name) {
   return {name, [name](const Value& value, Translation& translation) {
             Section section(value);
             const Value enabled = section.child("enabled");
@@ -143,14 +143,14 @@ PastedKey train_batch_size() {
           }};
 }
 
-std::vector<PastedKey> root_keys() {
+std::vector<PastedKey> deepspeed_keys() {
   std::vector<PastedKey> keys{
       within("zero_optimization", zero_keys()),
       {"train_micro_batch_size_per_gpu", expect_batch},
       sets("gradient_accumulation_steps", "accumulation"),
       sets("communication_data_type", "communication_data_type"),
-      half("bf16"),
-      half("fp16"),
+      half_precision("bf16"),
+      half_precision("fp16"),
       optimizer(),
       train_batch_size(),
       within("activation_checkpointing",
@@ -194,7 +194,7 @@ void translate_deepspeed(const Value& pasted, Translation& translation) {
   Section section(pasted);
   const Value zero = section.child("zero_optimization");
   // What depends on other keys comes after them, wherever it stands.
-  std::vector<PastedKey> keys = root_keys();
+  std::vector<PastedKey> keys = deepspeed_keys();
   Node first = pasted.node();
   Node last = first;
   const auto is_last = [](const Node::Member& member) {

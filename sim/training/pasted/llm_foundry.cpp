@@ -34,7 +34,7 @@ void take_replicate_degree(const Value& value, Translation& translation) {
   if (degree > 1) translation.set_usual("shard_group", ranks / degree, value);
 }
 
-std::vector<PastedKey> fsdp_keys() {
+std::vector<PastedKey> llm_foundry_fsdp_keys() {
   std::vector<PastedKey> keys = common_fsdp_keys();
   keys.push_back({"sharding_strategy", take_sharding_strategy});
   keys.push_back({"mixed_precision", take_mixed_precision});
@@ -53,8 +53,8 @@ std::vector<PastedKey> fsdp_keys() {
 }
 
 /// Of a whole run; all else in it is about the model, the data and the trainer.
-std::vector<PastedKey> root_keys(const Value& pasted) {
-  std::vector<PastedKey> keys{within("fsdp_config", fsdp_keys())};
+std::vector<PastedKey> llm_foundry_keys(const Value& pasted) {
+  std::vector<PastedKey> keys{within("fsdp_config", llm_foundry_fsdp_keys())};
   keys.push_back({"precision", [](const Value& value, Translation& translation) {
                     const auto name = read<std::string>(value);
                     expect_precision(value, name.starts_with("amp_") ? name.substr(4) : name, translation);
@@ -71,7 +71,7 @@ std::vector<PastedKey> root_keys(const Value& pasted) {
 
 void translate_llm_foundry(const Value& pasted, Translation& translation) {
   const bool is_whole = find_member(pasted, "fsdp_config").has_value();
-  translate(pasted, is_whole ? root_keys(pasted) : fsdp_keys(), translation);
+  translate(pasted, is_whole ? llm_foundry_keys(pasted) : llm_foundry_fsdp_keys(), translation);
   const std::string& low = translation.into().precision;
   if (low != "bf16" && low != "fp16" && translation.find("param_dtype") == nullptr) {
     pasted.fail("\"precision\" of the workload bf16 or fp16, or \"mixed_precision\": \"FULL\"", low);

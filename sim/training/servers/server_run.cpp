@@ -21,31 +21,6 @@ bool is_bulk_synchronous(const ServerSite& site) {
          site.compute_share == 0;
 }
 
-/// Of each group the factor of its slowest rank.
-class GroupFactors {
- public:
-  GroupFactors(const Variability& variability, const ServerNetwork& network)
-      : variability_(variability), network_(network) {}
-
-  const RankTimes& operator()(int iteration) {
-    const auto [place, is_new] = of_iteration_.try_emplace(iteration);
-    if (is_new) {
-      const RankTimes ranks = variability_.factors(iteration);
-      place->second = RankTimes::Zero(static_cast<Eigen::Index>(network_.groups.size()));
-      for (std::size_t group = 0; group < network_.groups.size(); ++group) {
-        double& slowest = place->second[static_cast<Eigen::Index>(group)];
-        for (const int rank : network_.groups[group].ranks) slowest = std::max(slowest, ranks[rank]);
-      }
-    }
-    return place->second;
-  }
-
- private:
-  const Variability& variability_;
-  const ServerNetwork& network_;
-  std::map<int, RankTimes> of_iteration_;
-};
-
 /// Every worker on its own with max-min shares is for `message`.
 std::unique_ptr<SharedNetwork> network_of(const ServerSite& site) {
   if (site.fidelity == Fidelity::analytic || (site.fidelity == Fidelity::flow && !is_bulk_synchronous(site))) {
@@ -145,6 +120,31 @@ TrainingRun as_run(WorkerMean mean, const ServerSite& site, const ServerNetwork&
 }
 
 }  // namespace
+
+/// Of each group the factor of its slowest rank.
+class GroupFactors {
+ public:
+  GroupFactors(const Variability& variability, const ServerNetwork& network)
+      : variability_(variability), network_(network) {}
+
+  const RankTimes& operator()(int iteration) {
+    const auto [place, is_new] = of_iteration_.try_emplace(iteration);
+    if (is_new) {
+      const RankTimes ranks = variability_.factors(iteration);
+      place->second = RankTimes::Zero(static_cast<Eigen::Index>(network_.groups.size()));
+      for (std::size_t group = 0; group < network_.groups.size(); ++group) {
+        double& slowest = place->second[static_cast<Eigen::Index>(group)];
+        for (const int rank : network_.groups[group].ranks) slowest = std::max(slowest, ranks[rank]);
+      }
+    }
+    return place->second;
+  }
+
+ private:
+  const Variability& variability_;
+  const ServerNetwork& network_;
+  std::map<int, RankTimes> of_iteration_;
+};
 
 struct ServerTrainer::Parts {
   Parts(Simulator& on, const ServerSite& of, Carried carried, int iterations)

@@ -29,7 +29,7 @@ Bytes sent_of(const Gradient& gradient, double density) {
   return Bytes(std::round((rows_sent * (gradient.size / rows + row_index)).si()));
 }
 
-Bucket bucket_of(const StrategySite& site, std::vector<int> gradients, double density) {
+Bucket allgather_bucket(const StrategySite& site, std::vector<int> gradients, double density) {
   Bytes sent;
   Bytes dense;
   for (const int index : gradients) {
@@ -42,18 +42,19 @@ Bucket bucket_of(const StrategySite& site, std::vector<int> gradients, double de
   return {std::move(gradients), {{Operation::allgather, gathered, Seconds(0), adding / site.memory_bandwidth}}};
 }
 
-std::unique_ptr<Strategy> make(const Allgather& settings, const StrategySite& site) {
+std::unique_ptr<Strategy> make_allgather(const Allgather& settings, const StrategySite& site) {
   BucketPlan plan;
   std::vector<int> all;
   for (std::size_t gradient = 0; gradient < site.job.gradients.size(); ++gradient) {
     all.push_back(static_cast<int>(gradient));
-    if (settings.overlap) plan.buckets.push_back(bucket_of(site, {all.back()}, settings.density));
+    if (settings.overlap) plan.buckets.push_back(allgather_bucket(site, {all.back()}, settings.density));
   }
-  if (!settings.overlap && !all.empty()) plan.buckets.push_back(bucket_of(site, std::move(all), settings.density));
+  if (!settings.overlap && !all.empty())
+    plan.buckets.push_back(allgather_bucket(site, std::move(all), settings.density));
   return std::make_unique<Bucketed>(site, std::move(plan));
 }
 
-StrategyChoice read(const StrategyInput& input) {
+StrategyChoice read_allgather(const StrategyInput& input) {
   Allgather settings;
   if (const auto density = input.section.maybe("density")) {
     settings.density = read<Fraction>(*density).value;
@@ -65,7 +66,7 @@ StrategyChoice read(const StrategyInput& input) {
   choice.settings = {{"density", fmt::format("{:.4g} %", settings.density * 100)},
                      {"overlap", settings.overlap ? "true" : "false"}};
   ignore_environment(input, choice);
-  choice.make = [settings](const StrategySite& site) { return make(settings, site); };
+  choice.make = [settings](const StrategySite& site) { return make_allgather(settings, site); };
   return choice;
 }
 
@@ -79,7 +80,7 @@ StrategyRow allgather_strategy() {
       "                with an index of 8 bytes\n"
       "  overlap       true: each gradient goes when it is computed; false: all go at the end (default true)\n"
       "  accumulation  passes whose gradients add up before they travel (default 1)\n",
-      read};
+      read_allgather};
 }
 
 }  // namespace farandole::inline training

@@ -40,7 +40,7 @@ struct Ddp {
 
 constexpr double read_and_write = 2;
 
-Bucket bucket_of(const Ddp& ddp, const StrategySite& site, std::vector<int> gradients) {
+Bucket ddp_bucket(const Ddp& ddp, const StrategySite& site, std::vector<int> gradients) {
   Bucket bucket = make_bucket(site, ddp.compression, std::move(gradients), 0);
   if (ddp.bucket_view) return bucket;
   for (const int gradient : bucket.gradients) {
@@ -58,12 +58,12 @@ void add_buckets(const Ddp& ddp, const StrategySite& site, const std::vector<int
       if (site.job.gradients[static_cast<std::size_t>(gradient)].is_of_experts == of_experts) own.push_back(gradient);
     }
     if (own.empty()) continue;
-    to.push_back(bucket_of(ddp, site, std::move(own)));
+    to.push_back(ddp_bucket(ddp, site, std::move(own)));
     if (of_experts) to.back().group = Group::expert_replicas;
   }
 }
 
-std::unique_ptr<Strategy> make(const Ddp& ddp, const StrategySite& site) {
+std::unique_ptr<Strategy> make_ddp(const Ddp& ddp, const StrategySite& site) {
   const bool rebuilds = ddp.static_graph || !ddp.find_unused;
   const auto buckets = rebuilds ? ddp_buckets(site.job, ddp.first_bucket, ddp.bucket_cap)
                                 : registered_buckets(site.job, ddp.first_bucket, ddp.bucket_cap);
@@ -104,7 +104,7 @@ void read_streams(Section& section, StrategyChoice& choice) {
   choice.settings["streams"] = fmt::format("{}", choice.streams);
 }
 
-StrategyChoice read(const StrategyInput& input) {
+StrategyChoice read_ddp(const StrategyInput& input) {
   Ddp ddp;
   ddp.first_bucket = input.section.optional("first_bucket", ddp.first_bucket);
   ddp.bucket_cap = read_bucket_cap(input.section, ddp.bucket_cap);
@@ -127,7 +127,7 @@ StrategyChoice read(const StrategyInput& input) {
   read_streams(input.section, choice);
   ignore_environment(input, choice);
   choice.hooks = hooks_of(ddp);
-  choice.make = [ddp](const StrategySite& site) { return make(ddp, site); };
+  choice.make = [ddp](const StrategySite& site) { return make_ddp(ddp, site); };
   return choice;
 }
 
@@ -175,7 +175,7 @@ std::vector<Bucket> usual_ddp_buckets(const StrategySite& site) {
   const Ddp usual;
   std::vector<Bucket> buckets;
   for (const auto& gradients : ddp_buckets(site.job, usual.first_bucket, usual.bucket_cap))
-    buckets.push_back(bucket_of(usual, site, gradients));
+    buckets.push_back(ddp_bucket(usual, site, gradients));
   return buckets;
 }
 
@@ -203,7 +203,7 @@ StrategyRow ddp_strategy() {
       "  expert_parallel          neighbouring replicas that share the experts of a layer (default 1)\n"
       "  expert_imbalance         tokens that come to the fullest of them, to the mean (default 1)\n"
       "  compression              a communication hook: none, fp16, bf16, int8, top_k, one_bit, power_sgd\n",
-      read};
+      read_ddp};
 }
 
 }  // namespace farandole::inline training

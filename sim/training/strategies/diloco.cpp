@@ -25,8 +25,7 @@
 namespace farandole::inline training {
 namespace {
 
-constexpr int most_steps = 1'000'000;  // whole periods are simulated
-constexpr double difference = 3;       // passes over the parameters in memory
+constexpr double outer_difference = 3;  // passes over the parameters in memory
 constexpr double nesterov_step = 7;
 constexpr double sgd_step = 4;
 
@@ -54,7 +53,7 @@ std::vector<Bucket> outer_of(const Diloco& diloco, const StrategySite& site) {
   for (int k = 1; k <= diloco.fragments; ++k) {
     const Bytes sent(std::ceil((fragment / 4.0 * diloco.type.bytes).si()));
     Bucket bucket{all,
-                  {{Operation::allreduce, sent, difference * fragment / site.memory_bandwidth,
+                  {{Operation::allreduce, sent, outer_difference * fragment / site.memory_bandwidth,
                     step * fragment / site.memory_bandwidth}}};
     bucket.group = diloco.worker_ranks == 1 ? Group::all : Group::replicas;
     bucket.period = diloco.inner_steps;
@@ -64,7 +63,7 @@ std::vector<Bucket> outer_of(const Diloco& diloco, const StrategySite& site) {
   return outer;
 }
 
-std::unique_ptr<Strategy> make(const Diloco& diloco, const StrategySite& site) {
+std::unique_ptr<Strategy> make_diloco(const Diloco& diloco, const StrategySite& site) {
   BucketPlan plan;
   if (diloco.worker_ranks > 1) {
     plan.buckets = usual_ddp_buckets(site);
@@ -84,7 +83,7 @@ Diloco read_settings(const StrategyInput& input) {
     diloco.worker_ranks = read_between(*ranks, 1, input.ranks);
     if (input.ranks % diloco.worker_ranks != 0) ranks->fail(fmt::format("a divisor of the {} ranks", input.ranks));
   }
-  if (const auto steps = section.maybe("inner_steps")) diloco.inner_steps = read_between(*steps, 1, most_steps);
+  if (const auto steps = section.maybe("inner_steps")) diloco.inner_steps = read_between(*steps, 1, most_period);
   if (const auto fragments = section.maybe("fragments")) {
     diloco.fragments = read_between(*fragments, 1, diloco.inner_steps);
     if (diloco.inner_steps % diloco.fragments != 0)
@@ -108,7 +107,7 @@ Diloco read_settings(const StrategyInput& input) {
   return diloco;
 }
 
-StrategyChoice read(const StrategyInput& input) {
+StrategyChoice read_diloco(const StrategyInput& input) {
   const Diloco diloco = read_settings(input);
   StrategyChoice choice;
   choice.variant = fmt::format("{} workers", input.ranks / diloco.worker_ranks);
@@ -123,7 +122,7 @@ StrategyChoice read(const StrategyInput& input) {
   if (diloco.worker_ranks > 1) choice.hooks = GradientHooks{};
   if (diloco.worker_ranks > 1) choice.buffers = Bytes::infinity();
   ignore_environment(input, choice);
-  choice.make = [diloco](const StrategySite& site) { return make(diloco, site); };
+  choice.make = [diloco](const StrategySite& site) { return make_diloco(diloco, site); };
   return choice;
 }
 
@@ -138,7 +137,7 @@ StrategyRow diloco_strategy() {
           "  overlap_steps    0: an outer step's allreduce is waited for in its step (default); 1: in the next one\n"
           "  outer_type       of what travels then: fp32 (default), bf16, fp16, fp8, fp4\n"
           "  outer_optimizer  nesterov (default) or sgd\n",
-          read};
+          read_diloco};
 }
 
 }  // namespace farandole::inline training

@@ -82,7 +82,7 @@ void read_group(Section& section, const StrategyInput& input, const Kind& shardi
 void read_in_pipeline(Section& section, ShardedPlan& plan) {
   const auto refuse = [&](const char* key, bool simulated, const char* why) {
     const auto given = section.maybe(key);
-    if (given && farandole::read<bool>(*given) != simulated) given->fail(why);
+    if (given && read<bool>(*given) != simulated) given->fail(why);
   };
   refuse("reshard_after_forward", false,
          "false with a \"pipeline\": that every micro-batch gathers parameters anew is not simulated");
@@ -91,7 +91,7 @@ void read_in_pipeline(Section& section, ShardedPlan& plan) {
   plan.overlaps_reducing = false;
 }
 
-StrategyChoice read(const StrategyInput& input) {
+StrategyChoice read_fsdp(const StrategyInput& input) {
   Section& section = input.section;
   StrategyChoice choice;
   ShardedPlan plan;
@@ -151,7 +151,7 @@ StrategyRow fsdp_strategy() {
           "                         micro-batches in 1F1B; parameters stay gathered, gradients are reduced at the end\n"
           "  pipeline_blocks        how many blocks each stage has (default: all as many)\n"
           "  no_sync                gradients are reduced in the last pass only (default true)\n",
-          read};
+          read_fsdp};
 }
 
 }  // namespace farandole::inline training

@@ -181,7 +181,7 @@ struct EnvironmentVariable {
   void (*apply)(Context);
 };
 
-constexpr std::array variables{
+constexpr std::array environment_variables{
     EnvironmentVariable{"HOROVOD_FUSION_THRESHOLD", fusion_threshold},
     EnvironmentVariable{"HOROVOD_CYCLE_TIME", cycle_time},
     EnvironmentVariable{"HOROVOD_CACHE_CAPACITY", cache_capacity},
@@ -227,7 +227,7 @@ HorovodEnvironment apply_environment(HorovodProfile& profile, const std::map<std
   for (const auto& [name, text] : environment) {
     const EnvironmentVariable* found = nullptr;
     std::vector<std::string> known;
-    for (const EnvironmentVariable& variable : variables) {
+    for (const EnvironmentVariable& variable : environment_variables) {
       if (name == variable.name) found = &variable;
       known.emplace_back(variable.name);
     }

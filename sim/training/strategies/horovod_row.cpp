@@ -146,7 +146,7 @@ void choose_algorithms(const Asked& asked, StrategyChoice& choice) {
   if (asked.adasum) choice.algorithms[Operation::allreduce] = "adasum";
 }
 
-std::unique_ptr<Strategy> make(const Asked& asked, const StrategySite& site) {
+std::unique_ptr<Strategy> make_horovod(const Asked& asked, const StrategySite& site) {
   HorovodSettings settings{asked.profile,
                            asked.coordinator.on(site.control_latency),
                            site.memory_bandwidth,
@@ -165,7 +165,7 @@ std::unique_ptr<Strategy> make(const Asked& asked, const StrategySite& site) {
   return std::make_unique<Horovod>(site.job, site.ranks, std::move(settings), site.timeline);
 }
 
-StrategyChoice read(const StrategyInput& input) {
+StrategyChoice read_horovod(const StrategyInput& input) {
   StrategyChoice choice;
   choice.negotiates = true;
   Asked asked{read_profile(input, choice), read_coordinator(input.section, choice), read_compression(input.section)};
@@ -185,7 +185,7 @@ StrategyChoice read(const StrategyInput& input) {
   choice.buffers = profile.streams * buffer;
   if (profile.autotune) choice.tuning_log = profile.autotune->log;
   choose_algorithms(asked, choice);
-  choice.make = [asked](const StrategySite& site) { return make(asked, site); };
+  choice.make = [asked](const StrategySite& site) { return make_horovod(asked, site); };
   return choice;
 }
 
@@ -217,7 +217,7 @@ StrategyRow horovod_strategy() {
       "  0.16.2  the same, and a response cache of 1024\n"
       "  0.21.0  128 MiB,    a pass every 1 ms; one kernel copies many tensors\n"
       "  0.23.0  the same; the thread does not wait for data\n",
-      read};
+      read_horovod};
 }
 
 }  // namespace farandole::inline training

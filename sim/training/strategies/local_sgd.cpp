@@ -15,9 +15,8 @@ namespace farandole::inline training {
 namespace {
 
 constexpr int default_period = 8;
-constexpr int most_steps = 1'000'000;  // whole periods are simulated
 
-std::unique_ptr<Strategy> make(int period, const StrategySite& site) {
+std::unique_ptr<Strategy> make_local_sgd(int period, const StrategySite& site) {
   std::vector<int> all(site.job.gradients.size());
   std::iota(all.begin(), all.end(), 0);
   const Bytes size = parameter_bytes(site.job);
@@ -31,13 +30,13 @@ std::unique_ptr<Strategy> make(int period, const StrategySite& site) {
   return std::make_unique<Bucketed>(site, std::move(plan));
 }
 
-StrategyChoice read(const StrategyInput& input) {
+StrategyChoice read_local_sgd(const StrategyInput& input) {
   StrategyChoice choice;
   const auto period = input.section.maybe("period");
-  choice.period = period ? read_between(*period, 1, most_steps) : default_period;
+  choice.period = period ? read_between(*period, 1, most_period) : default_period;
   choice.settings = {{"period", fmt::format("{}", choice.period)}};
   ignore_environment(input, choice);
-  choice.make = [period = choice.period](const StrategySite& site) { return make(period, site); };
+  choice.make = [period = choice.period](const StrategySite& site) { return make_local_sgd(period, site); };
   return choice;
 }
 
@@ -47,7 +46,7 @@ StrategyRow local_sgd_strategy() {
   return {"local_sgd", "ranks train on their own and average their parameters every few steps",
           "Settings of \"strategy\" in a scenario:\n"
           "  period  steps from one average to the next (default 8); whole periods are measured\n",
-          read};
+          read_local_sgd};
 }
 
 }  // namespace farandole::inline training

@@ -16,6 +16,9 @@ StrategyRow single_strategy();
 StrategyRow parameter_server_strategy();
 StrategyRow distributed_replicated_strategy();
 
+/// Steps from one exchange to the next, of strategies that do not exchange in every step: whole periods are simulated.
+inline constexpr int most_period = 1'000'000;
+
 /// One rank alone, whatever the strategy of many.
 std::unique_ptr<Strategy> make_alone(const StrategySite& site);
 

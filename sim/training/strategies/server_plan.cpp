@@ -16,18 +16,18 @@ std::vector<Variable> kept_variables(const Job& job, const ServerPlan& plan) {
   return kept;
 }
 
-bool is_half(Compression kind) {
+bool is_half_precision(Compression kind) {
   return kind == Compression::fp16 || kind == Compression::bf16;
 }
 
 /// Replicas fetch the mean of gradients, other workers the variable, which is fp32; half precision is of both.
 Bytes pulled(const ServerPlan& plan, const Variable& variable, const Gradient& gradient) {
   const Bytes whole = plan.replicated ? gradient.size : variable.size;
-  return is_half(plan.compression.kind) ? std::min(whole, variable.size / 2) : whole;
+  return is_half_precision(plan.compression.kind) ? std::min(whole, variable.size / 2) : whole;
 }
 
 /// The whole variable, on no server yet.
-Shard whole(const Job& job, const ServerPlan& plan, const Variable& variable, BytesPerSecond memory) {
+Shard whole_variable(const Job& job, const ServerPlan& plan, const Variable& variable, BytesPerSecond memory) {
   if (variable.gradient < 0) {
     return {variable.name, 0, Bytes(0), variable.size, variable.layer, -1, Seconds(0), variable.size};
   }
@@ -64,7 +64,7 @@ std::vector<Shard> shards_of(const Job& job, const ServerPlan& plan, BytesPerSec
   if (const TensorPlacement* row = find_tensor_placement(plan.placement)) servers = row->place(sizes, plan.servers);
   std::vector<Shard> shards;
   for (std::size_t i = 0; i < variables.size(); ++i) {
-    Shard shard = whole(job, plan, variables[i], memory_bandwidth);
+    Shard shard = whole_variable(job, plan, variables[i], memory_bandwidth);
     if (!servers.empty()) {
       shard.server = servers[i];
       shards.push_back(std::move(shard));

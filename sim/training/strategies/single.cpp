@@ -8,7 +8,7 @@
 namespace farandole::inline training {
 namespace {
 
-StrategyChoice read(const StrategyInput& input) {
+StrategyChoice read_single(const StrategyInput& input) {
   if (input.ranks != 1) {
     input.section.value().fail("one rank for the strategy \"single\"", fmt::format("{}", input.ranks),
                                "; several ranks train together with ddp, horovod, parameter_server, ...");
@@ -30,7 +30,7 @@ StrategyRow single_strategy() {
   return {"single", "one rank alone, its batch in as many shards as its memory asks for",
           "Settings of \"strategy\" in a scenario:\n"
           "  accumulation  shards of batch_per_rank samples that make up one step (default 1)\n",
-          read};
+          read_single};
 }
 
 }  // namespace farandole::inline training

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double default_bucket = 5e8;  // elements; DeepSpeed's reduce_bucket_size
 
-StrategyChoice read(const StrategyInput& input) {
+StrategyChoice read_zero(const StrategyInput& input) {
   Section& section = input.section;
   StrategyChoice choice;
   ShardedPlan plan;
@@ -79,7 +79,7 @@ StrategyRow zero_strategy() {
       "  pipeline                 with stage 1: stages that have some of the layers each (default 1), whose\n"
       "                           micro-batches are accumulation's passes, in 1F1B\n"
       "  pipeline_blocks          how many blocks each stage has (default: all as many)\n",
-      read};
+      read_zero};
 }
 
 }  // namespace farandole::inline training

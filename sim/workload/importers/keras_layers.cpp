@@ -12,28 +12,28 @@
 namespace farandole::inline workload {
 namespace {
 
-using Count = std::int64_t;
+using Whole = std::int64_t;
 
 /// Beyond all parameters and multiply-adds, and so far below what 64 bits hold that some of it can be added up.
-constexpr Count beyond = Count{1} << 60U;
-constexpr Count most_macs = Count{1} << 53U;
+constexpr Whole beyond = Whole{1} << 60U;
+constexpr Whole most_macs = Whole{1} << 53U;
 
 /// At most `beyond`.
-Count product(const Extents& factors) {
+Whole product(const Extents& factors) {
   units::Count all = 1;
-  for (const Count factor : factors) all *= factor;
+  for (const Whole factor : factors) all *= factor;
   return std::min(all.number(), beyond);
 }
 
-Count channels(const Extents& shape) {
+Whole channels(const Extents& shape) {
   return shape.back();
 }
 
-Count positions(const Extents& shape) {
+Whole positions(const Extents& shape) {
   return product(shape) / channels(shape);
 }
 
-[[noreturn]] void refuse(const KerasSite& site, std::string_view expected) {
+[[noreturn]] void refuse_layer(const KerasSite& site, std::string_view expected) {
   throw InputError(fmt::format("{}:{}: expected {} of {}, a {} from {} to {} values, got {}", site.file, site.row->line,
                                expected, quoted(site.row->name), site.row->kind, product(site.input),
                                product(site.output), site.row->parameters));
@@ -43,45 +43,45 @@ Tensor tensor(const KerasSite& site, std::string_view what, Extents shape) {
   return {fmt::format("{}/{}", site.row->name, what), std::move(shape)};
 }
 
-bool is_square(Count number) {
-  const auto root = static_cast<Count>(std::llround(std::sqrt(static_cast<double>(number))));
+bool is_square(Whole number) {
+  const auto root = static_cast<Whole>(std::llround(std::sqrt(static_cast<double>(number))));
   return root * root == number;
 }
 
 struct Kernel {
-  Count area = 0;
+  Whole area = 0;
   bool has_bias = false;
 };
 
 /// From parameters = area x each + rest + (a bias?): with a bias where both fit, unless only without it the area is a
 /// square, as most kernels are.
-Kernel kernel_of(const KerasSite& site, Count each, Count rest, Count bias) {
-  const auto area_of = [&](Count own) { return own > 0 && own % each == 0 ? own / each : Count{0}; };
-  const Count with = area_of(site.row->parameters - rest - bias);
-  const Count without = area_of(site.row->parameters - rest);
-  if (with == 0 && without == 0) refuse(site, "the parameters of a kernel, with or without a bias,");
+Kernel kernel_of(const KerasSite& site, Whole each, Whole rest, Whole bias) {
+  const auto area_of = [&](Whole own) { return own > 0 && own % each == 0 ? own / each : Whole{0}; };
+  const Whole with = area_of(site.row->parameters - rest - bias);
+  const Whole without = area_of(site.row->parameters - rest);
+  if (with == 0 && without == 0) refuse_layer(site, "the parameters of a kernel, with or without a bias,");
   const bool has_bias = with > 0 && (without == 0 || is_square(with) || !is_square(without));
   return {has_bias ? with : without, has_bias};
 }
 
 /// [3, 3] of 9, [7] of 7: a square where it can be one.
-Extents kernel_extents(Count area) {
-  const auto root = static_cast<Count>(std::llround(std::sqrt(static_cast<double>(area))));
+Extents kernel_extents(Whole area) {
+  const auto root = static_cast<Whole>(std::llround(std::sqrt(static_cast<double>(area))));
   return root * root == area ? Extents{root, root} : Extents{area};
 }
 
-Extents joined(Extents first, std::initializer_list<Count> last) {
+Extents joined(Extents first, std::initializer_list<Whole> last) {
   first.insert(first.end(), last);
   return first;
 }
 
-void add_bias(const KerasSite& site, bool has_bias, Count size, KerasParts& parts) {
+void add_bias(const KerasSite& site, bool has_bias, Whole size, KerasParts& parts) {
   if (has_bias) parts.tensors.push_back(tensor(site, "bias", {size}));
 }
 
 void convolution(const KerasSite& site, KerasParts& parts) {
-  const Count in = channels(site.input);
-  const Count out = channels(site.output);
+  const Whole in = channels(site.input);
+  const Whole out = channels(site.output);
   const Kernel kernel = kernel_of(site, product({in, out}), 0, out);
   parts.tensors = {tensor(site, "kernel", joined(kernel_extents(kernel.area), {in, out}))};
   parts.macs = product({kernel.area, in, out, positions(site.output)});
@@ -89,8 +89,8 @@ void convolution(const KerasSite& site, KerasParts& parts) {
 }
 
 void transposed_convolution(const KerasSite& site, KerasParts& parts) {
-  const Count in = channels(site.input);
-  const Count out = channels(site.output);
+  const Whole in = channels(site.input);
+  const Whole out = channels(site.output);
   const Kernel kernel = kernel_of(site, product({in, out}), 0, out);
   parts.tensors = {tensor(site, "kernel", joined(kernel_extents(kernel.area), {out, in}))};
   parts.macs = product({kernel.area, in, out, positions(site.input)});
@@ -98,8 +98,8 @@ void transposed_convolution(const KerasSite& site, KerasParts& parts) {
 }
 
 void depthwise_convolution(const KerasSite& site, KerasParts& parts) {
-  const Count in = channels(site.input);
-  const Count out = channels(site.output);
+  const Whole in = channels(site.input);
+  const Whole out = channels(site.output);
   const Kernel kernel = kernel_of(site, out, 0, out);
   parts.tensors = {tensor(site, "depthwise_kernel", joined(kernel_extents(kernel.area), {in, out / in}))};
   parts.macs = product({kernel.area, out, positions(site.output)});
@@ -108,8 +108,8 @@ void depthwise_convolution(const KerasSite& site, KerasParts& parts) {
 
 /// Each channel for itself, then all together: k c + c f parameters.
 void separable_convolution(const KerasSite& site, KerasParts& parts) {
-  const Count in = channels(site.input);
-  const Count out = channels(site.output);
+  const Whole in = channels(site.input);
+  const Whole out = channels(site.output);
   const Kernel kernel = kernel_of(site, in, product({in, out}), out);
   parts.tensors = {tensor(site, "depthwise_kernel", joined(kernel_extents(kernel.area), {in, 1})),
                    tensor(site, "pointwise_kernel", {1, 1, in, out})};
@@ -118,22 +118,22 @@ void separable_convolution(const KerasSite& site, KerasParts& parts) {
 }
 
 void dense(const KerasSite& site, KerasParts& parts) {
-  const Count in = channels(site.input);
-  const Count out = channels(site.output);
-  const Count weights = product({in, out});
+  const Whole in = channels(site.input);
+  const Whole out = channels(site.output);
+  const Whole weights = product({in, out});
   const bool has_bias = site.row->parameters == weights + out;
-  if (!has_bias && site.row->parameters != weights) refuse(site, "inputs x units parameters, or units more,");
+  if (!has_bias && site.row->parameters != weights) refuse_layer(site, "inputs x units parameters, or units more,");
   parts.tensors = {tensor(site, "kernel", {in, out})};
   parts.macs = product({in, product(site.output)});
   add_bias(site, has_bias, out, parts);
 }
 
 /// `trained` of up to two vectors; batch normalisation has two more that are statistics.
-void normalisation(const KerasSite& site, Count statistics, KerasParts& parts) {
-  const Count size = channels(site.output);
-  const Count trained = site.row->parameters - statistics * size;
+void normalisation(const KerasSite& site, Whole statistics, KerasParts& parts) {
+  const Whole size = channels(site.output);
+  const Whole trained = site.row->parameters - statistics * size;
   if (trained != 0 && trained != size && trained != 2 * size) {
-    refuse(site, fmt::format("{} to {} parameters per channel", statistics, statistics + 2));
+    refuse_layer(site, fmt::format("{} to {} parameters per channel", statistics, statistics + 2));
   }
   // With one of the two it is the offset, as Keras's own networks have it.
   if (trained == 2 * size) parts.tensors.push_back(tensor(site, "gamma", {size}));
@@ -148,19 +148,19 @@ void other_normalisation(const KerasSite& site, KerasParts& parts) {
 }
 
 void embedding(const KerasSite& site, KerasParts& parts) {
-  const Count size = channels(site.output);
-  if (site.row->parameters % size != 0) refuse(site, "words x size parameters");
+  const Whole size = channels(site.output);
+  if (site.row->parameters % size != 0) refuse_layer(site, "words x size parameters");
   parts.tensors = {tensor(site, "embeddings", {site.row->parameters / size, size})};
 }
 
 /// gates x units x (inputs + units), and one or two biases of gates x units.
-void recurrent(const KerasSite& site, Count gates, KerasParts& parts) {
-  const Count in = channels(site.input);
-  const Count units = channels(site.output);
-  const Count each = gates * units;
-  const Count bias = site.row->parameters - product({each, in + units});
+void recurrent(const KerasSite& site, Whole gates, KerasParts& parts) {
+  const Whole in = channels(site.input);
+  const Whole units = channels(site.output);
+  const Whole each = gates * units;
+  const Whole bias = site.row->parameters - product({each, in + units});
   if (bias != 0 && bias != each && bias != 2 * each)
-    refuse(site, "gates x units x (inputs + units) parameters and biases");
+    refuse_layer(site, "gates x units x (inputs + units) parameters and biases");
   parts.tensors = {tensor(site, "kernel", {in, each}), tensor(site, "recurrent_kernel", {units, each})};
   parts.macs = product({positions(site.input), each, in + units});
   if (bias > 0) parts.tensors.push_back(tensor(site, "bias", {bias}));
@@ -246,7 +246,7 @@ KerasParts parts_of(const KerasSite& site) {
   KerasParts parts;
   parts.type = known != nullptr ? std::string(known->type) : snake_case(row.kind);
   if (known != nullptr && row.parameters > 0) known->fill(site, parts);
-  if (parts.macs > most_macs) refuse(site, "at most 2^53 multiply-adds");
+  if (parts.macs > most_macs) refuse_layer(site, "at most 2^53 multiply-adds");
   return parts;
 }
 

@@ -14,7 +14,7 @@
 namespace farandole::inline workload {
 namespace {
 
-[[noreturn]] void refuse(const std::string& file, int line, std::string_view expected, std::string_view got) {
+[[noreturn]] void refuse_row(const std::string& file, int line, std::string_view expected, std::string_view got) {
   throw InputError(fmt::format("{}:{}: expected {}, got {}", file, line, expected, got));
 }
 
@@ -41,23 +41,23 @@ Extents shape_of(const KerasRow& row, const std::string& file) {
     if (!is_batch && is_number) shape.push_back(extent);
     is_batch = false;
     if (end == close && is_too_large(shape))
-      refuse(file, row.line, "a shape of at most 2^40 values", quoted(row.shape));
+      refuse_row(file, row.line, "a shape of at most 2^40 values", quoted(row.shape));
     if (end == close) return shape.empty() ? Extents{1} : shape;
     begin = end;
   }
-  refuse(file, row.line, "a whole output shape such as (None, 26, 26, 32)",
-         quoted(row.shape) + std::string(keras_wider));
+  refuse_row(file, row.line, "a whole output shape such as (None, 26, 26, 32)",
+             quoted(row.shape) + std::string(keras_wider));
 }
 
 using Outputs = std::map<std::string, Extents>;
 
 /// The shapes that go into a row.
-std::vector<Extents> inputs_of(const KerasRow& row, const Outputs& outputs, const Extents& before,
-                               const std::string& file) {
+std::vector<Extents> input_shapes_of(const KerasRow& row, const Outputs& outputs, const Extents& before,
+                                     const std::string& file) {
   std::vector<Extents> inputs;
   for (const std::string& name : row.inputs) {
     const auto found = outputs.find(name);
-    if (found == outputs.end()) refuse(file, row.line, "a connection to a row above", quoted(name));
+    if (found == outputs.end()) refuse_row(file, row.line, "a connection to a row above", quoted(name));
     inputs.push_back(found->second);
   }
   if (inputs.empty()) inputs.push_back(before);
@@ -80,10 +80,11 @@ Extents input_of_first(const KerasRow& row, const Extents& output, const std::st
   if (row.kind == "Embedding" && output.size() > 1) return {output.begin(), output.end() - 1};
   const std::int64_t with_bias = row.parameters / output.back() - 1;
   if (row.kind == "Dense" && row.parameters % output.back() == 0 && with_bias > 0) return {with_bias};
-  refuse(file, row.line, "an InputLayer in the first row, or --input with the shape of one sample", quoted(row.name));
+  refuse_row(file, row.line, "an InputLayer in the first row, or --input with the shape of one sample",
+             quoted(row.name));
 }
 
-void check_totals(const KerasTable& table, const ImportedModel& model, const std::string& file) {
+void check_printed_totals(const KerasTable& table, const ImportedModel& model, const std::string& file) {
   std::int64_t printed = 0;
   for (const KerasRow& row : table.rows) printed += row.parameters;
   std::int64_t trained = 0;
@@ -118,16 +119,16 @@ ImportedModel read_keras_summary(std::string_view text, const std::filesystem::p
   for (const KerasRow& row : table.rows) {
     const Extents output = shape_of(row, file);
     if (before.empty()) before = input_of_first(row, output, file);
-    const auto inputs = inputs_of(row, outputs, before, file);
+    const auto inputs = input_shapes_of(row, outputs, before, file);
     if (!outputs.emplace(row.name, output).second)
-      refuse(file, row.line, "a name that no other row has", quoted(row.name));
+      refuse_row(file, row.line, "a name that no other row has", quoted(row.name));
     before = output;
     if (moves_nothing(row)) continue;
     KerasParts parts = parts_of({&row, file, inputs.front(), output});
     model.layers.push_back({row.name, parts.type, parts.macs, together(inputs), output, std::move(parts.tensors)});
   }
   if (model.layers.empty()) throw InputError(fmt::format("{}: expected a layer that computes, got none", file));
-  check_totals(table, model, file);
+  check_printed_totals(table, model, file);
   return model;
 }
 

@@ -107,7 +107,7 @@ void take_name(KerasRow& row, std::string_view cell) {
 }
 
 /// The names before "[0][0]", whatever quotes, commas and brackets are between them.
-std::vector<std::string> inputs_of(std::string_view cell) {
+std::vector<std::string> input_names_of(std::string_view cell) {
   std::vector<std::string> names;
   for (auto end = cell.find('['); end != std::string_view::npos; end = cell.find('[', end + 1)) {
     const auto before = cell.substr(0, end);
@@ -129,13 +129,13 @@ std::int64_t parameters_of(const Printed& printed, const std::string& file) {
   throw InputError(fmt::format("{}:{}: expected at most 2^40 parameters, got {}", file, printed.line, quoted(cell)));
 }
 
-KerasRow row_of(const Printed& printed, const std::string& file) {
+KerasRow keras_row_of(const Printed& printed, const std::string& file) {
   KerasRow row;
   row.line = printed.line;
   row.shape = printed.cells[shape_cell];
   row.parameters = parameters_of(printed, file);
   const std::string& inputs = printed.cells[inputs_cell];
-  row.inputs = inputs_of(inputs);
+  row.inputs = input_names_of(inputs);
   const bool has_none = inputs.empty() || inputs == "[]" || inputs == "-";
   if (inputs.find(ellipsis) != std::string::npos || (row.inputs.empty() && !has_none)) {
     throw InputError(fmt::format("{}:{}: expected whole names of layers such as \"conv2d[0][0]\", got {}{}", file,
@@ -201,7 +201,7 @@ KerasTable read_keras_table(std::string_view text, const std::string& file) {
                     "\"Output Shape\" and \"Param #\", got none",
                     file));
   }
-  for (const Printed& row : printed) table.rows.push_back(row_of(row, file));
+  for (const Printed& row : printed) table.rows.push_back(keras_row_of(row, file));
   return table;
 }
 
