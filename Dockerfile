@@ -3,7 +3,7 @@
 FROM debian:bookworm-slim AS build
 WORKDIR /farandole
 COPY tools/setup tools/options.sh tools/
-RUN tools/setup build && apt-get install --yes --no-install-recommends python3 dpkg-dev
+RUN tools/setup build && tools/setup optional && apt-get install --yes --no-install-recommends python3 dpkg-dev
 COPY . .
 RUN cmake --preset release -DFARANDOLE_TESTS=OFF -DFARANDOLE_PYTHON_PACKAGE=OFF \
  && cmake --build build/release \

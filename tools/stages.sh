@@ -27,14 +27,29 @@ stage_failed() {
   exit 1
 } >&2
 
-# Reads what Ninja prints, "[DONE/ALL] what it has done": in place on a terminal, else a line now and then.
+# What an object took to compile on average, by library: seconds of one of two busy cores. Made from a whole build's .ninja_log:
+#   awk -F'\t' 'match($4, /[a-z_]+\.dir/) { n = substr($4, RSTART, RLENGTH - 4); s[n] += $2 - $1; c[n]++ }
+#                END { for (n in s) printf "%s %.0f\n", n, s[n] / c[n] / 1000 + 0.5 }' build/release/.ninja_log | sort
+readonly build_costs=tools/build_costs
+
+# cost_of LINE: of what Ninja says that it has done, from `costs`; linking, and what the list does not have, costs one.
+cost_of() {
+  [[ $1 =~ Building.*/([a-z_]+)\.dir/ ]] && echo "${costs[${BASH_REMATCH[1]}]:-1}" || echo 1
+}
+
+# Reads what Ninja prints: first, from planned(), all that it is going to do and "[planned]"; then "[DONE/ALL] what it has done".
+# Shows how far it is, in place on a terminal, else by a line now and then.
 show_progress() {
-  local title=$1 log=$2 began=$SECONDS shown=$SECONDS all=0 text
+  local title=$1 log=$2 began=$SECONDS shown=$SECONDS all=0 ready=0 is_planned=no text name cost
+  local -A costs
+  while read -r name cost; do costs[$name]=$cost; done <"$build_costs"
   while IFS= read -r text; do
-    [[ $text =~ ^\[([0-9]+)/([0-9]+)\]\  ]] || continue
-    if [[ ${BASH_REMATCH[2]} != "$all" ]]; then all=${BASH_REMATCH[2]} began=$SECONDS; fi
-    text=$(printf '%-10s %s%s (%s)' "$title" "${BASH_REMATCH[0]}" \
-      "$(time_left "${BASH_REMATCH[1]}" "$all" $((SECONDS - began)))" "$log")
+    if [[ $text == "[planned]" ]]; then is_planned=yes began=$SECONDS; continue; fi
+    [[ $text =~ ^\[[0-9]+/[0-9]+\]\  ]] || continue
+    cost=$(cost_of "$text")
+    if [[ $is_planned == no ]]; then all=$((all + cost)); continue; fi
+    ready=$((ready + cost))
+    text=$(printf '%-10s %s%s (%s)' "$title" "${BASH_REMATCH[0]}" "$(time_left "$ready" "$all" $((SECONDS - began)))" "$log")
     if [[ -t 1 ]]; then
       printf '\r%-78s' "$text"
     elif [[ $((SECONDS - shown)) -ge $seconds_between_lines ]]; then
@@ -44,11 +59,17 @@ show_progress() {
   done
 }
 
-# time_left DONE ALL SECONDS: if the rest goes as fast as what is done; nothing before a twentieth is.
+# time_left DONE ALL SECONDS: what has passed; and what is left if the rest costs what the list says, a quarter less or a third more.
+# Nothing before a twentieth is done.
 time_left() {
-  [[ $(($1 * 20)) -ge $2 ]] || return 0
+  [[ $(($1 * 20)) -ge $2 && $1 -le $2 ]] || return 0
   local left=$(($3 * ($2 - $1) / $1))
-  if [[ $left -lt 90 ]]; then printf 'about %d s left' "$left"; else printf 'about %d min left' $(((left + 30) / 60)); fi
+  local least=$((left * 3 / 4)) most=$((left * 4 / 3))
+  if [[ $most -lt 120 ]]; then
+    printf '%d s elapsed, %d to %d s left' "$3" "$least" "$most"
+  else
+    printf '%d min elapsed, %d to %d min left' $((($3 + 30) / 60)) $((least / 60)) $(((most + 59) / 60))
+  fi
 }
 
 # configure PRESET OPTION...
@@ -56,10 +77,19 @@ configure() {
   cmake --preset "$@"
 }
 
+# planned PRESET TARGET...: what Ninja is going to do, for show_progress().
+planned() {
+  local preset=$1
+  shift
+  cmake --build "build/$preset" --target "$@" -- -n 2>&1 | grep '^\[' || true
+  echo "[planned]"
+}
+
 # build PRESET TARGET...
 build() {
   local preset=$1
   shift
+  planned "$preset" "$@"
   NINJA_STATUS='[%f/%t] ' cmake --build "build/$preset" --target "$@"
 }
 

@@ -9,8 +9,8 @@ import unittest
 
 from python_support import ROOT, InAFolder
 
-STARTED = ["tools/setup", "tools/quickstart", "tools/test", "tools/walkthroughs", "tools/screenshots", ".ci/run"]
-SHARED = ["tools/options.sh", "tools/stages.sh", "tools/skipped_tests.py", "scenarios/horovod-512-roce25.json"]
+STARTED = ["tools/setup", "tools/quickstart", "tools/test", "tools/walkthroughs", "tools/screenshots", "tools/lint", ".ci/run"]
+SHARED = ["tools/options.sh", "tools/stages.sh", "tools/build_costs", "tools/skipped_tests.py", "scenarios/horovod-512-roce25.json"]
 
 # Each writes down how it was called. sudo only hands on.
 STAND_INS = {
@@ -90,7 +90,7 @@ class Scripts(InAFolder):
         self.needs()
         finished = self.start(".ci/run")
         self.assertEqual(finished.returncode, 0, finished.stderr)
-        calls = [call for call in self.calls() if re.search("^(cmake --preset|cmake --build|ctest)", call)]
+        calls = [call for call in self.calls() if re.search("^(cmake --preset|cmake --build|ctest)", call) and not call.endswith("-n")]
         presets = [found[1] for call in calls if (found := re.search("(?:--preset |build/)([a-z]+)", call))]
         self.assertEqual(presets, ["release"] * 3 + ["asan"] * 3)
         build, test = calls[4:6]
@@ -101,10 +101,10 @@ class Scripts(InAFolder):
     def test_a_build_says_now_and_then_how_far_it_is_and_keeps_its_whole_log(self):
         self.needs()
         finished = self.start("tools/test", FARANDOLE_PROGRESS_SECONDS="0")
-        self.assertRegex(finished.stdout, r"build +\[2/4\] about \d+ s left \(build/logs/build\.log\)\n")
+        self.assertRegex(finished.stdout, r"build +\[2/4\] 0 s elapsed, 0 to 0 s left \(build/logs/build\.log\)\n")
         self.assertNotIn("[2/4]", self.start("tools/test", FARANDOLE_PROGRESS_SECONDS="1000").stdout)
         self.assertEqual((self.folder / "build/logs/build.log").read_text(),
-                         "[1/4] one\n[2/4] two\na warning\n[3/4] three\n[4/4] four\n")
+                         "[1/4] one\n[2/4] two\n[3/4] three\n[4/4] four\n[planned]\n[1/4] one\n[2/4] two\na warning\n[3/4] three\n[4/4] four\n")
 
     def test_on_a_terminal_a_build_says_so_in_place(self):
         self.needs()
@@ -117,16 +117,26 @@ class Scripts(InAFolder):
         printed = os.read(ours, 100_000).decode()
         os.close(ours)
         self.assertEqual(finished.returncode, 0)
-        self.assertRegex(printed, r"\rbuild +\[2/4\] about \d+ s left")
+        self.assertRegex(printed, r"\rbuild +\[2/4\] \d+ s elapsed, \d+ to \d+ s left")
         self.assertRegex(printed, r"\rbuild +\d+ s\r\n")
         self.assertEqual([line for line in printed.split("\r\n") if re.search(r"\[\d/4\][^\r]*$", line)], [])
 
-    def test_what_remains_of_a_build_is_estimated_from_what_is_done(self):
-        for done, elapsed, text in [(10, 60, "about 9 min left"), (50, 60, "about 60 s left"), (100, 60, "about 0 s left")]:
+    def test_what_remains_of_a_build_is_a_range_beside_what_has_passed(self):
+        for done, elapsed, text in [(10, 60, "1 min elapsed, 6 to 12 min left"), (50, 60, "60 s elapsed, 45 to 80 s left"),
+                                    (100, 60, "60 s elapsed, 0 to 0 s left")]:
             with self.subTest(done):
                 finished = self.start("bash", "-c", f"source tools/stages.sh; time_left {done} 100 {elapsed}")
                 self.assertEqual(finished.stdout, text)
         self.assertEqual(self.start("bash", "-c", "source tools/stages.sh; time_left 1 100 60").stdout, "")
+
+    def test_what_remains_is_counted_by_what_objects_cost_and_not_by_their_number(self):
+        (self.folder / "tools" / "build_costs").write_text("farandole_dear 30\nfarandole_cheap 2\n")
+        plan = [f"Building CXX object sim/{room}/CMakeFiles/farandole_{room}.dir/{room}_0.cpp.o" for room in ["cheap", "dear"]]
+        lines = [f"[{number + 1}/3] {text}" for number, text in enumerate(plan + ["Linking farandole"])]
+        text = "\n".join(lines + ["[planned]"] + lines)
+        finished = self.start("bash", "-c", "source tools/stages.sh; time_left() { echo $1 of $2; }; show_progress build log <<<\"$PLAN\"",
+                              PLAN=text, FARANDOLE_PROGRESS_SECONDS="0")
+        self.assertEqual(re.findall(r"\d+ of \d+", finished.stdout), ["2 of 33", "32 of 33", "33 of 33"], finished.stderr)
 
     def test_a_build_that_fails_shows_the_end_of_its_log(self):
         self.needs()
