@@ -56,11 +56,10 @@ TrainingPoint run_point(const PlannedPoint& planned, const Catalogue& catalogue,
   point.swept = planned.swept;
   if (scenario.learning) point.learning = learn(scenario);
   point.scaling_efficiency = scaling_efficiency(scenario, point);
-  const double perfect = 1 + update_elsewhere(scenario) / point.iteration;
   // One worker by itself is timed on another network than many that go their own pace
   // (training/servers/server_run.hpp).
   const double rounding = scenario.strategy.servers ? 1e-5 : 1e-9;
-  if (!may_scale_beyond_its_ranks(scenario) && point.scaling_efficiency > perfect + rounding) {
+  if (!may_scale_beyond_its_ranks(scenario) && point.scaling_efficiency > 1 + rounding) {
     throw InvariantError(fmt::format("{} ranks scale with an efficiency of {}", point.ranks, point.scaling_efficiency));
   }
   if (const auto note = beyond_linear_note(scenario, point)) point.notes.push_back(*note);

@@ -185,17 +185,10 @@ Placement placement_of_one(const Scenario& scenario) {
   return placement_of(scenario.platform.platform, scenario.platform.placement, members);
 }
 
-/// What one rank by itself takes to update the model of which each shard's takes `share`.
-Seconds whole_update(const Scenario& scenario, Seconds share) {
-  if (scenario.strategy.offloads_optimizer) return offloaded_update_alone(scenario);
-  return scenario.strategy.shards_of(scenario.platform.ranks) * share;
-}
-
 Pooled run_alone(const Scenario& scenario, Supply supply) {
   const Placement alone = placement_of_one(scenario);
   const ComputeTimes times = times_of(scenario);
-  Job job = job_of(scenario, times);
-  job.update = whole_update(scenario, job.update);
+  const Job job = job_of(scenario, times);
   const auto input = [&](const Scenario& seeded) -> std::optional<InputPipeline> {
     if (supply == Supply::free) return std::nullopt;
     return supply == Supply::of_the_job ? input_of_one(seeded) : input_of(seeded, alone);
@@ -221,20 +214,6 @@ Breakdown parts_of_one_rank(const Scenario& scenario) {
 
 Seconds train_alone(const Scenario& scenario, Supply supply) {
   return run_alone(scenario, supply).run.iteration;
-}
-
-Seconds update_elsewhere(const Scenario& scenario) {
-  const int shards = scenario.strategy.shards_of(scenario.platform.ranks);
-  if (shards == 1) return 0_s;
-  if (scenario.strategy.pipeline == 1) {
-    const Seconds own = job_of(scenario, times_of(scenario)).update;
-    return std::max(Seconds(0), whole_update(scenario, own) - own);
-  }
-  Seconds longest;
-  for (const PipelineStage& stage : stages_of(scenario, scenario.platform.placement)) {
-    longest = std::max(longest, stage.job.update);
-  }
-  return (shards - 1) * longest;
 }
 
 Seconds forward_time(const Scenario& scenario) {

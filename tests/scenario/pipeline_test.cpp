@@ -149,8 +149,7 @@ TEST(PipelineScenario, CountsSamplesOfReplicasAndSumsUpItsParts) {
   EXPECT_NEAR(result.samples_per_second * result.iteration.si(), 16 * 4, 1e-9);
   EXPECT_NEAR(result.breakdown.total() / result.iteration, 1, 1e-9);
   EXPECT_GT(*result.exposed->pipeline, 0_s);
-  const Seconds updates = 32 * stages_in(scenario_of(changes)).update;  // of all; a rank alone makes them by itself
-  EXPECT_LE((result.scaling_efficiency - 1) * result.iteration, updates);
+  EXPECT_LE(result.scaling_efficiency, 1);
   EXPECT_GT(result.scaling_efficiency, 0.5);
 }
 
