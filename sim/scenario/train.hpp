@@ -26,6 +26,9 @@ Schedule schedule_of(const Scenario& scenario, Operation operation);
 /// share it makes its share: the whole of a sharded model need not fit into any device.
 Seconds train_one_rank(const Scenario& scenario);
 
+/// The same on the devices that it has in the run, fast or slow.
+Seconds train_one_of_the_ranks(const Scenario& scenario);
+
 /// What that iteration consists of.
 Breakdown parts_of_one_rank(const Scenario& scenario);
 
