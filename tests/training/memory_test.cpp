@@ -92,19 +92,30 @@ TEST(Memory, OfParametersThatAreCastRanksShareThoseThatTheOptimizerChanges) {
   }
 }
 
+TEST(Memory, GradientsThatPassesAddUpUnshardedAreWhole) {
+  // 2 bytes of each of 100, as the backward pass leaves them; 4 / 4 of each as shards.
+  MemoryDemand demand = adam_in(Precision::bf16);
+  demand.sharding = {3, 4};
+  EXPECT_EQ(memory_use(small_model(), device_of(1_GiB), demand).gradients, 100_B);
+  demand.adds_up_whole = true;
+  EXPECT_EQ(memory_use(small_model(), device_of(1_GiB), demand).gradients, 200_B);
+  demand.sharding = {1, 4};
+  EXPECT_EQ(memory_use(small_model(), device_of(1_GiB), demand).gradients, 400_B);
+}
+
 TEST(Memory, NamesTheWaysToFit) {
   // 800 + 400 of state + 120 per sample: 1,700 bytes hold 4 samples.
   const MemoryUse use = memory_use(small_model(), device_of(1700_B), {Precision::fp32, 6, {"momentum", 1}, 0_B, 0_B});
-  EXPECT_THAT(ways_to_fit(use, 6, 4),
-              ElementsAre("a smaller batch, at most 4 per rank", "accumulation, 2 passes of 3 samples each",
-                          "a sharded optimizer, 300 B less on each of 4 ranks",
-                          "model parallelism, the layers over at least 2 devices"));
+  EXPECT_EQ(largest_batch(use, 6), 4);
+  EXPECT_THAT(ways_to_fit(use, 4), ElementsAre("a sharded optimizer, 300 B less on each of 4 ranks",
+                                               "model parallelism, the layers over at least 2 devices"));
   EXPECT_THAT(describe(use), HasSubstr(" = parameters 400 B + gradients 400 B + optimizer state 400 B"));
 }
 
 TEST(Memory, AModelThatAloneIsTooLargeCanOnlyBeSplit) {
   const MemoryUse use = memory_use(small_model(), device_of(500_B), {Precision::fp32, 1, {"sgd", 0}, 0_B, 0_B});
-  EXPECT_THAT(ways_to_fit(use, 1, 1), ElementsAre("model parallelism, the layers over at least 2 devices"));
+  EXPECT_EQ(largest_batch(use, 1), 0);
+  EXPECT_THAT(ways_to_fit(use, 1), ElementsAre("model parallelism, the layers over at least 2 devices"));
 }
 
 }  // namespace

@@ -60,6 +60,7 @@ struct StrategyChoice {
   Settings settings;      // effective ones, printed with the result as "KIND.NAME"
   CompressionSettings compression;
   int accumulation = 1;                  // passes whose gradients add up before they travel
+  bool no_sync = true;                   // they add up whole; else every pass reduces them to shards
   bool overlap = true;                   // gradients may travel while others are computed
   Bytes buffers{};                       // set aside on the device; infinity: as much as all gradients
   int streams = 1;                       // collectives that may be under way at the same time
