@@ -1,6 +1,7 @@
 #include "scenario/fit_memory.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -188,10 +189,16 @@ std::vector<std::string> ways_out(const Scenario& scenario, const MemoryUse& use
 
 }  // namespace
 
+std::optional<std::string> memory_note(const Scenario& scenario, const MemoryUse& use) {
+  if (!scenario.platform.device.asynchronous || use.total() <= use.device) return std::nullopt;
+  return fmt::format("may not fit: {} of {} where inputs of products are kept in bf16, {} where they are in fp8",
+                     decimal(use.total()), decimal(use.device), decimal(use.at_least()));
+}
+
 void refuse_what_does_not_fit(const Scenario& scenario, const Value& workload) {
   const Device& device = scenario.platform.device;
   const MemoryUse use = memory_of(scenario);
-  if (!device.asynchronous || use.total() <= use.device) return;
+  if (!device.asynchronous || use.at_least() <= use.device) return;
   throw DoesNotFit(workload.place(),
                    fmt::format("a job that fits into the {} of a {}", decimal(device.memory), device.name),
                    describe(use), fmt::format("; ways out: {}", fmt::join(ways_out(scenario, use), "; ")));

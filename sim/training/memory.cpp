@@ -83,8 +83,12 @@ MemoryUse memory_use(const Model& model, const Device& device, const MemoryDeman
   use.parameters = parameters_of(elements, demand);
   use.gradients = gradients_of(elements, demand);
   use.optimizer_state = optimizer_state_of(elements, demand);
-  use.activations =
-      demand.batch * activations_of_a_sample(model, element_size(demand.precision), demand.recompute, demand.in_flight);
+  const auto activations = [&](std::optional<Bytes> input) {
+    return demand.batch *
+           activations_of_a_sample(model, element_size(demand.precision), demand.recompute, demand.in_flight, input);
+  };
+  use.activations = activations({});
+  if (demand.precision == Precision::fp8) use.spared = use.activations - activations(1_B);
   use.fusion_buffers = demand.fusion_buffers;
   use.gathered = gathered(model, demand);
   use.server_shard = demand.server_shard;

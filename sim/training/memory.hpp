@@ -18,9 +18,13 @@
 // Of `sharding.ranks` ranks each keeps its share of the optimizer's state (stage 1), also of the gradients (2), also of
 // the parameters (3): Rajbhandari et al., "ZeRO", arXiv:1910.02054.
 //
+// In fp8 a program may keep the inputs of products in one byte each (Transformer Engine) or in bf16 (torchao): the
+// larger is counted, and what is spared by the smaller stands beside it.
+//
 // Gradients of activations, workspaces of libraries, the framework's own memory and what its allocator keeps in reserve
-// are not counted: the sum is a lower bound, so a job that is refused cannot run, and one that is let pass may still
-// not. Gradients are counted in full beside all activations, as they are where several passes add up to a step.
+// are not counted: the sum less what may be spared is a lower bound, so a job that is refused cannot run, and one that
+// is let pass may still not. Gradients are counted in full beside all activations, as they are where several passes add
+// up to a step.
 #pragma once
 
 #include <optional>
@@ -102,7 +106,9 @@ std::vector<std::string> ways_to_fit(const MemoryUse& use, int ranks);
 
 /// Of one sample at the fullest moment of a step: everything kept when the backward pass begins and what the loss works
 /// on, or what is left of it when a block has been computed anew. `element`: bytes of an activation. Of several
-/// micro-batches in flight all but one are kept as they are between their passes.
-Bytes activations_of_a_sample(const Model& model, Bytes element, Recompute recompute, int in_flight = 1);
+/// micro-batches in flight all but one are kept as they are between their passes. `input`: bytes of one that only a
+/// product needs; empty: the same.
+Bytes activations_of_a_sample(const Model& model, Bytes element, Recompute recompute, int in_flight = 1,
+                              std::optional<Bytes> input = {});
 
 }  // namespace farandole::inline training

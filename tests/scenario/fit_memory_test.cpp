@@ -12,6 +12,7 @@ namespace farandole::fit_memory_test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::SizeIs;
 using Changes = std::vector<test::Change>;
 
 Changes llama(const std::string& strategy, int ranks, const std::string& more) {
@@ -69,6 +70,21 @@ TEST(FitMemory, TheAccumulationThatARefusalRecommendsFits) {
     if (reduces) changes.push_back({"/strategy/no_sync", "false"});
     EXPECT_EQ(test::error_of(changes), "no error") << batch;
   }
+}
+
+/// Such a job ran on 64 H100 of 80 GB. Transformer Engine keeps the inputs of products in fp8, others in bf16.
+TEST(FitMemory, WhatFitsIfProductsKeepTheirInputsInFp8IsNotRefusedButWarnedOf) {
+  const auto job = [](const char* precision) {
+    return llama(R"({"kind": "zero", "stage": 1})", 64,
+                 fmt::format(R"("batch_per_rank": 1, "precision": "{}", "gradient_type": "bf16")", precision));
+  };
+  EXPECT_THAT(test::error_of(job("bf16")), HasSubstr("got 90.4 GB"));
+  const TrainingPoint point = test::run(job("fp8")).points.at(0);
+  ASSERT_THAT(point.notes, SizeIs(1));
+  EXPECT_THAT(point.notes[0], HasSubstr("may not fit: 90.4 GB of 85.9"));
+  Changes larger = job("fp8");
+  larger.push_back({"/workload/batch_per_rank", "2"});
+  EXPECT_THAT(test::error_of(larger), HasSubstr("expected a job that fits into the 85.9 GB"));
 }
 
 }  // namespace

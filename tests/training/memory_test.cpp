@@ -103,6 +103,18 @@ TEST(Memory, GradientsThatPassesAddUpUnshardedAreWhole) {
   EXPECT_EQ(memory_use(small_model(), device_of(1_GiB), demand).gradients, 400_B);
 }
 
+/// The input of a product in one byte, in bf16 all else: the network's input of 10, and 20 that the norm needs.
+TEST(Memory, InFp8AProductsInputMayBeKeptInOneByte) {
+  Layer norm{"norm", "layer_norm", {}, 0, 10, 20};
+  Layer dense{"dense", "linear", {{"weight", {100}}}, 100, 20, 40};
+  Layer last{"last", "layer_norm", {}, 0, 40, 40};
+  const Model model{"small", "", {norm, dense, last}};
+  const MemoryUse use = memory_use(model, device_of(1_GiB), {Precision::fp8, 2, {"sgd", 0}, 0_B, 0_B});
+  EXPECT_EQ(use.spared, Bytes(2 * 20));  // of the product's input, 2 samples
+  EXPECT_EQ(use.at_least(), use.total() - use.spared);
+  EXPECT_EQ(memory_use(model, device_of(1_GiB), {Precision::bf16, 2, {"sgd", 0}, 0_B, 0_B}).spared, 0_B);
+}
+
 TEST(Memory, NamesTheWaysToFit) {
   // 800 + 400 of state + 120 per sample: 1,700 bytes hold 4 samples.
   const MemoryUse use = memory_use(small_model(), device_of(1700_B), {Precision::fp32, 6, {"momentum", 1}, 0_B, 0_B});
