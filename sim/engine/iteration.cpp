@@ -1,6 +1,7 @@
 #include "engine/iteration.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace farandole::inline engine {
 namespace {
@@ -32,20 +33,40 @@ Seconds communicating_between(std::span<const Busy> all, Seconds from, Seconds t
   return communicating_beside(all, from, begin, result) + (end - begin) + communicating_between(all, end, to, result);
 }
 
+/// How much of a stretch they cover. By their begin.
+Seconds covered(std::span<const Busy> all, Seconds from, Seconds to) {
+  Seconds sum;
+  for (const Busy& each : all) {
+    if (each.from >= to) break;
+    const Seconds end = std::clamp(each.to, from, to);
+    sum += end - std::clamp(each.from, from, end);
+    from = end;
+  }
+  return sum;
+}
+
 }  // namespace
 
-Iteration iteration_of(const IterationMoments& moments, std::span<const Busy> computed, std::span<const Busy> busy) {
+Iteration iteration_of(const IterationMoments& moments, std::span<const Busy> computed, std::span<const Busy> busy,
+                       std::span<const Busy> negotiated) {
   Iteration result;
   result.duration = moments.end - moments.start;
   result.input = moments.fed - moments.start;
   result.compute_slowdown = moments.compute_slowdown;
   result.collectives = static_cast<int>(busy.size());
+  std::vector<Busy> claimed;
+  std::ranges::merge(busy, negotiated, std::back_inserter(claimed), {}, &Busy::from, &Busy::from);
+  std::span<const Busy> either = claimed;
   const auto wait = [&](Seconds from, Seconds to) {
-    while (!busy.empty() && busy.front().to <= from) busy = busy.subspan(1);  // waits are in order
+    for (auto* of : {&busy, &either}) {
+      while (!of->empty() && of->front().to <= from) *of = of->subspan(1);  // waits are in order
+    }
     if (to <= from) return;
     const Seconds communicating = communicating_between(busy, from, to, result);
+    const Seconds negotiating = negotiated.empty() ? 0_s : covered(either, from, to) - communicating;
     result.exposed_communication += communicating;
-    result.negotiation += to - from - communicating;
+    result.negotiation += negotiating;
+    result.unclaimed += to - from - communicating - negotiating;
   };
   wait(moments.fed, computed.front().from);
   for (std::size_t i = 0; i < computed.size(); ++i) {

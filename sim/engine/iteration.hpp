@@ -41,14 +41,17 @@ struct Iteration {
   std::map<Operation, Seconds> exposed{};
   Seconds exposed_inside{};          // between ranks that compute together; not in `exposed`
   Seconds exposed_between_stages{};  // waiting for other stages of a pipeline and for what they send; likewise
-  Seconds negotiation;               // with nothing under way
+  Seconds negotiation;               // with nothing under way, while ranks agree on what is next
+  Seconds unclaimed;                 // with nothing under way, and nobody says why: copies out of buckets, for one
   Seconds input;                     // before the last rank starts to compute, waiting for its batch
   Seconds compute_slowdown;          // of what is computed: by which collectives delay it
   int collectives = 0;
 };
 
-/// `computed`: the tasks of the compute stream, at least one; `busy`: one per collective, by their begin.
-Iteration iteration_of(const IterationMoments& moments, std::span<const Busy> computed, std::span<const Busy> busy);
+/// `computed`: the tasks of the compute stream, at least one; `busy`: one per collective, by their begin; `negotiated`:
+/// stretches in which ranks agreed on what is next, by their begin.
+Iteration iteration_of(const IterationMoments& moments, std::span<const Busy> computed, std::span<const Busy> busy,
+                       std::span<const Busy> negotiated = {});
 
 // The chain of work that the end of an iteration waited for, found backwards from its end.
 //

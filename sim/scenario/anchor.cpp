@@ -17,8 +17,9 @@
 namespace farandole::inline scenario {
 namespace {
 
-constexpr double agreement = 0.1;  // device times of the same batch that agree: what runs of a day differ by
-constexpr double least_share = 1e-4;
+constexpr double agreement = 0.1;     // device times of the same batch that agree: what runs of a day differ by
+constexpr double least_share = 1e-4;  // of the step that a device may take, and the most
+constexpr double most_share = 1e4;
 constexpr int accuracy_bits = 40;
 constexpr std::uintmax_t most_runs = 60;
 
@@ -116,26 +117,46 @@ TimedRun read_run(const Value& where, const Prediction& prediction) {
   return run;
 }
 
-/// What the row would have to say at most, for an iteration that takes at least so long.
-std::string at_most(const TimedRun& run, Seconds iteration) {
+/// What the row would have to say, for an iteration that takes so long.
+std::string rate_of(const TimedRun& run, Seconds iteration) {
   return fmt::format("{:.6g} samples/s ({} an iteration)", Prediction::samples(run) / iteration.si(),
                      format(iteration));
 }
 
+[[noreturn]] void refuse_unreachable(const TimedRun& run, const char* bound, double excess, const std::string& how) {
+  const Seconds reached = run.iteration + Seconds(excess);
+  run.where.fail(fmt::format("at {} {}, which {} ranks reach {}", bound, rate_of(run, reached), run.ranks, how),
+                 run.text);
+}
+
+/// Where a rank updates less than a device alone would, the device takes longer than the step.
 Seconds device_time(const TimedRun& run, const Prediction& prediction) {
-  const Seconds least = least_share * (run.iteration / run.accumulation);  // of a pass
-  const Seconds without = prediction.iteration(run, least);
-  if (without > run.iteration) {
-    run.where.fail(
-        fmt::format("at most {}, which {} ranks reach without any computation", at_most(run, without), run.ranks),
-        run.text);
-  }
+  const double pass = (run.iteration / run.accumulation).si();
   const auto excess = [&](double device) { return (prediction.iteration(run, Seconds(device)) - run.iteration).si(); };
+  double low = pass;
+  double high = pass;
+  double below = excess(pass);
+  double above = below;
+  while (above < 0) {
+    if (high > most_share * pass) {
+      refuse_unreachable(run, "least", above, fmt::format("with a device that takes {}", format(Seconds(high))));
+    }
+    low = high;
+    below = above;
+    above = excess(high *= 2);
+  }
+  while (below > 0) {
+    if (low < least_share * pass) refuse_unreachable(run, "most", below, "without any computation");
+    high = low;
+    above = below;
+    below = excess(low /= 2);
+  }
+  if (below == 0) return Seconds(low);
+  if (above == 0) return Seconds(high);
   std::uintmax_t runs = most_runs;
-  const auto [low, high] = boost::math::tools::toms748_solve(
-      excess, least.si(), run.iteration.si(), (without - run.iteration).si(), std::max(excess(run.iteration.si()), 0.0),
-      boost::math::tools::eps_tolerance<double>(accuracy_bits), runs);
-  return Seconds((low + high) / 2);
+  const auto [from, to] = boost::math::tools::toms748_solve(
+      excess, low, high, below, above, boost::math::tools::eps_tolerance<double>(accuracy_bits), runs);
+  return Seconds((from + to) / 2);
 }
 
 struct Inferred {
@@ -152,7 +173,7 @@ DeviceStep together(const std::vector<Inferred>& runs, const Prediction& predict
     if (std::abs(one.time / first.time - 1) <= agreement) continue;
     one.run.where.fail(
         fmt::format("about {}, as the device time of \"{}\" gives ({} a step)",
-                    at_most(one.run, prediction.iteration(one.run, first.time)), first.run.text, format(first.time)),
+                    rate_of(one.run, prediction.iteration(one.run, first.time)), first.run.text, format(first.time)),
         fmt::format("{} ({} a step)", one.run.text, format(one.time)));
   }
   return {first.run.batch, Seconds(std::exp(sum / static_cast<double>(runs.size()))), first.run.normalisation};
@@ -163,8 +184,8 @@ void refuse_contradicting_runs(const DeviceStep& low, const DeviceStep& high, co
   const Seconds most = low.time * (static_cast<double>(high.batch) / low.batch);
   if (high.time > low.time && high.time <= most * (1 + device_step_noise)) return;
   run.where.fail(fmt::format("less than {} and at least {}, as batch {} takes a device {}",
-                             at_most(run, prediction.iteration(run, low.time)),
-                             at_most(run, prediction.iteration(run, most)), low.batch, format(low.time)),
+                             rate_of(run, prediction.iteration(run, low.time)),
+                             rate_of(run, prediction.iteration(run, most)), low.batch, format(low.time)),
                  run.text);
 }
 

@@ -4,8 +4,8 @@
 // on its platform as they stand, at any number of ranks; each is simulated at those ranks, and what one device takes
 // for a step is the root of
 //   simulated iteration(device time) = measured iteration
-// which has one, as an iteration never gets shorter when its computation gets longer. So communication, stragglers and
-// input that the simulation knows are taken off, and are put on again at other ranks.
+// looked for from the iteration itself on, down and up: a device alone updates all that ranks share. So communication,
+// stragglers and input that the simulation knows are taken off, and are put on again at other ranks.
 #pragma once
 
 #include <vector>
@@ -18,8 +18,9 @@ namespace farandole::inline scenario {
 
 /// The document with `workload.device_steps` (and what they follow from, in words and numbers) in place of
 /// `workload.measured`; as it is where nothing was measured. Throws InputError where a row is faster than the
-/// simulation without any computation, and where rows contradict one another: the same batch with device times more
-/// than a tenth apart, or a larger batch that takes no longer, or longer a sample. Each says which number would do.
+/// simulation without any computation or slower than with any, and where rows contradict one another: the same batch
+/// with device times more than a tenth apart, or a larger batch that takes no longer, or longer a sample. Each says
+/// which number would do.
 Document anchored(const Document& document, const Catalogue& catalogue);
 
 /// Takes them out again where a sweep made it another model, precision or device than `base`, which was anchored.

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -33,9 +35,19 @@ TrainingPoint step_at(const Scenario& scenario, double factor) {
   return point;
 }
 
+/// Whether the point is a row of `workload.measured`, as it was measured.
+bool is_measured(const Scenario& scenario, const TrainingPoint& point) {
+  constexpr double same = 1e-6;
+  return std::ranges::any_of(scenario.workload.anchors, [&](const AnchorRun& run) {
+    return run.ranks == point.ranks && run.batch == point.batch_per_rank &&
+           run.accumulation == scenario.strategy.accumulation && std::abs(run.iteration / point.iteration - 1) <= same;
+  });
+}
+
 /// What does not concern one rank by itself: numbers that nothing has settled and the simulator's own error.
 std::vector<BandSource> error_sources(const Document& document, const Catalogue& catalogue, const Scenario& scenario,
                                       const ComputeTimes& times, const TrainingPoint& point) {
+  if (is_measured(scenario, point)) return {};
   std::vector<BandSource> sources = number_sources(point, document, catalogue, scenario);
   if (const auto errors = model_errors(catalogue)) {
     const TimeBand own = model_error(*errors, scenario, reach_of(scenario, document, times), point.iteration);
@@ -159,13 +171,14 @@ TimeBand factors(const Interval& interval, double middle) {
   return {interval.low / middle, interval.high / middle};
 }
 
-/// One rank of the same machine is not subject to that error, so the efficiency is as uncertain as the step; n
-/// ranks still do no more than n times one.
+/// One rank of the same machine is not subject to that error, so the efficiency is as uncertain as the step. n ranks
+/// still do no more than n times one, but for those that do so already.
 Interval efficiency_band(const Points& computed, const TimeBand& error) {
   const double efficiency = computed.front().scaling_efficiency;
   const Interval of_compute = hull(computed, [](const TrainingPoint& p) { return p.scaling_efficiency; });
   const TimeBand band = together(factors(of_compute, efficiency), {1 / error.most, 1 / error.least});
-  return {efficiency * band.least, std::min(std::max(1.0, efficiency), efficiency * band.most)};
+  const double most = efficiency > 1 ? std::numeric_limits<double>::infinity() : 1;
+  return {efficiency * band.least, std::min(most, efficiency * band.most)};
 }
 
 }  // namespace

@@ -21,17 +21,6 @@ struct Gain {
   std::string reason;
 };
 
-/// Of the update that ranks share. Where the global batch is fixed, one rank by itself has fewer steps to update after
-/// for the same samples, as much as its update is longer.
-std::optional<Gain> gain_of_sharing(const Scenario& scenario) {
-  if (scenario.workload.global_batch > 0) return std::nullopt;
-  const Seconds elsewhere = update_elsewhere(scenario);
-  if (elsewhere <= Seconds(0)) return std::nullopt;
-  const int shards = scenario.strategy.shards_of(scenario.platform.ranks);
-  const Seconds whole = elsewhere * (static_cast<double>(shards) / (shards - 1));
-  return Gain{elsewhere, fmt::format("the ranks share the update, which takes one rank by itself {}", decimal(whole))};
-}
-
 std::string reason_of(const std::string& part, Seconds less) {
   if (part == "compute") return fmt::format("a rank computes its part of a step in {} less than one", decimal(less));
   if (part == "input") return fmt::format("a rank waits {} less for its input than one", decimal(less));
@@ -43,13 +32,10 @@ std::string reason_of(const std::string& part, Seconds less) {
 /// The longest first.
 std::vector<Gain> gains_over_one(const Scenario& scenario, const TrainingPoint& point) {
   std::vector<Gain> gains;
-  const auto sharing = gain_of_sharing(scenario);
-  if (sharing) gains.push_back(*sharing);
   const std::vector<WaterfallPart> one = single_rank_parts(scenario).parts();
   const std::vector<WaterfallPart> of_the_job = point.breakdown.parts();
   for (std::size_t i = 0; i < one.size(); ++i) {
-    const bool has_update = one[i].name == "other";
-    const Seconds less = one[i].time - of_the_job[i].time - (has_update && sharing ? sharing->time : Seconds(0));
+    const Seconds less = one[i].time - of_the_job[i].time;
     if (less > Seconds(0)) gains.push_back({less, reason_of(one[i].name, less) + " by itself"});
   }
   std::ranges::stable_sort(gains, std::ranges::greater(), &Gain::time);

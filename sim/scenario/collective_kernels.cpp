@@ -36,8 +36,7 @@ int channels_on_device(const Scenario& scenario, Operation operation) {
 double share_of_collectives(const Scenario& scenario) {
   const PlatformSpec& spec = scenario.platform;
   const int parts = spec.device.multiprocessors;
-  // Several streams are Gloo's, which works on the host.
-  if (scenario.strategy.servers || scenario.strategy.streams > 1 || spec.ranks == 1 || parts == 0) return 0;
+  if (scenario.strategy.servers || scenario.strategy.by_gloo || spec.ranks == 1 || parts == 0) return 0;
   const int taken = spec.device.asynchronous ? channels_on_device(scenario, carrier_of(scenario.strategy)) : 1;
   return taken < parts ? static_cast<double>(taken) / parts : 0;
 }

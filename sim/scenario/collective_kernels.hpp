@@ -7,7 +7,8 @@
 //         block on each (__launch_bounds__(NCCL_MAX_NTHREADS, 1), src/device/common.h) and spin while they wait. So
 //         channels / multiprocessors, with the channels that NCCL takes for all gradients at once: twice those that its
 //         search of the machine finds (src/graph/connect.cc: ncclTopoPostset); before 2.4 one for each NIC, or two on
-//         Kepler (src/misc/rings.cu). A topology may state its "channels".
+//         Kepler (src/misc/rings.cu). A topology may state its "channels". Several streams (HOROVOD_NUM_NCCL_STREAMS)
+//         take as much each, and together where they overlap (engine/device_share.hpp).
 //   MPI on processors  the thread that calls it polls on a core that computes otherwise: 1 / cores. Horovod's and
 //         Gloo's collectives run on threads of their own.
 //   MPI with GPUs  nothing: the host's cores move and add up what the devices do not wait for.

@@ -126,11 +126,9 @@ std::vector<WaterfallPart> waterfall_of(const Scenario& scenario, Seconds actual
     waterfall.close_at(job_of(ideal, times_of(ideal)).backward_end);
     return waterfall.finish();
   }
-  // A rank by itself that updates its share, as in the run.
-  const Seconds elsewhere = update_elsewhere(ideal);
-  const Seconds fed = train_alone(ideal, Supply::of_the_job) - elsewhere;
+  const Seconds fed = train_alone(ideal, Supply::of_the_job);
   scenario.strategy.negotiates ? waterfall.add("negotiation", fed) : waterfall.close_at(fed);
-  waterfall.add("input", train_alone(ideal, Supply::free) - elsewhere);
+  waterfall.add("input", train_alone(ideal, Supply::free));
   return waterfall.finish();
 }
 

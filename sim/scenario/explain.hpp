@@ -99,8 +99,7 @@ std::vector<WaterfallPart> waterfall_of(const Scenario& scenario, Seconds actual
 
 // Why a point scales by more than its ranks: what a rank of the job does in less time than one rank by itself.
 //
-// Called by run.cpp for every point. Decided from two simulated iterations, the point's and that of one rank by itself,
-// and from the update that ranks share.
+// Called by run.cpp for every point. Decided from two simulated iterations, the point's and that of one rank by itself.
 
 /// A note that begins with `beyond_linear` (report/answer.hpp) and names as many reasons, the largest first, as account
 /// for the excess. Empty where a table would show at most 100.0 %.

@@ -1,7 +1,7 @@
 #include "scenario/fit_memory.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,7 +49,8 @@ MemoryUse memory_of_a_rank(const Scenario& scenario, int in_flight) {
                               workload.recompute,
                               {scenario.strategy.sharding_stage, scenario.strategy.shards_of(scenario.platform.ranks)},
                               scenario.strategy.blocks_per_unit,
-                              in_flight});
+                              in_flight,
+                              scenario.strategy.no_sync && scenario.strategy.accumulation > 1});
   if (scenario.strategy.offloads_optimizer) use.optimizer_state = 0_B;
   if (scenario.strategy.servers) {
     use.optimizer_state = 0_B;
@@ -101,6 +102,30 @@ std::vector<std::string> recomputations_to_fit(Scenario scenario, Bytes activati
   return {};
 }
 
+/// Fewer samples a pass, whose gradients add up: whole, or where those are too much and the strategy can, as shards.
+std::vector<std::string> accumulations_to_fit(Scenario scenario) {
+  StrategyChoice& strategy = scenario.strategy;
+  const int batch = scenario.workload.batch_per_rank;
+  const int passes_now = strategy.accumulation;
+  const bool may_reduce = strategy.kind == "fsdp" && strategy.pipeline == 1 && strategy.no_sync;
+  for (const bool reduces : {false, true}) {
+    if (reduces && !may_reduce) continue;
+    if (reduces) strategy.no_sync = false;
+    scenario.workload.batch_per_rank = batch;
+    strategy.accumulation = 2 * passes_now;
+    const int most = largest_batch(memory_of(scenario), batch);
+    if (most == 0) continue;
+    const int passes = (batch - 1) / most + 1;
+    const int samples = (batch - 1) / passes + 1;
+    strategy.accumulation = passes * passes_now;
+    scenario.workload.batch_per_rank = samples;
+    if (!would_fit(scenario)) continue;
+    return {fmt::format("accumulation, {} passes of {} samples each{}", strategy.accumulation, samples,
+                        reduces ? " with \"no_sync\": false" : "")};
+  }
+  return {};
+}
+
 /// fsdp, over the ranks there are and with as little recomputation as does; or how many ranks it takes.
 std::vector<std::string> shardings_to_fit(Scenario scenario) {
   constexpr int most = 1 << 16;
@@ -112,6 +137,7 @@ std::vector<std::string> shardings_to_fit(Scenario scenario) {
   strategy.buffers = 0_B;
   strategy.sharding_stage = 3;
   strategy.shards = 0;
+  strategy.no_sync = strategy.no_sync || strategy.kind != "fsdp";
   strategy.pipeline = 1;
   if (shares_all) ranks *= 2;
   for (; ranks <= most; ranks *= 2) {
@@ -146,23 +172,33 @@ std::vector<std::string> pipelines_to_fit(const Scenario& scenario) {
 /// Recomputation, which changes nothing but time, first; another parallelism, which changes most, last.
 std::vector<std::string> ways_out(const Scenario& scenario, const MemoryUse& use) {
   const bool shares_state = scenario.strategy.sharding_stage > 0;
-  std::vector<std::string> ways =
-      ways_to_fit(use, scenario.workload.batch_per_rank, shares_state ? 1 : scenario.replicas());
-  const std::vector<std::string> recomputations = recomputations_to_fit(scenario, use.activations);
-  const std::vector<std::string> shardings = shardings_to_fit(scenario);
-  ways.insert(std::prev(ways.end()), shardings.begin(), shardings.end());
-  const std::vector<std::string> pipelines = pipelines_to_fit(scenario);
-  ways.insert(std::prev(ways.end()), pipelines.begin(), pipelines.end());
-  ways.insert(ways.begin(), recomputations.begin(), recomputations.end());
+  std::vector<std::string> ways = recomputations_to_fit(scenario, use.activations);
+  const auto add = [&](const std::vector<std::string>& more) { ways.insert(ways.end(), more.begin(), more.end()); };
+  const int smaller = largest_batch(use, scenario.workload.batch_per_rank);
+  if (smaller > 0) ways.push_back(fmt::format("a smaller batch, at most {} per rank", smaller));
+  add(accumulations_to_fit(scenario));
+  std::vector<std::string> others = ways_to_fit(use, shares_state ? 1 : scenario.replicas());
+  const std::string last = std::move(others.back());
+  others.pop_back();
+  add(others);
+  add(shardings_to_fit(scenario));
+  add(pipelines_to_fit(scenario));
+  ways.push_back(last);
   return ways;
 }
 
 }  // namespace
 
+std::optional<std::string> memory_note(const Scenario& scenario, const MemoryUse& use) {
+  if (!scenario.platform.device.asynchronous || use.total() <= use.device) return std::nullopt;
+  return fmt::format("may not fit: {} of {} where inputs of products are kept in bf16, {} where they are in fp8",
+                     decimal(use.total()), decimal(use.device), decimal(use.at_least()));
+}
+
 void refuse_what_does_not_fit(const Scenario& scenario, const Value& workload) {
   const Device& device = scenario.platform.device;
   const MemoryUse use = memory_of(scenario);
-  if (!device.asynchronous || use.total() <= use.device) return;
+  if (!device.asynchronous || use.at_least() <= use.device) return;
   throw DoesNotFit(workload.place(),
                    fmt::format("a job that fits into the {} of a {}", decimal(device.memory), device.name),
                    describe(use), fmt::format("; ways out: {}", fmt::join(ways_out(scenario, use), "; ")));

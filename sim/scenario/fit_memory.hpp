@@ -1,6 +1,9 @@
 // Whether a scenario's job fits into its devices' memory (training/memory.hpp).
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "scenario/scenario.hpp"
 #include "timeline/memory_use.hpp"
 
@@ -14,7 +17,11 @@ class DoesNotFit : public InputError {
   using InputError::InputError;
 };
 
-/// Throws DoesNotFit at `workload` with the sum and the ways out where a GPU has too little memory. A CPU's own fast
+/// What a point says that fits or not as the program keeps its activations.
+std::optional<std::string> memory_note(const Scenario& scenario, const MemoryUse& use);
+
+/// Throws DoesNotFit at `workload` with the sum and the ways out where a GPU has too little memory whatever the program
+/// does. A CPU's own fast
 /// memory is no bound: what does not fit lies in the node's.
 void refuse_what_does_not_fit(const Scenario& scenario, const Value& workload);
 

@@ -25,29 +25,16 @@ BytesPerSecond host_copy_rate(const PlatformSpec& spec, const Placement& placeme
   return rate;
 }
 
-namespace {
-
-/// Of a rank that has so many shards' part of the model, where these ranks are.
-Seconds update_of(const Scenario& scenario, const Placement& ranks, int shards) {
+Seconds offloaded_update(const Scenario& scenario) {
   const WorkloadSpec& workload = scenario.workload;
   const PlatformSpec& spec = scenario.platform;
+  const int shards = scenario.strategy.shards_of(spec.ranks);
   const double parameters = static_cast<double>(workload.of_rank().parameters()) / shards;
-  const BytesPerSecond copies = host_copy_rate(spec, ranks, pinned) * scenario.mechanisms.copy_rate;
-  const int beside = ranks.ranks_per_node(spec.platform.devices_per_node);
+  const BytesPerSecond copies = host_copy_rate(spec, spec.placement, pinned) * scenario.mechanisms.copy_rate;
+  const int beside = spec.placement.ranks_per_node(spec.platform.devices_per_node);
   const Bytes moved = parameters * update_traffic(workload.optimizer) * element_size(GradientType::fp32);
   const Bytes copied = parameters * (element_size(workload.gradient_type) + element_size(workload.precision));
   return copied / copies + moved / (spec.device.host_memory_bandwidth / beside);
-}
-
-}  // namespace
-
-Seconds offloaded_update(const Scenario& scenario) {
-  return update_of(scenario, scenario.platform.placement, scenario.strategy.shards_of(scenario.platform.ranks));
-}
-
-Seconds offloaded_update_alone(const Scenario& scenario) {
-  const Placement& all = scenario.platform.placement;
-  return update_of(scenario, Placement{{all.device_of_rank.front()}, 1}, 1);
 }
 
 }  // namespace farandole::inline scenario

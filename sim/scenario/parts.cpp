@@ -216,6 +216,7 @@ TrainingPoint described(const Scenario& scenario, const Job& job, const ComputeT
   point.gradient_bytes = job.gradient_bytes();
   point.memory = memory_of(scenario);
   point.notes = notes_of(scenario, job);
+  if (auto note = memory_note(scenario, point.memory)) point.notes.push_back(std::move(*note));
   return point;
 }
 

@@ -39,8 +39,6 @@ BytesPerSecond host_copy_rate(const PlatformSpec& spec, const Placement& placeme
 /// Of an optimizer whose state is on the hosts: a rank's gradients go there, its host updates beside those of the
 /// node's other ranks, and what it has updated comes back; one after the other.
 Seconds offloaded_update(const Scenario& scenario);
-/// The same of one rank by itself, which updates the whole model and has its host's memory to itself.
-Seconds offloaded_update_alone(const Scenario& scenario);
 
 /// Whole periods, so that the mean is that of a long run.
 Measure whole_periods(Measure measure, int period);

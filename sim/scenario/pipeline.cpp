@@ -97,9 +97,9 @@ struct PipelineParts::Parts {
 
   Parts(const JobOnStage& job, Simulator& simulator, Company* in_company)
       : whole(job.scenario), company(in_company), stages(stages_of(job.scenario, job.placement)) {
+    if (job.alone) update_as_in_the_run();
     std::vector<StageOnSite> on;
     for (PipelineStage& stage : stages) {
-      if (job.alone) stage.job.update *= stage.scenario.strategy.shards_of(stage.scenario.platform.ranks);  // all of it
       Clocks& own = *clocks.emplace_back(std::make_unique<Clocks>(stage.scenario));
       Timeline* const timeline = &stage == &stages.front() ? job.timeline : nullptr;
       strategies.push_back(
@@ -107,6 +107,12 @@ struct PipelineParts::Parts {
       on.push_back({stage.job, job_site(own), *strategies.back()});
     }
     trainer = std::make_unique<StagedTrainer>(simulator, std::move(on), between(), job.variability, job.timeline);
+  }
+
+  /// A replica by itself makes its share of what all of them share.
+  void update_as_in_the_run() {
+    const std::vector<PipelineStage> in_the_run = stages_of(whole, whole.platform.placement);
+    for (std::size_t i = 0; i < stages.size(); ++i) stages[i].job.update = in_the_run[i].job.update;
   }
 
   JobSite job_site(Clocks& own) {

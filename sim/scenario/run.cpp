@@ -1,5 +1,7 @@
 #include "scenario/run.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "scenario/explain.hpp"
@@ -47,7 +49,10 @@ Breakdown single_rank_parts(const Scenario& scenario) {
 
 double scaling_efficiency(const Scenario& scenario, const TrainingPoint& point) {
   if (scenario.strategy.servers && scenario.workload.global_batch == 0) return point.scaling_efficiency;
-  return single_rank_share(scenario) / point.iteration;
+  const double efficiency = single_rank_share(scenario) / point.iteration;
+  if (efficiency <= 1 || may_scale_beyond_its_ranks(scenario)) return efficiency;
+  // A draw in which devices are faster than the median one: n ranks do no more than n times one of themselves.
+  return std::min(efficiency, train_one_of_the_ranks(scenario) / point.iteration);
 }
 
 TrainingPoint run_point(const PlannedPoint& planned, const Catalogue& catalogue, Timeline* timeline) {
@@ -56,11 +61,10 @@ TrainingPoint run_point(const PlannedPoint& planned, const Catalogue& catalogue,
   point.swept = planned.swept;
   if (scenario.learning) point.learning = learn(scenario);
   point.scaling_efficiency = scaling_efficiency(scenario, point);
-  const double perfect = 1 + update_elsewhere(scenario) / point.iteration;
   // One worker by itself is timed on another network than many that go their own pace
   // (training/servers/server_run.hpp).
   const double rounding = scenario.strategy.servers ? 1e-5 : 1e-9;
-  if (!may_scale_beyond_its_ranks(scenario) && point.scaling_efficiency > perfect + rounding) {
+  if (!may_scale_beyond_its_ranks(scenario) && point.scaling_efficiency > 1 + rounding) {
     throw InvariantError(fmt::format("{} ranks scale with an efficiency of {}", point.ranks, point.scaling_efficiency));
   }
   if (const auto note = beyond_linear_note(scenario, point)) point.notes.push_back(*note);

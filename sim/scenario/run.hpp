@@ -2,8 +2,8 @@
 //
 // A plan is everything that can be known before the first point runs; study/ runs the points of a plan on many
 // processes. Every point carries its scaling efficiency, for which one rank with the same workload, effects and seed is
-// run too. Efficiency above one is an error: nothing simulated here can make n devices faster than n times the median
-// one.
+// run too, on the median device, or on the run's own where a lucky draw has faster ones. Efficiency above one is an
+// error: nothing simulated here can make n devices faster than n times one of them.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,7 @@
 #include "scenario/train.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 #include <utility>
 
@@ -169,40 +170,40 @@ Schedule schedule_of(const Scenario& scenario, Operation operation) {
 
 namespace {
 
-/// One replica: the first devices; of a pipeline, those of the first replica in each stage, as far apart as they are.
-Placement placement_of_one(const Scenario& scenario) {
-  const int tensor = scenario.strategy.tensor_parallel;
+/// Of the first replica: the first ranks, of a pipeline those of each stage.
+std::vector<int> ranks_of_one(const Scenario& scenario) {
   const int stages = scenario.strategy.pipeline;
-  if (stages == 1) {
-    Placement alone{std::vector<int>(static_cast<std::size_t>(tensor)), 1};
-    std::iota(alone.device_of_rank.begin(), alone.device_of_rank.end(), 0);
-    return alone;
-  }
   std::vector<int> members;
   for (int stage = 0; stage < stages; ++stage) {
-    for (int rank = 0; rank < tensor; ++rank) members.push_back(stage * (scenario.platform.ranks / stages) + rank);
+    for (int rank = 0; rank < scenario.strategy.tensor_parallel; ++rank) {
+      members.push_back(stage * (scenario.platform.ranks / stages) + rank);
+    }
   }
+  return members;
+}
+
+/// One replica: the first devices; of a pipeline, those of the first replica in each stage, as far apart as they are.
+Placement placement_of_one(const Scenario& scenario) {
+  const std::vector<int> members = ranks_of_one(scenario);
+  if (scenario.strategy.pipeline == 1) return {members, 1};
   return placement_of(scenario.platform.platform, scenario.platform.placement, members);
 }
 
-/// What one rank by itself takes to update the model of which each shard's takes `share`.
-Seconds whole_update(const Scenario& scenario, Seconds share) {
-  if (scenario.strategy.offloads_optimizer) return offloaded_update_alone(scenario);
-  return scenario.strategy.shards_of(scenario.platform.ranks) * share;
-}
+/// `of_the_job`: the first replica of the run itself; else of the median.
+enum class Devices : std::uint8_t { median, of_the_job };
 
-Pooled run_alone(const Scenario& scenario, Supply supply) {
+Pooled run_alone(const Scenario& scenario, Supply supply, Devices devices = Devices::median) {
   const Placement alone = placement_of_one(scenario);
   const ComputeTimes times = times_of(scenario);
-  Job job = job_of(scenario, times);
-  job.update = whole_update(scenario, job.update);
+  const Job job = job_of(scenario, times);
   const auto input = [&](const Scenario& seeded) -> std::optional<InputPipeline> {
     if (supply == Supply::free) return std::nullopt;
     return supply == Supply::of_the_job ? input_of_one(seeded) : input_of(seeded, alone);
   };
   Pooled pooled = pool_seeds(scenario, [&](const Scenario& seeded, int /*index*/) {
-    const Variability median = median_variability(seeded, times);
-    Stage stage({seeded, job, median, alone, input(seeded), nullptr, true});
+    const Variability own = devices == Devices::median ? median_variability(seeded, times)
+                                                       : variability_of(seeded, times).of(ranks_of_one(seeded));
+    Stage stage({seeded, job, own, alone, input(seeded), nullptr, true});
     return stage.run(whole_periods(seeded.measure, seeded.strategy.period));
   });
   charge(pooled, scenario, 0);
@@ -215,26 +216,16 @@ Seconds train_one_rank(const Scenario& scenario) {
   return train_alone(scenario, Supply::of_one_rank);
 }
 
+Seconds train_one_of_the_ranks(const Scenario& scenario) {
+  return run_alone(scenario, Supply::of_one_rank, Devices::of_the_job).run.iteration;
+}
+
 Breakdown parts_of_one_rank(const Scenario& scenario) {
   return run_alone(scenario, Supply::of_one_rank).run.breakdown;
 }
 
 Seconds train_alone(const Scenario& scenario, Supply supply) {
   return run_alone(scenario, supply).run.iteration;
-}
-
-Seconds update_elsewhere(const Scenario& scenario) {
-  const int shards = scenario.strategy.shards_of(scenario.platform.ranks);
-  if (shards == 1) return 0_s;
-  if (scenario.strategy.pipeline == 1) {
-    const Seconds own = job_of(scenario, times_of(scenario)).update;
-    return std::max(Seconds(0), whole_update(scenario, own) - own);
-  }
-  Seconds longest;
-  for (const PipelineStage& stage : stages_of(scenario, scenario.platform.placement)) {
-    longest = std::max(longest, stage.job.update);
-  }
-  return (shards - 1) * longest;
 }
 
 Seconds forward_time(const Scenario& scenario) {

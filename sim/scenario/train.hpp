@@ -22,8 +22,12 @@ UpdateLog time_updates(const Scenario& scenario, int iterations);
 /// The schedule of an operation, as it is timed; a ring where a library chooses one by size.
 Schedule schedule_of(const Scenario& scenario, Operation operation);
 
-/// The iteration time of one rank on the median device with the same workload, jitter and seed.
+/// The iteration time of one rank on the median device with the same workload, jitter and seed. Of an update that ranks
+/// share it makes its share: the whole of a sharded model need not fit into any device.
 Seconds train_one_rank(const Scenario& scenario);
+
+/// The same on the devices that it has in the run, fast or slow.
+Seconds train_one_of_the_ranks(const Scenario& scenario);
 
 /// What that iteration consists of.
 Breakdown parts_of_one_rank(const Scenario& scenario);
@@ -34,9 +38,6 @@ enum class Supply : std::uint8_t { of_one_rank, of_the_job, free };
 
 /// The same with that supply.
 Seconds train_alone(const Scenario& scenario, Supply supply);
-
-/// Of an update that ranks share: what a rank by itself would do of it and leaves to the others.
-Seconds update_elsewhere(const Scenario& scenario);
 
 /// A forward pass over one rank's batch at nominal speed.
 Seconds forward_time(const Scenario& scenario);

@@ -46,9 +46,10 @@ Bytes worked_on(const Layer& layer) {
 
 class Activations {
  public:
-  Activations(const Model& model, Bytes element, Recompute recompute)
+  Activations(const Model& model, Bytes element, Bytes input, Recompute recompute)
       : layers_(model.layers),
         element_(element),
+        input_(input),
         again_(recomputed(model, recompute)),
         recomputes_(recompute != Recompute::none) {}
 
@@ -78,7 +79,10 @@ class Activations {
 
   /// Of a layer that is not computed anew.
   [[nodiscard]] Bytes usual(std::size_t i) const {
-    return kept_besides(layers_[i]) + (output_needed(i) ? output(i) : 0_B);
+    if (!output_needed(i)) return kept_besides(layers_[i]);
+    const bool is_input = i + 1 < layers_.size() && is_product_with_weights(layers_[i + 1]);
+    const bool is_of_a_product = is_input && !need_of(layers_[i]).output;
+    return kept_besides(layers_[i]) + layers_[i].output_elements * (is_of_a_product ? input_ : element_);
   }
 
   /// From the pass forward to the pass backward. A block that is computed anew needs its input, the output of the layer
@@ -96,14 +100,16 @@ class Activations {
 
   const std::vector<Layer>& layers_;
   Bytes element_;
+  Bytes input_;  // of what only a product needs
   std::vector<bool> again_;
   bool recomputes_;
 };
 
 }  // namespace
 
-Bytes activations_of_a_sample(const Model& model, Bytes element, Recompute recompute, int in_flight) {
-  return Activations(model, element, recompute).most(in_flight);
+Bytes activations_of_a_sample(const Model& model, Bytes element, Recompute recompute, int in_flight,
+                              std::optional<Bytes> input) {
+  return Activations(model, element, input.value_or(element), recompute).most(in_flight);
 }
 
 }  // namespace farandole::inline training

@@ -62,11 +62,12 @@ Bytes gathered(const Model& model, const MemoryDemand& demand) {
   return (outside + largest[0] + largest[1]) * element_size(demand.precision);
 }
 
-/// The largest batch whose activations leave room for the rest; 0 where the rest alone is too much.
-int largest_batch(const MemoryUse& use, int batch) {
-  const Bytes room = use.device - (use.total() - use.activations);
-  if (room <= Bytes(0)) return 0;
-  return std::min(batch, static_cast<int>(room / (use.activations / batch)));
+/// FSDP adds up what a backward pass leaves, in its precision; FSDP2 in that of the reduction, which is no shorter.
+Bytes gradients_of(double elements, const MemoryDemand& demand) {
+  const Bytes number = element_size(demand.gradient_type);
+  const Bytes shard = elements * number * demand.sharding.share(2);
+  if (!demand.adds_up_whole) return shard;
+  return std::max(shard, elements * std::min(number, element_size(demand.precision)));
 }
 
 }  // namespace
@@ -80,10 +81,14 @@ MemoryUse memory_use(const Model& model, const Device& device, const MemoryDeman
   const auto elements = static_cast<double>(model.parameters());
   MemoryUse use;
   use.parameters = parameters_of(elements, demand);
-  use.gradients = elements * element_size(demand.gradient_type) * demand.sharding.share(2);
+  use.gradients = gradients_of(elements, demand);
   use.optimizer_state = optimizer_state_of(elements, demand);
-  use.activations =
-      demand.batch * activations_of_a_sample(model, element_size(demand.precision), demand.recompute, demand.in_flight);
+  const auto activations = [&](std::optional<Bytes> input) {
+    return demand.batch *
+           activations_of_a_sample(model, element_size(demand.precision), demand.recompute, demand.in_flight, input);
+  };
+  use.activations = activations({});
+  if (demand.precision == Precision::fp8) use.spared = use.activations - activations(1_B);
   use.fusion_buffers = demand.fusion_buffers;
   use.gathered = gathered(model, demand);
   use.server_shard = demand.server_shard;
@@ -102,13 +107,14 @@ std::string describe(const MemoryUse& use) {
   return fmt::format("{} = {}", decimal(use.total()), fmt::join(parts, " + "));
 }
 
-std::vector<std::string> ways_to_fit(const MemoryUse& use, int batch, int ranks) {
+int largest_batch(const MemoryUse& use, int batch) {
+  const Bytes room = use.device - (use.total() - use.activations);
+  if (room <= Bytes(0)) return 0;
+  return std::min(batch, static_cast<int>(room / (use.activations / batch)));
+}
+
+std::vector<std::string> ways_to_fit(const MemoryUse& use, int ranks) {
   std::vector<std::string> ways;
-  if (const int smaller = largest_batch(use, batch); smaller > 0) {
-    const int passes = (batch - 1) / smaller + 1;
-    ways.push_back(fmt::format("a smaller batch, at most {} per rank", smaller));
-    ways.push_back(fmt::format("accumulation, {} passes of {} samples each", passes, (batch - 1) / passes + 1));
-  }
   const Bytes shared = use.optimizer_state * (1 - 1.0 / ranks);
   if (ranks > 1 && use.total() - shared <= use.device) {
     ways.push_back(fmt::format("a sharded optimizer, {} less on each of {} ranks", decimal(shared), ranks));

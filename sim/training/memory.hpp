@@ -2,7 +2,8 @@
 //
 //   parameters       elements x element size of the parameters; where they are in single precision and computation is
 //                    in half, autocast keeps casts of them beside, unless they are sharded
-//   gradients        elements x element size of the gradients
+//   gradients        elements x element size of the gradients; where passes add up unsharded ones (FSDP's no_sync), all
+//                    of them, in the precision of computation where that is shorter
 //   optimizer_state  elements x element size of the state x slots of the optimizer; of a model that was cast to half
 //                    precision, one more, the master copy, where the state is in single precision
 //   activations      batch x what the backward pass needs of a sample (training/memory.hpp)
@@ -17,9 +18,13 @@
 // Of `sharding.ranks` ranks each keeps its share of the optimizer's state (stage 1), also of the gradients (2), also of
 // the parameters (3): Rajbhandari et al., "ZeRO", arXiv:1910.02054.
 //
+// In fp8 a program may keep the inputs of products in one byte each (Transformer Engine) or in bf16 (torchao): the
+// larger is counted, and what is spared by the smaller stands beside it.
+//
 // Gradients of activations, workspaces of libraries, the framework's own memory and what its allocator keeps in reserve
-// are not counted: the sum is a lower bound, so a job that is refused cannot run, and one that is let pass may still
-// not. Gradients are counted in full beside all activations, as they are where several passes add up to a step.
+// are not counted: the sum less what may be spared is a lower bound, so a job that is refused cannot run, and one that
+// is let pass may still not. Gradients are counted in full beside all activations, as they are where several passes add
+// up to a step.
 #pragma once
 
 #include <optional>
@@ -71,8 +76,9 @@ struct MemoryDemand {
   GradientType optimizer_state_type = GradientType::fp32;
   Recompute recompute = Recompute::none;
   Sharding sharding{};
-  int blocks_per_unit = 1;  // that are gathered together; 0: all as one
-  int in_flight = 1;        // micro-batches whose activations are kept at a time
+  int blocks_per_unit = 1;     // that are gathered together; 0: all as one
+  int in_flight = 1;           // micro-batches whose activations are kept at a time
+  bool adds_up_whole = false;  // gradients of several passes, before they are shared
 };
 
 MemoryUse memory_use(const Model& model, const Device& device, const MemoryDemand& demand);
@@ -80,8 +86,13 @@ MemoryUse memory_use(const Model& model, const Device& device, const MemoryDeman
 /// "21.3 GiB = parameters 0.5 GiB + ...", parts without bytes left out.
 std::string describe(const MemoryUse& use);
 
-/// What would make a job fit that does not, by name and size, least change first; `ranks` share what can be sharded.
-std::vector<std::string> ways_to_fit(const MemoryUse& use, int batch, int ranks);
+/// The largest batch whose activations leave room for the rest, of one that takes `use`; 0 where the rest alone is too
+/// much.
+int largest_batch(const MemoryUse& use, int batch);
+
+/// Other parallelism that would make a job fit that does not, by name and size, least change first; `ranks` share what
+/// can be sharded.
+std::vector<std::string> ways_to_fit(const MemoryUse& use, int ranks);
 
 // What a backward pass needs of the forward pass, and has to be kept until then.
 //
@@ -95,7 +106,9 @@ std::vector<std::string> ways_to_fit(const MemoryUse& use, int batch, int ranks)
 
 /// Of one sample at the fullest moment of a step: everything kept when the backward pass begins and what the loss works
 /// on, or what is left of it when a block has been computed anew. `element`: bytes of an activation. Of several
-/// micro-batches in flight all but one are kept as they are between their passes.
-Bytes activations_of_a_sample(const Model& model, Bytes element, Recompute recompute, int in_flight = 1);
+/// micro-batches in flight all but one are kept as they are between their passes. `input`: bytes of one that only a
+/// product needs; empty: the same.
+Bytes activations_of_a_sample(const Model& model, Bytes element, Recompute recompute, int in_flight = 1,
+                              std::optional<Bytes> input = {});
 
 }  // namespace farandole::inline training

@@ -92,9 +92,9 @@ Iteration StagedTrainer::close() {
   last_critical_path_ = critical_path(moments, longest.computed, longest.communications);
   Iteration iteration = iteration_of(moments, longest.computed, longest.busy);
   // It waits for others where nothing of its own is under way, and for their updates.
-  const Seconds waits = iteration.negotiation + (begin_ - moments.end);
+  const Seconds waits = iteration.unclaimed + (begin_ - moments.end);
   iteration.duration = begin_ - moments.start;
-  iteration.negotiation = Seconds(0);
+  iteration.unclaimed = Seconds(0);
   iteration.exposed_between_stages += waits;
   iteration.exposed_communication += waits;
   iteration.collectives -= static_cast<int>(std::ranges::count_if(longest.busy, &Busy::is_between_stages));

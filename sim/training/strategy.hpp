@@ -7,8 +7,10 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "engine/engine.hpp"
+#include "engine/iteration.hpp"
 #include "timeline/tuning.hpp"
 
 namespace farandole::inline training {
@@ -23,6 +25,9 @@ class Strategy {
 
   /// Once every gradient of this iteration is averaged everywhere: when each rank got its last one.
   [[nodiscard]] virtual std::optional<RankTimes> synchronised() const = 0;
+
+  /// When, in this iteration, ranks had announced what they had not yet agreed on; by their begin.
+  [[nodiscard]] virtual std::span<const Busy> negotiated() const { return {}; }
 
   /// Of a strategy that tunes itself, how far it is; null for others.
   [[nodiscard]] virtual const Tuning* tuning() const { return nullptr; }

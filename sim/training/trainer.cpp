@@ -135,7 +135,7 @@ Iteration Trainer::close() {
   moments.synchronised = latest(synchronised);
   moments.end = latest(begin_);
   last_critical_path_ = critical_path(moments, tasks.computed, tasks.communications);
-  return iteration_of(moments, tasks.computed, tasks.busy);
+  return iteration_of(moments, tasks.computed, tasks.busy, strategy_.negotiated());
 }
 
 }  // namespace farandole::inline training

@@ -11,14 +11,14 @@
 namespace farandole::inline training {
 namespace {
 
-/// Parts of a mean iteration that its tasks claim; what nobody claims is `other`, too, and checked by condense.
+/// Parts of a mean iteration that its tasks claim; what nobody claims is `other`, too.
 Breakdown break_down(const Iteration& mean, const Job& job) {
   Breakdown parts;
   parts.compute = job.compute();
   parts.exposed_communication = mean.exposed_communication;
   parts.negotiation = mean.negotiation;
   parts.input = mean.input;
-  parts.other = mean.compute_slowdown;
+  parts.other = mean.compute_slowdown + mean.unclaimed;
   parts.straggler = mean.computing - mean.compute_slowdown - job.compute();
   // A jittered device may be faster than nominal in the mean over few iterations; a cluster's slowest is not.
   if (parts.straggler < Seconds(0)) {
@@ -30,9 +30,10 @@ Breakdown break_down(const Iteration& mean, const Job& job) {
 
 Iteration mean_of(const Iteration& sum, double count) {
   Iteration mean = sum;
-  for (Seconds Iteration::*part : {&Iteration::duration, &Iteration::computing, &Iteration::exposed_communication,
-                                   &Iteration::negotiation, &Iteration::input, &Iteration::compute_slowdown,
-                                   &Iteration::exposed_inside, &Iteration::exposed_between_stages}) {
+  for (Seconds Iteration::*part :
+       {&Iteration::duration, &Iteration::computing, &Iteration::exposed_communication, &Iteration::negotiation,
+        &Iteration::unclaimed, &Iteration::input, &Iteration::compute_slowdown, &Iteration::exposed_inside,
+        &Iteration::exposed_between_stages}) {
     mean.*part /= count;
   }
   for (auto& [operation, time] : mean.exposed) time /= count;
@@ -125,6 +126,7 @@ TrainingRun condense(std::span<const Iteration> iterations, const Job& job) {
     sum.computing += iteration.computing;
     sum.exposed_communication += iteration.exposed_communication;
     sum.negotiation += iteration.negotiation;
+    sum.unclaimed += iteration.unclaimed;
     sum.input += iteration.input;
     sum.compute_slowdown += iteration.compute_slowdown;
     sum.exposed_inside += iteration.exposed_inside;

@@ -41,6 +41,12 @@ void Variability::disturb(const OsNoise& noise, Seconds compute) {
   if (compute > Seconds(0)) disturbance_ = Disturbance{noise, compute};
 }
 
+Variability Variability::of(std::vector<int> ranks) const {
+  Variability some = *this;
+  some.only_ = std::move(ranks);
+  return some;
+}
+
 bool Variability::is_uniform() const {
   return !step_jitter_.varies() && !disturbance_ && (device_ == device_[0]).all();
 }
@@ -50,6 +56,7 @@ Eigen::ArrayXd Variability::factors(int iteration) const {
   const std::uint64_t number = static_cast<std::uint64_t>(iteration) + (1ULL << 40U);
   if (step_jitter_.varies()) jitter(result, number);
   if (disturbance_) disturb(result, number);
+  if (!only_.empty()) return result(only_);
   return result;
 }
 

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "collective/rank_times.hpp"
 #include "training/effects/distribution.hpp"
@@ -29,6 +30,9 @@ class Variability {
 
   /// `compute`: the nominal compute time of an iteration.
   void disturb(const OsNoise& noise, Seconds compute);
+
+  /// Of some of the ranks, each as it is among all of them.
+  [[nodiscard]] Variability of(std::vector<int> ranks) const;
 
   /// Whether all ranks compute alike in every iteration: devices of one speed, nothing drawn.
   [[nodiscard]] bool is_uniform() const;
@@ -49,6 +53,7 @@ class Variability {
   Distribution step_jitter_;
   std::optional<Disturbance> disturbance_;
   std::uint64_t seed_;
+  std::vector<int> only_{};  // these of the ranks; empty: all
 };
 
 }  // namespace farandole::inline training

@@ -8,7 +8,9 @@ namespace farandole::iteration_test {
 namespace {
 
 double claimed(const Iteration& iteration) {
-  return (iteration.computing + iteration.exposed_communication + iteration.negotiation + iteration.input).si();
+  return (iteration.computing + iteration.exposed_communication + iteration.negotiation + iteration.unclaimed +
+          iteration.input)
+      .si();
 }
 
 TEST(IterationOf, OneComputationIsThatAndWhatItsGradientsTake) {
@@ -19,7 +21,7 @@ TEST(IterationOf, OneComputationIsThatAndWhatItsGradientsTake) {
   EXPECT_EQ(iteration.input, 1_s);
   EXPECT_EQ(iteration.computing, 5_s);              // 4 of passes, 1 of the update
   EXPECT_EQ(iteration.exposed_communication, 2_s);  // 5 to 6 and 7 to 8
-  EXPECT_EQ(iteration.negotiation, 2_s);            // 6 to 7 and 8 to 9
+  EXPECT_EQ(iteration.unclaimed, 2_s);              // 6 to 7 and 8 to 9
   EXPECT_EQ(iteration.collectives, 2);
 }
 
@@ -30,7 +32,7 @@ TEST(IterationOf, GapsBetweenComputationsAreWaitedForWhatGoesOnInThem) {
                                            std::vector<Busy>{{2_s, 4_s}});
   EXPECT_EQ(iteration.computing, 5_s);
   EXPECT_EQ(iteration.exposed_communication, 1_s);
-  EXPECT_EQ(iteration.negotiation, 1_s);
+  EXPECT_EQ(iteration.unclaimed, 1_s);
   EXPECT_EQ(claimed(iteration), 8);
 }
 
@@ -39,7 +41,7 @@ TEST(IterationOf, CollectivesThatOverlapAreWaitedForOnce) {
   const Iteration iteration = iteration_of({0_s, 0_s, 8_s, 8_s}, std::vector<Busy>{{0_s, 2_s}},
                                            std::vector<Busy>{{3_s, 6_s}, {4_s, 7_s}, {4_s, 5_s}});
   EXPECT_EQ(iteration.exposed_communication, 4_s);
-  EXPECT_EQ(iteration.negotiation, 2_s);
+  EXPECT_EQ(iteration.unclaimed, 2_s);
 }
 
 TEST(IterationOf, OfCollectivesThatOverlapTheFirstIsWaitedFor) {
@@ -48,6 +50,17 @@ TEST(IterationOf, OfCollectivesThatOverlapTheFirstIsWaitedFor) {
       iteration_of({0_s, 0_s, 8_s, 8_s}, std::vector<Busy>{{0_s, 2_s}},
                    std::vector<Busy>{{3_s, 6_s, Operation::allgather}, {4_s, 7_s, Operation::reduce_scatter}});
   EXPECT_EQ(iteration.exposed, (std::map{std::pair{Operation::allgather, 3_s}, {Operation::reduce_scatter, 1_s}}));
+}
+
+TEST(IterationOf, NegotiationIsWhatWasNegotiatedWhileNothingWasUnderWay) {
+  // In the gap 2 to 10: negotiated 1 to 4 and 3 to 5, a collective from 4 to 7, negotiated 8 to 9; 7 to 8 and 9 to 10
+  // are nobody's.
+  const Iteration iteration =
+      iteration_of({0_s, 0_s, 10_s, 10_s}, std::vector<Busy>{{0_s, 2_s}}, std::vector<Busy>{{4_s, 7_s}},
+                   std::vector<Busy>{{1_s, 4_s}, {3_s, 5_s}, {8_s, 9_s}});
+  EXPECT_EQ(iteration.exposed_communication, 3_s);
+  EXPECT_EQ(iteration.negotiation, 3_s);
+  EXPECT_EQ(iteration.unclaimed, 2_s);
 }
 
 TEST(IterationOf, WhatTheFirstComputationWaitsForIsExposed) {
@@ -76,11 +89,17 @@ RC_GTEST_PROP(IterationOf, PartsAddUpAndNoneIsNegative, ()) {
     from += stretch();  // by their begin
     busy.push_back({from, from + stretch() * 3});
   }
-  const Iteration iteration = iteration_of(moments, computed, busy);
+  std::vector<Busy> negotiated;
+  from = moments.start;
+  for (int i = *rc::gen::inRange(0, 4); i > 0; --i) {
+    from += stretch();
+    negotiated.push_back({from, from + stretch()});
+  }
+  const Iteration iteration = iteration_of(moments, computed, busy, negotiated);
   RC_ASSERT(std::abs(claimed(iteration) - iteration.duration.si()) < 1e-9);
-  for (const Seconds part :
-       {iteration.computing, iteration.exposed_communication, iteration.negotiation, iteration.input}) {
-    RC_ASSERT(part >= Seconds(0));
+  for (const Seconds part : {iteration.computing, iteration.exposed_communication, iteration.negotiation,
+                             iteration.unclaimed, iteration.input}) {
+    RC_ASSERT(part >= Seconds(-1e-12));
   }
 }
 

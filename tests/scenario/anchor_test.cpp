@@ -38,6 +38,40 @@ TEST(Anchor, TheRunThatWasMeasuredIsPredictedAsItWasMeasured) {
   }
 }
 
+void expect_as_measured(const std::vector<const char*>& kinds, const std::vector<int>& ranks) {
+  for (const char* kind : kinds) {
+    for (const int n : ranks) {
+      const Changes job{{"/strategy", kind},
+                        {"/workload", R"({"model": "gpt2_small", "batch_per_rank": 1, "optimizer": "adam"})"},
+                        {"/platform", fmt::format(R"({{"topology": "dgx-a100", "ranks": {}}})", n)},
+                        {"/measure/iterations", "2"},
+                        {"/measure/bands", "false"}};
+      const double measured = 1.1 * point(job).iteration.si();
+      Changes anchored = job;
+      anchored.push_back(
+          {"/workload/measured", fmt::format(R"([{{"ranks": {}, "iteration_seconds": {:.17g}}}])", n, measured)});
+      EXPECT_NEAR(point(anchored).iteration.si() / measured, 1, 1e-9) << kind << " of " << n;
+    }
+  }
+}
+
+/// A rank of FSDP or ZeRO updates its share, so the device alone takes longer than the step.
+TEST(Anchor, AStepThatIsShorterThanTheDevicesIsReproduced) {
+  expect_as_measured({R"({"kind": "fsdp"})", R"({"kind": "fsdp", "sharding_strategy": "SHARD_GRAD_OP"})",
+                      R"({"kind": "zero", "stage": 1})", R"({"kind": "zero", "stage": 3})"},
+                     {8});
+}
+
+TEST(SlowAnchor, OfEveryStrategyOneToAThousandRanksAreAsTheyWereMeasured) {
+  expect_as_measured(
+      {R"({"kind": "horovod", "version": "0.21.0"})", R"({"kind": "ddp"})", R"({"kind": "fsdp"})",
+       R"({"kind": "fsdp", "offload_optimizer": true})", R"({"kind": "fsdp", "sharding_strategy": "HYBRID_SHARD"})",
+       R"({"kind": "zero", "stage": 2})", R"({"kind": "zero", "stage": 3, "accumulation": 4})",
+       R"({"kind": "allgather"})", R"({"kind": "local_sgd", "period": 4})", R"({"kind": "diloco", "inner_steps": 2})",
+       R"({"kind": "parameter_server"})", R"({"kind": "parameter_server", "mode": "asynchronous"})"},
+      {1, 8, 1024});
+}
+
 TEST(Anchor, AnIterationTimeSaysTheSameAsARate) {
   const TrainingPoint one = point(with({}, R"([{"ranks": 4, "batch_per_rank": 32, "samples_per_second": 256}])"));
   const TrainingPoint other = point(with({}, R"([{"ranks": 4, "batch_per_rank": 32, "iteration_seconds": 0.5}])"));

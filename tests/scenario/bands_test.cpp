@@ -94,7 +94,26 @@ TEST(Bands, OfComputeMeasuredAtThatBatchGivenOrAnchoredAreTheSimulatorsErrorAlon
   expect_the_simulators_error_alone(point_with({{"/workload/device_steps", R"([{"batch": 32, "time": "100 ms"}])"}}));
   EXPECT_LT(point_with({{"/workload/device_steps", R"([{"batch": 64, "time": "200 ms"}])"}}).bands->compute.low, 1);
   expect_the_simulators_error_alone(
-      point_with({{"/workload/measured", R"([{"ranks": 4, "samples_per_second": 900}])"}}));
+      point_with({{"/workload/measured", R"([{"ranks": 4, "samples_per_second": 900}])"}, {"/platform/ranks", "8"}}));
+}
+
+TEST(Bands, OfARowThatIsTheUsersMeasurementAreNone) {
+  for (const char* strategy : {R"({"kind": "ddp"})", R"({"kind": "fsdp"})"}) {
+    const RunResult result = test::run({{"/strategy", strategy},
+                                        {"/workload/measured", R"([{"ranks": 4, "samples_per_second": 900}])"},
+                                        {"/sweep", R"({"/platform/ranks": [4, 8]})"}});
+    EXPECT_FALSE(result.points.at(0).bands) << strategy;
+    EXPECT_TRUE(result.points.at(1).bands) << strategy;
+  }
+}
+
+TEST(Bands, OfAnEfficiencyAboveOneDoNotEndAtIt) {
+  const TrainingPoint point =
+      point_with({{"/strategy", R"({"kind": "local_sgd", "period": 4})"},
+                  {"/effects", R"({"other_devices": [{"ranks": [0, 1, 2, 3], "speed": "200 %"}]})"}});
+  ASSERT_GT(point.scaling_efficiency, 1);
+  ASSERT_TRUE(point.bands);
+  EXPECT_GT(point.bands->scaling_efficiency.high, point.scaling_efficiency);
 }
 
 TEST(Bands, ChangeNothingElseOfAPointAndAreLeftOutWhereTheyAreNotWanted) {

@@ -108,6 +108,14 @@ TEST(Effects, WhatACollectiveTakesFollowsFromLibraryChannelsAndDevice) {
   EXPECT_EQ(share_on("dgx-a100", 1), "none");
 }
 
+/// Each stream has a communicator of NCCL's, whose kernels are on the device; threads of Gloo are on the host.
+TEST(Effects, SeveralStreamsOfNcclTakeWhatOneDoesAndThreadsOfGlooNothing) {
+  const auto with = [](const char* strategy) { return share_on("dgx-a100", 16, {{"/strategy", strategy}}); };
+  EXPECT_EQ(with(R"({"kind": "horovod", "version": "0.21.0", "settings": {"HOROVOD_NUM_NCCL_STREAMS": "2"}})"),
+            "14.81 %");
+  EXPECT_EQ(with(R"({"kind": "ddp", "streams": 2})"), "none");
+}
+
 TEST(Effects, WhatACollectiveTakesIsSaidForEveryMachineWithNccl) {
   int machines = 0;
   for (const std::string& name : Catalogue().topologies()) {

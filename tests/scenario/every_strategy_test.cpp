@@ -65,6 +65,16 @@ TEST(EveryStrategy, TakesTheSameAtEveryFidelityWhereNothingDisturbsIt) {
   }
 }
 
+/// What nobody claims, copies out of buckets for one, is "other".
+TEST(EveryStrategy, ButHorovodNegotiatesNothing) {
+  for (const std::string& strategy : all_strategies) {
+    const bool is_horovod = strategy.find("horovod") != std::string::npos;
+    const TrainingPoint point = point_of(strategy, {{"/platform/topology", "dgx-a100"}, {"/platform/ranks", "8"}});
+    EXPECT_TRUE(is_horovod || point.breakdown.negotiation == 0_s) << strategy;
+    EXPECT_NEAR(point.breakdown.total() / point.iteration, 1, 1e-9) << strategy;
+  }
+}
+
 TEST(EveryStrategy, OfMoreRanksNeverTrainsLessInAll) {
   for (const std::string& strategy : all_strategies) {
     const double one = point_of(strategy, {{"/platform/ranks", "1"}}).samples_per_second;

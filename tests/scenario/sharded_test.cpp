@@ -95,44 +95,28 @@ TEST(ShardedScenario, SaysWhichOperationsAreExposedAtAllFidelities) {
   EXPECT_FALSE(point({{"/strategy", R"({"kind": "ddp"})"}}).exposed);
 }
 
-/// One rank updates all parameters, one of many its share of them: that much it may be ahead of one by itself.
-TEST(ShardedScenario, ScalesBeyondItsRanksByNoMoreThanTheUpdateThatOthersDo) {
+/// A step that can exist is one of a rank that updates its share, as in the run: no device holds the whole of a model
+/// that is sharded because none does. Where ranks are alike, E = (T - exposed) / T.
+TEST(ShardedScenario, IsMeasuredAgainstARankThatUpdatesItsShare) {
   for (const std::string& strategy : strategies) {
-    const TrainingPoint sharded = point(llama(strategy));
-    const Seconds one_rank = sharded.scaling_efficiency * sharded.iteration;
-    EXPECT_GT(one_rank, sharded.breakdown.compute) << strategy;
+    Changes changes = llama(strategy);
+    changes.push_back(
+        {"/effects", R"({"device_spread": "0 %", "step_jitter": "0 %", "communication_compute_share": "0 %"})"});
+    const TrainingPoint sharded = point(changes);
+    EXPECT_NEAR(sharded.scaling_efficiency, sharded.breakdown.compute / sharded.iteration, 1e-9) << strategy;
+    EXPECT_TRUE(sharded.notes.empty()) << strategy;
   }
 }
 
-/// Where ranks are alike, one rank by itself takes E T; T has what is exposed and a sixteenth of the update, so that
-/// all of it takes one rank 16/15 (E T - T + exposed).
-TEST(ShardedScenario, SaysWhyItIsFasterThanLinearScaling) {
-  Changes changes = llama(R"({"kind": "fsdp"})");
-  changes.push_back(
-      {"/effects", R"({"device_spread": "0 %", "step_jitter": "0 %", "communication_compute_share": "0 %"})"});
-  changes.push_back({"/platform/scale", R"({"rate": 1000, "latency": 0.001})"});
-  const TrainingPoint sharded = point(changes);
-  ASSERT_GT(sharded.scaling_efficiency, 1.02);
-  const Seconds elsewhere =
-      (sharded.scaling_efficiency - 1) * sharded.iteration + sharded.breakdown.exposed_communication;
-  ASSERT_EQ(sharded.notes.size(), 1U);
-  EXPECT_THAT(sharded.notes[0], testing::StartsWith("faster than linear scaling, since the ranks share the update"));
-  double told = 0;
-  ASSERT_EQ(std::sscanf(sharded.notes[0].c_str(), "%*[^0-9]%lf ms", &told), 1) << sharded.notes[0];
-  EXPECT_NEAR(told, elsewhere / 1_ms * 16 / 15, 0.02 * told);
-}
-
-/// The ranks of one node share the memory that one rank would have to itself, and each updates its share: as long as
-/// the one that updates all, but for the copies. Measured against a share of the memory, eight ranks were 4.9 times as
-/// good.
-TEST(ShardedScenario, WhoseOptimizerIsOnTheHostsIsMeasuredAgainstOneRankWithTheWholeHost) {
+/// The ranks of one node share the memory of its host, and each updates its share there, by itself as in the run.
+TEST(ShardedScenario, WhoseOptimizerIsOnTheHostsIsMeasuredAgainstARankThatUpdatesItsShareThere) {
   for (const std::string strategy : {R"({"kind": "fsdp", "offload_optimizer": true})",
                                      R"({"kind": "zero", "stage": 2, "offload_optimizer": true})"}) {
     Changes changes = llama(strategy, "analytic", 8);
     changes.push_back({"/platform/override", R"({"/node/host": {"memory_bandwidth": "40 GB/s"}})"});
     const double efficiency = point(changes).scaling_efficiency;
     EXPECT_GT(efficiency, 0.8) << strategy;
-    EXPECT_LT(efficiency, 1.1) << strategy;
+    EXPECT_LE(efficiency, 1) << strategy;
   }
 }
 

@@ -92,19 +92,42 @@ TEST(Memory, OfParametersThatAreCastRanksShareThoseThatTheOptimizerChanges) {
   }
 }
 
+TEST(Memory, GradientsThatPassesAddUpUnshardedAreWhole) {
+  // 2 bytes of each of 100, as the backward pass leaves them; 4 / 4 of each as shards.
+  MemoryDemand demand = adam_in(Precision::bf16);
+  demand.sharding = {3, 4};
+  EXPECT_EQ(memory_use(small_model(), device_of(1_GiB), demand).gradients, 100_B);
+  demand.adds_up_whole = true;
+  EXPECT_EQ(memory_use(small_model(), device_of(1_GiB), demand).gradients, 200_B);
+  demand.sharding = {1, 4};
+  EXPECT_EQ(memory_use(small_model(), device_of(1_GiB), demand).gradients, 400_B);
+}
+
+/// The input of a product in one byte, in bf16 all else: the network's input of 10, and 20 that the norm needs.
+TEST(Memory, InFp8AProductsInputMayBeKeptInOneByte) {
+  Layer norm{"norm", "layer_norm", {}, 0, 10, 20};
+  Layer dense{"dense", "linear", {{"weight", {100}}}, 100, 20, 40};
+  Layer last{"last", "layer_norm", {}, 0, 40, 40};
+  const Model model{"small", "", {norm, dense, last}};
+  const MemoryUse use = memory_use(model, device_of(1_GiB), {Precision::fp8, 2, {"sgd", 0}, 0_B, 0_B});
+  EXPECT_EQ(use.spared, Bytes(2 * 20));  // of the product's input, 2 samples
+  EXPECT_EQ(use.at_least(), use.total() - use.spared);
+  EXPECT_EQ(memory_use(model, device_of(1_GiB), {Precision::bf16, 2, {"sgd", 0}, 0_B, 0_B}).spared, 0_B);
+}
+
 TEST(Memory, NamesTheWaysToFit) {
   // 800 + 400 of state + 120 per sample: 1,700 bytes hold 4 samples.
   const MemoryUse use = memory_use(small_model(), device_of(1700_B), {Precision::fp32, 6, {"momentum", 1}, 0_B, 0_B});
-  EXPECT_THAT(ways_to_fit(use, 6, 4),
-              ElementsAre("a smaller batch, at most 4 per rank", "accumulation, 2 passes of 3 samples each",
-                          "a sharded optimizer, 300 B less on each of 4 ranks",
-                          "model parallelism, the layers over at least 2 devices"));
+  EXPECT_EQ(largest_batch(use, 6), 4);
+  EXPECT_THAT(ways_to_fit(use, 4), ElementsAre("a sharded optimizer, 300 B less on each of 4 ranks",
+                                               "model parallelism, the layers over at least 2 devices"));
   EXPECT_THAT(describe(use), HasSubstr(" = parameters 400 B + gradients 400 B + optimizer state 400 B"));
 }
 
 TEST(Memory, AModelThatAloneIsTooLargeCanOnlyBeSplit) {
   const MemoryUse use = memory_use(small_model(), device_of(500_B), {Precision::fp32, 1, {"sgd", 0}, 0_B, 0_B});
-  EXPECT_THAT(ways_to_fit(use, 1, 1), ElementsAre("model parallelism, the layers over at least 2 devices"));
+  EXPECT_EQ(largest_batch(use, 1), 0);
+  EXPECT_THAT(ways_to_fit(use, 1), ElementsAre("model parallelism, the layers over at least 2 devices"));
 }
 
 }  // namespace

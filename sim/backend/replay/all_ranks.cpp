@@ -18,7 +18,10 @@ Iteration iteration_of_all(Endpoint& endpoint, const LocalIteration& own, Second
     busy.push_back({last(times.begin), last(times.end), times.operation});
   }
   std::ranges::stable_sort(busy, {}, &Busy::from);
-  return iteration_of(moments, computed, busy);
+  std::vector<Busy> negotiated;
+  for (const Busy& each : own.negotiated) negotiated.push_back({last(each.from), last(each.to)});
+  std::ranges::stable_sort(negotiated, {}, &Busy::from);
+  return iteration_of(moments, computed, busy, negotiated);
 }
 
 }  // namespace farandole::inline backend

@@ -173,6 +173,8 @@ LocalIteration Replay::run_iteration() {
 LocalIteration Replay::close_iteration() {
   while (unfinished_ > 0) step(Seconds::infinity());
   const Seconds compute_end = current_.computed.back().to;
+  const auto negotiated = site_.strategy.negotiated();
+  current_.negotiated.assign(negotiated.begin(), negotiated.end());
   current_.synchronised = std::max(Seconds((*site_.strategy.synchronised())[rank_]), compute_end);
   wait_until(current_.synchronised + site_.job.update * factor_);
   current_.end = now();

@@ -50,6 +50,7 @@ struct LocalIteration {
   Seconds synchronised;
   Seconds end;
   std::vector<LocalTimes> communications;  // in the order in which they were added
+  std::vector<Busy> negotiated{};          // Strategy::negotiated
 };
 
 class Replay final : public Engine {

@@ -60,9 +60,11 @@ struct StrategyChoice {
   Settings settings;      // effective ones, printed with the result as "KIND.NAME"
   CompressionSettings compression;
   int accumulation = 1;                  // passes whose gradients add up before they travel
+  bool no_sync = true;                   // they add up whole; else every pass reduces them to shards
   bool overlap = true;                   // gradients may travel while others are computed
   Bytes buffers{};                       // set aside on the device; infinity: as much as all gradients
   int streams = 1;                       // collectives that may be under way at the same time
+  bool by_gloo = false;                  // whose threads carry them out on the host
   int shards = 0;                        // of parameters, gradients or optimizer state; 0: as many as ranks
   int sharding_stage = 0;                // 1: of the optimizer's state, 2: of gradients too, 3: of parameters too
   int blocks_per_unit = 1;               // that are gathered together, where parameters are sharded; 0: all as one

@@ -98,6 +98,7 @@ void read_streams(Section& section, StrategyChoice& choice) {
   if (!streams) return;
   constexpr int most_streams = 1024;
   choice.streams = read_between(*streams, 1, most_streams);
+  choice.by_gloo = choice.streams > 1;
   if (choice.streams > 1 && choice.compression.kind == Compression::power_sgd) {
     streams->fail("one stream with power_sgd, whose second allreduce needs the first");
   }

@@ -115,6 +115,7 @@ StrategyChoice read_fsdp(const StrategyInput& input) {
   choice.accumulation = read_accumulation(section);
   plan.passes = choice.accumulation;
   plan.reduces_every_pass = !section.optional("no_sync", true);
+  choice.no_sync = !plan.reduces_every_pass;
   if (input.pipeline > 1) read_in_pipeline(section, plan);
   choice.variant = sharding.name;
   choice.shards = plan.shards;

@@ -57,6 +57,7 @@ void Horovod::begin(Engine& engine, const RankTimes& moments) {
   remaining_ = ranks_ > 1 ? static_cast<int>(gradients) : 0;
   ready_.assign(gradients, {});
   first_announced_.assign(gradients, 0);
+  negotiations_.clear();
   incomplete_.assign(group_size_.size(), {});
   last_of_stream_.assign(static_cast<std::size_t>(settings_.profile.streams), -1);
   add_passes(engine, job_, moments);

@@ -64,6 +64,7 @@ class Horovod final : public Strategy {
   void begin(Engine& engine, const RankTimes& moments) override;
   void on(Engine& engine, const Happening& happening) override;
   [[nodiscard]] std::optional<RankTimes> synchronised() const override;
+  [[nodiscard]] std::span<const Busy> negotiated() const override { return negotiations_; }
   [[nodiscard]] const Tuning* tuning() const override { return tuner_ ? &tuner_->tuning() : nullptr; }
 
  private:
@@ -139,6 +140,7 @@ class Horovod final : public Strategy {
   std::size_t next_stream_ = 0;
   std::vector<RankTimes> ready_;  // per gradient; empty until computed everywhere
   std::vector<double> first_announced_;
+  std::vector<Busy> negotiations_;  // of this iteration: a response each, from its first tensor's announcement on
   std::vector<bool> cached_;
   int remaining_ = 0;
   std::uint64_t drawn_ = 0;  // random numbers used

@@ -1,4 +1,5 @@
 // How a response of Horovod gets onto the streams of a device: copies, collectives and stages of the hierarchy.
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -28,6 +29,12 @@ Seconds Horovod::copying_time(const Response& response) const {
 }
 
 void Horovod::enqueue(Engine& engine, const Response& response) {
+  Seconds announced = latest(response.from);
+  for (const int gradient : response.gradients) {
+    announced = std::min(announced, Seconds(first_announced_[static_cast<std::size_t>(gradient)]));
+  }
+  const auto later = std::ranges::upper_bound(negotiations_, announced, {}, &Busy::from);
+  negotiations_.insert(later, {announced, latest(response.from)});
   auto pieces = on_the_wire(settings_.compression, job_, response.gradients, ranks_, settings_.coder);
   const Seconds copy = copying_time(response);
   pieces.front().before += copy;

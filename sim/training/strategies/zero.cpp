@@ -42,6 +42,7 @@ StrategyChoice read_zero(const StrategyInput& input) {
   choice.accumulation = read_accumulation(section);
   plan.passes = choice.accumulation;
   plan.reduces_every_pass = stage > 1;  // sharded gradients have nowhere else to add up
+  choice.no_sync = !plan.reduces_every_pass;
   choice.variant = fmt::format("stage {}", stage);
   choice.shards = plan.shards;
   choice.sharding_stage = stage;

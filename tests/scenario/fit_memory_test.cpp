@@ -1,0 +1,91 @@
+// What fits into the devices' memory, and that what a refusal recommends does.
+#include "scenario/fit_memory.hpp"
+
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "scenario/scenario_kit.hpp"
+
+namespace farandole::fit_memory_test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+using Changes = std::vector<test::Change>;
+
+Changes llama(const std::string& strategy, int ranks, const std::string& more) {
+  return {
+      {"/workload", fmt::format(R"({{"model": "llama3_8b", "variant": "seq8192", "optimizer": "adam", {}}})", more)},
+      {"/platform", fmt::format(R"({{"topology": "hgx-h100", "ranks": {}}})", ranks)},
+      {"/strategy", strategy},
+      {"/measure", R"({"iterations": 1, "warmup": 1, "bands": false})"}};
+}
+
+const std::string bf16 = R"("batch_per_rank": 1, "precision": "bf16", "gradient_type": "bf16", "recompute": "full")";
+
+Scenario scenario_of(const Changes& changes) {
+  return read_scenario(test::changed(changes).root(), Catalogue());
+}
+
+/// Under no_sync PyTorch keeps what the passes have added up unsharded until the last of them reduces it: 2 bytes of
+/// every parameter, as FSDP keeps it at the least.
+TEST(FitMemory, AccumulationUnderNoSyncKeepsWholeGradients) {
+  const auto gradients = [](const char* strategy) {
+    const Scenario scenario = scenario_of(llama(strategy, 64, bf16));
+    return memory_of(scenario).gradients / Bytes(static_cast<double>(scenario.workload.model.parameters()));
+  };
+  EXPECT_NEAR(gradients(R"({"kind": "fsdp"})"), 2.0 / 64, 1e-9);
+  EXPECT_NEAR(gradients(R"({"kind": "fsdp", "accumulation": 4})"), 2, 1e-9);
+  EXPECT_NEAR(gradients(R"({"kind": "fsdp", "accumulation": 4, "no_sync": false})"), 2.0 / 64, 1e-9);
+  EXPECT_NEAR(gradients(R"({"kind": "zero", "stage": 3, "accumulation": 4})"), 2.0 / 64, 1e-9);
+}
+
+TEST(FitMemory, SeventyBillionParametersDoNotFitIntoWholeGradients) {
+  const auto error = [](const char* strategy) {
+    Changes changes = llama(strategy, 64, bf16);
+    changes.push_back({"/workload/model", "\"llama3_70b\""});
+    return test::error_of(changes);
+  };
+  EXPECT_THAT(error(R"({"kind": "fsdp", "accumulation": 4})"), HasSubstr("gradients 141 GB"));
+  EXPECT_EQ(error(R"({"kind": "fsdp", "accumulation": 4, "no_sync": false})"), "no error");
+}
+
+/// In whole gradients, what is recommended as accumulation took 92.7 of 85.9 GB.
+TEST(FitMemory, TheAccumulationThatARefusalRecommendsFits) {
+  for (const int batch : {6, 7, 8, 12}) {
+    Changes changes = llama(R"({"kind": "fsdp"})", 8, bf16);
+    changes.push_back({"/workload/batch_per_rank", std::to_string(batch)});
+    const std::string refusal = test::error_of(changes);
+    const auto at = refusal.find("accumulation, ");
+    ASSERT_NE(at, std::string::npos) << refusal;
+    int passes = 0;
+    int samples = 0;
+    ASSERT_EQ(std::sscanf(refusal.c_str() + at, "accumulation, %d passes of %d samples", &passes, &samples), 2);
+    EXPECT_GE(passes * samples, batch);
+    const bool reduces = refusal.find("\"no_sync\": false", at) < refusal.find(';', at);
+    changes.push_back({"/workload/batch_per_rank", std::to_string(samples)});
+    changes.push_back({"/strategy/accumulation", std::to_string(passes)});
+    if (reduces) changes.push_back({"/strategy/no_sync", "false"});
+    EXPECT_EQ(test::error_of(changes), "no error") << batch;
+  }
+}
+
+/// Such a job ran on 64 H100 of 80 GB. Transformer Engine keeps the inputs of products in fp8, others in bf16.
+TEST(FitMemory, WhatFitsIfProductsKeepTheirInputsInFp8IsNotRefusedButWarnedOf) {
+  const auto job = [](const char* precision) {
+    return llama(R"({"kind": "zero", "stage": 1})", 64,
+                 fmt::format(R"("batch_per_rank": 1, "precision": "{}", "gradient_type": "bf16")", precision));
+  };
+  EXPECT_THAT(test::error_of(job("bf16")), HasSubstr("got 90.4 GB"));
+  const TrainingPoint point = test::run(job("fp8")).points.at(0);
+  ASSERT_THAT(point.notes, SizeIs(1));
+  EXPECT_THAT(point.notes[0], HasSubstr("may not fit: 90.4 GB of 85.9"));
+  Changes larger = job("fp8");
+  larger.push_back({"/workload/batch_per_rank", "2"});
+  EXPECT_THAT(test::error_of(larger), HasSubstr("expected a job that fits into the 85.9 GB"));
+}
+
+}  // namespace
+}  // namespace farandole::fit_memory_test
