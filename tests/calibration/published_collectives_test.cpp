@@ -42,7 +42,7 @@ std::vector<double> sorted_errors(const std::vector<ValidationPoint>& points, By
 }
 
 /// Four numbers of MPI on a Knights Landing, three of them from messages between two nodes, say what barriers,
-/// broadcasts and allreduces over 12 to 48 nodes take; and each of these follows from the two others.
+/// broadcasts and allreduces over 12 to 48 nodes take.
 TEST(PublishedCollectives, ThetasCollectivesFollowFromAHandfulOfNumbers) {
   const auto file = source / "scenarios/published/collectives/theta-48nodes.json";
   const auto shipped =
@@ -50,6 +50,10 @@ TEST(PublishedCollectives, ThetasCollectivesFollowFromAHandfulOfNumbers) {
   ASSERT_EQ(shipped.size(), 15U);
   EXPECT_LT(shipped[7], 0.13);
   EXPECT_LT(shipped.back(), 0.25);
+}
+
+TEST(SlowPublishedCollectives, EachOfThetasFollowsFromTheTwoOthers) {
+  const auto file = source / "scenarios/published/collectives/theta-48nodes.json";
   const auto without_their_own = sorted_errors(
       cross_validate(Document::read(source / "topologies/theta.json"), read_measurements(file), HoldOut::operations));
   EXPECT_LT(without_their_own[7], 0.2);
