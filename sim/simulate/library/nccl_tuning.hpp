@@ -33,7 +33,7 @@ using PerGeneration = std::array<PerScale, 4>;
 template <class T>
 using PerNewer = std::array<T, 2>;
 
-/// Where they stand in these.
+/// The index of each in these.
 constexpr std::size_t index_of(NcclProtocol protocol) {
   return static_cast<std::size_t>(protocol);
 }
