@@ -168,20 +168,28 @@ ChannelWay along_rings(const Platform& platform, const ChannelGraph& graph, int 
   return side_by_side(hops, paths);
 }
 
-/// Side by side over every NIC of the sending node that its devices use, in equal shares: as many devices send as there
-/// are NICs, each through the ones it is near.
+/// As many devices of a node as it has NICs, each beside the ones it is near.
+std::vector<int> devices_at_nics(const Platform& platform, const ChannelGraph& graph, int position) {
+  std::map<int, std::size_t> users;  // by the first of their NICs
+  std::vector<int> devices;
+  const auto [begin, end] = node_range(graph, position);
+  for (int i = begin; i < end; ++i) {
+    const int device = graph.device[static_cast<std::size_t>(i)];
+    const auto& own = platform.node.nics_of_device[static_cast<std::size_t>(device % platform.devices_per_node)];
+    if (users[own.front()]++ < own.size()) devices.push_back(device);
+  }
+  return devices;
+}
+
+/// Side by side over the NICs of both nodes, in equal shares and each over one of its own at either end: as many as
+/// both have.
 ChannelWay over_all_nics(const Platform& platform, const ChannelGraph& graph, int from, int to) {
-  const auto [begin, end] = node_range(graph, from);
-  const auto [other, other_end] = node_range(graph, to);
-  std::map<int, std::size_t> senders;  // by the first of their NICs
+  const std::vector<int> senders = devices_at_nics(platform, graph, from);
+  const std::vector<int> receivers = devices_at_nics(platform, graph, to);
   std::vector<Route> rails;
   int paths = 1;
-  for (int i = 0; i < end - begin; ++i) {
-    const int device = graph.device[static_cast<std::size_t>(begin + i)];
-    const auto& own = platform.node.nics_of_device[static_cast<std::size_t>(device % platform.devices_per_node)];
-    if (senders[own.front()]++ >= own.size()) continue;
-    const int peer = graph.device[static_cast<std::size_t>(other + i % (other_end - other))];
-    rails.push_back(platform.route(device, peer));
+  for (std::size_t i = 0; i < std::min(senders.size(), receivers.size()); ++i) {
+    rails.push_back(platform.route(senders[i], receivers[i]));
     paths = std::lcm(paths, rails.back().paths);
   }
   return side_by_side(rails, paths);
