@@ -13,6 +13,9 @@ namespace {
 
 constexpr std::size_t longest_key = 1000;
 
+/// Each takes some hundred bytes, be it two in the file: half a gigabyte of them.
+constexpr std::size_t most_values = std::size_t{1} << 22;
+
 int line_of(const Node::Object& object, const std::string& key) {
   const auto found = std::find_if(object.begin(), object.end(), [&](const auto& member) { return member.key == key; });
   return found == object.end() ? 0 : found->node.line;
@@ -54,7 +57,13 @@ bool TreeBuilder::parse_error(std::size_t offset, const std::string& token, cons
   throw InputError(place(pointer(!why.after_value)), why.expected, why.got);
 }
 
+void TreeBuilder::count_one_more() {
+  if (++values_ > most_values)
+    throw InputError(place(""), fmt::format("at most {} values", counted(most_values)), "more");
+}
+
 bool TreeBuilder::add(decltype(Node::value) value) {
+  count_one_more();
   return attach(Node{std::move(value), progress_->token_line, source_});
 }
 
@@ -74,6 +83,7 @@ bool TreeBuilder::attach(Node node) {
 }
 
 bool TreeBuilder::open(decltype(Node::value) container) {
+  count_one_more();
   if (open_.size() == most_levels) {
     throw InputError(place(pointer(true)), fmt::format("at most {} levels of nesting", most_levels), "more");
   }

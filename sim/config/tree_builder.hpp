@@ -86,6 +86,7 @@ class TreeBuilder {
   bool add(decltype(Node::value) value);
   bool attach(Node node);
   bool open(decltype(Node::value) container);
+  void count_one_more();
   bool close();
   [[nodiscard]] std::string pointer(bool with_next) const;
   [[nodiscard]] Place place(std::string pointer) const;
@@ -94,6 +95,7 @@ class TreeBuilder {
   std::shared_ptr<const std::string> source_;
   const Progress* progress_;
   std::vector<Level> open_;
+  std::size_t values_ = 0;
   Node root_;
 };
 

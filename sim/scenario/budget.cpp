@@ -14,7 +14,6 @@
 #include "simulate/recurrence_clock.hpp"
 #include "simulate/routed_schedule.hpp"
 #include "units/format.hpp"
-#include "units/parse.hpp"
 
 namespace farandole::inline scenario {
 namespace {
@@ -31,8 +30,8 @@ constexpr double seconds_per_message = 1.5e-6;          // one by one
 constexpr double seconds_per_crossing_message = 15e-6;  // where receivers move on, so that no two rounds are alike
 constexpr double seconds_per_moving_message = 0.05e-6;  // likewise, where one rank's rates are everybody's,
 constexpr double seconds_per_parted_message = 3e-6;     // and at `message`, where a byte parts ranks
-constexpr double seconds_to_infer =
-    6e-3;  // device times from measured runs, of an iteration: it is run dozens of times
+constexpr double runs_to_infer = 12;                    // of a measured run, which settle what a device takes,
+constexpr double steps_to_infer = 170;                  // and the layers and tensors of its usual model
 constexpr double bytes_per_rank = 1024;
 constexpr double bytes_per_point = 8192;
 constexpr double runs_of_an_explanation = 15;  // nine changes and as many mechanisms, at the ends of bands
@@ -65,6 +64,16 @@ double server_messages(const Scenario& scenario) {
                          static_cast<int>(platform.links.size()) == platform.first_network_link();
   const double pieces = servers->placement == "split" && !are_alike ? servers->servers : 1;
   return static_cast<double>(scenario.platform.ranks) * scenario.workload.model.tensors() * pieces;
+}
+
+/// Trainings on fewer nodes, of a run that goes on without those under repair: as many as are ever under repair at
+/// once, which are Poisson's, with six standard deviations and some.
+double elastic_trainings(const Scenario& scenario) {
+  if (!scenario.run || !scenario.run->failures || !scenario.run->failures->elastic) return 0;
+  const FailureSpec& failures = *scenario.run->failures;
+  const int nodes = std::max(1, scenario.platform.placement.nodes_used);
+  const double away = failures.repair / failures.mtbf(nodes, scenario.platform.ranks);
+  return std::min<double>(std::max(0, nodes - failures.least_nodes), away + 6 * std::sqrt(away) + 3);
 }
 
 /// Of an explanation at `message` in an iteration: it tries hierarchies and trees, whose messages share links and are
@@ -121,7 +130,7 @@ double seconds_of_a_message(const Schedule& schedule, std::span<const Bytes> siz
   const auto all = static_cast<double>(sizes.size());
   const bool by_message = workings.fidelity == Fidelity::message;
   if (by_message && !workings.folds) return all * seconds_per_message;
-  if (std::ranges::none_of(schedule.phases, receivers_move)) return 0;
+  if (std::ranges::none_of(schedule.phases, receivers_move) && !workings.to_all) return 0;
   if (!workings.alike) return all * seconds_per_crossing_message;
   const auto most = [&](Bytes longest) {
     return by_message ? static_cast<double>(FoldedMessageClock::most_uneven(longest))
@@ -148,25 +157,6 @@ std::string about(Bytes memory) {
   return fmt::format("{:.0f} GiB", std::ceil(memory / Bytes(1 << 30)));
 }
 
-/// One of the two parts of a budget; false where the text is no such quantity.
-bool take_part(std::string_view text, Budget& budget) {
-  if (const auto time = parse_quantity<Seconds>(text); std::holds_alternative<Seconds>(time)) {
-    budget.time = std::get<Seconds>(time);
-    return true;
-  }
-  const auto memory = parse_quantity<Bytes>(text);
-  if (std::holds_alternative<Bytes>(memory)) budget.memory = std::get<Bytes>(memory);
-  return std::holds_alternative<Bytes>(memory);
-}
-
-bool take_all(std::string_view text, Budget& budget) {
-  const auto comma = text.find(',');
-  if (comma == std::string_view::npos) return take_part(text, budget);
-  std::string_view second = text.substr(comma + 1);
-  if (second.starts_with(' ')) second.remove_prefix(1);
-  return take_part(text.substr(0, comma), budget) && take_part(second, budget);
-}
-
 Place place_of_pointer(const Document& document, const std::string& pointer) {
   const auto where = document.find(pointer);
   return where ? where->place() : Place{document.source(), 0, pointer};
@@ -181,15 +171,6 @@ Place place_of_pointer(const Document& document, const std::string& pointer) {
 
 }  // namespace
 
-Budget read_budget(const Value& where) {
-  Budget budget;
-  take_all(default_budget, budget);
-  if (!take_all(read<std::string>(where), budget)) {
-    where.fail(fmt::format("a time of one processor and memory such as \"{}\", or one of the two", default_budget));
-  }
-  return budget;
-}
-
 Cost cost_of(const Scenario& scenario) {
   const double ranks = scenario.platform.ranks;
   const double period = scenario.strategy.period;  // of which there is at least one
@@ -203,7 +184,9 @@ Cost cost_of(const Scenario& scenario) {
                            inner.expert_messages * seconds_per_message +
                            server_messages(scenario) * seconds_per_server_message;
   const double tried = iterations * tried_messages(scenario) * seconds_per_message;
-  const Seconds time(seconds_per_point + runs * (ranks * seconds_per_rank + iterations * iteration) + tried);
+  constexpr double iterations_on_fewer_nodes = 12;
+  const double fewer = elastic_trainings(scenario) * (ranks * seconds_per_rank + iterations_on_fewer_nodes * iteration);
+  const Seconds time(seconds_per_point + runs * (ranks * seconds_per_rank + iterations * iteration) + tried + fewer);
   const bool has_inner = inner.of_layers + inner.of_stages > 0;
   const std::array factors{
       Factor{"/measure/iterations", "iterations", static_cast<double>(scenario.measure.iterations), 100},
@@ -248,22 +231,35 @@ void require_within(const Budget& budget, const Cost& cost, Place place) {
     refuse(about(budget.memory), cost, std::move(place), about(cost.memory) + " of memory");
 }
 
-/// Device times are inferred before the points are read.
+/// Device times are inferred before the points are read: every measured run is run a dozen times.
 void Expenses::expect_inference(const Document& document) const {
-  const auto iterations = document.find("/measure/iterations");
-  const auto* number = iterations ? std::get_if<std::int64_t>(&iterations->node().value) : nullptr;
-  if (number == nullptr || !document.find("/workload/measured")) return;
-  const double seconds = static_cast<double>(*number) * seconds_to_infer;
-  require_within(
-      budget_,
-      {Seconds(seconds), Bytes(0), "", counted(*number) + " iterations, run dozens of times to infer device times"},
-      iterations->place());
+  const auto measured = document.find("/workload/measured");
+  const auto* rows = measured ? std::get_if<Node::Array>(&measured->node().value) : nullptr;
+  if (rows == nullptr) return;
+  const auto number_at = [](const std::optional<Value>& where, int otherwise) {
+    const auto* number = where ? std::get_if<std::int64_t>(&where->node().value) : nullptr;
+    return static_cast<double>(number != nullptr ? *number : otherwise);
+  };
+  const double iterations = number_at(document.find("/measure/iterations"), Measure{}.iterations);
+  double seconds = 0;
+  for (std::size_t row = 0; row < rows->size(); ++row) {
+    const double ranks = number_at(document.find(fmt::format("/workload/measured/{}/ranks", row)), 1);
+    const double iteration = steps_to_infer * (seconds_per_step + ranks * seconds_per_step_and_rank);
+    seconds += runs_to_infer * (ranks * seconds_per_rank + iterations * iteration);
+  }
+  const auto where = document.find("/measure/iterations");
+  const bool are_many = where && iterations > static_cast<double>(rows->size());
+  const std::string what =
+      are_many
+          ? counted(static_cast<std::int64_t>(iterations)) + " iterations, run dozens of times to infer device times"
+          : counted(static_cast<std::int64_t>(rows->size())) + " measured runs to infer device times from";
+  require_within(budget_, {Seconds(seconds), Bytes(0), "", what}, are_many ? where->place() : measured->place());
 }
 
 void Expenses::expect_points(const Document& document, Count points) const {
   Cost cost = cost_of_points(points);
   cost.time *= evaluations_;
-  require_within(budget_, cost, place_of_pointer(document, "/sweep"));
+  require_within(of_all_, cost, place_of_pointer(document, "/sweep"));
 }
 
 void Expenses::expect_ranks(const Document& document) const {
@@ -283,7 +279,7 @@ void Expenses::add(const Scenario& scenario, const Document& document) {
   sum_ += cost.time;
   ++points_;
   const Cost all{sum_, cost.memory, "", fmt::format("{} points or more", counted(points_))};
-  require_within(budget_, all, place_of_pointer(document, "/sweep"));
+  require_within(of_all_, all, place_of_pointer(document, "/sweep"));
 }
 
 }  // namespace farandole::inline scenario

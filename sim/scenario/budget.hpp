@@ -44,8 +44,9 @@ Cost cost_of_points(Count points);
 /// What a schedule is worked out with.
 struct Workings {
   Fidelity fidelity;
-  bool folds;  // where it may
-  bool alike;  // it may, and ranks are known to be alike in every round (simulate/folding/moves.hpp)
+  bool folds;           // where it may
+  bool alike;           // it may, and ranks are known to be alike in every round (simulate/folding/moves.hpp)
+  bool to_all = false;  // what every rank sends to all others at once is sent one by one where ranks are not alike
 };
 
 /// A schedule of these sizes, one after the other.
@@ -62,8 +63,10 @@ void require_ranks_within(const Budget& budget, Count ranks, const Place& place)
 /// What the points of a plan take together, counted while they are read.
 class Expenses {
  public:
-  /// `evaluations`: how often such plans are run.
-  Expenses(const Budget& budget, int evaluations) : budget_(budget), evaluations_(evaluations) {}
+  /// `evaluations`: how often such plans are run; `shards`: that share the points out, each with a budget of its own. A
+  /// point is one shard's.
+  Expenses(const Budget& budget, int evaluations, int shards)
+      : budget_(budget), of_all_{budget.time * shards, budget.memory}, evaluations_(evaluations) {}
 
   /// Before they are read. Fails at the document's sweep, or at its ranks.
   void expect_points(const Document& document, Count points) const;
@@ -75,6 +78,7 @@ class Expenses {
   void expect_inference(const Document& document) const;
 
   Budget budget_;
+  Budget of_all_;
   int evaluations_;
   Seconds sum_;
   int points_ = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -60,6 +61,16 @@ CollectivePoint point(const CollectiveRequest& request, const Schedule& schedule
           schedule.servers};
 }
 
+/// What is known before any way is worked out.
+Workings workings_of(RoutedSchedule unrouted, Workings workings) {
+  if (!workings.folds) return workings;
+  if (workings.fidelity != Fidelity::message) unrouted.forget_network_of_even_exchange();
+  unrouted.forget_idle_links();
+  const std::optional<Moves> moves = moves_of(unrouted);
+  workings.alike = moves && 2 * moves->step() <= unrouted.schedule().ranks;
+  return workings;
+}
+
 /// The clock of one schedule, until another number of keys makes another schedule of it.
 class ClockOfSize {
  public:
@@ -99,15 +110,10 @@ class ClockOfSize {
                                    {request_.folding, request_.network});
   }
 
-  /// What is known before any way is worked out.
   [[nodiscard]] Workings workings(const Schedule& schedule) const {
-    Workings workings{fidelity_, request_.folding != FoldingPolicy::never, false};
+    const Workings workings{fidelity_, request_.folding != FoldingPolicy::never, false};
     if (!workings.folds || std::ranges::none_of(schedule.phases, receivers_move)) return workings;
-    RoutedSchedule unrouted(schedule, platform_, placement_, RoutedSchedule::Routing::when_asked);
-    unrouted.forget_idle_links();
-    const std::optional<Moves> moves = moves_of(unrouted);
-    workings.alike = moves && 2 * moves->step() <= schedule.ranks;
-    return workings;
+    return workings_of(RoutedSchedule(schedule, platform_, placement_, RoutedSchedule::Routing::when_asked), workings);
   }
 
   const CollectiveRequest& request_;
@@ -134,11 +140,27 @@ std::string by(const CollectiveRequest& request) {
   return request.library.library != nullptr ? request.library.library->name : request.algorithm.name;
 }
 
+/// An alltoall, whose messages are as many as pairs of ranks, before they are sent.
+void require_alltoall_within(const CollectiveRequest& request, Fidelity fidelity, const LibraryJob& job,
+                             const Place& place) {
+  if (request.algorithm.operation != Operation::alltoall || !request.budget.is_limited() || request.ranks < 2) return;
+  const LibraryPlanner planner = request.library.library->planner(job);
+  std::map<std::string, std::vector<Bytes>> sizes;  // by what their messages have in common
+  for (const Bytes size : request.sizes) sizes[planner.plan(size).choice.algorithm].push_back(size);
+  for (const auto& [algorithm, alike] : sizes) {
+    const RoutedSchedule routed = planner.plan(alike.back()).route();
+    if (!routed.is_routed_when_asked()) continue;  // few, or folded as they are
+    const Workings workings = workings_of(routed, {fidelity, request.folding != FoldingPolicy::never, false, true});
+    require_within(request.budget, cost_of(routed.schedule(), alike, workings), place);
+  }
+}
+
 /// All sizes at one fidelity, each as the library picks.
 void run_library(const CollectiveRequest& request, Fidelity fidelity, const Platform& platform,
-                 const Placement& placement, std::vector<CollectivePoint>& points, double& rounded_up,
-                 bool& left_simgrid) {
+                 const Placement& placement, const Place& place, std::vector<CollectivePoint>& points,
+                 double& rounded_up, bool& left_simgrid) {
   const LibraryJob job{platform, placement, request.algorithm.operation, request.root, request.library.device};
+  require_alltoall_within(request, fidelity, job, place);
   const auto clock = make_library_clock(*request.library.library, job, fidelity, {request.folding, request.network});
   Schedule any;  // what the bus bandwidth needs to know, which no algorithm changes
   any.operation = request.algorithm.operation;
@@ -184,7 +206,7 @@ std::vector<CollectivePoint> run_collective(const CollectiveRequest& request, co
   bool any_left = false;
   for (const Fidelity fidelity : request.fidelities) {
     if (is_library(request.algorithm)) {
-      run_library(request, fidelity, platform, placement, points, most_rounded, any_left);
+      run_library(request, fidelity, platform, placement, where.place(), points, most_rounded, any_left);
       continue;
     }
     ClockOfSize clock(request, topology, platform, placement, fidelity, where);
@@ -216,8 +238,10 @@ void choose_by_default(CollectiveRequest& request, const Topology& topology, con
 
 std::optional<std::string> note_on_nics(const CollectiveRequest& request, const Topology& topology,
                                         const Value& where) {
-  if (is_library(request.algorithm) || topology.nics_at.size() < 2) return std::nullopt;
+  if (!is_library(request.algorithm) && topology.nics_at.size() < 2) return std::nullopt;
   const Placement placement = place(request.placement, request.ranks, {}, layout_of(topology), where);
+  if (is_library(request.algorithm))
+    return note_on_fabric(*request.library.library, build_for(topology, placement, where), placement);
   const Schedule schedule = request.algorithm.build(shape_of(request, topology, placement, request.sizes.back()));
   const auto use = unused_nics(schedule, build_for(topology, placement, where), placement);
   return use ? std::optional(describe(*use, schedule, topology.transport)) : std::nullopt;

@@ -63,7 +63,9 @@ std::string setting_of_share(double share) {
 std::optional<std::string> note_on_nics(const Scenario& scenario) {
   const PlatformSpec& spec = scenario.platform;
   const Operation carrier = carrier_of(scenario.strategy);
-  if (scenario.strategy.servers || scenario.libraries.contains(carrier)) return std::nullopt;
+  if (scenario.strategy.servers) return std::nullopt;
+  if (const auto library = scenario.libraries.find(carrier); library != scenario.libraries.end())
+    return note_on_fabric(*library->second.library, spec.platform, spec.placement);
   if (scenario.strategy.replica() > 1 || scenario.strategy.expert_parallel > 1)
     return std::nullopt;  // it speaks of one group of all ranks
   if (spec.placement.nodes_used < 2 || spec.platform.node.nics.size() < 2) return std::nullopt;

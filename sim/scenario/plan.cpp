@@ -98,7 +98,7 @@ void refuse_swept_fidelity(const Configuration& configuration, const RunOptions&
 RunPlan plan_points(const Document& written, const Catalogue& catalogue, const RunOptions& options,
                     std::vector<std::size_t>* left_out) {
   RunPlan result;
-  Expenses expenses(options.budget, options.evaluations);
+  Expenses expenses(options.budget, options.evaluations, options.shards);
   expenses.expect_points(written, count_configurations(written));
   expenses.expect_ranks(written);
   const Document document = anchored(written, catalogue);

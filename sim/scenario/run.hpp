@@ -29,6 +29,7 @@ struct RunOptions {
   bool bands = true;             // false: of no point, whatever the scenario says
   bool explain = false;          // every point, as "measure": {"explain": true} does
   Budget budget{};               // none; what is estimated to take more is refused by the plan
+  int shards = 1;                // that share the points out, each with a budget of its own
   int evaluations = 1;           // how often plans of these options are run, as searches do
   int links = 0;                 // how many of its busiest links every point lists
   bool record_timeline = false;  // of the last point

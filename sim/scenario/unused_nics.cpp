@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "simulate/library/library.hpp"
 #include "simulate/routed_schedule.hpp"
 
 namespace farandole::inline scenario {
@@ -61,6 +61,33 @@ std::optional<NicUse> unused_nics(const Schedule& schedule, const Platform& plat
   }
   if (out.empty() || used() >= most(all)) return std::nullopt;
   return NicUse{static_cast<int>(used()), static_cast<int>(most(all))};
+}
+
+namespace {
+
+/// No links between nodes, or none that can ever be full.
+bool is_fully_provisioned(const Platform& platform) {
+  if (platform.first_network_link() == static_cast<int>(platform.links.size())) return true;
+  std::vector<BytesPerSecond> capacities;
+  for (const Link& link : platform.links) capacities.push_back(link.capacity);
+  return platform.network.never_full && platform.network.never_full(platform, capacities);
+}
+
+}  // namespace
+
+std::optional<std::string> note_on_fabric(const Library& library, const Platform& platform,
+                                          const Placement& placement) {
+  if (!library.ways) return std::nullopt;
+  std::set<int> nodes;
+  for (const int device : placement.device_of_rank) nodes.insert(platform.node_of(device));
+  if (nodes.size() < 2) return std::nullopt;
+  const bool is_contiguous = *nodes.rbegin() - *nodes.begin() + 1 == static_cast<int>(nodes.size());
+  const bool is_provisioned = is_fully_provisioned(platform);
+  if (is_contiguous && is_provisioned) return std::nullopt;
+  const char* fabric = is_provisioned ? "" : "the network is not known to be fully provisioned";
+  const char* nodes_apart = is_contiguous ? "" : "the nodes are not contiguous";
+  return fmt::format("oversubscription, routing and placement do not fully act on collectives of {}: {}{}{}",
+                     library.name, fabric, is_contiguous || is_provisioned ? "" : ", and ", nodes_apart);
 }
 
 std::string describe(const NicUse& use, const Schedule& schedule, const Transport& transport) {

@@ -11,6 +11,7 @@
 #include "collective/schedule.hpp"
 #include "platform/placement.hpp"
 #include "platform/platform.hpp"
+#include "simulate/library/library.hpp"
 
 namespace farandole::inline scenario {
 
@@ -25,5 +26,10 @@ std::optional<NicUse> unused_nics(const Schedule& schedule, const Platform& plat
 
 /// `ring uses 1 of 8 NICs of a node; "library" (nccl-2.10) uses all`.
 std::string describe(const NicUse& use, const Schedule& schedule, const Transport& transport);
+
+/// What times on several nodes leave out that are a library's own: "oversubscription, routing and placement do not
+/// fully act on collectives of nccl-2.21: the network is not known to be fully provisioned, and the nodes are not
+/// contiguous". Nothing where neither is so, on one node, and where times are those of algorithms (Library::ways).
+std::optional<std::string> note_on_fabric(const Library& library, const Platform& platform, const Placement& placement);
 
 }  // namespace farandole::inline scenario

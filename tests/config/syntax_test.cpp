@@ -119,5 +119,13 @@ TEST(Document, KeepsMessagesShortForLongTexts) {
   EXPECT_LT(message_of_parsing("[\"a\" \"" + longest + "\"]").size(), 200U);
 }
 
+// 60 MB of brackets took 3.7 GB: what a value takes does not depend on how short it is.
+TEST(Document, RefusesMoreThanFourMillionValues) {
+  std::string most = "[1";
+  for (int value = 2; value < (1 << 22); ++value) most += ",1";
+  EXPECT_EQ(message_of_parsing(most + "]"), "(no error)");
+  EXPECT_THAT(message_of_parsing(most + ",1]"), HasSubstr("s.json:1: /: expected at most 4,194,304 values, got more"));
+}
+
 }  // namespace
 }  // namespace farandole::syntax_test

@@ -34,8 +34,8 @@ TEST(TrafficOfAScenario, OfAnEqualJobSlowsBothAlike) {
   for (const std::string fidelity : {"analytic", "flow"}) {
     const TrainingPoint both = with(twin, fidelity);
     // Two rings over each NIC at once, whenever both send: no job waits longer than for all that the other sends,
-    // 2 (n - 1) / n M / B with 1 / B = 1 / 3.125 + 1 / 6.57 s/GB, and latencies.
-    const double ring = 2.0 * 3 / 4 * alone.gradient_bytes.si() * (1 / 3.125e9 + 1 / 6.57e9);
+    // 2 (n - 1) / n M / B with 1 / B = 1 / 3.125 + 1 / 14.24 s/GB, and latencies.
+    const double ring = 2.0 * 3 / 4 * alone.gradient_bytes.si() * (1 / 3.125e9 + 1 / 14.24e9);
     const Seconds more = both.breakdown.exposed_communication - alone.breakdown.exposed_communication;
     EXPECT_GT(more.si(), 0.3 * ring);
     EXPECT_LT(more.si(), 1.01 * ring);

@@ -1,9 +1,11 @@
 // What would run for ever, or fill the memory, is refused before it runs, with the number that is too large.
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "support/source_folder.hpp"
 #include "tools/process.hpp"
 
 namespace farandole::test::budget_test {
@@ -28,6 +30,9 @@ class OverBudget : public testing::Test {
                                settings + "}" + rest + "}");
     return refusal("run s.json --quiet");
   }
+  static constexpr const char* base =
+      R"({"name": "n", "workload": {"model": "linear_regression", "batch_per_rank": 32},
+      "platform": {"topology": "ethernet-25g", "ranks": 8}, "strategy": {"kind": "ddp"}, "measure": {"iterations": 3}})";
   static constexpr const char* collective = "collective --topology ethernet-25g -b 1K -e 1K ";
 
   Workplace place_;
@@ -82,6 +87,64 @@ TEST_F(OverBudget, AreManyMessages) {
               HasSubstr("farandole: --ranks: expected what a --budget of 30 s"));
   EXPECT_THAT(refusal(std::string(collective) + "--ranks 65536 --fidelity message --no-fold"),
               HasSubstr("messages between 65,536 ranks"));
+}
+
+// 2,160 ranks of Polaris took 70 s and 4.4 GB; those of nccl-2.18, which are alike, a moment.
+TEST_F(OverBudget, AreMessagesOfALibraryWhereNoRanksAreAlike) {
+  const std::string line = "collective --op alltoall --topology polaris -b 1M -e 1M --ranks ";
+  EXPECT_THAT(refusal(line + "2159"), HasSubstr("got 4,659,122 messages between 2,159 ranks"));
+  const Finished finished = place_.run("ulimit -t 5; " FARANDOLE_PROGRAM " " + line + "2160");
+  EXPECT_EQ(finished.status, 0) << finished.err;
+  std::string newer = contents(test::source_folder() / "topologies/polaris.json");
+  const std::string library = R"("library": "nccl-2.18")";
+  newer.replace(newer.find(library), library.size(), R"("library": "nccl-2.21")");
+  place_.write("newer.json", newer);
+  EXPECT_THAT(refusal("collective --op alltoall --topology ./newer.json -b 1M -e 1M --ranks 2160"),
+              HasSubstr("got 4,663,440 messages between 2,160 ranks"));
+}
+
+// Each is run a dozen times before anything else.
+TEST_F(OverBudget, AreManyMeasuredRunsAndThoseOfManyRanks) {
+  const auto measured = [&](int rows, int ranks) {
+    std::string all;
+    for (int row = 1; row <= rows; ++row) {
+      all += fmt::format(R"({}{{"ranks": {}, "batch_per_rank": {}, "samples_per_second": 10}})", row > 1 ? "," : "",
+                         ranks, row);
+    }
+    return R"(--set '/workload/measured=[)" + all + "]'";
+  };
+  place_.write("s.json", base);
+  EXPECT_THAT(refusal("run s.json --quiet " + measured(1000, 8)),
+              HasSubstr("/workload/measured: expected what a --budget of 30 s allows, got 1,000 measured runs"));
+  EXPECT_THAT(refusal("run s.json --quiet " + measured(1, 100000)), HasSubstr("expected what a --budget of 30 s"));
+}
+
+// A run that goes on with fewer nodes is trained on as many as are left, each number once.
+TEST_F(OverBudget, AreManyNodesOfWhichAnyNumberIsUnderRepair) {
+  place_.write("s.json", R"({"name": "n", "workload": {"model": "resnet50", "batch_per_rank": 32},
+    "platform": {"topology": "aws-p4d", "ranks": 4096}, "strategy": {"kind": "ddp"},
+    "run": {"samples": 1000000000, "failures": {"node_mtbf": "1000 h", "recovery": "elastic", "detection": "30 s", "restart": "60 s", "repair": "1000 h"}}})");
+  EXPECT_THAT(refusal("run s.json --quiet"), HasSubstr("/platform/ranks: expected what a --budget of 30 s allows"));
+}
+
+// A shard has at least one point, however many shards there are.
+TEST_F(OverBudget, IsAPointThatNoShardCanRun) {
+  place_.write("s.json", R"({"name": "n", "workload": {"model": "resnet50", "batch_per_rank": 32},
+    "platform": {"topology": "ethernet-25g", "ranks": 8}, "strategy": {"kind": "ddp"},
+    "measure": {"iterations": 1000000}, "sweep": {"/measure/seed": [1, 2]}})");
+  EXPECT_THAT(refusal("run s.json --quiet --output o.json --shard 1/1000000"),
+              HasSubstr("expected what a --budget of 30 s allows, got 1,000,000 iterations"));
+}
+
+// Powers of two from 1 to 32 times 2^25 do not fit into an int.
+TEST_F(OverBudget, IsAPageOfManyRanksButNotOfALargeBatch) {
+  place_.write("s.json", base);
+  EXPECT_THAT(refusal("explore s.json --quiet --html o.html --set /platform/ranks=4000000"),
+              HasSubstr("/platform/ranks: expected what a --budget of 1 GiB allows"));
+  const Finished finished = place_.run("ulimit -t 20; " FARANDOLE_PROGRAM
+                                       " explore s.json --quiet --html o.html --set /workload/batch_per_rank=33554432");
+  EXPECT_NE(finished.status, 137) << finished.err;
+  EXPECT_LE(finished.status, 2) << finished.err;
 }
 
 // What is refused says the budget that allows it.

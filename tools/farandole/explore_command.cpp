@@ -9,6 +9,7 @@
 #include "command.hpp"
 #include "config/section.hpp"
 #include "config/text.hpp"
+#include "cost_options.hpp"
 #include "explore_controls.hpp"
 #include "plan_messages.hpp"
 #include "report/output_file.hpp"
@@ -29,6 +30,7 @@ struct ExploreArguments {
   std::vector<std::string> settings;
   std::string html;
   bool quiet = false;
+  CostOptions cost;
 };
 
 bool is_page_of_ours(const std::filesystem::path& file) {
@@ -38,16 +40,17 @@ bool is_page_of_ours(const std::filesystem::path& file) {
   return begin.find("content=\"farandole explore\"") != std::string::npos;
 }
 
-RunOptions options_of_page() {
+RunOptions options_of_page(const Budget& budget) {
   RunOptions options;
+  options.budget = budget;
   options.bands = false;
   options.network = NetworkSolver::own;
   return options;
 }
 
 /// The last configuration of the sweep, with as many iterations as a page has time for.
-PlannedPoint first_point(const Document& written, const Catalogue& catalogue) {
-  const RunPlan plan = plan_run(written, catalogue, options_of_page());
+PlannedPoint first_point(const Document& written, const Catalogue& catalogue, const Budget& budget) {
+  const RunPlan plan = plan_run(written, catalogue, options_of_page(budget));
   const PlannedPoint last = read_point(plan.points.back(), catalogue);
   Document document = last.document;
   const Measure& measure = last.scenario.measure;
@@ -56,7 +59,7 @@ PlannedPoint first_point(const Document& written, const Catalogue& catalogue) {
   document.set("/measure/warmup", fmt::format("{}", std::min(measure.warmup, 1)));
   document.set("/measure/bands", "false");
   document.remove("/question");
-  return read_point(plan_run(document, catalogue, options_of_page()).points.front(), catalogue);
+  return read_point(plan_run(document, catalogue, options_of_page(budget)).points.front(), catalogue);
 }
 
 Record to_record(const Control& control) {
@@ -90,7 +93,7 @@ Record ranks_of(const std::vector<Control>& controls, int own) {
 }
 
 ExplorePage explored_page(const ExploreArguments& arguments, const Document& written, const Catalogue& catalogue) {
-  const PlannedPoint first = first_point(written, catalogue);
+  const PlannedPoint first = first_point(written, catalogue, arguments.cost.most());
   const TrainingPoint point = run_point(first, catalogue, nullptr);
   const std::vector<Control> controls = controls_of(written, first, catalogue);
   ExplorePage page;
@@ -152,6 +155,7 @@ void add_explore(CLI::App& app) {
   command
       ->add_option("--html", arguments->html, "the page, one file to open offline; SCENARIO.explore.html unless said")
       ->type_name("FILE");
+  arguments->cost.add_budget_to(*command);
   command->add_flag("--quiet", arguments->quiet, "no messages on stderr");
   command->footer(
       "Sliders for ranks, network, batch, fusion, algorithm, precision, stragglers and whatever the scenario sweeps;\n"

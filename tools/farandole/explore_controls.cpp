@@ -4,7 +4,9 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <cstdint>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <set>
 #include <span>
@@ -76,9 +78,10 @@ std::vector<Record> swept_at(const Site& site, const std::string& pointer) {
 
 /// Powers of two up to 64 times as many as the scenario has, what it sweeps, and its own.
 Control counts(const Site& site, const std::string& id, const std::string& label, const std::string& pointer, int own,
-               int most) {
+               std::int64_t most) {
   std::set<int> all{own};
-  for (int count = 1; count <= most; count *= 2) all.insert(count);
+  most = std::min<std::int64_t>(most, std::numeric_limits<int>::max());
+  for (std::int64_t count = 1; count <= most; count *= 2) all.insert(static_cast<int>(count));
   for (const Record& value : swept_at(site, pointer)) all.insert(value.get<int>());
   Control control{id, label, true, {}, 0};
   for (const int count : all) {
@@ -260,7 +263,8 @@ std::vector<Control> controls_of(const Document& written, const PlannedPoint& ba
   add(controls, site,
       factors("latency", "network latency", "/platform/scale/latency", scenario.platform.scale.latency));
   add(controls, site,
-      counts(site, "batch", is_strong ? "global batch" : "batch per rank", batch, own_batch, 32 * own_batch));
+      counts(site, "batch", is_strong ? "global batch" : "batch per rank", batch, own_batch,
+             std::int64_t{32} * own_batch));
   add_fusion(controls, site);
   add_algorithm(controls, site);
   add(controls, site,

@@ -202,7 +202,7 @@ void run_with(std::unique_ptr<Team>& team, const RunArguments& arguments) {
   const Document document = read_document(arguments);
   const Catalogue catalogue;
   RunOptions options = options_of(arguments);
-  options.budget.time *= shard.of;  // this part of the points only
+  options.shards = shard.of;
   if (const auto spec = read_search(document)) {
     const bool is_worker = team && !team->is_manager();
     team.reset();  // a search decides point by point what to run next, on rank 0 alone

@@ -78,6 +78,24 @@ bool is_beside(const NodeTemplate& node, int device, int nic) {
   return between == 0 || (between == 1 && std::ranges::any_of(node.links, is_switch));
 }
 
+BytesPerSecond narrowest_wire(const NodeTemplate& node, const Path& path) {
+  BytesPerSecond narrowest = BytesPerSecond::infinity();
+  for (const int offset : path) narrowest = std::min(narrowest, link_of(node, offset).wire);
+  return narrowest;
+}
+
+/// NCCL's search takes what it tries from every link of a way (search.cc: followPath): a NIC is as fast as the widest
+/// way to it from a device that uses it.
+BytesPerSecond rate_of_nic(const NodeTemplate& node, const Locals& locals, int nic) {
+  BytesPerSecond widest;
+  for (const int device : locals) {
+    const auto& own = node.nics_of_device[static_cast<std::size_t>(device)];
+    if (std::ranges::find(own, nic) == own.end()) continue;
+    for (const Path& path : node.way_out(device, nic)) widest = std::max(widest, narrowest_wire(node, path));
+  }
+  return widest;
+}
+
 void survey_nics(const NodeTemplate& node, const Locals& locals, ChannelGraph& graph) {
   std::set<int> nics;
   for (const int device : locals) {
@@ -86,8 +104,7 @@ void survey_nics(const NodeTemplate& node, const Locals& locals, ChannelGraph& g
   }
   graph.nics = std::min(graph.nics, static_cast<int>(nics.size()));
   for (const int nic : nics) {
-    const int up = node.nics[static_cast<std::size_t>(nic)].up;
-    if (up >= 0) graph.nic = std::min(graph.nic, link_of(node, up).wire);
+    graph.nic = std::min(graph.nic, rate_of_nic(node, locals, nic));
     const auto near = [&](int device) { return is_beside(node, device, nic); };
     graph.is_beside = graph.is_beside && std::ranges::any_of(locals, near);
   }
@@ -168,20 +185,28 @@ ChannelWay along_rings(const Platform& platform, const ChannelGraph& graph, int 
   return side_by_side(hops, paths);
 }
 
-/// Side by side over every NIC of the sending node that its devices use, in equal shares: as many devices send as there
-/// are NICs, each through the ones it is near.
+/// As many devices of a node as it has NICs, each beside the ones it is near.
+std::vector<int> devices_at_nics(const Platform& platform, const ChannelGraph& graph, int position) {
+  std::map<int, std::size_t> users;  // by the first of their NICs
+  std::vector<int> devices;
+  const auto [begin, end] = node_range(graph, position);
+  for (int i = begin; i < end; ++i) {
+    const int device = graph.device[static_cast<std::size_t>(i)];
+    const auto& own = platform.node.nics_of_device[static_cast<std::size_t>(device % platform.devices_per_node)];
+    if (users[own.front()]++ < own.size()) devices.push_back(device);
+  }
+  return devices;
+}
+
+/// Side by side over the NICs of both nodes, in equal shares and each over one of its own at either end: as many as
+/// both have.
 ChannelWay over_all_nics(const Platform& platform, const ChannelGraph& graph, int from, int to) {
-  const auto [begin, end] = node_range(graph, from);
-  const auto [other, other_end] = node_range(graph, to);
-  std::map<int, std::size_t> senders;  // by the first of their NICs
+  const std::vector<int> senders = devices_at_nics(platform, graph, from);
+  const std::vector<int> receivers = devices_at_nics(platform, graph, to);
   std::vector<Route> rails;
   int paths = 1;
-  for (int i = 0; i < end - begin; ++i) {
-    const int device = graph.device[static_cast<std::size_t>(begin + i)];
-    const auto& own = platform.node.nics_of_device[static_cast<std::size_t>(device % platform.devices_per_node)];
-    if (senders[own.front()]++ >= own.size()) continue;
-    const int peer = graph.device[static_cast<std::size_t>(other + i % (other_end - other))];
-    rails.push_back(platform.route(device, peer));
+  for (std::size_t i = 0; i < std::min(senders.size(), receivers.size()); ++i) {
+    rails.push_back(platform.route(senders[i], receivers[i]));
     paths = std::lcm(paths, rails.back().paths);
   }
   return side_by_side(rails, paths);
@@ -210,7 +235,8 @@ ChannelGraph survey_channels(const Platform& platform, const Placement& placemen
   if (graph.nvlinks == many) graph.nvlinks = 0;
   if (graph.nvlinks > 0) graph.inside = LinkClass::nvlink;
   if (graph.nodes == 1) graph.nics = 0;
-  if (graph.nodes > 1 && graph.nic == BytesPerSecond::infinity()) survey_network(platform, graph);
+  const bool has_wires = std::ranges::none_of(platform.node.nics, [](const auto& nic) { return nic.up < 0; });
+  if (graph.nodes > 1 && !has_wires) survey_network(platform, graph);
   return graph;
 }
 

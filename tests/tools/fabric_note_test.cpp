@@ -1,0 +1,31 @@
+// What is said of a library's times where the network, or where the nodes are, would matter.
+#include <gmock/gmock.h>
+
+#include "tools/process.hpp"
+
+namespace farandole::test::fabric_note_test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string said(const std::string& line) {
+  const Workplace place;
+  const Finished finished = place.farandole("collective -b 1M -e 1M " + line);
+  EXPECT_EQ(finished.status, 0) << finished.err;
+  return finished.err;
+}
+
+TEST(NoteOnFabric, IsThereWhereALibraryRunsOnANetworkThatMayBeFullOrOnScatteredNodes) {
+  EXPECT_THAT(said("--topology polaris --ranks 8"), HasSubstr("nccl-2.18: the network is not known to be fully"));
+  EXPECT_THAT(said("--topology hgx-h100 --ranks 32 --placement random"), HasSubstr("the nodes are not contiguous"));
+}
+
+TEST(NoteOnFabric, IsNotThereOnOneNodeOnAFullNetworkOrOfAlgorithms) {
+  for (const char* line : {"--topology polaris --ranks 4", "--topology hgx-h100 --ranks 32",
+                           "--topology polaris --ranks 8 --algorithm openmpi-4"})
+    EXPECT_THAT(said(line), Not(HasSubstr("oversubscription"))) << line;
+}
+
+}  // namespace
+}  // namespace farandole::test::fabric_note_test
