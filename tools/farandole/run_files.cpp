@@ -27,7 +27,7 @@ bool is_never_ours(const std::filesystem::path& /*file*/) {
 void check_files(const RunFiles& files, const Catalogue& catalogue, const RunPlan* plan) {
   Targets targets;
   targets.reads("the scenario", files.scenario);
-  for (const std::filesystem::path& file : catalogue.files()) targets.reads("a file of the scenario", file);
+  for (const auto& [file, text] : catalogue.texts()) targets.reads("a file of the scenario", file);
   files.output.add_to(targets);
   targets.writes("--timeline", files.timeline);
   files.pages.add_to(targets);
