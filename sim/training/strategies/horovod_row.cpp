@@ -26,7 +26,6 @@ Environment pasted(const Value& where) {
 
 void paste(const Environment& variables, const Value& where, HorovodProfile& profile, StrategyChoice& choice) {
   auto applied = apply_environment(profile, variables, where);
-  if (applied.timeline_file) choice.timeline_file = applied.timeline_file;
   std::ranges::move(applied.ignored, std::back_inserter(choice.ignored));
 }
 
@@ -183,7 +182,6 @@ StrategyChoice read_horovod(const StrategyInput& input) {
   // A buffer for each stream, the largest that the autotuner tries.
   const Bytes buffer = profile.autotune ? std::max(profile.fusion_threshold, 64_MiB) : profile.fusion_threshold;
   choice.buffers = profile.streams * buffer;
-  if (profile.autotune) choice.tuning_log = profile.autotune->log;
   choose_algorithms(asked, choice);
   choice.make = [asked](const StrategySite& site) { return make_horovod(asked, site); };
   return choice;
