@@ -176,13 +176,13 @@ void calibrate(CalibrateArguments arguments) {
   if (!format || *format == Format::csv) refuse_option("--format", "table or json", arguments.format);
   Targets targets;
   for (const std::string& file : arguments.measured.files) targets.reads("a file of measurements", file);
-  targets.reads("the topology", arguments.measured.topology);
+  const Document topology = arguments.measured.topology_file();
+  targets.reads("the topology", topology.source());
   if (!arguments.runs.scenario.empty()) targets.reads("the scenario", arguments.runs.scenario);
   targets.writes("--output", arguments.output);
   targets.check();
   tell_apart(arguments);
   arguments.runs.topology = arguments.measured.topology;
-  const Document topology = arguments.measured.topology_file();
   Settings settings{{"topology", arguments.measured.topology}};
   std::optional<FromTables> tables;
   if (!arguments.measured.files.empty()) {
