@@ -57,6 +57,7 @@ Document read_document(const RunArguments& arguments) {
   for (const std::string& assignment : arguments.settings) set_value(document, assignment);
   if (!arguments.launch.empty()) {
     document.set("/platform/launch", Node{arguments.launch, 0, std::make_shared<const std::string>("--launch")});
+    forget_release(document, arguments.settings);
   }
   if (!arguments.seed.empty()) {
     if (!has_member(document, "measure")) document.set("/measure", "{}");

@@ -1,7 +1,9 @@
 #include "run_files.hpp"
 
+#include <algorithm>
 #include <iostream>
 
+#include "config/section.hpp"
 #include "report/chrome_trace.hpp"
 #include "report/reports.hpp"
 #include "targets.hpp"
@@ -28,6 +30,15 @@ void write_timeline(const RunPlan& plan, const StudyResult& result, const std::s
   std::cerr << "timeline of rank 0: " << file << " (" << last.model << ", " << last.ranks << " ranks, " << last.fidelity
             << "; " << result.timeline->spans().size() << " spans, " << result.timeline->dropped()
             << " events beyond the cap left out)\n";
+}
+
+void forget_release(Document& document, const std::vector<std::string>& settings) {
+  const auto says = [](const std::string& text) {
+    return text.starts_with("/strategy=") || text.starts_with("/strategy/version=");
+  };
+  const auto kind = document.find("/strategy/kind");
+  const bool is_horovod = kind && kind->is_string() && read<std::string>(*kind) == "horovod";
+  if (is_horovod && std::ranges::none_of(settings, says)) document.remove("/strategy/version");
 }
 
 }  // namespace farandole

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "output_options.hpp"
 #include "page_options.hpp"
@@ -24,5 +25,8 @@ void check_files(const RunFiles& files, const Catalogue& catalogue);
 
 /// Of the last point; says on stderr what was written.
 void write_timeline(const RunPlan& plan, const StudyResult& result, const std::string& file, bool quiet);
+
+/// A launch line is another job's than the file's: of the newest release of Horovod, unless somebody says of which.
+void forget_release(Document& document, const std::vector<std::string>& settings);
 
 }  // namespace farandole
