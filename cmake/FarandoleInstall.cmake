@@ -14,7 +14,7 @@ endif()
 install(DIRECTORY models topologies scenarios DESTINATION ${farandole_data} COMPONENT program
         FILES_MATCHING PATTERN "*.json" PATTERN "*.md" PATTERN "pictures" EXCLUDE)
 install(DIRECTORY sim/config/schemas DESTINATION ${farandole_data}/sim/config COMPONENT program FILES_MATCHING PATTERN "*.json")
-install(FILES README.md CHANGELOG.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
+install(FILES README.md CHANGELOG.md CITATION.cff NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program RENAME copyright)
 
 # Man pages and completion say what the program that is installed says.

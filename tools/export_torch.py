@@ -4,7 +4,8 @@ multiply-adds, and the shapes that go in and come out.
 
 MODEL is the name of a torchvision model, or FILE.py:CALLABLE or MODULE:CALLABLE for anything that returns a
 torch.nn.Module when it is called without arguments. It is built and run without data or weights (on meta tensors), so
-that a model of any size takes seconds; where it does what only real tensors can, it runs on the CPU.
+that a model of any size takes seconds; where it does what only real tensors can, it says what, and runs on the CPU, with
+more than 1 GB of weights only where --real says so.
 
 Examples:
   tools/export_torch.py resnet50 --output my_resnet50.json
@@ -14,6 +15,7 @@ Examples:
 """
 
 import argparse
+import contextlib
 import importlib
 import importlib.util
 import pathlib
@@ -28,6 +30,9 @@ try:
     from exporters import torch_layers, torch_times
 except ImportError as error:
     sys.exit(f"export_torch.py: PyTorch is not here ({error}); on Debian: apt-get install python3-torch python3-torchvision")
+
+
+MOST_BYTES = 1e9  # of a model that is built with data though nobody asked for that
 
 
 def torchvision_model(name):
@@ -100,6 +105,8 @@ def arguments():
     parser.add_argument("--name", help="of the workload; else of the model")
     parser.add_argument("--input", metavar="SHAPE[:TYPE]", action="append",
                         help="of one sample, once for each input; torchvision's classifiers need none")
+    parser.add_argument("--real", action="store_true",
+                        help="build a model that meta tensors cannot run with its weights, however large they are")
     profile = parser.add_argument_group("layer times, measured on the device that is here")
     profile.add_argument("--profile", metavar="BATCH", type=int, help="measure them with so many samples")
     profile.add_argument("--device", metavar="NAME",
@@ -110,28 +117,42 @@ def arguments():
     return parser.parse_args()
 
 
-def traced_without_data(build, inputs):
-    """None where the model does what meta tensors cannot, or what is wrong anyway."""
+def limited(given, reason):
+    """While it is entered, no large model is built, unless --real says so."""
+    if given.real:
+        return contextlib.nullcontext()
+    return torch_layers.Limit(MOST_BYTES, f"expected a model that meta tensors can build and run, got one of more than 1 GB "
+                              f"for which {reason}; --real builds it with its weights all the same")
+
+
+def traced_without_data(build, inputs, given):
+    """The model and its layers, or why there are none: what meta tensors cannot do, or what is wrong anyway."""
+    operator = torch_layers.FailedOperator()
     try:
-        with torch_layers.on_meta():
+        with limited(given, "tensors are made with data"), torch_layers.on_meta(), operator:
             model = build()
         if not all(parameter.is_meta for parameter in model.parameters()):
-            return None
-        return model, torch_layers.trace(model, inputs)
+            return None, "parameters have data whatever they are asked to be made on"
+        with operator:
+            return (model, torch_layers.trace(model, inputs)), ""
     except InputError:
         raise
-    except Exception:  # whatever the model's own code raises when its tensors have no data
-        return None
+    except Exception as error:  # whatever the model's own code raises when its tensors have no data
+        what = (str(error).splitlines() or [""])[0]
+        return None, f"{operator.name or type(error).__name__} fails on meta tensors ({what:.200})"
 
 
-def traced(build, inputs):
+def traced(build, inputs, given):
     """The model and its layers. One that cannot be called with such inputs is the user's affair: his error in one line."""
-    found = traced_without_data(build, inputs)
+    found, reason = traced_without_data(build, inputs, given)
     if found:
         return found
-    model = build()
+    with limited(given, reason):
+        model = build()
     try:
-        return model, torch_layers.trace(model, inputs)
+        found = model, torch_layers.trace(model, inputs)
+        print(f"built and run with data: {reason}", file=sys.stderr)
+        return found
     except (RuntimeError, TypeError, ValueError, IndexError) as error:
         raise InputError(f"the model fails in a pass with a batch of {torch_layers.BATCHES[0]}: "
                          f"{type(error).__name__}: {str(error).splitlines()[0]}") from error
@@ -164,7 +185,7 @@ def main():
         raise InputError("--input: expected the shape of one sample, such as 3x224x224, got none")
     build, summary, origin = own_model(given.model) if is_own else torchvision_model(given.model)
     inputs = [parsed_input(text) for text in given.input] if given.input else image_of(given.model)
-    model, trace = traced(build, inputs)
+    model, trace = traced(build, inputs, given)
     if trace.left_out:
         print(f"left out, not trained: {', '.join(trace.left_out)}", file=sys.stderr)
     variant = Variant("pytorch" if is_own else "torchvision", f"{type(model).__name__}, in training mode.",

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,10 @@ std::string one_line(std::string_view text, std::size_t limit);
 /// The file's bytes without a byte order mark. InputError where it cannot be read, is a directory or a device, has more
 /// than 64 MiB, is silent for 15 seconds (a pipe that nobody writes), or is not UTF-8 (a zero byte is not, here).
 std::string read_text(const std::filesystem::path& file);
+
+/// Who opens a file that another one names: the catalogue, which remembers what it read (scenario/catalogue.hpp), and
+/// read_text where nobody keeps account.
+using TextReader = std::function<std::string(const std::filesystem::path& file)>;
 
 // Reads the YAML that people write configurations in, as a tree like that of a JSON document.
 //

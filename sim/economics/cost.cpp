@@ -19,20 +19,9 @@ MoneyPerSecond annuity(const Ownership& owned) {
   return owned.price * (1 - owned.residual * discount) * (i / (1 - discount)) / year;
 }
 
-/// What a node costs while it is idle, and what a second of use adds to that.
-struct OwnRate {
-  MoneyPerSecond idle;
-  MoneyPerSecond use;
-};
-
-OwnRate own_rate(const Offer& offer, const NodeUse& use) {
+RateOfUse own_rate(const Offer& offer, const NodeUse& use) {
   const MoneyPerSecond idle = electricity(offer, use, 0);
   return {annuity(*offer.owned) + offer.owned->running + idle, electricity(offer, use, use.busy) - idle};
-}
-
-OwnRate committed_rate(const Offer& offer, const NodeUse& use) {
-  if (offer.owned) return own_rate(offer, use);
-  return {offer.rented->rate + offer.rented->upfront / offer.rented->term, MoneyPerSecond(0)};
 }
 
 /// How often something of that length begins within a time that ends before the next would.
@@ -52,9 +41,14 @@ Money total_after(const Offer& offer, const NodeUse& use, Seconds time) {
 
 }  // namespace
 
+RateOfUse rate_of_use(const Offer& offer, const NodeUse& use) {
+  if (offer.owned) return own_rate(offer, use);
+  if (!offer.is_committed()) return {MoneyPerSecond(0), offer.rented->rate};
+  return {offer.rented->rate + offer.rented->upfront / offer.rented->term, MoneyPerSecond(0)};
+}
+
 MoneyPerSecond node_rate(const Offer& offer, const NodeUse& use) {
-  if (!offer.is_committed()) return offer.rented->rate;
-  const OwnRate rate = committed_rate(offer, use);
+  const RateOfUse rate = rate_of_use(offer, use);
   return rate.idle / offer.utilisation + rate.use;
 }
 
@@ -66,17 +60,22 @@ double stretch_of(const Offer& offer, int nodes) {
   return std::expm1(work) * std::exp(restart) / work;
 }
 
-std::optional<double> break_even_utilisation(const Offer& offer, const NodeUse& use, MoneyPerSecond elsewhere) {
-  if (!offer.is_committed()) return std::nullopt;
-  const OwnRate rate = committed_rate(offer, use);
-  if (!(elsewhere > rate.use)) return std::nullopt;
-  const double share = rate.idle / (elsewhere - rate.use);
-  return share <= 1 ? std::optional(share) : std::nullopt;
+std::optional<double> break_even_utilisation(const RateOfUse& here, const RateOfUse& elsewhere, double u) {
+  if (!(here.idle > MoneyPerSecond(0))) return std::nullopt;
+  const MoneyPerSecond more_idle = here.idle - elsewhere.idle;
+  const MoneyPerSecond less_in_use = elsewhere.use - here.use;
+  if (more_idle > MoneyPerSecond(0)) {
+    if (!(less_in_use > MoneyPerSecond(0))) return std::nullopt;
+    const double share = more_idle / less_in_use;
+    return share <= 1 ? std::optional(share) : std::nullopt;
+  }
+  return more_idle <= less_in_use * u ? std::optional(0.0) : std::nullopt;
 }
 
 std::vector<Money> totals_over(const Offer& offer, const NodeUse& use, int years) {
   std::vector<Money> totals;
-  for (int i = 0; i <= years; ++i) totals.push_back(total_after(offer, use, year * i) * use.nodes);
+  for (int i = 0; i < years; ++i) totals.push_back(total_after(offer, use, year * i) * use.nodes);
+  totals.push_back(node_rate(offer, use) * offer.utilisation * (year * years) * use.nodes);
   return totals;
 }
 

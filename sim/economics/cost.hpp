@@ -29,18 +29,29 @@ struct NodeUse {
   double busy = 1;  // share of the time in which devices compute
 };
 
-/// One node for a second of a job.
+/// What a second of a node costs whether it is used or not, 0 of what is rented, and what a second of use adds to that.
+struct RateOfUse {
+  MoneyPerSecond idle;
+  MoneyPerSecond use;
+};
+
+RateOfUse rate_of_use(const Offer& offer, const NodeUse& use);
+
+/// One node for a second of a job: idle / u + use.
 MoneyPerSecond node_rate(const Offer& offer, const NodeUse& use);
 
 /// 1 where nothing interrupts.
 double stretch_of(const Offer& offer, int nodes);
 
-/// The utilisation above which a node costs at most `elsewhere` for a second of this job; nothing where
-/// full use is not enough, or where the offer costs nothing while it is idle.
-std::optional<double> break_even_utilisation(const Offer& offer, const NodeUse& use, MoneyPerSecond elsewhere);
+/// The utilisation above which work costs at most as much at `here` as `elsewhere`, both in use for the same share of
+/// the time, which is the owner's and of no offer: h.idle / u + h.use = e.idle / u + e.use. `elsewhere` is what does
+/// the same work. 0 where it always does, or does where `u` is used; nothing where full use is not enough, or where
+/// `here` costs nothing while it is idle.
+std::optional<double> break_even_utilisation(const RateOfUse& here, const RateOfUse& elsewhere, double u);
 
 /// Of having the nodes for 0, 1, ..., `years` years, in use as the offer says; what is bought is bought again when its
-/// lifetime is over.
+/// lifetime is over. What is paid, but for the last year: there what nodes are still worth, or have been paid ahead, is
+/// credited, and interest is charged, so that a job's share of it is its cost (node_rate).
 std::vector<Money> totals_over(const Offer& offer, const NodeUse& use, int years);
 
 // How much each uncertain input of an offer matters: a job's cost with one after the other at the ends of its range.

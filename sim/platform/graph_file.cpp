@@ -4,7 +4,6 @@
 #include <utility>
 #include <variant>
 
-#include "config/text.hpp"
 #include "platform/topologies/graph.hpp"
 #include "platform/topologies/route_table.hpp"
 
@@ -30,9 +29,9 @@ bool is_graph_file(const std::filesystem::path& file) {
   return extension == ".dot" || extension == ".gv" || extension == ".xml";
 }
 
-Document topology_of_graph_file(const std::filesystem::path& file) {
+Document topology_of_graph_file(const std::filesystem::path& file, const TextReader& read_file) {
   const bool simgrid = file.extension() == ".xml";
-  const std::string text = read_text(file);
+  const std::string text = read_file(file);
   const auto hosts = simgrid ? parse_simgrid(text, file.string()).hosts.size()
                              : static_cast<std::size_t>(parse_dot(text, file.string(), std::nullopt).hosts);
   if (hosts == 0) throw InputError({file.string(), 1, ""}, "at least one host", "none");

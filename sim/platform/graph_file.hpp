@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "config/document.hpp"
+#include "config/text.hpp"
 
 namespace farandole::inline platform {
 
@@ -14,6 +15,6 @@ namespace farandole::inline platform {
 bool is_graph_file(const std::filesystem::path& file);
 
 /// Throws InputError where the file is not what its name says.
-Document topology_of_graph_file(const std::filesystem::path& file);
+Document topology_of_graph_file(const std::filesystem::path& file, const TextReader& read_file = read_text);
 
 }  // namespace farandole::inline platform

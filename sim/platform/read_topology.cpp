@@ -27,7 +27,7 @@ std::optional<int> read_node_count(const Value& value) {
 
 }  // namespace
 
-Topology read_topology(const Value& where, const std::filesystem::path& file) {
+Topology read_topology(const Value& where, const std::filesystem::path& file, const TextReader& text) {
   Section section = sourced(where);
   Topology topology;
   topology.file = file;
@@ -42,7 +42,7 @@ Topology read_topology(const Value& where, const std::filesystem::path& file) {
     const Count devices = Count(*topology.nodes) * topology.devices_per_node;
     require_at_most(devices, most_devices, "devices", section.child("nodes"));
   }
-  topology.network = kind.builder.read(section, topology);
+  topology.network = kind.builder.read(section, topology, text);
   if (const auto count = kind.builder.nodes_per_group) topology.nodes_per_group = count(section.child("network"));
   if (const auto condition = section.maybe("condition")) topology.condition = read_condition(*condition);
   if (const auto transport = section.maybe("transport")) read_transport(*transport, topology);

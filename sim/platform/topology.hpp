@@ -19,6 +19,7 @@
 #include "config/document.hpp"
 #include "config/registry.hpp"
 #include "config/section.hpp"
+#include "config/text.hpp"
 #include "platform/calibration_record.hpp"
 #include "platform/condition.hpp"
 #include "platform/placement.hpp"
@@ -95,7 +96,7 @@ struct Topology {
 NodeLayout layout_of(const Topology& topology);
 
 /// `where` is the document's root.
-Topology read_topology(const Value& where, const std::filesystem::path& file);
+Topology read_topology(const Value& where, const std::filesystem::path& file, const TextReader& text = read_text);
 
 /// The platform with `nodes` nodes; throws InputError at `where` when the topology has fewer, when `nodes` is not
 /// positive, and when there would be more than `most_devices`.
@@ -107,7 +108,8 @@ Platform build_for(const Topology& topology, const Placement& placement, const V
 
 struct TopologyKind {
   /// Reads the file's key "network", which says what is particular to the kind; nodes and NICs have been read already.
-  NetworkPlan (*read)(Section& file, const Topology& topology);
+  /// `text`: reads the files it names.
+  NetworkPlan (*read)(Section& file, const Topology& topology, const TextReader& text);
   /// Nodes of a leaf or a group; null where all stand together.
   int (*nodes_per_group)(const Value& network) = nullptr;
 };

@@ -67,10 +67,6 @@ Record other_data(const Timeline& timeline, const Heading& heading) {
 
 }  // namespace
 
-bool is_chrome_trace(std::string_view begin) {
-  return begin.starts_with(R"({"displayTimeUnit":"ms","otherData":{"farandole":)");
-}
-
 void write_chrome_trace(std::ostream& out, const Timeline& timeline, const Heading& heading) {
   const std::vector<TraceEvent> events = trace_events(timeline);
   out << R"({"displayTimeUnit":"ms","otherData":)" << json_text(other_data(timeline, heading)) << R"(,"traceEvents":[)";

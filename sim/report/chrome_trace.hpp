@@ -23,9 +23,6 @@ namespace farandole::inline report {
 /// Always a complete JSON document, even for an empty timeline. `otherData` says how many events were dropped.
 void write_chrome_trace(std::ostream& out, const Timeline& timeline, const Heading& heading);
 
-/// Whether a file that begins so was written here.
-bool is_chrome_trace(std::string_view begin);
-
 // The events of a trace, ordered and placed on rows, before they are written. Internal to chrome_trace.cpp.
 
 /// Whole nanoseconds: the ends of nested spans still nest after rounding, which differences of doubles would break.

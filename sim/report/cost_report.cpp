@@ -96,7 +96,8 @@ void write_break_even(std::ostream& out, Points points) {
     out << fmt::format("{}, {}: against {} on {} ({} {} per million samples), ", point.model, point.cost->offer,
                        elsewhere.offer, elsewhere.platform, per_million(elsewhere.per_sample), point.cost->currency);
     if (elsewhere.break_even_utilisation) {
-      out << fmt::format("it pays above {:.0f} % utilisation\n", *elsewhere.break_even_utilisation * 100);
+      const double share = *elsewhere.break_even_utilisation;
+      out << (share > 0 ? fmt::format("it pays above {:.0f} % utilisation\n", share * 100) : "it always pays\n");
     } else {
       out << "it never pays\n";
     }
@@ -111,8 +112,9 @@ void write_totals(std::ostream& out, Points points) {
   Table table(std::move(columns));
   for (const TrainingPoint& point : points) {
     if (!point.cost) continue;
-    Cells row{point.cost->offer, fmt::format("{}", point.nodes), grouped(point.cost->utilisation * 100, 0)};
-    for (const Money total : point.cost->totals) row.push_back(grouped(total.plain(), 0));
+    const double machines = share_of_work(points, point);
+    Cells row{point.cost->offer, grouped(point.nodes * machines, 1), grouped(point.cost->utilisation * 100, 0)};
+    for (const Money total : point.cost->totals) row.push_back(grouped(total.plain() * machines, 0));
     row.resize(years + 3);
     table.row(std::move(row));
   }
@@ -156,7 +158,8 @@ void write_costs(std::ostream& out, const Facets<TrainingPoint>& facets, Points 
                   cost_cells);
   write_break_even(out, points);
   write_bands(out, facets, points);
-  out << "\nCumulative cost of ownership\n";
+  out << "\nCumulative cost of ownership, for as much work as the first does; in the last year what is left is "
+         "credited\n";
   write_totals(out, points);
   for (const TrainingPoint& point : points) {
     if (point.cost && !point.cost->sensitivity.empty()) write_sensitivity(out, point);

@@ -65,9 +65,11 @@ Record totals(Points points, const Series& series, const std::vector<std::size_t
   Record rows = Record::array();
   for (const std::size_t i : chosen) {
     const std::vector<Money>& years = points[i].cost->totals;
+    const double machines = share_of_work(points, points[i]);
     for (std::size_t year = 0; year < years.size(); ++year) {
-      rows.push_back(
-          {{"series", series.name[i]}, {"x", static_cast<int>(year)}, {"y", finite(years[year].plain(), "total")}});
+      rows.push_back({{"series", series.name[i]},
+                      {"x", static_cast<int>(year)},
+                      {"y", finite(years[year].plain() * machines, "total")}});
     }
   }
   if (rows.empty()) return {};
@@ -107,6 +109,7 @@ Cell break_even_cell(const TrainingPoint& point) {
   if (!cost.comparison) return Cell("");
   const auto& share = cost.comparison->break_even_utilisation;
   const std::string band = share_band(point);
+  if (share && *share == 0) return Cell("always" + band + ", against " + cost.comparison->offer, *share);
   return share ? Cell(fmt::format("from {:.0f} % in use{}, against {}", 100 * *share, band, cost.comparison->offer),
                       *share)
                : Cell("never" + band + ", against " + cost.comparison->offer);
@@ -155,8 +158,9 @@ std::string break_even_sentence(Points points, const Series& series, const std::
   for (const std::size_t i : chosen) {
     const auto& elsewhere = points[i].cost->comparison;
     if (!elsewhere || !elsewhere->break_even_utilisation) continue;
-    return fmt::format("{} beats {} above {:.0f} % utilisation.", title(series, i), elsewhere->offer,
-                       100 * *elsewhere->break_even_utilisation);
+    const double share = *elsewhere->break_even_utilisation;
+    if (share == 0) return fmt::format("{} beats {} at equal utilisation.", title(series, i), elsewhere->offer);
+    return fmt::format("{} beats {} above {:.0f} % utilisation.", title(series, i), elsewhere->offer, 100 * share);
   }
   return {};
 }
@@ -211,7 +215,8 @@ std::optional<PageSection> cost_section(Points points, const Series& series, Rec
     data["years"] = std::move(years);
     section.charts.push_back(
         {"curves", "years",
-         "Cumulative cost of ownership over years, in " + unit + " (break-even where curves cross)"});
+         "Cumulative cost of ownership over years, in " + unit +
+             ", for as much work as the first does; in the last year what is left of a machine's value is credited"});
   }
   for (const std::size_t i : chosen) {
     if (points[i].cost->sensitivity.empty()) continue;

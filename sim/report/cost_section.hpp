@@ -3,6 +3,7 @@
 // Used by training_page.cpp and answer.cpp. Costs are compared in the currency of the first that has one.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,6 +33,19 @@ inline constexpr double joules_per_kwh = 3.6e6;
 /// Nothing where the scenario has no whole run.
 inline std::optional<Money> price_of_time_used(const JobCost& cost) {
   return cost.node_time ? std::optional(cost.node * *cost.node_time) : std::nullopt;
+}
+
+/// Curves of ownership compare the same work, that of the first point with a cost at its utilisation: so many times the
+/// nodes of `point` do it. Work is runs where all have one, else samples, as in the headline.
+inline double share_of_work(std::span<const TrainingPoint> points, const TrainingPoint& point) {
+  const bool of_runs = std::ranges::all_of(points, [](const TrainingPoint& p) { return !p.cost || p.run; });
+  const auto work = [&](const TrainingPoint& p) {
+    return p.cost->utilisation / p.cost->stretch * (of_runs ? 1 / p.run->total.si() : p.samples_per_second);
+  };
+  for (const TrainingPoint& first : points) {
+    if (first.cost) return work(first) / work(point);
+  }
+  return 1;
 }
 
 /// What is charged where a minimum is; nothing where the run takes longer than that.

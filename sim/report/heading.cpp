@@ -33,8 +33,8 @@ constexpr std::array<std::string_view, 16> of_the_machinery{"simgrid",
                                                             "link",
                                                             "cuda"};
 // What of these sections is asked for all the same, and what of other sections a platform brings along.
-constexpr std::array<std::string_view, 5> asked_for{"measure.seed", "measure.seeds", "transport.name",
-                                                    "transport.library", "transport.mpi.name"};
+constexpr std::array<std::string_view, 6> asked_for{"measure.seed",      "measure.seeds",      "transport.name",
+                                                    "transport.library", "transport.mpi.name", "horovod.version"};
 constexpr std::array<std::string_view, 4> of_the_platform{
     "effects.device_spread", "effects.step_jitter", "effects.communication_compute_share", "effects.shared_board"};
 

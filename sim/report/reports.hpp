@@ -167,13 +167,10 @@ void write_mixed_compute(std::ostream& out, std::span<const TrainingPoint> point
 /// What answers the study's question, a line each, under the title of a table; nothing where it asks nothing.
 void write_answer(std::ostream& out, const Heading& heading, std::span<const TrainingPoint> points);
 
-// Writes what an autotuner tried and settled on: a table, and the log that HOROVOD_AUTOTUNE_LOG asks for.
+// Writes what an autotuner settled on, as a table; JSON lists what it tried.
 
 /// A row for every point that tuned itself; nothing where none did.
 void write_tuning(std::ostream& out, std::span<const TrainingPoint> points);
-
-/// Comma-separated, a line for every place that was tried and one for the best, as Horovod writes them.
-void write_tuning_log(std::ostream& out, const Tuning& tuning);
 
 // Writes the points of `farandole validate`: predicted beside measured, and how far off by family and by size.
 //

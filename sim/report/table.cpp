@@ -89,10 +89,25 @@ std::string signed_percent(double fraction, int decimals) {
 }
 
 std::string printable(std::string_view text) {
-  std::string result(text);
-  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20U || c == 0x7F; };
-  std::ranges::replace_if(result, is_control, '?');
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    // U+0080 to U+009F, which terminals obey as they do the old ones, have two bytes.
+    const bool is_c1 = byte == 0xC2U && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0U;
+    const bool is_control = byte < 0x20U || byte == 0x7FU || is_c1;
+    result += is_control ? '?' : text[i];
+    i += is_c1 ? 1 : 0;
+  }
   return result;
+}
+
+std::string printable_lines(std::string_view text) {
+  std::string result;
+  for (std::size_t end = text.find('\n'); end != text.npos; end = text.find('\n')) {
+    result += printable(text.substr(0, end)) + '\n';
+    text.remove_prefix(end + 1);
+  }
+  return result + printable(text);
 }
 
 }  // namespace farandole::inline report

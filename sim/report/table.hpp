@@ -49,5 +49,7 @@ std::string signed_percent(double fraction, int decimals);
 
 /// The text with every control character replaced, so that a name from outside cannot break a line or steer a terminal.
 std::string printable(std::string_view text);
+/// The same for a text of several lines, which stay lines.
+std::string printable_lines(std::string_view text);
 
 }  // namespace farandole::inline report

@@ -64,7 +64,7 @@ void write_compute_sources(std::ostream& out, Points points) {
   std::vector<std::string> said;
   if (!points.empty()) out << '\n';
   for (const TrainingPoint& point : points) {
-    const std::string line = "# compute of " + point.model + ": " + printable(point.compute_source);
+    const std::string line = printable("# compute of " + point.model + ": " + point.compute_source);
     if (std::ranges::find(said, line) != said.end()) continue;
     said.push_back(line);
     out << line << '\n';

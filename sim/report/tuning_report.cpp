@@ -11,21 +11,12 @@
 namespace farandole::inline report {
 namespace {
 
-constexpr double mebibyte = 1048576;
-
 std::string switches_of(const TuningSample& sample) {
   std::vector<std::string> on;
   if (sample.hierarchical_allreduce) on.emplace_back("hierarchical allreduce");
   if (sample.hierarchical_allgather) on.emplace_back("hierarchical allgather");
   if (sample.cache_enabled) on.emplace_back("cache");
   return fmt::format("{}", fmt::join(on, ", "));
-}
-
-void write_tuning_sample(std::ostream& out, const TuningSample& sample) {
-  out << fmt::format("{:d},{:d},{:d},{:.6g},{:.6g},{:.6g}\n", sample.hierarchical_allreduce,
-                     sample.hierarchical_allgather, sample.cache_enabled,
-                     sample.cycle_time.si() * milliseconds_per_second, sample.fusion_threshold.si() / mebibyte,
-                     sample.score);
 }
 
 }  // namespace
@@ -51,12 +42,6 @@ void write_tuning(std::ostream& out, std::span<const TrainingPoint> points) {
                grouped(tuning.seconds.si(), 1)});
   }
   table.write(out);
-}
-
-void write_tuning_log(std::ostream& out, const Tuning& tuning) {
-  out << "hierarchical_allreduce,hierarchical_allgather,cache_enabled,cycle_time_ms,tensor_fusion_threshold,score\n";
-  for (const TuningSample& sample : tuning.samples) write_tuning_sample(out, sample);
-  write_tuning_sample(out, tuning.best);
 }
 
 }  // namespace farandole::inline report

@@ -73,10 +73,11 @@ Interval hull(const Points& points, Of of) {
   return interval;
 }
 
-/// What a sample costs elsewhere, at the ends there.
+/// The job elsewhere, at the ends there.
 struct PricesElsewhere {
-  std::vector<Money> at_ends;    // the faster first; one where compute is certain there
-  bool of_same_compute = false;  // the same estimate as here: as wrong there as it is here
+  std::optional<Offer> offer;
+  std::vector<ChargedJob> at_ends;  // the faster first; one where compute is certain there
+  bool of_same_compute = false;     // the same estimate as here: as wrong there as it is here
 };
 
 bool has_same_compute(const Scenario& one, const Scenario& other) {
@@ -99,9 +100,9 @@ PricesElsewhere prices_elsewhere(const Elsewhere& there, const Catalogue& catalo
             train(stretched(scenario, compute.most), nullptr).iteration / point.iteration};
   }
   step = together(step, band_of(error_sources(there.document, catalogue, scenario, times, point)));
-  PricesElsewhere prices{{}, compute.is_open() && has_same_compute(scenario, here)};
+  PricesElsewhere prices{there.offer, {}, compute.is_open() && has_same_compute(scenario, here)};
   for (const double factor : {step.least, step.most}) {
-    prices.at_ends.push_back(per_sample(there.offer, charged(scenario, at_end(point, scenario, factor))));
+    prices.at_ends.push_back(charged(scenario, at_end(point, scenario, factor)));
     if (!step.is_open()) break;
   }
   return prices;
@@ -113,10 +114,10 @@ void add_comparison(CostBands& bands, const Offer& offer, const std::vector<Char
   bands.per_sample_elsewhere = {compared.per_sample.plain(), compared.per_sample.plain()};
   std::vector<std::optional<double>> shares{compared.break_even_utilisation};
   for (std::size_t there = 0; there < prices.at_ends.size(); ++there) {
-    bands.per_sample_elsewhere->hold(prices.at_ends[there].plain());
+    bands.per_sample_elsewhere->hold(per_sample(*prices.offer, prices.at_ends[there]).plain());
     for (std::size_t job = 0; job < here.size(); ++job) {
       const bool is_own = !prices.of_same_compute || job == there + 1;
-      if (is_own) shares.push_back(break_even(offer, here[job], prices.at_ends[there]));
+      if (is_own) shares.push_back(break_even(offer, here[job], *prices.offer, prices.at_ends[there]));
     }
   }
   for (const auto& share : shares) {

@@ -14,11 +14,26 @@ constexpr std::string_view of_libraries = "/transport/library_times/";
 constexpr std::string_view of_messages = "/transport/";
 constexpr std::string_view of_mpi = "/transport/mpi/";
 
+enum class Use { full, followed, none };
+
 /// What was fitted, in one word, and whether it was made use of.
 struct Part {
   std::string what;
-  bool is_used = false;
+  Use use = Use::none;
 };
+
+/// What was measured of the operation itself counts; of another one only where both go the same way.
+Use use_of(const LibraryTimes& times, const CarriedOut& what, const std::vector<const LibraryTimes*>& taken) {
+  if (std::ranges::find(taken, &times) == taken.end()) return Use::none;
+  return times.operation == what.operation ? Use::full : Use::followed;
+}
+
+/// Of nccl-tests.
+std::string program_that_measures(Operation operation) {
+  std::string name = farandole::name(operation);
+  if (name.starts_with("all")) name.insert(3, "_");
+  return name + "_perf -b 8 -e 4G -f 2";
+}
 
 /// Times of its own in place of links and messages: NCCL from 2.5 on.
 bool has_own_times(const CarriedOut& what) {
@@ -52,22 +67,22 @@ std::vector<Part> parts_of(const CalibrationRecord& record, const Transport& tra
     if (pointer.starts_with(of_libraries)) {
       if (entry_of(pointer) >= transport.library_times.size()) continue;
       const LibraryTimes& times = transport.library_times[entry_of(pointer)];
-      add({name_of(times), std::ranges::find(taken, &times) != taken.end()});
+      add({name_of(times), use_of(times, what, taken)});
     } else if (pointer.starts_with(of_mpi)) {
-      add({"latencies of MPI's messages", what.by_mpi});
+      add({"latencies of MPI's messages", what.by_mpi ? Use::full : Use::none});
     } else if (pointer.starts_with(of_messages)) {
-      add({"latencies of messages", !has_own_times(what) && !what.by_mpi});
+      add({"latencies of messages", !has_own_times(what) && !what.by_mpi ? Use::full : Use::none});
     } else {
-      add({"links", true});
+      add({"links", Use::full});
     }
   }
   return parts;
 }
 
-std::string list(const std::vector<Part>& parts, bool used) {
+std::string list(const std::vector<Part>& parts, Use use) {
   std::vector<std::string> texts;
   for (const Part& part : parts) {
-    if (part.is_used == used) texts.push_back(part.what);
+    if (part.use == use) texts.push_back(part.what);
   }
   return fmt::format("{}", fmt::join(texts, "; "));
 }
@@ -89,10 +104,15 @@ bool has_other_messages(const LibraryUse& use, const std::optional<Transport>& m
 std::string describe_use(const CalibrationRecord& record, const Transport& transport, const CarriedOut& what) {
   if (what.ranks == 1) return origin(record) + "; not used by one rank, which sends nothing";
   const auto parts = parts_of(record, transport, what);
-  const std::string used = list(parts, true);
-  const std::string unused = list(parts, false);
+  const std::string used = list(parts, Use::full);
+  const std::string unused = list(parts, Use::none);
   std::string text = origin(record);
   if (!used.empty()) text += fmt::format("; used by {}: {}", what.by, used);
+  if (const std::string followed = list(parts, Use::followed); !followed.empty()) {
+    text += fmt::format(
+        "; nothing measured of {}, which follows what was measured only where it goes the same way: {}; {} measures it",
+        name(what.operation), followed, program_that_measures(what.operation));
+  }
   if (!unused.empty()) text += fmt::format("; not used by {}: {}", what.by, unused);
   return text;
 }

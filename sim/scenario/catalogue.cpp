@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <map>
 
 #include <fmt/format.h>
 
@@ -70,17 +69,31 @@ struct Catalogue::Memory {
   std::map<std::filesystem::path, Document> documents;
   std::map<std::filesystem::path, ModelSummary> models;
   std::map<std::filesystem::path, Device> devices;
-  std::map<std::string, std::string> algorithms;  // their texts
+  std::map<std::filesystem::path, std::string> texts;
 };
 
 Catalogue::Catalogue() : Catalogue(data_folder()) {}
 
 Catalogue::Catalogue(std::filesystem::path root) : root_(std::move(root)), memory_(std::make_shared<Memory>()) {}
 
+const std::string& Catalogue::text(const std::filesystem::path& file) const {
+  const auto found = memory_->texts.find(file);
+  return found != memory_->texts.end() ? found->second : memory_->texts.emplace(file, read_text(file)).first->second;
+}
+
+const std::map<std::filesystem::path, std::string>& Catalogue::texts() const {
+  return memory_->texts;
+}
+
+TextReader Catalogue::reader() const {
+  return [this](const std::filesystem::path& file) { return text(file); };
+}
+
 const Document& Catalogue::document(const std::filesystem::path& file) const {
   const auto found = memory_->documents.find(file);
   if (found != memory_->documents.end()) return found->second;
-  Document read = is_graph_file(file) ? topology_of_graph_file(file) : Document::read(file);
+  Document read =
+      is_graph_file(file) ? topology_of_graph_file(file, reader()) : Document::parse(text(file), file.string());
   return memory_->documents.emplace(file, std::move(read)).first->second;
 }
 
@@ -91,25 +104,7 @@ std::vector<const Document*> Catalogue::documents() const {
 }
 
 Algorithm Catalogue::algorithm(const std::string& file) const {
-  memory_->algorithms.try_emplace(file, read_text(file));
-  return algorithm_from_file(file);
-}
-
-std::vector<std::string> Catalogue::algorithm_texts() const {
-  std::vector<std::string> all;
-  for (const auto& [file, text] : memory_->algorithms) all.push_back(text);
-  return all;
-}
-
-std::vector<std::filesystem::path> Catalogue::files() const {
-  std::vector<std::filesystem::path> all;
-  for (const auto& [file, read] : memory_->documents) {
-    all.push_back(file);
-    const auto graph = read.find("/network/file");
-    if (graph && graph->is_string()) all.push_back(file.parent_path() / std::get<std::string>(graph->node().value));
-  }
-  for (const auto& [file, text] : memory_->algorithms) all.emplace_back(file);
-  return all;
+  return algorithm_from_file(file, reader());
 }
 
 std::filesystem::path Catalogue::find(const char* folder, const std::string& name, std::string_view what,
@@ -147,7 +142,7 @@ Topology Catalogue::topology(const std::string& name, const Value& where, const 
   if (overrides) {
     for (const auto& [pointer, value] : overrides->members()) changed.set(pointer, value.node());
   }
-  Topology topology = read_topology(changed.root(), file);
+  Topology topology = read_topology(changed.root(), file, reader());
   if (overrides) refuse_protocol_alone(document(file), changed, *overrides);
   refuse_unknown_library(changed);
   return topology;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 
 #include "collective/algorithms.hpp"
 #include "config/document.hpp"
+#include "config/text.hpp"
 #include "economics/offer.hpp"
 #include "platform/topology.hpp"
 #include "workload/device.hpp"
@@ -55,12 +57,15 @@ class Catalogue {
   /// An algorithm of a user's own, from a file (collective/files/read_schedule.hpp).
   [[nodiscard]] Algorithm algorithm(const std::string& file) const;
 
-  /// Every file read so far, in order of name: what results depend on besides the scenario.
+  /// The one way in for every file that a scenario names, and that those name: read once, so that all points of a study
+  /// have the same, and accounted for in texts().
+  [[nodiscard]] const std::string& text(const std::filesystem::path& file) const;
+  /// What every file read so far holds, in order of name: what results depend on besides the scenario.
+  [[nodiscard]] const std::map<std::filesystem::path, std::string>& texts() const;
+  /// text() for readers of rooms below; not to outlive the catalogue.
+  [[nodiscard]] TextReader reader() const;
+  /// Those of them that are JSON, and what stands for graphs, in order of name.
   [[nodiscard]] std::vector<const Document*> documents() const;
-  /// The texts of all algorithm files read so far, in order of name.
-  [[nodiscard]] std::vector<std::string> algorithm_texts() const;
-  /// All files that were read until now, those that a topology names too.
-  [[nodiscard]] std::vector<std::filesystem::path> files() const;
 
   /// Names in alphabetical order.
   [[nodiscard]] std::vector<std::string> models() const;

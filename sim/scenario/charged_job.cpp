@@ -59,13 +59,19 @@ Elsewhere elsewhere_of(const Document& document, const Catalogue& catalogue, con
   other.folding = scenario.folding;
   other.network = scenario.network;
   Offer offer = catalogue.offer(spec.offer, other_document.root()).offer;
+  const Offer& own = scenario.economics->file.offer;
+  if (offer.is_committed() && own.is_committed()) offer.utilisation = own.utilisation;
   return {std::move(other_document), std::move(other), std::move(offer)};
 }
 
-std::optional<double> break_even(const Offer& offer, const ChargedJob& here, Money per_sample_there) {
-  // What a node here may cost for a second, so that a sample costs as much as there.
-  const MoneyPerSecond worth = per_sample_there / sample_time(offer, here) / here.use.nodes;
-  return break_even_utilisation(offer, here.use, worth);
+std::optional<double> break_even(const Offer& offer, const ChargedJob& here, const Offer& there,
+                                 const ChargedJob& job_there) {
+  // For the samples of a second of a node here.
+  const double nodes_there =
+      sample_time(there, job_there) * job_there.use.nodes / (sample_time(offer, here) * here.use.nodes);
+  const RateOfUse rate = rate_of_use(there, job_there.use);
+  return break_even_utilisation(rate_of_use(offer, here.use), {rate.idle * nodes_there, rate.use * nodes_there},
+                                offer.utilisation);
 }
 
 }  // namespace farandole::inline scenario

@@ -33,13 +33,15 @@ Money per_run(const Offer& offer, const ChargedJob& job);
 struct Elsewhere {
   Document document;  // what it was read from
   Scenario scenario;
-  Offer offer;
+  Offer offer;  // in use as much as the one here, where both are paid whether they are used or not
 };
 
 /// Of a scenario whose "economics" compares; `document` is the one it was read from.
 Elsewhere elsewhere_of(const Document& document, const Catalogue& catalogue, const Scenario& scenario);
 
-/// How long nodes must be in use for a sample to cost as much here as there; nothing where full use would not do.
-std::optional<double> break_even(const Offer& offer, const ChargedJob& here, Money per_sample_there);
+/// The share of the time that nodes must be in use, here and there, for a sample to cost as much here as there; 0 where
+/// it never costs more, nothing where full use would not do.
+std::optional<double> break_even(const Offer& offer, const ChargedJob& here, const Offer& there,
+                                 const ChargedJob& job_there);
 
 }  // namespace farandole::inline scenario

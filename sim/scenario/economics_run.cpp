@@ -38,8 +38,9 @@ CostComparison compared(const Document& document, const Catalogue& catalogue, co
                         const ChargedJob& job) {
   const Elsewhere there = elsewhere_of(document, catalogue, scenario);
   const TrainingPoint point = train(there.scenario, nullptr);
-  const Money price = per_sample(there.offer, charged(there.scenario, point));
-  return {there.offer.name, point.platform, price, break_even(scenario.economics->file.offer, job, price)};
+  const ChargedJob other = charged(there.scenario, point);
+  return {there.offer.name, point.platform, per_sample(there.offer, other),
+          break_even(scenario.economics->file.offer, job, there.offer, other)};
 }
 
 }  // namespace

@@ -38,7 +38,8 @@ void merge_settings(Settings& all, const Settings& more);
 //
 // A file may hold rates and latencies of links and messages, which everything that is timed message by message takes,
 // and times of a library's collectives, which that release alone takes, for the operations they were measured of. A
-// calibration that the chosen algorithm passes over would be a number that someone trusts for nothing; so that is said.
+// calibration that the chosen algorithm passes over would be a number that someone trusts for nothing; so that is said,
+// and with which command an operation is measured that only follows another one.
 
 struct CarriedOut {
   Operation operation;

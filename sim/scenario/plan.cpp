@@ -40,8 +40,6 @@ void add_point(RunPlan& plan, const PlannedPoint& planned, const Catalogue& cata
   for (const std::string& ignored : scenario.ignored) add_once(plan.ignored, ignored);
   if (const auto note = settings.find("note"); note != settings.end()) add_once(plan.notes, note->second);
   plan.scenario = plan.points.empty() ? scenario.name : plan.scenario;
-  plan.timeline_file = scenario.strategy.timeline_file;
-  plan.tuning_log = scenario.strategy.tuning_log;
 }
 
 /// As the scenario and the options of the plan have it.

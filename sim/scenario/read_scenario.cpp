@@ -152,8 +152,9 @@ PastedInto pasted_into(const Scenario& scenario) {
   return into;
 }
 
-StrategyChoice read_strategy_of(const Value& where, const Launch& launch, const Scenario& scenario) {
-  const Pasted pasted = unpaste(where, pasted_into(scenario));
+StrategyChoice read_strategy_of(const Value& where, const Launch& launch, const Scenario& scenario,
+                                const Catalogue& catalogue) {
+  const Pasted pasted = unpaste(where, pasted_into(scenario), catalogue.reader());
   StrategyChoice choice =
       read_strategy(Value(pasted.strategy, where.pointer()),
                     launch.line ? launch.line->environment : std::map<std::string, std::string>{}, launch.ranks,
@@ -240,7 +241,7 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   device.assumed_efficiency = scenario.workload.assumed_efficiency.value_or(device.assumed_efficiency);
   if (launch.line) scenario.ignored = launch.line->ignored;
   const Value strategy = section.child("strategy");
-  scenario.strategy = read_strategy_of(strategy, launch, scenario);
+  scenario.strategy = read_strategy_of(strategy, launch, scenario, catalogue);
   split_among_ranks(scenario, strategy, workload);
   choose_adasum(scenario, strategy);
   choose_levels(scenario, strategy);

@@ -84,8 +84,8 @@ std::unique_ptr<Timeline> new_timeline() {
 
 RunResult run_document(const Document& document, const Catalogue& catalogue, const RunOptions& options) {
   const RunPlan plan = plan_run(document, catalogue, options);
-  RunResult result{plan.scenario, plan.settings, {}, plan.ignored, plan.timeline_file, nullptr};
-  if (options.record_timeline || plan.timeline_file) result.timeline = new_timeline();
+  RunResult result{plan.scenario, plan.settings, {}, plan.ignored, nullptr};
+  if (options.record_timeline) result.timeline = new_timeline();
   for (const RunPlan::Point& planned : plan.points) {
     if (options.progress)
       options.progress(static_cast<int>(result.points.size()), static_cast<int>(plan.points.size()));

@@ -42,9 +42,8 @@ struct RunResult {
   std::string scenario;
   Settings settings;
   std::vector<TrainingPoint> points;
-  std::vector<std::string> ignored;          // pasted options and variables without meaning here, each once
-  std::optional<std::string> timeline_file;  // where HOROVOD_TIMELINE wants it
-  std::unique_ptr<Timeline> timeline;        // empty unless it was asked for
+  std::vector<std::string> ignored;    // pasted options and variables without meaning here, each once
+  std::unique_ptr<Timeline> timeline;  // empty unless it was asked for
 };
 
 /// A point as it runs.
@@ -81,8 +80,6 @@ struct RunPlan {
   std::vector<Point> points;         // in the order of results; at least one
   std::vector<std::string> ignored;  // see RunResult
   std::vector<std::string> notes;    // on what points leave unused of their machine, each once
-  std::optional<std::string> timeline_file;
-  std::optional<std::string> tuning_log;  // where HOROVOD_AUTOTUNE_LOG wants that of the last point
   std::optional<Question> question;
 };
 

@@ -13,8 +13,7 @@ std::string identity_of(const Document& document, const Catalogue& catalogue, co
                                 static_cast<int>(options.network), options.bands, options.explain, options.links);
   for (const Fidelity fidelity : options.fidelities) all += name(fidelity) + " ";
   all += document.to_ordered_json().dump();
-  for (const Document* file : catalogue.documents()) all += file->to_ordered_json().dump();
-  for (const std::string& text : catalogue.algorithm_texts()) all += text;
+  for (const auto& [file, text] : catalogue.texts()) all += text;
   return checksum(all);
 }
 

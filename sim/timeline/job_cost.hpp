@@ -34,8 +34,8 @@ struct CostComparison {
   std::string offer;
   std::string platform;
   Money per_sample;
-  /// Share of the time that the machine must be in use for a sample to cost the same here as there. Of machines that
-  /// cost whether they are used or not; nothing where not even full use would do.
+  /// Share of the time that machines must be in use for a sample to cost the same here as there, what costs whether it
+  /// is used or not as much there as here. 0 where it never costs more; nothing where not even full use would do.
   std::optional<double> break_even_utilisation;
 
   static void fields(auto& elsewhere, auto& visit) {
@@ -61,8 +61,8 @@ struct JobCost {
   std::optional<Joules> energy_per_epoch;
   std::optional<Money> per_run;
   std::optional<Joules> energy_per_run;
-  std::optional<Seconds> node_time;          // of a run, all nodes together
-  std::vector<Money> totals;                 // of having the nodes for 0, 1, 2, ... years
+  std::optional<Seconds> node_time;  // of a run, all nodes together
+  std::vector<Money> totals;         // of having the nodes for 0, 1, 2, ... years; in the last, what is left credited
   std::vector<CostSensitivity> sensitivity;  // the widest first
   std::optional<CostComparison> comparison;
   std::vector<std::string> assumptions;  // inputs that no source backs

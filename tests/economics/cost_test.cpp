@@ -82,7 +82,7 @@ RC_GTEST_PROP(Cost, AtBreakEvenANodeCostsWhatItDoesElsewhere, ()) {
   const double elsewhere = *rc::gen::inRange(130, 2000) / 100.0;
   const NodeUse use{1, 2, *rc::gen::inRange(0, 101) / 100.0};
   const MoneyPerSecond price = Money(elsewhere) / hour;
-  const auto share = break_even_utilisation(offer(bought), use, price);
+  const auto share = break_even_utilisation(rate_of_use(offer(bought), use), {MoneyPerSecond(0), price}, 0.5);
   if (!share) {
     const Offer always = offer(bought, {{"/bought/utilisation", "100 %"}});
     RC_ASSERT(node_rate(always, use) > price);
@@ -93,13 +93,36 @@ RC_GTEST_PROP(Cost, AtBreakEvenANodeCostsWhatItDoesElsewhere, ()) {
   }
 }
 
-TEST(Cost, OverYearsCountsWhatIsPaidNotWhatIsWrittenOff) {
-  // 3 nodes: 87,600 each at the start and again after ten years; 8760 h * (0.5 * 0.6 + 0.5 * 1.2) a year each.
-  const auto totals = totals_over(offer(bought), busy_pair, 11);
-  ASSERT_EQ(totals.size(), 12U);
+/// Utilisation is the owner's: against what is paid for while idle too, both are in use for the same share of the time.
+RC_GTEST_PROP(Cost, EqualUseOfBothNeverChangesWhichIsCheaperButForWhatUseItselfCosts, ()) {
+  const auto amount = [](int most) { return Money(*rc::gen::inRange(0, most) / 100.0) / hour; };
+  const RateOfUse here{amount(1000) + Money(0.01) / hour, amount(300)};
+  const RateOfUse there{amount(1000), amount(300)};
+  const double u = *rc::gen::inRange(1, 101) / 100.0;
+  const auto at = [](const RateOfUse& rate, double share) { return rate.idle / share + rate.use; };
+  const auto share = break_even_utilisation(here, there, u);
+  const bool is_cheaper = at(here, u) <= at(there, u) * (1 + 1e-12);
+  if (!share) RC_ASSERT(at(here, u) >= at(there, u) * (1 - 1e-12));
+  if (share && *share > 0) RC_ASSERT(std::abs(at(here, *share) / at(there, *share) - 1) < 1e-9);
+  if (share && std::abs(u - *share) > 1e-9) RC_ASSERT(is_cheaper == (u > *share));
+  // Where using costs nothing more, the answer is the same at every utilisation.
+  const RateOfUse fixed_here{here.idle, MoneyPerSecond(0)};
+  const RateOfUse fixed_there{there.idle, MoneyPerSecond(0)};
+  const auto always = break_even_utilisation(fixed_here, fixed_there, u);
+  RC_ASSERT(always.has_value() == (fixed_here.idle <= fixed_there.idle));
+}
+
+TEST(Cost, OverYearsCountsWhatIsPaidAndInTheLastYearWhatIsLeft) {
+  // 3 nodes: 87,600 each at the start; 8760 h * (0.5 * 0.6 + 0.5 * 1.2) a year each. After five of ten years half is
+  // left.
+  const auto totals = totals_over(offer(bought), busy_pair, 5);
+  ASSERT_EQ(totals.size(), 6U);
   EXPECT_NEAR(totals[0].plain(), 3 * 87600, 1e-6);
   EXPECT_NEAR(totals[1].plain(), 3 * (87600 + 8760 * 0.9), 1e-6);
-  EXPECT_NEAR(totals[11].plain(), 3 * (2 * 87600 + 11 * 8760 * 0.9), 1e-5);
+  EXPECT_NEAR(totals[5].plain(), 3 * (87600 / 2.0 + 5 * 8760 * 0.9), 1e-5);
+  EXPECT_NEAR(totals_over(offer(bought), busy_pair, 12)[11].plain(), 3 * (2 * 87600 + 11 * 8760 * 0.9), 1e-5);
+  // Of the last year it is what the jobs of these years are charged: 0.5 of the time.
+  EXPECT_NEAR(totals[5] / (node_rate(offer(bought), busy_pair) * (5 * 0.5 * year) * 3), 1, 1e-12);
   // Rent: nothing at the start.
   EXPECT_EQ(totals_over(offer(rented), busy_pair, 1)[0].plain(), 0);
   EXPECT_NEAR(totals_over(offer(rented), busy_pair, 1)[1].plain(), 3 * 87600, 1e-6);

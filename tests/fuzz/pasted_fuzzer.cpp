@@ -21,7 +21,7 @@ void paste(const Node& pasted) {
   for (const std::string& form : pasted_forms()) {
     const Node strategy = strategy_with(form, pasted);
     fuzz::use_or_refuse([&] {
-      const Pasted result = unpaste(Value(strategy, "/strategy"), into);
+      const Pasted result = unpaste(Value(strategy, "/strategy"), into, read_text);
       const Value settings(result.strategy, "/strategy");
       fuzz::require(settings.is_object(), "a strategy is an object");
       for (const auto& [key, value] : settings.members()) fuzz::require(key != form, "what was pasted is taken out");

@@ -101,6 +101,26 @@ TEST(Code, TheLibraryHasNoNakedNew) {
   EXPECT_THAT(lines_of_code_matching(std::regex(R"(\bnew\s+[A-Za-z:(])")), IsEmpty());
 }
 
+/// Else a study resumed after such a file was edited mixes two of them, and a result may take its place.
+TEST(Code, FilesThatAScenarioNamesAreOpenedByTheCatalogueAlone) {
+  const std::regex opens(R"(\b(read_text|Document::read|algorithm_from_file|read_topology|topology_of_graph_file)\()"
+                         R"(|\bi?fstream\b|\bfopen\b|\bopen\()");
+  Violations violations;
+  for (const char* room :
+       {"collective", "platform", "workload", "simulate", "engine", "training", "economics", "scenario"}) {
+    for (const Path& file : files_under(Path("sim") / room, {".cpp"})) {
+      if (file == "sim/scenario/catalogue.cpp") continue;
+      const auto code = code_lines_of(file);
+      for (std::size_t i = 0; i < code.size(); ++i) {
+        const bool is_definition = std::isalpha(static_cast<unsigned char>(code[i].empty() ? ' ' : code[i][0])) != 0;
+        if (std::regex_search(code[i], opens) && !is_definition)
+          violations.push_back(violation(file, i, lines_of(file)[i]));
+      }
+    }
+  }
+  EXPECT_THAT(violations, IsEmpty());
+}
+
 /// What tests/mutation/mutate.py has broken it marks so, until it is mended.
 TEST(Code, HasNoMutantInIt) {
   Violations violations;

@@ -72,6 +72,28 @@ TEST(Economics, ComparesWithTheSameJobElsewhere) {
   EXPECT_NEAR(even.cost->per_sample / rented.cost->per_sample, 1, 1e-6);
 }
 
+/// The reserved offer's own 60 % is not the owner's: it must not matter.
+TEST(Economics, UtilisationIsTheOwnersAndNotOfWhatIsComparedWith) {
+  const auto compared = [](const std::string& own) {
+    return *point_with({{"/economics", R"({ "offer": "dgx-h100-bought", "override": { "/bought/utilisation": ")" + own +
+                                           R"(" }, "compare_with": { "offer": "lambda-h100-reserved" } })"}})
+                .cost->comparison;
+  };
+  const auto at = [](const std::string& offer, const std::string& pointer, const std::string& share) {
+    return point_with({{"/economics", R"({ "offer": ")" + offer + R"(", "override": { ")" + pointer + R"(": ")" +
+                                          share + R"(" } })"}})
+        .cost->per_sample;
+  };
+  for (const std::string share : {"30 %", "70 %", "90 %"}) {
+    const CostComparison found = compared(share);
+    EXPECT_NEAR(found.per_sample / at("lambda-h100-reserved", "/reserved/utilisation", share), 1, 1e-12) << share;
+    const bool is_cheaper = at("dgx-h100-bought", "/bought/utilisation", share) <= found.per_sample;
+    const auto from = found.break_even_utilisation;
+    EXPECT_EQ(from.has_value() && *from <= std::stod(share) / 100, is_cheaper) << share;
+  }
+  EXPECT_EQ(compared("30 %").break_even_utilisation, compared("90 %").break_even_utilisation);
+}
+
 TEST(Economics, TotalsOfRentCountTheTimeInUse) {
   const TrainingPoint always = point_with({on_demand});
   const TrainingPoint half = point_with({{"/economics", R"({ "offer": "aws-p4d-on-demand", "utilisation": "50 %" })"}});

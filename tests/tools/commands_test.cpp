@@ -281,5 +281,19 @@ TEST(Help, OfEveryCommandShowsAnExample) {
   }
 }
 
+/// horovodrun came with 0.16.2; what somebody pastes today is of the newest release, and the output says of which.
+TEST(LaunchLine, WithoutAVersionMeansTheNewestRelease) {
+  const test::Workplace place;
+  const std::string line =
+      "run " + test::scenario("horovod-512-roce25") +
+      " --set '/sweep={}' --set '/platform={\"topology\": \"roce25-4xp100\"}' --set /measure/iterations=3"
+      " --launch 'horovodrun -np 16 -H a:4,b:4,c:4,d:4 --cycle-time-ms 2 python train.py'";
+  const test::Finished newest = place.farandole(line);
+  EXPECT_EQ(newest.status, 0) << newest.err;
+  EXPECT_THAT(newest.out, HasSubstr("horovod.version: 0.28.1"));
+  EXPECT_THAT(newest.err, testing::Not(HasSubstr("HOROVOD_CYCLE_TIME")));
+  EXPECT_THAT(place.farandole(line + " --set /strategy/version=0.21.0").out, HasSubstr("horovod.version: 0.21.0"));
+}
+
 }  // namespace
 }  // namespace farandole::commands_test

@@ -87,6 +87,18 @@ def only_with_data():
             return self.fc(x) * (self.scale if x.sum().item() < 1e9 else 0)
     return Net()
 
+def large_with_data():
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = nn.ModuleList(nn.Linear(8000, 8000) for _ in range(8))
+
+        def forward(self, x):
+            for layer in self.layers:
+                x = layer(x)
+            return x * x.sum().item()
+    return Net()
+
 def number():
     return 3
 """
@@ -153,8 +165,19 @@ class ExportTorch(InAFolder):
         self.assertAlmostEqual(variant["parameters"], 174.6e9, delta=0.1e9)
 
     def test_a_model_that_looks_at_its_data_is_run_with_data(self):
+        finished = self.tool("export_torch.py", "net.py:only_with_data", "--input", "4")
+        self.assertIn("built and run with data: aten._local_scalar_dense.default fails on meta tensors", finished.stderr)
         layers = self.export("net.py:only_with_data", "--input", "4")["layers"]
         self.assertEqual([(layer["name"], layer["macs"]) for layer in layers], [("fc", 8)])
+
+    def test_a_large_model_that_meta_tensors_cannot_run_is_built_only_where_the_user_says_so(self):
+        """2 GB of weights: refused before they are made, with the operation that failed."""
+        start = time.monotonic()
+        finished = self.tool("export_torch.py", "net.py:large_with_data", "--input", "8000")
+        self.assert_refused(finished, "aten._local_scalar_dense.default fails on meta tensors")
+        self.assertIn("--real", finished.stderr)
+        self.assertLess(time.monotonic() - start, 60)
+        self.assertIn("--real", self.tool("export_torch.py", "--help").stdout)
 
     def test_a_transposed_convolution_multiplies_every_input_position_by_its_kernel(self):
         layers = self.export("net.py:up", "--input", "3x32x32")["layers"]

@@ -48,7 +48,17 @@ class Recipes(unittest.TestCase):
                                      set(workflow["jobs"]), name)
                 for step in job["steps"]:
                     self.assertEqual(("run" in step) + ("uses" in step), 1, f"{path.name}: {step}")
-                    self.assertRegex(step.get("uses", "a/b@v4"), r"^[\w-]+/[\w-]+@v\d+$")
+                    self.assertRegex(step.get("uses", "a/b@" + 40 * "0"), r"^[\w-]+/[\w-]+@[0-9a-f]{40}$")
+
+    def test_they_may_read_and_nothing_else_and_write_where_a_tag_or_main_publishes(self):
+        """A pull request runs a stranger's code: nothing that it starts may write."""
+        for path in WORKFLOWS:
+            workflow = read(path)
+            self.assertEqual(workflow.get("permissions"), {"contents": "read"}, path.name)
+            for name, job in workflow["jobs"].items():
+                if "write" in job.get("permissions", {}).values():
+                    self.assertRegex(job.get("if", ""), r"^(startsWith\(github.ref, 'refs/tags/v'\)|github.ref == 'refs/heads/main')$",
+                                     f"{path.name}: {name}")
 
     def test_their_shell_lines_are_shell(self):
         for path in RECIPES:
@@ -109,6 +119,18 @@ class Citation(unittest.TestCase):
         if "date-released" in citation:
             datetime.date.fromisoformat(str(citation["date-released"]))
         self.assertIn("Apache License", (ROOT / "LICENSE").read_text())
+
+
+class Notice(unittest.TestCase):
+    def test_names_what_is_inside_and_is_installed_and_packed(self):
+        notice = (ROOT / "NOTICE").read_text()
+        for inside in ("D3", "CLI11", "valijson", "nlohmann", "Eigen", "Boost", "{fmt}", "libc++", "Emscripten"):
+            self.assertIn(inside, notice)
+        for licence in ("BSD-3-Clause", "BSD-2-Clause", "MIT", "MPL-2.0", "BSL-1.0", "ISC", "Apache License"):
+            self.assertIn(licence, notice)
+        self.assertRegex((ROOT / "cmake" / "FarandoleInstall.cmake").read_text(),
+                         r"install\(FILES [^)]*\bNOTICE\b[^)]*COMPONENT program\)")
+        self.assertIn('"NOTICE"', (ROOT / "tools" / "packaging" / "wheel.py").read_text())
 
 
 class Schemas(unittest.TestCase):

@@ -41,12 +41,6 @@ def without_code(text):
     return re.sub(r"`[^`\n]*`", "", re.sub(r"^    .*$", "", text, flags=re.MULTILINE))
 
 
-def blocks_of(document, language=""):
-    """What stands between fences of that language, in order."""
-    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", document, flags=re.MULTILINE | re.DOTALL)
-    return [text for of, text in blocks if of == language]
-
-
 def keys_of(schema):
     """The names of all properties of a schema, as often as they are defined."""
     if isinstance(schema, list):
@@ -182,26 +176,6 @@ class Made(unittest.TestCase):
                 self.assertTrue(found.exists(), f"{path.relative_to(built)}: {target}")
                 if anchor and found in read:
                     self.assertIn(anchor, read[found].ids, f"{path.relative_to(built)}: {target}")
-
-
-class FirstAnswer(InAFolder):
-    """What docs/index.md shows is what its commands print, but for lines that it leaves out with "..."."""
-
-    def shown_and_printed(self, block, *options):
-        document = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-        (self.folder / "first.json").write_text(blocks_of(document, "json")[0], encoding="utf-8")
-        shown = [line for line in blocks_of(document)[block].splitlines() if line not in ("", "...")]
-        return shown, ask("run", self.folder / "first.json", *options).splitlines()
-
-    def test_the_tables_are_those_of_the_run(self):
-        shown, printed = self.shown_and_printed(0)
-        self.assertGreater(len(shown), 6)
-        self.assertEqual([line for line in shown if line not in printed], [])
-
-    def test_the_reasons_are_those_of_the_run(self):
-        shown, printed = self.shown_and_printed(1, "--set", "/sweep={}", "--explain")
-        self.assertGreater(len(shown), 8)
-        self.assertEqual([line for line in shown if line not in printed], [])
 
 
 class Refusals(InAFolder):

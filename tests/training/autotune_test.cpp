@@ -91,7 +91,7 @@ double mebibytes(const TuningSample& sample) {
 }
 
 TEST(Autotuner, TriesHorovodsFourPointsFirstAndMaxSamplesPlusOneInAll) {
-  Trainer trainer({1, 10, 6, 0.8, {}}, {true, true}, [](const TuningSample&) { return 1e9; });
+  Trainer trainer({1, 10, 6, 0.8}, {true, true}, [](const TuningSample&) { return 1e9; });
   // A sample is the median of five scores of ten steps; one more step sees the eleventh pass of a tensor.
   EXPECT_EQ(trainer.run(), (1 + 7) * (5 * 10 + 1));
   const Tuning& tuning = trainer.tuner.tuning();
@@ -109,7 +109,7 @@ TEST(Autotuner, KeepsTheBestItHasTried) {
   const auto speed = [](const TuningSample& s) {
     return 1e9 / (1 + std::pow(mebibytes(s) / 40 - 1, 2) + std::pow(s.cycle_time.si() / 20e-3 - 1, 2));
   };
-  Trainer trainer({0, 10, 20, 0.8, {}}, {true, true}, speed);
+  Trainer trainer({0, 10, 20, 0.8}, {true, true}, speed);
   trainer.run();
   const Tuning& tuning = trainer.tuner.tuning();
   double best = 0;
@@ -121,7 +121,7 @@ TEST(Autotuner, KeepsTheBestItHasTried) {
 
 TEST(Autotuner, ThrowsASwitchAndBeginsAnew) {
   // Twice as fast with the switch: 2 x (20 + 1) samples, of which the best has it on.
-  Trainer trainer({0, 1, 20, 0.8, {}}, {true, true, true},
+  Trainer trainer({0, 1, 20, 0.8}, {true, true, true},
                   [](const TuningSample& s) { return s.hierarchical_allreduce ? 2e9 : 1e9; });
   trainer.run();
   const Tuning& tuning = trainer.tuner.tuning();
@@ -132,10 +132,10 @@ TEST(Autotuner, ThrowsASwitchAndBeginsAnew) {
 }
 
 TEST(Autotuner, LeavesAloneWhatIsSet) {
-  Trainer trainer({0, 1, 5, 0.8, {}}, {false, true}, [](const TuningSample&) { return 1e9; });
+  Trainer trainer({0, 1, 5, 0.8}, {false, true}, [](const TuningSample&) { return 1e9; });
   trainer.run();
   for (const TuningSample& sample : trainer.tuner.tuning().samples) EXPECT_EQ(sample.fusion_threshold, 100_B);
-  Trainer nothing({0, 1, 5, 0.8, {}}, {false, false}, [](const TuningSample&) { return 1e9; });
+  Trainer nothing({0, 1, 5, 0.8}, {false, false}, [](const TuningSample&) { return 1e9; });
   nothing.run();
   EXPECT_EQ(nothing.tuner.tuning().samples.size(), 1U);
   EXPECT_EQ(nothing.tuner.values().cycle_time, 3_ms);
@@ -147,7 +147,7 @@ RC_GTEST_PROP(Autotuner, NeverEndsWorseThanWhatItTried, ()) {
   const auto speed = [&](const TuningSample& s) {
     return 1e9 / (1 + std::abs(mebibytes(s) - best_threshold) / 8 + std::abs(s.cycle_time.si() * 1e3 - best_cycle) / 8);
   };
-  Trainer trainer({0, 1, 8, 0.8, {}}, {true, true}, speed);
+  Trainer trainer({0, 1, 8, 0.8}, {true, true}, speed);
   trainer.run();
   for (const TuningSample& sample : trainer.tuner.tuning().samples) {
     RC_ASSERT(speed(trainer.tuner.values()) >= speed(sample) * (1 - 1e-9));

@@ -23,7 +23,7 @@ PastedInto here() {
 
 Pasted pasted(const std::string& strategy, const PastedInto& into = here()) {
   const Document document = Document::parse(strategy, "s.json");
-  return unpaste(document.root(), into);
+  return unpaste(document.root(), into, read_text);
 }
 
 json settings(const std::string& strategy, const PastedInto& into = here()) {

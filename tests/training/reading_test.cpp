@@ -59,7 +59,7 @@ TEST(PastedFoundry, IsTheSameByItselfAndWithinAWholeRun) {
   into.precision = "bf16";
   const auto settings = [&](const std::string& pasted) {
     const Document document = text_of(R"({"kind": "fsdp", "llm_foundry": )" + pasted + "}");
-    return to_json(unpaste(document.root(), into).strategy);
+    return to_json(unpaste(document.root(), into, read_text).strategy);
   };
   const auto alone = settings(R"({"sharding_strategy": "SHARD_GRAD_OP", "mixed_precision": "PURE"})");
   EXPECT_EQ(alone.at("sharding_strategy"), "SHARD_GRAD_OP");

@@ -126,6 +126,36 @@ class Recorder(TorchDispatchMode):
         return out
 
 
+class Limit(TorchDispatchMode):
+    """While it is entered: no more bytes of real tensors than `most` are made; `refusal` is the error's text."""
+
+    def __init__(self, most, refusal):
+        super().__init__()
+        self.most, self.refusal, self.made, self.seen = most, refusal, 0, set()
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        out = func(*args, **(kwargs or {}))
+        for tensor in tensors_in(out):
+            if not tensor.is_meta and tensor.data_ptr() not in self.seen:
+                self.seen.add(tensor.data_ptr())
+                self.made += tensor.numel() * tensor.element_size()
+        if self.made > self.most:
+            raise InputError(self.refusal)
+        return out
+
+
+class FailedOperator(TorchDispatchMode):
+    """While it is entered: `name` becomes that of the operator that fails."""
+    name = ""
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        try:
+            return func(*args, **(kwargs or {}))
+        except Exception:
+            self.name = self.name or str(func)
+            raise
+
+
 def shapes_of(value):
     return [list(tensor.shape) for tensor in tensors_in(value)]
 

@@ -86,8 +86,16 @@ void add_scatter(CalibrationSummary& summary, const char* what,
   }
 }
 
-/// A fit that leaves so much is no calibration.
-[[noreturn]] void refuse_to_write(const CalibrationSummary& summary, const std::string& file) {
+/// A fit that leaves `most_error_left` is no calibration, nor is one that changes nothing and leaves this.
+constexpr double most_error_unchanged = 0.05;
+
+[[noreturn]] void refuse_to_write(const CalibrationSummary& summary, const std::string& file, bool changes) {
+  if (!changes) {
+    throw OutOfTolerance(fmt::format(
+        "{} is not written: the fit changes nothing, as nothing of this topology is settled by what was measured, and "
+        "leaves a median error of {:.1f} %; --force writes it all the same",
+        file, 100 * summary.median));
+  }
   throw OutOfTolerance(fmt::format(
       "{} is not written: the fit leaves a median error of {:.1f} %, above {:.0f} %, so that this topology does not "
       "describe what was measured; --force writes it all the same",
@@ -176,13 +184,13 @@ void calibrate(CalibrateArguments arguments) {
   if (!format || *format == Format::csv) refuse_option("--format", "table or json", arguments.format);
   Targets targets;
   for (const std::string& file : arguments.measured.files) targets.reads("a file of measurements", file);
-  targets.reads("the topology", arguments.measured.topology);
+  const Document topology = arguments.measured.topology_file();
+  targets.reads("the topology", topology.source());
   if (!arguments.runs.scenario.empty()) targets.reads("the scenario", arguments.runs.scenario);
   targets.writes("--output", arguments.output);
   targets.check();
   tell_apart(arguments);
   arguments.runs.topology = arguments.measured.topology;
-  const Document topology = arguments.measured.topology_file();
   Settings settings{{"topology", arguments.measured.topology}};
   std::optional<FromTables> tables;
   if (!arguments.measured.files.empty()) {
@@ -190,11 +198,13 @@ void calibrate(CalibrateArguments arguments) {
     if (const auto library = tables->topology.find("/transport/library"))
       settings["transport.library"] = read<std::string>(*library);
   }
-  const bool is_written = !tables || tables->summary.median <= most_error_left || arguments.force;
+  const bool changes = !tables || tables->topology.to_json() != topology.to_json();
+  const double most = changes ? most_error_left : most_error_unchanged;
+  const bool is_written = !tables || tables->summary.median <= most || arguments.force;
   if (tables && is_written && arguments.training.empty()) write_calibrated_file(arguments.output, tables->file);
   if (tables && (*format == Format::table || arguments.training.empty()))
     write_calibration(std::cout, *format, {"calibrate", settings}, tables->lines, tables->summary);
-  if (!is_written) refuse_to_write(tables->summary, arguments.output);
+  if (!is_written) refuse_to_write(tables->summary, arguments.output, changes);
   if (!arguments.training.empty()) calibrate_on_runs(arguments, *format, topology, tables, settings);
 }
 

@@ -143,7 +143,7 @@ Page page(const CollectiveArguments& arguments, const CollectiveRequest& request
 /// Before anything runs.
 void check_files(const CollectiveArguments& arguments, const Catalogue& catalogue) {
   Targets targets;
-  for (const std::filesystem::path& file : catalogue.files()) targets.reads("the topology", file);
+  for (const auto& [file, text] : catalogue.texts()) targets.reads("the topology", file);
   if (is_algorithm_file(arguments.algorithm)) targets.reads("the algorithm", arguments.algorithm);
   targets.reads("the model", arguments.servers.model);
   arguments.output.add_to(targets);

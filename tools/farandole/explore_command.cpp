@@ -75,10 +75,10 @@ Record to_record(const Control& control) {
 /// All that was read, by its path in the simulator's memory.
 Record files_read(const Catalogue& catalogue) {
   Record files = Record::object();
-  for (const auto& file : catalogue.files()) {
+  for (const auto& [file, text] : catalogue.texts()) {
     const auto inside = file.lexically_relative(catalogue.root());
     const bool is_data = !inside.empty() && inside.begin()->string() != "..";
-    files[is_data ? ("/data" / inside).string() : file.string()] = read_text(file);
+    files[is_data ? ("/data" / inside).string() : file.string()] = text;
   }
   return files;
 }
@@ -136,7 +136,7 @@ void explore(const ExploreArguments& arguments) {
   }
   Targets targets;
   targets.reads("the scenario", arguments.scenario);
-  for (const auto& read : catalogue.files()) targets.reads("a file of the scenario", read);
+  for (const auto& [read, text] : catalogue.texts()) targets.reads("a file of the scenario", read);
   targets.writes("--html", file);
   targets.check();
   write_file(file, [&](std::ostream& out) { write_explore_page(out, page); });

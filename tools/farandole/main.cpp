@@ -6,6 +6,10 @@
 #include <iostream>
 #include <new>
 #include <sstream>
+#include <utility>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "command.hpp"
 #include "report/output_file.hpp"
@@ -91,10 +95,19 @@ int finish(int status) {
   return exit_failed;
 }
 
+/// A closed one would be the next file that is opened, a journal, and messages would go into it. Reading and writing
+/// fail as before.
+void keep_standard_streams() {
+  for (const auto& [stream, mode] : {std::pair(0, O_WRONLY), std::pair(1, O_RDONLY), std::pair(2, O_WRONLY)}) {
+    if (::fcntl(stream, F_GETFD) == -1) static_cast<void>(::open("/dev/null", mode));
+  }
+}
+
 }  // namespace
 }  // namespace farandole
 
 int main(int argc, char** argv) {
+  farandole::keep_standard_streams();
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit on files (ulimit -f) fails then, and is said to
   if (farandole::terminal_takes_styles()) farandole::use_styles(std::cout);
   CLI::App app(

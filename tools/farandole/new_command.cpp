@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -12,8 +13,10 @@
 
 #include "command.hpp"
 #include "report/output_file.hpp"
+#include "report/record.hpp"
 #include "scenario/fit_memory.hpp"
 #include "scenario/sweep.hpp"
+#include "targets.hpp"
 
 namespace farandole {
 namespace {
@@ -43,16 +46,14 @@ struct Draft {
 
 /// "1,8,64", each once and from few to many.
 std::vector<int> rank_counts(const std::string& text) {
-  std::vector<int> counts;
+  std::set<int> counts;
   std::istringstream parts(text);
   for (std::string part; std::getline(parts, part, ',');) {
     part.erase(0, part.find_first_not_of(' '));
-    counts.push_back(whole_number("--ranks", part, 1));
+    counts.insert(whole_number("--ranks", part, 1));
   }
   if (counts.empty()) refuse_option("--ranks", "numbers of ranks such as 1,8,64", text);
-  std::ranges::sort(counts);
-  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
-  return counts;
+  return {counts.begin(), counts.end()};
 }
 
 /// One device, one node, and twice as many up to 16 nodes, as far as the machine goes.
@@ -80,15 +81,14 @@ std::string workload_text(const Draft& draft) {
   return fmt::format(
       "  \"workload\": {{\n"
       "    \"comment\": \"What is trained: `farandole show models`, or a file of your own (`farandole import`). The "
-      "batch "
-      "is one rank's.\",\n"
+      "batch is one rank's.\",\n"
       "    \"model\": {},\n"
       "    \"batch_per_rank\": {},\n"
       "    \"precision\": \"{}\",\n"
       "    \"optimizer\": \"{}\",\n"
       "    \"recompute\": \"{}\"\n"
       "  }},\n",
-      quoted(draft.model), draft.batch, draft.precision, draft.optimizer, draft.recompute);
+      json_text(draft.model), draft.batch, draft.precision, draft.optimizer, draft.recompute);
 }
 
 std::string platform_text(const Draft& draft) {
@@ -99,7 +99,7 @@ std::string platform_text(const Draft& draft) {
       "    \"topology\": {},\n"
       "    \"ranks\": {}\n"
       "  }},\n",
-      quoted(draft.topology), draft.ranks.front());
+      json_text(draft.topology), draft.ranks.front());
 }
 
 std::string sweep_text(const Draft& draft) {
@@ -135,8 +135,8 @@ std::string draft_text(const Draft& draft) {
       "    \"fidelity\": \"flow\"\n"
       "  }}{}"
       "}}\n",
-      quoted(draft.name), quoted(summary), workload_text(draft), platform_text(draft), draft.strategy, draft.strategy,
-      sweep_text(draft));
+      json_text(draft.name), json_text(summary), workload_text(draft), platform_text(draft), draft.strategy,
+      draft.strategy, sweep_text(draft));
 }
 
 /// Reads it as `run` would, for each number of ranks.
@@ -266,7 +266,8 @@ void write_new(NewArguments said) {
   if (std::filesystem::path(said.file).extension() != ".json") {
     refuse_option("FILE", "a name that ends in .json", said.file);
   }
-  if (std::filesystem::exists(said.file)) refuse_option("FILE", "the name of a file that is not there yet", said.file);
+  require_free(
+      "FILE", said.file, [](const std::filesystem::path&) { return false; }, "");
   try_file(said.file);
   const Catalogue catalogue;
   const Draft draft = choose_way(draft_of(said, catalogue), said, catalogue);

@@ -57,6 +57,7 @@ Document read_document(const RunArguments& arguments) {
   for (const std::string& assignment : arguments.settings) set_value(document, assignment);
   if (!arguments.launch.empty()) {
     document.set("/platform/launch", Node{arguments.launch, 0, std::make_shared<const std::string>("--launch")});
+    forget_release(document, arguments.settings);
   }
   if (!arguments.seed.empty()) {
     if (!has_member(document, "measure")) document.set("/measure", "{}");
@@ -87,7 +88,7 @@ StudyResult run_points(const RunArguments& arguments, const RunPlan& plan, const
   options.processes = processes_of(arguments);
   options.resume = arguments.resume;
   options.journal = journal_of(arguments, plan);
-  options.record_timeline = !arguments.timeline.empty() || plan.timeline_file;
+  options.record_timeline = !arguments.timeline.empty();
   ProgressBar bar;
   const bool progress = !arguments.quiet && plan.points.size() > 1 && isatty(STDERR_FILENO) != 0;
   if (progress) options.progress = [&](int done, int all) { bar.show(done, all); };
@@ -158,7 +159,7 @@ void run_search(const RunArguments& arguments, const Document& document, const S
   if (arguments.pages.are_wanted()) refuse_option("--html", "no page of an \"optimise\"", arguments.scenario);
   if (options.fidelities.size() > 1) refuse_option("--fidelity", "one level with \"optimise\"", arguments.fidelity);
   const Catalogue catalogue;
-  check_files(files_of_run(arguments), catalogue, nullptr);
+  check_files(files_of_run(arguments), catalogue);
   StudyOptions study;
   study.processes = processes_of(arguments);
   study.point_timeout = arguments.cost.longest_point();
@@ -226,16 +227,14 @@ void run_with(std::unique_ptr<Team>& team, const RunArguments& arguments) {
   study.point_timeout = arguments.cost.longest_point();
   study.execute = [&](const RunPlan::Point& p, Timeline* timeline) { return run_point(p, catalogue, timeline); };
   if (team && !team->is_manager()) return serve_study(plan, heading, study);
-  check_files(files_of_run(arguments), catalogue, &plan);
+  check_files(files_of_run(arguments), catalogue);
   StudyResult result = run_points(arguments, plan, heading, study);
   if (!arguments.quiet) say_what_is_noted(plan);
   if (!result.failures.empty()) fail(arguments, heading, result);
   if (shard.of == 1) arguments.loads.draw(plan, catalogue, result.points.rbegin()->second);
   write_run_result(arguments, heading, result);
   write_page(arguments, document, catalogue, plan, result);
-  const std::string timeline = arguments.timeline.empty() ? plan.timeline_file.value_or("") : arguments.timeline;
-  if (result.timeline) write_timeline(plan, result, timeline, arguments.quiet);
-  if (plan.tuning_log && !result.points.empty()) write_tuning_log(result, *plan.tuning_log, arguments.quiet);
+  if (result.timeline) write_timeline(plan, result, arguments.timeline, arguments.quiet);
   if (result.journal) result.journal->remove();  // last: as long as a file is missing, finished points are kept
 }
 

@@ -1,45 +1,23 @@
 #include "run_files.hpp"
 
-#include <fstream>
+#include <algorithm>
 #include <iostream>
 
+#include "config/section.hpp"
 #include "report/chrome_trace.hpp"
 #include "report/reports.hpp"
 #include "targets.hpp"
 
 namespace farandole {
-namespace {
 
-bool is_our_trace(const std::filesystem::path& file) {
-  std::string begin(200, '\0');
-  std::ifstream stream(file, std::ios::binary);
-  stream.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  return is_chrome_trace(begin);
-}
-
-/// Horovod's own log looks the same.
-bool is_never_ours(const std::filesystem::path& /*file*/) {
-  return false;
-}
-
-}  // namespace
-
-void check_files(const RunFiles& files, const Catalogue& catalogue, const RunPlan* plan) {
+void check_files(const RunFiles& files, const Catalogue& catalogue) {
   Targets targets;
   targets.reads("the scenario", files.scenario);
-  for (const std::filesystem::path& file : catalogue.files()) targets.reads("a file of the scenario", file);
+  for (const auto& [file, text] : catalogue.texts()) targets.reads("a file of the scenario", file);
   files.output.add_to(targets);
   targets.writes("--timeline", files.timeline);
   files.pages.add_to(targets);
   targets.writes("--draw", files.drawing);
-  if (plan != nullptr && plan->timeline_file && files.timeline.empty()) {
-    require_free("HOROVOD_TIMELINE", *plan->timeline_file, is_our_trace, "; --timeline FILE writes it elsewhere");
-    targets.writes("HOROVOD_TIMELINE", *plan->timeline_file);
-  }
-  if (plan != nullptr && plan->tuning_log) {
-    require_free("HOROVOD_AUTOTUNE_LOG", *plan->tuning_log, is_never_ours, "; name another, or move it away");
-    targets.writes("HOROVOD_AUTOTUNE_LOG", *plan->tuning_log);
-  }
   targets.check();
 }
 
@@ -54,11 +32,13 @@ void write_timeline(const RunPlan& plan, const StudyResult& result, const std::s
             << " events beyond the cap left out)\n";
 }
 
-void write_tuning_log(const StudyResult& result, const std::string& file, bool quiet) {
-  const TrainingPoint& last = result.points.rbegin()->second;
-  if (!last.tuning) return;
-  write_file(file, [&](std::ostream& out) { write_tuning_log(out, *last.tuning); });
-  if (!quiet) std::cerr << "autotuner's log: " << file << " (" << last.model << ", " << last.ranks << " ranks)\n";
+void forget_release(Document& document, const std::vector<std::string>& settings) {
+  const auto says = [](const std::string& text) {
+    return text.starts_with("/strategy=") || text.starts_with("/strategy/version=");
+  };
+  const auto kind = document.find("/strategy/kind");
+  const bool is_horovod = kind && kind->is_string() && read<std::string>(*kind) == "horovod";
+  if (is_horovod && std::ranges::none_of(settings, says)) document.remove("/strategy/version");
 }
 
 }  // namespace farandole

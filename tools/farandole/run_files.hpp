@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "output_options.hpp"
 #include "page_options.hpp"
@@ -18,14 +19,14 @@ struct RunFiles {
   const PageOptions& pages;
 };
 
-/// Throws what Targets::check does; and InputError where a variable of the job, HOROVOD_TIMELINE or
-/// HOROVOD_AUTOTUNE_LOG in the scenario's settings or a launch line, names a file that the real job may have written.
-/// `plan` is null for a search, which writes neither.
-void check_files(const RunFiles& files, const Catalogue& catalogue, const RunPlan* plan);
+/// Throws what Targets::check does. Only what the command line names is written: HOROVOD_TIMELINE and
+/// HOROVOD_AUTOTUNE_LOG of a scenario or a launch line, which may be a stranger's, are noted as without meaning here.
+void check_files(const RunFiles& files, const Catalogue& catalogue);
 
 /// Of the last point; says on stderr what was written.
 void write_timeline(const RunPlan& plan, const StudyResult& result, const std::string& file, bool quiet);
-/// Of the last point, if it tuned itself: one rank alone does not.
-void write_tuning_log(const StudyResult& result, const std::string& file, bool quiet);
+
+/// A launch line is another job's than the file's: of the newest release of Horovod, unless somebody says of which.
+void forget_release(Document& document, const std::vector<std::string>& settings);
 
 }  // namespace farandole

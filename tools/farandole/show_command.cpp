@@ -6,6 +6,7 @@
 
 #include "collective/algorithms/exchanges.hpp"
 #include "command.hpp"
+#include "report/table.hpp"
 #include "show.hpp"
 
 namespace farandole {
@@ -81,7 +82,7 @@ void write_shown(const ShowArguments& arguments) {
   } else if (arguments.format == "json") {
     std::cout << nlohmann::ordered_json{{arguments.kind, shown.json}}.dump(2) << "\n";
   } else {
-    std::cout << shown.text;
+    std::cout << printable_lines(shown.text);
   }
 }
 

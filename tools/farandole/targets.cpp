@@ -61,7 +61,7 @@ void require_free(const std::string& setting, const fs::path& file, bool (*is_ou
   std::error_code error;
   const fs::file_status status = fs::status(file, error);
   if (!fs::is_regular_file(status) || is_ours(file)) return;
-  refuse_option(setting, "a file that is not there yet, for what is there may be the real job's", file.string(), hint);
+  refuse_option(setting, "a file that is not there yet", file.string(), hint);
 }
 
 }  // namespace farandole

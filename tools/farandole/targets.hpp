@@ -30,8 +30,7 @@ class Targets {
   std::vector<Named> outputs_;
 };
 
-/// A file that a job's own settings name, such as that of HOROVOD_TIMELINE, may be the real job's: it is written only
-/// where there is none yet, or one that `is_ours`. InputError otherwise.
+/// A file that nobody named is written only where there is none yet, or one that `is_ours`. InputError otherwise.
 void require_free(const std::string& setting, const std::filesystem::path& file,
                   bool (*is_ours)(const std::filesystem::path& file), const std::string& hint);
 

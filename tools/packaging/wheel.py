@@ -95,7 +95,8 @@ def pack(build, folder, installation):
     wheel.add(f"{info}/METADATA", METADATA.format(version=version, python=python, readme=readme).encode())
     wheel.add(f"{info}/WHEEL", WHEEL.format(tag=tag).encode())
     wheel.add(f"{info}/entry_points.txt", ENTRY_POINTS.encode())
-    wheel.add(f"{info}/LICENSE", (ROOT / "LICENSE").read_bytes())
+    for name in ("LICENSE", "NOTICE"):
+        wheel.add(f"{info}/{name}", (ROOT / name).read_bytes())
     wheel.close(f"{info}/RECORD")
     return path
 

@@ -55,8 +55,8 @@ bool is_algorithm_file(const std::string& name) {
   return name.find('/') != std::string::npos || name.ends_with(".json") || name.ends_with(".xml");
 }
 
-Algorithm algorithm_from_file(const std::filesystem::path& file) {
-  const Schedule schedule = read_schedule(file);
+Algorithm algorithm_from_file(const std::filesystem::path& file, const TextReader& text) {
+  const Schedule schedule = read_schedule(file, text);
   const auto build = [schedule, file](const Shape& shape) {
     if (shape.ranks == schedule.ranks) return Schedule(schedule);
     if (shape.ranks != 1) {
@@ -68,13 +68,13 @@ Algorithm algorithm_from_file(const std::filesystem::path& file) {
   return {schedule.operation, schedule.algorithm, "from " + file.string(), build};
 }
 
-Schedule read_schedule(const std::filesystem::path& file) {
+Schedule read_schedule(const std::filesystem::path& file, const TextReader& text) {
   if (file.extension() == ".xml") {
-    Schedule schedule = parse_msccl(read_text(file), file.string());
+    Schedule schedule = parse_msccl(text(file), file.string());
     require_proof(schedule, {file.string(), 1, ""});
     return schedule;
   }
-  const Document document = Document::read(file);
+  const Document document = Document::parse(text(file), file.string());
   Schedule schedule = parse_schedule(document.root());
   require_proof(schedule, document.root().place());
   return schedule;

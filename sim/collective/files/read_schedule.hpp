@@ -11,6 +11,7 @@
 #include "collective/algorithms.hpp"
 #include "collective/schedule.hpp"
 #include "config/document.hpp"
+#include "config/text.hpp"
 
 namespace farandole::inline collective {
 
@@ -19,10 +20,10 @@ bool is_algorithm_file(const std::string& name);
 
 /// The file's algorithm, as a row of the catalogue would give it. It builds for its own number of ranks, for one rank,
 /// which has nothing to send, and for no other (InputError).
-Algorithm algorithm_from_file(const std::filesystem::path& file);
+Algorithm algorithm_from_file(const std::filesystem::path& file, const TextReader& text = read_text);
 
 /// Reads a file ending in .xml as MSCCL's form, any other as JSON, and proves it.
-Schedule read_schedule(const std::filesystem::path& file);
+Schedule read_schedule(const std::filesystem::path& file, const TextReader& text = read_text);
 
 /// {"name", "op", "ranks", "chunks", "rows"?, "root"?, "weights"?, "copies"?, "servers"?, "first_worker"?,
 /// "phases": [{"name", "repeats"?, "chunk_step"?, "row_step"?, "peer_step"?, "fan"?, "window"?, "one_by_one"?,

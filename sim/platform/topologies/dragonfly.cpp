@@ -145,7 +145,7 @@ void lay_out_dragonfly(const Dragonfly& dragonfly, Platform& platform, const Val
 
 }  // namespace
 
-NetworkPlan read_dragonfly(Section& file, const Topology& /*topology*/) {
+NetworkPlan read_dragonfly(Section& file, const Topology& /*topology*/, const TextReader& /*text*/) {
   const Value network = file.child("network");
   Section section = sourced(network);
   Dragonfly dragonfly;

@@ -87,6 +87,6 @@ class DragonflyChoice {
   int all_ = -1;              // optical hops
 };
 
-NetworkPlan read_dragonfly(Section& file, const Topology& topology);
+NetworkPlan read_dragonfly(Section& file, const Topology& topology, const TextReader& text);
 
 }  // namespace farandole::inline platform

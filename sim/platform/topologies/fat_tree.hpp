@@ -91,8 +91,8 @@ struct FatTree {
 
 NetworkPlan plan_of(FatTree tree);
 
-NetworkPlan read_leaf_spine(Section& file, const Topology& topology);
-NetworkPlan read_fat_tree(Section& file, const Topology& topology);
+NetworkPlan read_leaf_spine(Section& file, const Topology& topology, const TextReader& text);
+NetworkPlan read_fat_tree(Section& file, const Topology& topology, const TextReader& text);
 
 /// The least cut between two halves of the nodes (platform/bisection.hpp) of a fat tree whose switches of one level are
 /// alike. `nodes_of_leaf` has the nodes under each leaf in order, the same for all leaves of a pod; `up` is what one

@@ -39,7 +39,7 @@ inline constexpr std::size_t most_vertices = 8192;
 
 NetworkPlan plan_of(GraphPlan graph);
 
-NetworkPlan read_graph(Section& file, const Topology& topology);
+NetworkPlan read_graph(Section& file, const Topology& topology, const TextReader& text);
 
 /// An undirected Graphviz graph: `kind=host|switch` and `ports` of vertices, `rate`, `latency` and `cables` of edges,
 /// with defaults from `node [...]` and `edge [...]`; all else is for the eye. A vertex of no kind is a host if it has

@@ -10,7 +10,7 @@ namespace farandole::inline platform {
 
 // The topology kind "star": nodes around one switch that never limits and costs nothing.
 
-NetworkPlan read_star(Section& file, const Topology& topology);
+NetworkPlan read_star(Section& file, const Topology& topology, const TextReader& text);
 
 /// One switch for all NICs of the platform's nodes.
 Network one_switch(const Platform& platform);
@@ -22,7 +22,7 @@ Network one_switch(const Platform& platform);
 // the second, and so on. Half-way round, routers with even coordinates go up and others down, so that both ways are
 // used. A dimension of two has one cable between its two routers.
 
-NetworkPlan read_torus(Section& file, const Topology& topology);
+NetworkPlan read_torus(Section& file, const Topology& topology, const TextReader& text);
 
 // How many nodes stand together in a network: under one leaf of a tree, in one group of a dragonfly.
 //

@@ -58,7 +58,7 @@ FatTree::Level read_level(const Value& value, std::size_t l, std::size_t height)
 
 }  // namespace
 
-NetworkPlan read_leaf_spine(Section& file, const Topology& topology) {
+NetworkPlan read_leaf_spine(Section& file, const Topology& topology, const TextReader& /*text*/) {
   Section section = sourced(file.child("network"));
   FatTree tree;
   read_ways(section, tree);
@@ -83,7 +83,7 @@ NetworkPlan read_leaf_spine(Section& file, const Topology& topology) {
   return plan_of(std::move(tree));
 }
 
-NetworkPlan read_fat_tree(Section& file, const Topology& /*topology*/) {
+NetworkPlan read_fat_tree(Section& file, const Topology& /*topology*/, const TextReader& /*text*/) {
   Section section = sourced(file.child("network"));
   FatTree tree;
   read_ways(section, tree);

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "config/text.hpp"
 #include "platform/sections.hpp"
 #include "platform/topologies/graph.hpp"
 #include "platform/topologies/limits.hpp"
@@ -69,9 +68,9 @@ class Reader {
 };
 
 /// Whatever is wrong with the file, it is the topology that names it.
-std::string text_of(const std::filesystem::path& path, const Value& name) {
+std::string text_of(const std::filesystem::path& path, const Value& name, const TextReader& read_file) {
   try {
-    return read_text(path);
+    return read_file(path);
   } catch (const InputError& error) {
     name.fail("a file that can be read", quoted(read<std::string>(name)), fmt::format("; {}", error.what()));
   }
@@ -82,27 +81,28 @@ void check_hosts(std::size_t hosts, const Topology& topology, const Value& netwo
   network.fail(fmt::format("a host for each of {} nodes", *topology.nodes), fmt::format("{} hosts", hosts));
 }
 
-NetworkPlan read_routes(const Value& name, const std::filesystem::path& path, const Topology& topology,
-                        const Value& network) {
-  RouteTable table = parse_simgrid(text_of(path, name), path.string());
+NetworkPlan plan_of_routes(const std::string& text, const std::filesystem::path& path, const Topology& topology,
+                           const Value& network) {
+  RouteTable table = parse_simgrid(text, path.string());
   check_hosts(table.hosts.size(), topology, network);
   return plan_of(std::move(table));
 }
 
 }  // namespace
 
-NetworkPlan read_graph(Section& file, const Topology& topology) {
+NetworkPlan read_graph(Section& file, const Topology& topology, const TextReader& text) {
   const Value network = file.child("network");
   Section section = sourced(network);
   GraphPlan graph;
   if (const auto name = section.maybe("file")) {
     const auto path = topology.file.parent_path() / read<std::string>(*name);
+    const std::string content = text_of(path, *name, text);
     if (path.extension() == ".xml") {
       section.finish();
-      return read_routes(*name, path, topology, network);
+      return plan_of_routes(content, path, topology, network);
     }
     const auto usual = section.maybe("link");
-    graph = parse_dot(text_of(path, *name), path.string(), usual ? std::optional(read_link(*usual)) : std::nullopt);
+    graph = parse_dot(content, path.string(), usual ? std::optional(read_link(*usual)) : std::nullopt);
   } else {
     graph = Reader().read(section);
   }

@@ -14,7 +14,7 @@ Network one_switch(const Platform& platform) {
   return star;
 }
 
-NetworkPlan read_star(Section& file, const Topology& /*topology*/) {
+NetworkPlan read_star(Section& file, const Topology& /*topology*/, const TextReader& /*text*/) {
   int ports = 0;
   if (const auto network = file.maybe("network")) {
     Section section = sourced(*network);

@@ -165,7 +165,7 @@ void read_sizes(const Value& value, Torus& torus) {
 
 }  // namespace
 
-NetworkPlan read_torus(Section& file, const Topology& /*topology*/) {
+NetworkPlan read_torus(Section& file, const Topology& /*topology*/, const TextReader& /*text*/) {
   const Value network = file.child("network");
   Section section = sourced(network);
   Torus torus;

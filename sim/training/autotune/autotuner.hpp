@@ -98,9 +98,8 @@ class BayesianOptimization {
 struct AutotuneSettings {
   int warmup_samples = 3;  // HOROVOD_AUTOTUNE_WARMUP_SAMPLES
   int steps_per_sample = 10;
-  int max_samples = 20;              // HOROVOD_AUTOTUNE_BAYES_OPT_MAX_SAMPLES
-  double noise = 0.8;                // HOROVOD_AUTOTUNE_GAUSSIAN_PROCESS_NOISE
-  std::optional<std::string> log{};  // HOROVOD_AUTOTUNE_LOG
+  int max_samples = 20;  // HOROVOD_AUTOTUNE_BAYES_OPT_MAX_SAMPLES
+  double noise = 0.8;    // HOROVOD_AUTOTUNE_GAUSSIAN_PROCESS_NOISE
 };
 
 /// What may be tuned; the rest stays as it is.

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "config/section.hpp"
-#include "config/text.hpp"
 #include "training/pasted/translation.hpp"
 
 namespace farandole::inline training {
@@ -27,11 +26,11 @@ constexpr std::array<Form, 3> forms{{
 }};
 
 /// The object itself, or what a file holds: YAML, and JSON where its name ends so.
-Node tree_of(const Value& pasted) {
+Node tree_of(const Value& pasted, const TextReader& read_file) {
   if (pasted.is_object()) return pasted.node();
   if (!pasted.is_string()) pasted.fail("a configuration as an object, or the name of a file that holds one");
   const auto name = read<std::string>(pasted);
-  const std::string text = read_text(name);
+  const std::string text = read_file(name);
   if (name.ends_with(".json")) return Document::parse(text, name).root().node();
   return parse_yaml(text, name);
 }
@@ -51,7 +50,7 @@ std::vector<std::string> pasted_forms() {
   return keys;
 }
 
-Pasted unpaste(const Value& strategy, const PastedInto& into) {
+Pasted unpaste(const Value& strategy, const PastedInto& into, const TextReader& text) {
   Pasted result{strategy.node(), {}};
   if (!strategy.is_object()) return result;
   for (const auto& [key, value] : strategy.members()) {
@@ -60,7 +59,7 @@ Pasted unpaste(const Value& strategy, const PastedInto& into) {
     expect_kind(strategy, *form);
     std::erase_if(std::get<Node::Object>(result.strategy.value),
                   [&, &name = key](const Node::Member& member) { return member.key == name; });
-    const Node tree = tree_of(value);
+    const Node tree = tree_of(value, text);
     Translation translation(into, result);
     form->translate(Value(tree, value.is_object() ? value.pointer() : ""), translation);
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "config/document.hpp"
+#include "config/text.hpp"
 
 namespace farandole::inline training {
 
@@ -32,8 +33,8 @@ struct Pasted {
   std::vector<std::string> ignored;  // keys without effect on time here
 };
 
-/// `strategy`: as it stands in the scenario; as it is where nothing was pasted.
-Pasted unpaste(const Value& strategy, const PastedInto& into);
+/// `strategy`: as it stands in the scenario; as it is where nothing was pasted. `text`: reads the files it names.
+Pasted unpaste(const Value& strategy, const PastedInto& into, const TextReader& text);
 
 /// "deepspeed", "accelerate" and "llm_foundry".
 std::vector<std::string> pasted_forms();

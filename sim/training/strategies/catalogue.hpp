@@ -80,8 +80,6 @@ struct StrategyChoice {
   bool negotiates = false;               // what it decides depends on when ranks announce gradients
   std::optional<GradientHooks> hooks{};  // what it does with every gradient within the backward pass
   std::map<Operation, std::string> algorithms;  // that it picks where the scenario leaves them open
-  std::optional<std::string> timeline_file;     // HOROVOD_TIMELINE
-  std::optional<std::string> tuning_log;        // HOROVOD_AUTOTUNE_LOG
   std::vector<std::string> ignored;             // what was pasted and has no meaning here
   std::vector<UncertainSetting> uncertain;      // what nobody has set
   std::function<std::unique_ptr<Strategy>(const StrategySite&)> make;  // with servers: of one rank without them

@@ -158,11 +158,14 @@ void autotune_noise(Context c) {
 }
 
 void autotune_log(Context c) {
-  if (AutotuneSettings* tuner = tuner_of(c)) tuner->log = c.text;
+  if (tuner_of(c) == nullptr) return;
+  c.result.ignored.push_back(
+      fmt::format("{} (not written; \"autotune\" of --format json lists what was tried)", c.name));
 }
 
+/// A scenario may be a stranger's: only what the command line names is written.
 void timeline(Context c) {
-  c.result.timeline_file = c.text;
+  c.result.ignored.push_back(fmt::format("{} (not written; --timeline FILE writes it)", c.name));
 }
 
 void no_meaning(Context c) {

@@ -54,7 +54,6 @@ bool is_at_least(const std::string& version, const std::string& least);
 
 /// What pasted HOROVOD_* settings ask for beyond the profile, and which of them have no meaning here.
 struct HorovodEnvironment {
-  std::optional<std::string> timeline_file;
   std::vector<std::string> ignored;
 };
 

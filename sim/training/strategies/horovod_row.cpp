@@ -13,8 +13,8 @@
 namespace farandole::inline training {
 namespace {
 
-// The newest version whose defaults we know.
-constexpr const char* default_version = "0.21.0";
+// The newest there is: what somebody has who does not say.
+constexpr const char* default_version = "0.28.1";
 
 using Environment = std::map<std::string, std::string>;
 
@@ -26,7 +26,6 @@ Environment pasted(const Value& where) {
 
 void paste(const Environment& variables, const Value& where, HorovodProfile& profile, StrategyChoice& choice) {
   auto applied = apply_environment(profile, variables, where);
-  if (applied.timeline_file) choice.timeline_file = applied.timeline_file;
   std::ranges::move(applied.ignored, std::back_inserter(choice.ignored));
 }
 
@@ -183,7 +182,6 @@ StrategyChoice read_horovod(const StrategyInput& input) {
   // A buffer for each stream, the largest that the autotuner tries.
   const Bytes buffer = profile.autotune ? std::max(profile.fusion_threshold, 64_MiB) : profile.fusion_threshold;
   choice.buffers = profile.streams * buffer;
-  if (profile.autotune) choice.tuning_log = profile.autotune->log;
   choose_algorithms(asked, choice);
   choice.make = [asked](const StrategySite& site) { return make_horovod(asked, site); };
   return choice;
@@ -195,7 +193,7 @@ StrategyRow horovod_strategy() {
   return {
       "horovod", "background cycle: negotiate announced tensors, fuse them, allreduce one fused buffer after another",
       "Settings of \"strategy\" in a scenario:\n"
-      "  version            Horovod release whose defaults apply (default 0.21.0)\n"
+      "  version            Horovod release whose defaults apply (default 0.28.1, the newest)\n"
       "  settings           pasted HOROVOD_* variables, as Horovod writes them\n"
       "  fusion_threshold   largest fused buffer, such as \"64 MiB\"; \"0 B\" switches fusion off\n"
       "  cycle_time         time between passes of the background thread, such as \"5 ms\"\n"

@@ -1,0 +1,115 @@
+"""What READMEs and docs show of a command is what it prints, and what they count is there.
+
+Commands that stand alone, indented, are run where they print a table or a text; the fenced blocks after them, up to the next
+command, are their output. Of a line columns may be left out, of an output lines: "..." says so.
+"""
+
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import unittest
+
+from python_support import PROGRAM, ROOT, SKIPPED, InAFolder
+
+if not pathlib.Path(PROGRAM).is_file():
+    print(f"skipped: {PROGRAM} is not built")
+    sys.exit(SKIPPED)
+
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PRINTING = ("run", "show", "collective", "validate", "calibrate")
+# Of these the output goes elsewhere, or what they read is the reader's own.
+NOT_PRINTING = re.compile(r"--timeline|--output|[<>|]|[A-Z]{4,}|my-|measured\.json|net\.json|own\.json|calibrated\.json|aws-p4d-on-demand --")
+
+
+def commands_with_blocks(text):
+    """Pairs of command lines that stand together and the blocks that show their output."""
+    found, fence, block = [([], [])], None, []
+    for line in text.replace("\\\n", " ").splitlines():
+        if fence is not None:
+            if line.startswith("```"):
+                if fence == "":
+                    found[-1][1].append(block)
+                fence, block = None, []
+            else:
+                block.append(line)
+        elif line.startswith("```"):
+            fence = line[3:].strip()
+        elif re.match(r"    (?:[a-z./]|\$ )\S* ", line):
+            if found[-1][1]:
+                found.append(([], []))
+            found[-1][0].append(re.split(r"\s+#", line.strip())[0])
+    return [(commands, blocks) for commands, blocks in found if blocks]
+
+
+def prints(command):
+    words = command.split()
+    return words[0] == "farandole" and words[1] in PRINTING and not NOT_PRINTING.search(command)
+
+
+def is_within(shown, printed):
+    """Whether the words of `shown` come in that order in `printed`."""
+    words = iter(printed.split())
+    return all(word in words for word in shown.replace("...", "").split())
+
+
+class Shown(InAFolder):
+    def printed_by(self, command, first):
+        arguments = shlex.split(re.sub(r" --html \S+", "", command))
+        if first:
+            (self.folder / "first.json").write_text(first[0], encoding="utf-8")
+        for name in ("scenarios", "tests", "topologies", "models"):
+            if not (self.folder / name).exists():
+                os.symlink(ROOT / name, self.folder / name)
+        finished = subprocess.run([PROGRAM, *arguments[1:]], cwd=self.folder, capture_output=True, text=True, check=False)
+        return (finished.stdout + finished.stderr).splitlines()
+
+    def test_every_table_and_number_is_what_its_command_prints(self):
+        asked = 0
+        for path in DOCUMENTS:
+            text = path.read_text(encoding="utf-8")
+            first = re.findall(r"^```json\n(\{\n  \"name\": \"first\".*?)^```$",
+                               (ROOT / "docs" / "index.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+            for commands, blocks in commands_with_blocks(text):
+                printing = list(filter(prints, commands))
+                if not printing:
+                    continue
+                asked += len(printing)
+                printed = [line for command in printing for line in self.printed_by(command, first)]
+                shown = [line for block in blocks for line in block if line.strip() not in ("", "...")]
+                stale = [line for line in shown if not any(is_within(line, one) for one in printed)]
+                with self.subTest(f"{path.relative_to(ROOT)}: {printing[0]}"):
+                    self.assertEqual(stale, [])
+        self.assertGreater(asked, 20)
+
+
+    def test_the_frame_of_the_python_package_has_the_program_s_numbers(self):
+        text = (ROOT / "tools" / "python" / "README.md").read_text(encoding="utf-8")
+        rows = re.findall(r"^\d +(\S+) +(\d+) +([\d.]+) +([\d.]+)$", text, re.MULTILINE)
+        axes = {"/workload/model": ["resnet101", "vgg16"], "/platform/ranks": [16, 512]}
+        points = json.loads("\n".join(self.printed_by("farandole run scenarios/horovod-512-roce25.json --quiet --format json --set "
+                                                      + shlex.quote("/sweep=" + json.dumps(axes)), None)))["points"]
+        self.assertEqual(rows, [(p["model"], str(p["ranks"]), f"{p['samples_per_second']:.3f}", f"{p['scaling_efficiency']:.3f}")
+                                for p in points])
+
+
+class Counted(unittest.TestCase):
+    def test_models_topologies_and_devices_are_as_many_as_there_are(self):
+        there = {"models": "models", "topologies": "topologies", "devices": "topologies/devices"}
+        said = dict((what, int(count)) for count, what in
+                    re.findall(r"\b(\d+) (models|topologies|devices)\b(?=,| and| \()", (ROOT / "README.md").read_text()))
+        for what, folder in there.items():
+            self.assertEqual(said.get(what), len(list((ROOT / folder).glob("*.json"))), what)
+
+    def test_the_range_of_the_host_rate_has_two_ends(self):
+        ends = re.findall(r"^  host rate (\S+) GB/s", (ROOT / "README.md").read_text(), re.MULTILINE)
+        self.assertEqual(len(set(ends)), 2)
+        tool = re.search(r"EQUALLY_GOOD_HOST_RATES = (\[.*\])", (ROOT / "tools" / "compare_published.py").read_text())
+        self.assertEqual([f"{end} GB/s" for end in ends], json.loads(tool[1]))
+
+
+if __name__ == "__main__":
+    unittest.main()
