@@ -114,7 +114,7 @@ TEST_F(OverBudget, AreManyMeasuredRunsAndThoseOfManyRanks) {
     return R"(--set '/workload/measured=[)" + all + "]'";
   };
   place_.write("s.json", base);
-  EXPECT_THAT(refusal("run s.json --quiet " + measured(1000, 8)),
+  EXPECT_THAT(refusal("run s.json --quiet --set /measure/iterations=100 " + measured(1000, 8)),
               HasSubstr("/workload/measured: expected what a --budget of 30 s allows, got 1,000 measured runs"));
   EXPECT_THAT(refusal("run s.json --quiet " + measured(1, 100000)), HasSubstr("expected what a --budget of 30 s"));
 }
