@@ -218,12 +218,9 @@ TEST(NcclModel, ProtocolsSwitchFromLlToLl128ToSimpleAsSizesGrow) {
   EXPECT_EQ(a100.model.choose(8_B).protocol, ll);
   EXPECT_EQ(a100.model.choose(4_MiB).protocol, ll128);
   EXPECT_EQ(a100.model.choose(256_MiB).protocol, simple);
-  // NCCL reckons LL128 and Simple alike where 36.6 + s / 123.54 = 56 + s / 134.29 (us, and s in kB): at 29.9 MB.
-  const auto reckoned = [&](NcclProtocol protocol, Bytes size) {
-    return a100.model.cost(ring, protocol, size).time(size);
-  };
-  EXPECT_LT(reckoned(ll128, Bytes(29e6)), reckoned(simple, Bytes(29e6)));
-  EXPECT_GT(reckoned(ll128, Bytes(31e6)), reckoned(simple, Bytes(31e6)));
+  // LL128 and Simple cost the same where 36.6 + s / 123.54 = 56 + s / 134.29 (us, and s in kB): at 29.9 MB.
+  EXPECT_EQ(a100.model.choose(Bytes(29e6)).protocol, ll128);
+  EXPECT_EQ(a100.model.choose(Bytes(31e6)).protocol, simple);
 }
 
 TEST(NcclModel, TreesWinOnManyNodesUntilRingsCatchUp) {
@@ -232,17 +229,18 @@ TEST(NcclModel, TreesWinOnManyNodesUntilRingsCatchUp) {
   EXPECT_EQ(many.model.choose(1_GiB).algorithm, ring);
 }
 
-TEST(NcclModel, ItPicksWhatTakesLeastOfAllThereIs) {
+TEST(NcclModel, ItPicksTheLeastOfAllItCosts) {
   for (const NcclTuning& row : nccl_tunings()) {
     if (row.tuner != nullptr) continue;  // which picks in its place
     const Modelled pair(row.version, dgx_a100(2), 16, Operation::allreduce, 80);
     for (double size = 8; size < 1e10; size *= 2) {
       const NcclChoice choice = pair.model.choose(Bytes(size));
+      const NcclCost picked = pair.model.cost(choice.algorithm, choice.protocol, Bytes(size));
       for (const NcclAlgorithm algorithm : nccl_algorithms()) {
         for (const NcclProtocol protocol : nccl_protocols()) {
-          const NcclChoice other = pair.model.choice_of(algorithm, protocol, Bytes(size));
-          if (other.cost.rate == BytesPerSecond(0)) continue;
-          EXPECT_LE(choice.cost.time(Bytes(size)), pair.model.taken(other, Bytes(size)).time(Bytes(size)));
+          const NcclCost other = pair.model.cost(algorithm, protocol, Bytes(size));
+          if (other.rate == BytesPerSecond(0)) continue;
+          EXPECT_LE(picked.time(Bytes(size)), other.time(Bytes(size)));
         }
       }
     }
@@ -253,7 +251,7 @@ TEST(NcclModel, ChannelsGrowWithTheSizeUntilAllAreUsed) {
   // A thread of LL's ring has 8 bytes a rank: 512 * 8 * 8 bytes fill a channel.
   const Modelled a100("2.10", dgx_a100(1), 8, Operation::allreduce, 80);
   EXPECT_EQ(a100.model.choose(8_B).channels, 1);
-  EXPECT_EQ(a100.model.choice_of(ring, ll, 64_KiB).channels, 2);
+  EXPECT_EQ(a100.model.choose(64_KiB).channels, 2);
   EXPECT_EQ(a100.model.choose(1_GiB).channels, 24);
 }
 

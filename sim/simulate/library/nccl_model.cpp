@@ -16,17 +16,6 @@ double gigabytes(BytesPerSecond rate) {
 /// src/graph/search.cc: speedArray; 2.7 has 21 where later ones have 22 and 20. Of a NIC's 12.5 GB/s 12 are counted on.
 constexpr std::array nccl_tried_rates{48., 30., 24., 18., 15., 12., 10., 9., 7., 6., 5., 4., 3., 2.4, 1.2, .24, .12};
 
-/// Likewise, of a NIC's: sm90SpeedArrayInter and sm100SpeedArrayInter, whatever is laid over it.
-constexpr std::array tried_between_hopper{48., 45., 42., 40., 30., 24., 22., 20., 17.5,
-                                          15., 12., 6.,  3.,  2.4, 1.2, .24, .12};
-constexpr std::array tried_between_blackwell{96.,  48., 45.1, 42., 40., 30., 24., 22., 20.,
-                                             17.5, 15., 12.,  6.,  3.,  2.4, 1.2, .24, .12};
-std::span<const double> tried_between(int generation) {
-  if (generation >= 100) return tried_between_blackwell;
-  if (generation >= 90) return tried_between_hopper;
-  return nccl_tried_rates;
-}
-
 /// In PerGeneration.
 std::size_t generation_of(int capability) {
   if (capability >= 100) return 3;
@@ -109,7 +98,7 @@ NcclModel::NcclModel(const NcclTuning& tuning, const ChannelGraph& graph, Operat
     bus_ = inside_;
   } else {
     rings_ = graph.nics;
-    nic_ = tried_rate(tried_between(std::min(capability, tuning.newest)), gigabytes(graph.nic));
+    nic_ = tried_rate(nccl_tried_rates, gigabytes(graph.nic));
     bus_ = graph.nics * nic_;
     if (shares_nodes) bus_ = std::min(bus_, inside_);
   }
@@ -246,20 +235,21 @@ NcclCost NcclModel::cost(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes s
 }
 
 NcclChoice NcclModel::choose(Bytes size) const {
-  const auto with_time = [&](NcclAlgorithm algorithm, NcclProtocol protocol) {
-    NcclChoice choice = choice_of(algorithm, protocol, size);
-    if (choice.cost.rate > BytesPerSecond(0)) choice.cost = taken(choice, size);
-    return choice;
-  };
+  NcclChoice picked = pick(size);
+  picked.cost = taken(picked, size);
+  return picked;
+}
+
+NcclChoice NcclModel::pick(Bytes size) const {
   if (tuning_.tuner != nullptr) {
     const auto way = tuning_.tuner(operation_, graph_.nodes, graph_.ranks_per_node(), size);
-    if (way) return with_time(way->algorithm, way->protocol);
+    if (way) return choice_of(way->algorithm, way->protocol, size);
   }
   NcclChoice best;
   Seconds least = Seconds::infinity();
   for (const NcclAlgorithm algorithm : nccl_algorithms()) {
     for (const NcclProtocol protocol : nccl_protocols()) {
-      const NcclChoice candidate = with_time(algorithm, protocol);
+      const NcclChoice candidate = choice_of(algorithm, protocol, size);
       if (candidate.cost.rate == BytesPerSecond(0) || candidate.cost.time(size) >= least) continue;
       least = candidate.cost.time(size);
       best = candidate;

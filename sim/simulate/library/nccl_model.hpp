@@ -1,19 +1,18 @@
-// NCCL's cost model: what every algorithm and protocol would take, and so which one is picked.
+// NCCL's cost model: what it thinks every algorithm and protocol would take, and so what it picks.
 //
 // Called by the NCCL clock, and by tests that hold it against the sources. A collective of `bytes` takes
 //
 //   base + hops + bytes / rate
 //
 // with base + hops the latency and rate the algorithm's, both of src/graph/tuning.cc
-// (simulate/library/nccl_tuning.hpp). The least is picked, trees before rings and LL before LL128 before Simple where
+// (simulate/library/nccl_tuning.hpp). It picks the least, trees before rings and LL before LL128 before Simple where
 // two are equal, and then as few channels as give every thread enough to do (src/enqueue.cc: getAlgoInfo). A tuner
-// plugin may decide in its place. NCCL compares by its own reckoning; we compare by what `taken` says
-// (nccl_chunks.cpp), which is the same but for chunks, slices and idle channels that NCCL does not reckon with: what
-// picks and what times are one, so that a better network is never slower (tests/scenario/better_network_test.cpp).
-// Trees are for allreduce only, and so is NVLink SHARP, which needs NVSwitches and Hopper: of what else NCCL has it
-// for, its own rates never let it be picked. CollNet (nccl_collnet.cpp) needs switches between nodes that add up, which
-// a topology has to say. LL128 needs NVLinks, and from Volta on; between nodes also NICs on the devices' own PCIe
-// switches (typeInter <= PATH_PXB; from Hopper on over NVLink to the device that has one beside it).
+// plugin may decide in its place. What the choice then takes is the same, but of trees between nodes (nccl_chunks.cpp):
+// these pass chunks on whole, which the model only knows as a factor by size, found on NVIDIA's machines. Trees are
+// for allreduce only, and so is NVLink SHARP, which needs NVSwitches and Hopper: of what else NCCL has it for, its own
+// rates never let it be picked. CollNet (nccl_collnet.cpp) needs switches between nodes that add up, which a topology
+// has to say. LL128 needs NVLinks, and from Volta on; between nodes also NICs on the devices' own PCIe switches
+// (typeInter <= PATH_PXB; from Hopper on over NVLink to the device that has one beside it).
 #pragma once
 
 #include <span>
@@ -85,9 +84,9 @@ class NcclModel {
   NcclModel(const NcclTuning& tuning, const ChannelGraph& graph, Operation operation, int capability,
             double latency = 1);
 
-  /// What NCCL reckons.
+  /// What NCCL reckons when it chooses.
   [[nodiscard]] NcclCost cost(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const;
-  /// The least of all, or what a tuner plugin picks, at what that takes.
+  /// What it picks, at what that takes.
   [[nodiscard]] NcclChoice choose(Bytes size) const;
   /// What the choice takes: as reckoned, but of trees between nodes, whose chunks are stored and passed on, of LL's
   /// rings, whose channels are not all busy, of rings inside a node, whose steps wait for every slice, and of NVLink
@@ -131,6 +130,7 @@ class NcclModel {
   [[nodiscard]] int nvls_channels() const;
   [[nodiscard]] NcclCost chunk_by_chunk(const NcclChoice& choice, Bytes size, NcclCost reckoned) const;
   [[nodiscard]] NcclCost pat_cost(NcclProtocol protocol) const;
+  [[nodiscard]] NcclChoice pick(Bytes size) const;
   [[nodiscard]] NcclCost stored_and_passed_on(const NcclChoice& choice, Bytes size) const;
   [[nodiscard]] double tree_chunk(double share) const;
   [[nodiscard]] double fills_a_channel(NcclAlgorithm algorithm, NcclProtocol protocol) const;
