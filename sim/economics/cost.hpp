@@ -45,8 +45,8 @@ double stretch_of(const Offer& offer, int nodes);
 
 /// The utilisation above which work costs at most as much at `here` as `elsewhere`, both in use for the same share of
 /// the time, which is the owner's and of no offer: h.idle / u + h.use = e.idle / u + e.use. `elsewhere` is what does
-/// the same work. 0 where it always does, or does where `u` is used; nothing where full use is not enough, or where
-/// `here` costs nothing while it is idle.
+/// the same work. 0 where it costs less at `u` and idle time costs no more; nothing where full use is not enough, or
+/// where `here` costs nothing while it is idle.
 std::optional<double> break_even_utilisation(const RateOfUse& here, const RateOfUse& elsewhere, double u);
 
 /// Of having the nodes for 0, 1, ..., `years` years, in use as the offer says; what is bought is bought again when its

@@ -97,7 +97,8 @@ void write_break_even(std::ostream& out, Points points) {
                        elsewhere.offer, elsewhere.platform, per_million(elsewhere.per_sample), point.cost->currency);
     if (elsewhere.break_even_utilisation) {
       const double share = *elsewhere.break_even_utilisation;
-      out << (share > 0 ? fmt::format("it pays above {:.0f} % utilisation\n", share * 100) : "it always pays\n");
+      out << (share > 0 ? fmt::format("it pays above {:.0f} % utilisation\n", share * 100)
+                        : "it pays at its own utilisation, in use as much there\n");
     } else {
       out << "it never pays\n";
     }
