@@ -95,8 +95,8 @@ std::vector<std::filesystem::path> scenarios() {
   return files;
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryScenario, Golden, testing::ValuesIn(scenarios()), [](const auto& info) {
-  std::string name = info.param.stem().string();
+INSTANTIATE_TEST_SUITE_P(EveryScenario, Golden, testing::ValuesIn(scenarios()), [](const auto& scenario) {
+  std::string name = scenario.param.stem().string();
   std::ranges::replace(name, '-', '_');
   return name;
 });
