@@ -240,6 +240,7 @@ std::optional<std::string> note_on_nics(const CollectiveRequest& request, const 
                                         const Value& where) {
   if (!is_library(request.algorithm) && topology.nics_at.size() < 2) return std::nullopt;
   const Placement placement = place(request.placement, request.ranks, {}, layout_of(topology), where);
+  if (is_library(request.algorithm) && !request.library.library) return std::nullopt;  // nobody asked what it does
   if (is_library(request.algorithm))
     return note_on_fabric(*request.library.library, build_for(topology, placement, where), placement);
   const Schedule schedule = request.algorithm.build(shape_of(request, topology, placement, request.sizes.back()));

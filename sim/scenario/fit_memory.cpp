@@ -33,24 +33,25 @@ Bytes server_shard(const Scenario& scenario) {
 
 namespace {
 
-MemoryUse memory_of_a_rank(const Scenario& scenario, int in_flight) {
+MemoryEstimate memory_of_a_rank(const Scenario& scenario, int in_flight) {
   const WorkloadSpec& workload = scenario.workload;
   const Bytes gradients = static_cast<double>(workload.of_rank().parameters()) * element_size(workload.gradient_type);
   const Bytes buffers = scenario.replicas() > 1 ? scenario.strategy.buffers : 0_B;
-  MemoryUse use = memory_use(workload.of_rank(), scenario.platform.device,
-                             {workload.precision,
-                              workload.batch_per_rank,
-                              workload.optimizer,
-                              buffers == Bytes::infinity() ? gradients : buffers,
-                              0_B,
-                              workload.gradient_type,
-                              workload.parameter_type,
-                              workload.optimizer_state_type,
-                              workload.recompute,
-                              {scenario.strategy.sharding_stage, scenario.strategy.shards_of(scenario.platform.ranks)},
-                              scenario.strategy.blocks_per_unit,
-                              in_flight,
-                              scenario.strategy.no_sync && scenario.strategy.accumulation > 1});
+  MemoryEstimate use =
+      memory_use(workload.of_rank(), scenario.platform.device,
+                 {workload.precision,
+                  workload.batch_per_rank,
+                  workload.optimizer,
+                  buffers == Bytes::infinity() ? gradients : buffers,
+                  0_B,
+                  workload.gradient_type,
+                  workload.parameter_type,
+                  workload.optimizer_state_type,
+                  workload.recompute,
+                  {scenario.strategy.sharding_stage, scenario.strategy.shards_of(scenario.platform.ranks)},
+                  scenario.strategy.blocks_per_unit,
+                  in_flight,
+                  scenario.strategy.no_sync && scenario.strategy.accumulation > 1});
   if (scenario.strategy.offloads_optimizer) use.optimizer_state = 0_B;
   if (scenario.strategy.servers) {
     use.optimizer_state = 0_B;
@@ -62,13 +63,13 @@ MemoryUse memory_of_a_rank(const Scenario& scenario, int in_flight) {
 }  // namespace
 
 /// Of a pipeline, of the stage that needs most.
-MemoryUse memory_of(const Scenario& scenario) {
+MemoryEstimate memory_of(const Scenario& scenario) {
   const int stages = scenario.strategy.pipeline;
   if (stages == 1) return memory_of_a_rank(scenario, 1);
-  MemoryUse most;
+  MemoryEstimate most;
   for (int stage = 0; stage < stages; ++stage) {
     const int in_flight = StagePlace{stage, stages}.in_flight(scenario.strategy.accumulation);
-    const MemoryUse use = memory_of_a_rank(stage_of(scenario, scenario.platform.placement, stage), in_flight);
+    const MemoryEstimate use = memory_of_a_rank(stage_of(scenario, scenario.platform.placement, stage), in_flight);
     if (use.total() > most.total()) most = use;
   }
   return most;
@@ -77,7 +78,7 @@ MemoryUse memory_of(const Scenario& scenario) {
 namespace {
 
 bool would_fit(const Scenario& scenario) {
-  const MemoryUse use = memory_of(scenario);
+  const MemoryEstimate use = memory_of(scenario);
   return use.total() <= use.device;
 }
 
@@ -170,7 +171,7 @@ std::vector<std::string> pipelines_to_fit(const Scenario& scenario) {
 }
 
 /// Recomputation, which changes nothing but time, first; another parallelism, which changes most, last.
-std::vector<std::string> ways_out(const Scenario& scenario, const MemoryUse& use) {
+std::vector<std::string> ways_out(const Scenario& scenario, const MemoryEstimate& use) {
   const bool shares_state = scenario.strategy.sharding_stage > 0;
   std::vector<std::string> ways = recomputations_to_fit(scenario, use.activations);
   const auto add = [&](const std::vector<std::string>& more) { ways.insert(ways.end(), more.begin(), more.end()); };
@@ -189,7 +190,7 @@ std::vector<std::string> ways_out(const Scenario& scenario, const MemoryUse& use
 
 }  // namespace
 
-std::optional<std::string> memory_note(const Scenario& scenario, const MemoryUse& use) {
+std::optional<std::string> memory_note(const Scenario& scenario, const MemoryEstimate& use) {
   if (!scenario.platform.device.asynchronous || use.total() <= use.device) return std::nullopt;
   return fmt::format("may not fit: {} of {} where inputs of products are kept in bf16, {} where they are in fp8",
                      decimal(use.total()), decimal(use.device), decimal(use.at_least()));
@@ -197,7 +198,7 @@ std::optional<std::string> memory_note(const Scenario& scenario, const MemoryUse
 
 void refuse_what_does_not_fit(const Scenario& scenario, const Value& workload) {
   const Device& device = scenario.platform.device;
-  const MemoryUse use = memory_of(scenario);
+  const MemoryEstimate use = memory_of(scenario);
   if (!device.asynchronous || use.at_least() <= use.device) return;
   throw DoesNotFit(workload.place(),
                    fmt::format("a job that fits into the {} of a {}", decimal(device.memory), device.name),

@@ -15,14 +15,10 @@ struct MemoryUse {
   Bytes server_shard;  // of the parameter server that keeps most; in its host's memory, so no part of the total
   Bytes device;        // what there is
   Bytes gathered{};    // parameters of sharded layers that are whole while they compute
-  Bytes spared{};      // of the activations what the program may keep shorter: inputs of products, in fp8
 
   [[nodiscard]] Bytes total() const {
     return parameters + gradients + optimizer_state + activations + fusion_buffers + gathered;
   }
-
-  /// Whatever the program does.
-  [[nodiscard]] Bytes at_least() const { return total() - spared; }
 
   static void fields(auto& memory, auto& visit) {
     visit("parameters", memory.parameters);

@@ -77,9 +77,9 @@ std::span<const Optimizer> optimizers() {
   return rows;
 }
 
-MemoryUse memory_use(const Model& model, const Device& device, const MemoryDemand& demand) {
+MemoryEstimate memory_use(const Model& model, const Device& device, const MemoryDemand& demand) {
   const auto elements = static_cast<double>(model.parameters());
-  MemoryUse use;
+  MemoryEstimate use;
   use.parameters = parameters_of(elements, demand);
   use.gradients = gradients_of(elements, demand);
   use.optimizer_state = optimizer_state_of(elements, demand);

@@ -81,7 +81,15 @@ struct MemoryDemand {
   bool adds_up_whole = false;  // gradients of several passes, before they are shared
 };
 
-MemoryUse memory_use(const Model& model, const Device& device, const MemoryDemand& demand);
+/// With how much of the activations a program may keep shorter: inputs of products, in fp8.
+struct MemoryEstimate : MemoryUse {
+  Bytes spared{};
+
+  /// Whatever the program does.
+  [[nodiscard]] Bytes at_least() const { return total() - spared; }
+};
+
+MemoryEstimate memory_use(const Model& model, const Device& device, const MemoryDemand& demand);
 
 /// "21.3 GiB = parameters 0.5 GiB + ...", parts without bytes left out.
 std::string describe(const MemoryUse& use);

@@ -109,7 +109,7 @@ TEST(Memory, InFp8AProductsInputMayBeKeptInOneByte) {
   Layer dense{"dense", "linear", {{"weight", {100}}}, 100, 20, 40};
   Layer last{"last", "layer_norm", {}, 0, 40, 40};
   const Model model{"small", "", {norm, dense, last}};
-  const MemoryUse use = memory_use(model, device_of(1_GiB), {Precision::fp8, 2, {"sgd", 0}, 0_B, 0_B});
+  const MemoryEstimate use = memory_use(model, device_of(1_GiB), {Precision::fp8, 2, {"sgd", 0}, 0_B, 0_B});
   EXPECT_EQ(use.spared, Bytes(2 * 20));  // of the product's input, 2 samples
   EXPECT_EQ(use.at_least(), use.total() - use.spared);
   EXPECT_EQ(memory_use(model, device_of(1_GiB), {Precision::bf16, 2, {"sgd", 0}, 0_B, 0_B}).spared, 0_B);
