@@ -2,6 +2,8 @@
 
 #include <iostream>
 
+#include "report/table.hpp"
+
 namespace farandole {
 
 void say_what_is_noted(const RunPlan& plan) {
