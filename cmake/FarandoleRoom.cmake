@@ -31,7 +31,7 @@ farandole_option(-fPIC -fno-semantic-interposition)
 # farandole_units(TARGET COUNT SOURCES files... [ALONE files...] [OPTION option]) compiles the files of TARGET together, COUNT at a time:
 # the headers that they share are parsed once for all of them, and what they instantiate from templates is made once, which is three
 # quarters of the work. COUNT is as many as compile in some 15 s, so that an edit of one costs no more. ALONE are files with definitions
-# of their own; OPTION is for code that is not run often enough to be worth optimising (-O1).
+# of their own, or that take as long as a unit; OPTION is for code that is not run often enough to be worth optimising (-O1).
 #
 # What files have in unnamed namespaces has names that are unique in a room (tests/house). Every file still compiles by itself:
 # -DFARANDOLE_UNITS=OFF, and tools/lint for what has changed. CMake's own UNITY_BUILD writes absolute paths into its units, by which

@@ -29,7 +29,7 @@ stage_failed() {
 
 # What an object took to compile on average, by library: seconds of one of two busy cores. Made from a whole build's .ninja_log:
 #   awk -F'\t' 'match($4, /[a-z_]+\.dir/) { n = substr($4, RSTART, RLENGTH - 4); s[n] += $2 - $1; c[n]++ }
-#                END { for (n in s) printf "%s %.0f\n", n, s[n] / c[n] / 1000 + 0.5 }' build/release/.ninja_log | sort
+#                END { for (n in s) printf "%s %.0f\n", n, s[n] / c[n] / 1000 }' build/release/.ninja_log | sort
 readonly build_costs=tools/build_costs
 
 # cost_of LINE: of what Ninja says that it has done, from `costs`; linking, and what the list does not have, costs one.

@@ -240,9 +240,10 @@ std::optional<std::string> note_on_nics(const CollectiveRequest& request, const 
                                         const Value& where) {
   if (!is_library(request.algorithm) && topology.nics_at.size() < 2) return std::nullopt;
   const Placement placement = place(request.placement, request.ranks, {}, layout_of(topology), where);
-  if (is_library(request.algorithm) && !request.library.library) return std::nullopt;  // nobody asked what it does
-  if (is_library(request.algorithm))
+  if (is_library(request.algorithm)) {
+    if (!request.library.library) return std::nullopt;  // nobody asked what it does
     return note_on_fabric(*request.library.library, build_for(topology, placement, where), placement);
+  }
   const Schedule schedule = request.algorithm.build(shape_of(request, topology, placement, request.sizes.back()));
   const auto use = unused_nics(schedule, build_for(topology, placement, where), placement);
   return use ? std::optional(describe(*use, schedule, topology.transport)) : std::nullopt;
