@@ -40,16 +40,19 @@ cost_of() {
 # Reads what Ninja prints: first, from planned(), all that it is going to do and "[planned]"; then "[DONE/ALL] what it has done".
 # Shows how far it is, in place on a terminal, else by a line now and then.
 show_progress() {
-  local title=$1 log=$2 began=$SECONDS shown=$SECONDS all=0 ready=0 is_planned=no text name cost
+  local title=$1 log=$2 began=$SECONDS shown=$SECONDS all=0 ready=0 is_planned=no text name cost counts
   local -A costs
   while read -r name cost; do costs[$name]=$cost; done <"$build_costs"
   while IFS= read -r text; do
     if [[ $text == "[planned]" ]]; then is_planned=yes began=$SECONDS; continue; fi
-    [[ $text =~ ^\[[0-9]+/[0-9]+\]\  ]] || continue
+    [[ $text =~ ^\[([0-9]+)/([0-9]+)\]\  ]] || continue
+    counts=("${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}")
     cost=$(cost_of "$text")
     if [[ $is_planned == no ]]; then all=$((all + cost)); continue; fi
-    ready=$((ready + cost))
-    text=$(printf '%-10s %s%s (%s)' "$title" "${BASH_REMATCH[0]}" "$(time_left "$ready" "$all" $((SECONDS - began)))" "$log")
+    ready=$((ready + cost < all ? ready + cost : all))  # libraries are linked, too, which nobody planned
+    [[ $all -gt 0 ]] && cost="$ready $all" || cost="${counts[0]} ${counts[1]}"
+    # shellcheck disable=SC2086  # two numbers
+    text=$(printf '%-10s %s%s (%s)' "$title" "[${counts[0]}/${counts[1]}] " "$(time_left $cost $((SECONDS - began)))" "$log")
     if [[ -t 1 ]]; then
       printf '\r%-78s' "$text"
     elif [[ $((SECONDS - shown)) -ge $seconds_between_lines ]]; then
@@ -77,11 +80,12 @@ configure() {
   cmake --preset "$@"
 }
 
-# planned PRESET TARGET...: what Ninja is going to do, for show_progress().
+# planned PRESET: the objects that are not there yet, for show_progress(). (Ninja's own plan, -n, ends where CMake looks for new files.)
 planned() {
-  local preset=$1
-  shift
-  cmake --build "build/$preset" --target "$@" -- -n 2>&1 | grep '^\[' || true
+  local object commands=build/$1/compile_commands.json
+  [[ ! -f $commands ]] || grep -oE -- ' -o [^ ]+\.o ' "$commands" | while read -r _ object; do
+    [[ -e build/$1/$object ]] || echo "[0/0] Building $object"
+  done
   echo "[planned]"
 }
 
@@ -89,7 +93,7 @@ planned() {
 build() {
   local preset=$1
   shift
-  planned "$preset" "$@"
+  planned "$preset"
   NINJA_STATUS='[%f/%t] ' cmake --build "build/$preset" --target "$@"
 }
 
