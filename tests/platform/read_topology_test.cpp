@@ -124,8 +124,23 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"interconnect to nowhere", with_pcie("4", R"("interconnect": {"rate": "1 GB/s"})"),
               "expected an \"interconnect\" only between sockets, got one socket"},
         Wrong{"errors that are no object",
-              star(R"({"device": "d", "nic": {"rate": "1 GB/s"}})", R"(, "calibration": {"held_out": -1})"),
-              "/calibration/held_out: expected an object"}));
+              star(R"({"device": "d", "nic": {"rate": "1 GB/s"}})",
+                   R"(, "calibration": {"date": "", "source": [], "parameters": [], "held_out": -1})"),
+              "/calibration/held_out: expected an object"},
+        Wrong{"forced without a reason",
+              star(R"({"device": "d", "nic": {"rate": "1 GB/s"}})",
+                   R"(, "calibration": {"date": "", "source": [], "forced": true})"),
+              "/calibration/forced: expected a string"},
+        Wrong{"scatter without shares",
+              star(R"({"device": "d", "nic": {"rate": "1 GB/s"}})",
+                   R"(, "calibration": {"date": "", "source": [], "parameters": [], "scatter": {"1 MiB": 1}})"),
+              "/calibration/scatter/1 MiB: expected a percentage"},
+        Wrong{"calibration to nothing", star(R"({"device": "d", "nic": {"rate": "1 GB/s"}})", R"(, "calibration": {})"),
+              "/calibration: expected a key \"source\""},
+        Wrong{"number without a name",
+              star(R"({"device": "d", "nic": {"rate": "1 GB/s"}})",
+                   R"(, "calibration": {"date": "", "source": [], "parameters": [{"pointer": "/a", "value": "1"}]})"),
+              "/calibration/parameters/0: expected a key \"name\""}));
 
 TEST(TopologySchema, RefusesWhatTheReaderRefuses) {
   for (const auto& text :
