@@ -6,7 +6,7 @@
 
 #include "config/modules.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 namespace {
 
 /// `install` brings its library, `build` what it is built with.
@@ -41,4 +41,4 @@ const BackendRow* find_backend(const std::string& name) {
   return nullptr;
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

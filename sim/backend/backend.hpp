@@ -18,7 +18,7 @@
 #include "collective/schedule.hpp"
 #include "timeline/result.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 
 /// Carries a collective out once, in the endpoint's place: `out` holds the same as `in` when it begins.
 using CollectiveRun = std::function<void(std::span<const float> in, std::span<float> out)>;
@@ -66,4 +66,4 @@ std::span<const BackendRow> backends();
 /// Null where there is none of that name.
 const BackendRow* find_backend(const std::string& name);
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

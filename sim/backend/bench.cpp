@@ -12,7 +12,7 @@
 #include "config/error.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 namespace {
 
 /// Segments, where a parameter server cuts its shards into keys of a fixed size.
@@ -148,4 +148,4 @@ std::vector<MeasuredPoint> bench(Session& session, const std::string& backend, c
   return points;
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

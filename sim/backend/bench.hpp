@@ -14,7 +14,7 @@
 #include "collective/algorithms.hpp"
 #include "timeline/measured.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 
 /// What stands for the library's own collective in place of an algorithm's name.
 inline constexpr const char* library_algorithm = "library";
@@ -90,4 +90,4 @@ struct PairRequest {
 /// Every rank calls it with the same request; at least two ranks, `peer` one of them and not rank 0.
 std::vector<MeasuredPoint> bench(Session& session, const std::string& backend, const PairRequest& request);
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

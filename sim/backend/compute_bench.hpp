@@ -15,7 +15,7 @@
 #include "workload/device.hpp"
 #include "workload/model.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 
 struct GpuDescription {
   std::string name;
@@ -77,4 +77,4 @@ bool can_time(Precision precision);
 /// little memory for a layer, and where a library refuses.
 TimedKernels time_kernels(const Model& model, const ComputeRequest& request);
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

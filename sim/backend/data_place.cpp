@@ -4,7 +4,7 @@
 #include <chrono>
 #include <vector>
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 
 Room HostPlace::allocate(std::size_t floats) {
   auto owner = std::make_shared<std::vector<float>>(floats);
@@ -26,4 +26,4 @@ Seconds HostPlace::time(const std::function<void()>& act) {
   return Seconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

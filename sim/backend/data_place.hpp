@@ -13,7 +13,7 @@
 #include "collective/schedule.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 
 /// Floats somewhere; freed with the last copy of this.
 struct Room {
@@ -66,4 +66,4 @@ std::int64_t count_wrong(const Schedule& layout, int rank, std::int64_t size, co
 /// One chunk per rank, or as few as the operation allows: how a library, which has no schedule, lays out its data.
 Schedule plain_layout(Operation operation, int ranks, int root);
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

@@ -11,7 +11,7 @@
 
 #include "backend/data_place.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 
 /// Up to there a float holds every whole number, so that one may travel as data.
 inline constexpr std::int64_t most_exact_float = 1 << 24;
@@ -38,4 +38,4 @@ class Endpoint {
   virtual std::vector<double> allgather_scalar(double number) = 0;
 };
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

@@ -7,7 +7,7 @@
 #include <sched.h>
 #include <sys/utsname.h>
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 namespace {
 
 constexpr std::size_t line = 160;
@@ -71,4 +71,4 @@ std::vector<int> nodes_by_host(Endpoint& endpoint) {
   return nodes;
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

@@ -8,7 +8,7 @@
 
 #include "backend/endpoint.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 
 /// "node17".
 std::string host_name();
@@ -47,4 +47,4 @@ class ProcessorLoad {
   Ticks begin_;
 };
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 namespace {
 
 std::size_t length_of(const PeerMessage& message) {
@@ -123,4 +123,4 @@ void Interpreter::end_round() {
   if (++round_; is_running()) start_round();
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

@@ -8,7 +8,7 @@
 #include "backend/endpoint.hpp"
 #include "backend/rank_program.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 
 class Interpreter {
  public:
@@ -43,4 +43,4 @@ class Interpreter {
   std::vector<Kept> kept_;  // what the round receives aside
 };
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

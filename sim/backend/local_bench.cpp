@@ -3,7 +3,7 @@
 
 #include "backend/bench.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 namespace {
 
 struct LocalRow {
@@ -96,4 +96,4 @@ std::vector<MeasuredPoint> bench(Session& session, const std::string& backend, c
   return points;
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 namespace {
 
 /// A double in two floats' bits: `allgather_scalar` is exact.
@@ -89,4 +89,4 @@ std::vector<double> MemoryEndpoint::allgather_scalar(double number) {
   return numbers;
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

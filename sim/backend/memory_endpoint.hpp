@@ -14,7 +14,7 @@
 
 #include "backend/endpoint.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 
 class InProcessMailbox {
  public:
@@ -81,4 +81,4 @@ class MemoryEndpoint final : public Endpoint {
   std::deque<Expected> expected_;
 };
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

@@ -4,7 +4,7 @@
 #include "backend/bench.hpp"
 #include "backend/host_description.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 namespace {
 
 struct PairRow {
@@ -128,4 +128,4 @@ std::vector<MeasuredPoint> bench(Session& session, const std::string& backend, c
   return points;
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

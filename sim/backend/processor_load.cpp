@@ -5,7 +5,7 @@
 
 #include "backend/host_description.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 namespace {
 
 // The columns of the first line of /proc/stat, man 5 proc.
@@ -33,4 +33,4 @@ std::optional<double> ProcessorLoad::share() const {
   return static_cast<double>(now.busy - begin_.busy) / static_cast<double>(all);
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

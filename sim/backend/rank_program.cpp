@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 namespace {
 
 void add_range(std::vector<ElementRange>& ranges, const ElementRange& range) {
@@ -62,4 +62,4 @@ RankProgram program_of(const Schedule& schedule, int rank, std::int64_t size) {
   return program;
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

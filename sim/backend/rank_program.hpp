@@ -9,7 +9,7 @@
 
 #include "collective/chunk_sizes.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 
 struct ElementRange {
   std::int64_t begin = 0;
@@ -41,4 +41,4 @@ RankProgram program_of(const Schedule& schedule, int rank, std::int64_t size);
 /// Where the chunk begins in the buffer, in elements.
 std::int64_t begin_of(const ChunkSizes& sizes, Chunk chunk);
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

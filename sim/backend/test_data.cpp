@@ -4,7 +4,7 @@
 #include "backend/rank_program.hpp"
 #include "collective/specification.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 namespace {
 
 constexpr int period = 13;
@@ -80,4 +80,4 @@ Schedule plain_layout(Operation operation, int ranks, int root) {
   return layout;
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

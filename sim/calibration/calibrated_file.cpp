@@ -8,7 +8,7 @@
 #include "timeline/quantile.hpp"
 #include "timeline/validation.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -95,4 +95,4 @@ std::optional<Spread> spread_in(const Document& topology) {
   return bands ? std::optional(read_spread(*bands)) : std::nullopt;
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

@@ -10,7 +10,7 @@
 #include "calibration/predictor.hpp"
 #include "calibration/scatter.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 constexpr double most_uncertain = 1.0;  // standard error over value, from which on a parameter counts as unknown
@@ -193,4 +193,4 @@ Fit fit(const Document& topology, std::span<const MeasuredTime> measurements) {
   return result;
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

@@ -28,7 +28,7 @@
 #include "config/document.hpp"
 #include "platform/topology.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 
 // The numbers of a topology file that measurements can settle, and the file with other values in their place.
 //
@@ -144,4 +144,4 @@ Document calibrated_file(const Fit& fit, const Provenance& provenance);
 /// What that section says of predictions; nothing where the topology was never calibrated.
 std::optional<Spread> spread_in(const Document& topology);
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

@@ -9,7 +9,7 @@
 
 #include "calibration/predictor.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 constexpr int most_fit_rounds = 12;
@@ -117,4 +117,4 @@ Solution best_solution(const FitProblem& problem, std::span<const Parameter> par
   return left_over(other) < left_over(solution) ? other : solution;
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

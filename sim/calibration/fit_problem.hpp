@@ -15,7 +15,7 @@
 #include "calibration/scatter.hpp"
 #include "config/document.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 
 inline constexpr double converged = 1e-7;  // relative change of every prediction
 inline constexpr double least_deviation =
@@ -61,4 +61,4 @@ struct Solution {
 Solution best_solution(const FitProblem& problem, std::span<const Parameter> parameters,
                        const std::vector<double>& values);
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

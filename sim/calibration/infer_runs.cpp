@@ -2,7 +2,7 @@
 
 #include "calibration/posterior.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 const char* in_words(Identified identified) {
@@ -84,4 +84,4 @@ InferenceReport report_of(const Inferred& found) {
   return report;
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

@@ -9,7 +9,7 @@
 #include "calibration/linear_algebra.hpp"
 #include "timeline/quantile.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 constexpr double huber_limit = 1.345;    // 95 % efficient where errors are normal
@@ -69,4 +69,4 @@ Eigen::MatrixXd covariance(const Eigen::MatrixXd& a, const Eigen::VectorXd& weig
   return inverse.asDiagonal() * inverted * inverse.asDiagonal();
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

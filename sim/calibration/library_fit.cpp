@@ -10,7 +10,7 @@
 #include "config/section.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 constexpr const char* where_they_stand = "/transport/library_times";
@@ -148,4 +148,4 @@ void adopt_library(Document& topology, std::span<const MeasuredTime> measurement
   topology.set("/transport/library", name);
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

@@ -14,7 +14,7 @@
 #include "platform/topology.hpp"
 #include "simulate/library/library.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 
 // Times of one collective over its sizes as a few straight pieces: where a library changes its protocol, latency and
 // rate change with it.
@@ -105,4 +105,4 @@ MeasuredPlace place_of(int ranks, int nodes, const Place& place, const Topology&
 LibraryJob library_job(const MeasuredTime& row, const Topology& topology, const Library& library,
                        const MeasuredPlace& place);
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

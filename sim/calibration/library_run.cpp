@@ -5,7 +5,7 @@
 #include "scenario/catalogue.hpp"
 #include "scenario/library_choice.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 constexpr const char* of_the_transport = "library";
@@ -86,4 +86,4 @@ LibraryJob library_job(const MeasuredTime& row, const Topology& topology, const 
   return job;
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

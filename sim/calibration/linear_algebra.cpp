@@ -4,7 +4,7 @@
 #include <Eigen/LU>
 #include <Eigen/QR>
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 
 Eigen::VectorXd least_squares_solution(const Eigen::MatrixXd& a, const Eigen::VectorXd& b) {
   return a.completeOrthogonalDecomposition().solve(b);
@@ -22,4 +22,4 @@ Eigen::VectorXd symmetric_solution(const Eigen::MatrixXd& a, const Eigen::Vector
   return a.ldlt().solve(b);
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

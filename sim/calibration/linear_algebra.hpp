@@ -4,7 +4,7 @@
 
 #include <Eigen/Core>
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 
 /// The shortest x of those for which |a x - b| is least (complete orthogonal decomposition).
 Eigen::VectorXd least_squares_solution(const Eigen::MatrixXd& a, const Eigen::VectorXd& b);
@@ -15,4 +15,4 @@ Eigen::MatrixXd inverse_of(const Eigen::MatrixXd& a);
 /// x of a x = b for a symmetric, positive or negative semidefinite a (LDLT).
 Eigen::VectorXd symmetric_solution(const Eigen::MatrixXd& a, const Eigen::VectorXd& b);
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 
 std::string row_name(const MeasuredTime& measurement) {
   std::string what =
@@ -11,4 +11,4 @@ std::string row_name(const MeasuredTime& measurement) {
   return fmt::format("{}, {:.0f} bytes, {} ranks", what, measurement.bytes.si(), measurement.ranks);
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

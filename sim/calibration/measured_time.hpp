@@ -11,7 +11,7 @@
 #include "config/error.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 
 /// Operations between pairs, which calibrate but are no collectives: one message one way (half a round trip), and one
 /// each way at the same time.
@@ -55,4 +55,4 @@ struct FieldDefaults {
 /// "allreduce ring, 4194304 bytes, 8 ranks", for tables and messages.
 std::string row_name(const MeasuredTime& measurement);
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

@@ -1,6 +1,6 @@
 #include "calibration/next_measurement.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 constexpr double worth_it = 0.9;  // of the variance, above which a measurement is not worth its time
@@ -34,4 +34,4 @@ std::optional<Telling> most_telling(const Candidates& candidates, const Eigen::M
   return best;
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

@@ -20,7 +20,7 @@
 #include "calibration/measured_time.hpp"
 #include "config/document.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 
 /// A measurement that could be made.
 struct Candidate {
@@ -92,4 +92,4 @@ std::vector<NextMeasurement> propose_for(const Fit& fit, std::span<const Measure
 void propose_pieces(const LibraryFit& library, std::span<const MeasuredTime> measurements, const Topology& machine,
                     const Scatter& scatter, std::vector<NextMeasurement>& proposals);
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

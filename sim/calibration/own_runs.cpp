@@ -13,7 +13,7 @@
 #include "config/text.hpp"
 #include "platform/platform.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 /// Every run that is predicted has a scenario of its own, which lists those that it is predicted from.
@@ -255,4 +255,4 @@ std::vector<TrainingRow> table_runs(const std::string& file, std::string_view te
   return rows;
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

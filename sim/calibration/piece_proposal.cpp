@@ -10,7 +10,7 @@
 #include "calibration/next_measurement.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 constexpr double widest = 0.5409;  // ln 2 over the ninth decile: a factor of two either way eight times in ten
@@ -117,4 +117,4 @@ void propose_pieces(const LibraryFit& library, std::span<const MeasuredTime> mea
   }
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

@@ -9,7 +9,7 @@
 #include "calibration/library_fit.hpp"
 #include "timeline/quantile.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 constexpr int most_line_rounds = 20;
@@ -230,4 +230,4 @@ std::vector<FittedPiece> fit_pieces(Samples samples, const LibraryWays& ways) {
   return pieces;
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

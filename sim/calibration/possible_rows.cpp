@@ -8,7 +8,7 @@
 #include "calibration/next_measurement.hpp"
 #include "collective/algorithms.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 constexpr std::array possible_node_counts{1, 2, 4, 8};
@@ -111,4 +111,4 @@ std::vector<PossibleRow> possible_rows(const Topology& machine) {
   return PossibleRows(machine).all;
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

@@ -10,7 +10,7 @@
 
 #include "calibration/linear_algebra.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 using Eigen::Index;
@@ -296,4 +296,4 @@ Posterior infer(std::span<const Unknown> unknowns, const Misfit& misfit, const V
   return Inference(unknowns, misfit, noise).run();
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

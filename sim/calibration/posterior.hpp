@@ -32,7 +32,7 @@
 #include "report/reports.hpp"
 #include "scenario/catalogue.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 
 /// What is believed of a number before the runs.
 struct Unknown {
@@ -169,4 +169,4 @@ Inferred infer_runs(const Document& topology, std::span<const std::string> files
 
 InferenceReport report_of(const Inferred& found);
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

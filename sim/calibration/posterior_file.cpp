@@ -9,7 +9,7 @@
 #include "config/section.hpp"
 #include "timeline/quantile.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -97,4 +97,4 @@ Document calibrated_file(const Document& file, std::span<const Unknown> unknowns
   return result;
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

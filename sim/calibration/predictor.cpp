@@ -12,7 +12,7 @@
 #include "collective/chunk_sizes.hpp"
 #include "simulate/collective_clock.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 constexpr int most_ranks_by_message = 64;
@@ -158,4 +158,4 @@ std::vector<Seconds> predict(const Topology& topology, std::span<const MeasuredT
   return times;
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

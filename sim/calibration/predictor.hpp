@@ -12,10 +12,10 @@
 #include "calibration/measured_time.hpp"
 #include "platform/topology.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 
 /// One time per measurement, in order. InputError at a measurement's place where the topology cannot hold it or the
 /// algorithm is unknown.
 std::vector<Seconds> predict(const Topology& topology, std::span<const MeasuredTime> measurements);
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

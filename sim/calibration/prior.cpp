@@ -9,7 +9,7 @@
 #include "config/section.hpp"
 #include "units/parse.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 constexpr std::array of_topologies{"/node", "/network", "/condition", "/transport", "/variability"};
@@ -143,4 +143,4 @@ std::string between(const Parameter& parameter, double low, double high) {
                      shown(parameter, std::exp(is_rate ? low : high)));
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

@@ -12,7 +12,7 @@
 #include "calibration/predictor.hpp"
 #include "config/section.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 using Eigen::Index;
@@ -142,4 +142,4 @@ std::vector<Proposal> propose(const Document& topology, std::span<const Unknown>
   return proposals;
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

@@ -19,7 +19,7 @@
 #include "scenario/train.hpp"
 #include "scenario/unsettled_numbers.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 using FilePath = std::filesystem::path;
@@ -217,4 +217,4 @@ std::vector<ValidationPoint> validate_published(const Catalogue& catalogue, cons
   return points;
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

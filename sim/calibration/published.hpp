@@ -24,7 +24,7 @@
 #include "timeline/published_mark.hpp"
 #include "timeline/validation.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 
 struct PublishedRow {
   std::string family;  // the file's name
@@ -76,4 +76,4 @@ struct PublishedBeside {
 /// as topologies/errors/training_rows.json has them.
 PublishedBeside published_beside(const RunPlan& plan, const Catalogue& catalogue);
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

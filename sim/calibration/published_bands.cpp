@@ -7,7 +7,7 @@
 
 #include "simulate/library/nccl_measured.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 constexpr double tail = 0.1;  // on either side
@@ -87,4 +87,4 @@ void add_bands(std::vector<JudgedTable>& tables) {
   }
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

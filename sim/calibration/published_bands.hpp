@@ -14,7 +14,7 @@
 #include "platform/topology.hpp"
 #include "timeline/validation.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 
 /// The nearest that was measured on the machine besides.
 enum class KnownBesides : std::uint8_t { nothing, release, ranks, operation };
@@ -30,4 +30,4 @@ struct JudgedTable {
 /// Into the points of every table, where enough is known. Rows that do not count say nothing.
 void add_bands(std::vector<JudgedTable>& tables);
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

@@ -7,7 +7,7 @@
 #include "calibration/published.hpp"
 #include "config/section.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 /// What makes two scenarios points of one curve.
@@ -88,4 +88,4 @@ PublishedBeside published_beside(const RunPlan& plan, const Catalogue& catalogue
   return beside;
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

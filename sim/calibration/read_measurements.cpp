@@ -5,7 +5,7 @@
 #include "calibration/readers/readers.hpp"
 #include "config/text.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 [[noreturn]] void refuse(const MeasuredTime& row, const char* expected, const char* option) {
@@ -61,4 +61,4 @@ std::vector<MeasuredTime> read_measurements(const std::filesystem::path& file, c
   return read_measurements(MeasuredText{file.string(), text}, defaults);
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

@@ -14,7 +14,7 @@
 
 #include "calibration/measured_time.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 
 /// A text and the name it goes by in messages.
 struct MeasuredText {
@@ -36,4 +36,4 @@ std::span<const MeasuredForm> measured_forms();
 std::vector<MeasuredTime> read_measurements(const MeasuredText& file, const FieldDefaults& defaults = {});
 std::vector<MeasuredTime> read_measurements(const std::filesystem::path& file, const FieldDefaults& defaults = {});
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

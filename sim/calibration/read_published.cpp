@@ -4,7 +4,7 @@
 #include "calibration/published.hpp"
 #include "config/section.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 /// What a file or a row may say of its scenario without spelling out the pointer.
@@ -91,4 +91,4 @@ std::vector<PublishedRow> read_published(const Document& file, const std::string
   return result;
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

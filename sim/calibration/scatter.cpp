@@ -8,7 +8,7 @@
 
 #include "timeline/validation.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 constexpr int enough_degrees = 8;  // of freedom: a standard error of a quarter
@@ -107,4 +107,4 @@ double deviation_of_range(double range, int count) {
   return range / mean;
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

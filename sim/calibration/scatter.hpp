@@ -16,7 +16,7 @@
 
 #include "calibration/measured_time.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 
 /// Of one size class.
 struct ScatterOfSizes {
@@ -50,4 +50,4 @@ double relative_deviation(std::span<const double> values);
 /// (L. H. C. Tippett, Biometrika 17, 1925).
 double deviation_of_range(double range, int count);
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

@@ -8,7 +8,7 @@
 #include "config/section.hpp"
 #include "timeline/validation.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -192,4 +192,4 @@ Spread read_spread(const Value& value) {
   return spread;
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

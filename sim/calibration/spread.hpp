@@ -21,7 +21,7 @@
 #include "calibration/scatter.hpp"
 #include "config/document.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 
 /// So many standard deviations above the median are nine tenths of a normal distribution: the upper end of 80 %.
 inline constexpr double to_ninth_decile = 1.2815515655446004;
@@ -59,4 +59,4 @@ void widen_by_scatter(Spread& spread, const Scatter& scatter);
 std::string spread_text(const Spread& spread);
 Spread read_spread(const Value& value);
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

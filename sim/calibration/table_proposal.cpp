@@ -12,7 +12,7 @@
 #include "config/section.hpp"
 #include "timeline/validation.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 using Eigen::Index;
@@ -196,4 +196,4 @@ std::vector<NextMeasurement> propose_for(const Fit& fit, std::span<const Measure
   return proposals;
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

@@ -14,7 +14,7 @@
 #include "scenario/reach.hpp"
 #include "scenario/train.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 constexpr double least_run_noise = 0.01;  // what runs of the same day differ by
@@ -153,4 +153,4 @@ std::vector<TrainingRow> read_training(std::span<const std::string> files, const
   return rows;
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

@@ -14,7 +14,7 @@
 #include "config/section.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 struct Row {
@@ -201,4 +201,4 @@ std::string shown(const Parameter& parameter, double value) {
   return value > 0 ? format(BytesPerSecond(1 / value)) : "none";
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

@@ -11,7 +11,7 @@
 #include "scenario/anchor.hpp"
 #include "scenario/train.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 using Eigen::Index;
@@ -123,4 +123,4 @@ Misfit misfit_of(const Document& topology, std::span<const Unknown> unknowns, co
   };
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

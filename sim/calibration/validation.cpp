@@ -8,7 +8,7 @@
 #include "calibration/fit.hpp"
 #include "calibration/predictor.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 ValidationPoint point(const MeasuredTime& row, Seconds predicted) {
@@ -79,4 +79,4 @@ std::vector<ValidationPoint> cross_validate(const Document& topology, std::span<
   return points;
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

@@ -10,7 +10,7 @@
 #include "config/document.hpp"
 #include "timeline/validation.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 
 /// Every measurement beside what the topology predicts. A topology that carries a calibration also gives the band in
 /// which 80 % of measurements should fall that are as far from what it was fitted to (calibration/spread.hpp).
@@ -28,4 +28,4 @@ enum class HoldOut : std::uint8_t {
 std::vector<ValidationPoint> cross_validate(const Document& topology, std::span<const MeasuredTime> measurements,
                                             HoldOut hold_out);
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

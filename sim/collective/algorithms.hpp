@@ -12,7 +12,7 @@
 #include "collective/schedule.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 
 /// What an algorithm is built for. A number of ranks alone is a shape.
 struct Shape {
@@ -45,4 +45,4 @@ const Algorithm* find_algorithm(Operation operation, const std::string& name);
 /// The names of the algorithms of an operation, for messages.
 std::vector<std::string> algorithm_names(Operation operation);
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 /// What the busiest parameter server sends: its sums to every worker, and what it contributes to others.
@@ -35,4 +35,4 @@ double bus_factor(const Schedule& schedule, double largest_share) {
   return 1;
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

@@ -8,9 +8,9 @@
 
 #include "collective/schedule.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 
 /// `largest_share`: the part of all data that the busiest parameter server has.
 double bus_factor(const Schedule& schedule, double largest_share);
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

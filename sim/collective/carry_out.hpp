@@ -14,7 +14,7 @@
 #include "collective/chunk_sizes.hpp"
 #include "collective/schedule.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 
 // One interpreter of schedules on any state: the proofs, the execution on numbers and the drawings all go through it.
 //
@@ -66,4 +66,4 @@ void carry_out(const Schedule& schedule, std::vector<Vector>& buffers) {
   for (Vector& buffer : buffers) buffer.conservativeResize(buffer.size() / schedule.copies);
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

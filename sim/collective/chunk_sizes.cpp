@@ -8,7 +8,7 @@
 
 #include "config/error.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 /// Arrays of the given size that the chunks make up together, all cut alike.
@@ -90,4 +90,4 @@ int keys_in(Bytes shard, Bytes key) {
                                most, shard.si(), key.si(), keys));
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

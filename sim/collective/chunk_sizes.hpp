@@ -12,7 +12,7 @@
 #include "collective/schedule.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 
 class ChunkSizes {
  public:
@@ -49,4 +49,4 @@ class ChunkSizes {
 /// schedule can hold.
 int keys_in(Bytes shard, Bytes key);
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

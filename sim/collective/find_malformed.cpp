@@ -6,7 +6,7 @@
 #include "collective/proof.hpp"
 #include "collective/specification.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 using Fault = std::optional<std::string>;
@@ -89,4 +89,4 @@ std::optional<std::string> find_malformed(const Schedule& schedule) {
   return std::nullopt;
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 struct NamedOperation {
@@ -41,4 +41,4 @@ std::string name(Operation operation) {
   return {};
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 
 enum class Operation : std::uint8_t {
   allreduce,
@@ -25,4 +25,4 @@ std::vector<std::string> operation_names();
 const Operation* find_operation(const std::string& name);
 std::string name(Operation operation);
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

@@ -7,7 +7,7 @@
 #include "collective/carry_out.hpp"
 #include "collective/specification.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 using Fault = std::optional<std::string>;
@@ -127,4 +127,4 @@ std::optional<std::string> disprove_numerically(const Schedule& schedule, int si
   });
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

@@ -20,7 +20,7 @@
 #include "collective/chunk_sizes.hpp"
 #include "collective/schedule.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 
 /// What is wrong with the form of a schedule: a rank or chunk out of range, a send to oneself, two transfers of one
 /// round that write the same chunk where one overwrites. Nothing when the form is right.
@@ -66,4 +66,4 @@ class SymbolicState {
   std::vector<Counts> cells_;
 };
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

@@ -5,7 +5,7 @@
 
 #include "units/quantity.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 
 /// Element r belongs to rank r. Moments are seconds since the start of the run.
 using RankTimes = Eigen::ArrayXd;
@@ -20,4 +20,4 @@ inline Seconds earliest(const RankTimes& moments) {
   return Seconds(moments.minCoeff());
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

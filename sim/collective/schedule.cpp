@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 std::int64_t wrapped(std::int64_t value, std::int64_t modulus) {
@@ -47,4 +47,4 @@ int rounds(const Schedule& schedule) {
   return sum;
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

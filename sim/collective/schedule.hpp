@@ -22,7 +22,7 @@
 
 #include "collective/operation.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 
 enum class Action : std::uint8_t {
   copy,    // the receiver's chunk becomes the sender's
@@ -122,4 +122,4 @@ int active_repeats(const Phase& phase);
 /// Rounds over all phases.
 int rounds(const Schedule& schedule);
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 bool has_blocks(Operation operation) {
@@ -125,4 +125,4 @@ ExpectedCount expected_count(const Schedule& schedule, Chunk chunk, int source) 
   return contributes(schedule, source, chunk) ? ExpectedCount::once : ExpectedCount::never;
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

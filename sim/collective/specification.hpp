@@ -15,7 +15,7 @@
 
 #include "collective/schedule.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 
 /// How often a contribution must be part of a chunk at the end.
 enum class ExpectedCount : std::uint8_t { never, once, at_least_once };
@@ -35,4 +35,4 @@ bool has_postcondition(const Schedule& schedule, int rank, Chunk chunk);
 /// How often the source's contribution must be part of a promised chunk.
 ExpectedCount expected_count(const Schedule& schedule, Chunk chunk, int source);
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

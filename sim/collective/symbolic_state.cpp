@@ -1,7 +1,7 @@
 #include "collective/proof.hpp"
 #include "collective/specification.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 
 SymbolicState::SymbolicState(const Schedule& schedule) : chunks_(schedule.chunks) {
   cells_.reserve(static_cast<std::size_t>(schedule.ranks * chunks_));
@@ -28,4 +28,4 @@ void SymbolicState::apply(const Schedule& schedule, const Phase& phase, int repe
       [this](int rank, Chunk chunk, const Counts& value, Action action) { write(rank, chunk, value, action); });
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

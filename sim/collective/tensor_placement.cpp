@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 std::size_t count_of(int servers) {
@@ -76,4 +76,4 @@ std::vector<std::string> tensor_placement_names() {
   return names;
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

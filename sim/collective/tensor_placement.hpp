@@ -15,7 +15,7 @@
 
 #include "units/quantity.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 
 /// Tensor i on server i mod servers, whole.
 std::vector<int> place_round_robin(std::span<const Bytes> tensors, int servers);
@@ -43,4 +43,4 @@ std::span<const TensorPlacement> tensor_placements();
 const TensorPlacement* find_tensor_placement(const std::string& name);
 std::vector<std::string> tensor_placement_names();
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

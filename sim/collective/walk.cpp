@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 
 Walk walk(const Schedule& schedule) {
   Walk result{schedule, SymbolicState(schedule), {}};
@@ -46,4 +46,4 @@ std::string chunks_text(const std::vector<Chunk>& chunks) {
   return text;
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

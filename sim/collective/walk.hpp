@@ -9,7 +9,7 @@
 #include "collective/proof.hpp"
 #include "collective/schedule.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 
 struct Send {
   int from = 0;
@@ -42,4 +42,4 @@ std::string held_text(const Counts& counts);
 /// "0", "0-3", "0-3,7".
 std::string chunks_text(const std::vector<Chunk>& chunks);
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

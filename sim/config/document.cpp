@@ -8,7 +8,7 @@
 #include "config/text.hpp"
 #include "config/tree_builder.hpp"
 
-namespace farandole::inline config {
+namespace farandole { inline namespace config {
 namespace {
 
 /// The lexer takes a zero byte for the end of the text, and would let pass what follows.
@@ -68,4 +68,4 @@ nlohmann::json to_json(const Node& node) {
   return std::visit(To<nlohmann::json>{}, node.value);
 }
 
-}  // namespace farandole::inline config
+}}  // namespace farandole::config

@@ -20,7 +20,7 @@
 
 #include "config/error.hpp"
 
-namespace farandole::inline config {
+namespace farandole { inline namespace config {
 
 struct Node {
   struct Member;
@@ -98,4 +98,4 @@ class Document {
 
 nlohmann::json to_json(const Node& node);
 
-}  // namespace farandole::inline config
+}}  // namespace farandole::config

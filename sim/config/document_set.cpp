@@ -6,7 +6,7 @@
 #include "config/pointer.hpp"
 #include "config/text.hpp"
 
-namespace farandole::inline config {
+namespace farandole { inline namespace config {
 namespace {
 
 /// A command line has no lines.
@@ -142,4 +142,4 @@ void Document::remove(std::string_view pointer) {
   std::erase_if(std::get<Node::Object>(parent->value), [&](const auto& member) { return member.key == keys.back(); });
 }
 
-}  // namespace farandole::inline config
+}}  // namespace farandole::config

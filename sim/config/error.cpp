@@ -7,7 +7,7 @@
 
 #include "config/text.hpp"
 
-namespace farandole::inline config {
+namespace farandole { inline namespace config {
 namespace {
 
 constexpr std::size_t longest_message = 1000;
@@ -83,4 +83,4 @@ std::string quoted(std::string_view text) {
   return fmt::format("\"{}\"", one_line(text, longest_quote));
 }
 
-}  // namespace farandole::inline config
+}}  // namespace farandole::config

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace farandole::inline config {
+namespace farandole { inline namespace config {
 
 /// Where a value came from. `line` is 0 where the source has no lines (a command-line argument).
 struct Place {
@@ -43,4 +43,4 @@ inline std::string quoted(std::string& text) {
   return quoted(std::string_view(text));
 }
 
-}  // namespace farandole::inline config
+}}  // namespace farandole::config

@@ -4,7 +4,7 @@
 
 #include "config/section.hpp"
 
-namespace farandole::inline config {
+namespace farandole { inline namespace config {
 
 int read_between(const Value& value, int least, int most) {
   const auto number = read<std::int64_t>(value);
@@ -29,4 +29,4 @@ std::string counted(Count count) {
   return grouped;
 }
 
-}  // namespace farandole::inline config
+}}  // namespace farandole::config

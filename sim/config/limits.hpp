@@ -11,7 +11,7 @@
 #include "config/document.hpp"
 #include "units/count.hpp"
 
-namespace farandole::inline config {
+namespace farandole { inline namespace config {
 
 /// Objects and arrays in one another.
 inline constexpr std::size_t most_levels = 64;
@@ -26,4 +26,4 @@ void require_at_most(Count count, Count most, std::string_view what, const Value
 /// 1234567 is "1,234,567"; what no number holds is "more than 9 x 10^18".
 std::string counted(Count count);
 
-}  // namespace farandole::inline config
+}}  // namespace farandole::config

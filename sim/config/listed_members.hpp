@@ -9,9 +9,9 @@
 
 #include "config/document.hpp"
 
-namespace farandole::inline config {
+namespace farandole { inline namespace config {
 
 /// All but "comment", which must be a string, here as everywhere. Fails where `where` is no object.
 std::vector<std::pair<std::string, Value>> listed_members(const Value& where);
 
-}  // namespace farandole::inline config
+}}  // namespace farandole::config

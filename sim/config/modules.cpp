@@ -7,7 +7,7 @@
 
 #include "config/own_place.hpp"
 
-namespace farandole::inline config {
+namespace farandole { inline namespace config {
 namespace {
 
 // SimGrid's library, which may be loaded, defines functions by the names of MPI's. So a module looks into its own
@@ -55,4 +55,4 @@ ModuleFunction module_function(const std::string& name, const std::string& funct
   return {address, ""};
 }
 
-}  // namespace farandole::inline config
+}}  // namespace farandole::config

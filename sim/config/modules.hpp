@@ -10,7 +10,7 @@
 
 #include <string>
 
-namespace farandole::inline config {
+namespace farandole { inline namespace config {
 
 struct ModuleFunction {
   void* address = nullptr;  // null where the module cannot be used
@@ -23,4 +23,4 @@ ModuleFunction module_function(const std::string& name, const std::string& funct
 /// Whether the module was built and is where it would be loaded from; whether it can be is not tried.
 bool has_module(const std::string& name);
 
-}  // namespace farandole::inline config
+}}  // namespace farandole::config

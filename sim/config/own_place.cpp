@@ -3,7 +3,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
-namespace farandole::inline config {
+namespace farandole { inline namespace config {
 
 std::filesystem::path own_folder() {
   static const char in_this_object = 0;
@@ -19,4 +19,4 @@ std::filesystem::path own_folder() {
   return unknown ? std::filesystem::path() : real.parent_path();
 }
 
-}  // namespace farandole::inline config
+}}  // namespace farandole::config

@@ -6,9 +6,9 @@
 
 #include <filesystem>
 
-namespace farandole::inline config {
+namespace farandole { inline namespace config {
 
 /// The folder of the program, or of the library that this code is part of; empty where the system does not say.
 std::filesystem::path own_folder();
 
-}  // namespace farandole::inline config
+}}  // namespace farandole::config

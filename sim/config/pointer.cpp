@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-namespace farandole::inline config {
+namespace farandole { inline namespace config {
 namespace {
 
 std::optional<std::string> key_of(std::string_view token) {
@@ -58,4 +58,4 @@ std::optional<std::size_t> array_index(std::string_view token) {
   return index;
 }
 
-}  // namespace farandole::inline config
+}}  // namespace farandole::config

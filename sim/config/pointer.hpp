@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace farandole::inline config {
+namespace farandole { inline namespace config {
 
 /// One key as it stands in a pointer.
 std::string pointer_token(std::string_view key);
@@ -18,4 +18,4 @@ std::optional<std::vector<std::string>> split_pointer(std::string_view pointer);
 /// An array index: digits without sign or leading zero.
 std::optional<std::size_t> array_index(std::string_view token);
 
-}  // namespace farandole::inline config
+}}  // namespace farandole::config

@@ -10,7 +10,7 @@
 
 #include "config/document.hpp"
 
-namespace farandole::inline config {
+namespace farandole { inline namespace config {
 
 template <class Builder>
 struct Entry {
@@ -36,4 +36,4 @@ const Entry<Builder>& find(std::span<const Entry<Builder>> table, const std::str
   where.fail_unknown(what, names(table));
 }
 
-}  // namespace farandole::inline config
+}}  // namespace farandole::config

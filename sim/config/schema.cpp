@@ -10,7 +10,7 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
-namespace farandole::inline config {
+namespace farandole { inline namespace config {
 namespace {
 
 using Adapter = valijson::adapters::NlohmannJsonAdapter;
@@ -71,4 +71,4 @@ void check_schema(const Document& document, const std::filesystem::path& schema_
   fail_schema(document, Document::read(schema_file).to_json(), innermost(results));
 }
 
-}  // namespace farandole::inline config
+}}  // namespace farandole::config

@@ -12,7 +12,7 @@
 
 #include "config/document.hpp"
 
-namespace farandole::inline config {
+namespace farandole { inline namespace config {
 
 /// Throws InputError for the first violation, with its file, line and pointer.
 void check_schema(const Document& document, const std::filesystem::path& schema_file);
@@ -27,4 +27,4 @@ struct Violation {
 
 [[noreturn]] void fail_schema(const Document& document, const nlohmann::json& schema, const Violation& violation);
 
-}  // namespace farandole::inline config
+}}  // namespace farandole::config

@@ -7,7 +7,7 @@
 #include "config/pointer.hpp"
 #include "config/schema.hpp"
 
-namespace farandole::inline config {
+namespace farandole { inline namespace config {
 namespace {
 
 using Json = nlohmann::json;
@@ -157,4 +157,4 @@ void fail_schema(const Document& document, const Json& schema, const Violation& 
   fail_otherwise(value, description);
 }
 
-}  // namespace farandole::inline config
+}}  // namespace farandole::config

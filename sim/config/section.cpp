@@ -9,7 +9,7 @@
 #include "config/listed_members.hpp"
 #include "units/parse.hpp"
 
-namespace farandole::inline config {
+namespace farandole { inline namespace config {
 namespace {
 
 template <class T>
@@ -161,4 +161,4 @@ void Section::finish() const {
   }
 }
 
-}  // namespace farandole::inline config
+}}  // namespace farandole::config

@@ -19,7 +19,7 @@
 #include "config/document.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline config {
+namespace farandole { inline namespace config {
 
 /// A percentage in the file ("10 %"), a fraction (0.1) in the program.
 struct Fraction {
@@ -69,4 +69,4 @@ class Section {
   std::vector<std::string> known_;
 };
 
-}  // namespace farandole::inline config
+}}  // namespace farandole::config

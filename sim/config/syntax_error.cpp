@@ -5,7 +5,7 @@
 #include "config/error.hpp"
 #include "config/tree_builder.hpp"
 
-namespace farandole::inline config {
+namespace farandole { inline namespace config {
 namespace {
 
 struct Wording {
@@ -93,4 +93,4 @@ SyntaxError explain_syntax_error(std::string_view report, std::string_view token
   return result;
 }
 
-}  // namespace farandole::inline config
+}}  // namespace farandole::config

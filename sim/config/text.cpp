@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace farandole::inline config {
+namespace farandole { inline namespace config {
 namespace {
 
 unsigned byte_at(std::string_view text, std::size_t i) {
@@ -96,4 +96,4 @@ std::string one_line(std::string_view text, std::size_t limit) {
   return result;
 }
 
-}  // namespace farandole::inline config
+}}  // namespace farandole::config

@@ -9,7 +9,7 @@
 
 #include "config/document.hpp"
 
-namespace farandole::inline config {
+namespace farandole { inline namespace config {
 
 /// How many bytes from the beginning belong to well-formed UTF-8 characters.
 std::size_t utf8_prefix(std::string_view text);
@@ -43,4 +43,4 @@ using TextReader = std::function<std::string(const std::filesystem::path& file)>
 /// `source`: the file's name, for messages.
 Node parse_yaml(std::string_view text, const std::string& source);
 
-}  // namespace farandole::inline config
+}}  // namespace farandole::config

@@ -13,7 +13,7 @@
 #include "config/error.hpp"
 #include "config/text.hpp"
 
-namespace farandole::inline config {
+namespace farandole { inline namespace config {
 namespace {
 
 constexpr std::size_t largest_file = std::size_t{64} << 20U;
@@ -115,4 +115,4 @@ std::string read_text(const std::filesystem::path& file) {
   return text;
 }
 
-}  // namespace farandole::inline config
+}}  // namespace farandole::config

@@ -8,7 +8,7 @@
 #include "config/limits.hpp"
 #include "config/pointer.hpp"
 
-namespace farandole::inline config {
+namespace farandole { inline namespace config {
 namespace {
 
 constexpr std::size_t longest_key = 1000;
@@ -116,4 +116,4 @@ Place TreeBuilder::place(std::string pointer) const {
   return Place{*source_, progress_->token_line, std::move(pointer)};
 }
 
-}  // namespace farandole::inline config
+}}  // namespace farandole::config

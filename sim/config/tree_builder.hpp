@@ -18,7 +18,7 @@
 
 #include "config/document.hpp"
 
-namespace farandole::inline config {
+namespace farandole { inline namespace config {
 
 /// Where the parser is: the line it reads, and the line of the last character that was not white space. The parser
 /// looks one character ahead after a number, so only the latter is the line of a value.
@@ -111,4 +111,4 @@ struct SyntaxError {
 SyntaxError explain_syntax_error(std::string_view report, std::string_view token, std::string_view text,
                                  std::size_t offset);
 
-}  // namespace farandole::inline config
+}}  // namespace farandole::config

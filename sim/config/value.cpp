@@ -3,7 +3,7 @@
 #include "config/document.hpp"
 #include "config/pointer.hpp"
 
-namespace farandole::inline config {
+namespace farandole { inline namespace config {
 namespace {
 
 struct Describe {
@@ -74,4 +74,4 @@ bool Value::is_string() const {
   return std::holds_alternative<std::string>(node_->value);
 }
 
-}  // namespace farandole::inline config
+}}  // namespace farandole::config

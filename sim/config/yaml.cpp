@@ -10,7 +10,7 @@
 #include "config/limits.hpp"
 #include "config/text.hpp"
 
-namespace farandole::inline config {
+namespace farandole { inline namespace config {
 namespace {
 
 struct Line {
@@ -225,4 +225,4 @@ Node parse_yaml(std::string_view text, const std::string& source) {
   return Reader(text, source).read();
 }
 
-}  // namespace farandole::inline config
+}}  // namespace farandole::config

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace farandole::inline economics {
+namespace farandole { inline namespace economics {
 namespace {
 
 MoneyPerSecond electricity(const Offer& offer, const NodeUse& use, double busy) {
@@ -79,4 +79,4 @@ std::vector<Money> totals_over(const Offer& offer, const NodeUse& use, int years
   return totals;
 }
 
-}  // namespace farandole::inline economics
+}}  // namespace farandole::economics

@@ -20,7 +20,7 @@
 #include "economics/offer.hpp"
 #include "timeline/job_cost.hpp"
 
-namespace farandole::inline economics {
+namespace farandole { inline namespace economics {
 
 /// A job as far as its cost goes.
 struct NodeUse {
@@ -65,4 +65,4 @@ std::vector<CostSensitivity> sensitivity(const Document& offer, const std::funct
 /// Sorts the widest first; equals stay in their order.
 void widest_first(std::vector<CostSensitivity>& inputs);
 
-}  // namespace farandole::inline economics
+}}  // namespace farandole::economics

@@ -15,7 +15,7 @@
 #include "config/document.hpp"
 #include "units/amount.hpp"
 
-namespace farandole::inline economics {
+namespace farandole { inline namespace economics {
 
 // The electric power of a node.
 //
@@ -110,4 +110,4 @@ Watts read_power(const Value& where);
 /// A time as everywhere ("15 min"), or days, weeks, months and years.
 Seconds read_long_time(const Value& where);
 
-}  // namespace farandole::inline economics
+}}  // namespace farandole::economics

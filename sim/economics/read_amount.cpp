@@ -11,7 +11,7 @@
 #include "config/section.hpp"
 #include "economics/offer.hpp"
 
-namespace farandole::inline economics {
+namespace farandole { inline namespace economics {
 namespace {
 
 struct Unit {
@@ -97,4 +97,4 @@ Seconds read_long_time(const Value& where) {
   return factor ? Seconds(parts->number * *factor) : read<Seconds>(where);
 }
 
-}  // namespace farandole::inline economics
+}}  // namespace farandole::economics

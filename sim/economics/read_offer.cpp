@@ -6,7 +6,7 @@
 #include "config/section.hpp"
 #include "economics/offer.hpp"
 
-namespace farandole::inline economics {
+namespace farandole { inline namespace economics {
 namespace {
 
 constexpr std::array confidences{"verbatim", "derived", "secondary", "recalled", "assumption"};
@@ -169,4 +169,4 @@ Offer read_offer(const Value& where) {
   return offer;
 }
 
-}  // namespace farandole::inline economics
+}}  // namespace farandole::economics

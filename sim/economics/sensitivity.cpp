@@ -3,7 +3,7 @@
 
 #include "economics/cost.hpp"
 
-namespace farandole::inline economics {
+namespace farandole { inline namespace economics {
 namespace {
 
 Money cost_at(const Document& offer, const UncertainInput& input, const std::string& value,
@@ -34,4 +34,4 @@ void widest_first(std::vector<CostSensitivity>& inputs) {
   std::ranges::stable_sort(inputs, [](const auto& a, const auto& b) { return width(a) > width(b); });
 }
 
-}  // namespace farandole::inline economics
+}}  // namespace farandole::economics

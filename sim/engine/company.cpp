@@ -8,7 +8,7 @@
 #include "simulate/message_run.hpp"
 #include "simulate/transfer_costs.hpp"
 
-namespace farandole::inline engine {
+namespace farandole { inline namespace engine {
 namespace {
 
 /// A round that stands for the phase: of a pipeline one in the middle, where all take part if they ever do.
@@ -199,4 +199,4 @@ void Company::finish(int number, const RankTimes& ends) {
   collective.done(in_ranks(ends, collective.carriage->order));
 }
 
-}  // namespace farandole::inline engine
+}}  // namespace farandole::engine

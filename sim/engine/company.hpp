@@ -24,7 +24,7 @@
 #include "simulate/fidelity.hpp"
 #include "simulate/message_clock.hpp"
 
-namespace farandole::inline engine {
+namespace farandole { inline namespace engine {
 
 /// How a collective of some size is carried out: by a schedule of its job, or by what a library plans for that size.
 struct Carriage {
@@ -100,4 +100,4 @@ class Company {
   int next_ = 0;
 };
 
-}  // namespace farandole::inline engine
+}}  // namespace farandole::engine

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-namespace farandole::inline engine {
+namespace farandole { inline namespace engine {
 
 Connections::Connections(Simulator& simulator, const ServerNetwork& layout, std::function<void(Note)> tell)
     : simulator_(simulator),
@@ -86,4 +86,4 @@ void Connections::on(int event) {
   start_next(pending.line);
 }
 
-}  // namespace farandole::inline engine
+}}  // namespace farandole::engine

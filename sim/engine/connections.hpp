@@ -12,7 +12,7 @@
 #include "engine/task.hpp"
 #include "platform/congestion.hpp"
 
-namespace farandole::inline engine {
+namespace farandole { inline namespace engine {
 
 /// A link and how many of the flows that a flow stands for cross it.
 struct Crossing {
@@ -96,4 +96,4 @@ class Connections {
   std::vector<int> free_;
 };
 
-}  // namespace farandole::inline engine
+}}  // namespace farandole::engine

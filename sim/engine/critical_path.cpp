@@ -6,7 +6,7 @@
 
 #include "engine/iteration.hpp"
 
-namespace farandole::inline engine {
+namespace farandole { inline namespace engine {
 namespace {
 
 bool same(Seconds a, Seconds b) {
@@ -76,4 +76,4 @@ std::vector<PathStep> critical_path(const IterationMoments& moments, std::span<c
   return path.finish();
 }
 
-}  // namespace farandole::inline engine
+}}  // namespace farandole::engine

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-namespace farandole::inline engine {
+namespace farandole { inline namespace engine {
 namespace {
 
 using BeginEnd = std::pair<double, double>;
@@ -135,4 +135,4 @@ RankTimes DeviceShare::finish_beside_several(const RankTimes& begin, RankTimes d
 
 #undef FARANDOLE_WIDE
 
-}  // namespace farandole::inline engine
+}}  // namespace farandole::engine

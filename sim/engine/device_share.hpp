@@ -15,7 +15,7 @@
 
 #include "engine/task.hpp"
 
-namespace farandole::inline engine {
+namespace farandole { inline namespace engine {
 
 /// A collective as the devices see it.
 struct Occupation {
@@ -58,4 +58,4 @@ class DeviceShare {
   bool several_at_once_ = false;
 };
 
-}  // namespace farandole::inline engine
+}}  // namespace farandole::engine

@@ -6,7 +6,7 @@
 
 #include "engine/task.hpp"
 
-namespace farandole::inline engine {
+namespace farandole { inline namespace engine {
 
 /// Something is over: what was to be told, when each rank passed it, and of a task its number and times.
 struct Happening {
@@ -43,4 +43,4 @@ class Engine {
   virtual void tell(int /*worker*/, Note /*note*/) {}
 };
 
-}  // namespace farandole::inline engine
+}}  // namespace farandole::engine

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace farandole::inline engine {
+namespace farandole { inline namespace engine {
 namespace {
 
 /// Counts by operation, too.
@@ -77,4 +77,4 @@ Iteration iteration_of(const IterationMoments& moments, std::span<const Busy> co
   return result;
 }
 
-}  // namespace farandole::inline engine
+}}  // namespace farandole::engine

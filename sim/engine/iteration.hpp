@@ -13,7 +13,7 @@
 #include "timeline/explanation.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline engine {
+namespace farandole { inline namespace engine {
 
 struct IterationMoments {
   Seconds start;  // the iteration before is over
@@ -76,4 +76,4 @@ LastTimes last_times(const TaskTimes& times);
 std::vector<PathStep> critical_path(const IterationMoments& moments, std::span<const Busy> computed,
                                     std::span<const LastTimes> communications);
 
-}  // namespace farandole::inline engine
+}}  // namespace farandole::engine

@@ -3,7 +3,7 @@
 
 #include "engine/simulated_job.hpp"
 
-namespace farandole::inline engine {
+namespace farandole { inline namespace engine {
 
 /// Its exchanges take turns in the same line. Marks on the device belong to the piece that reaches them; the host runs
 /// ahead from the first on.
@@ -44,4 +44,4 @@ void SimulatedJob::end_exchange(TaskId id, const RankTimes& ends) {
   take_as_known(id);
 }
 
-}  // namespace farandole::inline engine
+}}  // namespace farandole::engine

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace farandole::inline engine {
+namespace farandole { inline namespace engine {
 
 SimulatedJob::SimulatedJob(Simulator& simulator, JobSite site)
     : simulator_(simulator),
@@ -291,4 +291,4 @@ void SimulatedJob::look_whether_computed(std::size_t place) {
   listener_({own.note});
 }
 
-}  // namespace farandole::inline engine
+}}  // namespace farandole::engine

@@ -23,7 +23,7 @@
 #include "engine/device_share.hpp"
 #include "engine/engine.hpp"
 
-namespace farandole::inline engine {
+namespace farandole { inline namespace engine {
 
 /// How often collectives of an operation, a size and a kind of group were started.
 using CollectiveCounts = std::map<std::tuple<Operation, Bytes, Group>, double>;
@@ -184,4 +184,4 @@ class SimulatedJob final : public Engine {
   std::vector<std::size_t> free_computes_;
 };
 
-}  // namespace farandole::inline engine
+}}  // namespace farandole::engine

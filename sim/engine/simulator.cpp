@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace farandole::inline engine {
+namespace farandole { inline namespace engine {
 
 int Simulator::enlist(Handler handler) {
   handlers_.push_back(std::move(handler));
@@ -58,4 +58,4 @@ void Simulator::run() {
   });
 }
 
-}  // namespace farandole::inline engine
+}}  // namespace farandole::engine

@@ -12,7 +12,7 @@
 
 #include "simulate/shared_network.hpp"
 
-namespace farandole::inline engine {
+namespace farandole { inline namespace engine {
 
 class Simulator {
  public:
@@ -53,4 +53,4 @@ class Simulator {
   int next_reserved_ = first_reserved;
 };
 
-}  // namespace farandole::inline engine
+}}  // namespace farandole::engine

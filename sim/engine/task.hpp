@@ -12,7 +12,7 @@
 #include "collective/operation.hpp"
 #include "collective/rank_times.hpp"
 
-namespace farandole::inline engine {
+namespace farandole { inline namespace engine {
 
 /// What a strategy wants to be told when something is over; the engine only hands it back.
 struct Note {
@@ -108,4 +108,4 @@ struct Connection {
   bool to_server = true;
 };
 
-}  // namespace farandole::inline engine
+}}  // namespace farandole::engine

@@ -6,7 +6,7 @@
 #include "collective/chunk_sizes.hpp"
 #include "learning/carrier.hpp"
 
-namespace farandole::inline learning {
+namespace farandole { inline namespace learning {
 namespace {
 
 /// Of two groups that meet, the lower one's vector is a.
@@ -118,4 +118,4 @@ void adasum(const Schedule& schedule, int ranks_per_group, std::vector<Vector>& 
   }
 }
 
-}  // namespace farandole::inline learning
+}}  // namespace farandole::learning

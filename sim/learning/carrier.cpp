@@ -1,6 +1,6 @@
 #include "learning/carrier.hpp"
 
-namespace farandole::inline learning {
+namespace farandole { inline namespace learning {
 
 const Schedule& Carrier::schedule_of(Operation operation) {
   const auto found = schedules_.find(operation);
@@ -16,4 +16,4 @@ double Carrier::messages(Operation operation) {
   return sum;
 }
 
-}  // namespace farandole::inline learning
+}}  // namespace farandole::learning

@@ -14,7 +14,7 @@
 #include "collective/specification.hpp"
 #include "learning/problem.hpp"
 
-namespace farandole::inline learning {
+namespace farandole { inline namespace learning {
 
 // Adasum carried out on numbers, over the very transfers that are timed (collective/algorithms/exchanges.hpp).
 //
@@ -80,4 +80,4 @@ class Carrier {
   std::map<Operation, Schedule> schedules_;
 };
 
-}  // namespace farandole::inline learning
+}}  // namespace farandole::learning

@@ -4,7 +4,7 @@
 
 #include "learning/exchange.hpp"
 
-namespace farandole::inline learning {
+namespace farandole { inline namespace learning {
 namespace {
 
 Vector int8(const Vector& values) {
@@ -50,4 +50,4 @@ Vector sent_and_decoded(const CompressionSettings& compression, const Vector& va
   }
 }
 
-}  // namespace farandole::inline learning
+}}  // namespace farandole::learning

@@ -1,6 +1,6 @@
 #include "learning/exchange.hpp"
 
-namespace farandole::inline learning {
+namespace farandole { inline namespace learning {
 
 Exchange::Exchange(Carrier carrier, Operation operation, CompressionSettings compression, MatrixShape matrix)
     : carrier_(std::move(carrier)),
@@ -91,4 +91,4 @@ void Exchange::sum_by_power(std::vector<Vector>& contributions) {
   contributions = std::move(sums);
 }
 
-}  // namespace farandole::inline learning
+}}  // namespace farandole::learning

@@ -23,7 +23,7 @@
 #include "training/compression.hpp"
 #include "training/gradient_type.hpp"
 
-namespace farandole::inline learning {
+namespace farandole { inline namespace learning {
 
 // PowerSGD: a gradient matrix M sent as two thin ones, M = P Q^T, by one step of a power iteration.
 //
@@ -142,4 +142,4 @@ class Shards {
   std::vector<Vector> parts_;
 };
 
-}  // namespace farandole::inline learning
+}}  // namespace farandole::learning

@@ -8,7 +8,7 @@
 #include "config/error.hpp"
 #include "simulate/invariant.hpp"
 
-namespace farandole::inline learning {
+namespace farandole { inline namespace learning {
 namespace {
 
 int count_per_epoch(const Training& training) {
@@ -176,4 +176,4 @@ const LearningRuleRow* find_learning_rule(const std::string& strategy, const std
   return nullptr;
 }
 
-}  // namespace farandole::inline learning
+}}  // namespace farandole::learning

@@ -22,7 +22,7 @@
 #include "timeline/result.hpp"
 #include "training/update_log.hpp"
 
-namespace farandole::inline learning {
+namespace farandole { inline namespace learning {
 
 struct Training {
   const NumericProblem& problem;
@@ -55,4 +55,4 @@ Learning learn_sharded(Training& training, const UpdateLog& log);
 Learning learn_apart(Training& training, const UpdateLog& log);
 Learning learn_at_once(Training& training, const UpdateLog& log);
 
-}  // namespace farandole::inline learning
+}}  // namespace farandole::learning

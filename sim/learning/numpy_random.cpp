@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-namespace farandole::inline learning {
+namespace farandole { inline namespace learning {
 
 double NumpyRandom::uniform() {
   constexpr double low_bits = 67108864.0;  // 2^26
@@ -28,4 +28,4 @@ double NumpyRandom::normal() {
   return factor * y;
 }
 
-}  // namespace farandole::inline learning
+}}  // namespace farandole::learning

@@ -9,7 +9,7 @@
 #include <optional>
 #include <random>
 
-namespace farandole::inline learning {
+namespace farandole { inline namespace learning {
 
 class NumpyRandom {
  public:
@@ -25,4 +25,4 @@ class NumpyRandom {
   std::optional<double> kept_;  // the second of a pair
 };
 
-}  // namespace farandole::inline learning
+}}  // namespace farandole::learning

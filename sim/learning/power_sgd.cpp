@@ -3,7 +3,7 @@
 #include "learning/exchange.hpp"
 #include "learning/numpy_random.hpp"
 
-namespace farandole::inline learning {
+namespace farandole { inline namespace learning {
 namespace {
 
 constexpr std::uint32_t seed_of_q = 714;
@@ -56,4 +56,4 @@ void PowerSgd::sum(Carrier& carrier, std::vector<Vector>& contributions) {
   q_ = right.front().reshaped(shape_.columns, q_.cols());
 }
 
-}  // namespace farandole::inline learning
+}}  // namespace farandole::learning

@@ -13,7 +13,7 @@
 #include "config/registry.hpp"
 #include "config/section.hpp"
 
-namespace farandole::inline learning {
+namespace farandole { inline namespace learning {
 
 using Vector = Eigen::VectorXd;
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -44,4 +44,4 @@ using ProblemRow = Entry<std::function<NumericProblem(Section& section)>>;
 
 std::span<const ProblemRow> problems();
 
-}  // namespace farandole::inline learning
+}}  // namespace farandole::learning

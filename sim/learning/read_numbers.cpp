@@ -2,7 +2,7 @@
 
 #include "config/limits.hpp"
 
-namespace farandole::inline learning {
+namespace farandole { inline namespace learning {
 
 int read_count(Section& section, std::string_view key, int fallback) {
   constexpr int most = 10'000'000;
@@ -23,4 +23,4 @@ void require_matrix(int rows, std::size_t columns, const Value& where) {
   require_at_most(Count(rows) * columns, most, "numbers in the samples", where);
 }
 
-}  // namespace farandole::inline learning
+}}  // namespace farandole::learning

@@ -6,7 +6,7 @@
 
 #include "config/section.hpp"
 
-namespace farandole::inline learning {
+namespace farandole { inline namespace learning {
 
 /// From 1 to ten million.
 int read_count(Section& section, std::string_view key, int fallback);
@@ -17,4 +17,4 @@ std::uint32_t read_seed(Section& section, std::uint32_t fallback);
 /// Fails at `where` where a matrix of so many rows and columns is more than half a gigabyte.
 void require_matrix(int rows, std::size_t columns, const Value& where);
 
-}  // namespace farandole::inline learning
+}}  // namespace farandole::learning

@@ -1,7 +1,7 @@
 #include "collective/carry_out.hpp"
 #include "learning/exchange.hpp"
 
-namespace farandole::inline learning {
+namespace farandole { inline namespace learning {
 namespace {
 
 double messages_of(const std::optional<Schedule>& schedule) {
@@ -113,4 +113,4 @@ void Shards::descend(double rate, const std::vector<Vector>& gradients) {
   for (std::size_t worker = 0; worker < parts_.size(); ++worker) parts_[worker] -= rate * sums[worker];
 }
 
-}  // namespace farandole::inline learning
+}}  // namespace farandole::learning

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 namespace {
 
 BytesPerSecond capacity_of(const Platform& platform, int link) {
@@ -105,4 +105,4 @@ BytesPerSecond least_prefix_cut(const Platform& platform, std::span<const int> o
   return least;
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

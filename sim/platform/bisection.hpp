@@ -12,7 +12,7 @@
 #include "platform/platform.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 /// By the formula of the topology's kind; by enumeration where there is none and at most `most_enumerated` nodes;
 /// nothing for fewer than two nodes and otherwise.
@@ -63,4 +63,4 @@ class MaximumFlow {
 
 int diameter(const Platform& platform);
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

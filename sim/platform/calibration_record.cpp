@@ -2,7 +2,7 @@
 
 #include "config/section.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 namespace {
 
 /// Adds what the measurements settled to `fitted`.
@@ -43,4 +43,4 @@ CalibrationRecord read_calibration_record(const Value& where) {
   return record;
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

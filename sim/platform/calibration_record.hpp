@@ -10,7 +10,7 @@
 
 #include "config/document.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 struct CalibrationRecord {
   std::vector<std::string> sources;  // file names
@@ -23,4 +23,4 @@ struct CalibrationRecord {
 /// `where`: the "calibration" of a topology file.
 CalibrationRecord read_calibration_record(const Value& where);
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

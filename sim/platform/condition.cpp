@@ -9,7 +9,7 @@
 #include "platform/sections.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 namespace {
 
 /// Members whose keys are patterns; what is allowed in every object is none.
@@ -153,4 +153,4 @@ void apply(const Condition& condition, Platform& platform, const Value& where) {
   if (!is_as_built) platform.network.bisection = nullptr;  // the formula of the kind knows nothing of this
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

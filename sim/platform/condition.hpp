@@ -15,7 +15,7 @@
 #include "config/section.hpp"
 #include "platform/platform.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 struct Condition {
   std::vector<std::pair<std::string, double>> degraded;            // what is left of the rate
@@ -35,4 +35,4 @@ bool is_named_by(std::string_view pattern, const std::string& link);
 /// nodes without a way to others.
 void apply(const Condition& condition, Platform& platform, const Value& where);
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 CongestionCurve::CongestionCurve(std::vector<Point> points) : points_(std::move(points)) {
   points_.insert(points_.begin(), {1, 1});
@@ -17,4 +17,4 @@ double CongestionCurve::left(double flows) const {
   return below.left + (above->left - below.left) * (flows - below.flows) / (above->flows - below.flows);
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 class CongestionCurve {
  public:
@@ -36,4 +36,4 @@ struct Congestion {
   [[nodiscard]] double left(double load) const { return curve == nullptr ? 1 : curve->left(load * flows); }
 };
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

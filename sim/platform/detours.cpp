@@ -8,7 +8,7 @@
 
 #include "platform/topologies/wiring.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 namespace {
 
 struct Hop {
@@ -142,4 +142,4 @@ void go_round(const std::vector<int>& failed_cables, Platform& platform, const V
   network.choice = [remains](int from, int to) { return remains->choice(from, to); };
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

@@ -10,9 +10,9 @@
 #include "config/document.hpp"
 #include "platform/platform.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 /// Takes the cables, numbers in rising order, out of the network. Fails at `where` when two nodes are parted.
 void go_round(const std::vector<int>& failed_cables, Platform& platform, const Value& where);
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

@@ -3,7 +3,7 @@
 
 #include "platform/bisection.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 namespace {
 
 /// The switches at the other ends of each switch's cables.
@@ -49,4 +49,4 @@ int diameter(const Platform& platform) {
   return greatest;
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

@@ -7,7 +7,7 @@
 #include "platform/topologies/graph.hpp"
 #include "platform/topologies/route_table.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 namespace {
 
 /// Filled in as a tree: the file's name may hold whatever names hold, also what JSON text cannot.
@@ -44,4 +44,4 @@ Document topology_of_graph_file(const std::filesystem::path& file, const TextRea
   return document;
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

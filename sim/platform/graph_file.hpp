@@ -9,7 +9,7 @@
 #include "config/document.hpp"
 #include "config/text.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 /// Whether the file's name ends in .dot, .gv or .xml.
 bool is_graph_file(const std::filesystem::path& file);
@@ -17,4 +17,4 @@ bool is_graph_file(const std::filesystem::path& file);
 /// Throws InputError where the file is not what its name says.
 Document topology_of_graph_file(const std::filesystem::path& file, const TextReader& read_file = read_text);
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 namespace {
 
 /// Ways of a node, with links of the platform, that end at (or start from) one of its NICs.
@@ -109,4 +109,4 @@ Route route_between_hosts(const Platform& platform, int from_node, int to_node) 
   return across(platform, host_out(platform, from_node), host_in(platform, to_node));
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

@@ -6,7 +6,7 @@
 
 #include "platform/platform.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 /// Devices and nodes of the platform. The route of a device without a bus to its own host has no links.
 Route route_to_host(const Platform& platform, int device, int node);
@@ -14,4 +14,4 @@ Route route_from_host(const Platform& platform, int node, int device);
 /// Between nodes; empty from a node to itself.
 Route route_between_hosts(const Platform& platform, int from_node, int to_node);
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

@@ -5,7 +5,7 @@
 
 #include "platform/launch/launch.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 namespace {
 
 using launch::Reading;
@@ -94,4 +94,4 @@ Placement place(const LaunchLine& line, PlacementRule rule, const NodeLayout& la
   return place(rule, line.ranks, line.hosts, layout, where);
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

@@ -18,7 +18,7 @@
 
 #include "platform/placement.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 struct LaunchLine {
   std::string launcher;                            // "horovodrun", "mpirun" (mpiexec too), "aprun"
@@ -37,4 +37,4 @@ LaunchLine parse_launch_line(std::string_view text, const Value& where);
 /// hosts, as many nodes as it takes, each with its devices or ranks per node.
 Placement place(const LaunchLine& line, PlacementRule rule, const NodeLayout& layout, const Value& where);
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

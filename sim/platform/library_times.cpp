@@ -3,7 +3,7 @@
 #include "config/limits.hpp"
 #include "platform/sections.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 namespace {
 
 std::string read_one_of(const Value& value, std::string_view what, const std::vector<std::string>& known) {
@@ -95,4 +95,4 @@ std::vector<LibraryTimes> read_library_times(const Value& list) {
   return all;
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

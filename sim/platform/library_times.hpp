@@ -16,7 +16,7 @@
 #include "config/document.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 struct LibraryPiece {
   Bytes from;
@@ -49,4 +49,4 @@ struct LibraryTimes {
 
 std::vector<LibraryTimes> read_library_times(const Value& list);
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

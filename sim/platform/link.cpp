@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 Paths side_by_side(const std::vector<Paths>& ways) {
   if (ways.size() == 1) return ways.front();
@@ -22,4 +22,4 @@ Paths shifted(Paths paths, int first_link) {
   return paths;
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

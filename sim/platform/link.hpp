@@ -13,7 +13,7 @@
 #include "platform/congestion.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 struct Link {
   std::string name;         // "node3/nic0/up"
@@ -77,4 +77,4 @@ std::span<const Entry<PacketFormat>> protocols();
 /// fewer than the wire carries) replace what the table has.
 PacketFormat read_protocol(const Value& where);
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

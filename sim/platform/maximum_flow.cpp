@@ -4,7 +4,7 @@
 
 #include "platform/bisection.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 bool MaximumFlow::find_path(std::size_t source, std::size_t sink) {
   parent_.assign(vertices_, vertices_);
@@ -37,4 +37,4 @@ BytesPerSecond MaximumFlow::between(int source, int sink) {
   return BytesPerSecond(flow);
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

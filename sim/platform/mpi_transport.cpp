@@ -1,6 +1,6 @@
 #include "platform/mpi_transport.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 namespace {
 
 /// What MPI uses between nodes, and what that costs.
@@ -92,4 +92,4 @@ std::optional<Transport> mpi_over(const std::string& protocol, const Transport& 
   return std::nullopt;
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

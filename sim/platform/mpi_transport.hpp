@@ -14,7 +14,7 @@
 
 #include "platform/topology.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 /// By its name: "openmpi-4", "mpich", "mpich-3".
 bool is_mpi(std::string_view library);
@@ -26,4 +26,4 @@ std::optional<Transport> mpi_over(const std::string& protocol, const Transport& 
 /// Reads the key "transport" into `topology`, whose NIC has been read: `transport` and `mpi`.
 void read_transport(const Value& value, Topology& topology);
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

@@ -14,7 +14,7 @@
 
 #include "platform/link.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 struct Platform;
 
@@ -84,4 +84,4 @@ struct Network {
   int alike_after = 0;
 };
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

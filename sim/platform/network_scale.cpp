@@ -4,7 +4,7 @@
 
 #include "config/section.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 namespace {
 
 bool is_none(const NetworkScale& scale) {
@@ -80,4 +80,4 @@ Platform build_for(const Topology& topology, const NetworkScale& scale, const Pl
   return scaled(scale, topology.condition, build_for(without_condition(topology), placement, where), where);
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

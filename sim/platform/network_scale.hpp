@@ -10,7 +10,7 @@
 #include "config/document.hpp"
 #include "platform/topology.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 struct NetworkScale {
   double rate = 1;     // above 0
@@ -23,4 +23,4 @@ NetworkScale read_network_scale(const Value& where);
 Platform build(const Topology& topology, const NetworkScale& scale, int nodes, const Value& where);
 Platform build_for(const Topology& topology, const NetworkScale& scale, const Placement& placement, const Value& where);
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

@@ -10,7 +10,7 @@
 
 #include "platform/link.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 struct NodeTemplate {
   /// Where the node meets the network: its links onto the wire and from it, -1 where the network's own links do.
@@ -38,4 +38,4 @@ struct NodeTemplate {
   static std::size_t at(int row, int columns, int column) { return static_cast<std::size_t>(row * columns + column); }
 };
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

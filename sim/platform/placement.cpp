@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 namespace {
 
 void check_ranks(int ranks, const Value& where) {
@@ -86,4 +86,4 @@ Placement place_by_node(int ranks, const std::vector<Host>& hosts, int devices_p
   return placement;
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

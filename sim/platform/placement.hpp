@@ -13,7 +13,7 @@
 #include "config/document.hpp"
 #include "platform/platform.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 struct Host {
   std::string name;
@@ -80,4 +80,4 @@ PlacementRule read_placement_rule(const Value& where);
 Placement place(const PlacementRule& rule, int ranks, std::vector<Host> hosts, const NodeLayout& layout,
                 const Value& where);
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

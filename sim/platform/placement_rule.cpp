@@ -10,7 +10,7 @@
 #include "config/section.hpp"
 #include "platform/placement.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 namespace {
 
 using Order = PlacementRule::Order;
@@ -166,4 +166,4 @@ Placement place(const PlacementRule& rule, int ranks, std::vector<Host> hosts, c
   return placement;
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 namespace {
 
 /// The same path from another node's first link on.
@@ -171,4 +171,4 @@ Route Platform::route(int from_device, int to_device) const {
   return route;
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

@@ -19,7 +19,7 @@
 #include "platform/node_template.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 /// The largest platform anyone may ask for, so that a slip of the hand is refused before it fills the memory.
 inline constexpr int most_devices = 1 << 22;
@@ -132,4 +132,4 @@ Seconds mean_latency(const Platform& platform, const Route& route);
 /// Bundles have again what their members have together: after links have changed.
 void add_up_bundles(Platform& platform);
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

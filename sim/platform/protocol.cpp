@@ -5,7 +5,7 @@
 #include "platform/link.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 std::span<const Entry<PacketFormat>> protocols() {
   static const std::array<Entry<PacketFormat>, 8> table{{
@@ -56,4 +56,4 @@ PacketFormat read_protocol(const Value& where) {
   return format;
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

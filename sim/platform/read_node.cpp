@@ -6,7 +6,7 @@
 #include "platform/sections.hpp"
 #include "platform/topologies/limits.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 namespace {
 
 void check_layout(const Topology::PcieTree& pcie, int devices, const Value& where) {
@@ -158,4 +158,4 @@ void read_node(const Value& value, Topology& topology) {
   check_devices_joined(topology, value);
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

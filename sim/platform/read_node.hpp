@@ -5,8 +5,8 @@
 
 #include "platform/topology.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 void read_node(const Value& value, Topology& topology);
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

@@ -9,7 +9,7 @@
 #include "platform/read_node.hpp"
 #include "platform/sections.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 namespace {
 
 void read_variability(const Value& value, Topology& topology) {
@@ -58,4 +58,4 @@ Topology read_topology(const Value& where, const std::filesystem::path& file, co
   return topology;
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

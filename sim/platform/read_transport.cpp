@@ -8,7 +8,7 @@
 #include "platform/mpi_transport.hpp"
 #include "platform/sections.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 namespace {
 
 MessageCost read_message_cost(Section& section, bool eager_sends) {
@@ -129,4 +129,4 @@ void read_transport(const Value& value, Topology& topology) {
   topology.mpi.reset();
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

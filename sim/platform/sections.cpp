@@ -2,7 +2,7 @@
 
 #include "platform/link.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 namespace {
 
 BytesPerSecond read_rate(const Value& value) {
@@ -61,4 +61,4 @@ std::size_t read_choice(Section& section, std::string_view key, std::string_view
   value->fail_unknown(what, names);
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

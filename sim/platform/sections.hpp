@@ -4,7 +4,7 @@
 #include "config/section.hpp"
 #include "platform/topology.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 /// A section in which numbers stand, with the place they were published at beside them.
 Section sourced(const Value& value);
@@ -26,4 +26,4 @@ std::size_t read_choice(Section& section, std::string_view key, std::string_view
 inline constexpr BytesPerSecond least_link_rate{0.125};
 inline constexpr const char* least_link_rate_text = "a rate above zero, of at least 1 bit/s";
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

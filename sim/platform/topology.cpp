@@ -6,7 +6,7 @@
 #include "platform/topologies/kinds.hpp"
 #include "platform/topologies/wiring.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 namespace {
 
 /// Everything from the file but links and network.
@@ -70,4 +70,4 @@ Platform build_for(const Topology& topology, const Placement& placement, const V
   return build(topology, nodes, where);
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

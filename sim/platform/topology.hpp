@@ -25,7 +25,7 @@
 #include "platform/placement.hpp"
 #include "platform/platform.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 /// Lays out the network around the nodes of a platform: adds its links behind theirs and fills in `network`. A platform
 /// that the network has no room for fails at `where`.
@@ -116,4 +116,4 @@ struct TopologyKind {
 /// The catalogue of topology kinds.
 std::span<const Entry<TopologyKind>> topology_kinds();
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

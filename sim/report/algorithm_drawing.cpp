@@ -8,7 +8,7 @@
 #include "report/html.hpp"
 #include "report/reports.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 constexpr int cell_width = 76;
@@ -133,4 +133,4 @@ void write_algorithm_svg(std::ostream& out, const Walk& walk, const std::string&
   draw(out, walk, title, fmt::format("<script><![CDATA[{}]]></script>\n", drawing_script));
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -11,7 +11,7 @@
 #include "report/pages.hpp"
 #include "report/reports.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 constexpr std::size_t most_named = 4;  // transfers of a round that its sentence names one by one
@@ -240,4 +240,4 @@ void write_algorithm_html(std::ostream& out, const Walk& walk, const std::string
   write_html(out, page);
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -16,7 +16,7 @@
 #include "report/whole_run_section.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 using Points = std::span<const TrainingPoint>;
@@ -260,4 +260,4 @@ std::vector<std::string> answer(Points points, const std::optional<Question>& qu
   return sentences;
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -14,7 +14,7 @@
 #include "timeline/question.hpp"
 #include "timeline/result.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 /// How the note of a point begins whose efficiency is above 100 %, before its reason.
 inline constexpr std::string_view beyond_linear = "faster than linear scaling";
@@ -54,4 +54,4 @@ std::vector<std::string> answer_to(std::span<const TrainingPoint> points, const 
 /// fields of timeline/difference.hpp where points have bands. Null where nothing was asked.
 Record answered(const std::optional<Question>& question, std::span<const TrainingPoint> points);
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -8,7 +8,7 @@
 
 #include "report/table.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 std::string band_text(const TrainingPoint& point, Interval Bands::*band, double per_unit, int decimals) {
   if (!point.bands) return "";
@@ -54,4 +54,4 @@ std::string band_probability(std::span<const TrainingPoint> points) {
   return "";
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -8,7 +8,7 @@
 
 #include "timeline/result.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 /// "81.2 .. 93.0"; empty where the point has no bands.
 std::string band_text(const TrainingPoint& point, Interval Bands::*band, double per_unit, int decimals);
@@ -30,4 +30,4 @@ std::string what_bands_are_of(std::span<const TrainingPoint> points);
 /// "80 %"; of the first point that has any.
 std::string band_probability(std::span<const TrainingPoint> points);
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

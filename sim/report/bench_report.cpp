@@ -8,7 +8,7 @@
 #include "report/link_table.hpp"
 #include "report/reports.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 using MeasuredPoints = std::span<const MeasuredPoint>;
@@ -62,4 +62,4 @@ void write_bench(std::ostream& out, Format format, const Heading& heading, Measu
   }
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -7,7 +7,7 @@
 #include "report/table.hpp"
 #include "report/version.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 std::string left_of(double share) {
@@ -113,4 +113,4 @@ void write_calibration(std::ostream& out, Format format, const Heading& heading,
   write_calibration_table(out, heading, lines, summary);
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -5,7 +5,7 @@
 
 #include "report/series.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 using Points = std::span<const TrainingPoint>;
@@ -120,4 +120,4 @@ Record timeline_data(const Timeline& timeline) {
   return {{"rows", rows}, {"total", finite((to - from).si(), "total")}};
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

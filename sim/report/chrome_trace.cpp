@@ -7,7 +7,7 @@
 #include "report/record.hpp"
 #include "report/version.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 double microseconds(std::int64_t ns) {
@@ -79,4 +79,4 @@ void write_chrome_trace(std::ostream& out, const Timeline& timeline, const Headi
   out << "\n]}\n";
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

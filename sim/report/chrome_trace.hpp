@@ -18,7 +18,7 @@
 #include "report/heading.hpp"
 #include "timeline/timeline.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 /// Always a complete JSON document, even for an empty timeline. `otherData` says how many events were dropped.
 void write_chrome_trace(std::ostream& out, const Timeline& timeline, const Heading& heading);
@@ -41,4 +41,4 @@ std::vector<TraceEvent> trace_events(const Timeline& timeline);
 /// Lane names by process number; 0 is the whole process, and there whether or not it has events.
 std::map<int, std::string> process_names(const std::vector<TraceEvent>& events);
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

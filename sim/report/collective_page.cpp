@@ -8,7 +8,7 @@
 #include "report/pages.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 using CollectivePoints = std::span<const CollectivePoint>;
@@ -139,4 +139,4 @@ Page collective_page(const CollectiveStory& story) {
   return page;
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -9,7 +9,7 @@
 #include "report/record.hpp"
 #include "report/reports.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 using CollectivePoints = std::span<const CollectivePoint>;
@@ -83,4 +83,4 @@ void write_collective(std::ostream& out, Format format, const Heading& heading, 
   }
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

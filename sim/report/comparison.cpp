@@ -14,7 +14,7 @@
 #include "report/reports.hpp"
 #include "simulate/level_bounds.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 constexpr std::string_view reference = "message";
@@ -176,4 +176,4 @@ void write_collective_comparison(std::ostream& out, Format format, const Heading
   write_settings(out, heading);
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -10,7 +10,7 @@
 
 #include "report/series.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 using Points = std::span<const TrainingPoint>;
@@ -92,4 +92,4 @@ std::string estimated_compute_sentence(Points points) {
   return fmt::format("Compute times are estimated ({}), not measured.", list(how));
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -9,7 +9,7 @@
 
 #include "timeline/result.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 /// "Compares estimated (dgx-h100) with measured (dgx-a100) compute times: ..."; empty where all are of one kind.
 std::string mixed_compute_sentence(std::span<const TrainingPoint> points);
@@ -17,4 +17,4 @@ std::string mixed_compute_sentence(std::span<const TrainingPoint> points);
 /// "Compute times are estimated (35 % of 19.5 TFLOP/s), not measured."; empty unless all are estimated.
 std::string estimated_compute_sentence(std::span<const TrainingPoint> points);
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -8,7 +8,7 @@
 #include "report/cost_section.hpp"
 #include "report/reports.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 using Points = std::span<const TrainingPoint>;
@@ -169,4 +169,4 @@ void write_costs(std::ostream& out, const Facets<TrainingPoint>& facets, Points 
   write_assumptions(out, points);
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

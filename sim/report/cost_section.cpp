@@ -9,7 +9,7 @@
 #include "report/page_parts.hpp"
 #include "report/series.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 using Points = std::span<const TrainingPoint>;
@@ -232,4 +232,4 @@ std::optional<PageSection> cost_section(Points points, const Series& series, Rec
   return section;
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -13,7 +13,7 @@
 #include "report/series.hpp"
 #include "timeline/job_cost.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 /// "Cheapest is 8 p4d on the spot market, 26 USD a run; dearest ...", at the price of the time used; then what is
 /// charged at least, and where a price breaks even. Empty where nothing costs anything.
@@ -55,4 +55,4 @@ inline std::optional<Money> minimum_charge(const JobCost& cost) {
   return used && cost.per_run && *cost.per_run > *used * (1 + rounding) ? cost.per_run : std::nullopt;
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

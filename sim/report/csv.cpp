@@ -7,7 +7,7 @@
 
 #include "report/record.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 std::string quoted_where_needed(const std::string& text) {
@@ -72,4 +72,4 @@ void write_csv(std::ostream& out, const Record& example, const std::vector<Recor
   }
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -11,7 +11,7 @@
 #include "report/reports.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 std::string title(const TrainingPoint& point) {
@@ -167,4 +167,4 @@ void write_explanations(std::ostream& out, std::span<const TrainingPoint> points
   }
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -8,7 +8,7 @@
 #include "report/pages.hpp"
 #include "report/version.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 /// As of other pages (html_page.cpp), and WebAssembly, in workers that are made of the page's own text.
@@ -94,4 +94,4 @@ void write_explore_page(std::ostream& out, const ExplorePage& page) {
       << "<script>" << d3_script() << "</script>\n<script>" << explore_script() << "</script>\n</body>\n</html>\n";
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

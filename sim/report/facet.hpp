@@ -13,7 +13,7 @@
 #include "report/table.hpp"
 #include "timeline/result.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 template <class Point>
 struct Facet {
@@ -96,4 +96,4 @@ std::vector<std::string> fidelities_of(std::span<const Point> points) {
   return result;
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

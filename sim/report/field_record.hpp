@@ -19,7 +19,7 @@
 #include "units/amount.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 /// A row of CSV has no place for lists of structs, and two columns for an interval.
 enum class RecordForm : char { document, row };
@@ -137,4 +137,4 @@ Record record_of(const T& fields, RecordForm form) {
   return record;
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -18,7 +18,7 @@
 #include "timeline/fields.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 /// Visits the fields of one struct, not those of its parts: their headings and what one row has in their columns.
 class ColumnReader {
@@ -180,4 +180,4 @@ std::vector<std::string> column_cells(const T& row, const TimeColumn& iterations
   return reader.cells;
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -1,6 +1,6 @@
 #include "report/format.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 std::optional<Format> parse_format(std::string_view name) {
   if (name == "table") return Format::table;
@@ -13,4 +13,4 @@ std::vector<std::string> format_names() {
   return {"table", "json", "csv"};
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 enum class Format { table, json, csv };
 
@@ -20,4 +20,4 @@ std::optional<Format> parse_format(std::string_view name);
 /// The names `parse_format` knows, in order of declaration.
 std::vector<std::string> format_names();
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -11,7 +11,7 @@
 #include "report/terminal_style.hpp"
 #include "report/version.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 // Sections of settings that are the same for every run of a kind: SimGrid's, a transport's rates and latencies, how a
@@ -76,4 +76,4 @@ void write_settings(std::ostream& out, const Heading& heading) {
   }
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

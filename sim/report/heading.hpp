@@ -16,7 +16,7 @@
 #include "timeline/question.hpp"
 #include "timeline/result.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 struct Heading {
   std::string scenario;
@@ -40,4 +40,4 @@ void write_title(std::ostream& out, const Heading& heading);
 /// calibration, the seed, what is degraded or was ignored. How many more there are is said; or all of them are listed.
 void write_settings(std::ostream& out, const Heading& heading);
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

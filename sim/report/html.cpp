@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 std::string_view entity(char c) {
@@ -66,4 +66,4 @@ std::string script_source(std::string_view digest) {
   return text + "'";
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -8,7 +8,7 @@
 
 #include "report/record.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 /// Text between tags or in a quoted attribute.
 std::string escaped(std::string_view text);
@@ -40,4 +40,4 @@ std::string xml_attribute(std::string_view text);
 /// is a handler or points elsewhere stays.
 std::string harmless_svg(std::string_view document);
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -11,7 +11,7 @@
 #include "report/pages.hpp"
 #include "report/version.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 constexpr std::string_view head =
@@ -207,4 +207,4 @@ void write_html(std::ostream& out, const Page& page) {
   out << "<script>" << d3_script() << "</script>\n<script>" << page_script() << "</script>\n</body>\n</html>\n";
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

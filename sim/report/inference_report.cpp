@@ -7,7 +7,7 @@
 #include "report/table.hpp"
 #include "report/version.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 std::string of_percent(double fraction) {
@@ -104,4 +104,4 @@ void write_inference(std::ostream& out, Format format, const Heading& heading, c
   write_settings(out, heading);
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

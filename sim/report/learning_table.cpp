@@ -7,7 +7,7 @@
 #include "report/reports.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 constexpr std::size_t most_weights_shown = 12;
@@ -57,4 +57,4 @@ void write_learning(std::ostream& out, const Facets<TrainingPoint>& facets, std:
   }
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

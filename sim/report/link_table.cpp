@@ -9,7 +9,7 @@
 #include "report/table.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 void write_links(std::ostream& out, const std::vector<LinkUse>& links, const std::string& what) {
@@ -49,4 +49,4 @@ void write_neighbours(std::ostream& out, std::span<const TrainingPoint> points) 
   }
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

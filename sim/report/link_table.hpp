@@ -9,7 +9,7 @@
 
 #include "timeline/result.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 void write_busiest_links(std::ostream& out, std::span<const CollectivePoint> points);
 void write_busiest_links(std::ostream& out, std::span<const TrainingPoint> points);
@@ -30,4 +30,4 @@ std::string nccl_heading_units();
 /// Size, count, type, redop, root, time, algbw and busbw, each as wide as its heading.
 std::string nccl_row(const CollectivePoint& point);
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

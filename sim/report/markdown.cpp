@@ -2,7 +2,7 @@
 
 #include "report/pages.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 std::string plain(const std::string& text) {
@@ -57,4 +57,4 @@ void write_markdown(std::ostream& out, const Page& page) {
   for (const PageSection& section : page.sections) write_markdown_section(out, section);
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

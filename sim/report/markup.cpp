@@ -7,7 +7,7 @@
 #include "report/html.hpp"
 #include "report/table.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 bool is_control(char c) {
@@ -161,4 +161,4 @@ std::string harmless_svg(std::string_view document) {
   return start == std::string_view::npos ? std::string() : Filter(document.substr(start)).run();
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -6,7 +6,7 @@
 
 #include "report/link_table.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 /// How nccl-tests describes an operation: the name of its reduction, whether it has a root, and whether its count is
@@ -63,4 +63,4 @@ std::string nccl_row(const CollectivePoint& point) {
                      point.bus_bandwidth.si() / 1e9);
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

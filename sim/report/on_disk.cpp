@@ -8,7 +8,7 @@
 
 #include "report/output_file.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 int sync_error(int descriptor) {
   const int error = ::fsync(descriptor) == 0 ? 0 : errno;
@@ -35,4 +35,4 @@ bool is_name_of(const std::filesystem::path& name, int descriptor) {
          own.st_ino == there.st_ino;
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

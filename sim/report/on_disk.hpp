@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 /// Waits until an open file or folder is on the disk; the errno where that fails. Some file systems have nothing to
 /// wait for, and some not for a folder: 0.
@@ -22,4 +22,4 @@ void sync_folder_of(const std::filesystem::path& file);
 /// Whether the name is still that of the open file.
 bool is_name_of(const std::filesystem::path& name, int descriptor);
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

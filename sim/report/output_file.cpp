@@ -15,7 +15,7 @@
 #include "config/error.hpp"
 #include "report/temporary_file.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 namespace fs = std::filesystem;
@@ -107,4 +107,4 @@ void write_output(const std::optional<fs::path>& file, std::ostream& standard_ou
   write_stream(standard_output, "standard output", write);
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

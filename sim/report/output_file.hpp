@@ -14,7 +14,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 using Writer = std::function<void(std::ostream&)>;
 
@@ -40,4 +40,4 @@ void write_output(const std::optional<std::filesystem::path>& file, std::ostream
 /// behind, and what is there stays.
 void try_file(const std::filesystem::path& file);
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -13,7 +13,7 @@
 #include "report/record.hpp"
 #include "report/table.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 struct Cell {
   Cell(std::string shown) : text(std::move(shown)) {}
@@ -56,4 +56,4 @@ struct Page {
   std::string csv;  // every key of every point; empty: none to download
 };
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

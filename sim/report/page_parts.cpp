@@ -9,7 +9,7 @@
 #include "report/version.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 std::string errors_text(const ErrorSummary& all) {
@@ -121,4 +121,4 @@ PageSection inputs_section(const Heading& heading, const std::string& command, c
   return section;
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -6,7 +6,7 @@
 #include "report/page.hpp"
 #include "report/training_page.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 /// "Published runs on the same platforms are predicted within 2.2 % in the median, nine of ten within 10.2 %."; empty
 /// where none counts.
@@ -27,4 +27,4 @@ Cell percent_cell(double share, int decimals = 1);
 /// "1,234.5", sorted by the number.
 Cell number_cell(double number, int decimals = 1);
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

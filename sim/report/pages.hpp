@@ -13,7 +13,7 @@
 #include "timeline/result.hpp"
 #include "timeline/validation.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 // Writes a page as one HTML file that needs nothing else: style, scripts and D3 are in it.
 //
@@ -94,4 +94,4 @@ void write_topology_simgrid(std::ostream& out, const Platform& platform);
 
 void write_markdown(std::ostream& out, const Page& page);
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

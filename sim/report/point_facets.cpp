@@ -9,7 +9,7 @@
 #include "report/field_table.hpp"
 #include "report/record.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 /// What points tell by a property of their own.
@@ -133,4 +133,4 @@ std::vector<Facet<CollectivePoint>> collective_facets() {
   return properties_of<CollectivePoint>();
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -11,7 +11,7 @@
 #include "report/table.hpp"
 #include "timeline/difference.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 using Points = std::span<const TrainingPoint>;
@@ -173,4 +173,4 @@ Record answered(const std::optional<Question>& question, Points points) {
   return record;
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -8,7 +8,7 @@
 #include "report/record.hpp"
 #include "timeline/fields.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 /// The name of the first field of a list: an optional part is there where its first key is.
@@ -140,4 +140,4 @@ TrainingPoint training_point(const Record& record) {
   return point;
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -9,7 +9,7 @@
 #include "report/field_record.hpp"
 #include "report/version.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 double finite(double number, std::string_view key) {
   if (!std::isfinite(number)) throw std::logic_error(fmt::format("the result \"{}\" is not a finite number", key));
@@ -49,4 +49,4 @@ void write_json(std::ostream& out, const Heading& heading, const std::vector<Rec
   out << json_text(document, 2) << '\n';
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -16,7 +16,7 @@
 #include "timeline/question.hpp"
 #include "timeline/result.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 using Record = nlohmann::ordered_json;
 
@@ -68,4 +68,4 @@ TrainingPoint training_point(const Record& record);
 /// Of record_of; Record::exception where it is not.
 Question question_of(const Record& record);
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

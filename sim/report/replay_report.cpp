@@ -7,7 +7,7 @@
 #include "report/reports.hpp"
 #include "report/time_column.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 using ReplayedPoints = std::span<const ReplayedPoint>;
@@ -56,4 +56,4 @@ void write_replay(std::ostream& out, Format format, const Heading& heading, Repl
   }
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

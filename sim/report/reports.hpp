@@ -15,7 +15,7 @@
 #include "timeline/result.hpp"
 #include "timeline/validation.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 // Writes the points of `farandole bench`: the nccl-tests table of `farandole collective`, and whether the data was
 // right.
@@ -209,4 +209,4 @@ void write_collective_comparison(std::ostream& out, Format format, const Heading
 void write_algorithm_svg(std::ostream& out, const Walk& walk, const std::string& title);
 void write_algorithm_html(std::ostream& out, const Walk& walk, const std::string& title);
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

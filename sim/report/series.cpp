@@ -6,7 +6,7 @@
 
 #include "report/facet.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 using Points = std::span<const TrainingPoint>;
@@ -113,4 +113,4 @@ std::string title(const Series& series, std::size_t point) {
   return series.subject + " (" + name + ")";
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

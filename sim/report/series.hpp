@@ -17,7 +17,7 @@
 #include "timeline/result.hpp"
 #include "timeline/timeline.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 struct Series {
   std::string axis;                // "ranks", "node nic rate", or empty
@@ -59,4 +59,4 @@ Record what_if_data(const TrainingPoint& point);
 /// The last whole iteration on the timeline, spans that tensors share as one; null where there is none.
 Record timeline_data(const Timeline& timeline);
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -8,7 +8,7 @@
 
 #include "report/terminal_style.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 std::size_t width(std::string_view text) {
@@ -110,4 +110,4 @@ std::string printable_lines(std::string_view text) {
   return result + printable(text);
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 enum class Align { left, right };
 
@@ -52,4 +52,4 @@ std::string printable(std::string_view text);
 /// The same for a text of several lines, which stay lines.
 std::string printable_lines(std::string_view text);
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

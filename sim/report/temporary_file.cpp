@@ -16,7 +16,7 @@
 #include "report/on_disk.hpp"
 #include "report/output_file.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 namespace fs = std::filesystem;
@@ -115,4 +115,4 @@ void remove_abandoned_files(const fs::path& neighbour) {
   }
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <string>
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 class TemporaryFile {
  public:
@@ -37,4 +37,4 @@ class TemporaryFile {
 /// killed. What cannot be taken away stays, without an error.
 void remove_abandoned_files(const std::filesystem::path& neighbour);
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 int mark_of_styles() {
@@ -50,4 +50,4 @@ std::string styled(std::ostream& out, Style style, std::string_view text) {
   return fmt::format("\033[{}m{}\033[0m", code_of(style), text);
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 enum class Style { bold, faint, red };
 
@@ -20,4 +20,4 @@ void use_styles(std::ostream& out);
 /// The text as this stream shows it in that style.
 std::string styled(std::ostream& out, Style style, std::string_view text);
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -7,7 +7,7 @@
 
 #include "report/table.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 constexpr std::array<std::pair<const char*, double>, 4> time_units{{{"s", 1}, {"ms", 1e3}, {"us", 1e6}, {"ns", 1e9}}};
@@ -45,4 +45,4 @@ TimeColumn iteration_column(Seconds shortest) {
   return is_short ? TimeColumn{"us", 1e6, 3} : TimeColumn{"ms", 1e3, 3};
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

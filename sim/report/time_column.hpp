@@ -9,7 +9,7 @@
 #include "report/page.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 struct TimeColumn {
   std::string unit;  // "s", "ms", "us" or "ns"
@@ -27,4 +27,4 @@ TimeColumn time_column(std::span<const Seconds> times);
 /// Of iterations: milliseconds, and microseconds where one takes less than a tenth of one.
 TimeColumn iteration_column(Seconds shortest);
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -5,7 +5,7 @@
 #include "report/html.hpp"
 #include "report/pages.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 const Link& link_at(const Platform& platform, int index) {
@@ -72,4 +72,4 @@ void write_topology_simgrid(std::ostream& out, const Platform& platform) {
   out << "  </zone>\n</platform>\n";
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -10,7 +10,7 @@
 #include "report/pages.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 constexpr std::size_t most_boxes = 16;  // of a kind: their names are read on a page that is printed
@@ -145,4 +145,4 @@ void write_topology_picture(std::ostream& out, const Platform& platform, std::sp
   Picture(platform, loads).write(out);
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -5,7 +5,7 @@
 
 #include "report/chrome_trace.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 std::int64_t nanoseconds(Seconds time) {
@@ -72,4 +72,4 @@ std::map<int, std::string> process_names(const std::vector<TraceEvent>& events) 
   return names;
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -17,7 +17,7 @@
 #include "report/whole_run_section.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 constexpr std::size_t most_bars = 30;
@@ -274,4 +274,4 @@ Page training_page(const TrainingPageInput& story) {
   return TrainingPage(story).make();
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -16,7 +16,7 @@
 #include "timeline/timeline.hpp"
 #include "timeline/validation.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 /// Published runs beside their predictions, on this platform or, where there are none, on all.
 struct ValidationContext {
@@ -42,4 +42,4 @@ struct TrainingPageInput {
 /// std::logic_error where a point holds a number that is not finite.
 Page training_page(const TrainingPageInput& story);
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -14,7 +14,7 @@
 #include "report/time_column.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 using Points = std::span<const TrainingPoint>;
@@ -191,4 +191,4 @@ void write_training(std::ostream& out, Format format, const Heading& heading, Po
   }
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

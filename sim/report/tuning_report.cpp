@@ -8,7 +8,7 @@
 #include "report/table.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 std::string switches_of(const TuningSample& sample) {
@@ -44,4 +44,4 @@ void write_tuning(std::ostream& out, std::span<const TrainingPoint> points) {
   table.write(out);
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

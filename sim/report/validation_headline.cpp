@@ -5,7 +5,7 @@
 
 #include "timeline/quantile.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 using Rows = std::vector<const ValidationPoint*>;
@@ -83,4 +83,4 @@ std::vector<const ValidationPoint*> uncounted_misses(std::span<const ValidationP
   return misses;
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

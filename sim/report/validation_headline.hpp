@@ -14,7 +14,7 @@
 
 #include "timeline/validation.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 struct Headline {
   std::string group;
@@ -41,4 +41,4 @@ std::vector<Headline> headlines(std::span<const ValidationPoint> points);
 /// Rows of training that are not counted and missed by a tenth or more, the worst first.
 std::vector<const ValidationPoint*> uncounted_misses(std::span<const ValidationPoint> points);
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

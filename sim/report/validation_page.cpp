@@ -13,7 +13,7 @@
 #include "report/validation_summary.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 using ValidationPoints = std::span<const ValidationPoint>;
@@ -174,4 +174,4 @@ Page validation_page(const Heading& heading, const std::string& command, Validat
   return page;
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

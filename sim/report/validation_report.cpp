@@ -13,7 +13,7 @@
 #include "report/validation_summary.hpp"
 #include "report/version.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 using ValidationPoints = std::span<const ValidationPoint>;
@@ -199,4 +199,4 @@ double worst_error(ValidationPoints points) {
   return worst;
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -8,7 +8,7 @@
 #include "timeline/quantile.hpp"
 #include "timeline/validation.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 using Rows = std::vector<const ValidationPoint*>;
@@ -70,4 +70,4 @@ std::vector<ErrorSummary> summarise(std::span<const ValidationPoint> points) {
   return summaries;
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

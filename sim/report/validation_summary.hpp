@@ -9,7 +9,7 @@
 #include "timeline/fields.hpp"
 #include "timeline/validation.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 struct ErrorSummary {
   std::string group;  // "all", "family n4_r100", "1 MiB to 16 MiB", ...
@@ -37,4 +37,4 @@ struct ErrorSummary {
 /// which there is only one are left out.
 std::vector<ErrorSummary> summarise(std::span<const ValidationPoint> points);
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

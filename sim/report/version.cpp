@@ -1,9 +1,9 @@
 #include "report/version.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 std::string_view version() {
   return FARANDOLE_VERSION;
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

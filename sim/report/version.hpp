@@ -3,9 +3,9 @@
 
 #include <string_view>
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 /// "0.1.0".
 std::string_view version();
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

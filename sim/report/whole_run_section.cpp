@@ -8,7 +8,7 @@
 #include "report/page_parts.hpp"
 #include "report/table.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 namespace {
 
 using Points = std::span<const TrainingPoint>;
@@ -100,4 +100,4 @@ std::optional<PageSection> whole_run_section(Points points, const Series& series
   return section;
 }
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

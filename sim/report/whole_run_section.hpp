@@ -11,7 +11,7 @@
 #include "report/series.hpp"
 #include "timeline/result.hpp"
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 /// "The whole training takes 68 days at 98 % goodput, with 16.5 failures in the mean." of the points at `headlines`
 /// that may fail: the quickest, and the slowest where it takes longer. Empty where nothing fails.
@@ -21,4 +21,4 @@ std::string whole_run_sentence(std::span<const TrainingPoint> points, const Seri
 /// Tables of all runs; nothing where there are none. Folded unless something fails, as then it is what was asked.
 std::optional<PageSection> whole_run_section(std::span<const TrainingPoint> points, const Series& series);
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

@@ -14,7 +14,7 @@
 #include "scenario/train.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 constexpr double agreement = 0.1;     // device times of the same batch that agree: what runs of a day differ by
@@ -276,4 +276,4 @@ void drop_foreign_anchor(Scenario& scenario, Document& document, const Scenario&
   scenario.workload.anchors.clear();
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

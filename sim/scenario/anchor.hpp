@@ -14,7 +14,7 @@
 #include "scenario/catalogue.hpp"
 #include "scenario/scenario.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 
 /// The document with `workload.device_steps` (and what they follow from, in words and numbers) in place of
 /// `workload.measured`; as it is where nothing was measured. Throws InputError where a row is faster than the
@@ -26,4 +26,4 @@ Document anchored(const Document& document, const Catalogue& catalogue);
 /// Takes them out again where a sweep made it another model, precision or device than `base`, which was anchored.
 void drop_foreign_anchor(Scenario& scenario, Document& document, const Scenario& base);
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

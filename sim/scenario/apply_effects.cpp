@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 using Ranks = std::vector<int>;
@@ -196,4 +196,4 @@ void charge_checkpoints(TrainingRun& run, std::vector<WeightedDuration>& duratio
   durations = std::move(charged);
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -12,7 +12,7 @@
 #include "training/training_run.hpp"
 #include "training/variability.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 
 /// How the ranks of the run compute; `times` are the nominal ones of the platform's device.
 Variability variability_of(const Scenario& scenario, const ComputeTimes& times);
@@ -40,4 +40,4 @@ std::optional<Scenario> while_writing(const Scenario& scenario);
 /// Of a node's NICs, out onto the wire; 0 where the network's own links are that.
 BytesPerSecond rate_of_nics(const Platform& platform);
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -16,7 +16,7 @@
 #include "scenario/train.hpp"
 #include "scenario/unsettled_numbers.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 using Points = std::vector<TrainingPoint>;
@@ -229,4 +229,4 @@ void add_bands(TrainingPoint& point, const Document& document, const Catalogue& 
   point.bands = bands;
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

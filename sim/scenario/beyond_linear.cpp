@@ -11,7 +11,7 @@
 #include "scenario/train.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 constexpr double worth_a_note = 0.0005;  // tables show tenths of a percent
@@ -56,4 +56,4 @@ std::optional<std::string> beyond_linear_note(const Scenario& scenario, const Tr
   return std::string(beyond_linear) + note;
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -15,7 +15,7 @@
 #include "simulate/routed_schedule.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 // Measured on one core of a server of 2020 with folded and unfolded runs of all strategies on 8 to 262,144 ranks
@@ -282,4 +282,4 @@ void Expenses::add(const Scenario& scenario, const Document& document) {
   require_within(of_all_, all, place_of_pointer(document, "/sweep"));
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -13,7 +13,7 @@
 #include "scenario/scenario.hpp"
 #include "units/count.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 
 struct Budget {
   Seconds time = Seconds::infinity();  // of one processor, for all points together
@@ -84,4 +84,4 @@ class Expenses {
   int points_ = 0;
 };
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -7,7 +7,7 @@
 #include "scenario/effective_settings.hpp"
 #include "simulate/library/nccl_measured.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 constexpr std::string_view of_libraries = "/transport/library_times/";
@@ -117,4 +117,4 @@ std::string describe_use(const CalibrationRecord& record, const Transport& trans
   return text;
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

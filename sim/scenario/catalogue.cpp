@@ -12,7 +12,7 @@
 #include "platform/graph_file.hpp"
 #include "scenario/library_choice.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 std::vector<std::string> json_files_in(const std::filesystem::path& folder) {
@@ -193,4 +193,4 @@ const Model& choose_variant(const ModelSummary& model, const std::string& varian
   where.fail_unknown(fmt::format("a variant of {}", model.name), known);
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -24,7 +24,7 @@
 #include "workload/model.hpp"
 #include "workload/profile.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 
 /// An offer and the document it was read from.
 struct OfferFile {
@@ -86,4 +86,4 @@ class Catalogue {
 /// The variant of that name, or the default one where `variant` is empty.
 const Model& choose_variant(const ModelSummary& model, const std::string& variant, const Value& where);
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

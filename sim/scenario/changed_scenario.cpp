@@ -6,7 +6,7 @@
 #include "config/pointer.hpp"
 #include "scenario/explain.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -77,4 +77,4 @@ std::optional<ChangedScenario> change(const ScenarioSource& source, const Scenar
   }
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 /// The same scenario on the other machine.
@@ -74,4 +74,4 @@ std::optional<double> break_even(const Offer& offer, const ChargedJob& here, con
                                 offer.utilisation);
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

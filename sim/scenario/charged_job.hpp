@@ -8,7 +8,7 @@
 #include "economics/cost.hpp"
 #include "scenario/scenario.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 
 struct ChargedJob {
   NodeUse use;
@@ -44,4 +44,4 @@ Elsewhere elsewhere_of(const Document& document, const Catalogue& catalogue, con
 std::optional<double> break_even(const Offer& offer, const ChargedJob& here, const Offer& there,
                                  const ChargedJob& job_there);
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -5,7 +5,7 @@
 #include "scenario/library_choice.hpp"
 #include "scenario/parts.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 /// Who carries the gradients' operation out: who was chosen, and for a named algorithm whoever the machine has.
@@ -41,4 +41,4 @@ double share_of_collectives(const Scenario& scenario) {
   return taken < parts ? static_cast<double>(taken) / parts : 0;
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -19,9 +19,9 @@
 
 #include "scenario/scenario.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 
 /// From 0 to below 1. Of a scenario that is read up to its effects.
 double share_of_collectives(const Scenario& scenario);
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

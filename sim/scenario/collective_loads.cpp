@@ -3,7 +3,7 @@
 #include "scenario/network_loads.hpp"
 #include "simulate/link_loads.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 /// A library may lay its ways over limits of its own, which follow behind the platform's links.
@@ -29,4 +29,4 @@ NetworkLoads loads_of(const CollectivePoint& point, const CollectiveRequest& req
   return loads_over(std::move(platform), std::move(bytes), point.time);
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -19,7 +19,7 @@
 #include "simulate/folding/moves.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 /// The part of all data that the busiest parameter server has.
@@ -289,4 +289,4 @@ Settings collective_settings(const CollectiveRequest& request, const Topology& t
   return settings;
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

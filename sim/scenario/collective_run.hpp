@@ -13,7 +13,7 @@
 #include "simulate/fidelity.hpp"
 #include "timeline/result.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 
 /// How a parameter server is set up; ignored for other operations.
 struct ServerRequest {
@@ -69,4 +69,4 @@ Shape shape_of(const CollectiveRequest& request, const Topology& topology, const
 /// Settings the points depend on.
 Settings collective_settings(const CollectiveRequest& request, const Topology& topology);
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -6,7 +6,7 @@
 #include "scenario/charged_job.hpp"
 #include "scenario/train.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 Watts building_power(const Offer& offer, const ChargedJob& job) {
@@ -71,4 +71,4 @@ JobCost cost_of(const Document& document, const Catalogue& catalogue, const Scen
   return cost;
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -12,7 +12,7 @@
 #include "scenario/catalogue.hpp"
 #include "timeline/result.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 
 struct Scenario;
 
@@ -37,4 +37,4 @@ EconomicsSpec read_economics(const Value& where, const Catalogue& catalogue);
 JobCost cost_of(const Document& document, const Catalogue& catalogue, const Scenario& scenario,
                 const TrainingPoint& point);
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -13,7 +13,7 @@
 #include "simulate/fluid_network.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 void add_traffic(Settings& settings, const TrafficSpec& traffic) {
@@ -161,4 +161,4 @@ void merge_settings(Settings& all, const Settings& more) {
   }
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

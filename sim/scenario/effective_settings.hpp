@@ -10,7 +10,7 @@
 #include "scenario/scenario.hpp"
 #include "timeline/result.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 
 /// 0.025 is "2.5 %".
 std::string setting_of_share(double share);
@@ -55,4 +55,4 @@ bool has_other_messages(const LibraryUse& use, const std::optional<Transport>& m
 /// "measured.json of 2026-11-21, median error left 1.03 %; used by nccl-2.18: times of nccl-2.18".
 std::string describe_use(const CalibrationRecord& record, const Transport& transport, const CarriedOut& what);
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

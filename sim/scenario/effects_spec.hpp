@@ -17,7 +17,7 @@
 #include "training/effects/input_pipeline.hpp"
 #include "workload/device.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 
 struct Straggler {
   std::vector<int> ranks;
@@ -85,4 +85,4 @@ void add_constant_traffic(const Value& traffic, Topology& topology);
 void read_traffic(const Value& traffic, const Value& platform, const Catalogue& catalogue, const Topology& topology,
                   Scenario& scenario);
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -8,7 +8,7 @@
 #include "scenario/parts.hpp"
 #include "scenario/train.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 void without_checkpoint(Scenario& scenario) {
@@ -139,4 +139,4 @@ Explanation explain(const WhatIfBase& base) {
   return explanation;
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

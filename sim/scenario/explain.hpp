@@ -33,7 +33,7 @@
 #include "timeline/explanation.hpp"
 #include "timeline/result.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 
 // A scenario with some values of its document replaced, and the `--set` options that make the same of its file.
 //
@@ -105,4 +105,4 @@ std::vector<WaterfallPart> waterfall_of(const Scenario& scenario, Seconds actual
 /// for the excess. Empty where a table would show at most 100.0 %.
 std::optional<std::string> beyond_linear_note(const Scenario& scenario, const TrainingPoint& point);
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -13,7 +13,7 @@
 #include "training/memory.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 
 namespace {
 
@@ -205,4 +205,4 @@ void refuse_what_does_not_fit(const Scenario& scenario, const Value& workload) {
                    describe(use), fmt::format("; ways out: {}", fmt::join(ways_out(scenario, use), "; ")));
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -7,7 +7,7 @@
 #include "scenario/scenario.hpp"
 #include "training/memory.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 
 MemoryEstimate memory_of(const Scenario& scenario);
 
@@ -25,4 +25,4 @@ std::optional<std::string> memory_note(const Scenario& scenario, const MemoryEst
 /// memory is no bound: what does not fit lies in the node's.
 void refuse_what_does_not_fit(const Scenario& scenario, const Value& workload);
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

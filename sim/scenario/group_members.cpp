@@ -3,7 +3,7 @@
 
 #include "scenario/job_clocks.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 /// The ranks of a job as a grid: neighbours that compute layers together, so many of which keep a model together.
@@ -78,4 +78,4 @@ Placement placement_of(const Platform& platform, const Placement& all, const std
   return own;
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -7,7 +7,7 @@
 #include "simulate/link_loads.hpp"
 #include "simulate/uncontended.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 
 Schedule build_schedule(const Scenario& scenario, const Placement& placement, Operation operation, bool hierarchical) {
   Shape shape(static_cast<int>(placement.device_of_rank.size()));
@@ -275,4 +275,4 @@ const std::vector<GroupCarriage>& JobClocks::carriages_of(const Collective& coll
   return place->second;
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -15,7 +15,7 @@
 #include "engine/task.hpp"
 #include "scenario/scenario.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 
 /// The schedule of an operation for ranks placed like that; a ring where a library chooses one by size. `hierarchical`:
 /// by that algorithm, not by the one the operation has.
@@ -90,4 +90,4 @@ class JobClocks {
   std::map<std::pair<Key, Bytes>, std::vector<GroupCarriage>> groups_;
 };
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -6,7 +6,7 @@
 #include "scenario/point_parts.hpp"
 #include "scenario/train.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 /// How many neighbouring ranks are summed up before Adasum combines; 0 without it.
@@ -90,4 +90,4 @@ Learning learn(const Scenario& scenario) {
   return learning;
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

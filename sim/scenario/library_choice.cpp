@@ -9,7 +9,7 @@
 #include "config/error.hpp"
 #include "config/section.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 constexpr const char* of_the_transport = "library";
@@ -172,4 +172,4 @@ void refuse_unknown_library(const Document& topology) {
   refuse_other(topology, "/transport/mpi/library", "an MPI", [](const Library& library) { return library.is_mpi; });
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -14,7 +14,7 @@
 #include "simulate/library/library.hpp"
 #include "workload/device.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 
 /// The algorithm or the library of that name for the operation, or nothing.
 std::optional<Algorithm> find_algorithm_or_library(Operation operation, const std::string& name);
@@ -57,4 +57,4 @@ DefaultCollective without_library(const Algorithm& plain, const Transport& trans
 /// Fails where a topology file's transport names a library that is none of ours, or an MPI that is none.
 void refuse_unknown_library(const Document& topology);
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

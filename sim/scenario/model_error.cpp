@@ -7,7 +7,7 @@
 
 #include "config/section.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 double read_coefficient(Section& section, const char* name) {
@@ -73,4 +73,4 @@ TimeBand together(const TimeBand& one, const TimeBand& other) {
           std::exp(std::hypot(std::log(one.most), std::log(other.most)))};
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -23,7 +23,7 @@
 #include "timeline/reach.hpp"
 #include "workload/time_band.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 
 /// Of runs on several nodes, or on one.
 struct ErrorSpread {
@@ -57,4 +57,4 @@ TimeBand model_error(const ModelErrors& errors, const Scenario& scenario, const 
 /// Two independent sources of error: the logarithms of each end add up in squares.
 TimeBand together(const TimeBand& one, const TimeBand& other);
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 
 std::vector<LinkUse> NetworkLoads::busiest(std::size_t count) const {
   std::vector<LinkUse> uses;
@@ -44,4 +44,4 @@ NetworkLoads loads_over(Platform platform, std::vector<Bytes> bytes, Seconds tim
   return {std::move(platform), std::move(bytes), std::move(utilisation)};
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -11,7 +11,7 @@
 #include "scenario/scenario.hpp"
 #include "timeline/result.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 
 struct NetworkLoads {
   Platform platform;
@@ -43,4 +43,4 @@ NetworkLoads loads_of(const Scenario& scenario, const TrainingRun& run, const st
 NetworkLoads loads_of(const CollectivePoint& point, const CollectiveRequest& request, const Topology& topology,
                       const Value& where);
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -4,7 +4,7 @@
 #include "platform/host_route.hpp"
 #include "scenario/parts.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 
 BytesPerSecond host_copy_rate(const PlatformSpec& spec, const Placement& placement, double touches) {
   const Platform& platform = spec.platform;
@@ -37,4 +37,4 @@ Seconds offloaded_update(const Scenario& scenario) {
   return copied / copies + moved / (spec.device.host_memory_bandwidth / beside);
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

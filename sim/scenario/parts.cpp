@@ -12,7 +12,7 @@
 #include "units/format.hpp"
 #include "workload/kernels.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 std::string options_of(const StrategyChoice& strategy) {
@@ -235,4 +235,4 @@ void take_results(TrainingPoint& point, const TrainingRun& run, const std::vecto
   point.collectives_per_iteration = run.collectives_per_iteration;
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

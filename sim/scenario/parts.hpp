@@ -11,7 +11,7 @@
 #include "timeline/result.hpp"
 #include "timeline/timeline.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 
 /// Nominal, on the platform's device.
 ComputeTimes times_of(const Scenario& scenario);
@@ -56,4 +56,4 @@ TrainingPoint described(const Scenario& scenario, const Job& job, const ComputeT
 void take_results(TrainingPoint& point, const TrainingRun& run, const std::vector<WeightedDuration>& durations,
                   const Scenario& scenario);
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

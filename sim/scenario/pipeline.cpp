@@ -9,7 +9,7 @@
 #include "scenario/job_clocks.hpp"
 #include "scenario/parts.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 Placement placement_of_stage(const Platform& platform, const Placement& all, int stages, int stage) {
@@ -190,4 +190,4 @@ StagedTrainer& PipelineParts::trainer() {
   return *parts_->trainer;
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

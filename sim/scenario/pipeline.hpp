@@ -10,7 +10,7 @@
 
 #include "scenario/train.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 
 struct PipelineStage {
   Scenario scenario;  // of its ranks
@@ -54,4 +54,4 @@ class PipelineParts {
   std::unique_ptr<Parts> parts_;
 };
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -13,7 +13,7 @@
 #include "scenario/run.hpp"
 #include "scenario/unsettled_numbers.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 void add_once(std::vector<std::string>& all, const std::string& text) {
@@ -148,4 +148,4 @@ PlannedPoint read_point(const RunPlan::Point& point, const Catalogue& catalogue)
   return planned;
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

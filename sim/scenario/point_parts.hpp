@@ -12,7 +12,7 @@
 #include "timeline/result.hpp"
 #include "timeline/whole_run.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 
 // Between which ends a point lies, four times of five.
 //
@@ -67,4 +67,4 @@ std::optional<Question> read_question(const Document& document, const Configurat
 /// `point` is the scenario's own. Throws InputError where failures are so frequent that no run would ever end.
 WholeRun whole_run(const Scenario& scenario, const TrainingPoint& point);
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

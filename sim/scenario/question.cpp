@@ -5,7 +5,7 @@
 #include "scenario/point_parts.hpp"
 #include "scenario/sweep.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 std::vector<SweptValue> read_values(const Value& where, const Configurations& configurations) {
@@ -35,4 +35,4 @@ std::optional<Question> read_question(const Document& document, const Configurat
   return question;
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

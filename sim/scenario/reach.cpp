@@ -6,7 +6,7 @@
 
 #include "scenario/parts.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 /// That of the measured run with the nearest batch, in proportion to the samples.
@@ -54,4 +54,4 @@ Reach reach_of(const Scenario& scenario, const Document& document, const Compute
   return reach;
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

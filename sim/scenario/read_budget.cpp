@@ -7,7 +7,7 @@
 #include "scenario/budget.hpp"
 #include "units/parse.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 /// One of the two parts of a budget; false where the text is no such quantity.
@@ -40,4 +40,4 @@ Budget read_budget(const Value& where) {
   return budget;
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

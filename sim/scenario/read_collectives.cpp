@@ -7,7 +7,7 @@
 #include "config/section.hpp"
 #include "scenario/read_parts.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 /// What strategies ask for, and by which algorithm where neither they nor the scenario nor the machine says otherwise.
@@ -86,4 +86,4 @@ void leave_default_libraries(Scenario& scenario, const std::string& why) {
   }
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -5,7 +5,7 @@
 #include "config/limits.hpp"
 #include "config/section.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 const DistributionKind& read_kind(const Value& where) {
@@ -110,4 +110,4 @@ InputSupply read_input(const Value& where) {
   return supply;
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

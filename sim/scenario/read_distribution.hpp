@@ -10,7 +10,7 @@
 #include "training/effects/input_pipeline.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 
 /// A percentage from 0 to `most` times 100 %.
 double read_share(const Value& where, double most);
@@ -30,4 +30,4 @@ TimeDistribution read_time_distribution(const Value& where);
 /// "effects/input".
 InputSupply read_input(const Value& where);
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

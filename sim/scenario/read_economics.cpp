@@ -1,7 +1,7 @@
 #include "config/section.hpp"
 #include "scenario/economics_run.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 ElsewhereSpec read_elsewhere(const Value& where, const Catalogue& catalogue) {
@@ -50,4 +50,4 @@ EconomicsSpec read_economics(const Value& where, const Catalogue& catalogue) {
   return spec;
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

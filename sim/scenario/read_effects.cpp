@@ -11,7 +11,7 @@
 #include "scenario/read_parts.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 /// One object, or a list of them.
@@ -289,4 +289,4 @@ std::vector<std::string> left_out_of_replay(const EffectsSpec& effects) {
   return left_out;
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

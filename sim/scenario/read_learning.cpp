@@ -4,7 +4,7 @@
 #include "config/section.hpp"
 #include "scenario/read_parts.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 void expect_samples(const Value& where, const NumericProblem& problem, int epochs, const Scenario& scenario) {
@@ -49,4 +49,4 @@ std::shared_ptr<const LearningSpec> read_learning(const Value& where, const Scen
   return std::make_shared<const LearningSpec>(std::move(spec));
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -13,7 +13,7 @@
 #include "scenario/scenario.hpp"
 #include "timeline/result.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 
 // The "effects" section of a scenario: reads it, and says what it read. An effect more is a member of EffectsSpec, its
 // key here and in the schema, and where it acts (scenario/apply_effects.hpp, scenario/train.hpp).
@@ -78,4 +78,4 @@ void split_among_ranks(Scenario& scenario, const Value& strategy, const Value& w
 
 void refuse_with_replicas(const Scenario& scenario, const std::optional<Value>& effects, const Value& root);
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -3,7 +3,7 @@
 #include "config/limits.hpp"
 #include "scenario/run_spec.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 /// ResNet-50 on ImageNet keeps its accuracy up to this global batch with linear scaling and five epochs of warm-up
@@ -92,4 +92,4 @@ RunSpec read_run(const Value& where, std::int64_t global_batch) {
   return run;
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -16,7 +16,7 @@
 #include "training/pasted/pasted.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 template <class Row>
@@ -276,4 +276,4 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   return scenario;
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

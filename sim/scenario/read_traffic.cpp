@@ -9,7 +9,7 @@
 #include "scenario/scenario.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 constexpr const char* constant = "constant";
@@ -157,4 +157,4 @@ void read_traffic(const Value& traffic, const Value& platform, const Catalogue& 
   check_rates(scenario.traffic, platform_of(scenario), traffic);
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

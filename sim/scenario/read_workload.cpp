@@ -7,7 +7,7 @@
 #include "training/gradient_type.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 /// "10 us", or "ready" for a framework that announces a gradient when it is computed; nothing: as the device works.
@@ -161,4 +161,4 @@ WorkloadSpec read_workload(const Value& where, const Catalogue& catalogue, const
   return workload;
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

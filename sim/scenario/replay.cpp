@@ -16,7 +16,7 @@
 #include "training/servers/server_network.hpp"
 #include "training/servers/server_run.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 std::string upper(std::string text) {
@@ -264,4 +264,4 @@ ReplayedPoint replay(const Scenario& scenario, Session& session, const ReplayOpt
   return point;
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -4,7 +4,7 @@
 #include "scenario/read_parts.hpp"
 #include "workload/recompute.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 bool is_split(const StrategyChoice& choice) {
@@ -93,4 +93,4 @@ void refuse_with_replicas(const Scenario& scenario, const std::optional<Value>& 
   }
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -9,7 +9,7 @@
 #include "scenario/train.hpp"
 #include "simulate/invariant.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 constexpr std::size_t timeline_capacity = 100'000;  // events; about 15 MB of JSON, which browsers still open
@@ -95,4 +95,4 @@ RunResult run_document(const Document& document, const Catalogue& catalogue, con
   return result;
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -20,7 +20,7 @@
 #include "timeline/result.hpp"
 #include "timeline/timeline.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 
 struct RunOptions {
   std::vector<Fidelity> fidelities;  // empty: what the scenario says
@@ -118,4 +118,4 @@ std::unique_ptr<Timeline> new_timeline();
 /// Plans and runs, one point after the other in this process.
 RunResult run_document(const Document& document, const Catalogue& catalogue, const RunOptions& options);
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

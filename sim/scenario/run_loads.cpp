@@ -8,7 +8,7 @@
 #include "simulate/link_loads.hpp"
 #include "training/servers/server_network.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 RoutedSchedule route_operation(const Scenario& scenario, const Platform& platform, const Placement& placement,
@@ -82,4 +82,4 @@ NetworkLoads loads_of(const Scenario& scenario, const TrainingRun& run, const st
   return loads_over(std::move(platform), std::move(bytes), run.iteration);
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -7,7 +7,7 @@
 #include "config/section.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 
 struct FailureSpec {
   Seconds node_mtbf = Seconds::infinity();    // of what fails once in a node
@@ -52,4 +52,4 @@ struct RunSpec {
 /// `global_batch`: an epoch must have at least one.
 RunSpec read_run(const Value& where, std::int64_t global_batch);
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

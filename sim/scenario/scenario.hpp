@@ -30,7 +30,7 @@
 #include "training/training_run.hpp"
 #include "workload/compute_time.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 
 /// A run of a scenario's workload that was measured.
 struct AnchorRun {
@@ -128,4 +128,4 @@ struct Scenario {
 /// `where` is the root of a scenario document without "sweep" (scenario/sweep.hpp).
 Scenario read_scenario(const Value& where, const Catalogue& catalogue);
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -5,7 +5,7 @@
 #include "config/limits.hpp"
 #include "scenario/read_parts.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 /// Strong scaling: every rank gets an equal part of the global batch, in as many passes as add up.
@@ -30,4 +30,4 @@ void share_batch(Scenario& scenario, const Value& workload) {
   require_at_most(of_rank * scenario.replicas(), std::int64_t{1} << 53U, "samples of all ranks in a step", workload);
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -11,7 +11,7 @@
 #include "training/effects/on_off.hpp"
 #include "training/servers/server_run.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 bool has_others(const JobOnStage& job) {
@@ -267,4 +267,4 @@ Seconds iteration_of_one_worker(const JobOnStage& job, double factor) {
   return iteration_of_one_worker(ServerParts(job, nullptr).site, factor);
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

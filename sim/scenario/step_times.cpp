@@ -3,7 +3,7 @@
 
 #include "scenario/parts.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 /// Of the profiles that profiled_times chooses among, the steps that rise with the batch.
@@ -72,4 +72,4 @@ ComputeTimes times_of(const Scenario& scenario) {
   return times;
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 void apply(Document& document, const Assignment& assignment) {
@@ -82,4 +82,4 @@ bool Configurations::put(const SweptValue& value) const {
   });
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -21,7 +21,7 @@
 #include "timeline/result.hpp"
 #include "units/count.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 
 /// One configuration: a document without "sweep", and which one it is, as a user would say it.
 struct Configuration {
@@ -128,4 +128,4 @@ std::vector<Node> read_range(const Value& where);
 /// `sweep` is the object whose keys are pointers, "zip" and "variants"; `document` is what it changes.
 void refuse_what_is_swept(const Document& document, const Value& sweep);
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -4,7 +4,7 @@
 #include "config/listed_members.hpp"
 #include "scenario/sweep.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 void refuse_no_pointer(const std::string& key, const Value& where) {
@@ -96,4 +96,4 @@ std::vector<Axis> read_axes(const Value& sweep) {
   return axes;
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

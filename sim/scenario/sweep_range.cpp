@@ -7,7 +7,7 @@
 #include "scenario/sweep.hpp"
 #include "units/parse.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 constexpr double rounding_of_steps = 1e-9;  // 10 steps of 0.1 reach 1
@@ -132,4 +132,4 @@ std::vector<Node> read_range(const Value& where) {
   return values;
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

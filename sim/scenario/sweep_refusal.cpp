@@ -9,7 +9,7 @@
 #include "config/pointer.hpp"
 #include "scenario/sweep.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 bool is_option(const Value& value) {
@@ -111,4 +111,4 @@ void refuse_what_is_swept(const Document& document, const Value& sweep) {
   }
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

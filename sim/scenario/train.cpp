@@ -11,7 +11,7 @@
 #include "scenario/parts.hpp"
 #include "scenario/pipeline.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 /// The runs of all seeds as one: every iteration of every seed weighs the same.
@@ -239,4 +239,4 @@ Seconds collective_time(const Scenario& scenario, Operation operation, Bytes siz
   return latest(clocks.clock_of({operation, size}).finish(size, start)) + scenario.platform.platform.transport.launch;
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -11,7 +11,7 @@
 #include "training/update_log.hpp"
 #include "training/variability.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 
 /// Everything but the scaling efficiency, which is there with servers only. `timeline` may be null.
 TrainingPoint train(const Scenario& scenario, Timeline* timeline);
@@ -82,4 +82,4 @@ class Stage {
 /// An iteration of one worker that has the job's servers to itself, computing so many times slower than nominal.
 Seconds iteration_of_one_worker(const JobOnStage& job, double factor);
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -11,7 +11,7 @@
 #include "scenario/model_error.hpp"
 #include "scenario/train.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 using Numbers = std::vector<UnsettledNumber>;
@@ -142,4 +142,4 @@ TimeBand band_of(const std::vector<BandSource>& sources) {
   return band;
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -17,7 +17,7 @@
 #include "timeline/result.hpp"
 #include "workload/time_band.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 
 struct UnsettledNumber {
   std::string pointer;              // into the topology file, or the scenario
@@ -39,4 +39,4 @@ std::vector<BandSource> number_sources(const TrainingPoint& point, const Documen
 /// squares.
 TimeBand band_of(const std::vector<BandSource>& sources);
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -9,7 +9,7 @@
 
 #include "simulate/routed_schedule.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 using Nics = std::map<int, std::set<int>>;  // by node
@@ -96,4 +96,4 @@ std::string describe(const NicUse& use, const Schedule& schedule, const Transpor
   return text + fmt::format("; \"library\" ({}) uses all", transport.library);
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -13,7 +13,7 @@
 #include "platform/platform.hpp"
 #include "simulate/library/library.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 
 struct NicUse {
   int used = 0;  // by the node that uses most, to send or to receive
@@ -32,4 +32,4 @@ std::string describe(const NicUse& use, const Schedule& schedule, const Transpor
 /// contiguous". Nothing where neither is so, on one node, and where times are those of algorithms (Library::ways).
 std::optional<std::string> note_on_fabric(const Library& library, const Platform& platform, const Placement& placement);
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

@@ -10,7 +10,7 @@
 #include "scenario/train.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -231,4 +231,4 @@ std::vector<WhatIf> what_ifs(const WhatIfBase& base) {
   return results;
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

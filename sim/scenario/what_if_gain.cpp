@@ -10,7 +10,7 @@
 #include "scenario/unsettled_numbers.hpp"
 #include "timeline/difference.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 /// The scenario with `values`, at the ends of what its own step is uncertain by.
@@ -71,4 +71,4 @@ std::optional<Difference> gain_of(const WhatIfBase& base, const std::vector<SetV
   return difference(base.point, changed);
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

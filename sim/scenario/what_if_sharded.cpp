@@ -8,7 +8,7 @@
 
 #include "scenario/explain.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -290,4 +290,4 @@ std::span<const OfferedChange> sharded_changes() {
   return offered_when_sharded;
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

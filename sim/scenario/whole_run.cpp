@@ -14,7 +14,7 @@
 #include "timeline/quantile.hpp"
 #include "training/effects/failures.hpp"
 
-namespace farandole::inline scenario {
+namespace farandole { inline namespace scenario {
 namespace {
 
 /// The pieces of a run without failures.
@@ -280,4 +280,4 @@ WholeRun whole_run(const Scenario& scenario, const TrainingPoint& point) {
   return run;
 }
 
-}  // namespace farandole::inline scenario
+}}  // namespace farandole::scenario

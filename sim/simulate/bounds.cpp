@@ -9,7 +9,7 @@
 #include "simulate/folding/moves.hpp"
 #include "simulate/link_loads.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 /// Ways to look at, beyond which bounds would cost more than the answers they check.
@@ -210,4 +210,4 @@ Seconds CollectiveBounds::least_time(Bytes size) const {
   return std::max({latency, (sent / operation.ranks - burst) / injection, root_time(*this, size)});
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

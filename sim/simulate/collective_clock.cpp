@@ -11,7 +11,7 @@
 #include "simulate/recurrence_clock.hpp"
 #include "simulate/transfer_costs.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 std::unique_ptr<CollectiveClock> bare_clock(Fidelity fidelity, RoutedSchedule routed, ClockOptions options) {
@@ -132,4 +132,4 @@ std::unique_ptr<CollectiveClock> make_collective_clock(Fidelity fidelity, Routed
   return std::make_unique<CheckedClock>(fidelity, std::move(routed), options);
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -18,7 +18,7 @@
 #include "simulate/fidelity.hpp"
 #include "simulate/routed_schedule.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 /// A sentence for whoever reads the answer.
 std::string describe_rounding_up(double share);
@@ -81,4 +81,4 @@ struct CollectiveBounds {
 
 CollectiveBounds bounds_of(const RoutedSchedule& routed);
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -6,7 +6,7 @@
 
 #include "simulate/routed_schedule.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 /// As `direct_alltoall` has it: rank r to r + 1, r + 2, ... in one round.
@@ -104,4 +104,4 @@ bool network_is_idle_in_even_exchange(const Schedule& schedule, const Platform& 
   return true;
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

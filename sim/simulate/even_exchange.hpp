@@ -19,7 +19,7 @@
 #include "platform/placement.hpp"
 #include "platform/platform.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 /// Of links that take no time. False where it is not known: of other patterns, of nodes that differ or are not full, or
 /// whose NICs are plugged in at different switches, with limits of single connections and congestion curves.
@@ -27,4 +27,4 @@ namespace farandole::inline simulate {
 bool network_is_idle_in_even_exchange(const Schedule& schedule, const Platform& platform, const Placement& placement,
                                       std::span<const BytesPerSecond> capacities);
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 std::span<const FidelityRow> fidelities() {
   static const std::vector<FidelityRow> rows{
@@ -20,4 +20,4 @@ std::string name(Fidelity fidelity) {
   return {};
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

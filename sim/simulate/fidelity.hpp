@@ -12,7 +12,7 @@
 #include <span>
 #include <string>
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 enum class Fidelity : std::uint8_t { analytic, flow, message };
 
@@ -24,4 +24,4 @@ struct FidelityRow {
 std::span<const FidelityRow> fidelities();
 std::string name(Fidelity fidelity);
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -12,7 +12,7 @@
 #include "simulate/fluid_network_simgrid.hpp"
 #include "simulate/max_min_network.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 std::vector<BytesPerSecond> capacities_of_parts(std::span<const FluidLink> links, int parts) {
@@ -277,4 +277,4 @@ Seconds FluidNetwork::now() const {
   return own_ ? own_->now() : engine_->now();
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -44,7 +44,7 @@
 #include "simulate/shared_network.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 /// One direction of a cable, or anything else whose bytes per second are shared.
 struct FluidLink {
@@ -122,4 +122,4 @@ std::map<std::string, std::string> network_settings(NetworkSolver wanted);
 /// A sentence for whoever reads a result for which our solver took SimGrid's place unasked.
 std::string describe_own_network();
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

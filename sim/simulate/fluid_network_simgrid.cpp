@@ -8,7 +8,7 @@
 #include "config/modules.hpp"
 #include "simulate/fluid_network.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 // No window, no acknowledgements in the opposite direction, no share by bandwidth, and what a link carries is in its
@@ -64,4 +64,4 @@ std::map<std::string, std::string> simgrid_settings() {
   return settings;
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -17,7 +17,7 @@
 
 #include "units/quantity.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 class SimGridEngine {
  public:
@@ -61,4 +61,4 @@ std::unique_ptr<SimGridEngine> make_simgrid_engine(std::span<const BytesPerSecon
                                                    SimGridEngine::Events events,
                                                    const std::vector<std::function<double()>>& shares = {});
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 /// A long message between nodes.
@@ -47,4 +47,4 @@ void wait_in_line(const RoutedSchedule& routed, std::size_t phase, int repeat, c
   }
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

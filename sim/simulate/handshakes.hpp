@@ -8,7 +8,7 @@
 #include "simulate/recurrence.hpp"
 #include "simulate/routed_schedule.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 /// Lengthens `sending` of every long message between nodes by its handshake and what the answer stands behind:
 ///
@@ -20,4 +20,4 @@ namespace farandole::inline simulate {
 void wait_in_line(const RoutedSchedule& routed, std::size_t phase, int repeat, const std::vector<Bytes>& bytes,
                   TransferCosts& costs);
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 /// Ends the run with exit status 1.
 class InvariantError : public std::logic_error {
@@ -12,4 +12,4 @@ class InvariantError : public std::logic_error {
   explicit InvariantError(const std::string& message) : std::logic_error("invariant broken: " + message) {}
 };
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -8,7 +8,7 @@
 
 #include <string_view>
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 struct LevelBounds {
   double least;
@@ -23,4 +23,4 @@ constexpr LevelBounds bounds_to_message(std::string_view fidelity) {
   return {1, 1};
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -5,7 +5,7 @@
 
 #include "collective/chunk_sizes.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 /// Above so many transfers, repeats that differ by no more than a byte are counted as one.
@@ -53,4 +53,4 @@ std::vector<Bytes> link_bytes(const RoutedSchedule& routed, Bytes size) {
   return Counter(routed, size).count();
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -11,7 +11,7 @@
 #include "simulate/routed_schedule.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 /// Bytes over each link of `routed.capacities()` in a collective of `size`. O(all transfers) where chunks differ or
 /// receivers move on, else O(transfers of a round of each phase).
@@ -43,4 +43,4 @@ inline BytesPerSecond narrowest_of(const std::vector<int>& links, int paths,
   return narrowest;
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -6,7 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 /// Ends that are no further apart than rounding are one moment.
@@ -197,4 +197,4 @@ void MaxMinNetwork::restart() {
   order_ = 0;
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -20,7 +20,7 @@
 #include "simulate/max_min_shares.hpp"
 #include "simulate/shared_network.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 /// Flows in the order of their ends; of equal ones, in the order of their starts. Four below each, for shorter ways.
 class Completions {
@@ -108,4 +108,4 @@ class MaxMinNetwork final : public SharedNetwork {
   bool is_running_ = false;
 };
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

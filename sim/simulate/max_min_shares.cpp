@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 void check_capacity(BytesPerSecond capacity) {
@@ -175,4 +175,4 @@ bool MaxMinShares::settle_alone(int number) {
   return true;
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

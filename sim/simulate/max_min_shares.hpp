@@ -27,7 +27,7 @@
 #include "platform/congestion.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 class MaxMinShares {
  public:
@@ -142,4 +142,4 @@ class MaxMinShares {
   std::size_t fixed_ = 0;
 };
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -4,7 +4,7 @@
 
 #include "simulate/max_min_shares.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 /// Links and rates that are no further apart are equal.
@@ -251,4 +251,4 @@ void MaxMinShares::sum_up(Link& link) {
   }
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -4,7 +4,7 @@
 
 #include "simulate/message_run.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 std::int64_t MessageClock::messages_of(const Schedule& schedule) {
   std::int64_t sum = 0;
@@ -144,4 +144,4 @@ RankTimes MessageClock::finish(Bytes size, const RankTimes& start) {
   return (run.ends() + origin).max(start);
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -33,7 +33,7 @@
 
 #include "simulate/collective_clock.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 class FluidNetwork;
 class SharedNetwork;
@@ -103,4 +103,4 @@ class MessageClock final : public CollectiveClock {
   std::map<std::pair<std::vector<int>, int>, int> moved_routes_;  // by links and paths, where receivers move on
 };
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

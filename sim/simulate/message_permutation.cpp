@@ -6,7 +6,7 @@
 
 #include "simulate/recurrence.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 /// Whether all ranks send and receive at the same cost, which is none for processors, and wait for nobody.
@@ -81,4 +81,4 @@ bool carry_chunks(RankTimes& moments, const Permutation& permutation, const Runs
   return true;
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

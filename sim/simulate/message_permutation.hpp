@@ -8,7 +8,7 @@
 
 #include "collective/rank_times.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 /// Of runs of chunks that differ by a byte, all with as many: none of the longer ones in it, only such, some. More
 /// lengths there are only where longer ones begin within several runs.
@@ -45,4 +45,4 @@ struct Permutation {
 /// reducing, or waits at a rank for the next one. False where chunks do not travel around.
 bool carry_chunks(RankTimes& moments, const Permutation& permutation, const Runs& runs, int repeats);
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -6,7 +6,7 @@
 #include "simulate/folding/pace.hpp"
 #include "simulate/message_permutation.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 bool can_be_carried(const RoutedSchedule& routed) {
@@ -228,4 +228,4 @@ bool MessageRecurrence::carry_permutation(RankTimes& moments, std::size_t phase,
   return true;
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -21,7 +21,7 @@
 #include "simulate/recurrence.hpp"
 #include "simulate/routed_schedule.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 class MessageRecurrence {
  public:
@@ -52,4 +52,4 @@ class MessageRecurrence {
   std::vector<double> taken_;      // per link: until when
 };
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -6,7 +6,7 @@
 
 #include "simulate/invariant.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 MessageClock::Run::Run(MessageClock& clock, Bytes size, const RankTimes& start, int first_tag)
     : clock_(clock),
@@ -283,4 +283,4 @@ void MessageClock::Run::check() const {
   }
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

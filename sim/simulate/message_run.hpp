@@ -14,7 +14,7 @@
 #include "simulate/fluid_network.hpp"
 #include "simulate/message_clock.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 /// One collective under way.
 class MessageClock::Run {
@@ -173,4 +173,4 @@ class MessageClock::Run {
   double skipped_ = 0;  // seconds that were multiplied, not simulated
 };
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -9,7 +9,7 @@
 #include "simulate/link_loads.hpp"
 #include "simulate/message_run.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 double MessageClock::Run::tokens_at(int link, double moment) const {
   const auto index = static_cast<std::size_t>(link);
@@ -47,4 +47,4 @@ void MessageClock::Run::leave_links(int transfer) {
   limited_[static_cast<std::size_t>(transfer)].clear();
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

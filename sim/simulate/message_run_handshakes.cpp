@@ -10,7 +10,7 @@
 
 #include "simulate/message_run.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 /// A receive is posted when its rank enters the round; in a pipeline a round ahead, as Open MPI posts the next
 /// segment's before it waits for the last one.
@@ -112,4 +112,4 @@ Seconds MessageClock::Run::apart(std::size_t phase) {
   return clock_.routed_.handshakes()->skew * std::uniform_real_distribution<>(0, 1)(draws_);
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -1,7 +1,7 @@
 // How a run of a message clock finds that its ranks are in lockstep, and multiplies then (simulate/message_clock.hpp).
 #include "simulate/message_run.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 void MessageClock::Run::note_entry(const Progress& at) {
   const Lockstep before = lockstep_;
@@ -41,4 +41,4 @@ void MessageClock::Run::multiply() {
   }
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

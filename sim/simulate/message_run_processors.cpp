@@ -3,7 +3,7 @@
 
 #include "simulate/message_run.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 std::vector<MessageClock::Run::Posting> MessageClock::Run::posted(const std::vector<int>& sends, Progress& at) const {
   const Phase& phase = schedule_.phases[at.phase];
@@ -40,4 +40,4 @@ void MessageClock::Run::receive(Progress& at, int transfer, int repeat) {
   at.reduced = std::max(at.reduced, now) + time_to_reduce(transfer, repeat).si();
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

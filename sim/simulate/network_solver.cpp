@@ -2,7 +2,7 @@
 
 #include "simulate/fluid_network.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 NetworkSolver solver_for(NetworkSolver wanted, std::int64_t messages, std::int64_t at_once, std::int64_t links) {
   if (wanted != NetworkSolver::as_it_pays) return wanted;
@@ -26,4 +26,4 @@ std::string describe_own_network() {
       most_for_simgrid, most_at_once_for_simgrid, most_links_for_simgrid);
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 /// The rings that the phase consists of, as one over all ranks or one within every node; empty if it is anything else.
@@ -219,4 +219,4 @@ void SteadyPhase::carry(RankTimes& moments) const {
   for (int repeat = 0; repeat < phase_.repeats; ++repeat) repeats.carry_once(costs_);
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -31,7 +31,7 @@
 #include "collective/rank_times.hpp"
 #include "collective/schedule.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 /// Seconds per round, one per transfer of the phase and lane, in the order of for_each_transfer's index.
 struct TransferCosts {
@@ -166,4 +166,4 @@ struct RingSteps {
 /// maximum for each.
 RankTimes carry_ring(const RankTimes& start, const RingSteps& steps, int rounds);
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

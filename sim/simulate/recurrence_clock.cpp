@@ -5,7 +5,7 @@
 
 #include "simulate/invariant.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 /// Of all transfers, from those of their classes; what keeps processors busy is left to who has the legs.
@@ -162,4 +162,4 @@ void RecurrenceClock::carry_varying(RankTimes& moments, const RoutedSchedule& ne
   }
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

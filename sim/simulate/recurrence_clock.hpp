@@ -18,7 +18,7 @@
 #include "simulate/folding/fold.hpp"
 #include "simulate/transfer_costs.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 class RecurrenceClock final : public CollectiveClock {
  public:
@@ -69,4 +69,4 @@ class RecurrenceClock final : public CollectiveClock {
   std::size_t steady_bytes_ = 0;                                 // of them
 };
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

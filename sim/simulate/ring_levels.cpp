@@ -4,7 +4,7 @@
 
 #include "simulate/recurrence.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 /// The ring unrolled as in ring_recurrence.cpp: position u is rank (u - rounds) modulo n.
@@ -84,4 +84,4 @@ RankTimes carry_ring(const RankTimes& start, const RingSteps& steps, int rounds)
   return end;
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -5,7 +5,7 @@
 
 #include "simulate/recurrence.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 /// What the own message out and the one in, from the rank before, keep a rank's processor with in a round.
@@ -190,4 +190,4 @@ RankTimes carry_ring(const RankTimes& start, const TransferCosts& costs, int rou
   return UnrolledRing(start, costs, rounds).finish();
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

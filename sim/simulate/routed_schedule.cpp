@@ -8,7 +8,7 @@
 #include "simulate/link_loads.hpp"
 #include "simulate/way_choice.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 BytesPerSecond reduce_rate(const Platform& platform, const Transfer& transfer) {
@@ -236,4 +236,4 @@ bool receivers_move(const Phase& phase) {
   return phase.peer_step != 0 && phase.repeats > 1;
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

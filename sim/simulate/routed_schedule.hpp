@@ -24,7 +24,7 @@
 #include "platform/platform.hpp"
 #include "simulate/fluid_network.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 /// Ranks, links and transfers are numbered in int: where one of that number stands in a list.
 constexpr std::size_t as_index(int number) {
@@ -151,4 +151,4 @@ class RoutedSchedule {
 /// Whether the receivers of a phase change from one repeat to the next.
 bool receivers_move(const Phase& phase);
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

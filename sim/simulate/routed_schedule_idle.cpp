@@ -8,7 +8,7 @@
 #include "simulate/routed_schedule.hpp"
 #include "simulate/way_choice.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 /// Whatever is under way at once, a node sends no faster than its NICs, and at most as often over a bundle as the leg
 /// of its ranks that crosses it most.
@@ -78,4 +78,4 @@ void RoutedSchedule::leave_out_idle(std::vector<int>& links) const {
   if (!idle_.empty()) std::erase_if(links, [&](int link) { return idle_[static_cast<std::size_t>(link)]; });
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 int SharedLinks::add_link(BytesPerSecond capacity, Congestion congestion) {
   links_.push_back({capacity.si(), std::move(congestion)});
@@ -108,4 +108,4 @@ void SharedLinks::run(const Done& done) {
   }
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -15,7 +15,7 @@
 #include "platform/congestion.hpp"
 #include "simulate/shared_network.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 class SharedLinks final : public SharedNetwork {
  public:
@@ -84,4 +84,4 @@ class SharedLinks final : public SharedNetwork {
   bool is_halted_ = false;
 };
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

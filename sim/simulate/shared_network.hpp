@@ -15,7 +15,7 @@
 #include "platform/congestion.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 class SharedNetwork {
  public:
@@ -42,4 +42,4 @@ class SharedNetwork {
   [[nodiscard]] virtual Seconds now() const = 0;
 };
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -8,7 +8,7 @@
 #include "simulate/fluid_network.hpp"
 #include "simulate/handshakes.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 using LegsOfPhase = std::vector<RoutedSchedule::Leg>;
@@ -263,4 +263,4 @@ TransferCosts transfer_costs(const RoutedSchedule& routed, std::size_t phase, in
   return costs;
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -26,7 +26,7 @@
 #include "simulate/recurrence.hpp"
 #include "simulate/routed_schedule.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 /// Per transfer of a round, in the order of for_each_transfer's index.
 struct TransferRates {
@@ -115,4 +115,4 @@ std::vector<Eigen::ArrayXd> rates_together(const std::vector<RoundOf>& rounds, S
 TransferCosts transfer_costs(const RoutedSchedule& routed, std::size_t phase, int repeat, const TransferRates& rates,
                              const ChunkSizes& sizes);
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

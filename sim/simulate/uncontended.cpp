@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 /// A link that a leg crosses twice, on two of its paths, stays one link.
@@ -34,4 +34,4 @@ std::optional<RoutedSchedule> uncontended(const RoutedSchedule& routed) {
   return RoutedSchedule(schedule, std::move(legs), std::move(own));
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -5,10 +5,10 @@
 
 #include "simulate/routed_schedule.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 /// Every leg on links of its own with the same capacities; nothing where receivers move from repeat to repeat, whose
 /// legs are not all known beforehand.
 std::optional<RoutedSchedule> uncontended(const RoutedSchedule& routed);
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

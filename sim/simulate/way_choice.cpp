@@ -6,7 +6,7 @@
 
 #include "simulate/link_loads.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 struct Crossing {
@@ -180,4 +180,4 @@ void leave_out_never_full(const std::map<std::pair<int, int>, double>& most, con
   }
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -22,7 +22,7 @@
 #include "platform/placement.hpp"
 #include "platform/platform.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 /// Of each pair that sends at once, so many `choice_parts` over its minimal ways. Links from `first_network_link` on
 /// are not at the ends. O(pairs x links of their ways), some dozens of times where minimal ways are full.
@@ -38,4 +38,4 @@ std::vector<bool> never_full(const Platform& platform, const Placement& placemen
 void leave_out_never_full(const std::map<std::pair<int, int>, double>& most, const Platform& platform,
                           std::span<const BytesPerSecond> capacities, std::vector<bool>& never);
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -17,7 +17,7 @@
 
 #include "config/error.hpp"
 
-namespace farandole::inline study {
+namespace farandole { inline namespace study {
 namespace {
 
 [[noreturn]] void fail(const char* what) {
@@ -146,4 +146,4 @@ std::string ForkedWorker::exit_reason() {
   return end_of(process);
 }
 
-}  // namespace farandole::inline study
+}}  // namespace farandole::study

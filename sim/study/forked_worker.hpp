@@ -14,7 +14,7 @@
 
 #include <sys/types.h>
 
-namespace farandole::inline study {
+namespace farandole { inline namespace study {
 
 struct Outcome {
   enum class Kind : char { done, failed, bad_input };
@@ -53,4 +53,4 @@ class ForkedWorker {
   std::optional<std::size_t> task_;
 };
 
-}  // namespace farandole::inline study
+}}  // namespace farandole::study

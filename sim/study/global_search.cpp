@@ -3,7 +3,7 @@
 #include "config/modules.hpp"
 #include "study/search.hpp"
 
-namespace farandole::inline study {
+namespace farandole { inline namespace study {
 namespace {
 
 using Objective = std::function<double(const std::vector<double>&)>;
@@ -25,4 +25,4 @@ void global_search(std::size_t dimensions, int evaluations, const Objective& f) 
   reinterpret_cast<ModuleSearch>(search.address)(dimensions, evaluations, f);
 }
 
-}  // namespace farandole::inline study
+}}  // namespace farandole::study

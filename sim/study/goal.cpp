@@ -10,7 +10,7 @@
 #include "study/search_spec.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline study {
+namespace farandole { inline namespace study {
 namespace {
 
 const WholeRun& run_of(const TrainingPoint& point) {
@@ -123,4 +123,4 @@ bool Goal::is_better(const TrainingPoint& a, const TrainingPoint& b) const {
   return std::tuple(violation(a), loss(a)) < std::tuple(violation(b), loss(b));
 }
 
-}  // namespace farandole::inline study
+}}  // namespace farandole::study

@@ -4,7 +4,7 @@
 
 #include "study/search.hpp"
 
-namespace farandole::inline study {
+namespace farandole { inline namespace study {
 namespace {
 
 struct Seen {
@@ -36,4 +36,4 @@ double golden_section(const std::function<double(double)>& f, double low, double
   return std::ranges::min_element(seen, {}, &Seen::value)->x;
 }
 
-}  // namespace farandole::inline study
+}}  // namespace farandole::study

@@ -9,7 +9,7 @@
 #include "report/version.hpp"
 #include "study/study.hpp"
 
-namespace farandole::inline study {
+namespace farandole { inline namespace study {
 namespace {
 
 /// As many configurations as a sweep may have, each at every fidelity.
@@ -60,4 +60,4 @@ StudyHeading study_heading(const Record& record, const std::filesystem::path& fi
   }
 }
 
-}  // namespace farandole::inline study
+}}  // namespace farandole::study

@@ -6,7 +6,7 @@
 #include "report/version.hpp"
 #include "study/study.hpp"
 
-namespace farandole::inline study {
+namespace farandole { inline namespace study {
 
 std::string identity_of(const Document& document, const Catalogue& catalogue, const RunOptions& options) {
   std::string all = fmt::format("{} {} {} {} {} {} ", version(), static_cast<int>(options.folding),
@@ -17,4 +17,4 @@ std::string identity_of(const Document& document, const Catalogue& catalogue, co
   return checksum(all);
 }
 
-}  // namespace farandole::inline study
+}}  // namespace farandole::study

@@ -19,7 +19,7 @@
 #include "report/output_file.hpp"
 #include "report/record.hpp"
 
-namespace farandole::inline study {
+namespace farandole { inline namespace study {
 namespace {
 
 constexpr std::size_t digits = 16;
@@ -233,4 +233,4 @@ void Journal::fail() const {
   throw OutputError(file_.string(), errno);
 }
 
-}  // namespace farandole::inline study
+}}  // namespace farandole::study

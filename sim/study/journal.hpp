@@ -13,7 +13,7 @@
 
 #include "report/record.hpp"
 
-namespace farandole::inline study {
+namespace farandole { inline namespace study {
 
 /// CRC-64 (ECMA-182, reflected) as 16 hexadecimal digits.
 std::string checksum(std::string_view text);
@@ -67,4 +67,4 @@ class Journal {
   JournalContents found_;
 };
 
-}  // namespace farandole::inline study
+}}  // namespace farandole::study

@@ -7,7 +7,7 @@
 #include "study/journal.hpp"
 #include "study/study.hpp"
 
-namespace farandole::inline study {
+namespace farandole { inline namespace study {
 namespace {
 
 namespace fs = std::filesystem;
@@ -86,4 +86,4 @@ Merged merge_shards(const std::vector<fs::path>& files) {
   return merged;
 }
 
-}  // namespace farandole::inline study
+}}  // namespace farandole::study

@@ -8,7 +8,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-namespace farandole::inline study {
+namespace farandole { inline namespace study {
 namespace {
 
 /// Nothing but write and _exit may be called here.
@@ -41,4 +41,4 @@ PointTimer::~PointTimer() {
   set_timer(0);
 }
 
-}  // namespace farandole::inline study
+}}  // namespace farandole::study

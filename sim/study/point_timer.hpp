@@ -8,7 +8,7 @@
 
 #include "units/quantity.hpp"
 
-namespace farandole::inline study {
+namespace farandole { inline namespace study {
 
 class PointTimer {
  public:
@@ -20,4 +20,4 @@ class PointTimer {
   PointTimer& operator=(const PointTimer&) = delete;
 };
 
-}  // namespace farandole::inline study
+}}  // namespace farandole::study

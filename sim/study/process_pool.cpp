@@ -7,7 +7,7 @@
 
 #include "study/team.hpp"
 
-namespace farandole::inline study {
+namespace farandole { inline namespace study {
 namespace {
 
 using Workers = std::vector<std::unique_ptr<ForkedWorker>>;
@@ -81,4 +81,4 @@ void run_in_processes(const std::vector<std::size_t>& tasks, int processes, cons
   Pool(tasks, work).run(static_cast<std::size_t>(std::max(processes, 1)), receive);
 }
 
-}  // namespace farandole::inline study
+}}  // namespace farandole::study

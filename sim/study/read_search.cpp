@@ -10,7 +10,7 @@
 #include "study/search.hpp"
 #include "study/search_spec.hpp"
 
-namespace farandole::inline study {
+namespace farandole { inline namespace study {
 namespace {
 
 Bound read_bound(const Metric& metric, const Value& where) {
@@ -137,4 +137,4 @@ std::optional<SearchSpec> read_search(const Document& document) {
   return spec;
 }
 
-}  // namespace farandole::inline study
+}}  // namespace farandole::study

@@ -16,7 +16,7 @@
 #include "scenario/fit_memory.hpp"
 #include "scenario/sweep.hpp"
 
-namespace farandole::inline study {
+namespace farandole { inline namespace study {
 namespace {
 
 /// A whole number, a number, or a text with a unit.
@@ -216,4 +216,4 @@ SearchResult search(const Document& document, const SearchSpec& spec, const Cata
   return result;
 }
 
-}  // namespace farandole::inline study
+}}  // namespace farandole::study

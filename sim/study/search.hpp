@@ -12,7 +12,7 @@
 #include "study/search_spec.hpp"
 #include "timeline/optimum.hpp"
 
-namespace farandole::inline study {
+namespace farandole { inline namespace study {
 
 struct SearchResult {
   RunPlan plan;                              // of its points, with their settings
@@ -56,4 +56,4 @@ double golden_section(const std::function<double(double)>& f, double low, double
 /// Fills `optimum` and `answer` of a result that has points.
 void judge(const SearchSpec& spec, SearchResult& result);
 
-}  // namespace farandole::inline study
+}}  // namespace farandole::study

@@ -21,7 +21,7 @@
 #include "config/document.hpp"
 #include "timeline/result.hpp"
 
-namespace farandole::inline study {
+namespace farandole { inline namespace study {
 
 // What a search may optimise or bound: numbers of a result point, by name.
 //
@@ -84,4 +84,4 @@ struct SearchSpec {
 /// Nothing where the document has no "optimise".
 std::optional<SearchSpec> read_search(const Document& document);
 
-}  // namespace farandole::inline study
+}}  // namespace farandole::study

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <string>
 
-namespace farandole::inline study {
+namespace farandole { inline namespace study {
 
 struct StudyShard {
   int index = 1;  // from 1 to `of`
@@ -27,4 +27,4 @@ struct StudyShard {
   friend bool operator==(const StudyShard&, const StudyShard&) = default;
 };
 
-}  // namespace farandole::inline study
+}}  // namespace farandole::study

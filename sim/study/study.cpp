@@ -8,7 +8,7 @@
 #include "study/point_timer.hpp"
 #include "study/team.hpp"
 
-namespace farandole::inline study {
+namespace farandole { inline namespace study {
 namespace {
 
 namespace fs = std::filesystem;
@@ -136,4 +136,4 @@ void serve_study(const RunPlan& plan, const StudyHeading& heading, const StudyOp
   options.team->serve(heading.identity, work_of(plan, options));
 }
 
-}  // namespace farandole::inline study
+}}  // namespace farandole::study

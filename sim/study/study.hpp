@@ -18,7 +18,7 @@
 #include "study/shard.hpp"
 #include "study/team.hpp"
 
-namespace farandole::inline study {
+namespace farandole { inline namespace study {
 
 /// What a study is, so that points of different ones are never mixed: the first line of its journals and shards.
 struct StudyHeading {
@@ -82,4 +82,4 @@ struct Merged {
 
 Merged merge_shards(const std::vector<std::filesystem::path>& files);
 
-}  // namespace farandole::inline study
+}}  // namespace farandole::study

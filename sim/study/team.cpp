@@ -6,7 +6,7 @@
 
 #include "config/modules.hpp"
 
-namespace farandole::inline study {
+namespace farandole { inline namespace study {
 namespace {
 
 /// What launchers tell the processes they start: Open MPI, PMIx, MPICH and its relatives, Slurm's srun, ALPS' aprun.
@@ -27,4 +27,4 @@ std::unique_ptr<Team> join_team() {
   return team;
 }
 
-}  // namespace farandole::inline study
+}}  // namespace farandole::study

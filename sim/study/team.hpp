@@ -14,7 +14,7 @@
 
 #include "study/forked_worker.hpp"
 
-namespace farandole::inline study {
+namespace farandole { inline namespace study {
 
 // Work spread over processes of this machine.
 //
@@ -42,4 +42,4 @@ class Team {
 /// Null where no launcher started the program as several processes, or MPI is not usable (config/modules.hpp).
 std::unique_ptr<Team> join_team();
 
-}  // namespace farandole::inline study
+}}  // namespace farandole::study

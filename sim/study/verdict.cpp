@@ -6,7 +6,7 @@
 
 #include "study/search.hpp"
 
-namespace farandole::inline study {
+namespace farandole { inline namespace study {
 namespace {
 
 std::string goal_text(const Goal& goal) {
@@ -100,4 +100,4 @@ void judge(const SearchSpec& spec, SearchResult& result) {
   result.answer = sentence(spec, result);
 }
 
-}  // namespace farandole::inline study
+}}  // namespace farandole::study

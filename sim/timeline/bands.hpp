@@ -11,7 +11,7 @@
 
 #include "timeline/fields.hpp"
 
-namespace farandole::inline timeline {
+namespace farandole { inline namespace timeline {
 
 /// In JSON [low, high]; in CSV two columns.
 struct Interval {
@@ -85,4 +85,4 @@ struct Bands {
   }
 };
 
-}  // namespace farandole::inline timeline
+}}  // namespace farandole::timeline

@@ -10,7 +10,7 @@
 #include "timeline/fields.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline timeline {
+namespace farandole { inline namespace timeline {
 
 /// How busy one link was.
 struct LinkUse {
@@ -75,4 +75,4 @@ struct CollectivePoint {
   }
 };
 
-}  // namespace farandole::inline timeline
+}}  // namespace farandole::timeline

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace farandole::inline timeline {
+namespace farandole { inline namespace timeline {
 namespace {
 
 /// Ends of a logarithm that is 0 where nothing is uncertain.
@@ -58,4 +58,4 @@ std::optional<Difference> difference(const TrainingPoint& from, const TrainingPo
                     gain == 0 ? 0.5 : 0.5 * std::erfc(-deviations / std::numbers::sqrt2)};
 }
 
-}  // namespace farandole::inline timeline
+}}  // namespace farandole::timeline

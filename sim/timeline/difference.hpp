@@ -11,7 +11,7 @@
 
 #include "timeline/result.hpp"
 
-namespace farandole::inline timeline {
+namespace farandole { inline namespace timeline {
 
 struct Difference {
   double probability = 0;
@@ -30,4 +30,4 @@ struct Difference {
 /// Nothing where a point has no bands.
 std::optional<Difference> difference(const TrainingPoint& from, const TrainingPoint& to);
 
-}  // namespace farandole::inline timeline
+}}  // namespace farandole::timeline

@@ -9,7 +9,7 @@
 #include "timeline/fields.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline timeline {
+namespace farandole { inline namespace timeline {
 
 /// What one mechanism adds to the iteration, in the order in which they were switched off, the last first: the sum is
 /// the iteration. A part may be below zero where a mechanism hides another.
@@ -81,4 +81,4 @@ struct Explanation {
   }
 };
 
-}  // namespace farandole::inline timeline
+}}  // namespace farandole::timeline

@@ -15,7 +15,7 @@
 //   visit.json_entry(name, text)       the same, of a value that is held as JSON text
 #pragma once
 
-namespace farandole::inline timeline {
+namespace farandole { inline namespace timeline {
 
 /// How a number of a table is printed.
 enum class FigureUnit : char {
@@ -45,4 +45,4 @@ struct Field {
 template <class T>
 inline constexpr bool is_entry = false;
 
-}  // namespace farandole::inline timeline
+}}  // namespace farandole::timeline

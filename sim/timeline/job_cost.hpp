@@ -10,7 +10,7 @@
 #include "timeline/fields.hpp"
 #include "units/amount.hpp"
 
-namespace farandole::inline timeline {
+namespace farandole { inline namespace timeline {
 
 /// What the cost of a sample is where one input is at the ends of its range.
 struct CostSensitivity {
@@ -90,4 +90,4 @@ struct JobCost {
   }
 };
 
-}  // namespace farandole::inline timeline
+}}  // namespace farandole::timeline

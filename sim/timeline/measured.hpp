@@ -8,7 +8,7 @@
 
 #include "timeline/result.hpp"
 
-namespace farandole::inline timeline {
+namespace farandole { inline namespace timeline {
 
 /// One collective of one size.
 struct MeasuredPoint {
@@ -57,4 +57,4 @@ struct ReplayedPoint {
   }
 };
 
-}  // namespace farandole::inline timeline
+}}  // namespace farandole::timeline

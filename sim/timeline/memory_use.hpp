@@ -4,7 +4,7 @@
 #include "timeline/fields.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline timeline {
+namespace farandole { inline namespace timeline {
 
 struct MemoryUse {
   Bytes parameters;
@@ -33,4 +33,4 @@ struct MemoryUse {
   }
 };
 
-}  // namespace farandole::inline timeline
+}}  // namespace farandole::timeline

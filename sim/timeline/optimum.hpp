@@ -9,7 +9,7 @@
 
 #include "timeline/fields.hpp"
 
-namespace farandole::inline timeline {
+namespace farandole { inline namespace timeline {
 
 /// What a search put where: a JSON pointer and the value, or "variant" and its name.
 struct Choice {
@@ -55,4 +55,4 @@ struct Optimum {
   }
 };
 
-}  // namespace farandole::inline timeline
+}}  // namespace farandole::timeline

@@ -2,7 +2,7 @@
 
 #include "timeline/quantile.hpp"
 
-namespace farandole::inline timeline {
+namespace farandole { inline namespace timeline {
 
 Seconds percentile(std::vector<WeightedDuration> durations, double share) {
   std::ranges::sort(durations, {}, &WeightedDuration::duration);
@@ -17,4 +17,4 @@ Seconds percentile(std::vector<WeightedDuration> durations, double share) {
   return durations.back().duration;
 }
 
-}  // namespace farandole::inline timeline
+}}  // namespace farandole::timeline

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string>
 
-namespace farandole::inline timeline {
+namespace farandole { inline namespace timeline {
 
 struct PublishedMark {
   std::size_t point = 0;  // a result point of the same configuration, whatever its ranks
@@ -16,4 +16,4 @@ struct PublishedMark {
   std::string source;  // the file of scenarios/published
 };
 
-}  // namespace farandole::inline timeline
+}}  // namespace farandole::timeline

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace farandole::inline timeline {
+namespace farandole { inline namespace timeline {
 
 double quantile(std::vector<double> values, double share) {
   if (values.empty()) return 0;
@@ -19,4 +19,4 @@ double median(std::vector<double> values) {
   return quantile(std::move(values), 0.5);
 }
 
-}  // namespace farandole::inline timeline
+}}  // namespace farandole::timeline

@@ -8,7 +8,7 @@
 
 #include "units/quantity.hpp"
 
-namespace farandole::inline timeline {
+namespace farandole { inline namespace timeline {
 
 /// `share` from 0 to 1.
 double quantile(std::vector<double> values, double share);
@@ -27,4 +27,4 @@ struct WeightedDuration {
 /// `durations` must not be empty and its weights not be negative, at least one above zero; `share` from 0 to 1.
 Seconds percentile(std::vector<WeightedDuration> durations, double share);
 
-}  // namespace farandole::inline timeline
+}}  // namespace farandole::timeline

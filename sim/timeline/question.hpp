@@ -8,7 +8,7 @@
 
 #include "timeline/result.hpp"
 
-namespace farandole::inline timeline {
+namespace farandole { inline namespace timeline {
 
 struct Question {
   std::string ask;               // in its author's words
@@ -22,4 +22,4 @@ struct Question {
   }
 };
 
-}  // namespace farandole::inline timeline
+}}  // namespace farandole::timeline

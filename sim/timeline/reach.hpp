@@ -10,7 +10,7 @@
 #include "timeline/bands.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline timeline {
+namespace farandole { inline namespace timeline {
 
 struct Reach {
   Seconds known;        // step
@@ -32,4 +32,4 @@ struct Reach {
   }
 };
 
-}  // namespace farandole::inline timeline
+}}  // namespace farandole::timeline

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstddef>
 
-namespace farandole::inline timeline {
+namespace farandole { inline namespace timeline {
 namespace {
 
 /// Where the parts of one breakdown are, and their names.
@@ -68,4 +68,4 @@ std::string TrainingPoint::compute_kind() const {
   return compute_source.empty() ? "" : "measured";
 }
 
-}  // namespace farandole::inline timeline
+}}  // namespace farandole::timeline

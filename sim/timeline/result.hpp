@@ -18,7 +18,7 @@
 #include "timeline/whole_run.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline timeline {
+namespace farandole { inline namespace timeline {
 
 /// Disjoint parts of the mean iteration; they sum to it.
 struct Breakdown {
@@ -244,4 +244,4 @@ struct TrainingPoint {
 /// Effective settings, printed in every result: name to value, in order of name.
 using Settings = std::map<std::string, std::string>;
 
-}  // namespace farandole::inline timeline
+}}  // namespace farandole::timeline

@@ -3,7 +3,7 @@
 
 #include "timeline/validation.hpp"
 
-namespace farandole::inline timeline {
+namespace farandole { inline namespace timeline {
 
 std::span<const SizeClass> size_classes() {
   static constexpr std::array<SizeClass, 4> classes{{{"at most 64 KiB", 65536},
@@ -19,4 +19,4 @@ std::size_t size_class_of(Bytes size) {
   return found;
 }
 
-}  // namespace farandole::inline timeline
+}}  // namespace farandole::timeline

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace farandole::inline timeline {
+namespace farandole { inline namespace timeline {
 namespace {
 
 void expect_time(Seconds at) {
@@ -35,4 +35,4 @@ bool Timeline::full() {
   return true;
 }
 
-}  // namespace farandole::inline timeline
+}}  // namespace farandole::timeline

@@ -11,7 +11,7 @@
 
 #include "units/quantity.hpp"
 
-namespace farandole::inline timeline {
+namespace farandole { inline namespace timeline {
 
 struct Span {
   std::string lane;      // a tensor's name, a stream ("compute", "communication"), or "" for the whole process
@@ -50,4 +50,4 @@ class Timeline {
   std::vector<Instant> instants_;
 };
 
-}  // namespace farandole::inline timeline
+}}  // namespace farandole::timeline

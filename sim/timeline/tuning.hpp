@@ -9,7 +9,7 @@
 #include "timeline/fields.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline timeline {
+namespace farandole { inline namespace timeline {
 
 struct TuningSample {
   bool hierarchical_allreduce = false;
@@ -45,4 +45,4 @@ struct Tuning {
   }
 };
 
-}  // namespace farandole::inline timeline
+}}  // namespace farandole::timeline

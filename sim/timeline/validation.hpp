@@ -14,7 +14,7 @@
 #include "timeline/reach.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline timeline {
+namespace farandole { inline namespace timeline {
 
 struct Band {
   double low = 0;  // of what is compared, in its unit
@@ -91,4 +91,4 @@ std::span<const SizeClass> size_classes();
 /// Which of them a size belongs to.
 std::size_t size_class_of(Bytes size);
 
-}  // namespace farandole::inline timeline
+}}  // namespace farandole::timeline

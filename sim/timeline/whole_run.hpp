@@ -9,7 +9,7 @@
 #include "timeline/fields.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline timeline {
+namespace farandole { inline namespace timeline {
 
 /// Where the time of a whole run went; they sum to 1.
 struct RunShares {
@@ -83,4 +83,4 @@ struct WholeRun {
   }
 };
 
-}  // namespace farandole::inline timeline
+}}  // namespace farandole::timeline

@@ -5,7 +5,7 @@
 
 #include "training/memory.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 /// What the backward pass of a layer needs. Types by how they begin; the first that fits.
@@ -112,4 +112,4 @@ Bytes activations_of_a_sample(const Model& model, Bytes element, Recompute recom
   return Activations(model, element, input.value_or(element), recompute).most(in_flight);
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

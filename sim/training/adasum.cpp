@@ -2,7 +2,7 @@
 
 #include <bit>
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 Seconds adasum_time(const AdasumSite& site, Bytes size) {
   constexpr double reads_and_writes = 5;  // both parts for the products, both and the result for the scaled sum
@@ -20,4 +20,4 @@ Seconds adasum_time(const AdasumSite& site, Bytes size) {
   return time;
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

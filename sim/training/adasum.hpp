@@ -13,7 +13,7 @@
 
 #include "units/quantity.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 struct AdasumSite {
   int ranks = 1;
@@ -25,4 +25,4 @@ struct AdasumSite {
 /// For a buffer of that size on every rank.
 Seconds adasum_time(const AdasumSite& site, Bytes size);
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

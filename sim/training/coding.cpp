@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 constexpr Bytes residual = 4_B;
@@ -118,4 +118,4 @@ Job encoded(Job job, const CompressionSettings& compression, const Coder& coder)
   return job;
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

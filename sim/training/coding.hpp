@@ -30,7 +30,7 @@
 
 #include "training/compression.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 /// The device that encodes and decodes, and the host that queues its kernels.
 struct Coder {
@@ -63,4 +63,4 @@ Seconds between_factors(const CompressionSettings& compression, const Job& job, 
 /// Whether it does.
 bool has_low_rank(const CompressionSettings& compression, const Gradient& gradient);
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

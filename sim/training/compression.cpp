@@ -10,7 +10,7 @@
 #include "config/section.hpp"
 #include "training/coding.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 constexpr Bytes half_size = 2_B;
@@ -186,4 +186,4 @@ std::vector<WirePiece> on_the_wire(const CompressionSettings& compression, const
            Seconds(0), decode_all(compression, job, gradients, coder, gathers ? ranks : 1)}};
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -24,7 +24,7 @@
 #include "config/document.hpp"
 #include "training/job.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 enum class Compression : std::uint8_t { none, fp16, bf16, int8, top_k, one_bit, power_sgd };
 
@@ -77,4 +77,4 @@ struct Coder;
 std::vector<WirePiece> on_the_wire(const CompressionSettings& compression, const Job& job,
                                    std::span<const int> gradients, int ranks, const Coder& coder);
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -1,6 +1,6 @@
 #include "training/fusion.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 std::vector<std::vector<int>> fuse(const std::vector<Bytes>& sizes, Bytes threshold) {
   std::vector<std::vector<int>> groups;
@@ -16,4 +16,4 @@ std::vector<std::vector<int>> fuse(const std::vector<Bytes>& sizes, Bytes thresh
   return groups;
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

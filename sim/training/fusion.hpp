@@ -10,10 +10,10 @@
 
 #include "units/quantity.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 /// Groups of indices into `sizes`, in the order of their first members; every index stands in exactly one group and no
 /// group of several exceeds `threshold`.
 std::vector<std::vector<int>> fuse(const std::vector<Bytes>& sizes, Bytes threshold);
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 Seconds kernel_over(const Coder& coder, Bytes traffic) {
   return coder.start + traffic / coder.memory;
@@ -24,4 +24,4 @@ Job hooked(Job job, const GradientHooks& hooks, const Coder& coder) {
   return job;
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -14,7 +14,7 @@
 #include "training/coding.hpp"
 #include "training/job.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 struct GradientHooks {
   double passes = 2;  // over a gradient in memory: one reads, one writes; none: the hook queues nothing
@@ -25,4 +25,4 @@ Seconds kernel_over(const Coder& coder, Bytes traffic);
 
 Job hooked(Job job, const GradientHooks& hooks, const Coder& coder);
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

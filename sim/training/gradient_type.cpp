@@ -5,7 +5,7 @@
 
 #include "config/section.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 constexpr std::array gradient_types{GradientType::fp32, GradientType::fp16, GradientType::bf16};
@@ -35,4 +35,4 @@ Bytes element_size(GradientType type) {
   return type == GradientType::fp32 ? 4_B : 2_B;
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -13,7 +13,7 @@
 #include "config/document.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 enum class GradientType : std::uint8_t { fp32, fp16, bf16 };
 
@@ -25,4 +25,4 @@ GradientType read_number_type(const Value& where, std::string_view what);
 /// Bytes of one element.
 Bytes element_size(GradientType type);
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

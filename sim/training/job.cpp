@@ -5,7 +5,7 @@
 #include <functional>
 #include <numeric>
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 Gradient gradient_of(const Tensor& tensor, Bytes element, Seconds announced, Seconds ready) {
@@ -212,4 +212,4 @@ Job accumulated(Job job, int passes) {
   return job;
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -14,7 +14,7 @@
 #include "training/gradient_type.hpp"
 #include "workload/compute_time.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 struct Gradient {
   std::string name;
@@ -103,4 +103,4 @@ std::vector<InnerExchange> exchanges_of(const Job& job);
 Job make_job(const Model& model, const ComputeTimes& times, GradientType gradient_type,
              std::optional<Seconds> host_dispatch);
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

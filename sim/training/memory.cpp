@@ -11,7 +11,7 @@
 
 #include "units/format.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 bool is_half_size(Bytes element) {
@@ -124,4 +124,4 @@ std::vector<std::string> ways_to_fit(const MemoryUse& use, int ranks) {
   return ways;
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -39,7 +39,7 @@
 #include "workload/model.hpp"
 #include "workload/recompute.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 struct Optimizer {
   std::string name;
@@ -119,4 +119,4 @@ std::vector<std::string> ways_to_fit(const MemoryUse& use, int ranks);
 Bytes activations_of_a_sample(const Model& model, Bytes element, Recompute recompute, int in_flight = 1,
                               std::optional<Bytes> input = {});
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

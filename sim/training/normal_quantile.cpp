@@ -2,10 +2,10 @@
 
 #include "training/random.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 double normal_quantile(double probability) {
   return boost::math::quantile(boost::math::normal_distribution<double>(), probability);
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 class StageOrder {
@@ -98,4 +98,4 @@ TaskId add_passes(Engine& engine, const Job& job, RankTimes moments) {
   return engine.add({std::move(passes), std::move(moments)});
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

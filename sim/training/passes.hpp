@@ -9,7 +9,7 @@
 #include "engine/engine.hpp"
 #include "training/job.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 enum Told : int {
   announced,  // the framework's host thread has queued the kernels that compute a gradient
@@ -38,4 +38,4 @@ struct StagePasses {
 /// The last task that computes. `moments`: before which nothing begins.
 TaskId add_in_stage_order(Engine& engine, const Job& job, const RankTimes& moments, const StagePasses& passes);
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 /// splitmix64 (Steele, Lea, Flood, OOPSLA 2014): a good 64-bit mix of a counter.
 constexpr std::uint64_t mix(std::uint64_t x) {
@@ -23,4 +23,4 @@ constexpr double uniform_deviate(std::uint64_t counter) {
 /// Standard deviations from the mean; `probability` strictly between 0 and 1.
 double normal_quantile(double probability);
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -7,7 +7,7 @@
 
 #include "simulate/invariant.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 StagedTrainer::Stage::Stage(Simulator& simulator, StageOnSite on)
     : job(on.job), strategy(on.strategy), ranks(on.site.ranks), simulated(simulator, std::move(on.site)) {}
@@ -181,4 +181,4 @@ void StagedTrainer::settle() {
   is_settling_ = false;
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -16,7 +16,7 @@
 
 #include "training/trainer.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 /// One stage. The references must outlive it.
 struct StageOnSite {
@@ -110,4 +110,4 @@ class StagedTrainer {
   std::vector<PathStep> last_critical_path_;
 };
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

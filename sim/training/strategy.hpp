@@ -13,7 +13,7 @@
 #include "engine/iteration.hpp"
 #include "timeline/tuning.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 class Strategy {
  public:
@@ -33,4 +33,4 @@ class Strategy {
   [[nodiscard]] virtual const Tuning* tuning() const { return nullptr; }
 };
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

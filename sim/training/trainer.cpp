@@ -6,7 +6,7 @@
 #include "simulate/invariant.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 /// Pieces of computation between which it may wait, and which collective, of how many bytes, from when its turn comes
 /// until it is copied out; what stages exchange, from when it is at it.
@@ -138,4 +138,4 @@ Iteration Trainer::close() {
   return iteration_of(moments, tasks.computed, tasks.busy, strategy_.negotiated());
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -14,7 +14,7 @@
 #include "training/strategy.hpp"
 #include "training/variability.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 /// What a job's tasks say of an iteration that is over.
 struct TasksOfIteration {
@@ -76,4 +76,4 @@ class Trainer {
   std::vector<PathStep> last_critical_path_;
 };
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

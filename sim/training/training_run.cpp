@@ -8,7 +8,7 @@
 
 #include "simulate/invariant.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 /// Parts of a mean iteration that its tasks claim; what nobody claims is `other`, too.
@@ -144,4 +144,4 @@ TrainingRun condense(std::span<const Iteration> iterations, const Job& job) {
   return run;
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

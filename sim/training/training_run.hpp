@@ -10,7 +10,7 @@
 #include "training/staged_trainer.hpp"
 #include "training/trainer.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 struct Measure {
   int iterations = 100;
@@ -43,4 +43,4 @@ TrainingRun run_training(StagedTrainer& trainer, const Measure& measure);
 /// Of iterations that were measured, simulated or real; at least one. InvariantError where their parts do not add up.
 TrainingRun condense(std::span<const Iteration> iterations, const Job& job);
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -9,7 +9,7 @@
 
 #include "units/quantity.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 inline constexpr int every_rank = -1;
 
@@ -21,4 +21,4 @@ struct Update {
 
 using UpdateLog = std::vector<Update>;
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

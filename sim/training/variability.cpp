@@ -6,7 +6,7 @@
 
 #include "training/random.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 std::vector<int> permutation(int ranks, std::uint64_t seed) {
@@ -76,4 +76,4 @@ void Variability::disturb(Eigen::ArrayXd& factors, std::uint64_t iteration) cons
   }
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

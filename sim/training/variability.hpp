@@ -17,7 +17,7 @@
 #include "collective/rank_times.hpp"
 #include "training/effects/distribution.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 class Variability {
  public:
@@ -56,4 +56,4 @@ class Variability {
   std::vector<int> only_{};  // these of the ranks; empty: all
 };
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

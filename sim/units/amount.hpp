@@ -8,7 +8,7 @@
 
 #include "units/quantity.hpp"
 
-namespace farandole::inline units {
+namespace farandole { inline namespace units {
 
 template <int Money_, int Joule, int Second>
 class Amount {
@@ -61,4 +61,4 @@ inline constexpr Seconds hour{3600};
 /// 365 days.
 inline constexpr Seconds year{8760.0 * 3600.0};
 
-}  // namespace farandole::inline units
+}}  // namespace farandole::units

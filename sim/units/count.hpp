@@ -12,7 +12,7 @@
 #include <limits>
 #include <utility>
 
-namespace farandole::inline units {
+namespace farandole { inline namespace units {
 
 class Count {
  public:
@@ -47,4 +47,4 @@ class Count {
   std::int64_t number_ = 0;
 };
 
-}  // namespace farandole::inline units
+}}  // namespace farandole::units

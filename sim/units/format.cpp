@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace farandole::inline units {
+namespace farandole { inline namespace units {
 namespace {
 
 struct Step {
@@ -74,4 +74,4 @@ std::string decimal(Seconds time) {
   return with_largest_fitting(time.si(), times, 3);
 }
 
-}  // namespace farandole::inline units
+}}  // namespace farandole::units

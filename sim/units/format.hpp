@@ -12,7 +12,7 @@
 
 #include "units/quantity.hpp"
 
-namespace farandole::inline units {
+namespace farandole { inline namespace units {
 
 std::string format(Bytes size);
 std::string format(Seconds time);
@@ -25,4 +25,4 @@ std::string decimal(Bytes size);
 /// 312.5 ms is "312 ms".
 std::string decimal(Seconds time);
 
-}  // namespace farandole::inline units
+}}  // namespace farandole::units

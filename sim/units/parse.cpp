@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace farandole::inline units {
+namespace farandole { inline namespace units {
 namespace {
 
 struct Unit {
@@ -192,4 +192,4 @@ Parsed<Bytes> parse_size(std::string_view text) {
   return UnitMismatch{"a size as nccl-tests reads it, such as \"8\", \"64K\" or \"128M\"", quote(text)};
 }
 
-}  // namespace farandole::inline units
+}}  // namespace farandole::units

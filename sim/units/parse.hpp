@@ -12,7 +12,7 @@
 
 #include "units/quantity.hpp"
 
-namespace farandole::inline units {
+namespace farandole { inline namespace units {
 
 /// Why a text is not the quantity asked for: what a right one looks like, and what this one is.
 struct UnitMismatch {
@@ -33,4 +33,4 @@ Parsed<double> parse_fraction(std::string_view text);
 /// A size as nccl-tests reads it: "8", "64K", "128M", "1G", powers of 1024, a bare number is bytes.
 Parsed<Bytes> parse_size(std::string_view text);
 
-}  // namespace farandole::inline units
+}}  // namespace farandole::units

@@ -8,7 +8,7 @@
 #include <compare>
 #include <limits>
 
-namespace farandole::inline units {
+namespace farandole { inline namespace units {
 
 template <int Byte, int Second, int Flop>
 class Quantity {
@@ -111,4 +111,4 @@ FARANDOLE_LITERAL(TFLOPps, FlopPerSecond, 1e12)
 // NOLINTEND(bugprone-macro-parentheses)
 }  // namespace literals
 
-}  // namespace farandole::inline units
+}}  // namespace farandole::units

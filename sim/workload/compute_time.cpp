@@ -12,7 +12,7 @@
 #include "workload/kernels.hpp"
 #include "workload/throughput.hpp"
 
-namespace farandole::inline workload {
+namespace farandole { inline namespace workload {
 namespace {
 
 struct Rates {
@@ -227,4 +227,4 @@ ComputeTimes compute_times(const Model& model, const Device& device, Precision p
   return compute_times(model, device, {precision, batch, measurement_set, std::nullopt, {}, Recompute::none});
 }
 
-}  // namespace farandole::inline workload
+}}  // namespace farandole::workload

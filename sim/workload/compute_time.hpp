@@ -27,7 +27,7 @@
 #include "workload/throughput.hpp"
 #include "workload/time_band.hpp"
 
-namespace farandole::inline workload {
+namespace farandole { inline namespace workload {
 
 struct ComputeTimes {
   std::vector<Seconds> forward;   // per layer, in execution order
@@ -74,4 +74,4 @@ void add_recomputation(ComputeTimes& times, const Model& model, Recompute recomp
 /// `times` where they take the device longer than `dispatch` a pass takes the host; else every pass takes that.
 void keep_pace(ComputeTimes& times, Seconds dispatch);
 
-}  // namespace farandole::inline workload
+}}  // namespace farandole::workload

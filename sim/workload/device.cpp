@@ -6,7 +6,7 @@
 
 #include "config/section.hpp"
 
-namespace farandole::inline workload {
+namespace farandole { inline namespace workload {
 namespace {
 
 struct PrecisionRow {
@@ -186,4 +186,4 @@ Device read_device(const Value& where, const std::filesystem::path& file) {
   return device;
 }
 
-}  // namespace farandole::inline workload
+}}  // namespace farandole::workload

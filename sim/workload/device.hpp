@@ -15,7 +15,7 @@
 #include "workload/kernel_rates.hpp"
 #include "workload/time_band.hpp"
 
-namespace farandole::inline workload {
+namespace farandole { inline namespace workload {
 
 /// What the arithmetic of convolutions and matrix products is done in. tf32 is fp32 in memory with the products on
 /// tensor units; fp8 holds the factors of a product only, all else is bf16; int8 is inference's, known for its peak
@@ -88,4 +88,4 @@ struct Device {
 /// and `bands` empty: they are another file's (workload/kernel_rates.hpp, workload/time_band.hpp).
 Device read_device(const Value& where, const std::filesystem::path& file);
 
-}  // namespace farandole::inline workload
+}}  // namespace farandole::workload

@@ -2,7 +2,7 @@
 
 #include "workload/kernels.hpp"
 
-namespace farandole::inline workload {
+namespace farandole { inline namespace workload {
 namespace {
 
 /// A multiply-add is two operations. Fused attention may skip what a mask hides, and then has fewer multiply-adds than
@@ -30,4 +30,4 @@ Flop hardware_flops(const Model& model, Recompute recompute) {
   return sum;
 }
 
-}  // namespace farandole::inline workload
+}}  // namespace farandole::workload

@@ -2,7 +2,7 @@
 
 #include "config/section.hpp"
 
-namespace farandole::inline workload {
+namespace farandole { inline namespace workload {
 namespace {
 
 double read_positive_number(Section& section, std::string_view key) {
@@ -65,4 +65,4 @@ KernelRates read_kernel_rates(const Value& where, const std::string& generation)
   return rates;
 }
 
-}  // namespace farandole::inline workload
+}}  // namespace farandole::workload

@@ -16,7 +16,7 @@
 #include "config/document.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline workload {
+namespace farandole { inline namespace workload {
 
 /// Of one kind of arithmetic unit.
 struct MathRates {
@@ -43,4 +43,4 @@ struct KernelRates {
 /// `where` is the root of the file of fitted rates. A generation that it does not know gets the mean of all.
 KernelRates read_kernel_rates(const Value& where, const std::string& generation);
 
-}  // namespace farandole::inline workload
+}}  // namespace farandole::workload

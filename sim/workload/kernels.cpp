@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-namespace farandole::inline workload {
+namespace farandole { inline namespace workload {
 
 bool is_convolution(const Layer& layer) {
   return layer.type.starts_with("conv") && !layer.tensors.empty() && layer.tensors.front().shape.size() > 2;
@@ -239,4 +239,4 @@ Seconds update_kernels(const Model& model, const Device& device) {
   return model.tensors() * device.kernels->launch + moved / (device.memory_bandwidth * device.kernels->memory);
 }
 
-}  // namespace farandole::inline workload
+}}  // namespace farandole::workload

@@ -30,7 +30,7 @@
 #include "workload/model.hpp"
 #include "workload/recompute.hpp"
 
-namespace farandole::inline workload {
+namespace farandole { inline namespace workload {
 
 struct LayerTimes {
   Seconds forward;
@@ -85,4 +85,4 @@ Flop model_flops(const Model& model);
 
 Flop hardware_flops(const Model& model, Recompute recompute);
 
-}  // namespace farandole::inline workload
+}}  // namespace farandole::workload

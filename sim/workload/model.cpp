@@ -3,7 +3,7 @@
 #include <functional>
 #include <numeric>
 
-namespace farandole::inline workload {
+namespace farandole { inline namespace workload {
 
 std::int64_t Tensor::elements() const {
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
@@ -33,4 +33,4 @@ double Model::macs() const {
   return sum;
 }
 
-}  // namespace farandole::inline workload
+}}  // namespace farandole::workload

@@ -12,7 +12,7 @@
 
 #include "config/document.hpp"
 
-namespace farandole::inline workload {
+namespace farandole { inline namespace workload {
 
 struct Tensor {
   std::string name;
@@ -99,4 +99,4 @@ ModelSummary read_model(const Value& where, const std::filesystem::path& file);
 /// variant has a sequence.
 Model read_model_at(const Value& where, const std::string& variant, int length);
 
-}  // namespace farandole::inline workload
+}}  // namespace farandole::workload

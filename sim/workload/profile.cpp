@@ -7,7 +7,7 @@
 
 #include "config/section.hpp"
 
-namespace farandole::inline workload {
+namespace farandole { inline namespace workload {
 namespace {
 
 constexpr std::size_t not_yet = static_cast<std::size_t>(-1);
@@ -123,4 +123,4 @@ std::optional<ComputeTimes> profiled_times(const std::vector<Profile>& profiles,
   return times;
 }
 
-}  // namespace farandole::inline workload
+}}  // namespace farandole::workload

@@ -11,7 +11,7 @@
 #include "config/document.hpp"
 #include "workload/compute_time.hpp"
 
-namespace farandole::inline workload {
+namespace farandole { inline namespace workload {
 
 struct Profile {
   std::string device;       // of which device its times are: a name in topologies/devices, any other, or empty: of all
@@ -40,4 +40,4 @@ void choose_profiles(std::vector<Profile>& profiles, const Value& where, const s
 std::optional<ComputeTimes> profiled_times(const std::vector<Profile>& profiles, const std::string& device,
                                            Precision precision, int batch);
 
-}  // namespace farandole::inline workload
+}}  // namespace farandole::workload

@@ -10,7 +10,7 @@
 
 #include "config/limits.hpp"
 
-namespace farandole::inline workload {
+namespace farandole { inline namespace workload {
 namespace {
 
 // Counts up to here are exact in a double.
@@ -184,4 +184,4 @@ std::vector<Layer> read_layers(const Value& where, std::int64_t length) {
   return reading.found;
 }
 
-}  // namespace farandole::inline workload
+}}  // namespace farandole::workload

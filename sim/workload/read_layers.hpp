@@ -14,7 +14,7 @@
 #include "config/section.hpp"
 #include "workload/model.hpp"
 
-namespace farandole::inline workload {
+namespace farandole { inline namespace workload {
 
 using Names = std::set<std::string>;
 
@@ -36,4 +36,4 @@ double read_count(const Value& where);
 /// The "name" of a section, which nothing has that was `seen`; `what` is what it names.
 std::string read_new_name(Section& section, Names& seen, std::string_view what, const std::string& prefix = "");
 
-}  // namespace farandole::inline workload
+}}  // namespace farandole::workload

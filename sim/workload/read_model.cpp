@@ -8,7 +8,7 @@
 #include "workload/profile.hpp"
 #include "workload/read_layers.hpp"
 
-namespace farandole::inline workload {
+namespace farandole { inline namespace workload {
 namespace {
 
 void check_total(const Value& stated, double sum, std::string_view what) {
@@ -91,4 +91,4 @@ Model read_model_at(const Value& where, const std::string& variant, int length) 
   where.fail(fmt::format("a variant {}", quoted(variant)));
 }
 
-}  // namespace farandole::inline workload
+}}  // namespace farandole::workload

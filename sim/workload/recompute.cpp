@@ -5,7 +5,7 @@
 
 #include "config/section.hpp"
 
-namespace farandole::inline workload {
+namespace farandole { inline namespace workload {
 namespace {
 
 constexpr std::array kinds{Recompute::none, Recompute::selective, Recompute::full};
@@ -66,4 +66,4 @@ bool is_fused_attention(const Layer& layer) {
   return layer.type == "attention";
 }
 
-}  // namespace farandole::inline workload
+}}  // namespace farandole::workload

@@ -18,7 +18,7 @@
 #include "config/document.hpp"
 #include "workload/model.hpp"
 
-namespace farandole::inline workload {
+namespace farandole { inline namespace workload {
 
 enum class Recompute : std::uint8_t { none, selective, full };
 
@@ -37,4 +37,4 @@ bool is_product_with_weights(const Layer& layer);
 /// One kernel for scores, softmax and context, which keeps no scores ("attention"; Dao et al., arXiv:2205.14135).
 bool is_fused_attention(const Layer& layer);
 
-}  // namespace farandole::inline workload
+}}  // namespace farandole::workload

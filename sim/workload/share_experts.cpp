@@ -2,7 +2,7 @@
 
 #include "workload/model.hpp"
 
-namespace farandole::inline workload {
+namespace farandole { inline namespace workload {
 
 SplitModel share_experts(const Model& model, int ranks, double imbalance) {
   SplitModel result{model, "1 with a model that has no layers of experts"};
@@ -26,4 +26,4 @@ SplitModel share_experts(const Model& model, int ranks, double imbalance) {
   return result;
 }
 
-}  // namespace farandole::inline workload
+}}  // namespace farandole::workload

@@ -6,7 +6,7 @@
 #include "workload/model.hpp"
 #include "workload/recompute.hpp"
 
-namespace farandole::inline workload {
+namespace farandole { inline namespace workload {
 namespace {
 
 /// Products that a layer's outputs each sum.
@@ -193,4 +193,4 @@ SplitModel split_model(const Model& model, int ranks, bool sequence_parallel) {
   return Splitter(model, ranks, sequence_parallel).run();
 }
 
-}  // namespace farandole::inline workload
+}}  // namespace farandole::workload

@@ -7,7 +7,7 @@
 #include "workload/model.hpp"
 #include "workload/recompute.hpp"
 
-namespace farandole::inline workload {
+namespace farandole { inline namespace workload {
 namespace {
 
 /// Where each block begins, and behind them where the last ends; empty where anything stands between two of them.
@@ -93,4 +93,4 @@ StagedModel stage_model(const Model& model, int stages, const std::vector<int>& 
   return staged;
 }
 
-}  // namespace farandole::inline workload
+}}  // namespace farandole::workload

@@ -6,7 +6,7 @@
 
 #include "config/error.hpp"
 
-namespace farandole::inline workload {
+namespace farandole { inline namespace workload {
 namespace {
 
 // A published rate that does not say its batch is one that fills the device; beyond that the rate hardly moves.
@@ -111,4 +111,4 @@ std::string describe(const Rows& rows, int batch) {
   return fmt::format("measured: {} samples/s, {}{}", nearest->samples_per_second, nearest->set, at);
 }
 
-}  // namespace farandole::inline workload
+}}  // namespace farandole::workload

@@ -11,7 +11,7 @@
 #include "workload/device.hpp"
 #include "workload/model.hpp"
 
-namespace farandole::inline workload {
+namespace farandole { inline namespace workload {
 
 /// What a run asks a device for.
 struct ThroughputQuery {
@@ -47,4 +47,4 @@ Seconds corrected_step(const std::vector<DeviceStep>& steps, int batch, const St
 /// "measured: 130.9 samples/s, horovod-2017-09", and at which batches where none is this one.
 std::string describe(const std::vector<const Measurement*>& rows, int batch);
 
-}  // namespace farandole::inline workload
+}}  // namespace farandole::workload

@@ -7,7 +7,7 @@
 
 #include "config/section.hpp"
 
-namespace farandole::inline workload {
+namespace farandole { inline namespace workload {
 namespace {
 
 TimeBand read_band(const Value& where) {
@@ -49,4 +49,4 @@ std::string describe(const TimeBand& band) {
   return fmt::format("{:+.0f} to {:+.0f} %", 100 * (band.least - 1), 100 * (band.most - 1));
 }
 
-}  // namespace farandole::inline workload
+}}  // namespace farandole::workload

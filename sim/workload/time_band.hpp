@@ -11,7 +11,7 @@
 
 #include "config/document.hpp"
 
-namespace farandole::inline workload {
+namespace farandole { inline namespace workload {
 
 /// Factors of the time: a step takes from `least` to `most` times what is said. {1, 1}: it was measured.
 struct TimeBand {
@@ -41,4 +41,4 @@ TimeBand band_beside(const std::vector<int>& batches, int batch, double batch_do
 /// "-25 to +30 %".
 std::string describe(const TimeBand& band);
 
-}  // namespace farandole::inline workload
+}}  // namespace farandole::workload

@@ -5,8 +5,7 @@
 
 #include "backend/memory_ranks.hpp"
 
-namespace farandole::bench_test {
-namespace {
+namespace farandole::bench_test { namespace {
 
 std::vector<MeasuredPoint> measured(const BenchRequest& request, int ranks) {
   std::vector<MeasuredPoint> points;
@@ -56,5 +55,4 @@ TEST(Bench, CutsShardsIntoKeysOfTheAlgorithmsSize) {
   EXPECT_EQ(measured(request, 3).at(0).wrong, 0);
 }
 
-}  // namespace
-}  // namespace farandole::bench_test
+}}  // namespace farandole::bench_test

@@ -10,8 +10,7 @@
 #include "support/source_folder.hpp"
 #include "workload/kernels.hpp"
 
-namespace farandole::compute_bench_test {
-namespace {
+namespace farandole::compute_bench_test { namespace {
 
 constexpr double launch = 4e-6;
 constexpr double bandwidth = 1e12;
@@ -105,5 +104,4 @@ TEST(ComputeBench, EndsWhereALayerDoesNotFitIntoTheDevice) {
   EXPECT_EQ(left_allocated(), 0U);
 }
 
-}  // namespace
-}  // namespace farandole::compute_bench_test
+}}  // namespace farandole::compute_bench_test

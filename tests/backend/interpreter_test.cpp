@@ -8,8 +8,7 @@
 #include "backend/memory_ranks.hpp"
 #include "collective/algorithms.hpp"
 
-namespace farandole::interpreter_test {
-namespace {
+namespace farandole::interpreter_test { namespace {
 
 std::int64_t wrong_after(const Schedule& schedule, std::int64_t size) {
   std::vector<std::int64_t> wrong(static_cast<std::size_t>(schedule.ranks));
@@ -88,5 +87,4 @@ TEST(MemoryEndpoint, TellsEveryoneEverybodysNumbers) {
   });
 }
 
-}  // namespace
-}  // namespace farandole::interpreter_test
+}}  // namespace farandole::interpreter_test

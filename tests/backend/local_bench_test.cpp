@@ -5,8 +5,7 @@
 #include "backend/host_description.hpp"
 #include "backend/memory_ranks.hpp"
 
-namespace farandole::local_bench_test {
-namespace {
+namespace farandole::local_bench_test { namespace {
 
 using testing::Each;
 using testing::ElementsAre;
@@ -66,5 +65,4 @@ TEST(HostDescription, TellsEveryoneEverybodysText) {
   });
 }
 
-}  // namespace
-}  // namespace farandole::local_bench_test
+}}  // namespace farandole::local_bench_test

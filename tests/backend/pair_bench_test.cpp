@@ -4,8 +4,7 @@
 #include "backend/bench.hpp"
 #include "backend/memory_ranks.hpp"
 
-namespace farandole::pair_bench_test {
-namespace {
+namespace farandole::pair_bench_test { namespace {
 
 std::vector<MeasuredPoint> measured(PairOperation operation, int ranks, int peer) {
   std::vector<MeasuredPoint> points;
@@ -39,5 +38,4 @@ TEST(PairBench, KnowsItsNames) {
   EXPECT_FALSE(find_pair_operation("allreduce"));
 }
 
-}  // namespace
-}  // namespace farandole::pair_bench_test
+}}  // namespace farandole::pair_bench_test

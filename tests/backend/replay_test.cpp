@@ -10,8 +10,7 @@
 #include "training/simulation_kit.hpp"
 #include "training/strategies/catalogue.hpp"
 
-namespace farandole::replay_test {
-namespace {
+namespace farandole::replay_test { namespace {
 
 using testing::Each;
 using testing::Ge;
@@ -177,5 +176,4 @@ TEST(Replay, DecidesAsTheSimulationDoes) {
   EXPECT_EQ(replayed(job, ddp, 4, 1).run.collectives_per_iteration, simulation.run_iteration().collectives);
 }
 
-}  // namespace
-}  // namespace farandole::replay_test
+}}  // namespace farandole::replay_test

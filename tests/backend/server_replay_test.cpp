@@ -9,8 +9,7 @@
 #include "training/servers/server_run.hpp"
 #include "training/strategies/catalogue.hpp"
 
-namespace farandole::server_replay_test {
-namespace {
+namespace farandole::server_replay_test { namespace {
 
 using testing::Ge;
 using testing::SizeIs;
@@ -166,5 +165,4 @@ TEST(ServerReplay, GivesIterationsWhosePartsAddUp) {
   EXPECT_GT(parts.exposed_communication, 0_s);
 }
 
-}  // namespace
-}  // namespace farandole::server_replay_test
+}}  // namespace farandole::server_replay_test

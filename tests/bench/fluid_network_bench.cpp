@@ -10,8 +10,7 @@
 
 #include "simulate/fluid_network.hpp"
 
-namespace farandole {
-namespace {
+namespace farandole { namespace {
 
 namespace s4u = simgrid::s4u;
 
@@ -184,7 +183,6 @@ BENCHMARK(BM_EmptyNetwork)->Arg(2)->Arg(1024)->Unit(benchmark::kMicrosecond);
 
 BENCHMARK(BM_LiveFlows)->Arg(1024)->Arg(65536)->Unit(benchmark::kMillisecond);
 
-}  // namespace
-}  // namespace farandole
+}}  // namespace farandole
 
 BENCHMARK_MAIN();

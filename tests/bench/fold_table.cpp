@@ -15,8 +15,7 @@
 #include "simulate/folding/fold.hpp"
 #include "simulate/platform_kit.hpp"
 
-namespace farandole {
-namespace {
+namespace farandole { namespace {
 
 Fidelity fidelity_of(const std::string& word) {
   for (const FidelityRow& row : fidelities()) {
@@ -48,8 +47,7 @@ void print_row(const std::string& algorithm, int ranks, const std::string& fidel
               classes.c_str(), cpu, static_cast<double>(usage.ru_maxrss) / 1024, time.si());
 }
 
-}  // namespace
-}  // namespace farandole
+}}  // namespace farandole
 
 int main(int count, char** words) {
   if (count < 4) {

@@ -9,8 +9,7 @@
 
 #include "scenario/run.hpp"
 
-namespace farandole {
-namespace {
+namespace farandole { namespace {
 
 /// Pods of 128 nodes: 32 leaves and 32 spines; above them 256 switches, four cables to each from every pod's spines.
 constexpr const char* scenario = R"({{
@@ -48,7 +47,6 @@ BENCHMARK_CAPTURE(one_iteration, HYBRID_SHARD_64,
                   R"({"kind": "fsdp", "sharding_strategy": "HYBRID_SHARD", "shard_group": 64})")
     ->Apply(sizes);
 
-}  // namespace
-}  // namespace farandole
+}}  // namespace farandole
 
 BENCHMARK_MAIN();

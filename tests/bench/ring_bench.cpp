@@ -6,8 +6,7 @@
 #include "bench/bare_ring.hpp"
 #include "simulate/folding_kit.hpp"
 
-namespace farandole {
-namespace {
+namespace farandole { namespace {
 
 constexpr Bytes size(1e8);
 
@@ -73,7 +72,6 @@ void RingBareLoop(benchmark::State& state) {
 }
 BENCHMARK(RingBareLoop)->Apply(message_by_message);
 
-}  // namespace
-}  // namespace farandole
+}}  // namespace farandole
 
 BENCHMARK_MAIN();

@@ -18,8 +18,7 @@
 #include "simulate/fluid_network.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole {
-namespace {
+namespace farandole { namespace {
 
 struct Measured {
   double seconds;  // of CPU for a message
@@ -157,8 +156,7 @@ void run(int pairs) {
   }
 }
 
-}  // namespace
-}  // namespace farandole
+}}  // namespace farandole
 
 int main(int argc, char** argv) {
   farandole::run(argc > 1 ? std::atoi(argv[1]) : 5);

@@ -6,8 +6,7 @@
 #include "config/document.hpp"
 #include "platform/topology.hpp"
 
-namespace farandole {
-namespace {
+namespace farandole { namespace {
 
 /// 65,536 nodes: 2,048 leaves of 32 nodes and 32 uplinks, 64 pods of 32 spines, 1,024 switches at the top.
 const char* const fat_tree = R"({"name": "fat_tree", "summary": "s", "kind": "fat_tree", "nodes": 65536,
@@ -46,7 +45,6 @@ void build_and_route(benchmark::State& state, const char* text) {
 BENCHMARK_CAPTURE(build_and_route, fat_tree, fat_tree)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(build_and_route, dragonfly, dragonfly)->Unit(benchmark::kMillisecond);
 
-}  // namespace
-}  // namespace farandole
+}}  // namespace farandole
 
 BENCHMARK_MAIN();

@@ -9,8 +9,7 @@
 
 #include "calibration/lab.hpp"
 
-namespace farandole::fit_test {
-namespace {
+namespace farandole::fit_test { namespace {
 
 using test::lab;
 using test::rows;
@@ -147,5 +146,4 @@ TEST(LeastSquares, HoldsAtZeroWhatWouldBeNegative) {
   EXPECT_EQ(x[1], 0);
 }
 
-}  // namespace
-}  // namespace farandole::fit_test
+}}  // namespace farandole::fit_test

@@ -10,8 +10,7 @@
 #include "calibration/validation.hpp"
 #include "support/source_folder.hpp"
 
-namespace farandole::loopback_lab_test {
-namespace {
+namespace farandole::loopback_lab_test { namespace {
 
 struct Lab {
   const char* families[2];
@@ -79,5 +78,4 @@ INSTANTIATE_TEST_SUITE_P(AtBothRates, LoopbackLab,
                                          Lab{{"n2_r400", "n4_r400"}, "400 Mbit/s", "9000 B", 1_MiB}),
                          [](const auto& test) { return test.index == 0 ? "Rate100" : "Rate400"; });
 
-}  // namespace
-}  // namespace farandole::loopback_lab_test
+}}  // namespace farandole::loopback_lab_test

@@ -12,8 +12,7 @@
 #include "calibration/trace_samples.hpp"
 #include "calibration/traces/traces.hpp"
 
-namespace farandole::mangled_files_test {
-namespace {
+namespace farandole::mangled_files_test { namespace {
 
 constexpr std::array samples{test::points_json,      test::lab_lines, test::nccl_tests_text, test::nccl_tests_json,
                              test::osu_latency_text, test::osu_text,  test::imb_text};
@@ -127,5 +126,4 @@ RC_GTEST_PROP(MangledFiles, TracesOfPytorchBecomeAWorkloadOrAreRefused, ()) {
   survives_as_workload([&] { return read_pytorch_profiler(text, "t.json", model, 1).workload; });
 }
 
-}  // namespace
-}  // namespace farandole::mangled_files_test
+}}  // namespace farandole::mangled_files_test

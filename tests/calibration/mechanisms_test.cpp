@@ -4,8 +4,7 @@
 
 #include "calibration/lab.hpp"
 
-namespace farandole::mechanisms_test {
-namespace {
+namespace farandole::mechanisms_test { namespace {
 
 using test::row;
 
@@ -147,5 +146,4 @@ TEST(Hosts, OfOneDeviceMayHoldSeveralRanks) {
   EXPECT_NEAR(time_of(lab_with("", ""), ring).si(), 2 * 7 / 8.0 * 8388608 / 12.5e6, 1e-4);
 }
 
-}  // namespace
-}  // namespace farandole::mechanisms_test
+}}  // namespace farandole::mechanisms_test

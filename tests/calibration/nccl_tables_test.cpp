@@ -15,8 +15,7 @@
 #include "support/source_folder.hpp"
 #include "timeline/quantile.hpp"
 
-namespace farandole::nccl_tables_test {
-namespace {
+namespace farandole::nccl_tables_test { namespace {
 
 const std::filesystem::path folder = test::source_folder() / "scenarios" / "published" / "collectives";
 
@@ -127,5 +126,4 @@ INSTANTIATE_TEST_SUITE_P(Published, NcclTable, testing::ValuesIn(tables()), [](c
   return name;
 });
 
-}  // namespace
-}  // namespace farandole::nccl_tables_test
+}}  // namespace farandole::nccl_tables_test

@@ -13,8 +13,7 @@
 #include "config/section.hpp"
 #include "support/source_folder.hpp"
 
-namespace farandole::next_measurement_test {
-namespace {
+namespace farandole::next_measurement_test { namespace {
 
 using test::lab;
 using test::row;
@@ -249,5 +248,4 @@ TEST(NextMeasurement, IsOfMessagesWhereOnlyALibraryWasMeasured) {
   EXPECT_THAT(next.what, StartsWith("farandole bench --op "));
 }
 
-}  // namespace
-}  // namespace farandole::next_measurement_test
+}}  // namespace farandole::next_measurement_test

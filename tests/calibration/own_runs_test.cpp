@@ -9,8 +9,7 @@
 
 #include "calibration/posterior.hpp"
 
-namespace farandole::test::own_runs_test {
-namespace {
+namespace farandole::test::own_runs_test { namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -176,5 +175,4 @@ RC_GTEST_PROP(OwnRunsOfOneBatch, AreAllPredictedFromTheOneOnTheFewestRanks, ()) 
   }
 }
 
-}  // namespace
-}  // namespace farandole::test::own_runs_test
+}}  // namespace farandole::test::own_runs_test

@@ -3,8 +3,7 @@
 
 #include "calibration/library_fit.hpp"
 
-namespace farandole::piecewise_test {
-namespace {
+namespace farandole::piecewise_test { namespace {
 
 /// A library with two ways: LL up to 64 KiB and Simple above, on a wire of 10 GB/s of which LL's flags take half.
 std::vector<LibraryWay> two_ways(Bytes size) {
@@ -79,5 +78,4 @@ TEST(Pieces, ASingleMeasurementIsAPieceToo) {
   EXPECT_EQ(pieces[0].measurements, 1);
 }
 
-}  // namespace
-}  // namespace farandole::piecewise_test
+}}  // namespace farandole::piecewise_test

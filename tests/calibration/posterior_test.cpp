@@ -13,8 +13,7 @@
 
 #include "support/source_folder.hpp"
 
-namespace farandole::test::posterior_test {
-namespace {
+namespace farandole::test::posterior_test { namespace {
 
 using Eigen::VectorXd;
 using testing::HasSubstr;
@@ -255,5 +254,4 @@ TEST(PosteriorOfRuns, ProposesTheRunThatTellsMostOfWhatIsNotIdentified) {
   EXPECT_THAT(proposals[1].run, HasSubstr("64 KiB"));  // latency shows in what is small
 }
 
-}  // namespace
-}  // namespace farandole::test::posterior_test
+}}  // namespace farandole::test::posterior_test

@@ -12,8 +12,7 @@
 #include "platform/topology.hpp"
 #include "support/source_folder.hpp"
 
-namespace farandole::test::proposal_test {
-namespace {
+namespace farandole::test::proposal_test { namespace {
 
 using Eigen::Index;
 using Eigen::MatrixXd;
@@ -144,5 +143,4 @@ TEST(Proposals, AreNoneForWhatIsIdentified) {
   EXPECT_TRUE(propose(file, unknowns, posterior, rows_with_noise({0.01}), Catalogue()).empty());
 }
 
-}  // namespace
-}  // namespace farandole::test::proposal_test
+}}  // namespace farandole::test::proposal_test

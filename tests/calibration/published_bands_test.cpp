@@ -6,8 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace farandole::published_bands_test {
-namespace {
+namespace farandole::published_bands_test { namespace {
 
 /// Rows of 1 KiB that take `factors` times what was predicted of them, which is a second.
 JudgedTable table(KnownBesides known, const std::vector<double>& factors) {
@@ -70,5 +69,4 @@ TEST(PublishedBands, NeedThreeTablesAndRowsThatCount) {
   for (const JudgedTable& one : tables) EXPECT_FALSE(one.points.front().band);
 }
 
-}  // namespace
-}  // namespace farandole::published_bands_test
+}}  // namespace farandole::published_bands_test

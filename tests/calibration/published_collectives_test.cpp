@@ -12,8 +12,7 @@
 #include "scenario/scenario.hpp"
 #include "support/source_folder.hpp"
 
-namespace farandole::published_collectives_test {
-namespace {
+namespace farandole::published_collectives_test { namespace {
 
 const std::filesystem::path source = test::source_folder();
 
@@ -94,5 +93,4 @@ TEST(PublishedCollectives, AllreducesInsideANodeFollowFromNcclsSlices) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::published_collectives_test
+}}  // namespace farandole::published_collectives_test

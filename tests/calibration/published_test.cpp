@@ -15,8 +15,7 @@
 #include "scenario/scenario.hpp"
 #include "support/source_folder.hpp"
 
-namespace farandole::published_test {
-namespace {
+namespace farandole::published_test { namespace {
 
 using testing::HasSubstr;
 
@@ -238,5 +237,4 @@ TEST(SlowPublished, AllRunsAreMetAsWellAsTheirTableSaysAndTheSameTwice) {
   EXPECT_LT(median_of(errors), 0.65 * median_of(null_errors));
 }
 
-}  // namespace
-}  // namespace farandole::published_test
+}}  // namespace farandole::published_test

@@ -6,8 +6,7 @@
 #include "calibration/read_measurements.hpp"
 #include "calibration/samples.hpp"
 
-namespace farandole::readers_logs_test {
-namespace {
+namespace farandole::readers_logs_test { namespace {
 
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -217,5 +216,4 @@ TEST(Logs, OfNcclTestsInJsonSayProgramRanksAndNodesWhereItPutsThem) {
   EXPECT_EQ(read[1].doubt, "wrong results");
 }
 
-}  // namespace
-}  // namespace farandole::readers_logs_test
+}}  // namespace farandole::readers_logs_test

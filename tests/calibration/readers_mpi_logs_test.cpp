@@ -4,8 +4,7 @@
 
 #include "calibration/read_measurements.hpp"
 
-namespace farandole::readers_mpi_logs_test {
-namespace {
+namespace farandole::readers_mpi_logs_test { namespace {
 
 using testing::StartsWith;
 
@@ -117,5 +116,4 @@ TEST(MpiLogs, OfImbAreReadByTheirColumnsWithSeveralBenchmarksAndNumbersOfProcess
   EXPECT_DOUBLE_EQ(read[4].time.si(), 5.4e-6);
 }
 
-}  // namespace
-}  // namespace farandole::readers_mpi_logs_test
+}}  // namespace farandole::readers_mpi_logs_test

@@ -6,8 +6,7 @@
 #include "calibration/read_measurements.hpp"
 #include "calibration/samples.hpp"
 
-namespace farandole::readers_test {
-namespace {
+namespace farandole::readers_test { namespace {
 
 using test::imb_text;
 using test::lab_lines;
@@ -188,5 +187,4 @@ TEST(Readers, SizesAreAtMost16TiBInEveryForm) {
     EXPECT_THAT(refusal(text), HasSubstr("expected a whole number"));
 }
 
-}  // namespace
-}  // namespace farandole::readers_test
+}}  // namespace farandole::readers_test

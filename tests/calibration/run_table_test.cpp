@@ -4,8 +4,7 @@
 
 #include "calibration/posterior.hpp"
 
-namespace farandole::run_table_test {
-namespace {
+namespace farandole::run_table_test { namespace {
 
 using testing::HasSubstr;
 
@@ -47,5 +46,4 @@ TEST(RunTable, HasAtMostAThousandRunsOfOneSetting) {
               HasSubstr("runs.csv:1002: /: expected at most 1000 runs of one setting"));
 }
 
-}  // namespace
-}  // namespace farandole::run_table_test
+}}  // namespace farandole::run_table_test

@@ -13,8 +13,7 @@
 #include "calibration/read_measurements.hpp"
 #include "timeline/validation.hpp"
 
-namespace farandole::scatter_test {
-namespace {
+namespace farandole::scatter_test { namespace {
 
 using test::lab;
 using test::row;
@@ -151,5 +150,4 @@ TEST(Scatter, IsTheLeastWidthOfBands) {
   EXPECT_TRUE(calibrated_file(found, {"today", {}}).find("/calibration/repeats/between_rows"));
 }
 
-}  // namespace
-}  // namespace farandole::scatter_test
+}}  // namespace farandole::scatter_test

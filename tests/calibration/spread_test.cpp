@@ -13,8 +13,7 @@
 #include "calibration/validation.hpp"
 #include "support/source_folder.hpp"
 
-namespace farandole::spread_test {
-namespace {
+namespace farandole::spread_test { namespace {
 
 using test::row;
 
@@ -112,5 +111,4 @@ TEST_P(LabBands, HoldFourInFiveOfWhatTheyHaveNotSeen) {
 INSTANTIATE_TEST_SUITE_P(Real, LabBands, testing::Values(HoldOut::sizes, HoldOut::operations),
                          [](const auto& test) { return test.param == HoldOut::sizes ? "Sizes" : "Operations"; });
 
-}  // namespace
-}  // namespace farandole::spread_test
+}}  // namespace farandole::spread_test

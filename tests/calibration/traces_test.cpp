@@ -9,8 +9,7 @@
 #include "calibration/trace_samples.hpp"
 #include "workload/profile.hpp"
 
-namespace farandole::traces_test {
-namespace {
+namespace farandole::traces_test { namespace {
 
 using testing::HasSubstr;
 
@@ -148,5 +147,4 @@ TEST(PytorchProfiler, AnotherTraceIsRefused) {
               HasSubstr("expected a trace of PyTorch's profiler"));
 }
 
-}  // namespace
-}  // namespace farandole::traces_test
+}}  // namespace farandole::traces_test

@@ -13,8 +13,7 @@
 #include "scenario/train.hpp"
 #include "support/source_folder.hpp"
 
-namespace farandole::training_replay_test {
-namespace {
+namespace farandole::training_replay_test { namespace {
 
 const std::filesystem::path data = test::source_folder() / "tests/calibration/data";
 
@@ -89,5 +88,4 @@ TEST(TrainingReplay, TheBucketsAreThoseThatTheFrameworkReports) {
   EXPECT_LT(exposed, least + 0.012);  // and what the collectives take of the processor
 }
 
-}  // namespace
-}  // namespace farandole::training_replay_test
+}}  // namespace farandole::training_replay_test

@@ -8,8 +8,7 @@
 
 #include "calibration/posterior.hpp"
 
-namespace farandole::test::training_rows_test {
-namespace {
+namespace farandole::test::training_rows_test { namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -65,5 +64,4 @@ TEST_F(TrainingRows, OfOneRankTellNothing) {
   EXPECT_THROW(static_cast<void>(notes(R"({"ranks": 1, "images_per_second": 219})", false)), InputError);
 }
 
-}  // namespace
-}  // namespace farandole::test::training_rows_test
+}}  // namespace farandole::test::training_rows_test

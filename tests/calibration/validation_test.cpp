@@ -9,8 +9,7 @@
 #include "calibration/fit.hpp"
 #include "calibration/lab.hpp"
 
-namespace farandole::validation_test {
-namespace {
+namespace farandole::validation_test { namespace {
 
 using test::lab;
 using test::rows;
@@ -103,5 +102,4 @@ TEST(Validation, HoldingOutTheOnlyOperationLeavesNothingToFitTo) {
   EXPECT_THROW(cross_validate(lab(), data, HoldOut::operations), InputError);
 }
 
-}  // namespace
-}  // namespace farandole::validation_test
+}}  // namespace farandole::validation_test

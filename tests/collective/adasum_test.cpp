@@ -10,8 +10,7 @@
 #include "collective/carry_out.hpp"
 #include "collective/proof.hpp"
 
-namespace farandole::adasum_test {
-namespace {
+namespace farandole::adasum_test { namespace {
 
 /// What became of a chunk: which ranks are in, lowest first, and how they were combined.
 struct Tree {
@@ -84,5 +83,4 @@ TEST(Adasum, WithinNodesSumsFirst) {
   EXPECT_EQ(disprove(schedule), std::nullopt);
 }
 
-}  // namespace
-}  // namespace farandole::adasum_test
+}}  // namespace farandole::adasum_test

@@ -16,8 +16,7 @@ void PrintTo(const Algorithm& row, std::ostream* out) {
 
 }  // namespace farandole
 
-namespace farandole::all_algorithms_test {
-namespace {
+namespace farandole::all_algorithms_test { namespace {
 
 constexpr std::uint64_t seed = 20170815;
 
@@ -150,5 +149,4 @@ TEST(Algorithms, RefuseWeightsThatDoNotFit) {
   EXPECT_THROW(find_algorithm(Operation::allreduce, "ring")->build(shape), std::invalid_argument);
 }
 
-}  // namespace
-}  // namespace farandole::all_algorithms_test
+}}  // namespace farandole::all_algorithms_test

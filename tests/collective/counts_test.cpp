@@ -6,8 +6,7 @@
 #include "collective/chunk_sizes.hpp"
 #include "config/error.hpp"
 
-namespace farandole::counts_test {
-namespace {
+namespace farandole::counts_test { namespace {
 
 Schedule built(Operation operation, const char* name, const Shape& shape) {
   return find_algorithm(operation, name)->build(shape);
@@ -129,5 +128,4 @@ TEST(Keys, AreAsManyAsHoldAllOfAShard) {
   EXPECT_THROW(keys_in(Bytes((1 << 20) + 1), Bytes(1)), InputError);
 }
 
-}  // namespace
-}  // namespace farandole::counts_test
+}}  // namespace farandole::counts_test

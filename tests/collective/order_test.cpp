@@ -8,8 +8,7 @@
 
 #include "collective/algorithms.hpp"
 
-namespace farandole::order_test {
-namespace {
+namespace farandole::order_test { namespace {
 
 Schedule built(Operation operation, const char* name, const Shape& shape) {
   return find_algorithm(operation, name)->build(shape);
@@ -183,5 +182,4 @@ RC_GTEST_PROP(Butterfly, SendsAnArrayInARoundMoreThanItHasHalves, ()) {
   RC_ASSERT(std::abs(most_sent(schedule) - 1) < 1e-12);
 }
 
-}  // namespace
-}  // namespace farandole::order_test
+}}  // namespace farandole::order_test

@@ -7,8 +7,7 @@
 #include "collective/algorithms/exchanges.hpp"
 #include "collective/proof.hpp"
 
-namespace farandole::parameter_server_test {
-namespace {
+namespace farandole::parameter_server_test { namespace {
 
 constexpr std::uint64_t seed = 20140606;
 
@@ -132,5 +131,4 @@ RC_GTEST_PROP(ParameterServers, AreRightForRandomServersShardsKeysAndSizes, ()) 
             std::nullopt);
 }
 
-}  // namespace
-}  // namespace farandole::parameter_server_test
+}}  // namespace farandole::parameter_server_test

@@ -8,8 +8,7 @@
 #include "collective/algorithms/rings.hpp"
 #include "collective/proof.hpp"
 
-namespace farandole::plain_schemes_test {
-namespace {
+namespace farandole::plain_schemes_test { namespace {
 
 using testing::HasSubstr;
 using testing::Optional;
@@ -92,5 +91,4 @@ TEST(Chain, OfMoreSegmentsThanAPhaseHasRepeatsIsRefused) {
   EXPECT_EQ(chain_broadcast(shape).phases.front().repeats, 16 + 4 - 2);
 }
 
-}  // namespace
-}  // namespace farandole::plain_schemes_test
+}}  // namespace farandole::plain_schemes_test

@@ -6,8 +6,7 @@
 
 #include "collective/algorithms/rings.hpp"
 
-namespace farandole::proof_test {
-namespace {
+namespace farandole::proof_test { namespace {
 
 using testing::HasSubstr;
 using testing::Optional;
@@ -75,5 +74,4 @@ TEST(ChunkSizes, GiveTheFirstChunksTheRemainder) {
   EXPECT_TRUE(ChunkSizes(Bytes(12), 4).equal());
 }
 
-}  // namespace
-}  // namespace farandole::proof_test
+}}  // namespace farandole::proof_test

@@ -5,8 +5,7 @@
 #include "collective/algorithms/rings.hpp"
 #include "collective/proof.hpp"
 
-namespace farandole::ring_test {
-namespace {
+namespace farandole::ring_test { namespace {
 
 int mod(int a, int n) {
   return ((a % n) + n) % n;
@@ -71,5 +70,4 @@ RC_GTEST_PROP(RingAllreduce, SumsRandomIntegersExactlyForAnyLengthAndRanks, ()) 
   for (const IntegerVector& buffer : buffers) RC_ASSERT(buffer == sum);
 }
 
-}  // namespace
-}  // namespace farandole::ring_test
+}}  // namespace farandole::ring_test

@@ -6,8 +6,7 @@
 #include "collective/proof.hpp"
 #include "collective/specification.hpp"
 
-namespace farandole::scale_out_test {
-namespace {
+namespace farandole::scale_out_test { namespace {
 
 constexpr std::uint64_t seed = 20210016;
 
@@ -133,5 +132,4 @@ TEST(DoubleTreeReduce, IsProvedForEveryRootAndSendsHalfTheDataUpEachTree) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::scale_out_test
+}}  // namespace farandole::scale_out_test

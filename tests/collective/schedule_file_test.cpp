@@ -7,8 +7,7 @@
 #include "collective/files/read_schedule.hpp"
 #include "collective/proof.hpp"
 
-namespace farandole::schedule_file_test {
-namespace {
+namespace farandole::schedule_file_test { namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -292,5 +291,4 @@ TEST(MscclFile, ThatIsNoXmlIsRefusedWithTheLine) {
   EXPECT_THAT(xml_refusal("<algo/>"), HasSubstr("an attribute \"coll\""));
 }
 
-}  // namespace
-}  // namespace farandole::schedule_file_test
+}}  // namespace farandole::schedule_file_test

@@ -7,8 +7,7 @@
 #include "collective/algorithms/trees.hpp"
 #include "collective/chunk_sizes.hpp"
 
-namespace farandole::schedule_test {
-namespace {
+namespace farandole::schedule_test { namespace {
 
 Schedule built(Operation operation, const std::string& name, const Shape& shape) {
   return find_algorithm(operation, name)->build(shape);
@@ -132,5 +131,4 @@ TEST(NcclTree, NearlyHasInnerRanksOfOneTreeAsLeavesOfTheOther) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::schedule_test
+}}  // namespace farandole::schedule_test

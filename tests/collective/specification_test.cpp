@@ -7,8 +7,7 @@
 #include "collective/algorithms.hpp"
 #include "collective/proof.hpp"
 
-namespace farandole::specification_test {
-namespace {
+namespace farandole::specification_test { namespace {
 
 using testing::HasSubstr;
 using testing::Optional;
@@ -99,5 +98,4 @@ TEST(Proof, OnNumbersFindsAWrongSum) {
   EXPECT_THAT(disprove_numerically(schedule, 10, 1), Optional(HasSubstr("of chunk 2 of rank 0 ends as")));
 }
 
-}  // namespace
-}  // namespace farandole::specification_test
+}}  // namespace farandole::specification_test

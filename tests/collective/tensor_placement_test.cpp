@@ -8,8 +8,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace farandole::tensor_placement_test {
-namespace {
+namespace farandole::tensor_placement_test { namespace {
 
 using testing::ElementsAre;
 
@@ -93,5 +92,4 @@ RC_GTEST_PROP(TensorPlacement, KeepsEveryByteAndBySizeIsWithinOneTensorOfEven, (
   RC_ASSERT(std::ranges::max(loads) - std::ranges::min(loads) <= std::ranges::max(tensors));
 }
 
-}  // namespace
-}  // namespace farandole::tensor_placement_test
+}}  // namespace farandole::tensor_placement_test

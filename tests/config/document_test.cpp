@@ -8,8 +8,7 @@
 
 #include "config/message.hpp"
 
-namespace farandole::document_test {
-namespace {
+namespace farandole::document_test { namespace {
 
 int line_of(const Value& value) {
   return value.node().line;
@@ -107,5 +106,4 @@ TEST(Value, FailsOnAnUnknownNameWithTheNearestKnown) {
             "s.json:1: /1: expected a model, got 16");
 }
 
-}  // namespace
-}  // namespace farandole::document_test
+}}  // namespace farandole::document_test

@@ -4,8 +4,7 @@
 
 #include "config/text.hpp"
 
-namespace farandole::error_test {
-namespace {
+namespace farandole::error_test { namespace {
 
 TEST(InputError, SaysFileLinePointerExpectedAndGot) {
   const InputError error(Place{"a.json", 7, "/link/rate"}, "a rate", "4", "; did you mean \"latency\"?");
@@ -77,5 +76,4 @@ TEST(Suggestion, IsQuickForANameOfMegabytes) {
   EXPECT_EQ(suggestion(std::string(5'000'000, 'x'), {"vgg16"}), "; known: vgg16");
 }
 
-}  // namespace
-}  // namespace farandole::error_test
+}}  // namespace farandole::error_test

@@ -12,8 +12,7 @@
 #include "config/message.hpp"
 #include "config/text.hpp"
 
-namespace farandole::file_test {
-namespace {
+namespace farandole::file_test { namespace {
 
 namespace fs = std::filesystem;
 
@@ -107,5 +106,4 @@ TEST_F(Files, MayBePipes) {
   writer.join();
 }
 
-}  // namespace
-}  // namespace farandole::file_test
+}}  // namespace farandole::file_test

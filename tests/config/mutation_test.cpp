@@ -11,8 +11,7 @@
 
 #include "config/message.hpp"
 
-namespace farandole::mutation_test {
-namespace {
+namespace farandole::mutation_test { namespace {
 
 constexpr std::string_view original = R"({
   "$schema": "../scenario.schema.json",
@@ -117,5 +116,4 @@ TEST(Mutation, NoPointerOrTextCrashesSet) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::mutation_test
+}}  // namespace farandole::mutation_test

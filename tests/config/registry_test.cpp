@@ -6,8 +6,7 @@
 
 #include "config/message.hpp"
 
-namespace farandole::registry_test {
-namespace {
+namespace farandole::registry_test { namespace {
 
 using Builder = int (*)(int);
 using Row = Entry<Builder>;
@@ -33,5 +32,4 @@ TEST(Registry, RefusesAnUnknownNameWithTheNearest) {
             "s.json:1: /: expected a function, got \"sqaure\"; did you mean \"square\"?");
 }
 
-}  // namespace
-}  // namespace farandole::registry_test
+}}  // namespace farandole::registry_test

@@ -9,8 +9,7 @@
 
 #include "config/message.hpp"
 
-namespace farandole::schema_test {
-namespace {
+namespace farandole::schema_test { namespace {
 
 namespace fs = std::filesystem;
 
@@ -123,5 +122,4 @@ TEST_F(Schema, ThatIsMissingOrBrokenIsAnErrorOfItsOwn) {
   EXPECT_THAT(verdict("{}"), testing::StartsWith(file().string() + ":1: /: expected a key in double quotes"));
 }
 
-}  // namespace
-}  // namespace farandole::schema_test
+}}  // namespace farandole::schema_test

@@ -8,8 +8,7 @@
 #include "config/listed_members.hpp"
 #include "config/message.hpp"
 
-namespace farandole::section_test {
-namespace {
+namespace farandole::section_test { namespace {
 
 /// What reading `text` as a T is refused with.
 template <class T>
@@ -170,5 +169,4 @@ TEST(Section, AllowsSchemaAndCommentEverywhere) {
   EXPECT_NO_THROW(Section(document.root()).finish());
 }
 
-}  // namespace
-}  // namespace farandole::section_test
+}}  // namespace farandole::section_test

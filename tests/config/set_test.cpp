@@ -7,8 +7,7 @@
 #include "config/message.hpp"
 #include "config/section.hpp"
 
-namespace farandole::set_test {
-namespace {
+namespace farandole::set_test { namespace {
 
 using nlohmann::json;
 
@@ -123,5 +122,4 @@ TEST(Set, MayReplaceAValueByAPartOfItself) {
   EXPECT_EQ(document.to_json(), json::parse(R"({"a": {"c": 1}})"));
 }
 
-}  // namespace
-}  // namespace farandole::set_test
+}}  // namespace farandole::set_test

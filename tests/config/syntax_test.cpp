@@ -4,8 +4,7 @@
 
 #include "config/message.hpp"
 
-namespace farandole::syntax_test {
-namespace {
+namespace farandole::syntax_test { namespace {
 
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -127,5 +126,4 @@ TEST(Document, RefusesMoreThanFourMillionValues) {
   EXPECT_THAT(message_of_parsing(most + ",1]"), HasSubstr("s.json:1: /: expected at most 4,194,304 values, got more"));
 }
 
-}  // namespace
-}  // namespace farandole::syntax_test
+}}  // namespace farandole::syntax_test

@@ -9,8 +9,7 @@
 
 #include "config/text.hpp"
 
-namespace farandole::yaml_test {
-namespace {
+namespace farandole::yaml_test { namespace {
 
 using testing::HasSubstr;
 
@@ -74,5 +73,4 @@ RC_GTEST_PROP(Yaml, ReadsOrRefusesWhateverItIsGiven, (const std::vector<unsigned
   error(text);  // no crash, and no other exception
 }
 
-}  // namespace
-}  // namespace farandole::yaml_test
+}}  // namespace farandole::yaml_test

@@ -8,8 +8,7 @@
 
 #include "economics/kit.hpp"
 
-namespace farandole::cost_test {
-namespace {
+namespace farandole::cost_test { namespace {
 
 using test::bought;
 using test::offer;
@@ -128,5 +127,4 @@ TEST(Cost, OverYearsCountsWhatIsPaidAndInTheLastYearWhatIsLeft) {
   EXPECT_NEAR(totals_over(offer(rented), busy_pair, 1)[1].plain(), 3 * 87600, 1e-6);
 }
 
-}  // namespace
-}  // namespace farandole::cost_test
+}}  // namespace farandole::cost_test

@@ -8,8 +8,7 @@
 
 #include "economics/offer.hpp"
 
-namespace farandole::energy_plugin_test {
-namespace {
+namespace farandole::energy_plugin_test { namespace {
 
 constexpr NodePower node{Watts(1500), Watts(50), Watts(400)};
 constexpr int devices = 8;
@@ -44,5 +43,4 @@ TEST(EnergyPlugin, OfSimGridGivesTheSameEnergy) {
   EXPECT_NEAR(sg_host_get_consumed_energy(host), ours.plain(), ours.plain() * 1e-9);
 }
 
-}  // namespace
-}  // namespace farandole::energy_plugin_test
+}}  // namespace farandole::energy_plugin_test

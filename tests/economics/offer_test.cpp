@@ -11,8 +11,7 @@
 #include "economics/kit.hpp"
 #include "support/source_folder.hpp"
 
-namespace farandole::offer_test {
-namespace {
+namespace farandole::offer_test { namespace {
 
 using test::bought;
 using test::offer;
@@ -92,5 +91,4 @@ TEST(OfferFiles, AreAllReadableAndAgreeWithTheirSchemaAndName) {
   EXPECT_GE(files, 7);
 }
 
-}  // namespace
-}  // namespace farandole::offer_test
+}}  // namespace farandole::offer_test

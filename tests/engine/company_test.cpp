@@ -6,8 +6,7 @@
 #include "engine/company_kit.hpp"
 #include "simulate/folding_kit.hpp"
 
-namespace farandole::company_test {
-namespace {
+namespace farandole::company_test { namespace {
 
 using test::in_order;
 using test::star;
@@ -105,5 +104,4 @@ TEST(Company, ALoopMayStartTheNextWhenOneEnds) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::company_test
+}}  // namespace farandole::company_test

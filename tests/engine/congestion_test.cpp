@@ -9,8 +9,7 @@
 #include "simulate/max_min_network.hpp"
 #include "simulate/shared_links.hpp"
 
-namespace farandole::congestion_test {
-namespace {
+namespace farandole::congestion_test { namespace {
 
 using test::in_order;
 using test::star;
@@ -154,5 +153,4 @@ TEST(Congestion, OfMessagesToServersIsTheSameOnBothKindsOfNetwork) {
   EXPECT_NEAR(time(MaxMinNetwork()), 5e6 / 0.6e9, 1e-12);
 }
 
-}  // namespace
-}  // namespace farandole::congestion_test
+}}  // namespace farandole::congestion_test

@@ -3,8 +3,7 @@
 
 #include "engine/iteration.hpp"
 
-namespace farandole::critical_path_test {
-namespace {
+namespace farandole::critical_path_test { namespace {
 
 using testing::ElementsAre;
 
@@ -49,5 +48,4 @@ TEST(CriticalPath, WhereCommunicationIsHiddenItIsComputeAndUpdate) {
   EXPECT_THAT(activities(path), ElementsAre("compute", "update"));
 }
 
-}  // namespace
-}  // namespace farandole::critical_path_test
+}}  // namespace farandole::critical_path_test

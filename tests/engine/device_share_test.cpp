@@ -6,8 +6,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace farandole::device_share_test {
-namespace {
+namespace farandole::device_share_test { namespace {
 
 Occupation collective(double from, double to) {
   return occupation(RankTimes::Constant(1, from), RankTimes::Constant(1, to));
@@ -128,5 +127,4 @@ RC_GTEST_PROP(DeviceShare, IsEveryRanksOwn, (bool several)) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::device_share_test
+}}  // namespace farandole::device_share_test

@@ -8,8 +8,7 @@
 #include "platform/networks.hpp"
 #include "simulate/folding_kit.hpp"
 
-namespace farandole::host_cpu_test {
-namespace {
+namespace farandole::host_cpu_test { namespace {
 
 using test::in_order;
 
@@ -92,5 +91,4 @@ TEST(HostCpu, IsRefusedOfLinksThatAreNoNics) {
             std::string::npos);
 }
 
-}  // namespace
-}  // namespace farandole::host_cpu_test
+}}  // namespace farandole::host_cpu_test

@@ -4,8 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace farandole::iteration_test {
-namespace {
+namespace farandole::iteration_test { namespace {
 
 double claimed(const Iteration& iteration) {
   return (iteration.computing + iteration.exposed_communication + iteration.negotiation + iteration.unclaimed +
@@ -103,5 +102,4 @@ RC_GTEST_PROP(IterationOf, PartsAddUpAndNoneIsNegative, ()) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::iteration_test
+}}  // namespace farandole::iteration_test

@@ -5,8 +5,7 @@
 #include "engine/simulated_job.hpp"
 #include "simulate/folding_kit.hpp"
 
-namespace farandole::job_in_company_test {
-namespace {
+namespace farandole::job_in_company_test { namespace {
 
 enum What : int { sent = 0, on_device = 1, over = 2 };
 
@@ -106,5 +105,4 @@ INSTANTIATE_TEST_SUITE_P(AtEveryFidelity, InCompany,
                          testing::Values(Fidelity::analytic, Fidelity::flow, Fidelity::message),
                          [](const auto& fidelity) { return std::string(name(fidelity.param)); });
 
-}  // namespace
-}  // namespace farandole::job_in_company_test
+}}  // namespace farandole::job_in_company_test

@@ -9,8 +9,7 @@
 
 #include "simulate/max_min_network.hpp"
 
-namespace farandole::simulated_job_test {
-namespace {
+namespace farandole::simulated_job_test { namespace {
 
 using testing::ElementsAre;
 
@@ -276,5 +275,4 @@ TEST(SimulatedJobWithServers, AnEndOfWorkWithinAMessageIsPutOffByItsShareOnly) {
   EXPECT_NEAR(ends.at(1), 3, 1e-9);
 }
 
-}  // namespace
-}  // namespace farandole::simulated_job_test
+}}  // namespace farandole::simulated_job_test

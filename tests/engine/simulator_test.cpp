@@ -7,8 +7,7 @@
 #include "simulate/max_min_network.hpp"
 #include "simulate/shared_links.hpp"
 
-namespace farandole::simulator_test {
-namespace {
+namespace farandole::simulator_test { namespace {
 
 using testing::ElementsAre;
 
@@ -110,5 +109,4 @@ TYPED_TEST(EverySimulator, WhoGivesItsTagsBackFromWithinACallIsCalledToTheEnd) {
   EXPECT_EQ(this->simulator_.reserve(1, [](int) {}), first);  // after a rest from the beginning again
 }
 
-}  // namespace
-}  // namespace farandole::simulator_test
+}}  // namespace farandole::simulator_test

@@ -10,8 +10,7 @@
 
 #include "house/source_tree.hpp"
 
-namespace house::code_test {
-namespace {
+namespace house::code_test { namespace {
 
 using testing::IsEmpty;
 
@@ -140,5 +139,4 @@ TEST(Code, IsReadWithoutItsCommentsAndLiterals) {
   EXPECT_FALSE(std::ranges::any_of(code, [](const auto& line) { return line.find("__pycache__") != line.npos; }));
 }
 
-}  // namespace
-}  // namespace house::code_test
+}}  // namespace house::code_test

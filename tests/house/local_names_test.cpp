@@ -10,8 +10,7 @@
 
 #include "house/source_tree.hpp"
 
-namespace house::local_names_test {
-namespace {
+namespace house::local_names_test { namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -25,13 +24,13 @@ std::set<std::string> local_names(const std::vector<std::string>& code) {
   std::set<std::string> names;
   bool is_unnamed = false;
   for (const std::string& line : code) {
-    if (line == "namespace {") is_unnamed = true;
-    if (line.starts_with("}")) is_unnamed = is_unnamed && !line.starts_with("} ");
+    if (line.ends_with("namespace {")) is_unnamed = true;
+    if (line.starts_with("}")) is_unnamed = is_unnamed && !line.starts_with("} ") && !line.starts_with("}}");
     if (line.empty() || (!is_unnamed && !line.starts_with("static "))) continue;
     std::smatch found;
     const bool is_name = std::regex_match(line, found, alias) || std::regex_match(line, found, type) ||
                          std::regex_match(line, found, value_or_function);
-    if (is_name && !line.starts_with("namespace {")) names.insert(found[1]);
+    if (is_name && !line.ends_with("namespace {")) names.insert(found[1]);
   }
   return names;
 }
@@ -80,12 +79,11 @@ TEST(LocalNames, OfTestsAreInTheirFilesNamespace) {
     const std::string name = file.stem().string();
     if (!name.ends_with("_test")) continue;
     const bool is_own = std::ranges::any_of(lines_of(file), [&](const std::string& line) {
-      return line.starts_with("namespace ") && line.ends_with("::" + name + " {");
+      return line.starts_with("namespace ") && line.find("::" + name + " {") != std::string::npos;
     });
     if (!is_own) violations.push_back(file.string());
   }
   EXPECT_THAT(violations, IsEmpty());
 }
 
-}  // namespace
-}  // namespace house::local_names_test
+}}  // namespace house::local_names_test

@@ -11,8 +11,7 @@
 #include "house/defined_types.hpp"
 #include "house/source_tree.hpp"
 
-namespace house::one_definition_test {
-namespace {
+namespace house::one_definition_test { namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -67,10 +66,10 @@ TEST(OneDefinition, ATypeOfAHeaderCanBeNamedWithoutItsRoom) {
 TEST(OneDefinition, EveryFileOfARoomIsInItsNamespace) {
   Violations violations;
   for (const Path& file : cpp_files("sim")) {
-    const std::string room = "namespace farandole::inline " + std::next(file.begin())->string();
+    const std::string room = "inline namespace " + std::next(file.begin())->string() + " {";
     for (const std::string& line : code_lines_of(file)) {
-      const bool opens = line.starts_with("namespace farandole");
-      if (opens && !line.starts_with(room + " {") && !line.starts_with(room + "::"))
+      const bool opens = line.starts_with("namespace farandole") && line != "namespace farandole {";
+      if (opens && !line.starts_with("namespace farandole { " + room))
         violations.push_back(file.string() + ": " + line);
     }
   }
@@ -134,5 +133,4 @@ TEST(DefinedTypes, OfOneNameInTwoPlacesAreAViolation) {
   EXPECT_THAT(defined_twice({{"a::B", {"one.hpp:1", "two.hpp:2"}}, {"a::C", {"one.hpp:3"}}}), testing::SizeIs(1));
 }
 
-}  // namespace
-}  // namespace house::one_definition_test
+}}  // namespace house::one_definition_test

@@ -7,8 +7,7 @@
 
 #include "house/source_tree.hpp"
 
-namespace house::repository_test {
-namespace {
+namespace house::repository_test { namespace {
 
 using testing::IsEmpty;
 
@@ -81,5 +80,4 @@ TEST(Repository, EveryShellScriptStopsAtTheFirstFailure) {
   EXPECT_THAT(violations, IsEmpty());
 }
 
-}  // namespace
-}  // namespace house::repository_test
+}}  // namespace house::repository_test

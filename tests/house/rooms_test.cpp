@@ -9,8 +9,7 @@
 
 #include "house/source_tree.hpp"
 
-namespace house::rooms_test {
-namespace {
+namespace house::rooms_test { namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -101,5 +100,4 @@ TEST(TheRuleOfTheRooms, LetsARoomIncludeItselfAndTheRoomsAboveButNoneBelow) {
   EXPECT_FALSE(may_include("platform", "cellar"));
 }
 
-}  // namespace
-}  // namespace house::rooms_test
+}}  // namespace house::rooms_test

@@ -5,8 +5,7 @@
 #include "collective/algorithms/exchanges.hpp"
 #include "learning/carrier.hpp"
 
-namespace farandole::adasum_test {
-namespace {
+namespace farandole::adasum_test { namespace {
 
 /// The definition: neighbours by pairs, then these by pairs, ...
 Vector recursion(std::vector<Vector> vectors) {
@@ -69,5 +68,4 @@ RC_GTEST_PROP(Adasum, OverItsScheduleIsTheRecursionOnEveryRank, ()) {
   for (const Vector& got : combined(vectors)) RC_ASSERT((got - expected).norm() <= 1e-10 * (1 + expected.norm()));
 }
 
-}  // namespace
-}  // namespace farandole::adasum_test
+}}  // namespace farandole::adasum_test

@@ -7,8 +7,7 @@
 #include "collective/algorithms.hpp"
 #include "learning/numpy_random.hpp"
 
-namespace farandole::exchange_test {
-namespace {
+namespace farandole::exchange_test { namespace {
 
 constexpr MatrixShape matrix{12, 10};
 
@@ -146,5 +145,4 @@ TEST(Codec, RoundsToABytePerElement) {
   EXPECT_EQ(sent_and_decoded({Compression::int8}, Vector::Zero(3)), Vector::Zero(3));
 }
 
-}  // namespace
-}  // namespace farandole::exchange_test
+}}  // namespace farandole::exchange_test

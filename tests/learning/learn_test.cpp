@@ -7,8 +7,7 @@
 #include "config/error.hpp"
 #include "learning/problems/problems.hpp"
 
-namespace farandole::learn_test {
-namespace {
+namespace farandole::learn_test { namespace {
 
 Training training(const NumericProblem& problem, int workers, int batch, int passes = 1) {
   Carrier carrier([=](Operation operation) { return find_algorithm(operation, "ring")->build(Shape(workers)); });
@@ -106,5 +105,4 @@ TEST(LearningRules, AreThereForSynchronousStrategies) {
   EXPECT_EQ(find_learning_rule("horovod", "asynchronous"), nullptr);
 }
 
-}  // namespace
-}  // namespace farandole::learn_test
+}}  // namespace farandole::learn_test

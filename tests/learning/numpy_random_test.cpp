@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace farandole::numpy_random_test {
-namespace {
+namespace farandole::numpy_random_test { namespace {
 
 TEST(NumpyRandom, DrawsTheNormalDeviatesOfNumpysRandn) {
   NumpyRandom random(42);
@@ -21,5 +20,4 @@ TEST(NumpyRandom, DrawsTheUniformDeviatesOfNumpysRandomSample) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::numpy_random_test
+}}  // namespace farandole::numpy_random_test

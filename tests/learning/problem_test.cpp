@@ -4,8 +4,7 @@
 #include "learning/numpy_random.hpp"
 #include "learning/problems/problems.hpp"
 
-namespace farandole::problem_test {
-namespace {
+namespace farandole::problem_test { namespace {
 
 std::vector<NumericProblem> small_problems() {
   return {linear_regression(LinearRegressionSpec{60, {5, 3, 2, 1}, 0.5, 3}),
@@ -65,5 +64,4 @@ TEST(SoftmaxRegression, DoesNotOverflowWhereScoresAreHuge) {
   EXPECT_TRUE(std::isfinite(problem.loss(problem, 1e4 * somewhere(problem), problem.all())));
 }
 
-}  // namespace
-}  // namespace farandole::problem_test
+}}  // namespace farandole::problem_test

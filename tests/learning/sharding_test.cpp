@@ -5,8 +5,7 @@
 #include "collective/algorithms.hpp"
 #include "learning/exchange.hpp"
 
-namespace farandole::sharding_test {
-namespace {
+namespace farandole::sharding_test { namespace {
 
 Schedule schedule(Operation operation, int ranks) {
   return find_algorithm(operation, "ring")->build(Shape(ranks));
@@ -51,5 +50,4 @@ TEST(Shards, AreGatheredInTheTypeOfTheParametersAndKeptInFull) {
   EXPECT_TRUE(kept.kept() == start);
 }
 
-}  // namespace
-}  // namespace farandole::sharding_test
+}}  // namespace farandole::sharding_test

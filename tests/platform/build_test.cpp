@@ -5,8 +5,7 @@
 
 #include "platform/samples.hpp"
 
-namespace farandole::build_test {
-namespace {
+namespace farandole::build_test { namespace {
 
 using testing::HasSubstr;
 
@@ -88,5 +87,4 @@ TEST(Build, RefusesNumbersOfNodesThatMakeNoSense) {
   EXPECT_THAT(message_of([&] { build(topology, 2147483647, anywhere()); }), HasSubstr("expected at most 4194304"));
 }
 
-}  // namespace
-}  // namespace farandole::build_test
+}}  // namespace farandole::build_test

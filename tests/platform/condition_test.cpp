@@ -9,8 +9,7 @@
 #include "platform/bisection.hpp"
 #include "platform/networks.hpp"
 
-namespace farandole::condition_test {
-namespace {
+namespace farandole::condition_test { namespace {
 
 using testing::HasSubstr;
 using testing::SizeIs;
@@ -179,5 +178,4 @@ TEST_P(FailedCable, IsGoneRoundByAllPairsOrPartsTheNetwork) {
 INSTANTIATE_TEST_SUITE_P(Drawn, FailedCable, testing::ValuesIn(drawn_kinds()),
                          [](const auto& kind) { return std::string(kind.param.name); });
 
-}  // namespace
-}  // namespace farandole::condition_test
+}}  // namespace farandole::condition_test

@@ -8,8 +8,7 @@
 #include "platform/bisection.hpp"
 #include "platform/networks.hpp"
 
-namespace farandole::dragonfly_test {
-namespace {
+namespace farandole::dragonfly_test { namespace {
 
 using testing::HasSubstr;
 using testing::Pair;
@@ -179,5 +178,4 @@ TEST(Dragonfly, RefusesGroupsThatItsRoutersCannotReach) {
       HasSubstr("/network/rank3/cables_per_router: expected cables from every group to 3 others, got 2 of a group"));
 }
 
-}  // namespace
-}  // namespace farandole::dragonfly_test
+}}  // namespace farandole::dragonfly_test

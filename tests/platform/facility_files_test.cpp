@@ -7,8 +7,7 @@
 #include "platform/bisection.hpp"
 #include "platform/samples.hpp"
 
-namespace farandole::facility_files_test {
-namespace {
+namespace farandole::facility_files_test { namespace {
 
 Platform whole(const std::string& name) {
   const auto topology = topology_named(name);
@@ -234,5 +233,4 @@ TEST(Facilities, AJobGoesByTheirGroups) {
   EXPECT_EQ(placed.device_of_rank.back(), 1);
 }
 
-}  // namespace
-}  // namespace farandole::facility_files_test
+}}  // namespace farandole::facility_files_test

@@ -5,8 +5,7 @@
 #include "platform/bisection.hpp"
 #include "platform/networks.hpp"
 
-namespace farandole::fat_tree_test {
-namespace {
+namespace farandole::fat_tree_test { namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -191,5 +190,4 @@ TEST(FatTree, RefusesMoreNodesThanItHasRoomFor) {
               HasSubstr("expected at most the 8 nodes that the tree has room for, got 9 nodes"));
 }
 
-}  // namespace
-}  // namespace farandole::fat_tree_test
+}}  // namespace farandole::fat_tree_test

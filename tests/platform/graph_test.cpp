@@ -8,8 +8,7 @@
 #include "platform/bisection.hpp"
 #include "platform/networks.hpp"
 
-namespace farandole::graph_test {
-namespace {
+namespace farandole::graph_test { namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -140,5 +139,4 @@ TEST(Graph, IsNoFileThatNeverEndsNorAFolder) {
   EXPECT_THAT(message_for(R"({"file": "/tmp"})"), HasSubstr("a directory"));
 }
 
-}  // namespace
-}  // namespace farandole::graph_test
+}}  // namespace farandole::graph_test

@@ -3,8 +3,7 @@
 
 #include "platform/launch_samples.hpp"
 
-namespace farandole::launch_line_test {
-namespace {
+namespace farandole::launch_line_test { namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -147,5 +146,4 @@ TEST(LaunchLine, TakesItsNodesFromAPlacementThatDoesNotContradictIt) {
               testing::HasSubstr("the 2 ranks per node of the launch line, got 3"));
 }
 
-}  // namespace
-}  // namespace farandole::launch_line_test
+}}  // namespace farandole::launch_line_test

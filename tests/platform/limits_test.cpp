@@ -4,8 +4,7 @@
 #include "platform/networks.hpp"
 #include "platform/topologies/graph.hpp"
 
-namespace farandole::limits_test {
-namespace {
+namespace farandole::limits_test { namespace {
 
 using testing::HasSubstr;
 
@@ -107,5 +106,4 @@ TEST(Limits, OfNumbersInDotFilesAreTheirEnds) {
   for (const char* beyond : {"0", "65537"}) EXPECT_THAT(cables(beyond), HasSubstr("cables from 1 to 65536")) << beyond;
 }
 
-}  // namespace
-}  // namespace farandole::limits_test
+}}  // namespace farandole::limits_test

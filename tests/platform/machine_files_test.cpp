@@ -5,8 +5,7 @@
 
 #include "platform/samples.hpp"
 
-namespace farandole::machine_files_test {
-namespace {
+namespace farandole::machine_files_test { namespace {
 
 using testing::Each;
 using testing::ElementsAre;
@@ -199,5 +198,4 @@ TEST(Machines, TheLabsGoodputIsThatOfItsFormulaAtEveryRate) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::machine_files_test
+}}  // namespace farandole::machine_files_test

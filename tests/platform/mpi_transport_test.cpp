@@ -7,8 +7,7 @@
 #include "platform/network_scale.hpp"
 #include "platform/samples.hpp"
 
-namespace farandole::mpi_transport_test {
-namespace {
+namespace farandole::mpi_transport_test { namespace {
 
 using testing::HasSubstr;
 
@@ -181,5 +180,4 @@ TEST(MpiTransport, MeetsTheRestOfTheTablesThatItsNumbersAreFrom) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::mpi_transport_test
+}}  // namespace farandole::mpi_transport_test

@@ -3,8 +3,7 @@
 
 #include "platform/launch_samples.hpp"
 
-namespace farandole::nasty_launch_line_test {
-namespace {
+namespace farandole::nasty_launch_line_test { namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -119,5 +118,4 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"mpirun -np 2 \"x", "expected a closing \""},
         Wrong{"mpirun -H a:4 \xe2\x80\x93np 2 x", "expected options that begin with \"-\""}));
 
-}  // namespace
-}  // namespace farandole::nasty_launch_line_test
+}}  // namespace farandole::nasty_launch_line_test

@@ -6,8 +6,7 @@
 
 #include "platform/samples.hpp"
 
-namespace farandole::network_scale_test {
-namespace {
+namespace farandole::network_scale_test { namespace {
 
 using testing::HasSubstr;
 
@@ -85,5 +84,4 @@ TEST(NetworkScale, HasARateAboveZeroAndALatencyThatIsNotBelowIt) {
   EXPECT_THAT(message_of([] { read(R"({"rates": 2})"); }), HasSubstr("did you mean \"rate\"?"));
 }
 
-}  // namespace
-}  // namespace farandole::network_scale_test
+}}  // namespace farandole::network_scale_test

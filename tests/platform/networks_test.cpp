@@ -10,8 +10,7 @@
 #include "config/schema.hpp"
 #include "platform/bisection.hpp"
 
-namespace farandole::networks_test {
-namespace {
+namespace farandole::networks_test { namespace {
 
 class EveryKind : public testing::TestWithParam<DrawnKind> {};
 
@@ -131,5 +130,4 @@ TEST(LeastPrefixCut, IsThatOfTheSlowerDirection) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::networks_test
+}}  // namespace farandole::networks_test

@@ -3,8 +3,7 @@
 
 #include "platform/samples.hpp"
 
-namespace farandole::node_template_test {
-namespace {
+namespace farandole::node_template_test { namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -145,5 +144,4 @@ TEST(NodeTemplate, RefusesNodesThatCannotBe) {
   EXPECT_THAT(refusal(pcie, "[]"), HasSubstr("at least one NIC"));
 }
 
-}  // namespace
-}  // namespace farandole::node_template_test
+}}  // namespace farandole::node_template_test

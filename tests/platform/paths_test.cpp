@@ -2,8 +2,7 @@
 
 #include "platform/platform.hpp"
 
-namespace farandole::paths_test {
-namespace {
+namespace farandole::paths_test { namespace {
 
 using testing::ElementsAre;
 
@@ -59,5 +58,4 @@ TEST(Paths, OfTheNetworkMeetOneWayOutAndOneWayIn) {
   EXPECT_DOUBLE_EQ(route.latency.si(), 4e-6);                     // the mean of 3 and 5
 }
 
-}  // namespace
-}  // namespace farandole::paths_test
+}}  // namespace farandole::paths_test

@@ -6,8 +6,7 @@
 #include "platform/placement.hpp"
 #include "platform/samples.hpp"
 
-namespace farandole::placement_rule_test {
-namespace {
+namespace farandole::placement_rule_test { namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -130,5 +129,4 @@ TEST(PlacementRule, RefusesWhatMakesNoSenseInClearWords) {
   EXPECT_THAT(message_of([] { devices_of("\"by_group\"", 2, {1, 4, 0}); }), HasSubstr("nodes are in groups"));
 }
 
-}  // namespace
-}  // namespace farandole::placement_rule_test
+}}  // namespace farandole::placement_rule_test

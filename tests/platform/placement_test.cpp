@@ -8,8 +8,7 @@
 
 #include "platform/samples.hpp"
 
-namespace farandole::placement_test {
-namespace {
+namespace farandole::placement_test { namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -147,5 +146,4 @@ TEST(Placement, HasSoManyRanksOfANodeOneAfterTheOther) {
   EXPECT_EQ(together({0, 1, 2, 8, 9}), 3);  // the last node may have fewer
 }
 
-}  // namespace
-}  // namespace farandole::placement_test
+}}  // namespace farandole::placement_test

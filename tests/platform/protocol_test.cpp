@@ -4,8 +4,7 @@
 #include "platform/link.hpp"
 #include "platform/samples.hpp"
 
-namespace farandole::protocol_test {
-namespace {
+namespace farandole::protocol_test { namespace {
 
 using testing::HasSubstr;
 
@@ -67,5 +66,4 @@ TEST(Protocol, NoneMakesMoreOfAWireThanItCarries) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::protocol_test
+}}  // namespace farandole::protocol_test

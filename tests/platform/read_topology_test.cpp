@@ -7,8 +7,7 @@
 #include "config/schema.hpp"
 #include "platform/samples.hpp"
 
-namespace farandole::read_topology_test {
-namespace {
+namespace farandole::read_topology_test { namespace {
 
 using testing::HasSubstr;
 
@@ -237,5 +236,4 @@ TEST(TopologyKinds, HaveNamesAndSummaries) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::read_topology_test
+}}  // namespace farandole::read_topology_test

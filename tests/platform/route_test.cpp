@@ -7,8 +7,7 @@
 
 #include "platform/samples.hpp"
 
-namespace farandole::route_test {
-namespace {
+namespace farandole::route_test { namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -148,5 +147,4 @@ TEST(RouteChoice, WithoutOtherWaysIsTheMinimalOnes) {
   EXPECT_EQ(route.latency, 3_us);
 }
 
-}  // namespace
-}  // namespace farandole::route_test
+}}  // namespace farandole::route_test

@@ -10,8 +10,7 @@
 #include "platform/networks.hpp"
 #include "platform/topologies/route_table.hpp"
 
-namespace farandole::simgrid_file_test {
-namespace {
+namespace farandole::simgrid_file_test { namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -207,5 +206,4 @@ TEST(GraphFile, IsReadWithinTheLimitsOfAllFiles) {
   std::filesystem::remove(endless);
 }
 
-}  // namespace
-}  // namespace farandole::simgrid_file_test
+}}  // namespace farandole::simgrid_file_test

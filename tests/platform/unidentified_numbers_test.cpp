@@ -7,8 +7,7 @@
 #include "platform/samples.hpp"
 #include "units/parse.hpp"
 
-namespace farandole::unidentified_numbers_test {
-namespace {
+namespace farandole::unidentified_numbers_test { namespace {
 
 /// Of a rate; the ends of a range such as "4 GB/s .. 30 GB/s".
 double rate(const std::string& text) {
@@ -40,5 +39,4 @@ TEST(UnidentifiedNumbers, AreTheMediansOfTheirPriors) {
   EXPECT_GE(found, 1);
 }
 
-}  // namespace
-}  // namespace farandole::unidentified_numbers_test
+}}  // namespace farandole::unidentified_numbers_test

@@ -7,8 +7,7 @@
 #include "collective/algorithms.hpp"
 #include "report/reports.hpp"
 
-namespace farandole::algorithm_drawing_test {
-namespace {
+namespace farandole::algorithm_drawing_test { namespace {
 
 using testing::HasSubstr;
 
@@ -57,5 +56,4 @@ TEST(AlgorithmDrawing, EscapesItsTitle) {
   EXPECT_THAT(svg(ring_of_four()), HasSubstr("a &lt; b"));
 }
 
-}  // namespace
-}  // namespace farandole::algorithm_drawing_test
+}}  // namespace farandole::algorithm_drawing_test

@@ -9,8 +9,7 @@
 #include "report/page/assets.hpp"
 #include "report/reports.hpp"
 
-namespace farandole::algorithm_page_test {
-namespace {
+namespace farandole::algorithm_page_test { namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -69,5 +68,4 @@ TEST_F(AlgorithmPage, SaysHowToTimeItAndNotWhereNoCommandDoes) {
   EXPECT_THAT(page_of(Operation::parameter_server, "dedicated", 4), Not(HasSubstr("farandole collective")));
 }
 
-}  // namespace
-}  // namespace farandole::algorithm_page_test
+}}  // namespace farandole::algorithm_page_test

@@ -7,8 +7,7 @@
 #include "report/points.hpp"
 #include "report/series.hpp"
 
-namespace farandole::answer_test {
-namespace {
+namespace farandole::answer_test { namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -219,5 +218,4 @@ TEST(Series, SaysWhatTheNumberInATitleIsOf) {
   EXPECT_EQ(title(series_of(std::vector{small, large}), 1), "a (batch per rank 16)");
 }
 
-}  // namespace
-}  // namespace farandole::answer_test
+}}  // namespace farandole::answer_test

@@ -11,8 +11,7 @@
 
 #include "report/points.hpp"
 
-namespace farandole::chrome_trace_test {
-namespace {
+namespace farandole::chrome_trace_test { namespace {
 
 using nlohmann::json;
 
@@ -137,5 +136,4 @@ RC_GTEST_PROP(ChromeTrace, HasNoSpansOfOneThreadThatOverlapWithoutNesting, ()) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::chrome_trace_test
+}}  // namespace farandole::chrome_trace_test

@@ -6,8 +6,7 @@
 #include "report/points.hpp"
 #include "report/reports.hpp"
 
-namespace farandole::collective_report_test {
-namespace {
+namespace farandole::collective_report_test { namespace {
 
 std::string text(const std::vector<CollectivePoint>& points) {
   std::ostringstream out;
@@ -124,5 +123,4 @@ TEST(NcclRow, KeepsItsWidthWithFewerDecimalsForLongTimes) {
   EXPECT_EQ(time_of(900_ms), " 900000");
 }
 
-}  // namespace
-}  // namespace farandole::collective_report_test
+}}  // namespace farandole::collective_report_test

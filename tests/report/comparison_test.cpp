@@ -5,8 +5,7 @@
 #include "report/points.hpp"
 #include "report/reports.hpp"
 
-namespace farandole::comparison_test {
-namespace {
+namespace farandole::comparison_test { namespace {
 
 TrainingPoint training(const std::string& model, const std::string& fidelity, Seconds iteration) {
   TrainingPoint point = vgg16_on_512_ranks();
@@ -114,5 +113,4 @@ TEST(CollectiveComparison, NamesWhatLiesFartherFromMessageThanLevelsThatAgree) {
   EXPECT_EQ(table.find("analytic is"), std::string::npos) << table;
 }
 
-}  // namespace
-}  // namespace farandole::comparison_test
+}}  // namespace farandole::comparison_test

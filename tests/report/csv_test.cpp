@@ -10,8 +10,7 @@
 #include "report/points.hpp"
 #include "report/reports.hpp"
 
-namespace farandole::csv_test {
-namespace {
+namespace farandole::csv_test { namespace {
 
 using Cells = std::vector<std::string>;
 
@@ -125,5 +124,4 @@ TEST(TrainingCsv, HasARowForEveryPointThatFailed) {
   EXPECT_EQ(lines[2].front(), "");
 }
 
-}  // namespace
-}  // namespace farandole::csv_test
+}}  // namespace farandole::csv_test

@@ -13,8 +13,7 @@
 #include "report/record.hpp"
 #include "report/reports.hpp"
 
-namespace farandole::fields_test {
-namespace {
+namespace farandole::fields_test { namespace {
 
 using testing::Contains;
 using testing::HasSubstr;
@@ -149,5 +148,4 @@ TEST(FieldsOfACollectivePoint, AreTheKeysOfItsJsonAndTheColumnsOfItsCsv) {
   EXPECT_THAT(expected.keys, Contains("links"));
 }
 
-}  // namespace
-}  // namespace farandole::fields_test
+}}  // namespace farandole::fields_test

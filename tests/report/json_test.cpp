@@ -11,8 +11,7 @@
 #include "report/points.hpp"
 #include "report/reports.hpp"
 
-namespace farandole::json_test {
-namespace {
+namespace farandole::json_test { namespace {
 
 using nlohmann::ordered_json;
 
@@ -154,5 +153,4 @@ RC_GTEST_PROP(TrainingJson, HasABreakdownThatStillSumsToTheIteration, ()) {
   RC_ASSERT(sum == read["iteration_seconds"].get<double>());
 }
 
-}  // namespace
-}  // namespace farandole::json_test
+}}  // namespace farandole::json_test

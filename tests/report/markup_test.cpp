@@ -7,8 +7,7 @@
 
 #include "report/html.hpp"
 
-namespace farandole::markup_test {
-namespace {
+namespace farandole::markup_test { namespace {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -65,5 +64,4 @@ TEST(XmlAttribute, HasNoCharacterThatEndsIt) {
   EXPECT_EQ(xml_attribute("<a b=\"'&\n"), "&lt;a b=&quot;&apos;&amp;&#10;");
 }
 
-}  // namespace
-}  // namespace farandole::markup_test
+}}  // namespace farandole::markup_test

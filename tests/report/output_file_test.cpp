@@ -14,8 +14,7 @@
 
 #include "config/error.hpp"
 
-namespace farandole::output_file_test {
-namespace {
+namespace farandole::output_file_test { namespace {
 
 namespace fs = std::filesystem;
 
@@ -184,5 +183,4 @@ TEST_F(OutputFile, IsTriedWithoutBeingMadeOrTouched) {
   EXPECT_THROW(try_file(folder_ / std::string(300, 'n')), InputError);
 }
 
-}  // namespace
-}  // namespace farandole::output_file_test
+}}  // namespace farandole::output_file_test

@@ -10,8 +10,7 @@
 #include "report/points.hpp"
 #include "report/training_page.hpp"
 
-namespace farandole::page_test {
-namespace {
+namespace farandole::page_test { namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -238,5 +237,4 @@ TEST_F(HtmlPage, BeginsWithWhatTheHeadingSpeaksOf) {
   EXPECT_EQ(training_page(told).sections.front().id, "learning");
 }
 
-}  // namespace
-}  // namespace farandole::page_test
+}}  // namespace farandole::page_test

@@ -8,8 +8,7 @@
 #include "report/answer.hpp"
 #include "report/points.hpp"
 
-namespace farandole::question_answer_test {
-namespace {
+namespace farandole::question_answer_test { namespace {
 
 using testing::HasSubstr;
 
@@ -134,5 +133,4 @@ TEST(Answer, WithoutAPairSaysNothingOfTheQuestion) {
   EXPECT_THAT(answer(std::vector{swept("25 Gbit/s", "ring", 0.5)}, faster).front(), HasSubstr("scales at 50 %"));
 }
 
-}  // namespace
-}  // namespace farandole::question_answer_test
+}}  // namespace farandole::question_answer_test

@@ -10,8 +10,7 @@
 
 #include "report/record.hpp"
 
-namespace farandole::read_record_test {
-namespace {
+namespace farandole::read_record_test { namespace {
 
 /// Finite numbers of all sizes, with all their digits.
 double number() {
@@ -191,5 +190,4 @@ TEST(ReadRecord, RefusesARecordWithAKeyItDoesNotKnowOrWithoutOneItNeeds) {
   EXPECT_THROW(training_point(record), std::logic_error);
 }
 
-}  // namespace
-}  // namespace farandole::read_record_test
+}}  // namespace farandole::read_record_test

@@ -4,8 +4,7 @@
 
 #include "report/facet.hpp"
 
-namespace farandole::swept_objects_test {
-namespace {
+namespace farandole::swept_objects_test { namespace {
 
 using testing::ElementsAre;
 
@@ -37,5 +36,4 @@ TEST(SweptObjects, OtherValuesStandAsTheyAre) {
   EXPECT_THAT(column("/effects/step_jitter", {"1 %", "2 %"}, "effects step jitter"), ElementsAre("1 %", "2 %"));
 }
 
-}  // namespace
-}  // namespace farandole::swept_objects_test
+}}  // namespace farandole::swept_objects_test

@@ -7,8 +7,7 @@
 
 #include "report/format.hpp"
 
-namespace farandole::table_test {
-namespace {
+namespace farandole::table_test { namespace {
 
 TEST(Table, AlignsNamesLeftAndNumbersRightByCodePoints) {
   Table table({{"name", Align::left}, {"n", Align::right}, {"last", Align::left}});
@@ -51,5 +50,4 @@ TEST(ParseFormat, KnowsEveryNameItLists) {
   EXPECT_EQ(parse_format("JSON"), std::nullopt);
 }
 
-}  // namespace
-}  // namespace farandole::table_test
+}}  // namespace farandole::table_test

@@ -6,8 +6,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace farandole::time_column_test {
-namespace {
+namespace farandole::time_column_test { namespace {
 
 TEST(TimeColumn, TakesTheUnitOfTheSmallestForAll) {
   const TimeColumn times = time_column(std::vector{20.31_us, 4.09819_ms});
@@ -46,5 +45,4 @@ RC_GTEST_PROP(TimeColumn, KeepsThreeDigitsOfEveryTime, ()) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::time_column_test
+}}  // namespace farandole::time_column_test

@@ -9,8 +9,7 @@
 #include "platform/topology.hpp"
 #include "report/pages.hpp"
 
-namespace farandole::topology_files_test {
-namespace {
+namespace farandole::topology_files_test { namespace {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -149,5 +148,4 @@ TEST(TopologyPicture, GivesALineTheColourOfItsBusiestLink) {
   EXPECT_THAT(picture, HasSubstr("\"spine1\" -- \"leaf0\" [color=\"0.330 0.9 0.8\", penwidth=1.0, label=\"0 %\"]"));
 }
 
-}  // namespace
-}  // namespace farandole::topology_files_test
+}}  // namespace farandole::topology_files_test

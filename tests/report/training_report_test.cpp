@@ -7,8 +7,7 @@
 #include "report/points.hpp"
 #include "report/reports.hpp"
 
-namespace farandole::training_report_test {
-namespace {
+namespace farandole::training_report_test { namespace {
 
 std::string text(Format format, const std::vector<TrainingPoint>& points) {
   std::ostringstream out;
@@ -219,5 +218,4 @@ TEST(TrainingTable, SaysAboveWhichPointsFailedAndWhy) {
   EXPECT_NE(empty.str().find("# failed: "), std::string::npos);
 }
 
-}  // namespace
-}  // namespace farandole::training_report_test
+}}  // namespace farandole::training_report_test

@@ -11,8 +11,7 @@
 #include "report/pages.hpp"
 #include "report/reports.hpp"
 
-namespace farandole::validation_headline_test {
-namespace {
+namespace farandole::validation_headline_test { namespace {
 
 using testing::HasSubstr;
 
@@ -110,5 +109,4 @@ TEST(Headline, OfCollectivesThereIsNoneAndTheirSizeClassesHaveSigns) {
   EXPECT_THAT(table.str(), HasSubstr("-50.0 %"));
 }
 
-}  // namespace
-}  // namespace farandole::validation_headline_test
+}}  // namespace farandole::validation_headline_test

@@ -7,8 +7,7 @@
 #include "report/answer.hpp"
 #include "report/points.hpp"
 
-namespace farandole::whole_run_section_test {
-namespace {
+namespace farandole::whole_run_section_test { namespace {
 
 using testing::HasSubstr;
 
@@ -41,5 +40,4 @@ TEST(WholeRunSection, IsOpenWhereSomethingFails) {
   EXPECT_FALSE(whole_run_section(std::vector{point}, series_of(std::vector{point}))->folded);
 }
 
-}  // namespace
-}  // namespace farandole::whole_run_section_test
+}}  // namespace farandole::whole_run_section_test

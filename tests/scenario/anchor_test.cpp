@@ -5,8 +5,7 @@
 
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole::anchor_test {
-namespace {
+namespace farandole::anchor_test { namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -226,5 +225,4 @@ TEST(Anchor, GivenStepsOfADeviceAreTakenAsTheyAre) {
   EXPECT_FALSE(result.anchoring);
 }
 
-}  // namespace
-}  // namespace farandole::anchor_test
+}}  // namespace farandole::anchor_test

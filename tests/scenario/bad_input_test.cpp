@@ -4,8 +4,7 @@
 
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole::bad_input_test {
-namespace {
+namespace farandole::bad_input_test { namespace {
 
 using test::error_of;
 using testing::HasSubstr;
@@ -76,5 +75,4 @@ TEST(BadInput, IsFoundInEveryPointOfASweepBeforeAnythingRuns) {
   EXPECT_THAT(error_of({{"/sweep", R"({"/platform/ranks": [1, 2, -3]})"}}), HasSubstr("got -3"));
 }
 
-}  // namespace
-}  // namespace farandole::bad_input_test
+}}  // namespace farandole::bad_input_test

@@ -7,8 +7,7 @@
 #include "report/record.hpp"
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole::bands_test {
-namespace {
+namespace farandole::bands_test { namespace {
 
 using test::Change;
 
@@ -223,5 +222,4 @@ TEST(Bands, OfABreakEvenHoldForEstimatesOnBothMachines) {
   EXPECT_LT(both.bands->cost->per_sample.low, both.bands->cost->per_sample.high);
 }
 
-}  // namespace
-}  // namespace farandole::bands_test
+}}  // namespace farandole::bands_test

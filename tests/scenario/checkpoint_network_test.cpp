@@ -5,8 +5,7 @@
 
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole::checkpoint_network_test {
-namespace {
+namespace farandole::checkpoint_network_test { namespace {
 
 using test::error_of;
 using testing::HasSubstr;
@@ -39,5 +38,4 @@ TEST(WholeRun, WritingOverTheNetworkTakesItsRateFromTheNicsOfTheNodesThatWrite) 
               HasSubstr("leaves training something"));
 }
 
-}  // namespace
-}  // namespace farandole::checkpoint_network_test
+}}  // namespace farandole::checkpoint_network_test

@@ -8,8 +8,7 @@
 
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole::compression_cost_test {
-namespace {
+namespace farandole::compression_cost_test { namespace {
 
 using testing::HasSubstr;
 
@@ -81,5 +80,4 @@ TEST(CompressionCost, IsTakenFromTheDeviceThatComputes) {
             on_p3_8xlarge("resnet50", 1, R"("none")").breakdown.compute);
 }
 
-}  // namespace
-}  // namespace farandole::compression_cost_test
+}}  // namespace farandole::compression_cost_test

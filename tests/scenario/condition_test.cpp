@@ -5,8 +5,7 @@
 #include "scenario/collective_run.hpp"
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole::condition_test {
-namespace {
+namespace farandole::condition_test { namespace {
 
 using testing::HasSubstr;
 
@@ -65,5 +64,4 @@ TEST(ConditionOfAScenario, IsRefusedWithItsPlaceWhereItNamesNothing) {
   EXPECT_THAT(test::error_of({{"/platform/condition", R"({"failled": []})"}}), HasSubstr("did you mean \"failed\"?"));
 }
 
-}  // namespace
-}  // namespace farandole::condition_test
+}}  // namespace farandole::condition_test

@@ -13,8 +13,7 @@
 #include "scenario/effective_settings.hpp"
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole::default_library_test {
-namespace {
+namespace farandole::default_library_test { namespace {
 
 using nlohmann::json;
 using test::Change;
@@ -256,5 +255,4 @@ TEST(DefaultLibrary, AnUnknownReleaseIsRefusedAtItsPlaceWithTheNearest) {
       HasSubstr("known: nccl-2.3, "));
 }
 
-}  // namespace
-}  // namespace farandole::default_library_test
+}}  // namespace farandole::default_library_test

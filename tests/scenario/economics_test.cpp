@@ -4,8 +4,7 @@
 
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole::economics_test {
-namespace {
+namespace farandole::economics_test { namespace {
 
 using test::Change;
 using test::error_of;
@@ -110,5 +109,4 @@ TEST(Economics, RefusesUnknownOffersAndSettings) {
               HasSubstr("/spot/restart"));
 }
 
-}  // namespace
-}  // namespace farandole::economics_test
+}}  // namespace farandole::economics_test

@@ -7,8 +7,7 @@
 #include "scenario/scenario_kit.hpp"
 #include "units/format.hpp"
 
-namespace farandole::effects_test {
-namespace {
+namespace farandole::effects_test { namespace {
 
 using testing::HasSubstr;
 
@@ -233,5 +232,4 @@ TEST(Effects, BadValuesAreRefusedInPlace) {
   EXPECT_THAT(error(R"({"communication_compute_share": "100 %"})"), HasSubstr("below 100 %"));
 }
 
-}  // namespace
-}  // namespace farandole::effects_test
+}}  // namespace farandole::effects_test

@@ -5,8 +5,7 @@
 
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole::every_strategy_test {
-namespace {
+namespace farandole::every_strategy_test { namespace {
 
 const std::vector<std::string> all_strategies{
     R"({"kind": "horovod", "version": "0.9.6"})",
@@ -122,5 +121,4 @@ TEST(EveryStrategy, WithoutOverlapOnAStarIsComputeAndClosedForms) {
   EXPECT_NEAR(server / (alone + 2 * 4 * bytes / rate), 1, 0.01);
 }
 
-}  // namespace
-}  // namespace farandole::every_strategy_test
+}}  // namespace farandole::every_strategy_test

@@ -7,8 +7,7 @@
 #include "scenario/parts.hpp"
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole::experts_test {
-namespace {
+namespace farandole::experts_test { namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -146,5 +145,4 @@ TEST(Experts, RefuseWhatIsNotSimulated) {
   EXPECT_THAT(test::error_of(dense), HasSubstr("no layers of experts"));
 }
 
-}  // namespace
-}  // namespace farandole::experts_test
+}}  // namespace farandole::experts_test

@@ -6,8 +6,7 @@
 
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole::explain_test {
-namespace {
+namespace farandole::explain_test { namespace {
 
 TrainingPoint explained(std::vector<test::Change> changes) {
   RunOptions options;
@@ -110,5 +109,4 @@ TEST(CriticalPath, OfARunEndsWithItsUpdate) {
   EXPECT_EQ(path.back().activity, "update");
 }
 
-}  // namespace
-}  // namespace farandole::explain_test
+}}  // namespace farandole::explain_test

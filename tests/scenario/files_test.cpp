@@ -9,8 +9,7 @@
 #include "scenario/sweep.hpp"
 #include "support/source_folder.hpp"
 
-namespace farandole::files_test {
-namespace {
+namespace farandole::files_test { namespace {
 
 const std::filesystem::path source = test::source_folder();
 
@@ -44,5 +43,4 @@ TEST(ScenarioSchema, RefusesWhatTheReaderRefuses) {
   EXPECT_THROW(check_schema(document, source / "sim/config/schemas/scenario.schema.json"), InputError);
 }
 
-}  // namespace
-}  // namespace farandole::files_test
+}}  // namespace farandole::files_test

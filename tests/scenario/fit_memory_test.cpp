@@ -8,8 +8,7 @@
 
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole::fit_memory_test {
-namespace {
+namespace farandole::fit_memory_test { namespace {
 
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
@@ -87,5 +86,4 @@ TEST(FitMemory, WhatFitsIfProductsKeepTheirInputsInFp8IsNotRefusedButWarnedOf) {
   EXPECT_THAT(test::error_of(larger), HasSubstr("expected a job that fits into the 85.9 GB"));
 }
 
-}  // namespace
-}  // namespace farandole::fit_memory_test
+}}  // namespace farandole::fit_memory_test

@@ -5,8 +5,7 @@
 #include "report/record.hpp"
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole::folded_equals_unfolded_test {
-namespace {
+namespace farandole::folded_equals_unfolded_test { namespace {
 
 const std::vector<std::string> with_servers{
     R"({"kind": "parameter_server"})",
@@ -213,5 +212,4 @@ TEST(FoldedServers, NoiseThatSparesTheFirstIterationsIsNotFoldedAway) {
   EXPECT_GT(point("asynchronous", noise).breakdown.straggler, 0_s);
 }
 
-}  // namespace
-}  // namespace farandole::folded_equals_unfolded_test
+}}  // namespace farandole::folded_equals_unfolded_test

@@ -18,8 +18,7 @@
 #include "scenario/run.hpp"
 #include "support/source_folder.hpp"
 
-namespace farandole::golden_test {
-namespace {
+namespace farandole::golden_test { namespace {
 
 using nlohmann::json;
 
@@ -101,5 +100,4 @@ INSTANTIATE_TEST_SUITE_P(EveryScenario, Golden, testing::ValuesIn(scenarios()), 
   return name;
 });
 
-}  // namespace
-}  // namespace farandole::golden_test
+}}  // namespace farandole::golden_test

@@ -5,8 +5,7 @@
 #include "report/reports.hpp"
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole::gradient_type_test {
-namespace {
+namespace farandole::gradient_type_test { namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -110,5 +109,4 @@ TEST(GradientType, IsRefusedByNameWhereItIsNone) {
             "--set: /workload/gradient_type: expected a type of gradients, got \"f16\"; did you mean \"fp16\"?");
 }
 
-}  // namespace
-}  // namespace farandole::gradient_type_test
+}}  // namespace farandole::gradient_type_test

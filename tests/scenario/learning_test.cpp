@@ -4,8 +4,7 @@
 #include "scenario/scenario_kit.hpp"
 #include "support/source_folder.hpp"
 
-namespace farandole::learning_test {
-namespace {
+namespace farandole::learning_test { namespace {
 
 using testing::HasSubstr;
 
@@ -113,5 +112,4 @@ TEST(LearningSection, RefusesWhatCannotBeTrained) {
               HasSubstr("does not diverge"));
 }
 
-}  // namespace
-}  // namespace farandole::learning_test
+}}  // namespace farandole::learning_test

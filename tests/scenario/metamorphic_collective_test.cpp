@@ -12,8 +12,7 @@
 #include "scenario/collective_run.hpp"
 #include "scenario/metamorphic_kit.hpp"
 
-namespace farandole::metamorphic_collective_test {
-namespace {
+namespace farandole::metamorphic_collective_test { namespace {
 
 using test::Case;
 using test::Dimension;
@@ -190,5 +189,4 @@ TEST(SlowMetamorphicCollectives, ObeyTheLawsOnRandomMachines) {
   expect_laws(1000, 1000);
 }
 
-}  // namespace
-}  // namespace farandole::metamorphic_collective_test
+}}  // namespace farandole::metamorphic_collective_test

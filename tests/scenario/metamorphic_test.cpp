@@ -13,8 +13,7 @@
 #include "scenario/metamorphic_kit.hpp"
 #include "simulate/invariant.hpp"
 
-namespace farandole::metamorphic_test {
-namespace {
+namespace farandole::metamorphic_test { namespace {
 
 using test::Case;
 using test::Invariance;
@@ -155,5 +154,4 @@ TEST(SlowMetamorphic, TenThousandRelationsHoldBetweenResultsOfRandomScenarios) {
   expect_relations(10'000);
 }
 
-}  // namespace
-}  // namespace farandole::metamorphic_test
+}}  // namespace farandole::metamorphic_test

@@ -13,8 +13,7 @@
 #include "support/source_folder.hpp"
 #include "timeline/quantile.hpp"
 
-namespace farandole::model_error_test {
-namespace {
+namespace farandole::model_error_test { namespace {
 
 using test::Change;
 
@@ -144,5 +143,4 @@ TEST(ModelError, BandsHoldEightOfTenPublishedRunsOfSeveralNodesTheirFamilyLeftOu
   EXPECT_NEAR(largest.at("inside").get<double>(), 0.8, 2 * deviation);
 }
 
-}  // namespace
-}  // namespace farandole::model_error_test
+}}  // namespace farandole::model_error_test

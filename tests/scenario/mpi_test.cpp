@@ -4,8 +4,7 @@
 #include "scenario/collective_run.hpp"
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole::mpi_test {
-namespace {
+namespace farandole::mpi_test { namespace {
 
 using test::Change;
 using testing::HasSubstr;
@@ -102,5 +101,4 @@ TEST(MpiOnAnotherTransport, OfACollectiveByItselfIsThatOfAMachineWhoseTransportI
   EXPECT_EQ(collective_settings(request, topology).at("transport.mpi.name"), topology.mpi->name);
 }
 
-}  // namespace
-}  // namespace farandole::mpi_test
+}}  // namespace farandole::mpi_test

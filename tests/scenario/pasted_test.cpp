@@ -8,8 +8,7 @@
 
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole::pasted_test {
-namespace {
+namespace farandole::pasted_test { namespace {
 
 using testing::AllOf;
 using testing::Contains;
@@ -132,5 +131,4 @@ TEST(Pasted, SaysWhatHasNoEffect) {
   EXPECT_THAT(scenario.ignored, Contains("/strategy/deepspeed/zero_optimization/contiguous_gradients"));
 }
 
-}  // namespace
-}  // namespace farandole::pasted_test
+}}  // namespace farandole::pasted_test

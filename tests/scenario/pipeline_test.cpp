@@ -13,8 +13,7 @@
 #include "scenario/scenario_kit.hpp"
 #include "scenario/train.hpp"
 
-namespace farandole::pipeline_test {
-namespace {
+namespace farandole::pipeline_test { namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -255,5 +254,4 @@ TEST(PipelineScenario, RefusesWhatIsNotSimulated) {
   EXPECT_THAT(test::error_of(with_input), HasSubstr("no \"input\" with \"pipeline\""));
 }
 
-}  // namespace
-}  // namespace farandole::pipeline_test
+}}  // namespace farandole::pipeline_test

@@ -11,8 +11,7 @@
 #include "scenario/run.hpp"
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole::plan_test {
-namespace {
+namespace farandole::plan_test { namespace {
 
 RunPlan plan_of(const std::string& sweep, const RunOptions& options = {}) {
   return plan_run(test::changed({{"/sweep", sweep}}), Catalogue(), options);
@@ -87,5 +86,4 @@ TEST(Plan, RefusesWhatIsWrongWithItsLastPoint) {
   EXPECT_THAT(refusal_of(R"({"/platform/ranks": [2], "/no/such/place": [1, 2]})"), testing::HasSubstr("no/such/place"));
 }
 
-}  // namespace
-}  // namespace farandole::plan_test
+}}  // namespace farandole::plan_test

@@ -10,8 +10,7 @@
 
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole::products_test {
-namespace {
+namespace farandole::products_test { namespace {
 
 struct Choice {
   std::string name;
@@ -214,5 +213,4 @@ TEST(ProductsOfAll, HaveAJobOfOneRankThatMeetsNobody) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::products_test
+}}  // namespace farandole::products_test

@@ -4,8 +4,7 @@
 
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole::protocol_test {
-namespace {
+namespace farandole::protocol_test { namespace {
 
 using testing::HasSubstr;
 
@@ -44,5 +43,4 @@ TEST(ForeignSet, OfAnotherDeviceIsRefusedWhereTheOverrideStands) {
   EXPECT_EQ(error_on("hgx-h100", R"({"/node/device": "h200"})"), "no error");
 }
 
-}  // namespace
-}  // namespace farandole::protocol_test
+}}  // namespace farandole::protocol_test

@@ -10,8 +10,7 @@
 #include "scenario/run.hpp"
 #include "support/source_folder.hpp"
 
-namespace farandole::published_test {
-namespace {
+namespace farandole::published_test { namespace {
 
 const std::filesystem::path source = test::source_folder();
 
@@ -67,5 +66,4 @@ TEST(Published, ParameterServersOfOneDgx1AreMetWithinFourPercent) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::published_test
+}}  // namespace farandole::published_test

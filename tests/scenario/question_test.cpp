@@ -5,8 +5,7 @@
 #include "scenario/point_parts.hpp"
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole::question_test {
-namespace {
+namespace farandole::question_test { namespace {
 
 using testing::HasSubstr;
 
@@ -51,5 +50,4 @@ TEST(Question, AboutTwoDifferentPointersIsRefused) {
       HasSubstr("/question/to: expected the same pointers as in \"from\""));
 }
 
-}  // namespace
-}  // namespace farandole::question_test
+}}  // namespace farandole::question_test

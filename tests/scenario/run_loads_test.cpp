@@ -5,8 +5,7 @@
 #include "report/record.hpp"
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole::run_loads_test {
-namespace {
+namespace farandole::run_loads_test { namespace {
 
 using testing::Each;
 using testing::SizeIs;
@@ -57,5 +56,4 @@ TEST(LinksOfARun, SurviveARecord) {
   EXPECT_THAT(training_point(to_record(point)).links, SizeIs(3));
 }
 
-}  // namespace
-}  // namespace farandole::run_loads_test
+}}  // namespace farandole::run_loads_test

@@ -7,8 +7,7 @@
 #include "scenario/scenario_kit.hpp"
 #include "support/source_folder.hpp"
 
-namespace farandole::run_test {
-namespace {
+namespace farandole::run_test { namespace {
 
 using testing::ElementsAre;
 
@@ -141,5 +140,4 @@ TEST(SlowRun, TheHorovodPictureIsTheSameAtAllFidelitiesUpTo64Ranks) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::run_test
+}}  // namespace farandole::run_test

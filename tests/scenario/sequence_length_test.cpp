@@ -8,8 +8,7 @@
 #include "report/reports.hpp"
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole::sequence_length_test {
-namespace {
+namespace farandole::sequence_length_test { namespace {
 
 using ::testing::HasSubstr;
 
@@ -125,5 +124,4 @@ TEST(Utilisation, StandsInEveryFormOfTheResult) {
   EXPECT_EQ(written(Format::table, image).find("MFU"), std::string::npos);
 }
 
-}  // namespace
-}  // namespace farandole::sequence_length_test
+}}  // namespace farandole::sequence_length_test

@@ -5,8 +5,7 @@
 
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole::server_laws_test {
-namespace {
+namespace farandole::server_laws_test { namespace {
 
 TrainingPoint point_of(const std::vector<test::Change>& changes) {
   return test::run(changes).points.front();
@@ -157,5 +156,4 @@ TEST(ServerMemory, IsThatOfTheFullestServer) {
   EXPECT_EQ(point_of({}).memory.server_shard, 0_B);
 }
 
-}  // namespace
-}  // namespace farandole::server_laws_test
+}}  // namespace farandole::server_laws_test

@@ -8,8 +8,7 @@
 
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole::sharded_test {
-namespace {
+namespace farandole::sharded_test { namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -189,5 +188,4 @@ TEST(ShardedScenario, IsOfferedWithTheRecomputationWithoutWhichItWouldNotFitEith
   EXPECT_EQ(test::error_of(changes), "no error");
 }
 
-}  // namespace
-}  // namespace farandole::sharded_test
+}}  // namespace farandole::sharded_test

@@ -5,8 +5,7 @@
 #include "scenario/scenario_kit.hpp"
 #include "training/strategies/catalogue.hpp"
 
-namespace farandole::strategy_test {
-namespace {
+namespace farandole::strategy_test { namespace {
 
 using testing::HasSubstr;
 
@@ -171,5 +170,4 @@ TEST(Strategy, RefusesWhatItDoesNotKnow) {
               HasSubstr("with 2 nodes left for servers, got 0 left; \"colocated\": true"));
 }
 
-}  // namespace
-}  // namespace farandole::strategy_test
+}}  // namespace farandole::strategy_test

@@ -6,8 +6,7 @@
 
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole::sweep_test {
-namespace {
+namespace farandole::sweep_test { namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -143,5 +142,4 @@ TEST(SetAndSweep, WhatNoAxisReplacesAndTheSweepItselfMayBeSet) {
   EXPECT_EQ(refusal_of_set("{}", "/platform/ranks", "64"), "no error");
 }
 
-}  // namespace
-}  // namespace farandole::sweep_test
+}}  // namespace farandole::sweep_test

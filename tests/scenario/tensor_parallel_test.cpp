@@ -12,8 +12,7 @@
 #include "scenario/scenario_kit.hpp"
 #include "scenario/train.hpp"
 
-namespace farandole::tensor_parallel_test {
-namespace {
+namespace farandole::tensor_parallel_test { namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -171,5 +170,4 @@ TEST(GroupMembers, AreTheLinesOfAGridOfPlacesReplicasAndShards) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::tensor_parallel_test
+}}  // namespace farandole::tensor_parallel_test

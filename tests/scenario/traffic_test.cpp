@@ -5,8 +5,7 @@
 #include "report/record.hpp"
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole::traffic_test {
-namespace {
+namespace farandole::traffic_test { namespace {
 
 using testing::HasSubstr;
 using testing::SizeIs;
@@ -96,5 +95,4 @@ TEST(TrafficOfAScenario, IsRefusedWithItsPlaceWhereItCannotBe) {
   EXPECT_THAT(refusal(R"([{"kind": "job", "rank": 4}])"), HasSubstr("did you mean \"ranks\"?"));
 }
 
-}  // namespace
-}  // namespace farandole::traffic_test
+}}  // namespace farandole::traffic_test

@@ -13,8 +13,7 @@
 #include "scenario/scenario_kit.hpp"
 #include "timeline/difference.hpp"
 
-namespace farandole::unsettled_numbers_test {
-namespace {
+namespace farandole::unsettled_numbers_test { namespace {
 
 using test::Change;
 using testing::ElementsAre;
@@ -239,5 +238,4 @@ TEST(Sureness, IsNotJudgedWithoutBands) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::unsettled_numbers_test
+}}  // namespace farandole::unsettled_numbers_test

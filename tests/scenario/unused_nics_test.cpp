@@ -6,8 +6,7 @@
 #include "scenario/collective_run.hpp"
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole::unused_nics_test {
-namespace {
+namespace farandole::unused_nics_test { namespace {
 
 using testing::HasSubstr;
 
@@ -57,5 +56,4 @@ TEST(UnusedNics, AResultOfARunSaysItAmongItsSettings) {
   EXPECT_FALSE(test::run(rails).settings.contains("note"));
 }
 
-}  // namespace
-}  // namespace farandole::unused_nics_test
+}}  // namespace farandole::unused_nics_test

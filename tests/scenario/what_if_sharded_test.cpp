@@ -7,8 +7,7 @@
 
 #include "scenario/what_if_kit.hpp"
 
-namespace farandole::what_if_sharded_test {
-namespace {
+namespace farandole::what_if_sharded_test { namespace {
 
 using test::Changes;
 using test::expect_not_offered_again;
@@ -148,5 +147,4 @@ TEST(WhatIf, ThatDoesNotFitIntoMemoryIsLeftOut) {
   for (const WhatIf& what_if : point.explanation->what_ifs) EXPECT_GT(what_if.samples_per_second, 0);
 }
 
-}  // namespace
-}  // namespace farandole::what_if_sharded_test
+}}  // namespace farandole::what_if_sharded_test

@@ -5,8 +5,7 @@
 
 #include "scenario/what_if_kit.hpp"
 
-namespace farandole::what_if_test {
-namespace {
+namespace farandole::what_if_test { namespace {
 
 using testing::AllOf;
 using testing::Each;
@@ -228,5 +227,4 @@ TEST(Scale, IsRefusedWhereItMeansNothing) {
   EXPECT_THAT(test::error_of({{"/platform/scale", R"({"rat": 2})"}}), HasSubstr("did you mean \"rate\"?"));
 }
 
-}  // namespace
-}  // namespace farandole::what_if_test
+}}  // namespace farandole::what_if_test

@@ -5,8 +5,7 @@
 
 #include "scenario/scenario_kit.hpp"
 
-namespace farandole::whole_run_test {
-namespace {
+namespace farandole::whole_run_test { namespace {
 
 using test::error_of;
 using testing::HasSubstr;
@@ -272,5 +271,4 @@ TEST(Memory, OfAPointCountsTheOptimizer) {
   EXPECT_EQ(adam.optimizer_state, 2 * momentum.parameters);
 }
 
-}  // namespace
-}  // namespace farandole::whole_run_test
+}}  // namespace farandole::whole_run_test

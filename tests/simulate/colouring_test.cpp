@@ -8,8 +8,7 @@
 
 #include "simulate/folding_kit.hpp"
 
-namespace farandole::colouring_test {
-namespace {
+namespace farandole::colouring_test { namespace {
 
 Colouring by_definition(const Incidence& graph, Colouring colours) {
   using Neighbours = std::map<std::pair<Bond, int>, int>;
@@ -80,5 +79,4 @@ TEST(Colouring, OfEveryVertexApartIsStable) {
   EXPECT_EQ(coarsest_stable_colouring(graph, apart), apart);
 }
 
-}  // namespace
-}  // namespace farandole::colouring_test
+}}  // namespace farandole::colouring_test

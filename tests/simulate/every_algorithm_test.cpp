@@ -7,8 +7,7 @@
 #include "simulate/collective_clock.hpp"
 #include "simulate/platform_kit.hpp"
 
-namespace farandole::every_algorithm_test {
-namespace {
+namespace farandole::every_algorithm_test { namespace {
 
 using test::in_order;
 using test::star;
@@ -184,5 +183,4 @@ RC_GTEST_PROP(EveryAlgorithm, NeverBeatsItsBoundsOnRandomStarsWithRandomStarts, 
   }
 }
 
-}  // namespace
-}  // namespace farandole::every_algorithm_test
+}}  // namespace farandole::every_algorithm_test

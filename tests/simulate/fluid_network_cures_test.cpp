@@ -13,8 +13,7 @@
 #include "simulate/fluid_network.hpp"
 #include "support/flows.hpp"
 
-namespace farandole::fluid_network_cures_test {
-namespace {
+namespace farandole::fluid_network_cures_test { namespace {
 
 using support::Ends;
 using support::ends_of;
@@ -232,5 +231,4 @@ TEST(FluidNetworkCures, TheSettingsThatMatterAreNamedWithTheVersion) {
   EXPECT_THAT(settings.at("version"), testing::StartsWith("3."));
 }
 
-}  // namespace
-}  // namespace farandole::fluid_network_cures_test
+}}  // namespace farandole::fluid_network_cures_test

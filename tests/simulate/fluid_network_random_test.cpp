@@ -10,8 +10,7 @@
 #include "support/flows.hpp"
 #include "support/max_min.hpp"
 
-namespace farandole::fluid_network_random_test {
-namespace {
+namespace farandole::fluid_network_random_test { namespace {
 
 using Random = std::mt19937_64;
 
@@ -134,5 +133,4 @@ TEST(OwnNetwork, GoesOnWhereItWasHalted) {
   EXPECT_NEAR(network.now().si(), 4e-3, 1e-15);
 }
 
-}  // namespace
-}  // namespace farandole::fluid_network_random_test
+}}  // namespace farandole::fluid_network_random_test

@@ -9,8 +9,7 @@
 
 #include "support/flows.hpp"
 
-namespace farandole::fluid_network_test {
-namespace {
+namespace farandole::fluid_network_test { namespace {
 
 using support::Ends;
 using support::ends_of;
@@ -193,5 +192,4 @@ TEST_P(FluidNetworkOf, WhatCannotBeIsRefused) {
   });
 }
 
-}  // namespace
-}  // namespace farandole::fluid_network_test
+}}  // namespace farandole::fluid_network_test

@@ -8,8 +8,7 @@
 #include "simulate/folding_kit.hpp"
 #include "simulate/recurrence_clock.hpp"
 
-namespace farandole::folding_networks_test {
-namespace {
+namespace farandole::folding_networks_test { namespace {
 
 class FoldingOnEveryKind : public testing::TestWithParam<DrawnKind> {};
 
@@ -117,5 +116,4 @@ TEST(NeverFull, NetworksAreSwitchesToEveryRankOfAnAlltoall) {
   EXPECT_EQ(switches, 3 * 2 * 2);
 }
 
-}  // namespace
-}  // namespace farandole::folding_networks_test
+}}  // namespace farandole::folding_networks_test

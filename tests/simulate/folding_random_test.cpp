@@ -3,8 +3,7 @@
 
 #include "simulate/random_kit.hpp"
 
-namespace farandole::folding_random_test {
-namespace {
+namespace farandole::folding_random_test { namespace {
 
 using test::Case;
 using test::draw_case;
@@ -50,5 +49,4 @@ TEST(FoldingAtRandom, AnUnfoldedNetworkMayBeMultipliedToo) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::folding_random_test
+}}  // namespace farandole::folding_random_test

@@ -5,8 +5,7 @@
 #include "simulate/folding/fold.hpp"
 #include "simulate/folding_kit.hpp"
 
-namespace farandole::folding_test {
-namespace {
+namespace farandole::folding_test { namespace {
 
 using test::in_order;
 using test::star;
@@ -137,5 +136,4 @@ TEST_P(FoldedClocks, SayThatNothingFoldsWhereNoTwoRanksAreAlike) {
 INSTANTIATE_TEST_SUITE_P(All, FoldedClocks, testing::Values(Fidelity::analytic, Fidelity::flow, Fidelity::message),
                          [](const auto& fidelity) { return name(fidelity.param); });
 
-}  // namespace
-}  // namespace farandole::folding_test
+}}  // namespace farandole::folding_test

@@ -7,8 +7,7 @@
 #include "simulate/folding/pace.hpp"
 #include "simulate/folding_kit.hpp"
 
-namespace farandole::folding_uneven_test {
-namespace {
+namespace farandole::folding_uneven_test { namespace {
 
 using test::in_order;
 using test::star;
@@ -116,5 +115,4 @@ TEST(UnevenChunks, AreSentOneByOneWhereLinksAreShared) {
   EXPECT_TRUE(clock->folded());
 }
 
-}  // namespace
-}  // namespace farandole::folding_uneven_test
+}}  // namespace farandole::folding_uneven_test

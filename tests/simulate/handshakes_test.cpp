@@ -6,8 +6,7 @@
 #include "simulate/collective_clock.hpp"
 #include "simulate/library_kit.hpp"
 
-namespace farandole::handshakes_test {
-namespace {
+namespace farandole::handshakes_test { namespace {
 
 using test::in_order;
 using test::star;
@@ -157,5 +156,4 @@ RC_GTEST_PROP(Handshakes, NeverShortenACollective, ()) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::handshakes_test
+}}  // namespace farandole::handshakes_test

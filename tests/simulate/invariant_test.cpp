@@ -6,8 +6,7 @@
 #include "simulate/collective_clock.hpp"
 #include "simulate/platform_kit.hpp"
 
-namespace farandole::invariant_test {
-namespace {
+namespace farandole::invariant_test { namespace {
 
 using test::in_order;
 using test::star;
@@ -44,5 +43,4 @@ TEST(CollectiveClock, OneRankAndNoBytesTakeNoTime) {
   EXPECT_EQ(nothing->finish(0_B, all_at(4, 5_s))[2], 5);
 }
 
-}  // namespace
-}  // namespace farandole::invariant_test
+}}  // namespace farandole::invariant_test

@@ -8,8 +8,7 @@
 #include "simulate/folding_kit.hpp"
 #include "simulate/level_bounds.hpp"
 
-namespace farandole::levels_test {
-namespace {
+namespace farandole::levels_test { namespace {
 
 constexpr double least_where_eager = 0.5;
 
@@ -78,5 +77,4 @@ TEST_P(SlowLevels, AgreeOnEveryAlgorithmOverManyNumbersOfRanks) {
 INSTANTIATE_TEST_SUITE_P(SlowEverywhere, SlowLevels,
                          testing::Combine(testing::Range(0, 3), testing::Values(1e5, 0x1p26)));
 
-}  // namespace
-}  // namespace farandole::levels_test
+}}  // namespace farandole::levels_test

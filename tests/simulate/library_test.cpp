@@ -16,8 +16,7 @@
 #include "simulate/library_kit.hpp"
 #include "support/source_folder.hpp"
 
-namespace farandole::library_test {
-namespace {
+namespace farandole::library_test { namespace {
 
 using test::all_fidelities;
 using test::dgx_a100;
@@ -293,5 +292,4 @@ RC_GTEST_PROP(Library, WhateverAnMpiLibraryPicksIsInTheCatalogue, ()) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::library_test
+}}  // namespace farandole::library_test

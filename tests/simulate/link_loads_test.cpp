@@ -6,8 +6,7 @@
 #include "collective/chunk_sizes.hpp"
 #include "simulate/folding_kit.hpp"
 
-namespace farandole::link_loads_test {
-namespace {
+namespace farandole::link_loads_test { namespace {
 
 using testing::Each;
 
@@ -61,5 +60,4 @@ TEST(LinkLoads, AreSplitEvenlyOverThePathsOfARoute) {
   EXPECT_EQ(bytes[0], 4_MB);
 }
 
-}  // namespace
-}  // namespace farandole::link_loads_test
+}}  // namespace farandole::link_loads_test

@@ -9,8 +9,7 @@
 
 #include "units/quantity.hpp"
 
-namespace farandole::max_min_shares_test {
-namespace {
+namespace farandole::max_min_shares_test { namespace {
 
 using Random = std::mt19937_64;
 
@@ -220,5 +219,4 @@ TEST(MaxMinShares, KeepTheirSumsOverAMillionChanges) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::max_min_shares_test
+}}  // namespace farandole::max_min_shares_test

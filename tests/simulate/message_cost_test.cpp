@@ -5,8 +5,7 @@
 #include "simulate/collective_clock.hpp"
 #include "simulate/platform_kit.hpp"
 
-namespace farandole::message_cost_test {
-namespace {
+namespace farandole::message_cost_test { namespace {
 
 using test::in_order;
 
@@ -43,5 +42,4 @@ TEST(MessageCost, IsTheSameFoldedAndMessageByMessage) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::message_cost_test
+}}  // namespace farandole::message_cost_test

@@ -5,8 +5,7 @@
 
 #include "simulate/random_kit.hpp"
 
-namespace farandole::message_recurrence_test {
-namespace {
+namespace farandole::message_recurrence_test { namespace {
 
 using test::in_order;
 using test::Random;
@@ -113,5 +112,4 @@ TEST(MessageRecurrence, IsNeverWrong) {
   EXPECT_GT(answered, 100);
 }
 
-}  // namespace
-}  // namespace farandole::message_recurrence_test
+}}  // namespace farandole::message_recurrence_test

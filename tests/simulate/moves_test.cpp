@@ -9,8 +9,7 @@
 #include "simulate/folding_kit.hpp"
 #include "simulate/recurrence_clock.hpp"
 
-namespace farandole::moves_test {
-namespace {
+namespace farandole::moves_test { namespace {
 
 using test::draw;
 using test::in_order;
@@ -176,5 +175,4 @@ TEST(Moves, AreRefusedWhereSomethingIsNotAlike) {
   EXPECT_FALSE(moves_of(RoutedSchedule(other, star, in_order(8), when_asked)));
 }
 
-}  // namespace
-}  // namespace farandole::moves_test
+}}  // namespace farandole::moves_test

@@ -7,8 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace farandole::mpi_decision_test {
-namespace {
+namespace farandole::mpi_decision_test { namespace {
 
 /// A total of which a rank's block, where the library counts that, is `counted`.
 Bytes total(Operation operation, int ranks, double counted) {
@@ -82,5 +81,4 @@ TEST(OpenMpiDecisions, OfMoreThan4096RanksAreAllTheSame) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::mpi_decision_test
+}}  // namespace farandole::mpi_decision_test

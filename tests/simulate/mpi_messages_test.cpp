@@ -7,8 +7,7 @@
 #include "simulate/library/planners.hpp"
 #include "simulate/library_kit.hpp"
 
-namespace farandole::mpi_messages_test {
-namespace {
+namespace farandole::mpi_messages_test { namespace {
 
 using test::all_fidelities;
 using test::dgx_a100;
@@ -142,5 +141,4 @@ TEST(MpiMessages, AreAnnouncedAsTheMpiThatThePlatformNamesDoesByThatOneAlone) {
   EXPECT_TRUE(mpi_transport("mpich-3", platform).handshakes);
 }
 
-}  // namespace
-}  // namespace farandole::mpi_messages_test
+}}  // namespace farandole::mpi_messages_test

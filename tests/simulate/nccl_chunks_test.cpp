@@ -6,8 +6,7 @@
 #include "simulate/library/nccl_model.hpp"
 #include "simulate/library_kit.hpp"
 
-namespace farandole::nccl_chunks_test {
-namespace {
+namespace farandole::nccl_chunks_test { namespace {
 
 using test::dgx_a100;
 using test::in_order;
@@ -260,5 +259,4 @@ TEST(NcclChunks, ALargeTreeTakesItsBytesAtTheRateOfItsSlowestHop) {
   EXPECT_NEAR(pair.microseconds(tree, simple, Bytes(1099511627776)) / closed_form, 1, 1e-3);
 }
 
-}  // namespace
-}  // namespace farandole::nccl_chunks_test
+}}  // namespace farandole::nccl_chunks_test

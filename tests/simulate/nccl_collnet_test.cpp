@@ -5,8 +5,7 @@
 
 #include "simulate/nccl_kit.hpp"
 
-namespace farandole::nccl_collnet_test {
-namespace {
+namespace farandole::nccl_collnet_test { namespace {
 
 using test::dgx_a100;
 using test::expect_cost;
@@ -244,5 +243,4 @@ TEST(NcclCollNet, ChannelsGrowWithTheSizeAsTheirThreadsHaveSomethingToDo) {
   EXPECT_EQ(channels(collnet_chain, Bytes(5 * 640.0 * 512)), 5);
 }
 
-}  // namespace
-}  // namespace farandole::nccl_collnet_test
+}}  // namespace farandole::nccl_collnet_test

@@ -9,8 +9,7 @@
 
 #include "simulate/nccl_kit.hpp"
 
-namespace farandole::nccl_collnet_time_test {
-namespace {
+namespace farandole::nccl_collnet_time_test { namespace {
 
 using test::all_fidelities;
 using test::dgx_a100;
@@ -161,5 +160,4 @@ TEST(NcclCollNetTime, WhereItWasNotMeasuredItTakesAsManyTimesLongerAsWhatWas) {
               (90_us + 1_GiB / 100_GBps).si(), 1e-9);
 }
 
-}  // namespace
-}  // namespace farandole::nccl_collnet_time_test
+}}  // namespace farandole::nccl_collnet_time_test

@@ -8,8 +8,7 @@
 
 #include "simulate/library_kit.hpp"
 
-namespace farandole::nccl_measured_test {
-namespace {
+namespace farandole::nccl_measured_test { namespace {
 
 const std::string library = "nccl-2.10";
 
@@ -256,5 +255,4 @@ TEST(NcclMeasured, MessagesGetWhatTheNetworkWasMeasuredToCarryOfRings) {
   EXPECT_EQ(seconds({slow(BytesPerSecond(counted_on * 2))}), seconds({}));
 }
 
-}  // namespace
-}  // namespace farandole::nccl_measured_test
+}}  // namespace farandole::nccl_measured_test

@@ -5,8 +5,7 @@
 
 #include "simulate/nccl_kit.hpp"
 
-namespace farandole::nccl_model_test {
-namespace {
+namespace farandole::nccl_model_test { namespace {
 
 using test::dgx_a100;
 using test::expect_cost;
@@ -255,5 +254,4 @@ TEST(NcclModel, ChannelsGrowWithTheSizeUntilAllAreUsed) {
   EXPECT_EQ(a100.model.choose(1_GiB).channels, 24);
 }
 
-}  // namespace
-}  // namespace farandole::nccl_model_test
+}}  // namespace farandole::nccl_model_test

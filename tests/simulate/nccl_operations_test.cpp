@@ -6,8 +6,7 @@
 #include "simulate/library/nccl_route.hpp"
 #include "simulate/nccl_kit.hpp"
 
-namespace farandole::nccl_operations_test {
-namespace {
+namespace farandole::nccl_operations_test { namespace {
 
 using test::dgx_a100;
 using test::Modelled;
@@ -160,5 +159,4 @@ TEST(NcclOperations, TreesOf25HaveOneRateWhateverTheSize) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::nccl_operations_test
+}}  // namespace farandole::nccl_operations_test

@@ -6,8 +6,7 @@
 #include "simulate/library/planners.hpp"
 #include "simulate/library_kit.hpp"
 
-namespace farandole::nccl_rings_test {
-namespace {
+namespace farandole::nccl_rings_test { namespace {
 
 using test::all_fidelities;
 using test::gpu_nodes;
@@ -83,5 +82,4 @@ TEST(NcclRings, EveryOperationTheyHaveIsTimedAtEveryFidelityAlike) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::nccl_rings_test
+}}  // namespace farandole::nccl_rings_test

@@ -9,8 +9,7 @@
 #include "simulate/random_kit.hpp"
 #include "simulate/uncontended.hpp"
 
-namespace farandole::occupancy_test {
-namespace {
+namespace farandole::occupancy_test { namespace {
 
 using test::in_order;
 using test::Random;
@@ -228,5 +227,4 @@ TEST(Occupancy, CostsNothingOnALinkThatIsFullAnyway) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::occupancy_test
+}}  // namespace farandole::occupancy_test

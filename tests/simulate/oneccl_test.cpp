@@ -12,8 +12,7 @@
 #include "simulate/library_kit.hpp"
 #include "support/source_folder.hpp"
 
-namespace farandole::oneccl_test {
-namespace {
+namespace farandole::oneccl_test { namespace {
 
 using test::in_order;
 
@@ -267,5 +266,4 @@ TEST(OneCcl, WhateverItPicksHasARowInTheReadmeAndNothingElse) {
   EXPECT_EQ(rows, cells.size() + 1);  // and the table's head
 }
 
-}  // namespace
-}  // namespace farandole::oneccl_test
+}}  // namespace farandole::oneccl_test

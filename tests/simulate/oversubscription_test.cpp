@@ -10,8 +10,7 @@
 #include "platform/samples.hpp"
 #include "simulate/folding_kit.hpp"
 
-namespace farandole::oversubscription_test {
-namespace {
+namespace farandole::oversubscription_test { namespace {
 
 using test::in_order;
 
@@ -123,5 +122,4 @@ TEST(Oversubscription, LimitsParameterServersByTheLinkOfTheirLeaf) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::oversubscription_test
+}}  // namespace farandole::oversubscription_test

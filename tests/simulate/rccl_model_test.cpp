@@ -8,8 +8,7 @@
 
 #include "simulate/rccl_kit.hpp"
 
-namespace farandole::rccl_model_test {
-namespace {
+namespace farandole::rccl_model_test { namespace {
 
 using test::expect_cost;
 using test::mi250x_nodes;
@@ -177,5 +176,4 @@ TEST(RcclModel, RingsPassEveryDeviceOnceOverLinksThatThereAre) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::rccl_model_test
+}}  // namespace farandole::rccl_model_test

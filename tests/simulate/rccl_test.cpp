@@ -3,8 +3,7 @@
 
 #include "simulate/rccl_kit.hpp"
 
-namespace farandole::rccl_test {
-namespace {
+namespace farandole::rccl_test { namespace {
 
 using test::all_fidelities;
 using test::in_order;
@@ -144,5 +143,4 @@ TEST(Rccl, RunsOnRocmAloneAndNcclOnCudaAlone) {
   EXPECT_TRUE(can_run(*find_library("mpich"), DeviceKind{}));
 }
 
-}  // namespace
-}  // namespace farandole::rccl_test
+}}  // namespace farandole::rccl_test

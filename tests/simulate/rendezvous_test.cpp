@@ -5,8 +5,7 @@
 #include "collective/algorithms.hpp"
 #include "simulate/folding_kit.hpp"
 
-namespace farandole::rendezvous_test {
-namespace {
+namespace farandole::rendezvous_test { namespace {
 
 constexpr std::array all_fidelities{Fidelity::analytic, Fidelity::flow, Fidelity::message};
 constexpr Bytes never = Bytes::infinity();
@@ -100,5 +99,4 @@ TEST(Rendezvous, OnAPlatformWithEagerSendsIsForLongMessages) {
   EXPECT_NEAR(waits[2], 2 * (2e-6 + 1e-3), 1e-12);
 }
 
-}  // namespace
-}  // namespace farandole::rendezvous_test
+}}  // namespace farandole::rendezvous_test

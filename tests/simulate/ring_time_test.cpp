@@ -8,8 +8,7 @@
 #include "simulate/recurrence.hpp"
 #include "simulate/transfer_costs.hpp"
 
-namespace farandole::ring_time_test {
-namespace {
+namespace farandole::ring_time_test { namespace {
 
 using test::in_order;
 using test::ring_finish;
@@ -189,5 +188,4 @@ TEST(Recurrence, OfASizeThatWasAskedForBeforeIsThatOfANewClock) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::ring_time_test
+}}  // namespace farandole::ring_time_test

@@ -8,8 +8,7 @@
 #include "simulate/random_kit.hpp"
 #include "simulate/recurrence_clock.hpp"
 
-namespace farandole::rounded_up_test {
-namespace {
+namespace farandole::rounded_up_test { namespace {
 
 using test::draw;
 using test::in_order;
@@ -173,5 +172,4 @@ TEST(MovingReceivers, TakeTheRatesOfTheirClassesWhereverRanksStartAndChunksDiffe
   }
 }
 
-}  // namespace
-}  // namespace farandole::rounded_up_test
+}}  // namespace farandole::rounded_up_test

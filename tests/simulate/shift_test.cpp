@@ -5,8 +5,7 @@
 #include "simulate/folding/orbits.hpp"
 #include "simulate/folding_kit.hpp"
 
-namespace farandole::shift_test {
-namespace {
+namespace farandole::shift_test { namespace {
 
 using test::draw;
 using test::in_order;
@@ -93,5 +92,4 @@ TEST(FoldingByShift, IsNotDoneForRanksThatStartApart) {
   EXPECT_FALSE(clock->folded());
 }
 
-}  // namespace
-}  // namespace farandole::shift_test
+}}  // namespace farandole::shift_test

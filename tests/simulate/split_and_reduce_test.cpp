@@ -5,8 +5,7 @@
 #include "simulate/collective_clock.hpp"
 #include "simulate/folding_kit.hpp"
 
-namespace farandole::split_and_reduce_test {
-namespace {
+namespace farandole::split_and_reduce_test { namespace {
 
 using test::in_order;
 using test::star;
@@ -111,5 +110,4 @@ TEST(Reducing, IsTheSameInTheRecurrenceAsMessageByMessageWithLateRanks) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::split_and_reduce_test
+}}  // namespace farandole::split_and_reduce_test

@@ -11,8 +11,7 @@
 #include "simulate/recurrence_clock.hpp"
 #include "support/flows.hpp"
 
-namespace farandole::two_solvers_test {
-namespace {
+namespace farandole::two_solvers_test { namespace {
 
 using support::Ends;
 using support::Flow;
@@ -154,5 +153,4 @@ TEST(TwoSolvers, AreNamedBesideResults) {
   EXPECT_EQ(network_settings(NetworkSolver::simgrid).at("network"), "simgrid");
 }
 
-}  // namespace
-}  // namespace farandole::two_solvers_test
+}}  // namespace farandole::two_solvers_test

@@ -3,8 +3,7 @@
 
 #include "simulate/library_kit.hpp"
 
-namespace farandole::unlike_nodes_test {
-namespace {
+namespace farandole::unlike_nodes_test { namespace {
 
 using test::dgx_a100;
 using test::library_clock;
@@ -39,5 +38,4 @@ TEST(UnlikeNodes, TakeAsLongAsNodesThatAreAllAsSmallAsTheSmallest) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::unlike_nodes_test
+}}  // namespace farandole::unlike_nodes_test

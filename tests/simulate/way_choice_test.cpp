@@ -14,8 +14,7 @@
 #include "simulate/platform_kit.hpp"
 #include "simulate/transfer_costs.hpp"
 
-namespace farandole::way_choice_test {
-namespace {
+namespace farandole::way_choice_test { namespace {
 
 using test::in_order;
 
@@ -257,5 +256,4 @@ RC_GTEST_PROP(EvenExchange, TakesAsLongWithoutTheNetworkThatItLeavesIdle, ()) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::way_choice_test
+}}  // namespace farandole::way_choice_test

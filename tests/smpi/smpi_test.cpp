@@ -19,8 +19,7 @@
 #include "collective/algorithms.hpp"
 #include "simulate/platform_kit.hpp"
 
-namespace farandole::smpi_test {
-namespace {
+namespace farandole::smpi_test { namespace {
 
 constexpr Seconds latency = 2_us;
 constexpr int floats_of_a_share[] = {64, 2500};  // what a rank sends to each other in an alltoall
@@ -179,5 +178,4 @@ INSTANTIATE_TEST_SUITE_P(Ranks, SmpiOf,
                                          Selected{64, "lr", ""}),
                          name_of);
 
-}  // namespace
-}  // namespace farandole::smpi_test
+}}  // namespace farandole::smpi_test

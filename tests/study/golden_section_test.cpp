@@ -6,8 +6,7 @@
 
 #include "study/search.hpp"
 
-namespace farandole::golden_section_test {
-namespace {
+namespace farandole::golden_section_test { namespace {
 
 RC_GTEST_PROP(GoldenSection, FindsTheLeastOfAValley, ()) {
   const double bottom = *rc::gen::inRange(0, 1001) / 1000.0;
@@ -27,5 +26,4 @@ TEST(GoldenSection, AsksForFewPoints) {
   EXPECT_LE(asked, 4 + 10);
 }
 
-}  // namespace
-}  // namespace farandole::golden_section_test
+}}  // namespace farandole::golden_section_test

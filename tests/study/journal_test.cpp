@@ -15,8 +15,7 @@
 #include "report/version.hpp"
 #include "study/study.hpp"
 
-namespace farandole::journal_test {
-namespace {
+namespace farandole::journal_test { namespace {
 
 namespace fs = std::filesystem;
 using testing::AllOf;
@@ -208,5 +207,4 @@ TEST(StudyShard, CountsItsPointsAsItHasThem) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::journal_test
+}}  // namespace farandole::journal_test

@@ -8,8 +8,7 @@
 
 #include "study/team.hpp"
 
-namespace farandole::point_timer_test {
-namespace {
+namespace farandole::point_timer_test { namespace {
 
 [[noreturn]] void hang() {
   while (true) ::pause();
@@ -47,5 +46,4 @@ TEST(PointTimer, EndsAProgramWithOneLineAndStatus1) {
   EXPECT_EXIT(point(), testing::ExitedWithCode(1), "^farandole: a point took longer than --point-timeout allows\n$");
 }
 
-}  // namespace
-}  // namespace farandole::point_timer_test
+}}  // namespace farandole::point_timer_test

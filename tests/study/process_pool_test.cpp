@@ -10,8 +10,7 @@
 #include "config/error.hpp"
 #include "study/team.hpp"
 
-namespace farandole::process_pool_test {
-namespace {
+namespace farandole::process_pool_test { namespace {
 
 using testing::HasSubstr;
 using Kind = Outcome::Kind;
@@ -73,5 +72,4 @@ TEST(ProcessPool, EndsItsWorkersWhereTheReceiverThrows) {
   EXPECT_THROW(run(), std::runtime_error);
 }
 
-}  // namespace
-}  // namespace farandole::process_pool_test
+}}  // namespace farandole::process_pool_test

@@ -6,8 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace farandole::search_test {
-namespace {
+namespace farandole::search_test { namespace {
 
 using testing::HasSubstr;
 
@@ -157,5 +156,4 @@ TEST(Search, RefusesWhatItCannotDo) {
       HasSubstr("a method for lists"));
 }
 
-}  // namespace
-}  // namespace farandole::search_test
+}}  // namespace farandole::search_test

@@ -6,8 +6,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace farandole::difference_test {
-namespace {
+namespace farandole::difference_test { namespace {
 
 /// A step of so many seconds, of 64 samples, on one machine by one strategy.
 TrainingPoint step_of(double seconds, std::vector<BandSource> sources, double same_job = 0) {
@@ -123,5 +122,4 @@ RC_GTEST_PROP(Difference, OfTheOtherWayRoundIsItsInverse, ()) {
   RC_ASSERT(there.sure >= 0.5 && there.sure <= 1);
 }
 
-}  // namespace
-}  // namespace farandole::difference_test
+}}  // namespace farandole::difference_test

@@ -13,8 +13,7 @@
 #include "timeline/result.hpp"
 #include "timeline/validation.hpp"
 
-namespace farandole::fields_test {
-namespace {
+namespace farandole::fields_test { namespace {
 
 /// Initialises any member but an optional one, which it would initialise in two ways.
 struct Anything {
@@ -104,5 +103,4 @@ TYPED_TEST(FieldList, NamesEveryMember) {
   EXPECT_EQ(listed<TypeParam>(), member_count<TypeParam>());
 }
 
-}  // namespace
-}  // namespace farandole::fields_test
+}}  // namespace farandole::fields_test

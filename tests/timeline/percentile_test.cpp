@@ -2,8 +2,7 @@
 
 #include "timeline/quantile.hpp"
 
-namespace farandole::percentile_test {
-namespace {
+namespace farandole::percentile_test { namespace {
 
 std::vector<WeightedDuration> seconds_up_to(int count) {
   std::vector<WeightedDuration> durations;
@@ -27,5 +26,4 @@ TEST(Percentile, WeighsDurationsByHowOftenTheyOccur) {
   EXPECT_EQ(percentile(mixture, 0.98), 5_s);
 }
 
-}  // namespace
-}  // namespace farandole::percentile_test
+}}  // namespace farandole::percentile_test

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace farandole::quantile_test {
-namespace {
+namespace farandole::quantile_test { namespace {
 
 TEST(Quantile, TheMedianOfAnEvenNumberLiesBetweenTheMiddleTwo) {
   EXPECT_EQ(median({4, 1, 3, 2}), 2.5);
@@ -20,5 +19,4 @@ TEST(Quantile, OfTheWholeIsTheLargestAndOfNothingZero) {
   EXPECT_EQ(quantile({}, 0.5), 0);
 }
 
-}  // namespace
-}  // namespace farandole::quantile_test
+}}  // namespace farandole::quantile_test

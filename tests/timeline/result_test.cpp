@@ -5,8 +5,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace farandole::result_test {
-namespace {
+namespace farandole::result_test { namespace {
 
 TEST(Breakdown, WithoutPartsLastsNoTime) {
   EXPECT_EQ(Breakdown{}.total(), 0_s);
@@ -22,5 +21,4 @@ RC_GTEST_PROP(Breakdown, LastsAsLongAsItsPartsTogether, ()) {
   RC_ASSERT(breakdown.total() == Seconds(sum));
 }
 
-}  // namespace
-}  // namespace farandole::result_test
+}}  // namespace farandole::result_test

@@ -2,8 +2,7 @@
 
 #include "timeline/validation.hpp"
 
-namespace farandole::size_class_test {
-namespace {
+namespace farandole::size_class_test { namespace {
 
 TEST(SizeClass, EndsWithItsLargestSizeIncluded) {
   EXPECT_EQ(size_class_of(Bytes(0)), 0U);
@@ -13,5 +12,4 @@ TEST(SizeClass, EndsWithItsLargestSizeIncluded) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::size_class_test
+}}  // namespace farandole::size_class_test

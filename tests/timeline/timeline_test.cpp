@@ -8,8 +8,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace farandole::timeline_test {
-namespace {
+namespace farandole::timeline_test { namespace {
 
 TEST(Timeline, KeepsASpanAsItsStartAndItsDuration) {
   Timeline timeline(10);
@@ -87,5 +86,4 @@ TEST(Timeline, OfSpansAloneLeavesInstantsNoRoom) {
   EXPECT_EQ(timeline.dropped(), 0U);
 }
 
-}  // namespace
-}  // namespace farandole::timeline_test
+}}  // namespace farandole::timeline_test

@@ -10,8 +10,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole::test::algorithm_commands_test {
-namespace {
+namespace farandole::test::algorithm_commands_test { namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
@@ -188,5 +187,4 @@ TEST(ShowCommand, LooksIntoAnAlgorithmFromAFile) {
               HasSubstr("rank 0 sends segment 0 to rank 1, which adds it"));
 }
 
-}  // namespace
-}  // namespace farandole::test::algorithm_commands_test
+}}  // namespace farandole::test::algorithm_commands_test

@@ -6,8 +6,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole::bad_input_test {
-namespace {
+namespace farandole::bad_input_test { namespace {
 
 using test::Finished;
 using test::Workplace;
@@ -115,5 +114,4 @@ TEST(BadCommandLine, SaysWhatIsWrongAndWhereHelpIs) {
   EXPECT_THAT(place.farandole("run x.json --fidelty flow").err, HasSubstr("did you mean \"--fidelity\"?"));
 }
 
-}  // namespace
-}  // namespace farandole::bad_input_test
+}}  // namespace farandole::bad_input_test

@@ -4,8 +4,7 @@
 
 #include "tools/mpi.hpp"
 
-namespace farandole::test::bench_command_test {
-namespace {
+namespace farandole::test::bench_command_test { namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
@@ -143,5 +142,4 @@ TEST(Doctor, SaysWhichBackendsWereBuilt) {
   EXPECT_THAT(place.farandole("doctor").out, HasSubstr("\nbackend mpi "));
 }
 
-}  // namespace
-}  // namespace farandole::test::bench_command_test
+}}  // namespace farandole::test::bench_command_test

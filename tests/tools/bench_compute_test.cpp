@@ -4,8 +4,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole::test::bench_compute_test {
-namespace {
+namespace farandole::test::bench_compute_test { namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
@@ -137,5 +136,4 @@ TEST(BenchCompute, RunsOnThisMachineOrSaysWhatIsMissing) {
   EXPECT_EQ(std::ranges::count(finished.err, '\n'), 1);
 }
 
-}  // namespace
-}  // namespace farandole::test::bench_compute_test
+}}  // namespace farandole::test::bench_compute_test

@@ -7,8 +7,7 @@
 
 #include "tools/mpi.hpp"
 
-namespace farandole::test::bench_training_test {
-namespace {
+namespace farandole::test::bench_training_test { namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
@@ -171,5 +170,4 @@ TEST(BenchTraining, RefusesWhatCannotBeRun) {
   EXPECT_EQ(both.status, 2);
 }
 
-}  // namespace
-}  // namespace farandole::test::bench_training_test
+}}  // namespace farandole::test::bench_training_test

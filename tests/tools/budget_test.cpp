@@ -8,8 +8,7 @@
 #include "support/source_folder.hpp"
 #include "tools/process.hpp"
 
-namespace farandole::test::budget_test {
-namespace {
+namespace farandole::test::budget_test { namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -188,5 +187,4 @@ TEST(PointTimeout, EndsTheOnlyPointToo) {
   EXPECT_FALSE(std::filesystem::exists(place.folder() / "out.json"));
 }
 
-}  // namespace
-}  // namespace farandole::test::budget_test
+}}  // namespace farandole::test::budget_test

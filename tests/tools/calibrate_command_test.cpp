@@ -7,8 +7,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole::test::calibrate_command_test {
-namespace {
+namespace farandole::test::calibrate_command_test { namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
@@ -147,5 +146,4 @@ TEST(CalibrateCommand, ATableThatNamesNoAlgorithmIsOfTheMachinesLibrary) {
   EXPECT_THAT(star.out, Not(HasSubstr("by nccl")));
 }
 
-}  // namespace
-}  // namespace farandole::test::calibrate_command_test
+}}  // namespace farandole::test::calibrate_command_test

@@ -4,8 +4,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole::test::calibrate_runs_test {
-namespace {
+namespace farandole::test::calibrate_runs_test { namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
@@ -88,5 +87,4 @@ TEST(CalibrateRuns, AreRefusedInOneLineWhereTheyTellNothing) {
   EXPECT_THAT(refusal(good, on_ethernet + " --format csv"), HasSubstr("expected table or json"));
 }
 
-}  // namespace
-}  // namespace farandole::test::calibrate_runs_test
+}}  // namespace farandole::test::calibrate_runs_test

@@ -7,8 +7,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole::commands_test {
-namespace {
+namespace farandole::commands_test { namespace {
 
 using nlohmann::json;
 using test::Finished;
@@ -295,5 +294,4 @@ TEST(LaunchLine, WithoutAVersionMeansTheNewestRelease) {
   EXPECT_THAT(place.farandole(line + " --set /strategy/version=0.21.0").out, HasSubstr("horovod.version: 0.21.0"));
 }
 
-}  // namespace
-}  // namespace farandole::commands_test
+}}  // namespace farandole::commands_test

@@ -5,8 +5,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole::economics_commands_test {
-namespace {
+namespace farandole::economics_commands_test { namespace {
 
 using nlohmann::json;
 using test::Finished;
@@ -85,5 +84,4 @@ TEST(Search, SaysWhatItFoundTheSameWhateverTheJobs) {
   EXPECT_EQ(place.farandole(search + "json --resume --output x").status, 2);
 }
 
-}  // namespace
-}  // namespace farandole::economics_commands_test
+}}  // namespace farandole::economics_commands_test

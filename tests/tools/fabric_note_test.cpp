@@ -3,8 +3,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole::test::fabric_note_test {
-namespace {
+namespace farandole::test::fabric_note_test { namespace {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -27,5 +26,4 @@ TEST(NoteOnFabric, IsNotThereOnOneNodeOnAFullNetworkOrOfAlgorithms) {
     EXPECT_THAT(said(line), Not(HasSubstr("oversubscription"))) << line;
 }
 
-}  // namespace
-}  // namespace farandole::test::fabric_note_test
+}}  // namespace farandole::test::fabric_note_test

@@ -3,8 +3,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole::import_command_test {
-namespace {
+namespace farandole::import_command_test { namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -47,5 +46,4 @@ TEST(ImportCommand, RefusesWithTheLineAndLeavesNoFile) {
   EXPECT_EQ(place.farandole("import keras_summary 3.txt --name My-Net --output net.json").status, 2);
 }
 
-}  // namespace
-}  // namespace farandole::import_command_test
+}}  // namespace farandole::import_command_test

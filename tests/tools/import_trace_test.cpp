@@ -5,8 +5,7 @@
 #include "calibration/trace_samples.hpp"
 #include "tools/process.hpp"
 
-namespace farandole::test::import_trace_test {
-namespace {
+namespace farandole::test::import_trace_test { namespace {
 
 using testing::HasSubstr;
 
@@ -48,5 +47,4 @@ TEST(CalibrateCommand, FitsATableOfNcclTestsAndJudgesItselfOnWhatItHasNotSeen) {
   EXPECT_EQ(place.farandole("validate " + table + " --topology ./mine.json").status, 0);
 }
 
-}  // namespace
-}  // namespace farandole::test::import_trace_test
+}}  // namespace farandole::test::import_trace_test

@@ -6,8 +6,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole::test::large_numbers_test {
-namespace {
+namespace farandole::test::large_numbers_test { namespace {
 
 using testing::HasSubstr;
 
@@ -145,5 +144,4 @@ TEST_F(LargeNumber, InANameIsRefusedWithoutWordsFromInside) {
   EXPECT_THAT(refusal("/platform/topology=" + std::string(300, 't') + ".json"), HasSubstr("there is no such file"));
 }
 
-}  // namespace
-}  // namespace farandole::test::large_numbers_test
+}}  // namespace farandole::test::large_numbers_test

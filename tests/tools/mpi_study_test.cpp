@@ -7,8 +7,7 @@
 #include "tools/mpi.hpp"
 #include "tools/process.hpp"
 
-namespace farandole::test::mpi_study_test {
-namespace {
+namespace farandole::test::mpi_study_test { namespace {
 
 using testing::HasSubstr;
 
@@ -101,5 +100,4 @@ TEST_F(SlowMpiStudy, GivesTheTasksOfADeadWorkerToTheOthers) {
   EXPECT_EQ(finished.out, alone) << finished.err;
 }
 
-}  // namespace
-}  // namespace farandole::test::mpi_study_test
+}}  // namespace farandole::test::mpi_study_test

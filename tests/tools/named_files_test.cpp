@@ -3,8 +3,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole::test::named_files_test {
-namespace {
+namespace farandole::test::named_files_test { namespace {
 
 using testing::HasSubstr;
 
@@ -71,5 +70,4 @@ TEST_F(NamedFiles, AreNotWritten) {
   EXPECT_EQ(contents(place.folder() / "n.dot"), graph);
 }
 
-}  // namespace
-}  // namespace farandole::test::named_files_test
+}}  // namespace farandole::test::named_files_test

@@ -5,8 +5,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole::network_option_test {
-namespace {
+namespace farandole::network_option_test { namespace {
 
 using nlohmann::json;
 using test::Finished;
@@ -64,5 +63,4 @@ TEST(NetworkOption, IsRefusedWhereItIsNoSolver) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::network_option_test
+}}  // namespace farandole::network_option_test

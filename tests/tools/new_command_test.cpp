@@ -5,8 +5,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole::new_command_test {
-namespace {
+namespace farandole::new_command_test { namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -80,5 +79,4 @@ TEST(NewCommand, RefusesInOneLineAndLeavesNoFile) {
   EXPECT_EQ(place.farandole("new no.yaml --model resnet50 --topology dgx-a100").status, 2);
 }
 
-}  // namespace
-}  // namespace farandole::new_command_test
+}}  // namespace farandole::new_command_test

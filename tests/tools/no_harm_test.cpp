@@ -8,8 +8,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole::test::no_harm_test {
-namespace {
+namespace farandole::test::no_harm_test { namespace {
 
 using nlohmann::json;
 using testing::AllOf;
@@ -283,5 +282,4 @@ TEST(ForeignNames, DoNotBeginAFormulaInCsv) {
               AllOf(HasSubstr(",'=cmd|x"), HasSubstr(",'@SUM(1)"), Not(HasSubstr(",=")), Not(HasSubstr(",@"))));
 }
 
-}  // namespace
-}  // namespace farandole::test::no_harm_test
+}}  // namespace farandole::test::no_harm_test

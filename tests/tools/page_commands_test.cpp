@@ -5,8 +5,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole::test::page_commands_test {
-namespace {
+namespace farandole::test::page_commands_test { namespace {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -70,5 +69,4 @@ TEST(Points, SayWhatTheSweepPutWhere) {
   EXPECT_EQ(points[1]["swept"]["/platform/override/~1node~1nic~1rate"], "100 Gbit/s");
 }
 
-}  // namespace
-}  // namespace farandole::test::page_commands_test
+}}  // namespace farandole::test::page_commands_test

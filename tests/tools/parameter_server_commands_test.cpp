@@ -5,8 +5,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole::test::parameter_server_commands_test {
-namespace {
+namespace farandole::test::parameter_server_commands_test { namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
@@ -146,5 +145,4 @@ TEST(UnequalContributions, AreRefusedWhereTheyDoNotFit) {
   EXPECT_THAT(refusal("--op allgather --ranks 2 --contributions 0,0"), HasSubstr("at least one above 0"));
 }
 
-}  // namespace
-}  // namespace farandole::test::parameter_server_commands_test
+}}  // namespace farandole::test::parameter_server_commands_test

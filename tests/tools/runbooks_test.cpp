@@ -12,8 +12,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole::test::runbooks_test {
-namespace {
+namespace farandole::test::runbooks_test { namespace {
 
 using testing::HasSubstr;
 
@@ -189,5 +188,4 @@ TEST(Runbooks, ThatOfNcclTestsLogsIsRunAndTheNextRunTakesWhatWasMeasured) {
   EXPECT_FALSE(before.at("settings").contains("calibration"));
 }
 
-}  // namespace
-}  // namespace farandole::test::runbooks_test
+}}  // namespace farandole::test::runbooks_test

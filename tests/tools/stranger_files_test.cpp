@@ -4,8 +4,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole::test::stranger_files_test {
-namespace {
+namespace farandole::test::stranger_files_test { namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
@@ -90,5 +89,4 @@ TEST(Terminal, IsNotSteeredByTheFilesThatAreShown) {
   EXPECT_THAT(ran.out + ran.err, Not(HasSubstr("\xc2\x9b")));
 }
 
-}  // namespace
-}  // namespace farandole::test::stranger_files_test
+}}  // namespace farandole::test::stranger_files_test

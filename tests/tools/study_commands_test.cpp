@@ -13,8 +13,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole::study_commands_test {
-namespace {
+namespace farandole::study_commands_test { namespace {
 
 using testing::HasSubstr;
 
@@ -227,5 +226,4 @@ TEST_F(Study, ZipsAndVariantsAreAxesToo) {
   EXPECT_LT(csv.find("resnet18"), csv.find("resnet50"));
 }
 
-}  // namespace
-}  // namespace farandole::study_commands_test
+}}  // namespace farandole::study_commands_test

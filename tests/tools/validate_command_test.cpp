@@ -5,8 +5,7 @@
 
 #include "tools/process.hpp"
 
-namespace farandole::test::validate_command_test {
-namespace {
+namespace farandole::test::validate_command_test { namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
@@ -63,5 +62,4 @@ TEST(CheckCommand, KnowsFilesOfPublishedRuns) {
   EXPECT_THAT(finished.out, HasSubstr("published, ok"));
 }
 
-}  // namespace
-}  // namespace farandole::test::validate_command_test
+}}  // namespace farandole::test::validate_command_test

@@ -5,8 +5,7 @@
 #include "training/servers/server_run.hpp"
 #include "training/training_run.hpp"
 
-namespace farandole::account_test {
-namespace {
+namespace farandole::account_test { namespace {
 
 Job job_of_five_seconds() {
   Job job;
@@ -76,5 +75,4 @@ TEST(Account, OfServersLeavesOutAnIterationThatNotAllWorkersHaveEnded) {
   EXPECT_EQ(mean.iteration, Seconds(2.5));
 }
 
-}  // namespace
-}  // namespace farandole::account_test
+}}  // namespace farandole::account_test

@@ -3,8 +3,7 @@
 #include "training/memory.hpp"
 #include "workload/files.hpp"
 
-namespace farandole::activations_test {
-namespace {
+namespace farandole::activations_test { namespace {
 
 /// The layers of one block of a model, as a network of their own; their input is not counted.
 Bytes of_block(const Model& model, const std::string& block, Recompute recompute) {
@@ -83,5 +82,4 @@ TEST(Activations, OfAConvolutionalNetworkAreInputsOfLayersAndOutputsInPlace) {
   EXPECT_EQ(activations_of_a_sample(model, 4_B, Recompute::none), Bytes(4 * (10 + 20 + 20)));
 }
 
-}  // namespace
-}  // namespace farandole::activations_test
+}}  // namespace farandole::activations_test

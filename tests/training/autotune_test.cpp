@@ -7,8 +7,7 @@
 
 #include "training/autotune/autotuner.hpp"
 
-namespace farandole::autotune_test {
-namespace {
+namespace farandole::autotune_test { namespace {
 
 using Vector = Eigen::VectorXd;
 
@@ -154,5 +153,4 @@ RC_GTEST_PROP(Autotuner, NeverEndsWorseThanWhatItTried, ()) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::autotune_test
+}}  // namespace farandole::autotune_test

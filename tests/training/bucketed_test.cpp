@@ -10,8 +10,7 @@
 
 #include "training/strategy_kit.hpp"
 
-namespace farandole::bucketed_test {
-namespace {
+namespace farandole::bucketed_test { namespace {
 
 using test::StrategyBench;
 using test::three_gradients;
@@ -292,5 +291,4 @@ RC_GTEST_PROP(Ddp, LargerBucketsNeverMakeMoreMessages, ()) {
   RC_ASSERT(messages(2 * cap) <= messages(cap));
 }
 
-}  // namespace
-}  // namespace farandole::bucketed_test
+}}  // namespace farandole::bucketed_test

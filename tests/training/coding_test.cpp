@@ -4,8 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace farandole::coding_test {
-namespace {
+namespace farandole::coding_test { namespace {
 
 /// A matrix of 100 x 50 and a vector of 100, in fp32, each ready a second after the one before.
 Job matrix_and_vector() {
@@ -109,5 +108,4 @@ RC_GTEST_PROP(Coding, NeverTakesLessOnASlowerDevice, ()) {
             between_factors(settings, job, job.gradients[0], slow));
 }
 
-}  // namespace
-}  // namespace farandole::coding_test
+}}  // namespace farandole::coding_test

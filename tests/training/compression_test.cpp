@@ -8,8 +8,7 @@
 
 #include "training/coding.hpp"
 
-namespace farandole::compression_test {
-namespace {
+namespace farandole::compression_test { namespace {
 
 using testing::HasSubstr;
 
@@ -104,5 +103,4 @@ TEST(Compression, RefusesWhatDoesNotBelong) {
   EXPECT_THAT(error_of(R"({"kind": "top_k", "keep": "0 %"})"), HasSubstr("a percentage above 0 % and up to 100 %"));
 }
 
-}  // namespace
-}  // namespace farandole::compression_test
+}}  // namespace farandole::compression_test

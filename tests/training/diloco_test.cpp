@@ -4,8 +4,7 @@
 
 #include "training/strategy_kit.hpp"
 
-namespace farandole::diloco_test {
-namespace {
+namespace farandole::diloco_test { namespace {
 
 using test::StrategyBench;
 using test::three_gradients;
@@ -65,5 +64,4 @@ TEST(Diloco, WhatDoesNotDivideIsRefused) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::diloco_test
+}}  // namespace farandole::diloco_test

@@ -5,8 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace farandole::distribution_test {
-namespace {
+namespace farandole::distribution_test { namespace {
 
 struct Moments {
   double mean = 0;
@@ -63,5 +62,4 @@ TEST(Distribution, RefusesAKindThatIsNotInTheTable) {
   EXPECT_THROW(distribution_kind("cauchy"), std::invalid_argument);
 }
 
-}  // namespace
-}  // namespace farandole::distribution_test
+}}  // namespace farandole::distribution_test

@@ -4,8 +4,7 @@
 
 #include "training/strategy_kit.hpp"
 
-namespace farandole::every_strategy_test {
-namespace {
+namespace farandole::every_strategy_test { namespace {
 
 using test::StrategyBench;
 
@@ -60,5 +59,4 @@ TEST(EveryStrategy, OfGradientsWithoutBytesTakesComputeAlone) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::every_strategy_test
+}}  // namespace farandole::every_strategy_test

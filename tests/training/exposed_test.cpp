@@ -4,8 +4,7 @@
 #include "training/sharded_kit.hpp"
 #include "training/strategy_kit.hpp"
 
-namespace farandole::exposed_test {
-namespace {
+namespace farandole::exposed_test { namespace {
 
 using test::fsdp;
 using test::full;
@@ -60,5 +59,4 @@ TEST(Exposed, OfZeroAreAllAllgathersAndTheLastBucket) {
   expect_exposed(iteration_by(uniform(10, 20), zero(R"("overlap_params": true, "reduce_bucket_size": 2)")), {4, 4, 0});
 }
 
-}  // namespace
-}  // namespace farandole::exposed_test
+}}  // namespace farandole::exposed_test

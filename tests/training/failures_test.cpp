@@ -6,8 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace farandole::failures_test {
-namespace {
+namespace farandole::failures_test { namespace {
 
 template <class Run>
 Seconds mean_total(int seeds, Run run) {
@@ -202,5 +201,4 @@ TEST(Failures, BelowTheLeastNumberOfNodesTheJobWaits) {
   EXPECT_NEAR(run.total.si(), (plan.work + run.lost + run.recovering).si(), 1e-6);
 }
 
-}  // namespace
-}  // namespace farandole::failures_test
+}}  // namespace farandole::failures_test

@@ -6,8 +6,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace farandole::fusion_test {
-namespace {
+namespace farandole::fusion_test { namespace {
 
 using testing::ElementsAre;
 
@@ -63,5 +62,4 @@ RC_GTEST_PROP(Fusion, ALargerBufferNeverMakesMoreMessages, ()) {
   RC_ASSERT(fuse(sizes, threshold * 2).size() <= fuse(sizes, threshold).size());
 }
 
-}  // namespace
-}  // namespace farandole::fusion_test
+}}  // namespace farandole::fusion_test

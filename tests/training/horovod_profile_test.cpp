@@ -3,8 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace farandole::horovod_profile_test {
-namespace {
+namespace farandole::horovod_profile_test { namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -195,5 +194,4 @@ TEST_F(HorovodProfileTest, TheHierarchicalAllreduceRoundsItsBufferUpToAtomicUnit
   EXPECT_EQ(fusion_buffer(profile("0.9.0"), 4), 0_B);
 }
 
-}  // namespace
-}  // namespace farandole::horovod_profile_test
+}}  // namespace farandole::horovod_profile_test

@@ -9,8 +9,7 @@
 
 #include "training/strategy_kit.hpp"
 
-namespace farandole::horovod_test {
-namespace {
+namespace farandole::horovod_test { namespace {
 
 using test::SecondPerByte;
 using test::three_gradients;
@@ -288,5 +287,4 @@ TEST(TrainingRun, TheBreakdownSumsToTheIteration) {
               0.2);  // of an iteration, those before it among them
 }
 
-}  // namespace
-}  // namespace farandole::horovod_test
+}}  // namespace farandole::horovod_test

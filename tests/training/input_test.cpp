@@ -4,8 +4,7 @@
 #include "training/effects/failures.hpp"
 #include "training/effects/input_pipeline.hpp"
 
-namespace farandole::input_test {
-namespace {
+namespace farandole::input_test { namespace {
 
 /// The iteration time in the steady state of a device that computes `compute` seconds per batch.
 double steady_iteration(InputPipeline pipeline, double compute, int iterations = 200) {
@@ -94,5 +93,4 @@ TEST(Checkpoint, CostsItsPauseAsOftenAsItIsWritten) {
   EXPECT_DOUBLE_EQ(checkpoint.per_iteration(0.5_s), 0.005);
 }
 
-}  // namespace
-}  // namespace farandole::input_test
+}}  // namespace farandole::input_test

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace farandole::job_test {
-namespace {
+namespace farandole::job_test { namespace {
 
 /// Two layers: forward 1 s and 2 s, backward 3 s and 4 s.
 class TwoLayers : public testing::Test {
@@ -126,5 +125,4 @@ TEST_F(TwoLayers, ExchangesOfAStepStandOneAfterTheOtherInItsPasses) {
   EXPECT_EQ(moments, (std::vector{0.25, 1.5, 8., 10.25, 11.5, 18.}));
 }
 
-}  // namespace
-}  // namespace farandole::job_test
+}}  // namespace farandole::job_test

@@ -10,8 +10,7 @@
 #include "training/memory.hpp"
 #include "workload/files.hpp"
 
-namespace farandole::measured_memory_test {
-namespace {
+namespace farandole::measured_memory_test { namespace {
 
 nlohmann::json measured_runs(const char* of) {
   return Document::read(test::source_folder() / "tests/training/measured_runs.json").to_json().at(of);
@@ -66,5 +65,4 @@ TEST(MeasuredMemory, NoRunOfLlmFoundrysTableIsSaidNotToFit) {
   EXPECT_EQ(rows, 183);
 }
 
-}  // namespace
-}  // namespace farandole::measured_memory_test
+}}  // namespace farandole::measured_memory_test

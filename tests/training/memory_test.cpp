@@ -3,8 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace farandole::memory_test {
-namespace {
+namespace farandole::memory_test { namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -130,5 +129,4 @@ TEST(Memory, AModelThatAloneIsTooLargeCanOnlyBeSplit) {
   EXPECT_THAT(ways_to_fit(use, 1), ElementsAre("model parallelism, the layers over at least 2 devices"));
 }
 
-}  // namespace
-}  // namespace farandole::memory_test
+}}  // namespace farandole::memory_test

@@ -12,8 +12,7 @@
 #include "support/source_folder.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::negotiation_test {
-namespace {
+namespace farandole::negotiation_test { namespace {
 
 const ControlPlane control{1_us, 2_us, 0.5_us, 0.25_us};
 
@@ -74,5 +73,4 @@ TEST(Negotiation, TheCoordinatorsCostsAreTheMediansOfWhatWasMeasured) {
   expect_of(messages.at("tcp").second, coordinator_over_tcp().sent);
 }
 
-}  // namespace
-}  // namespace farandole::negotiation_test
+}}  // namespace farandole::negotiation_test

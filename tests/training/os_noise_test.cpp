@@ -3,8 +3,7 @@
 #include "training/effects/distribution.hpp"
 #include "training/variability.hpp"
 
-namespace farandole::os_noise_test {
-namespace {
+namespace farandole::os_noise_test { namespace {
 
 TEST(OsNoise, InterruptsOncePerPeriodAtAPhaseOfItsOwn) {
   // 10 s of compute, a period of 4 s: 2 or 3 hits of 0.5 s; floor(2.5 + u).
@@ -45,5 +44,4 @@ TEST(Variability, JitterMayHaveAnyDistribution) {
   EXPECT_GT(factors.minCoeff(), 0);
 }
 
-}  // namespace
-}  // namespace farandole::os_noise_test
+}}  // namespace farandole::os_noise_test

@@ -7,8 +7,7 @@
 #include "training/server_kit.hpp"
 #include "training/servers/server_network.hpp"
 
-namespace farandole::parameter_server_test {
-namespace {
+namespace farandole::parameter_server_test { namespace {
 
 using test::in_order;
 using test::star;
@@ -273,5 +272,4 @@ RC_GTEST_PROP(ParameterServer, FidelitiesAgreeWhereOnlyServersAreBusy, ()) {
   RC_ASSERT(std::abs(bench.seconds(Fidelity::message) / flow - 1) < 1e-9);
 }
 
-}  // namespace
-}  // namespace farandole::parameter_server_test
+}}  // namespace farandole::parameter_server_test

@@ -12,8 +12,7 @@
 #include "simulate/collective_clock.hpp"
 #include "simulate/platform_kit.hpp"
 
-namespace farandole::parameter_server_time_test {
-namespace {
+namespace farandole::parameter_server_time_test { namespace {
 
 using test::in_order;
 using test::star;
@@ -161,5 +160,4 @@ RC_GTEST_PROP(ParameterServerTime, NeverBeatsItsBoundsHoweverItIsSetUp, ()) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::parameter_server_time_test
+}}  // namespace farandole::parameter_server_time_test

@@ -9,8 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <rapidcheck/gtest.h>
 
-namespace farandole::pasted_test {
-namespace {
+namespace farandole::pasted_test { namespace {
 
 using nlohmann::json;
 using testing::ElementsAre;
@@ -267,5 +266,4 @@ TEST(PastedFromPyTorch, PrefetchesAsItIsNamedInAnyCase) {
   EXPECT_THAT(refusal(foundry(R"("backward_prefetch": "BACKWARD")")), HasSubstr("a way to prefetch"));
 }
 
-}  // namespace
-}  // namespace farandole::pasted_test
+}}  // namespace farandole::pasted_test

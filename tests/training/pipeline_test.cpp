@@ -12,8 +12,7 @@
 #include "training/strategy_kit.hpp"
 #include "training/training_run.hpp"
 
-namespace farandole::pipeline_test {
-namespace {
+namespace farandole::pipeline_test { namespace {
 
 struct Work {
   double forward;
@@ -230,5 +229,4 @@ TEST(Pipeline, KeepsAsManyMicroBatchesAsTheStagesBehindHaveNotGivenBack) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::pipeline_test
+}}  // namespace farandole::pipeline_test

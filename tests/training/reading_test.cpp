@@ -8,8 +8,7 @@
 #include "training/pasted/pasted.hpp"
 #include "training/strategy_kit.hpp"
 
-namespace farandole::reading_test {
-namespace {
+namespace farandole::reading_test { namespace {
 
 using test::StrategyBench;
 using test::three_gradients;
@@ -69,5 +68,4 @@ TEST(PastedFoundry, IsTheSameByItselfAndWithinAWholeRun) {
             alone);
 }
 
-}  // namespace
-}  // namespace farandole::reading_test
+}}  // namespace farandole::reading_test

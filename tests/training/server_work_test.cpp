@@ -4,8 +4,7 @@
 
 #include "training/server_kit.hpp"
 
-namespace farandole::server_work_test {
-namespace {
+namespace farandole::server_work_test { namespace {
 
 using test::in_order;
 using test::star;
@@ -104,5 +103,4 @@ TEST(ServerWork, OneWorkerWithAllServersIsWhatWorkersAreMeasuredAgainst) {
   EXPECT_NEAR(iteration_of_one_worker(site, 2).si(), 25, 1e-5);
 }
 
-}  // namespace
-}  // namespace farandole::server_work_test
+}}  // namespace farandole::server_work_test

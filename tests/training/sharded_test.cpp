@@ -11,8 +11,7 @@
 #include "training/sharded_kit.hpp"
 #include "training/strategy_kit.hpp"
 
-namespace farandole::sharded_test {
-namespace {
+namespace farandole::sharded_test { namespace {
 
 using test::StrategyBench;
 using testing::ElementsAre;
@@ -267,5 +266,4 @@ TEST(Sharded, SendsWhatTheorySays) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::sharded_test
+}}  // namespace farandole::sharded_test

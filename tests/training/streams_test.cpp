@@ -6,8 +6,7 @@
 #include "simulate/platform_kit.hpp"
 #include "training/strategy_kit.hpp"
 
-namespace farandole::streams_test {
-namespace {
+namespace farandole::streams_test { namespace {
 
 /// Four ranks on a star of 1 GB/s without latency: a ring of M takes 1.5 M / B alone.
 struct StreamsBench {
@@ -97,5 +96,4 @@ TEST(Ddp, OnOneSharedStreamBucketsFollowOneAnotherAsEver) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::streams_test
+}}  // namespace farandole::streams_test

@@ -5,8 +5,7 @@
 #include "simulate/folding_kit.hpp"
 #include "training/effects/on_off.hpp"
 
-namespace farandole::traffic_test {
-namespace {
+namespace farandole::traffic_test { namespace {
 
 constexpr std::array all_fidelities{Fidelity::analytic, Fidelity::flow, Fidelity::message};
 
@@ -93,5 +92,4 @@ TEST(Traffic, OfARandomSourceFollowsFromItsSeed) {
   EXPECT_NEAR(sum / 20 * 0.875, 0.1, 0.005);  // on a quarter of the time: 7/8 of the rate
 }
 
-}  // namespace
-}  // namespace farandole::traffic_test
+}}  // namespace farandole::traffic_test

@@ -4,8 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace farandole::variability_test {
-namespace {
+namespace farandole::variability_test { namespace {
 
 TEST(Variability, TheOnlyDeviceIsTheMedianOne) {
   EXPECT_DOUBLE_EQ(Variability(1, 0.05, 0, 7).factors(0)[0], 1.0);
@@ -56,5 +55,4 @@ TEST(Variability, AStragglerIsSlowerByItsShare) {
   EXPECT_DOUBLE_EQ(variability.factors(0)[1], 1.0);
 }
 
-}  // namespace
-}  // namespace farandole::variability_test
+}}  // namespace farandole::variability_test

@@ -4,8 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace farandole::count_test {
-namespace {
+namespace farandole::count_test { namespace {
 
 __extension__ using Exact = __int128;
 
@@ -39,5 +38,4 @@ TEST(Count, TakesWhatIsNegativeForNone) {
   EXPECT_EQ(Count(std::uint64_t{1} << 63U), Count(Count::too_many));
 }
 
-}  // namespace
-}  // namespace farandole::count_test
+}}  // namespace farandole::count_test

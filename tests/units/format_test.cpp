@@ -8,8 +8,7 @@
 
 #include "units/parse.hpp"
 
-namespace farandole::format_test {
-namespace {
+namespace farandole::format_test { namespace {
 
 TEST(Format, PrintsSizesInBinaryUnitsWhereThoseAreWhole) {
   EXPECT_EQ(format(64_MiB), "64 MiB");
@@ -130,5 +129,4 @@ RC_GTEST_PROP(ParseQuantity, NeverFailsOtherThanByAMismatch, (const std::string&
   (void)parse_size(text);
 }
 
-}  // namespace
-}  // namespace farandole::format_test
+}}  // namespace farandole::format_test

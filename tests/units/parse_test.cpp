@@ -4,8 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace farandole::parse_test {
-namespace {
+namespace farandole::parse_test { namespace {
 
 template <class T>
 void expect_reads(std::string_view text, T expected) {
@@ -141,5 +140,4 @@ TEST(ParseSize, RefusesWhatIsNoWholeNumberOfBytes) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::parse_test
+}}  // namespace farandole::parse_test

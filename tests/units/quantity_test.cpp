@@ -4,8 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace farandole::quantity_test {
-namespace {
+namespace farandole::quantity_test { namespace {
 
 template <class A, class B>
 concept Addable = requires(A a, B b) {
@@ -63,5 +62,4 @@ TEST(Literals, TakePowersOfAThousandAndOf1024) {
   EXPECT_EQ((1.5_TFLOPps).si(), 1.5e12);
 }
 
-}  // namespace
-}  // namespace farandole::quantity_test
+}}  // namespace farandole::quantity_test

@@ -11,8 +11,7 @@
 #include "workload/compute_time.hpp"
 #include "workload/files.hpp"
 
-namespace farandole::bands_test {
-namespace {
+namespace farandole::bands_test { namespace {
 
 using testing::HasSubstr;
 using testing::ThrowsMessage;
@@ -187,5 +186,4 @@ TEST(Bands, AreRefusedWhereTheyAreNone) {
   EXPECT_THAT(reading("[1.5, 2]"), ThrowsMessage<InputError>(HasSubstr("a factor up to 1 and one from 1 on")));
 }
 
-}  // namespace
-}  // namespace farandole::bands_test
+}}  // namespace farandole::bands_test

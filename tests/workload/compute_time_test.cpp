@@ -11,8 +11,7 @@
 #include "config/error.hpp"
 #include "workload/files.hpp"
 
-namespace farandole::compute_time_test {
-namespace {
+namespace farandole::compute_time_test { namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -187,5 +186,4 @@ TEST(ComputeTime, ABatchThatIsNotPositiveBreaksTheContract) {
   EXPECT_THROW(compute_times(model(), slow_memory(), Precision::fp32, 0, ""), std::invalid_argument);
 }
 
-}  // namespace
-}  // namespace farandole::compute_time_test
+}}  // namespace farandole::compute_time_test

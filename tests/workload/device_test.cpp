@@ -8,8 +8,7 @@
 #include "config/schema.hpp"
 #include "workload/files.hpp"
 
-namespace farandole::device_test {
-namespace {
+namespace farandole::device_test { namespace {
 
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
@@ -213,5 +212,4 @@ TEST(DeviceFiles, AKnightsLandingDoesSixtyFourOperationsPerCoreAndCycle) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::device_test
+}}  // namespace farandole::device_test

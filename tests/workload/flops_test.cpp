@@ -4,8 +4,7 @@
 #include "workload/files.hpp"
 #include "workload/kernels.hpp"
 
-namespace farandole::flops_test {
-namespace {
+namespace farandole::flops_test { namespace {
 
 /// A decoder's numbers, as papers state them.
 struct Decoder {
@@ -85,5 +84,4 @@ TEST(Flops, AreThoseThatLlmFoundryCountedItsUtilisationBy) {
   EXPECT_EQ(rows, 183);
 }
 
-}  // namespace
-}  // namespace farandole::flops_test
+}}  // namespace farandole::flops_test

@@ -8,8 +8,7 @@
 #include "workload/files.hpp"
 #include "workload/importers/imported_model.hpp"
 
-namespace farandole::keras_summary_test {
-namespace {
+namespace farandole::keras_summary_test { namespace {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
@@ -228,5 +227,4 @@ conv (Conv2D)                (None, 1048576, 524288, 2)  65536
   EXPECT_THAT(reading(wide), ThrowsMessage<InputError>(HasSubstr("net.txt:4: expected at most 2^53 multiply-adds")));
 }
 
-}  // namespace
-}  // namespace farandole::keras_summary_test
+}}  // namespace farandole::keras_summary_test

@@ -12,8 +12,7 @@
 #include "workload/files.hpp"
 #include "workload/throughput.hpp"
 
-namespace farandole::kernels_test {
-namespace {
+namespace farandole::kernels_test { namespace {
 
 /// 1 TFLOP/s, 1 GB/s; products reach half of the peak at an intensity of 100, layers without arithmetic half the rate.
 Device device() {
@@ -194,5 +193,4 @@ TEST(Kernels, TheFittedFileAgreesWithItsSchemaAndAnUnknownGenerationGetsTheMean)
   EXPECT_TRUE(mean.tensor_units);
 }
 
-}  // namespace
-}  // namespace farandole::kernels_test
+}}  // namespace farandole::kernels_test

@@ -9,8 +9,7 @@
 #include "workload/compute_time.hpp"
 #include "workload/files.hpp"
 
-namespace farandole::left_out_test {
-namespace {
+namespace farandole::left_out_test { namespace {
 
 /// What tools/fit_kernels.py wrote of the fits that each leave one model out.
 class LeftOut : public testing::Test {
@@ -116,5 +115,4 @@ TEST_F(LeftOut, ARenamedModelIsWithin15PercentOfTheNamedOneInTheMedianAndWithin3
   }
 }
 
-}  // namespace
-}  // namespace farandole::left_out_test
+}}  // namespace farandole::left_out_test

@@ -4,8 +4,7 @@
 #include "workload/files.hpp"
 #include "workload/published_totals.hpp"
 
-namespace farandole::model_files_test {
-namespace {
+namespace farandole::model_files_test { namespace {
 
 using ::testing::ElementsAre;
 
@@ -117,5 +116,4 @@ TEST(ModelFiles, TensorsAreListedInTheOrderOfTheFramework) {
   EXPECT_EQ(resnet18.layers.back().tensors.back().name, "fc.bias");
 }
 
-}  // namespace
-}  // namespace farandole::model_files_test
+}}  // namespace farandole::model_files_test

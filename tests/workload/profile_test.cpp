@@ -5,8 +5,7 @@
 
 #include "config/error.hpp"
 
-namespace farandole::profile_test {
-namespace {
+namespace farandole::profile_test { namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -112,5 +111,4 @@ TEST(Profile, RefusesTimesThatAreNone) {
   EXPECT_THROW(reading_with("/update", "2")(), InputError);
 }
 
-}  // namespace
-}  // namespace farandole::profile_test
+}}  // namespace farandole::profile_test

@@ -3,8 +3,7 @@
 #include "config/error.hpp"
 #include "workload/model.hpp"
 
-namespace farandole::read_model_test {
-namespace {
+namespace farandole::read_model_test { namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -106,5 +105,4 @@ TEST(ReadModel, NamesThePlaceOfAKeyItDoesNotKnow) {
               ThrowsMessage<InputError>(AllOf(HasSubstr("/variants/0/layers/1/shap"), HasSubstr("a known key"))));
 }
 
-}  // namespace
-}  // namespace farandole::read_model_test
+}}  // namespace farandole::read_model_test

@@ -6,8 +6,7 @@
 #include "workload/compute_time.hpp"
 #include "workload/files.hpp"
 
-namespace farandole::recompute_test {
-namespace {
+namespace farandole::recompute_test { namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -77,5 +76,4 @@ TEST(Recompute, RefusesAnotherWord) {
               ThrowsMessage<InputError>(HasSubstr("expected what is recomputed, got \"selectiv\"; did you mean")));
 }
 
-}  // namespace
-}  // namespace farandole::recompute_test
+}}  // namespace farandole::recompute_test

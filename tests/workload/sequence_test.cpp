@@ -4,8 +4,7 @@
 #include "config/error.hpp"
 #include "workload/files.hpp"
 
-namespace farandole::sequence_test {
-namespace {
+namespace farandole::sequence_test { namespace {
 
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
@@ -110,5 +109,4 @@ TEST(Blocks, ThatRepeatNeedAPlaceForTheirNumber) {
   EXPECT_THAT(reading(R"([{"block": "h", "layers": []}])"), ThrowsMessage<InputError>(HasSubstr("at least one layer")));
 }
 
-}  // namespace
-}  // namespace farandole::sequence_test
+}}  // namespace farandole::sequence_test

@@ -6,8 +6,7 @@
 
 #include "workload/files.hpp"
 
-namespace farandole::split_model_test {
-namespace {
+namespace farandole::split_model_test { namespace {
 
 using testing::HasSubstr;
 
@@ -77,5 +76,4 @@ TEST(SplitModel, RefusesWhatItCannotSplit) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::split_model_test
+}}  // namespace farandole::split_model_test

@@ -7,8 +7,7 @@
 #include "workload/compute_time.hpp"
 #include "workload/files.hpp"
 
-namespace farandole::step_time_test {
-namespace {
+namespace farandole::step_time_test { namespace {
 
 constexpr std::array normalisations{Normalisation::separate, Normalisation::with_activation,
                                     Normalisation::statistics_in_convolution, Normalisation::in_convolution};
@@ -118,5 +117,4 @@ TEST(StepTime, AnH100IsFasterThanAnA100ForEveryModelAndPrecision) {
   }
 }
 
-}  // namespace
-}  // namespace farandole::step_time_test
+}}  // namespace farandole::step_time_test

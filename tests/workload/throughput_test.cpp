@@ -5,8 +5,7 @@
 #include "config/error.hpp"
 #include "workload/files.hpp"
 
-namespace farandole::throughput_test {
-namespace {
+namespace farandole::throughput_test { namespace {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
@@ -134,5 +133,4 @@ TEST(Throughput, TheHorovodFigureOfVgg16IsFoundInItsSet) {
   EXPECT_EQ(rate("horovod-2017-tcp40"), 149.6);
 }
 
-}  // namespace
-}  // namespace farandole::throughput_test
+}}  // namespace farandole::throughput_test

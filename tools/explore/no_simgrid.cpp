@@ -4,7 +4,7 @@
 #include "simulate/fluid_network.hpp"
 #include "simulate/fluid_network_simgrid.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 bool has_simgrid() {
   return false;
@@ -24,4 +24,4 @@ std::unique_ptr<SimGridEngine> make_simgrid_engine(std::span<const BytesPerSecon
   throw std::logic_error(why_no_simgrid());
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -16,8 +16,7 @@
 #include "report/terminal_style.hpp"
 #include "report/version.hpp"
 
-namespace farandole {
-namespace {
+namespace farandole { namespace {
 
 constexpr const char* footer =
     "Example:\n"
@@ -103,8 +102,7 @@ void keep_standard_streams() {
   }
 }
 
-}  // namespace
-}  // namespace farandole
+}}  // namespace farandole
 
 int main(int argc, char** argv) {
   farandole::keep_standard_streams();

@@ -14,8 +14,7 @@
 #include "farandole/command.hpp"
 #include "report/version.hpp"
 
-namespace farandole {
-namespace {
+namespace farandole { namespace {
 
 /// Catches what goes to a stream for as long as it lives.
 class Caught {
@@ -59,8 +58,7 @@ std::pair<std::string, std::string> command(std::vector<std::string> arguments) 
   return {out.text(), err.text()};
 }
 
-}  // namespace
-}  // namespace farandole
+}}  // namespace farandole
 
 PYBIND11_MODULE(_program, module) {
   module.doc() = "The commands of farandole in this process.";

@@ -11,7 +11,7 @@
 #include "backend/cuda/device.hpp"
 #include "workload/kernels.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 namespace {
 
 struct TypeRow {
@@ -135,4 +135,4 @@ TimedKernels time_kernels(const Model& model, const ComputeRequest& request) {
   return timed;
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

@@ -8,7 +8,7 @@
 
 #include "backend/cuda/device.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 namespace {
 
 using Extents = std::vector<int>;
@@ -240,4 +240,4 @@ std::optional<KernelTimes> time_batch_norm(const CudaDevice& device, const Layer
   return KernelTimes{forward, backward, 0_s, "cuDNN"};
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

@@ -10,7 +10,7 @@
 #include "backend/bench.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 namespace {
 
 constexpr int to_device = 1;  // cudaMemcpyHostToDevice
@@ -133,4 +133,4 @@ Seconds time_movement(const CudaDevice& device, Bytes moved) {
   });
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

@@ -17,7 +17,7 @@
 #include "backend/compute_bench.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 
 struct CudaRuntime {
   int (*get_device_count)(int* count);
@@ -169,4 +169,4 @@ std::optional<KernelTimes> time_batch_norm(const CudaDevice& device, const Layer
 /// As a copy that reads and writes as many bytes.
 Seconds time_movement(const CudaDevice& device, Bytes moved);
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

@@ -7,7 +7,7 @@
 
 #include "backend/cuda/device.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 namespace {
 
 /// One shared library under the first name that the system knows; the version of CUDA decides which there is.
@@ -114,4 +114,4 @@ const CudaLibraries& cuda_libraries() {
   return libraries;
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

@@ -8,7 +8,7 @@
 #include "backend/cuda/device.hpp"
 #include "workload/kernels.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 namespace {
 
 /// `count` products of each sample, or of all samples together where they share their weights: `rows` of `columns`
@@ -125,4 +125,4 @@ KernelTimes time_products(const CudaDevice& device, const Layer& layer, Precisio
   return times;
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

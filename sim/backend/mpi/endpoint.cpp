@@ -1,6 +1,6 @@
 #include "backend/mpi/session.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 namespace {
 
 constexpr int tag = 1;
@@ -61,4 +61,4 @@ std::vector<double> MpiEndpoint::allgather_scalar(double number) {
   return numbers;
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

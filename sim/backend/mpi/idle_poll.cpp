@@ -8,7 +8,7 @@
 
 #include "backend/mpi/session.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 namespace {
 
 /// Those of this process that somebody waits on with epoll.
@@ -42,4 +42,4 @@ void IdlePoll::take(Seconds at_most) {
   ppoll(events_.data(), events_.size(), &span, nullptr);
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

@@ -1,7 +1,7 @@
 #include "backend/mpi/session.hpp"
 #include "backend/rank_program.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 namespace {
 
 /// Blocks of a buffer, as MPI's vector collectives name them.
@@ -122,4 +122,4 @@ CollectiveRun mpi_collective(MPI_Comm communicator, const Schedule& layout, std:
   return [call = call_of(communicator, layout, size), function](In in, Out out) { function(call, in, out); };
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

@@ -9,7 +9,7 @@
 
 #include "backend/host_description.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 namespace {
 
 std::string first_line(const std::string& text) {
@@ -130,4 +130,4 @@ void farandole_mpi_backend(BackendRow& row) {
   row.open = open_mpi_session;
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

@@ -12,7 +12,7 @@
 #include "backend/endpoint.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 
 /// "Open MPI v4.1.4, standard 3.1", without initialising it.
 std::string mpi_version();
@@ -79,4 +79,4 @@ class MpiEndpoint final : public Endpoint {
   std::vector<MPI_Request> requests_;
 };
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

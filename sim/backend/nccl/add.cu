@@ -1,6 +1,6 @@
 #include "backend/nccl/add.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 namespace {
 
 constexpr unsigned threads = 256;
@@ -23,4 +23,4 @@ cudaError_t add_on_device(const float* summands, float* sums, std::size_t count,
   return cudaGetLastError();
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

@@ -5,9 +5,9 @@
 
 #include <cuda_runtime_api.h>
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 
 /// sums[i] += summands[i], in the order of the stream.
 cudaError_t add_on_device(const float* summands, float* sums, std::size_t count, cudaStream_t stream);
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

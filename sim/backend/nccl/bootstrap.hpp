@@ -10,7 +10,7 @@
 
 #include <nccl.h>
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 
 class Bootstrap {
  public:
@@ -30,4 +30,4 @@ std::unique_ptr<Bootstrap> file_bootstrap(const std::filesystem::path& file);
 /// Initialises MPI until it is destroyed. Null where the program was built without it.
 std::unique_ptr<Bootstrap> mpi_bootstrap();
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

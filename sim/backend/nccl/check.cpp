@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 
 void expect(cudaError_t answer, const char* tried) {
   if (answer != cudaSuccess) throw std::runtime_error(fmt::format("{}: {}", tried, cudaGetErrorString(answer)));
@@ -14,4 +14,4 @@ void expect(ncclResult_t answer, const char* tried) {
   if (answer != ncclSuccess) throw std::runtime_error(fmt::format("{}: {}", tried, ncclGetErrorString(answer)));
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

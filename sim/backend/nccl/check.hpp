@@ -4,10 +4,10 @@
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 
 /// std::runtime_error unless it went well.
 void expect(cudaError_t answer, const char* tried);
 void expect(ncclResult_t answer, const char* tried);
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

@@ -3,7 +3,7 @@
 #include "backend/nccl/add.hpp"
 #include "backend/nccl/check.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 
 DevicePlace::DevicePlace(int device) {
   expect(cudaSetDevice(device), "taking a CUDA device");
@@ -69,4 +69,4 @@ Seconds DevicePlace::time(const std::function<void()>& act) {
   return Seconds(static_cast<double>(milliseconds) * 1e-3);
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

@@ -5,7 +5,7 @@
 
 #include "backend/data_place.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 
 class DevicePlace final : public DataPlace {
  public:
@@ -34,4 +34,4 @@ class DevicePlace final : public DataPlace {
   cudaEvent_t end_ = nullptr;
 };
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

@@ -7,7 +7,7 @@
 #include "backend/nccl/session.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 namespace {
 
 int between(cudaDeviceP2PAttr attribute, int a, int b) {
@@ -54,4 +54,4 @@ Settings device_links() {
   return links;
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

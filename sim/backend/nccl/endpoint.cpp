@@ -2,7 +2,7 @@
 
 #include "backend/nccl/check.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 
 NcclEndpoint::NcclEndpoint(const ncclUniqueId& id, int rank, int ranks, int device)
     : rank_(rank), ranks_(ranks), place_(device) {
@@ -55,4 +55,4 @@ std::vector<double> NcclEndpoint::allgather_scalar(double number) {
   return numbers;
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

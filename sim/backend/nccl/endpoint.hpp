@@ -10,7 +10,7 @@
 #include "backend/endpoint.hpp"
 #include "backend/nccl/device_place.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 
 class NcclEndpoint final : public Endpoint {
  public:
@@ -44,4 +44,4 @@ class NcclEndpoint final : public Endpoint {
   bool in_group_ = false;
 };
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

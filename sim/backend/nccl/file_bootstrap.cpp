@@ -11,7 +11,7 @@
 #include "backend/nccl/bootstrap.hpp"
 #include "config/error.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 namespace {
 
 using Path = std::filesystem::path;
@@ -112,4 +112,4 @@ std::unique_ptr<Bootstrap> file_bootstrap(const std::filesystem::path& file) {
   return std::make_unique<FileBootstrap>(file);
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

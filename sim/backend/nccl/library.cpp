@@ -2,7 +2,7 @@
 #include "backend/nccl/session.hpp"
 #include "backend/rank_program.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 namespace {
 
 using In = std::span<const float>;
@@ -176,4 +176,4 @@ CollectiveRun nccl_collective(const NcclEndpoint& endpoint, const Schedule& layo
   return [call = call_of(endpoint, layout, size), function](In in, Out out) { function(call, in, out); };
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

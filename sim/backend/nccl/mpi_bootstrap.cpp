@@ -6,7 +6,7 @@
 #include <mpi.h>
 #endif
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 
 #ifdef FARANDOLE_WITH_MPI
 namespace {
@@ -54,4 +54,4 @@ std::unique_ptr<Bootstrap> mpi_bootstrap() {
 }
 #endif
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

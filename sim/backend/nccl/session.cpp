@@ -10,7 +10,7 @@
 #include "backend/nccl/check.hpp"
 #include "backend/nccl/endpoint.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 namespace {
 
 std::string library_version() {
@@ -119,4 +119,4 @@ void farandole_nccl_backend(BackendRow& row) {
   row.open = open_nccl_session;
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

@@ -8,7 +8,7 @@
 #include "backend/nccl/endpoint.hpp"
 #include "timeline/result.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 
 /// "NCCL 2.28.9, CUDA 13.0", without touching a device.
 std::string nccl_version();
@@ -38,4 +38,4 @@ std::string device_text(int device);
 /// and how fast relative to the others (0 is fastest). Empty for one device.
 Settings device_links();
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

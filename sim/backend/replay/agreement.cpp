@@ -4,7 +4,7 @@
 
 #include "backend/replay/communication_stream.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 namespace {
 
 constexpr std::int64_t last_message = -1;
@@ -74,4 +74,4 @@ void Agreement::close() {
   outgoing().wait();
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

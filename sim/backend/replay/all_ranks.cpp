@@ -2,7 +2,7 @@
 
 #include "backend/replay/replay.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 
 Seconds last_of_all(Endpoint& endpoint, Seconds own) {
   return Seconds(std::ranges::max(endpoint.allgather_scalar(own.si())));
@@ -24,4 +24,4 @@ Iteration iteration_of_all(Endpoint& endpoint, const LocalIteration& own, Second
   return iteration_of(moments, computed, busy, negotiated);
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

@@ -6,7 +6,7 @@
 #include "backend/bench.hpp"
 #include "backend/data_place.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 
 GroupEndpoint::GroupEndpoint(Endpoint& all, std::vector<int> members)
     : all_(all),
@@ -93,4 +93,4 @@ Seconds CommunicationStream::next_moment() const {
   return stage_ == Stage::copying_in ? item.times.begin + item.work.copy_in : item.times.reduced + item.work.copy_out;
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

@@ -21,7 +21,7 @@
 #include "engine/task.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 
 // The clock of a replay: real time since all ranks met.
 
@@ -183,4 +183,4 @@ class Agreement {
   bool is_over_ = false;
 };
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

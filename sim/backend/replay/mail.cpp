@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 namespace {
 
 std::array<float, 4> written(const Letter& letter) {
@@ -88,4 +88,4 @@ bool Mail::is_sent() {
   return are_gone;
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

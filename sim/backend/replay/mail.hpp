@@ -15,7 +15,7 @@
 #include "backend/backend.hpp"
 #include "engine/task.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 
 struct Letter {
   enum class Kind : std::uint8_t {
@@ -80,4 +80,4 @@ class Mail {
   std::array<int, 2> farewells_{};
 };
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

@@ -6,7 +6,7 @@
 
 #include "simulate/invariant.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 
 Replay::Replay(ReplaySite site, Session& session)
     : site_(std::move(site)), session_(session), rank_(session.endpoint().rank()), ranks_(session.endpoint().ranks()) {
@@ -284,4 +284,4 @@ bool Replay::follow_agreement() {
   return has_followed;
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

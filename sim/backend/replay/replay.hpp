@@ -28,7 +28,7 @@
 #include "training/strategy.hpp"
 #include "training/variability.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 
 /// What a replay runs. The references must outlive it.
 struct ReplaySite {
@@ -153,4 +153,4 @@ Iteration iteration_of_all(Endpoint& endpoint, const LocalIteration& own, Second
 /// When the last rank was there.
 Seconds last_of_all(Endpoint& endpoint, Seconds own);
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

@@ -6,7 +6,7 @@
 
 #include "backend/data_place.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 namespace {
 
 /// What is not kept in floats counts as so many floats; nothing travels of what is shorter than one.
@@ -208,4 +208,4 @@ std::vector<WorkerIteration> ServerReplay::run() {
   return strategy_.finished();
 }
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

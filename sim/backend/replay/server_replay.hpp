@@ -24,7 +24,7 @@
 #include "training/strategies/parameter_server.hpp"
 #include "training/variability.hpp"
 
-namespace farandole::inline backend {
+namespace farandole { inline namespace backend {
 
 /// What a replay runs. The references must outlive it.
 struct ServerReplaySite {
@@ -109,4 +109,4 @@ class ServerReplay final : public Engine {
   std::int64_t wrong_ = 0;
 };
 
-}  // namespace farandole::inline backend
+}}  // namespace farandole::backend

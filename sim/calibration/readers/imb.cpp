@@ -5,7 +5,7 @@
 
 #include "calibration/readers/readers.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 constexpr std::string_view imb_mark = "# Benchmarking ";
@@ -104,4 +104,4 @@ std::vector<MeasuredTime> read_imb(const MeasuredText& file) {
   return ImbText(file).rows;
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

@@ -4,7 +4,7 @@
 
 #include "calibration/readers/readers.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 bool is_digit(char c) {
@@ -122,4 +122,4 @@ std::string_view without_labels(std::string_view line) {
   return line;
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

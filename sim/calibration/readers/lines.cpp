@@ -5,7 +5,7 @@
 
 #include "calibration/readers/readers.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 constexpr std::string_view line_blanks = " \t\r\v\f";
@@ -78,4 +78,4 @@ std::optional<int> number_after(std::string_view line, std::string_view label) {
   return static_cast<int>(*number);
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

@@ -9,7 +9,7 @@
 #include "config/limits.hpp"
 #include "config/section.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 constexpr int most_nccl_ranks = 1 << 20;
@@ -135,4 +135,4 @@ std::vector<MeasuredTime> read_nccl_tests_json(const MeasuredText& file) {
   return rows;
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

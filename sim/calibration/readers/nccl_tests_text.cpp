@@ -8,7 +8,7 @@
 
 #include "calibration/readers/readers.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 constexpr std::string_view rate_heading = "algbw";
@@ -227,4 +227,4 @@ std::vector<MeasuredTime> read_nccl_tests_text(const MeasuredText& file) {
   return NcclTestsText(file).rows;
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

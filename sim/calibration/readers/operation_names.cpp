@@ -3,7 +3,7 @@
 
 #include "calibration/readers/readers.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 struct Alias {
@@ -78,4 +78,4 @@ bool mpi_counts_shares(std::string_view operation) {
   return operation == "allgather" || operation == "gather" || operation == "scatter" || operation == "alltoall";
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

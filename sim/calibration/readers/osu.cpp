@@ -6,7 +6,7 @@
 
 #include "calibration/readers/readers.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 constexpr std::string_view osu_mark = "# OSU ";
@@ -72,4 +72,4 @@ std::vector<MeasuredTime> read_osu(const MeasuredText& file) {
   return rows;
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

@@ -8,7 +8,7 @@
 #include "config/limits.hpp"
 #include "config/section.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 constexpr int most_repetitions = 1'000'000;
@@ -173,4 +173,4 @@ MeasuredTime read_point(const Value& value, const std::string& family) {
   return row;
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

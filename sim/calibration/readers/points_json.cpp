@@ -3,7 +3,7 @@
 #include "calibration/readers/readers.hpp"
 #include "config/section.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 std::string family_of(const MeasuredText& file) {
@@ -69,4 +69,4 @@ std::vector<MeasuredTime> read_points_by_line(const MeasuredText& file) {
   return points_of(document.root(), family_of(file));
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

@@ -12,7 +12,7 @@
 #include "config/error.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 
 // The forms of measured files, one reader each; `measured_forms` (calibration/read_measurements.hpp) is their table.
 //
@@ -110,4 +110,4 @@ bool mpi_counts_shares(std::string_view operation);
 /// mean nothing here are left alone. Fails at the key that is missing or wrong.
 MeasuredTime read_point(const Value& value, const std::string& family);
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

@@ -5,7 +5,7 @@
 #include "calibration/traces/traces.hpp"
 #include "config/section.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 constexpr std::string_view json_blanks = " \t\r\n";
@@ -84,4 +84,4 @@ std::vector<ChromeEvent> read_chrome_events(std::string_view text, const std::st
   return events;
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

@@ -9,7 +9,7 @@
 #include "calibration/traces/traces.hpp"
 #include "timeline/quantile.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 constexpr std::string_view negotiation = "NEGOTIATE_ALLREDUCE";
@@ -176,4 +176,4 @@ HorovodTrace read_horovod_timeline(std::string_view text, const std::string& fil
   return trace;
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

@@ -9,7 +9,7 @@
 #include "calibration/traces/traces.hpp"
 #include "timeline/quantile.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 constexpr std::string_view step_mark = "ProfilerStep#";
@@ -234,4 +234,4 @@ ProfilerTrace read_pytorch_profiler(std::string_view text, const std::string& fi
   return trace;
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

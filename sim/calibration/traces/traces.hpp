@@ -12,7 +12,7 @@
 #include "units/quantity.hpp"
 #include "workload/model.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 
 // The events of a Chrome trace, which is what Horovod's timeline and PyTorch's profiler write.
 //
@@ -103,4 +103,4 @@ struct ProfilerTrace {
 /// the model's layers.
 ProfilerTrace read_pytorch_profiler(std::string_view text, const std::string& file, const Model& model, int batch);
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

@@ -6,7 +6,7 @@
 
 #include "calibration/traces/traces.hpp"
 
-namespace farandole::inline calibration {
+namespace farandole { inline namespace calibration {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -82,4 +82,4 @@ Document workload_file(const TracedWorkload& workload, const std::string& schema
   return Document::parse(file.dump(2), workload.name + ".json");
 }
 
-}  // namespace farandole::inline calibration
+}}  // namespace farandole::calibration

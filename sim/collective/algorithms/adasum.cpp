@@ -5,7 +5,7 @@
 #include "collective/algorithms/folded_ranks.hpp"
 #include "collective/algorithms/rings.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 /// Ranks as a grid: lines are nodes, columns local ranks. A column holds `folded.members()` chunks of each row.
@@ -73,4 +73,4 @@ Schedule hierarchical_adasum_allreduce(const Shape& shape) {
   return adasum("hierarchical_adasum", shape, shape.ranks % per_node == 0 ? per_node : 1);
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

@@ -3,7 +3,7 @@
 #include "collective/algorithms/blank.hpp"
 #include "collective/algorithms/trees.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 enum class Carries { whole, blocks_of_subtree };
@@ -108,4 +108,4 @@ Schedule binomial_gather(const Shape& shape) {
                      all_up("gather", shape, Carries::blocks_of_subtree, Action::copy));
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 bool takes_weights(Operation operation) {
@@ -30,4 +30,4 @@ int repeats_of(Count count) {
   throw std::invalid_argument(fmt::format("{} repeats of a phase", count.number()));
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

@@ -6,7 +6,7 @@
 #include "collective/algorithms.hpp"
 #include "units/count.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 
 /// Takes ranks, root and weights from the shape. Throws std::invalid_argument for weights that are not one for each
 /// chunk, or on an operation whose ranks all contribute alike.
@@ -20,4 +20,4 @@ inline int wrap(int value, int ranks) {
 /// The count as a number of repeats; std::invalid_argument where it is none that a phase can have.
 int repeats_of(Count count);
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

@@ -3,7 +3,7 @@
 #include "collective/algorithms/blank.hpp"
 #include "collective/algorithms/exchanges.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 Phase bruck_phase(int ranks, int distance) {
@@ -48,4 +48,4 @@ Schedule bruck_alltoall(const Shape& shape) {
   return schedule;
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

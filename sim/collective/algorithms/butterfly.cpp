@@ -2,7 +2,7 @@
 #include "collective/algorithms/exchanges.hpp"
 #include "collective/algorithms/folded_ranks.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 void append_unless_empty(std::vector<Phase>& phases, Phase phase) {
@@ -35,4 +35,4 @@ Schedule butterfly_reduce_scatter(const Shape& shape) {
   return schedule;
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

@@ -3,7 +3,7 @@
 #include "collective/algorithms/rings.hpp"
 #include "collective/algorithms/trees.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 using enum Operation;
@@ -120,4 +120,4 @@ std::vector<std::string> algorithm_names(Operation operation) {
   return result;
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

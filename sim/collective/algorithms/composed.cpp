@@ -5,7 +5,7 @@
 #include "collective/algorithms/exchanges.hpp"
 #include "collective/algorithms/trees.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 void append_phases(Schedule& schedule, std::vector<Phase> phases) {
@@ -41,4 +41,4 @@ Schedule reduce_then_scatter(const Shape& shape) {
   return schedule;
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

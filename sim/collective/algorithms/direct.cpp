@@ -1,7 +1,7 @@
 #include "collective/algorithms/blank.hpp"
 #include "collective/algorithms/exchanges.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 Phase to_all_others(const char* name, int ranks, int chunk_step, int first, Action action) {
@@ -54,4 +54,4 @@ Schedule direct_alltoall(const Shape& shape) {
   return schedule;
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

@@ -1,7 +1,7 @@
 #include "collective/algorithms/blank.hpp"
 #include "collective/algorithms/exchanges.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 
 Schedule dissemination_barrier(const Shape& shape) {
   Schedule schedule = blank(Operation::barrier, "dissemination", shape, 1);
@@ -15,4 +15,4 @@ Schedule dissemination_barrier(const Shape& shape) {
   return schedule;
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

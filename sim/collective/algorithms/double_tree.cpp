@@ -3,7 +3,7 @@
 #include "collective/algorithms/blank.hpp"
 #include "collective/algorithms/trees.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 int segments_of(const Shape& shape) {
@@ -74,4 +74,4 @@ Schedule double_tree_broadcast(const Shape& shape) {
   return schedule;
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

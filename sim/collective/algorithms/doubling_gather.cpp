@@ -2,7 +2,7 @@
 #include "collective/algorithms/exchanges.hpp"
 #include "collective/algorithms/folded_ranks.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 /// Members that agree with the root's in all bits above `distance` and differ in that one send what they hold.
@@ -34,4 +34,4 @@ Schedule doubling_gather_reduce(const Shape& shape) {
   return schedule;
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

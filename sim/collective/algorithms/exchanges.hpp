@@ -3,7 +3,7 @@
 
 #include "collective/algorithms.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 
 // Adasum's allreduce: halves exchanged at distance 1, 2, 4, ... and combined, then the way back.
 //
@@ -162,4 +162,4 @@ int most_servers(int ranks, bool are_dedicated);
 Schedule recursive_doubling_allreduce(const Shape& shape);
 Schedule recursive_doubling_allgather(const Shape& shape);
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

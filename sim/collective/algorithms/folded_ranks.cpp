@@ -2,7 +2,7 @@
 
 #include <bit>
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 
 FoldedRanks::FoldedRanks(int ranks, Stays stays)
     : members_(static_cast<int>(std::bit_floor(static_cast<unsigned>(ranks)))),
@@ -105,4 +105,4 @@ void FoldedRanks::double_farthest_first(std::vector<Phase>& phases) const {
   }
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

@@ -13,7 +13,7 @@
 
 #include "collective/schedule.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 
 class FoldedRanks {
  public:
@@ -70,4 +70,4 @@ class FoldedRanks {
   int odd_ = 1;  // the member of a pair is its odd rank: 1, or its even one: 0
 };
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

@@ -1,7 +1,7 @@
 #include "collective/algorithms/blank.hpp"
 #include "collective/algorithms/rings.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 struct Grid {
@@ -51,4 +51,4 @@ Schedule grid_rings(const std::string& algorithm, const Shape& shape, int width)
   return schedule;
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

@@ -2,7 +2,7 @@
 #include "collective/algorithms/exchanges.hpp"
 #include "collective/algorithms/folded_ranks.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 
 Schedule halving_doubling_allreduce(const Shape& shape) {
   const FoldedRanks folded(shape.ranks);
@@ -46,4 +46,4 @@ Schedule recursive_halving_reduce_scatter(const Shape& shape) {
   return schedule;
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

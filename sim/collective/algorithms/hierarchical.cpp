@@ -3,7 +3,7 @@
 #include "collective/algorithms/blank.hpp"
 #include "collective/algorithms/rings.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 struct Nodes {
@@ -117,4 +117,4 @@ Schedule hierarchical_allreduce(const Shape& shape) {
   return through_leaders(shape);
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

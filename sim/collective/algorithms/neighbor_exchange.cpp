@@ -1,7 +1,7 @@
 #include "collective/algorithms/blank.hpp"
 #include "collective/algorithms/rings.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 /// In even rounds even ranks meet the next one, in odd rounds the one before; odd ranks the other way round.
@@ -36,4 +36,4 @@ Schedule neighbor_exchange_allgather(const Shape& shape) {
   return schedule;
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

@@ -2,7 +2,7 @@
 
 #include "collective/algorithms/trees.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 Tree chained(const Tree& of_nodes, int ranks, int per_node) {
@@ -24,4 +24,4 @@ Schedule node_tree_allreduce(const Shape& shape) {
   return two_tree_allreduce("node_tree", shape, tree(WhichTree::first), tree(WhichTree::second));
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

@@ -1,7 +1,7 @@
 #include "collective/algorithms/blank.hpp"
 #include "collective/algorithms/exchanges.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 
 Schedule pairwise_alltoall(const Shape& shape) {
   const int n = shape.ranks;
@@ -31,4 +31,4 @@ Schedule pairwise_reduce_scatter(const Shape& shape) {
   return schedule;
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

@@ -8,7 +8,7 @@
 #include "collective/algorithms/blank.hpp"
 #include "collective/algorithms/exchanges.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 /// The chunks of a server: all of them, or where they are keys the first.
@@ -169,4 +169,4 @@ Schedule colocated_parameter_servers(const Shape& shape) {
   return build(shape, "colocated", {shape.ranks, servers, 0, std::max(shape.segments, 1)});
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

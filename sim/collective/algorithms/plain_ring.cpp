@@ -1,7 +1,7 @@
 #include "collective/algorithms/blank.hpp"
 #include "collective/algorithms/rings.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 
 Schedule plain_ring_allreduce(const Shape& shape) {
   Schedule schedule = blank(Operation::allreduce, "plain_ring", shape, 2);
@@ -15,4 +15,4 @@ Schedule plain_ring_allreduce(const Shape& shape) {
   return schedule;
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

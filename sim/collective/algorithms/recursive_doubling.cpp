@@ -2,7 +2,7 @@
 #include "collective/algorithms/exchanges.hpp"
 #include "collective/algorithms/folded_ranks.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 Phase exchange_all(const FoldedRanks& folded, int distance) {
@@ -43,4 +43,4 @@ Schedule recursive_doubling_allgather(const Shape& shape) {
   return schedule;
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

@@ -4,7 +4,7 @@
 #include "collective/algorithms/blank.hpp"
 #include "collective/algorithms/trees.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 Schedule reduced_then(const char* algorithm, const Shape& shape, std::vector<Phase> broadcast) {
@@ -32,4 +32,4 @@ Schedule reduce_knomial_allreduce(const Shape& shape) {
   return reduced_then("reduce_knomial", shape, knomial_broadcast(shape).phases);
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

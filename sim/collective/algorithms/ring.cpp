@@ -1,7 +1,7 @@
 #include "collective/algorithms/blank.hpp"
 #include "collective/algorithms/rings.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 /// Every rank sends to the next one; rank r starts with segment r + first, and with every round one segment earlier.
@@ -42,4 +42,4 @@ Schedule ring_allgather(const Shape& shape) {
   return schedule;
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

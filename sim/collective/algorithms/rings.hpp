@@ -3,7 +3,7 @@
 
 #include "collective/algorithms.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 
 // Rings: n-1 rounds of reduce-scatter, n-1 rounds of allgather, or one after the other, always to the next rank.
 //
@@ -95,4 +95,4 @@ Schedule torus_allreduce(const Shape& shape);
 Schedule hierarchical_allreduce(const Shape& shape);
 Schedule hierarchical_allgather(const Shape& shape);
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

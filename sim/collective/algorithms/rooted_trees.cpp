@@ -3,7 +3,7 @@
 #include "collective/algorithms/blank.hpp"
 #include "collective/algorithms/trees.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 /// Members are counted from the root on; member 0 is the root.
@@ -97,4 +97,4 @@ Schedule knomial_broadcast(const Shape& shape) {
   return along(Operation::broadcast, "knomial", shape, tree_where(shape.ranks, knomial_parent));
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

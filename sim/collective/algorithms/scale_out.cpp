@@ -8,7 +8,7 @@
 #include "collective/algorithms/trees.hpp"
 #include "collective/specification.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 /// Of an allreduce, a reduce-scatter, an allgather and a reduce a device has the part of its number. Of a broadcast
@@ -167,4 +167,4 @@ Schedule double_tree_reduce(const Shape& shape) {
   return schedule;
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

@@ -19,7 +19,7 @@
 
 #include "collective/algorithms.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 
 enum class Places : std::uint8_t {
   device_by_device,  // `across` must not move receivers
@@ -37,4 +37,4 @@ Schedule one_shot_allreduce(const Shape& shape);
 /// A reduce up two binary trees, half of the data on each, in one piece: `double_tree_broadcast` backwards.
 Schedule double_tree_reduce(const Shape& shape);
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

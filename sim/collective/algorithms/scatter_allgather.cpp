@@ -2,7 +2,7 @@
 #include "collective/algorithms/rings.hpp"
 #include "collective/algorithms/trees.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 
 Schedule scatter_allgather_broadcast(const Shape& shape) {
   Schedule schedule = blank(Operation::broadcast, "scatter_allgather", shape, shape.ranks);
@@ -12,4 +12,4 @@ Schedule scatter_allgather_broadcast(const Shape& shape) {
   return schedule;
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

@@ -5,7 +5,7 @@
 #include "collective/algorithms/rings.hpp"
 #include "config/error.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 /// Row b of the chunks is rank b's block, column s its segment s.
@@ -46,4 +46,4 @@ Schedule segmented_ring_allreduce(const Shape& shape) {
   return schedule;
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

@@ -1,6 +1,6 @@
 #include "collective/algorithms/rings.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 int width_of(const Shape& shape) {
@@ -18,4 +18,4 @@ Schedule torus_allreduce(const Shape& shape) {
   return grid_rings("torus", shape, width_of(shape));
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

@@ -3,7 +3,7 @@
 
 #include "collective/algorithms/trees.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 /// The lowest set bit moves up by one; out of range, it is only cleared.
@@ -49,4 +49,4 @@ Tree nccl_tree(int ranks, WhichTree which) {
   return tree_of(std::move(parents));
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

@@ -6,7 +6,7 @@
 
 #include "collective/algorithms.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 
 // The two trees of NCCL's double binary tree.
 //
@@ -110,4 +110,4 @@ Schedule reduce_knomial_allreduce(const Shape& shape);
 
 Schedule scatter_allgather_broadcast(const Shape& shape);
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

@@ -18,7 +18,7 @@
 #include "collective/files/msccl_steps.hpp"
 #include "collective/files/read_schedule.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 using MscclSteps = std::vector<MscclStep>;
@@ -160,4 +160,4 @@ Schedule parse_msccl(std::string_view text, const std::string& source) {
   return std::move(algorithm.schedule);
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

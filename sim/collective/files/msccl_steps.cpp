@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 struct StepType {
@@ -165,4 +165,4 @@ MscclAlgorithm read_msccl_steps(const XmlElement& root) {
   return StepsReader(root).result();
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

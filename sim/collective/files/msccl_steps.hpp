@@ -10,7 +10,7 @@
 #include "collective/files/xml.hpp"
 #include "collective/schedule.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 
 struct MscclStep {
   int gpu = 0;
@@ -35,4 +35,4 @@ struct MscclAlgorithm {
 
 MscclAlgorithm read_msccl_steps(const XmlElement& root);
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

@@ -1,7 +1,7 @@
 #include "collective/files/read_schedule.hpp"
 #include "config/section.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 Action read_action(const Value& where) {
@@ -78,4 +78,4 @@ Schedule parse_schedule(const Value& where) {
   return schedule;
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

@@ -5,7 +5,7 @@
 #include "collective/proof.hpp"
 #include "config/text.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 /// What the symbolic proof holds and does; far above any algorithm that people write down by hand.
@@ -80,4 +80,4 @@ Schedule read_schedule(const std::filesystem::path& file, const TextReader& text
   return schedule;
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

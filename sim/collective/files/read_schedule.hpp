@@ -13,7 +13,7 @@
 #include "config/document.hpp"
 #include "config/text.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 
 /// Whether the name of an algorithm is that of a file: it has a slash, or ends in .json or .xml.
 bool is_algorithm_file(const std::string& name);
@@ -38,4 +38,4 @@ Schedule parse_msccl(std::string_view text, const std::string& source);
 /// Throws InputError with `place` where the schedule is wrong, or too large to be proved.
 void require_proof(const Schedule& schedule, const Place& place);
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 namespace {
 
 constexpr int most_depth = 16;
@@ -181,4 +181,4 @@ XmlElement parse_xml(std::string_view text, const std::string& source) {
   return Reader(text, source).document();
 }
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

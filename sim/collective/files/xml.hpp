@@ -11,7 +11,7 @@
 
 #include "config/error.hpp"
 
-namespace farandole::inline collective {
+namespace farandole { inline namespace collective {
 
 struct XmlElement {
   std::string name;
@@ -27,4 +27,4 @@ struct XmlElement {
 
 XmlElement parse_xml(std::string_view text, const std::string& source);
 
-}  // namespace farandole::inline collective
+}}  // namespace farandole::collective

@@ -3,7 +3,7 @@
 #include "learning/problem.hpp"
 #include "learning/problems/problems.hpp"
 
-namespace farandole::inline learning {
+namespace farandole { inline namespace learning {
 
 std::span<const ProblemRow> problems() {
   static const std::vector<ProblemRow> rows{
@@ -15,4 +15,4 @@ std::span<const ProblemRow> problems() {
   return rows;
 }
 
-}  // namespace farandole::inline learning
+}}  // namespace farandole::learning

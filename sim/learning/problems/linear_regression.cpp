@@ -2,7 +2,7 @@
 #include "learning/problems/problems.hpp"
 #include "learning/read_numbers.hpp"
 
-namespace farandole::inline learning {
+namespace farandole { inline namespace learning {
 namespace {
 
 auto rows_of(const NumericProblem& problem, SampleRange samples) {
@@ -57,4 +57,4 @@ NumericProblem linear_regression(Section& section) {
   return linear_regression(spec);
 }
 
-}  // namespace farandole::inline learning
+}}  // namespace farandole::learning

@@ -6,7 +6,7 @@
 
 #include "learning/problem.hpp"
 
-namespace farandole::inline learning {
+namespace farandole { inline namespace learning {
 
 // Multivariate linear regression by mean squared error, without a factor 1/2.
 //
@@ -49,4 +49,4 @@ struct SoftmaxRegressionSpec {
 NumericProblem softmax_regression(const SoftmaxRegressionSpec& spec);
 NumericProblem softmax_regression(Section& section);
 
-}  // namespace farandole::inline learning
+}}  // namespace farandole::learning

@@ -2,7 +2,7 @@
 #include "learning/problems/problems.hpp"
 #include "learning/read_numbers.hpp"
 
-namespace farandole::inline learning {
+namespace farandole { inline namespace learning {
 namespace {
 
 using Weights = Eigen::Map<const Matrix>;
@@ -86,4 +86,4 @@ NumericProblem softmax_regression(Section& section) {
   return softmax_regression(spec);
 }
 
-}  // namespace farandole::inline learning
+}}  // namespace farandole::learning

@@ -6,7 +6,7 @@
 #include "platform/launch/launch.hpp"
 #include "platform/platform.hpp"
 
-namespace farandole::inline platform::launch {
+namespace farandole { inline namespace platform { namespace launch {
 namespace {
 
 template <class T>
@@ -150,4 +150,4 @@ void set_mebibytes(Reading& reading, const Given& option) {
   set(reading, option.variable, std::to_string(*number * mebibyte));
 }
 
-}  // namespace farandole::inline platform::launch
+}}}  // namespace farandole::platform::launch

@@ -3,7 +3,7 @@
 
 #include "platform/launch/launch.hpp"
 
-namespace farandole::inline platform::launch {
+namespace farandole { inline namespace platform { namespace launch {
 
 std::span<const Option> aprun_options() {
   static constexpr std::array table = {
@@ -22,4 +22,4 @@ std::span<const Option> aprun_options() {
   return table;
 }
 
-}  // namespace farandole::inline platform::launch
+}}}  // namespace farandole::platform::launch

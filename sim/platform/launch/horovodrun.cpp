@@ -3,7 +3,7 @@
 
 #include "platform/launch/launch.hpp"
 
-namespace farandole::inline platform::launch {
+namespace farandole { inline namespace platform { namespace launch {
 
 std::span<const Option> horovodrun_options() {
   static constexpr std::array table = {
@@ -38,4 +38,4 @@ std::span<const Option> horovodrun_options() {
   return table;
 }
 
-}  // namespace farandole::inline platform::launch
+}}}  // namespace farandole::platform::launch

@@ -10,7 +10,7 @@
 
 #include "config/document.hpp"
 
-namespace farandole::inline platform::launch {
+namespace farandole { inline namespace platform { namespace launch {
 
 // What a launcher's options mean here: one table per launcher, one row per meaning.
 //
@@ -100,4 +100,4 @@ std::string read_line(std::string_view text, Reading& reading);
 /// Fails at `where` when a quote is left open.
 std::vector<std::string> split_words(std::string_view text, const Value& where);
 
-}  // namespace farandole::inline platform::launch
+}}}  // namespace farandole::platform::launch

@@ -3,7 +3,7 @@
 
 #include "platform/launch/launch.hpp"
 
-namespace farandole::inline platform::launch {
+namespace farandole { inline namespace platform { namespace launch {
 
 std::string Given::text() const {
   std::string text = name;
@@ -31,4 +31,4 @@ bool is_among(std::string_view names, std::string_view name) {
   return false;
 }
 
-}  // namespace farandole::inline platform::launch
+}}}  // namespace farandole::platform::launch

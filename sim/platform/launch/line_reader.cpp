@@ -3,7 +3,7 @@
 
 #include "platform/launch/launch.hpp"
 
-namespace farandole::inline platform::launch {
+namespace farandole { inline namespace platform { namespace launch {
 namespace {
 
 using Words = std::span<const std::string>;
@@ -150,4 +150,4 @@ std::string read_line(std::string_view text, Reading& reading) {
   return std::string(launcher.name);
 }
 
-}  // namespace farandole::inline platform::launch
+}}}  // namespace farandole::platform::launch

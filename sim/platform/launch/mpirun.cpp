@@ -4,7 +4,7 @@
 
 #include "platform/launch/launch.hpp"
 
-namespace farandole::inline platform::launch {
+namespace farandole { inline namespace platform { namespace launch {
 
 std::span<const Option> mpirun_options() {
   static constexpr std::array table = {
@@ -46,4 +46,4 @@ std::span<const Option> mpirun_options() {
   return table;
 }
 
-}  // namespace farandole::inline platform::launch
+}}}  // namespace farandole::platform::launch

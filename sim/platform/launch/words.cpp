@@ -3,7 +3,7 @@
 
 #include "platform/launch/launch.hpp"
 
-namespace farandole::inline platform::launch {
+namespace farandole { inline namespace platform { namespace launch {
 namespace {
 
 bool is_blank(char c) {
@@ -92,4 +92,4 @@ std::vector<std::string> split_words(std::string_view text, const Value& where) 
   return Splitter(text, where).split();
 }
 
-}  // namespace farandole::inline platform::launch
+}}}  // namespace farandole::platform::launch

@@ -7,7 +7,7 @@
 #include "platform/topologies/kinds.hpp"
 #include "platform/topology.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 std::span<const Entry<TopologyKind>> topology_kinds() {
   static const std::array<Entry<TopologyKind>, 6> table{{
@@ -27,4 +27,4 @@ std::span<const Entry<TopologyKind>> topology_kinds() {
   return table;
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

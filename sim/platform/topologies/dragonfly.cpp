@@ -11,7 +11,7 @@
 #include "platform/topologies/limits.hpp"
 #include "platform/topologies/wiring.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 namespace {
 
 struct Dragonfly {
@@ -167,4 +167,4 @@ NetworkPlan read_dragonfly(Section& file, const Topology& /*topology*/, const Te
   return [dragonfly](Platform& platform, const Value& where) { lay_out_dragonfly(dragonfly, platform, where); };
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

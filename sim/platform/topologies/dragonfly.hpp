@@ -11,7 +11,7 @@
 
 #include "platform/topology.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 /// Where everything stands, with numbers alone. Routers are numbered group by group, chassis by chassis.
 struct DragonflyLayout {
@@ -89,4 +89,4 @@ class DragonflyChoice {
 
 NetworkPlan read_dragonfly(Section& file, const Topology& topology, const TextReader& text);
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

@@ -11,7 +11,7 @@
 
 #include "platform/topologies/dragonfly.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 /// Adds the links of bundles to a platform, one after the other.
 class DragonflyChoice::Bundler {
@@ -168,4 +168,4 @@ WayChoice DragonflyChoice::between(int from, int to) const {
   return choice;
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

@@ -3,7 +3,7 @@
 #include "platform/topologies/dragonfly.hpp"
 #include "platform/topologies/wiring.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 namespace {
 
 /// The number of the pair i < j among all pairs of n.
@@ -166,4 +166,4 @@ Paths DragonflyLayout::paths(int from, int to) const {
   return all;
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

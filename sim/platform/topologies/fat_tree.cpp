@@ -10,7 +10,7 @@
 #include "platform/topologies/limits.hpp"
 #include "platform/topologies/wiring.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 namespace {
 
 /// A tree with all its numbers, and which of its leaves a NIC is plugged into.
@@ -249,4 +249,4 @@ NetworkPlan plan_of(FatTree tree) {
   };
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

@@ -12,7 +12,7 @@
 #include "platform/link.hpp"
 #include "platform/topology.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 // Where everything stands in a fat tree of any number of levels, with numbers alone: switches, cables, ways.
 //
@@ -100,4 +100,4 @@ NetworkPlan read_fat_tree(Section& file, const Topology& topology, const TextRea
 BytesPerSecond tree_bisection(const std::vector<int>& nodes_of_leaf, const TreeLayout& layout, BytesPerSecond nic,
                               const std::vector<BytesPerSecond>& up, int leaves_per_pod);
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

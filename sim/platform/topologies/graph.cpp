@@ -7,7 +7,7 @@
 
 #include "platform/topologies/wiring.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 namespace {
 
 /// Of every vertex its edges, in the order they are listed.
@@ -108,4 +108,4 @@ NetworkPlan plan_of(GraphPlan graph) {
   };
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

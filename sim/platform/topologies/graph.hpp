@@ -12,7 +12,7 @@
 
 #include "platform/topology.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 struct GraphPlan {
   struct Vertex {
@@ -46,4 +46,4 @@ NetworkPlan read_graph(Section& file, const Topology& topology, const TextReader
 /// one edge. Edges that do not say their rate have `usual`'s. `source` is the file's name, for errors.
 GraphPlan parse_dot(std::string_view text, const std::string& source, const std::optional<Topology::LinkRate>& usual);
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

@@ -1,7 +1,7 @@
 #include "platform/sections.hpp"
 #include "platform/topologies/kinds.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 int nodes_of_leaf_spine_leaf(const Value& network) {
   Section section(network);
@@ -20,4 +20,4 @@ int nodes_of_dragonfly_group(const Value& network) {
          read_positive(section, "nodes_per_router", 1);
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

@@ -6,7 +6,7 @@
 #include "config/document.hpp"
 #include "platform/topology.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 // The topology kind "star": nodes around one switch that never limits and costs nothing.
 
@@ -44,4 +44,4 @@ void add_nodes(Platform& platform);
 /// "node3".
 std::string node_name(int node);
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

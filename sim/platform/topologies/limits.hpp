@@ -6,7 +6,7 @@
 
 #include "config/limits.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 inline constexpr int most_switches = 1 << 20;
 inline constexpr int most_cables = 1 << 21;
@@ -22,4 +22,4 @@ inline void require_size(Count switches, Count cables, const Value& where) {
   require_at_most(cables, most_cables, "cables", where);
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

@@ -6,7 +6,7 @@
 #include "platform/topologies/kinds.hpp"
 #include "platform/topologies/node_tree.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 namespace {
 
 class Builder {
@@ -199,4 +199,4 @@ std::string node_name(int node) {
   return "node" + std::to_string(node);
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 int add_cable(std::vector<Link>& links, const std::string& name, const Topology::LinkRate& rate, Seconds latency) {
   const int up = static_cast<int>(links.size());
@@ -79,4 +79,4 @@ Path NodeTree::climb(int from, int to) const {
   return path;
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

@@ -10,7 +10,7 @@
 
 #include "platform/topology.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 class NodeTree {
  public:
@@ -48,4 +48,4 @@ class NodeTree {
 /// Adds "NAME/up" and "NAME/down" to `links`; the first one's index.
 int add_cable(std::vector<Link>& links, const std::string& name, const Topology::LinkRate& rate, Seconds latency);
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

@@ -12,7 +12,7 @@
 #include "platform/topologies/limits.hpp"
 #include "units/parse.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 namespace {
 
 using Attributes = std::map<std::string, std::string>;
@@ -297,4 +297,4 @@ GraphPlan parse_dot(std::string_view text, const std::string& source, const std:
   return DotReader(text, source, usual).read();
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

@@ -9,7 +9,7 @@
 #include "platform/topologies/kinds.hpp"
 #include "platform/topologies/limits.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 namespace {
 
 void read_ways(Section& section, FatTree& tree) {
@@ -95,4 +95,4 @@ NetworkPlan read_fat_tree(Section& file, const Topology& /*topology*/, const Tex
   return plan_of(std::move(tree));
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

@@ -8,7 +8,7 @@
 #include "platform/topologies/limits.hpp"
 #include "platform/topologies/route_table.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 namespace {
 
 class Reader {
@@ -115,4 +115,4 @@ NetworkPlan read_graph(Section& file, const Topology& topology, const TextReader
   return plan_of(std::move(graph));
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

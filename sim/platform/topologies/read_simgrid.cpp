@@ -12,7 +12,7 @@
 #include "platform/topologies/route_table.hpp"
 #include "units/parse.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 namespace {
 
 [[noreturn]] void refuse(const XmlElement& element, const std::string& expected, const std::string& got) {
@@ -215,4 +215,4 @@ RouteTable parse_simgrid(std::string_view text, const std::string& source) {
   return PlatformReader().read(parse_xml(text, source));
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

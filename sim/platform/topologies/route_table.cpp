@@ -7,7 +7,7 @@
 
 #include "platform/topologies/wiring.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 NetworkPlan plan_of(RouteTable table) {
   return [table = std::make_shared<RouteTable>(std::move(table))](Platform& platform, const Value& where) {
@@ -28,4 +28,4 @@ NetworkPlan plan_of(RouteTable table) {
   };
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

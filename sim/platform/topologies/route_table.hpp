@@ -10,7 +10,7 @@
 
 #include "platform/topology.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 struct RouteTable {
   std::vector<std::string> hosts;
@@ -28,4 +28,4 @@ NetworkPlan plan_of(RouteTable table);
 /// refused, with its line. `source` is the file's name, for errors.
 RouteTable parse_simgrid(std::string_view text, const std::string& source);
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

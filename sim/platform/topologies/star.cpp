@@ -2,7 +2,7 @@
 #include "platform/sections.hpp"
 #include "platform/topologies/kinds.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 Network one_switch(const Platform& platform) {
   Network star;
@@ -27,4 +27,4 @@ NetworkPlan read_star(Section& file, const Topology& /*topology*/, const TextRea
   };
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

@@ -11,7 +11,7 @@
 #include "platform/topologies/limits.hpp"
 #include "platform/topologies/wiring.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 namespace {
 
 struct Torus {
@@ -179,4 +179,4 @@ NetworkPlan read_torus(Section& file, const Topology& /*topology*/, const TextRe
   return [torus](Platform& platform, const Value& where) { lay_out_torus(torus, platform, where); };
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

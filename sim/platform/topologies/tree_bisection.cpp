@@ -10,7 +10,7 @@
 
 #include "platform/topologies/fat_tree.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 namespace {
 
 struct Cut {
@@ -56,4 +56,4 @@ BytesPerSecond tree_bisection(const std::vector<int>& nodes_of_leaf, const TreeL
   return least;
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

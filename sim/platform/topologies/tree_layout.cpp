@@ -3,7 +3,7 @@
 #include "platform/topologies/fat_tree.hpp"
 #include "platform/topologies/wiring.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 int TreeLayout::leaves_below(int l) const {
   int count = 1;
@@ -74,4 +74,4 @@ Paths TreeLayout::paths(const Flow& flow) const {
   return all;
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

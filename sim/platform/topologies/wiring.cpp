@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 namespace {
 
 /// SplitMix64's finaliser (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA 2014).
@@ -52,4 +52,4 @@ std::uint64_t flow_hash(std::uint64_t seed, int from, int to, int choice) {
   return mixed(mixed(mixed(seed) ^ ends) + static_cast<std::uint64_t>(choice));
 }
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

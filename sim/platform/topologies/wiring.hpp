@@ -8,7 +8,7 @@
 
 #include "platform/topology.hpp"
 
-namespace farandole::inline platform {
+namespace farandole { inline namespace platform {
 
 /// The index of the new switch. `ports` 0: nobody says how many.
 int add_switch(Platform& platform, const std::string& name, int level = 0, int ports = 0);
@@ -24,4 +24,4 @@ void check_ports(const Platform& platform, const Value& where);
 /// A number that depends on all of its arguments and on nothing else, for choices that hardware makes by hashing.
 std::uint64_t flow_hash(std::uint64_t seed, int from, int to, int choice);
 
-}  // namespace farandole::inline platform
+}}  // namespace farandole::platform

@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-namespace farandole::inline report {
+namespace farandole { inline namespace report {
 
 std::string_view page_style();
 std::string_view page_script();
@@ -32,4 +32,4 @@ std::string_view explore_simulator();
 /// The simulator as WebAssembly, packed with gzip, in base64; empty where it was not there.
 std::string_view explore_module();
 
-}  // namespace farandole::inline report
+}}  // namespace farandole::report

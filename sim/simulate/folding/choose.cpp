@@ -4,7 +4,7 @@
 #include "simulate/folding/orbits.hpp"
 #include "simulate/folding/parts.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 /// Crossings of links beyond which colouring would cost too much memory: about 40 bytes each.
@@ -53,4 +53,4 @@ std::optional<Folding> worthwhile_folding(const RoutedSchedule& routed, const Ra
   return folding;
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

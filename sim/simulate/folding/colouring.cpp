@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 /// Neighbours counted by bond, all in one number; a vertex has fewer than 2^31 of each kind, and never crosses and
@@ -214,4 +214,4 @@ bool is_stable(const Incidence& graph, const Colouring& colours) {
   return true;
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

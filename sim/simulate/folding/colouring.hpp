@@ -17,7 +17,7 @@
 
 #include "simulate/routed_schedule.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 // A graph of ranks, transfers and links: which rank sends a transfer, which receives it, which links it crosses.
 //
@@ -70,4 +70,4 @@ Colouring coarsest_stable_colouring(const Incidence& graph, const Colouring& fir
 /// Whether vertices of one colour have equally many neighbours of every colour and bond; O(edges), on its own.
 bool is_stable(const Incidence& graph, const Colouring& colours);
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -5,7 +5,7 @@
 
 #include "collective/schedule.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 inline Phase emptied(const Phase& phase) {
   return {phase.name,      {},        phase.repeats, phase.chunk_step, phase.row_step,
@@ -18,4 +18,4 @@ inline Schedule emptied(const Schedule& schedule) {
           schedule.first_worker};
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -9,7 +9,7 @@
 #include "simulate/folding/emptied.hpp"
 #include "simulate/invariant.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 /// Whatever tells vertices apart from the start: what they are, and their start, capacity or phase, latency and so on.
@@ -257,4 +257,4 @@ Folding fold(const RoutedSchedule& routed) {
   return fold(routed, all_at(routed.schedule().ranks, Seconds(0)));
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -20,7 +20,7 @@
 #include "simulate/folding/colouring.hpp"
 #include "simulate/routed_schedule.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 struct Folding {
   RoutedSchedule quotient;
@@ -65,4 +65,4 @@ std::optional<Folding> fold_before_routing(const RoutedSchedule& routed);
 /// Nothing where nothing is known, or where it would not at least halve the ranks.
 std::optional<Folding> worthwhile_folding(const RoutedSchedule& routed, const RankTimes& start);
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

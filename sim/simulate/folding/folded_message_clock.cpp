@@ -9,7 +9,7 @@
 #include "simulate/folding/fold.hpp"
 #include "simulate/folding/pace.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 /// Of each rank the number of its moment, in order of appearance.
@@ -102,4 +102,4 @@ RankTimes FoldedMessageClock::sent(Bytes size, const RankTimes& start) {
   return ends;
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -22,7 +22,7 @@
 #include "simulate/message_clock.hpp"
 #include "simulate/message_recurrence.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 class FoldedMessageClock final : public CollectiveClock {
  public:
@@ -61,4 +61,4 @@ class FoldedMessageClock final : public CollectiveClock {
   std::unique_ptr<MessageClock> clock_;
 };
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

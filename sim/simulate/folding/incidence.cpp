@@ -1,6 +1,6 @@
 #include "simulate/folding/colouring.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 int transfers_of(const Schedule& schedule) {
@@ -43,4 +43,4 @@ Incidence::Incidence(const RoutedSchedule& routed)
   });
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -4,7 +4,7 @@
 #include <bit>
 #include <vector>
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 /// What a limit of a connection or a curve stands for, a representative does not know.
@@ -105,4 +105,4 @@ std::optional<Moves> moves_of(const RoutedSchedule& routed) {
   return std::nullopt;
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -16,7 +16,7 @@
 
 #include "simulate/routed_schedule.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 class Moves {
  public:
@@ -51,4 +51,4 @@ class Moves {
 /// O(transfers of the pattern + links of nodes).
 std::optional<Moves> moves_of(const RoutedSchedule& routed);
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

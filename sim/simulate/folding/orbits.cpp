@@ -2,7 +2,7 @@
 
 #include "simulate/invariant.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 Orbits::Orbits(const Platform& platform, const Placement& placement, const Moves& moves)
     : platform_(platform), placement_(placement), moves_(moves), orbit_(platform.links.size(), -1) {
@@ -50,4 +50,4 @@ void Orbits::add_orbit(int from, int to, std::size_t position) {
   capacities_.push_back(first->capacity * (static_cast<double>(members) / moves_.count()));
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

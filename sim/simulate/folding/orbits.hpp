@@ -12,7 +12,7 @@
 #include "simulate/folding/fold.hpp"
 #include "simulate/folding/moves.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 class Orbits {
  public:
@@ -57,4 +57,4 @@ class Orbits {
 /// Nothing where no such d below the number of ranks is known. O(links + transfers of the pattern + d * rounds).
 std::optional<Folding> fold_by_moves(const RoutedSchedule& routed);
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 bool is_plain_schedule(const Schedule& schedule) {
@@ -142,4 +142,4 @@ bool is_paced_by_longest_chunk(const RoutedSchedule& routed) {
   return true;
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -25,7 +25,7 @@
 
 #include "simulate/routed_schedule.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 /// Whether every link is crossed from one rank only, over all phases; of schedules without lanes (fan 1).
 bool has_a_sender_per_link(const RoutedSchedule& routed);
@@ -33,4 +33,4 @@ bool has_a_sender_per_link(const RoutedSchedule& routed);
 /// O(ranks + edges + rounds).
 bool is_paced_by_longest_chunk(const RoutedSchedule& routed);
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

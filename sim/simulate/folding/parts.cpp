@@ -10,7 +10,7 @@
 #include "simulate/folding/emptied.hpp"
 #include "simulate/link_loads.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 /// Who receives in a phase: ranks first .. first + count - 1.
@@ -228,4 +228,4 @@ std::optional<Folding> fold_by_parts(const RoutedSchedule& routed) {
   return Folding{std::move(quotient), std::move(class_of_rank), {}, classes};
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

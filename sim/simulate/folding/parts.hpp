@@ -15,9 +15,9 @@
 
 #include "simulate/folding/fold.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 /// For ranks that all start together. O(ranks + links).
 std::optional<Folding> fold_by_parts(const RoutedSchedule& routed);
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

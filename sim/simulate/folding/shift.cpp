@@ -5,7 +5,7 @@
 #include "simulate/folding/emptied.hpp"
 #include "simulate/folding/orbits.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 /// What the quotient is made of, kept for its later legs.
@@ -103,4 +103,4 @@ std::optional<Folding> fold_by_moves(const RoutedSchedule& routed) {
   return Folding{std::move(quotient), std::move(class_of_rank), {}, classes};
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

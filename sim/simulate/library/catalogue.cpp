@@ -5,7 +5,7 @@
 #include "simulate/library/library.hpp"
 #include "simulate/library/planners.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 std::span<const Library> libraries() {
   static const std::vector<Library> rows = [] {
@@ -50,4 +50,4 @@ bool can_run(const Library& library, const DeviceKind& device) {
   return true;
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 /// The devices of one node that take part, by their numbers within the node.
@@ -236,4 +236,4 @@ ChannelWay channel_way(const Platform& platform, const ChannelGraph& graph, Byte
   return {route.links, route.paths};
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

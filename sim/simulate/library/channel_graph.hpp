@@ -12,7 +12,7 @@
 #include "platform/placement.hpp"
 #include "platform/platform.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 enum class LinkClass : std::uint8_t { nvlink, pci, net };
 
@@ -52,4 +52,4 @@ struct ChannelWay {
 };
 ChannelWay channel_way(const Platform& platform, const ChannelGraph& graph, BytesPerSecond nvlink, int from, int to);
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

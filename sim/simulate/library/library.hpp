@@ -19,7 +19,7 @@
 #include "simulate/collective_clock.hpp"
 #include "timeline/result.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 /// What a library's tables know devices by.
 struct DeviceKind {
@@ -107,4 +107,4 @@ class LibraryClock : public CollectiveClock {
 std::unique_ptr<LibraryClock> make_library_clock(const Library& library, const LibraryJob& job, Fidelity fidelity,
                                                  ClockOptions options = {});
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -4,7 +4,7 @@
 #include "simulate/library/library.hpp"
 #include "simulate/uncontended.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 class Choosing final : public LibraryClock {
@@ -80,4 +80,4 @@ std::unique_ptr<LibraryClock> make_library_clock(const Library& library, const L
   return std::make_unique<Choosing>(library.planner(job), fidelity, options, job.contention);
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -11,7 +11,7 @@
 #include "collective/operation.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 inline constexpr Bytes mpi_element{4};
 
@@ -28,4 +28,4 @@ std::string mpich_choice(Operation operation, int ranks, Bytes size);
 /// MPICH 3.x, and Cray MPICH 7, which was made from it.
 std::string mpich_3_choice(Operation operation, int ranks, Bytes size);
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -5,7 +5,7 @@
 #include "simulate/library/mpi_decision.hpp"
 #include "simulate/library/planners.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 using Choose = std::string (*)(Operation operation, int ranks, Bytes size);
@@ -63,4 +63,4 @@ std::vector<Library> mpi_libraries() {
           library("mpich-3", "what MPICH 3.2 picks, from which Cray MPICH 7 was made", mpich_3_choice)};
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -11,7 +11,7 @@
 #include "simulate/invariant.hpp"
 #include "simulate/library/mpi_decision.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 /// The elements do not reach for one each of the largest power of two of the ranks.
@@ -65,4 +65,4 @@ std::string mpich_3_choice(Operation operation, int ranks, Bytes size) {
   return mpich_choice(operation, ranks, size);
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -11,7 +11,7 @@
 #include "collective/specification.hpp"
 #include "simulate/library/nccl_model.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 /// src/graph/tuning.cc: "Tree/Simple is the latency a 256kB chunk, which is ~ base lat + 256k/12GB/s (+ 256k/12GB/s for
@@ -197,4 +197,4 @@ NcclMessages NcclModel::messages(double share) const {
   return messages;
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -9,7 +9,7 @@
 
 #include "simulate/library/nccl_model.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 /// src/include/device.h: NCCL_MAX_DIRECT_ARITY, and itself.
@@ -115,4 +115,4 @@ int NcclModel::collnet_channels(NcclAlgorithm algorithm, Bytes size) const {
   return used;
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

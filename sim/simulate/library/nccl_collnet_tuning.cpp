@@ -5,7 +5,7 @@
 
 #include "simulate/library/nccl_tuning.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 // speedArrayInter of v2.10.3-1 and of v2.20.3-1.
@@ -95,4 +95,4 @@ NcclCollNet collnet_2_27() {
   return c;
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

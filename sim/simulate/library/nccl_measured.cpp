@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 NcclAlgorithm algorithm_of(const LibraryPiece& piece) {
@@ -258,4 +258,4 @@ std::optional<NcclChoice> measured_choice(const NcclRun& run, const NcclModel& m
   return choice;
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -21,7 +21,7 @@
 #include "simulate/library/library.hpp"
 #include "simulate/library/nccl_model.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 struct NcclRun {
   const NcclTuning& tuning;
@@ -49,4 +49,4 @@ double measured_share(const NcclRun& run);
 /// Nothing where nothing was measured, or of a choice that is unavailable there.
 std::optional<NcclChoice> measured_choice(const NcclRun& run, const NcclModel& model, Bytes size);
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

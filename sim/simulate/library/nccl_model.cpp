@@ -6,7 +6,7 @@
 
 #include "collective/specification.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 double gigabytes(BytesPerSecond rate) {
@@ -279,4 +279,4 @@ int NcclModel::channels_for(NcclAlgorithm algorithm, NcclProtocol protocol, Byte
   return static_cast<int>(std::clamp(filled, 1.0, double(channels())));
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -22,7 +22,7 @@
 #include "simulate/library/nccl_tuning.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 struct NcclCost {
   Seconds base;
@@ -168,4 +168,4 @@ class NcclModel {
   double nic_ = 0;          // GB/s that a NIC is counted on for
 };
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -6,7 +6,7 @@
 
 #include "simulate/library/nccl_model.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 // search.cc: sm90SpeedArrayIntra and sm90SpeedArrayInter, sm100SpeedArrayIntra and sm100SpeedArrayInter.
@@ -140,4 +140,4 @@ NcclCost NcclModel::pat_cost(NcclProtocol protocol) const {
           BytesPerSecond(1e9 * bus_ * tuning_.pat->share)};
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -8,7 +8,7 @@
 #include "simulate/library/nccl_route.hpp"
 #include "simulate/library/planners.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 /// What a run of NCCL knows: its place in the machine, and the model made for it.
@@ -125,4 +125,4 @@ Library nccl_library(const NcclTuning& tuning) {
           }};
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -11,7 +11,7 @@
 #include "simulate/library/planners.hpp"
 #include "simulate/link_loads.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 /// A run's place in the machine.
@@ -147,4 +147,4 @@ Library nccl_of_rings() {
           }};
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

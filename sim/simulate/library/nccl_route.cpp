@@ -10,7 +10,7 @@
 #include "collective/algorithms/trees.hpp"
 #include "simulate/link_loads.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 bool is_tree(const NcclChoice& choice) {
@@ -284,4 +284,4 @@ RoutedSchedule route_as_nccl(const NcclJob& job, const NcclChoice& choice, Bytes
   return route_algorithm(job, choice, nccl_segments(size));
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

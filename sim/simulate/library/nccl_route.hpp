@@ -18,7 +18,7 @@
 #include "simulate/library/nccl_model.hpp"
 #include "simulate/routed_schedule.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 struct NcclJob {
   const Platform& platform;
@@ -39,4 +39,4 @@ RoutedSchedule route_as_nccl(const NcclJob& job, const NcclChoice& choice, Bytes
 /// Sizes for which route_as_nccl gives the same, but for the choice's cost, have the same number.
 int nccl_segments(Bytes size);
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 constexpr PerScale no_limits{no_rate_limit, no_rate_limit, no_rate_limit};
@@ -267,4 +267,4 @@ std::span<const NcclTuning> nccl_tunings() {
   return rows;
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -16,7 +16,7 @@
 #include "collective/operation.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 enum class NcclAlgorithm : std::uint8_t { tree, ring, collnet_direct, collnet_chain, nvls, nvls_tree, pat };
 enum class NcclProtocol : std::uint8_t { ll, ll128, simple };
@@ -175,4 +175,4 @@ NcclCollNet collnet_2_23();
 NcclCollNet collnet_2_25();
 NcclCollNet collnet_2_27();
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

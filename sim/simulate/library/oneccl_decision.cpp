@@ -15,7 +15,7 @@
 #include "simulate/invariant.hpp"
 #include "simulate/library/mpi_decision.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 constexpr Bytes line{128};             // sycl_kernels_line_size: what parts of an allreduce are multiples of
@@ -122,4 +122,4 @@ std::string oneccl_choice_of_processors(Operation operation, int ranks, Bytes si
   return mpich_choice(operation, ranks, size);
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

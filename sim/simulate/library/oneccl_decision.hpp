@@ -10,7 +10,7 @@
 #include "collective/operation.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 /// What carries an operation out.
 struct OneCclWay {
@@ -23,4 +23,4 @@ OneCclWay oneccl_choice(Operation operation, int nodes, int per_node, int ranks,
 /// Of processors: the name of a row of collective/algorithms.hpp.
 std::string oneccl_choice_of_processors(Operation operation, int ranks, Bytes size);
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -10,7 +10,7 @@
 #include "simulate/library/oneccl_decision.hpp"
 #include "simulate/library/planners.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 /// Who sits where, and which rank is whose counterpart: those with the same number in their nodes.
@@ -108,4 +108,4 @@ Library oneccl_library() {
           {"ponte_vecchio"}};
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -11,7 +11,7 @@
 #include "simulate/invariant.hpp"
 #include "simulate/library/mpi_decision.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 /// Where these names of algorithms, short for the tables, stay.
 namespace openmpi {
@@ -288,4 +288,4 @@ std::string openmpi_choice(Operation operation, int ranks, Bytes size) {
   return openmpi::handed_on(operation, openmpi::chosen(operation, ranks, counted), ranks, size);
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -6,7 +6,7 @@
 #include "simulate/library/nccl_tuning.hpp"
 #include "simulate/library/rccl_tuning.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 // MPI libraries as libraries: a decision, and what the platform says of MPI's messages.
 
@@ -48,4 +48,4 @@ Library rccl_library(const RcclTuning& tuning);
 /// "nccl-2.3".
 Library nccl_of_rings();
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -6,7 +6,7 @@
 
 #include "collective/specification.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 constexpr std::array tried_algorithms{NcclAlgorithm::tree, NcclAlgorithm::ring};
@@ -225,4 +225,4 @@ NcclMessages RcclModel::messages() const {
           Bytes(message_chunk_between_nodes)};
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -16,7 +16,7 @@
 #include "simulate/library/nccl_model.hpp"
 #include "simulate/library/rccl_tuning.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 /// NCCL's survey, with the rings of the machine where RCCL knows it.
 ChannelGraph survey_for_rccl(const RcclTuning& tuning, const Platform& platform, const Placement& placement,
@@ -62,4 +62,4 @@ class RcclModel {
   double bus_ = 0;  // GB/s of all channels
 };
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

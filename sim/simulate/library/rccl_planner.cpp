@@ -7,7 +7,7 @@
 #include "simulate/library/planners.hpp"
 #include "simulate/library/rccl_model.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 /// What a run of RCCL knows: its place in the machine, and the model made for it.
@@ -53,4 +53,4 @@ Library rccl_library(const RcclTuning& tuning) {
           }};
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

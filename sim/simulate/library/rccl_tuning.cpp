@@ -1,6 +1,6 @@
 #include "simulate/library/rccl_tuning.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 constexpr PerAlgorithm over_pcie{{{2.2, 2.2, 5.7}, {2.2, 2.2, 5.7}}};
@@ -129,4 +129,4 @@ BytesPerSecond xgmi_rate(const std::string& gfx) {
   return gfx == "gfx942" ? 64_GBps : 50_GBps;
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

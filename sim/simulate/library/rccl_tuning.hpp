@@ -18,7 +18,7 @@
 #include "simulate/library/nccl_tuning.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 
 /// By size, from 64 B on, in powers of two; the last one beyond, too.
 using PerSize = std::array<double, 27>;
@@ -77,4 +77,4 @@ double xgmi_counted(const std::string& gfx);
 /// What it has, by AMD's data sheets.
 BytesPerSecond xgmi_rate(const std::string& gfx);
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

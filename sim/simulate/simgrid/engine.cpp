@@ -33,7 +33,7 @@
 
 #include "simulate/fluid_network_simgrid.hpp"
 
-namespace farandole::inline simulate {
+namespace farandole { inline namespace simulate {
 namespace {
 
 namespace s4u = simgrid::s4u;
@@ -296,4 +296,4 @@ extern "C" __attribute__((visibility("default"))) void farandole_make_simgrid_en
   made = std::make_unique<Flows>(capacities, std::move(events), shares, settings);
 }
 
-}  // namespace farandole::inline simulate
+}}  // namespace farandole::simulate

@@ -10,7 +10,7 @@
 #include "config/error.hpp"
 #include "study/mpi/protocol.hpp"
 
-namespace farandole::inline study {
+namespace farandole { inline namespace study {
 namespace {
 
 constexpr std::size_t tasks_ahead = 2;
@@ -119,4 +119,4 @@ void Manager::bury(int rank, Worker& worker) {
   }
 }
 
-}  // namespace farandole::inline study
+}}  // namespace farandole::study

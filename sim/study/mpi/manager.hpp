@@ -16,7 +16,7 @@
 #include "study/mpi/messages.hpp"
 #include "study/team.hpp"
 
-namespace farandole::inline study {
+namespace farandole { inline namespace study {
 
 class Manager {
  public:
@@ -72,4 +72,4 @@ std::string work_for_manager(Mailbox& mailbox, const std::string& identity, cons
 /// Tells the manager that this rank cannot work, and waits for the end; returns what it said, or that it said nothing.
 std::string refuse_to_work(Mailbox& mailbox);
 
-}  // namespace farandole::inline study
+}}  // namespace farandole::study

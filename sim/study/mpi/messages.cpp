@@ -2,7 +2,7 @@
 
 #include <thread>
 
-namespace farandole::inline study {
+namespace farandole { inline namespace study {
 
 struct Mailbox::Sending {
   std::string text;
@@ -58,4 +58,4 @@ void Mailbox::forget_what_was_sent() {
   });
 }
 
-}  // namespace farandole::inline study
+}}  // namespace farandole::study

@@ -13,7 +13,7 @@
 
 #include <mpi.h>
 
-namespace farandole::inline study {
+namespace farandole { inline namespace study {
 
 enum class Tag : int {
   hello = 1,  // worker to manager, once: which study it has read
@@ -58,4 +58,4 @@ class Mailbox {
   std::vector<std::unique_ptr<Sending>> sending_;
 };
 
-}  // namespace farandole::inline study
+}}  // namespace farandole::study

@@ -2,7 +2,7 @@
 
 #include "study/mpi/manager.hpp"
 
-namespace farandole::inline study {
+namespace farandole { inline namespace study {
 namespace {
 
 /// MPI as long as the team lives. It ends together, so not at all where a rank is missing.
@@ -73,4 +73,4 @@ void farandole_join_mpi_team(std::unique_ptr<Team>& team) {
   if (joined->ranks() > 1) team = std::move(joined);
 }
 
-}  // namespace farandole::inline study
+}}  // namespace farandole::study

@@ -9,7 +9,7 @@
 
 #include "study/forked_worker.hpp"
 
-namespace farandole::inline study {
+namespace farandole { inline namespace study {
 
 inline constexpr std::chrono::microseconds glance{200};  // between two looks for messages
 inline constexpr std::chrono::seconds heartbeat{1};      // how often everyone is heard of at least
@@ -38,4 +38,4 @@ inline std::pair<std::size_t, Outcome> outcome_of(const std::string& text) {
   return {task, {static_cast<Outcome::Kind>(text[sizeof task]), text.substr(sizeof task + 1)}};
 }
 
-}  // namespace farandole::inline study
+}}  // namespace farandole::study

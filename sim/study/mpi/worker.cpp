@@ -9,7 +9,7 @@
 #include "study/mpi/manager.hpp"
 #include "study/mpi/protocol.hpp"
 
-namespace farandole::inline study {
+namespace farandole { inline namespace study {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -95,4 +95,4 @@ std::string refuse_to_work(Mailbox& mailbox) {
   return "rank 0";
 }
 
-}  // namespace farandole::inline study
+}}  // namespace farandole::study

@@ -7,7 +7,7 @@
 
 #include <nlopt.h>
 
-namespace farandole::inline study {
+namespace farandole { inline namespace study {
 namespace {
 
 /// NLopt is C: an exception may not pass through it.
@@ -46,4 +46,4 @@ extern "C" __attribute__((visibility("default"))) void farandole_nlopt_search(
   if (call.thrown) std::rethrow_exception(call.thrown);
 }
 
-}  // namespace farandole::inline study
+}}  // namespace farandole::study

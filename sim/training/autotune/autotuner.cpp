@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 constexpr std::array<std::array<double, 2>, 4> first_points{{{4, 5}, {32, 50}, {16, 25}, {8, 10}}};  // MiB and ms
@@ -127,4 +127,4 @@ void Autotuner::observe(std::span<const int> tensors, Bytes bytes, Seconds now) 
   start_sample(now);
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -26,7 +26,7 @@
 
 #include "timeline/tuning.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 // A Gaussian process: what is known of a function from noisy samples of it.
 //
@@ -175,4 +175,4 @@ struct Minimum {
 /// From a start where the function is finite. Never ends higher than it starts.
 Minimum minimise(const Objective& f, const Eigen::VectorXd& start);
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

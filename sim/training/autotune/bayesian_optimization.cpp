@@ -6,7 +6,7 @@
 #include "training/autotune/autotuner.hpp"
 #include "training/random.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 constexpr int starts = 25;
@@ -86,4 +86,4 @@ Eigen::VectorXd BayesianOptimization::next() {
   return best.at;
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

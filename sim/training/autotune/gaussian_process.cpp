@@ -4,7 +4,7 @@
 
 #include "training/autotune/autotuner.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 using Matrix = Eigen::MatrixXd;
@@ -54,4 +54,4 @@ GaussianProcess::Posterior GaussianProcess::predict(const Matrix& places) const 
   return posterior;
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

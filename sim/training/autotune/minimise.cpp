@@ -3,7 +3,7 @@
 
 #include "training/autotune/autotuner.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 using Vector = Eigen::VectorXd;
@@ -66,4 +66,4 @@ Minimum minimise(const Objective& f, const Eigen::VectorXd& start) {
   return best;
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -1,6 +1,6 @@
 #include "training/effects/failures.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 Seconds Checkpoint::writing() const {
   return latency + size / std::min({rate * writers, node_bandwidth * nodes, storage_bandwidth});
@@ -14,4 +14,4 @@ Seconds Checkpoint::interval(Seconds iteration) const {
   return every ? *every : iteration * every_steps.value_or(1);
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -9,7 +9,7 @@
 
 #include "training/random.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 double constant(double /*probability*/, double /*deviation*/) {
@@ -64,4 +64,4 @@ Distribution Distribution::of_sum(double count) const {
   return {kind, count > 1 ? deviation / std::sqrt(count) : deviation};
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -20,7 +20,7 @@
 
 #include "units/quantity.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 /// A row of the table of kinds; the largest deviation keeps factors positive, or numbers finite.
 struct DistributionKind {
@@ -70,4 +70,4 @@ struct OsNoise {
   [[nodiscard]] Seconds added(Seconds compute, double phase, double probability) const;
 };
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

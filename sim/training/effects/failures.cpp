@@ -6,7 +6,7 @@
 
 #include "training/random.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 /// The times between failures, one after the other.
@@ -222,4 +222,4 @@ Survival elastic_run(const ElasticPlan& plan, std::uint64_t seed, EventsLeft& ev
   return Elastic(plan, seed, events).run();
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -26,7 +26,7 @@
 
 #include "units/quantity.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 /// How many failures, checkpoints and returns of nodes simulated runs may have together: no run goes on for ever.
 class EventsLeft {
@@ -136,4 +136,4 @@ struct Checkpoint {
   [[nodiscard]] Seconds interval(Seconds iteration) const;
 };
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

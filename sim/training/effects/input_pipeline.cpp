@@ -5,7 +5,7 @@
 
 #include "training/random.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 InputPipeline::InputPipeline(RankTimes batch_time, int prefetch, Distribution spread, std::uint64_t seed)
     : batch_time_(std::move(batch_time)),
@@ -39,4 +39,4 @@ double InputPipeline::making_time(int rank, int batch) const {
   return batch_time_[rank] * spread_.factor(uniform_deviate(stream ^ mix(static_cast<std::uint64_t>(rank))));
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

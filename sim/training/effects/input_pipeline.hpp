@@ -17,7 +17,7 @@
 #include "training/effects/distribution.hpp"
 #include "units/count.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 class InputPipeline {
  public:
@@ -75,4 +75,4 @@ struct InputSupply {
 /// The time each rank's input needs for so many samples; `node_of_rank` names the node each rank sits on.
 RankTimes batch_times(const InputSupply& supply, Count samples, const std::vector<int>& node_of_rank);
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

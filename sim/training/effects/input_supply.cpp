@@ -3,7 +3,7 @@
 
 #include "training/effects/input_pipeline.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 /// Seconds per sample in a worker.
@@ -39,4 +39,4 @@ RankTimes batch_times(const InputSupply& supply, Count samples, const std::vecto
   return result;
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -3,7 +3,7 @@
 #include "config/error.hpp"
 #include "training/random.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 constexpr int most_turns = 2'000'000;
@@ -45,4 +45,4 @@ Seconds OnOffTraffic::stretch(Source& source) {
   return mean * spread.factor(draw(source));
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

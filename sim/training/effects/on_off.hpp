@@ -8,7 +8,7 @@
 #include "engine/company.hpp"
 #include "training/effects/distribution.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 struct OnOffSource {
   std::vector<int> links;
@@ -45,4 +45,4 @@ class OnOffTraffic {
   int self_;
 };
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -2,7 +2,7 @@
 
 #include "training/effects/distribution.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 Seconds OsNoise::added(Seconds compute, double phase, double probability) const {
   const double hits = std::floor(compute / period + phase);
@@ -10,4 +10,4 @@ Seconds OsNoise::added(Seconds compute, double phase, double probability) const 
   return length * (hits * spread.of_sum(hits).factor(probability));
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

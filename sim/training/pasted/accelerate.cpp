@@ -7,7 +7,7 @@
 
 #include "training/pasted/translation.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 /// torch.distributed.fsdp.ShardingStrategy, from 1 on.
@@ -109,4 +109,4 @@ void translate_accelerate(const Value& pasted, Translation& translation) {
   set_usual_group(translation, pasted);
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -8,7 +8,7 @@
 #include "config/section.hpp"
 #include "training/pasted/translation.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 struct Named {
@@ -212,4 +212,4 @@ void translate_deepspeed(const Value& pasted, Translation& translation) {
   translation.set_usual("overlap_comm", gathers_ahead, zero);
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -4,7 +4,7 @@
 #include "config/section.hpp"
 #include "training/pasted/translation.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 std::string upper(const Value& value) {
@@ -70,4 +70,4 @@ std::optional<Value> find_member(const Value& object, const std::string& key) {
   return std::nullopt;
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

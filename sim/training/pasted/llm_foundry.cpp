@@ -7,7 +7,7 @@
 #include "config/section.hpp"
 #include "training/pasted/translation.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 void take_mixed_precision(const Value& value, Translation& translation) {
@@ -82,4 +82,4 @@ void translate_llm_foundry(const Value& pasted, Translation& translation) {
   set_usual_group(translation, pasted);
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -9,7 +9,7 @@
 #include "config/section.hpp"
 #include "training/pasted/translation.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 struct Form {
@@ -66,4 +66,4 @@ Pasted unpaste(const Value& strategy, const PastedInto& into, const TextReader& 
   return result;
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -13,7 +13,7 @@
 #include "config/document.hpp"
 #include "config/text.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 /// What a pasted configuration must agree with, as the scenario has it.
 struct PastedInto {
@@ -39,4 +39,4 @@ Pasted unpaste(const Value& strategy, const PastedInto& into, const TextReader& 
 /// "deepspeed", "accelerate" and "llm_foundry".
 std::vector<std::string> pasted_forms();
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -9,7 +9,7 @@
 
 #include "config/section.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 Node::Object& members_of(Pasted& pasted) {
@@ -113,4 +113,4 @@ void expect_precision(const Value& value, const std::string& precision, Translat
   value.fail(fmt::format("{}, the \"precision\" of the workload", translation.into().precision), precision);
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -10,7 +10,7 @@
 
 #include "training/pasted/pasted.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 /// One configuration on its way to settings of a strategy.
 class Translation {
@@ -72,4 +72,4 @@ void set_usual_group(Translation& translation, const Value& because);
 
 std::optional<Value> find_member(const Value& object, const std::string& key);
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -7,7 +7,7 @@
 #include "training/servers/server_network.hpp"
 #include "training/servers/server_routes.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 /// Which flows cross a link, and how often: (class of the worker, class of the server and direction) to a count.
@@ -253,4 +253,4 @@ ServerNetwork make_server_network(const Platform& platform, const Placement& pla
   return folder.network(folder.refined(first, all_apart(routes.servers())), carried == Carried::in_company);
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -7,7 +7,7 @@
 
 #include "training/servers/server_network.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 void add_memories(ServerNetwork& network, const std::vector<int>& server_nodes, BytesPerSecond rate,
                   const std::set<int>& lent) {
@@ -51,4 +51,4 @@ std::vector<int> server_nodes_of(const ServerPlan& plan, const Platform& platfor
   return nodes;
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

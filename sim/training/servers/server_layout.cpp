@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 namespace {
 
@@ -111,4 +111,4 @@ JobSite job_site(const ServerSite& site, const ServerNetwork& network) {
   return job;
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

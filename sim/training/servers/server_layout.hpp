@@ -15,7 +15,7 @@
 #include "training/strategies/server_plan.hpp"
 #include "training/variability.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 struct ServerSite {
   const Job& job;
@@ -51,4 +51,4 @@ std::vector<WorkerGroup> groups_of(const ServerSite& site, const Layout& layout)
 std::vector<int> first_ranks(const ServerNetwork& network);
 JobSite job_site(const ServerSite& site, const ServerNetwork& network);
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -6,7 +6,7 @@
 
 #include "training/servers/server_routes.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 /// `moved[server * 2 + to_server]`: between every worker and the server.
@@ -54,4 +54,4 @@ std::vector<Bytes> server_link_bytes(const Platform& platform, const Placement& 
   return link_bytes(ServerRoutes(platform, placement, nodes, plan), moved);
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

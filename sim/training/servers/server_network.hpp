@@ -26,7 +26,7 @@
 #include "platform/platform.hpp"
 #include "training/strategies/server_plan.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 /// Whether workers that behave alike are aggregated, every one is by itself, or all of it is mapped to a network
 /// that others are on, too, whose links keep their numbers.
@@ -55,4 +55,4 @@ std::vector<Bytes> server_link_bytes(const Platform& platform, const Placement& 
 /// The node of each server: the workers' own in turn, or the lowest that carry no rank.
 std::vector<int> server_nodes_of(const ServerPlan& plan, const Platform& platform, const Placement& placement);
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

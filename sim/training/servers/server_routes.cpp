@@ -5,7 +5,7 @@
 
 #include "platform/host_route.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 ServerRoutes::ServerRoutes(const Platform& platform, const Placement& placement, const std::vector<int>& server_nodes,
                            const ServerPlan& plan)
@@ -72,4 +72,4 @@ BytesPerSecond ServerRoutes::bus_of(const Worker& worker) const {
   return rate;
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -10,7 +10,7 @@
 #include "platform/platform.hpp"
 #include "training/strategies/server_plan.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 class ServerRoutes {
  public:
@@ -48,4 +48,4 @@ class ServerRoutes {
   std::vector<BytesPerSecond> capacities_;
 };
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -11,7 +11,7 @@
 #include "simulate/shared_links.hpp"
 #include "training/servers/server_layout.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 /// Whether an iteration depends on its slowest worker alone: with a barrier, unless every worker is looked at.
@@ -242,4 +242,4 @@ UpdateLog updates_of(const ServerTrainer& trainer, const ServerPlan& plan) {
   return updates_in_step(trainer.finished(), groups.size());
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -28,7 +28,7 @@
 #include "training/update_log.hpp"
 #include "training/variability.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 /// A job with servers on a simulator, iteration after iteration.
 class ServerTrainer {
@@ -107,4 +107,4 @@ WorkerMean mean_of_stretch(const std::vector<WorkerIteration>& finished, const s
 /// Parts that sum to the mean iteration; InvariantError where they do not.
 Breakdown break_down(const WorkerMean& mean, const Job& job);
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

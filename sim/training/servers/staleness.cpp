@@ -3,7 +3,7 @@
 
 #include "training/servers/server_run.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 /// Iterations that end at the same moment.
@@ -78,4 +78,4 @@ std::vector<double> staleness_of(const std::vector<WorkerIteration>& finished, c
   return staleness;
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

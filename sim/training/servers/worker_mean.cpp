@@ -6,7 +6,7 @@
 #include "simulate/invariant.hpp"
 #include "training/servers/server_run.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 /// The share of an iteration that lies in a stretch of time.
@@ -97,4 +97,4 @@ Breakdown break_down(const WorkerMean& mean, const Job& job) {
   return parts;
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -12,7 +12,7 @@
 #include "training/strategies/rows.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 struct Allgather {
@@ -83,4 +83,4 @@ StrategyRow allgather_strategy() {
       read_allgather};
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -7,7 +7,7 @@
 
 #include "training/passes.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 Bucket make_bucket(const StrategySite& site, const CompressionSettings& compression, std::vector<int> gradients,
                    double copy) {
   auto pieces = on_the_wire(compression, site.job, gradients, site.data_parallel(), site.coder);
@@ -126,4 +126,4 @@ void Bucketed::record(const Flight& flight, const TaskTimes& times) const {
   span("COPY_OUT", Seconds(times.reduced[0]), Seconds(times.end[0]));
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

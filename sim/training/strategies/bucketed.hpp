@@ -11,7 +11,7 @@
 
 #include "training/strategies/catalogue.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 struct Bucket {
   std::vector<int> gradients;
@@ -93,4 +93,4 @@ std::vector<std::vector<int>> registered_buckets(const Job& job, Bytes first_buc
 /// As DDP sends them where nobody set anything, from the second iteration on.
 std::vector<Bucket> usual_ddp_buckets(const StrategySite& site);
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

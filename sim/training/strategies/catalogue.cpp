@@ -12,7 +12,7 @@
 #include "config/limits.hpp"
 #include "training/strategies/rows.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 std::span<const StrategyRow> strategies() {
   static const std::vector<StrategyRow> rows{
@@ -170,4 +170,4 @@ void ignore_environment(const StrategyInput& input, StrategyChoice& choice) {
   for (const auto& [name, text] : input.environment) choice.ignored.push_back(name);
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

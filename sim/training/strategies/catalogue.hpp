@@ -23,7 +23,7 @@
 #include "training/strategies/server_plan.hpp"
 #include "training/strategy.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 /// What a strategy is made for. The references must outlive it.
 struct StrategySite {
@@ -135,4 +135,4 @@ std::string activity(const std::string& library, Operation operation);
 /// For strategies that HOROVOD_* variables mean nothing to.
 void ignore_environment(const StrategyInput& input, StrategyChoice& choice);
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -1,6 +1,6 @@
 #include "training/strategies/negotiation.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 constexpr const char* per_request = "rank 0's work on a request of one rank";
@@ -33,4 +33,4 @@ const CoordinatorCosts& coordinator_over_tcp() {
   return costs;
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

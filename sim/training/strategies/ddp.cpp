@@ -25,7 +25,7 @@
 #include "training/strategies/rows.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 struct Ddp {
@@ -207,4 +207,4 @@ StrategyRow ddp_strategy() {
       read_ddp};
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

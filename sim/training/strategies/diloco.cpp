@@ -22,7 +22,7 @@
 #include "training/strategies/bucketed.hpp"
 #include "training/strategies/rows.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 constexpr double outer_difference = 3;  // passes over the parameters in memory
@@ -140,4 +140,4 @@ StrategyRow diloco_strategy() {
           read_diloco};
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -8,7 +8,7 @@
 #include "training/strategies/sharded.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 struct Kind {
@@ -155,4 +155,4 @@ StrategyRow fsdp_strategy() {
           read_fsdp};
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

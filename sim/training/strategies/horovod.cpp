@@ -8,7 +8,7 @@
 #include "training/random.hpp"
 #include "training/strategies/catalogue.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 namespace {
 
@@ -250,4 +250,4 @@ std::optional<RankTimes> Horovod::synchronised() const {
   return synchronised_;
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

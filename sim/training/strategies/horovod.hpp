@@ -33,7 +33,7 @@
 #include "training/strategies/negotiation.hpp"
 #include "training/strategy.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 /// Nodes as the hierarchical allreduce finds them.
 struct HierarchySite {
@@ -147,4 +147,4 @@ class Horovod final : public Strategy {
   RankTimes synchronised_;
 };
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

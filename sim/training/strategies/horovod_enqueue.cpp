@@ -7,7 +7,7 @@
 #include "training/strategies/catalogue.hpp"
 #include "training/strategies/horovod.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 /// In order, as the streams have them.
 void Horovod::enqueue_ready(Engine& engine) {
@@ -88,4 +88,4 @@ TaskId Horovod::add(Engine& engine, const Response& response, const Collective& 
   return task;
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -13,7 +13,7 @@
 
 #include "training/strategies/horovod_profile.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 double number(const std::string& name, const std::string& text, std::string_view what, const Value& where) {
@@ -240,4 +240,4 @@ HorovodEnvironment apply_environment(HorovodProfile& profile, const std::map<std
   return result;
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string_view>
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 using Version = std::array<int, 3>;
@@ -79,4 +79,4 @@ Bytes fusion_buffer(const HorovodProfile& profile, int ranks_per_node) {
   return rounded_for_nodes(profile.fusion_threshold, 8_B, ranks_per_node);
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

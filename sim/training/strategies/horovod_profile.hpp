@@ -17,7 +17,7 @@
 #include "training/strategies/negotiation.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 struct HorovodProfile {
   std::string version;
@@ -62,4 +62,4 @@ struct HorovodEnvironment {
 HorovodEnvironment apply_environment(HorovodProfile& profile, const std::map<std::string, std::string>& variables,
                                      const Value& where);
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -5,7 +5,7 @@
 #include "training/strategies/catalogue.hpp"
 #include "training/strategies/horovod.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 /// One tick per rank, as in Horovod's own timeline; of very many ranks an even sample, to keep traces small.
 void Horovod::record_announced(int gradient, const RankTimes& moments) const {
@@ -44,4 +44,4 @@ void Horovod::record_communication(const Flight& flight, const TaskTimes& times)
   }
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

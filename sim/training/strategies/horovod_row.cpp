@@ -10,7 +10,7 @@
 #include "training/strategies/rows.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 // The newest there is: what somebody has who does not say.
@@ -218,4 +218,4 @@ StrategyRow horovod_strategy() {
       read_horovod};
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -11,7 +11,7 @@
 #include "training/strategies/bucketed.hpp"
 #include "training/strategies/rows.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 constexpr int default_period = 8;
@@ -49,4 +49,4 @@ StrategyRow local_sgd_strategy() {
           read_local_sgd};
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

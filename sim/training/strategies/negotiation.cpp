@@ -2,7 +2,7 @@
 
 #include <bit>
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 struct Depth {
@@ -47,4 +47,4 @@ Seconds telling_time(Negotiation way, const ControlPlane& control, int ranks) {
   return control.sent * (ranks - 1.0) + control.latency;
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

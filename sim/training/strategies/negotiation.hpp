@@ -26,7 +26,7 @@
 #include "training/strategies/catalogue.hpp"
 #include "units/quantity.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 enum class Negotiation : std::uint8_t { point_to_point, gathered, gloo_allgather, gloo_gather };
 
@@ -81,4 +81,4 @@ struct CoordinatorCosts {
 const CoordinatorCosts& coordinator_past_the_kernel();
 const CoordinatorCosts& coordinator_over_tcp();
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 ParameterServer::ParameterServer(const Job& job, const ServerPlan& plan, std::vector<Shard> shards,
                                  std::vector<WorkerGroup> workers, FactorsOf factors, int iterations,
@@ -286,4 +286,4 @@ void ParameterServer::record(const char* what, int worker, int shard, Seconds no
   timeline_->span(shards_[index].variable, what, asked_[index], now);
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

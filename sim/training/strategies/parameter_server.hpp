@@ -31,7 +31,7 @@
 #include "training/strategies/server_plan.hpp"
 #include "training/strategy.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 /// Workers that act as one.
 struct WorkerGroup {
@@ -166,4 +166,4 @@ class ParameterServer final : public Strategy {
   int messages_ = 0;
 };
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

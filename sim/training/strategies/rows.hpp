@@ -3,7 +3,7 @@
 
 #include "training/strategies/catalogue.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 StrategyRow horovod_strategy();
 StrategyRow ddp_strategy();
@@ -25,4 +25,4 @@ std::unique_ptr<Strategy> make_alone(const StrategySite& site);
 /// "offload_optimizer".
 void read_offload(Section& section, StrategyChoice& choice);
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

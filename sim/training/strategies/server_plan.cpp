@@ -6,7 +6,7 @@
 #include "collective/tensor_placement.hpp"
 #include "training/coding.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 std::vector<Variable> kept_variables(const Job& job, const ServerPlan& plan) {
@@ -79,4 +79,4 @@ std::vector<Shard> shards_of(const Job& job, const ServerPlan& plan, BytesPerSec
   return shards;
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -11,7 +11,7 @@
 #include "training/compression.hpp"
 #include "training/job.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 enum class ServerMode : std::uint8_t { synchronous, asynchronous, stale_synchronous };
 
@@ -57,4 +57,4 @@ Bytes server_traffic(const Shard& shard, double pushes, int slots);
 /// trained is pushed and never pulled.
 std::vector<Shard> shards_of(const Job& job, const ServerPlan& plan, BytesPerSecond memory_bandwidth);
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

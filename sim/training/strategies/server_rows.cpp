@@ -8,7 +8,7 @@
 #include "training/strategies/rows.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 constexpr const char* one_per_node = "one per node";
@@ -141,4 +141,4 @@ StrategyRow distributed_replicated_strategy() {
       read_distributed_replicated};
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

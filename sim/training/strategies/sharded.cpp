@@ -9,7 +9,7 @@
 
 #include "training/passes.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 constexpr int root = -1;
@@ -253,4 +253,4 @@ std::function<std::unique_ptr<Strategy>(const StrategySite&)> maker_of(const Sha
   };
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -33,7 +33,7 @@
 
 #include "training/strategies/catalogue.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 
 /// When the next unit's allgather is issued in the backward pass.
 enum class BackwardPrefetch : std::uint8_t { none, after, before };
@@ -123,4 +123,4 @@ class Sharded final : public Strategy {
 /// What a row of the catalogue makes of the plan (StrategyChoice::make).
 std::function<std::unique_ptr<Strategy>(const StrategySite&)> maker_of(const ShardedPlan& plan);
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

@@ -5,7 +5,7 @@
 #include "training/strategies/bucketed.hpp"
 #include "training/strategies/rows.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 StrategyChoice read_single(const StrategyInput& input) {
@@ -33,4 +33,4 @@ StrategyRow single_strategy() {
           read_single};
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

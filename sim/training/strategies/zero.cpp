@@ -8,7 +8,7 @@
 #include "training/strategies/sharded.hpp"
 #include "units/format.hpp"
 
-namespace farandole::inline training {
+namespace farandole { inline namespace training {
 namespace {
 
 constexpr double default_bucket = 5e8;  // elements; DeepSpeed's reduce_bucket_size
@@ -83,4 +83,4 @@ StrategyRow zero_strategy() {
       read_zero};
 }
 
-}  // namespace farandole::inline training
+}}  // namespace farandole::training

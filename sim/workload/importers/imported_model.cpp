@@ -11,7 +11,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-namespace farandole::inline workload {
+namespace farandole { inline namespace workload {
 namespace {
 
 std::string json_text(const std::string& text) {
@@ -102,4 +102,4 @@ std::string snake_case(const std::string& name) {
   return text;
 }
 
-}  // namespace farandole::inline workload
+}}  // namespace farandole::workload

@@ -14,7 +14,7 @@
 
 #include "workload/model.hpp"
 
-namespace farandole::inline workload {
+namespace farandole { inline namespace workload {
 
 using Extents = std::vector<std::int64_t>;
 
@@ -106,4 +106,4 @@ bool moves_nothing(const KerasRow& row);
 /// with it; empty: as the table says. Throws InputError with the line.
 ImportedModel read_keras_summary(std::string_view text, const std::filesystem::path& file, const Extents& input);
 
-}  // namespace farandole::inline workload
+}}  // namespace farandole::workload

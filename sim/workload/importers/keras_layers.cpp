@@ -9,7 +9,7 @@
 #include "units/count.hpp"
 #include "workload/importers/imported_model.hpp"
 
-namespace farandole::inline workload {
+namespace farandole { inline namespace workload {
 namespace {
 
 using Whole = std::int64_t;
@@ -255,4 +255,4 @@ bool moves_nothing(const KerasRow& row) {
   return row.parameters == 0 && std::ranges::find(names, row.kind) != names.end();
 }
 
-}  // namespace farandole::inline workload
+}}  // namespace farandole::workload

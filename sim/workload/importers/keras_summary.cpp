@@ -11,7 +11,7 @@
 #include "workload/importers/imported_model.hpp"
 #include "workload/read_layers.hpp"
 
-namespace farandole::inline workload {
+namespace farandole { inline namespace workload {
 namespace {
 
 [[noreturn]] void refuse_row(const std::string& file, int line, std::string_view expected, std::string_view got) {
@@ -132,4 +132,4 @@ ImportedModel read_keras_summary(std::string_view text, const std::filesystem::p
   return model;
 }
 
-}  // namespace farandole::inline workload
+}}  // namespace farandole::workload

@@ -9,7 +9,7 @@
 #include "workload/importers/imported_model.hpp"
 #include "workload/read_layers.hpp"
 
-namespace farandole::inline workload {
+namespace farandole { inline namespace workload {
 namespace {
 
 constexpr std::array<std::string_view, 4> titles{"Layer (type)", "Output Shape", "Param #", "Connected to"};
@@ -205,4 +205,4 @@ KerasTable read_keras_table(std::string_view text, const std::string& file) {
   return table;
 }
 
-}  // namespace farandole::inline workload
+}}  // namespace farandole::workload
