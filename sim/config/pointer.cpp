@@ -49,6 +49,10 @@ std::optional<std::vector<std::string>> split_pointer(std::string_view pointer) 
   return keys;
 }
 
+bool is_within(std::string_view pointer, std::string_view around) {
+  return pointer.starts_with(around) && (pointer.size() == around.size() || pointer[around.size()] == '/');
+}
+
 std::optional<std::size_t> array_index(std::string_view token) {
   if (token.size() > 1 && token.front() == '0') return std::nullopt;
   std::size_t index = 0;

@@ -15,6 +15,9 @@ std::string pointer_token(std::string_view key);
 /// The keys a pointer names; nothing where it does not start with "/" or has a "~" that is no escape.
 std::optional<std::vector<std::string>> split_pointer(std::string_view pointer);
 
+/// Whether it names what the other does, or a part of that.
+bool is_within(std::string_view pointer, std::string_view around);
+
 /// An array index: digits without sign or leading zero.
 std::optional<std::size_t> array_index(std::string_view token);
 

@@ -37,7 +37,8 @@ struct TimedRun {
 /// The scenario, and how its iteration time follows from a device's.
 class Prediction {
  public:
-  Prediction(Document document, const Catalogue& catalogue) : document_(std::move(document)), catalogue_(&catalogue) {
+  Prediction(const Document& document, const Catalogue& catalogue)
+      : document_(as_measured(document)), catalogue_(&catalogue) {
     for (const char* part : {"/workload/measured", "/sweep", "/question", "/optimise", "/run", "/economics",
                              "/learning", "/measure/explain"}) {
       document_.remove(part);
@@ -252,7 +253,7 @@ Document anchored(const Document& document, const Catalogue& catalogue) {
   const std::vector<TimedRun> runs = read_runs(*measured, prediction);
   const std::vector<DeviceStep> steps = infer(runs, prediction);
   Document result = document;
-  result.remove("/workload/measured");
+  for (const char* part : {"/workload/measured", "/workload/measured_under"}) result.remove(part);
   // Where the values are from: not from an option, which a sweep may not replace.
   const std::string inferred = "workload.measured";
   result.set("/workload/device_steps", Document::parse(in_json(steps), inferred).root().node());

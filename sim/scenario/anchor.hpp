@@ -1,14 +1,15 @@
 // From "I timed one node" to "what will 64 do?": the device's time that makes the simulation agree with measured runs.
 //
 // Called before anything is planned (run.cpp, tools' check). A scenario's `workload.measured` are runs of its workload
-// on its platform as they stand, at any number of ranks; each is simulated at those ranks, and what one device takes
-// for a step is the root of
+// on its platform, at any number of ranks, as they stand but for what `measured_under` says was otherwise: "pointer:
+// value", null for what was not there; `--set` writes there what it replaces. Each is simulated at its ranks, and what
+// one device takes for a step is the root of
 //   simulated iteration(device time) = measured iteration
 // looked for from the iteration itself on, down and up: a device alone updates all that ranks share. So communication,
 // stragglers and input that the simulation knows are taken off, and are put on again at other ranks.
 #pragma once
 
-#include <vector>
+#include <string>
 
 #include "config/document.hpp"
 #include "scenario/catalogue.hpp"
@@ -22,6 +23,21 @@ namespace farandole { inline namespace scenario {
 /// with device times more than a tenth apart, or a larger batch that takes no longer, or longer a sample. Each says
 /// which number would do.
 Document anchored(const Document& document, const Catalogue& catalogue);
+
+/// `changed` is `before` with another value at `pointer`: rows of `workload.measured` stay runs of what was there. A
+/// row that is set itself is one of the scenario as it stands then.
+void keep_measured(Document& changed, const Document& before, const std::string& pointer);
+
+/// Sets a value as `--set` does.
+template <class Set>
+void set_after_measuring(Document& document, const std::string& pointer, const Set& value) {
+  const Document before = document;
+  document.set(pointer, value);
+  keep_measured(document, before, pointer);
+}
+
+/// The scenario under which the rows were measured.
+Document as_measured(const Document& document);
 
 /// Takes them out again where a sweep made it another model, precision or device than `base`, which was anchored.
 void drop_foreign_anchor(Scenario& scenario, Document& document, const Scenario& base);

@@ -20,10 +20,6 @@ SetValue with_parents(const Document& document, const SetValue& value) {
   return with_parents(document, {parent, object.dump()});
 }
 
-bool is_within(const std::string& pointer, const std::string& around) {
-  return pointer == around || pointer.starts_with(around + "/");
-}
-
 /// A sweep of one configuration: values as they are now, without those that a larger one among `changed` brings along.
 Json only_configuration(const Json& document, const std::vector<std::string>& swept,
                         const std::vector<std::string>& changed) {
@@ -57,9 +53,7 @@ std::vector<SetValue> options_for(const Document& document, const std::vector<st
 std::optional<ChangedScenario> change(const ScenarioSource& source, const Scenario& scenario,
                                       const std::vector<SetValue>& values) {
   Document document = source.document;
-  // What was inferred from measured runs must not be inferred again from a changed scenario, as the file would have it.
   std::vector<std::string> changed;
-  if (document.find("/workload/anchored_on")) changed.emplace_back("/workload");
   try {
     for (const SetValue& value : values) {
       const auto [pointer, json] = with_parents(document, value);
@@ -71,7 +65,8 @@ std::optional<ChangedScenario> change(const ScenarioSource& source, const Scenar
     read.fidelity = scenario.fidelity;
     read.folding = scenario.folding;
     read.network = scenario.network;
-    return ChangedScenario{std::move(read), options_for(document, changed, source.swept)};
+    std::vector<SetValue> set = options_for(document, changed, source.swept);
+    return ChangedScenario{std::move(document), std::move(read), std::move(set)};
   } catch (const InputError&) {
     return std::nullopt;
   }

@@ -48,6 +48,7 @@ struct ScenarioSource {
 };
 
 struct ChangedScenario {
+  Document document;
   Scenario scenario;
   std::vector<SetValue> set;
 };
@@ -72,11 +73,6 @@ struct WhatIfBase {
 };
 
 std::vector<WhatIf> what_ifs(const WhatIfBase& base);
-
-/// How sure a gain is: `values` change the base to what has this throughput. What is uncertain of the base is put to
-/// its ends there too. Nothing where the base has no bands.
-std::optional<Difference> gain_of(const WhatIfBase& base, const std::vector<SetValue>& values,
-                                  double samples_per_second);
 
 /// A change that may be offered: what it puts into the scenario's document; nothing where it makes no sense.
 struct OfferedChange {

@@ -157,6 +157,7 @@ WorkloadSpec read_workload(const Value& where, const Catalogue& catalogue, const
   workload.anchored_on = section.optional<std::string>("anchored_on", "");
   if (const auto runs = section.maybe("anchored_runs")) workload.anchors = read_anchored_runs(*runs);
   if (const auto measured = section.maybe("measured")) measured->fail("a run, which infers a device's time first");
+  if (const auto under = section.maybe("measured_under")) under->fail("\"measured\" runs beside it");
   section.finish();
   return workload;
 }

@@ -81,9 +81,7 @@ bool is_settled(const UnsettledNumber& number, const Document& scenario) {
   const auto overrides = scenario.find("/platform/override");
   if (!overrides) return false;
   const auto members = overrides->members();
-  return std::ranges::any_of(members, [&](const auto& member) {
-    return number.pointer == member.first || number.pointer.starts_with(member.first + "/");
-  });
+  return std::ranges::any_of(members, [&](const auto& member) { return is_within(number.pointer, member.first); });
 }
 
 /// Nothing where the scenario has no place for such a number.

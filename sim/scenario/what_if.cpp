@@ -6,6 +6,7 @@
 
 #include "scenario/explain.hpp"
 #include "scenario/parts.hpp"
+#include "scenario/point_parts.hpp"
 #include "scenario/run.hpp"
 #include "scenario/train.hpp"
 #include "units/format.hpp"
@@ -168,27 +169,32 @@ std::size_t cost_of(const WhatIf& what_if) {
   return static_cast<std::size_t>(std::ranges::find(kinds, what_if.kind) - kinds.begin());
 }
 
-/// Of an offered change: how much surely, and how surely.
-void judge(WhatIf& what_if, const WhatIfBase& base, const Values& values) {
-  const auto gain = gain_of(base, values, what_if.samples_per_second);
+/// Of an offered change: how much surely, and how surely, as between two points of a sweep.
+void judge(WhatIf& what_if, const WhatIfBase& base, TrainingPoint point, const ChangedScenario& changed) {
+  if (!base.scenario.bands) return;
+  point.scaling_efficiency = what_if.scaling_efficiency;
+  add_bands(point, changed.document, base.source.catalogue, changed.scenario);
+  const auto gain = difference(base.point, point);
   if (!gain) return;
   const auto points = [&](double factor) { return base.point.scaling_efficiency * (factor - 1) * 100; };
   what_if.sure = gain->sure;
   what_if.points_band = Interval{points(gain->band.low), points(gain->band.high)};
 }
 
-WhatIf run(const WhatIfBase& base, const std::string& name, const char* kind, ChangedScenario changed) {
+WhatIf run(const WhatIfBase& base, const std::string& name, const char* kind, const ChangedScenario& changed) {
   const TrainingPoint point = train(changed.scenario, nullptr);
   const double gain = point.samples_per_second / base.point.samples_per_second - 1;
-  return {name,
-          kind,
-          point.samples_per_second,
-          base.point.scaling_efficiency * gain * 100,
-          point.iteration,
-          scaling_efficiency(changed.scenario, point),
-          std::move(changed.set),
-          std::nullopt,
-          std::nullopt};
+  WhatIf result{name,
+                kind,
+                point.samples_per_second,
+                base.point.scaling_efficiency * gain * 100,
+                point.iteration,
+                scaling_efficiency(changed.scenario, point),
+                changed.set,
+                std::nullopt,
+                std::nullopt};
+  if (kind != uncertain) judge(result, base, point, changed);
+  return result;
 }
 
 /// At the ends of what was measured of the numbers that nobody has set.
@@ -197,7 +203,7 @@ void add_uncertain(std::vector<WhatIf>& results, const WhatIfBase& base) {
     for (const Seconds value : {setting.least, setting.most}) {
       auto changed = change(base.source, base.scenario, {{setting.pointer, Json(as_text(value)).dump()}});
       const std::string name = fmt::format("{}: {}, not {}", setting.what, format(value), format(setting.used));
-      if (changed) results.push_back(run(base, name, uncertain, std::move(*changed)));
+      if (changed) results.push_back(run(base, name, uncertain, *changed));
     }
   }
 }
@@ -216,8 +222,7 @@ std::vector<WhatIf> what_ifs(const WhatIfBase& base) {
       const Values values = change_of.propose(base);
       if (values.empty()) continue;
       if (auto changed = change(base.source, base.scenario, values)) {
-        results.push_back(run(base, change_of.name, change_of.kind, std::move(*changed)));
-        judge(results.back(), base, values);
+        results.push_back(run(base, change_of.name, change_of.kind, *changed));
       }
     }
   };

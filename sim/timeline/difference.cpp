@@ -31,20 +31,23 @@ const BandSource* counterpart(const BandSource& source, const Bands& bands) {
 }  // namespace
 
 std::optional<Difference> difference(const TrainingPoint& from, const TrainingPoint& to) {
-  if (!from.bands || !to.bands) return std::nullopt;
+  if (!from.bands && !to.bands) return std::nullopt;
+  const Bands certain;
+  const Bands& before = from.bands ? *from.bands : certain;
+  const Bands& after = to.bands ? *to.bands : certain;
   Squares squares;
-  for (const BandSource& here : from.bands->sources) {
-    const BandSource* there = counterpart(here, *to.bands);
+  for (const BandSource& here : before.sources) {
+    const BandSource* there = counterpart(here, after);
     if (there != nullptr && here.of == of_published_runs) {
-      const double apart = std::max(from.bands->same_job, to.bands->same_job);
+      const double apart = std::max(before.same_job, after.same_job);
       squares.add(-apart, apart);
     } else {
       const Interval same = there != nullptr ? there->iteration : Interval{1, 1};
       squares.add(std::log(here.iteration.low / same.low), std::log(here.iteration.high / same.high));
     }
   }
-  for (const BandSource& there : to.bands->sources) {
-    if (counterpart(there, *from.bands) != nullptr) continue;
+  for (const BandSource& there : after.sources) {
+    if (counterpart(there, before) != nullptr) continue;
     squares.add(-std::log(there.iteration.low), -std::log(there.iteration.high));
   }
   const double gain = std::log(to.samples_per_second / from.samples_per_second);
@@ -52,7 +55,7 @@ std::optional<Difference> difference(const TrainingPoint& from, const TrainingPo
   // Of a normal distribution, how many deviations to where `probability` of it ends: 1.2816 for eight in ten.
   constexpr double eight_in_ten = 1.2816;
   const double deviations = against > 0 ? std::abs(gain) / against * eight_in_ten : HUGE_VAL;
-  return Difference{to.bands->probability,
+  return Difference{std::max(before.probability, after.probability),
                     std::exp(gain),
                     {std::exp(gain + squares.low()), std::exp(gain + squares.high())},
                     gain == 0 ? 0.5 : 0.5 * std::erfc(-deviations / std::numbers::sqrt2)};

@@ -27,7 +27,7 @@ struct Difference {
   }
 };
 
-/// Nothing where a point has no bands.
+/// A point without bands is certain, as what the user measured is; nothing where neither has any.
 std::optional<Difference> difference(const TrainingPoint& from, const TrainingPoint& to);
 
 }}  // namespace farandole::timeline

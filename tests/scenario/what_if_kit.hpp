@@ -6,7 +6,9 @@
 
 #include <gmock/gmock.h>
 
+#include "scenario/anchor.hpp"
 #include "scenario/scenario_kit.hpp"
+#include "timeline/difference.hpp"
 
 namespace farandole::test {
 
@@ -50,14 +52,21 @@ inline Seconds part(const TrainingPoint& point, const std::string& name) {
   return {};
 }
 
-inline void expect_the_run_by_hand(const Changes& changes, const WhatIf& what_if) {
-  Changes by_hand = changes;
-  for (const auto& [pointer, json] : what_if.set) by_hand.push_back({pointer, json});
-  const std::vector<TrainingPoint> points = run(by_hand).points;
+/// Its number, how much it is sure to bring, and how sure.
+inline void expect_the_run_by_hand(const Changes& changes, const TrainingPoint& base, const WhatIf& what_if) {
+  Document by_hand = changed(changes);
+  for (const auto& [pointer, json] : what_if.set) set_after_measuring(by_hand, pointer, json);
+  const std::vector<TrainingPoint> points = run_document(by_hand, Catalogue(), {}).points;
   ASSERT_EQ(points.size(), 1U);
   EXPECT_NEAR(what_if.iteration / points[0].iteration, 1, 1e-12);
   EXPECT_NEAR(what_if.scaling_efficiency / points[0].scaling_efficiency, 1, 1e-12);
   EXPECT_NEAR(what_if.samples_per_second / points[0].samples_per_second, 1, 1e-12);
+  const auto gain = difference(base, points[0]);
+  ASSERT_EQ(gain.has_value() && what_if.kind != "uncertain", what_if.sure.has_value());
+  if (!what_if.sure) return;
+  EXPECT_NEAR(*what_if.sure, gain->sure, 1e-9);
+  EXPECT_NEAR(what_if.points_band->low, 100 * base.scaling_efficiency * (gain->band.low - 1), 1e-6);
+  EXPECT_NEAR(what_if.points_band->high, 100 * base.scaling_efficiency * (gain->band.high - 1), 1e-6);
 }
 
 /// sum = iteration; what is found as a remainder is not below nothing, and nothing remains that nobody claims.
@@ -87,7 +96,7 @@ inline void expect_the_laws(const Changes& changes) {
   EXPECT_NE(find(point, "latency / 2"), nullptr);
   for (const WhatIf& what_if : point.explanation->what_ifs) {
     SCOPED_TRACE(what_if.change);
-    expect_the_run_by_hand(changes, what_if);
+    expect_the_run_by_hand(changes, point, what_if);
   }
 }
 

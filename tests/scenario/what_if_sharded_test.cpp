@@ -104,7 +104,7 @@ TEST(WhatIf, OfHalfTheNicsLeavesEverySecondOne) {
   ASSERT_NE(fewer, nullptr);
   EXPECT_EQ(fewer->set.at(0).json, R"(["switch0","switch1","switch2","switch3"])");
   EXPECT_LT(fewer->efficiency_points, 0);
-  expect_the_run_by_hand(changes, *fewer);
+  expect_the_run_by_hand(changes, point, *fewer);
 }
 
 /// Two DGX A100 as 64 devices of a rack that NVLink joins: eight hosts' NICs.
@@ -118,7 +118,7 @@ TEST(WhatIf, OfAnNvLinkDomainJoinsTheDevicesOfARack) {
   EXPECT_THAT(set, testing::HasSubstr("64"));
   EXPECT_THAT(set, testing::HasSubstr(R"("switch31","switch31"])"));
   EXPECT_GT(joined->efficiency_points, 0);
-  expect_the_run_by_hand(changes, *joined);
+  expect_the_run_by_hand(changes, point, *joined);
 }
 
 TEST(WhatIf, OfTensorGroupsHasAsManySamplesAStep) {
@@ -128,13 +128,13 @@ TEST(WhatIf, OfTensorGroupsHasAsManySamplesAStep) {
   const WhatIf* groups = find(point, "tensor groups of a node");
   ASSERT_NE(groups, nullptr);
   EXPECT_NEAR(groups->samples_per_second * groups->iteration.si(), 2 * 16, 1e-6);
-  expect_the_run_by_hand(changes, *groups);
+  expect_the_run_by_hand(changes, point, *groups);
   const Changes grouped = with(changes, {{"/strategy/tensor_parallel", "8"}});
   EXPECT_EQ(find(explained(grouped), "tensor groups of a node"), nullptr);
   const TrainingPoint of_groups = explained(grouped);
   const WhatIf* shared = find(of_groups, "tokens shared within tensor groups");
   ASSERT_NE(shared, nullptr);
-  expect_the_run_by_hand(grouped, *shared);
+  expect_the_run_by_hand(grouped, of_groups, *shared);
 }
 
 /// Of 8B parameters over 16 ranks with batch 4: activations fit where blocks are computed again, and all parameters on

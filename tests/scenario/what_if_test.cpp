@@ -154,7 +154,7 @@ TEST(WhatIf, OfAPointOfASweepGivesThatPointAndNoOther) {
     ASSERT_TRUE(point.explanation);
     for (const WhatIf& what_if : point.explanation->what_ifs) {
       SCOPED_TRACE(what_if.change);
-      expect_the_run_by_hand(bare, what_if);
+      expect_the_run_by_hand(bare, point, what_if);
     }
   }
 }
@@ -174,7 +174,7 @@ TEST(Waterfall, OfDdpWithALibraryFindsTheTimeInTheNetwork) {
   const WhatIf* faster = find(point, "network x2");
   ASSERT_NE(faster, nullptr);
   EXPECT_GT(faster->efficiency_points, 0.5);
-  expect_the_run_by_hand(changes, *faster);
+  expect_the_run_by_hand(changes, point, *faster);
 }
 
 /// Every rate of dgx-a100's file.

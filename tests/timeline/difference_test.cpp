@@ -45,11 +45,17 @@ double log_high(const Difference& difference) {
   return std::log(difference.band.high / difference.throughput);
 }
 
-TEST(Difference, IsUnknownWithoutBands) {
+/// A point that was measured has none, and is certain.
+TEST(Difference, IsUnknownWhereNeitherHasBands) {
   TrainingPoint plain = step_of(1, {});
   plain.bands.reset();
-  EXPECT_FALSE(difference(plain, step_of(1, {})));
-  EXPECT_FALSE(difference(step_of(1, {}), plain));
+  EXPECT_FALSE(difference(plain, plain));
+  for (const auto& found : {difference(plain, step_of(0.5, {published(0.7, 1.5)}, 0.2)),
+                            difference(step_of(2, {published(1 / 1.5, 1 / 0.7)}, 0.2), plain)}) {
+    ASSERT_TRUE(found);
+    EXPECT_NEAR(log_low(*found), -std::log(1.5), 1e-12);
+    EXPECT_NEAR(log_high(*found), -std::log(0.7), 1e-12);
+  }
 }
 
 // log(to / from) lies within same_job of itself: Phi(1.2816 log 2 / same_job) sure.

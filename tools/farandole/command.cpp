@@ -4,6 +4,7 @@
 
 #include "config/limits.hpp"
 #include "config/section.hpp"
+#include "scenario/anchor.hpp"
 #include "units/parse.hpp"
 
 namespace farandole {
@@ -32,7 +33,7 @@ std::string document_summary(const Document& document) {
 void set_value(Document& document, const std::string& assignment) {
   const auto equals = assignment.find('=');
   if (equals == std::string::npos) refuse_option("--set", "/json/pointer=VALUE", assignment);
-  document.set(assignment.substr(0, equals), assignment.substr(equals + 1));
+  set_after_measuring(document, assignment.substr(0, equals), assignment.substr(equals + 1));
 }
 
 }  // namespace farandole

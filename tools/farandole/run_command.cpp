@@ -18,6 +18,7 @@
 #include "report/reports.hpp"
 #include "run_files.hpp"
 #include "run_page.hpp"
+#include "scenario/anchor.hpp"
 #include "search_run.hpp"
 #include "shard_option.hpp"
 #include "study/study.hpp"
@@ -47,22 +48,19 @@ struct RunArguments {
   PageOptions pages;
 };
 
-bool has_member(const Document& document, std::string_view key) {
-  const auto members = document.root().members();
-  return std::ranges::any_of(members, [&](const auto& member) { return member.first == key; });
-}
-
 Document read_document(const RunArguments& arguments) {
   Document document = Document::read(arguments.scenario);
   for (const std::string& assignment : arguments.settings) set_value(document, assignment);
   if (!arguments.launch.empty()) {
-    document.set("/platform/launch", Node{arguments.launch, 0, std::make_shared<const std::string>("--launch")});
+    set_after_measuring(document, "/platform/launch",
+                        Node{arguments.launch, 0, std::make_shared<const std::string>("--launch")});
     forget_release(document, arguments.settings);
   }
   if (!arguments.seed.empty()) {
-    if (!has_member(document, "measure")) document.set("/measure", "{}");
+    if (!document.find("/measure")) document.set("/measure", "{}");
     const int seed = whole_number("--seed", arguments.seed, 0);
-    document.set("/measure/seed", Node{std::int64_t{seed}, 0, std::make_shared<const std::string>("--seed")});
+    set_after_measuring(document, "/measure/seed",
+                        Node{std::int64_t{seed}, 0, std::make_shared<const std::string>("--seed")});
   }
   return document;
 }
