@@ -133,7 +133,7 @@ std::vector<Parameter> parameters_of(const Document& topology, std::span<const M
   const Topology machine = read_topology(topology.root(), topology.source());
   const auto is_of_mpi = [&](const MeasuredTime& row) {
     const Library* library = library_of(row, machine);
-    return library != nullptr && library->is_mpi;
+    return library != nullptr && library->mpi != nullptr;
   };
   if (!machine.mpi || std::ranges::none_of(measurements, is_of_mpi)) return parameters;
   const std::string transport = "/transport/";

@@ -1,6 +1,7 @@
 #include "platform/library_times.hpp"
 
 #include "config/limits.hpp"
+#include "platform/mpi_transport.hpp"
 #include "platform/sections.hpp"
 
 namespace farandole { inline namespace platform {
@@ -58,7 +59,7 @@ MeasuredLinks read_measured_links(const Value& value) {
 LibraryTimes read_times(const Value& value) {
   Section section = sourced(value);
   LibraryTimes times;
-  times.library = section.required<std::string>("library");
+  times.library = library_name(section.required<std::string>("library"));
   times.operation = read_operation(section.child("op"));
   times.ranks = read_at_least(section.child("ranks"), 2);
   const Value nodes = section.child("nodes");

@@ -1,5 +1,7 @@
 #include "platform/mpi_transport.hpp"
 
+#include <filesystem>
+
 namespace farandole { inline namespace platform {
 namespace {
 
@@ -81,8 +83,19 @@ Transport over_tcp(const Transport& beside) {
 
 }  // namespace
 
-bool is_mpi(std::string_view library) {
-  return library.starts_with("openmpi") || library.starts_with("mpich");
+std::string library_name(const std::string& library) {
+  const bool is_file = library.find('/') != std::string::npos || library.ends_with(".json");
+  return is_file ? std::filesystem::path(library).stem().string() : library;
+}
+
+std::string library_family(const std::string& library) {
+  const std::string name = library_name(library);
+  return name.substr(0, name.find('-'));
+}
+
+bool is_mpi(const std::string& library) {
+  const std::string family = library_family(library);
+  return family == "openmpi" || family == "mpich";
 }
 
 std::optional<Transport> mpi_over(const std::string& protocol, const Transport& transport) {

@@ -10,14 +10,17 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "platform/topology.hpp"
 
 namespace farandole { inline namespace platform {
 
+/// "nccl-mine" of "./nccl-mine.json", which names a file; any other name is itself.
+std::string library_name(const std::string& library);
+/// What begins its name: "nccl" of "nccl-2.7" and of "./nccl-mine.json".
+std::string library_family(const std::string& library);
 /// By its name: "openmpi-4", "mpich", "mpich-3".
-bool is_mpi(std::string_view library);
+bool is_mpi(const std::string& library);
 
 /// Of messages between devices, over NICs of that protocol; `transport` is NCCL's there. Nothing where nothing is
 /// known.

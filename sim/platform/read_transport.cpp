@@ -62,14 +62,15 @@ void read_messages(Section& section, const std::string& protocol, Transport& tra
   if (has_limit) transport.message = read_message_cost(section, transport.eager_sends);
   if (const auto handshakes = section.maybe("handshakes")) {
     transport.handshakes = read_handshakes(*handshakes);
-  } else if (protocol == "tcp" && transport.library.starts_with("openmpi")) {
+  } else if (protocol == "tcp" && library_family(transport.library) == "openmpi") {
     transport.handshakes = open_mpi_over_tcp;
   }
   if (const auto occupancy = section.maybe("occupancy")) transport.occupancy = read_occupancy(*occupancy);
 }
 
 bool is_of_devices(const std::string& library) {
-  return library.starts_with("nccl") || library.starts_with("rccl");
+  const std::string family = library_family(library);
+  return family == "nccl" || family == "rccl";
 }
 
 /// Of `transport`, beside which MPI has numbers of its own; nothing where it has not.
@@ -105,7 +106,7 @@ void require_collnet(const Value& sharp, const Topology& topology) {
     sharp.fail("false, as switches add up on InfiniBand only: the NIC's protocol \"infiniband\"", "true");
   }
   const bool is_older = library == "nccl-2.3" || library == "nccl-2.5";
-  if (!library.empty() && (!library.starts_with("nccl-") || is_older)) {
+  if (!library.empty() && (library_family(library) != "nccl" || is_older)) {
     sharp.fail("false, as CollNet is in NCCL from nccl-2.7 on", fmt::format("true with \"{}\"", library));
   }
 }

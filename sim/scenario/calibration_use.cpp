@@ -98,7 +98,7 @@ std::string origin(const CalibrationRecord& record) {
 }  // namespace
 
 bool has_other_messages(const LibraryUse& use, const std::optional<Transport>& mpi) {
-  return mpi && use.library != nullptr && use.library->is_mpi;
+  return mpi && use.library != nullptr && use.library->mpi != nullptr;
 }
 
 std::string describe_use(const CalibrationRecord& record, const Transport& transport, const CarriedOut& what) {

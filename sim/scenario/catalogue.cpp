@@ -1,15 +1,15 @@
 #include "scenario/catalogue.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include <fmt/format.h>
 
 #include "collective/files/read_schedule.hpp"
-#include "config/own_place.hpp"
+#include "config/data_folder.hpp"
 #include "config/section.hpp"
 #include "config/text.hpp"
 #include "platform/graph_file.hpp"
+#include "platform/mpi_transport.hpp"
 #include "scenario/library_choice.hpp"
 
 namespace farandole { inline namespace scenario {
@@ -23,22 +23,6 @@ std::vector<std::string> json_files_in(const std::filesystem::path& folder) {
   }
   std::ranges::sort(names);
   return names;
-}
-
-bool has_data(const std::filesystem::path& folder) {
-  std::error_code none;
-  return std::filesystem::is_directory(folder / "models", none) &&
-         std::filesystem::is_directory(folder / "topologies", none);
-}
-
-/// Beside the program of an installation; in the Python package, which holds one; in the source tree.
-std::filesystem::path data_folder() {
-  if (const char* said = std::getenv("FARANDOLE_DATA"); said != nullptr) return said;
-  const auto own = own_folder();
-  for (const auto& folder : {own / FARANDOLE_DATA_FROM_PROGRAM, own / "share/farandole"}) {
-    if (!own.empty() && has_data(folder)) return folder.lexically_normal();
-  }
-  return FARANDOLE_DATA_DIR;
 }
 
 std::string protocol_between_nodes(const Document& topology) {
@@ -97,6 +81,10 @@ const Document& Catalogue::document(const std::filesystem::path& file) const {
   return memory_->documents.emplace(file, std::move(read)).first->second;
 }
 
+void Catalogue::account_for(const Library* library) const {
+  if (library != nullptr) memory_->texts.insert(library->texts.begin(), library->texts.end());
+}
+
 std::vector<const Document*> Catalogue::documents() const {
   std::vector<const Document*> all;
   for (const auto& [file, read] : memory_->documents) all.push_back(&read);
@@ -145,6 +133,9 @@ Topology Catalogue::topology(const std::string& name, const Value& where, const 
   Topology topology = read_topology(changed.root(), file, reader());
   if (overrides) refuse_protocol_alone(document(file), changed, *overrides);
   refuse_unknown_library(changed);
+  for (const std::string& library : {topology.transport.library, topology.mpi ? topology.mpi->library : ""}) {
+    if (library_name(library) != library) account_for(find_library(library));
+  }
   return topology;
 }
 
@@ -178,6 +169,9 @@ std::vector<std::string> Catalogue::models() const {
 }
 std::vector<std::string> Catalogue::topologies() const {
   return json_files_in(root_ / "topologies");
+}
+std::vector<std::string> Catalogue::devices() const {
+  return json_files_in(root_ / "topologies/devices");
 }
 std::vector<std::string> Catalogue::offers() const {
   return json_files_in(root_ / "topologies/offers");

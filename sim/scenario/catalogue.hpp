@@ -1,7 +1,6 @@
 // Finds models, topologies, devices and offers: by name in the data folders, or as a file.
 //
-// The data root is the environment variable FARANDOLE_DATA, else what was installed with the program, found from where
-// the program lies (config/own_place.hpp), else the source tree it was built from. A text with a slash or ending in
+// The data root is where config/data_folder.hpp says. A text with a slash or ending in
 // .json, or for topologies in .dot, .gv or .xml (platform/graph_file.hpp), is a file, sought from the current folder;
 // anything else is the name of a file in models/, topologies/, topologies/devices/ or topologies/offers/. Unknown names
 // fail with the nearest known one. A file is read once and remembered, by copies of the catalogue too; not for several
@@ -20,6 +19,7 @@
 #include "config/text.hpp"
 #include "economics/offer.hpp"
 #include "platform/topology.hpp"
+#include "simulate/library/library.hpp"
 #include "workload/device.hpp"
 #include "workload/model.hpp"
 #include "workload/profile.hpp"
@@ -62,6 +62,8 @@ class Catalogue {
   [[nodiscard]] const std::string& text(const std::filesystem::path& file) const;
   /// What every file read so far holds, in order of name: what results depend on besides the scenario.
   [[nodiscard]] const std::map<std::filesystem::path, std::string>& texts() const;
+  /// The files of a library that results depend on, which reads them by itself (simulate/library/library.hpp); or null.
+  void account_for(const Library* library) const;
   /// text() for readers of rooms below; not to outlive the catalogue.
   [[nodiscard]] TextReader reader() const;
   /// Those of them that are JSON, and what stands for graphs, in order of name.
@@ -70,6 +72,7 @@ class Catalogue {
   /// Names in alphabetical order.
   [[nodiscard]] std::vector<std::string> models() const;
   [[nodiscard]] std::vector<std::string> topologies() const;
+  [[nodiscard]] std::vector<std::string> devices() const;
   [[nodiscard]] std::vector<std::string> offers() const;
 
  private:

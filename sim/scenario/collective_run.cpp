@@ -265,7 +265,7 @@ Settings collective_settings(const CollectiveRequest& request, const Topology& t
   add_condition(settings, topology.condition);
   if (const Library* library = request.library.library) {
     settings["library"] = library->name;
-    if (library->is_mpi) add_mpi(settings, topology.transport, topology.mpi);
+    if (library->mpi != nullptr) add_mpi(settings, topology.transport, topology.mpi);
   }
   if (!request.plain_by_default.empty()) settings["algorithm"] = request.plain_by_default;
   if (topology.calibration) {

@@ -29,7 +29,7 @@ void add_traffic(Settings& settings, const TrafficSpec& traffic) {
 }
 
 bool uses_mpi(const Scenario& scenario) {
-  const auto is_one = [](const auto& use) { return use.second.library->is_mpi && !use.second.by_default; };
+  const auto is_one = [](const auto& use) { return use.second.library->mpi != nullptr && !use.second.by_default; };
   return scenario.strategy.reduces_through_hosts || std::ranges::any_of(scenario.libraries, is_one);
 }
 

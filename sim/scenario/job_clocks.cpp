@@ -4,6 +4,7 @@
 #include <set>
 
 #include "scenario/apply_effects.hpp"
+#include "scenario/library_choice.hpp"
 #include "simulate/link_loads.hpp"
 #include "simulate/uncontended.hpp"
 
@@ -19,12 +20,6 @@ Schedule build_schedule(const Scenario& scenario, const Placement& placement, Op
 
 namespace {
 
-constexpr const char* mpi_of_hosts = "openmpi-4";
-
-const Library& mpi_on(const Platform& platform) {
-  return *find_library(platform.mpi ? platform.mpi->library : mpi_of_hosts);
-}
-
 /// MPI out of the memory of hosts: a small message takes what one of the control plane takes, and a processor adds up,
 /// which reads twice and writes, beside those of the node's other ranks. Long messages, and what all keep a processor
 /// with, are MPI's where the platform tells them from its transport's.
@@ -32,7 +27,7 @@ Platform platform_of_hosts(Platform platform, const Scenario& scenario, const Pl
   constexpr double touches = 3;
   if (!platform.mpi) platform.transport.message = {};
   Transport& transport = platform.transport;
-  transport = transport_of(mpi_on(platform), platform);
+  transport = transport_of(mpi_of_hosts(platform), platform);
   const int ranks = placement.ranks_per_node(platform.devices_per_node);
   if (transport.control_latency > Seconds(0)) transport.inter_node_latency = transport.control_latency;
   transport.launch = Seconds(0);
@@ -136,7 +131,7 @@ bool JobClocks::is_by_library(const Key& key) const {
 }
 
 const Library& JobClocks::library_of(const Key& key) const {
-  return key.group == Group::across ? mpi_on(platform_) : *scenario_.libraries.at(key.operation).library;
+  return key.group == Group::across ? mpi_of_hosts(platform_) : *scenario_.libraries.at(key.operation).library;
 }
 
 LibraryJob JobClocks::library_job(const Key& key, const Placement& placement) const {

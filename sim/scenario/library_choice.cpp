@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <filesystem>
+#include <iterator>
 
 #include <fmt/format.h>
 
 #include "config/error.hpp"
 #include "config/section.hpp"
+#include "platform/mpi_transport.hpp"
+#include "simulate/library/library_file.hpp"
 
 namespace farandole { inline namespace scenario {
 namespace {
@@ -18,10 +22,10 @@ bool has(const Library& library, Operation operation) {
   return std::ranges::find(library.operations, operation) != library.operations.end();
 }
 
-std::vector<std::string> library_names(Operation operation) {
+std::vector<std::string> libraries_with(Operation operation) {
   std::vector<std::string> names;
-  for (const Library& library : libraries()) {
-    if (has(library, operation)) names.push_back(library.name);
+  for (const Library* library : libraries()) {
+    if (has(*library, operation)) names.push_back(library->name);
   }
   return names;
 }
@@ -101,7 +105,7 @@ std::optional<Algorithm> find_algorithm_or_library(Operation operation, const st
 }
 
 std::string hint_for_algorithm(Operation operation, const std::string& name) {
-  std::vector<std::string> known = library_names(operation);
+  std::vector<std::string> known = libraries_with(operation);
   const std::string release = nearest_release(name, known);
   if (!release.empty()) return fmt::format("; did you mean \"{}\"?", release);
   std::ranges::move(algorithm_names(operation), std::back_inserter(known));
@@ -115,13 +119,13 @@ LibraryUse use_library(const Algorithm& algorithm, const Transport& transport, c
   const bool is_open = algorithm.name == of_the_transport;
   if (is_open && transport.library.empty()) {
     where.fail("the name of a library, as the topology's transport has none", quoted(algorithm.name),
-               "; known: " + joined(library_names(operation)));
+               "; known: " + joined(libraries_with(operation)));
   }
   const Library* library = find_library(is_open ? transport.library : algorithm.name);
   if (library == nullptr || !has(*library, operation)) {
     where.fail(fmt::format("a library that has {}", name(operation)),
                fmt::format("the transport's {}", quoted(transport.library)),
-               "; known: " + joined(library_names(operation)));
+               "; known: " + joined(libraries_with(operation)));
   }
   if (!can_run(*library, kind_of(device))) refuse_device(*library, device, where);
   return {library, kind_of(device)};
@@ -152,12 +156,12 @@ void refuse_other(const Document& topology, const char* pointer, const char* wha
   const auto named = topology.find(pointer);
   if (!named) return;
   const auto name = read<std::string>(*named);
+  const bool is_own_file = library_name(name) != name;
+  std::error_code none;
+  if (is_meant(name) && (is_own_file ? find_library(name) != nullptr : exists(library_path(name), none))) return;
+  if (is_own_file && is_meant(name)) named->fail(what, quoted(name), "; there is no such file");
   std::vector<std::string> known;
-  for (const Library& library : libraries()) {
-    if (!is_meant(library)) continue;
-    if (library.name == name) return;
-    known.push_back(library.name);
-  }
+  std::ranges::copy_if(library_names(), std::back_inserter(known), is_meant);
   const std::string release = nearest_release(name, known);
   named->fail(what, quoted(name),
               release.empty() ? "; known: " + joined(known) : fmt::format("; did you mean \"{}\"?", release));
@@ -165,11 +169,15 @@ void refuse_other(const Document& topology, const char* pointer, const char* wha
 
 }  // namespace
 
+const Library& mpi_of_hosts(const Platform& platform) {
+  return *find_library(platform.mpi ? platform.mpi->library : "openmpi-4");
+}
+
 void refuse_unknown_library(const Document& topology) {
   const auto named = topology.find("/transport/library");
   const bool is_none = named && read<std::string>(*named).empty();
-  if (!is_none) refuse_other(topology, "/transport/library", "a library", [](const Library&) { return true; });
-  refuse_other(topology, "/transport/mpi/library", "an MPI", [](const Library& library) { return library.is_mpi; });
+  if (!is_none) refuse_other(topology, "/transport/library", "a library", [](const std::string&) { return true; });
+  refuse_other(topology, "/transport/mpi/library", "an MPI", is_mpi);
 }
 
 }}  // namespace farandole::scenario

@@ -54,6 +54,9 @@ DefaultCollective default_collective(const Algorithm& plain, const Transport& tr
 /// `plain` in place of the library, because of `why`.
 DefaultCollective without_library(const Algorithm& plain, const Transport& transport, const std::string& why);
 
+/// The MPI between hosts there: the topology's, or else Open MPI.
+const Library& mpi_of_hosts(const Platform& platform);
+
 /// Fails where a topology file's transport names a library that is none of ours, or an MPI that is none.
 void refuse_unknown_library(const Document& topology);
 

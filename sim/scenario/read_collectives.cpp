@@ -53,6 +53,15 @@ void take_default(Operation operation, DefaultCollective found, Scenario& scenar
   scenario.collectives[operation] = std::move(found.algorithm);
 }
 
+/// The libraries that may be asked: those that were chosen, those that were measured, and the hosts' MPI.
+void account_for_libraries(const Scenario& scenario, const Catalogue& catalogue) {
+  const Platform& platform = scenario.platform.platform;
+  for (const auto& [operation, use] : scenario.libraries) catalogue.account_for(use.library);
+  if (scenario.strategy.reduces_through_hosts) catalogue.account_for(&mpi_of_hosts(platform));
+  if (scenario.libraries.empty()) return;
+  for (const LibraryTimes& times : platform.transport.library_times) catalogue.account_for(find_library(times.library));
+}
+
 }  // namespace
 
 void read_collectives(const std::optional<Value>& where, const Catalogue& catalogue, Scenario& scenario) {
@@ -74,6 +83,7 @@ void read_collectives(const std::optional<Value>& where, const Catalogue& catalo
     }
   }
   if (section) section->finish();
+  account_for_libraries(scenario, catalogue);
 }
 
 void leave_default_libraries(Scenario& scenario, const std::string& why) {

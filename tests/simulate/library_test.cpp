@@ -14,6 +14,7 @@
 #include "simulate/library/mpi_decision.hpp"
 #include "simulate/library/nccl_model.hpp"
 #include "simulate/library_kit.hpp"
+#include "simulate/releases_kit.hpp"
 #include "support/source_folder.hpp"
 
 namespace farandole::library_test { namespace {
@@ -22,7 +23,10 @@ using test::all_fidelities;
 using test::dgx_a100;
 using test::in_order;
 using test::library_clock;
+using test::mpich_3_choice;
+using test::mpich_choice;
 using test::nccl_operations;
+using test::openmpi_choice;
 using test::time;
 
 /// What the cost model says that its own choice takes.
@@ -34,15 +38,15 @@ Seconds modelled(const NcclTuning& tuning, const Platform& platform, int ranks, 
 
 void expect_the_models_time(const Platform& platform, int ranks, int capability) {
   const Placement placement = in_order(ranks);
-  for (const NcclTuning& tuning : nccl_tunings()) {
+  for (const std::string& tuning : test::nccl_versions()) {
     for (const Operation operation : nccl_operations) {
       for (const Fidelity fidelity : all_fidelities) {
-        auto clock = library_clock("nccl-" + tuning.version, operation, platform, placement, fidelity, capability);
+        auto clock = library_clock("nccl-" + tuning, operation, platform, placement, fidelity, capability);
         // Sizes that divide evenly into the schedules' chunks.
         for (const Bytes size : {1_KiB, 256_KiB, 64_MiB}) {
-          const Seconds expected = modelled(tuning, platform, ranks, operation, size, capability);
+          const Seconds expected = modelled(test::tuning(tuning), platform, ranks, operation, size, capability);
           EXPECT_NEAR(time(*clock, size, ranks) / expected, 1, 1e-9)
-              << tuning.version << ' ' << name(operation) << ' ' << name(fidelity) << ' ' << size.si();
+              << tuning << ' ' << name(operation) << ' ' << name(fidelity) << ' ' << size.si();
         }
       }
     }

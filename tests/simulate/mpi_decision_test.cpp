@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "simulate/releases_kit.hpp"
+
 namespace farandole::mpi_decision_test { namespace {
 
 /// A total of which a rank's block, where the library counts that, is `counted`.
@@ -16,7 +18,7 @@ Bytes total(Operation operation, int ranks, double counted) {
 }
 
 std::string chosen(Operation operation, int ranks, double counted) {
-  return openmpi_choice(operation, ranks, total(operation, ranks, counted));
+  return test::openmpi_choice(operation, ranks, total(operation, ranks, counted));
 }
 
 constexpr std::array operations{Operation::allreduce, Operation::alltoall, Operation::allgather,

@@ -5,6 +5,7 @@
 
 #include "simulate/library/nccl_model.hpp"
 #include "simulate/library_kit.hpp"
+#include "simulate/releases_kit.hpp"
 
 namespace farandole::nccl_chunks_test { namespace {
 
@@ -18,7 +19,7 @@ struct Modelled {
       : Modelled(version, platform, ranks, capability, Operation::allreduce) {}
   Modelled(const std::string& version, const Platform& platform, int ranks, int capability, Operation operation)
       : graph(survey_channels(platform, in_order(ranks), nvlink_rate(capability))),
-        model(*std::ranges::find(nccl_tunings(), version, &NcclTuning::version), graph, operation, capability) {}
+        model(test::tuning(version), graph, operation, capability) {}
   [[nodiscard]] double microseconds(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const {
     return 1e6 * model.taken(model.choice_of(algorithm, protocol, size), size).time(size).si();
   }
@@ -98,18 +99,18 @@ TEST(NcclChunks, ATunerDecidesInNcclsPlace) {
 }
 
 TEST(NcclChunks, NothingIsFasterForMoreBytesOrSlowerForMoreBandwidth) {
-  for (const NcclTuning& row : nccl_tunings()) {
+  for (const std::string& row : test::nccl_versions()) {
     for (const int nodes : {2, 3, 16}) {
-      const Modelled slow(row.version, h100(nodes, 25_GBps), 8 * nodes, 90);
-      const Modelled fast(row.version, h100(nodes, 50_GBps), 8 * nodes, 90);
+      const Modelled slow(row, h100(nodes, 25_GBps), 8 * nodes, 90);
+      const Modelled fast(row, h100(nodes, 50_GBps), 8 * nodes, 90);
       for (const NcclProtocol protocol : {ll, simple}) {
         if (slow.model.cost(tree, protocol, 1_MiB).rate == BytesPerSecond(0)) continue;
         double before = 0;
         for (double size = 8; size < 1e10; size *= 1.37) {
           const double now = slow.microseconds(tree, protocol, Bytes(size));
           // Of LL, NCCL's factor by size is the slower one at places, and makes steps.
-          EXPECT_GE(now, before * (protocol == simple ? 1 - 1e-12 : .8)) << row.version << ' ' << nodes << ' ' << size;
-          EXPECT_LE(fast.microseconds(tree, protocol, Bytes(size)), now * (1 + 1e-12)) << row.version << ' ' << size;
+          EXPECT_GE(now, before * (protocol == simple ? 1 - 1e-12 : .8)) << row << ' ' << nodes << ' ' << size;
+          EXPECT_LE(fast.microseconds(tree, protocol, Bytes(size)), now * (1 + 1e-12)) << row << ' ' << size;
           before = now;
         }
       }
@@ -121,7 +122,7 @@ TEST(NcclChunks, ARingOfLlHasAsManyChannelsAsItsBytesFill) {
   // A channel is full with 512 threads x 8 bytes x 16 ranks: 64 KiB, and does 87.7 / 24 GB/s. Before it is full, more
   // bytes take longer, then the next one begins and they do not; 14 of 15 steps of an allgather stay in nodes.
   const ChannelGraph graph = survey_channels(dgx_a100(2), in_order(16), nvlink_rate(80));
-  const auto& row = *std::ranges::find(nccl_tunings(), "2.22", &NcclTuning::version);
+  const auto& row = test::tuning("2.22");
   const NcclModel model(row, graph, Operation::allgather, 80);
   const auto taken = [&](Bytes size) {
     return 1e6 * model.taken(model.choice_of(ring, ll, size), size).time(size).si();
@@ -179,15 +180,15 @@ TEST(NcclChunks, OfNvlinkSharpBetweenNodesWaitUpAndDownAndGoNoFasterThan228Knows
 }
 
 TEST(NcclChunks, ARingOfLlTakesNoLessForMoreBytes) {
-  for (const NcclTuning& row : nccl_tunings()) {
+  for (const std::string& row : test::nccl_versions()) {
     for (const Operation operation : {Operation::allreduce, Operation::allgather, Operation::broadcast}) {
       const ChannelGraph graph = survey_channels(h100(4, 50_GBps), in_order(32), nvlink_rate(90));
-      const NcclModel model(row, graph, operation, 90);
+      const NcclModel model(test::tuning(row), graph, operation, 90);
       if (model.cost(ring, ll, 1_KiB).rate == BytesPerSecond(0)) continue;
       double before = 0;
       for (double size = 8; size < 1e9; size *= 1.37) {
         const double now = model.taken(model.choice_of(ring, ll, Bytes(size)), Bytes(size)).time(Bytes(size)).si();
-        EXPECT_GE(now, before * (1 - 1e-12)) << row.version << ' ' << size;
+        EXPECT_GE(now, before * (1 - 1e-12)) << row << ' ' << size;
         before = now;
       }
     }

@@ -163,21 +163,21 @@ TEST(NcclCollNet, DirectIsForNvswitchesFrom218On) {
 }
 
 TEST(NcclCollNet, IsThereOnlyBetweenNodesWhoseSwitchesAddUp) {
-  for (const NcclTuning& release : nccl_tunings()) {
+  for (const std::string& release : test::nccl_versions()) {
     for (const Operation operation : nccl_operations) {
       for (const int nodes : {1, 2, 4}) {
         const Platform platform = dgx_h100(nodes);
-        const Modelled without(release.version, platform, 8 * nodes, operation, 90);
-        const Modelled with(release.version, sharp(platform), 8 * nodes, operation, 90);
+        const Modelled without(release, platform, 8 * nodes, operation, 90);
+        const Modelled with(release, sharp(platform), 8 * nodes, operation, 90);
         for (const NcclAlgorithm algorithm : nccl_algorithms()) {
           const bool adds_up = is_collnet(algorithm) || (algorithm == nvls && nodes > 1);
           for (const NcclProtocol protocol : nccl_protocols()) {
             const NcclCost off = without.model.cost(algorithm, protocol, 1_MiB);
             const NcclCost on = with.model.cost(algorithm, protocol, 1_MiB);
-            EXPECT_TRUE(!adds_up || is_off(off)) << release.version << name(algorithm);
+            EXPECT_TRUE(!adds_up || is_off(off)) << release << name(algorithm);
             if (adds_up && nodes > 1) continue;
-            EXPECT_EQ(off.rate, on.rate) << release.version << name(algorithm);
-            EXPECT_EQ(off.hops, on.hops) << release.version << name(algorithm);
+            EXPECT_EQ(off.rate, on.rate) << release << name(algorithm);
+            EXPECT_EQ(off.hops, on.hops) << release << name(algorithm);
           }
         }
       }
@@ -193,12 +193,12 @@ Seconds reckoned(const Modelled& of, Bytes size) {
 
 TEST(NcclCollNet, IsPickedWhereItIsReckonedToTakeLessAndNothingElseChanges) {
   int picked = 0;
-  for (const NcclTuning& release : nccl_tunings()) {
-    if (release.tuner != nullptr) continue;  // which does not reckon
+  for (const std::string& release : test::nccl_versions()) {
+    if (!test::tuning(release).tuner.empty()) continue;  // which does not reckon
     for (const Operation operation : nccl_operations) {
       for (const int nodes : {2, 16}) {
-        const Modelled without(release.version, dgx_a100(nodes), 8 * nodes, operation, 80);
-        const Modelled with(release.version, sharp(dgx_a100(nodes)), 8 * nodes, operation, 80);
+        const Modelled without(release, dgx_a100(nodes), 8 * nodes, operation, 80);
+        const Modelled with(release, sharp(dgx_a100(nodes)), 8 * nodes, operation, 80);
         for (const Bytes size : {1_KiB, 64_KiB, 1_MiB, 16_MiB, 1_GiB}) {
           const NcclChoice choice = with.model.choose(size);
           const bool is_new = is_collnet(choice.algorithm);

@@ -40,12 +40,12 @@ std::vector<double> over_the_models_time(const Platform& platform, int ranks, in
                                          const std::vector<std::string>& releases) {
   std::vector<double> ratios;
   const Placement placement = in_order(ranks);
-  for (const NcclTuning& release : nccl_tunings()) {
-    if (std::ranges::find(releases, release.version) == releases.end()) continue;
+  for (const std::string& release : test::nccl_versions()) {
+    if (std::ranges::find(releases, release) == releases.end()) continue;
     for (const Operation operation : nccl_operations) {
-      const Modelled of(release.version, platform, ranks, operation, capability);
+      const Modelled of(release, platform, ranks, operation, capability);
       for (const Fidelity fidelity : all_fidelities) {
-        auto clock = library_clock("nccl-" + release.version, operation, platform, placement, fidelity, capability);
+        auto clock = library_clock("nccl-" + release, operation, platform, placement, fidelity, capability);
         for (const Bytes size : {1_KiB, 256_KiB, 64_MiB})
           ratios.push_back(time(*clock, size, ranks) / of.model.choose(size).cost.time(size));
       }

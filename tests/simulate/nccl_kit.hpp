@@ -1,22 +1,15 @@
 // NCCL's cost model on a machine, for tests that hold it against NCCL's sources.
 #pragma once
 
-#include <stdexcept>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "simulate/library/nccl_model.hpp"
 #include "simulate/library_kit.hpp"
+#include "simulate/releases_kit.hpp"
 
 namespace farandole::test {
-
-inline const NcclTuning& tuning(const std::string& version) {
-  for (const NcclTuning& row : nccl_tunings()) {
-    if (row.version == version) return row;
-  }
-  throw std::logic_error("no such version");
-}
 
 inline void expect_cost(const NcclCost& cost, double base_us, double hops_us, double gigabytes_per_second) {
   EXPECT_NEAR(cost.base.si(), base_us * 1e-6, 1e-12);

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "simulate/library_kit.hpp"
+#include "simulate/releases_kit.hpp"
 
 namespace farandole::nccl_measured_test { namespace {
 
@@ -96,8 +97,8 @@ TEST(NcclMeasured, AnotherReleasesTimesCountAsManyTimesLongerUnlessThereAreItsOw
   const Platform machine = test::dgx_a100(2);
   const ChannelGraph graph = survey_channels(machine, test::in_order(16), nvlink_rate(80));
   const auto of = [&](const char* version) {
-    const auto row = std::ranges::find(nccl_tunings(), version, &NcclTuning::version);
-    return NcclModel(*row, graph, Operation::allreduce, 80).choose(1_MiB).cost.time(1_MiB);
+    const NcclTuning& row = test::tuning(version);
+    return NcclModel(row, graph, Operation::allreduce, 80).choose(1_MiB).cost.time(1_MiB);
   };
   const double expected = (300e-6 + (1_MiB).si() / 100e9) * (of("2.10") / of("2.18"));
   EXPECT_NEAR(time_of(machine, {other}, 16, 1_MiB).si(), expected, 1e-6 * expected);
@@ -139,7 +140,7 @@ TEST(NcclMeasured, OtherRanksFollowWhatWentTheSameWay) {
   ChannelGraph near = far;
   near.ranks = 16;
   near.nodes = 2;
-  const auto& row = *std::ranges::find(nccl_tunings(), "2.10", &NcclTuning::version);
+  const auto& row = test::tuning("2.10");
   const NcclModel there(row, near, Operation::allreduce, 80);
   const NcclChoice choice = NcclModel(row, far, Operation::allreduce, 80).choose(128_KiB);
   ASSERT_EQ(name(choice.algorithm) + name(choice.protocol), "treeLL");
@@ -154,7 +155,7 @@ TEST(NcclMeasured, OtherRanksFollowWhatWentTheSameWay) {
 TEST(NcclMeasured, WhatDelayedAWayCountsLessTheFurtherASizeIsFromThoseThatWentIt) {
   const Platform machine = test::dgx_a100(4);
   const ChannelGraph graph = survey_channels(test::dgx_a100(2), test::in_order(16), nvlink_rate(80));
-  const auto& row = *std::ranges::find(nccl_tunings(), "2.10", &NcclTuning::version);
+  const auto& row = test::tuning("2.10");
   const NcclModel there(row, graph, Operation::allreduce, 80);
   const auto model = [&](Bytes size) { return there.choose(size).cost.time(size).si(); };
   const NcclCost ring = there.taken(there.choice_of(NcclAlgorithm::ring, NcclProtocol::simple, 128_MiB), 128_MiB);

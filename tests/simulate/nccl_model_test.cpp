@@ -229,9 +229,9 @@ TEST(NcclModel, TreesWinOnManyNodesUntilRingsCatchUp) {
 }
 
 TEST(NcclModel, ItPicksTheLeastOfAllItCosts) {
-  for (const NcclTuning& row : nccl_tunings()) {
-    if (row.tuner != nullptr) continue;  // which picks in its place
-    const Modelled pair(row.version, dgx_a100(2), 16, Operation::allreduce, 80);
+  for (const std::string& row : test::nccl_versions()) {
+    if (!test::tuning(row).tuner.empty()) continue;  // which picks in its place
+    const Modelled pair(row, dgx_a100(2), 16, Operation::allreduce, 80);
     for (double size = 8; size < 1e10; size *= 2) {
       const NcclChoice choice = pair.model.choose(Bytes(size));
       const NcclCost picked = pair.model.cost(choice.algorithm, choice.protocol, Bytes(size));

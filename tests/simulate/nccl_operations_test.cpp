@@ -91,15 +91,16 @@ TEST(NcclOperations, APipelineIsNoFasterThanTheLinksBetweenItsNodes) {
 /// graph/tuning.cc: LL128 is for Volta, from 2.7 on for the A100, and for Hopper once a release knows it; of other
 /// devices, Turing's and the A40's, for none. A tuner may have Simple alone.
 TEST(NcclOperations, Ll128IsForTheDevicesThatAReleaseKnowsItOf) {
-  for (const NcclTuning& release : nccl_tunings()) {
-    const bool knows_ampere = release.version != "2.5";
-    const bool knows_hopper = release.version != "2.5" && release.version != "2.7" && release.version != "2.10";
+  for (const std::string& release : test::nccl_versions()) {
+    const bool knows_ampere = release != "2.5";
+    const bool knows_hopper = release != "2.5" && release != "2.7" && release != "2.10";
     for (const auto& [capability, is_there] :
          {std::pair{60, false}, {70, true}, {75, false}, {80, knows_ampere}, {86, false}, {90, knows_hopper}}) {
       const Platform platform = test::gpu_nodes({1, 8, 8, 300_GBps, 25_GBps});
-      const Modelled node(release.version, platform, 8, Operation::allreduce, capability);
-      EXPECT_EQ(node.model.cost(ring, ll128, 1_MiB).rate > BytesPerSecond(0), is_there && !release.simple_alone)
-          << release.version << ' ' << capability;
+      const Modelled node(release, platform, 8, Operation::allreduce, capability);
+      EXPECT_EQ(node.model.cost(ring, ll128, 1_MiB).rate > BytesPerSecond(0),
+                is_there && !test::tuning(release).simple_alone)
+          << release << ' ' << capability;
       EXPECT_GT(node.model.cost(ring, simple, 1_MiB).rate, BytesPerSecond(0));
     }
   }

@@ -10,18 +10,25 @@
 #include "simulate/library/mpi_decision.hpp"
 #include "simulate/library/oneccl_decision.hpp"
 #include "simulate/library_kit.hpp"
+#include "simulate/releases_kit.hpp"
 #include "support/source_folder.hpp"
 
 namespace farandole::oneccl_test { namespace {
 
 using test::in_order;
+using test::mpich_choice;
 
 constexpr const char* oneccl = "oneccl-2021.16";
 constexpr std::array operations{Operation::allreduce, Operation::reduce_scatter, Operation::allgather,
                                 Operation::broadcast, Operation::reduce,         Operation::alltoall};
 
+const OneCclDecisions& release() {
+  static const OneCclDecisions read = test::oneccl_2021_16();
+  return read;
+}
+
 std::string way(Operation operation, int nodes, int per_node, Bytes size) {
-  const OneCclWay picked = oneccl_choice(operation, nodes, per_node, nodes * per_node, size);
+  const OneCclWay picked = oneccl_choice(release(), operation, nodes, per_node, nodes * per_node, size);
   return picked.by_nodes ? "topo_" + picked.algorithm : picked.algorithm;
 }
 
@@ -92,7 +99,7 @@ TEST(OneCcl, BroadcastsAreMpisAmongTheRootsCounterpartsAndReducesDoubleTrees) {
 TEST(OneCcl, OnNodesOfUnequalNumbersNothingIsDoneByNodes) {
   for (const Operation operation : operations) {
     for (int size = 2; size < 33; ++size) {
-      EXPECT_FALSE(oneccl_choice(operation, 2, 0, 9, Bytes(std::exp2(size))).by_nodes) << name(operation);
+      EXPECT_FALSE(oneccl_choice(release(), operation, 2, 0, 9, Bytes(std::exp2(size))).by_nodes) << name(operation);
     }
   }
 }
@@ -102,10 +109,10 @@ TEST(OneCcl, OnProcessorsEverythingIsMpisButLongAlltoalls) {
     for (int size = 2; size < 33; ++size) {
       const Bytes bytes(std::exp2(size));
       if (operation == Operation::alltoall && bytes / 12 > 1_MiB) continue;
-      EXPECT_EQ(oneccl_choice_of_processors(operation, 12, bytes), mpich_choice(operation, 12, bytes));
+      EXPECT_EQ(oneccl_choice_of_processors(release(), operation, 12, bytes), mpich_choice(operation, 12, bytes));
     }
   }
-  EXPECT_EQ(oneccl_choice_of_processors(Operation::alltoall, 12, 12 * (1_MiB + 4_B)), "direct");
+  EXPECT_EQ(oneccl_choice_of_processors(release(), Operation::alltoall, 12, 12 * (1_MiB + 4_B)), "direct");
   EXPECT_EQ(mpich_choice(Operation::alltoall, 12, 12 * (1_MiB + 4_B)), "pairwise");
 }
 
@@ -249,7 +256,7 @@ TEST(OneCcl, WhateverItPicksHasARowInTheReadmeAndNothingElse) {
       for (const int per_node : {0, 1, 2, 5, 6}) {
         const int ranks = per_node == 0 ? 2 * nodes + 1 : nodes * per_node;
         for (int size = 0; size < 36 && ranks > 1; ++size) {
-          const OneCclWay picked = oneccl_choice(operation, nodes, per_node, ranks, Bytes(std::exp2(size)));
+          const OneCclWay picked = oneccl_choice(release(), operation, nodes, per_node, ranks, Bytes(std::exp2(size)));
           const char* prefix = picked.by_nodes ? "topo_" : "";
           const bool is_inside = picked.by_nodes && nodes == 1;
           cells.insert(fmt::format("| {} | `{}` |", name(operation), is_inside ? "topo" : prefix + picked.algorithm));

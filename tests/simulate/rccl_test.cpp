@@ -21,15 +21,15 @@ Platform quiet(Platform platform) {
 
 void expect_the_models_time(const Platform& platform, int ranks, const std::string& gfx) {
   const Placement placement = in_order(ranks);
-  for (const RcclTuning& tuning : rccl_tunings()) {
+  for (const std::string& tuning : test::rccl_versions()) {
     for (const Operation operation : nccl_operations) {
-      const test::RcclModelled known(tuning.version, platform, ranks, operation, gfx);
+      const test::RcclModelled known(tuning, platform, ranks, operation, gfx);
       for (const Fidelity fidelity : all_fidelities) {
-        auto clock = rccl_clock("rccl-" + tuning.version, operation, platform, placement, gfx, fidelity);
+        auto clock = rccl_clock("rccl-" + tuning, operation, platform, placement, gfx, fidelity);
         for (const Bytes size : {1_KiB, 256_KiB, 64_MiB}) {
           const NcclChoice chosen = known.model.choose(size);
           EXPECT_NEAR(time(*clock, size, ranks) / chosen.cost.time(size), 1, 1e-9)
-              << tuning.version << ' ' << name(operation) << ' ' << name(fidelity) << ' ' << size.si();
+              << tuning << ' ' << name(operation) << ' ' << name(fidelity) << ' ' << size.si();
         }
       }
     }
@@ -101,17 +101,16 @@ TEST(Rccl, AnAlltoallSendsMessagesThatWaitATreesHop) {
 }
 
 TEST(Rccl, MoreNodesAreNeverFaster) {
-  for (const RcclTuning& tuning : rccl_tunings()) {
+  for (const std::string& tuning : test::rccl_versions()) {
     for (const Operation operation : nccl_operations) {
       for (const Bytes size : {1_KiB, 64_MiB, 4_GiB}) {
         Seconds before;
         for (const int nodes : {2, 4, 8, 16}) {
           const Platform platform = mi250x_nodes(nodes);
           const Placement placement = in_order(8 * nodes);
-          auto clock = rccl_clock("rccl-" + tuning.version, operation, platform, placement, "gfx90a");
+          auto clock = rccl_clock("rccl-" + tuning, operation, platform, placement, "gfx90a");
           const Seconds now = time(*clock, size, 8 * nodes);
-          EXPECT_GE(now, before * (1 - 2e-3))
-              << tuning.version << ' ' << name(operation) << ' ' << nodes << ' ' << size.si();
+          EXPECT_GE(now, before * (1 - 2e-3)) << tuning << ' ' << name(operation) << ' ' << nodes << ' ' << size.si();
           before = now;
         }
       }

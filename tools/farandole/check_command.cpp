@@ -11,6 +11,7 @@
 #include "scenario/library_choice.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/sweep.hpp"
+#include "simulate/library/library.hpp"
 #include "study/search_spec.hpp"
 
 namespace farandole {
@@ -42,6 +43,10 @@ void check_published(const Document& document, const std::filesystem::path& file
     read_scenario(anchored(row.scenario, catalogue).root(), catalogue);
 }
 
+void check_library(const Document& /*document*/, const std::filesystem::path& file) {
+  find_library((file.has_parent_path() ? file : "." / file).string());
+}
+
 void check_offer(const Document& document, const std::filesystem::path& /*file*/) {
   read_offer(document.root());
 }
@@ -53,7 +58,8 @@ struct FileKind {
 
 constexpr std::array file_kinds{FileKind{"scenario", check_scenario}, FileKind{"topology", check_topology},
                                 FileKind{"model", check_model},       FileKind{"device", check_device},
-                                FileKind{"offer", check_offer},       FileKind{"published", check_published}};
+                                FileKind{"offer", check_offer},       FileKind{"published", check_published},
+                                FileKind{"library", check_library}};
 
 /// A file says its kind by the schema it names, as a file or by its identifier ("$id").
 const FileKind& kind_of(const Document& document) {
@@ -66,7 +72,7 @@ const FileKind& kind_of(const Document& document) {
           (named.starts_with("urn:farandole:schema:") && named.ends_with(":" + name)))
         return kind;
     }
-    value.fail("the schema of a scenario, topology, model, device, offer or published runs");
+    value.fail("the schema of a scenario, topology, model, device, library, offer or published runs");
   }
   document.root().fail(
       "a key \"$schema\" that says which kind of file this is, such as "
@@ -93,8 +99,8 @@ void check_file(const std::string& file) {
 
 void add_check(CLI::App& app) {
   auto files = std::make_shared<std::vector<std::string>>();
-  CLI::App* command =
-      app.add_subcommand("check", "Check scenario, topology, model, device and offer files without running them");
+  CLI::App* command = app.add_subcommand(
+      "check", "Check scenario, topology, model, device, library and offer files without running them");
   command->add_option("files", *files, "the files")->required()->type_name("FILE...");
   command->footer("Example:\n  farandole check scenarios/*.json topologies/*.json models/*.json");
   command->callback([files] {

@@ -37,6 +37,7 @@ Shown show_algorithms(const ShowRequest& request);
 Shown show_algorithm(const ShowRequest& request);
 Shown show_offers(const ShowRequest& request);
 Shown show_offer(const ShowRequest& request);
+Shown show_constants(const ShowRequest& request);
 Shown show_strategies(const ShowRequest& request);
 Shown show_strategy(const ShowRequest& request);
 

@@ -141,11 +141,11 @@ Shown show_algorithms(const ShowRequest& /*request*/) {
     shown.json.push_back({{"op", name(row.operation)}, {"name", row.name}, {"summary", row.summary}});
     fmt::format_to(std::back_inserter(shown.text), "{:<14} {:<20} {}\n", name(row.operation), row.name, row.summary);
   }
-  for (const Library& library : libraries()) {
-    for (const Operation operation : library.operations) {
-      shown.json.push_back({{"op", name(operation)}, {"name", library.name}, {"summary", library.summary}});
-      fmt::format_to(std::back_inserter(shown.text), "{:<14} {:<20} {}\n", name(operation), library.name,
-                     library.summary);
+  for (const Library* library : libraries()) {
+    for (const Operation operation : library->operations) {
+      shown.json.push_back({{"op", name(operation)}, {"name", library->name}, {"summary", library->summary}});
+      fmt::format_to(std::back_inserter(shown.text), "{:<14} {:<20} {}\n", name(operation), library->name,
+                     library->summary);
     }
   }
   return shown;

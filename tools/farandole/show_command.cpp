@@ -39,6 +39,7 @@ constexpr std::array showings{
     Showing{"offers", false, show_offers},         Showing{"model", true, show_model},
     Showing{"topology", true, show_topology},      Showing{"algorithm", true, show_algorithm},
     Showing{"strategy", true, show_strategy},      Showing{"offer", true, show_offer},
+    Showing{"constants", true, show_constants},
 };
 
 const Showing& find_showing(const ShowArguments& arguments) {
@@ -94,12 +95,14 @@ void add_show(CLI::App& app) {
       app.add_subcommand("show", "List models, topologies, algorithms, strategies and offers, or look into one");
   command
       ->add_option("kind", arguments->kind,
-                   "models, topologies, algorithms, strategies, offers; model, topology, algorithm, strategy, offer")
+                   "models, topologies, algorithms, strategies, offers; model, topology, algorithm, strategy, offer; "
+                   "constants of a library, topology or device")
       ->type_name("KIND")
       ->required();
   command
       ->add_option("name", arguments->name,
-                   "which model, topology (name or file), algorithm (name or file), strategy or offer")
+                   "which model, topology (name or file), algorithm (name or file), strategy or offer; of constants, "
+                   "which library, topology or device (name or file)")
       ->type_name("NAME");
   command->add_option("--op", arguments->operation, "the operation of an algorithm")
       ->type_name("OP")

@@ -7,7 +7,7 @@ from site_kit.markdown import cell, table
 from site_kit.pages import Page, SiteError
 
 TITLES = {"scenario": "Scenario files", "model": "Model files", "topology": "Topology files", "device": "Device files",
-          "offer": "Price models (offers)", "kernels": "Kernel rates", "published": "Published runs"}
+          "library": "Communication libraries", "offer": "Price models (offers)", "kernels": "Kernel rates", "published": "Published runs"}
 HEAD = ["key", "type", "what it is"]
 AS_OBJECT = "as an object"  # of what may also be a plain value
 

@@ -9,9 +9,10 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -73,20 +74,29 @@ using LibraryWays = std::function<std::vector<LibraryWay>(Bytes size)>;
 /// What devices have to run for a library that works on them.
 enum class DeviceStack : std::uint8_t { none, cuda, rocm };
 
+struct MpiDecisions;
+struct NcclTuning;
+struct RcclTuning;
+
 struct Library {
   std::string name;  // "nccl-2.7"
   std::string summary;
   std::vector<Operation> operations;
-  DeviceStack needs = DeviceStack::none;  // none: works on the hosts
+  std::map<std::filesystem::path, std::string> texts;  // of the files that it was read from
+  DeviceStack needs = DeviceStack::none;               // none: works on the hosts
   std::function<LibraryPlanner(const LibraryJob& job)> planner;
   std::function<LibraryWays(const LibraryJob& job)> ways{};     // empty: its times are those of its algorithms
   std::function<MeasuredLinks(const LibraryJob& job)> links{};  // what it finds on the machine; as `ways`
-  std::vector<std::string> generations{};  // of GPUs that it runs on, beside processors; empty: of all
-  bool is_mpi = false;                     // whose messages cost what Platform::mpi says
+  std::vector<std::string> generations{};     // of GPUs that it runs on, beside processors; empty: of all
+  std::shared_ptr<const MpiDecisions> mpi{};  // of an MPI, whose messages cost what Platform::mpi says
+  std::shared_ptr<const NcclTuning> nccl{};   // of a release of NCCL that has a cost model
+  std::shared_ptr<const RcclTuning> rccl{};   // of a release of RCCL
 };
 
-std::span<const Library> libraries();
-/// The row, or nullptr.
+/// Those of the data's topologies/libraries/, by family and release: all of them are read.
+std::vector<const Library*> libraries();
+/// The library of that name there, or of that file (library_file.hpp); nullptr where there is none. It is read when it
+/// is first asked for and stays, a file of one's own until it is changed.
 const Library* find_library(const std::string& name);
 
 /// "CUDA", "ROCm".

@@ -1,19 +1,13 @@
-#include <string_view>
+#include <memory>
 #include <utility>
 
 #include "collective/algorithms.hpp"
+#include "platform/mpi_transport.hpp"
 #include "simulate/library/mpi_decision.hpp"
 #include "simulate/library/planners.hpp"
 
 namespace farandole { inline namespace simulate {
 namespace {
-
-using Choose = std::string (*)(Operation operation, int ranks, Bytes size);
-
-/// "openmpi" of "openmpi-4".
-std::string_view family_of(std::string_view library) {
-  return library.substr(0, library.find('-'));
-}
 
 RoutedSchedule route_mpi(const LibraryJob& job, const std::string& library, const std::string& algorithm) {
   Shape shape(static_cast<int>(job.placement.device_of_rank.size()), job.root);
@@ -26,41 +20,28 @@ RoutedSchedule route_mpi(const LibraryJob& job, const std::string& library, cons
   return {std::move(schedule), platform, job.placement};
 }
 
-Library library(const char* name, const char* summary, Choose choose) {
-  using enum Operation;
-  return {name,
-          summary,
-          {allreduce, reduce_scatter, allgather, broadcast, reduce, alltoall},
-          DeviceStack::none,
-          [choose, library = std::string(name)](const LibraryJob& job) {
-            const Seconds launch = mpi_transport(library, job.platform).launch;
-            return LibraryPlanner{{}, [=](Bytes size) {
-                                    const auto ranks = static_cast<int>(job.placement.device_of_rank.size());
-                                    const std::string algorithm = choose(job.operation, ranks, size);
-                                    return LibraryPlan{{algorithm, "", 1}, launch, algorithm, [=] {
-                                                         return route_mpi(job, library, algorithm);
-                                                       }};
-                                  }};
-          },
-          {},
-          {},
-          {},
-          true};
-}
-
 }  // namespace
 
 Transport mpi_transport(const std::string& library, const Platform& platform) {
   if (!platform.mpi) return platform.transport;
   Transport transport = *platform.mpi;
-  if (family_of(library) != family_of(transport.library)) transport.handshakes.reset();
+  if (library_family(library) != library_family(transport.library)) transport.handshakes.reset();
   return transport;
 }
 
-std::vector<Library> mpi_libraries() {
-  return {library("openmpi-4", "what Open MPI 4.1's fixed decisions pick", openmpi_choice),
-          library("mpich", "what MPICH 4's default selection picks", mpich_choice),
-          library("mpich-3", "what MPICH 3.2 picks, from which Cray MPICH 7 was made", mpich_3_choice)};
+void add_mpi(Section& section, Library& library) {
+  const bool by_openmpi = library_family(library.name) == "openmpi";
+  auto decisions = std::make_shared<const MpiDecisions>(read_mpi_decisions(section, library.operations, by_openmpi));
+  library.mpi = decisions;
+  library.planner = [decisions, name = library.name](const LibraryJob& job) {
+    const Seconds launch = mpi_transport(name, job.platform).launch;
+    return LibraryPlanner{
+        {}, [=](Bytes size) {
+          const auto ranks = static_cast<int>(job.placement.device_of_rank.size());
+          const std::string algorithm = mpi_choice(*decisions, job.operation, ranks, size);
+          return LibraryPlan{{algorithm, "", 1}, launch, algorithm, [=] { return route_mpi(job, name, algorithm); }};
+        }};
+  };
 }
 
 }}  // namespace farandole::simulate

@@ -69,7 +69,8 @@ double NcclModel::collnet_channel(NcclAlgorithm algorithm) const {
     const int ends = graph_.nics / members;  // chains that end with a device, of all
     sends = is_direct ? 1 + (graph_.nics - 1.0) / (members - 1) : graph_.nics - ends;
   }
-  const std::span<const double> rates = is_newer() ? std::span<const double>(tried_by_newer) : known.tried;
+  const std::span<const double> rates =
+      is_newer() ? std::span<const double>(tried_by_newer) : std::span<const double>(known.tried);
   const auto can = [&](double rate) { return sends * rate <= inside_; };
   auto rate = std::ranges::find_if(rates, [&](double tried) { return tried <= nic_ && can(tried); });
   if (rate == rates.end()) return std::min(nic_, sends > 0 ? inside_ / sends : nic_);

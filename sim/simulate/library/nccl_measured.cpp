@@ -11,17 +11,11 @@ namespace farandole { inline namespace simulate {
 namespace {
 
 NcclAlgorithm algorithm_of(const LibraryPiece& piece) {
-  for (const NcclAlgorithm algorithm : nccl_algorithms()) {
-    if (piece.algorithm == name(algorithm)) return algorithm;
-  }
-  return NcclAlgorithm::ring;
+  return nccl_algorithm(piece.algorithm);
 }
 
 NcclProtocol protocol_of(const LibraryPiece& piece) {
-  for (const NcclProtocol protocol : nccl_protocols()) {
-    if (piece.protocol == name(protocol)) return protocol;
-  }
-  return NcclProtocol::simple;
+  return nccl_protocol(piece.protocol);
 }
 
 /// By switches between nodes that add up.
@@ -133,16 +127,10 @@ NcclChoice choice_by(const LibraryTimes& times, const NcclRun& run, const NcclMo
   return choice;
 }
 
-std::string library_of(const NcclTuning& tuning) {
-  return "nccl-" + tuning.version;
-}
-
 /// The release that was measured.
 const NcclTuning& tuning_of(const LibraryTimes& times, const NcclTuning& otherwise) {
-  const auto rows = nccl_tunings();
-  const auto row =
-      std::ranges::find_if(rows, [&](const NcclTuning& tuning) { return library_of(tuning) == times.library; });
-  return row == rows.end() ? otherwise : *row;
+  const Library* measured = find_library(times.library);
+  return measured == nullptr || measured->nccl == nullptr ? otherwise : *measured->nccl;
 }
 
 std::optional<NcclChoice> choice_from(const LibraryTimes& times, const NcclRun& run, const NcclModel& model,
@@ -150,7 +138,7 @@ std::optional<NcclChoice> choice_from(const LibraryTimes& times, const NcclRun& 
   const ChannelGraph measured_on = as_measured(run.graph, times, run.job.scale.rate);
   const NcclModel there(tuning_of(times, run.tuning), measured_on, times.operation, run.job.device.compute_capability);
   const bool is_that_run =
-      times.operation == run.job.operation && times.ranks == run.graph.ranks && times.library == library_of(run.tuning);
+      times.operation == run.job.operation && times.ranks == run.graph.ranks && times.library == run.tuning.library;
   // What switches add up now says nothing of it was measured where they did not.
   const bool is_new = !measured_on.sharp && is_added_up(model.choose(size).algorithm, run.graph.nodes);
   if (is_that_run && times.nodes == run.graph.nodes && !is_new) return choice_as(times, model, size, there);
@@ -211,7 +199,7 @@ std::vector<const LibraryTimes*> times_of(const std::vector<LibraryTimes>& measu
 }
 
 MeasuredRun measured_run(const NcclRun& run) {
-  return {library_of(run.tuning), run.job.operation, run.graph.ranks, run.graph.nodes, run.job.devices_per_process};
+  return {run.tuning.library, run.job.operation, run.graph.ranks, run.graph.nodes, run.job.devices_per_process};
 }
 
 }  // namespace

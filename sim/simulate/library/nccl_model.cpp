@@ -50,8 +50,19 @@ int ring_steps_of(Operation operation, int members) {
 }
 
 std::string name(NcclAlgorithm algorithm) {
-  constexpr std::array names{"tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"};
-  return names.at(static_cast<std::size_t>(algorithm));
+  return nccl_algorithm_names.at(static_cast<std::size_t>(algorithm));
+}
+
+NcclAlgorithm nccl_algorithm(std::string_view name) {
+  const auto* const found = std::ranges::find(nccl_algorithm_names, name);
+  if (found == nccl_algorithm_names.end()) return NcclAlgorithm::ring;
+  return static_cast<NcclAlgorithm>(found - nccl_algorithm_names.begin());
+}
+
+NcclProtocol nccl_protocol(std::string_view name) {
+  const auto* const found = std::ranges::find(nccl_protocol_names, name);
+  if (found == nccl_protocol_names.end()) return NcclProtocol::simple;
+  return static_cast<NcclProtocol>(found - nccl_protocol_names.begin());
 }
 
 std::span<const NcclAlgorithm> nccl_algorithms() {
@@ -72,8 +83,7 @@ double tried_rate(std::span<const double> rates, double link) {
 }
 
 std::string name(NcclProtocol protocol) {
-  constexpr std::array names{"LL", "LL128", "Simple"};
-  return names.at(index_of(protocol));
+  return nccl_protocol_names.at(index_of(protocol));
 }
 
 BytesPerSecond nvlink_rate(int capability) {
@@ -241,9 +251,9 @@ NcclChoice NcclModel::choose(Bytes size) const {
 }
 
 NcclChoice NcclModel::pick(Bytes size) const {
-  if (tuning_.tuner != nullptr) {
-    const auto way = tuning_.tuner(operation_, graph_.nodes, graph_.ranks_per_node(), size);
-    if (way) return choice_of(way->algorithm, way->protocol, size);
+  const DecisionCase asked{graph_.ranks, size, false, graph_.nodes, graph_.ranks_per_node()};
+  if (const DecisionRule* rule = first_that_fits(tuning_.tuner, operation_, asked)) {
+    return choice_of(nccl_algorithm(rule->algorithm), nccl_protocol(rule->protocol), size);
   }
   NcclChoice best;
   Seconds least = Seconds::infinity();

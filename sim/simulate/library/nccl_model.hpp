@@ -17,6 +17,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "simulate/library/channel_graph.hpp"
 #include "simulate/library/nccl_tuning.hpp"
@@ -39,6 +40,9 @@ struct NcclChoice {
 };
 
 std::string name(NcclAlgorithm algorithm);
+/// Of that name; rings and Simple where there is none.
+NcclAlgorithm nccl_algorithm(std::string_view name);
+NcclProtocol nccl_protocol(std::string_view name);
 /// All of them, in the order in which the first of equals is picked.
 std::span<const NcclAlgorithm> nccl_algorithms();
 std::span<const NcclProtocol> nccl_protocols();

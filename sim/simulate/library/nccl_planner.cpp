@@ -1,9 +1,12 @@
 #include <algorithm>
+#include <array>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "simulate/library/library_file.hpp"
 #include "simulate/library/nccl_measured.hpp"
 #include "simulate/library/nccl_route.hpp"
 #include "simulate/library/planners.hpp"
@@ -13,17 +16,17 @@ namespace {
 
 /// What a run of NCCL knows: its place in the machine, and the model made for it.
 struct NcclCommunicator {
-  NcclCommunicator(const NcclTuning& of_release, const LibraryJob& of)
-      : tuning(of_release),
+  NcclCommunicator(std::shared_ptr<const NcclTuning> of_release, const LibraryJob& of)
+      : tuning(std::move(of_release)),
         job(of),
         nvlink(nvlink_rate(of.device.compute_capability)),
         graph(survey_channels(of.platform, of.placement, nvlink)),
-        model(of_release, graph, of.operation, of.device.compute_capability, of.scale.latency),
-        share(measured_share({of_release, graph, of})),
+        model(*tuning, graph, of.operation, of.device.compute_capability, of.scale.latency),
+        share(measured_share({*tuning, graph, of})),
         root(static_cast<int>(std::ranges::find(graph.order, of.root) - graph.order.begin())) {}
   NcclCommunicator(const NcclCommunicator&) = delete;  // the model refers to the graph
 
-  const NcclTuning& tuning;
+  std::shared_ptr<const NcclTuning> tuning;
   LibraryJob job;
   BytesPerSecond nvlink;
   ChannelGraph graph;
@@ -38,7 +41,7 @@ struct NcclCommunicator {
 
 LibraryPlan nccl_plan(const std::shared_ptr<const NcclCommunicator>& communicator, Bytes size) {
   const auto& of = *communicator;
-  const auto measured = measured_choice({of.tuning, of.graph, of.job}, of.model, size);
+  const auto measured = measured_choice({*of.tuning, of.graph, of.job}, of.model, size);
   NcclChoice choice = measured ? *measured : of.model.choose(size);
   if (communicator->job.operation == Operation::alltoall) {
     choice = {NcclAlgorithm::ring, NcclProtocol::simple, communicator->model.channels(), {}};
@@ -106,23 +109,26 @@ LibraryPlan plan_as_nccl(const std::function<NcclJob()>& job, NcclChoice choice,
           [=] { return route_as_nccl(job(), choice, size); }};
 }
 
-Library nccl_library(const NcclTuning& tuning) {
-  using enum Operation;
-  std::vector<Operation> operations{allreduce, reduce_scatter, allgather, broadcast, reduce};
-  if (tuning.version != "2.5") operations.push_back(alltoall);  // ncclSend and ncclRecv came with 2.7
-  return {"nccl-" + tuning.version,
-          fmt::format("what NCCL {} picks by its cost model", tuning.tag),
-          std::move(operations),
-          DeviceStack::cuda,
-          [&tuning](const LibraryJob& job) {
-            auto communicator = std::make_shared<const NcclCommunicator>(tuning, job);
-            return LibraryPlanner{communicator->graph.order,
-                                  [communicator](Bytes size) { return nccl_plan(communicator, size); }};
-          },
-          [&tuning](const LibraryJob& job) { return nccl_ways(std::make_shared<const NcclCommunicator>(tuning, job)); },
-          [](const LibraryJob& job) {
-            return links(survey_channels(job.platform, job.placement, nvlink_rate(job.device.compute_capability)));
-          }};
+void add_nccl(Section& section, Library& library) {
+  constexpr std::array decisions{"cost_model", "rings"};
+  const auto decision = section.maybe("decision");
+  library.needs = DeviceStack::cuda;
+  if (decision && read_place(*decision, "a way to decide", decisions) == 1) {
+    library.planner = nccl_of_rings();
+    return;
+  }
+  library.nccl = std::make_shared<const NcclTuning>(read_nccl_tuning(section, library.name));
+  library.planner = [tuning = library.nccl](const LibraryJob& job) {
+    auto communicator = std::make_shared<const NcclCommunicator>(tuning, job);
+    return LibraryPlanner{communicator->graph.order,
+                          [communicator](Bytes size) { return nccl_plan(communicator, size); }};
+  };
+  library.ways = [tuning = library.nccl](const LibraryJob& job) {
+    return nccl_ways(std::make_shared<const NcclCommunicator>(tuning, job));
+  };
+  library.links = [](const LibraryJob& job) {
+    return links(survey_channels(job.platform, job.placement, nvlink_rate(job.device.compute_capability)));
+  };
 }
 
 }}  // namespace farandole::simulate

@@ -1,8 +1,8 @@
 // What NCCL's releases say about themselves: the constants of their own cost models, as published in their sources.
 //
-// Called by simulate/library/nccl_model.cpp alone. Each row is one release's src/graph/tuning.cc (and topo.h, for the
-// rates it counts on per link) of github.com/NVIDIA/nccl at the tag it names. Latencies are microseconds and rates
-// GB/s there, and here too: these are their tables, read beside their source.
+// Called by simulate/library/nccl_model.cpp alone. Each is a release's src/graph/tuning.cc (and topo.h, for the rates
+// it counts on per link) of github.com/NVIDIA/nccl at a tag, in a file of topologies/libraries/ that names it.
+// Latencies are microseconds and rates GB/s there, and here too: these are their tables, read beside their source.
 #pragma once
 
 #include <array>
@@ -10,16 +10,19 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <span>
 #include <string>
+#include <vector>
 
-#include "collective/operation.hpp"
-#include "units/quantity.hpp"
+#include "simulate/library/decision_rules.hpp"
 
 namespace farandole { inline namespace simulate {
 
 enum class NcclAlgorithm : std::uint8_t { tree, ring, collnet_direct, collnet_chain, nvls, nvls_tree, pat };
 enum class NcclProtocol : std::uint8_t { ll, ll128, simple };
+/// In this order.
+inline constexpr std::array nccl_algorithm_names{"tree",      "ring", "collnet_direct", "collnet_chain", "nvls",
+                                                 "nvls_tree", "pat"};
+inline constexpr std::array nccl_protocol_names{"LL", "LL128", "Simple"};
 
 /// Of {LL, LL128, Simple}.
 using PerProtocol = std::array<double, 3>;
@@ -71,13 +74,9 @@ struct NcclNvls {
 /// A tree's chunks of Simple. A step has an eighth of the buffer (src/include/device.h: NCCL_STEPS), and so has a
 /// chunk, but that it is halved, not below `least`, where there would be few of them (src/enqueue.cc).
 struct NcclTreeChunks {
-  double buffer = 1 << 22;  // bytes
-  double least = 1 << 15;
+  double buffer;  // bytes
+  double least;
 };
-
-/// What ncclSend posts at a time: a step of the buffer, and from 2.12 on 128 kB (src/init.cc: P2P_NET_CHUNKSIZE).
-inline constexpr double message_chunk_of_a_step = 1 << 19;
-inline constexpr double message_chunk_between_nodes = 1 << 17;
 
 /// Parallel aggregated trees: allgather and reduce-scatter of nodes with one device each; Simple only.
 struct NcclPat {
@@ -107,28 +106,20 @@ struct NcclCollNetWay {
 struct NcclCollNet {
   std::optional<NcclCollNetWay> direct{};  // all of a node's devices with every head at once
   std::optional<NcclCollNetWay> chain{};   // one after the other
-  int fewest_nodes = 2;                    // NCCL_COLLNET_NODE_THRESHOLD
-  int most_by_chain = 8;                   // devices a node; at most 8 by direct
-  bool direct_needs_switch = true;         // inside the node
-  bool direct_counts_nics = true;          // less where there are fewer of them than devices
-  double direct_on_newer = .85;            // of the rate, from Hopper on
-  bool direct_has_search = false;          // of its own, with hops as direct has them; else the chain's
-  bool exposes_net = false;                // of one device a node, whose latency is a tree's
+  int fewest_nodes;                        // NCCL_COLLNET_NODE_THRESHOLD
+  int most_by_chain;                       // devices a node; at most 8 by direct
+  bool direct_needs_switch;                // inside the node
+  bool direct_counts_nics;                 // less where there are fewer of them than devices
+  double direct_on_newer;                  // of the rate, from Hopper on
+  bool direct_has_search;                  // of its own, with hops as direct has them; else the chain's
+  bool exposes_net;                        // of one device a node, whose latency is a tree's
   NcclCollNetGathers gathers = NcclCollNetGathers::none;
-  double nvls_net = 0;              // latency of NVLink SHARP whose sums CollNet adds up; 0: the release has none
-  std::span<const double> tried{};  // rates of a channel, GB/s, before Hopper
+  double nvls_net = 0;          // latency of NVLink SHARP whose sums CollNet adds up; 0: the release has none
+  std::vector<double> tried{};  // rates of a channel, GB/s, before Hopper
 };
-
-struct NcclWay {
-  NcclAlgorithm algorithm;
-  NcclProtocol protocol;
-};
-/// What a tuner plugin decides in the release's place, by operation, nodes, ranks a node and size; nothing: not it.
-using NcclTuner = std::optional<NcclWay> (*)(Operation operation, int nodes, int ranks_per_node, Bytes size);
 
 struct NcclTuning {
-  std::string version;  // "2.7"
-  std::string tag;
+  std::string library;  // "nccl-2.7"
   PerAlgorithm base;
   std::array<PerAlgorithm, 3> hop;  // over NVLink, PCIe and the network
   std::array<double, 5> nvlink;     // what one NVLink of Pascal, Volta, Ampere, Hopper and Blackwell is counted on
@@ -152,27 +143,17 @@ struct NcclTuning {
   NcclRingSteps ring_steps;
   NcclPlateau plateau;
   std::array<std::array<double, 23>, 3> tree_correction;  // by size, from 64 B on, in powers of two
-  double message_chunk = message_chunk_of_a_step;         // bytes
+  double message_chunk;                                   // bytes, what ncclSend posts at a time
   std::optional<NcclNvls> nvls{};                         // none: not known here
   std::optional<NcclPat> pat{};                           // none: the release has none
   std::optional<NcclCollNet> collnet{};                   // likewise
-  NcclTreeChunks tree_chunks{};
-  NcclTuner tuner = nullptr;
-  bool simple_alone = false;  // NCCL_PROTO=Simple
-  int newest = 70;            // compute capability, times ten, of the last generation that it has LL128 for
+  NcclTreeChunks tree_chunks;
+  DecisionRules tuner{};  // of a plugin that decides in the release's place, where one fits
+  bool simple_alone;      // NCCL_PROTO=Simple
+  int newest;             // compute capability, times ten, of the last generation that it has LL128 for
 };
 
-std::span<const NcclTuning> nccl_tunings();
-
-/// CollNet, as releases have it from that one on.
-NcclCollNet collnet_2_7();
-NcclCollNet collnet_2_10();
-NcclCollNet collnet_2_18();
-NcclCollNet collnet_2_19();
-NcclCollNet collnet_2_20();
-NcclCollNet collnet_2_22();
-NcclCollNet collnet_2_23();
-NcclCollNet collnet_2_25();
-NcclCollNet collnet_2_27();
+/// What `section` has of it.
+NcclTuning read_nccl_tuning(Section& section, const std::string& library);
 
 }}  // namespace farandole::simulate

@@ -1,27 +1,21 @@
-// Source: github.com/uxlfoundation/oneCCL at 9ac28472b13e (CMakeLists.txt: 2021.16.0). Where the limits come from:
-// src/common/env/env.cpp; what goes between nodes: allreduce_auto_select_tune_attr, reduce_scatter_auto_... and
-// allgatherv_auto_... of src/coll/algorithms/utils/sycl_selection.cpp; what goes to the older path by Level Zero:
-// can_use_sycl_kernels, there, and do_fallback_to_scheduler of
-// src/coll/algorithms/{allreduce,reduce_scatter,broadcast}/ sycl/*_sycl.cpp. Of Level Zero's path:
-// ccl_can_use_topo_algo, the scale-out and the fallback tables of src/coll/selection/, which are not stored for that
-// commit and taken from copies: selection.cpp, selector_allreduce.cpp and selector_reduce.cpp of
-// github.com/unisa-hpc/oneCCL at 4fbd360d47b9 (2021.17), selector_allgather.cpp of github.com/oneapi-src/oneCCL at
-// 0eb5987ab930, whose doc/rst/source/env-variables.rst names the same defaults. The transport is MPI
-// (CCL_ATL_TRANSPORT's default).
+// Who decides where is oneCCL's code at the commit that the release's file names: what goes between nodes
+// allreduce_auto_select_tune_attr, reduce_scatter_auto_... and allgatherv_auto_... of
+// src/coll/algorithms/utils/sycl_selection.cpp; what goes to the older path by Level Zero can_use_sycl_kernels, there,
+// and do_fallback_to_scheduler of src/coll/algorithms/{allreduce,reduce_scatter,broadcast}/sycl/*_sycl.cpp. Of Level
+// Zero's path: ccl_can_use_topo_algo, the scale-out and the fallback tables of src/coll/selection/.
 #include "simulate/library/oneccl_decision.hpp"
 
 #include <cmath>
 
 #include "simulate/invariant.hpp"
-#include "simulate/library/mpi_decision.hpp"
+#include "simulate/library/library_file.hpp"
 
 namespace farandole { inline namespace simulate {
 namespace {
 
-constexpr Bytes line{128};             // sycl_kernels_line_size: what parts of an allreduce are multiples of
-constexpr Bytes most_of_sycl = 4_GiB;  // sycl_{allreduce,reduce_scatter,broadcast}_scaleout_threshold
-
 struct Job {
+  const OneCclLimits& limits;
+  const MpiDecisions& mpi;
   Operation operation;
   int nodes;
   int per_node;
@@ -51,42 +45,45 @@ OneCclWay by_level_zero(const Job& job, const char* between_nodes) {
   return {between_nodes, true};
 }
 
-std::string between_nodes_of_allreduce(int nodes, Bytes part) {
-  const bool is_by_mpi = part <= 4_MiB || nodes > 64;
-  if (!is_by_mpi && is_power_of_two(nodes)) return "doubling_halving";
-  if (!is_by_mpi && nodes <= 16) return "ring";
-  return mpich_choice(Operation::allreduce, nodes, part);
+std::string between_nodes_of_allreduce(const Job& job, Bytes part) {
+  const bool is_by_mpi = part <= job.limits.allreduce_by_mpi || job.nodes > job.limits.most_nodes;
+  if (!is_by_mpi && is_power_of_two(job.nodes)) return "doubling_halving";
+  if (!is_by_mpi && job.nodes <= job.limits.most_in_ring) return "ring";
+  return mpi_choice(job.mpi, Operation::allreduce, job.nodes, part);
 }
 
-/// Small ones in a node: up to `sec_2` of allreduce_small_sycl_impl.hpp, and between two ranks all that are small
-/// (sycl_allreduce_small_threshold).
 OneCclWay oneccl_allreduce(const Job& job) {
-  const bool is_read_by_all = job.size <= 32_KiB || (job.ranks == 2 && job.size <= 512_KiB);
+  const bool is_read_by_all =
+      job.size <= job.limits.read_by_all || (job.ranks == 2 && job.size <= job.limits.read_by_two);
   if (job.is_one_node()) return {is_read_by_all ? "one_shot" : "direct"};
-  if (job.size > most_of_sycl) return by_level_zero(job, "ring");
-  const Bytes part = line * std::floor(std::floor(job.size / line) / job.per_node);
-  if (part == Bytes(0)) return {mpich_choice(job.operation, job.ranks, job.size)};
-  return {between_nodes_of_allreduce(job.nodes, part), true};
+  if (job.size > job.limits.most_of_sycl) return by_level_zero(job, "ring");
+  const Bytes part = job.limits.line * std::floor(std::floor(job.size / job.limits.line) / job.per_node);
+  if (part == Bytes(0)) return {mpi_choice(job.mpi, job.operation, job.ranks, job.size)};
+  return {between_nodes_of_allreduce(job, part), true};
 }
 
 /// With one rank on a node the whole array is held against the limit, otherwise one rank's block.
 OneCclWay reduce_scatter_choice(const Job& job) {
-  if (job.block() > most_of_sycl) return by_level_zero(job, "ring");
+  if (job.block() > job.limits.most_of_sycl) return by_level_zero(job, "ring");
   const Bytes counted = job.per_node == 1 ? job.size : job.block();
-  if (counted > 1_MiB && job.nodes <= 16) return {"ring", true};
-  return {mpich_choice(job.operation, job.nodes, job.size / job.per_node), true};
+  if (counted > job.limits.scatter_by_mpi && job.nodes <= job.limits.most_in_scatter_ring) return {"ring", true};
+  return {mpi_choice(job.mpi, job.operation, job.nodes, job.size / job.per_node), true};
 }
 
 OneCclWay oneccl_allgather(const Job& job) {
   const Bytes of_counterparts = job.block() * job.nodes;
-  if (job.nodes > 8 || of_counterparts > 1_GiB) return by_level_zero(job, "ring");
-  const bool is_by_mpi = job.block() < 128_KiB || (job.nodes <= 4 && job.block() < 256_KiB);
-  return {is_by_mpi ? mpich_choice(job.operation, job.nodes, of_counterparts) : "ring", true};
+  if (job.nodes > job.limits.most_of_gather || of_counterparts > job.limits.most_gathered) {
+    return by_level_zero(job, "ring");
+  }
+  const bool is_of_few = job.nodes <= job.limits.few_of_gather;
+  const bool is_by_mpi =
+      job.block() < job.limits.gather_by_mpi || (is_of_few && job.block() < job.limits.gather_by_mpi_of_few);
+  return {is_by_mpi ? mpi_choice(job.mpi, job.operation, job.nodes, of_counterparts) : "ring", true};
 }
 
 OneCclWay oneccl_broadcast(const Job& job) {
-  if (job.size > most_of_sycl) return fallen_back(job.operation);
-  return {mpich_choice(job.operation, job.nodes, job.size), true};
+  if (job.size > job.limits.most_of_sycl) return fallen_back(job.operation);
+  return {mpi_choice(job.mpi, job.operation, job.nodes, job.size), true};
 }
 
 /// There is no newer path for it.
@@ -97,8 +94,40 @@ OneCclWay reduce_choice(const Job& job) {
 
 }  // namespace
 
-OneCclWay oneccl_choice(Operation operation, int nodes, int per_node, int ranks, Bytes size) {
-  const Job job{operation, nodes, per_node, ranks, size};
+OneCclLimits read_oneccl_limits(Section& section) {
+  OneCclLimits limits{};
+  Section sycl = read_block(section.child("sycl"));
+  limits.line = sycl.required<Bytes>("line");
+  limits.most_of_sycl = sycl.required<Bytes>("most");
+  sycl.finish();
+  Section allreduce = read_block(section.child("allreduce"));
+  limits.read_by_all = allreduce.required<Bytes>("read_by_all");
+  limits.read_by_two = allreduce.required<Bytes>("read_by_two");
+  limits.allreduce_by_mpi = allreduce.required<Bytes>("by_mpi_up_to");
+  limits.most_nodes = read_at_least(allreduce.child("by_mpi_above_nodes"), 1);
+  limits.most_in_ring = read_at_least(allreduce.child("ring_up_to_nodes"), 1);
+  allreduce.finish();
+  Section scatter = read_block(section.child("reduce_scatter"));
+  limits.scatter_by_mpi = scatter.required<Bytes>("by_mpi_up_to");
+  limits.most_in_scatter_ring = read_at_least(scatter.child("ring_up_to_nodes"), 1);
+  scatter.finish();
+  Section gather = read_block(section.child("allgather"));
+  limits.most_of_gather = read_at_least(gather.child("most_nodes"), 1);
+  limits.most_gathered = gather.required<Bytes>("most");
+  limits.gather_by_mpi = gather.required<Bytes>("by_mpi_below");
+  limits.few_of_gather = read_at_least(gather.child("few_nodes"), 1);
+  limits.gather_by_mpi_of_few = gather.required<Bytes>("by_mpi_below_on_few");
+  gather.finish();
+  Section alltoall = read_block(section.child("alltoall"));
+  limits.alltoall_by_mpi = alltoall.required<Bytes>("by_mpi_up_to");
+  alltoall.finish();
+  if (limits.line == Bytes(0)) section.child("sycl").fail("a \"line\" above zero");
+  return limits;
+}
+
+OneCclWay oneccl_choice(const OneCclDecisions& by, Operation operation, int nodes, int per_node, int ranks,
+                        Bytes size) {
+  const Job job{by.limits, *by.mpi, operation, nodes, per_node, ranks, size};
   if (per_node == 0 || operation == Operation::alltoall) return fallen_back(operation);
   if (operation == Operation::allreduce) return oneccl_allreduce(job);
   if (operation == Operation::reduce) return reduce_choice(job);
@@ -115,11 +144,11 @@ OneCclWay oneccl_choice(Operation operation, int nodes, int per_node, int ranks,
   }
 }
 
-/// Without GPUs main tables name `direct` for all that MPI has; of an alltoall up to a limit
-/// (CCL_ALLTOALL_MEDIUM_MSG_SIZE, selection.hpp), and beyond it `scatter`, which sends everything at once.
-std::string oneccl_choice_of_processors(Operation operation, int ranks, Bytes size) {
-  if (operation == Operation::alltoall && size / ranks > 1_MiB) return "direct";
-  return mpich_choice(operation, ranks, size);
+/// Without GPUs main tables name `direct` for all that MPI has; of an alltoall up to a limit, and beyond it `scatter`,
+/// which sends everything at once.
+std::string oneccl_choice_of_processors(const OneCclDecisions& by, Operation operation, int ranks, Bytes size) {
+  if (operation == Operation::alltoall && size / ranks > by.limits.alltoall_by_mpi) return "direct";
+  return mpi_choice(*by.mpi, operation, ranks, size);
 }
 
 }}  // namespace farandole::simulate

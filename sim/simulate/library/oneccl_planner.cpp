@@ -7,6 +7,7 @@
 #include "collective/algorithms/scale_out.hpp"
 #include "collective/specification.hpp"
 #include "simulate/invariant.hpp"
+#include "simulate/library/library_file.hpp"
 #include "simulate/library/oneccl_decision.hpp"
 #include "simulate/library/planners.hpp"
 
@@ -77,11 +78,13 @@ RoutedSchedule route_oneccl(const Nodes& nodes, const OneCclWay& way) {
   return {scaled_out(across, nodes.per_node, places, nodes.root_device), job.platform, placement};
 }
 
-LibraryPlan oneccl_plan(const std::shared_ptr<const Nodes>& nodes, Bytes size) {
+LibraryPlan oneccl_plan(const OneCclLimits& limits, const MpiDecisions& mpi, const std::shared_ptr<const Nodes>& nodes,
+                        Bytes size) {
   const LibraryJob& job = nodes->job;
+  const OneCclDecisions by{limits, &mpi};
   const OneCclWay way = job.device.is_processor()
-                            ? OneCclWay{oneccl_choice_of_processors(job.operation, nodes->all(), size)}
-                            : oneccl_choice(job.operation, nodes->count(), nodes->per_node, nodes->all(), size);
+                            ? OneCclWay{oneccl_choice_of_processors(by, job.operation, nodes->all(), size)}
+                            : oneccl_choice(by, job.operation, nodes->count(), nodes->per_node, nodes->all(), size);
   const std::string of_several = way.by_nodes ? "topo_" + way.algorithm : way.algorithm;
   const std::string name = way.by_nodes && nodes->count() == 1 ? "topo" : of_several;
   return {{name, "", 1},
@@ -93,19 +96,16 @@ LibraryPlan oneccl_plan(const std::shared_ptr<const Nodes>& nodes, Bytes size) {
 
 }  // namespace
 
-Library oneccl_library() {
-  using enum Operation;
-  return {"oneccl-2021.16",
-          "what oneCCL 2021.16 picks, on Intel's GPUs or on processors",
-          {allreduce, reduce_scatter, allgather, broadcast, reduce, alltoall},
-          DeviceStack::none,
-          [](const LibraryJob& job) {
-            auto nodes = std::make_shared<const Nodes>(job);
-            return LibraryPlanner{{}, [nodes](Bytes size) { return oneccl_plan(nodes, size); }};
-          },
-          {},
-          {},
-          {"ponte_vecchio"}};
+void add_oneccl(Section& section, Library& library) {
+  const Value below = section.child("mpi");
+  const Library* mpi = find_library(read<std::string>(below));
+  if (mpi == nullptr || mpi->mpi == nullptr) below.fail_unknown("an MPI", library_names());
+  library.texts.insert(mpi->texts.begin(), mpi->texts.end());
+  library.generations = section.required<std::vector<std::string>>("generations");
+  library.planner = [limits = read_oneccl_limits(section), decisions = mpi->mpi](const LibraryJob& job) {
+    auto nodes = std::make_shared<const Nodes>(job);
+    return LibraryPlanner{{}, [=](Bytes size) { return oneccl_plan(limits, *decisions, nodes, size); }};
+  };
 }
 
 }}  // namespace farandole::simulate

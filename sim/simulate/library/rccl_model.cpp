@@ -33,9 +33,9 @@ const RcclMachine* known_machine(const RcclTuning& tuning, const ChannelGraph& g
 }
 
 /// GB/s that the search finds.
-double searched(const ChannelGraph& graph, const std::string& gfx) {
-  const double inside = graph.inside == LinkClass::nvlink ? graph.nvlinks * xgmi_counted(gfx)
-                                                          : tried_rate(rccl_tried_rates, graph.pci.si() / 1e9);
+double searched(const ChannelGraph& graph, double link) {
+  const double inside =
+      graph.inside == LinkClass::nvlink ? graph.nvlinks * link : tried_rate(rccl_tried_rates, graph.pci.si() / 1e9);
   if (graph.nodes == 1) return inside;
   const double between = graph.nics * tried_rate(rccl_tried_rates, graph.nic.si() / 1e9);
   return graph.ranks > graph.nodes ? std::min(inside, between) : between;
@@ -69,7 +69,8 @@ RcclModel::RcclModel(const RcclTuning& tuning, const ChannelGraph& graph, int de
   constexpr int most_channels = 32;  // of machines that are searched: twice CHANNEL_LIMIT
   const int searched_channels = std::max(1, graph.nodes == 1 ? graph.nvlinks : graph.nics);
   channels_ = machine_ == nullptr ? std::min(2 * searched_channels, most_channels) : machine_->channels;
-  bus_ = machine_ == nullptr ? searched(graph, gfx) : machine_->most * xgmi_counted(gfx);
+  const double link = tuning.link_counted(gfx);
+  bus_ = machine_ == nullptr ? searched(graph, link) : machine_->most * link;
 }
 
 double RcclModel::hop(LinkClass over, NcclAlgorithm algorithm, NcclProtocol protocol) const {
@@ -143,17 +144,9 @@ NcclCost RcclModel::taken(NcclAlgorithm algorithm, NcclProtocol protocol) const 
 }
 
 const RcclRanges* RcclModel::ranges() const {
-  if (!tuning_.ranges || !is_mi300_ || machine_ == nullptr || graph_.nodes == 1) return nullptr;
-  switch (operation_) {
-    case Operation::reduce_scatter:
-      return &tuning_.ranges->at(0);
-    case Operation::allgather:
-      return &tuning_.ranges->at(1);
-    case Operation::allreduce:
-      return &tuning_.ranges->at(2);
-    default:
-      return nullptr;
-  }
+  const auto known = tuning_.ranges.find(operation_);
+  const bool counts = is_mi300_ && machine_ != nullptr && graph_.nodes > 1;
+  return counts && known != tuning_.ranges.end() ? &known->second : nullptr;
 }
 
 NcclProtocol RcclModel::by_range(NcclProtocol picked, Bytes size) const {
@@ -222,7 +215,7 @@ NcclMessages RcclModel::messages() const {
           waiting(graph_.inside),
           waiting(LinkClass::net),
           {half, half},
-          Bytes(message_chunk_between_nodes)};
+          Bytes(tuning_.message_chunk)};
 }
 
 }}  // namespace farandole::simulate

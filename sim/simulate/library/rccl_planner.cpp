@@ -1,7 +1,6 @@
 #include <algorithm>
+#include <memory>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "simulate/library/nccl_route.hpp"
 #include "simulate/library/planners.hpp"
@@ -12,13 +11,15 @@ namespace {
 
 /// What a run of RCCL knows: its place in the machine, and the model made for it.
 struct RcclCommunicator {
-  RcclCommunicator(const RcclTuning& tuning, const LibraryJob& of)
-      : job(of),
-        graph(survey_for_rccl(tuning, of.platform, of.placement, of.device.gfx)),
-        model(tuning, graph, of.platform.devices_per_node, of.operation, of.device.gfx, of.scale.latency),
+  RcclCommunicator(std::shared_ptr<const RcclTuning> of_release, const LibraryJob& of)
+      : tuning(std::move(of_release)),
+        job(of),
+        graph(survey_for_rccl(*tuning, of.platform, of.placement, of.device.gfx)),
+        model(*tuning, graph, of.platform.devices_per_node, of.operation, of.device.gfx, of.scale.latency),
         root(static_cast<int>(std::ranges::find(graph.order, of.root) - graph.order.begin())) {}
   RcclCommunicator(const RcclCommunicator&) = delete;  // the model refers to the graph
 
+  std::shared_ptr<const RcclTuning> tuning;
   LibraryJob job;
   ChannelGraph graph;
   RcclModel model;
@@ -38,19 +39,16 @@ NcclChoice choose(const RcclCommunicator& of, Bytes size) {
 
 }  // namespace
 
-Library rccl_library(const RcclTuning& tuning) {
-  using enum Operation;
-  return {"rccl-" + tuning.version,
-          fmt::format("what RCCL {} picks by its cost model", tuning.tag),
-          {allreduce, reduce_scatter, allgather, broadcast, reduce, alltoall},
-          DeviceStack::rocm,
-          [&tuning](const LibraryJob& job) {
-            auto communicator = std::make_shared<const RcclCommunicator>(tuning, job);
-            return LibraryPlanner{communicator->graph.order, [communicator](Bytes size) {
-                                    return plan_as_nccl([=] { return communicator->routing(); },
-                                                        choose(*communicator, size), communicator->job.charged, size);
-                                  }};
-          }};
+void add_rccl(Section& section, Library& library) {
+  library.rccl = std::make_shared<const RcclTuning>(read_rccl_tuning(section, library.name));
+  library.needs = DeviceStack::rocm;
+  library.planner = [tuning = library.rccl](const LibraryJob& job) {
+    auto communicator = std::make_shared<const RcclCommunicator>(tuning, job);
+    return LibraryPlanner{communicator->graph.order, [communicator](Bytes size) {
+                            return plan_as_nccl([=] { return communicator->routing(); }, choose(*communicator, size),
+                                                communicator->job.charged, size);
+                          }};
+  };
 }
 
 }}  // namespace farandole::simulate

@@ -1,17 +1,16 @@
 // What RCCL's releases say about themselves: the tables of their cost model, and the machines that they know.
 //
-// Called by simulate/library/rccl_model.cpp. RCCL (github.com/ROCm/rccl) is AMD's fork of NCCL. Its cost model is
-// NCCL's, but that in place of limits per channel it has tables (src/graph/tuning.cc: tuningModel), and in place of a
-// search rings that were laid by hand for machines which it tells by their links (src/graph/rome_models.cc), each of
-// which names its table. Latencies are microseconds and rates GB/s there, and here too. Of the machines those of this
-// repository's topologies are here; any other one is counted as RCCL's search would find it, by the first table, as
-// there.
+// Called by simulate/library/rccl_model.cpp. A release is a file of topologies/libraries/. RCCL (github.com/ROCm/rccl)
+// is AMD's fork of NCCL. Its cost model is NCCL's, but that in place of limits per channel it has tables
+// (src/graph/tuning.cc: tuningModel), and in place of a search rings that were laid by hand for machines which it tells
+// by their links (src/graph/rome_models.cc), each of which names its table. Latencies are microseconds and rates GB/s
+// there, and here too. Of the machines those of this repository's topologies are here; any other one is counted as
+// RCCL's search would find it, by the first table, as there.
 #pragma once
 
 #include <array>
-#include <cstdint>
+#include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -49,32 +48,36 @@ struct RcclRanges {
 /// One of the machines that RCCL knows, on one node or on several.
 struct RcclMachine {
   std::string gfx;
-  int devices;  // of a node, all of which take part
-  int nics;     // of a node; 0: on a single node
-  int fewest;   // Infinity Fabric links of the device that has least
-  int most;     // and of the one that has most: RCCL counts on all of those
-  std::size_t table;
+  int devices;        // of a node, all of which take part
+  int nics;           // of a node; 0: on a single node
+  int fewest;         // Infinity Fabric links of the device that has least
+  int most;           // and of the one that has most: RCCL counts on all of those
+  std::size_t table;  // of the release's
   int channels;
   bool has_ll128 = false;
   std::vector<std::vector<int>> rings{};  // the orders of a node's devices; empty where they use all links alike
 };
 
 struct RcclTuning {
-  std::string version;  // "2.20"
-  std::string tag;
+  std::string library;  // "rccl-2.20"
   PerAlgorithm base;
-  std::vector<RcclTable> tables;
+  std::vector<RcclTable> tables;  // the first one: of machines that are not known
   std::vector<RcclMachine> machines;
+  std::map<std::string, double>
+      counted;  // GB/s that one link of Infinity Fabric is counted on, by the beginning of gfx
+  double counted_otherwise;
   NcclRingSteps ring_steps;
-  /// Of MI300X between nodes: of reduce_scatter, allgather, allreduce. None: the model decides.
-  std::optional<std::array<RcclRanges, 3>> ranges{};
+  double message_chunk;  // bytes
+  /// Of MI300X between nodes, by operation. None: the model decides.
+  std::map<Operation, RcclRanges> ranges{};
+
+  [[nodiscard]] double link_counted(const std::string& gfx) const;
 };
 
-std::span<const RcclTuning> rccl_tunings();
+/// What `section` has of it.
+RcclTuning read_rccl_tuning(Section& section, const std::string& library);
 
-/// GB/s that one link of Infinity Fabric is counted on (src/graph/topo.h: ncclTopoXGMISpeed).
-double xgmi_counted(const std::string& gfx);
-/// What it has, by AMD's data sheets.
+/// What one link of Infinity Fabric has, by AMD's data sheets.
 BytesPerSecond xgmi_rate(const std::string& gfx);
 
 }}  // namespace farandole::simulate
