@@ -70,7 +70,7 @@ std::string percent_text(double fraction) {
   return fmt::format("{:.2f} %", 100 * fraction);
 }
 
-Document calibrated_file(const Fit& fit, const Provenance& provenance) {
+Document calibrated_file(const Fit& fit, const CalibrationSource& provenance) {
   Json parameters = Json::array();
   for (const FittedParameter& parameter : all_parameters(fit)) parameters.push_back(fitted(parameter));
   Json note{{"comment", "Written by farandole calibrate; the values stand where the parameters' pointers say."},

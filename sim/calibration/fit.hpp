@@ -125,7 +125,7 @@ struct HeldOutErrors {
 };
 
 /// What the fit itself does not know.
-struct Provenance {
+struct CalibrationSource {
   std::string date;                  // of the measurements or of the fit, as the user has it
   std::vector<std::string> sources;  // file names, without their folders
   std::optional<HeldOutErrors> held_out{};
@@ -139,7 +139,7 @@ inline constexpr double most_error_left = 0.30;
 std::string percent_text(double fraction);
 
 /// The fitted topology with a "calibration" section.
-Document calibrated_file(const Fit& fit, const Provenance& provenance);
+Document calibrated_file(const Fit& fit, const CalibrationSource& provenance);
 
 /// What that section says of predictions; nothing where the topology was never calibrated.
 std::optional<Spread> spread_in(const Document& topology);

@@ -145,7 +145,7 @@ std::vector<Proposal> propose(const Document& topology, std::span<const Unknown>
 
 /// `file` with the posterior's medians in place, and its calibration section with prior, 80 % and rows of each.
 Document calibrated_file(const Document& file, std::span<const Unknown> unknowns, const Posterior& posterior,
-                         const std::vector<TrainingRow>& rows, const Provenance& provenance);
+                         const std::vector<TrainingRow>& rows, const CalibrationSource& provenance);
 
 /// "4.1 GB/s .. 9.9 GB/s" of two logs, the smaller one first.
 std::string between(const Parameter& parameter, double low, double high);

@@ -33,7 +33,7 @@ Json recorded(const Unknown& unknown, const Marginal& marginal, const std::vecto
 }
 
 /// The calibration section as it is, or an empty one.
-Json section_of(const Document& file, const Provenance& provenance) {
+Json section_of(const Document& file, const CalibrationSource& provenance) {
   const auto there = file.find("/calibration");
   if (there) return file.to_ordered_json().at("calibration");
   return {{"comment", "Written by farandole calibrate; the values stand where the parameters' pointers say."},
@@ -77,7 +77,7 @@ std::string informed_by(const Marginal& marginal, const std::vector<TrainingRow>
 }
 
 Document calibrated_file(const Document& file, std::span<const Unknown> unknowns, const Posterior& posterior,
-                         const std::vector<TrainingRow>& rows, const Provenance& provenance) {
+                         const std::vector<TrainingRow>& rows, const CalibrationSource& provenance) {
   Json note = section_of(file, provenance);
   Json of_scenarios = Json::array();
   Document result = file;

@@ -99,7 +99,7 @@ void predict_libraries(const Topology& topology, std::span<const MeasuredTime> m
     const auto clock = make_library_clock(library, library_job(first, topology, library, place),
                                           by_message ? Fidelity::message : Fidelity::analytic);
     for (const std::size_t row : members) {
-      const Seconds alone = latest(clock->finish(measurements[row].bytes, all_at(first.ranks, Seconds(0))));
+      const Seconds alone = latest(clock->completion_times(measurements[row].bytes, all_at(first.ranks, Seconds(0))));
       times[row] = library.needs != DeviceStack::none ? alone + launching(measurements[row]) : alone;
     }
   }
@@ -123,7 +123,7 @@ std::vector<Seconds> predict_alike(const Topology& topology, std::span<const Mea
     const RankTimes start = all_at(what.ranks, Seconds(0));
     for (const std::size_t row : rows) {
       const Seconds launch = is_pair(measurements[row]) || what.ranks == 1 ? Seconds(0) : topology.transport.launch;
-      times[row] = latest(clock->finish(stand_in_size(measurements[row]), start)) + launch;
+      times[row] = latest(clock->completion_times(stand_in_size(measurements[row]), start)) + launch;
     }
   }
   return times;

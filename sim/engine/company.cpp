@@ -131,8 +131,8 @@ void Company::start(const Carriage& carriage, Bytes size, const RankTimes& joins
   const RankTimes places = in_order(joins, carriage.order) + carriage.launch.si();
   Collective collective{&carriage, &own, std::move(done), {}};
   if (own.messages) return start_messages(number, std::move(collective), size, places);
-  collective.alone = carriage.alone->finish(size, places);
-  carriage.alone->rest();
+  collective.alone = carriage.alone->completion_times(size, places);
+  carriage.alone->release_network();
   collective.pieces = pieces_of(own, *carriage.routed, size, latest(collective.alone) - latest(places));
   under_way_.emplace(number, std::move(collective));
   simulator_.call_at(latest(places), self_, 3 * number);

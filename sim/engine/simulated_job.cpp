@@ -180,17 +180,16 @@ void SimulatedJob::begin_collective(TaskId id) {
   Item& own = item(id);
   const auto& collective = std::get<Collective>(own.done.task.what);
   TaskTimes& times = own.done.times;
-  ++collectives_;
   ++counts_[{collective.operation, collective.size, collective.group}];
   times.reducing = times.begin + collective.copy_in.si();
   if (site_.company != nullptr && collective.size > Bytes(0) && site_.ranks > 1) {
+    provenance_.folded = false;
     return begin_in_company(id, times.reducing);
   }
   CollectiveClock& clock = site_.clock_of(collective);
-  times.reduced = clock.finish(collective.size, times.reducing + (clock.has_launch() ? 0 : site_.launch.si()));
-  folded_ += clock.folded() ? 1 : 0;
-  rounded_up_ = std::max(rounded_up_, clock.rounded_up());
-  left_simgrid_ |= clock.left_simgrid();
+  Answer answer = clock.answer(collective.size, times.reducing + (clock.has_launch() ? 0 : site_.launch.si()));
+  times.reduced = std::move(answer.ends);
+  provenance_.include(answer.provenance);
   times.end = times.reduced + collective.copy_out.si();
   // What computation stops for takes nothing from it.
   if (own.done.task.stream != computing) communications_.push_back(occupation(times.reducing, times.reduced));

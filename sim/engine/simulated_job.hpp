@@ -87,11 +87,8 @@ class SimulatedJob final : public Engine {
 
   /// Of all iterations so far.
   [[nodiscard]] const CollectiveCounts& collectives() const { return counts_; }
-  /// Whether there were collectives, and all of them were folded.
-  [[nodiscard]] bool folded() const { return collectives_ > 0 && folded_ == collectives_; }
-  /// The most of any (simulate/collective_clock.hpp).
-  [[nodiscard]] double rounded_up() const { return rounded_up_; }
-  [[nodiscard]] bool left_simgrid() const { return left_simgrid_; }
+  /// Of all of them; of none, as if all were folded.
+  [[nodiscard]] const Provenance& provenance() const { return provenance_; }
 
  private:
   struct Item {
@@ -174,10 +171,7 @@ class SimulatedJob final : public Engine {
   bool computes_now_ = false;
   int open_marks_ = 0;
   int open_tasks_ = 0;
-  int collectives_ = 0;
-  int folded_ = 0;  // of them
-  double rounded_up_ = 0;
-  bool left_simgrid_ = false;
+  Provenance provenance_{.folded = true};
   CollectiveCounts counts_;
   std::vector<Worker> workers_;
   std::vector<WorkerCompute> computes_;

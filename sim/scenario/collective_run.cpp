@@ -86,15 +86,13 @@ class ClockOfSize {
   CollectivePoint run(Bytes size) {
     prepare(shape_of(request_, topology_, placement_, size));
     const Seconds launch = request_.ranks > 1 ? platform_.transport.launch : Seconds(0);
-    const Seconds time = latest(clock_->finish(size, all_at(request_.ranks, Seconds(0)))) + launch;
-    rounded_up_ = std::max(rounded_up_, clock_->rounded_up());
-    left_simgrid_ |= clock_->left_simgrid();
-    return point(request_, schedule_, fidelity_, size, time, clock_->folded());
+    const Answer answer = clock_->answer(size, all_at(request_.ranks, Seconds(0)));
+    provenance_.include(answer.provenance);
+    return point(request_, schedule_, fidelity_, size, latest(answer.ends) + launch, answer.provenance.folded);
   }
 
-  /// The most of all sizes.
-  [[nodiscard]] double rounded_up() const { return rounded_up_; }
-  [[nodiscard]] bool left_simgrid() const { return left_simgrid_; }
+  /// Of all sizes.
+  [[nodiscard]] const Provenance& provenance() const { return provenance_; }
 
  private:
   void prepare(const Shape& shape) {
@@ -123,8 +121,7 @@ class ClockOfSize {
   Fidelity fidelity_;
   Value where_;
   int segments_ = 0;
-  double rounded_up_ = 0;
-  bool left_simgrid_ = false;
+  Provenance provenance_{.folded = true};
   Schedule schedule_;
   std::unique_ptr<CollectiveClock> clock_;
 };
@@ -158,7 +155,7 @@ void require_alltoall_within(const CollectiveRequest& request, Fidelity fidelity
 /// All sizes at one fidelity, each as the library picks.
 void run_library(const CollectiveRequest& request, Fidelity fidelity, const Platform& platform,
                  const Placement& placement, const Place& place, std::vector<CollectivePoint>& points,
-                 double& rounded_up, bool& left_simgrid) {
+                 Provenance& provenance) {
   const LibraryJob job{platform, placement, request.algorithm.operation, request.root, request.library.device};
   require_alltoall_within(request, fidelity, job, place);
   const auto clock = make_library_clock(*request.library.library, job, fidelity, {request.folding, request.network});
@@ -166,11 +163,10 @@ void run_library(const CollectiveRequest& request, Fidelity fidelity, const Plat
   any.operation = request.algorithm.operation;
   any.ranks = request.ranks;
   for (const Bytes size : request.sizes) {
-    const Seconds time = latest(clock->finish(size, all_at(request.ranks, Seconds(0))));
-    points.push_back(point(request, any, fidelity, size, time, clock->folded()));
+    const Answer answer = clock->answer(size, all_at(request.ranks, Seconds(0)));
+    points.push_back(point(request, any, fidelity, size, latest(answer.ends), answer.provenance.folded));
     points.back().choice = clock->choice(size);
-    rounded_up = std::max(rounded_up, clock->rounded_up());
-    left_simgrid |= clock->left_simgrid();
+    provenance.include(answer.provenance);
   }
 }
 
@@ -197,25 +193,22 @@ std::vector<Bytes> size_range(Bytes least, Bytes most, int factor) {
 }
 
 std::vector<CollectivePoint> run_collective(const CollectiveRequest& request, const Topology& topology,
-                                            const Value& where, double* rounded_up, bool* left_simgrid) {
+                                            const Value& where, Provenance* provenance) {
   require_ranks_within(request.budget, request.ranks, where.place());
   const Placement placement = place(request.placement, request.ranks, {}, layout_of(topology), where);
   const Platform platform = build_for(topology, placement, where);
   std::vector<CollectivePoint> points;
-  double most_rounded = 0;
-  bool any_left = false;
+  Provenance of_all{.folded = true};
   for (const Fidelity fidelity : request.fidelities) {
     if (is_library(request.algorithm)) {
-      run_library(request, fidelity, platform, placement, where.place(), points, most_rounded, any_left);
+      run_library(request, fidelity, platform, placement, where.place(), points, of_all);
       continue;
     }
     ClockOfSize clock(request, topology, platform, placement, fidelity, where);
     for (const Bytes size : request.sizes) points.push_back(clock.run(size));
-    most_rounded = std::max(most_rounded, clock.rounded_up());
-    any_left |= clock.left_simgrid();
+    of_all.include(clock.provenance());
   }
-  if (rounded_up != nullptr) *rounded_up = most_rounded;
-  if (left_simgrid != nullptr) *left_simgrid = any_left;
+  if (provenance != nullptr) *provenance = of_all;
   std::ranges::stable_sort(points, {}, &CollectivePoint::bytes);
   return points;
 }

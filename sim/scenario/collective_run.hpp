@@ -51,10 +51,9 @@ std::vector<Bytes> size_range(Bytes least, Bytes most, int factor);
 /// allreduce, (n-1)/n for reduce_scatter, allgather, alltoall, gather and scatter, 1 for broadcast and reduce; a
 /// barrier has none; of a parameter server, that times what the busiest server sends (or receives) in shares of the
 /// size. Sizes count as collective/chunk_sizes.hpp says. `where` is blamed when the topology has too few
-/// slots. `rounded_up`: the most of all points (simulate/collective_clock.hpp); `left_simgrid`: of any.
+/// slots. `provenance`: of all points.
 std::vector<CollectivePoint> run_collective(const CollectiveRequest& request, const Topology& topology,
-                                            const Value& where, double* rounded_up = nullptr,
-                                            bool* left_simgrid = nullptr);
+                                            const Value& where, Provenance* provenance = nullptr);
 
 /// Nobody chose: the topology's library in place of the request's algorithm, where it can do what the request asks for.
 void choose_by_default(CollectiveRequest& request, const Topology& topology, const Value& where);

@@ -51,57 +51,46 @@ class GroupClock final : public CollectiveClock {
   GroupClock(const std::vector<std::vector<int>>& members, std::function<const Carriage&(Bytes)> carriage_of)
       : members_(members), carriage_of_(std::move(carriage_of)) {}
 
-  RankTimes finish(Bytes size, const RankTimes& start) override {
-    folded_ = false;
-    rounded_up_ = 0;
-    left_simgrid_ = false;
-    if (members_.front().size() == 1 || size == Bytes(0)) return start;
+  Answer answer(Bytes size, const RankTimes& start) override {
+    if (members_.front().size() == 1 || size == Bytes(0)) return {start, {}};
     const Carriage& carriage = carriage_of_(size);
-    RankTimes ends(start.size());
+    Answer all{RankTimes(start.size()), {.folded = true}};
     if ((start == start(0)).all()) {
-      const RankTimes group = finish(carriage, size, start(members_.front()));
-      for (const std::vector<int>& members : members_) ends(members) = group;
-      folded_ = carriage.alone->folded();
-      rounded_up_ = carriage.alone->rounded_up();
-      return ends;
+      const Answer group = of_group(carriage, size, start(members_.front()));
+      for (const std::vector<int>& members : members_) all.ends(members) = group.ends;
+      all.provenance = group.provenance;
+      return all;
     }
     std::map<RankTimes, RankTimes, Earlier> known;  // groups that start alike end alike
     for (const std::vector<int>& members : members_) {
       const auto [group, is_new] = known.try_emplace(start(members));
       if (is_new) {
-        group->second = finish(carriage, size, group->first);
-        rounded_up_ = std::max(rounded_up_, carriage.alone->rounded_up());
-        left_simgrid_ |= carriage.alone->left_simgrid();
+        Answer answer = of_group(carriage, size, group->first);
+        group->second = std::move(answer.ends);
+        all.provenance.include(answer.provenance);
       }
-      ends(members) = group->second;
+      all.ends(members) = group->second;
     }
-    folded_ = carriage.alone->folded();
-    return ends;
+    return all;
   }
-  [[nodiscard]] bool folded() const override { return folded_; }
-  [[nodiscard]] double rounded_up() const override { return rounded_up_; }
-  [[nodiscard]] bool left_simgrid() const override { return left_simgrid_; }
   [[nodiscard]] bool has_launch() const override { return true; }
-  void rest() override {
-    if (last_ != nullptr) last_->rest();
+  void release_network() override {
+    if (last_ != nullptr) last_->release_network();
   }
 
  private:
-  RankTimes finish(const Carriage& carriage, Bytes size, const RankTimes& start) {
-    if (last_ != nullptr && last_ != carriage.alone.get()) last_->rest();
+  Answer of_group(const Carriage& carriage, Bytes size, const RankTimes& start) {
+    if (last_ != nullptr && last_ != carriage.alone.get()) last_->release_network();
     last_ = carriage.alone.get();
-    if (carriage.order.empty()) return last_->finish(size, start + carriage.launch.si());
-    RankTimes ends(start.size());
-    ends(carriage.order) = last_->finish(size, RankTimes(start(carriage.order)) + carriage.launch.si());
-    return ends;
+    if (carriage.order.empty()) return last_->answer(size, start + carriage.launch.si());
+    Answer answer = last_->answer(size, RankTimes(start(carriage.order)) + carriage.launch.si());
+    answer.ends(carriage.order) = RankTimes(answer.ends);
+    return answer;
   }
 
   const std::vector<std::vector<int>>& members_;
   std::function<const Carriage&(Bytes)> carriage_of_;
   CollectiveClock* last_ = nullptr;
-  bool folded_ = false;
-  double rounded_up_ = 0;
-  bool left_simgrid_ = false;
 };
 
 }  // namespace
@@ -247,14 +236,14 @@ std::unique_ptr<CollectiveClock> JobClocks::make_clock(const Key& key) {
 CollectiveClock& JobClocks::clock_of(const Collective& collective) {
   const Key key{collective.operation, collective.hierarchical, collective.group};
   auto& clock = clocks_[key];
-  if (last_ != nullptr && last_ != clock.get()) last_->rest();
+  if (last_ != nullptr && last_ != clock.get()) last_->release_network();
   if (clock == nullptr) clock = make_clock(key);
   last_ = clock.get();
   return *clock;
 }
 
-void JobClocks::rest() {
-  if (last_ != nullptr) last_->rest();
+void JobClocks::release_network() {
+  if (last_ != nullptr) last_->release_network();
   last_ = nullptr;
 }
 

@@ -45,7 +45,7 @@ class JobClocks {
 
   CollectiveClock& clock_of(const Collective& collective);
   /// Gives back the network that any of its clocks holds.
-  void rest();
+  void release_network();
   const std::vector<GroupCarriage>& carriages_of(const Collective& collective);
 
  private:

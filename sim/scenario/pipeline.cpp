@@ -167,7 +167,7 @@ struct PipelineParts::Parts {
   }
 
   JobClocks& active(Clocks& next) {
-    if (last != nullptr && last != &next.clocks) last->rest();
+    if (last != nullptr && last != &next.clocks) last->release_network();
     last = &next.clocks;
     return next.clocks;
   }

@@ -42,9 +42,8 @@ void add_seed(Pooled& pooled, const TrainingRun& run, double weight) {
   for (std::size_t stage = 0; stage < run.of_stages.size(); ++stage) {
     for (const auto& [what, count] : run.of_stages[stage]) pooled.run.of_stages[stage][what] += count * weight;
   }
-  pooled.run.folded = run.folded;
-  pooled.run.rounded_up = std::max(pooled.run.rounded_up, run.rounded_up);
-  pooled.run.left_simgrid |= run.left_simgrid;
+  pooled.run.provenance.include(run.provenance);
+  pooled.run.provenance.folded = run.provenance.folded;
   pooled.run.critical_path = run.critical_path;
   if (!pooled.run.tuning) pooled.run.tuning = run.tuning;
   for (const Seconds duration : run.durations) pooled.durations.push_back({duration, 1});
@@ -137,9 +136,10 @@ TrainingPoint train(const Scenario& scenario, Timeline* timeline) {
   point.fidelity = name(scenario.fidelity);
   take_results(point, result, pooled.durations, scenario);
   point.mean_staleness = result.mean_staleness;
-  point.folded = result.folded;
-  if (result.rounded_up > 0) point.notes.push_back(describe_rounding_up(result.rounded_up));
-  if (result.left_simgrid) point.notes.push_back(describe_own_network());
+  const Provenance& provenance = result.provenance;
+  point.folded = provenance.folded;
+  if (provenance.rounded_up > 0) point.notes.push_back(describe_rounding_up(provenance.rounded_up));
+  if (provenance.used_builtin_solver) point.notes.push_back(describe_own_network());
   point.critical_path = result.critical_path;
   point.neighbours = result.neighbours;
   if (scenario.busiest_links > 0) point.links = busiest_links(scenario, job, result);
@@ -236,7 +236,8 @@ Seconds forward_time(const Scenario& scenario) {
 Seconds collective_time(const Scenario& scenario, Operation operation, Bytes size) {
   JobClocks clocks(scenario, scenario.platform.placement);
   const RankTimes start = all_at(scenario.platform.ranks, Seconds(0));
-  return latest(clocks.clock_of({operation, size}).finish(size, start)) + scenario.platform.platform.transport.launch;
+  return latest(clocks.clock_of({operation, size}).completion_times(size, start)) +
+         scenario.platform.platform.transport.launch;
 }
 
 }}  // namespace farandole::scenario

@@ -36,41 +36,29 @@ class CheckedClock final : public CollectiveClock {
         clock_(bare_clock(fidelity, std::move(routed), options)),
         may_overlook_(fidelity != Fidelity::message && has_root_that_receives(bounds_.operation.operation)) {}
 
-  RankTimes finish(Bytes size, const RankTimes& start) override {
-    folded_ = false;
-    rounded_up_ = 0;
-    left_simgrid_ = false;
-    if (start.size() == 1 || size == Bytes(0)) return start;
-    if ((start == start[0]).all()) return RankTimes(together(size) + start[0]);
-    return checked(size, start);
+  Answer answer(Bytes size, const RankTimes& start) override {
+    if (start.size() == 1 || size == Bytes(0)) return {start, {}};
+    if (!(start == start[0]).all()) return checked(size, start);
+    const Answer& known = together(size);
+    return {known.ends + start[0], known.provenance};
   }
-  [[nodiscard]] bool folded() const override { return folded_; }
-  [[nodiscard]] double rounded_up() const override { return rounded_up_; }
-  [[nodiscard]] bool left_simgrid() const override { return left_simgrid_; }
-  void rest() override { clock_->rest(); }
+  void release_network() override { clock_->release_network(); }
 
  private:
   /// A collective that all ranks join at once takes the same time whenever that is.
-  const RankTimes& together(Bytes size) {
+  const Answer& together(Bytes size) {
     auto found = remembered_.find(size);
     if (found == remembered_.end()) {
-      RankTimes end = checked(size, all_at(bounds_.operation.ranks, Seconds(0)));
-      found = remembered_.emplace(size, Remembered{std::move(end), folded_, rounded_up_, left_simgrid_}).first;
+      found = remembered_.emplace(size, checked(size, all_at(bounds_.operation.ranks, Seconds(0)))).first;
     }
-    folded_ = found->second.folded;
-    rounded_up_ = found->second.rounded_up;
-    left_simgrid_ = found->second.left_simgrid;
-    return found->second.end;
+    return found->second;
   }
 
-  RankTimes checked(Bytes size, const RankTimes& start) {
-    RankTimes end = clock_->finish(size, start);
-    folded_ = clock_->folded();
-    rounded_up_ = clock_->rounded_up();
-    left_simgrid_ = clock_->left_simgrid();
-    if (may_overlook_) hold_root_to_its_link(size, start, end);
-    check(size, start, end);
-    return end;
+  Answer checked(Bytes size, const RankTimes& start) {
+    Answer answer = clock_->answer(size, start);
+    if (may_overlook_) hold_root_to_its_link(size, start, answer.ends);
+    check(size, start, answer.ends);
+    return answer;
   }
 
   static bool has_root_that_receives(Operation operation) {
@@ -97,23 +85,19 @@ class CheckedClock final : public CollectiveClock {
     if ((end < start).any()) throw InvariantError("a rank finished a collective before it joined");
   }
 
-  struct Remembered {
-    RankTimes end;
-    bool folded;
-    double rounded_up;
-    bool left_simgrid;
-  };
-
   CollectiveBounds bounds_;
   std::unique_ptr<CollectiveClock> clock_;
   bool may_overlook_;
-  std::map<Bytes, Remembered> remembered_;
-  bool folded_ = false;
-  double rounded_up_ = 0;
-  bool left_simgrid_ = false;
+  std::map<Bytes, Answer> remembered_;
 };
 
 }  // namespace
+
+void Provenance::include(const Provenance& other) {
+  folded = folded && other.folded;
+  rounded_up = std::max(rounded_up, other.rounded_up);
+  used_builtin_solver = used_builtin_solver || other.used_builtin_solver;
+}
 
 std::string describe_rounding_up(double share) {
   const std::string counted =

@@ -4,10 +4,10 @@
 // collective of the same size that starts everywhere at once is timed once and remembered, and no answer may beat the
 // bounds of simulate/collective_clock.hpp (InvariantError).
 //
-// Where it is exact, ranks that behave alike are represented by one of them (simulate/folding/fold.hpp); `folded` says
-// whether that was so. Exact means to rounding, but for the ends of single ranks where chunks differ by a byte: folded,
-// all of them end with the last. Where there are too many messages to send them all, chunks that differ by a byte may
-// be counted as the longest so that ranks fold; `rounded_up` says so, and by how much.
+// Where it is exact, ranks that behave alike are represented by one of them (simulate/folding/fold.hpp). Exact means to
+// rounding, but for the ends of single ranks where chunks differ by a byte: folded, all of them end with the last.
+// Where there are too many messages to send them all, chunks that differ by a byte may be counted as the longest so
+// that ranks fold. An answer's provenance says which of these was done.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,29 @@
 
 namespace farandole { inline namespace simulate {
 
+/// How an answer was found, or several of them.
+struct Provenance {
+  bool folded = false;  // from representatives
+  /// By which share of the longest chunk others that are a byte shorter were counted too long, at most.
+  double rounded_up = 0;
+  bool used_builtin_solver = false;  // unasked, in SimGrid's place
+
+  /// Of both: folded if each was, the rest if any was.
+  void include(const Provenance& other);
+};
+
+struct Answer {
+  RankTimes ends;
+  Provenance provenance;
+};
+
 /// A sentence for whoever reads the answer.
 std::string describe_rounding_up(double share);
 
 enum class FoldingPolicy : std::uint8_t { where_exact, never };
 
-/// How an answer is found; none of it changes one by more than rounding, but for what `rounded_up` says.
+/// How an answer is found; none of it changes one by more than rounding, but for what
+/// `Provenance::rounded_up` says.
 struct ClockOptions {
   ClockOptions(FoldingPolicy of_ranks = FoldingPolicy::where_exact,  // NOLINT: implicit, most say no more than this
                NetworkSolver solver = NetworkSolver::as_it_pays)
@@ -38,18 +55,12 @@ class CollectiveClock {
  public:
   virtual ~CollectiveClock() = default;
   /// `size`: whole bytes, as collective/chunk_sizes.hpp counts them; `start[r]`: when rank r joins.
-  virtual RankTimes finish(Bytes size, const RankTimes& start) = 0;
-  /// Whether the last answer was had from representatives.
-  [[nodiscard]] virtual bool folded() const { return false; }
-  /// By which share of the longest chunk others that are a byte shorter were counted too long in the last answer, at
-  /// most; 0: as long as they are.
-  [[nodiscard]] virtual double rounded_up() const { return 0; }
-  /// Whether our own solver took SimGrid's place unasked in the last answer.
-  [[nodiscard]] virtual bool left_simgrid() const { return false; }
+  virtual Answer answer(Bytes size, const RankTimes& start) = 0;
+  [[nodiscard]] RankTimes completion_times(Bytes size, const RankTimes& start) { return answer(size, start).ends; }
   /// Whether what starting a collective costs is in its times already.
   [[nodiscard]] virtual bool has_launch() const { return false; }
   /// Gives back the network, which the next answer makes anew, so that another clock may have one.
-  virtual void rest() {}
+  virtual void release_network() {}
 };
 
 std::unique_ptr<CollectiveClock> make_collective_clock(Fidelity fidelity, RoutedSchedule routed,

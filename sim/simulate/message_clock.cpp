@@ -90,7 +90,7 @@ MessageClock::OwnLinks MessageClock::own_links() const {
 }
 
 void MessageClock::use(std::shared_ptr<SharedNetwork> network, std::vector<int> links) {
-  rest();
+  release_network();
   network_ = std::move(network);
   links_ = std::move(links);
   for (const auto& [phase, index] : transfers_) routes_.push_back(add_route(routed_.legs(phase)[index]));
@@ -110,7 +110,7 @@ int MessageClock::route_over(const RoutedSchedule::Leg& leg) {
   return place->second;
 }
 
-void MessageClock::rest() {
+void MessageClock::release_network() {
   network_.reset();
   own_.reset();
   routes_.clear();
@@ -121,13 +121,13 @@ void MessageClock::rest() {
 void MessageClock::make_network() {
   OwnLinks crossed = own_links();
   const NetworkSolver solver = solver_for(wanted_, sent_, 0, static_cast<std::int64_t>(crossed.links.size()));
-  left_simgrid_ = wanted_ == NetworkSolver::as_it_pays && solver == NetworkSolver::own && has_simgrid();
+  used_builtin_solver_ = wanted_ == NetworkSolver::as_it_pays && solver == NetworkSolver::own && has_simgrid();
   auto own = std::make_shared<FluidNetwork>(crossed.links, routed_.parts(), solver);
   use(own, std::move(crossed.places));
   own_ = std::move(own);
 }
 
-RankTimes MessageClock::finish(Bytes size, const RankTimes& start) {
+Answer MessageClock::answer(Bytes size, const RankTimes& start) {
   const bool was_enough = solver_for(wanted_, sent_) == NetworkSolver::own;
   sent_ += messages_to_send();
   const bool leaves_simgrid = !was_enough && solver_for(wanted_, sent_) == NetworkSolver::own;
@@ -141,7 +141,7 @@ RankTimes MessageClock::finish(Bytes size, const RankTimes& start) {
   run.begin();
   network_->run([&](int tag) { run.handle(tag); });
   // A rank that finds all done when it joins must not end before, by a rounding of the way there and back.
-  return (run.ends() + origin).max(start);
+  return {(run.ends() + origin).max(start), {.used_builtin_solver = used_builtin_solver_}};
 }
 
 }}  // namespace farandole::simulate

@@ -50,9 +50,8 @@ class MessageClock final : public CollectiveClock {
   static std::int64_t messages_of(const Schedule& schedule);
 
   /// Throws InvariantError when a byte that was sent is not received or a rank never finishes.
-  RankTimes finish(Bytes size, const RankTimes& start) override;
-  [[nodiscard]] bool left_simgrid() const override { return left_simgrid_; }
-  void rest() override;
+  Answer answer(Bytes size, const RankTimes& start) override;
+  void release_network() override;
 
   /// One collective under way (simulate/message_run.hpp); several may be, on a network that their clocks share.
   class Run;
@@ -92,7 +91,7 @@ class MessageClock final : public CollectiveClock {
   RoutedSchedule routed_;
   Repeats repeats_;
   NetworkSolver wanted_;
-  bool left_simgrid_ = false;
+  bool used_builtin_solver_ = false;
   std::int64_t sent_ = 0;  // messages, in all collectives
   std::vector<Numbered> transfers_;
   std::vector<OfPhase> phases_;

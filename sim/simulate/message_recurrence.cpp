@@ -129,7 +129,7 @@ MessageRecurrence::MessageRecurrence(const RoutedSchedule& routed)
   }
 }
 
-std::optional<RankTimes> MessageRecurrence::finish(Bytes size, const RankTimes& start) {
+std::optional<RankTimes> MessageRecurrence::completion_times(Bytes size, const RankTimes& start) {
   if (!applies_) return std::nullopt;
   const double origin = start.minCoeff();
   const ChunkSizes chunks(size, routed_.schedule());

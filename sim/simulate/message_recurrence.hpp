@@ -30,7 +30,7 @@ class MessageRecurrence {
 
   /// When each rank ends; nothing where messages may meet, where links have congestion curves or sends are eager, and
   /// where a phase changes receivers or sends chunks one by one.
-  [[nodiscard]] std::optional<RankTimes> finish(Bytes size, const RankTimes& start);
+  [[nodiscard]] std::optional<RankTimes> completion_times(Bytes size, const RankTimes& start);
   /// Known beforehand: `finish` has an answer, and it costs little.
   [[nodiscard]] bool never_meet() const { return never_meet_; }
 

@@ -32,7 +32,7 @@ RecurrenceClock::RecurrenceClock(RoutedSchedule routed, Sharing sharing, ClockOp
   for (std::size_t phase = 0; phase < network.schedule().phases.size(); ++phase) {
     rates_.push_back(costs_vary(network, phase) ? TransferRates{} : rates.of(phase, 0));
   }
-  left_simgrid_ = rates.left_simgrid();
+  used_builtin_solver_ = rates.used_builtin_solver();
 }
 
 TransferRates RecurrenceClock::rates_of_all(std::size_t phase) const {
@@ -67,23 +67,27 @@ std::optional<Bytes> RecurrenceClock::size_rounded_up(const ChunkSizes& sizes) c
   return sizes.size_of_longest();
 }
 
-RankTimes RecurrenceClock::finish(Bytes size, const RankTimes& start) {
+Answer RecurrenceClock::answer(Bytes size, const RankTimes& start) {
   const ChunkSizes whole(size, routed_.schedule());
   const bool together = (start == start[0]).all();
   const std::optional<Bytes> rounded = together ? size_rounded_up(whole) : std::nullopt;
-  rounded_up_ = rounded ? Bytes(1) / whole.largest() : 0;
   const ChunkSizes sizes(rounded.value_or(size), routed_.schedule());
   const bool by_class = folding_ && together && costs_the_same_within_classes(sizes);
   const auto varies = [](const TransferRates& rates) { return rates.latency.size() == 0; };
-  folded_ = folding_ && (by_class || std::ranges::none_of(rates_, varies));
-  if (!together) return carried_apart(start, size, sizes);
-  if (!by_class) {
-    return carried(routed_, start, sizes, [this](std::size_t phase) { return rates_of_all(phase); });
+  Answer answer;
+  if (!together) {
+    answer.ends = carried_apart(start, size, sizes);
+  } else if (!by_class) {
+    answer.ends = carried(routed_, start, sizes, [this](std::size_t phase) { return rates_of_all(phase); });
+  } else {
+    const RoutedSchedule& quotient = folding_->quotient;
+    answer.ends = folding_->of_ranks(carried(quotient, folding_->of_classes(start),
+                                             ChunkSizes(rounded.value_or(size), quotient.schedule()),
+                                             [this](std::size_t phase) { return rates_[phase]; }));
   }
-  const RoutedSchedule& quotient = folding_->quotient;
-  return folding_->of_ranks(carried(quotient, folding_->of_classes(start),
-                                    ChunkSizes(rounded.value_or(size), quotient.schedule()),
-                                    [this](std::size_t phase) { return rates_[phase]; }));
+  answer.provenance = {folding_ && (by_class || std::ranges::none_of(rates_, varies)),
+                       rounded ? Bytes(1) / whole.largest() : 0, used_builtin_solver_};
+  return answer;
 }
 
 RankTimes RecurrenceClock::carried(const RoutedSchedule& network, RankTimes moments, const ChunkSizes& sizes,
@@ -136,7 +140,7 @@ TransferRates RecurrenceClock::rates_of(const RoutedSchedule& network, std::size
   if (known != remembered.end()) return known->second;
   if (!rates) rates.emplace(network, sharing_, network_);
   TransferRates found = rates->of(phase, repeat);
-  left_simgrid_ |= rates->left_simgrid();
+  used_builtin_solver_ |= rates->used_builtin_solver();
   if (remembered_ + found.latency.size() <= most_remembered) {
     remembered_ += found.latency.size();
     remembered.emplace(std::pair(phase, repeat), found);

@@ -24,16 +24,13 @@ class RecurrenceClock final : public CollectiveClock {
  public:
   static constexpr std::size_t most_uneven = std::size_t{1} << 22;
   /// `uneven`: so many transfers are counted with their own chunks where these differ by a byte; more are counted as
-  /// the longest (`rounded_up` says so), as those of a phase that repeats the same transfers always are.
+  /// the longest (`Provenance` says so), as those of a phase that repeats the same transfers always are.
   RecurrenceClock(RoutedSchedule routed, Sharing sharing, ClockOptions options, std::size_t uneven = most_uneven);
   RecurrenceClock(const RecurrenceClock&) = delete;
   RecurrenceClock& operator=(const RecurrenceClock&) = delete;
   ~RecurrenceClock() override = default;
 
-  RankTimes finish(Bytes size, const RankTimes& start) override;
-  [[nodiscard]] bool folded() const override { return folded_; }
-  [[nodiscard]] double rounded_up() const override { return rounded_up_; }
-  [[nodiscard]] bool left_simgrid() const override { return left_simgrid_; }
+  Answer answer(Bytes size, const RankTimes& start) override;
 
  private:
   [[nodiscard]] TransferRates rates_of_all(std::size_t phase) const;
@@ -56,11 +53,9 @@ class RecurrenceClock final : public CollectiveClock {
   RoutedSchedule routed_;
   Sharing sharing_;
   NetworkSolver network_;
-  bool left_simgrid_ = false;
+  bool used_builtin_solver_ = false;  // for the rates that are known
   std::size_t most_uneven_;
-  double rounded_up_ = 0;
   std::optional<Folding> folding_;
-  bool folded_ = false;
   std::vector<TransferRates> rates_;  // per phase, of the quotient if there is one; empty where costs vary
   RatesByRepeat varying_;             // of all ranks one by one
   RatesByRepeat varying_folded_;      // of the quotient

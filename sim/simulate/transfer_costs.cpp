@@ -204,7 +204,7 @@ void RoundRates::make_network() {
   std::size_t at_once = 0;
   for (const Phase& phase : routed_.schedule().phases) at_once = std::max(at_once, transfers_per_round(phase));
   const NetworkSolver solver = solver_for(wanted_, 0, static_cast<std::int64_t>(at_once));
-  left_simgrid_ = wanted_ == NetworkSolver::as_it_pays && solver == NetworkSolver::own && has_simgrid();
+  used_builtin_solver_ = wanted_ == NetworkSolver::as_it_pays && solver == NetworkSolver::own && has_simgrid();
   network_ = std::make_unique<FluidNetwork>(routed_.fluid_links(), routed_.parts(), solver);
 }
 

@@ -76,7 +76,7 @@ class RoundRates {
   /// `repeat` matters where costs vary.
   TransferRates of(std::size_t phase, int repeat);
   /// Whether our own solver took SimGrid's place unasked.
-  [[nodiscard]] bool left_simgrid() const { return left_simgrid_; }
+  [[nodiscard]] bool used_builtin_solver() const { return used_builtin_solver_; }
 
  private:
   using Legs = std::vector<RoutedSchedule::Leg>;
@@ -87,7 +87,7 @@ class RoundRates {
   const RoutedSchedule& routed_;
   Sharing sharing_;
   NetworkSolver wanted_;
-  bool left_simgrid_ = false;
+  bool used_builtin_solver_ = false;
   bool occupied_;
   void make_network();
 

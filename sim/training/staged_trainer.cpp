@@ -66,7 +66,7 @@ Seconds StagedTrainer::synchronise(std::vector<RankTimes> reduced) {
   if (between_.tied > Bytes(0)) {
     RankTimes both(reduced.front().size() + reduced.back().size());
     both << reduced.front(), reduced.back();
-    reduced.push_back(between_.tie().finish(between_.tied, both));
+    reduced.push_back(between_.tie().completion_times(between_.tied, both));
   }
   Seconds last;
   for (const RankTimes& of_stage : reduced) last = std::max(last, latest(of_stage));
@@ -143,7 +143,7 @@ void StagedTrainer::send(int from, int to, const Side& sender, const Side& recei
     end_message(from, sending, ends.head(ranks));
     end_message(to, receiving, ends.tail(ranks));
   };
-  if (between_.company == nullptr) return over(between_.clock_of(from, to).finish(size, both));
+  if (between_.company == nullptr) return over(between_.clock_of(from, to).completion_times(size, both));
   const auto& groups = between_.carriages_of(from, to);
   auto left = std::make_shared<std::size_t>(groups.size());
   auto all = std::make_shared<RankTimes>(both);

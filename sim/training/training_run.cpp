@@ -92,9 +92,8 @@ TrainingRun run_training(Trainer& trainer, const Job& job, const Measure& measur
   TrainingRun run = condense(measured(trainer, measure.iterations), job);
   run.tuning = std::move(tuning);
   run.collectives = mean_since(before, trainer.simulated().collectives(), measure.iterations);
-  run.folded = trainer.simulated().folded();
-  run.rounded_up = trainer.simulated().rounded_up();
-  run.left_simgrid = trainer.simulated().left_simgrid();
+  run.provenance = trainer.simulated().provenance();
+  run.provenance.folded = run.provenance.folded && !trainer.simulated().collectives().empty();
   run.critical_path = trainer.last_critical_path();
   return run;
 }
@@ -104,14 +103,12 @@ TrainingRun run_training(StagedTrainer& trainer, const Measure& measure) {
   std::vector<CollectiveCounts> before;
   for (int stage = 0; stage < trainer.stages(); ++stage) before.push_back(trainer.simulated(stage).collectives());
   TrainingRun run = condense(measured(trainer, measure.iterations), trainer.longest());
-  run.folded = true;
+  run.provenance.folded = true;
   for (int stage = 0; stage < trainer.stages(); ++stage) {
     const SimulatedJob& job = trainer.simulated(stage);
     const CollectiveCounts& earlier = before[static_cast<std::size_t>(stage)];
     run.of_stages.push_back(mean_since(earlier, job.collectives(), measure.iterations));
-    run.folded = run.folded && (job.folded() || job.collectives().empty());
-    run.rounded_up = std::max(run.rounded_up, job.rounded_up());
-    run.left_simgrid |= job.left_simgrid();
+    run.provenance.include(job.provenance());
   }
   run.critical_path = trainer.last_critical_path();
   return run;

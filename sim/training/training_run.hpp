@@ -27,9 +27,7 @@ struct TrainingRun {
   int collectives_per_iteration = 0;          // of the last iteration
   CollectiveCounts collectives;               // an iteration, in the mean
   std::vector<CollectiveCounts> of_stages{};  // the same of each stage of a pipeline
-  bool folded = false;                        // every collective
-  double rounded_up = 0;                      // chunks, the most of any collective (simulate/collective_clock.hpp)
-  bool left_simgrid = false;                  // for any (likewise)
+  Provenance provenance;                      // of all collectives
   std::vector<Neighbour> neighbours;          // jobs that share the network
   double mean_staleness = 0;                  // of servers without a barrier: updates by others between pull and push
   std::vector<PathStep> critical_path;        // of the last iteration

@@ -166,7 +166,7 @@ TEST(Replay, OfOneRankOnlyComputes) {
 /// Simulated and replayed, a job has the same collectives.
 TEST(Replay, DecidesAsTheSimulationDoes) {
   class Instant final : public CollectiveClock {
-    RankTimes finish(Bytes /*size*/, const RankTimes& start) override { return start; }
+    Answer answer(Bytes /*size*/, const RankTimes& start) override { return {start, {}}; }
   } clock;
   const Job job = small_job();
   const StrategyChoice choice = choice_of(ddp, 4);

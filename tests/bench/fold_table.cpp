@@ -35,13 +35,14 @@ void print_row(const std::string& algorithm, int ranks, const std::string& fidel
   const Platform platform = nodes ? test::two_level(ranks / 8, 8, 12_GBps, 25_Gbps) : test::star(ranks, 25_Gbps, 2_us);
   const RoutedSchedule routed(find_algorithm(operation, algorithm)->build(shape), platform, test::in_order(ranks));
   const auto clock = make_collective_clock(fidelity_of(fidelity), routed);
-  const Seconds time = latest(clock->finish(size, all_at(ranks, Seconds(0))));
+  const Answer answer = clock->answer(size, all_at(ranks, Seconds(0)));
+  const Seconds time = latest(answer.ends);
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   const double cpu = static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
                      1e-6 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
   // Asked for after the clock was stopped.
-  const auto folding = clock->folded() ? worthwhile_folding(routed, all_at(ranks, Seconds(0))) : std::nullopt;
+  const auto folding = answer.provenance.folded ? worthwhile_folding(routed, all_at(ranks, Seconds(0))) : std::nullopt;
   const std::string classes = folding ? std::to_string(folding->quotient.schedule().ranks) : "not folded";
   std::printf("| %s | %d | %s | %s | %.3f | %.0f | %.9g |\n", algorithm.c_str(), ranks, fidelity.c_str(),
               classes.c_str(), cpu, static_cast<double>(usage.ru_maxrss) / 1024, time.si());

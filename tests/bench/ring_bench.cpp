@@ -28,9 +28,9 @@ void time_ring(benchmark::State& state, Fidelity fidelity, FoldingPolicy policy,
   for (auto _ : state) {
     const auto clock = make_collective_clock(
         fidelity, RoutedSchedule(ring_allreduce(ranks), platform(ranks), test::in_order(ranks)), policy);
-    const Seconds time = latest(clock->finish(bytes, all_at(ranks, Seconds(0))));
-    state.counters["simulated_seconds"] = time.si();
-    state.counters["folded"] = clock->folded() ? 1 : 0;
+    const Answer answer = clock->answer(bytes, all_at(ranks, Seconds(0)));
+    state.counters["simulated_seconds"] = latest(answer.ends).si();
+    state.counters["folded"] = answer.provenance.folded ? 1 : 0;
   }
 }
 

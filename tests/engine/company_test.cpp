@@ -46,7 +46,7 @@ TEST(Company, ACollectiveAloneTakesWhatItsClockSays) {
     RankTimes start = all_at(8, 1_s);
     start[3] = 1.001;
     for (const Fidelity fidelity : all_fidelities) {
-      const RankTimes alone = make_collective_clock(fidelity, routed)->finish(Bytes(800e3), start);
+      const RankTimes alone = make_collective_clock(fidelity, routed)->completion_times(Bytes(800e3), start);
       test::Meeting clock(fidelity, platform, {routed});
       clock.start(0, Bytes(800e3), start, 7);
       const auto ends = ends_of(clock);

@@ -35,7 +35,7 @@ Platform congested(Platform platform, int from, const std::shared_ptr<const Cong
 Seconds time_of(Fidelity fidelity, const Schedule& schedule, const Platform& platform, const Placement& placement,
                 Bytes size, FoldingPolicy policy = FoldingPolicy::where_exact) {
   const auto clock = make_collective_clock(fidelity, RoutedSchedule(schedule, platform, placement), policy);
-  return latest(clock->finish(size, all_at(schedule.ranks, 0_s)));
+  return latest(clock->completion_times(size, all_at(schedule.ranks, 0_s)));
 }
 
 TEST(Congestion, IsOnStraightLinesBetweenItsPointsAndConstantBeyond) {
@@ -101,10 +101,11 @@ TEST(Congestion, OfFoldedSchedulesIsThatOfAllFlows) {
       const RankTimes start = all_at(16, 0_s);
       const RoutedSchedule routed(schedule, platform, in_turn);
       const Folding folding = fold(routed);
-      const RankTimes whole = MessageClock(routed).finish(size, start);
-      const RankTimes folded = folding.of_ranks(MessageClock(folding.quotient).finish(size, folding.of_classes(start)));
+      const RankTimes whole = MessageClock(routed).completion_times(size, start);
+      const RankTimes folded =
+          folding.of_ranks(MessageClock(folding.quotient).completion_times(size, folding.of_classes(start)));
       EXPECT_LT(((folded - whole).abs() / whole).maxCoeff(), 1e-12) << schedule.algorithm;
-      const RankTimes free = MessageClock(RoutedSchedule(schedule, tree, in_turn)).finish(size, start);
+      const RankTimes free = MessageClock(RoutedSchedule(schedule, tree, in_turn)).completion_times(size, start);
       slower += whole.maxCoeff() > 1.01 * free.maxCoeff() ? 1 : 0;
     }
   }

@@ -27,7 +27,7 @@ Seconds time_of(Fidelity fidelity, const Schedule& schedule, const Platform& pla
                 FoldingPolicy policy = FoldingPolicy::where_exact) {
   const auto clock =
       make_collective_clock(fidelity, RoutedSchedule(schedule, platform, in_order(schedule.ranks)), policy);
-  return latest(clock->finish(size, all_at(schedule.ranks, 0_s)));
+  return latest(clock->completion_times(size, all_at(schedule.ranks, 0_s)));
 }
 
 TEST(HostCpu, LimitsARingToWhatOneConnectionHas) {

@@ -16,8 +16,8 @@ using testing::ElementsAre;
 /// A collective of n bytes takes n seconds from when the last rank has joined.
 class SecondPerByte final : public CollectiveClock {
  public:
-  RankTimes finish(Bytes size, const RankTimes& start) override {
-    return RankTimes::Constant(start.size(), start.maxCoeff() + size.si());
+  Answer answer(Bytes size, const RankTimes& start) override {
+    return {RankTimes::Constant(start.size(), start.maxCoeff() + size.si()), {}};
   }
 };
 

@@ -49,7 +49,7 @@ TEST(Experts, AreSentToAndFromTwiceForwardAndTwiceBackwardInEveryLayer) {
     JobClocks clocks(scenario, scenario.platform.placement);
     const Bytes size = 2 * 1024.0 * 4096 * 2_B;
     const Collective alltoall{Operation::alltoall, size, {}, {}, false, Group::experts};
-    const Seconds each = latest(clocks.clock_of(alltoall).finish(size, all_at(8, 0_s)));
+    const Seconds each = latest(clocks.clock_of(alltoall).completion_times(size, all_at(8, 0_s)));
     const Transport& transport = scenario.platform.platform.transport;
     const Seconds message =
         transport.intra_node_latency + size / 8 / (400 * 1_GBps);  // NVLink, topologies/hgx-h100.json
@@ -68,7 +68,7 @@ TEST(Experts, TakeTheirTimeExactlyWhereNothingElseIsOnTheLinks) {
   JobClocks clocks(scenario, scenario.platform.placement);
   const Bytes size = 2 * 1024.0 * 4096 * 2_B;
   const Collective alltoall{Operation::alltoall, size, {}, {}, false, Group::experts};
-  const Seconds each = latest(clocks.clock_of(alltoall).finish(size, all_at(8, 0_s)));
+  const Seconds each = latest(clocks.clock_of(alltoall).completion_times(size, all_at(8, 0_s)));
   EXPECT_NEAR(*result.exposed->experts / each, 4 * blocks, 1e-6 * blocks);
 }
 

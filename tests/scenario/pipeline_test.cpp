@@ -74,7 +74,7 @@ Stages stages_in(const Scenario& scenario) {
   JobClocks clocks(pair, pair.platform.placement);
   const Bytes size = handed_on(scenario).front();
   const Collective message{Operation::broadcast, size, {}, {}, false, Group::neighbours};
-  result.message = latest(clocks.clock_of(message).finish(size, all_at(2, 0_s)));
+  result.message = latest(clocks.clock_of(message).completion_times(size, all_at(2, 0_s)));
   return result;
 }
 

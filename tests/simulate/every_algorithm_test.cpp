@@ -21,7 +21,7 @@ Schedule built(Operation operation, const std::string& name, const Shape& shape)
 RankTimes finish(Fidelity fidelity, const Schedule& schedule, const Platform& platform, Bytes size,
                  const RankTimes& start) {
   return make_collective_clock(fidelity, RoutedSchedule(schedule, platform, in_order(schedule.ranks)))
-      ->finish(size, start);
+      ->completion_times(size, start);
 }
 
 double time_of(Fidelity fidelity, const Schedule& schedule, const Platform& platform, Bytes size) {

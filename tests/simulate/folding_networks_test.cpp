@@ -36,8 +36,9 @@ Bytes size_of_equal_chunks(const RoutedSchedule& whole, Random& random) {
 /// Message by message, every rank.
 void expect_the_same_ends(const Folding& folding, const RoutedSchedule& whole, Bytes size) {
   const RankTimes start = all_at(whole.schedule().ranks, 0_s);
-  const RankTimes unfolded = MessageClock(whole).finish(size, start);
-  const RankTimes folded = folding.of_ranks(MessageClock(folding.quotient).finish(size, folding.of_classes(start)));
+  const RankTimes unfolded = MessageClock(whole).completion_times(size, start);
+  const RankTimes folded =
+      folding.of_ranks(MessageClock(folding.quotient).completion_times(size, folding.of_classes(start)));
   EXPECT_LT(((folded - unfolded).abs() / unfolded.max(1e-9)).maxCoeff(), 1e-12);
 }
 
@@ -103,12 +104,12 @@ TEST(NeverFull, NetworksAreSwitchesToEveryRankOfAnAlltoall) {
         EXPECT_EQ(fold_by_moves(forgotten).has_value(), is_switch || nodes % 4 == 0);
         const Bytes size(static_cast<double>(whole.schedule().chunks) * 1000);
         const RankTimes start = all_at(nodes, 0_s);
-        const RankTimes ends = MessageClock(whole).finish(size, start);
-        EXPECT_LT(((MessageClock(forgotten).finish(size, start) - ends).abs() / ends).maxCoeff(), 1e-12);
+        const RankTimes ends = MessageClock(whole).completion_times(size, start);
+        EXPECT_LT(((MessageClock(forgotten).completion_times(size, start) - ends).abs() / ends).maxCoeff(), 1e-12);
         RecurrenceClock flow(whole, Sharing::simulated, {});
         RecurrenceClock forgetful(forgotten, Sharing::simulated, {});
-        const RankTimes by_flow = flow.finish(size, start);
-        EXPECT_LT(((forgetful.finish(size, start) - by_flow).abs() / by_flow).maxCoeff(), 1e-12);
+        const RankTimes by_flow = flow.completion_times(size, start);
+        EXPECT_LT(((forgetful.completion_times(size, start) - by_flow).abs() / by_flow).maxCoeff(), 1e-12);
         switches += is_switch ? 1 : 0;
       }
     }

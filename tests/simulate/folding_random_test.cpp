@@ -21,10 +21,11 @@ int compare_folded_with_unfolded(std::uint64_t first_seed, std::uint64_t last_se
     Random random(seed);
     const Case drawn = draw_case(random);
     const Folding folding = fold(drawn.routed, drawn.start);
-    const RankTimes unfolded = MessageClock(drawn.routed).finish(drawn.size, drawn.start);
+    const RankTimes unfolded = MessageClock(drawn.routed).completion_times(drawn.size, drawn.start);
     const RankTimes start = folding.of_classes(drawn.start);
     for (const auto repeats : {MessageClock::Repeats::all, MessageClock::Repeats::until_steady}) {
-      expect_equal(folding.of_ranks(MessageClock(folding.quotient, repeats).finish(drawn.size, start)), unfolded, seed);
+      expect_equal(folding.of_ranks(MessageClock(folding.quotient, repeats).completion_times(drawn.size, start)),
+                   unfolded, seed);
     }
     worthwhile += folding.is_worthwhile() ? 1 : 0;
   }
@@ -43,9 +44,9 @@ TEST(FoldingAtRandom, AnUnfoldedNetworkMayBeMultipliedToo) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     Random random(seed);
     const Case drawn = draw_case(random);
-    const RankTimes all = MessageClock(drawn.routed).finish(drawn.size, drawn.start);
+    const RankTimes all = MessageClock(drawn.routed).completion_times(drawn.size, drawn.start);
     MessageClock multiplied(drawn.routed, MessageClock::Repeats::until_steady);
-    expect_equal(multiplied.finish(drawn.size, drawn.start), all, seed);
+    expect_equal(multiplied.completion_times(drawn.size, drawn.start), all, seed);
   }
 }
 

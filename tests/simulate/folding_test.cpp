@@ -65,7 +65,7 @@ TEST(Folding, DividesALinkByTheTransfersOfAClassThatShareIt) {
   const Folding folding = folded_ring(platform, Placement{{0, 2, 1, 3}, 2});
   ASSERT_EQ(folding.quotient.schedule().ranks, 1);
   EXPECT_THAT(folding.quotient.capacities(), testing::UnorderedElementsAre(50_MBps, 1_GBps));
-  const RankTimes end = MessageClock(folding.quotient).finish(4_MB, all_at(1, 0_s));
+  const RankTimes end = MessageClock(folding.quotient).completion_times(4_MB, all_at(1, 0_s));
   EXPECT_NEAR(end[0], 6 * 0.02, 1e-12);
 }
 
@@ -85,7 +85,8 @@ TEST(Folding, ListsALinkAsOftenAsTransfersOfAClassCrossIt) {
   EXPECT_THAT(folding.quotient.legs(0)[0].links, testing::SizeIs(2));  // up and down are one class
   EXPECT_THAT(folding.quotient.legs(0)[1].links, testing::SizeIs(1));
   // 12 MB each: 3 MB of two at 3 GB/s, then 9 MB of all three at 2 GB/s, then 3 MB alone at 6 GB/s.
-  const RankTimes end = folding.of_ranks(MessageClock(folding.quotient).finish(48_MB, folding.of_classes(start)));
+  const RankTimes end =
+      folding.of_ranks(MessageClock(folding.quotient).completion_times(48_MB, folding.of_classes(start)));
   EXPECT_NEAR(end[0], 1e-3 + 4.5e-3, 1e-12);
   EXPECT_NEAR(end[1], 1e-3 + 4.5e-3, 1e-12);
   EXPECT_NEAR(end[2], 1e-3 + 4.5e-3 + 0.5e-3, 1e-12);
@@ -97,7 +98,7 @@ TEST(FoldedClock, MultipliesRepeatsThatAreAllAlike) {
   for (Phase& phase : long_ring.phases) phase.repeats = 500'000'000;
   const RoutedSchedule routed(long_ring, star(2, 1_GBps, 2_us), in_order(2));
   MessageClock clock(fold(routed).quotient, MessageClock::Repeats::until_steady);
-  EXPECT_NEAR(clock.finish(2_MB, all_at(1, 0_s))[0] / (1e9 * 1.002e-3), 1, 1e-12);
+  EXPECT_NEAR(clock.completion_times(2_MB, all_at(1, 0_s))[0] / (1e9 * 1.002e-3), 1, 1e-12);
 }
 
 class FoldedClocks : public testing::TestWithParam<Fidelity> {
@@ -116,12 +117,14 @@ TEST_P(FoldedClocks, AgreeWithUnfoldedOnesAtEveryFidelity) {
     RankTimes folded;
     {
       const auto with = clock(routed, FoldingPolicy::where_exact);
-      folded = with->finish(16_MB, start);
-      EXPECT_TRUE(with->folded());
+      const Answer answer = with->answer(16_MB, start);
+      folded = answer.ends;
+      EXPECT_TRUE(answer.provenance.folded);
     }
     const auto without = clock(routed, FoldingPolicy::never);
-    EXPECT_LT((folded / without->finish(16_MB, start) - 1).abs().maxCoeff(), 1e-12);
-    EXPECT_FALSE(without->folded());
+    const Answer unfolded = without->answer(16_MB, start);
+    EXPECT_LT((folded / unfolded.ends - 1).abs().maxCoeff(), 1e-12);
+    EXPECT_FALSE(unfolded.provenance.folded);
   }
 }
 
@@ -129,8 +132,7 @@ TEST_P(FoldedClocks, SayThatNothingFoldsWhereNoTwoRanksAreAlike) {
   Platform platform = star(8, 1_GBps, 1_us);
   platform.links[0].capacity = 500_MBps;
   const auto clock = this->clock(RoutedSchedule(ring_allreduce(8), platform, in_order(8)), FoldingPolicy::where_exact);
-  clock->finish(8_MB, all_at(8, 0_s));
-  EXPECT_FALSE(clock->folded());
+  EXPECT_FALSE(clock->answer(8_MB, all_at(8, 0_s)).provenance.folded);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FoldedClocks, testing::Values(Fidelity::analytic, Fidelity::flow, Fidelity::message),

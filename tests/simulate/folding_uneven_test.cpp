@@ -42,10 +42,10 @@ TEST(UnevenChunks, OfARingOnAStarFoldToTheSameMakespan) {
     for (const double bytes : {1.0, n - 1.0, n + 1.0, 12'345.0 * n + n / 2, 1'000'003.0}) {
       const RoutedSchedule routed = ring_on(star(n, 25_Gbps, 2_us), n);
       const RankTimes start = all_at(n, 0_s);
-      const RankTimes unfolded = MessageClock(routed).finish(Bytes(bytes), start);
+      const RankTimes unfolded = MessageClock(routed).completion_times(Bytes(bytes), start);
       const auto clock = make_collective_clock(Fidelity::message, routed);
-      const RankTimes folded = clock->finish(Bytes(bytes), start);
-      EXPECT_TRUE(clock->folded());
+      const auto [folded, provenance] = clock->answer(Bytes(bytes), start);
+      EXPECT_TRUE(provenance.folded);
       EXPECT_NEAR(folded.maxCoeff() / unfolded.maxCoeff(), 1, 1e-12) << n << " ranks, " << bytes << " bytes";
       // Single ranks: the last byte of every round at most.
       EXPECT_LE((folded - unfolded).maxCoeff(), 2.0 * (n - 1) / (25_Gbps).si() + (bytes < n ? 1 : 0))
@@ -59,7 +59,7 @@ double difference_in_a_chain(Fidelity fidelity, const RoutedSchedule& routed, co
   const auto run = [&](FoldingPolicy policy) {
     const auto clock = make_collective_clock(fidelity, routed, policy);
     RankTimes at = all_at(routed.schedule().ranks, 0_s);
-    for (const Bytes size : sizes) at = clock->finish(size, at);
+    for (const Bytes size : sizes) at = clock->completion_times(size, at);
     return at;
   };
   const RankTimes unfolded = run(FoldingPolicy::never);
@@ -99,20 +99,18 @@ TEST(UnevenChunks, AreSentOneByOneWhereSomeStartLate) {
   RankTimes folded;
   {
     const auto clock = make_collective_clock(Fidelity::message, routed);
-    folded = clock->finish(8001_B, start);
-    EXPECT_FALSE(clock->folded());
-    clock->finish(8000_B, start);
-    EXPECT_TRUE(clock->folded());
+    const Answer uneven = clock->answer(8001_B, start);
+    folded = uneven.ends;
+    EXPECT_FALSE(uneven.provenance.folded);
+    EXPECT_TRUE(clock->answer(8000_B, start).provenance.folded);
   }
-  EXPECT_LT((folded - MessageClock(routed).finish(8001_B, start)).abs().maxCoeff(), 1e-15);
+  EXPECT_LT((folded - MessageClock(routed).completion_times(8001_B, start)).abs().maxCoeff(), 1e-15);
 }
 
 TEST(UnevenChunks, AreSentOneByOneWhereLinksAreShared) {
   const auto clock = make_collective_clock(Fidelity::message, ring_on(test::leaf_spine(2, 2, 2, 1_GBps, 1_GBps), 8));
-  clock->finish(8001_B, all_at(8, 0_s));
-  EXPECT_FALSE(clock->folded());
-  clock->finish(8000_B, all_at(8, 0_s));
-  EXPECT_TRUE(clock->folded());
+  EXPECT_FALSE(clock->answer(8001_B, all_at(8, 0_s)).provenance.folded);
+  EXPECT_TRUE(clock->answer(8000_B, all_at(8, 0_s)).provenance.folded);
 }
 
 }}  // namespace farandole::folding_uneven_test

@@ -28,7 +28,8 @@ double time(const Platform& platform, Operation operation, const std::string& al
             Fidelity fidelity) {
   const RoutedSchedule routed(find_algorithm(operation, algorithm)->build(Shape(platform.nodes)), platform,
                               in_order(platform.nodes));
-  return latest(make_collective_clock(fidelity, routed)->finish(size, all_at(platform.nodes, Seconds(0)))).si();
+  return latest(make_collective_clock(fidelity, routed)->completion_times(size, all_at(platform.nodes, Seconds(0))))
+      .si();
 }
 
 constexpr Handshakes in_line{145000_B, 100_us};
@@ -88,7 +89,7 @@ TEST(Handshakes, InsideANodeThereAreNone) {
     const auto seconds = [&] {
       const RoutedSchedule routed(find_algorithm(Operation::alltoall, "pairwise")->build(Shape(2)), platform,
                                   in_order(2));
-      return latest(make_collective_clock(fidelity, routed)->finish(2_MiB, all_at(2, Seconds(0)))).si();
+      return latest(make_collective_clock(fidelity, routed)->completion_times(2_MiB, all_at(2, Seconds(0)))).si();
     };
     platform.transport.handshakes.reset();
     const double without = seconds();
@@ -105,8 +106,7 @@ TEST(Handshakes, RanksStayAlikeWhereNoMessageIsLong) {
     const RoutedSchedule routed(find_algorithm(Operation::allreduce, "direct")->build(Shape(64)), platform,
                                 in_order(64));
     const auto clock = make_collective_clock(fidelity, routed);
-    clock->finish(16_MiB, all_at(64, Seconds(0)));
-    EXPECT_TRUE(clock->folded()) << name(fidelity);
+    EXPECT_TRUE(clock->answer(16_MiB, all_at(64, Seconds(0))).provenance.folded) << name(fidelity);
   }
 }
 

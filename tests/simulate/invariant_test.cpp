@@ -31,16 +31,16 @@ TEST(CollectiveClock, RefusesATimeBelowTheBound) {
   cheat.phases[0].repeats = 1;
   const auto clock =
       make_collective_clock(Fidelity::analytic, RoutedSchedule(cheat, star(4, 1_GBps, 1_us), in_order(4)));
-  EXPECT_THROW(clock->finish(4_MB, all_at(4, 0_s)), InvariantError);
+  EXPECT_THROW(clock->completion_times(4_MB, all_at(4, 0_s)), InvariantError);
 }
 
 TEST(CollectiveClock, OneRankAndNoBytesTakeNoTime) {
   const auto alone =
       make_collective_clock(Fidelity::message, RoutedSchedule(ring_allreduce(1), star(1, 1_GBps, 1_us), in_order(1)));
-  EXPECT_EQ(alone->finish(1_MB, all_at(1, 5_s))[0], 5);
+  EXPECT_EQ(alone->completion_times(1_MB, all_at(1, 5_s))[0], 5);
   const auto nothing =
       make_collective_clock(Fidelity::flow, RoutedSchedule(ring_allreduce(4), star(4, 1_GBps, 1_us), in_order(4)));
-  EXPECT_EQ(nothing->finish(0_B, all_at(4, 5_s))[2], 5);
+  EXPECT_EQ(nothing->completion_times(0_B, all_at(4, 5_s))[2], 5);
 }
 
 }}  // namespace farandole::invariant_test

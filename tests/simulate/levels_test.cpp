@@ -41,7 +41,7 @@ void expect_agreement(const Algorithm& row, int ranks, const Where& where, Bytes
   platform.transport.message.rendezvous_from = rendezvous_from;
   const RoutedSchedule routed(schedule, platform, test::in_order(ranks));
   const auto time = [&](Fidelity fidelity) {
-    return latest(make_collective_clock(fidelity, routed)->finish(size, all_at(ranks, 0_s)));
+    return latest(make_collective_clock(fidelity, routed)->completion_times(size, all_at(ranks, 0_s)));
   };
   const Seconds message = time(Fidelity::message);
   if (message == 0_s) return;  // nothing to send

@@ -77,7 +77,7 @@ inline constexpr std::array nccl_operations{Operation::allreduce, Operation::red
 
 /// Of ranks that start together.
 inline Seconds time(CollectiveClock& clock, Bytes size, int ranks) {
-  return latest(clock.finish(size, all_at(ranks, 0_s)));
+  return latest(clock.completion_times(size, all_at(ranks, 0_s)));
 }
 
 inline std::unique_ptr<LibraryClock> library_clock(const std::string& name, Operation operation,

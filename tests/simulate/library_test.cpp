@@ -122,8 +122,8 @@ TEST(Library, ALateRankHoldsEverybodyUp) {
     auto clock = library_clock("nccl-2.10", Operation::allreduce, platform, placement, fidelity);
     RankTimes start = all_at(8, 0_s);
     start[3] = 0.01;
-    EXPECT_GT(clock->finish(64_MiB, start).minCoeff(), 0.01) << name(fidelity);
-    EXPECT_LT(latest(clock->finish(64_MiB, start)), 10_ms + time(*clock, 64_MiB, 8) * (1 + 1e-9));
+    EXPECT_GT(clock->completion_times(64_MiB, start).minCoeff(), 0.01) << name(fidelity);
+    EXPECT_LT(latest(clock->completion_times(64_MiB, start)), 10_ms + time(*clock, 64_MiB, 8) * (1 + 1e-9));
   }
 }
 
@@ -157,7 +157,7 @@ TEST(Library, AnMpiLibraryTakesWhatItsAlgorithmAndTheLaunchTake) {
   const auto direct = make_collective_clock(
       Fidelity::analytic,
       RoutedSchedule(find_algorithm(Operation::allreduce, "doubling_halving")->build(16), platform, placement));
-  const Seconds alone = latest(direct->finish(1_MiB, all_at(16, 0_s)));
+  const Seconds alone = latest(direct->completion_times(1_MiB, all_at(16, 0_s)));
   EXPECT_DOUBLE_EQ(time(*clock, 1_MiB, 16).si(), (alone + 3_us).si());
 }
 

@@ -14,7 +14,7 @@ double broadcast_to_one(Bytes size, Fidelity fidelity) {
   platform.transport.message = {8_KiB, 3_us, 4_GBps};
   const Algorithm* binomial = find_algorithm(Operation::broadcast, "binomial");
   const auto clock = make_collective_clock(fidelity, RoutedSchedule(binomial->build(Shape(2)), platform, in_order(2)));
-  return latest(clock->finish(size, all_at(2, Seconds(0)))).si();
+  return latest(clock->completion_times(size, all_at(2, Seconds(0)))).si();
 }
 
 TEST(MessageCost, AShortMessageIsCopiedAndALongOneWaitsForAHandshake) {
@@ -31,7 +31,9 @@ TEST(MessageCost, IsTheSameFoldedAndMessageByMessage) {
   platform.transport.message = {8_KiB, 3_us, 4_GBps};
   const auto time = [&](Bytes size, FoldingPolicy policy) {
     const RoutedSchedule routed(ring_allreduce(64), platform, in_order(64));
-    return latest(make_collective_clock(Fidelity::message, routed, policy)->finish(size, all_at(64, Seconds(0)))).si();
+    return latest(
+               make_collective_clock(Fidelity::message, routed, policy)->completion_times(size, all_at(64, Seconds(0))))
+        .si();
   };
   for (const Bytes size : {64_KiB, 64 * 8_KiB, 4_MiB}) {
     const double folded = time(size, FoldingPolicy::where_exact);

@@ -26,9 +26,9 @@ double largest_difference(const RankTimes& one, const RankTimes& other) {
 
 /// Sends every message where an answer is given, and compares.
 bool is_answered_rightly(const RoutedSchedule& routed, Bytes size, const RankTimes& start) {
-  const auto answer = MessageRecurrence(routed).finish(size, start);
+  const auto answer = MessageRecurrence(routed).completion_times(size, start);
   if (!answer) return false;
-  EXPECT_LT(largest_difference(*answer, MessageClock(routed).finish(size, start)), 1e-12)
+  EXPECT_LT(largest_difference(*answer, MessageClock(routed).completion_times(size, start)), 1e-12)
       << routed.schedule().algorithm << ", " << routed.schedule().ranks << " ranks, " << size.si() << " bytes";
   return true;
 }
@@ -93,9 +93,9 @@ TEST(MessageRecurrence, CarriesChunksThatDifferByAByteAroundRings) {
 
 TEST(MessageRecurrence, HasNoAnswerWhereMessagesMeet) {
   const Schedule schedule = test::all_at_once(4);
-  EXPECT_FALSE(MessageRecurrence(on_a_star(schedule)).finish(4000_B, all_at(4, Seconds(0))));
+  EXPECT_FALSE(MessageRecurrence(on_a_star(schedule)).completion_times(4000_B, all_at(4, Seconds(0))));
   const RoutedSchedule shared(ring_allreduce(4), test::half_duplex(test::star(4, 1_GBps, 1_us)), in_order(4));
-  EXPECT_FALSE(MessageRecurrence(shared).finish(4001_B, all_at(4, Seconds(0))));
+  EXPECT_FALSE(MessageRecurrence(shared).completion_times(4001_B, all_at(4, Seconds(0))));
 }
 
 /// On any platform, of any algorithm of the catalogue and some odd ones: right, or no answer.

@@ -72,9 +72,9 @@ TEST(FoldingBeforeRouting, EveryRankEndsWhenItWouldHaveEndedColouredAndAlone) {
     ++folded;
     const RankTimes start = all_at(schedule.ranks, 0_s);
     const Bytes size(static_cast<double>(schedule.chunks) * draw(random, 1, 500'000));
-    const RankTimes alone = MessageClock(routed).finish(size, start);
+    const RankTimes alone = MessageClock(routed).completion_times(size, start);
     const auto difference = [&](const Folding& of) {
-      const RankTimes ends = of.of_ranks(MessageClock(of.quotient).finish(size, of.of_classes(start)));
+      const RankTimes ends = of.of_ranks(MessageClock(of.quotient).completion_times(size, of.of_classes(start)));
       return ((ends - alone).abs() / alone.max(1e-9)).maxCoeff();
     };
     EXPECT_LT(difference(*folding), 1e-12);
@@ -97,8 +97,9 @@ TEST(FoldingBeforeRouting, IsExactOnEveryLevelAndForWhoeverStartsApart) {
     for (const Fidelity fidelity : all_fidelities) {
       for (const RankTimes& start : {all_at(schedule.ranks, 0_s), apart}) {
         SCOPED_TRACE(fmt::format("seed {}: {}, {}", seed, schedule.algorithm, name(fidelity)));
-        const RankTimes with = make_collective_clock(fidelity, routed)->finish(size, start);
-        const RankTimes alone = make_collective_clock(fidelity, routed, FoldingPolicy::never)->finish(size, start);
+        const RankTimes with = make_collective_clock(fidelity, routed)->completion_times(size, start);
+        const RankTimes alone =
+            make_collective_clock(fidelity, routed, FoldingPolicy::never)->completion_times(size, start);
         EXPECT_LT(((with - alone).abs() / alone.max(1e-9)).maxCoeff(), 1e-12);
       }
     }
@@ -114,8 +115,8 @@ int ways_for(const Schedule& schedule, int nodes, Fidelity fidelity) {
     return Paths{{}};
   };
   const auto clock = make_collective_clock(fidelity, RoutedSchedule(schedule, platform, in_order(nodes)));
-  clock->finish(Bytes(static_cast<double>(schedule.chunks) * 4096), all_at(nodes, 0_s));
-  EXPECT_TRUE(clock->folded());
+  const Bytes size(static_cast<double>(schedule.chunks) * 4096);
+  EXPECT_TRUE(clock->answer(size, all_at(nodes, 0_s)).provenance.folded);
   return *asked;
 }
 
@@ -142,7 +143,7 @@ TEST(FoldingBeforeRouting, OfParameterServersWorksOutOneWayForEachPhase) {
   EXPECT_EQ(*asked, 2);
   // T = 2 (alpha + (n - s) M / s / B): every server receives from all workers, and sends to all.
   RecurrenceClock clock(routed, Sharing::simulated, FoldingPolicy::where_exact);
-  const double time = clock.finish(64_MB, all_at(n, 0_s)).maxCoeff();
+  const double time = clock.completion_times(64_MB, all_at(n, 0_s)).maxCoeff();
   EXPECT_NEAR(time / (2 * (2e-6 + (n - 64) * 1e6 / (25e9 / 8))), 1, 1e-9);
 }
 

@@ -119,7 +119,8 @@ TEST(NcclCollNetTime, FoldedTakesAsLongAsRankByRank) {
         const auto times_of = [&](FoldingPolicy policy) {  // of a clock at a time: a process holds one network
           const auto clock = make_library_clock(library, job, fidelity, policy);
           const std::pair times(time(*clock, 1_MiB, 32), time(*clock, 64_MiB, 32));
-          EXPECT_EQ(clock->folded(), policy == FoldingPolicy::where_exact) << version << name(operation);
+          EXPECT_EQ(clock->answer(64_MiB, all_at(32, 0_s)).provenance.folded, policy == FoldingPolicy::where_exact)
+              << version << name(operation);
           return times;
         };
         const auto folded = times_of(FoldingPolicy::where_exact);

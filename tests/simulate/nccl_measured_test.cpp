@@ -31,7 +31,7 @@ Seconds time_of(Platform platform, std::vector<LibraryTimes> times, int ranks, B
   LibraryJob job{platform, placement, operation};
   job.device.compute_capability = 80;
   const auto clock = make_library_clock(*find_library(by), job, Fidelity::flow);
-  return latest(clock->finish(size, all_at(ranks, Seconds(0))));
+  return latest(clock->completion_times(size, all_at(ranks, Seconds(0))));
 }
 
 double longer(std::vector<LibraryTimes> times, int ranks, Bytes size, Operation operation = Operation::allreduce) {

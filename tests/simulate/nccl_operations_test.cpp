@@ -82,7 +82,7 @@ TEST(NcclOperations, APipelineIsNoFasterThanTheLinksBetweenItsNodes) {
   for (const Operation operation : {Operation::broadcast, Operation::reduce}) {
     for (const Fidelity fidelity : {Fidelity::analytic, Fidelity::flow, Fidelity::message}) {
       auto clock = test::library_clock("nccl-2.20", operation, platform, placement, fidelity);
-      const double taken = latest(clock->finish(1_GiB, all_at(16, 0_s))).si();
+      const double taken = latest(clock->completion_times(1_GiB, all_at(16, 0_s))).si();
       EXPECT_NEAR(taken, (1_GiB / 20_GBps).si(), 1e-3) << name(operation) << ' ' << name(fidelity);
     }
   }

@@ -19,7 +19,7 @@ constexpr Fidelity levels[] = {Fidelity::analytic, Fidelity::flow, Fidelity::mes
 
 RankTimes ends(const RoutedSchedule& routed, Fidelity fidelity, Bytes size, const RankTimes& start,
                FoldingPolicy policy = FoldingPolicy::where_exact) {
-  return make_collective_clock(fidelity, routed, policy)->finish(size, start);
+  return make_collective_clock(fidelity, routed, policy)->completion_times(size, start);
 }
 
 double time(const Platform& platform, Operation operation, const std::string& algorithm, int ranks, Bytes size,
@@ -89,7 +89,7 @@ TEST(Occupancy, AnAlltoallOfNcclGrowsWithTheMessagesThatLeaveTheNode) {
     const Platform platform = test::dgx_a100(ranks / 8);
     const Placement placement = in_order(ranks);
     const auto clock = test::library_clock("nccl-2.18", Operation::alltoall, platform, placement, fidelity);
-    return latest(clock->finish(4_KiB, all_at(ranks, Seconds(0)))).si();
+    return latest(clock->completion_times(4_KiB, all_at(ranks, Seconds(0)))).si();
   };
   for (const Fidelity fidelity : levels) {
     // Each of two processors' steps takes 3 x 2 us with AMD's; eight more messages each way take eight more.
@@ -130,10 +130,10 @@ TEST(Occupancy, FoldedEveryRankEndsWhenItWouldHaveEndedUnfolded) {
     const Drawn drawn = draw_occupied(random);
     const RoutedSchedule routed = drawn.routed(1);
     const Folding folding = fold(routed, drawn.start);
-    const RankTimes unfolded = MessageClock(routed).finish(drawn.size, drawn.start);
+    const RankTimes unfolded = MessageClock(routed).completion_times(drawn.size, drawn.start);
     for (const auto repeats : {MessageClock::Repeats::all, MessageClock::Repeats::until_steady}) {
       MessageClock folded(folding.quotient, repeats);
-      const RankTimes found = folding.of_ranks(folded.finish(drawn.size, folding.of_classes(drawn.start)));
+      const RankTimes found = folding.of_ranks(folded.completion_times(drawn.size, folding.of_classes(drawn.start)));
       EXPECT_LT(((found - unfolded).abs() / unfolded).maxCoeff(), 1e-12) << "seed " << seed;
     }
     const RankTimes clock = ends(routed, Fidelity::message, drawn.size, drawn.start);
@@ -207,7 +207,7 @@ TEST(Occupancy, ARingOfUnevenChunksTakesAsLongFolded) {
     platform.transport.occupancy = {o, o};
     const Bytes size = 24 * 20000_B + 5_B;
     const RoutedSchedule routed(ring_allreduce(24), platform, in_order(24));
-    const double all = MessageClock(routed).finish(size, all_at(24, Seconds(0))).maxCoeff();
+    const double all = MessageClock(routed).completion_times(size, all_at(24, Seconds(0))).maxCoeff();
     for (const Fidelity fidelity : levels) {
       const RankTimes found = ends(routed, fidelity, size, all_at(24, Seconds(0)));
       EXPECT_NEAR(latest(found).si() / all, 1, 1e-9) << o.si();

@@ -133,7 +133,7 @@ Seconds time(const Platform& platform, const Placement& placement, Operation ope
   LibraryJob job = job_of(platform, placement, operation);
   job.root = root;
   const auto clock = make_library_clock(*find_library(oneccl), job, fidelity);
-  return latest(clock->finish(size, all_at(static_cast<int>(placement.device_of_rank.size()), 0_s)));
+  return latest(clock->completion_times(size, all_at(static_cast<int>(placement.device_of_rank.size()), 0_s)));
 }
 
 TEST(OneCcl, AnAllreduceTakesItsStepsInTheNodeAndBetweenNodes) {
@@ -191,7 +191,7 @@ TEST(OneCcl, ALateReceiverOfABroadcastHoldsUpNobodyButItsSender) {
       make_library_clock(*find_library(oneccl), job_of(platform, placement, Operation::broadcast), Fidelity::analytic);
   RankTimes start = all_at(24, 0_s);
   start[13] = 1;  // the second device of the third node, which only receives: its sender waits, nobody else
-  const RankTimes end = clock->finish(1_MiB, start);
+  const RankTimes end = clock->completion_times(1_MiB, start);
   for (int rank = 0; rank < 24; ++rank) EXPECT_EQ(end[rank] > 1, rank == 12 || rank == 13) << rank;
 }
 
@@ -211,7 +211,8 @@ TEST(OneCcl, OnProcessorsItTakesWhatMpichTakes) {
     for (const Bytes size : {64_B, 64_KiB, 8_MiB}) {
       const auto clock = make_library_clock(*find_library(oneccl), job, Fidelity::analytic);
       const auto mpich = make_library_clock(*find_library("mpich"), job, Fidelity::analytic);
-      EXPECT_EQ(latest(clock->finish(size, all_at(16, 0_s))), latest(mpich->finish(size, all_at(16, 0_s))))
+      EXPECT_EQ(latest(clock->completion_times(size, all_at(16, 0_s))),
+                latest(mpich->completion_times(size, all_at(16, 0_s))))
           << name(operation) << ' ' << size.si();
     }
   }

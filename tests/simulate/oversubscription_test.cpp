@@ -40,14 +40,14 @@ void expect_time(const Schedule& schedule, const Platform& platform, const Place
                  double expected) {
   for (const Fidelity fidelity : all_fidelities) {
     const auto clock = make_collective_clock(fidelity, RoutedSchedule(schedule, platform, placement));
-    const Seconds time = latest(clock->finish(size, all_at(schedule.ranks, 0_s)));
+    const Seconds time = latest(clock->completion_times(size, all_at(schedule.ranks, 0_s)));
     EXPECT_NEAR(time.si() / expected, 1, 1e-9) << schedule.algorithm << ", " << name(fidelity);
   }
 }
 
 Seconds time_of_ring(const Platform& platform, const Placement& placement) {
   const auto clock = make_collective_clock(Fidelity::message, {ring_allreduce(nodes), platform, placement});
-  return latest(clock->finish(160_MB, all_at(nodes, 0_s)));
+  return latest(clock->completion_times(160_MB, all_at(nodes, 0_s)));
 }
 
 /// Transfers of one round of a ring that cross the spine.

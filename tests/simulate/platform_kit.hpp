@@ -74,7 +74,7 @@ inline std::unique_ptr<CollectiveClock> ring_clock(Fidelity fidelity, const Plat
 
 inline RankTimes ring_finish(Fidelity fidelity, const Platform& platform, const Placement& placement, Bytes size,
                              const RankTimes& start) {
-  return ring_clock(fidelity, platform, placement)->finish(size, start);
+  return ring_clock(fidelity, platform, placement)->completion_times(size, start);
 }
 
 inline Seconds ring_time(Fidelity fidelity, const Platform& platform, int ranks, Bytes size) {

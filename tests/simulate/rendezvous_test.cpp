@@ -18,7 +18,8 @@ Platform star_with(int ranks, Bytes rendezvous_from) {
 
 RankTimes finish(Fidelity fidelity, const Schedule& schedule, const Platform& platform, Bytes size,
                  const RankTimes& start) {
-  return make_collective_clock(fidelity, {schedule, platform, test::in_order(schedule.ranks)})->finish(size, start);
+  return make_collective_clock(fidelity, {schedule, platform, test::in_order(schedule.ranks)})
+      ->completion_times(size, start);
 }
 
 /// Rank 1 sends to rank 0, then rank 2 does.

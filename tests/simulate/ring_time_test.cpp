@@ -26,7 +26,7 @@ TEST(RingTime, IsTheClosedFormWhereTheRanksDivideTheBytes) {
     for (int n = 2; n <= 64; ++n) {
       const auto clock = test::ring_clock(fidelity, star(n, 25_Gbps, 2_us), in_order(n));
       for (const double chunk : {1.0, 1000.0, 1'000'000.0}) {
-        const double time = clock->finish(Bytes(chunk * n), all_at(n, 0_s)).maxCoeff();
+        const double time = clock->completion_times(Bytes(chunk * n), all_at(n, 0_s)).maxCoeff();
         EXPECT_NEAR(time / closed_form(n, chunk * n, 25_Gbps, 2_us), 1, 1e-9)
             << n << " ranks, chunks of " << chunk << ", " << name(fidelity);
       }
@@ -179,12 +179,12 @@ TEST(Recurrence, OfASizeThatWasAskedForBeforeIsThatOfANewClock) {
   const auto clock = new_clock();
   const auto size = [](int i) { return Bytes(1e6 + 4096.0 * n * i); };
   std::vector<RankTimes> first;
-  for (int i = 0; i < 1200; ++i) first.push_back(clock->finish(size(i), start));
+  for (int i = 0; i < 1200; ++i) first.push_back(clock->completion_times(size(i), start));
   for (int i = 1199; i >= 0; i -= 3) {
-    EXPECT_TRUE((clock->finish(size(i), start) == first[static_cast<std::size_t>(i)]).all()) << i;
+    EXPECT_TRUE((clock->completion_times(size(i), start) == first[static_cast<std::size_t>(i)]).all()) << i;
   }
   for (const int i : {0, 1, 600, 1199}) {
-    EXPECT_TRUE((new_clock()->finish(size(i), start) == first[static_cast<std::size_t>(i)]).all()) << i;
+    EXPECT_TRUE((new_clock()->completion_times(size(i), start) == first[static_cast<std::size_t>(i)]).all()) << i;
   }
 }
 

@@ -14,12 +14,17 @@ using test::draw;
 using test::in_order;
 using test::Random;
 
-/// An answer rounded up, over the exact one.
-double rounded_over_exact(CollectiveClock& rounded, const RoutedSchedule& routed, Fidelity fidelity, Bytes size) {
+struct Rounded {
+  double over_exact;
+  Provenance how;
+};
+
+Rounded rounded_by(CollectiveClock& clock, const RoutedSchedule& routed, Fidelity fidelity, Bytes size) {
   const RankTimes start = all_at(routed.schedule().ranks, 0_s);
-  const double up = rounded.finish(size, start).maxCoeff();
-  rounded.rest();  // only one may use SimGrid
-  return up / make_collective_clock(fidelity, routed, FoldingPolicy::never)->finish(size, start).maxCoeff();
+  const Answer up = clock.answer(size, start);
+  clock.release_network();  // only one may use SimGrid
+  const auto exact = make_collective_clock(fidelity, routed, FoldingPolicy::never);
+  return {up.ends.maxCoeff() / exact->completion_times(size, start).maxCoeff(), up.provenance};
 }
 
 // Exactly counted, ranks that a byte has parted get out of each other's way on a link that they share. Rounded up they
@@ -39,14 +44,14 @@ TEST(RoundedUp, ManyMessagesOfChunksThatDifferByAByteAreNeverEarlierAndHardlyLat
                                 in_order(shape.ranks));
     FoldedMessageClock clock(routed, FoldingPolicy::where_exact, 0);
     const Bytes size(static_cast<double>(draw(random, 100'000, 10'000'000)));
-    const double ratio = rounded_over_exact(clock, routed, Fidelity::message, size);
+    const auto [ratio, how] = rounded_by(clock, routed, Fidelity::message, size);
     SCOPED_TRACE(fmt::format("seed {}: {} over {}", seed, name, shape.ranks));
-    if (clock.rounded_up() == 0) {
+    if (how.rounded_up == 0) {
       EXPECT_NEAR(ratio, 1, 1e-12);
       continue;
     }
     ++rounded;
-    EXPECT_LE(clock.rounded_up(), 1 / std::floor(size.si() / static_cast<double>(routed.schedule().chunks)));
+    EXPECT_LE(how.rounded_up, 1 / std::floor(size.si() / static_cast<double>(routed.schedule().chunks)));
     EXPECT_GE(ratio, 1 - 1e-12);
     EXPECT_LE(ratio, 1.05);
     sum += ratio;
@@ -63,12 +68,14 @@ TEST(RoundedUp, IsNothingThatFewMessagesAreOrThatIsNotToBeFolded) {
                               in_order(8));
   for (const Fidelity fidelity : {Fidelity::analytic, Fidelity::flow, Fidelity::message}) {
     const auto clock = make_collective_clock(fidelity, routed);
-    EXPECT_NEAR(rounded_over_exact(*clock, routed, fidelity, 1'000'003_B), 1, 1e-12);
-    EXPECT_EQ(clock->rounded_up(), 0);
+    const auto [ratio, how] = rounded_by(*clock, routed, fidelity, 1'000'003_B);
+    EXPECT_NEAR(ratio, 1, 1e-12);
+    EXPECT_EQ(how.rounded_up, 0);
   }
   FoldedMessageClock never(routed, FoldingPolicy::never, 0);
-  EXPECT_NEAR(rounded_over_exact(never, routed, Fidelity::message, 1'000'003_B), 1, 1e-12);
-  EXPECT_EQ(never.rounded_up(), 0);
+  const auto [ratio, how] = rounded_by(never, routed, Fidelity::message, 1'000'003_B);
+  EXPECT_NEAR(ratio, 1, 1e-12);
+  EXPECT_EQ(how.rounded_up, 0);
 }
 
 TEST(RoundedUp, ManyTransfersAreSoAtFlowToo) {
@@ -76,10 +83,10 @@ TEST(RoundedUp, ManyTransfersAreSoAtFlowToo) {
   const RoutedSchedule routed(find_algorithm(Operation::allreduce, "direct")->build(Shape(n)),
                               test::star(n, 1_GBps, 2_us), in_order(n));
   RecurrenceClock clock(routed, Sharing::simulated, FoldingPolicy::where_exact, 0);
-  const double ratio = rounded_over_exact(clock, routed, Fidelity::flow, 1'000'003_B);
-  EXPECT_TRUE(clock.folded());
-  EXPECT_DOUBLE_EQ(clock.rounded_up(), 1.0 / 125'001);
-  EXPECT_LE(ratio, 1 + clock.rounded_up());
+  const auto [ratio, how] = rounded_by(clock, routed, Fidelity::flow, 1'000'003_B);
+  EXPECT_TRUE(how.folded);
+  EXPECT_DOUBLE_EQ(how.rounded_up, 1.0 / 125'001);
+  EXPECT_LE(ratio, 1 + how.rounded_up);
   EXPECT_GE(ratio, 1 - 1e-12);
 }
 
@@ -89,10 +96,8 @@ TEST(RoundedUp, FewerMessagesAreTooManyWhereAByteIsAThousandthOfAChunkAtMost) {
   const RoutedSchedule routed(find_algorithm(Operation::reduce_scatter, "pairwise")->build(Shape(n)),
                               test::star(n, 1_GBps, 2_us), in_order(n));
   FoldedMessageClock clock(routed, FoldingPolicy::where_exact);
-  clock.finish(Bytes(n * 999.0 + 1), all_at(n, 0_s));
-  EXPECT_DOUBLE_EQ(clock.rounded_up(), 1.0 / 1000);
-  clock.finish(Bytes(n * 998.0 + 1), all_at(n, 0_s));
-  EXPECT_EQ(clock.rounded_up(), 0);
+  EXPECT_DOUBLE_EQ(clock.answer(Bytes(n * 999.0 + 1), all_at(n, 0_s)).provenance.rounded_up, 1.0 / 1000);
+  EXPECT_EQ(clock.answer(Bytes(n * 998.0 + 1), all_at(n, 0_s)).provenance.rounded_up, 0);
 }
 
 /// A clock to which every number of messages is too many.
@@ -110,10 +115,11 @@ TEST(RoundedUp, FewerBytesThanChunksAreAByteEachWhereMessagesAreTooMany) {
                               test::star(n, 1_GBps, 2_us), in_order(n));
   for (const Fidelity fidelity : {Fidelity::analytic, Fidelity::flow, Fidelity::message}) {
     const auto clock = impatient(fidelity, routed);
-    const RankTimes few = clock->finish(3_B, all_at(n, 0_s));
-    EXPECT_EQ(clock->rounded_up(), 1);
-    EXPECT_TRUE((few == clock->finish(Bytes(n), all_at(n, 0_s))).all()) << name(fidelity);
-    EXPECT_EQ(clock->rounded_up(), 0);
+    const Answer few = clock->answer(3_B, all_at(n, 0_s));
+    EXPECT_EQ(few.provenance.rounded_up, 1);
+    const Answer enough = clock->answer(Bytes(n), all_at(n, 0_s));
+    EXPECT_TRUE((few.ends == enough.ends).all()) << name(fidelity);
+    EXPECT_EQ(enough.provenance.rounded_up, 0);
   }
   EXPECT_THAT(describe_rounding_up(1), testing::HasSubstr("fewer bytes than chunks"));
   EXPECT_THAT(describe_rounding_up(0.01), testing::HasSubstr("at most 1 % too many bytes"));
@@ -135,12 +141,12 @@ TEST(RoundedUp, WhateverTheAlgorithmAByteMoreOfEachChunkIsAllThatIsAdded) {
       const Bytes size(static_cast<double>(draw(random, 2'000'000, 10'000'000)));
       for (const Fidelity fidelity : {Fidelity::analytic, Fidelity::flow, Fidelity::message}) {
         const auto clock = impatient(fidelity, routed);
-        const double ratio = rounded_over_exact(*clock, routed, fidelity, size);
+        const auto [ratio, how] = rounded_by(*clock, routed, fidelity, size);
         SCOPED_TRACE(fmt::format("{} {} over {} x {}, {} B, {}", name(row.operation), row.name, nodes, devices,
                                  size.si(), name(fidelity)));
         EXPECT_GE(ratio, 1 - 1e-12);
-        EXPECT_LE(ratio, 1 + clock->rounded_up() + (clock->rounded_up() > 0 ? 0.05 : 1e-12));
-        rounded[row.operation] += clock->rounded_up() > 0 ? 1 : 0;
+        EXPECT_LE(ratio, 1 + how.rounded_up + (how.rounded_up > 0 ? 0.05 : 1e-12));
+        rounded[row.operation] += how.rounded_up > 0 ? 1 : 0;
       }
     }
   }
@@ -164,8 +170,9 @@ TEST(MovingReceivers, TakeTheRatesOfTheirClassesWhereverRanksStartAndChunksDiffe
     const Bytes size(static_cast<double>(draw(random, 1, 1'000'000)));
     const RankTimes start = test::draw_start(random, nodes * devices);
     for (const Fidelity fidelity : {Fidelity::analytic, Fidelity::flow}) {
-      const RankTimes one_by_one = make_collective_clock(fidelity, routed, FoldingPolicy::never)->finish(size, start);
-      const RankTimes by_class = make_collective_clock(fidelity, routed)->finish(size, start);
+      const RankTimes one_by_one =
+          make_collective_clock(fidelity, routed, FoldingPolicy::never)->completion_times(size, start);
+      const RankTimes by_class = make_collective_clock(fidelity, routed)->completion_times(size, start);
       EXPECT_LT(((by_class - one_by_one).abs() / one_by_one).maxCoeff(), 1e-12)
           << drawn << ": " << nodes << " x " << devices << ", " << size.si() << " B";
     }

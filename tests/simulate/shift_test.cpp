@@ -45,11 +45,12 @@ TEST(FoldingByShift, EveryRankEndsWhenItWouldHaveEndedUnfolded) {
       RankTimes with;
       {
         const auto clock = make_collective_clock(fidelity, routed);
-        with = clock->finish(size, all_at(n, 0_s));
-        folded += clock->folded() ? 1 : 0;
+        const Answer answer = clock->answer(size, all_at(n, 0_s));
+        with = answer.ends;
+        folded += answer.provenance.folded ? 1 : 0;
       }
       const auto clock = make_collective_clock(fidelity, routed, FoldingPolicy::never);
-      const RankTimes without = clock->finish(size, all_at(n, 0_s));
+      const RankTimes without = clock->completion_times(size, all_at(n, 0_s));
       EXPECT_LT((with / without - 1).abs().maxCoeff(), 1e-12) << "seed " << seed << ", " << name(fidelity);
     }
   }
@@ -64,7 +65,7 @@ TEST(FoldingByShift, OfAPairwiseAlltoallOnAStarIsOneRank) {
   ASSERT_TRUE(folding);
   EXPECT_EQ(folding->quotient.schedule().ranks, 1);
   for (const Fidelity fidelity : all_fidelities) {
-    const double time = make_collective_clock(fidelity, routed)->finish(256_MB, all_at(n, 0_s)).maxCoeff();
+    const double time = make_collective_clock(fidelity, routed)->completion_times(256_MB, all_at(n, 0_s)).maxCoeff();
     EXPECT_NEAR(time / (255 * (2e-6 + 1e-3)), 1, 1e-9) << name(fidelity);
   }
 }
@@ -88,8 +89,7 @@ TEST(FoldingByShift, IsNotDoneForRanksThatStartApart) {
   start[3] = 1e-3;
   const RoutedSchedule routed(built(Operation::alltoall, "pairwise", 8), test::star(8, 1_GBps, 1_us), in_order(8));
   const auto clock = make_collective_clock(Fidelity::message, routed);
-  clock->finish(8_MB, start);
-  EXPECT_FALSE(clock->folded());
+  EXPECT_FALSE(clock->answer(8_MB, start).provenance.folded);
 }
 
 }}  // namespace farandole::shift_test

@@ -16,7 +16,7 @@ constexpr std::array both_policies{FoldingPolicy::where_exact, FoldingPolicy::ne
 RankTimes finish(Fidelity fidelity, FoldingPolicy policy, const Schedule& schedule, const Platform& platform,
                  Bytes size, const RankTimes& start) {
   return make_collective_clock(fidelity, RoutedSchedule(schedule, platform, in_order(schedule.ranks)), policy)
-      ->finish(size, start);
+      ->completion_times(size, start);
 }
 
 Schedule algorithm(Operation operation, const char* name, int ranks) {
@@ -49,7 +49,8 @@ TEST(SplitRoutes, ShareTheLinksOfTheirPathsWithAllThatCrossThem) {
   const double alpha = platform.route(0, 2).latency.si();
   for (const Fidelity fidelity : all_fidelities) {
     const auto clock = make_collective_clock(fidelity, RoutedSchedule(ring_allreduce(4), platform, alternating));
-    EXPECT_NEAR(clock->finish(4_MB, all_at(4, 0_s)).maxCoeff(), 6 * (alpha + 1e6 / 100e6), 1e-12) << name(fidelity);
+    EXPECT_NEAR(clock->completion_times(4_MB, all_at(4, 0_s)).maxCoeff(), 6 * (alpha + 1e6 / 100e6), 1e-12)
+        << name(fidelity);
   }
 }
 

@@ -68,8 +68,9 @@ TEST(SlowTwoSolvers, AgreeOnWhenFlowsEndOn50000NetworksDrawnAtRandom) {
 
 /// Without the bounds of a real collective: some of those drawn are none.
 RankTimes ends_of(const test::Case& drawn, Fidelity fidelity, ClockOptions options) {
-  if (fidelity == Fidelity::message) return FoldedMessageClock(drawn.routed, options).finish(drawn.size, drawn.start);
-  return RecurrenceClock(drawn.routed, Sharing::simulated, options).finish(drawn.size, drawn.start);
+  if (fidelity == Fidelity::message)
+    return FoldedMessageClock(drawn.routed, options).completion_times(drawn.size, drawn.start);
+  return RecurrenceClock(drawn.routed, Sharing::simulated, options).completion_times(drawn.size, drawn.start);
 }
 
 TEST(TwoSolvers, AgreeOnCollectivesDrawnAtRandomAtFlowAndMessageFoldedOrNot) {
@@ -109,12 +110,12 @@ TEST(TwoSolvers, AClockCountsTheMessagesOfAllItsCollectives) {
   MessageClock both(routed);
   MessageClock theirs(routed, MessageClock::Repeats::all, NetworkSolver::simgrid);
   for (const auto& [bytes, left] : {std::pair(250e3, false), {500e3, true}, {750e3, true}}) {
-    const RankTimes ends = both.finish(Bytes(bytes), start);
-    EXPECT_EQ(both.left_simgrid(), left) << bytes;
-    theirs.rest();
-    if (!left) both.rest();
-    EXPECT_LT(((ends - theirs.finish(Bytes(bytes), start)).abs() / ends).maxCoeff(), 1e-9) << bytes;
-    theirs.rest();
+    const auto [ends, provenance] = both.answer(Bytes(bytes), start);
+    EXPECT_EQ(provenance.used_builtin_solver, left) << bytes;
+    theirs.release_network();
+    if (!left) both.release_network();
+    EXPECT_LT(((ends - theirs.completion_times(Bytes(bytes), start)).abs() / ends).maxCoeff(), 1e-9) << bytes;
+    theirs.release_network();
   }
 }
 
@@ -125,10 +126,10 @@ TEST(TwoSolvers, AClocksNetworkHasTheLinksThatItsMessagesCross) {
   const RoutedSchedule small(find_algorithm(Operation::allreduce, "ring")->build(Shape(3)),
                              test::star(3, 25_Gbps, 2_us), test::in_order(3));
   MessageClock among_many(few);
-  const RankTimes ends = among_many.finish(3e6_B, all_at(3, 0_s));
-  EXPECT_FALSE(among_many.left_simgrid());
-  among_many.rest();
-  EXPECT_LT((ends - MessageClock(small).finish(3e6_B, all_at(3, 0_s))).abs().maxCoeff(), 1e-12);
+  const auto [ends, provenance] = among_many.answer(3e6_B, all_at(3, 0_s));
+  EXPECT_FALSE(provenance.used_builtin_solver);
+  among_many.release_network();
+  EXPECT_LT((ends - MessageClock(small).completion_times(3e6_B, all_at(3, 0_s))).abs().maxCoeff(), 1e-12);
 }
 
 TEST(TwoSolvers, AClockSaysWhenTheOwnOneTookSimGridsPlaceUnasked) {
@@ -139,11 +140,12 @@ TEST(TwoSolvers, AClockSaysWhenTheOwnOneTookSimGridsPlaceUnasked) {
                                 test::star(ranks, 25_Gbps, 2_us), test::in_order(ranks));
     const RankTimes start = all_at(ranks, 0_s);
     const auto clock = make_collective_clock(Fidelity::message, routed, FoldingPolicy::never);
-    const RankTimes ends = clock->finish(Bytes(1000.0 * ranks), start);
-    EXPECT_EQ(clock->left_simgrid(), left) << ranks;
+    const auto [ends, provenance] = clock->answer(Bytes(1000.0 * ranks), start);
+    EXPECT_EQ(provenance.used_builtin_solver, left) << ranks;
     const auto told = make_collective_clock(Fidelity::message, routed, {FoldingPolicy::never, NetworkSolver::own});
-    EXPECT_LT((told->finish(Bytes(1000.0 * ranks), start) / ends - 1).abs().maxCoeff(), 1e-9);
-    EXPECT_FALSE(told->left_simgrid()) << "somebody said so";
+    const Answer by_own = told->answer(Bytes(1000.0 * ranks), start);
+    EXPECT_LT((by_own.ends / ends - 1).abs().maxCoeff(), 1e-9);
+    EXPECT_FALSE(by_own.provenance.used_builtin_solver) << "somebody said so";
   }
 }
 

@@ -67,7 +67,9 @@ double exchange(const Platform& platform, const std::vector<std::pair<int, int>>
 
 double time(const RoutedSchedule& routed, Bytes size, Fidelity level,
             FoldingPolicy folding = FoldingPolicy::where_exact) {
-  return latest(make_collective_clock(level, routed, folding)->finish(size, all_at(routed.schedule().ranks, 0_s))).si();
+  return latest(make_collective_clock(level, routed, folding)
+                    ->completion_times(size, all_at(routed.schedule().ranks, 0_s)))
+      .si();
 }
 
 double time(const Platform& platform, Operation operation, const std::string& algorithm, int ranks, Bytes size,

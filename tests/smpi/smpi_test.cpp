@@ -104,7 +104,7 @@ double time_of(Fidelity fidelity, const std::string& operation, const std::strin
   Platform platform = test::star(ranks, 25_Gbps, latency);
   platform.transport.message.rendezvous_from = Bytes(0);
   const RoutedSchedule routed(schedule, platform, test::in_order(ranks));
-  return make_collective_clock(fidelity, routed)->finish(size, all_at(ranks, 0_s)).maxCoeff();
+  return make_collective_clock(fidelity, routed)->completion_times(size, all_at(ranks, 0_s)).maxCoeff();
 }
 
 struct Selected {

@@ -43,7 +43,7 @@ TEST(ParameterServer, TheServersLinkIsSharedByAllItsClients) {
   bench.workers = 4;
   for (const Fidelity fidelity : all_fidelities) {
     EXPECT_NEAR(bench.seconds(fidelity), 125, 1e-9) << name(fidelity);
-    EXPECT_TRUE(bench.run(fidelity).folded);
+    EXPECT_TRUE(bench.run(fidelity).provenance.folded);
   }
 }
 
@@ -54,7 +54,7 @@ TEST(ParameterServer, FoldedAndUnfoldedAgree) {
   const double folded = bench.seconds(Fidelity::flow);
   bench.folding = FoldingPolicy::never;
   EXPECT_NEAR(bench.seconds(Fidelity::flow), folded, 1e-9 * folded);
-  EXPECT_FALSE(bench.run(Fidelity::flow).folded);
+  EXPECT_FALSE(bench.run(Fidelity::flow).provenance.folded);
 }
 
 TEST(ParameterServer, AServerOfItsOwnRateIsSlowerThanItsLinks) {

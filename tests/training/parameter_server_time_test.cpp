@@ -36,7 +36,7 @@ Shape shape_with(int ranks, int servers, int keys = 0) {
 RankTimes finish(Fidelity fidelity, const Schedule& schedule, const RankTimes& start) {
   const Platform platform = star(schedule.ranks, BytesPerSecond(rate), Seconds(latency));
   return make_collective_clock(fidelity, RoutedSchedule(schedule, platform, in_order(schedule.ranks)))
-      ->finish(Bytes(size), start);
+      ->completion_times(Bytes(size), start);
 }
 
 /// At every fidelity.
@@ -120,9 +120,9 @@ TEST(ParameterServerTime, IsTheSameFoldedAndNot) {
     for (const Fidelity fidelity : all_fidelities) {
       const auto timed = [&](FoldingPolicy policy) {
         const auto clock = make_collective_clock(fidelity, routed, policy);
-        const RankTimes end = clock->finish(Bytes(size), all_at(64, 0_s));
-        EXPECT_EQ(clock->folded(), policy == FoldingPolicy::where_exact) << name(fidelity);
-        return end;
+        const Answer answer = clock->answer(Bytes(size), all_at(64, 0_s));
+        EXPECT_EQ(answer.provenance.folded, policy == FoldingPolicy::where_exact) << name(fidelity);
+        return answer.ends;
       };
       const RankTimes folded = timed(FoldingPolicy::where_exact);
       EXPECT_LT(((folded - timed(FoldingPolicy::never)) / folded).abs().maxCoeff(), 1e-12) << name(fidelity);

@@ -25,9 +25,9 @@ class Pipeline {
   class Link final : public CollectiveClock {
    public:
     explicit Link(double seconds) : seconds_(seconds) {}
-    RankTimes finish(Bytes size, const RankTimes& start) override {
+    Answer answer(Bytes size, const RankTimes& start) override {
       ++messages;
-      return start.maxCoeff() + RankTimes::Constant(start.size(), size.si() * seconds_);
+      return {start.maxCoeff() + RankTimes::Constant(start.size(), size.si() * seconds_), {}};
     }
     int messages = 0;
 
@@ -132,7 +132,7 @@ TEST(Pipeline, SendsEveryMicroBatchOverEveryBoundaryAndBack) {
 TEST(Pipeline, IsFoldedWhereAllItsCollectivesAre) {
   Pipeline pipeline(uniform(3, {1, 2}), 4, 0.1);
   const TrainingRun run = run_training(*pipeline.trainer, {3, 1});
-  EXPECT_TRUE(run.folded);
+  EXPECT_TRUE(run.provenance.folded);
   EXPECT_EQ(run.durations.size(), 3U);
   EXPECT_EQ(run.of_stages.size(), 3U);
 }

@@ -11,9 +11,9 @@ namespace farandole::test {
 /// A network on which every allreduce takes a second per byte, whoever joins when: all end together.
 class SecondPerByte final : public CollectiveClock {
  public:
-  RankTimes finish(Bytes size, const RankTimes& start) override {
+  Answer answer(Bytes size, const RankTimes& start) override {
     sizes.push_back(size);
-    return RankTimes::Constant(start.size(), start.maxCoeff() + size.si());
+    return {RankTimes::Constant(start.size(), start.maxCoeff() + size.si()), {}};
   }
   std::vector<Bytes> sizes;
 };

@@ -125,7 +125,7 @@ struct FromTables {
 FromTables fit_tables(const CalibrateArguments& arguments, const Document& topology) {
   const auto measurements = arguments.measured.read();
   const Fit found = fit(topology, measurements);
-  Provenance provenance{arguments.date, names_of(arguments.measured.files), {}};
+  CalibrationSource provenance{arguments.date, names_of(arguments.measured.files), {}};
   CalibrationSummary summary = summary_of_errors(found.errors, measurements);
   add_scatter(summary, "between rows", found.scatter.between_rows);
   add_scatter(summary, "of repetitions", found.scatter.of_repetitions);

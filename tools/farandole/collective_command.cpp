@@ -170,15 +170,14 @@ void simulate_collective(const CollectiveArguments& arguments) {
     wanted.library = use_library(wanted.algorithm, topology.transport, device, algorithm_option.value());
   }
   check_files(arguments, catalogue);
-  double rounded_up = 0;
-  bool left_simgrid = false;
-  auto points = run_collective(wanted, topology, ranks_option.value(), &rounded_up, &left_simgrid);
+  Provenance provenance;
+  auto points = run_collective(wanted, topology, ranks_option.value(), &provenance);
   Settings settings = collective_settings(wanted, topology);
-  if (rounded_up > 0) {
-    settings["chunks"] = describe_rounding_up(rounded_up);
+  if (provenance.rounded_up > 0) {
+    settings["chunks"] = describe_rounding_up(provenance.rounded_up);
     std::cerr << "note: " << settings["chunks"] << "\n";
   }
-  if (left_simgrid) {
+  if (provenance.used_builtin_solver) {
     settings["network"] = describe_own_network();
     std::cerr << "note: " << settings["network"] << "\n";
   }

@@ -76,30 +76,28 @@ void FoldedMessageClock::choose(std::vector<int> groups, const RankTimes& start)
                     : std::make_unique<MessageClock>(routed_, MessageClock::Repeats::all, network_);
 }
 
-void FoldedMessageClock::rest() {
-  if (clock_ != nullptr) clock_->rest();
+void FoldedMessageClock::release_network() {
+  if (clock_ != nullptr) clock_->release_network();
 }
 
-RankTimes FoldedMessageClock::finish(Bytes size, const RankTimes& start) {
+Answer FoldedMessageClock::answer(Bytes size, const RankTimes& start) {
   std::vector<int> groups = groups_of(start);
   const bool together = groups.back() == 0 && (start == start[0]).all();
   const std::optional<Bytes> even = size_of_equal_chunks(size, together);
   const std::optional<Bytes> rounded = even ? std::nullopt : size_rounded_up(size);
   choose(even || rounded ? std::move(groups) : everyone_apart(start.size()), start);
   const Bytes counted = even.value_or(folding_ ? rounded.value_or(size) : size);
-  left_simgrid_ = false;
-  rounded_up_ = folding_ && rounded ? 1_B / ChunkSizes(size, routed_.schedule()).largest() : 0;
-  if (folding_) return folding_->of_ranks(sent(counted, folding_->of_classes(start)));
-  if (policy_ == FoldingPolicy::where_exact) {
-    if (std::optional<RankTimes> ends = recurrence().finish(counted, start)) return *std::move(ends);
+  if (folding_) {
+    Answer answer = clock_->answer(counted, folding_->of_classes(start));
+    answer.ends = folding_->of_ranks(answer.ends);
+    answer.provenance.folded = true;
+    if (rounded) answer.provenance.rounded_up = 1_B / ChunkSizes(size, routed_.schedule()).largest();
+    return answer;
   }
-  return sent(counted, start);
-}
-
-RankTimes FoldedMessageClock::sent(Bytes size, const RankTimes& start) {
-  RankTimes ends = clock_->finish(size, start);
-  left_simgrid_ = clock_->left_simgrid();
-  return ends;
+  if (policy_ == FoldingPolicy::where_exact) {
+    if (std::optional<RankTimes> ends = recurrence().completion_times(counted, start)) return {*std::move(ends), {}};
+  }
+  return clock_->answer(counted, start);
 }
 
 }}  // namespace farandole::simulate

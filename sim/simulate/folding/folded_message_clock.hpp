@@ -2,7 +2,7 @@
 //
 // Exact where all chunks are equally long, whoever starts when (ranks that start together may share a class), and for
 // the makespan where chunks differ but pace.hpp applies and all start together. Where chunks differ by a byte and there
-// are more than `most_uneven` messages, all are counted as the longest if ranks fold then (`rounded_up` says so):
+// are more than `most_uneven` messages, all are counted as the longest if ranks fold then (`Provenance` says so):
 // sending 4 million messages one by one takes 20 s, for one byte in 24,415 of each, and a million that are under way at
 // once take as long. Everywhere else, and where folding
 // would not at least halve the ranks, every rank is looked at: by the recurrence where no two messages meet on a link
@@ -33,14 +33,10 @@ class FoldedMessageClock final : public CollectiveClock {
   FoldedMessageClock(RoutedSchedule routed, ClockOptions options, std::optional<std::int64_t> uneven = {})
       : routed_(std::move(routed)), policy_(options.folding), network_(options.network), uneven_(uneven) {}
 
-  RankTimes finish(Bytes size, const RankTimes& start) override;
-  [[nodiscard]] bool folded() const override { return folding_.has_value(); }
-  [[nodiscard]] double rounded_up() const override { return rounded_up_; }
-  [[nodiscard]] bool left_simgrid() const override { return left_simgrid_; }
-  void rest() override;
+  Answer answer(Bytes size, const RankTimes& start) override;
+  void release_network() override;
 
  private:
-  RankTimes sent(Bytes size, const RankTimes& start);
   [[nodiscard]] std::optional<Bytes> size_of_equal_chunks(Bytes size, bool together);
   /// The same where it does make a difference, of no more than a byte a chunk, which is worth it.
   [[nodiscard]] std::optional<Bytes> size_rounded_up(Bytes size);
@@ -51,8 +47,6 @@ class FoldedMessageClock final : public CollectiveClock {
   FoldingPolicy policy_;
   NetworkSolver network_;
   std::optional<std::int64_t> uneven_;
-  double rounded_up_ = 0;
-  bool left_simgrid_ = false;
   std::optional<MessageRecurrence> recurrence_;  // once it is asked
   std::optional<bool> paced_;                    // by the longest chunk; once anyone asks
   // The network in use, for ranks that start in such groups. One at a time, as SimGrid wants it.

@@ -14,32 +14,24 @@ class Choosing final : public LibraryClock {
 
   [[nodiscard]] LibraryChoice choice(Bytes size) const override { return planner_.plan(size).choice; }
 
-  RankTimes finish(Bytes size, const RankTimes& start) override {
-    folded_ = false;
-    rounded_up_ = 0;
-    left_simgrid_ = false;
-    if (start.size() == 1 || size == Bytes(0)) return start;
+  Answer answer(Bytes size, const RankTimes& start) override {
+    if (start.size() == 1 || size == Bytes(0)) return {start, {}};
     const LibraryPlan plan = planner_.plan(size);
     CollectiveClock& clock = clock_of(plan);
     const std::vector<int>& order = plan.order.empty() ? planner_.order : plan.order;
-    RankTimes end = in_ranks(clock.finish(size, in_order(start + plan.launch.si(), order)), order);
-    folded_ = clock.folded();
-    rounded_up_ = clock.rounded_up();
-    left_simgrid_ = clock.left_simgrid();
-    return end;
+    Answer answer = clock.answer(size, in_order(start + plan.launch.si(), order));
+    answer.ends = in_ranks(answer.ends, order);
+    return answer;
   }
-  [[nodiscard]] bool folded() const override { return folded_; }
-  [[nodiscard]] double rounded_up() const override { return rounded_up_; }
-  [[nodiscard]] bool left_simgrid() const override { return left_simgrid_; }
   [[nodiscard]] bool has_launch() const override { return true; }
-  void rest() override {
-    if (last_ != nullptr) last_->rest();
+  void release_network() override {
+    if (last_ != nullptr) last_->release_network();
   }
 
  private:
   CollectiveClock& clock_of(const LibraryPlan& plan) {
     auto& clock = clocks_[plan.key];
-    if (last_ != nullptr && last_ != clock.get()) last_->rest();  // only one may use SimGrid
+    if (last_ != nullptr && last_ != clock.get()) last_->release_network();  // only one may use SimGrid
     if (clock == nullptr) clock = make_collective_clock(fidelity_, route_of(plan), options_);
     last_ = clock.get();
     return *clock;
@@ -68,9 +60,6 @@ class Choosing final : public LibraryClock {
   bool contention_;
   std::map<std::string, std::unique_ptr<CollectiveClock>> clocks_;
   CollectiveClock* last_ = nullptr;
-  bool folded_ = false;
-  double rounded_up_ = 0;
-  bool left_simgrid_ = false;
 };
 
 }  // namespace

@@ -55,7 +55,7 @@ BytesPerSecond wire_rate(const NcclCommunicator& communicator, NcclChoice choice
   constexpr Bytes large = 1_GiB;
   choice.cost = {Seconds(0), Seconds(0), BytesPerSecond(1e15)};  // nothing but the links limits
   const auto clock = make_collective_clock(Fidelity::analytic, route_as_nccl(communicator.routing(), choice, large));
-  return large / latest(clock->finish(large, all_at(communicator.graph.ranks, Seconds(0))));
+  return large / latest(clock->completion_times(large, all_at(communicator.graph.ranks, Seconds(0))));
 }
 
 LibraryWay way(const NcclChoice& choice, BytesPerSecond wire) {

@@ -113,8 +113,8 @@ TrainingRun as_run(WorkerMean mean, const ServerSite& site, const ServerNetwork&
   run.iteration = mean.iteration;
   run.durations = std::move(mean.durations);
   run.breakdown = break_down(mean, site.job);
-  run.folded = network.servers < static_cast<int>(network.stands_for.size()) ||
-               std::ranges::any_of(network.groups, [](const auto& group) { return group.workers > 1; });
+  run.provenance.folded = network.servers < static_cast<int>(network.stands_for.size()) ||
+                          std::ranges::any_of(network.groups, [](const auto& group) { return group.workers > 1; });
   run.mean_staleness = mean.staleness;
   return run;
 }
