@@ -1,6 +1,7 @@
 #include "collective/schedule.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace farandole { inline namespace collective {
 namespace {
@@ -35,6 +36,36 @@ Chunk chunk_in_repeat(const Schedule& schedule, const Phase& phase, const Transf
 
 std::size_t transfers_per_round(const Phase& phase) {
   return phase.transfers.size() * static_cast<std::size_t>(phase.fan);
+}
+
+std::vector<std::size_t> every_transfer(const Phase& phase) {
+  std::vector<std::size_t> indices(transfers_per_round(phase));
+  std::iota(indices.begin(), indices.end(), std::size_t{0});
+  return indices;
+}
+
+Participants::Participants(const Phase& phase) : phase_(phase) {
+  if (phase.window == 0) {
+    indices_ = every_transfer(phase);
+    return;
+  }
+  by_start_.resize(phase.transfers.size());
+  std::iota(by_start_.begin(), by_start_.end(), std::size_t{0});
+  std::ranges::stable_sort(by_start_, {}, [&](std::size_t position) { return phase.transfers[position].start; });
+}
+
+std::span<const std::size_t> Participants::in(int repeat) {
+  if (phase_.window == 0) return indices_;
+  const auto start = [&](std::size_t position) { return phase_.transfers[position].start; };
+  const auto first = std::ranges::upper_bound(by_start_, repeat - phase_.window, {}, start);
+  const auto last = std::ranges::upper_bound(first, by_start_.end(), repeat, {}, start);
+  const auto fan = static_cast<std::size_t>(phase_.fan);
+  indices_.clear();
+  for (auto position = first; position != last; ++position) {
+    for (std::size_t lane = 0; lane < fan; ++lane) indices_.push_back(*position * fan + lane);
+  }
+  std::ranges::sort(indices_);
+  return indices_;
 }
 
 int active_repeats(const Phase& phase) {

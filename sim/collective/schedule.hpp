@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -112,6 +113,36 @@ void for_each_transfer(const Schedule& schedule, const Phase& phase, int repeat,
     }
   }
 }
+
+/// Which transfers take part in a repeat of a phase, without going through all of them where few do: a chain over n
+/// ranks has n repeats, with as many transfers under way in each as its data has chunks.
+class Participants {
+ public:
+  /// `phase` must outlive it.
+  explicit Participants(const Phase& phase);
+  /// Their indices, as for_each_transfer counts, in ascending order; valid until the next call.
+  [[nodiscard]] std::span<const std::size_t> in(int repeat);
+
+ private:
+  const Phase& phase_;
+  std::vector<std::size_t> by_start_;  // positions of the transfers
+  std::vector<std::size_t> indices_;
+};
+
+/// Likewise for these indices alone; `visit(transfer, place)` has the place among them.
+template <class Visit>
+void for_each_transfer(const Schedule& schedule, const Phase& phase, int repeat, std::span<const std::size_t> indices,
+                       Visit visit) {
+  const auto fan = static_cast<std::size_t>(phase.fan);
+  for (std::size_t place = 0; place < indices.size(); ++place) {
+    const Transfer& transfer = phase.transfers[indices[place] / fan];
+    if (!takes_part(phase, transfer, repeat)) continue;
+    visit(in_repeat(schedule, phase, transfer, repeat, static_cast<int>(indices[place] % fan)), place);
+  }
+}
+
+/// Every index that for_each_transfer counts.
+std::vector<std::size_t> every_transfer(const Phase& phase);
 
 /// How many indices for_each_transfer counts through.
 std::size_t transfers_per_round(const Phase& phase);

@@ -37,7 +37,8 @@ Seconds time_of(const RoutedSchedule& routed, std::size_t phase, const Eigen::Ar
   for (Eigen::Index t = 0; t < latency.size(); ++t) {
     latency[t] = routed.leg(phase, static_cast<std::size_t>(t), repeat).latency.si();
   }
-  const TransferCosts costs = transfer_costs(routed, phase, repeat, {latency, inverse}, sizes);
+  const std::vector<std::size_t> all = every_transfer(pattern);
+  const TransferCosts costs = transfer_costs(routed, {phase, repeat, all}, {latency, inverse}, sizes);
   if (costs_vary(routed, phase)) return Seconds((costs.sending + costs.reducing).maxCoeff() * pattern.repeats);
   RankTimes moments = all_at(routed.schedule().ranks, Seconds(0));
   carry(moments, routed.schedule(), pattern, costs);
@@ -105,7 +106,8 @@ std::vector<Company::Piece> Company::pieces_of(const Laid& laid, const RoutedSch
   for (std::size_t phase = 0; phase < laid.inverse.size(); ++phase) {
     Piece& piece = pieces.emplace_back();
     piece.alone = time_of(routed, phase, laid.inverse[phase], sizes);
-    piece.bytes = bytes_of_round(routed, phase, middle(routed, phase), sizes);
+    const std::vector<std::size_t> all = every_transfer(routed.schedule().phases[phase]);
+    piece.bytes = bytes_of_round(routed, {phase, middle(routed, phase), all}, sizes);
     for (Bytes& bytes : piece.bytes) bytes *= active_repeats(routed.schedule().phases[phase]);
     sum += piece.alone;
   }

@@ -18,21 +18,21 @@ struct Long {
 
 }  // namespace
 
-void wait_in_line(const RoutedSchedule& routed, std::size_t phase, int repeat, const std::vector<Bytes>& bytes,
+void wait_in_line(const RoutedSchedule& routed, const Round& round, const std::vector<Bytes>& bytes,
                   TransferCosts& costs) {
   const Bytes ahead = routed.handshakes()->ahead;
   std::vector<Long> messages;
   std::map<std::pair<int, int>, Seconds> between;  // by sender and receiver
   std::map<int, Seconds> before_others;            // by sender: what its answers to others wait for
-  for_each_transfer(routed.schedule(), routed.schedule().phases[phase], repeat,
-                    [&](const Transfer& transfer, std::size_t index) {
-                      const auto t = static_cast<Eigen::Index>(index);
-                      const RoutedSchedule::Leg leg = routed.leg(phase, index, repeat);
-                      if (bytes[index] == Bytes(0) || !costs.waits[t] || !leg.between_nodes) return;
+  for_each_transfer(routed.schedule(), routed.schedule().phases[round.phase], round.repeat, round.transfers,
+                    [&](const Transfer& transfer, std::size_t place) {
+                      const auto t = static_cast<Eigen::Index>(place);
+                      const RoutedSchedule::Leg leg = routed.leg(round.phase, round.transfers[place], round.repeat);
+                      if (bytes[place] == Bytes(0) || !costs.waits[t] || !leg.between_nodes) return;
                       const Seconds sending(costs.sending[t]);
                       messages.push_back({t, transfer.from, transfer.to, sending, leg.latency});
                       between[{transfer.from, transfer.to}] += sending;
-                      before_others[transfer.from] += std::min(ahead, bytes[index] / 2) / leg.narrowest;
+                      before_others[transfer.from] += std::min(ahead, bytes[place] / 2) / leg.narrowest;
                     });
   for (const Long& message : messages) {
     const auto back = between.find({message.to, message.from});

@@ -5,8 +5,7 @@
 
 #include <vector>
 
-#include "simulate/recurrence.hpp"
-#include "simulate/routed_schedule.hpp"
+#include "simulate/transfer_costs.hpp"
 
 namespace farandole { inline namespace simulate {
 
@@ -17,7 +16,7 @@ namespace farandole { inline namespace simulate {
 ///
 /// `bytes` are those of the round's transfers; `routed` must have handshakes, and one rank per rank (no folded
 /// network).
-void wait_in_line(const RoutedSchedule& routed, std::size_t phase, int repeat, const std::vector<Bytes>& bytes,
+void wait_in_line(const RoutedSchedule& routed, const Round& round, const std::vector<Bytes>& bytes,
                   TransferCosts& costs);
 
 }}  // namespace farandole::simulate

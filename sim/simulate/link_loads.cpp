@@ -30,10 +30,13 @@ class Counter {
     const bool many = transfers_per_round(phase) * static_cast<std::size_t>(phase.repeats) > most_counted;
     const int rounds = alike && (sizes_.equal() || many) ? std::min(phase.repeats, 1) : phase.repeats;
     const double times = rounds > 0 ? static_cast<double>(phase.repeats) / rounds : 0;
+    Participants participants(phase);
     for (int repeat = 0; repeat < rounds; ++repeat) {
-      for_each_transfer(schedule, phase, repeat, [&](const Transfer& transfer, std::size_t index) {
+      const std::span<const std::size_t> indices = participants.in(repeat);
+      for_each_transfer(schedule, phase, repeat, indices, [&](const Transfer& transfer, std::size_t place) {
         const Bytes bytes = sizes_.of(schedule, phase, transfer) * times;
-        moves ? add(routed_.leg(number, index, repeat), bytes) : add(routed_.legs(number)[index], bytes);
+        moves ? add(routed_.leg(number, indices[place], repeat), bytes)
+              : add(routed_.legs(number)[indices[place]], bytes);
       });
     }
   }

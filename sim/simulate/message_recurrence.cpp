@@ -160,16 +160,20 @@ TransferCosts MessageRecurrence::costs_of_equal(std::size_t phase, Bytes chunk) 
 bool MessageRecurrence::carry_phase(RankTimes& moments, std::size_t phase, const ChunkSizes& chunks) {
   const Schedule& schedule = routed_.schedule();
   const Phase& pattern = schedule.phases[phase];
-  const auto transfers = static_cast<Eigen::Index>(transfers_per_round(pattern));
-  TransferCosts costs = TransferCosts::of(transfers, occupied_);
+  const auto fan = static_cast<std::size_t>(pattern.fan);
   Repeats repeats(moments, schedule, pattern);
+  Posted sends(occupied_ ? moments.size() : 0);
   for (int repeat = 0; repeat < pattern.repeats; ++repeat) {
     bool free = true;
-    Posted sends(occupied_ ? moments.size() : 0);
-    for_each_transfer(schedule, pattern, repeat, [&](const Transfer& transfer, std::size_t index) {
-      const auto& leg = routed_.legs(phase)[index];
+    const std::span<const std::size_t> transfers = repeats.transfers();
+    TransferCosts costs = TransferCosts::of(std::ssize(transfers), occupied_);
+    if (occupied_) {
+      for (const std::size_t index : transfers) sends.clear(pattern.transfers[index / fan].from);
+    }
+    for_each_transfer(schedule, pattern, repeat, transfers, [&](const Transfer& transfer, std::size_t place) {
+      const auto& leg = routed_.legs(phase)[transfers[place]];
       const Cost cost = cost_of(routed_, leg, chunks.of(schedule, pattern, transfer));
-      put(costs, static_cast<Eigen::Index>(index), cost);
+      put(costs, static_cast<Eigen::Index>(place), cost);
       if (never_meet_ || cost.sending <= 0) return;
       double starts = moments[transfer.from];
       if (occupied_) starts += sends.before(transfer.from, cost.send);

@@ -60,12 +60,18 @@ struct Arrival {
   double behind = 0;
 };
 
-/// Every rank takes what has arrived one by one, in the order in which it came; after what `busy` keeps it with.
-void receive(std::vector<Arrival> arrivals, RankTimes& busy) {
+/// Every rank takes what has arrived one by one, in the order in which it came; after what it has posted,
+/// `posted(rank)`.
+template <class Posting>
+void receive(std::vector<Arrival> arrivals, Posting posted, RankTimes& next) {
   std::ranges::sort(arrivals, {}, [](const Arrival& a) { return std::pair(a.rank, a.moment); });
+  int rank = -1;
+  double busy = 0;
   for (const Arrival& arrival : arrivals) {
-    double& moment = busy[arrival.rank];
-    moment = std::max(moment + arrival.receive, arrival.moment) + arrival.behind + arrival.work;
+    if (arrival.rank != rank) busy = posted(arrival.rank);
+    rank = arrival.rank;
+    busy = std::max(busy + arrival.receive, arrival.moment) + arrival.behind + arrival.work;
+    next[rank] = std::max(next[rank], busy);
   }
 }
 
@@ -103,57 +109,76 @@ TransferCosts TransferCosts::some(const std::vector<Eigen::Index>& transfers) co
 }
 
 Repeats::Repeats(RankTimes& moments, const Schedule& schedule, const Phase& phase)
-    : moments_(moments), schedule_(schedule), phase_(phase), is_pipeline_(phase.window != 0) {
+    : moments_(moments),
+      schedule_(schedule),
+      phase_(phase),
+      is_pipeline_(phase.window != 0),
+      participants_(phase),
+      next_(moments) {
   if (is_pipeline_) before_ = moments_;
 }
 
-void Repeats::enter_next(RankTimes& next) {
-  moments_.swap(next);
-  if (is_pipeline_) before_.swap(next);
+void Repeats::take_part(const Transfer& transfer) {
+  taking_.push_back(transfer.from);
+  taking_.push_back(transfer.to);
+}
+
+/// Ranks that do not take part enter the next repeat when they entered this one.
+void Repeats::enter_next() {
+  if (is_pipeline_) {
+    for (const int rank : took_) before_[rank] = moments_[rank];
+    for (const int rank : taking_) before_[rank] = moments_[rank];
+  }
+  for (const int rank : taking_) moments_[rank] = next_[rank];
+  taking_.swap(took_);
+  taking_.clear();
   ++repeat_;
 }
 
-void Repeats::carry_once_occupied(const TransferCosts& costs) {
-  RankTimes next = moments_;
+void Repeats::send_in_turn(const TransferCosts& costs) {
   std::vector<Arrival> arrivals;
-  Posted sends(moments_.size());
-  for_each_transfer(schedule_, phase_, repeat_, [&](const Transfer& transfer, std::size_t index) {
-    const auto i = static_cast<Eigen::Index>(index);
+  if (!sends_) sends_.emplace(moments_.size());
+  for_each_transfer(schedule_, phase_, repeat_, transfers(), [&](const Transfer& transfer, std::size_t place) {
+    take_part(transfer);
+    const auto i = static_cast<Eigen::Index>(place);
     const bool waits = costs.waits.size() > 0 && costs.waits[i];
     const auto ready = [&](double sent) { return waits ? std::max(sent, posted(transfer.to)) : sent; };
     double done = moments_[transfer.from];
     if (costs.sending[i] > 0 || costs.send[i] > 0) {
-      const double turn = moments_[transfer.from] + sends.before(transfer.from, costs.send[i]);
+      const double turn = moments_[transfer.from] + sends_->before(transfer.from, costs.send[i]);
       done = std::max(ready(moments_[transfer.from]) + costs.sending[i], ready(turn) + costs.alone[i]);
     }
-    next[transfer.from] = std::max(next[transfer.from], done);
+    next_[transfer.from] = std::max(next_[transfer.from], done);
     arrivals.push_back(
         {transfer.to, std::max(done, moments_[transfer.to]), costs.reducing[i], costs.receive[i], costs.behind[i]});
   });
-  RankTimes busy = moments_ + sends.all();
-  receive(std::move(arrivals), busy);
-  next = next.max(busy);
-  enter_next(next);
+  const auto posted_all = [&](int rank) { return moments_[rank] + sends_->of(rank); };
+  for (const int rank : taking_) next_[rank] = std::max(next_[rank], posted_all(rank));
+  receive(std::move(arrivals), posted_all, next_);
+  for (const int rank : taking_) sends_->clear(rank);
 }
 
-void Repeats::carry_once(const TransferCosts& costs) {
-  if (costs.are_occupied()) return carry_once_occupied(costs);
-  RankTimes next = moments_;
+void Repeats::send(const TransferCosts& costs) {
   std::vector<Arrival> to_reduce;
-  for_each_transfer(schedule_, phase_, repeat_, [&](const Transfer& transfer, std::size_t index) {
-    const auto i = static_cast<Eigen::Index>(index);
+  for_each_transfer(schedule_, phase_, repeat_, transfers(), [&](const Transfer& transfer, std::size_t place) {
+    take_part(transfer);
+    const auto i = static_cast<Eigen::Index>(place);
     double start = moments_[transfer.from];
     if (costs.waits.size() > 0 && costs.waits[i]) start = std::max(start, posted(transfer.to));
     const double done = start + costs.sending[i];
-    next[transfer.from] = std::max(next[transfer.from], done);
+    next_[transfer.from] = std::max(next_[transfer.from], done);
     if (costs.reducing[i] > 0) {
       to_reduce.push_back({transfer.to, std::max(done, moments_[transfer.to]), costs.reducing[i]});
     } else {
-      next[transfer.to] = std::max(next[transfer.to], done);
+      next_[transfer.to] = std::max(next_[transfer.to], done);
     }
   });
-  reduce(std::move(to_reduce), next);
-  enter_next(next);
+  reduce(std::move(to_reduce), next_);
+}
+
+void Repeats::carry_once(const TransferCosts& costs) {
+  costs.are_occupied() ? send_in_turn(costs) : send(costs);
+  enter_next();
 }
 
 SteadyPhase::SteadyPhase(const Schedule& schedule, const Phase& phase, TransferCosts costs)

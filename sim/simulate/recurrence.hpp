@@ -25,6 +25,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -33,7 +34,8 @@
 
 namespace farandole { inline namespace simulate {
 
-/// Seconds per round, one per transfer of the phase and lane, in the order of for_each_transfer's index.
+/// Seconds per round, one for each transfer that is looked at: of the phase and lane, in the order of
+/// for_each_transfer's index, or of those that take part in a repeat.
 struct TransferCosts {
   Eigen::ArrayXd sending;
   Eigen::ArrayXd reducing;                        // w, zero where nothing is reduced or that costs nothing
@@ -55,13 +57,14 @@ struct TransferCosts {
 class Posted {
  public:
   explicit Posted(Eigen::Index ranks) : busy_(RankTimes::Zero(ranks)) {}
+  void clear(int rank) { busy_[rank] = 0; }
   /// What a message waits for that now has its turn.
   double before(int rank, double send) {
     const double ahead = busy_[rank];
     busy_[rank] += send;
     return ahead;
   }
-  [[nodiscard]] const RankTimes& all() const { return busy_; }
+  [[nodiscard]] double of(int rank) const { return busy_[rank]; }
 
  private:
   RankTimes busy_;
@@ -114,18 +117,28 @@ class Repeats {
   Repeats(RankTimes& moments, const Schedule& schedule, const Phase& phase);
   /// When a rank has posted its receives of the repeat that comes next.
   [[nodiscard]] double posted(int rank) const { return is_pipeline_ ? before_[rank] : moments_[rank]; }
+  /// Which transfers take part in the repeat that comes next.
+  [[nodiscard]] std::span<const std::size_t> transfers() { return participants_.in(repeat_); }
+  /// `costs`: of these. O(them), however many ranks there are.
   void carry_once(const TransferCosts& costs);
 
  private:
-  void carry_once_occupied(const TransferCosts& costs);
-  void enter_next(RankTimes& next);
+  void send(const TransferCosts& costs);
+  void send_in_turn(const TransferCosts& costs);
+  void take_part(const Transfer& transfer);
+  void enter_next();
 
   RankTimes& moments_;
   const Schedule& schedule_;
   const Phase& phase_;
   bool is_pipeline_;
   int repeat_ = 0;
-  RankTimes before_;  // of a pipeline: when ranks entered the repeat before
+  Participants participants_;
+  RankTimes before_;         // of a pipeline: when ranks entered the repeat before
+  RankTimes next_;           // as moments_, but for ranks that take part
+  std::vector<int> taking_;  // ranks that take part in this repeat, some more than once
+  std::vector<int> took_;    // and in the one before
+  std::optional<Posted> sends_;
 };
 
 // The max-plus recurrence of simulate/recurrence.hpp for a ring, without going through its rounds.

@@ -15,6 +15,13 @@ TransferRates expanded(const TransferRates& of_classes, const std::vector<int>& 
   return {of_classes.latency(members), of_classes.inverse_rate(members)};
 }
 
+/// Of a phase whose costs do not vary.
+TransferCosts costs_of_all(const RoutedSchedule& network, std::size_t phase, const TransferRates& rates,
+                           const ChunkSizes& sizes) {
+  const std::vector<std::size_t> all = every_transfer(network.schedule().phases[phase]);
+  return transfer_costs(network, {phase, 0, all}, rates, sizes);
+}
+
 /// Whether what a repeat costs depends on its receivers alone, and not on who sends how much in it.
 bool only_receivers_move(const Schedule& schedule, std::size_t phase) {
   return receivers_move(schedule.phases[phase]) && schedule.phases[phase].window == 0 && schedule.weights.empty();
@@ -30,7 +37,8 @@ RecurrenceClock::RecurrenceClock(RoutedSchedule routed, Sharing sharing, ClockOp
   const RoutedSchedule& network = folding_ ? folding_->quotient : routed_;
   RoundRates rates(network, sharing, network_);
   for (std::size_t phase = 0; phase < network.schedule().phases.size(); ++phase) {
-    rates_.push_back(costs_vary(network, phase) ? TransferRates{} : rates.of(phase, 0));
+    const std::vector<std::size_t> all = every_transfer(network.schedule().phases[phase]);
+    rates_.push_back(costs_vary(network, phase) ? TransferRates{} : rates.of({phase, 0, all}));
   }
   used_builtin_solver_ = rates.used_builtin_solver();
 }
@@ -97,7 +105,7 @@ RankTimes RecurrenceClock::carried(const RoutedSchedule& network, RankTimes mome
     if (costs_vary(network, p)) {
       carry_varying(moments, network, p, sizes);
     } else {
-      carry(moments, schedule, schedule.phases[p], transfer_costs(network, p, 0, steady(p), sizes));
+      carry(moments, schedule, schedule.phases[p], costs_of_all(network, p, steady(p), sizes));
     }
   }
   return moments;
@@ -110,7 +118,7 @@ RankTimes RecurrenceClock::carried_apart(RankTimes moments, Bytes size, const Ch
     if (costs_vary(routed_, p)) {
       carry_varying(moments, routed_, p, sizes);
     } else if (transfers_per_round(schedule.phases[p]) > most_transfers) {
-      carry(moments, schedule, schedule.phases[p], transfer_costs(routed_, p, 0, rates_of_all(p), sizes));
+      carry(moments, schedule, schedule.phases[p], costs_of_all(routed_, p, rates_of_all(p), sizes));
     } else {
       steady(p, size, sizes).carry(moments);
     }
@@ -123,7 +131,7 @@ const SteadyPhase& RecurrenceClock::steady(std::size_t phase, Bytes size, const 
   const auto known = steady_.find({size, phase});
   if (known != steady_.end()) return known->second;
   const Schedule& schedule = routed_.schedule();
-  SteadyPhase fresh(schedule, schedule.phases[phase], transfer_costs(routed_, phase, 0, rates_of_all(phase), sizes));
+  SteadyPhase fresh(schedule, schedule.phases[phase], costs_of_all(routed_, phase, rates_of_all(phase), sizes));
   if (steady_bytes_ + fresh.bytes() > most_bytes) {
     steady_.clear();
     steady_bytes_ = 0;
@@ -132,18 +140,18 @@ const SteadyPhase& RecurrenceClock::steady(std::size_t phase, Bytes size, const 
   return steady_.emplace(std::pair(size, phase), std::move(fresh)).first->second;
 }
 
-TransferRates RecurrenceClock::rates_of(const RoutedSchedule& network, std::size_t phase, int repeat,
+TransferRates RecurrenceClock::rates_of(const RoutedSchedule& network, const Round& round,
                                         std::optional<RoundRates>& rates) {
   constexpr Eigen::Index most_remembered = 1 << 20;  // 16 MiB
   RatesByRepeat& remembered = &network == &routed_ ? varying_ : varying_folded_;
-  const auto known = remembered.find({phase, repeat});
+  const auto known = remembered.find({round.phase, round.repeat});
   if (known != remembered.end()) return known->second;
   if (!rates) rates.emplace(network, sharing_, network_);
-  TransferRates found = rates->of(phase, repeat);
+  TransferRates found = rates->of(round);
   used_builtin_solver_ |= rates->used_builtin_solver();
   if (remembered_ + found.latency.size() <= most_remembered) {
     remembered_ += found.latency.size();
-    remembered.emplace(std::pair(phase, repeat), found);
+    remembered.emplace(std::pair(round.phase, round.repeat), found);
   }
   return found;
 }
@@ -153,16 +161,20 @@ void RecurrenceClock::carry_varying(RankTimes& moments, const RoutedSchedule& ne
   const Phase& pattern = network.schedule().phases[phase];
   const bool by_class = folding_ && &network == &routed_ && only_receivers_move(network.schedule(), phase);
   const std::vector<int> classes = by_class ? folding_->classes_of_transfers(phase) : std::vector<int>();
+  const std::vector<std::size_t> of_classes =
+      by_class ? every_transfer(folding_->quotient.schedule().phases[phase]) : std::vector<std::size_t>();
   std::optional<RoundRates> rates;
   Repeats repeats(moments, network.schedule(), pattern);
   for (int repeat = 0; repeat < pattern.repeats; ++repeat) {
-    TransferRates own = rates_of(by_class ? folding_->quotient : network, phase, repeat, rates);
+    const Round round{phase, repeat, repeats.transfers()};
+    TransferRates own =
+        by_class ? rates_of(folding_->quotient, {phase, repeat, of_classes}, rates) : rates_of(network, round, rates);
     if (by_class) {
       const bool is_occupied = own.send.size() > 0;
       own = expanded(own, classes, pattern);
       if (is_occupied) occupy(own, legs_of_round(network, phase, repeat));
     }
-    repeats.carry_once(transfer_costs(network, phase, repeat, own, sizes));
+    repeats.carry_once(transfer_costs(network, round, own, sizes));
   }
 }
 

@@ -47,8 +47,7 @@ class RecurrenceClock final : public CollectiveClock {
   /// Through all repeats; one by one, where only receivers move, all transfers go at the rates of their classes.
   void carry_varying(RankTimes& moments, const RoutedSchedule& network, std::size_t phase, const ChunkSizes& sizes);
   /// `rates`: of the network, set up only for repeats that are not remembered.
-  TransferRates rates_of(const RoutedSchedule& network, std::size_t phase, int repeat,
-                         std::optional<RoundRates>& rates);
+  TransferRates rates_of(const RoutedSchedule& network, const Round& round, std::optional<RoundRates>& rates);
 
   RoutedSchedule routed_;
   Sharing sharing_;

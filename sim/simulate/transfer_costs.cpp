@@ -15,21 +15,20 @@ using LegsOfPhase = std::vector<RoutedSchedule::Leg>;
 
 }  // namespace
 
-std::vector<Bytes> bytes_of_round(const RoutedSchedule& routed, std::size_t phase, int repeat,
-                                  const ChunkSizes& sizes) {
+std::vector<Bytes> bytes_of_round(const RoutedSchedule& routed, const Round& round, const ChunkSizes& sizes) {
   const Schedule& schedule = routed.schedule();
-  const Phase& pattern = schedule.phases[phase];
-  std::vector<Bytes> bytes(transfers_per_round(pattern));
-  if (pattern.repeats == 1 || costs_vary(routed, phase)) {
-    for_each_transfer(schedule, pattern, repeat, [&](const Transfer& transfer, std::size_t index) {
-      bytes[index] = sizes.of(schedule, pattern, transfer);
-    });
+  const Phase& pattern = schedule.phases[round.phase];
+  std::vector<Bytes> bytes(round.transfers.size());
+  if (pattern.repeats == 1 || costs_vary(routed, round.phase)) {
+    for_each_transfer(
+        schedule, pattern, round.repeat, round.transfers,
+        [&](const Transfer& transfer, std::size_t place) { bytes[place] = sizes.of(schedule, pattern, transfer); });
     return bytes;
   }
   const auto runs = static_cast<double>(std::max<std::size_t>(pattern.bundle.size(), 1));
-  for (std::size_t index = 0; index < bytes.size(); ++index) {
-    const Transfer& transfer = pattern.transfers[index / static_cast<std::size_t>(pattern.fan)];
-    bytes[index] = sizes.largest_run(transfer.count) * runs;
+  for (std::size_t place = 0; place < bytes.size(); ++place) {
+    const Transfer& transfer = pattern.transfers[round.transfers[place] / static_cast<std::size_t>(pattern.fan)];
+    bytes[place] = sizes.largest_run(transfer.count) * runs;
   }
   return bytes;
 }
@@ -37,23 +36,23 @@ std::vector<Bytes> bytes_of_round(const RoutedSchedule& routed, std::size_t phas
 namespace {
 
 /// Messages one after the other that every transfer of the round is sent as.
-Eigen::ArrayXd messages_of_round(const RoutedSchedule& routed, std::size_t phase, int repeat, const ChunkSizes& sizes) {
+Eigen::ArrayXd messages_of_round(const RoutedSchedule& routed, const Round& round, const ChunkSizes& sizes) {
   const Schedule& schedule = routed.schedule();
-  const Phase& pattern = schedule.phases[phase];
-  Eigen::ArrayXd messages = Eigen::ArrayXd::Ones(static_cast<Eigen::Index>(transfers_per_round(pattern)));
+  const Phase& pattern = schedule.phases[round.phase];
+  Eigen::ArrayXd messages = Eigen::ArrayXd::Ones(std::ssize(round.transfers));
   if (!pattern.one_by_one) return messages;
-  for_each_transfer(schedule, pattern, repeat, [&](const Transfer& transfer, std::size_t index) {
-    messages[static_cast<Eigen::Index>(index)] =
+  for_each_transfer(schedule, pattern, round.repeat, round.transfers, [&](const Transfer& transfer, std::size_t place) {
+    messages[static_cast<Eigen::Index>(place)] =
         static_cast<double>(sizes.messages(schedule, pattern, transfer).size());
   });
   return messages;
 }
 
 /// Any size would do that is long enough that a byte is no matter, and short enough to be counted in whole bytes.
-std::vector<Bytes> lengths_of_round(const RoutedSchedule& routed, std::size_t phase, int repeat) {
+std::vector<Bytes> lengths_of_round(const RoutedSchedule& routed, const Round& round) {
   const auto chunks = static_cast<double>(routed.schedule().chunks);
   const Bytes size = std::min(1_GiB * chunks, Bytes(0x1p50));
-  return bytes_of_round(routed, phase, repeat, ChunkSizes(size, routed.schedule()));
+  return bytes_of_round(routed, round, ChunkSizes(size, routed.schedule()));
 }
 
 bool cross_the_same(const LegsOfPhase& legs, const LegsOfPhase& others) {
@@ -62,22 +61,25 @@ bool cross_the_same(const LegsOfPhase& legs, const LegsOfPhase& others) {
   });
 }
 
-Eigen::ArrayXd shared(std::span<const FluidLink> links, const LegsOfPhase& legs, const std::vector<Bytes>& lengths) {
-  std::vector<double> load(links.size(), 0);
-  for (std::size_t t = 0; t < legs.size(); ++t) {
-    if (lengths[t] == Bytes(0)) continue;
-    for (const int link : legs[t].links) load[static_cast<std::size_t>(link)] += 1.0 / legs[t].paths;
-  }
-  Eigen::ArrayXd inverse_rates = Eigen::ArrayXd::Zero(static_cast<Eigen::Index>(legs.size()));
-  for (std::size_t t = 0; t < legs.size(); ++t) {
-    if (lengths[t] == Bytes(0)) continue;
-    BytesPerSecond rate = BytesPerSecond::infinity();
-    for (const int link : legs[t].links) {
-      const auto index = static_cast<std::size_t>(link);
-      rate = std::min(rate, links[index].capacity * links[index].congestion.left(load[index]) / load[index]);
+/// `leg(t)`: of the transfer whose length is lengths[t]. `load`: room for one number a link, zero before and after.
+template <class LegOf>
+Eigen::ArrayXd shared_by_load(std::span<const FluidLink> links, LegOf leg, const std::vector<Bytes>& lengths,
+                              std::vector<double>& load) {
+  load.resize(links.size(), 0);
+  const auto for_each_link = [&](auto visit) {
+    for (std::size_t t = 0; t < lengths.size(); ++t) {
+      if (lengths[t] == Bytes(0)) continue;
+      for (const int link : leg(t).links) visit(t, static_cast<std::size_t>(link));
     }
-    inverse_rates[static_cast<Eigen::Index>(t)] = 1 / rate.si();
-  }
+  };
+  for_each_link([&](std::size_t t, std::size_t link) { load[link] += 1.0 / leg(t).paths; });
+  Eigen::ArrayXd inverse_rates = Eigen::ArrayXd::Zero(std::ssize(lengths));
+  for_each_link([&](std::size_t t, std::size_t link) {
+    const BytesPerSecond rate = links[link].capacity * links[link].congestion.left(load[link]) / load[link];
+    double& inverse = inverse_rates[static_cast<Eigen::Index>(t)];
+    inverse = std::max(inverse, 1 / rate.si());
+  });
+  for_each_link([&](std::size_t /*t*/, std::size_t link) { load[link] = 0; });
   return inverse_rates;
 }
 
@@ -99,9 +101,10 @@ bool costs_vary(const RoutedSchedule& routed, std::size_t phase) {
 
 namespace {
 
-/// Like `lengths_of_round`, the longest of about a TiB.
+/// Like `lengths_of_round`, of all transfers, the longest of about a TiB.
 std::vector<Bytes> comparable_lengths(const RoundOf& round) {
-  std::vector<Bytes> lengths = lengths_of_round(*round.routed, round.phase, round.repeat);
+  const std::vector<std::size_t> all = every_transfer(round.routed->schedule().phases[round.phase]);
+  std::vector<Bytes> lengths = lengths_of_round(*round.routed, {round.phase, round.repeat, all});
   const Bytes longest = *std::ranges::max_element(lengths);
   for (Bytes& length : lengths) {
     if (length > Bytes(0)) length = Bytes(std::max(1.0, std::floor(length / longest * 0x1p40)));
@@ -135,8 +138,10 @@ std::vector<Eigen::ArrayXd> rates_together(const std::vector<RoundOf>& rounds, S
     lengths.insert(lengths.end(), own_lengths.begin(), own_lengths.end());
   }
   const std::vector<FluidLink> links = rounds.front().routed->fluid_links();
+  std::vector<double> load;
+  const auto leg = [&](std::size_t t) -> const RoutedSchedule::Leg& { return legs[t]; };
   const Eigen::ArrayXd all =
-      sharing == Sharing::by_load ? shared(links, legs, lengths) : simulated_once(links, legs, lengths);
+      sharing == Sharing::by_load ? shared_by_load(links, leg, lengths, load) : simulated_once(links, legs, lengths);
   std::vector<Eigen::ArrayXd> result;
   Eigen::Index first = 0;
   for (const RoundOf& round : rounds) {
@@ -163,24 +168,29 @@ void occupy(TransferRates& rates, const std::vector<RoutedSchedule::Leg>& legs) 
   }
 }
 
-TransferRates RoundRates::of(std::size_t phase, int repeat) {
-  const bool moves = repeat > 0 && receivers_move(routed_.schedule().phases[phase]);
-  LegsOfPhase moved = moves ? legs_of_round(routed_, phase, repeat) : LegsOfPhase{};
-  const LegsOfPhase& legs = moves ? moved : routed_.legs(phase);
-  std::vector<Bytes> lengths = lengths_of_round(routed_, phase, repeat);
-  TransferRates rates{Eigen::ArrayXd::Zero(static_cast<Eigen::Index>(legs.size())), {}};
-  const bool few_send = routed_.schedule().phases[phase].window != 0;  // the others' legs are not even looked at
-  for (std::size_t t = 0; t < legs.size(); ++t) {
-    if (few_send && lengths[t] == Bytes(0)) continue;
-    rates.latency[static_cast<Eigen::Index>(t)] = legs[t].latency.si();
+const RoutedSchedule::Leg& RoundRates::leg(const Legs& legs, const Round& round, std::size_t place) const {
+  return legs[&legs == &routed_.legs(round.phase) ? round.transfers[place] : place];
+}
+
+TransferRates RoundRates::of(const Round& round) {
+  const bool moves = round.repeat > 0 && receivers_move(routed_.schedule().phases[round.phase]);
+  Legs moved = moves ? legs_of_round(routed_, round.phase, round.repeat) : Legs{};
+  const Legs& legs = moves ? moved : routed_.legs(round.phase);
+  std::vector<Bytes> lengths = lengths_of_round(routed_, round);
+  TransferRates rates{Eigen::ArrayXd::Zero(std::ssize(lengths)), {}};
+  for (std::size_t t = 0; t < lengths.size(); ++t) {
+    rates.latency[static_cast<Eigen::Index>(t)] = leg(legs, round, t).latency.si();
   }
-  if (occupied_) occupy(rates, legs);
-  if (last_legs_ == nullptr || lengths != last_lengths_ ||
+  if (occupied_) {
+    Legs own;
+    for (std::size_t t = 0; t < lengths.size(); ++t) own.push_back(leg(legs, round, t));
+    occupy(rates, own);
+  }
+  if (last_legs_ == nullptr || lengths != last_lengths_ || !std::ranges::equal(last_transfers_, round.transfers) ||
       (last_legs_ != &legs && !cross_the_same(legs, *last_legs_))) {
-    last_inverse_ = sharing_ == Sharing::by_load
-                        ? shared(routed_.fluid_links(), legs, lengths)
-                        : simulated(legs, lengths, moves ? std::nullopt : std::optional(phase));
+    last_inverse_ = sharing_ == Sharing::by_load ? shared(legs, round, lengths) : simulated(legs, round, lengths);
     last_lengths_ = std::move(lengths);
+    last_transfers_.assign(round.transfers.begin(), round.transfers.end());
     if (moves) moved_ = std::move(moved);
     last_legs_ = moves ? &moved_ : &legs;
   }
@@ -188,15 +198,22 @@ TransferRates RoundRates::of(std::size_t phase, int repeat) {
   return rates;
 }
 
-int RoundRates::route_of(const LegsOfPhase& legs, std::size_t index, std::optional<std::size_t> fixed) {
+Eigen::ArrayXd RoundRates::shared(const Legs& legs, const Round& round, const std::vector<Bytes>& lengths) {
+  if (links_.empty()) links_ = routed_.fluid_links();
+  const auto own = [&](std::size_t place) -> const RoutedSchedule::Leg& { return leg(legs, round, place); };
+  return shared_by_load(links_, own, lengths, load_);
+}
+
+int RoundRates::route_of(const Legs& legs, const Round& round, std::size_t place) {
+  const RoutedSchedule::Leg& own = leg(legs, round, place);
   const auto known = [&]() -> int& {
-    if (!fixed) return routes_.try_emplace({legs[index].links, legs[index].paths}, -1).first->second;
-    auto& of_phase = fixed_routes_[*fixed];
+    if (&legs != &routed_.legs(round.phase)) return routes_.try_emplace({own.links, own.paths}, -1).first->second;
+    auto& of_phase = fixed_routes_[round.phase];
     of_phase.resize(legs.size(), -1);
-    return of_phase[index];
+    return of_phase[round.transfers[place]];
   };
   int& route = known();
-  if (route < 0) route = network_->add_route(legs[index].links, legs[index].paths);
+  if (route < 0) route = network_->add_route(own.links, own.paths);
   return route;
 }
 
@@ -208,18 +225,17 @@ void RoundRates::make_network() {
   network_ = std::make_unique<FluidNetwork>(routed_.fluid_links(), routed_.parts(), solver);
 }
 
-Eigen::ArrayXd RoundRates::simulated(const LegsOfPhase& legs, const std::vector<Bytes>& lengths,
-                                     std::optional<std::size_t> fixed) {
+Eigen::ArrayXd RoundRates::simulated(const Legs& legs, const Round& round, const std::vector<Bytes>& lengths) {
   if (network_ == nullptr) {
     make_network();
   } else {
     network_->restart();
   }
-  for (std::size_t t = 0; t < legs.size(); ++t) {
+  for (std::size_t t = 0; t < lengths.size(); ++t) {
     if (lengths[t] == Bytes(0)) continue;
-    network_->start(route_of(legs, t, fixed), Seconds(0), lengths[t], static_cast<int>(t));
+    network_->start(route_of(legs, round, t), Seconds(0), lengths[t], static_cast<int>(t));
   }
-  Eigen::ArrayXd inverse_rates = Eigen::ArrayXd::Zero(static_cast<Eigen::Index>(legs.size()));
+  Eigen::ArrayXd inverse_rates = Eigen::ArrayXd::Zero(std::ssize(lengths));
   network_->run([&](int t) { inverse_rates[t] = network_->now().si() / lengths[static_cast<std::size_t>(t)].si(); });
   return inverse_rates;
 }
@@ -237,10 +253,10 @@ BytesPerSecond reduce_rate_of(const RoutedSchedule& routed, std::size_t phase, s
 
 }  // namespace
 
-TransferCosts transfer_costs(const RoutedSchedule& routed, std::size_t phase, int repeat, const TransferRates& rates,
+TransferCosts transfer_costs(const RoutedSchedule& routed, const Round& round, const TransferRates& rates,
                              const ChunkSizes& sizes) {
-  const auto bytes = bytes_of_round(routed, phase, repeat, sizes);
-  const Eigen::ArrayXd messages = messages_of_round(routed, phase, repeat, sizes);
+  const auto bytes = bytes_of_round(routed, round, sizes);
+  const Eigen::ArrayXd messages = messages_of_round(routed, round, sizes);
   const Eigen::Index transfers = rates.latency.size();
   TransferCosts costs = TransferCosts::of(transfers, rates.send.size() > 0);
   for (Eigen::Index t = 0; t < transfers; ++t) {
@@ -251,7 +267,8 @@ TransferCosts transfer_costs(const RoutedSchedule& routed, std::size_t phase, in
     const Seconds each = Seconds(rates.latency[t]) + routed.message_cost().of(message);
     costs.sending[t] = messages[t] * each.si() + length.si() * rates.inverse_rate[t];
     costs.waits[t] = !routed.message_cost().is_eager(message);
-    costs.reducing[t] = (length / reduce_rate_of(routed, phase, static_cast<std::size_t>(t))).si();
+    costs.reducing[t] =
+        (length / reduce_rate_of(routed, round.phase, round.transfers[static_cast<std::size_t>(t)])).si();
     if (!costs.are_occupied()) continue;
     const double copying = routed.message_cost().copying(message).si();
     costs.send[t] = messages[t] * (rates.send[t] + copying);
@@ -259,7 +276,7 @@ TransferCosts transfer_costs(const RoutedSchedule& routed, std::size_t phase, in
     costs.behind[t] = messages[t] * rates.alike[t] * (rates.receive[t] + copying);
     costs.alone[t] = messages[t] * each.si() + length.si() * rates.alone[t];
   }
-  if (routed.handshakes()) wait_in_line(routed, phase, repeat, bytes, costs);
+  if (routed.handshakes()) wait_in_line(routed, round, bytes, costs);
   return costs;
 }
 

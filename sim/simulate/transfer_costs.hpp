@@ -19,6 +19,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -28,7 +29,14 @@
 
 namespace farandole { inline namespace simulate {
 
-/// Per transfer of a round, in the order of for_each_transfer's index.
+/// A repeat of a phase, and the transfers of it that are looked at, by for_each_transfer's index.
+struct Round {
+  std::size_t phase;
+  int repeat;
+  std::span<const std::size_t> transfers;
+};
+
+/// Per transfer of a round.
 struct TransferRates {
   Eigen::ArrayXd latency;       // seconds
   Eigen::ArrayXd inverse_rate;  // seconds per byte; 0 for what sends nothing, whatever the size
@@ -51,8 +59,9 @@ void occupy(TransferRates& rates, const std::vector<RoutedSchedule::Leg>& legs);
 /// Whether one repeat of the phase costs something else than another.
 bool costs_vary(const RoutedSchedule& routed, std::size_t phase);
 
-/// Bytes of every transfer of a round: of this repeat where costs vary or there is only one, else the most they can be.
-std::vector<Bytes> bytes_of_round(const RoutedSchedule& routed, std::size_t phase, int repeat, const ChunkSizes& sizes);
+/// Bytes of every transfer of a round: of this repeat where costs vary or there is only one, else the most they can be;
+/// none of those that do not take part.
+std::vector<Bytes> bytes_of_round(const RoutedSchedule& routed, const Round& round, const ChunkSizes& sizes);
 
 enum class Sharing : std::uint8_t {
   /// The rate is the smallest capacity at that load / load over the links of the way (the contention factor of the most
@@ -73,16 +82,18 @@ class RoundRates {
   RoundRates(const RoundRates&) = delete;
   RoundRates& operator=(const RoundRates&) = delete;
 
-  /// `repeat` matters where costs vary.
-  TransferRates of(std::size_t phase, int repeat);
+  /// Which repeat matters where costs vary.
+  TransferRates of(const Round& round);
   /// Whether our own solver took SimGrid's place unasked.
   [[nodiscard]] bool used_builtin_solver() const { return used_builtin_solver_; }
 
  private:
   using Legs = std::vector<RoutedSchedule::Leg>;
-  /// `fixed`: legs are those of this phase in all its repeats; else nothing is known of them.
-  Eigen::ArrayXd simulated(const Legs& legs, const std::vector<Bytes>& lengths, std::optional<std::size_t> fixed);
-  int route_of(const Legs& legs, std::size_t index, std::optional<std::size_t> fixed);
+  /// `legs`: of the round's transfers, or where receivers stay those of all transfers of the phase.
+  [[nodiscard]] const RoutedSchedule::Leg& leg(const Legs& legs, const Round& round, std::size_t place) const;
+  [[nodiscard]] Eigen::ArrayXd shared(const Legs& legs, const Round& round, const std::vector<Bytes>& lengths);
+  Eigen::ArrayXd simulated(const Legs& legs, const Round& round, const std::vector<Bytes>& lengths);
+  int route_of(const Legs& legs, const Round& round, std::size_t place);
 
   const RoutedSchedule& routed_;
   Sharing sharing_;
@@ -94,8 +105,11 @@ class RoundRates {
   std::unique_ptr<FluidNetwork> network_;
   std::map<std::pair<std::vector<int>, int>, int> routes_;  // by links and paths
   std::map<std::size_t, std::vector<int>> fixed_routes_;    // by phase, of its legs; -1: not yet
+  std::vector<FluidLink> links_;
+  std::vector<double> load_;  // per link, zero between two calls
   const Legs* last_legs_ = nullptr;
   Legs moved_;  // those, where receivers move
+  std::vector<std::size_t> last_transfers_;
   std::vector<Bytes> last_lengths_;
   Eigen::ArrayXd last_inverse_;
 };
@@ -112,7 +126,8 @@ struct RoundOf {
 /// them.
 std::vector<Eigen::ArrayXd> rates_together(const std::vector<RoundOf>& rounds, Sharing sharing);
 
-TransferCosts transfer_costs(const RoutedSchedule& routed, std::size_t phase, int repeat, const TransferRates& rates,
+/// Of the round's transfers; so are `rates`.
+TransferCosts transfer_costs(const RoutedSchedule& routed, const Round& round, const TransferRates& rates,
                              const ChunkSizes& sizes);
 
 }}  // namespace farandole::simulate

@@ -41,6 +41,32 @@ TEST(Schedule, OfAChainSendsSegmentKOfRankRInRoundRPlusK) {
   }
 }
 
+TEST(Participants, OfARepeatOfAnyAlgorithmAreWhatForEachTransferVisits) {
+  for (const Algorithm& row : algorithms()) {
+    Shape shape(8);
+    shape.ranks_per_node = 2;
+    shape.segments = 3;
+    const Schedule schedule = row.build(shape);
+    for (const Phase& phase : schedule.phases) {
+      Participants participants(phase);
+      for (int repeat = 0; repeat < phase.repeats; ++repeat) {
+        std::vector<std::size_t> visited;
+        for_each_transfer(schedule, phase, repeat,
+                          [&](const Transfer&, std::size_t index) { visited.push_back(index); });
+        const std::span<const std::size_t> found = participants.in(repeat);
+        EXPECT_EQ(std::vector(found.begin(), found.end()), visited) << row.name << ' ' << phase.name << ' ' << repeat;
+      }
+    }
+  }
+}
+
+TEST(Participants, OfAChainAreAsManyAsItHasSegmentsHoweverManyRanksThereAre) {
+  Shape shape(1000);
+  shape.segments = 3;
+  const Schedule schedule = built(Operation::broadcast, "chain", shape);
+  EXPECT_EQ(Participants(schedule.phases.at(0)).in(500).size(), 3U);
+}
+
 TEST(Schedule, OfADirectAlltoallHasOneRound) {
   const Schedule schedule = built(Operation::alltoall, "direct", 6);
   EXPECT_EQ(rounds(schedule), 1);

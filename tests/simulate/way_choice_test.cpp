@@ -62,7 +62,8 @@ double exchange(const Platform& platform, const std::vector<std::pair<int, int>>
   schedule.phases = {phase};
   const RoutedSchedule routed(schedule, platform, placement);
   RoundRates rates(routed, level == Fidelity::analytic ? Sharing::by_load : Sharing::simulated, NetworkSolver::own);
-  return size.si() * rates.of(0, 0).inverse_rate.maxCoeff();
+  const std::vector<std::size_t> all = every_transfer(phase);
+  return size.si() * rates.of({0, 0, all}).inverse_rate.maxCoeff();
 }
 
 double time(const RoutedSchedule& routed, Bytes size, Fidelity level,
