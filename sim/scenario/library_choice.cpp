@@ -162,6 +162,7 @@ void refuse_other(const Document& topology, const char* pointer, const char* wha
   if (is_own_file && is_meant(name)) named->fail(what, quoted(name), "; there is no such file");
   std::vector<std::string> known;
   std::ranges::copy_if(library_names(), std::back_inserter(known), is_meant);
+  if (known.empty()) named->fail(what, quoted(name), "; there is none in topologies/libraries of the data");
   const std::string release = nearest_release(name, known);
   named->fail(what, quoted(name),
               release.empty() ? "; known: " + joined(known) : fmt::format("; did you mean \"{}\"?", release));

@@ -98,6 +98,8 @@ TOPOLOGIES = {
 }
 
 DEVICE = {**shipped("topologies/devices/p100.json"), "name": "d"}
+LIBRARIES = {release: {**shipped(f"topologies/libraries/{release}.json"), "name": f"{release.split('-')[0]}-own"}
+             for release in ("nccl-2.23", "nccl-2.21-tcpxo", "rccl-2.26", "openmpi-4", "oneccl-2021.16")}
 OFFER = {**shipped("topologies/offers/aws-p4d-on-demand.json"), "name": "o"}
 BOUGHT = {**shipped("topologies/offers/dgx-a100-bought.json"), "name": "o"}
 MODEL = {**shipped("models/mnist_mlp.json"), "name": "m"}

@@ -33,6 +33,9 @@ def kinds():
     for name, document in documents.TOPOLOGIES.items():
         yield f"topology/{name}", "topology", document, "t.json", {}, [COLLECTIVE, ["show", "topology", "./t.json"]]
     yield "device", "device", documents.DEVICE, "d.json", {"s.json": with_device()}, [RUN, ["check", "d.json"]]
+    for name, document in documents.LIBRARIES.items():
+        file = f"{document['name']}.json"
+        yield f"library/{name}", "library", document, file, {}, [["check", file], ["show", "constants", f"./{file}"]]
     for name, document in (("offer", documents.OFFER), ("offer/bought", documents.BOUGHT)):
         yield name, "offer", document, "o.json", {"s.json": with_offer()}, [RUN, ["check", "o.json"]]
     for name, document in (("model", documents.MODEL), ("model/sequence", documents.SEQUENCE)):

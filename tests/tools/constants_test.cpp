@@ -78,6 +78,22 @@ TEST(ShowConstants, OfNothingThatIsThereIsRefused) {
   }
 }
 
+// What `check` refuses is not listed as if it were right.
+TEST(ShowConstants, OfAFileThatIsWrongIsRefused) {
+  const Workplace place;
+  const auto refusal = [&](const std::string& text) {
+    place.write("nccl-bad.json", text);
+    const Finished refused = place.farandole("show constants ./nccl-bad.json");
+    EXPECT_EQ(refused.status, 2) << refused.out;
+    return refused.err;
+  };
+  const std::string like = R"("name": "nccl-bad", "summary": "s", "source": "s", "like": "nccl-2.28")";
+  EXPECT_THAT(refusal(R"({"name": "nccl-bad"})"),
+              HasSubstr("expected a \"$schema\" of a library, a topology or a device"));
+  EXPECT_THAT(refusal(R"({"$schema": "library.schema.json", )" + like + R"(, "newest": 7})"), HasSubstr("/newest: "));
+  EXPECT_THAT(refusal(R"({"$schema": "device.schema.json", "name": "d"})"), HasSubstr("expected a key"));
+}
+
 class OwnLibrary : public testing::Test {
  protected:
   OwnLibrary() {

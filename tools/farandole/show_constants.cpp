@@ -96,16 +96,44 @@ void mark_fitted(const LibraryFile& file, std::vector<Constant>& all) {
   }
 }
 
+/// A kind of file: where those of the data are, and what refuses one that is not right.
+struct Kind {
+  const char* name;
+  const char* folder;
+  void (*check)(const std::string& file, const Value& where);
+};
+constexpr std::array listed_kinds{
+    Kind{"library", "topologies/libraries", [](const std::string& file, const Value&) { find_library(file); }},
+    Kind{"topology", "topologies",
+         [](const std::string& file, const Value& where) { static_cast<void>(Catalogue().topology(file, where)); }},
+    Kind{"device", "topologies/devices",
+         [](const std::string& file, const Value& where) { static_cast<void>(Catalogue().device(file, where)); }}};
+
+/// As its "$schema" says.
+const Kind& kind_of_own(const LibraryFile& file) {
+  const auto named = Section(file.value()).maybe("$schema");
+  const std::string schema = named ? read<std::string>(*named) : std::string();
+  for (const Kind& kind : listed_kinds) {
+    if (schema.ends_with(std::string(kind.name) + ".schema.json")) return kind;
+  }
+  named.value_or(file.value()).fail("a \"$schema\" of a library, a topology or a device");
+}
+
 /// A file, or a name of one of the folders.
 LibraryFile file_of(const std::string& name) {
-  const auto root = Catalogue().root();
-  for (const char* folder : {"topologies/libraries", "topologies", "topologies/devices"}) {
-    if (auto file = read_library_file((root / folder / (name + ".json")).string())) return *file;
+  const OptionValue where("show constants", name);
+  const auto found = [&](const Kind& kind, LibraryFile file, const std::string& path) {
+    kind.check(path, where.value());
+    return file;
+  };
+  const Catalogue catalogue;
+  for (const Kind& kind : listed_kinds) {
+    const auto path = (catalogue.root() / kind.folder / (name + ".json")).string();
+    if (auto file = read_library_file(path)) return found(kind, *file, path);
   }
   if (library_path(name) == name) {
-    if (auto file = read_library_file(name)) return *file;
+    if (auto file = read_library_file(name)) return found(kind_of_own(*file), *file, name);
   }
-  const Catalogue catalogue;
   std::vector<std::string> known = library_names();
   std::ranges::copy(catalogue.topologies(), std::back_inserter(known));
   std::ranges::copy(catalogue.devices(), std::back_inserter(known));
