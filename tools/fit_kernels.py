@@ -18,7 +18,7 @@ import functools
 import json
 import math
 
-from kernel_bands import bands_of, constant_share_errors, other_batch_errors
+from kernel_bands import bands_of, carried_errors, carried_factors, constant_share_errors, family_of, other_batch_errors
 from kernel_rows import DEVICES, load_model, load_rows, TILE
 
 SIGMA, OUTLIER = 0.15, 1.5
@@ -245,10 +245,21 @@ def main():
     batches = other_batch_errors(DEVICES, lambda row: step_time(row, devices[row.device], logs))
     describe("constant share of the roofline", list(unseen["constant_share"].values()))
     describe("other batch, by doubling", batches)
+    carried = carried_to_others(rows, devices, logs)
     bands = bands_of(unseen, batches)
     print(json.dumps(bands))
     if arguments.write:
-        write(rows, devices, logs, generations, bands, unseen, batches, fits)
+        write(rows, devices, logs, generations, bands, carried, unseen, batches, fits)
+
+
+def carried_to_others(rows, devices, start):
+    """What a measured step carried to another device or precision errs by, with fits that leave out families of models."""
+    fits = {family: fit([row for row in rows if family_of(row.model) != family], devices, start)[0]
+            for family in sorted({family_of(row.model) for row in rows})}
+    errors = carried_errors(DEVICES, lambda row: step_time(row, devices[row.device], fits[family_of(row.model)]))
+    for kind, pairs in errors.items():
+        describe(f"measured, carried: {kind}", [error for _, error in pairs])
+    return carried_factors(errors)
 
 
 def roofline(row, device):
@@ -260,9 +271,9 @@ def roofline(row, device):
     return sum(count * k.passes_of_layer * one(k) for k, count in kernels) + 20.0 * parameters / device["bandwidth"]
 
 
-def write(rows, devices, logs, generations, bands, unseen, batches, fits):
+def write(rows, devices, logs, generations, bands, carried, unseen, batches, fits):
     folder = DEVICES / "kernels"
-    fitted = as_file(logs, generations, bands, len(rows))
+    fitted = as_file(logs, generations, bands, len(rows)) | {"carried": carried}
     (folder / "fitted.json").write_text(json.dumps(fitted, indent=2) + "\n")
     count = lambda model: sum(row.model != model for row in rows)
 

@@ -5,8 +5,11 @@ were left out, with the ranks of conformal prediction (Vovk, Gammerman, Shafer, 
 and the ceil(0.9 (n + 1))th. It holds the estimate itself, and an estimate with less to go on has no narrower one.
 """
 
+import collections
+import itertools
 import json
 import math
+import re
 
 PROBABILITY = 0.8
 KINDS = ("model", "precision", "device", "generation")  # each knows less than the one before
@@ -66,6 +69,52 @@ def errors_of_pairs(device, estimate):
                 expected = step(other) * estimate(as_row(device, row)) / estimate(as_row(device, other))
                 errors.append(math.log(expected / step(row)) / abs(math.log2(row["batch"] / other["batch"])))
     return errors
+
+
+FAMILIES = ("bert", "gpt", "inception", "llama", "mpt", "resne", "vgg")
+MACHINES = re.compile(r"-(dgx|aws|gce|piz-daint).*|-v[0-9.]+(?=-node)")  # what a set is called by, behind its program
+
+
+def family_of(model):
+    return next((family for family in FAMILIES if family in model), model)
+
+
+def carried_errors(folder, estimate):
+    """{kind: [(which two, error)]} of steps of one program on two devices in one precision, or in two precisions on one
+    device, a sample at a batch up to twice the other's: measured ratio over the estimates' ratio, as a logarithm."""
+    rows = []
+    for file in sorted(folder.glob("*.json")):
+        device = json.loads(file.read_text())
+        if "generation" in device:
+            rows += [(device, row) for row in device["measurements"] if "batch" in row and "outside_fit" not in row]
+    errors = {"same_generation": [], "other_generation": [], "precision": []}
+    for (one, row), (two, other) in itertools.combinations(rows, 2):
+        if any(row.get(key) != other.get(key) for key in ("model", "variant", "normalisation")):
+            continue
+        moved, converted = one["name"] != two["name"], row["precision"] != other["precision"]
+        is_pair = row["set"] == other["set"] if converted else MACHINES.sub("", row["set"]) == MACHINES.sub("", other["set"])
+        if not is_pair or moved == converted or abs(math.log2(row["batch"] / other["batch"])) > 1:
+            continue
+        kind = "precision" if converted else "same_generation" if one["generation"] == two["generation"] else "other_generation"
+        sample = lambda device, row: 1 / (row["samples_per_second"] * estimate(as_row(device, row)) / row["batch"])
+        which = frozenset((device["generation"] if kind == "other_generation" else device["name"], row["precision"])
+                          for device, row in ((one, row), (two, other)))
+        errors[kind].append((which, math.log(sample(one, row) / sample(two, other))))
+    return errors
+
+
+def carried_factors(errors):
+    """Within which factor, either way, eight of ten lie, where all pairs of two devices together count as much as others'."""
+    factors = {}
+    for kind, pairs in errors.items():
+        count = collections.Counter(which for which, _ in pairs)
+        seen = 0
+        for size, which in sorted(((abs(error), which) for which, error in pairs), key=lambda pair: pair[0]):
+            seen += 1 / count[which] / len(count)
+            if seen >= PROBABILITY:
+                factors[kind] = math.ceil(1000 * math.exp(size)) / 1000
+                break
+    return factors
 
 
 class as_row:

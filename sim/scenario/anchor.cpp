@@ -259,22 +259,9 @@ Document anchored(const Document& document, const Catalogue& catalogue) {
   result.set("/workload/device_steps", Document::parse(in_json(steps), inferred).root().node());
   result.set("/workload/anchored_on", Node{in_words(runs, steps), 0, std::make_shared<const std::string>(inferred)});
   result.set("/workload/anchored_runs", Document::parse(in_json(runs), inferred).root().node());
+  const std::string device = anchor_device(prediction.scenario(), steps);
+  result.set("/workload/anchored_device", Document::parse(device, inferred).root().node());
   return result;
-}
-
-void drop_foreign_anchor(Scenario& scenario, Document& document, const Scenario& base) {
-  const WorkloadSpec& ours = scenario.workload;
-  const WorkloadSpec& theirs = base.workload;
-  if (ours.model.name == theirs.model.name && ours.model.variant == theirs.model.variant &&
-      ours.precision == theirs.precision && scenario.platform.device.name == base.platform.device.name) {
-    return;
-  }
-  document.remove("/workload/device_steps");
-  document.remove("/workload/anchored_on");
-  document.remove("/workload/anchored_runs");
-  scenario.workload.device_steps.clear();
-  scenario.workload.anchored_on.clear();
-  scenario.workload.anchors.clear();
 }
 
 }}  // namespace farandole::scenario

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "config/document.hpp"
 #include "scenario/catalogue.hpp"
@@ -39,7 +40,13 @@ void set_after_measuring(Document& document, const std::string& pointer, const S
 /// The scenario under which the rows were measured.
 Document as_measured(const Document& document);
 
-/// Takes them out again where a sweep made it another model, precision or device than `base`, which was anchored.
-void drop_foreign_anchor(Scenario& scenario, Document& document, const Scenario& base);
+/// What steps were inferred of, and are estimated to take there: `workload.anchored_device`.
+std::string anchor_device(const Scenario& scenario, const std::vector<DeviceStep>& steps);
+
+/// `where` is that. On another device, in another precision, compiled or not, what was inferred takes as many times as
+/// long as the estimate does, but gains no more than peak rates or memories do, and has a band of its own
+/// (tools/kernel_bands.py); of another model it says nothing, and is taken out. A device that is the same under another
+/// name changes nothing.
+void carry_anchor(WorkloadSpec& workload, const Value& where, const Device& device, const Catalogue& catalogue);
 
 }}  // namespace farandole::scenario

@@ -38,6 +38,7 @@ TrainingPoint step_at(const Scenario& scenario, double factor) {
 /// Whether the point is a row of `workload.measured`, as it was measured.
 bool is_measured(const Scenario& scenario, const TrainingPoint& point) {
   constexpr double same = 1e-6;
+  if (scenario.workload.carried.is_open()) return false;
   return std::ranges::any_of(scenario.workload.anchors, [&](const AnchorRun& run) {
     return run.ranks == point.ranks && run.batch == point.batch_per_rank &&
            run.accumulation == scenario.strategy.accumulation && std::abs(run.iteration / point.iteration - 1) <= same;

@@ -49,7 +49,6 @@ PlannedPoint read_configuration(const PlanSource& source, Configuration configur
       std::move(configuration.document), {}, std::move(configuration.swept), std::move(configuration.pointers)};
   Scenario& scenario = planned.scenario;
   scenario = read_scenario(planned.document.root(), catalogue);
-  if (source.anchored) drop_foreign_anchor(scenario, planned.document, *source.anchored);
   scenario.explain = scenario.explain || options.explain;
   scenario.folding = options.folding;
   scenario.network = options.network;
@@ -100,14 +99,11 @@ RunPlan plan_points(const Document& written, const Catalogue& catalogue, const R
   expenses.expect_points(written, count_configurations(written));
   expenses.expect_ranks(written);
   const Document document = anchored(written, catalogue);
-  auto source = std::make_shared<PlanSource>(PlanSource{expand_sweep(document), options, {}});
+  auto source = std::make_shared<PlanSource>(PlanSource{expand_sweep(document), options});
   source->options.progress = nullptr;
   const Configurations& configurations = source->configurations;
   refuse_swept_fidelity(configurations.front(), options);
   result.question = read_question(document, configurations);
-  if (document.find("/workload/anchored_on")) {
-    source->anchored = read_scenario(document.without("sweep").root(), catalogue);
-  }
   for (std::size_t i = 0; i < configurations.size(); ++i) {
     try {
       add_configuration(result, expenses, source, i, catalogue);

@@ -41,6 +41,9 @@ std::shared_ptr<const LearningSpec> read_learning(const Value& where, const Scen
 
 // Reads what a scenario trains: its "workload".
 
+/// What a host takes to queue a kernel; empty where it waits for each.
+std::optional<Seconds> usual_dispatch(const Device& device);
+
 /// `device`: of the platform.
 WorkloadSpec read_workload(const Value& where, const Catalogue& catalogue, const Device& device);
 

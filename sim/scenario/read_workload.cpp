@@ -3,18 +3,24 @@
 #include <fmt/format.h>
 
 #include "config/section.hpp"
+#include "scenario/anchor.hpp"
 #include "scenario/read_parts.hpp"
 #include "training/gradient_type.hpp"
 #include "units/format.hpp"
 
 namespace farandole { inline namespace scenario {
+
+std::optional<Seconds> usual_dispatch(const Device& device) {
+  // TensorFlow and PyTorch queue a kernel in about ten microseconds of host time; the result hardly moves with it as
+  // long as the host is ahead of the device (tools/compare_published.py shows by how much).
+  return device.asynchronous ? std::optional<Seconds>(10_us) : std::nullopt;
+}
+
 namespace {
 
 /// "10 us", or "ready" for a framework that announces a gradient when it is computed; nothing: as the device works.
 std::optional<Seconds> read_host_dispatch(const std::optional<Value>& value, const Device& device) {
-  // TensorFlow and PyTorch queue a kernel in about ten microseconds of host time; the result hardly moves with it as
-  // long as the host is ahead of the device (tools/compare_published.py shows by how much).
-  if (!value) return device.asynchronous ? std::optional<Seconds>(10_us) : std::nullopt;
+  if (!value) return usual_dispatch(device);
   if (value->is_string() && read<std::string>(*value) == "ready") return std::nullopt;
   return read<Seconds>(*value);
 }
@@ -156,6 +162,7 @@ WorkloadSpec read_workload(const Value& where, const Catalogue& catalogue, const
   if (const auto steps = section.maybe("device_steps")) workload.device_steps = read_device_steps(*steps);
   workload.anchored_on = section.optional<std::string>("anchored_on", "");
   if (const auto runs = section.maybe("anchored_runs")) workload.anchors = read_anchored_runs(*runs);
+  if (const auto ran_on = section.maybe("anchored_device")) carry_anchor(workload, *ran_on, device, catalogue);
   if (const auto measured = section.maybe("measured")) measured->fail("a run, which infers a device's time first");
   if (const auto under = section.maybe("measured_under")) under->fail("\"measured\" runs beside it");
   section.finish();

@@ -58,7 +58,6 @@ struct PlannedPoint {
 struct PlanSource {
   Configurations configurations;
   RunOptions options;
-  std::optional<Scenario> anchored;  // as it was when its device times were inferred; empty where they were not
 };
 
 /// All points of a document, each of them read and checked before anything runs. None is kept: thousands of platforms

@@ -59,6 +59,7 @@ struct WorkloadSpec {
   double compute_stretch = 1;                // of all compute times: an end of their band
   std::string anchored_on;                   // the measured runs they were inferred from; empty: they were given
   std::vector<AnchorRun> anchors{};          // the same as numbers
+  TimeBand carried;                          // of steps that were inferred on another device or in another precision
   Optimizer optimizer{"momentum", 1};
   int global_batch = 0;  // shared by all ranks, as strong scaling has it; 0: every rank has its batch
 

@@ -1,6 +1,7 @@
 // What a step of one device takes: profiled, measured or estimated.
 #include <map>
 
+#include "scenario/model_error.hpp"
 #include "scenario/parts.hpp"
 
 namespace farandole { inline namespace scenario {
@@ -68,6 +69,7 @@ ComputeTimes times_of(const Scenario& scenario) {
        workload.device_steps, workload.recompute, workload.normalisation, workload.compiled});
   if (!known) times.update *= update_traffic(workload.optimizer) / update_traffic(usual_optimizer());
   if (!workload.anchored_on.empty()) times.source = "anchored: " + workload.anchored_on;
+  times.band = together(times.band, workload.carried);
   stretch(times, workload.compute_stretch);
   return times;
 }

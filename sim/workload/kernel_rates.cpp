@@ -55,7 +55,8 @@ KernelRates read_kernel_rates(const Value& where, const std::string& generation)
   rates.vector = read_math(section.child("vector"));
   rates.tensor16 = read_math(section.child("tensor16"));
   rates.tensor32 = read_math(section.child("tensor32"));
-  section.child("bands");  // workload/time_band.hpp
+  section.child("bands");    // workload/time_band.hpp
+  section.maybe("carried");  // scenario/anchor.hpp
   const double pointwise = read_positive_number(section, "pointwise");
   for (const auto& [name, factors] : section.child("generations").members()) {
     if (name == generation) apply_generation(factors, rates);
