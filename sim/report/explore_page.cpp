@@ -53,8 +53,9 @@ void write_live(std::ostream& out, const char* key, const char* kind, const char
 void write_explore_body(std::ostream& out, const ExplorePage& page) {
   out << "<body class=\"explore\">\n<header>\n<p class=\"kicker\">" << escaped(page.kicker)
       << "</p>\n<h1>Starting the simulator …</h1>\n<p id=\"status\" role=\"status\"></p>\n</header>\n<main>\n"
-         "<p id=\"doubt\" hidden>The simulator in this page does not give the numbers of the program that wrote it: it "
-         "was built from other sources. Trust the program's.</p>\n"
+         "<p id=\"doubt\" hidden>The simulator in this page does not give the numbers of the program that wrote it. "
+         "Trust "
+         "the program's.</p>\n"
          "<noscript><p>The simulator of this page needs JavaScript and WebAssembly.</p></noscript>\n"
          "<div class=\"bench\">\n<form class=\"knobs\" aria-label=\"Settings\">\n";
   for (const Record& control : page.data.at("controls")) write_knob(out, control);
@@ -75,8 +76,10 @@ void require_simulator() {
   require_page_parts();
   if (!explore_module().empty()) return;
   throw std::runtime_error(
-      "the simulator for web pages is missing: this program was built without it; make it with tools/explore/build "
-      "(Emscripten 3.1.60 or newer) and build again");
+      fmt::format("no simulator for web pages of this program's sources: {}; packages have theirs, and "
+                  "tools/explore/build makes one (where Emscripten is missing or old, with --trixie FOLDER) for the "
+                  "program's next build",
+                  explore_lack()));
 }
 
 void write_explore_page(std::ostream& out, const ExplorePage& page) {

@@ -40,6 +40,10 @@ void report_installation() {
     row("backend " + backend.name, answer);
   }
   row("d3", d3_version().empty() ? "not built: install node-d3 and build again, for pages (--html)" : d3_version());
+  row("explore", explore_module().empty()
+                     ? fmt::format("no simulator for web pages of these sources: {}; tools/explore/build makes one",
+                                   explore_lack())
+                     : "ready, compiled from this program's own sources");
   row("processors", std::to_string(std::thread::hardware_concurrency()));
   row("data", fmt::format("{} ({} models, {} topologies)", catalogue.root().string(), catalogue.models().size(),
                           catalogue.topologies().size()));

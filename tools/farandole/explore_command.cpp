@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iostream>
+#include <map>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -15,6 +16,7 @@
 #include "report/output_file.hpp"
 #include "report/pages.hpp"
 #include "scenario/run.hpp"
+#include "simulate/library/library.hpp"
 #include "targets.hpp"
 
 namespace farandole {
@@ -72,10 +74,12 @@ Record to_record(const Control& control) {
           {"at", control.at}};
 }
 
-/// All that was read, by its path in the simulator's memory.
+/// All that was read, and every library, one of which may be chosen in the page, by its path in the simulator's memory.
 Record files_read(const Catalogue& catalogue) {
   Record files = Record::object();
-  for (const auto& [file, text] : catalogue.texts()) {
+  std::map<std::filesystem::path, std::string> texts = catalogue.texts();
+  for (const Library* library : libraries()) texts.insert(library->texts.begin(), library->texts.end());
+  for (const auto& [file, text] : texts) {
     const auto inside = file.lexically_relative(catalogue.root());
     const bool is_data = !inside.empty() && inside.begin()->string() != "..";
     files[is_data ? ("/data" / inside).string() : file.string()] = text;

@@ -1,6 +1,6 @@
 // What goes into every page as it is: its style, its scripts, and D3 as the package manager installed it.
 //
-// CMake reads the files when it configures (CMakeLists.txt of this room) and makes the source of these functions.
+// CMake reads the files (CMakeLists.txt of this room) and makes the source of these functions.
 #pragma once
 
 #include <string_view>
@@ -31,5 +31,8 @@ std::string_view explore_simulator();
 
 /// The simulator as WebAssembly, packed with gzip, in base64; empty where it was not there.
 std::string_view explore_module();
+
+/// Why it was not there: "none was compiled", or from other sources than the program.
+std::string_view explore_lack();
 
 }}  // namespace farandole::report
