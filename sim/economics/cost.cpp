@@ -15,8 +15,8 @@ MoneyPerSecond annuity(const Ownership& owned) {
   const double years = owned.lifetime / year;
   const double i = owned.interest;
   if (i == 0) return owned.price * (1 - owned.residual) / owned.lifetime;
-  const double discount = std::pow(1 + i, -years);
-  return owned.price * (1 - owned.residual * discount) * (i / (1 - discount)) / year;
+  const double paid_off = -std::expm1(-years * std::log1p(i));  // 1 - (1 + i)^-years, of any lifetime however short
+  return owned.price * (1 - owned.residual * (1 - paid_off)) * (i / paid_off) / year;
 }
 
 RateOfUse own_rate(const Offer& offer, const NodeUse& use) {
@@ -60,16 +60,14 @@ double stretch_of(const Offer& offer, int nodes) {
   return std::expm1(work) * std::exp(restart) / work;
 }
 
-std::optional<double> break_even_utilisation(const RateOfUse& here, const RateOfUse& elsewhere, double u) {
-  if (!(here.idle > MoneyPerSecond(0))) return std::nullopt;
+BreakEven break_even_of(const RateOfUse& here, const RateOfUse& elsewhere) {
   const MoneyPerSecond more_idle = here.idle - elsewhere.idle;
   const MoneyPerSecond less_in_use = elsewhere.use - here.use;
-  if (more_idle > MoneyPerSecond(0)) {
-    if (!(less_in_use > MoneyPerSecond(0))) return std::nullopt;
-    const double share = more_idle / less_in_use;
-    return share <= 1 ? std::optional(share) : std::nullopt;
-  }
-  return more_idle <= less_in_use * u ? std::optional(0.0) : std::nullopt;
+  const bool pays_in_full_use = more_idle <= less_in_use;
+  if (more_idle > MoneyPerSecond(0))
+    return {pays_in_full_use ? std::optional(more_idle / less_in_use) : std::nullopt, {}};
+  if (pays_in_full_use) return {0.0, {}};
+  return {{}, more_idle < MoneyPerSecond(0) ? std::optional(more_idle / less_in_use) : std::nullopt};
 }
 
 std::vector<Money> totals_over(const Offer& offer, const NodeUse& use, int years) {

@@ -43,11 +43,15 @@ MoneyPerSecond node_rate(const Offer& offer, const NodeUse& use);
 /// 1 where nothing interrupts.
 double stretch_of(const Offer& offer, int nodes);
 
-/// The utilisation above which work costs at most as much at `here` as `elsewhere`, both in use for the same share of
-/// the time, which is the owner's and of no offer: h.idle / u + h.use = e.idle / u + e.use. `elsewhere` is what does
-/// the same work. 0 where it costs less at `u` and idle time costs no more; nothing where full use is not enough, or
-/// where `here` costs nothing while it is idle.
-std::optional<double> break_even_utilisation(const RateOfUse& here, const RateOfUse& elsewhere, double u);
+/// The utilisations at which work costs at most as much at `here` as `elsewhere`, which does the same work, both in use
+/// for the same share u of the time, which is the owner's and of no offer: h.idle / u + h.use <= e.idle / u + e.use. As
+/// 1 / u is monotone there is one threshold at most.
+struct BreakEven {
+  std::optional<double> from;   // and above; 0: at every utilisation
+  std::optional<double> up_to;  // less than 1: where idle time costs less here and use more
+};
+
+BreakEven break_even_of(const RateOfUse& here, const RateOfUse& elsewhere);
 
 /// Of having the nodes for 0, 1, ..., `years` years, in use as the offer says; what is bought is bought again when its
 /// lifetime is over. What is paid, but for the last year: there what nodes are still worth, or have been paid ahead, is

@@ -95,13 +95,7 @@ void write_break_even(std::ostream& out, Points points) {
     const CostComparison& elsewhere = *point.cost->comparison;
     out << fmt::format("{}, {}: against {} on {} ({} {} per million samples), ", point.model, point.cost->offer,
                        elsewhere.offer, elsewhere.platform, per_million(elsewhere.per_sample), point.cost->currency);
-    if (elsewhere.break_even_utilisation) {
-      const double share = *elsewhere.break_even_utilisation;
-      out << (share > 0 ? fmt::format("it pays above {:.0f} % utilisation\n", share * 100)
-                        : "it pays at its own utilisation, in use as much there\n");
-    } else {
-      out << "it never pays\n";
-    }
+    out << "it pays " << when_it_pays(elsewhere) << '\n';
   }
 }
 

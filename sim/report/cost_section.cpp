@@ -96,7 +96,7 @@ Cell amount_cell(const std::optional<T>& amount, double unit, int decimals) {
   return amount ? number_cell(amount->plain() / unit, decimals) : Cell("");
 }
 
-/// "from 31 % in use (24 .. 40 %), against ..."; the high end is open where it does not always pay.
+/// " (24 .. 40 %)"; the high end is open where it does not always pay.
 std::string share_band(const TrainingPoint& point) {
   if (!point.bands || !point.bands->cost || !point.bands->cost->break_even_low) return "";
   const CostBands& band = *point.bands->cost;
@@ -107,12 +107,9 @@ std::string share_band(const TrainingPoint& point) {
 Cell break_even_cell(const TrainingPoint& point) {
   const JobCost& cost = *point.cost;
   if (!cost.comparison) return Cell("");
-  const auto& share = cost.comparison->break_even_utilisation;
-  const std::string band = share_band(point);
-  if (share && *share == 0) return Cell("always" + band + ", against " + cost.comparison->offer, *share);
-  return share ? Cell(fmt::format("from {:.0f} % in use{}, against {}", 100 * *share, band, cost.comparison->offer),
-                      *share)
-               : Cell("never" + band + ", against " + cost.comparison->offer);
+  const CostComparison& elsewhere = *cost.comparison;
+  const std::string words = when_it_pays(elsewhere) + share_band(point) + ", against " + elsewhere.offer;
+  return elsewhere.break_even_utilisation ? Cell(words, *elsewhere.break_even_utilisation) : Cell(words);
 }
 
 Grid cost_grid(Points points, const Series& series) {
@@ -157,10 +154,8 @@ Grid assumptions(Points points) {
 std::string break_even_sentence(Points points, const Series& series, const std::vector<std::size_t>& chosen) {
   for (const std::size_t i : chosen) {
     const auto& elsewhere = points[i].cost->comparison;
-    if (!elsewhere || !elsewhere->break_even_utilisation) continue;
-    const double share = *elsewhere->break_even_utilisation;
-    if (share == 0) return fmt::format("{} beats {} at equal utilisation.", title(series, i), elsewhere->offer);
-    return fmt::format("{} beats {} above {:.0f} % utilisation.", title(series, i), elsewhere->offer, 100 * share);
+    if (!elsewhere || !(elsewhere->break_even_utilisation || elsewhere->pays_up_to_utilisation)) continue;
+    return fmt::format("{} beats {} {}.", title(series, i), elsewhere->offer, when_it_pays(*elsewhere));
   }
   return {};
 }
@@ -179,6 +174,13 @@ std::string minimum_sentence(Points points, const Series& series, const std::vec
 }
 
 }  // namespace
+
+std::string when_it_pays(const CostComparison& elsewhere) {
+  const auto& from = elsewhere.break_even_utilisation;
+  if (from) return *from > 0 ? fmt::format("above {:.0f} % utilisation", 100 * *from) : "at every utilisation";
+  const auto& up_to = elsewhere.pays_up_to_utilisation;
+  return up_to ? fmt::format("up to {:.0f} % utilisation", 100 * *up_to) : "at no utilisation";
+}
 
 std::vector<std::string> cost_sentences(Points points, const Series& series) {
   const std::vector<std::size_t> chosen = comparable(points);

@@ -22,6 +22,10 @@ std::vector<std::string> cost_sentences(std::span<const TrainingPoint> points, c
 /// Nothing where no point has a cost. `data` receives what the charts draw.
 std::optional<PageSection> cost_section(std::span<const TrainingPoint> points, const Series& series, Record& data);
 
+/// When it pays: "above 31 % utilisation", "up to 67 % utilisation", "at every utilisation", "at no utilisation"; in
+/// tables, headlines and texts alike.
+std::string when_it_pays(const CostComparison& elsewhere);
+
 // What a run costs at the price of the time it takes, and whether it is charged more than that.
 //
 // Used by the writers of this room. An offer may charge a minimum of every run (a capacity block: a day). A run that is

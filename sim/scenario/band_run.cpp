@@ -118,7 +118,7 @@ void add_comparison(CostBands& bands, const Offer& offer, const std::vector<Char
     bands.per_sample_elsewhere->hold(per_sample(*prices.offer, prices.at_ends[there]).plain());
     for (std::size_t job = 0; job < here.size(); ++job) {
       const bool is_own = !prices.of_same_compute || job == there + 1;
-      if (is_own) shares.push_back(break_even(offer, here[job], *prices.offer, prices.at_ends[there]));
+      if (is_own) shares.push_back(break_even(offer, here[job], *prices.offer, prices.at_ends[there]).from);
     }
   }
   for (const auto& share : shares) {

@@ -64,14 +64,12 @@ Elsewhere elsewhere_of(const Document& document, const Catalogue& catalogue, con
   return {std::move(other_document), std::move(other), std::move(offer)};
 }
 
-std::optional<double> break_even(const Offer& offer, const ChargedJob& here, const Offer& there,
-                                 const ChargedJob& job_there) {
+BreakEven break_even(const Offer& offer, const ChargedJob& here, const Offer& there, const ChargedJob& job_there) {
   // For the samples of a second of a node here.
   const double nodes_there =
       sample_time(there, job_there) * job_there.use.nodes / (sample_time(offer, here) * here.use.nodes);
   const RateOfUse rate = rate_of_use(there, job_there.use);
-  return break_even_utilisation(rate_of_use(offer, here.use), {rate.idle * nodes_there, rate.use * nodes_there},
-                                offer.utilisation);
+  return break_even_of(rate_of_use(offer, here.use), {rate.idle * nodes_there, rate.use * nodes_there});
 }
 
 }}  // namespace farandole::scenario

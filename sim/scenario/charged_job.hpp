@@ -39,9 +39,7 @@ struct Elsewhere {
 /// Of a scenario whose "economics" compares; `document` is the one it was read from.
 Elsewhere elsewhere_of(const Document& document, const Catalogue& catalogue, const Scenario& scenario);
 
-/// The share of the time that nodes must be in use, here and there, for a sample to cost as much here as there; 0 where
-/// it never costs more, nothing where full use would not do.
-std::optional<double> break_even(const Offer& offer, const ChargedJob& here, const Offer& there,
-                                 const ChargedJob& job_there);
+/// For which shares of the time that nodes are in use, here and there alike, a sample costs at most as much here.
+BreakEven break_even(const Offer& offer, const ChargedJob& here, const Offer& there, const ChargedJob& job_there);
 
 }}  // namespace farandole::scenario

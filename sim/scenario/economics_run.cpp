@@ -39,8 +39,8 @@ CostComparison compared(const Document& document, const Catalogue& catalogue, co
   const Elsewhere there = elsewhere_of(document, catalogue, scenario);
   const TrainingPoint point = train(there.scenario, nullptr);
   const ChargedJob other = charged(there.scenario, point);
-  return {there.offer.name, point.platform, per_sample(there.offer, other),
-          break_even(scenario.economics->file.offer, job, there.offer, other)};
+  const BreakEven even = break_even(scenario.economics->file.offer, job, there.offer, other);
+  return {there.offer.name, point.platform, per_sample(there.offer, other), even.from, even.up_to};
 }
 
 }  // namespace

@@ -34,15 +34,18 @@ struct CostComparison {
   std::string offer;
   std::string platform;
   Money per_sample;
-  /// Share of the time that machines must be in use for a sample to cost the same here as there, what costs whether it
-  /// is used or not as much there as here. 0 where it never costs more; nothing where not even full use would do.
+  /// Share of the time, the same here and there, from which on a sample costs at most as much here; 0 where it does at
+  /// every utilisation, nothing where there is no such share.
   std::optional<double> break_even_utilisation;
+  /// Up to which it does, where it does not in full use.
+  std::optional<double> pays_up_to_utilisation;
 
   static void fields(auto& elsewhere, auto& visit) {
     visit("offer", elsewhere.offer);
     visit("platform", elsewhere.platform);
     visit("cost_per_sample", elsewhere.per_sample);
     visit("break_even_utilisation", elsewhere.break_even_utilisation, {.null_where_empty = true});
+    visit("pays_up_to_utilisation", elsewhere.pays_up_to_utilisation);
   }
 };
 

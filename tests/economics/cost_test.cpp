@@ -40,6 +40,14 @@ TEST(Cost, InterestIsThatOfAnAnnuity) {
   EXPECT_NEAR(per_hour(node_rate(borrowed, busy_pair)), 87600 * 0.1 / (1 - std::pow(1.1, -10)) / 8760, 1e-9);
 }
 
+TEST(Cost, OfALifetimeThatIsNextToNothingIsThePriceOverIt) {
+  const Offer brief = offer(bought, {{"/bought/interest", "10 %"},
+                                     {"/bought/lifetime", "1e-12 years"},
+                                     {"/bought/utilisation", "100 %"},
+                                     {"/bought/electricity", "0 USD/kWh"}});
+  EXPECT_NEAR(per_hour(node_rate(brief, busy_pair)) / (87600 / 1e-12 / 8760), 0.1 / std::log1p(0.1), 1e-9);
+}
+
 TEST(Cost, ResidualValueMaintenanceAndStaffCountPerYear) {
   // (87,600 * 0.8 / 10 + 87,600 * 0.05 + 8760) / 8760 an hour = 0.8 + 0.5 + 1
   const Offer kept = offer(bought, {{"/bought/residual", "20 %"},
@@ -81,7 +89,7 @@ RC_GTEST_PROP(Cost, AtBreakEvenANodeCostsWhatItDoesElsewhere, ()) {
   const double elsewhere = *rc::gen::inRange(130, 2000) / 100.0;
   const NodeUse use{1, 2, *rc::gen::inRange(0, 101) / 100.0};
   const MoneyPerSecond price = Money(elsewhere) / hour;
-  const auto share = break_even_utilisation(rate_of_use(offer(bought), use), {MoneyPerSecond(0), price}, 0.5);
+  const auto share = break_even_of(rate_of_use(offer(bought), use), {MoneyPerSecond(0), price}).from;
   if (!share) {
     const Offer always = offer(bought, {{"/bought/utilisation", "100 %"}});
     RC_ASSERT(node_rate(always, use) > price);
@@ -93,22 +101,19 @@ RC_GTEST_PROP(Cost, AtBreakEvenANodeCostsWhatItDoesElsewhere, ()) {
 }
 
 /// Utilisation is the owner's: against what is paid for while idle too, both are in use for the same share of the time.
-RC_GTEST_PROP(Cost, EqualUseOfBothNeverChangesWhichIsCheaperButForWhatUseItselfCosts, ()) {
-  const auto amount = [](int most) { return Money(*rc::gen::inRange(0, most) / 100.0) / hour; };
-  const RateOfUse here{amount(1000) + Money(0.01) / hour, amount(300)};
-  const RateOfUse there{amount(1000), amount(300)};
-  const double u = *rc::gen::inRange(1, 101) / 100.0;
-  const auto at = [](const RateOfUse& rate, double share) { return rate.idle / share + rate.use; };
-  const auto share = break_even_utilisation(here, there, u);
-  const bool is_cheaper = at(here, u) <= at(there, u) * (1 + 1e-12);
-  if (!share) RC_ASSERT(at(here, u) >= at(there, u) * (1 - 1e-12));
-  if (share && *share > 0) RC_ASSERT(std::abs(at(here, *share) / at(there, *share) - 1) < 1e-9);
-  if (share && std::abs(u - *share) > 1e-9) RC_ASSERT(is_cheaper == (u > *share));
-  // Where using costs nothing more, the answer is the same at every utilisation.
-  const RateOfUse fixed_here{here.idle, MoneyPerSecond(0)};
-  const RateOfUse fixed_there{there.idle, MoneyPerSecond(0)};
-  const auto always = break_even_utilisation(fixed_here, fixed_there, u);
-  RC_ASSERT(always.has_value() == (fixed_here.idle <= fixed_there.idle));
+RC_GTEST_PROP(Cost, WhatIsSaidOfBreakEvenHoldsAtEveryUtilisation, ()) {
+  const auto amount = [] { return Money(*rc::gen::inRange(0, 10) / 10.0) / hour; };
+  const RateOfUse here{amount(), amount()};
+  const RateOfUse there{amount(), amount()};
+  const BreakEven even = break_even_of(here, there);
+  RC_ASSERT(!even.from || !even.up_to);
+  for (int percent = 1; percent <= 100; ++percent) {
+    const double u = percent / 100.0;
+    const double more = ((here.idle - there.idle) / u + here.use - there.use) * hour / Money(1);
+    if (std::abs(more) < 1e-12) continue;  // as dear here as there
+    const bool is_said = even.from ? u >= *even.from : even.up_to && u <= *even.up_to;
+    RC_ASSERT(is_said == (more < 0));
+  }
 }
 
 TEST(Cost, OverYearsCountsWhatIsPaidAndInTheLastYearWhatIsLeft) {

@@ -1,10 +1,14 @@
 // What a page says in its first lines.
 #include "report/answer.hpp"
 
+#include <sstream>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "report/cost_section.hpp"
 #include "report/points.hpp"
+#include "report/reports.hpp"
 #include "report/series.hpp"
 
 namespace farandole::answer_test { namespace {
@@ -169,6 +173,31 @@ TEST(Answer, ComparesCostsAtThePriceOfTheTimeUsedAndNamesAMinimumBesideThem) {
   const auto said = answer(points, {});
   EXPECT_EQ(said.at(0), "Cheapest is resnet50 (in a block), 20 USD a run; dearest resnet50 (on demand), 22 USD.");
   EXPECT_EQ(said.at(1), "With the minimum that is charged, a single run is 1,920 USD for resnet50 (in a block).");
+}
+
+/// The headline and the table have the same words, and they are true of every utilisation, not of the owner's alone.
+TEST(Answer, SaysWhenItPaysInTheWordsOfTheTable) {
+  const auto said = [](std::optional<double> from, std::optional<double> up_to) {
+    std::vector points{charged("bought", 20), charged("rented", 30)};
+    points.back().cost->node = Money(11) / 3600_s;
+    points.front().cost->comparison = CostComparison{"reserved", "b", Money(1), from, up_to};
+    const Series series = series_of(points);
+    Record data;
+    const auto section = cost_section(points, series, data);
+    const std::string cell = section->grids.front().rows.front().back().text;
+    const std::string words = when_it_pays(*points.front().cost->comparison);
+    EXPECT_EQ(cell, words + ", against reserved");
+    const std::string headline = from || up_to ? "resnet50 (bought) beats reserved " + words + "." : "";
+    EXPECT_EQ(cost_sentences(points, series).at(2), headline);
+    std::ostringstream text;
+    write_costs(text, {}, points);
+    EXPECT_THAT(text.str(), HasSubstr("it pays " + words + "\n"));
+    return words;
+  };
+  EXPECT_EQ(said(0.31, {}), "above 31 % utilisation");
+  EXPECT_EQ(said(0.0, {}), "at every utilisation");
+  EXPECT_EQ(said({}, 0.67), "up to 67 % utilisation");
+  EXPECT_EQ(said({}, {}), "at no utilisation");
 }
 
 TEST(Answer, OfNothingSaysSo) {

@@ -88,8 +88,11 @@ TEST(Economics, UtilisationIsTheOwnersAndNotOfWhatIsComparedWith) {
     EXPECT_NEAR(found.per_sample / at("lambda-h100-reserved", "/reserved/utilisation", share), 1, 1e-12) << share;
     const bool is_cheaper = at("dgx-h100-bought", "/bought/utilisation", share) <= found.per_sample;
     const auto from = found.break_even_utilisation;
-    EXPECT_EQ(from.has_value() && *from <= std::stod(share) / 100, is_cheaper) << share;
+    const double u = std::stod(share) / 100;
+    EXPECT_EQ(from ? *from <= u : u <= found.pays_up_to_utilisation.value_or(0), is_cheaper) << share;
   }
+  EXPECT_EQ(compared("30 %").break_even_utilisation, compared("90 %").break_even_utilisation);
+  EXPECT_EQ(compared("30 %").pays_up_to_utilisation, compared("90 %").pays_up_to_utilisation);
 }
 
 TEST(Economics, TotalsOfRentCountTheTimeInUse) {
