@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Names the tests that were skipped, by the reason that they gave, and the one command that installs what they need.
 
-usage: tools/skipped_tests.py RESULTS.xml      what ctest --output-junit wrote; prints nothing where no test was skipped
+usage: tools/skipped_tests.py RESULTS.xml [ALLOWED]      what ctest --output-junit wrote; prints nothing where no test was skipped.
+                                                         ALLOWED (tests/allowed_skips.txt): every other reason is status 1
 
 A test that is skipped says why: on a line "skipped: REASON; tools/setup PURPOSE installs it", or with the same words in
 GTEST_SKIP(); or in its last line. Without the second half nothing can be installed for it.
 """
 
 import collections
+import pathlib
 import re
 import sys
 import xml.etree.ElementTree
@@ -37,8 +39,14 @@ def command_for(reasons):
     return f"tools/setup {purposes.pop() if len(purposes) == 1 else 'all'}" if purposes else None
 
 
+def not_allowed(reasons, file):
+    lines = [line for line in pathlib.Path(file).read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
+    patterns = [line.partition("|")[2].strip() for line in lines]
+    return [reason for reason in reasons if not any(re.fullmatch(pattern, reason) for pattern in patterns)]
+
+
 def main():
-    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+    if len(sys.argv) not in (2, 3) or sys.argv[1].startswith("-"):
         print(__doc__)
         return 0 if sys.argv[1:] == ["--help"] else 2
     tests = list(xml.etree.ElementTree.parse(sys.argv[1]).getroot().iter("testcase"))
@@ -53,7 +61,10 @@ def main():
     command = command_for(reasons)
     print(f"{command} installs what they need; then tools/test runs them." if command else
           "Nothing that could be installed lets them run here.")
-    return 0
+    refused = not_allowed(reasons, sys.argv[2]) if len(sys.argv) == 3 else []
+    for reason in refused:
+        print(f"not to be skipped here ({sys.argv[2]}): {reason}")
+    return 1 if refused else 0
 
 
 if __name__ == "__main__":

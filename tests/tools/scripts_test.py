@@ -19,6 +19,7 @@ STAND_INS = {
     "git": "true",
     "cmake": 'if [[ $1 == --build ]]; then printf "%s\\n" "[1/4] one" "[2/4] two" "a warning" "[3/4] three" "[4/4] four"; fi',
     "ctest": 'if [[ $1 == --help ]]; then echo "  -R <regex>, --tests-regex <regex>   = Run"; fi',
+    "../tools/explore/build": "[[ $1 != --check ]]",  # there is none of these sources
 }
 
 
@@ -29,6 +30,7 @@ class Scripts(InAFolder):
             (self.folder / name).parent.mkdir(exist_ok=True)
             shutil.copy(ROOT / name, self.folder / name)
         (self.folder / "bin").mkdir()
+        (self.folder / "tools" / "explore").mkdir()
         for name, does in STAND_INS.items():
             stand_in = self.folder / "bin" / name
             stand_in.write_text(f'#!/usr/bin/env bash\n[[ $1 == --help ]] || echo "{name} $*" >>"{self.folder}/calls"\n{does}\n')
@@ -90,6 +92,9 @@ class Scripts(InAFolder):
         self.needs()
         finished = self.start(".ci/run")
         self.assertEqual(finished.returncode, 0, finished.stderr)
+        modules = [call for call in self.calls() if "explore" in call]
+        self.assertEqual(modules[0], "../tools/explore/build --check")
+        self.assertRegex(modules[1], r"^\.\./tools/explore/build (--trixie build/trixie)?$")
         calls = [call for call in self.calls() if re.search("^(cmake --preset|cmake --build|ctest)", call)]
         presets = [found[1] for call in calls if (found := re.search("(?:--preset |build/)([a-z]+)", call))]
         self.assertEqual(presets, ["release"] * 3 + ["asan"] * 3)
@@ -193,6 +198,15 @@ class SkippedTests(InAFolder):
                          "  root may read everything\n    c/Root\n"
                          "tools/setup optional installs what they need; then tools/test runs them.\n")
         self.assertTrue(self.summary(RESULTS % PAGES).endswith("tools/setup all installs what they need; then tools/test runs them.\n"))
+
+    def test_are_failures_where_their_reason_is_not_on_the_list(self):
+        self.write("results.xml", RESULTS % PAGES)
+        self.write("allowed.txt", "# why | what\nroot is root | root may read .*\nnone | mpirun is not installed; .*\n")
+        finished = self.tool("skipped_tests.py", "results.xml", "allowed.txt")
+        self.assertEqual(finished.returncode, 1)
+        self.assertTrue(finished.stdout.endswith("\nnot to be skipped here (allowed.txt): no Chromium; tools/setup browser installs it\n"))
+        self.write("results.xml", RESULTS % "")
+        self.assertEqual(self.tool("skipped_tests.py", "results.xml", "allowed.txt").returncode, 0)
 
     def test_are_not_mentioned_where_there_are_none(self):
         self.assertEqual(self.summary('<testsuite><testcase name="a" status="run"/></testsuite>'), "")
