@@ -33,7 +33,21 @@ Record to_row(const CollectivePoint& point) {
 }
 
 std::string json_text(const Record& record, int indent) {
-  return record.dump(indent, ' ', false, Record::error_handler_t::replace);
+  const std::string raw = record.dump(indent, ' ', false, Record::error_handler_t::replace);
+  std::string text;
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(raw[i]);
+    const auto next = i + 1 < raw.size() ? static_cast<unsigned char>(raw[i + 1]) : 0U;
+    if (byte == 0x7F) {
+      text += "\\u007f";
+    } else if (byte == 0xC2 && next < 0xA0) {
+      text += fmt::format("\\u{:04x}", next);
+      ++i;
+    } else {
+      text += raw[i];
+    }
+  }
+  return text;
 }
 
 void write_json(std::ostream& out, const Heading& heading, const std::vector<Record>& records, const Record& question) {

@@ -56,6 +56,7 @@ void write_json(std::ostream& out, const Heading& heading, const std::vector<Rec
 void write_csv(std::ostream& out, const Record& example, const std::vector<Record>& records);
 
 /// `record` as JSON text on one line or indented; bytes that are not UTF-8 are replaced, never a reason to fail.
+/// Control characters are escaped, those above 0x7f too, which JSON may hold and terminals obey.
 std::string json_text(const Record& record, int indent = -1);
 
 // A result point back from its record: the inverse of to_record (report/record.hpp).

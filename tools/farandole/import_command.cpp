@@ -15,6 +15,7 @@
 #include "config/text.hpp"
 #include "output_options.hpp"
 #include "report/output_file.hpp"
+#include "report/record.hpp"
 #include "scenario/catalogue.hpp"
 #include "targets.hpp"
 #include "units/format.hpp"
@@ -88,7 +89,7 @@ Imported traced(TracedWorkload workload, const std::string& found, const ImportA
   const std::string& named_by = arguments.output.empty() ? arguments.file : arguments.output;
   workload.name = arguments.name.empty() ? model_name(std::filesystem::path(named_by).stem().string()) : arguments.name;
   check_name(workload.name);
-  return {workload_file(workload, schema_for(arguments)).to_ordered_json().dump(2) + "\n",
+  return {json_text(workload_file(workload, schema_for(arguments)).to_ordered_json(), 2) + "\n",
           fmt::format("{} layers, forward {}, backward {}, update {}; {}", workload.layers.size(),
                       format(total(workload, &TracedLayer::forward)), format(total(workload, &TracedLayer::backward)),
                       format(workload.update), found)};

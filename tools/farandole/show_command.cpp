@@ -6,6 +6,7 @@
 
 #include "collective/algorithms/exchanges.hpp"
 #include "command.hpp"
+#include "report/record.hpp"
 #include "report/table.hpp"
 #include "show.hpp"
 
@@ -81,7 +82,7 @@ void write_shown(const ShowArguments& arguments) {
     if (!shown.draw) refuse_option("--format", "table or json, where there is no picture", arguments.format);
     shown.draw(std::cout, arguments.format == "html");
   } else if (arguments.format == "json") {
-    std::cout << nlohmann::ordered_json{{arguments.kind, shown.json}}.dump(2) << "\n";
+    std::cout << json_text({{arguments.kind, shown.json}}, 2) << "\n";
   } else {
     std::cout << printable_lines(shown.text);
   }
