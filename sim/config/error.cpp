@@ -11,6 +11,7 @@ namespace farandole { inline namespace config {
 namespace {
 
 constexpr std::size_t longest_message = 1000;
+constexpr std::size_t shown_of_its_end = 200;
 constexpr std::size_t longest_pointer = 200;
 constexpr std::size_t longest_quote = 60;
 constexpr std::size_t most_names_listed = 12;
@@ -19,6 +20,15 @@ std::string worded(const Place& place, std::string_view expected, std::string_vi
   const std::string line = place.line > 0 ? fmt::format(":{}", place.line) : std::string();
   const std::string pointer = place.pointer.empty() ? "/" : one_line(place.pointer, longest_pointer);
   return fmt::format("{}{}: {}: expected {}, got {}{}", place.source, line, pointer, expected, got, hint);
+}
+
+/// What a message says last, what is wrong, is not lost behind a long name.
+std::string shortened(std::string_view message) {
+  if (message.size() <= longest_message) return one_line(message, longest_message);
+  std::size_t begin = message.size() - shown_of_its_end;
+  while (begin < message.size() && (static_cast<unsigned char>(message[begin]) & 0xC0U) == 0x80U) ++begin;
+  return one_line(message.substr(0, begin), longest_message - 2 * shown_of_its_end) +
+         one_line(message.substr(begin), longest_message);
 }
 
 /// Damerau-Levenshtein (optimal string alignment): insert, delete, replace, or swap two neighbours.
@@ -64,7 +74,7 @@ const std::string* nearest(std::string_view name, const std::vector<std::string>
 
 }  // namespace
 
-InputError::InputError(const std::string& message) : std::runtime_error(one_line(message, longest_message)) {}
+InputError::InputError(const std::string& message) : std::runtime_error(shortened(message)) {}
 
 InputError::InputError(const Place& place, std::string_view expected, std::string_view got, std::string_view hint)
     : InputError(worded(place, expected, got, hint)) {}

@@ -48,6 +48,24 @@ std::string convert(const Value& value, Wanted<std::string>) {
   value.fail("a string");
 }
 
+Text convert(const Value& value, Wanted<Text>) {
+  Text text{convert(value, Wanted<std::string>{})};
+  if (text.value.empty()) value.fail("a string that is not empty");
+  return text;
+}
+
+Name convert(const Value& value, Wanted<Name>) {
+  Name name{convert(value, Wanted<std::string>{})};
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  };
+  const auto is_of_names = [&](char c) { return is_plain(c) || c == '_' || c == '-' || c == '.'; };
+  if (name.value.empty() || !is_plain(name.value.front()) || !std::ranges::all_of(name.value, is_of_names)) {
+    value.fail("a name of letters, digits, \"_\", \"-\" and \".\", a letter or a digit first");
+  }
+  return name;
+}
+
 [[noreturn]] void fail_without_unit(const Value& value, const std::string& expected) {
   const bool number = as<double>(value) != nullptr || as<std::int64_t>(value) != nullptr;
   value.fail(expected, value.describe() + (number ? " (a number without unit)" : ""));
@@ -110,6 +128,8 @@ FARANDOLE_READS(int)
 FARANDOLE_READS(std::int64_t)
 FARANDOLE_READS(double)
 FARANDOLE_READS(std::string)
+FARANDOLE_READS(Text)
+FARANDOLE_READS(Name)
 FARANDOLE_READS(Fraction)
 FARANDOLE_READS(Bytes)
 FARANDOLE_READS(Seconds)

@@ -27,9 +27,19 @@ struct Fraction {
   friend auto operator<=>(const Fraction&, const Fraction&) = default;
 };
 
-/// `T` is bool, int, std::int64_t, double, std::string, Fraction, Bytes, Seconds, BytesPerSecond, Flop, FlopPerSecond
-/// or a std::vector of one of these. Quantities are strings with their unit and must not be negative. An int is a JSON
-/// integer (1.0 and true are not); a double is any JSON number.
+/// A string that says something: not empty.
+struct Text {
+  std::string value;
+};
+
+/// What files, outputs and messages have as a name: letters, digits, "_", "-" and ".", a letter or a digit first.
+struct Name {
+  std::string value;
+};
+
+/// `T` is bool, int, std::int64_t, double, std::string, Text, Name, Fraction, Bytes, Seconds, BytesPerSecond, Flop,
+/// FlopPerSecond or a std::vector of one of these. Quantities are strings with their unit and must not be negative. An
+/// int is a JSON integer (1.0 and true are not); a double is any JSON number.
 template <class T>
 T read(const Value& value);
 

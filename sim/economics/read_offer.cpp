@@ -149,7 +149,7 @@ Offer read_offer(const Value& where) {
   Offer offer;
   Inputs inputs(offer);
   Currency currency;
-  offer.name = section.required<std::string>("name");
+  offer.name = section.required<Name>("name").value;
   (void)section.maybe_read<std::string>("summary");
   (void)section.maybe_read<std::string>("source");
   const Value kind = section.child("kind");

@@ -31,7 +31,7 @@ Topology read_topology(const Value& where, const std::filesystem::path& file, co
   Section section = sourced(where);
   Topology topology;
   topology.file = file;
-  topology.name = section.required<std::string>("name");
+  topology.name = section.required<Text>("name").value;
   topology.summary = section.required<std::string>("summary");
   const Value kind_value = section.child("kind");
   const auto& kind = find(topology_kinds(), read<std::string>(kind_value), "a topology kind", kind_value);

@@ -84,7 +84,7 @@ SlowLink read_slow_link(const Value& where) {
   Section section(where);
   SlowLink slow;
   slow.nodes = read_indices(section.maybe("nodes"));
-  slow.links = section.optional<std::string>("links", "");
+  slow.links = section.optional<Text>("links", {}).value;
   if (const auto rate = section.maybe("rate")) slow.rate = read_speed(*rate);
   slow.added_latency = section.optional("added_latency", 0_s);
   section.finish();

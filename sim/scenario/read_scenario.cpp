@@ -230,7 +230,8 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   Scenario scenario;
   scenario.name = section.required<std::string>("name");
   // Of the whole file: what it is, and what to look for among changes of it (study/, scenario/point_parts.hpp).
-  for (const char* key : {"summary", "optimise", "question"}) section.maybe(key);
+  (void)section.maybe_read<std::string>("summary");
+  for (const char* key : {"optimise", "question"}) section.maybe(key);
   const Value workload = section.child("workload");
   Launch launch;
   Topology topology;

@@ -46,6 +46,16 @@ std::optional<Record> entry_of(std::string_view line) {
   return record;
 }
 
+/// No time, rate or number of ranks is negative, whatever its checksum says; signed are differences and parts of a sum.
+void refuse_negative(const Record& record) {
+  for (const auto& [key, value] : record.items()) {
+    if (key == "settings") continue;
+    if (value.is_structured()) refuse_negative(value);
+    const bool is_amount = key.ends_with("seconds") || key.ends_with("per_second") || key.ends_with("ranks");
+    if (is_amount && value.is_number() && value < 0) throw std::logic_error(key + " below zero");
+  }
+}
+
 /// Journals of large studies exceed what read_text() takes for an input.
 std::string whole_text(const std::filesystem::path& file) {
   std::error_code none;
@@ -137,6 +147,7 @@ JournalContents read_journal(const std::filesystem::path& file) {
 
 TrainingPoint journal_point(const Record& record, std::size_t index, const std::filesystem::path& file) {
   try {
+    refuse_negative(record);
     return training_point(record);
   } catch (const std::logic_error&) {  // its words are about the program's own records
     throw InputError(Place{file.string(), 0, ""}, fmt::format("point {} as farandole run writes it", index + 1),

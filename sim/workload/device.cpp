@@ -56,7 +56,7 @@ Board read_board(const Value& where) {
   Board board;
   board.devices = read_at_least(section.child("devices"), 2);
   if (const auto slowdown = section.maybe_read<Fraction>("slowdown")) board.slowdown = slowdown->value;
-  section.required<std::string>("source");
+  section.required<Text>("source");
   section.finish();
   return board;
 }
@@ -64,7 +64,7 @@ Board read_board(const Value& where) {
 BytesPerSecond read_host(const Value& where) {
   Section section(where);
   const auto rate = read_positive_quantity<BytesPerSecond>(section, "memory_bandwidth", "a positive rate");
-  section.required<std::string>("source");
+  section.required<Text>("source");
   section.finish();
   return rate;
 }
@@ -72,22 +72,22 @@ BytesPerSecond read_host(const Value& where) {
 Measurement read_measurement(const Value& where) {
   Section section(where);
   Measurement row;
-  row.set = section.required<std::string>("set");
-  row.model = section.required<std::string>("model");
-  row.variant = section.required<std::string>("variant");
+  row.set = section.required<Text>("set").value;
+  row.model = section.required<Text>("model").value;
+  row.variant = section.required<Text>("variant").value;
   row.precision = read_precision(section.child("precision"));
   if (const auto kind = section.maybe("normalisation")) {
     row.normalisation = read_normalisation(*kind);
-    section.required<std::string>("normalisation_source");
+    section.required<Text>("normalisation_source");
   }
   if (const auto batch = section.maybe("batch")) row.batch = read_at_least(*batch, 1);
   row.samples_per_second = read_positive_quantity<double>(section, "samples_per_second", "a positive number");
-  row.source = section.required<std::string>("source");
+  row.source = section.required<Text>("source").value;
   // For the reader of the file; nothing is computed from them.
-  section.required<std::string>("confidence");
-  section.maybe_read<std::string>("system");
+  section.required<Text>("confidence");
+  section.maybe_read<Text>("system");
   section.maybe_read<std::string>("outside_fit");
-  section.maybe_read<std::string>("software");
+  section.maybe_read<Text>("software");
   section.finish();
   return row;
 }
@@ -156,8 +156,8 @@ Device read_device(const Value& where, const std::filesystem::path& file) {
   Section section(where);
   Device device;
   device.file = file;
-  device.name = section.required<std::string>("name");
-  device.summary = section.required<std::string>("summary");
+  device.name = section.required<Name>("name").value;
+  device.summary = section.required<Text>("summary").value;
   device.peak = read_peaks(section.child("peak"));
   device.memory_bandwidth = read_positive_quantity<BytesPerSecond>(section, "memory_bandwidth", "a positive rate");
   device.memory = read_positive_quantity<Bytes>(section, "memory", "a positive size");
@@ -174,11 +174,11 @@ Device read_device(const Value& where, const std::filesystem::path& file) {
   if (const auto target = section.maybe("gfx")) device.gfx = read_gfx(*target);
   if (const auto count = section.maybe("multiprocessors")) device.multiprocessors = read_at_least(*count, 1);
   if (const auto share = section.maybe("assumed_efficiency")) device.assumed_efficiency = read_efficiency(*share);
-  device.generation = section.optional<std::string>("generation", "");
+  device.generation = section.optional<Name>("generation", {}).value;
   if (device.generation.empty() && device.assumed_efficiency == 0) {
     where.fail("a \"generation\" whose kernels are known, or an \"assumed_efficiency\"", "neither");
   }
-  section.required<std::string>("source");
+  section.required<Text>("source");
   for (const Value& row : section.child("measurements").elements()) {
     device.measurements.push_back(read_measurement(row));
   }

@@ -47,7 +47,7 @@ KernelRates read_kernel_rates(const Value& where, const std::string& generation)
   KernelRates rates;
   rates.generation = generation;
   rates.tensor_units = true;
-  for (const char* key : {"summary", "source", "command"}) section.required<std::string>(key);
+  for (const char* key : {"summary", "source", "command"}) section.required<Text>(key);
   rates.launch = section.required<Seconds>("launch");
   rates.tail = read_positive_number(section, "tail");
   rates.memory = read_positive_number(section, "memory");

@@ -48,11 +48,11 @@ bool takes_time(const Profile& profile) {
 Profile read_profile(const Value& where, const LayerNames& layers) {
   Section section(where);
   Profile profile;
-  profile.device = section.optional<std::string>("device", "");
+  profile.device = section.optional<Text>("device", {}).value;
   profile.measured_on = profile.device;
   if (const auto precision = section.maybe("precision")) profile.precision = read_precision(*precision);
   profile.batch = read_at_least(section.child("batch"), 1);
-  profile.source = section.required<std::string>("source");
+  profile.source = section.required<Text>("source").value;
   profile.update = section.required<Seconds>("update");
   const Value times = section.child("layers");
   read_times(times, layers, profile);

@@ -99,7 +99,7 @@ Layer read_layer(Section& section, Reading& reading, const std::string& block) {
   Layer layer;
   layer.name = read_new_name(section, reading.layers, "layer", prefix);
   layer.block = block.empty() ? block_by_name(layer.name) : block;
-  layer.type = section.required<std::string>("type");
+  layer.type = section.required<Name>("type").value;
   if (const auto macs = section.maybe("macs")) layer.macs = read_macs(*macs, reading.length);
   layer.input_shape = read_shape(section.child("input"), reading.length);
   layer.output_shape = read_shape(section.child("output"), reading.length);

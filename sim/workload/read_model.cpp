@@ -43,8 +43,8 @@ Model read_variant(const Value& where, const std::string& model_name, Names& see
   Model model;
   model.name = model_name;
   model.variant = read_new_name(section, seen, "variant");
-  section.required<std::string>("summary");
-  section.required<std::string>("source");
+  section.required<Text>("summary");
+  section.required<Text>("source");
   read_lengths(section, model);
   model.layers = read_layers(section.child("layers"), model.sequence_length);
   check_input(section.child("input"), model);
@@ -65,8 +65,8 @@ ModelSummary read_model(const Value& where, const std::filesystem::path& file) {
   Section section(where);
   ModelSummary summary;
   summary.file = file;
-  summary.name = section.required<std::string>("name");
-  summary.summary = section.required<std::string>("summary");
+  summary.name = section.required<Name>("name").value;
+  summary.summary = section.required<Text>("summary").value;
   Names seen;
   const Value variants = section.child("variants");
   for (const Value& variant : variants.elements()) {

@@ -2,8 +2,8 @@
 
 import documents
 from case import ANY, DONE, REFUSED, Case
-from json_cases import COLLECTIVE, RUN
-from values import text_of
+from json_cases import COLLECTIVE, RUN, with_device, with_model, with_offer
+from values import short, text_of
 
 
 def run(name, expect, **others):
@@ -97,7 +97,40 @@ def readers():
         yield Case("known", f"--set {setting} that a sweep overrides", {"s.json": text_of(documents.scenario(sweep={"/platform/ranks": [1, 2]}))}, [*RUN, "--set", setting], REFUSED)
 
 
+def named(file, document, user):
+    """Names that are none, and texts that say nothing, in the file that a scenario names."""
+    def case(pointer, value):
+        return Case("known", f"{file} {pointer} = {short(value)}", {file: text_of(put(document, pointer.split("/")[1:], value)), "s.json": text_of(user)}, RUN, REFUSED)
+
+    for value in ("", "o ", "'", "\u202e", "\u009b31m", "../m", "/dev/zero", "a\nb"):
+        yield case("/name", value)
+        if file == "d.json":
+            yield case("/generation", value)
+    if file == "d.json":
+        yield case("/measurements/0/variant", "")
+
+
+def put(document, path, value):
+    key = int(path[0]) if isinstance(document, list) else path[0]
+    copied = list(document) if isinstance(document, list) else dict(document)
+    copied[key] = put(copied[key], path[1:], value) if path[1:] else value
+    return copied
+
+
+def strict():
+    yield from named("o.json", documents.OFFER, with_offer())
+    yield from named("d.json", documents.DEVICE, with_device())
+    yield from named("m.json", documents.MODEL, with_model("")[0])
+    yield run("a summary that is a number", REFUSED, summary=4)
+    brief = put(documents.BOUGHT, ["bought", "lifetime", "low"], "1e-18 years")
+    yield Case("known", "a lifetime of 1e-18 years at least", {"o.json": text_of(brief), "s.json": text_of(with_offer())}, RUN, ANY)
+    long = "y" * 5000
+    for line in (["run", "s.json", "--jobs", long], ["run", "s.json", "--output", long], ["run", long], ["run", "s.json", "--" + long]):
+        yield Case("known", f"{' '.join(line)[:30]} and 5,000 more", {"s.json": text_of(documents.scenario())}, line, REFUSED)
+
+
 def cases():
+    yield from strict()
     yield from numbers()
     yield from machines()
     yield from readers()

@@ -20,6 +20,18 @@ TEST(InputError, StaysOnOneLineWhateverTheInputHolds) {
   EXPECT_STREQ(error.what(), "a\\nb.json:1: /x\\r\\ny: expected a\\x1b[2Jz, got \\x00");
 }
 
+TEST(InputError, KeepsTheEndOfALongMessageWhichSaysWhatIsWrong) {
+  const std::string said = InputError("cannot write " + std::string(5000, 'y') + "é: File name too long").what();
+  EXPECT_LT(said.size(), 1000U);
+  EXPECT_TRUE(said.starts_with("cannot write yyy"));
+  EXPECT_TRUE(said.ends_with("yyé: File name too long"));
+  const std::string many = "x" + std::string(1200, 'z');
+  EXPECT_NE(std::string(InputError(many).what()), many);
+  std::string wide;  // 500 characters of two bytes: nothing is left out, nothing said twice
+  for (int i = 0; i < 510; ++i) wide += "é";
+  EXPECT_EQ(std::string(InputError(wide).what()), wide);
+}
+
 TEST(InputError, CutsALongPointer) {
   const InputError error(Place{"a.json", 1, "/" + std::string(100000, 'x')}, "a", "b");
   EXPECT_LT(std::string(error.what()).size(), 300U);

@@ -45,6 +45,18 @@ TEST(Read, TakesEveryTypeItKnows) {
   EXPECT_EQ(reading<std::vector<Seconds>>("[\"1 s\"]"), std::vector{1_s});
 }
 
+TEST(Read, TakesTextsThatSaySomethingAndNamesThatAreSafeAnywhere) {
+  EXPECT_EQ(reading<Text>("\" \"").value, " ");
+  EXPECT_EQ(refusal<Text>("\"\""), refused("a string that is not empty, got \"\""));
+  for (const std::string name : {"a", "7b", "Llama-3.1_8B", "a..b"})
+    EXPECT_EQ(reading<Name>('"' + name + '"').value, name);
+  for (const std::string name :
+       {"", ".", "..", "-x", "a b", "a ", "a/b", "../a", "a\\nb", "\\u202e", "'", "\\u009b", "é"}) {
+    EXPECT_THAT(refusal<Name>('"' + name + '"'), testing::HasSubstr("expected a name of letters, digits")) << name;
+  }
+  EXPECT_EQ(refusal<Name>("4"), refused("a string, got 4"));
+}
+
 TEST(Read, TakesNoNumberWithAPointAndNoTruthValueForAnInteger) {
   EXPECT_EQ(refusal<int>("1.0"), refused("an integer, got 1.0"));
   EXPECT_EQ(refusal<int>("true"), refused("an integer, got true"));

@@ -176,6 +176,11 @@ TEST_F(JournalFile, WithAnAlteredRecordIsRefusedInOneLineWithoutWordsFromInside)
   EXPECT_THAT(merged("ranks", "many"), HasSubstr(expected));
   for (const double no_int : {1.5, 1e300, -3e9}) EXPECT_THAT(merged("ranks", no_int), HasSubstr(expected));
   EXPECT_THAT(merged("ranks", 4294967304), HasSubstr(expected));
+  EXPECT_THAT(merged("ranks", -1), HasSubstr(expected));
+  for (const char* amount : {"iteration_seconds", "samples_per_second"}) {
+    EXPECT_THAT(merged(amount, -1.0), HasSubstr(expected)) << amount;
+    EXPECT_EQ(merged(amount, 1.0), "not refused") << amount;
+  }
   EXPECT_THAT(merged("breakdown", 7), HasSubstr(expected));
   EXPECT_THAT(merged("new_key", 1), HasSubstr(expected));
   EXPECT_THAT(merged("memory", nullptr), Not(HasSubstr("json.exception")));

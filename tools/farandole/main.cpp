@@ -65,8 +65,8 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
     return exit_done;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return print_asked_for(app, error);
-    std::cerr << "farandole: " << error.what() << suggest_command(app, argc, argv) << suggest_option(app, argc, argv)
-              << "\n"
+    std::cerr << "farandole: " << InputError(error.what()).what() << suggest_command(app, argc, argv)
+              << suggest_option(app, argc, argv) << "\n"
               << "Try 'farandole --help' or 'farandole COMMAND --help'.\n";
     return exit_bad_input;
   } catch (const InputError& error) {

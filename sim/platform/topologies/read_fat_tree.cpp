@@ -43,7 +43,7 @@ FatTree::Level read_level(const Value& value, std::size_t l, std::size_t height)
   Section section = sourced(value);
   FatTree::Level level;
   const std::string usual = l == 0 ? "leaf" : l == 1 ? "spine" : l == 2 ? "core" : "level" + std::to_string(l) + "_";
-  level.name = section.optional<std::string>("name", usual);
+  level.name = section.optional<Text>("name", {usual}).value;
   const bool may_grow = l > 0 && l + 1 == height;
   if (!may_grow || section.maybe("down")) level.down = read_at_least(section.child("down"), 1);
   if (l > 0) {
