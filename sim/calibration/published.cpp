@@ -153,12 +153,13 @@ ValidationPoint validate(const PublishedRow& row, const Catalogue& catalogue) {
 
 namespace {
 
-JudgedTable judge(const Document& file, const std::string& family, const Catalogue& catalogue) {
+JudgedTable judge(const Document& file, const std::string& family, const Catalogue& catalogue, bool cold) {
   Section section(file.root());
   const Value topology_name = section.child("topology");
-  Topology topology = catalogue.topology(read<std::string>(topology_name), topology_name);
+  const auto other_machine = section.maybe("override");
+  Topology topology = catalogue.topology(read<std::string>(topology_name), topology_name, other_machine);
   const auto is_fitted_to_it = [&](const LibraryTimes& times) {
-    return !times.table.empty() && family.ends_with("/" + times.table);
+    return cold || other_machine || (!times.table.empty() && family.ends_with("/" + times.table));
   };
   std::erase_if(topology.transport.library_times, is_fitted_to_it);
   const Value library = section.child("library");
@@ -189,7 +190,7 @@ JudgedTable judge(const Document& file, const std::string& family, const Catalog
 
 std::vector<ValidationPoint> validate_published_collectives(const Document& file, const std::string& family,
                                                             const Catalogue& catalogue) {
-  return judge(file, family, catalogue).points;
+  return judge(file, family, catalogue, false).points;
 }
 
 std::vector<ValidationPoint> validate_published_collectives_on(const std::string& topology,
@@ -197,7 +198,7 @@ std::vector<ValidationPoint> validate_published_collectives_on(const std::string
   std::vector<ValidationPoint> points;
   for (const Family& table : tables_of(catalogue)) {
     const auto measured_on = table.file.find("/topology");
-    if (!measured_on || read<std::string>(*measured_on) != topology) continue;
+    if (!measured_on || read<std::string>(*measured_on) != topology || table.file.find("/override")) continue;
     std::ranges::move(validate_published_collectives(table.file, table.name, catalogue), std::back_inserter(points));
   }
   return points;
@@ -211,7 +212,7 @@ std::vector<ValidationPoint> validate_published(const Catalogue& catalogue, cons
   keep_wanted(tables, request.families);
   auto points = run_rows(rows_of_families(families, catalogue), catalogue, request);
   std::vector<JudgedTable> judged;
-  for (const Family& table : tables) judged.push_back(judge(table.file, table.name, catalogue));
+  for (const Family& table : tables) judged.push_back(judge(table.file, table.name, catalogue, request.cold));
   add_bands(judged);
   for (JudgedTable& table : judged) std::ranges::move(table.points, std::back_inserter(points));
   return points;

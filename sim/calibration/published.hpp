@@ -55,6 +55,7 @@ struct PublishedRequest {
   std::vector<std::string> families;       // empty: all
   std::function<void(Document&)> adapt;    // applied to each row's scenario before it is read; may be empty
   std::function<void(int, int)> progress;  // called before each row of training with (rows done, rows in all)
+  bool cold = false;                       // tables: without what others say of their machines
 };
 
 /// Every run of scenarios/published and every table of scenarios/published/collectives, by family in order of name,

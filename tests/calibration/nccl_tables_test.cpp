@@ -25,15 +25,22 @@ const std::filesystem::path folder = test::source_folder() / "scenarios" / "publ
 const std::set<std::string> exempt{"gke-v100-2ranks-tcp", "polaris-8ranks-tcp", "polaris-32ranks-tcp",
                                    "polaris-32ranks-allgather"};
 
+/// Of one operation over as many ranks at enough sizes; to messages, RCCL and MPI no piece is fitted.
+bool is_one_curve(const Document& table) {
+  const auto rows = table.find("/points")->elements();
+  const auto key = [&](const Value& row) {
+    Section section(row);
+    return std::pair(section.required<std::string>("op"), section.required<int>("ranks"));
+  };
+  return read<std::string>(*table.find("/library")).starts_with("nccl-") && key(rows.front()).first != "alltoall" &&
+         rows.size() >= 5 && std::ranges::all_of(rows, [&](const Value& row) { return key(row) == key(rows.front()); });
+}
+
 std::vector<std::string> tables() {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".json") continue;
-    const std::string name = entry.path().stem().string();
-    // No piece is fitted to messages, RCCL or MPI.
-    const auto library = Document::read(entry.path()).find("/library");
-    const bool is_nccl = library && read<std::string>(*library).starts_with("nccl-");
-    if (is_nccl && !name.ends_with("-alltoall")) names.push_back(name);
+    if (is_one_curve(Document::read(entry.path()))) names.push_back(entry.path().stem().string());
   }
   std::ranges::sort(names);
   return names;

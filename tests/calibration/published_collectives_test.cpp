@@ -31,6 +31,18 @@ TEST(PublishedCollectives, ATableIsPredictedWithoutWhatWasFittedToIt) {
   EXPECT_LT(with_it, 0.5 * without);
 }
 
+/// A table's machine may differ from a topology: so it is predicted, and without what was measured on that.
+TEST(PublishedCollectives, ATablesOverrideChangesItsMachine) {
+  Document table = Document::read(source / "scenarios/published/collectives/polaris-32ranks.json");
+  const auto largest = [&] {
+    return validate_published_collectives(table, "collectives/polaris-8ranks", Catalogue()).back().predicted;
+  };
+  table.set("/override", R"({"/node/nic/rate": "200 Gbit/s"})");
+  const double as_shipped = largest();
+  table.set("/override", R"({"/node/nic/rate": "100 Gbit/s"})");
+  EXPECT_NEAR(largest() / as_shipped, 2, 0.1);
+}
+
 std::vector<double> sorted_errors(const std::vector<ValidationPoint>& points, Bytes from = 0_B) {
   std::vector<double> errors;
   for (const ValidationPoint& point : points) {

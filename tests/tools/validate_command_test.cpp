@@ -46,6 +46,7 @@ TEST(ValidateCommand, SetReplacesAValueOfEveryPublishedScenarioAlsoWhereItsObjec
 TEST(ValidateCommand, TakesMeasurementsOrThePublishedOnesAndNotBoth) {
   const Workplace place;
   EXPECT_EQ(place.farandole("validate --published --topology dgx1-p100").status, 2);
+  EXPECT_EQ(place.farandole("validate measured.json --topology dgx1-p100 --cold").status, 2);
   EXPECT_EQ(place.farandole("validate --published measured.json").status, 2);
   EXPECT_EQ(place.farandole("validate --published --hold-out sizes").status, 2);
   const Finished neither = place.farandole("validate");

@@ -30,6 +30,7 @@ Targets measured_targets(const MeasuredArguments& measured) {
 struct ValidateArguments {
   MeasuredArguments measured;
   bool published = false;
+  bool cold = false;
   std::string tolerance;
   std::string hold_out;
   OutputOptions output;
@@ -63,8 +64,9 @@ void adapt(Document& scenario, const std::vector<std::string>& settings) {
   }
 }
 
-Validation validate_all_published(const MeasuredArguments& arguments) {
+Validation validate_all_published(const MeasuredArguments& arguments, bool cold) {
   PublishedRequest request{arguments.only, [&](Document& scenario) { adapt(scenario, arguments.settings); }, {}};
+  request.cold = cold;
   ProgressBar bar;
   if (isatty(STDERR_FILENO) != 0) {
     request.progress = [&](int done, int all) {
@@ -75,6 +77,7 @@ Validation validate_all_published(const MeasuredArguments& arguments) {
   Settings settings{{"published", "scenarios/published"},
                     {"error", "of the time of a step or a collective, predicted / published - 1"},
                     {"baseline", "linear scaling: a step takes what it takes on one device"}};
+  if (cold) settings["cold"] = "collectives: from datasheets and libraries' constants alone";
   for (const std::string& assignment : arguments.settings)
     settings["set " + assignment.substr(0, assignment.find('='))] = assignment.substr(assignment.find('=') + 1);
   return {validate_published(Catalogue(), request), settings};
@@ -83,8 +86,8 @@ Validation validate_all_published(const MeasuredArguments& arguments) {
 /// What was typed, as far as results depend on it.
 std::string typed_validation(const ValidateArguments& arguments, const MeasuredArguments& measured) {
   return "farandole validate" + given("", measured.files) + (arguments.published ? " --published" : "") +
-         given("--topology", {measured.topology}) + given("--only", measured.only) + given("--set", measured.settings) +
-         given("--hold-out", {arguments.hold_out});
+         (arguments.cold ? " --cold" : "") + given("--topology", {measured.topology}) + given("--only", measured.only) +
+         given("--set", measured.settings) + given("--hold-out", {arguments.hold_out});
 }
 
 void refuse_half_a_request(const ValidateArguments& arguments) {
@@ -104,7 +107,7 @@ void validate_and_write(const ValidateArguments& arguments) {
   const OptionValue tolerance("--tolerance", arguments.tolerance);
   const double most = arguments.tolerance.empty() ? INFINITY : read<Fraction>(tolerance.value()).value;
   const auto [points, settings] =
-      arguments.published ? validate_all_published(arguments.measured) : validate_measured(arguments);
+      arguments.published ? validate_all_published(arguments.measured, arguments.cold) : validate_measured(arguments);
   arguments.output.write([&, &points = points, &settings = settings](std::ostream& out) {
     write_validation(out, format, {"validate", settings, {}, {}, arguments.output.settings}, points);
   });
@@ -128,6 +131,11 @@ void add_validate(CLI::App& app) {
   for (const char* name : {"measured", "--topology", "--op", "--algorithm", "--ranks", "--nodes"}) {
     published->excludes(command->get_option(name));
   }
+  command
+      ->add_flag(
+          "--cold", arguments->cold,
+          "tables of collectives: from datasheets and libraries' constants alone, without what others say of a machine")
+      ->needs(published);
   command->add_option("--tolerance", arguments->tolerance, "exit with 3 if a counted row is further off, as \"10 %\"")
       ->type_name("SHARE");
   command

@@ -1,0 +1,48 @@
+"""tools/accuracy: published collectives are predicted as well as docs/accuracy says, and it tells where they are not."""
+
+import importlib.machinery
+import importlib.util
+import json
+import pathlib
+import subprocess
+import sys
+import unittest
+
+from python_support import PROGRAM, ROOT, SKIPPED
+
+if not pathlib.Path(PROGRAM).is_file():
+    print(f"skipped: {PROGRAM} is not built")
+    sys.exit(SKIPPED)
+
+sys.path.insert(0, str(ROOT / "tools"))
+LOADER = importlib.machinery.SourceFileLoader("accuracy", str(ROOT / "tools" / "accuracy"))
+accuracy = importlib.util.module_from_spec(importlib.util.spec_from_loader("accuracy", LOADER))
+LOADER.exec_module(accuracy)
+
+RECORD = ROOT / "docs" / "accuracy" / "accuracy.json"
+
+
+class Accuracy(unittest.TestCase):
+    def test_nothing_is_worse_than_the_record(self):
+        finished = subprocess.run([ROOT / "tools" / "accuracy"], capture_output=True, text=True, check=False, timeout=120)
+        self.assertEqual((finished.returncode, finished.stderr), (0, ""))
+
+    def test_the_page_is_the_record(self):
+        record = json.loads(RECORD.read_text())
+        self.assertEqual((RECORD.parent / "collectives.md").read_text(), accuracy.page(record))
+
+    def test_a_median_a_point_higher_and_a_lost_row_are_told(self):
+        record = json.loads(RECORD.read_text())
+        name = "dgx-h100-8ranks | allreduce | 8 and more of a node | above"
+        for change in ({"median": record["cold"][name]["median"] + 0.0101}, {"rows": record["cold"][name]["rows"] - 1}):
+            now = json.loads(RECORD.read_text())
+            now["cold"][name].update(change)
+            with self.subTest(change):
+                self.assertEqual([line.startswith(f"cold, {name}") for line in accuracy.worse(record, now)], [True])
+        now["cold"].pop(name)
+        self.assertEqual(list(accuracy.worse(record, now)), [f"cold, {name}: {record['cold'][name]['rows']} rows, now 0"])
+        self.assertEqual(list(accuracy.worse(record, record)), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
