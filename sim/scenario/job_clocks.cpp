@@ -126,14 +126,20 @@ const Library& JobClocks::library_of(const Key& key) const {
 LibraryJob JobClocks::library_job(const Key& key, const Placement& placement) const {
   const Mechanisms& mechanisms = scenario_.mechanisms;
   const bool is_of_hosts = key.group == Group::across;
-  return {is_of_hosts ? *hosts_ : platform_,
-          placement,
-          key.operation,
-          0,
-          is_of_hosts ? DeviceKind{} : scenario_.libraries.at(key.operation).device,
-          scenario_.platform.scale,
-          {mechanisms.network_rate, mechanisms.latency},
-          mechanisms.contention};
+  LibraryJob job{is_of_hosts ? *hosts_ : platform_,
+                 placement,
+                 key.operation,
+                 0,
+                 is_of_hosts ? DeviceKind{} : scenario_.libraries.at(key.operation).device,
+                 scenario_.platform.scale,
+                 {mechanisms.network_rate, mechanisms.latency},
+                 mechanisms.contention};
+  // Gradients are summed up where they lie, in buckets (DDP, Horovod), and ZeRO gathers what ranks have updated into
+  // the flat buffer that it lies in; FSDP gathers shards into another buffer, and reduces out of one.
+  const StrategyChoice& strategy = scenario_.strategy;
+  const bool gathers_in_place = key.group != Group::tensor && strategy.kind == "zero" && strategy.sharding_stage < 3;
+  job.in_place = key.operation == Operation::allreduce || (key.operation == Operation::allgather && gathers_in_place);
+  return job;
 }
 
 const LibraryPlanner& JobClocks::planner_of(const Key& key, std::size_t group) {

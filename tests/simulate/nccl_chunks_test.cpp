@@ -45,12 +45,12 @@ TEST(NcclChunks, AChunkIsAsLateAsItsHopsTogether) {
 }
 
 TEST(NcclChunks, TheOthersFollowAsTheSlowestOfItsHopsLetsThem) {
-  // 256 MiB: 32 chunks a channel. All 8 channels of the search together are held to a bus bandwidth of 41.4 GB/s each,
-  // 30/16 of the data: that is slower than the wire.
+  // 256 MiB: 32 chunks a channel. A device passes all of the data up and down over 18 NVLinks of 20.6 GB/s,
+  // of which a tree has .92: that is slower than the wire, and than 41.4 GB/s of bus for each of 8 channels.
   const Modelled pair("2.21-tcpxo", h100(2, 25_GBps), 16, 90);
   const double chunk = 524288;
   const double first = 14 * chunk / copying + 2 * (chunk / copying + chunk / wire);
-  const double all = (268435456 - 16 * chunk) * 30 / 16 / (8 * 41.4e3);
+  const double all = (268435456 - 16 * chunk) * 2 / (18 * 20.6e3 * .92);
   EXPECT_NEAR(pair.microseconds(tree, simple, 256_MiB), 8.4 + 16 * latency + first + all, 1e-6);
 }
 
@@ -59,7 +59,7 @@ TEST(NcclChunks, ChunksAreHalvedWhereThereWouldBeFewButNotFrom228On) {
   const Modelled halving("2.21", h100(2, 25_GBps), 16, 90);
   const Modelled whole("2.28", h100(2, 25_GBps), 16, 90);
   const auto moving = [&](double chunk) {
-    const double all = (1048576 - chunk) * 16 * 30 / 16 / (8 * 41.4e3);
+    const double all = (1048576 - chunk) * 16 * 2 / (18 * 20.6e3 * .92);
     return 14 * chunk / copying + 2 * (chunk / copying + chunk / wire) + all;
   };
   EXPECT_NEAR(halving.microseconds(tree, simple, 16_MiB), 8.4 + 16 * latency + moving(65536), 1e-6);
@@ -71,7 +71,9 @@ TEST(NcclChunks, AreAtLeastEightTimesAsManyAsATreeIsDeep) {
   // are not. A larger chunk is as much later as its first hops take longer.
   const Modelled pair("2.21", h100(2, 25_GBps), 16, 90);
   const auto first = [&](double chunk) { return 14 * chunk / copying + 2 * (chunk / copying + chunk / wire); };
-  const auto following = [](double chunk, double chunks) { return 16 * chunk * (chunks - 1) * 30 / 16 / (8 * 41.4e3); };
+  const auto following = [](double chunk, double chunks) {
+    return 16 * chunk * (chunks - 1) * 2 / (18 * 20.6e3 * .92);
+  };
   EXPECT_NEAR(pair.microseconds(tree, simple, Bytes(16 * 60 * 524288.0)) -
                   pair.microseconds(tree, simple, Bytes(16 * 64 * 524288.0)),
               first(262144) + following(262144, 120) - first(524288) - following(524288, 64), 1e-3);
@@ -138,7 +140,7 @@ TEST(NcclChunks, ARingOfLlHasAsManyChannelsAsItsBytesFill) {
 TEST(NcclChunks, InsideANodeAChannelOfLlHasItsLinksForHalfPayload) {
   // Of one node's 18 channels each has a link of 20.6 GB/s; 512 threads x 8 bytes x 8 ranks fill it.
   const Modelled one("2.21", h100(1, 50_GBps), 8, 90);
-  const double waits = 6.6 + 14 * .6;
+  const double waits = 4.5 + 14 * .8;  // Hopper's
   EXPECT_NEAR(one.microseconds(ring, ll, 16_KiB), waits + 16384 * 14 / 8.0 / 10.3e3, 1e-6);
   EXPECT_NEAR(one.microseconds(ring, ll, 32_KiB), waits + 32768 * 14 / 8.0 / 10.3e3, 1e-6);
   EXPECT_NEAR(one.microseconds(ring, ll, 256_KiB), one.microseconds(ring, ll, 32_KiB), 1e-6);
@@ -196,18 +198,41 @@ TEST(NcclChunks, ARingOfLlTakesNoLessForMoreBytes) {
 }
 
 TEST(NcclChunks, StepsOfASimpleRingInsideANodeWaitForTwoSlicesAndGoAroundAgain) {
-  // 24 channels x 8 ranks: 14 steps wait 3.4 us for a slice; from 32 KiB a channel and rank on a step has two, and what
-  // does not fit into 2 MiB each needs another round. 12 NVLinks carry 20 GB/s each, whatever the release counts on.
+  // 24 channels x 8 ranks: 14 steps wait 4.1 us for a slice; from 32 KiB a channel and rank on a step has two, and what
+  // does not fit into 2 MiB each needs another round. 12 NVLinks carry 20 GB/s each, whatever the release counts on,
+  // and out of place each device copies its own part, half as long as a step.
   for (const char* version : {"2.10", "2.18", "2.28"}) {
     const Modelled node(version, dgx_a100(1), 8, 80);
-    const auto expected = [](double size, int waits) { return 8.4 + 14 * waits * 3.4 + size / (12 * 20e3 * 8 / 14); };
+    const auto expected = [](double size, int waits) {
+      return 22.5 + 14 * waits * 4.1 + size / (12 * 20e3 * 8) * (14 + .5);
+    };
     EXPECT_NEAR(node.microseconds(ring, simple, 6_MiB), expected(6291456, 1), 1e-6) << version;
     EXPECT_NEAR(node.microseconds(ring, simple, 64_MiB), expected(67108864, 2), 1e-6) << version;
     EXPECT_NEAR(node.microseconds(ring, simple, 384_MiB), expected(402653184, 2), 1e-6) << version;
     EXPECT_NEAR(node.microseconds(ring, simple, 1_GiB), expected(1073741824, 6), 1e-6) << version;
     const Modelled gathers(version, dgx_a100(1), 8, 80, Operation::allgather);
-    EXPECT_NEAR(gathers.microseconds(ring, simple, 64_MiB), 8.4 + 7 * 2 * 3.4 + 67108864 / (12 * 20e3 * 8 / 7), 1e-6);
+    EXPECT_NEAR(gathers.microseconds(ring, simple, 64_MiB), 22.5 + 7 * 2 * 4.1 + 67108864 / (12 * 20e3 * 8) * 7.5,
+                1e-6);
   }
+}
+
+TEST(NcclChunks, InPlaceARingHasNothingOfItsOwnToCopy) {
+  for (const auto& [capability, own] : {std::pair{70, 0.}, {80, .5}, {90, .45}, {100, .58}}) {
+    const ChannelGraph graph = survey_channels(dgx_a100(1), in_order(8), nvlink_rate(80));
+    const auto& row = test::tuning("2.27");
+    const auto rate = [&](bool in_place) {
+      const NcclModel model(row, graph, Operation::allgather, capability, {1, in_place, false});
+      return model.taken(model.choice_of(ring, simple, 1_GiB), 1_GiB).rate;
+    };
+    EXPECT_NEAR(rate(true) / rate(false), (7 + own) / 7, 1e-9) << capability;
+  }
+}
+
+TEST(NcclChunks, OneProcessForAllDevicesWaitsAsNcclReckons) {
+  const ChannelGraph graph = survey_channels(dgx_a100(1), in_order(8), nvlink_rate(80));
+  const auto& row = test::tuning("2.18");
+  const NcclModel model(row, graph, Operation::allreduce, 80, {1, false, true});
+  EXPECT_NEAR(model.taken(model.choice_of(ring, ll, 8_B), 8_B).time(8_B).si() * 1e6, 6.6 + 14 * .6, .01);
 }
 
 TEST(NcclChunks, BetweenNodesSlowerNicsMakeUpForTheSlicesWaits) {
@@ -215,11 +240,12 @@ TEST(NcclChunks, BetweenNodesSlowerNicsMakeUpForTheSlicesWaits) {
   // x 24 GB/s let a device wait while the links' 12 x 20 are done, for each of 16 parts: all of a second slice's 3.4
   // us.
   const Modelled pair("2.18", dgx_a100(2), 16, 80, Operation::allgather);
-  EXPECT_NEAR(pair.microseconds(ring, simple, 64_MiB), 8.4 + 13 * 3.4 + 2 * 14 + 67108864 / (192e3 * 16 / 15), 1e-6);
+  EXPECT_NEAR(pair.microseconds(ring, simple, 64_MiB),
+              8.4 + 13 * 3.4 + 2 * 14 + 67108864 * (15 / (192e3 * 16) + .5 / (240e3 * 16)), 1e-6);
   // Where they are as fast as the links inside (8 x 48 GB/s, 18 x 20.6), nothing does. From Hopper on, what NCCL counts
   // on has the rounds in it.
   const Modelled fast("2.21", h100(2, 50_GBps), 16, 90, Operation::allgather);
-  EXPECT_NEAR(fast.microseconds(ring, simple, 4_GiB), 8.4 + 13 * 2 * 3.4 + 2 * 14 + 4294967296 / (370.8e3 * 16 / 15),
+  EXPECT_NEAR(fast.microseconds(ring, simple, 4_GiB), 8.4 + 13 * 2 * 3.4 + 2 * 14 + 4294967296 / (370.8e3 * 16) * 15.45,
               1e-6);
 }
 
@@ -231,8 +257,8 @@ TEST(NcclChunks, StepsBetweenNodesAreThoseOfTheChunkThatLeavesMostOften) {
     const int steps = 2 * (8 * nodes - 1);
     const int leaving = (steps + 7) / 8;
     const double rate = 192e3 * 8 * nodes / steps;
-    EXPECT_NEAR(cluster.microseconds(ring, simple, 64_KiB), 8.4 + (steps - leaving) * 3.4 + leaving * 14 + 65536 / rate,
-                1e-6);
+    EXPECT_NEAR(cluster.microseconds(ring, simple, 64_KiB),
+                8.4 + (steps - leaving) * 3.4 + leaving * 14 + 65536 * (1 / rate + .5 / (240e3 * 8 * nodes)), 1e-6);
   }
 }
 

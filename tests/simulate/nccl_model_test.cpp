@@ -212,6 +212,40 @@ TEST(NcclModel, ANicIsCountedOnAtTheNextRateThatTheSearchTries) {
   expect_cost(star.model.cost(ring, simple, 1_GiB), 8.4, 3 * 9.6, 3 * 4 / 3.0);
 }
 
+TEST(NcclModel, ForANicOfBlackwellsUpTo96GbpsAreTried) {
+  // Eight NICs of 800 Gbit/s: 8 x 96 GB/s, and 18 x 40.1 inside; releases that do not know Blackwell try 48.
+  const auto rate = [](const char* version, BytesPerSecond nic) {
+    const Platform platform = test::gpu_nodes({4, 8, 8, 900_GBps, nic});
+    const Modelled b300(version, platform, 32, Operation::allgather, 100);
+    return b300.model.cost(ring, simple, 1_GiB).rate.si() / 1e9 * 31 / 32;
+  };
+  EXPECT_NEAR(rate("2.28", 100_GBps), 18 * 40.1, 1e-6);
+  EXPECT_NEAR(rate("2.24", 100_GBps), std::min(8 * 48.0, 18 * 20.6), 1e-6);
+  EXPECT_NEAR(rate("2.28", 50_GBps), 8 * 48, 1e-6);
+}
+
+/// tuning.cc: nNodes <= 2 ? bwIntra : bwInter.
+TEST(NcclModel, TreesOverTwoNodesAreReckonedAtTheRateInside) {
+  // Four NICs of 25 GB/s: 4 channels of 24 GB/s, and of 60 inside, .92 of which a tree gets, and half of it the data;
+  // but at most 41.4 a channel.
+  const auto rate = [](int nodes) {
+    const Platform platform = test::gpu_nodes({nodes, 4, 4, 450_GBps, 25_GBps});
+    return Modelled("2.22", platform, 4 * nodes, Operation::allreduce, 90).model.cost(tree, simple, 1_GiB).rate.si();
+  };
+  EXPECT_NEAR(rate(2) / 1e9, 4 * 41.4 / 2, 1e-6);
+  EXPECT_NEAR(rate(4) / 1e9, 4 * 24 * .92 / 2, 1e-6);
+}
+
+TEST(NcclModel, OfOneDeviceANodeLl128NeedsNoNvlinks) {
+  const auto rate = [](int devices) {
+    const Platform platform = test::gpu_nodes({2, devices, devices, 300_GBps, 25_GBps});
+    Modelled pair("2.22", platform, 2 * devices, Operation::allgather, 80);
+    return pair.model.cost(ring, ll128, 1_MiB).rate;
+  };
+  EXPECT_GT(rate(1), 0_GBps);
+  EXPECT_GT(rate(8), 0_GBps);
+}
+
 TEST(NcclModel, ProtocolsSwitchFromLlToLl128ToSimpleAsSizesGrow) {
   const Modelled a100("2.10", dgx_a100(1), 8, Operation::allreduce, 80);
   EXPECT_EQ(a100.model.choose(8_B).protocol, ll);

@@ -78,6 +78,24 @@ bool is_beside(const NodeTemplate& node, int device, int nic) {
   return between == 0 || (between == 1 && std::ranges::any_of(node.links, is_switch));
 }
 
+BytesPerSecond narrowest_wire(const NodeTemplate& node, const Path& path) {
+  BytesPerSecond narrowest = BytesPerSecond::infinity();
+  for (const int offset : path) narrowest = std::min(narrowest, link_of(node, offset).wire);
+  return narrowest;
+}
+
+/// NCCL's search takes what it tries from every link of a way (search.cc: followPath): a NIC is as fast as the widest
+/// way to it from a device that uses it.
+BytesPerSecond rate_of_nic(const NodeTemplate& node, const Locals& locals, int nic) {
+  BytesPerSecond widest;
+  for (const int device : locals) {
+    const auto& own = node.nics_of_device[static_cast<std::size_t>(device)];
+    if (std::ranges::find(own, nic) == own.end()) continue;
+    for (const Path& path : node.way_out(device, nic)) widest = std::max(widest, narrowest_wire(node, path));
+  }
+  return widest;
+}
+
 void survey_nics(const NodeTemplate& node, const Locals& locals, ChannelGraph& graph) {
   std::set<int> nics;
   for (const int device : locals) {
@@ -86,8 +104,7 @@ void survey_nics(const NodeTemplate& node, const Locals& locals, ChannelGraph& g
   }
   graph.nics = std::min(graph.nics, static_cast<int>(nics.size()));
   for (const int nic : nics) {
-    const int up = node.nics[static_cast<std::size_t>(nic)].up;
-    if (up >= 0) graph.nic = std::min(graph.nic, link_of(node, up).wire);
+    graph.nic = std::min(graph.nic, rate_of_nic(node, locals, nic));
     const auto near = [&](int device) { return is_beside(node, device, nic); };
     graph.is_beside = graph.is_beside && std::ranges::any_of(locals, near);
   }
@@ -218,7 +235,8 @@ ChannelGraph survey_channels(const Platform& platform, const Placement& placemen
   if (graph.nvlinks == many) graph.nvlinks = 0;
   if (graph.nvlinks > 0) graph.inside = LinkClass::nvlink;
   if (graph.nodes == 1) graph.nics = 0;
-  if (graph.nodes > 1 && graph.nic == BytesPerSecond::infinity()) survey_network(platform, graph);
+  const bool has_wires = std::ranges::none_of(platform.node.nics, [](const auto& nic) { return nic.up < 0; });
+  if (graph.nodes > 1 && !has_wires) survey_network(platform, graph);
   return graph;
 }
 

@@ -43,6 +43,7 @@ struct LibraryJob {
   // latency and rate by the library's own tables, and each transfer may have its way for itself.
   NetworkScale charged{};
   bool contention = true;
+  bool in_place = false;        // the result lies where the data did
   int devices_per_process = 1;  // that one process drives: what was measured of one says nothing of the other
 };
 

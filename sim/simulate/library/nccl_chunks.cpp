@@ -28,22 +28,18 @@ constexpr double nics_of_limits = 8;
 /// src/include/device.h: NCCL_LL_BUFF_SIZE over NCCL_STEPS, half of it flags.
 constexpr double most_in_a_chunk_of_ll = 32768;
 
-/// What a channel of LL does, GB/s: v2.25.1-1's llMaxBws of one node, which is all channels of a DGX-1, a DGX A100, a
-/// DGX H100 and a DGX B200: every NVLink in two of them, 32 at most.
-constexpr std::array<double, 4> channel_of_ll{39.0 / 12, 87.7 / 24, 141.0 / 32, 282.0 / 32};
-
 /// src/include/device.h, src/device/all_reduce.h and prims_simple.h: a step of a ring of Simple has a chunk of at most
 /// 4 of the buffer's 8 steps, in two slices, none of which is shorter than a 32nd of the longest.
 constexpr double chunks_of_a_buffer = 2;
 constexpr double slices_of_a_chunk = 2;
 constexpr double shortest_of_slices = 1 / 32.0;
 
-/// What each slice of a ring waits, in us, over NVLink and PCIe: hwLat of Simple, of all releases from 2.7 on.
+/// What each slice of a ring waits, in us, over NVLink between nodes' NICs and over PCIe: hwLat of Simple, of all
+/// releases from 2.7 on.
 constexpr std::array<double, 2> wait_of_a_slice{3.4, 5.7};
 
-/// What an NVLink of Pascal, Volta, Ampere, Hopper and Blackwell carries, GB/s, whichever release runs: topo.h of the
-/// one that was tuned on it last (v2.10.3-1, v2.18.6-1, v2.20.3-1, v2.25.1-1).
-constexpr std::array<double, 5> carried_by_nvlink{18, 22, 20, 20.6, 40.1};
+/// src/enqueue.cc: NCCL_P2P_LL_THRESHOLD, below which a message goes by LL, in bytes.
+constexpr double short_message = 16384;
 
 /// Each ring channel of LL128, GB/s, of {broadcast, reduce, allgather, reduce_scatter, allreduce}: v2.7.8-1's
 /// ll128MaxBwPerCh, measured before there was Hopper. 2.10 and later reckon with 20 throughout.
@@ -77,8 +73,10 @@ NcclModel::Passing NcclModel::passing_simple(double channels) const {
   const double most =
       std::min(rings_ * tuning_.tree_per_channel.at(generation_).at(scale_), tuning_.tree_most.at(scale_));
   const double all = 1e-9 * channels * 2 * (graph_.ranks - 1) / graph_.ranks / most;
+  // A device passes all of the data up and down, over its NVLinks.
+  const double inside = graph_.nvlinks > 0 ? 1e-9 * channels * 2 / (inside_ * tuning_.tree_share) : 0;
   const Way way = way_through_tree();
-  return {way.inside * copy + way.between * (copy + wire), std::max({copy, way.fan_in * wire, all})};
+  return {way.inside * copy + way.between * (copy + wire), std::max({copy, way.fan_in * wire, all, inside})};
 }
 
 /// Of LL, whose lines devices pass on one by one; the proxy at the NIC reads the flags of all before it sends them.
@@ -113,12 +111,28 @@ NcclCost NcclModel::stored_and_passed_on(const NcclChoice& choice, Bytes size) c
   return {Seconds(1e-6 * latency_ * base), Seconds(1e-6 * latency_ * hops), BytesPerSecond(size.si() / moving)};
 }
 
-/// Of the bus of a ring of LL, GB/s: as many channels as have something to do. Inside a node each has its links, for
-/// lines that are half payload; between nodes a proxy reads them all.
-double NcclModel::busy_ring_ll(Bytes size) const {
+/// Of a ring of LL as many channels are busy as have something to do. Inside a node each has its links, for lines that
+/// are half payload; between nodes a proxy reads them all.
+NcclCost NcclModel::ring_of_ll(Bytes size, NcclCost reckoned) const {
   const double filled = size.si() / fills_a_channel(NcclAlgorithm::ring, NcclProtocol::ll);
-  const double channel = graph_.nodes == 1 ? nccl_payload[0] * bus_ / rings_ : channel_of_ll.at(generation_);
-  return channel * std::clamp(filled, 1.0, double(channels()));
+  const double channel = graph_.nodes == 1 ? nccl_payload[0] * bus_ / rings_ : devices_.ll_channel;
+  reckoned.rate = std::min(reckoned.rate, of_ring(channel * std::clamp(filled, 1.0, double(channels()))));
+  return with_own_hops(reckoned);
+}
+
+/// Of LL inside a node; a tree there is a chain up and down, with as many hops as a ring.
+NcclCost NcclModel::with_own_hops(NcclCost reckoned) const {
+  if (!has_own_latencies() || has_root(operation_) || reckoned.rate == BytesPerSecond(0)) return reckoned;
+  reckoned.base = Seconds(1e-6 * latency_ * devices_.ll_base);
+  reckoned.hops = Seconds(1e-6 * latency_ * devices_.ll_hop * ring_steps_of(operation_, graph_.ranks));
+  return reckoned;
+}
+
+/// Out of place a device copies its own part besides, at what its links carry.
+BytesPerSecond NcclModel::with_own_part(BytesPerSecond rate) const {
+  if (in_place_ || graph_.nvlinks == 0 || devices_.own_part == 0) return rate;
+  const BytesPerSecond copied(1e9 * graph_.ranks * graph_.nvlinks * devices_.nvlink / devices_.own_part);
+  return 1 / (1 / rate + 1 / copied);
 }
 
 /// How often each step of a ring of Simple waits for its neighbour: for each slice, as the threads that copy one are
@@ -146,44 +160,54 @@ NcclCost NcclModel::slice_by_slice(NcclProtocol protocol, Bytes size, NcclCost r
   }
   const int steps = ring_steps_of(operation_, graph_.ranks);
   const int crossing = steps_between_nodes(steps);
-  const double wait = wait_of_a_slice.at(graph_.inside == LinkClass::nvlink ? 0 : 1);
+  const double wait =
+      has_own_latencies() ? devices_.slice_wait : wait_of_a_slice.at(graph_.inside == LinkClass::nvlink ? 0 : 1);
   // Where NICs are slower than the links inside, a device waits for theirs, and the slices' waits pass meanwhile.
   const double slack =
       graph_.nodes > 1 ? size.si() / graph_.ranks * 1e-3 * (1 / bus_ - 1 / std::max(bus_, inside_)) : 0;
   const double waits = std::max(waits_of_a_step(size) * wait - slack, wait);
   const double net = crossing * hop(LinkClass::net, NcclAlgorithm::ring, protocol);
   // In place of NCCL's "plateau", which makes base and hops of large rings count more (plateau()).
-  reckoned.base = Seconds(1e-6 * latency_ * tuning_.base.at(1).at(static_cast<std::size_t>(protocol)));
+  const double base = tuning_.base.at(1).at(static_cast<std::size_t>(protocol));
+  reckoned.base = Seconds(1e-6 * latency_ * (has_own_latencies() ? devices_.simple_base : base));
   reckoned.hops = Seconds(1e-6 * latency_ * ((steps - crossing) * waits + net));
-  if (graph_.nodes == 1 && graph_.nvlinks > 0) {
-    reckoned.rate = of_ring(graph_.nvlinks * carried_by_nvlink.at(family_of(capability_)));
-  }
+  if (is_alone()) reckoned.rate = of_ring(graph_.nvlinks * devices_.nvlink);
+  reckoned.rate = with_own_part(reckoned.rate);
   return reckoned;
 }
 
 NcclCost NcclModel::taken(const NcclChoice& choice, Bytes size) const {
   NcclCost reckoned = cost(choice.algorithm, choice.protocol, size);
-  if (choice.algorithm == NcclAlgorithm::ring && choice.protocol == NcclProtocol::ll) {
-    reckoned.rate = std::min(reckoned.rate, of_ring(busy_ring_ll(size)));
-  }
+  if (choice.algorithm == NcclAlgorithm::ring && choice.protocol == NcclProtocol::ll) return ring_of_ll(size, reckoned);
   const bool is_sliced = choice.algorithm == NcclAlgorithm::ring && choice.protocol != NcclProtocol::ll &&
                          !has_root(operation_) && reckoned.rate > BytesPerSecond(0);
   if (is_sliced) return slice_by_slice(choice.protocol, size, reckoned);
   if (is_nvls(choice.algorithm) && size > Bytes(0)) return chunk_by_chunk(choice, size, reckoned);
   const bool passes_on = choice.algorithm == NcclAlgorithm::tree && graph_.nodes > 1 && size > Bytes(0) &&
                          reckoned.rate > BytesPerSecond(0) && choice.protocol != NcclProtocol::ll128;
-  if (!passes_on) return reckoned;
+  if (!passes_on) return choice.protocol == NcclProtocol::ll ? with_own_hops(reckoned) : reckoned;
   NcclCost passed = stored_and_passed_on(choice, size);
   // What NCCL's factor knows of LL besides, such as lines that few threads pass on, it knows of fast proxies.
   if (choice.protocol == NcclProtocol::ll) passed.rate = std::min(passed.rate, reckoned.rate);
   return passed;
 }
 
-Seconds NcclModel::message_base() const {
-  return Seconds(1e-6 * latency_ * tuning_.base.at(1).at(static_cast<std::size_t>(NcclProtocol::simple)));
+/// What a device sends to itself it copies.
+NcclChoice NcclModel::message_choice(Bytes size) const {
+  NcclChoice choice{NcclAlgorithm::ring, NcclProtocol::simple, channels(), {}};
+  double base = tuning_.base.at(1).at(index_of(NcclProtocol::simple));
+  if (is_measured()) {
+    const double message = size.si() / graph_.ranks;
+    if (message < short_message) choice.protocol = NcclProtocol::ll;
+    const double short_base = devices_.ll_base + devices_.ll_hop * std::log2(graph_.ranks);
+    base = choice.protocol == NcclProtocol::ll ? short_base : devices_.message_base;
+    base += 1e-3 * message * devices_.own_message / (graph_.nvlinks * devices_.nvlink);
+  }
+  choice.cost.base = Seconds(1e-6 * latency_ * base);
+  return choice;
 }
 
-NcclMessages NcclModel::messages(double share) const {
+NcclMessages NcclModel::messages(NcclProtocol protocol, double share) const {
   const auto waiting = [&](LinkClass over) {
     return Seconds(1e-6 * latency_ * hop(over, NcclAlgorithm::ring, NcclProtocol::simple));
   };
@@ -193,7 +217,19 @@ NcclMessages NcclModel::messages(double share) const {
                         waiting(LinkClass::net),
                         {half, half},
                         Bytes(tuning_.message_chunk)};
-  if (share < 1) messages.wire = BytesPerSecond(1e9 * share * graph_.nics * nic_ / graph_.ranks_per_node());
+  if (is_measured()) {
+    const bool is_short = protocol == NcclProtocol::ll;
+    const double carried = graph_.nvlinks * devices_.nvlink * devices_.message_share;
+    const double most = is_short ? std::min(carried, devices_.ll_channel * (graph_.ranks - 1)) : carried;
+    messages.most = BytesPerSecond(1e9 * most);
+    if (is_short) messages.inside = Seconds(1e-6 * latency_ * devices_.ll_hop);
+  }
+  const double counted = graph_.nics * nic_ / graph_.ranks_per_node();
+  if (is_newer() && graph_.nodes > 1) {  // eight B300 have all 96 GB/s of a NIC: posting chunk by chunk limits nothing
+    messages.chunk = Bytes::infinity();
+    messages.wire = BytesPerSecond(1e9 * counted);
+  }
+  if (share < 1) messages.wire = BytesPerSecond(1e9 * share * counted);
   return messages;
 }
 

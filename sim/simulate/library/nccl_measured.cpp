@@ -136,7 +136,8 @@ const NcclTuning& tuning_of(const LibraryTimes& times, const NcclTuning& otherwi
 std::optional<NcclChoice> choice_from(const LibraryTimes& times, const NcclRun& run, const NcclModel& model,
                                       Bytes size) {
   const ChannelGraph measured_on = as_measured(run.graph, times, run.job.scale.rate);
-  const NcclModel there(tuning_of(times, run.tuning), measured_on, times.operation, run.job.device.compute_capability);
+  const NcclModel there(tuning_of(times, run.tuning), measured_on, times.operation, run.job.device.compute_capability,
+                        {1, false, times.devices_per_process > 1});
   const bool is_that_run =
       times.operation == run.job.operation && times.ranks == run.graph.ranks && times.library == run.tuning.library;
   // What switches add up now says nothing of it was measured where they did not.
@@ -228,7 +229,8 @@ double measured_share(const NcclRun& run) {
   const auto last = std::find_if(times.pieces.rbegin(), times.pieces.rend(), is_ring);
   if (last == times.pieces.rend()) return 1;
   const ChannelGraph measured_on = as_measured(run.graph, times, run.job.scale.rate);
-  const NcclModel there(tuning_of(times, run.tuning), measured_on, times.operation, run.job.device.compute_capability);
+  const NcclModel there(tuning_of(times, run.tuning), measured_on, times.operation, run.job.device.compute_capability,
+                        {1, false, times.devices_per_process > 1});
   return std::min(1.0, last->rate / there.cost(NcclAlgorithm::ring, NcclProtocol::simple, 1_GiB).rate);
 }
 

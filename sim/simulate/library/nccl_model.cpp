@@ -13,9 +13,6 @@ double gigabytes(BytesPerSecond rate) {
   return rate.si() / 1e9;
 }
 
-/// src/graph/search.cc: speedArray; 2.7 has 21 where later ones have 22 and 20. Of a NIC's 12.5 GB/s 12 are counted on.
-constexpr std::array nccl_tried_rates{48., 30., 24., 18., 15., 12., 10., 9., 7., 6., 5., 4., 3., 2.4, 1.2, .24, .12};
-
 /// In PerGeneration.
 std::size_t generation_of(int capability) {
   if (capability >= 100) return 3;
@@ -77,11 +74,6 @@ std::span<const NcclProtocol> nccl_protocols() {
   return all;
 }
 
-double tried_rate(std::span<const double> rates, double link) {
-  const auto possible = std::ranges::find_if(rates, [&](double rate) { return rate <= link; });
-  return possible == rates.end() ? rates.back() : *possible;
-}
-
 std::string name(NcclProtocol protocol) {
   return nccl_protocol_names.at(index_of(protocol));
 }
@@ -92,23 +84,26 @@ BytesPerSecond nvlink_rate(int capability) {
 }
 
 NcclModel::NcclModel(const NcclTuning& tuning, const ChannelGraph& graph, Operation operation, int capability,
-                     double latency)
+                     const NcclUse& use)
     : tuning_(tuning),
       graph_(graph),
       operation_(operation),
       capability_(capability),
-      latency_(latency),
+      latency_(use.latency),
+      in_place_(use.in_place),
+      by_one_process_(use.by_one_process),
+      devices_(nccl_generation(capability)),
       scale_(static_cast<std::size_t>(std::min(graph.nodes, 3) - 1)),
       generation_(generation_of(capability)) {
   inside_ = graph.inside == LinkClass::nvlink ? graph.nvlinks * tuning.nvlink.at(family_of(capability))
-                                              : tried_rate(nccl_tried_rates, gigabytes(graph.pci));
+                                              : tried_rate(tried_between(70, tuning.newest), gigabytes(graph.pci));
   const bool shares_nodes = graph.ranks > graph.nodes;
   if (graph.nodes == 1) {
     rings_ = std::max(graph.nvlinks, 1);
     bus_ = inside_;
   } else {
     rings_ = graph.nics;
-    nic_ = tried_rate(nccl_tried_rates, gigabytes(graph.nic));
+    nic_ = tried_rate(tried_between(capability, tuning.newest), gigabytes(graph.nic));
     bus_ = graph.nics * nic_;
     if (shares_nodes) bus_ = std::min(bus_, inside_);
   }
@@ -140,11 +135,18 @@ double NcclModel::ring_rate(NcclProtocol protocol) const {
   return std::min({bus_ * share, channel * rings_, tuning_.ring_ll128_most.at(place_of(operation_))});
 }
 
+/// Over two nodes trees are reckoned at the rate inside (tuning.cc: nNodes <= 2 ? bwIntra : bwInter), which the search
+/// raises above the NICs' ("increase bwIntra for trees").
+double NcclModel::tree_bus() const {
+  if (graph_.nodes != 2 || graph_.nvlinks == 0) return bus_;
+  return std::max(bus_, rings_ * tried_rate(tried_inside(capability_, tuning_.newest), inside_ / rings_));
+}
+
 double NcclModel::tree_rate(NcclProtocol protocol) const {
   const bool is_ll128 = protocol == NcclProtocol::ll128;
   const PerScale& most = is_ll128 && capability_ == 80 ? tuning_.tree_most_ll128_ampere : tuning_.tree_most;
   const double whole = std::min(
-      {bus_ * tuning_.tree_share, rings_ * tuning_.tree_per_channel.at(generation_).at(scale_), most.at(scale_)});
+      {tree_bus() * tuning_.tree_share, rings_ * tuning_.tree_per_channel.at(generation_).at(scale_), most.at(scale_)});
   const PerProtocol& shares = graph_.nodes == 1 ? tuning_.tree_share_inside : tuning_.tree_share_between;
   double rate = whole * shares.at(index_of(protocol));
   if (protocol == NcclProtocol::ll) rate = std::min(rate, ll_most());
@@ -201,7 +203,8 @@ bool NcclModel::is_allowed(NcclProtocol protocol) const {
   if (protocol != NcclProtocol::ll128) return true;
   constexpr std::array made_for{70, 80, 90, 100};
   const bool knows = std::ranges::find(made_for, capability_) != made_for.end() && capability_ <= tuning_.newest;
-  return knows && graph_.inside == LinkClass::nvlink && (graph_.nodes == 1 || graph_.is_beside);
+  const bool is_near = graph_.inside == LinkClass::nvlink || graph_.ranks == graph_.nodes;  // alone: PATH_LOC
+  return knows && is_near && (graph_.nodes == 1 || graph_.is_beside);
 }
 
 double NcclModel::plateau(NcclProtocol protocol, Bytes size) const {

@@ -20,6 +20,7 @@
 #include <string_view>
 
 #include "simulate/library/channel_graph.hpp"
+#include "simulate/library/nccl_generation.hpp"
 #include "simulate/library/nccl_tuning.hpp"
 #include "units/quantity.hpp"
 
@@ -56,6 +57,11 @@ constexpr bool is_collnet(NcclAlgorithm algorithm) {
 }
 /// Of the rates that NCCL's search tries for a channel, the highest first, the first that the link can do, or the last.
 double tried_rate(std::span<const double> rates, double link);
+/// Those that it tries for a channel inside a node of devices of that compute capability, by a release that knows such
+/// up to `newest`.
+std::span<const double> tried_inside(int capability, int newest);
+/// And over NICs.
+std::span<const double> tried_between(int capability, int newest);
 std::string name(NcclProtocol protocol);
 /// The share of what travels that is payload: 4 bytes of 8, 120 of 128, all.
 inline constexpr PerProtocol nccl_payload{.5, 120.0 / 128, 1.0};
@@ -82,11 +88,17 @@ struct NcclMessages {
 /// The rate of one NVLink of devices of that compute capability (80: 8.0), by NVIDIA's datasheets.
 BytesPerSecond nvlink_rate(int capability);
 
+/// How a run uses it.
+struct NcclUse {
+  double latency = 1;           // how many times those of the tables
+  bool in_place = false;        // the result lies where the data did
+  bool by_one_process = false;  // which drives all devices, and launches for one after the other
+};
+
 class NcclModel {
  public:
-  /// `latency`: how many times those of the tables.
   NcclModel(const NcclTuning& tuning, const ChannelGraph& graph, Operation operation, int capability,
-            double latency = 1);
+            const NcclUse& use = {});
 
   /// What NCCL reckons when it chooses.
   [[nodiscard]] NcclCost cost(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const;
@@ -100,10 +112,11 @@ class NcclModel {
   [[nodiscard]] NcclChoice choice_of(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const {
     return {algorithm, protocol, channels_for(algorithm, protocol, size), cost(algorithm, protocol, size)};
   }
-  /// What messages cost that are not part of an algorithm (ncclSend and ncclRecv): Simple's.
-  [[nodiscard]] Seconds message_base() const;
+  /// How messages go that are not part of an algorithm (ncclSend and ncclRecv): by Simple, short ones inside a node by
+  /// LL.
+  [[nodiscard]] NcclChoice message_choice(Bytes size) const;
   /// `share`: of what it counts on, what the network was measured to carry.
-  [[nodiscard]] NcclMessages messages(double share = 1) const;
+  [[nodiscard]] NcclMessages messages(NcclProtocol protocol, double share = 1) const;
   [[nodiscard]] int channels() const;
 
  private:
@@ -139,11 +152,19 @@ class NcclModel {
   [[nodiscard]] double tree_chunk(double share) const;
   [[nodiscard]] double fills_a_channel(NcclAlgorithm algorithm, NcclProtocol protocol) const;
   [[nodiscard]] double copying() const;
-  [[nodiscard]] double busy_ring_ll(Bytes size) const;
   [[nodiscard]] double waits_of_a_step(Bytes size) const;
   [[nodiscard]] int steps_between_nodes(int steps) const;
   [[nodiscard]] NcclCost slice_by_slice(NcclProtocol protocol, Bytes size, NcclCost reckoned) const;
-  [[nodiscard]] BytesPerSecond of_ring(double bus) const;  // of the data
+  [[nodiscard]] BytesPerSecond of_ring(double bus) const;                                  // of the data
+  [[nodiscard]] bool is_alone() const { return graph_.nodes == 1 && graph_.nvlinks > 0; }  // one node, over NVLinks
+  /// What was measured of a generation counts.
+  [[nodiscard]] bool is_measured() const { return is_alone() && capability_ >= 80; }
+  /// Also its latencies, of a process for each device.
+  [[nodiscard]] bool has_own_latencies() const { return is_measured() && !by_one_process_; }
+  [[nodiscard]] BytesPerSecond with_own_part(BytesPerSecond rate) const;
+  [[nodiscard]] NcclCost ring_of_ll(Bytes size, NcclCost reckoned) const;
+  [[nodiscard]] NcclCost with_own_hops(NcclCost reckoned) const;
+  [[nodiscard]] double tree_bus() const;
   [[nodiscard]] double tree_rate(NcclProtocol protocol) const;
   [[nodiscard]] double ring_rate(NcclProtocol protocol) const;
   [[nodiscard]] double tree_hops(NcclProtocol protocol) const;
@@ -164,6 +185,9 @@ class NcclModel {
   Operation operation_;
   int capability_;
   double latency_;
+  bool in_place_;
+  bool by_one_process_;
+  const NcclGeneration& devices_;
   std::size_t scale_;       // in PerScale
   std::size_t generation_;  // in PerGeneration
   int rings_ = 1;           // distinct channels that the search finds

@@ -9,27 +9,16 @@
 namespace farandole { inline namespace simulate {
 namespace {
 
-// search.cc: sm90SpeedArrayIntra and sm90SpeedArrayInter, sm100SpeedArrayIntra and sm100SpeedArrayInter.
-constexpr std::array tried_inside_hopper{60., 50., 40., 30., 24., 20., 15., 12., 11., 6., 3.};
-constexpr std::array tried_inside_blackwell{90., 80., 70., 60., 50., 40., 30., 24., 20., 19., 18.};
-constexpr std::array tried_between_hopper{48., 45., 42., 40., 30., 24., 22., 20., 17.5,
-                                          15., 12., 6.,  3.,  2.4, 1.2, .24, .12};
-constexpr std::array tried_between_blackwell{96.,  48., 45.1, 42., 40., 30., 24., 22., 20.,
-                                             17.5, 15., 12.,  6.,  3.,  2.4, 1.2, .24, .12};
-
 /// What of the channels' rate releases before 2.28 count as the data's (tuning.cc).
 constexpr double share_of_data = 5 / 6.0;
 
 struct NvlsGeneration {
-  std::span<const double> inside;   // rates that are tried for a channel, GB/s,
-  std::span<const double> between;  // and for a NIC's
   std::array<int, 2> channels;      // that are laid on one node and on several (nvls.cc: NVLS_NCHANNELS)
   double efficiency;                // of the bus (v2.28.3-1, tuning.cc: nvlsEfficiency)
   PerScale most_of_a_tree_channel;  // of the bus (v2.28.3-1, tuning.cc: perChMaxNVLSTreeBws)
 };
-const NvlsGeneration hopper{tried_inside_hopper, tried_between_hopper, {16, 16}, .85, {no_rate_limit, 57.7, 45.5}};
-const NvlsGeneration blackwell{
-    tried_inside_blackwell, tried_between_blackwell, {24, 32}, .74, {no_rate_limit, 96.0, 43.1}};
+const NvlsGeneration hopper{{16, 16}, .85, {no_rate_limit, 57.7, 45.5}};
+const NvlsGeneration blackwell{{24, 32}, .74, {no_rate_limit, 96.0, 43.1}};
 
 /// src/include/device.h: NCCL_MAX_NVLS_ARITY.
 constexpr int most_heads = 32;
@@ -85,14 +74,13 @@ double NcclModel::nvls_rate(NcclAlgorithm algorithm, NcclNvlsRate counted) const
   const NvlsGeneration& generation = known_generation(capability_, tuning_.newest);
   const int heads = nvls_heads();
   const bool is_bus = counted == NcclNvlsRate::bus;
-  double channel = tried_rate(generation.inside, inside_ / heads);
+  double channel = tried_rate(tried_inside(capability_, tuning_.newest), inside_ / heads);
   if (is_bus) channel *= 2 * generation.efficiency * (heads - 1) / heads;
   if (graph_.nodes > 1) {
     const bool is_tree = algorithm == NcclAlgorithm::nvls_tree;
-    const double nic = tried_rate(generation.between, graph_.nic.si() / 1e9);
     const double alone = is_bus ? 2 : 1;  // a NIC's share of two nodes, of more the half of it
     const double of_tree = graph_.nodes > 2 ? alone / 2 : alone;
-    channel = std::min(channel, nic * (is_tree ? of_tree : 1));
+    channel = std::min(channel, nic_ * (is_tree ? of_tree : 1));
     if (is_bus && is_tree) channel = std::min(channel, generation.most_of_a_tree_channel.at(scale_));
   }
   return heads * channel * (is_bus ? graph_.ranks / (2.0 * (graph_.ranks - 1)) : share_of_data);
@@ -122,7 +110,9 @@ NcclCost NcclModel::chunk_by_chunk(const NcclChoice& choice, Bytes size, NcclCos
                                   : chunk_of(rules_inside, longest, at_once, size.si());
   const double moved = std::min(at_once * ruled, size.si());
   const double wait = 1e-6 * (graph_.nodes > 1 ? 2 : 1) * hop(graph_.inside, NcclAlgorithm::ring, NcclProtocol::simple);
-  const double most = std::min(reckoned.rate.si(), 1e9 * nvls_rate(choice.algorithm, NcclNvlsRate::bus));
+  const double measured =
+      graph_.nodes == 1 ? devices_.nvls / known_generation(capability_, tuning_.newest).efficiency : 1;
+  const double most = std::min(reckoned.rate.si(), 1e9 * measured * nvls_rate(choice.algorithm, NcclNvlsRate::bus));
   const double per_byte = 1 / most - wait / (at_once * longest);
   const double times = size.si() / moved;
   const double moving = (times - 1) * latency_ * wait + (times + stages - 1) * moved * per_byte;

@@ -21,7 +21,8 @@ struct NcclCommunicator {
         job(of),
         nvlink(nvlink_rate(of.device.compute_capability)),
         graph(survey_channels(of.platform, of.placement, nvlink)),
-        model(*tuning, graph, of.operation, of.device.compute_capability, of.scale.latency),
+        model(*tuning, graph, of.operation, of.device.compute_capability,
+              {of.scale.latency, of.in_place, of.devices_per_process > 1}),
         share(measured_share({*tuning, graph, of})),
         root(static_cast<int>(std::ranges::find(graph.order, of.root) - graph.order.begin())) {}
   NcclCommunicator(const NcclCommunicator&) = delete;  // the model refers to the graph
@@ -34,8 +35,8 @@ struct NcclCommunicator {
   double share;  // measured of what the model counts on, of messages
   int root;
 
-  [[nodiscard]] NcclJob routing() const {
-    return {job.platform, graph, nvlink, job.operation, model.messages(share), root};
+  [[nodiscard]] NcclJob routing(NcclProtocol protocol) const {
+    return {job.platform, graph, nvlink, job.operation, model.messages(protocol, share), root};
   }
 };
 
@@ -43,18 +44,16 @@ LibraryPlan nccl_plan(const std::shared_ptr<const NcclCommunicator>& communicato
   const auto& of = *communicator;
   const auto measured = measured_choice({*of.tuning, of.graph, of.job}, of.model, size);
   NcclChoice choice = measured ? *measured : of.model.choose(size);
-  if (communicator->job.operation == Operation::alltoall) {
-    choice = {NcclAlgorithm::ring, NcclProtocol::simple, communicator->model.channels(), {}};
-    choice.cost.base = communicator->model.message_base();
-  }
-  return plan_as_nccl([=] { return communicator->routing(); }, choice, of.job.charged, size);
+  if (communicator->job.operation == Operation::alltoall) choice = communicator->model.message_choice(size);
+  return plan_as_nccl([=] { return communicator->routing(choice.protocol); }, choice, of.job.charged, size);
 }
 
 /// What the links carry of that way at most, with nothing else on them.
 BytesPerSecond wire_rate(const NcclCommunicator& communicator, NcclChoice choice) {
   constexpr Bytes large = 1_GiB;
   choice.cost = {Seconds(0), Seconds(0), BytesPerSecond(1e15)};  // nothing but the links limits
-  const auto clock = make_collective_clock(Fidelity::analytic, route_as_nccl(communicator.routing(), choice, large));
+  const auto clock =
+      make_collective_clock(Fidelity::analytic, route_as_nccl(communicator.routing(choice.protocol), choice, large));
   return large / latest(clock->completion_times(large, all_at(communicator.graph.ranks, Seconds(0))));
 }
 

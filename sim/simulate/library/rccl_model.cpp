@@ -211,11 +211,12 @@ NcclMessages RcclModel::messages() const {
     return Seconds(1e-6 * latency_ * hop(over, NcclAlgorithm::tree, NcclProtocol::simple));
   };
   const Seconds half(1e-6 * latency_ * posting(NcclProtocol::simple) / 2);
-  return {BytesPerSecond(1e9 * bus_),
-          waiting(graph_.inside),
-          waiting(LinkClass::net),
-          {half, half},
-          Bytes(tuning_.message_chunk)};
+  const double counted =
+      tried_rate(tried_between(70, 70), graph_.nic.si() / 1e9) * graph_.nics / graph_.ranks_per_node();
+  // Eight MI355X have 46 of a NIC's 50 GB/s: posting chunk by chunk limits nothing.
+  return {BytesPerSecond(1e9 * bus_), waiting(graph_.inside),
+          waiting(LinkClass::net),    {half, half},
+          Bytes::infinity(),          graph_.nodes > 1 ? BytesPerSecond(1e9 * counted) : BytesPerSecond::infinity()};
 }
 
 }}  // namespace farandole::simulate
