@@ -134,11 +134,9 @@ LibraryJob JobClocks::library_job(const Key& key, const Placement& placement) co
                  scenario_.platform.scale,
                  {mechanisms.network_rate, mechanisms.latency},
                  mechanisms.contention};
-  // Gradients are summed up where they lie, in buckets (DDP, Horovod), and ZeRO gathers what ranks have updated into
-  // the flat buffer that it lies in; FSDP gathers shards into another buffer, and reduces out of one.
-  const StrategyChoice& strategy = scenario_.strategy;
-  const bool gathers_in_place = key.group != Group::tensor && strategy.kind == "zero" && strategy.sharding_stage < 3;
-  job.in_place = key.operation == Operation::allreduce || (key.operation == Operation::allgather && gathers_in_place);
+  // Gradients are summed up where they lie, in buckets; shards are gathered into another buffer, and reduced out of
+  // one.
+  job.in_place = key.operation == Operation::allreduce;
   return job;
 }
 
