@@ -21,8 +21,8 @@ std::map<std::string, std::string> network_settings(NetworkSolver wanted) {
 
 std::string describe_own_network() {
   return fmt::format(
-      "more than {} messages, or {} at once, or over {} links, were sent over our own network, not SimGrid's, which "
-      "gives the same times to rounding; --network simgrid has it send them",
+      "built-in network solver used (over {} messages, {} at once, or {} links); results agree with SimGrid's to "
+      "rounding; --network simgrid forces SimGrid",
       most_for_simgrid, most_at_once_for_simgrid, most_links_for_simgrid);
 }
 
