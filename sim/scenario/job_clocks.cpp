@@ -1,11 +1,9 @@
 #include "scenario/job_clocks.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include "scenario/apply_effects.hpp"
 #include "scenario/library_choice.hpp"
-#include "simulate/link_loads.hpp"
 #include "simulate/uncontended.hpp"
 
 namespace farandole { inline namespace scenario {
@@ -45,31 +43,34 @@ struct Earlier {
   }
 };
 
-/// A clock of one group, for all groups that are alike.
+/// A clock of groups, of which one is timed for all that are alike.
 class GroupClock final : public CollectiveClock {
  public:
-  GroupClock(const std::vector<std::vector<int>>& members, std::function<const Carriage&(Bytes)> carriage_of)
-      : members_(members), carriage_of_(std::move(carriage_of)) {}
+  /// For each group the one that stands for it, of collectives of a size, and what carries that out.
+  using AlikeOf = std::function<const std::vector<std::size_t>&(Bytes)>;
+  using CarriageOf = std::function<const Carriage&(std::size_t group, Bytes)>;
+  GroupClock(const std::vector<std::vector<int>>& members, AlikeOf alike_of, CarriageOf carriage_of)
+      : members_(members), alike_of_(std::move(alike_of)), carriage_of_(std::move(carriage_of)) {}
 
   Answer answer(Bytes size, const RankTimes& start) override {
     if (members_.front().size() == 1 || size == Bytes(0)) return {start, {}};
-    const Carriage& carriage = carriage_of_(size);
     Answer all{RankTimes(start.size()), {.folded = true}};
-    if ((start == start(0)).all()) {
-      const Answer group = of_group(carriage, size, start(members_.front()));
-      for (const std::vector<int>& members : members_) all.ends(members) = group.ends;
-      all.provenance = group.provenance;
-      return all;
-    }
-    std::map<RankTimes, RankTimes, Earlier> known;  // groups that start alike end alike
-    for (const std::vector<int>& members : members_) {
-      const auto [group, is_new] = known.try_emplace(start(members));
-      if (is_new) {
-        Answer answer = of_group(carriage, size, group->first);
-        group->second = std::move(answer.ends);
-        all.provenance.include(answer.provenance);
+    const bool is_together = (start == start(0)).all();
+    const std::vector<std::size_t>& alike = alike_of_(size);
+    std::map<std::size_t, std::map<RankTimes, RankTimes, Earlier>> known;  // groups that start alike end alike
+    for (std::size_t group = 0; group < members_.size(); ++group) {
+      auto& of_class = known[alike[group]];
+      if (of_class.empty() || !is_together) {
+        const auto [times, is_new] = of_class.try_emplace(start(members_[group]));
+        if (is_new) {
+          Answer answer = of_group(carriage_of_(alike[group], size), size, times->first);
+          times->second = std::move(answer.ends);
+          all.provenance.include(answer.provenance);
+        }
+        all.ends(members_[group]) = times->second;
+      } else {
+        all.ends(members_[group]) = of_class.begin()->second;
       }
-      all.ends(members) = group->second;
     }
     return all;
   }
@@ -89,7 +90,8 @@ class GroupClock final : public CollectiveClock {
   }
 
   const std::vector<std::vector<int>>& members_;
-  std::function<const Carriage&(Bytes)> carriage_of_;
+  AlikeOf alike_of_;
+  CarriageOf carriage_of_;
   CollectiveClock* last_ = nullptr;
 };
 
@@ -153,36 +155,6 @@ RoutedSchedule JobClocks::route(const Key& key, std::size_t group, Bytes size) {
   return {build_schedule(scenario_, placement, key.operation, key.hierarchical), platform_, placement};
 }
 
-/// Of every size that goes by the same schedule each link has the same share, but for parts of a byte; and laying all
-/// groups of a wide network out takes long.
-const std::vector<double>& JobClocks::shares_of(const Key& key, const RoutedSchedule& first, Bytes size) {
-  const Schedule& schedule = first.schedule();
-  const auto [known, is_new] = shares_.try_emplace({key, schedule.algorithm, static_cast<int>(schedule.chunks)});
-  if (is_new) known->second = count_shares(key, first, size);
-  return known->second;
-}
-
-std::vector<double> JobClocks::count_shares(const Key& key, const RoutedSchedule& first, Bytes size) {
-  std::vector<double> shares(first.capacities().size(), 1);
-  const auto& placements = placements_.at(key.group);
-  std::set<int> nodes;
-  for (const int device : placements.front().device_of_rank) nodes.insert(platform_.node_of(device));
-  constexpr std::size_t few = 64;
-  const std::vector<Bytes> own = link_bytes(first, size);
-  std::vector<Bytes> all = own;
-  for (std::size_t group = 1; group < placements.size(); ++group) {
-    const bool is_near = std::ranges::any_of(placements[group].device_of_rank,
-                                             [&](int device) { return nodes.contains(platform_.node_of(device)); });
-    if (placements.size() > few && !is_near) continue;
-    const std::vector<Bytes> bytes = link_bytes(route(key, group, size), size);
-    for (std::size_t link = 0; link < platform_.links.size(); ++link) all[link] += bytes[link];
-  }
-  for (std::size_t link = 0; link < platform_.links.size(); ++link) {
-    if (own[link] > Bytes(0)) shares[link] = own[link] / all[link];
-  }
-  return shares;
-}
-
 /// At `message` in company, what a collective takes alone is no question: its messages are sent.
 const Carriage& JobClocks::carriage_of(const Key& key, std::size_t group, Bytes size, Sisters sisters) {
   const auto [known, is_first] = planned_.try_emplace({key, group, size, sisters});
@@ -213,7 +185,7 @@ Carriage& JobClocks::find_carriage(const Key& key, std::size_t group, Bytes size
   carriage.routed = std::make_shared<const RoutedSchedule>(route(key, group, size));
   RoutedSchedule alone = *carriage.routed;
   const bool shares = sisters == Sisters::counted && placements_.at(key.group).size() > 1;
-  if (shares && scenario_.mechanisms.contention) alone.share_links(shares_of(key, alone, size));
+  if (shares && scenario_.mechanisms.contention) alone.share_links(shares_of(key, group, alone, size));
   auto apart = scenario_.mechanisms.contention ? std::nullopt : uncontended(alone);
   carriage.alone = make_collective_clock(scenario_.fidelity, apart ? std::move(*apart) : std::move(alone),
                                          {scenario_.folding, scenario_.network});
@@ -223,9 +195,11 @@ Carriage& JobClocks::find_carriage(const Key& key, std::size_t group, Bytes size
 std::unique_ptr<CollectiveClock> JobClocks::make_clock(const Key& key) {
   const Placement& placement = placements_.at(key.group).front();
   if (key.group != Group::all || members_.at(key.group).size() > 1) {
-    return std::make_unique<GroupClock>(members_.at(key.group), [this, key](Bytes size) -> const Carriage& {
-      return carriage_of(key, 0, size, Sisters::counted);
-    });
+    const auto alike = [this, key](Bytes size) -> const std::vector<std::size_t>& { return alike_of(key, size); };
+    const auto carriage = [this, key](std::size_t group, Bytes size) -> const Carriage& {
+      return carriage_of(key, group, size, Sisters::counted);
+    };
+    return std::make_unique<GroupClock>(members_.at(key.group), alike, carriage);
   }
   if (is_by_library(key)) {
     return make_library_clock(library_of(key), library_job(key, placement), scenario_.fidelity,

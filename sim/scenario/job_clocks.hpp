@@ -29,12 +29,17 @@ std::vector<std::vector<int>> members_of(const Scenario& scenario, Group group, 
 /// Of those ranks alone.
 Placement placement_of(const Platform& platform, const Placement& all, const std::vector<int>& members);
 
+/// Groups that go the same kind of way: over nodes with the same links, leaving nodes and switches as often. Each
+/// class, and the classes, in the order of their first groups.
+std::vector<std::vector<std::size_t>> classes_of_groups(const Platform& platform, const std::vector<Placement>& groups);
+
 /// Made when they are first asked for. A clock that holds a network gives it back while another works, since SimGrid
 /// has only one at a time (simulate/fluid_network.hpp); what it remembers stays.
 ///
-/// Of a collective in groups one group is timed for all: with this share of every link, that its groups have of what
-/// all of them send there. That is exact where groups are alike. Of more than 64 groups only those are looked at that
-/// have ranks on the nodes of the first: the fabric beyond is taken as wide enough for all.
+/// Of a collective in groups one group is timed for all that go the same kind of way (classes_of_groups): the one whose
+/// busiest link is busiest, with this share of every link that it has of what all groups send there. That is exact
+/// where groups are alike. Of more than 64 groups the first of each kind is timed, and only those are counted beside it
+/// that have ranks on its nodes: the fabric beyond is taken as wide enough for all.
 class JobClocks {
  public:
   /// `scenario` must outlive it.
@@ -59,8 +64,11 @@ class JobClocks {
   [[nodiscard]] const Library& library_of(const Key& key) const;
   [[nodiscard]] LibraryJob library_job(const Key& key, const Placement& placement) const;
   std::unique_ptr<CollectiveClock> make_clock(const Key& key);
-  const std::vector<double>& shares_of(const Key& key, const RoutedSchedule& first, Bytes size);
-  [[nodiscard]] std::vector<double> count_shares(const Key& key, const RoutedSchedule& first, Bytes size);
+  const std::vector<double>& shares_of(const Key& key, std::size_t group, const RoutedSchedule& routed, Bytes size);
+  const std::vector<double>& sent_beside(const Key& key, std::size_t group, const Schedule& schedule, Bytes size);
+  std::vector<Seconds> busiest_links(const Key& key, Bytes size);
+  /// For each group the one that is timed for it.
+  const std::vector<std::size_t>& alike_of(const Key& key, Bytes size);
   RoutedSchedule route(const Key& key, std::size_t group, Bytes size);
   const LibraryPlanner& planner_of(const Key& key, std::size_t group);
   enum class Sisters {
@@ -79,7 +87,9 @@ class JobClocks {
   CollectiveClock* last_ = nullptr;
   std::map<std::pair<Key, std::size_t>, LibraryPlanner> planners_;
   /// By schedule and the number of its chunks.
-  std::map<std::tuple<Key, std::string, int>, std::vector<double>> shares_;
+  std::map<std::tuple<Key, std::size_t, std::string, int>, std::vector<double>> shares_;
+  std::map<std::tuple<Key, std::size_t, std::string, int>, std::vector<double>> sent_;
+  std::map<Key, std::vector<std::size_t>> alike_;
   std::map<std::tuple<Key, std::size_t, std::string, Sisters>, Carriage> carriages_;
   /// What was planned for a size: planning lays out a whole schedule.
   struct Planned {
