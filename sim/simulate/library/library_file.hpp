@@ -3,7 +3,7 @@
 // Called by the readers of libraries, and by whoever lists what a file has. A library's name is that of its file, in
 // topologies/libraries/ of the data or, with a slash or ending in .json, anywhere. A file that says "like" takes over
 // what it does not say itself from that one: of objects member by member (RFC 7396; null takes one away), of all else
-// as a whole. What an object with a "source" changes has a source of its own. Numbers stand in blocks, objects with
+// as a whole. What an object with a "source" changes has a source of its own. Numbers are in blocks, objects with
 // "source" and "kind": ported from a program's source, of a datasheet, fitted, or assumed, then with a "range".
 #pragma once
 
