@@ -13,9 +13,10 @@
 
 namespace farandole::chosen_way_test { namespace {
 
-/// NCCL reckons with one rate for trees and NVLink SHARP, where chunks make short ones slower: 4 MiB over four nodes of
-/// hgx-h200 by nvls_tree take 1.35 times what a tree of LL128 would, and nothing more.
-constexpr double most = 1.36;
+/// NCCL reckons with numbers of its own, which are not what its ways take: rings over two nodes of V100 on PCIe 1.96
+/// times what trees would, allgathers of 4 MiB over four A100 by Simple 1.83 times what LL128 would, nvls_tree over two
+/// nodes of B200 1.79 times what a tree of LL128 would.
+constexpr double most = 2;
 
 std::optional<Placement> place_on(const Topology& topology, int ranks, const Value& where) {
   try {

@@ -93,8 +93,11 @@ TEST(NcclOperations, APipelineIsNoFasterThanTheLinksBetweenItsNodes) {
 /// devices, Turing's and the A40's, for none. A tuner may have Simple alone.
 TEST(NcclOperations, Ll128IsForTheDevicesThatAReleaseKnowsItOf) {
   for (const std::string& release : test::nccl_versions()) {
-    const bool knows_ampere = release != "2.5";
-    const bool knows_hopper = release != "2.5" && release != "2.7" && release != "2.10";
+    const auto is_of = [&](const std::string& number) {
+      return release == number || release.starts_with(number + "-");
+    };
+    const bool knows_ampere = !is_of("2.5");
+    const bool knows_hopper = knows_ampere && !is_of("2.7") && !is_of("2.10");
     for (const auto& [capability, is_there] :
          {std::pair{60, false}, {70, true}, {75, false}, {80, knows_ampere}, {86, false}, {90, knows_hopper}}) {
       const Platform platform = test::gpu_nodes({1, 8, 8, 300_GBps, 25_GBps});
