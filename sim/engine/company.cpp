@@ -86,7 +86,8 @@ void Company::lay_phases(Laid& laid, const RoutedSchedule& routed) const {
   const Sharing sharing = fidelity_ == Fidelity::analytic ? Sharing::by_load : Sharing::simulated;
   for (std::size_t phase = 0; phase < routed.schedule().phases.size(); ++phase) {
     const int repeat = middle(routed, phase);
-    laid.inverse.push_back(rates_together({{&routed, phase, repeat}}, sharing).front());
+    const std::vector<std::size_t> all = every_transfer(routed.schedule().phases[phase]);
+    laid.inverse.push_back(RoundRates(routed, sharing, NetworkSolver::own).of({phase, repeat, all}).inverse_rate);
     auto& routes = laid.routes.emplace_back();
     for (std::size_t index = 0; index < routed.legs(phase).size(); ++index) {
       const RoutedSchedule::Leg leg = routed.leg(phase, index, repeat);

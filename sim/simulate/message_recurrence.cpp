@@ -161,11 +161,12 @@ bool MessageRecurrence::carry_phase(RankTimes& moments, std::size_t phase, const
   const Schedule& schedule = routed_.schedule();
   const Phase& pattern = schedule.phases[phase];
   const auto fan = static_cast<std::size_t>(pattern.fan);
+  Participants participants(pattern);
   Repeats repeats(moments, schedule, pattern);
   Posted sends(occupied_ ? moments.size() : 0);
   for (int repeat = 0; repeat < pattern.repeats; ++repeat) {
     bool free = true;
-    const std::span<const std::size_t> transfers = repeats.transfers();
+    const std::span<const std::size_t> transfers = participants.in(repeat);
     TransferCosts costs = TransferCosts::of(std::ssize(transfers), occupied_);
     if (occupied_) {
       for (const std::size_t index : transfers) sends.clear(pattern.transfers[index / fan].from);
@@ -181,7 +182,7 @@ bool MessageRecurrence::carry_phase(RankTimes& moments, std::size_t phase, const
       free = free && occupy(leg.links, starts + cost.wait, starts + cost.sending);
     });
     if (!free) return false;
-    repeats.carry_once(costs);
+    repeats.carry_once(costs, transfers);
   }
   return true;
 }

@@ -109,12 +109,7 @@ TransferCosts TransferCosts::some(const std::vector<Eigen::Index>& transfers) co
 }
 
 Repeats::Repeats(RankTimes& moments, const Schedule& schedule, const Phase& phase)
-    : moments_(moments),
-      schedule_(schedule),
-      phase_(phase),
-      is_pipeline_(phase.window != 0),
-      participants_(phase),
-      next_(moments) {
+    : moments_(moments), schedule_(schedule), phase_(phase), is_pipeline_(phase.window != 0), next_(moments) {
   if (is_pipeline_) before_ = moments_;
 }
 
@@ -135,10 +130,10 @@ void Repeats::enter_next() {
   ++repeat_;
 }
 
-void Repeats::send_in_turn(const TransferCosts& costs) {
+void Repeats::send_in_turn(const TransferCosts& costs, std::span<const std::size_t> transfers) {
   std::vector<Arrival> arrivals;
   if (!sends_) sends_.emplace(moments_.size());
-  for_each_transfer(schedule_, phase_, repeat_, transfers(), [&](const Transfer& transfer, std::size_t place) {
+  for_each_transfer(schedule_, phase_, repeat_, transfers, [&](const Transfer& transfer, std::size_t place) {
     take_part(transfer);
     const auto i = static_cast<Eigen::Index>(place);
     const bool waits = costs.waits.size() > 0 && costs.waits[i];
@@ -158,9 +153,9 @@ void Repeats::send_in_turn(const TransferCosts& costs) {
   for (const int rank : taking_) sends_->clear(rank);
 }
 
-void Repeats::send(const TransferCosts& costs) {
+void Repeats::send(const TransferCosts& costs, std::span<const std::size_t> transfers) {
   std::vector<Arrival> to_reduce;
-  for_each_transfer(schedule_, phase_, repeat_, transfers(), [&](const Transfer& transfer, std::size_t place) {
+  for_each_transfer(schedule_, phase_, repeat_, transfers, [&](const Transfer& transfer, std::size_t place) {
     take_part(transfer);
     const auto i = static_cast<Eigen::Index>(place);
     double start = moments_[transfer.from];
@@ -176,8 +171,8 @@ void Repeats::send(const TransferCosts& costs) {
   reduce(std::move(to_reduce), next_);
 }
 
-void Repeats::carry_once(const TransferCosts& costs) {
-  costs.are_occupied() ? send_in_turn(costs) : send(costs);
+void Repeats::carry_once(const TransferCosts& costs, std::span<const std::size_t> transfers) {
+  costs.are_occupied() ? send_in_turn(costs, transfers) : send(costs, transfers);
   enter_next();
 }
 
@@ -241,7 +236,8 @@ void SteadyPhase::carry(RankTimes& moments) const {
   for (const Track& track : tracks_) carry(track, moments);
   if (!tracks_.empty()) return;
   Repeats repeats(moments, schedule_, phase_);
-  for (int repeat = 0; repeat < phase_.repeats; ++repeat) repeats.carry_once(costs_);
+  const std::vector<std::size_t> all = every_transfer(phase_);
+  for (int repeat = 0; repeat < phase_.repeats; ++repeat) repeats.carry_once(costs_, all);
 }
 
 }}  // namespace farandole::simulate

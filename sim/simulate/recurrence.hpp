@@ -117,14 +117,13 @@ class Repeats {
   Repeats(RankTimes& moments, const Schedule& schedule, const Phase& phase);
   /// When a rank has posted its receives of the repeat that comes next.
   [[nodiscard]] double posted(int rank) const { return is_pipeline_ ? before_[rank] : moments_[rank]; }
-  /// Which transfers take part in the repeat that comes next.
-  [[nodiscard]] std::span<const std::size_t> transfers() { return participants_.in(repeat_); }
-  /// `costs`: of these. O(them), however many ranks there are.
-  void carry_once(const TransferCosts& costs);
+  /// `costs`: of these transfers (Round of simulate/transfer_costs.hpp), among which are all that take part in the
+  /// repeat that comes next. O(them), however many ranks there are.
+  void carry_once(const TransferCosts& costs, std::span<const std::size_t> transfers);
 
  private:
-  void send(const TransferCosts& costs);
-  void send_in_turn(const TransferCosts& costs);
+  void send(const TransferCosts& costs, std::span<const std::size_t> transfers);
+  void send_in_turn(const TransferCosts& costs, std::span<const std::size_t> transfers);
   void take_part(const Transfer& transfer);
   void enter_next();
 
@@ -133,7 +132,6 @@ class Repeats {
   const Phase& phase_;
   bool is_pipeline_;
   int repeat_ = 0;
-  Participants participants_;
   RankTimes before_;         // of a pipeline: when ranks entered the repeat before
   RankTimes next_;           // as moments_, but for ranks that take part
   std::vector<int> taking_;  // ranks that take part in this repeat, some more than once

@@ -140,41 +140,41 @@ const SteadyPhase& RecurrenceClock::steady(std::size_t phase, Bytes size, const 
   return steady_.emplace(std::pair(size, phase), std::move(fresh)).first->second;
 }
 
-TransferRates RecurrenceClock::rates_of(const RoutedSchedule& network, const Round& round,
-                                        std::optional<RoundRates>& rates) {
-  constexpr Eigen::Index most_remembered = 1 << 20;  // 16 MiB
-  RatesByRepeat& remembered = &network == &routed_ ? varying_ : varying_folded_;
-  const auto known = remembered.find({round.phase, round.repeat});
+const RecurrenceClock::KnownRound& RecurrenceClock::round_of(const RoutedSchedule& network, std::size_t phase,
+                                                             int repeat, std::optional<RoundRates>& rates) {
+  constexpr Eigen::Index most_remembered = 1 << 20;  // 24 MiB
+  KnownRounds& remembered = &network == &routed_ ? varying_ : varying_folded_;
+  const auto known = remembered.find({phase, repeat});
   if (known != remembered.end()) return known->second;
   if (!rates) rates.emplace(network, sharing_, network_);
-  TransferRates found = rates->of(round);
+  const std::span<const std::size_t> transfers = rates->transfers(phase, repeat);
+  unremembered_ = {{transfers.begin(), transfers.end()}, rates->of({phase, repeat, transfers})};
   used_builtin_solver_ |= rates->used_builtin_solver();
-  if (remembered_ + found.latency.size() <= most_remembered) {
-    remembered_ += found.latency.size();
-    remembered.emplace(std::pair(round.phase, round.repeat), found);
-  }
-  return found;
+  if (remembered_ + std::ssize(transfers) > most_remembered) return unremembered_;
+  remembered_ += std::ssize(transfers);
+  return remembered.emplace(std::pair(phase, repeat), std::move(unremembered_)).first->second;
 }
 
 void RecurrenceClock::carry_varying(RankTimes& moments, const RoutedSchedule& network, std::size_t phase,
                                     const ChunkSizes& sizes) {
   const Phase& pattern = network.schedule().phases[phase];
   const bool by_class = folding_ && &network == &routed_ && only_receivers_move(network.schedule(), phase);
-  const std::vector<int> classes = by_class ? folding_->classes_of_transfers(phase) : std::vector<int>();
-  const std::vector<std::size_t> of_classes =
-      by_class ? every_transfer(folding_->quotient.schedule().phases[phase]) : std::vector<std::size_t>();
-  std::optional<RoundRates> rates;
+  std::optional<RoundRates> source;
   Repeats repeats(moments, network.schedule(), pattern);
-  for (int repeat = 0; repeat < pattern.repeats; ++repeat) {
-    const Round round{phase, repeat, repeats.transfers()};
-    TransferRates own =
-        by_class ? rates_of(folding_->quotient, {phase, repeat, of_classes}, rates) : rates_of(network, round, rates);
-    if (by_class) {
-      const bool is_occupied = own.send.size() > 0;
-      own = expanded(own, classes, pattern);
-      if (is_occupied) occupy(own, legs_of_round(network, phase, repeat));
+  if (!by_class) {
+    for (int repeat = 0; repeat < pattern.repeats; ++repeat) {
+      const auto& [transfers, rates] = round_of(network, phase, repeat, source);
+      repeats.carry_once(transfer_costs(network, {phase, repeat, transfers}, rates, sizes), transfers);
     }
-    repeats.carry_once(transfer_costs(network, round, own, sizes));
+    return;
+  }
+  const std::vector<int> classes = folding_->classes_of_transfers(phase);
+  const std::vector<std::size_t> all = every_transfer(pattern);
+  for (int repeat = 0; repeat < pattern.repeats; ++repeat) {
+    const TransferRates& of_classes = round_of(folding_->quotient, phase, repeat, source).second;
+    TransferRates rates = expanded(of_classes, classes, pattern);
+    if (of_classes.send.size() > 0) occupy(rates, legs_of_round(network, phase, repeat));
+    repeats.carry_once(transfer_costs(network, {phase, repeat, all}, rates, sizes), all);
   }
 }
 

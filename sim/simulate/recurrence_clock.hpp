@@ -36,8 +36,9 @@ class RecurrenceClock final : public CollectiveClock {
   [[nodiscard]] TransferRates rates_of_all(std::size_t phase) const;
   [[nodiscard]] std::optional<Bytes> size_rounded_up(const ChunkSizes& sizes) const;
   [[nodiscard]] bool costs_the_same_within_classes(const ChunkSizes& sizes) const;
-  /// Rates of (phase, repeat) where repeats differ.
-  using RatesByRepeat = std::map<std::pair<std::size_t, int>, TransferRates>;
+  /// Which transfers take part in a repeat of a phase whose repeats differ, and their rates.
+  using KnownRound = std::pair<std::vector<std::size_t>, TransferRates>;
+  using KnownRounds = std::map<std::pair<std::size_t, int>, KnownRound>;  // by phase and repeat
   /// Through all phases, with the rates of those whose costs do not vary, and the remembered ones of the others.
   RankTimes carried(const RoutedSchedule& network, RankTimes moments, const ChunkSizes& sizes,
                     const std::function<TransferRates(std::size_t)>& steady);
@@ -46,8 +47,9 @@ class RecurrenceClock final : public CollectiveClock {
   const SteadyPhase& steady(std::size_t phase, Bytes size, const ChunkSizes& sizes);
   /// Through all repeats; one by one, where only receivers move, all transfers go at the rates of their classes.
   void carry_varying(RankTimes& moments, const RoutedSchedule& network, std::size_t phase, const ChunkSizes& sizes);
-  /// `rates`: of the network, set up only for repeats that are not remembered.
-  TransferRates rates_of(const RoutedSchedule& network, const Round& round, std::optional<RoundRates>& rates);
+  /// Valid until the next call. `rates`: of the network, set up only for repeats that are not remembered.
+  const KnownRound& round_of(const RoutedSchedule& network, std::size_t phase, int repeat,
+                             std::optional<RoundRates>& rates);
 
   RoutedSchedule routed_;
   Sharing sharing_;
@@ -56,8 +58,9 @@ class RecurrenceClock final : public CollectiveClock {
   std::size_t most_uneven_;
   std::optional<Folding> folding_;
   std::vector<TransferRates> rates_;  // per phase, of the quotient if there is one; empty where costs vary
-  RatesByRepeat varying_;             // of all ranks one by one
-  RatesByRepeat varying_folded_;      // of the quotient
+  KnownRounds varying_;               // of all ranks one by one
+  KnownRounds varying_folded_;        // of the quotient
+  KnownRound unremembered_;           // the last one of too many
   Eigen::Index remembered_ = 0;       // transfers in both
   std::map<std::pair<Bytes, std::size_t>, SteadyPhase> steady_;  // of all ranks, by size and phase
   std::size_t steady_bytes_ = 0;                                 // of them

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "simulate/fluid_network.hpp"
@@ -61,28 +60,6 @@ bool cross_the_same(const LegsOfPhase& legs, const LegsOfPhase& others) {
   });
 }
 
-/// `leg(t)`: of the transfer whose length is lengths[t]. `load`: room for one number a link, zero before and after.
-template <class LegOf>
-Eigen::ArrayXd shared_by_load(std::span<const FluidLink> links, LegOf leg, const std::vector<Bytes>& lengths,
-                              std::vector<double>& load) {
-  load.resize(links.size(), 0);
-  const auto for_each_link = [&](auto visit) {
-    for (std::size_t t = 0; t < lengths.size(); ++t) {
-      if (lengths[t] == Bytes(0)) continue;
-      for (const int link : leg(t).links) visit(t, static_cast<std::size_t>(link));
-    }
-  };
-  for_each_link([&](std::size_t t, std::size_t link) { load[link] += 1.0 / leg(t).paths; });
-  Eigen::ArrayXd inverse_rates = Eigen::ArrayXd::Zero(std::ssize(lengths));
-  for_each_link([&](std::size_t t, std::size_t link) {
-    const BytesPerSecond rate = links[link].capacity * links[link].congestion.left(load[link]) / load[link];
-    double& inverse = inverse_rates[static_cast<Eigen::Index>(t)];
-    inverse = std::max(inverse, 1 / rate.si());
-  });
-  for_each_link([&](std::size_t /*t*/, std::size_t link) { load[link] = 0; });
-  return inverse_rates;
-}
-
 }  // namespace
 
 LegsOfPhase legs_of_round(const RoutedSchedule& routed, std::size_t phase, int repeat) {
@@ -97,59 +74,6 @@ bool costs_vary(const RoutedSchedule& routed, std::size_t phase) {
   const Phase& pattern = routed.schedule().phases[phase];
   return receivers_move(pattern) ||
          (pattern.repeats > 1 && (pattern.window != 0 || !routed.schedule().weights.empty()));
-}
-
-namespace {
-
-/// Like `lengths_of_round`, of all transfers, the longest of about a TiB.
-std::vector<Bytes> comparable_lengths(const RoundOf& round) {
-  const std::vector<std::size_t> all = every_transfer(round.routed->schedule().phases[round.phase]);
-  std::vector<Bytes> lengths = lengths_of_round(*round.routed, {round.phase, round.repeat, all});
-  const Bytes longest = *std::ranges::max_element(lengths);
-  for (Bytes& length : lengths) {
-    if (length > Bytes(0)) length = Bytes(std::max(1.0, std::floor(length / longest * 0x1p40)));
-  }
-  return lengths;
-}
-
-Eigen::ArrayXd simulated_once(std::span<const FluidLink> links, const LegsOfPhase& legs,
-                              const std::vector<Bytes>& lengths) {
-  int parts = 1;
-  for (const RoutedSchedule::Leg& leg : legs) parts = std::lcm(parts, leg.paths);
-  const auto network = std::make_unique<FluidNetwork>(links, parts, NetworkSolver::own);
-  for (std::size_t t = 0; t < legs.size(); ++t) {
-    if (lengths[t] == Bytes(0)) continue;
-    network->start(network->add_route(legs[t].links, legs[t].paths), Seconds(0), lengths[t], static_cast<int>(t));
-  }
-  Eigen::ArrayXd inverse_rates = Eigen::ArrayXd::Zero(static_cast<Eigen::Index>(legs.size()));
-  network->run([&](int t) { inverse_rates[t] = network->now().si() / lengths[static_cast<std::size_t>(t)].si(); });
-  return inverse_rates;
-}
-
-}  // namespace
-
-std::vector<Eigen::ArrayXd> rates_together(const std::vector<RoundOf>& rounds, Sharing sharing) {
-  LegsOfPhase legs;
-  std::vector<Bytes> lengths;
-  for (const RoundOf& round : rounds) {
-    const LegsOfPhase own = legs_of_round(*round.routed, round.phase, round.repeat);
-    const std::vector<Bytes> own_lengths = comparable_lengths(round);
-    legs.insert(legs.end(), own.begin(), own.end());
-    lengths.insert(lengths.end(), own_lengths.begin(), own_lengths.end());
-  }
-  const std::vector<FluidLink> links = rounds.front().routed->fluid_links();
-  std::vector<double> load;
-  const auto leg = [&](std::size_t t) -> const RoutedSchedule::Leg& { return legs[t]; };
-  const Eigen::ArrayXd all =
-      sharing == Sharing::by_load ? shared_by_load(links, leg, lengths, load) : simulated_once(links, legs, lengths);
-  std::vector<Eigen::ArrayXd> result;
-  Eigen::Index first = 0;
-  for (const RoundOf& round : rounds) {
-    const auto count = static_cast<Eigen::Index>(round.routed->legs(round.phase).size());
-    result.emplace_back(all.segment(first, count));
-    first += count;
-  }
-  return result;
 }
 
 RoundRates::RoundRates(const RoutedSchedule& routed, Sharing sharing, NetworkSolver solver)
@@ -170,6 +94,10 @@ void occupy(TransferRates& rates, const std::vector<RoutedSchedule::Leg>& legs) 
 
 const RoutedSchedule::Leg& RoundRates::leg(const Legs& legs, const Round& round, std::size_t place) const {
   return legs[&legs == &routed_.legs(round.phase) ? round.transfers[place] : place];
+}
+
+std::span<const std::size_t> RoundRates::transfers(std::size_t phase, int repeat) {
+  return participants_.try_emplace(phase, routed_.schedule().phases[phase]).first->second.in(repeat);
 }
 
 TransferRates RoundRates::of(const Round& round) {
@@ -200,8 +128,22 @@ TransferRates RoundRates::of(const Round& round) {
 
 Eigen::ArrayXd RoundRates::shared(const Legs& legs, const Round& round, const std::vector<Bytes>& lengths) {
   if (links_.empty()) links_ = routed_.fluid_links();
-  const auto own = [&](std::size_t place) -> const RoutedSchedule::Leg& { return leg(legs, round, place); };
-  return shared_by_load(links_, own, lengths, load_);
+  load_.resize(links_.size(), 0);
+  const auto for_each_link = [&](auto visit) {
+    for (std::size_t t = 0; t < lengths.size(); ++t) {
+      if (lengths[t] == Bytes(0)) continue;
+      for (const int link : leg(legs, round, t).links) visit(t, static_cast<std::size_t>(link));
+    }
+  };
+  for_each_link([&](std::size_t t, std::size_t link) { load_[link] += 1.0 / leg(legs, round, t).paths; });
+  Eigen::ArrayXd inverse_rates = Eigen::ArrayXd::Zero(std::ssize(lengths));
+  for_each_link([&](std::size_t t, std::size_t link) {
+    const BytesPerSecond rate = links_[link].capacity * links_[link].congestion.left(load_[link]) / load_[link];
+    double& inverse = inverse_rates[static_cast<Eigen::Index>(t)];
+    inverse = std::max(inverse, 1 / rate.si());
+  });
+  for_each_link([&](std::size_t /*t*/, std::size_t link) { load_[link] = 0; });
+  return inverse_rates;
 }
 
 int RoundRates::route_of(const Legs& legs, const Round& round, std::size_t place) {

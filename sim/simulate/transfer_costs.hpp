@@ -82,6 +82,8 @@ class RoundRates {
   RoundRates(const RoundRates&) = delete;
   RoundRates& operator=(const RoundRates&) = delete;
 
+  /// That take part in a repeat; valid until the next call.
+  std::span<const std::size_t> transfers(std::size_t phase, int repeat);
   /// Which repeat matters where costs vary.
   TransferRates of(const Round& round);
   /// Whether our own solver took SimGrid's place unasked.
@@ -102,6 +104,7 @@ class RoundRates {
   bool occupied_;
   void make_network();
 
+  std::map<std::size_t, Participants> participants_;  // by phase
   std::unique_ptr<FluidNetwork> network_;
   std::map<std::pair<std::vector<int>, int>, int> routes_;  // by links and paths
   std::map<std::size_t, std::vector<int>> fixed_routes_;    // by phase, of its legs; -1: not yet
@@ -113,18 +116,6 @@ class RoundRates {
   std::vector<Bytes> last_lengths_;
   Eigen::ArrayXd last_inverse_;
 };
-
-/// A repeat of a phase of a schedule.
-struct RoundOf {
-  const RoutedSchedule* routed;
-  std::size_t phase;
-  int repeat;
-};
-
-/// Inverse rates in each of these rounds with all of them under way at once, the longest transfers of each equally
-/// long; all are mapped to one platform. For collectives that meet others (engine/company.hpp), by the solver under
-/// them.
-std::vector<Eigen::ArrayXd> rates_together(const std::vector<RoundOf>& rounds, Sharing sharing);
 
 /// Of the round's transfers; so are `rates`.
 TransferCosts transfer_costs(const RoutedSchedule& routed, const Round& round, const TransferRates& rates,

@@ -145,7 +145,7 @@ RC_GTEST_PROP(Recurrence, OfARingIsThatOfItsRoundsOneByOne, ()) {
   RankTimes by_rounds = at_once;
   carry(at_once, ring, phase, costs);
   Repeats repeats(by_rounds, ring, phase);
-  for (int repeat = 0; repeat < phase.repeats; ++repeat) repeats.carry_once(costs);
+  for (int repeat = 0; repeat < phase.repeats; ++repeat) repeats.carry_once(costs, every_transfer(phase));
   RC_ASSERT((at_once - by_rounds).abs().maxCoeff() < 1e-9);
 }
 
