@@ -259,8 +259,7 @@ Document anchored(const Document& document, const Catalogue& catalogue) {
   result.set("/workload/device_steps", Document::parse(in_json(steps), inferred).root().node());
   result.set("/workload/anchored_on", Node{in_words(runs, steps), 0, std::make_shared<const std::string>(inferred)});
   result.set("/workload/anchored_runs", Document::parse(in_json(runs), inferred).root().node());
-  const std::string device = anchor_device(prediction.scenario(), steps);
-  result.set("/workload/anchored_device", Document::parse(device, inferred).root().node());
+  result.set("/workload/anchored_device", anchor_device(prediction.scenario(), steps, inferred));
   return result;
 }
 

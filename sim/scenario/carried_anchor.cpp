@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "config/section.hpp"
 #include "scenario/anchor.hpp"
@@ -90,18 +90,26 @@ std::string in_one_phrase(const Origin& origin) {
 
 }  // namespace
 
-std::string anchor_device(const Scenario& scenario, const std::vector<DeviceStep>& steps) {
+Node anchor_device(const Scenario& scenario, const std::vector<DeviceStep>& steps, const std::string& source) {
   const WorkloadSpec& workload = scenario.workload;
   const auto normalisation =
       steps.front().normalisation.value_or(workload.normalisation.value_or(Normalisation::separate));
   const Origin origin = origin_of(workload, scenario.platform.device, normalisation, steps);
-  std::vector<std::string> estimates;
-  for (const Seconds time : origin.estimates) estimates.push_back(fmt::format(R"("{:.17g} s")", time.si()));
-  return fmt::format(
-      R"({{"model": "{}", "variant": "{}", "device": "{}", "generation": "{}", "precision": "{}", "compile": {},
-          "normalisation": "{}", "peak": "{:.17g} FLOP/s", "memory_bandwidth": "{:.17g} B/s", "estimates": [{}]}})",
-      origin.model, origin.variant, origin.device, origin.generation, name(origin.precision), origin.compiled,
-      name(origin.normalisation), origin.peak.si(), origin.memory_bandwidth.si(), fmt::join(estimates, ", "));
+  const auto from = std::make_shared<const std::string>(source);
+  const auto text = [&](std::string value) { return Node{std::move(value), 0, from}; };
+  Node::Array estimates;
+  for (const Seconds time : origin.estimates) estimates.push_back(text(fmt::format("{:.17g} s", time.si())));
+  return {Node::Object{{"model", text(origin.model)},
+                       {"variant", text(origin.variant)},
+                       {"device", text(origin.device)},
+                       {"generation", text(origin.generation)},
+                       {"precision", text(name(origin.precision))},
+                       {"compile", Node{origin.compiled, 0, from}},
+                       {"normalisation", text(name(origin.normalisation))},
+                       {"peak", text(fmt::format("{:.17g} FLOP/s", origin.peak.si()))},
+                       {"memory_bandwidth", text(fmt::format("{:.17g} B/s", origin.memory_bandwidth.si()))},
+                       {"estimates", Node{std::move(estimates), 0, from}}},
+          0, from};
 }
 
 void carry_anchor(WorkloadSpec& workload, const Value& where, const Device& device, const Catalogue& catalogue) {

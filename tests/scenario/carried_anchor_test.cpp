@@ -89,4 +89,18 @@ TEST(CarriedAnchor, TheSameDeviceUnderAnotherNameChangesNothing) {
   EXPECT_EQ(points[0].bands->compute.high, points[1].bands->compute.high);
 }
 
+TEST(CarriedAnchor, IsOfAModelWhateverItsVariantIsCalled) {
+  auto model = Document::read(test::source_folder() / "models/resnet50.json").to_ordered_json();
+  model["variants"][0]["name"] = R"(the "usual" one)";
+  const std::string file = testing::TempDir() + "resnet50.json";
+  std::ofstream(file) << model.dump();
+  const std::string workload = R"({{"model": "{}", "batch_per_rank": 64, "measured": [{{"iteration_seconds": 0.2}}]}})";
+  const auto points = test::run({{"/workload", fmt::format(fmt::runtime(workload), file)},
+                                 {"/platform", R"({"topology": "dgx-a100", "ranks": 8})"},
+                                 {"/strategy", R"({"kind": "ddp"})"},
+                                 {"/sweep", "{}"}})
+                          .points;
+  EXPECT_NEAR(points.at(0).iteration.si(), 0.2, 1e-9);
+}
+
 }}  // namespace farandole::carried_anchor_test
