@@ -1,9 +1,11 @@
 """What READMEs and docs show of a command is what it prints, and what they count is there.
 
 Commands that stand alone, indented, are run where they print a table or a text; the fenced blocks after them, up to the next
-command, are their output. Of a line columns may be left out, of an output lines: "..." says so.
+command, are their output. Of a line columns may be left out, of an output lines: "..." says so. What is quoted after a command
+that makes a page is what the page says.
 """
 
+import html
 import json
 import os
 import pathlib
@@ -85,6 +87,18 @@ class Shown(InAFolder):
                     self.assertEqual(stale, [])
         self.assertGreater(asked, 20)
 
+    def test_what_is_quoted_of_a_page_is_what_the_page_says(self):
+        quoted = 0
+        for path in DOCUMENTS:
+            text = path.read_text(encoding="utf-8")
+            for command, quote in re.findall(r"^    farandole (run \S+) --html \S+\n\n((?:> .*\n)+)", text, re.MULTILINE):
+                quoted += 1
+                self.printed_by(f"farandole {command} --output out.txt --html=page.html", None)
+                page = re.sub(r"<[^>]+>", " ", (self.folder / "page.html").read_text(encoding="utf-8"))
+                said = " ".join(html.unescape(page).split())
+                with self.subTest(f"{path.relative_to(ROOT)}: {command}"):
+                    self.assertIn(" ".join(quote.replace("> ", " ").split()), said)
+        self.assertGreater(quoted, 3)
 
     def test_the_frame_of_the_python_package_has_the_program_s_numbers(self):
         text = (ROOT / "tools" / "python" / "README.md").read_text(encoding="utf-8")
