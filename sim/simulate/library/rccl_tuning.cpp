@@ -91,9 +91,6 @@ RcclTuning read_rccl_tuning(Section& section, const std::string& library) {
   for (const auto& [gfx, rate] : listed_members(links.child("counted"))) tuning.counted[gfx] = number_in(rate, "GB/s");
   tuning.counted_otherwise = number_in(links.child("other"), "GB/s");
   links.finish();
-  Section messages = read_block(section.child("messages"));
-  tuning.message_chunk = messages.required<Bytes>("chunk").si();
-  messages.finish();
   std::vector<std::string> tables;
   for (const auto& [name, table] : listed_members(section.child("tables"))) {
     tables.push_back(name);

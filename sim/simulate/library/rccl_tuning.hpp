@@ -67,7 +67,6 @@ struct RcclTuning {
       counted;  // GB/s that one link of Infinity Fabric is counted on, by the beginning of gfx
   double counted_otherwise;
   NcclRingSteps ring_steps;
-  double message_chunk;  // bytes
   /// Of MI300X between nodes, by operation. None: the model decides.
   std::map<Operation, RcclRanges> ranges{};
 
