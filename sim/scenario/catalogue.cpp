@@ -11,6 +11,7 @@
 #include "platform/graph_file.hpp"
 #include "platform/mpi_transport.hpp"
 #include "scenario/library_choice.hpp"
+#include "workload/importers/huggingface_config.hpp"
 
 namespace farandole { inline namespace scenario {
 namespace {
@@ -78,6 +79,7 @@ const Document& Catalogue::document(const std::filesystem::path& file) const {
   if (found != memory_->documents.end()) return found->second;
   Document read =
       is_graph_file(file) ? topology_of_graph_file(file, reader()) : Document::parse(text(file), file.string());
+  if (is_huggingface_config(read)) read = model_of_huggingface_config(read);
   return memory_->documents.emplace(file, std::move(read)).first->second;
 }
 

@@ -1,5 +1,7 @@
-// libFuzzer target: a file of models/ is a model whose layers sum to its totals, or refused.
+// libFuzzer target: a file of models/, or a Hugging Face configuration, is a model whose layers sum to its totals, or
+// refused.
 #include "fuzz/fuzz.hpp"
+#include "workload/importers/huggingface_config.hpp"
 #include "workload/model.hpp"
 
 namespace {
@@ -19,7 +21,8 @@ void require_sound(const Model& model) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::use_or_refuse([text = fuzz::text_of(data, size)] {
-    const Document document = Document::parse(text, "fuzz.json");
+    Document document = Document::parse(text, "fuzz.json");
+    if (is_huggingface_config(document)) document = model_of_huggingface_config(document);
     const ModelSummary model = read_model(document.root(), "fuzz.json");
     for (const Model& variant : model.variants) require_sound(variant);
   });

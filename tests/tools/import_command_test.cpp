@@ -32,6 +32,37 @@ TEST(ImportCommand, MakesAWorkloadThatChecksAndRuns) {
   EXPECT_THAT(place.farandole("run run.json --format csv").out, HasSubstr("my_net"));
 }
 
+constexpr const char* config = R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 128,
+  "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 100, "max_position_embeddings": 32})";
+
+TEST(ImportCommand, SeesWhatAFileIs) {
+  const test::Workplace place;
+  place.write("net.txt", summary);
+  place.write("small.json", config);
+  place.write("other.txt", "nothing that is known");
+  EXPECT_THAT(place.farandole("import net.txt").out, HasSubstr(R"("name": "net")"));
+  EXPECT_THAT(place.farandole("import small.json").out, HasSubstr(R"("name": "small")"));
+  EXPECT_EQ(place.farandole("import net.txt").out, place.farandole("import keras_summary net.txt").out);
+  const test::Finished refused = place.farandole("import other.txt --output net.json");
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("FILE: expected a Keras summary, a PyTorch or Horovod trace"));
+  EXPECT_EQ(place.farandole("import keras_summary net.txt net.txt").status, 2);
+}
+
+TEST(ImportCommand, IsNotNeededForAHuggingFaceConfiguration) {
+  const test::Workplace place;
+  place.write("small.json", config);
+  EXPECT_EQ(place.farandole("import small.json --output imported.json").status, 0);
+  EXPECT_EQ(place.farandole("check imported.json").out, "imported.json: model, ok\n");
+  EXPECT_EQ(place.farandole("check small.json").out, "small.json: a model's configuration, ok\n");
+  const auto run = [&](const std::string& model) {
+    EXPECT_EQ(place.farandole("new " + model + "-run.json --topology dgx-a100 --ranks 8 --model " + model).status, 0);
+    return place.farandole("run " + model + "-run.json --format csv").out;
+  };
+  const auto after_the_scenarios_name = [](const std::string& csv) { return csv.substr(csv.find("small,")); };
+  EXPECT_EQ(after_the_scenarios_name(run("small.json")), after_the_scenarios_name(run("imported.json")));
+}
+
 TEST(ImportCommand, RefusesWithTheLineAndLeavesNoFile) {
   const test::Workplace place;
   place.write("net.txt", std::string(summary).replace(std::string(summary).find("1290"), 4, "1299"));

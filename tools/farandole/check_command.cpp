@@ -13,6 +13,7 @@
 #include "scenario/sweep.hpp"
 #include "simulate/library/library.hpp"
 #include "study/search_spec.hpp"
+#include "workload/importers/huggingface_config.hpp"
 
 namespace farandole {
 namespace {
@@ -88,7 +89,13 @@ void check_graph(const std::string& file) {
 
 void check_file(const std::string& file) {
   if (is_graph_file(file)) return check_graph(file);
-  const Document document = Document::read(file);
+  Document document = Document::read(file);
+  if (is_huggingface_config(document)) {
+    document = model_of_huggingface_config(document);
+    check_model(document, file);
+    std::cout << file << ": a model's configuration, ok\n";
+    return;
+  }
   const FileKind& kind = kind_of(document);
   kind.check(document, file);
   check_schema(document, Catalogue().root() / "sim/config/schemas" / (std::string(kind.name) + ".schema.json"));

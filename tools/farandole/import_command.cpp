@@ -19,6 +19,7 @@
 #include "scenario/catalogue.hpp"
 #include "targets.hpp"
 #include "units/format.hpp"
+#include "workload/importers/huggingface_config.hpp"
 #include "workload/importers/imported_model.hpp"
 
 namespace farandole {
@@ -114,13 +115,37 @@ Imported import_pytorch_profiler(const std::string& text, const ImportArguments&
                 fmt::format("{} steps, times on the {}", trace.steps, trace.on_device ? "device" : "CPU"), arguments);
 }
 
+Imported import_huggingface_config(const std::string& text, const ImportArguments& arguments) {
+  Document document = model_of_huggingface_config(Document::parse(text, arguments.file));
+  if (!arguments.name.empty()) {
+    check_name(arguments.name);
+    document.set("/name", arguments.name);
+  }
+  document.set("/$schema", schema_for(arguments));
+  const Model read = read_model(document.root(), arguments.file).variants.front();
+  return {json_text(document.to_ordered_json(), 2) + "\n",
+          fmt::format("{}: {} parameters in {} tensors; a scenario's \"model\" may name the configuration itself",
+                      read.name, read.parameters(), read.tensors())};
+}
+
 struct ImportKind {
   const char* name;
   Imported (*import)(const std::string& text, const ImportArguments& arguments);
+  const char* mark;  // what a file of this kind has in it, and one of those behind it has not
 };
-constexpr std::array import_kinds{ImportKind{"keras_summary", import_keras_summary},
-                                  ImportKind{"horovod_timeline", import_horovod_timeline},
-                                  ImportKind{"pytorch_profiler", import_pytorch_profiler}};
+constexpr std::array import_kinds{
+    ImportKind{"keras_summary", import_keras_summary, "Layer (type)"},
+    ImportKind{"pytorch_profiler", import_pytorch_profiler, "\"traceEvents\""},
+    ImportKind{"huggingface_config", import_huggingface_config, "\"model_type\""},
+    ImportKind{"horovod_timeline", import_horovod_timeline, "\"ph\""},
+};
+
+const ImportKind& kind_of_text(const std::string& text, const std::string& file) {
+  for (const ImportKind& kind : import_kinds) {
+    if (text.find(kind.mark) != std::string::npos) return kind;
+  }
+  refuse_option("FILE", "a Keras summary, a PyTorch or Horovod trace, or a Hugging Face config.json", file);
+}
 
 const ImportKind& kind_named(const std::string& name) {
   std::vector<std::string> known;
@@ -136,7 +161,10 @@ void import_file(const ImportArguments& arguments) {
   targets.reads("what is imported", arguments.file);
   targets.writes("--output", arguments.output);
   targets.check();
-  const Imported imported = kind_named(arguments.kind).import(read_text(arguments.file), arguments);
+  const ImportKind* named = arguments.kind.empty() ? nullptr : &kind_named(arguments.kind);
+  const std::string text = read_text(arguments.file);
+  const ImportKind& kind = named != nullptr ? *named : kind_of_text(text, arguments.file);
+  const Imported imported = kind.import(text, arguments);
   const Document document = Document::parse(imported.file, arguments.file);
   static_cast<void>(read_model(document.root(), arguments.output));  // what is written can be read
   const auto output = arguments.output.empty() ? std::nullopt : std::optional<std::filesystem::path>(arguments.output);
@@ -150,12 +178,14 @@ void add_import(CLI::App& app) {
   auto arguments = std::make_shared<ImportArguments>();
   CLI::App* command =
       app.add_subcommand("import", "Make a workload file of another program's description or trace of a model");
+  auto what = std::make_shared<std::vector<std::string>>();
   command
-      ->add_option("kind", arguments->kind,
-                   "keras_summary (what Keras prints as model.summary()), horovod_timeline or pytorch_profiler")
+      ->add_option("file", *what,
+                   "what to read, and before it what it is where that cannot be seen: keras_summary (what Keras prints "
+                   "as model.summary()), pytorch_profiler, huggingface_config or horovod_timeline")
       ->required()
-      ->type_name("KIND");
-  command->add_option("file", arguments->file, "what to read")->required()->type_name("FILE");
+      ->expected(-1)
+      ->type_name("[KIND] FILE");
   command->add_option("--output", arguments->output, "the workload file; else standard output")->type_name("FILE");
   command->add_option("--name", arguments->name, "of the workload, in snake_case; else of the file")->type_name("NAME");
   command->add_option("--input", arguments->input, "of a summary: shape of one sample, where the file does not say it")
@@ -166,10 +196,16 @@ void add_import(CLI::App& app) {
   command->add_option("--batch", arguments->batch, "of a trace: the batch of one rank (default: 1)")->type_name("N");
   command->footer(
       "Example:\n"
+      "  farandole import config.json --output my_llama.json\n"
       "  farandole import keras_summary summary.txt --input 28x28x1 --output mnist.json\n"
       "  farandole import horovod_timeline timeline.json --batch 64 --output my_model.json\n"
       "  farandole import pytorch_profiler trace.json --model resnet18 --batch 32 --output my_resnet.json");
-  command->callback([arguments] { import_file(*arguments); });
+  command->callback([arguments, what] {
+    if (what->size() > 2) refuse_option("FILE", "one file", fmt::format("{}", fmt::join(*what, " ")));
+    arguments->file = what->back();
+    if (what->size() == 2) arguments->kind = what->front();
+    import_file(*arguments);
+  });
 }
 
 }  // namespace farandole
