@@ -72,5 +72,6 @@ void add_calibrate(CLI::App& app);
 void add_validate(CLI::App& app);
 void add_import(CLI::App& app);
 void add_new(CLI::App& app);
+void add_network(CLI::App& app);
 
 }  // namespace farandole

@@ -117,6 +117,7 @@ int main(int argc, char** argv) {
   farandole::add_new(app);
   farandole::add_run(app);
   farandole::add_explore(app);
+  farandole::add_network(app);
   farandole::add_merge(app);
   farandole::add_collective(app);
   farandole::add_bench(app);

@@ -1,0 +1,203 @@
+#include "study/network_need.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "config/section.hpp"
+#include "platform/graph_file.hpp"
+#include "scenario/anchor.hpp"
+#include "scenario/sweep.hpp"
+
+namespace farandole { inline namespace study {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array nic_gigabits{10, 25, 50, 100, 200, 400, 800, 1600};
+constexpr double near_enough = 1.02;  // of two rates
+constexpr int nodes_of_a_leaf = 16;
+
+std::string in_gigabits(BytesPerSecond rate) {
+  return fmt::format("{:.6g} Gbit/s", rate.si() * 8 / 1e9);
+}
+
+/// Where an object holds a rate, at whatever depth.
+void find_rates(const Value& value, std::vector<Value>& found) {
+  if (value.is_array()) {
+    for (const Value& element : value.elements()) find_rates(element, found);
+  }
+  if (!value.is_object()) return;
+  for (const auto& [key, member] : value.members()) {
+    if (key == "rate" && member.is_string()) found.push_back(member);
+    find_rates(member, found);
+  }
+}
+
+class NetworkQuestion {
+ public:
+  NetworkQuestion(const Document& document, const Catalogue& catalogue, const RunOptions& options)
+      : document_(expand_sweep(document).back().document), catalogue_(catalogue), options_(options) {
+    document_.remove("/question");
+    const Value platform = Section(document_.root()).child("platform");
+    const Value name = Section(platform).child("topology");
+    const auto overrides = Section(platform).maybe("override");
+    if (overrides) overrides_ = Json::parse(to_json(overrides->node()).dump());
+    const Topology machine = catalogue.topology(read<std::string>(name), name);
+    if (is_graph_file(machine.file.string())) name.fail("a topology file, whose nodes have NICs");
+    topology_ = Document::read(machine.file);
+    if (overrides) {
+      for (const auto& [pointer, value] : overrides->members()) topology_.set(pointer, value.node());
+    }
+    const auto rate = topology_.find("/node/nic/rate");
+    if (!rate) name.fail("a topology whose nodes have NICs");
+    nic_ = read<BytesPerSecond>(*rate);
+  }
+
+  [[nodiscard]] BytesPerSecond nic() const { return nic_; }
+  [[nodiscard]] bool has_switches() const { return topology_.find("/network").has_value(); }
+
+  /// With NICs and all behind them of so many times their rates.
+  [[nodiscard]] NetworkVariant with_rates(double relative, bool bands) const {
+    Json changed = overrides_;
+    changed["/node/nic/rate"] = in_gigabits(nic_ * relative);
+    scale_switches(changed, relative);
+    return run(relative, changed, bands);
+  }
+
+  /// With so much of the rate between switches.
+  [[nodiscard]] NetworkVariant with_thinner(double relative) const {
+    Json changed = overrides_;
+    if (has_switches()) {
+      scale_switches(changed, relative);
+    } else {
+      Json link{{"rate", in_gigabits(nic_)}};
+      const auto protocol = topology_.find("/node/nic/protocol");
+      if (protocol) link["protocol"] = Json::parse(to_json(protocol->node()).dump());
+      changed["/kind"] = "leaf_spine";
+      changed["/network"] = {{"nodes_per_leaf", nodes_of_a_leaf},
+                             {"oversubscription", 1 / relative},
+                             {"link", link},
+                             {"routing", "spread"}};
+    }
+    return run(relative, changed, false);
+  }
+
+  [[nodiscard]] TrainingPoint own() const { return run(document_, true); }
+
+ private:
+  void scale_switches(Json& changed, double relative) const {
+    const auto network = topology_.find("/network");
+    if (!network) return;
+    std::vector<Value> rates;
+    find_rates(*network, rates);
+    for (const Value& rate : rates) changed[rate.pointer()] = in_gigabits(read<BytesPerSecond>(rate) * relative);
+  }
+
+  [[nodiscard]] NetworkVariant run(double relative, const Json& overrides, bool bands) const {
+    NetworkVariant variant{relative, {{"/platform/override", overrides.dump()}}, {}};
+    Document document = document_;
+    set_after_measuring(document, variant.set.front().pointer, variant.set.front().json);
+    variant.point = run(document, bands);
+    return variant;
+  }
+  [[nodiscard]] TrainingPoint run(const Document& document, bool bands) const {
+    RunOptions options = options_;
+    options.bands = bands;
+    return run_document(document, catalogue_, options).points.front();
+  }
+
+  Document document_;
+  const Catalogue& catalogue_;
+  RunOptions options_;
+  Json overrides_ = Json::object();
+  Document topology_;
+  BytesPerSecond nic_;
+};
+
+using Efficiency = double (*)(const TrainingPoint&);
+double point_itself(const TrainingPoint& point) {
+  return point.scaling_efficiency;
+}
+double low_end(const TrainingPoint& point) {
+  return point.bands ? point.bands->scaling_efficiency.low : point.scaling_efficiency;
+}
+double high_end(const TrainingPoint& point) {
+  return point.bands ? point.bands->scaling_efficiency.high : point.scaling_efficiency;
+}
+
+/// The first from which on all reach it; the end where not even the last does.
+auto first_that_reaches(const std::vector<NetworkVariant>& rates, double target, Efficiency of) {
+  const auto misses = [&](const NetworkVariant& variant) { return of(variant.point) < target; };
+  return std::find_if(rates.rbegin(), rates.rend(), misses).base();
+}
+
+/// Between two rates of which one misses and the other reaches it, as if efficiency went straight over the logarithm.
+double where_reached(const std::vector<NetworkVariant>& rates, double target, Efficiency of) {
+  const auto found = first_that_reaches(rates, target, of);
+  if (found == rates.end()) return HUGE_VAL;
+  if (found == rates.begin()) return found->relative;
+  const auto before = std::prev(found);
+  const double part = (target - of(before->point)) / (of(found->point) - of(before->point));
+  return before->relative * std::pow(found->relative / before->relative, part);
+}
+
+std::optional<NetworkVariant> least_rate(const NetworkQuestion& question, const std::vector<NetworkVariant>& rates,
+                                         double target) {
+  const auto found = first_that_reaches(rates, target, point_itself);
+  if (found == rates.end()) return std::nullopt;
+  NetworkVariant reaches = *found;
+  double misses = found == rates.begin() ? found->relative : std::prev(found)->relative;
+  while (reaches.relative > misses * near_enough) {
+    NetworkVariant between = question.with_rates(std::sqrt(misses * reaches.relative), false);
+    if (between.point.scaling_efficiency >= target) {
+      reaches = std::move(between);
+    } else {
+      misses = between.relative;
+    }
+  }
+  return reaches;
+}
+
+std::optional<NetworkVariant> thinnest(const std::vector<NetworkVariant>& thin, double target) {
+  std::optional<NetworkVariant> last;
+  for (const NetworkVariant& variant : thin) {
+    if (variant.point.scaling_efficiency < target) break;
+    last = variant;
+  }
+  return last;
+}
+
+}  // namespace
+
+NetworkNeed network_need(const Document& document, const Catalogue& catalogue, const RunOptions& options,
+                         std::span<const double> targets) {
+  const NetworkQuestion question(document, catalogue, options);
+  NetworkNeed need;
+  need.nic = question.nic();
+  need.has_switches = question.has_switches();
+  need.own = question.own();
+  if (need.own.nodes < 2) {
+    document.find("/platform")->fail("a job on several nodes", fmt::format("{} on one", need.own.ranks));
+  }
+  for (const int gigabits : nic_gigabits) {
+    const double relative = gigabits * 1e9 / 8 / need.nic.si();
+    need.rates.push_back(question.with_rates(relative, true));
+  }
+  std::vector<NetworkVariant> thin;
+  for (double factor = 1; factor <= most_thinned; factor *= 2) thin.push_back(question.with_thinner(1 / factor));
+  for (const double target : targets) {
+    NetworkAnswer answer{target,
+                         least_rate(question, need.rates, target),
+                         {where_reached(need.rates, target, high_end), where_reached(need.rates, target, low_end)},
+                         thinnest(thin, target)};
+    if (answer.rate) answer.band.hold(answer.rate->relative);
+    need.answers.push_back(std::move(answer));
+  }
+  return need;
+}
+
+}}  // namespace farandole::study

@@ -1,0 +1,89 @@
+// farandole network: the rate that it names is the least that reaches what was asked for, and anybody can run it.
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "tools/process.hpp"
+
+namespace farandole::network_command_test { namespace {
+
+using testing::HasSubstr;
+using Json = nlohmann::json;
+
+constexpr const char* scenario = R"({"name": "vgg", "workload": {"model": "vgg16", "batch_per_rank": 64},
+  "platform": {"topology": "roce25-4xp100", "ranks": 16}, "strategy": {"kind": "ddp"},
+  "measure": {"iterations": 3, "warmup": 1}})";
+
+class Network : public testing::Test {
+ protected:
+  Network() { place.write("s.json", scenario); }
+
+  Json asked(const std::string& options) {
+    const test::Finished done = place.farandole("network s.json --format json " + options);
+    EXPECT_EQ(done.status, 0) << done.err;
+    return Json::parse(done.out);
+  }
+  double efficiency(const Json& set, const std::string& options) {
+    std::string line = "run s.json --format json --quiet " + options;
+    for (const auto& [pointer, value] : set.items()) line += " --set '" + pointer + "=" + value.dump() + "'";
+    return Json::parse(place.farandole(line).out).at("points").at(0).at("scaling_efficiency");
+  }
+
+  const test::Workplace place;
+};
+
+TEST_F(Network, NamesARateThatReachesTheTargetAndTwoPercentLessDoesNot) {
+  const Json answer = asked("--target '80 %' --target '90 %'");
+  for (const Json& target : answer.at("answers")) {
+    const double rate = target.at("least_nic_bits_per_second");
+    EXPECT_GE(efficiency(target.at("set"), ""), target.at("efficiency").get<double>());
+    const std::string less = std::to_string(rate / 1.021 / 1e9) + " Gbit/s";
+    EXPECT_LT(efficiency({{"/platform/override", {{"/node/nic/rate", less}}}}, ""),
+              target.at("efficiency").get<double>());
+  }
+}
+
+TEST_F(Network, ReachesNoLessWithFasterNics) {
+  double before = 0;
+  for (const Json& rate : asked("--target '90 %'").at("rates")) {
+    const double efficiency = rate.at("point").at("scaling_efficiency");
+    EXPECT_GE(efficiency, before * 0.98) << rate.at("nic_bits_per_second");
+    before = efficiency;
+  }
+}
+
+TEST_F(Network, AsksForMoreWhereMoreIsWanted) {
+  const Json answers = asked("").at("answers");
+  ASSERT_EQ(answers.size(), 3U);
+  EXPECT_LE(answers.at(0).at("least_nic_bits_per_second"), answers.at(1).at("least_nic_bits_per_second"));
+  for (const Json& answer : answers) {
+    const Json rate = answer.at("least_nic_bits_per_second");
+    if (rate.is_null()) continue;
+    EXPECT_LE(answer.at("band").at(0), rate);
+    const Json most = answer.at("band").at(1);
+    EXPECT_TRUE(most.is_null() || most >= rate) << most;
+  }
+}
+
+TEST_F(Network, ScalesTheLinksBetweenSwitchesWithTheNics) {
+  const Json answer = asked("--target '50 %' --set /platform/topology=thetagpu --set /platform/ranks=32");
+  for (const Json& rate : answer.at("rates")) {
+    const Json set = rate.at("set").at("/platform/override");
+    EXPECT_EQ(set.at("/network/link/rate"), set.at("/node/nic/rate")) << "both 200 Gbit/s in the file";
+  }
+}
+
+TEST_F(Network, RefusesWhatHasNone) {
+  EXPECT_THAT(place.farandole("network s.json --set /platform/ranks=4").err, HasSubstr("a job on several nodes"));
+  EXPECT_EQ(place.farandole("network s.json --set /platform/ranks=4").status, 2);
+  EXPECT_THAT(place.farandole("network s.json --target '100 %'").err, HasSubstr("--target: expected a share"));
+  EXPECT_THAT(place.farandole("network s.json --format csv").err, HasSubstr("--format: expected table or json"));
+}
+
+TEST_F(Network, SaysWhatItAssumes) {
+  const std::string text = place.farandole("network s.json").out;
+  EXPECT_THAT(text, HasSubstr("of what devices could do"));
+  EXPECT_THAT(text, HasSubstr("leaves of 16 nodes under spines are assumed"));
+  EXPECT_THAT(text, HasSubstr("--set '/platform/override={\"/node/nic/rate\":"));
+}
+
+}}  // namespace farandole::network_command_test

@@ -1,0 +1,183 @@
+// farandole network: which network does this job need?
+#include <array>
+#include <cmath>
+#include <iostream>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "command.hpp"
+#include "cost_options.hpp"
+#include "output_options.hpp"
+#include "report/record.hpp"
+#include "report/table.hpp"
+#include "study/network_need.hpp"
+#include "units/format.hpp"
+
+namespace farandole {
+namespace {
+
+struct NetworkArguments {
+  std::string scenario;
+  std::vector<std::string> settings;
+  std::vector<std::string> targets{"80 %", "90 %", "95 %"};
+  CostOptions cost;
+  OutputOptions output;
+};
+
+double gigabits(BytesPerSecond rate) {
+  return rate.si() * 8 / 1e9;
+}
+
+std::string rate_text(BytesPerSecond rate) {
+  return fmt::format("{:.{}f}", gigabits(rate), gigabits(rate) < 100 ? 1 : 0);
+}
+
+std::vector<double> targets_of(const NetworkArguments& arguments) {
+  std::vector<double> targets;
+  for (const std::string& text : arguments.targets) {
+    const OptionValue option("--target", text);
+    const double target = read<Fraction>(option.value()).value;
+    if (target <= 0 || target >= 1) option.value().fail("a share above 0 % and below 100 %");
+    targets.push_back(target);
+  }
+  return targets;
+}
+
+/// "25", "10 or less", "no rate".
+std::string least_text(const NetworkNeed& need, const NetworkAnswer& answer) {
+  if (!answer.rate) return "no rate";
+  const std::string text = rate_text(need.nic * answer.rate->relative);
+  return answer.rate->relative == need.rates.front().relative ? text + " or less" : text;
+}
+
+std::string band_text(const NetworkNeed& need, const NetworkAnswer& answer) {
+  const auto end = [&](double relative) { return std::isinf(relative) ? "no rate" : rate_text(need.nic * relative); };
+  if (!need.own.bands) return {};
+  return fmt::format("{} .. {}", end(answer.band.low), end(answer.band.high));
+}
+
+std::string thinnest_text(const NetworkAnswer& answer) {
+  if (!answer.thinnest) return "none";
+  const double thinner = 1 / answer.thinnest->relative;
+  return fmt::format("{:.3g}:1{}", thinner, thinner >= most_thinned ? " or more" : "");
+}
+
+std::string headline(const NetworkNeed& need) {
+  const double most = need.rates.back().point.scaling_efficiency;
+  return fmt::format(
+      "{} on {}, {}: {:.1f} % of what its devices could do with NICs of {} Gbit/s, {:.1f} % with {} Gbit/s.\n"
+      "{}",
+      need.own.model, ranks_text(need.own.ranks), need.own.platform, need.own.scaling_efficiency * 100,
+      rate_text(need.nic), most * 100, rate_text(need.nic * need.rates.back().relative),
+      most < 0.95 ? "What is missing then is not the network's: farandole run --explain says what it is.\n" : "");
+}
+
+void write_text(std::ostream& out, const NetworkNeed& need) {
+  out << headline(need) << "\n";
+  Table answers({{"of what devices could do"},
+                 {"least NIC rate (Gbit/s)"},
+                 {"80 % band"},
+                 {"network behind the NICs thinned to"}});
+  for (const NetworkAnswer& answer : need.answers) {
+    answers.row({fmt::format("{:.3g} %", answer.efficiency * 100), least_text(need, answer), band_text(need, answer),
+                 thinnest_text(answer)});
+  }
+  answers.write(out);
+  out << "\n";
+  Table rates({{"NIC rate (Gbit/s)"}, {"iteration (ms)"}, {"samples/s"}, {"efficiency (%)"}, {"80 % band"}});
+  for (const NetworkVariant& variant : need.rates) {
+    const TrainingPoint& point = variant.point;
+    const auto percent = [](double share) { return fmt::format("{:.1f}", share * 100); };
+    rates.row({rate_text(need.nic * variant.relative), grouped(point.iteration.si() * milliseconds_per_second, 3),
+               grouped(point.samples_per_second, 1), percent(point.scaling_efficiency),
+               point.bands ? percent(point.bands->scaling_efficiency.low) + " .. " +
+                                 percent(point.bands->scaling_efficiency.high)
+                           : std::string()});
+  }
+  rates.write(out);
+  out << "\n# a rate is each NIC's; links between switches are as many times faster or slower, latencies as they are\n"
+         "# thinned N:1: links between switches at an N-th of their rate, NICs as they are";
+  if (!need.has_switches) out << "; this machine's file has no switches: leaves of 16 nodes under spines are assumed";
+  out << "\n";
+  for (const NetworkAnswer& answer : need.answers) {
+    if (answer.rate) {
+      out << fmt::format("# {:.3g} %: --set '{}={}'\n", answer.efficiency * 100, answer.rate->set.front().pointer,
+                         answer.rate->set.front().json);
+    }
+  }
+}
+
+Record to_record(const NetworkNeed& need, const NetworkVariant& variant) {
+  Record set = Record::object();
+  for (const SetValue& value : variant.set) set[value.pointer] = Record::parse(value.json);
+  return {
+      {"nic_bits_per_second", need.nic.si() * 8 * variant.relative}, {"set", set}, {"point", to_record(variant.point)}};
+}
+
+void write_record(std::ostream& out, const NetworkNeed& need) {
+  Record answers = Record::array();
+  const auto end = [&](double relative) {
+    return std::isinf(relative) ? Record() : Record(need.nic.si() * 8 * relative);
+  };
+  for (const NetworkAnswer& answer : need.answers) {
+    Record record{{"efficiency", answer.efficiency}};
+    record["least_nic_bits_per_second"] = answer.rate ? Record(need.nic.si() * 8 * answer.rate->relative) : Record();
+    record["band"] = {end(answer.band.low), end(answer.band.high)};
+    record["oversubscription"] = answer.thinnest ? Record(1 / answer.thinnest->relative) : Record();
+    if (answer.rate) record["set"] = to_record(need, *answer.rate).at("set");
+    answers.push_back(record);
+  }
+  Record rates = Record::array();
+  for (const NetworkVariant& variant : need.rates) rates.push_back(to_record(need, variant));
+  out << json_text({{"nic_bits_per_second", need.nic.si() * 8},
+                    {"own", to_record(need.own)},
+                    {"answers", answers},
+                    {"rates", rates}},
+                   2)
+      << "\n";
+}
+
+void answer(const NetworkArguments& arguments) {
+  const Format format = arguments.output.chosen_format();
+  if (format == Format::csv) refuse_option("--format", "table or json", arguments.output.format);
+  const std::vector<double> targets = targets_of(arguments);
+  Targets files;
+  files.reads("the scenario", arguments.scenario);
+  arguments.output.add_to(files);
+  files.check();
+  Document document = Document::read(arguments.scenario);
+  for (const std::string& assignment : arguments.settings) set_value(document, assignment);
+  const Catalogue catalogue;
+  RunOptions options;
+  options.budget = arguments.cost.most();
+  options.network = arguments.cost.solver();
+  const NetworkNeed need = network_need(document, catalogue, options, targets);
+  arguments.output.write(
+      [&](std::ostream& out) { format == Format::json ? write_record(out, need) : write_text(out, need); });
+}
+
+}  // namespace
+
+void add_network(CLI::App& app) {
+  auto arguments = std::make_shared<NetworkArguments>();
+  CLI::App* command = app.add_subcommand("network", "Which network does a job need: NIC rate, oversubscription");
+  command->add_option("scenario", arguments->scenario, "a file; of a sweep, its last configuration counts")
+      ->required()
+      ->type_name("SCENARIO.json");
+  command->add_option("--set", arguments->settings, "replace a value of the scenario; may be repeated")
+      ->type_name("/POINTER=VALUE")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--target", arguments->targets,
+                   "a share of what the devices could do; may be repeated (default: 80 %, 90 % and 95 %)")
+      ->type_name("SHARE")
+      ->allow_extra_args(false);
+  arguments->cost.add_network_to(*command);
+  arguments->cost.add_to(*command);
+  arguments->output.add_to(*command);
+  command->footer("Example:\n  farandole network scenarios/llama3-8b-fsdp-h100.json --target '90 %'");
+  command->callback([arguments] { answer(*arguments); });
+}
+
+}  // namespace farandole
