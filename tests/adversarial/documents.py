@@ -212,6 +212,12 @@ Trainable params: 101,770
 """
 
 
+def huggingface_config():
+    return {"model_type": "qwen3_moe", "hidden_size": 64, "intermediate_size": 96, "moe_intermediate_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4,
+            "num_key_value_heads": 2, "head_dim": 16, "vocab_size": 500, "max_position_embeddings": 256, "num_experts": 8, "num_experts_per_tok": 2, "hidden_act": "silu",
+            "tie_word_embeddings": False, "attention_bias": False, "decoder_sparse_step": 1}
+
+
 def horovod_trace():
     events = [{"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "allreduce.fc.weight"}}]
     for step in range(3):

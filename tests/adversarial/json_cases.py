@@ -114,6 +114,7 @@ def free_kinds():
                                                       ["show", "algorithm", "./a.json"]]
     yield "points", documents.POINTS, "p.json", [VALIDATE + ["p.json"], CALIBRATE + ["p.json"]]
     yield "nccl_json", documents.NCCL_JSON, "p.json", [VALIDATE + ["p.json", "--nodes", "4"], CALIBRATE + ["p.json", "--nodes", "4"]]
+    yield "huggingface_config", documents.huggingface_config(), "config.json", [["import", "config.json", "--output", "out.json"], ["check", "config.json"]]
     yield "horovod_trace", documents.horovod_trace(), "h.json", [["import", "horovod_timeline", "h.json", "--batch", "8", "--output", "out.json"]]
     yield "profiler_trace", documents.profiler_trace(), "h.json", [["import", "pytorch_profiler", "h.json", "--model", "mnist_mlp", "--variant", "keras", "--batch", "8", "--output", "out.json"]]
 

@@ -20,6 +20,7 @@ BAD = ["", " ", "0", "-1", "1", "2", "3", "0.5", "-0", "1e3", "2147483647", "214
 
 BASES = {
     "run": ["s.json", "--quiet"],
+    "network": ["s.json", "--target", "50 %"],
     "collective": ["--topology", "ethernet-25g", "--ranks", "4", "-b", "1K", "-e", "4K"],
     "show": ["algorithm", "ring"],
     "check": ["s.json"],
