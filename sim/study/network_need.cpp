@@ -17,7 +17,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array nic_gigabits{10, 25, 50, 100, 200, 400, 800, 1600};
+constexpr std::array nic_gigabits{0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0, 50.0, 100.0, 200.0, 400.0, 800.0, 1600.0};
+constexpr double farthest = 16;       // of those that are tried, from the file's own rate
 constexpr double near_enough = 1.02;  // of two rates
 constexpr int nodes_of_a_leaf = 16;
 
@@ -183,8 +184,9 @@ NetworkNeed network_need(const Document& document, const Catalogue& catalogue, c
   if (need.own.nodes < 2) {
     document.find("/platform")->fail("a job on several nodes", fmt::format("{} on one", need.own.ranks));
   }
-  for (const int gigabits : nic_gigabits) {
+  for (const double gigabits : nic_gigabits) {
     const double relative = gigabits * 1e9 / 8 / need.nic.si();
+    if (relative > farthest || relative * farthest < 1) continue;
     need.rates.push_back(question.with_rates(relative, true));
   }
   std::vector<NetworkVariant> thin;

@@ -30,7 +30,8 @@ double gigabits(BytesPerSecond rate) {
 }
 
 std::string rate_text(BytesPerSecond rate) {
-  return fmt::format("{:.{}f}", gigabits(rate), gigabits(rate) < 100 ? 1 : 0);
+  const double value = gigabits(rate);
+  return value < 10 ? fmt::format("{:.3g}", value) : fmt::format("{:.{}f}", value, value < 100 ? 1 : 0);
 }
 
 std::vector<double> targets_of(const NetworkArguments& arguments) {
