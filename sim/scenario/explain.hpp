@@ -21,11 +21,8 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json_fwd.hpp>
 
 #include "scenario/catalogue.hpp"
 #include "scenario/scenario.hpp"
@@ -74,17 +71,14 @@ struct WhatIfBase {
 
 std::vector<WhatIf> what_ifs(const WhatIfBase& base);
 
-/// A change that may be offered: what it puts into the scenario's document; nothing where it makes no sense.
+/// A change that is offered: what it puts into the scenario's document.
 struct OfferedChange {
   const char* name;
   const char* kind;
-  std::vector<SetValue> (*propose)(const WhatIfBase&);
+  std::vector<SetValue> set;
 };
-/// That value alone, where it makes sense; else nothing.
-std::vector<SetValue> set_if(bool makes_sense, const char* pointer, const nlohmann::ordered_json& value);
-
-/// Of fsdp and zero (what_if_sharded.cpp).
-std::span<const OfferedChange> sharded_changes();
+/// Those that make sense, in order of cost (what_if_rows.cpp).
+std::vector<OfferedChange> offered_changes(const WhatIfBase& base);
 
 /// `base.point` is the scenario's own, with its efficiency. The critical path stays empty; it comes from the run
 /// itself.
