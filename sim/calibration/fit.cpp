@@ -2,13 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <vector>
 
 #include <Eigen/Core>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "calibration/fit_problem.hpp"
+#include "calibration/linear_algebra.hpp"
 #include "calibration/predictor.hpp"
 #include "calibration/scatter.hpp"
+#include "config/section.hpp"
+#include "timeline/quantile.hpp"
+#include "timeline/validation.hpp"
 
 namespace farandole { inline namespace calibration {
 namespace {
@@ -191,6 +198,151 @@ Fit fit(const Document& topology, std::span<const MeasuredTime> measurements) {
   adopt_library(result.topology, measurements);
   result.errors = relative_errors(result.topology, measurements);
   return result;
+}
+
+namespace {
+
+constexpr double huber_limit = 1.345;    // 95 % efficient where errors are normal
+constexpr double mad_to_sigma = 1.4826;  // of a normal distribution
+
+/// Lengths of the weighted columns; one where a column is zero.
+Eigen::VectorXd lengths(const Eigen::MatrixXd& weighted) {
+  return weighted.colwise().norm().unaryExpr([](double length) { return length > 0 ? length : 1.0; }).transpose();
+}
+
+}  // namespace
+
+RobustWeights huber_weights(const Eigen::VectorXd& residuals, double floor) {
+  const Eigen::VectorXd sizes = residuals.cwiseAbs();
+  const double deviation =
+      std::max(floor, mad_to_sigma * median(std::vector<double>(sizes.data(), sizes.data() + sizes.size())));
+  const double limit = huber_limit * deviation;
+  return {sizes.unaryExpr([limit](double size) { return size > limit ? limit / size : 1.0; }), deviation};
+}
+
+Eigen::VectorXd non_negative_least_squares(const Eigen::MatrixXd& a, const Eigen::VectorXd& b,
+                                           const Eigen::VectorXd& weights) {
+  const Eigen::VectorXd roots = weights.cwiseSqrt();
+  const Eigen::MatrixXd weighted = roots.asDiagonal() * a;
+  const Eigen::VectorXd target = roots.cwiseProduct(b);
+  const Eigen::VectorXd scale = lengths(weighted);
+  Eigen::VectorXd best = Eigen::VectorXd::Zero(a.cols());
+  double least = std::numeric_limits<double>::infinity();
+  for (unsigned free = 0; free < 1U << static_cast<unsigned>(a.cols()); ++free) {
+    std::vector<Eigen::Index> columns;
+    for (Eigen::Index column = 0; column < a.cols(); ++column) {
+      if ((free >> static_cast<unsigned>(column) & 1U) != 0) columns.push_back(column);
+    }
+    const Eigen::MatrixXd part = (weighted * scale.cwiseInverse().asDiagonal())(Eigen::all, columns);
+    Eigen::VectorXd x = Eigen::VectorXd::Zero(a.cols());
+    if (!columns.empty()) {
+      const Eigen::VectorXd solved = least_squares_solution(part, target);
+      for (std::size_t i = 0; i < columns.size(); ++i) x[columns[i]] = solved[static_cast<Eigen::Index>(i)];
+    }
+    x = x.cwiseQuotient(scale);
+    const double error = (weighted * x - target).squaredNorm();
+    // A set with more held at zero wins a tie, so that nothing is fitted without need.
+    if (x.minCoeff() >= 0 && error < least * (1 - 1e-12)) {
+      least = error;
+      best = x;
+    }
+  }
+  return best;
+}
+
+Eigen::MatrixXd covariance(const Eigen::MatrixXd& a, const Eigen::VectorXd& weights) {
+  const Eigen::MatrixXd weighted = weights.cwiseSqrt().asDiagonal() * a;
+  const Eigen::VectorXd inverse = lengths(weighted).cwiseInverse();
+  const Eigen::MatrixXd scaled = weighted * inverse.asDiagonal();
+  const Eigen::MatrixXd normal = scaled.transpose() * scaled;
+  const Eigen::MatrixXd inverted = pseudo_inverse(normal);
+  return inverse.asDiagonal() * inverted * inverse.asDiagonal();
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const char* unit_of(ParameterKind kind) {
+  if (kind == ParameterKind::time) return "s";
+  if (kind == ParameterKind::share || kind == ParameterKind::congestion) return "of 1";
+  return kind == ParameterKind::size ? "B" : "s/B";
+}
+
+Json fitted(const FittedParameter& parameter) {
+  Json result{{"name", parameter.parameter.name},
+              {"pointer", parameter.parameter.pointer},
+              {"value", shown(parameter.parameter, parameter.value)}};
+  if (parameter.unidentified) {
+    result["not_identified"] = *parameter.unidentified;
+  } else {
+    result["standard_error"] = fmt::format("{:.3g} {}", parameter.standard_error, unit_of(parameter.parameter.kind));
+  }
+  return result;
+}
+
+Json fit_residuals(const Fit& fit) {
+  std::vector<double> sizes;
+  for (const double error : fit.errors) sizes.push_back(std::abs(error));
+  Json result{{"measurements", fit.errors.size()},
+              {"median", percent_text(median(sizes))},
+              {"worst", percent_text(*std::ranges::max_element(sizes))}};
+  return result;
+}
+
+Json by_size(const std::vector<std::optional<ScatterOfSizes>>& sizes) {
+  Json classes = Json::object();
+  for (std::size_t c = 0; c < sizes.size(); ++c) {
+    if (!sizes[c]) continue;
+    classes[size_classes()[c].name] = {{"deviation", percent_text(sizes[c]->deviation)},
+                                       {"standard_error", percent_text(sizes[c]->standard_error)},
+                                       {"settings", sizes[c]->settings}};
+  }
+  return classes;
+}
+
+Json repeats(const Scatter& scatter) {
+  return {{"comment", "Standard deviation over the mean, of one setting that was measured again"},
+          {"between_rows", by_size(scatter.between_rows)},
+          {"of_repetitions", by_size(scatter.of_repetitions)}};
+}
+
+Json held_out(const HeldOutErrors& errors) {
+  return {{"what", errors.what},
+          {"median", percent_text(errors.median)},
+          {"nine_of_ten_below", percent_text(errors.p90)},
+          {"worst", percent_text(errors.worst)}};
+}
+
+}  // namespace
+
+std::string percent_text(double fraction) {
+  return fmt::format("{:.2f} %", 100 * fraction);
+}
+
+Document calibrated_file(const Fit& fit, const CalibrationSource& provenance) {
+  Json parameters = Json::array();
+  for (const FittedParameter& parameter : all_parameters(fit)) parameters.push_back(fitted(parameter));
+  Json note{{"comment", "Written by farandole calibrate; the values stand where the parameters' pointers say."},
+            {"date", provenance.date},
+            {"source", provenance.sources},
+            {"parameters", parameters},
+            {"residuals", fit_residuals(fit)},
+            {"bands", Json::parse(spread_text(fit.spread))}};
+  if (fit.scatter.shows_anything()) note["repeats"] = repeats(fit.scatter);
+  if (provenance.held_out) note["held_out"] = held_out(*provenance.held_out);
+  if (provenance.forced) {
+    note["forced"] = fmt::format("written by --force: the median error left is above {:.0f} %", 100 * most_error_left);
+  }
+  Document file = fit.topology;
+  file.remove("/calibration");
+  file.set("/calibration", note.dump());
+  return file;
+}
+
+std::optional<Spread> spread_in(const Document& topology) {
+  const auto bands = topology.find("/calibration/bands");
+  return bands ? std::optional(read_spread(*bands)) : std::nullopt;
 }
 
 }}  // namespace farandole::calibration

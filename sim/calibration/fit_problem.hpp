@@ -1,6 +1,6 @@
 // The least squares of a fit: measurements, the simulator as their model, and the linear problem around a trial.
 //
-// Used inside this room: by the fits (fit.cpp, piecewise.cpp) and by what would tell more (table_proposal.cpp).
+// Used inside this room: by the fits (fit.cpp, piecewise.cpp) and by what would tell more (next_measurement.cpp).
 // Residuals are relative, predicted / measured - 1. Of a measurement whose scatter s between repeats is known, what is
 // left over with deviation d counts d^2 / (d^2 + s^2) times: the share of its variance that is not scatter.
 #pragma once

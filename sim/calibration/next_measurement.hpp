@@ -66,10 +66,6 @@ struct PossibleRow {
   MeasuredTime row;
 };
 
-/// Ping-pongs and exchanges inside a node and between two; barriers, allreduces, allgathers and alltoalls of a small, a
-/// middle and a large size, on 1, 2, 4 and 8 nodes with one or all devices of each: what the machine has room for.
-std::vector<PossibleRow> possible_rows(const Topology& machine);
-
 /// The measurement that would tell most of a number that a fit left as it was.
 struct NextMeasurement {
   std::string pointer;  // of the number
@@ -87,9 +83,5 @@ struct NextMeasurement {
 /// that anything takes (of a rate: per byte); and no wider than the measurements, taken by themselves, are linear in
 /// the number.
 std::vector<NextMeasurement> propose_for(const Fit& fit, std::span<const MeasuredTime> measurements);
-
-/// Those of a library's pieces, whose numbers are told by the same collective on the same ranks, of another size.
-void propose_pieces(const LibraryFit& library, std::span<const MeasuredTime> measurements, const Topology& machine,
-                    const Scatter& scatter, std::vector<NextMeasurement>& proposals);
 
 }}  // namespace farandole::calibration

@@ -8,7 +8,6 @@
 
 #include "calibration/posterior.hpp"
 #include "calibration/readers/readers.hpp"
-#include "config/limits.hpp"
 #include "config/section.hpp"
 #include "config/text.hpp"
 #include "platform/platform.hpp"

@@ -7,8 +7,13 @@
 #include <numeric>
 
 #include <Eigen/Core>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "calibration/linear_algebra.hpp"
+#include "config/section.hpp"
+#include "timeline/quantile.hpp"
 
 namespace farandole { inline namespace calibration {
 namespace {
@@ -294,6 +299,174 @@ class Inference {
 
 Posterior infer(std::span<const Unknown> unknowns, const Misfit& misfit, const VectorXd& noise) {
   return Inference(unknowns, misfit, noise).run();
+}
+
+namespace {
+
+const char* in_words(Identified identified) {
+  if (identified == Identified::yes) return "yes";
+  return identified == Identified::partly ? "partly" : "no";
+}
+
+std::string in_words(const Unknown& unknown, const Marginal& marginal) {
+  const bool is_rate = unknown.parameter.kind == ParameterKind::time_per_byte;
+  switch (marginal.shape) {
+    case PosteriorShape::normal:
+      return "";
+    case PosteriorShape::skewed:
+      return "not normal; quantiles are integrated";
+    case PosteriorShape::open_above:
+      return is_rate ? "flat: the runs set no lower end" : "flat: the runs set no upper end";
+    case PosteriorShape::open_below:
+      return is_rate ? "flat: the runs set no upper end" : "flat: the runs set no lower end";
+  }
+  return "";
+}
+
+}  // namespace
+
+Inferred infer_runs(const Document& topology, std::span<const std::string> files, const RunSources& how,
+                    std::vector<Unknown> unknowns, const Catalogue& catalogue) {
+  Inferred result{std::move(unknowns), {}, {}, {}, {}, {}, {}};
+  for (TrainingRow& row : read_training(files, how, topology, catalogue))
+    (row.note.empty() ? result.fitted : result.shown).push_back(std::move(row));
+  Eigen::VectorXd noise(static_cast<Eigen::Index>(result.fitted.size()));
+  Eigen::VectorXd centres(static_cast<Eigen::Index>(result.unknowns.size()));
+  for (std::size_t i = 0; i < result.fitted.size(); ++i) noise[static_cast<Eigen::Index>(i)] = result.fitted[i].noise;
+  for (std::size_t j = 0; j < result.unknowns.size(); ++j)
+    centres[static_cast<Eigen::Index>(j)] = result.unknowns[j].centre;
+  result.posterior = infer(result.unknowns, misfit_of(topology, result.unknowns, result.fitted, catalogue), noise);
+  result.proposals = propose(topology, result.unknowns, result.posterior, result.fitted, catalogue);
+  for (const TrainingRow& row : result.shown) {
+    const double before = step_on(with(topology, result.unknowns, centres), row.scenario, catalogue) / row.step;
+    const double after =
+        step_on(with(topology, result.unknowns, result.posterior.at), row.scenario, catalogue) / row.step;
+    result.shown_before.conservativeResize(result.shown_before.size() + 1);
+    result.shown_after.conservativeResize(result.shown_after.size() + 1);
+    result.shown_before.tail(1)[0] = std::log(before);
+    result.shown_after.tail(1)[0] = std::log(after);
+  }
+  return result;
+}
+
+InferenceReport report_of(const Inferred& found) {
+  InferenceReport report{{}, {}, found.posterior.enlarged, 0};
+  for (std::size_t j = 0; j < found.unknowns.size(); ++j) {
+    const Unknown& unknown = found.unknowns[j];
+    const Marginal& marginal = found.posterior.marginals[j];
+    const double reach = to_ninth_decile * unknown.width;
+    report.numbers.push_back({unknown.parameter.name, unknown.parameter.pointer,
+                              between(unknown.parameter, unknown.centre - reach, unknown.centre + reach),
+                              between(unknown.parameter, marginal.low, marginal.high),
+                              shown(unknown.parameter, std::exp(marginal.middle)), informed_by(marginal, found.fitted),
+                              in_words(marginal.identified), in_words(unknown, marginal), "", marginal.left,
+                              marginal.left});
+  }
+  for (const Proposal& proposal : found.proposals) {
+    report.numbers[proposal.unknown].proposal = proposal.run;
+    report.numbers[proposal.unknown].left_after = proposal.left;
+  }
+  const auto add = [&](const TrainingRow& row, double before, double after) {
+    report.runs.push_back(
+        {row.family, row.name, row.step.si(), std::expm1(before), std::expm1(after), row.noise, row.note});
+  };
+  for (std::size_t i = 0; i < found.fitted.size(); ++i) {
+    const auto at = static_cast<Eigen::Index>(i);
+    add(found.fitted[i], found.posterior.before[at], found.posterior.after[at]);
+  }
+  for (std::size_t i = 0; i < found.shown.size(); ++i) {
+    const auto at = static_cast<Eigen::Index>(i);
+    add(found.shown[i], found.shown_before[at], found.shown_after[at]);
+  }
+  report.simulations = found.posterior.evaluations * static_cast<int>(found.fitted.size());
+  return report;
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double least_share = 0.05;
+constexpr std::size_t most_rows = 4;
+
+Json recorded(const Unknown& unknown, const Marginal& marginal, const std::vector<TrainingRow>& rows) {
+  const double reach = to_ninth_decile * unknown.width;
+  Json result{{"name", unknown.parameter.name},
+              {"pointer", unknown.parameter.pointer},
+              {"value", shown(unknown.parameter, std::exp(marginal.middle))},
+              {"between", between(unknown.parameter, marginal.low, marginal.high)},
+              {"prior", between(unknown.parameter, unknown.centre - reach, unknown.centre + reach)}};
+  if (marginal.identified == Identified::no) {
+    result["not_identified"] = "the runs leave more than nine tenths of its prior's variance";
+  } else {
+    result["rows"] = informed_by(marginal, rows);
+  }
+  return result;
+}
+
+/// The calibration section as it is, or an empty one.
+Json section_of(const Document& file, const CalibrationSource& provenance) {
+  const auto there = file.find("/calibration");
+  if (there) return file.to_ordered_json().at("calibration");
+  return {{"comment", "Written by farandole calibrate; the values stand where the parameters' pointers say."},
+          {"date", provenance.date},
+          {"source", Json::array()},
+          {"parameters", Json::array()}};
+}
+
+Json posterior_residuals(const Posterior& posterior) {
+  std::vector<double> sizes;
+  for (const double error : posterior.after) sizes.push_back(std::abs(std::expm1(error)));
+  return {{"measurements", sizes.size()},
+          {"median", percent_text(median(sizes))},
+          {"worst", percent_text(quantile(sizes, 1))}};
+}
+
+/// One of a pointer takes the place of an earlier one.
+void put_parameter(Json& parameters, const Json& parameter) {
+  for (Json& other : parameters) {
+    if (other.at("pointer") != parameter.at("pointer")) continue;
+    other = parameter;
+    return;
+  }
+  parameters.push_back(parameter);
+}
+
+}  // namespace
+
+std::string informed_by(const Marginal& marginal, const std::vector<TrainingRow>& rows) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < marginal.shares.size(); ++i) {
+    if (marginal.shares[i] >= least_share) order.push_back(i);
+  }
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return marginal.shares[i]; });
+  std::vector<std::string> named;
+  for (const std::size_t i : order) {
+    if (named.size() == most_rows) break;
+    named.push_back(fmt::format("{} ({:.0f} %)", rows[i].name, 100 * marginal.shares[i]));
+  }
+  return fmt::format("{}", fmt::join(named, "; "));
+}
+
+Document calibrated_file(const Document& file, std::span<const Unknown> unknowns, const Posterior& posterior,
+                         const std::vector<TrainingRow>& rows, const CalibrationSource& provenance) {
+  Json note = section_of(file, provenance);
+  Json of_scenarios = Json::array();
+  Document result = file;
+  for (std::size_t j = 0; j < unknowns.size(); ++j) {
+    const Unknown& unknown = unknowns[j];
+    const Marginal& marginal = posterior.marginals[j];
+    const bool is_elsewhere = is_of_scenario(unknown.parameter);
+    put_parameter(is_elsewhere ? of_scenarios : note["parameters"], recorded(unknown, marginal, rows));
+    if (!is_elsewhere && marginal.identified != Identified::no)
+      result = with(result, unknown.parameter, std::exp(marginal.middle));
+  }
+  if (!of_scenarios.empty()) note["of_scenarios"] = of_scenarios;
+  note["source"] = provenance.sources;
+  note[note.contains("residuals") ? "residuals_of_runs" : "residuals"] = posterior_residuals(posterior);
+  result.remove("/calibration");
+  result.set("/calibration", note.dump());
+  return result;
 }
 
 }}  // namespace farandole::calibration

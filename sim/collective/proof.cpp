@@ -1,6 +1,8 @@
 #include "collective/proof.hpp"
 
+#include <map>
 #include <random>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -8,6 +10,115 @@
 #include "collective/specification.hpp"
 
 namespace farandole { inline namespace collective {
+SymbolicState::SymbolicState(const Schedule& schedule) : chunks_(schedule.chunks) {
+  cells_.reserve(static_cast<std::size_t>(schedule.ranks * chunks_));
+  for (int rank = 0; rank < schedule.ranks; ++rank) {
+    for (Chunk chunk = 0; chunk < chunks_; ++chunk) {
+      Counts& own = cells_.emplace_back(Counts::Zero(schedule.ranks));
+      if (contributes(schedule, rank, chunk)) own[rank] = 1;
+    }
+  }
+}
+
+void SymbolicState::write(int rank, Chunk chunk, const Counts& value, Action action) {
+  Counts& cell = cells_[index(rank, chunk)];
+  if (action == Action::reduce) {
+    cell += value;
+  } else {
+    cell = value;
+  }
+}
+
+void SymbolicState::apply(const Schedule& schedule, const Phase& phase, int repeat) {
+  apply_round(
+      schedule, phase, repeat, [this](int rank, Chunk chunk) { return at(rank, chunk); },
+      [this](int rank, Chunk chunk, const Counts& value, Action action) { write(rank, chunk, value, action); });
+}
+
+namespace {
+
+using Fault = std::optional<std::string>;
+
+Fault find_bad_transfer(const Schedule& schedule, const Phase& phase, const Transfer& transfer) {
+  const auto outside = [](Chunk value, Chunk limit) { return value < 0 || value >= limit; };
+  if (outside(transfer.from, schedule.ranks) || outside(transfer.to, schedule.ranks)) {
+    return fmt::format("phase {}: a transfer from rank {} to rank {}, of {} ranks", phase.name, transfer.from,
+                       transfer.to, schedule.ranks);
+  }
+  if (outside(transfer.chunk, schedule.chunks)) {
+    return fmt::format("phase {}: chunk {}, of {} chunks", phase.name, transfer.chunk, schedule.chunks);
+  }
+  if (transfer.count < 1 || transfer.count > schedule.chunks / schedule.rows) {
+    return fmt::format("phase {}: {} chunks from chunk {} of rank {} on, of {} in a row", phase.name, transfer.count,
+                       transfer.chunk, transfer.from, schedule.chunks / schedule.rows);
+  }
+  if (transfer.action == Action::relay && transfer.chunk == first_copy(schedule, transfer.chunk)) {
+    return fmt::format("phase {}: rank {} relays chunk {}, which is no copy to pass on", phase.name, transfer.from,
+                       transfer.chunk);
+  }
+  if (transfer.start < 0 || (transfer.start > 0 && phase.window == 0)) {
+    return fmt::format("phase {}: rank {} starts in repeat {} of a phase without a window", phase.name, transfer.from,
+                       transfer.start);
+  }
+  return std::nullopt;
+}
+
+Fault find_bad_pattern(const Schedule& schedule, const Phase& phase) {
+  if (phase.repeats < 1 || phase.fan < 1 || phase.window < 0) {
+    return fmt::format("phase {}: {} repeats, {} lanes, a window of {}", phase.name, phase.repeats, phase.fan,
+                       phase.window);
+  }
+  if (phase.window > 0 && phase.peer_step != 0) {
+    return fmt::format("phase {}: receivers that move on in a phase with a window", phase.name);
+  }
+  for (const Transfer& transfer : phase.transfers) {
+    if (auto fault = find_bad_transfer(schedule, phase, transfer)) return fault;
+  }
+  return std::nullopt;
+}
+
+/// Sums may meet in a chunk in any order; an overwriting may meet nothing.
+Fault find_conflict(const Schedule& schedule, const Phase& phase, int repeat) {
+  std::map<std::pair<int, Chunk>, Action> written;
+  Fault fault;
+  const auto write = [&](int rank, Chunk chunk, Action action) {
+    const auto [place, is_first] = written.emplace(std::pair(rank, chunk), action);
+    if (is_first || (place->second == Action::reduce && action == Action::reduce)) return;
+    fault = fmt::format("phase {}: chunk {} of rank {} is {} in a round", phase.name, chunk, rank,
+                        place->second == action ? "overwritten twice" : "overwritten and added to");
+  };
+  for_each_transfer(schedule, phase, repeat, [&](const Transfer& transfer, std::size_t /*index*/) {
+    if (transfer.from == transfer.to)
+      fault = fmt::format("phase {}: rank {} sends to itself", phase.name, transfer.from);
+    for_each_chunk(schedule, phase, transfer, [&](Chunk chunk) {
+      const bool is_relayed = transfer.action == Action::relay;
+      write(transfer.to, chunk, is_relayed ? Action::copy : transfer.action);
+      if (is_relayed) write(transfer.to, first_copy(schedule, chunk), Action::reduce);
+    });
+  });
+  return fault;
+}
+
+/// Where only chunks move on, and all together, one repeat decides for all.
+int repeats_to_look_at(const Phase& phase) {
+  return phase.window == 0 && phase.peer_step == 0 ? 1 : phase.repeats;
+}
+
+}  // namespace
+
+/// What is wrong with the form of a schedule: a rank or chunk out of range, a send to oneself, two transfers of one
+/// round that write the same chunk where one overwrites. Nothing when the form is right.
+static std::optional<std::string> find_malformed(const Schedule& schedule) {
+  if (auto fault = find_misfit(schedule)) return fault;
+  for (const Phase& phase : schedule.phases) {
+    if (auto fault = find_bad_pattern(schedule, phase)) return fault;
+    for (int repeat = 0; repeat < repeats_to_look_at(phase); ++repeat) {
+      if (auto fault = find_conflict(schedule, phase, repeat)) return fault;
+    }
+  }
+  return std::nullopt;
+}
+
 namespace {
 
 using Fault = std::optional<std::string>;

@@ -22,10 +22,6 @@
 
 namespace farandole { inline namespace collective {
 
-/// What is wrong with the form of a schedule: a rank or chunk out of range, a send to oneself, two transfers of one
-/// round that write the same chunk where one overwrites. Nothing when the form is right.
-std::optional<std::string> find_malformed(const Schedule& schedule);
-
 /// The first rank and chunk that do not hold what the operation promises, or are sent before they hold anything, as a
 /// sentence; nothing when proved.
 std::optional<std::string> disprove(const Schedule& schedule);

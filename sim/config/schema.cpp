@@ -1,5 +1,7 @@
 #include "config/schema.hpp"
 
+#include <algorithm>
+#include <array>
 #include <exception>
 
 #include <fmt/format.h>
@@ -10,7 +12,158 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
+#include "config/pointer.hpp"
+
 namespace farandole { inline namespace config {
+namespace {
+
+using Json = nlohmann::json;
+
+bool has(const Json& schema, const char* key) {
+  return schema.is_object() && schema.contains(key);
+}
+
+/// Follows references within the schema ("#/definitions/link"); a chain longer than that goes in circles.
+const Json& resolved(const Json& root, const Json& schema) {
+  constexpr int longest_chain = 16;
+  const Json* at = &schema;
+  for (int i = 0; i < longest_chain && has(*at, "$ref"); ++i) {
+    const auto& target = at->at("$ref");
+    if (!target.is_string() || !target.get<std::string>().starts_with("#/")) break;
+    const Json::json_pointer pointer(target.get<std::string>().substr(1));
+    if (!root.contains(pointer)) break;
+    at = &root.at(pointer);
+  }
+  return *at;
+}
+
+/// The part of the schema for a value, where plain properties and items lead there; else null.
+Json subschema(const Json& root, const std::vector<std::string>& path) {
+  const Json* at = &resolved(root, root);
+  for (const std::string& key : path) {
+    if (has(*at, "properties") && at->at("properties").contains(key)) {
+      at = &at->at("properties").at(key);
+    } else if (has(*at, "items")) {
+      at = &at->at("items");
+    } else if (has(*at, "additionalProperties")) {
+      at = &at->at("additionalProperties");
+    } else {
+      return nullptr;
+    }
+    at = &resolved(root, *at);
+  }
+  return *at;
+}
+
+std::vector<std::string> strings(const Json& list) {
+  std::vector<std::string> result;
+  for (const Json& element : list.is_array() ? list : Json::array({list})) {
+    result.push_back(element.is_string() ? element.get<std::string>() : element.dump());
+  }
+  return result;
+}
+
+std::string type_in_words(const std::string& type) {
+  if (type == "boolean") return "true or false";
+  if (type == "null") return type;
+  const bool vowel = type == "object" || type == "array" || type == "integer";
+  return (vowel ? "an " : "a ") + type;
+}
+
+std::string types_in_words(const Json& types) {
+  std::string result;
+  for (const std::string& type : strings(types)) result += (result.empty() ? "" : " or ") + type_in_words(type);
+  return result;
+}
+
+std::vector<std::string> property_names(const Json& schema) {
+  std::vector<std::string> names;
+  if (!has(schema, "properties")) return names;
+  for (const auto& [name, property] : schema.at("properties").items()) names.push_back(name);
+  return names;
+}
+
+/// The name between the quotes that end "...: 'rate'." or "... 'rate'."
+std::string name_in(const std::string& description) {
+  const auto first = description.find('\'', description.rfind(" '"));
+  const auto last = description.rfind('\'');
+  return first < last ? description.substr(first + 1, last - first - 1) : std::string();
+}
+
+/// The value at the end of `path`, or the last one on the way that is there.
+Value value_at(Value value, const std::vector<std::string>& path) {
+  for (const std::string& key : path) {
+    if (value.is_array()) {
+      const auto elements = value.elements();
+      const auto index = array_index(key);
+      if (!index || *index >= elements.size()) return value;
+      value = elements[*index];
+    } else if (value.is_object()) {
+      const auto members = value.members();
+      const auto found = std::find_if(members.begin(), members.end(), [&](const auto& m) { return m.first == key; });
+      if (found == members.end()) return value;
+      value = found->second;
+    }
+  }
+  return value;
+}
+
+[[noreturn]] void fail_unknown_key(const Value& object, const Json& schema) {
+  const auto known = property_names(schema);
+  for (const auto& [name, member] : object.members()) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    member.fail("a known key", quoted(name), suggestion(name, known));
+  }
+  object.fail("known keys only");
+}
+
+[[noreturn]] void fail_pattern(const Value& value, const Json& schema) {
+  if (has(schema, "examples") && !schema.at("examples").empty()) {
+    value.fail(fmt::format("a text such as {}", quoted(strings(schema.at("examples")).front())));
+  }
+  if (has(schema, "pattern")) value.fail(fmt::format("a text that matches {}", strings(schema.at("pattern")).front()));
+  value.fail("a text that matches the schema's pattern");
+}
+
+/// "Expected number greater than or equal to 1.000000" without what is not needed.
+std::string bound_in_words(std::string description) {
+  description = "a" + description.substr(std::string_view("Expected").size());
+  if (description.find('.') != std::string::npos) {
+    description.erase(description.find_last_not_of('0') + 1);
+    if (description.ends_with('.')) description.pop_back();
+  }
+  return description;
+}
+
+[[noreturn]] void fail_otherwise(const Value& value, const std::string& description) {
+  std::string detail = description.substr(0, description.find_last_not_of(". ") + 1);
+  if (!detail.empty() && detail.front() >= 'A' && detail.front() <= 'Z') {
+    detail.front() = static_cast<char>(detail.front() - 'A' + 'a');
+  }
+  value.fail(fmt::format("what the schema allows ({})", detail));
+}
+
+}  // namespace
+
+static void fail_schema(const Document& document, const Json& schema, const Violation& violation) {
+  const std::string& description = violation.description;
+  const Json part = subschema(schema, violation.path);
+  const Value value = value_at(document.root(), violation.path);
+  if (description.starts_with("Missing required property")) {
+    value.fail(fmt::format("a key {}", quoted(name_in(description))), "an object without it");
+  }
+  if (description.starts_with("Object contains a property")) fail_unknown_key(value, part);
+  if (description.starts_with("Value type not permitted") && has(part, "type")) {
+    value.fail(types_in_words(part.at("type")));
+  }
+  if (description.starts_with("Failed to match against any enum") && has(part, "enum")) {
+    value.fail_unknown("one of the schema's values", strings(part.at("enum")));
+  }
+  if (description.starts_with("Failed to match regex")) fail_pattern(value, part);
+  if (description.starts_with("Expected number")) value.fail(bound_in_words(description));
+  fail_otherwise(value, description);
+}
+
 namespace {
 
 using Adapter = valijson::adapters::NlohmannJsonAdapter;

@@ -25,6 +25,4 @@ struct Violation {
   std::string description;
 };
 
-[[noreturn]] void fail_schema(const Document& document, const nlohmann::json& schema, const Violation& violation);
-
 }}  // namespace farandole::config

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "config/limits.hpp"
 #include "config/pointer.hpp"
+#include "config/section.hpp"
 
 namespace farandole { inline namespace config {
 namespace {

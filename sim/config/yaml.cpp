@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "config/limits.hpp"
+#include "config/section.hpp"
 #include "config/text.hpp"
 
 namespace farandole { inline namespace config {

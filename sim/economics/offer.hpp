@@ -102,12 +102,4 @@ class Currency {
   std::string name_;
 };
 
-Money read_money(const Value& where, Currency& currency);
-/// Per hour, month or year: "/h", "/month", "/year".
-MoneyPerSecond read_price_of_time(const Value& where, Currency& currency);
-MoneyPerJoule read_price_of_energy(const Value& where, Currency& currency);
-Watts read_power(const Value& where);
-/// A time as everywhere ("15 min"), or days, weeks, months and years.
-Seconds read_long_time(const Value& where);
-
 }}  // namespace farandole::economics

@@ -1,6 +1,111 @@
 #include "learning/exchange.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <Eigen/QR>
+
+#include "collective/carry_out.hpp"
+#include "learning/numpy_random.hpp"
+
 namespace farandole { inline namespace learning {
+namespace {
+
+constexpr std::uint32_t seed_of_q = 714;
+
+Eigen::MatrixXd orthonormal(const Eigen::MatrixXd& matrix) {
+  const Eigen::MatrixXd identity = Eigen::MatrixXd::Identity(matrix.rows(), matrix.cols());
+  return Eigen::HouseholderQR<Eigen::MatrixXd>(matrix).householderQ() * identity;
+}
+
+Eigen::Map<const Matrix> matrix_of(MatrixShape shape, const Vector& weights) {
+  return {weights.data(), shape.rows, shape.columns};
+}
+
+Eigen::Index worthwhile_rank(MatrixShape shape, int rank) {
+  return std::min<Eigen::Index>(rank, std::min(shape.rows, shape.columns));
+}
+
+}  // namespace
+
+PowerSgd::PowerSgd(MatrixShape shape, int rank)
+    : shape_(shape),
+      is_worth_it_((shape.rows + shape.columns) * worthwhile_rank(shape, rank) * 2 < shape.rows * shape.columns &&
+                   shape.rows > 0),
+      q_(shape.columns, worthwhile_rank(shape, rank)) {
+  NumpyRandom random(seed_of_q);
+  for (double& element : q_.reshaped()) element = random.normal();
+}
+
+void PowerSgd::sum(Carrier& carrier, std::vector<Vector>& contributions) {
+  if (!is_worth_it_) return carrier.sum(Operation::allreduce, contributions);
+  const Eigen::Index elements = shape_.rows * shape_.columns;
+  const Eigen::Index rest = contributions.front().size() - elements;
+  std::vector<Vector> left;
+  for (const Vector& gradient : contributions) {
+    const Eigen::MatrixXd p = matrix_of(shape_, gradient) * q_;
+    left.emplace_back(p.size() + rest) << p.reshaped(), gradient.tail(rest);
+  }
+  carrier.sum(Operation::allreduce, left);
+  std::vector<Eigen::MatrixXd> bases;
+  std::vector<Vector> right;
+  for (std::size_t rank = 0; rank < contributions.size(); ++rank) {
+    bases.push_back(orthonormal(left[rank].head(left[rank].size() - rest).reshaped(shape_.rows, q_.cols())));
+    right.emplace_back((matrix_of(shape_, contributions[rank]).transpose() * bases.back()).reshaped());
+  }
+  carrier.sum(Operation::allreduce, right);
+  for (std::size_t rank = 0; rank < contributions.size(); ++rank) {
+    const Matrix product = bases[rank] * right[rank].reshaped(shape_.columns, q_.cols()).transpose();
+    contributions[rank] << Eigen::Map<const Vector>(product.data(), elements), left[rank].tail(rest);
+  }
+  q_ = right.front().reshaped(shape_.columns, q_.cols());
+}
+
+namespace {
+
+Vector int8(const Vector& values) {
+  const double step = values.cwiseAbs().maxCoeff() / 127;
+  if (step == 0) return values;
+  return (values / step).array().round() * step;
+}
+
+Vector top_k(const Vector& values, double keep) {
+  const auto kept = std::max<std::ptrdiff_t>(1, std::lround(keep * static_cast<double>(values.size())));
+  std::vector<Eigen::Index> order(static_cast<std::size_t>(values.size()));
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, [&](auto a, auto b) { return std::abs(values[a]) > std::abs(values[b]); });
+  Vector result = Vector::Zero(values.size());
+  for (std::ptrdiff_t i = 0; i < kept; ++i) {
+    const Eigen::Index largest = order[static_cast<std::size_t>(i)];
+    result[largest] = values[largest];
+  }
+  return result;
+}
+
+Vector one_bit(const Vector& values) {
+  const auto is_negative = (values.array() < 0).cast<double>().eval();
+  const double negatives = is_negative.sum();
+  const double others = static_cast<double>(values.size()) - negatives;
+  const double low = negatives > 0 ? (values.array() * is_negative).sum() / negatives : 0;
+  const double high = others > 0 ? (values.array() * (1 - is_negative)).sum() / others : 0;
+  return low * is_negative + high * (1 - is_negative);
+}
+
+}  // namespace
+
+Vector sent_and_decoded(const CompressionSettings& compression, const Vector& values) {
+  switch (compression.kind) {
+    case Compression::int8:
+      return int8(values);
+    case Compression::top_k:
+      return top_k(values, compression.keep);
+    case Compression::one_bit:
+      return one_bit(values);
+    default:
+      return values;
+  }
+}
 
 Exchange::Exchange(Carrier carrier, Operation operation, CompressionSettings compression, MatrixShape matrix)
     : carrier_(std::move(carrier)),
@@ -89,6 +194,117 @@ void Exchange::sum_by_power(std::vector<Vector>& contributions) {
     for (std::size_t worker = 0; worker < sums.size(); ++worker) residuals_[worker] -= sums[worker] / workers;
   }
   contributions = std::move(sums);
+}
+
+namespace {
+
+double messages_of(const std::optional<Schedule>& schedule) {
+  if (!schedule) return 0;
+  double sum = 0;
+  for (const Phase& phase : schedule->phases) {
+    sum += static_cast<double>(transfers_per_round(phase)) * active_repeats(phase);
+  }
+  return sum;
+}
+
+/// A part has a whole number of every schedule's chunks.
+Eigen::Index block_of(const WeightSharding& sharding, Eigen::Index length) {
+  Eigen::Index chunks = 1;
+  for (const auto* schedule : {&sharding.gather, &sharding.scatter}) {
+    if (*schedule) chunks = std::max(chunks, static_cast<Eigen::Index>((*schedule)->chunks / sharding.shards));
+  }
+  const Eigen::Index part = (length + sharding.shards - 1) / sharding.shards;
+  return (part + chunks - 1) / chunks * chunks;
+}
+
+using Double = Vector;
+using Half = Eigen::Matrix<Eigen::half, Eigen::Dynamic, 1>;
+using Brain = Eigen::Matrix<Eigen::bfloat16, Eigen::Dynamic, 1>;
+
+}  // namespace
+
+double WeightSharding::messages(int workers) const {
+  return (messages_of(gather) + messages_of(scatter)) * (static_cast<double>(workers) / shards) +
+         messages_of(replicate) * shards;
+}
+
+Shards::Shards(const WeightSharding& sharding, int workers, const Vector& whole)
+    : sharding_(sharding), length_(whole.size()), block_(block_of(sharding, whole.size())) {
+  Vector padded = Vector::Zero(block_ * sharding.shards);
+  padded.head(length_) = whole;
+  for (std::size_t worker = 0; worker < static_cast<std::size_t>(workers); ++worker) {
+    parts_.emplace_back(padded.segment(place_in_group(worker) * block_, block_));
+  }
+}
+
+template <class Values>
+void Shards::gather_as(std::vector<Vector>& whole) const {
+  const auto shards = static_cast<std::size_t>(sharding_.shards);
+  for (std::size_t first = 0; first < parts_.size(); first += shards) {
+    std::vector<Values> buffers(shards, Values::Zero(block_ * sharding_.shards));
+    for (std::size_t i = 0; i < shards; ++i) {
+      buffers[i].segment(static_cast<Eigen::Index>(i) * block_, block_) =
+          parts_[first + i].template cast<typename Values::Scalar>();
+    }
+    if (sharding_.gather) carry_out(*sharding_.gather, buffers);
+    for (const Values& buffer : buffers) whole.emplace_back(buffer.head(length_).template cast<double>());
+  }
+}
+
+std::vector<Vector> Shards::gathered() const {
+  std::vector<Vector> whole;
+  if (sharding_.parameters == GradientType::fp32) gather_as<Double>(whole);
+  if (sharding_.parameters == GradientType::fp16) gather_as<Half>(whole);
+  if (sharding_.parameters == GradientType::bf16) gather_as<Brain>(whole);
+  return whole;
+}
+
+Vector Shards::kept() const {
+  Vector whole(block_ * sharding_.shards);
+  for (Eigen::Index i = 0; i < sharding_.shards; ++i) {
+    whole.segment(i * block_, block_) = parts_[static_cast<std::size_t>(i)];
+  }
+  return whole.head(length_);
+}
+
+template <class Values>
+void Shards::sum_as(const std::vector<Vector>& gradients, std::vector<Vector>& sums) const {
+  const auto shards = static_cast<std::size_t>(sharding_.shards);
+  for (std::size_t first = 0; first < gradients.size(); first += shards) {
+    std::vector<Values> buffers(shards, Values::Zero(block_ * sharding_.shards));
+    for (std::size_t i = 0; i < shards; ++i) {
+      buffers[i].head(length_) = gradients[first + i].template cast<typename Values::Scalar>();
+    }
+    if (sharding_.scatter) carry_out(*sharding_.scatter, buffers);
+    for (std::size_t i = 0; i < shards; ++i) {
+      const auto own = buffers[i].segment(static_cast<Eigen::Index>(i) * block_, block_);
+      sums.emplace_back(own.template cast<double>());
+    }
+  }
+  if (sharding_.replicate) sum_among_replicas<Values>(sums);
+}
+
+template <class Values>
+void Shards::sum_among_replicas(std::vector<Vector>& sums) const {
+  const auto shards = static_cast<std::size_t>(sharding_.shards);
+  for (std::size_t part = 0; part < shards; ++part) {
+    std::vector<Values> buffers;
+    for (std::size_t rank = part; rank < sums.size(); rank += shards) {
+      buffers.emplace_back(sums[rank].template cast<typename Values::Scalar>());
+    }
+    carry_out(*sharding_.replicate, buffers);
+    for (std::size_t replica = 0; replica < buffers.size(); ++replica) {
+      sums[part + replica * shards] = buffers[replica].template cast<double>();
+    }
+  }
+}
+
+void Shards::descend(double rate, const std::vector<Vector>& gradients) {
+  std::vector<Vector> sums;
+  if (sharding_.gradients == GradientType::fp32) sum_as<Double>(gradients, sums);
+  if (sharding_.gradients == GradientType::fp16) sum_as<Half>(gradients, sums);
+  if (sharding_.gradients == GradientType::bf16) sum_as<Brain>(gradients, sums);
+  for (std::size_t worker = 0; worker < parts_.size(); ++worker) parts_[worker] -= rate * sums[worker];
 }
 
 }}  // namespace farandole::learning

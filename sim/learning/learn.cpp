@@ -101,7 +101,7 @@ Learning learn_in_step(Training& training, const UpdateLog& log) {
   return notes.finish(weights.front());
 }
 
-Learning learn_sharded(Training& training, const UpdateLog& log) {
+static Learning learn_sharded(Training& training, const UpdateLog& log) {
   expect_entries(log, count_per_epoch(training));
   Shards shards(training.sharding, training.workers, training.problem.start);
   Notes notes(training);

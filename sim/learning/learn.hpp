@@ -51,7 +51,6 @@ struct LearningRuleRow {
 const LearningRuleRow* find_learning_rule(const std::string& strategy, const std::string& mode);
 
 Learning learn_in_step(Training& training, const UpdateLog& log);
-Learning learn_sharded(Training& training, const UpdateLog& log);
 Learning learn_apart(Training& training, const UpdateLog& log);
 Learning learn_at_once(Training& training, const UpdateLog& log);
 

@@ -1,6 +1,6 @@
 #include "learning/read_numbers.hpp"
 
-#include "config/limits.hpp"
+#include "config/section.hpp"
 
 namespace farandole { inline namespace learning {
 

@@ -49,7 +49,7 @@ Paths shifted(Paths paths, int first_link);
 //
 // Retries are not in it. Acknowledgements travel the other way, in packets without payload; where the file says after
 // how many packets one is sent, every byte of payload brings `ack_overhead` bytes back. The sizes and where they are
-// from are in protocol.cpp.
+// from are in link.cpp.
 
 struct PacketFormat {
   Bytes mtu;                            // unless the file says otherwise

@@ -1,7 +1,15 @@
 #include "platform/placement.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <numeric>
+#include <random>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "config/section.hpp"
 
 namespace farandole { inline namespace platform {
 namespace {
@@ -82,6 +90,161 @@ Placement place_by_node(int ranks, const std::vector<Host>& hosts, int devices_p
       placement.nodes_used = std::max(placement.nodes_used, static_cast<int>(node) + 1);
       --left;
     }
+  }
+  return placement;
+}
+
+namespace {
+
+using Order = PlacementRule::Order;
+using Nodes = PlacementRule::Nodes;
+
+template <class T>
+using Word = std::pair<const char*, T>;
+constexpr std::array<Word<Order>, 3> orders{
+    {{"by_slot", Order::by_slot}, {"by_node", Order::by_node}, {"by_device", Order::by_slot}}};
+constexpr std::array<Word<Nodes>, 3> node_choices{
+    {{"contiguous", Nodes::contiguous}, {"random", Nodes::random}, {"by_group", Nodes::by_group}}};
+
+template <class T, std::size_t N>
+std::optional<T> word_of(const std::array<Word<T>, N>& words, const std::string& text) {
+  for (const auto& [word, meaning] : words) {
+    if (text == word) return meaning;
+  }
+  return std::nullopt;
+}
+
+template <class T, std::size_t N>
+T read_word(const std::array<Word<T>, N>& words, std::string_view what, const Value& where) {
+  if (const auto meaning = word_of(words, read<std::string>(where))) return *meaning;
+  std::vector<std::string> known;
+  for (const auto& word : words) known.emplace_back(word.first);
+  where.fail_unknown(what, known);
+}
+
+/// A rule that is one word.
+PlacementRule rule_named(const Value& where) {
+  const auto text = read<std::string>(where);
+  PlacementRule rule;
+  if (text == "by_device") where.fail("by_device with its list: {\"order\": \"by_device\", \"devices\": [0, 2, 1, 3]}");
+  rule.order = word_of(orders, text);
+  if (rule.order) return rule;
+  const auto nodes = word_of(node_choices, text);
+  if (!nodes)
+    where.fail_unknown("a placement", {"by_slot", "by_node", "by_device", "contiguous", "random", "by_group"});
+  rule.nodes = *nodes;
+  return rule;
+}
+
+std::vector<int> read_devices(const Value& where) {
+  std::vector<int> devices;
+  for (const Value& element : where.elements()) {
+    devices.push_back(read_at_least(element, 0));
+    if (std::ranges::count(devices, devices.back()) > 1) element.fail("each device once");
+  }
+  if (devices.empty()) where.fail("at least one device");
+  return devices;
+}
+
+/// Below `end`, every value as likely; the standard's distributions differ from library to library.
+std::size_t draw(std::mt19937_64& engine, std::size_t end) {
+  const std::uint64_t fair = engine.max() - engine.max() % end;
+  std::uint64_t value = engine();
+  while (value >= fair) value = engine();
+  return static_cast<std::size_t>(value % end);
+}
+
+std::vector<int> random_nodes(int count, int all, std::uint64_t seed) {
+  std::vector<int> nodes(static_cast<std::size_t>(all));
+  std::iota(nodes.begin(), nodes.end(), 0);
+  std::mt19937_64 engine(seed);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+    std::swap(nodes[i], nodes[i + draw(engine, nodes.size() - i)]);
+  }
+  nodes.resize(static_cast<std::size_t>(count));
+  return nodes;
+}
+
+/// The first node of every group, then the second of every group, and so on.
+std::vector<int> nodes_by_group(int count, int all, int group) {
+  std::vector<int> nodes;
+  for (int within = 0; within < group; ++within) {
+    for (int node = within; node < all && static_cast<int>(nodes.size()) < count; node += group) nodes.push_back(node);
+  }
+  return nodes;
+}
+
+/// The node that each host of the list is, `count` of them from `all`.
+std::vector<int> choose_nodes(const PlacementRule& rule, int count, int all, const NodeLayout& layout,
+                              const Value& where) {
+  switch (rule.nodes) {
+    case Nodes::random:
+      return random_nodes(count, all, rule.seed);
+    case Nodes::by_group:
+      if (layout.nodes_per_group < 1 || !layout.nodes) where.fail("a topology whose nodes are in groups for by_group");
+      return nodes_by_group(count, all, layout.nodes_per_group);
+    case Nodes::contiguous:
+      break;
+  }
+  std::vector<int> nodes(static_cast<std::size_t>(count));
+  std::iota(nodes.begin(), nodes.end(), rule.first_node);
+  return nodes;
+}
+
+void check_devices(const PlacementRule& rule, const NodeLayout& layout, const Value& where) {
+  for (const int device : rule.devices) {
+    if (device < layout.devices_per_node) continue;
+    where.fail("devices below the " + std::to_string(layout.devices_per_node) + " of a node", std::to_string(device));
+  }
+}
+
+}  // namespace
+
+PlacementRule read_placement_rule(const Value& where) {
+  if (where.is_string()) return rule_named(where);
+  Section section(where);
+  PlacementRule rule;
+  if (const auto order = section.maybe("order")) {
+    rule.order = read_word(orders, "an order of ranks", *order);
+    const bool lists = section.maybe("devices").has_value();
+    if (read<std::string>(*order) == "by_device" && !lists) order->fail("a list of \"devices\" beside by_device");
+  }
+  if (const auto devices = section.maybe("devices")) rule.devices = read_devices(*devices);
+  if (const auto nodes = section.maybe("nodes")) rule.nodes = read_word(node_choices, "a choice of nodes", *nodes);
+  if (const auto ranks = section.maybe("ranks_per_node")) rule.ranks_per_node = read_at_least(*ranks, 1);
+  if (const auto first = section.maybe("first_node")) {
+    rule.first_node = read_between(*first, 0, most_devices);
+    if (rule.nodes != Nodes::contiguous) first->fail("a first node only of contiguous ones");
+  }
+  if (const auto seed = section.maybe("seed")) rule.seed = static_cast<std::uint64_t>(read_at_least(*seed, 0));
+  section.finish();
+  return rule;
+}
+
+Placement place(const PlacementRule& rule, int ranks, std::vector<Host> hosts, const NodeLayout& layout,
+                const Value& where) {
+  check_devices(rule, layout, where);
+  require_at_most(ranks, most_devices, "ranks", where);  // before there is a host for each
+  const int usable = rule.devices.empty() ? layout.devices_per_node : static_cast<int>(rule.devices.size());
+  if (hosts.empty() && ranks > 0) hosts = hosts_for(ranks, rule.ranks_per_node.value_or(usable));
+  const auto fill = rule.order == Order::by_node ? place_by_node : place_by_slot;
+  const Placement in_hosts = fill(ranks, hosts, usable, where);
+  const Count devices = Count(rule.first_node + in_hosts.nodes_used) * layout.devices_per_node;
+  if (!layout.nodes) require_at_most(devices, most_devices, "devices up to the last node used", where);
+  const int all = layout.nodes.value_or(rule.first_node + in_hosts.nodes_used);
+  if (rule.first_node + in_hosts.nodes_used > all) {
+    const auto most = (Count(all - rule.first_node) * hosts.front().slots).number();
+    where.fail("at most " + std::to_string(most) + " ranks, " + std::to_string(hosts.front().slots) +
+                   " on each of the " + std::to_string(all - rule.first_node) + " nodes" +
+                   (rule.first_node > 0 ? " from node " + std::to_string(rule.first_node) + " on" : ""),
+               std::to_string(ranks) + " ranks on " + std::to_string(in_hosts.nodes_used) + " nodes");
+  }
+  const auto nodes = choose_nodes(rule, in_hosts.nodes_used, all, layout, where);
+  Placement placement{{}, in_hosts.nodes_used};
+  for (const int slot : in_hosts.device_of_rank) {
+    const int node = nodes[static_cast<std::size_t>(slot / usable)];
+    const int local = rule.devices.empty() ? slot % usable : rule.devices[static_cast<std::size_t>(slot % usable)];
+    placement.device_of_rank.push_back(node * layout.devices_per_node + local);
   }
   return placement;
 }

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "config/limits.hpp"
+#include "config/section.hpp"
 #include "platform/topologies/kinds.hpp"
 #include "platform/topologies/wiring.hpp"
 

@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include "report/facet.hpp"
 #include "report/field_record.hpp"
 #include "report/field_table.hpp"
 #include "report/link_table.hpp"
 #include "report/reports.hpp"
+#include "report/time_column.hpp"
 
 namespace farandole { inline namespace report {
 namespace {
@@ -59,6 +61,54 @@ void write_bench(std::ostream& out, Format format, const Heading& heading, Measu
       return write_json(out, heading, records);
     case Format::csv:
       return write_csv(out, record_of(MeasuredPoint{}), records);
+  }
+}
+
+namespace {
+
+using ReplayedPoints = std::span<const ReplayedPoint>;
+
+std::vector<std::string> cells(const TimeColumn& times, const ReplayedPoint& point) {
+  const TrainingPoint& measured = point.training;
+  const double exposed = measured.breakdown.exposed_communication / measured.iteration;
+  return {times.text(measured.iteration_p50), times.text(measured.iteration_p95),
+          times.text(point.predicted),        signed_percent(point.error(), 1),
+          grouped(exposed * 100, 1),          point.processors_busy ? grouped(*point.processors_busy * 100, 0) : "",
+          std::to_string(point.wrong)};
+}
+
+void write_replay_table(std::ostream& out, const Heading& heading, ReplayedPoints points) {
+  std::vector<TrainingPoint> measured;
+  for (const ReplayedPoint& point : points) measured.push_back(point.training);
+  const auto facets = split(training_facets(measured), std::span<const TrainingPoint>(measured));
+  write_title(out, heading);
+  out << "# all points: " << shared_text(facets, std::span<const TrainingPoint>(measured)) << "\n\n";
+  std::vector<Column> columns = facet_columns(facets);
+  const TimeColumn times = iteration_column(measured.empty() ? Seconds(0) : measured.front().iteration_p50);
+  for (const char* name : {"median", "p95", "predicted"}) columns.push_back({fmt::format("{} ({})", name, times.unit)});
+  for (const char* name : {"error", "exposed (%)", "cpu (%)", "#wrong"}) columns.push_back({name});
+  Table table(std::move(columns));
+  for (const ReplayedPoint& point : points) {
+    std::vector<std::string> row = facet_cells(facets, point.training);
+    for (std::string& cell : cells(times, point)) row.push_back(std::move(cell));
+    table.row(std::move(row));
+  }
+  table.write(out);
+  write_settings(out, heading);
+}
+
+}  // namespace
+
+void write_replay(std::ostream& out, Format format, const Heading& heading, ReplayedPoints points) {
+  std::vector<Record> records;
+  for (const ReplayedPoint& point : points) records.push_back(record_of(point));
+  switch (format) {
+    case Format::table:
+      return write_replay_table(out, heading, points);
+    case Format::json:
+      return write_json(out, heading, records);
+    case Format::csv:
+      return write_csv(out, records.front(), records);
   }
 }
 

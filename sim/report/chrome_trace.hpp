@@ -35,10 +35,4 @@ struct TraceEvent {
   int thread = 0;
 };
 
-/// All events by start time, longer ones first, with process and thread set. Equal ones keep the order of recording.
-std::vector<TraceEvent> trace_events(const Timeline& timeline);
-
-/// Lane names by process number; 0 is the whole process, and there whether or not it has events.
-std::map<int, std::string> process_names(const std::vector<TraceEvent>& events);
-
 }}  // namespace farandole::report

@@ -1,7 +1,7 @@
 // What is asked of open files and of their names, so that results are there after a loss of power and nobody takes
 // another's file for his own.
 //
-// Called by report/output_file.hpp, report/temporary_file.hpp and study/journal.hpp.
+// Called by report/output_file.hpp and study/journal.hpp.
 #pragma once
 
 #include <filesystem>

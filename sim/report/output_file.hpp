@@ -3,7 +3,7 @@
 // Called by the command line for `--output`, `--timeline` and every other file it writes. The text goes to a temporary
 // file in the same folder, which is on the disk (fsync) before it takes the name of the target; if writing fails, or
 // `write` throws, the temporary file is removed and an older target stays as it was. Those that killed programs left in
-// the folder are removed first (report/temporary_file.hpp). A link is followed. A target that is no regular file
+// the folder are removed first (TemporaryFile, output_file.cpp). A link is followed. A target that is no regular file
 // (/dev/null, a named pipe) is written directly.
 #pragma once
 

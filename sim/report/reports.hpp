@@ -136,9 +136,6 @@ void write_explanations(std::ostream& out, std::span<const TrainingPoint> points
 // Called by the table of training points. A few epochs of each point, in steps of 1, 2, 5, 10, 20, ... and the last
 // one; weights below where they are few. JSON has all of it.
 
-/// Nothing where no point has learned anything.
-void write_learning(std::ostream& out, const Facets<TrainingPoint>& facets, std::span<const TrainingPoint> points);
-
 // Writes the points of `farandole bench --training`: measured iterations, and what was predicted beside them.
 //
 // JSON and CSV list every key of a point of `farandole run`, whose times are measured, and after them backend,

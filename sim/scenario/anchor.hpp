@@ -40,9 +40,6 @@ void set_after_measuring(Document& document, const std::string& pointer, const S
 /// The scenario under which the rows were measured.
 Document as_measured(const Document& document);
 
-/// What steps were inferred of, and are estimated to take there: `workload.anchored_device`. `source`: of the node.
-Node anchor_device(const Scenario& scenario, const std::vector<DeviceStep>& steps, const std::string& source);
-
 /// `where` is that. On another device, in another precision, compiled or not, what was inferred takes as many times as
 /// long as the estimate does, but gains no more than peak rates or memories do, and has a band of its own
 /// (tools/kernel_bands.py); of another model it says nothing, and is taken out. A device that is the same under another

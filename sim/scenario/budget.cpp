@@ -3,17 +3,21 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
 #include "collective/chunk_sizes.hpp"
-#include "config/limits.hpp"
+#include "config/section.hpp"
 #include "platform/launch_line.hpp"
 #include "simulate/folding/folded_message_clock.hpp"
 #include "simulate/recurrence_clock.hpp"
 #include "simulate/routed_schedule.hpp"
 #include "units/format.hpp"
+#include "units/parse.hpp"
 
 namespace farandole { inline namespace scenario {
 namespace {
@@ -207,7 +211,8 @@ void require_ranks_within(const Budget& budget, Count ranks, const Place& place)
   require_within(budget, {Seconds(0), Bytes(number * bytes_per_rank), "", counted(ranks) + " ranks"}, place);
 }
 
-Cost cost_of_points(Count points) {
+/// So many points, before they are read.
+static Cost cost_of_points(Count points) {
   const auto number = static_cast<double>(points.number());
   return {Seconds(number * seconds_per_point), Bytes(number * bytes_per_point), "", counted(points) + " points"};
 }
@@ -280,6 +285,38 @@ void Expenses::add(const Scenario& scenario, const Document& document) {
   ++points_;
   const Cost all{sum_, cost.memory, "", fmt::format("{} points or more", counted(points_))};
   require_within(of_all_, all, place_of_pointer(document, "/sweep"));
+}
+
+namespace {
+
+/// One of the two parts of a budget; false where the text is no such quantity.
+bool take_part(std::string_view text, Budget& budget) {
+  if (const auto time = parse_quantity<Seconds>(text); std::holds_alternative<Seconds>(time)) {
+    budget.time = std::get<Seconds>(time);
+    return true;
+  }
+  const auto memory = parse_quantity<Bytes>(text);
+  if (std::holds_alternative<Bytes>(memory)) budget.memory = std::get<Bytes>(memory);
+  return std::holds_alternative<Bytes>(memory);
+}
+
+bool take_all(std::string_view text, Budget& budget) {
+  const auto comma = text.find(',');
+  if (comma == std::string_view::npos) return take_part(text, budget);
+  std::string_view second = text.substr(comma + 1);
+  if (second.starts_with(' ')) second.remove_prefix(1);
+  return take_part(text.substr(0, comma), budget) && take_part(second, budget);
+}
+
+}  // namespace
+
+Budget read_budget(const Value& where) {
+  Budget budget;
+  take_all(default_budget, budget);
+  if (!take_all(read<std::string>(where), budget)) {
+    where.fail(fmt::format("a time of one processor and memory such as \"{}\", or one of the two", default_budget));
+  }
+  return budget;
 }
 
 }}  // namespace farandole::scenario

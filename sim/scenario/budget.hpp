@@ -38,9 +38,6 @@ struct Cost {
 /// One point: all its runs and seeds.
 Cost cost_of(const Scenario& scenario);
 
-/// So many points, before they are read.
-Cost cost_of_points(Count points);
-
 /// What a schedule is worked out with.
 struct Workings {
   Fidelity fidelity;

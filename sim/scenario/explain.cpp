@@ -3,10 +3,20 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "config/error.hpp"
+#include "config/pointer.hpp"
+#include "report/answer.hpp"
 #include "scenario/parts.hpp"
+#include "scenario/run.hpp"
 #include "scenario/train.hpp"
+#include "units/format.hpp"
 
 namespace farandole { inline namespace scenario {
 namespace {
@@ -137,6 +147,115 @@ Explanation explain(const WhatIfBase& base) {
   explanation.waterfall = waterfall_of(base.scenario, base.point.iteration);
   explanation.what_ifs = what_ifs(base);
   return explanation;
+}
+
+namespace {
+
+constexpr double worth_a_note = 0.0005;  // tables show tenths of a percent
+
+struct Gain {
+  Seconds time;  // less, of a step
+  std::string reason;
+};
+
+std::string reason_of(const std::string& part, Seconds less) {
+  if (part == "compute") return fmt::format("a rank computes its part of a step in {} less than one", decimal(less));
+  if (part == "input") return fmt::format("a rank waits {} less for its input than one", decimal(less));
+  std::string words = part;
+  std::ranges::replace(words, '_', ' ');
+  return fmt::format("{} takes a rank {} less than one", words, decimal(less));
+}
+
+/// The longest first.
+std::vector<Gain> gains_over_one(const Scenario& scenario, const TrainingPoint& point) {
+  std::vector<Gain> gains;
+  const std::vector<WaterfallPart> one = single_rank_parts(scenario).parts();
+  const std::vector<WaterfallPart> of_the_job = point.breakdown.parts();
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    const Seconds less = one[i].time - of_the_job[i].time;
+    if (less > Seconds(0)) gains.push_back({less, reason_of(one[i].name, less) + " by itself"});
+  }
+  std::ranges::stable_sort(gains, std::ranges::greater(), &Gain::time);
+  return gains;
+}
+
+}  // namespace
+
+std::optional<std::string> beyond_linear_note(const Scenario& scenario, const TrainingPoint& point) {
+  if (point.scaling_efficiency <= 1 + worth_a_note) return std::nullopt;
+  Seconds unexplained = (point.scaling_efficiency - 1) * point.iteration;
+  std::string note;
+  for (const Gain& gain : gains_over_one(scenario, point)) {
+    if (unexplained <= Seconds(0)) break;
+    unexplained = unexplained - gain.time;
+    note += (note.empty() ? ", since " : " and ") + gain.reason;
+  }
+  return std::string(beyond_linear) + note;
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A value with the objects around it that the document has not yet, so that one `--set` is enough.
+SetValue with_parents(const Document& document, const SetValue& value) {
+  const std::string parent = value.pointer.substr(0, value.pointer.rfind('/'));
+  if (parent.empty() || document.find(parent)) return value;
+  Json object = Json::object();
+  object[split_pointer(value.pointer)->back()] = Json::parse(value.json);
+  return with_parents(document, {parent, object.dump()});
+}
+
+/// A sweep of one configuration: values as they are now, without those that a larger one among `changed` brings along.
+Json only_configuration(const Json& document, const std::vector<std::string>& swept,
+                        const std::vector<std::string>& changed) {
+  Json sweep = Json::object();
+  for (const std::string& pointer : swept) {
+    const auto brings = [&](const std::string& around) { return pointer != around && is_within(pointer, around); };
+    if (std::ranges::any_of(changed, brings)) continue;
+    sweep[pointer] = Json::array({document.at(Json::json_pointer(pointer))});
+  }
+  return sweep;
+}
+
+/// What the sweep puts there cannot be set: it is set in the sweep.
+std::vector<SetValue> options_for(const Document& document, const std::vector<std::string>& changed,
+                                  const std::vector<std::string>& swept) {
+  const Json json = document.to_ordered_json();
+  std::vector<SetValue> set;
+  if (!swept.empty()) {
+    set.push_back({"/sweep", only_configuration(json, swept, changed).dump()});
+    if (json.contains("question")) set.push_back({"/question", "null"});  // asks for values of the whole sweep
+  }
+  for (const std::string& pointer : changed) {
+    const auto holds = [&](const std::string& around) { return is_within(pointer, around); };
+    if (std::ranges::none_of(swept, holds)) set.push_back({pointer, json.at(Json::json_pointer(pointer)).dump()});
+  }
+  return set;
+}
+
+}  // namespace
+
+std::optional<ChangedScenario> change(const ScenarioSource& source, const Scenario& scenario,
+                                      const std::vector<SetValue>& values) {
+  Document document = source.document;
+  std::vector<std::string> changed;
+  try {
+    for (const SetValue& value : values) {
+      const auto [pointer, json] = with_parents(document, value);
+      document.set(pointer, json);
+      const auto holds = [&, &at = pointer](const std::string& around) { return is_within(at, around); };
+      if (std::ranges::none_of(changed, holds)) changed.push_back(pointer);
+    }
+    Scenario read = read_scenario(document.root(), source.catalogue);
+    read.fidelity = scenario.fidelity;
+    read.folding = scenario.folding;
+    read.network = scenario.network;
+    std::vector<SetValue> set = options_for(document, changed, source.swept);
+    return ChangedScenario{std::move(document), std::move(read), std::move(set)};
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
 }
 
 }}  // namespace farandole::scenario

@@ -14,7 +14,6 @@
 #include "units/format.hpp"
 
 namespace farandole { inline namespace scenario {
-
 namespace {
 
 /// On the fullest server: every variable, the sum of its gradients and what the optimizer keeps for it.

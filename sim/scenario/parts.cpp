@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "platform/host_route.hpp"
 #include "scenario/fit_memory.hpp"
+#include "scenario/model_error.hpp"
 #include "training/memory.hpp"
 #include "units/format.hpp"
 #include "workload/kernels.hpp"
@@ -233,6 +235,108 @@ void take_results(TrainingPoint& point, const TrainingRun& run, const std::vecto
   if (is_sharded(strategy) || strategy.replica() > 1 || strategy.expert_parallel > 1)
     point.exposed = exposed_of(run, strategy);
   point.collectives_per_iteration = run.collectives_per_iteration;
+}
+
+// What a step of one device takes: profiled, measured or estimated.
+
+namespace {
+
+/// Of the profiles that profiled_times chooses among, the steps that rise with the batch.
+std::vector<DeviceStep> profiled_steps(const WorkloadSpec& workload, const std::string& device) {
+  std::map<int, Seconds> by_batch;
+  const auto collect = [&](const std::string& owner) {
+    for (const Profile& profile : workload.profiles) {
+      if (profile.device != owner || profile.precision.value_or(workload.precision) != workload.precision) continue;
+      by_batch.try_emplace(profile.batch, profile.total());
+    }
+  };
+  collect(device);
+  if (by_batch.empty()) collect("");
+  std::vector<DeviceStep> steps;
+  for (const auto& [batch, time] : by_batch) {
+    if (steps.empty() || time > steps.back().time) steps.push_back({batch, time});
+  }
+  return steps;
+}
+
+/// At batches that nobody profiled, the step goes by the profiled ones and the kernels' estimate, as measured rows do
+/// (workload/throughput.hpp), instead of in proportion to the nearest: a small batch pays for its launches.
+void follow_estimate(ComputeTimes& times, const Scenario& scenario) {
+  const WorkloadSpec& workload = scenario.workload;
+  const Device& device = scenario.platform.device;
+  const bool can_estimate = device.assumed_efficiency > 0 || device.kernels;
+  if (!can_estimate || !device.peak.contains(workload.precision)) return;
+  Device unmeasured = device;
+  unmeasured.measurements.clear();
+  const auto estimate = [&](int batch) {
+    return compute_times(
+               workload.model, unmeasured,
+               {workload.precision, batch, "", {}, {}, Recompute::none, workload.normalisation, workload.compiled})
+        .total();
+  };
+  const std::vector<DeviceStep> steps = profiled_steps(workload, device.name);
+  stretch(times, corrected_step(steps, workload.batch_per_rank, estimate) / times.total());
+  if (!device.bands) return;
+  std::vector<int> batches;
+  for (const DeviceStep& step : steps) batches.push_back(step.batch);
+  times.band = band_beside(batches, workload.batch_per_rank, device.bands->batch_doubled, device.bands->model);
+}
+
+}  // namespace
+
+ComputeTimes times_of(const Scenario& scenario) {
+  const WorkloadSpec& workload = scenario.workload;
+  const Device& device = scenario.platform.device;
+  const bool known = !workload.device_steps.empty();  // by the user: better than what was profiled elsewhere
+  auto profiled = known || workload.part
+                      ? std::nullopt
+                      : profiled_times(workload.profiles, device.name, workload.precision, workload.batch_per_rank);
+  if (profiled) {
+    follow_estimate(*profiled, scenario);
+    add_recomputation(*profiled, workload.model, workload.recompute);
+    stretch(*profiled, workload.compute_stretch);
+    return *profiled;
+  }
+  ComputeTimes times = compute_times(
+      workload.of_rank(), device,
+      {workload.precision, workload.batch_per_rank, scenario.platform.platform.measurements, workload.host_dispatch,
+       workload.device_steps, workload.recompute, workload.normalisation, workload.compiled});
+  if (!known) times.update *= update_traffic(workload.optimizer) / update_traffic(usual_optimizer());
+  if (!workload.anchored_on.empty()) times.source = "anchored: " + workload.anchored_on;
+  times.band = together(times.band, workload.carried);
+  stretch(times, workload.compute_stretch);
+  return times;
+}
+
+BytesPerSecond host_copy_rate(const PlatformSpec& spec, const Placement& placement, double touches) {
+  const Platform& platform = spec.platform;
+  const int node = platform.node_of(placement.device_of_rank.front());
+  std::map<int, double> crossed;
+  int ranks = 0;
+  for (const int device : placement.device_of_rank) {
+    if (platform.node_of(device) != node) continue;
+    ++ranks;
+    const Route route = route_to_host(platform, device, node);
+    for (const int link : route.links) crossed[link] += 1.0 / route.paths;
+  }
+  const BytesPerSecond memory = spec.device.host_memory_bandwidth;
+  BytesPerSecond rate = memory > BytesPerSecond(0) ? memory / (touches * ranks) : BytesPerSecond::infinity();
+  for (const auto& [link, times] : crossed) {
+    rate = std::min(rate, platform.links[static_cast<std::size_t>(link)].capacity / times);
+  }
+  return rate;
+}
+
+Seconds offloaded_update(const Scenario& scenario) {
+  const WorkloadSpec& workload = scenario.workload;
+  const PlatformSpec& spec = scenario.platform;
+  const int shards = scenario.strategy.shards_of(spec.ranks);
+  const double parameters = static_cast<double>(workload.of_rank().parameters()) / shards;
+  const BytesPerSecond copies = host_copy_rate(spec, spec.placement, pinned) * scenario.mechanisms.copy_rate;
+  const int beside = spec.placement.ranks_per_node(spec.platform.devices_per_node);
+  const Bytes moved = parameters * update_traffic(workload.optimizer) * element_size(GradientType::fp32);
+  const Bytes copied = parameters * (element_size(workload.gradient_type) + element_size(workload.precision));
+  return copied / copies + moved / (spec.device.host_memory_bandwidth / beside);
 }
 
 }}  // namespace farandole::scenario

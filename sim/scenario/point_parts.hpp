@@ -10,7 +10,6 @@
 #include "scenario/sweep.hpp"
 #include "timeline/question.hpp"
 #include "timeline/result.hpp"
-#include "timeline/whole_run.hpp"
 
 namespace farandole { inline namespace scenario {
 

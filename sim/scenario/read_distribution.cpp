@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "config/limits.hpp"
 #include "config/section.hpp"
 
 namespace farandole { inline namespace scenario {

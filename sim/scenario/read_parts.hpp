@@ -9,7 +9,6 @@
 #include "learning/learn.hpp"
 #include "platform/platform.hpp"
 #include "scenario/catalogue.hpp"
-#include "scenario/effects_spec.hpp"
 #include "scenario/scenario.hpp"
 #include "timeline/result.hpp"
 
@@ -19,7 +18,7 @@ namespace farandole { inline namespace scenario {
 // key here and in the schema, and where it acts (scenario/apply_effects.hpp, scenario/train.hpp).
 //
 // Where it is silent the platform's own spread and jitter hold, collectives take of the device what
-// scenario/collective_kernels.hpp says, and everything else is off. Called by read_scenario.
+// share_of_collectives (read_scenario.cpp) says, and everything else is off. Called by read_scenario.
 
 /// `device` is the platform's; other devices are found in the catalogue. `compute_share` holds where the section does
 /// not say what a collective takes of the device.
@@ -49,10 +48,6 @@ WorkloadSpec read_workload(const Value& where, const Catalogue& catalogue, const
 
 /// The share by which a sample of a larger batch may seem to take longer.
 inline constexpr double device_step_noise = 0.05;
-
-/// [{"batch": 128, "time": "61 ms"}, ...]: what one device takes alone. In order of batch; a larger one takes longer,
-/// and a sample of it no longer.
-std::vector<DeviceStep> read_device_steps(const Value& where);
 
 // By which algorithm or library each of a scenario's collectives goes.
 //

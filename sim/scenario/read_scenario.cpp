@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
-#include "config/limits.hpp"
 #include "config/section.hpp"
 #include "platform/launch_line.hpp"
 #include "scenario/apply_effects.hpp"
-#include "scenario/collective_kernels.hpp"
 #include "scenario/fit_memory.hpp"
+#include "scenario/library_choice.hpp"
+#include "scenario/parts.hpp"
 #include "scenario/read_parts.hpp"
 #include "scenario/scenario.hpp"
 #include "training/pasted/pasted.hpp"
@@ -18,6 +18,56 @@
 
 namespace farandole { inline namespace scenario {
 namespace {
+
+/// Who carries the gradients' operation out: who was chosen, and for a named algorithm whoever the machine has.
+const Library* carrying_library(const Scenario& scenario, Operation operation) {
+  const auto chosen = scenario.libraries.find(operation);
+  const Library* library = chosen != scenario.libraries.end()
+                               ? chosen->second.library
+                               : find_library(scenario.platform.platform.transport.library);
+  const bool has_it =
+      library != nullptr && std::ranges::find(library->operations, operation) != library->operations.end();
+  return has_it ? library : nullptr;
+}
+
+int channels_on_device(const Scenario& scenario, Operation operation) {
+  const PlatformSpec& spec = scenario.platform;
+  if (spec.platform.transport.channels > 0) return spec.platform.transport.channels;
+  const Library* library = carrying_library(scenario, operation);
+  const DeviceKind device = kind_of(spec.device);
+  if (library == nullptr || library->needs == DeviceStack::none || !can_run(*library, device)) return 0;
+  const WorkloadSpec& workload = scenario.workload;
+  const Bytes gradients = static_cast<double>(workload.model.parameters()) * element_size(workload.gradient_type);
+  const LibraryJob job{spec.platform, spec.placement, operation, 0, device, spec.scale};
+  return library->planner(job).plan(gradients).choice.channels;
+}
+
+/// What a running collective takes of the devices that compute, where a scenario does not say it itself.
+///
+/// Read by read_scenario, charged by engine/device_share.hpp. It follows from who carries the gradients' collective
+/// out, and from the device:
+///
+///   NCCL  a channel is one block of threads, for which a multiprocessor is kept: its kernels are compiled for one
+///         block on each (__launch_bounds__(NCCL_MAX_NTHREADS, 1), src/device/common.h) and spin while they wait. So
+///         channels / multiprocessors, with the channels that NCCL takes for all gradients at once: twice those that
+///         its search of the machine finds (src/graph/connect.cc: ncclTopoPostset); before 2.4 one for each NIC, or two
+///         on Kepler (src/misc/rings.cu). A topology may state its "channels". Several streams
+///         (HOROVOD_NUM_NCCL_STREAMS) take as much each, and together where they overlap (engine/device_share.hpp).
+///   MPI on processors  the thread that calls it polls on a core that computes otherwise: 1 / cores. Horovod's and
+///         Gloo's collectives run on threads of their own.
+///   MPI with GPUs  nothing: the host's cores move and add up what the devices do not wait for.
+///
+/// Nothing either where a topology names no library and no channels, where the device does not say how many parts it
+/// has, with servers, and for one rank.
+///
+/// From 0 to below 1. Of a scenario that is read up to its effects.
+double share_of_collectives(const Scenario& scenario) {
+  const PlatformSpec& spec = scenario.platform;
+  const int parts = spec.device.multiprocessors;
+  if (scenario.strategy.servers || scenario.strategy.by_gloo || spec.ranks == 1 || parts == 0) return 0;
+  const int taken = spec.device.asynchronous ? channels_on_device(scenario, carrier_of(scenario.strategy)) : 1;
+  return taken < parts ? static_cast<double>(taken) / parts : 0;
+}
 
 template <class Row>
 const Row& choose_row(std::span<const Row> rows, std::string Row::*member, const Value& where, std::string_view what) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -9,7 +10,6 @@
 #include "units/format.hpp"
 
 namespace farandole { inline namespace scenario {
-
 std::optional<Seconds> usual_dispatch(const Device& device) {
   // TensorFlow and PyTorch queue a kernel in about ten microseconds of host time; the result hardly moves with it as
   // long as the host is ahead of the device (tools/compare_published.py shows by how much).
@@ -115,7 +115,9 @@ std::vector<AnchorRun> read_anchored_runs(const Value& where) {
   return runs;
 }
 
-std::vector<DeviceStep> read_device_steps(const Value& where) {
+/// [{"batch": 128, "time": "61 ms"}, ...]: what one device takes alone. In order of batch; a larger one takes longer,
+/// and a sample of it no longer.
+static std::vector<DeviceStep> read_device_steps(const Value& where) {
   std::vector<DeviceStep> steps;
   for (const Value& row : where.elements()) {
     Section section(row);
@@ -167,6 +169,30 @@ WorkloadSpec read_workload(const Value& where, const Catalogue& catalogue, const
   if (const auto under = section.maybe("measured_under")) under->fail("\"measured\" runs beside it");
   section.finish();
   return workload;
+}
+
+namespace {
+
+/// Strong scaling: every rank gets an equal part of the global batch, in as many passes as add up.
+void share_global_batch(Scenario& scenario, const Value& where) {
+  const int batch = scenario.workload.global_batch;
+  if (batch == 0) return;
+  const std::int64_t parts = (Count(scenario.replicas()) * scenario.strategy.accumulation).number();
+  if (batch % parts != 0) {
+    where.fail(fmt::format("a global batch that {} passes of {} ranks share evenly", parts, scenario.replicas()),
+               fmt::format("{}", batch));
+  }
+  scenario.workload.batch_per_rank = static_cast<int>(batch / parts);
+}
+
+}  // namespace
+
+void share_batch(Scenario& scenario, const Value& workload) {
+  share_global_batch(scenario, workload);
+  const Count of_rank = Count(scenario.workload.batch_per_rank) * scenario.strategy.accumulation;
+  require_at_most(of_rank, std::numeric_limits<int>::max(), "samples of a rank in a step, batch x accumulation",
+                  workload);
+  require_at_most(of_rank * scenario.replicas(), std::int64_t{1} << 53U, "samples of all ranks in a step", workload);
 }
 
 }}  // namespace farandole::scenario

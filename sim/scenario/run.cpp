@@ -1,12 +1,20 @@
 #include "scenario/run.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "scenario/anchor.hpp"
+#include "scenario/effective_settings.hpp"
 #include "scenario/explain.hpp"
+#include "scenario/fit_memory.hpp"
 #include "scenario/point_parts.hpp"
+#include "scenario/read_parts.hpp"
 #include "scenario/train.hpp"
+#include "scenario/unsettled_numbers.hpp"
 #include "simulate/invariant.hpp"
 
 namespace farandole { inline namespace scenario {
@@ -93,6 +101,136 @@ RunResult run_document(const Document& document, const Catalogue& catalogue, con
     result.points.push_back(run_point(planned, catalogue, last ? result.timeline.get() : nullptr));
   }
   return result;
+}
+
+namespace {
+
+void add_once(std::vector<std::string>& all, const std::string& text) {
+  if (std::ranges::find(all, text) == all.end()) all.push_back(text);
+}
+
+/// "/node/nic/host_rate 3.14 GB/s .. 26.1 GB/s": what bands put to both ends.
+std::string unsettled_in(const Document& document, const Catalogue& catalogue) {
+  std::vector<std::string> texts;
+  for (const UnsettledNumber& number : unsettled_numbers(document, catalogue))
+    texts.push_back(fmt::format("{} {} .. {}", number.pointer, number.ends[0], number.ends[1]));
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+/// What a point adds to what is said of all of them.
+void add_point(RunPlan& plan, const PlannedPoint& planned, const Catalogue& catalogue) {
+  const Scenario& scenario = planned.scenario;
+  Settings settings = effective_settings(scenario);
+  if (scenario.bands && scenario.platform.ranks > 1) {
+    const std::string unsettled = unsettled_in(planned.document, catalogue);
+    if (!unsettled.empty()) settings["unsettled"] = unsettled;
+  }
+  merge_settings(plan.settings, settings);
+  for (const std::string& ignored : scenario.ignored) add_once(plan.ignored, ignored);
+  if (const auto note = settings.find("note"); note != settings.end()) add_once(plan.notes, note->second);
+  plan.scenario = plan.points.empty() ? scenario.name : plan.scenario;
+}
+
+/// As the scenario and the options of the plan have it.
+PlannedPoint read_configuration(const PlanSource& source, Configuration configuration, const Catalogue& catalogue) {
+  const RunOptions& options = source.options;
+  PlannedPoint planned{
+      std::move(configuration.document), {}, std::move(configuration.swept), std::move(configuration.pointers)};
+  Scenario& scenario = planned.scenario;
+  scenario = read_scenario(planned.document.root(), catalogue);
+  scenario.explain = scenario.explain || options.explain;
+  scenario.folding = options.folding;
+  scenario.network = options.network;
+  scenario.bands = scenario.bands && options.bands;
+  scenario.busiest_links = options.links;
+  if (!options.no_library.empty()) leave_default_libraries(scenario, options.no_library);
+  return planned;
+}
+
+std::string with_fidelity(const std::string& name, Fidelity fidelity) {
+  return name + (name.empty() ? "" : ", ") + farandole::name(fidelity);
+}
+
+/// One configuration: a point at every fidelity that is asked for.
+void add_configuration(RunPlan& plan, Expenses& expenses, const std::shared_ptr<const PlanSource>& source,
+                       std::size_t place, const Catalogue& catalogue) {
+  Configuration configuration = source->configurations[place];
+  expenses.expect_ranks(configuration.document);
+  const std::string name = configuration.name;
+  PlannedPoint planned = read_configuration(*source, std::move(configuration), catalogue);
+  const PlatformSpec& platform = planned.scenario.platform;
+  RunPlan::Point point{name, source, place, {}, false, 0, platform.ranks, platform.placement.nodes_used, nullptr};
+  const std::vector<Fidelity>& fidelities = source->options.fidelities;
+  for (std::size_t i = 0; i < std::max<std::size_t>(1, fidelities.size()); ++i) {
+    if (!fidelities.empty()) planned.scenario.fidelity = *(point.fidelity = fidelities[i]);
+    if (fidelities.size() > 1) point.name = with_fidelity(name, fidelities[i]);
+    expenses.add(planned.scenario, planned.document);
+    add_point(plan, planned, catalogue);
+    plan.points.push_back(point);
+  }
+  const bool is_only = source->configurations.size() == 1 && fidelities.size() <= 1;
+  if (is_only) plan.points.back().as_read = std::make_shared<const PlannedPoint>(std::move(planned));
+}
+
+/// An option would win over the sweep here, and every point of that axis would be the same.
+void refuse_swept_fidelity(const Configuration& configuration, const RunOptions& options) {
+  const bool is_swept = std::ranges::find(configuration.pointers, "/measure/fidelity") != configuration.pointers.end();
+  if (options.fidelities.empty() || !is_swept) return;
+  throw InputError(Place{"--fidelity", 0, "/measure/fidelity"}, "no fidelity where the sweep gives it",
+                   quoted(name(options.fidelities.front())), "; set the values of \"/sweep/~1measure~1fidelity\"");
+}
+
+/// `left_out` may be null: then what does not fit is refused.
+RunPlan plan_points(const Document& written, const Catalogue& catalogue, const RunOptions& options,
+                    std::vector<std::size_t>* left_out) {
+  RunPlan result;
+  Expenses expenses(options.budget, options.evaluations, options.shards);
+  expenses.expect_points(written, count_configurations(written));
+  expenses.expect_ranks(written);
+  const Document document = anchored(written, catalogue);
+  auto source = std::make_shared<PlanSource>(PlanSource{expand_sweep(document), options});
+  source->options.progress = nullptr;
+  const Configurations& configurations = source->configurations;
+  refuse_swept_fidelity(configurations.front(), options);
+  result.question = read_question(document, configurations);
+  for (std::size_t i = 0; i < configurations.size(); ++i) {
+    try {
+      add_configuration(result, expenses, source, i, catalogue);
+    } catch (const DoesNotFit&) {
+      const bool is_last = i + 1 == configurations.size();
+      if (left_out != nullptr) left_out->push_back(i);
+      if (left_out == nullptr || (is_last && result.points.empty())) throw;
+    }
+  }
+  if (!result.ignored.empty()) result.settings["ignored"] = fmt::format("{}", fmt::join(result.ignored, "; "));
+  return result;
+}
+
+}  // namespace
+
+RunPlan plan_run(const Document& document, const Catalogue& catalogue, const RunOptions& options) {
+  return plan_points(document, catalogue, options, nullptr);
+}
+
+RunPlan plan_what_fits(const Document& document, const Catalogue& catalogue, const RunOptions& options,
+                       std::vector<std::size_t>& left_out) {
+  return plan_points(document, catalogue, options, &left_out);
+}
+
+Document document_of(const RunPlan::Point& point) {
+  return point.source->configurations[point.configuration].document;
+}
+
+PlannedPoint read_point(const RunPlan::Point& point, const Catalogue& catalogue) {
+  const PlanSource& source = *point.source;
+  PlannedPoint planned = point.as_read
+                             ? *point.as_read
+                             : read_configuration(source, source.configurations[point.configuration], catalogue);
+  Scenario& scenario = planned.scenario;
+  scenario.fidelity = point.fidelity.value_or(scenario.fidelity);
+  scenario.explain = scenario.explain || point.explain;
+  scenario.busiest_links = std::max(scenario.busiest_links, point.busiest_links);
+  return planned;
 }
 
 }}  // namespace farandole::scenario

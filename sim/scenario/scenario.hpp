@@ -13,24 +13,146 @@
 #include <vector>
 
 #include "collective/algorithms.hpp"
+#include "config/section.hpp"
 #include "learning/problem.hpp"
 #include "platform/calibration_record.hpp"
 #include "platform/network_scale.hpp"
 #include "platform/placement.hpp"
 #include "platform/platform.hpp"
+#include "platform/topology.hpp"
 #include "scenario/catalogue.hpp"
 #include "scenario/economics_run.hpp"
-#include "scenario/effects_spec.hpp"
 #include "scenario/library_choice.hpp"
-#include "scenario/run_spec.hpp"
+#include "scenario/read_distribution.hpp"
 #include "simulate/collective_clock.hpp"
 #include "simulate/fidelity.hpp"
+#include "training/effects/distribution.hpp"
+#include "training/effects/failures.hpp"
+#include "training/effects/input_pipeline.hpp"
 #include "training/memory.hpp"
 #include "training/strategies/catalogue.hpp"
 #include "training/training_run.hpp"
+#include "units/quantity.hpp"
 #include "workload/compute_time.hpp"
+#include "workload/device.hpp"
 
 namespace farandole { inline namespace scenario {
+
+// What a scenario's "effects" section says: everything that makes a run less than ideal, each off unless it is named.
+//
+// Read by scenario/read_parts.hpp, applied by scenario/apply_effects.hpp. Ranks and nodes beyond the run's size are
+// simply not in it, so that one file can be swept over numbers of ranks.
+
+struct Straggler {
+  std::vector<int> ranks;
+  double slowdown = 0;  // 0.1: ten percent more time
+};
+
+/// Some ranks sit on other devices, or on devices that run at another speed.
+struct OtherDevice {
+  std::vector<int> ranks;
+  std::vector<int> nodes;
+  double speed = 1;              // relative to the platform's device
+  std::optional<Device> device;  // instead of a speed
+};
+
+struct SlowLink {
+  std::vector<int> nodes;  // their NICs
+  std::string links;       // or every link whose name starts so
+  double rate = 1;         // what is left of the rate
+  Seconds added_latency;
+};
+
+struct EffectsSpec {
+  double device_spread = 0;
+  Distribution step_jitter;
+  std::vector<Straggler> stragglers;
+  std::vector<OtherDevice> other_devices;
+  std::vector<SlowLink> slow_links;
+  std::optional<OsNoise> os_noise;
+  double communication_compute_share = 0;
+  double board_slowdown = 0;  // of a device whose neighbour on the board computes too
+  std::optional<InputSupply> input;
+  std::optional<Checkpoint> checkpoint;  // its size is 0 where the file does not say
+};
+
+// Traffic of others on a scenario's platform: "platform/traffic", read and checked.
+//
+// A list of
+//   {"kind": "constant", "links": PATTERN, "rate": RATE}        always there: as "background" of a condition
+//   {"kind": "on_off", "links": PATTERN, "rate": RATE, "on": TIME, "off": TIME}
+//                                                               times constant, or drawn from a distribution
+//   {"kind": "job", "workload": ..., "ranks": ..., "placement": ..., "strategy": ..., "collectives": ..., "effects":
+//   ...}
+//                                                               as in a scenario, on the same platform, on free devices
+// Sources take what they want and give way to nobody; jobs share. What that comes to is in engine/company.hpp.
+
+struct Scenario;
+
+struct OnOffSpec {
+  std::vector<int> links;
+  BytesPerSecond rate;
+  TimeDistribution on;
+  TimeDistribution off;
+};
+
+struct TrafficSpec {
+  std::vector<OnOffSpec> on_off;
+  std::vector<std::shared_ptr<const Scenario>> jobs;  // their platform is ours
+};
+
+/// The constant sources of a "platform", into the topology's condition, before anything is built.
+void add_constant_traffic(const Value& traffic, Topology& topology);
+
+/// The others, into the scenario that has been read, whose platform grows to hold all jobs where it may. `platform`:
+/// its section of the document.
+void read_traffic(const Value& traffic, const Value& platform, const Catalogue& catalogue, const Topology& topology,
+                  Scenario& scenario);
+
+// What a scenario's "run" section says: a whole training run, of which the measured iterations are a sample.
+
+struct FailureSpec {
+  Seconds node_mtbf = Seconds::infinity();    // of what fails once in a node
+  Seconds device_mtbf = Seconds::infinity();  // and of each of its devices
+  bool elastic = false;
+  Seconds detection;     // from a failure until it is noticed
+  Seconds restart;       // or what rebuilding the communicators takes, where it is elastic
+  bool reloads = false;  // a restart reads the checkpoint, as fast as it was written, beside that
+  Seconds repair;        // until a node is back
+  int spare_nodes = 0;   // that take the place of those under repair
+  int commit_every_steps = 1;
+  int least_nodes = 1;
+  int simulations = 100;
+  Place place{};  // in the scenario's file
+
+  /// From failure to failure of a job on so many nodes with so many devices.
+  [[nodiscard]] Seconds mtbf(int nodes, int devices) const {
+    return Seconds(1 / (nodes / node_mtbf.si() + devices / device_mtbf.si()));
+  }
+};
+
+struct LearningRateSpec {
+  double base = 0;
+  int base_batch = 256;
+  std::string scaling = "linear";  // "linear", "sqrt" or "none"
+  double warmup_epochs = 0;
+  int largest_known_batch = 0;
+};
+
+struct RunSpec {
+  std::int64_t samples = 0;
+  int epochs = 1;
+  std::int64_t evaluation_samples = 0;
+  int evaluate_every = 1;  // epochs
+  Seconds startup;
+  bool initial_broadcast = true;
+  int metrics = 0;  // numbers averaged over all ranks after each epoch
+  std::optional<FailureSpec> failures;
+  std::optional<LearningRateSpec> learning_rate;
+};
+
+/// `global_batch`: an epoch must have at least one.
+RunSpec read_run(const Value& where, std::int64_t global_batch);
 
 /// A run of a scenario's workload that was measured.
 struct AnchorRun {

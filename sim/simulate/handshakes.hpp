@@ -1,5 +1,5 @@
 // What handshakes that queue behind data (Handshakes of platform/platform.hpp) cost a round of long messages, in closed
-// form: what message by message comes out in the mean (simulate/message_run_handshakes.cpp), for clocks that go round
+// form: what message by message comes out in the mean (simulate/message_run.cpp), for clocks that go round
 // by round.
 #pragma once
 

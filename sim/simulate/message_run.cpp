@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "simulate/invariant.hpp"
+#include "simulate/link_loads.hpp"
 
 namespace farandole { inline namespace simulate {
-
 MessageClock::Run::Run(MessageClock& clock, Bytes size, const RankTimes& start, int first_tag)
     : clock_(clock),
       schedule_(clock.routed_.schedule()),
@@ -281,6 +281,235 @@ void MessageClock::Run::check() const {
   if (sent_ != due || received_ != due) {
     throw InvariantError(fmt::format("{} of {} bytes sent, {} received", sent_.si(), due.si(), received_.si()));
   }
+}
+
+// Links whose rates are those of token buckets, in a run of a message clock.
+//
+// A bucket holds `burst` bytes at most, which come at the link's rate r. What is sent takes them from every link of its
+// way: at once as far as they are there, the rest as they come. So a message of s bytes that finds k of them takes
+// latency + (s - k) / r, and n messages one behind the other, with pauses that do not fill the bucket, as long as if
+// there were no pauses. Not seen: tokens that come while a flow on the link is held up elsewhere.
+
+double MessageClock::Run::tokens_at(int link, double moment) const {
+  const auto index = static_cast<std::size_t>(link);
+  const Bucket& bucket = buckets_[index];
+  if (bucket.flows > 0) return bucket.tokens;
+  const double come = (moment - bucket.moment) * clock_.routed_.capacities()[index].si();
+  return std::min(clock_.routed_.burst().si(), bucket.tokens + come);
+}
+
+Bytes MessageClock::Run::take_burst(int transfer, Bytes bytes) {
+  const auto& [phase, position] = clock_.transfers_[static_cast<std::size_t>(transfer)];
+  const RoutedSchedule::Leg leg = clock_.routed_.leg(phase, position, completed_[static_cast<std::size_t>(transfer)]);
+  double taken = leg.links.empty() ? 0 : bytes.si();
+  const double now = network_.now().si();
+  for_each_listed(leg.links, [&](int link, int /*times*/) { taken = std::min(taken, tokens_at(link, now)); });
+  taken = std::floor(taken);  // messages are whole bytes
+  std::vector<int>& limited = limited_[static_cast<std::size_t>(transfer)];
+  limited.clear();
+  for_each_listed(leg.links, [&](int link, int /*times*/) {
+    Bucket& bucket = buckets_[static_cast<std::size_t>(link)];
+    bucket = {tokens_at(link, now) - taken, now, bucket.flows};
+    if (taken == bytes.si()) return;
+    ++bucket.flows;
+    limited.push_back(link);
+  });
+  return Bytes(taken);
+}
+
+void MessageClock::Run::leave_links(int transfer) {
+  for (const int link : limited_[static_cast<std::size_t>(transfer)]) {
+    Bucket& bucket = buckets_[static_cast<std::size_t>(link)];
+    --bucket.flows;
+    bucket.moment = network_.now().si();
+  }
+  limited_[static_cast<std::size_t>(transfer)].clear();
+}
+
+// Long messages, which wait for their receivers, in a run of a message clock; and handshakes that queue behind data
+// (Handshakes of platform/platform.hpp).
+//
+// There, a sender announces its message, which takes the way's latency; the receiver answers as soon as that is there
+// and it has posted the receive; the data leave when the answer is back, a latency later. The answer goes behind what
+// the receiver has begun to send itself: all of it, if that is for the same peer, since it shares that one's
+// connection; else at most `ahead` of each message, what its kernel has taken of another connection. So two ranks that
+// exchange long messages send one after the other, unless they announce them within a latency of each other.
+
+/// A receive is posted when its rank enters the round; in a pipeline a round ahead, as Open MPI posts the next
+/// segment's before it waits for the last one.
+bool MessageClock::Run::is_posted(int transfer) const {
+  const auto index = static_cast<std::size_t>(transfer);
+  const std::size_t phase = clock_.transfers_[index].phase;
+  const int repeat = completed_[index];
+  const int ahead = schedule_.phases[phase].window != 0 && repeat > 0 ? 1 : 0;
+  const Progress& at = progress_[static_cast<std::size_t>(clock_.placed(transfer, repeat).to)];
+  return at.started && std::pair(at.phase, at.repeat) >= std::pair(phase, repeat - ahead);
+}
+
+void MessageClock::Run::start_what_waited(int rank) {
+  auto& waiting = waiting_[static_cast<std::size_t>(rank)];
+  const auto [ready, end] =
+      std::ranges::stable_partition(waiting, [&](const Waiting& w) { return !is_posted(w.transfer); });
+  const std::vector<Waiting> now(ready, end);
+  waiting.erase(ready, end);
+  for (const Waiting& message : now) {
+    is_announced(message.transfer) ? answer(message) : start_now(message.transfer, message.bytes);
+  }
+}
+
+/// As Open MPI does down a tree (coll_base_bcast.c, ompi_coll_base_bcast_intra_generic), where MPICH sends to one child
+/// after the other.
+bool MessageClock::Run::posts_all_sends(const Phase& phase) const {
+  const Operation operation = schedule_.operation;
+  const bool from_root = operation == Operation::broadcast || operation == Operation::scatter;
+  return from_root && clock_.routed_.handshakes() && phase.repeats == 1 && phase.window == 0;
+}
+
+bool MessageClock::Run::has_short_messages(const Phase& phase) const {
+  const auto runs = static_cast<double>(std::max<std::size_t>(phase.bundle.size(), 1));
+  return std::ranges::all_of(phase.transfers, [&](const Transfer& transfer) {
+    return clock_.routed_.message_cost().is_eager(chunks_.largest_run(transfer.count) * runs);
+  });
+}
+
+bool MessageClock::Run::has_announcements(std::size_t phase) const {
+  const bool leaves_nodes = std::ranges::any_of(clock_.routed_.legs(phase), &RoutedSchedule::Leg::between_nodes);
+  return leaves_nodes && !has_short_messages(schedule_.phases[phase]);
+}
+
+bool MessageClock::Run::is_announced(int transfer) const {
+  if (sending_.empty()) return false;
+  const auto& [phase, position] = clock_.transfers_[static_cast<std::size_t>(transfer)];
+  return clock_.routed_.leg(phase, position, completed_[static_cast<std::size_t>(transfer)]).between_nodes;
+}
+
+void MessageClock::Run::announce(int transfer, Bytes bytes) {
+  const auto index = static_cast<std::size_t>(transfer);
+  const auto& [phase, position] = clock_.transfers_[index];
+  in_flight_[index] = bytes;
+  const auto transfers = static_cast<int>(clock_.transfers_.size());
+  call_at(network_.now() + clock_.routed_.leg(phase, position, completed_[index]).latency,
+          2 * transfers + 2 * schedule_.ranks + transfer);
+}
+
+void MessageClock::Run::announced(int transfer) {
+  const auto index = static_cast<std::size_t>(transfer);
+  if (is_posted(transfer)) return answer({transfer, in_flight_[index]});
+  const Transfer placed = clock_.placed(transfer, completed_[index]);
+  waiting_[static_cast<std::size_t>(placed.to)].push_back({transfer, in_flight_[index]});
+}
+
+void MessageClock::Run::answer(const Waiting& message) {
+  const auto index = static_cast<std::size_t>(message.transfer);
+  const auto& [phase, position] = clock_.transfers_[index];
+  const Transfer placed = clock_.placed(message.transfer, completed_[index]);
+  const double now = network_.now().si();
+  Seconds wait;
+  for (const Sending& own : sending_[static_cast<std::size_t>(placed.to)]) {
+    if (own.begin > now) continue;
+    if (own.to == placed.from) {
+      unanswered_[own.transfer].push_back(message);
+      return;
+    }
+    const Seconds left = std::max(own.bytes / own.rate - Seconds(now - own.begin), Seconds(0));
+    wait += std::min(left, clock_.routed_.handshakes()->ahead / own.rate);
+  }
+  const RoutedSchedule::Leg leg = clock_.routed_.leg(phase, position, completed_[index]);
+  wait += leg.latency;
+  sending_[static_cast<std::size_t>(placed.from)].push_back(
+      {message.transfer, placed.to, message.bytes, leg.narrowest, now + wait.si()});
+  start_now(message.transfer, message.bytes, wait);
+}
+
+void MessageClock::Run::has_left(int transfer) {
+  const Transfer placed = clock_.placed(transfer, completed_[static_cast<std::size_t>(transfer)]);
+  std::erase_if(sending_[static_cast<std::size_t>(placed.from)],
+                [&](const Sending& sent) { return sent.transfer == transfer; });
+  const auto waiting = unanswered_.extract(transfer);
+  if (waiting.empty()) return;
+  for (const Waiting& message : waiting.mapped()) answer(message);
+}
+
+Seconds MessageClock::Run::apart(std::size_t phase) {
+  if (sending_.empty() || phase >= announces_.size() || !announces_[phase]) return Seconds(0);
+  return clock_.routed_.handshakes()->skew * std::uniform_real_distribution<>(0, 1)(draws_);
+}
+
+// How a run of a message clock finds that its ranks are in lockstep, and multiplies then (simulate/message_clock.hpp).
+
+void MessageClock::Run::note_entry(const Progress& at) {
+  const Lockstep before = lockstep_;
+  const double now = network_.now().si();
+  if (at.phase != before.phase || at.repeat != before.repeat || now != before.moment) {
+    lockstep_ = {at.phase, at.repeat, now};
+    lockstep_.follows = before.complete && at.phase == before.phase && at.repeat == before.repeat + 1;
+    lockstep_.period = now - before.moment;
+  }
+  ++lockstep_.entered;
+}
+
+void MessageClock::Run::look_for_lockstep() {
+  if (lockstep_.complete || lockstep_.entered == 0) return;
+  if (lockstep_.entered != clock_.phases_[lockstep_.phase].participants) return;
+  const Phase& phase = schedule_.phases[lockstep_.phase];
+  if (is_eager(lockstep_.phase)) return;  // what was sent before may be under way still
+  if (phase.one_by_one || phase.window != 0 || receivers_move(phase)) return;  // repeats are not alike
+  if (started_ != schedule_.ranks || flows_ != static_cast<int>(phase.transfers.size())) return;
+  lockstep_.complete = true;
+  if (lockstep_.follows && lockstep_.repeat + 1 < phase.repeats) multiply();
+}
+
+/// What has just been sent becomes the last repeat; those between take as long as the one before.
+void MessageClock::Run::multiply() {
+  const Phase& phase = schedule_.phases[lockstep_.phase];
+  const int left_out = phase.repeats - 1 - lockstep_.repeat;
+  skipped_ += left_out * lockstep_.period;
+  for (Progress& at : progress_) {
+    if (at.phase == lockstep_.phase) at.repeat = phase.repeats - 1;
+  }
+  const auto first = static_cast<std::size_t>(clock_.phases_[lockstep_.phase].first);
+  for (std::size_t transfer = first; transfer < first + phase.transfers.size(); ++transfer) {
+    completed_[transfer] = phase.repeats - 1;
+    sent_ += in_flight_[transfer] * left_out;
+    received_ += in_flight_[transfer] * left_out;
+  }
+}
+
+// How a run of a message clock keeps the processors of its ranks busy (simulate/recurrence.hpp has the rule).
+
+std::vector<MessageClock::Run::Posting> MessageClock::Run::posted(const std::vector<int>& sends, Progress& at) const {
+  const Phase& phase = schedule_.phases[at.phase];
+  std::vector<Posting> postings;
+  for (const int transfer : sends) {
+    if (!takes_part(phase, clock_.pattern(transfer), at.repeat)) continue;
+    postings.push_back({transfer, at.reduced});
+    if (occupied_) at.reduced += kept(transfer, at.repeat).send;
+  }
+  return postings;
+}
+
+MessageClock::Run::Kept MessageClock::Run::kept(int transfer, int repeat) const {
+  const auto& [number, position] = clock_.transfers_[static_cast<std::size_t>(transfer)];
+  const Phase& phase = schedule_.phases[number];
+  const auto& first = clock_.routed_.legs(number)[position];
+  const bool moves = repeat > 0 && receivers_move(phase);
+  const Occupancy each = moves ? clock_.routed_.leg(number, position, repeat).occupancy : first.occupancy;
+  const Transfer placed = clock_.placed(transfer, repeat);
+  const Bytes bytes = chunks_.of(schedule_, phase, placed);
+  double messages = bytes > Bytes(0) ? 1 : 0;
+  if (phase.one_by_one) messages = static_cast<double>(chunks_.messages(schedule_, phase, placed).size());
+  const Seconds copying = messages > 0 ? clock_.routed_.message_cost().copying(bytes / messages) : Seconds(0);
+  const double receive = messages * (each.receive + copying).si();
+  return {messages * (each.send + copying).si(), receive, (first.alike - 1) * receive};
+}
+
+void MessageClock::Run::receive(Progress& at, int transfer, int repeat) {
+  const double now = network_.now().si();
+  if (occupied_) {
+    const Kept own = kept(transfer, repeat);
+    at.reduced = std::max(at.reduced + own.receive, now) + own.behind;
+  }
+  at.reduced = std::max(at.reduced, now) + time_to_reduce(transfer, repeat).si();
 }
 
 }}  // namespace farandole::simulate

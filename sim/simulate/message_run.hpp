@@ -106,7 +106,7 @@ class MessageClock::Run {
   /// Now, or once its receiver has posted the receive where the message is long.
   void start(int transfer, Bytes bytes);
   void start_now(int transfer, Bytes bytes, Seconds handshake = Seconds(0));
-  /// Where handshakes queue behind data (message_run_handshakes.cpp).
+  /// Where handshakes queue behind data (message_run.cpp).
   [[nodiscard]] bool has_announcements(std::size_t phase) const;
   [[nodiscard]] bool is_announced(int transfer) const;
   void announce(int transfer, Bytes bytes);

@@ -1,4 +1,4 @@
-// How what a round sends is split between two kinds of ways where packets choose by load (platform/network.hpp).
+// How what a round sends is split between two kinds of ways where packets choose by load (platform/platform.hpp).
 //
 // Called by RoutedSchedule, which knows what is sent at once. A router compares what waits on the ways that a packet
 // could take and prefers the shortest; over many packets all of a pair's go by the shortest ways until these are full,

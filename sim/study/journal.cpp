@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "config/error.hpp"
-#include "config/limits.hpp"
+#include "config/section.hpp"
 #include "report/on_disk.hpp"
 #include "report/output_file.hpp"
 #include "report/record.hpp"

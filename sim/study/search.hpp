@@ -39,8 +39,6 @@ SearchResult search(const Document& document, const SearchSpec& spec, const Cata
 /// Empty where NLopt is here.
 std::string why_no_global_search();
 
-void global_search(std::size_t dimensions, int evaluations, const std::function<double(const std::vector<double>&)>& f);
-
 // The least of a function of one number on an interval, by golden section.
 //
 // Used by study/search.hpp. Right for functions that fall and then rise (Kiefer, Proc. AMS 4, 1953); of others it finds

@@ -37,8 +37,6 @@ struct Metric {
 };
 
 std::span<const Metric> metrics();
-/// Fails at `where`, which holds the name.
-const Metric& find_metric(const std::string& name, const Value& where);
 
 /// "run_seconds at most 6 h".
 struct Bound {

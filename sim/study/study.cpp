@@ -1,10 +1,21 @@
 #include "study/study.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
+#include "config/error.hpp"
+#include "report/field_record.hpp"
 #include "report/record.hpp"
+#include "report/version.hpp"
+#include "study/journal.hpp"
 #include "study/point_timer.hpp"
 #include "study/team.hpp"
 
@@ -134,6 +145,143 @@ StudyResult run_study(const RunPlan& plan, const StudyHeading& heading, const St
 
 void serve_study(const RunPlan& plan, const StudyHeading& heading, const StudyOptions& options) {
   options.team->serve(heading.identity, work_of(plan, options));
+}
+
+namespace {
+
+/// As many configurations as a sweep may have, each at every fidelity.
+constexpr std::int64_t most_points = 1'000'000;
+
+std::int64_t whole_number(const Record& record, const char* key, std::int64_t least, std::int64_t most,
+                          const Place& place) {
+  const Record& value = record.at(key);
+  const auto number = value.is_number_integer() ? value.get<std::int64_t>() : least - 1;
+  if (number >= least && number <= most) return number;
+  throw InputError(place, fmt::format("a heading whose \"{}\" is from {} to {}", key, least, most), json_text(value));
+}
+
+StudyShard shard_of(const Record& record, const Place& place) {
+  const auto of = whole_number(record, "of", 1, std::numeric_limits<int>::max(), place);
+  return {static_cast<int>(whole_number(record, "shard", 1, of, place)), static_cast<int>(of)};
+}
+
+}  // namespace
+
+Record to_record(const StudyHeading& heading) {
+  Record record{{"farandole", version()},   {"scenario", heading.scenario},     {"identity", heading.identity},
+                {"points", heading.points}, {"comparison", heading.comparison}, {"shard", heading.shard.index},
+                {"of", heading.shard.of},   {"format", heading.format},         {"settings", Record(heading.settings)}};
+  if (heading.question) record["question"] = record_of(*heading.question);
+  return record;
+}
+
+StudyHeading study_heading(const Record& record, const std::filesystem::path& file) {
+  const Place place{file.string(), 1, ""};
+  if (!record.is_object() || !record.contains("farandole")) {
+    throw InputError(place, "a journal or shard of farandole run", "another file");
+  }
+  if (record["farandole"] != version()) {
+    throw InputError(place, fmt::format("a file of farandole {}", version()), json_text(record["farandole"]));
+  }
+  try {
+    return {record.at("scenario"),
+            record.at("identity"),
+            static_cast<std::size_t>(whole_number(record, "points", 0, most_points, place)),
+            record.at("comparison"),
+            shard_of(record, place),
+            record.at("format"),
+            record.at("settings").get<Settings>(),
+            record.contains("question") ? std::optional(question_of(record.at("question"))) : std::nullopt};
+  } catch (const Record::exception&) {
+    throw InputError(place, "a journal or shard of farandole run", "another file");
+  }
+}
+
+std::string identity_of(const Document& document, const Catalogue& catalogue, const RunOptions& options) {
+  std::string all = fmt::format("{} {} {} {} {} {} ", version(), static_cast<int>(options.folding),
+                                static_cast<int>(options.network), options.bands, options.explain, options.links);
+  for (const Fidelity fidelity : options.fidelities) all += name(fidelity) + " ";
+  all += document.to_ordered_json().dump();
+  for (const auto& [file, text] : catalogue.texts()) all += text;
+  return checksum(all);
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ShardFile {
+  fs::path file;
+  StudyHeading heading;
+  std::map<std::size_t, Record> points;
+};
+
+ShardFile read_shard(const fs::path& file) {
+  JournalContents contents = read_journal(file);
+  ShardFile shard{file, study_heading(contents.heading, file), std::move(contents.points)};
+  const std::size_t expected = shard.heading.shard.count(shard.heading.points);
+  if (contents.torn || shard.points.size() != expected) {
+    throw InputError(Place{file.string(), 0, ""},
+                     fmt::format("the {} points of shard {}", expected, shard.heading.shard.text()),
+                     fmt::format("{}", shard.points.size()), "; the shard is incomplete: run it again");
+  }
+  for (const auto& [index, record] : shard.points) {
+    if (index < shard.heading.points && shard.heading.shard.has(index)) continue;
+    throw InputError(Place{file.string(), 0, ""}, fmt::format("points of shard {}", shard.heading.shard.text()),
+                     fmt::format("point {}", index));
+  }
+  return shard;
+}
+
+void refuse_foreign(const ShardFile& shard, const ShardFile& first) {
+  const StudyHeading& a = first.heading;
+  const StudyHeading& b = shard.heading;
+  if (a.identity == b.identity && a.points == b.points && a.shard.of == b.shard.of) return;
+  throw InputError(
+      Place{shard.file.string(), 1, ""},
+      fmt::format("a shard of the same run as {} (\"{}\", {} shards)", first.file.string(), a.scenario, a.shard.of),
+      fmt::format("one of \"{}\", {} shards, with other values, options or data files", b.scenario, b.shard.of));
+}
+
+void refuse_missing(const std::map<int, ShardFile>& shards, int of) {
+  constexpr std::size_t most_named = 12;
+  std::vector<std::string> missing;
+  for (std::int64_t i = 1; i <= of && missing.size() <= most_named; ++i) {  // int would not get past the largest
+    const int index = static_cast<int>(i);
+    if (!shards.contains(index)) missing.push_back(StudyShard{index, of}.text());
+  }
+  if (missing.size() > most_named) missing.back() = "and more";
+  if (!missing.empty()) throw InputError(fmt::format("farandole: missing shards: {}", fmt::join(missing, ", ")));
+}
+
+}  // namespace
+
+void write_shard(std::ostream& out, const StudyHeading& heading, const StudyResult& result) {
+  out << journal_line(to_record(heading));
+  for (const auto& [index, point] : result.points) out << journal_line(journal_entry(index, to_record(point)));
+}
+
+Merged merge_shards(const std::vector<fs::path>& files) {
+  std::map<int, ShardFile> shards;
+  for (const fs::path& file : files) {
+    ShardFile shard = read_shard(file);
+    if (!shards.empty()) refuse_foreign(shard, shards.begin()->second);
+    const StudyShard which = shard.heading.shard;
+    const auto [place, added] = shards.emplace(which.index, std::move(shard));
+    if (!added) {
+      throw InputError(Place{file.string(), 1, ""}, "each shard once",
+                       fmt::format("shard {}, as {}", which.text(), place->second.file.string()));
+    }
+  }
+  const StudyHeading& heading = shards.begin()->second.heading;
+  refuse_missing(shards, heading.shard.of);
+  std::map<std::size_t, TrainingPoint> points;
+  for (const auto& [index, shard] : shards) {
+    for (const auto& [point, record] : shard.points) points.emplace(point, journal_point(record, point, shard.file));
+  }
+  Merged merged{heading, {}};
+  for (auto& [index, point] : points) merged.points.push_back(std::move(point));
+  return merged;
 }
 
 }}  // namespace farandole::study

@@ -3,22 +3,162 @@
 // Every executor, simulated or real, returns this; report/ prints it and computes nothing. All numbers are SI.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "timeline/bands.hpp"
-#include "timeline/collective_point.hpp"
 #include "timeline/explanation.hpp"
 #include "timeline/fields.hpp"
 #include "timeline/job_cost.hpp"
 #include "timeline/memory_use.hpp"
 #include "timeline/tuning.hpp"
-#include "timeline/whole_run.hpp"
 #include "units/quantity.hpp"
 
 namespace farandole { inline namespace timeline {
+
+// What one collective of one size took, with what it was carried out and on which links.
+//
+// A point of `farandole collective`, and the part of one of `farandole bench` that is measured. All numbers are SI.
+
+/// How busy one link was.
+struct LinkUse {
+  std::string name;
+  Bytes bytes;
+  BytesPerSecond capacity;
+  double utilisation = 0;  // of its capacity over the time
+
+  static void fields(auto& link, auto& visit) {
+    visit("name", link.name);
+    visit("bytes", link.bytes);
+    visit("capacity", link.capacity);
+    visit("utilisation", link.utilisation);
+  }
+};
+
+/// What a communication library picked for one collective.
+struct LibraryChoice {
+  std::string algorithm;
+  std::string protocol;  // NCCL's: LL, LL128 or Simple; empty where the library has none
+  int channels = 1;
+
+  static void fields(auto& choice, auto& visit) {
+    visit("chosen_algorithm", choice.algorithm, {.property = 4});
+    visit("protocol", choice.protocol, {.property = 5});
+    visit("channels", choice.channels, {.property = 6});
+  }
+};
+
+/// A point of `farandole collective`; of `farandole bench` it is a part (timeline/measured.hpp).
+struct CollectivePoint {
+  std::string operation;
+  std::string algorithm;
+  int ranks = 1;
+  Bytes bytes;
+  Seconds time;
+  BytesPerSecond algorithm_bandwidth;
+  BytesPerSecond bus_bandwidth;
+  std::string fidelity;
+  bool folded = false;
+  int root = 0;                           // of operations that have one
+  int servers = 0;                        // of a parameter server
+  std::optional<LibraryChoice> choice{};  // where `algorithm` is a library
+  std::vector<LinkUse> links{};           // the busiest, where they were asked for
+
+  /// What was measured has no fidelity, and is never folded.
+  static void fields(auto& point, auto& visit) {
+    const bool is_simulated = !point.fidelity.empty();
+    visit("op", point.operation, {.property = 2});
+    visit("algorithm", point.algorithm, {.property = 3});
+    visit("ranks", point.ranks, {.property = 7});
+    visit("bytes", point.bytes);
+    visit("seconds", point.time);
+    visit("algorithm_bandwidth", point.algorithm_bandwidth);
+    visit("bus_bandwidth", point.bus_bandwidth);
+    visit("fidelity", point.fidelity, {.stated = is_simulated, .property = 10});
+    visit("folded", point.folded, {.stated = is_simulated, .property = 9});
+    visit("servers", point.servers, {.property = 8, .usual = "0"});
+    visit.part(point.choice);
+    visit("links", point.links, {.stated = !point.links.empty(), .in_rows = false});
+    visit.unwritten(point.root);
+  }
+};
+
+// A whole training run, worked out from its iterations: how long it takes and what it is worth.
+
+/// Where the time of a whole run went; they sum to 1.
+struct RunShares {
+  double training = 1;    // done for good
+  double evaluation = 0;  // and metrics
+  double startup = 0;
+  double checkpoint = 0;  // waiting for them
+  double lost = 0;        // done again after a failure
+  double restart = 0;     // until training goes on; elastic: resets, and waiting for enough nodes
+  double standby = 0;     // waiting for a node to be repaired; elastic: what missing nodes would have done
+
+  static void fields(auto& shares, auto& visit) {
+    visit("training", shares.training, {.column = "goodput", .unit = FigureUnit::percent});
+    visit("evaluation", shares.evaluation, {.column = "evaluation", .unit = FigureUnit::percent});
+    visit("startup", shares.startup, {.column = "startup", .unit = FigureUnit::percent});
+    visit("checkpoint", shares.checkpoint, {.column = "checkpoints", .unit = FigureUnit::percent});
+    visit("lost", shares.lost, {.column = "lost work", .unit = FigureUnit::percent});
+    visit("restart", shares.restart, {.column = "restarts", .unit = FigureUnit::percent});
+    visit("standby", shares.standby, {.column = "standby", .unit = FigureUnit::percent});
+  }
+};
+
+struct WholeRun {
+  std::int64_t samples = 0;  // of the training set
+  int epochs = 1;
+  std::int64_t global_batch = 0;
+  std::int64_t steps_per_epoch = 0;
+  double distinct_share = 1;           // of the set that an epoch shows
+  Seconds startup;                     // once: launching, and the first broadcast of the parameters
+  Seconds epoch;                       // steps, metrics, evaluation and checkpoints
+  Seconds evaluation;                  // per epoch in the mean
+  Seconds total;                       // the expectation; of elastic runs the mean over seeds of failures
+  std::optional<Seconds> total_p50{};  // over seeds of failures; empty where there would be too many of these
+  std::optional<Seconds> total_p95{};
+  double failures = 0;  // in the mean
+  double goodput = 1;   // share of the total that is training done for good
+  RunShares shares{};
+  std::optional<Seconds> mtbf{};                 // of the job, where anything fails
+  std::optional<Seconds> checkpoint_interval{};  // of training; where there are checkpoints
+  std::optional<Seconds> best_interval{};        // with these failures
+  std::optional<double> best_goodput{};          // with that
+  double samples_per_second = 0;
+  double learning_rate = 0;  // after scaling; 0 where none is stated
+  double warmup_epochs = 0;
+  std::vector<std::string> caveats;
+
+  static void fields(auto& run, auto& visit) {
+    visit("samples", run.samples);
+    visit("epochs", run.epochs);
+    visit("global_batch", run.global_batch);
+    visit("steps_per_epoch", run.steps_per_epoch, {.column = "steps/epoch"});
+    visit("distinct_share", run.distinct_share);
+    visit("startup_seconds", run.startup);
+    visit("epoch_seconds", run.epoch, {.column = "epoch (s)", .decimals = 3});
+    visit("evaluation_seconds", run.evaluation);
+    visit("total_seconds", run.total, {.column = "hours", .decimals = 3, .unit = FigureUnit::hours});
+    visit("total_seconds_p50", run.total_p50);
+    visit("total_seconds_p95", run.total_p95, {.column = "p95 (hours)", .decimals = 3, .unit = FigureUnit::hours});
+    visit.derived("hours", run.total / 3600_s);
+    visit("failures", run.failures, {.column = "failures"});
+    visit("goodput", run.goodput, {.column = "goodput (%)", .unit = FigureUnit::percent});
+    visit("shares", run.shares);
+    visit("mtbf_seconds", run.mtbf);
+    visit("checkpoint_interval_seconds", run.checkpoint_interval);
+    visit("best_checkpoint_interval_seconds", run.best_interval);
+    visit("best_goodput", run.best_goodput);
+    visit("samples_per_second", run.samples_per_second);
+    visit("learning_rate", run.learning_rate);
+    visit("warmup_epochs", run.warmup_epochs);
+    visit("caveats", run.caveats);
+  }
+};
 
 /// Disjoint parts of the mean iteration; they sum to it.
 struct Breakdown {

@@ -7,7 +7,7 @@ namespace {
 
 constexpr Bytes residual = 4_B;
 
-/// Multiply-adds for each element read, of which a unit needs so many to be busy (workload/kernel_rates.hpp).
+/// Multiply-adds for each element read, of which a unit needs so many to be busy (workload/device.hpp).
 double intensity(double columns, double inner) {
   return 2 * columns * inner / (columns + inner);
 }

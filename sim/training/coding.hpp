@@ -38,7 +38,7 @@ struct Coder {
   Seconds
       kernel{};  // from the start of a short kernel to that of the next: the device's or the host's, which is slower
   FlopPerSecond products = FlopPerSecond::infinity();  // that matrix products reach
-  double half = 0;          // the intensity at which they reach half of that (workload/kernel_rates.hpp)
+  double half = 0;          // the intensity at which they reach half of that (workload/device.hpp)
   int multiprocessors = 1;  // of which one runs a block of threads
   bool by_bucket = false;   // kernels that need no shape run once for a bucket, not for every tensor
   Seconds start{};          // of the device alone: what a kernel takes beside what it moves

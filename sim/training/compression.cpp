@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "config/limits.hpp"
 #include "config/section.hpp"
 #include "training/coding.hpp"
 

@@ -139,7 +139,8 @@ void add_recomputation(ComputeTimes& times, const Model& model, Recompute recomp
   }
 }
 
-void keep_pace(ComputeTimes& times, Seconds dispatch) {
+/// `times` where they take the device longer than `dispatch` a pass takes the host; else every pass takes that.
+static void keep_pace(ComputeTimes& times, Seconds dispatch) {
   const auto layers = static_cast<double>(times.forward.size());
   if (times.passes() >= 2 * layers * dispatch) return;
   std::ranges::fill(times.forward, dispatch);

@@ -71,7 +71,4 @@ void stretch(ComputeTimes& times, double factor);
 /// The same times with the forward passes that run again, in the backward passes of their layers.
 void add_recomputation(ComputeTimes& times, const Model& model, Recompute recompute);
 
-/// `times` where they take the device longer than `dispatch` a pass takes the host; else every pass takes that.
-void keep_pace(ComputeTimes& times, Seconds dispatch);
-
 }}  // namespace farandole::workload

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <vector>
 
 namespace farandole { inline namespace workload {
-
 bool is_convolution(const Layer& layer) {
   return layer.type.starts_with("conv") && !layer.tensors.empty() && layer.tensors.front().shape.size() > 2;
 }
@@ -69,7 +69,7 @@ Filter filter_of(const Layer& layer) {
   return filter;
 }
 
-/// h of workload/kernel_rates.hpp.
+/// h of workload/device.hpp.
 double intensity(double outputs, double products) {
   return 2 * outputs * products / (outputs + products);
 }
@@ -237,6 +237,33 @@ ProductRate product_rate(const Device& device, Precision precision) {
 Seconds update_kernels(const Model& model, const Device& device) {
   const Bytes moved = 5.0 * static_cast<double>(model.parameters()) * element_size(Precision::fp32);
   return model.tensors() * device.kernels->launch + moved / (device.memory_bandwidth * device.kernels->memory);
+}
+
+namespace {
+
+/// A multiply-add is two operations. Fused attention may skip what a mask hides, and then has fewer multiply-adds than
+/// its two products of every query with every key: [heads, keys, ...] in, [heads, queries, width] out.
+Flop forward_flops(const Layer& layer) {
+  const bool known = is_fused_attention(layer) && layer.input_shape.size() == 3;
+  const double keys = known ? static_cast<double>(layer.input_shape[1]) : 0;
+  return Flop(2 * (known ? 2 * keys * layer.output_elements : layer.macs));
+}
+
+}  // namespace
+
+Flop model_flops(const Model& model) {
+  Flop sum;
+  for (const Layer& layer : model.layers) sum += 3 * forward_flops(layer);
+  return sum;
+}
+
+Flop hardware_flops(const Model& model, Recompute recompute) {
+  Flop sum = model_flops(model);
+  const std::vector<bool> again = recomputed(model, recompute);
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    if (again[i]) sum += forward_flops(model.layers[i]);
+  }
+  return sum;
 }
 
 }}  // namespace farandole::workload

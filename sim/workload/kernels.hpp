@@ -8,7 +8,7 @@
 // their inputs, and each sums K products, backward with inputs and outputs in each other's place. The gradient by the
 // weights sums over the batch, which is split as far as the multiprocessors go, and has no such term. A layer without
 // arithmetic is one kernel forward and one backward that move what their algorithm reads and writes: a batch
-// normalisation reads its input twice forward, and input and gradient twice backward. Rates: workload/kernel_rates.hpp.
+// normalisation reads its input twice forward, and input and gradient twice backward. Rates: workload/device.hpp.
 //
 // Programs that fuse batch normalisation save passes (`Normalisation`). With the ReLU behind it in the same kernels,
 // that one's two passes forward and three backward are gone. Where the convolution before it sums up what it writes, so
@@ -58,7 +58,7 @@ struct Movement {
 };
 Movement movement_of(const Layer& layer);
 
-/// What products of matrices reach: `most` x h / (h + half) (workload/kernel_rates.hpp).
+/// What products of matrices reach: `most` x h / (h + half) (workload/device.hpp).
 struct ProductRate {
   FlopPerSecond most;
   double half = 0;

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "config/limits.hpp"
+#include "config/section.hpp"
 
 namespace farandole { inline namespace workload {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "config/limits.hpp"
 #include "config/section.hpp"
 #include "workload/model.hpp"
 #include "workload/profile.hpp"

@@ -2,7 +2,6 @@
 
 #include <charconv>
 
-#include "config/limits.hpp"
 #include "config/section.hpp"
 #include "scenario/anchor.hpp"
 #include "units/parse.hpp"

@@ -14,9 +14,6 @@
 
 namespace farandole { inline namespace backend {
 
-/// "Open MPI v4.1.4, standard 3.1", without initialising it.
-std::string mpi_version();
-
 /// Fills in the version and how a session is opened. That initialises MPI; the session's end finalises it. At most one
 /// per process.
 extern "C" __attribute__((visibility("default"))) void farandole_mpi_backend(BackendRow& row);

@@ -96,7 +96,8 @@ std::string nccl_version() {
   return fmt::format("{}, {}", library_version(), cuda_version(runtime));
 }
 
-std::string nccl_devices() {
+/// The devices there are, or why there is none.
+static std::string nccl_devices() {
   try {
     const int count = device_count();
     return fmt::format("{} of {}", count, device_text(0));

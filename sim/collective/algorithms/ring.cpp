@@ -16,7 +16,8 @@ Phase around_the_ring(const char* name, int ranks, int first, Action action) {
 
 }  // namespace
 
-Phase ring_reduce_scatter_phase(int ranks) {
+/// The two phases, for algorithms composed of them: chunk r belongs to rank r.
+static Phase ring_reduce_scatter_phase(int ranks) {
   return around_the_ring("reduce_scatter", ranks, -1, Action::reduce);
 }
 
@@ -39,6 +40,18 @@ Schedule ring_reduce_scatter(const Shape& shape) {
 Schedule ring_allgather(const Shape& shape) {
   Schedule schedule = blank(Operation::allgather, "ring", shape, shape.ranks);
   if (shape.ranks > 1) schedule.phases = {ring_allgather_phase(shape.ranks)};
+  return schedule;
+}
+
+Schedule plain_ring_allreduce(const Shape& shape) {
+  Schedule schedule = blank(Operation::allreduce, "plain_ring", shape, 2);
+  schedule.copies = 2;
+  if (shape.ranks == 1) return schedule;
+  Phase phase{"pass_on", {}, shape.ranks - 1};
+  for (int rank = 0; rank < shape.ranks; ++rank) {
+    phase.transfers.push_back({rank, (rank + 1) % shape.ranks, 1, Action::relay});
+  }
+  schedule.phases.push_back(std::move(phase));
   return schedule;
 }
 

@@ -15,8 +15,6 @@ Schedule ring_allreduce(const Shape& shape);
 Schedule ring_reduce_scatter(const Shape& shape);
 Schedule ring_allgather(const Shape& shape);
 
-/// The two phases, for algorithms composed of them: chunk r belongs to rank r.
-Phase ring_reduce_scatter_phase(int ranks);
 Phase ring_allgather_phase(int ranks);
 
 // The ring that does not cut: every rank passes whole arrays on, and adds what comes by to its own.

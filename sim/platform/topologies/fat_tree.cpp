@@ -1,16 +1,139 @@
 #include "platform/topologies/fat_tree.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <memory>
 #include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "platform/sections.hpp"
+#include "platform/topologies/kinds.hpp"
 #include "platform/topologies/limits.hpp"
 #include "platform/topologies/wiring.hpp"
 
 namespace farandole { inline namespace platform {
+int TreeLayout::leaves_below(int l) const {
+  int count = 1;
+  for (int i = 1; i <= std::min(l, height() - 1); ++i) count *= level(i).down;
+  return count;
+}
+
+int TreeLayout::planes(int l) const {
+  int count = 1;
+  for (int i = 1; i <= std::min(l, height() - 1); ++i) count *= level(i).up;
+  return count;
+}
+
+int TreeLayout::switch_index(int l, int subtree, int plane) const {
+  int index = 0;
+  for (int i = 0; i < l; ++i) index += subtrees(i) * planes(i);
+  return index + subtree * planes(l) + plane;
+}
+
+int TreeLayout::cable_index(int l, int subtree, int plane, int up, int lane) const {
+  int index = 0;
+  for (int i = 0; i < l; ++i) index += subtrees(i) * planes(i) * level(i + 1).up * lanes(i + 1);
+  if (l + 1 >= height()) return index;
+  return index + ((subtree * planes(l) + plane) * level(l + 1).up + up) * lanes(l + 1) + lane;
+}
+
+int TreeLayout::chosen_port(const Flow& flow, int l) const {
+  const int ports = level(l + 1).up * level(l + 1).cables;
+  if (routing == TreeRouting::d_mod_k) return flow.to / planes(l) % ports;
+  return static_cast<int>(flow_hash(seed, flow.from, flow.to, 2 * l) % static_cast<std::uint64_t>(ports));
+}
+
+int TreeLayout::chosen_plane(const Flow& flow, int top) const {
+  int plane = 0;
+  for (int l = 0; l < top; ++l) plane += chosen_port(flow, l) % level(l + 1).up * planes(l);
+  return plane;
+}
+
+/// The lane downwards is the choice of the switch above, which hashes on its own; by destination both are the same.
+int TreeLayout::chosen_lane(const Flow& flow, int l, bool upwards) const {
+  if (routing == TreeRouting::spread) return 0;
+  if (upwards || routing == TreeRouting::d_mod_k) return chosen_port(flow, l) / level(l + 1).up;
+  const auto cables = static_cast<std::uint64_t>(level(l + 1).cables);
+  return static_cast<int>(flow_hash(seed, flow.from, flow.to, 2 * l + 1) % cables);
+}
+
+Path TreeLayout::path(const Flow& flow, int top, int plane) const {
+  Path links(static_cast<std::size_t>(2 * top));
+  for (int l = 0; l < top; ++l) {
+    const int below = plane % planes(l);
+    const int up = plane % planes(l + 1) / planes(l);
+    const int from = flow.from_leaf / leaves_below(l);
+    const int to = flow.to_leaf / leaves_below(l);
+    links[static_cast<std::size_t>(l)] = 2 * cable_index(l, from, below, up, chosen_lane(flow, l, true));
+    links[static_cast<std::size_t>(2 * top - 1 - l)] =
+        2 * cable_index(l, to, below, up, chosen_lane(flow, l, false)) + 1;
+  }
+  return links;
+}
+
+Paths TreeLayout::paths(const Flow& flow) const {
+  int top = 0;
+  while (flow.from_leaf / leaves_below(top) != flow.to_leaf / leaves_below(top)) ++top;
+  if (routing != TreeRouting::spread) return {path(flow, top, chosen_plane(flow, top))};
+  Paths all;
+  all.reserve(static_cast<std::size_t>(planes(top)));
+  for (int plane = 0; plane < planes(top); ++plane) all.push_back(path(flow, top, plane));
+  return all;
+}
+
+namespace {
+
+struct Cut {
+  BytesPerSecond first;  // with the top of the subtree on the side of the first nodes
+  BytesPerSecond second;
+};
+
+BytesPerSecond cut(const std::vector<int>& nodes_of_leaf, const TreeLayout& layout, BytesPerSecond nic,
+                   const std::vector<BytesPerSecond>& up, const std::vector<int>& first_nodes) {
+  std::vector<Cut> subtrees;
+  for (std::size_t leaf = 0; leaf < nodes_of_leaf.size(); ++leaf) {
+    const int here = first_nodes[leaf];
+    subtrees.push_back({nic * (nodes_of_leaf[leaf] - here), nic * here});
+  }
+  for (int l = 1; l < layout.height(); ++l) {
+    const BytesPerSecond rate = up[static_cast<std::size_t>(l - 1)];
+    std::vector<Cut> above(static_cast<std::size_t>(layout.subtrees(l)));
+    for (std::size_t child = 0; child < subtrees.size(); ++child) {
+      Cut& parent = above[child / static_cast<std::size_t>(layout.level(l).down)];
+      parent.first += std::min(subtrees[child].first, subtrees[child].second + rate);
+      parent.second += std::min(subtrees[child].second, subtrees[child].first + rate);
+    }
+    subtrees = std::move(above);
+  }
+  return std::min(subtrees.front().first, subtrees.front().second);
+}
+
+}  // namespace
+
+/// The least cut between two halves of the nodes (platform/bisection.hpp) of a fat tree whose switches of one level are
+/// alike. `nodes_of_leaf` has the nodes under each leaf in order, the same for all leaves of a pod; `up` is what one
+/// subtree of each level sends upwards.
+static BytesPerSecond tree_bisection(const std::vector<int>& nodes_of_leaf, const TreeLayout& layout,
+                                     BytesPerSecond nic, const std::vector<BytesPerSecond>& up, int leaves_per_pod) {
+  const int nodes = std::accumulate(nodes_of_leaf.begin(), nodes_of_leaf.end(), 0) / leaves_per_pod;
+  BytesPerSecond least = BytesPerSecond::infinity();
+  for (const int half : {nodes / 2, nodes - nodes / 2}) {
+    std::vector<int> first_nodes;
+    int left = half;
+    for (std::size_t leaf = 0; leaf < nodes_of_leaf.size(); ++leaf) {
+      first_nodes.push_back(std::min(left, nodes_of_leaf[leaf]));
+      if ((static_cast<int>(leaf) + 1) % leaves_per_pod == 0) left -= first_nodes.back();
+    }
+    least = std::min(least, cut(nodes_of_leaf, layout, nic, up, first_nodes));
+  }
+  return least;
+}
+
+// Readers of "network" for the kinds leaf_spine and fat_tree.
+
 namespace {
 
 /// A tree with all its numbers, and which of its leaves a NIC is plugged into.
@@ -247,6 +370,99 @@ NetworkPlan plan_of(FatTree tree) {
     }
     network.bisection = [shared](const Platform& whole) { return fat_tree_bisection(*shared, whole); };
   };
+}
+
+// The least cut of a fat tree into two halves of its nodes.
+//
+// The half that costs least takes whole subtrees as far as it can, so one half is the first nodes in the order of the
+// leaves. All switches of a level that stand over the same leaves are alike and decide alike, so a subtree is on one
+// side or on the other as a whole at its top, and what it sends upwards is cut or not:
+//   cut(subtree, side) = sum over children of min(cut(child, side), cut(child, other side) + rate upwards of the child)
+// Nodes on the other side than their leaf cost their NIC.
+
+namespace {
+
+void read_ways(Section& section, FatTree& tree) {
+  constexpr std::array routings{TreeRouting::ecmp, TreeRouting::d_mod_k, TreeRouting::spread};
+  constexpr std::array rails{Rails::none, Rails::apart, Rails::joined};
+  tree.routing = routings.at(read_choice(section, "routing", "a routing", {"ecmp", "d_mod_k", "spread"}));
+  tree.rails = rails.at(read_choice(section, "rails", "rails", {"none", "apart", "joined"}));
+  tree.seed = static_cast<std::uint64_t>(section.optional<std::int64_t>("seed", 1));
+}
+
+/// Uplinks of a leaf for which the rate of its nodes is `oversubscription` times the rate upwards.
+int uplinks(const Value& where, double oversubscription, const FatTree& tree, const Topology& topology) {
+  if (!(oversubscription > 0)) where.fail("an oversubscription above zero");
+  const NodeTemplate node = node_template(topology);
+  const double nics = tree.rails == Rails::none ? static_cast<double>(node.nics.size()) : 1;
+  const BytesPerSecond nic = node.links[static_cast<std::size_t>(node.nics.front().up)].wire;
+  const FatTree::Level& spine = tree.levels[1];
+  const double count = tree.levels[0].down.value() * nics * nic / (oversubscription * spine.link.wire);
+  const double whole = std::round(count);
+  if (whole > most_cables_together)
+    where.fail(fmt::format("at most {} uplinks of a leaf", counted(most_cables_together)),
+               fmt::format("{}, for which it has {:.4g}", oversubscription, count));
+  if (whole < 1 || std::abs(count - whole) > 1e-9 * count || std::fmod(whole, spine.cables) != 0) {
+    where.fail(fmt::format("an oversubscription that a whole number of spines gives, {} cables to each", spine.cables),
+               fmt::format("{}, for which a leaf has {:.4g} uplinks", oversubscription, count));
+  }
+  return static_cast<int>(whole);
+}
+
+FatTree::Level read_level(const Value& value, std::size_t l, std::size_t height) {
+  Section section = sourced(value);
+  FatTree::Level level;
+  const std::string usual = l == 0 ? "leaf" : l == 1 ? "spine" : l == 2 ? "core" : "level" + std::to_string(l) + "_";
+  level.name = section.optional<Text>("name", {usual}).value;
+  const bool may_grow = l > 0 && l + 1 == height;
+  if (!may_grow || section.maybe("down")) level.down = read_at_least(section.child("down"), 1);
+  if (l > 0) {
+    level.up = read_positive(section, "parents", 1);
+    level.cables = read_positive(section, "cables", 1);
+    level.link = read_link(section.child("link"));
+  }
+  if (const auto ports = section.maybe("switch_ports")) level.ports = read_at_least(*ports, 1);
+  section.finish();
+  return level;
+}
+
+}  // namespace
+
+NetworkPlan read_leaf_spine(Section& file, const Topology& topology, const TextReader& /*text*/) {
+  Section section = sourced(file.child("network"));
+  FatTree tree;
+  read_ways(section, tree);
+  tree.levels.resize(2);
+  FatTree::Level& leaf = tree.levels[0];
+  FatTree::Level& spine = tree.levels[1];
+  leaf.name = "leaf";
+  leaf.down = read_at_least(section.child("nodes_per_leaf"), 1);
+  leaf.ports = section.maybe("leaf_ports") ? read_positive(section, "leaf_ports", 1) : 0;
+  spine.name = "spine";
+  spine.ports = section.maybe("spine_ports") ? read_positive(section, "spine_ports", 1) : 0;
+  spine.cables = read_positive(section, "cables_per_spine", 1);
+  spine.link = read_link(section.child("link"));
+  const auto oversubscription = section.maybe("oversubscription");
+  if (oversubscription && section.maybe("spines")) {
+    oversubscription->fail("either \"spines\" or \"oversubscription\"", "both");
+  }
+  spine.up = oversubscription
+                 ? uplinks(*oversubscription, read<double>(*oversubscription), tree, topology) / spine.cables
+                 : read_at_least(section.child("spines"), 1);
+  section.finish();
+  return plan_of(std::move(tree));
+}
+
+NetworkPlan read_fat_tree(Section& file, const Topology& /*topology*/, const TextReader& /*text*/) {
+  Section section = sourced(file.child("network"));
+  FatTree tree;
+  read_ways(section, tree);
+  const Value levels = section.child("levels");
+  const auto elements = levels.elements();
+  if (elements.empty()) levels.fail("at least one level", "none");
+  for (std::size_t l = 0; l < elements.size(); ++l) tree.levels.push_back(read_level(elements[l], l, elements.size()));
+  section.finish();
+  return plan_of(std::move(tree));
 }
 
 }}  // namespace farandole::platform

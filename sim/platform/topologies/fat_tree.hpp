@@ -94,10 +94,4 @@ NetworkPlan plan_of(FatTree tree);
 NetworkPlan read_leaf_spine(Section& file, const Topology& topology, const TextReader& text);
 NetworkPlan read_fat_tree(Section& file, const Topology& topology, const TextReader& text);
 
-/// The least cut between two halves of the nodes (platform/bisection.hpp) of a fat tree whose switches of one level are
-/// alike. `nodes_of_leaf` has the nodes under each leaf in order, the same for all leaves of a pod; `up` is what one
-/// subtree of each level sends upwards.
-BytesPerSecond tree_bisection(const std::vector<int>& nodes_of_leaf, const TreeLayout& layout, BytesPerSecond nic,
-                              const std::vector<BytesPerSecond>& up, int leaves_per_pod);
-
 }}  // namespace farandole::platform

@@ -2,7 +2,7 @@
 // the links and ways of a SimGrid file (topologies/route_table.hpp).
 //
 // Host i is node i; its NIC stands before its cables. Ways have as few cables as can be; among such, at every step the
-// cable listed first that leads nearer. Reading is topologies/read_graph.cpp, Graphviz files topologies/read_dot.cpp.
+// cable listed first that leads nearer. Reading is topologies/graph.cpp, Graphviz files topologies/read_dot.cpp.
 #pragma once
 
 #include <optional>

@@ -4,7 +4,7 @@
 // bytes, so that the largest network stays well below a gigabyte; platform.hpp has the limit of devices.
 #pragma once
 
-#include "config/limits.hpp"
+#include "config/section.hpp"
 
 namespace farandole { inline namespace platform {
 

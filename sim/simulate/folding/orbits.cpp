@@ -1,9 +1,13 @@
 #include "simulate/folding/orbits.hpp"
 
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "simulate/folding/emptied.hpp"
 #include "simulate/invariant.hpp"
 
 namespace farandole { inline namespace simulate {
-
 Orbits::Orbits(const Platform& platform, const Placement& placement, const Moves& moves)
     : platform_(platform), placement_(placement), moves_(moves), orbit_(platform.links.size(), -1) {
   const auto own = static_cast<int>(platform.node.links.size());
@@ -48,6 +52,103 @@ void Orbits::add_orbit(int from, int to, std::size_t position) {
     ++members;
   }
   capacities_.push_back(first->capacity * (static_cast<double>(members) / moves_.count()));
+}
+
+namespace {
+
+/// What the quotient is made of, kept for its later legs.
+struct Representatives {
+  RoutedSchedule whole;
+  Orbits orbits;
+  std::vector<std::vector<std::size_t>> positions;  // per phase, in the whole's phase, of what the first ranks send
+
+  [[nodiscard]] RoutedSchedule::Leg leg(std::size_t phase, std::size_t index, int repeat) const {
+    const auto fan = static_cast<std::size_t>(whole.schedule().phases[phase].fan);
+    RoutedSchedule::Leg leg = whole.leg(phase, positions[phase][index / fan] * fan + index % fan, repeat);
+    for (int& link : leg.links) link = orbits.of(link);
+    return leg;
+  }
+};
+
+/// Of every transfer and lane the class, which it stays in wherever its receiver moves.
+std::vector<int> classes_by_moves(const Representatives& kept, const Moves& moves, std::size_t number) {
+  const Phase& phase = kept.whole.schedule().phases[number];
+  std::vector<int> classes;
+  // A rank sends what the one that stands for it sends, in the same order.
+  std::vector<std::vector<int>> of_class(static_cast<std::size_t>(moves.step()));
+  for (std::size_t own = 0; own < kept.positions[number].size(); ++own) {
+    const Transfer& transfer = phase.transfers[kept.positions[number][own]];
+    of_class[static_cast<std::size_t>(transfer.from)].push_back(static_cast<int>(own));
+  }
+  std::vector<std::size_t> sent(static_cast<std::size_t>(kept.whole.schedule().ranks), 0);
+  for (const Transfer& transfer : phase.transfers) {
+    const std::size_t place = sent[static_cast<std::size_t>(transfer.from)]++;
+    const int own = of_class[static_cast<std::size_t>(moves.class_of(transfer.from))][place];
+    for (int lane = 0; lane < phase.fan; ++lane) classes.push_back(own * phase.fan + lane);
+  }
+  return classes;
+}
+
+Schedule quotient_of(const Schedule& whole, const Moves& moves, Representatives& representatives) {
+  Schedule schedule = emptied(whole);
+  schedule.ranks = moves.step();
+  for (const Phase& phase : whole.phases) {
+    auto& positions = representatives.positions.emplace_back();
+    Phase& own = schedule.phases.emplace_back(emptied(phase));
+    for (std::size_t position = 0; position < phase.transfers.size(); ++position) {
+      Transfer transfer = phase.transfers[position];
+      if (transfer.from >= moves.step()) continue;
+      transfer.to = moves.class_of(transfer.to);
+      own.transfers.push_back(transfer);
+      positions.push_back(position);
+    }
+  }
+  return schedule;
+}
+
+void note_routes(Representatives& representatives) {
+  const Schedule& whole = representatives.whole.schedule();
+  for (std::size_t p = 0; p < whole.phases.size(); ++p) {
+    const Phase& phase = whole.phases[p];
+    for (int repeat = 0; repeat < (receivers_move(phase) ? phase.repeats : 1); ++repeat) {
+      for (const std::size_t position : representatives.positions[p]) {
+        for (int lane = 0; lane < phase.fan; ++lane) {
+          const Transfer placed = in_repeat(whole, phase, phase.transfers[position], repeat, lane);
+          representatives.orbits.add_route(placed.from, placed.to);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<Folding> fold_by_moves(const RoutedSchedule& routed) {
+  const std::optional<Moves> moves = moves_of(routed);
+  if (!moves) return std::nullopt;
+  const Schedule& whole = routed.schedule();
+  const auto& [platform, placement] = *routed.where();
+  auto kept = std::make_shared<Representatives>(Representatives{routed, {platform, placement, *moves}, {}});
+  Schedule schedule = quotient_of(whole, *moves, *kept);
+  note_routes(*kept);
+  if (!kept->orbits.are_alike()) return std::nullopt;
+
+  std::vector<int> class_of_rank;
+  for (int rank = 0; rank < whole.ranks; ++rank) class_of_rank.push_back(moves->class_of(rank));
+  std::vector<std::vector<RoutedSchedule::Leg>> legs;
+  for (std::size_t p = 0; p < whole.phases.size(); ++p) {
+    auto& first = legs.emplace_back();
+    for (std::size_t index = 0; index < transfers_per_round(schedule.phases[p]); ++index) {
+      first.push_back(kept->leg(p, index, 0));
+    }
+  }
+  std::vector<BytesPerSecond> capacities = kept->orbits.capacities();
+  RoutedSchedule quotient(
+      std::move(schedule), std::move(legs), std::move(capacities),
+      [kept](std::size_t phase, std::size_t index, int repeat) { return kept->leg(phase, index, repeat); },
+      routed.message_cost());
+  const auto classes = [kept, moves](std::size_t phase) { return classes_by_moves(*kept, *moves, phase); };
+  return Folding{std::move(quotient), std::move(class_of_rank), {}, classes};
 }
 
 }}  // namespace farandole::simulate

@@ -1,6 +1,6 @@
 // Which links the moves of all ranks take into one another, for folding by moves.
 //
-// Used by simulate/folding/shift.cpp alone. A node's own links move with it; how those of the network move is read off
+// Used inside simulate/folding alone. A node's own links move with it; how those of the network move is read off
 // the routes of the moved pairs: position by position, a route's links become those of the moved route.
 #pragma once
 

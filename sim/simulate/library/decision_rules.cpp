@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "config/limits.hpp"
+#include "config/section.hpp"
 #include "simulate/library/library_file.hpp"
 
 namespace farandole { inline namespace simulate {

@@ -1,10 +1,14 @@
 #include "simulate/library/mpi_decision.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "collective/algorithms.hpp"
+#include "platform/mpi_transport.hpp"
 #include "simulate/invariant.hpp"
 #include "simulate/library/library_file.hpp"
+#include "simulate/library/planners.hpp"
 
 namespace farandole { inline namespace simulate {
 namespace {
@@ -55,7 +59,8 @@ void check_row(Section& row, Operation operation) {
 
 }  // namespace
 
-MpiDecisions read_mpi_decisions(Section& section, const std::vector<Operation>& operations, bool by_openmpi) {
+/// `by_openmpi`: its algorithms are carried out as Open MPI's. Every operation's last row must hold for all cases.
+static MpiDecisions read_mpi_decisions(Section& section, const std::vector<Operation>& operations, bool by_openmpi) {
   const Value value = section.child("decisions");
   MpiDecisions decisions{read_decision_rules(value, check_row), {}, by_openmpi};
   for (const Operation operation : operations) {
@@ -71,6 +76,43 @@ MpiDecisions read_mpi_decisions(Section& section, const std::vector<Operation>& 
 std::string mpi_choice(const MpiDecisions& decisions, Operation operation, int ranks, Bytes size) {
   const std::string chosen = by_rules(decisions, operation, ranks, size);
   return decisions.hands_on ? handed_on(decisions, operation, chosen, ranks, size) : chosen;
+}
+
+namespace {
+
+RoutedSchedule route_mpi(const LibraryJob& job, const std::string& library, const std::string& algorithm) {
+  Shape shape(static_cast<int>(job.placement.device_of_rank.size()), job.root);
+  shape.ranks_per_node = job.placement.ranks_per_node(job.platform.devices_per_node);
+  shape.segments = 1;  // neither library asks for segments
+  Schedule schedule = find_algorithm(job.operation, algorithm)->build(shape);
+  if (!job.platform.mpi) return {std::move(schedule), job.platform, job.placement};
+  Platform platform = job.platform;
+  platform.transport = mpi_transport(library, job.platform);
+  return {std::move(schedule), platform, job.placement};
+}
+
+}  // namespace
+
+Transport mpi_transport(const std::string& library, const Platform& platform) {
+  if (!platform.mpi) return platform.transport;
+  Transport transport = *platform.mpi;
+  if (library_family(library) != library_family(transport.library)) transport.handshakes.reset();
+  return transport;
+}
+
+void add_mpi(Section& section, Library& library) {
+  const bool by_openmpi = library_family(library.name) == "openmpi";
+  auto decisions = std::make_shared<const MpiDecisions>(read_mpi_decisions(section, library.operations, by_openmpi));
+  library.mpi = decisions;
+  library.planner = [decisions, name = library.name](const LibraryJob& job) {
+    const Seconds launch = mpi_transport(name, job.platform).launch;
+    return LibraryPlanner{
+        {}, [=](Bytes size) {
+          const auto ranks = static_cast<int>(job.placement.device_of_rank.size());
+          const std::string algorithm = mpi_choice(*decisions, job.operation, ranks, size);
+          return LibraryPlan{{algorithm, "", 1}, launch, algorithm, [=] { return route_mpi(job, name, algorithm); }};
+        }};
+  };
 }
 
 }}  // namespace farandole::simulate

@@ -26,9 +26,6 @@ struct MpiDecisions {
   bool hands_on = false;            // as Open MPI's algorithms do where they cannot work
 };
 
-/// `by_openmpi`: its algorithms are carried out as Open MPI's. Every operation's last row must hold for all cases.
-MpiDecisions read_mpi_decisions(Section& section, const std::vector<Operation>& operations, bool by_openmpi);
-
 /// The name of a row of collective/algorithms.hpp. `size` as collective/chunk_sizes.hpp counts it.
 std::string mpi_choice(const MpiDecisions& decisions, Operation operation, int ranks, Bytes size);
 

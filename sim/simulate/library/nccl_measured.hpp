@@ -1,6 +1,6 @@
 // What was measured of a release of NCCL on a machine, in place of what its cost model says.
 //
-// Called by the NCCL planner. A topology's transport may have `library_times` (platform/library_times.hpp). Those of
+// Called by the NCCL planner. A topology's transport may have `library_times` (platform/platform.hpp). Those of
 // the release and the operation count, on one node those of one node and on several those of several. At the ranks that
 // were measured the way is the measured one, and where the network is scaled its latency and rate change as the model's
 // do. At others the way is the model's, and takes as many times longer than the model says as the same way does at the

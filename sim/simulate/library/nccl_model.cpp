@@ -9,6 +9,30 @@
 namespace farandole { inline namespace simulate {
 namespace {
 
+// Ported: nvlink of Pascal to Hopper (topo.h of the release that was tuned on them last: v2.10.3-1, v2.18.6-1,
+// v2.20.3-1), ll_channel (v2.25.1-1's llMaxBws of one node over the channels of a DGX-1, DGX A100, DGX H100 and DGX
+// B200) and nvls of Hopper (v2.28.3-1: nvlsEfficiency). Fitted: the rest, to allgathers and alltoalls over two and
+// eight devices of one node of each (scenarios/published/collectives: dgx-a100-nccl-2-27, dgx-h100-nccl-2-29,
+// hgx-b200-nccl-2-27); what four devices, reduce-scatters, allreduces and other machines of the generation take is
+// predicted from it. nvls of Blackwell: aws-p6-b200-8ranks from 8 GiB on. Of Pascal and Volta nothing was measured so:
+// a release's own latencies count.
+constexpr std::array generations{
+    NcclGeneration{.nvlink = 18, .ll_channel = 39.0 / 12},
+    NcclGeneration{.nvlink = 22, .ll_channel = 39.0 / 12},
+    NcclGeneration{20, 87.7 / 24, 8.0, 1.0, 22.5, 4.1, 13.0, .83, .3, .5, .85},
+    NcclGeneration{20.6, 141.0 / 32, 4.5, .8, 14.6, 1.9, 9.5, .83, .15, .45, .85},
+    NcclGeneration{37.6, 282.0 / 32, 7.6, 1.2, 19.7, .9, 9.0, .8, 1, .58, .666},
+};
+
+}  // namespace
+
+/// Of devices of that compute capability (80: 8.0).
+static const NcclGeneration& nccl_generation(int capability) {
+  return generations.at(family_of(capability));
+}
+
+namespace {
+
 double gigabytes(BytesPerSecond rate) {
   return rate.si() / 1e9;
 }
@@ -290,6 +314,42 @@ int NcclModel::channels_for(NcclAlgorithm algorithm, NcclProtocol protocol, Byte
   if (is_collnet(algorithm)) return collnet_channels(algorithm, size);
   const double filled = std::floor(size.si() / fills_a_channel(algorithm, protocol));
   return static_cast<int>(std::clamp(filled, 1.0, double(channels())));
+}
+
+// Rates that NCCL's search tries for a channel (src/graph/search.cc).
+
+namespace {
+
+/// src/graph/search.cc: speedArray; 2.7 has 21 where later ones have 22 and 20. Of a NIC's 12.5 GB/s 12 are counted on.
+constexpr std::array nccl_tried_rates{48., 30., 24., 18., 15., 12., 10., 9., 7., 6., 5., 4., 3., 2.4, 1.2, .24, .12};
+
+/// Likewise of a NIC's: sm90SpeedArrayInter and sm100SpeedArrayInter.
+constexpr std::array tried_between_hopper{48., 45., 42., 40., 30., 24., 22., 20., 17.5,
+                                          15., 12., 6.,  3.,  2.4, 1.2, .24, .12};
+constexpr std::array tried_between_blackwell{96.,  48., 45.1, 42., 40., 30., 24., 22., 20.,
+                                             17.5, 15., 12.,  6.,  3.,  2.4, 1.2, .24, .12};
+
+}  // namespace
+
+std::span<const double> tried_between(int capability, int newest) {
+  if (std::min(capability, newest) >= 100) return tried_between_blackwell;
+  if (capability >= 90) return tried_between_hopper;
+  return nccl_tried_rates;
+}
+
+/// search.cc: speedArrayIntra, sm90SpeedArrayIntra and sm100SpeedArrayIntra.
+std::span<const double> tried_inside(int capability, int newest) {
+  static constexpr std::array ampere{40., 30., 20., 18., 15., 12., 10., 9., 7., 6., 5., 4., 3.};
+  static constexpr std::array hopper{60., 50., 40., 30., 24., 20., 15., 12., 11., 6., 3.};
+  static constexpr std::array blackwell{90., 80., 70., 60., 50., 40., 30., 24., 20., 19., 18.};
+  if (std::min(capability, newest) >= 100) return blackwell;
+  if (capability >= 90) return hopper;
+  return ampere;
+}
+
+double tried_rate(std::span<const double> rates, double link) {
+  const auto possible = std::ranges::find_if(rates, [&](double rate) { return rate <= link; });
+  return possible == rates.end() ? rates.back() : *possible;
 }
 
 }}  // namespace farandole::simulate

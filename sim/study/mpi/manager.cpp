@@ -1,16 +1,160 @@
 #include "study/mpi/manager.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <deque>
+#include <memory>
 #include <stdexcept>
 #include <thread>
 #include <utility>
 
 #include <fmt/format.h>
+#include <poll.h>
 
 #include "config/error.hpp"
-#include "study/mpi/protocol.hpp"
 
 namespace farandole { inline namespace study {
+struct Mailbox::Sending {
+  std::string text;
+  MPI_Request request = MPI_REQUEST_NULL;
+};
+
+Mailbox::Mailbox() {
+  MPI_Comm_dup(MPI_COMM_WORLD, &communicator_);
+  // That a rank is gone is not the end of the others.
+  MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(communicator_, &rank_);
+  MPI_Comm_size(communicator_, &ranks_);
+}
+
+// The communicator stays until MPI ends: to free it, all ranks would have to be there.
+Mailbox::~Mailbox() = default;
+
+std::optional<TeamMessage> Mailbox::look() {
+  int is_there = 0;
+  MPI_Message handle = MPI_MESSAGE_NULL;
+  MPI_Status status;
+  if (MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, communicator_, &is_there, &handle, &status) != MPI_SUCCESS) return {};
+  if (is_there == 0) return {};
+  int size = 0;
+  MPI_Get_count(&status, MPI_CHAR, &size);
+  TeamMessage message{status.MPI_SOURCE, static_cast<Tag>(status.MPI_TAG),
+                      std::string(static_cast<std::size_t>(size), 0)};
+  if (MPI_Mrecv(message.text.data(), size, MPI_CHAR, &handle, &status) != MPI_SUCCESS) return {};
+  return message;
+}
+
+void Mailbox::send(int rank, Tag tag, const std::string& text) {
+  forget_what_was_sent();
+  Sending& sending = *sending_.emplace_back(std::make_unique<Sending>());
+  sending.text = text;
+  MPI_Isend(sending.text.data(), static_cast<int>(sending.text.size()), MPI_CHAR, rank, static_cast<int>(tag),
+            communicator_, &sending.request);
+}
+
+void Mailbox::flush(std::chrono::milliseconds patience) {
+  using std::chrono::steady_clock;
+  for (const auto end = steady_clock::now() + patience; steady_clock::now() < end;) {
+    forget_what_was_sent();
+    if (sending_.empty()) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+void Mailbox::forget_what_was_sent() {
+  std::erase_if(sending_, [](const auto& sending) {
+    int is_done = 0;
+    return MPI_Test(&sending->request, &is_done, MPI_STATUS_IGNORE) != MPI_SUCCESS || is_done != 0;
+  });
+}
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr int rank_of_manager = 0;
+
+class Carrier {
+ public:
+  Carrier(Mailbox& mailbox, const Work& work) : mailbox_(mailbox), work_(work) {}
+
+  std::string run() {
+    while (true) {
+      while (const std::optional<TeamMessage> message = mailbox_.look()) {
+        heard_ = Clock::now();
+        if (message->tag == Tag::end) return message->text;
+        if (message->tag == Tag::task) tasks_.push_back(task_of(message->text));
+      }
+      if (Clock::now() - heard_ > silence) throw std::runtime_error("the manager, MPI rank 0, is silent");
+      say_hello();
+      start_next();
+      if (has_outcome()) pass_on();
+    }
+  }
+
+ private:
+  void say_hello() {
+    if (Clock::now() - spoke_ < heartbeat) return;
+    spoke_ = Clock::now();
+    mailbox_.send(rank_of_manager, Tag::alive, "");
+  }
+
+  void start_next() {
+    if (tasks_.empty() || (worker_ && worker_->task())) return;
+    if (!worker_) worker_ = std::make_unique<ForkedWorker>(work_, std::vector<int>{});
+    worker_->give(tasks_.front());
+    tasks_.pop_front();
+  }
+
+  /// Takes a moment where there is none.
+  bool has_outcome() const {
+    if (!worker_ || !worker_->task()) {
+      std::this_thread::sleep_for(glance);
+      return false;
+    }
+    pollfd socket{worker_->socket(), POLLIN, 0};
+    constexpr int milliseconds = 1;
+    return ::poll(&socket, 1, milliseconds) > 0;
+  }
+
+  void pass_on() {
+    const std::size_t task = *worker_->task();
+    std::optional<Outcome> outcome = worker_->receive();
+    if (!outcome) {
+      outcome = {Outcome::Kind::failed, worker_->exit_reason()};
+      worker_.reset();
+    }
+    start_next();
+    mailbox_.send(rank_of_manager, Tag::outcome, to_text(task, *outcome));
+  }
+
+  Mailbox& mailbox_;
+  const Work& work_;
+  std::deque<std::size_t> tasks_;
+  std::unique_ptr<ForkedWorker> worker_;
+  Clock::time_point heard_ = Clock::now();
+  Clock::time_point spoke_{};
+};
+
+}  // namespace
+
+/// Until the manager says that it is over; returns what it said. std::runtime_error where it falls silent.
+static std::string work_for_manager(Mailbox& mailbox, const std::string& identity, const Work& work) {
+  mailbox.send(rank_of_manager, Tag::hello, identity);
+  std::string last_message = Carrier(mailbox, work).run();
+  mailbox.flush(std::chrono::seconds(1));
+  return last_message;
+}
+
+/// Tells the manager that this rank cannot work, and waits for the end; returns what it said, or that it said nothing.
+static std::string refuse_to_work(Mailbox& mailbox) {
+  mailbox.send(rank_of_manager, Tag::hello, "");
+  for (const auto begin = Clock::now(); Clock::now() - begin < silence; std::this_thread::sleep_for(glance)) {
+    const std::optional<TeamMessage> message = mailbox.look();
+    if (message && message->tag == Tag::end) return message->text;
+  }
+  return "rank 0";
+}
+
 namespace {
 
 constexpr std::size_t tasks_ahead = 2;
@@ -117,6 +261,76 @@ void Manager::bury(int rank, Worker& worker) {
   for (auto& [other, survivor] : workers_) {
     if (!survivor.is_lost) give_tasks(other, survivor);
   }
+}
+
+namespace {
+
+/// MPI as long as the team lives. It ends together, so not at all where a rank is missing.
+class Runtime {
+ public:
+  Runtime() {
+    if (MPI_Init(nullptr, nullptr) != MPI_SUCCESS) throw std::runtime_error("MPI does not start");
+  }
+  ~Runtime() {
+    if (all_are_well) MPI_Finalize();
+  }
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  bool all_are_well = true;
+};
+
+class MpiTeam final : public Team {
+ public:
+  /// Those that could not begin, because of bad input say, do not keep the others waiting.
+  ~MpiTeam() override {
+    if (is_manager()) {
+      end_workers("");
+    } else if (!has_served_) {
+      runtime_.all_are_well = refuse_to_work(mailbox_).empty();
+    }
+  }
+
+  [[nodiscard]] int ranks() const { return mailbox_.ranks(); }
+  [[nodiscard]] bool is_manager() const override { return mailbox_.rank() == 0; }
+
+  void manage(const std::string& identity, const std::vector<std::size_t>& tasks, const Receive& receive) override {
+    Manager manager(mailbox_, identity, tasks, receive);
+    try {
+      manager.run();
+    } catch (...) {
+      end_workers(manager.lost());
+      throw;
+    }
+    end_workers(manager.lost());
+  }
+
+  void serve(const std::string& identity, const Work& work) override {
+    has_served_ = true;
+    runtime_.all_are_well = false;  // unless the manager says so
+    runtime_.all_are_well = work_for_manager(mailbox_, identity, work).empty();
+  }
+
+ private:
+  void end_workers(const std::string& lost) {
+    if (has_ended_) return;
+    has_ended_ = true;
+    runtime_.all_are_well = lost.empty();
+    for (int rank = 1; rank < mailbox_.ranks(); ++rank) mailbox_.send(rank, Tag::end, lost);
+    mailbox_.flush(std::chrono::milliseconds(lost.empty() ? 30'000 : 1'000));
+  }
+
+  Runtime runtime_;  // first in, last out
+  Mailbox mailbox_;
+  bool has_ended_ = false;
+  bool has_served_ = false;
+};
+
+}  // namespace
+
+void farandole_join_mpi_team(std::unique_ptr<Team>& team) {
+  auto joined = std::make_unique<MpiTeam>();
+  if (joined->ranks() > 1) team = std::move(joined);
 }
 
 }}  // namespace farandole::study

@@ -1,22 +1,105 @@
 // The manager of an MPI team: gives tasks to workers and hears of their outcomes.
 //
-// Called by study/mpi/mpi_team.cpp. A worker has up to two tasks, so that it need not wait for the next. One that has
+// Called by the team (manager.cpp). A worker has up to two tasks, so that it need not wait for the next. One that has
 // said nothing for half a minute counts as dead: what it had goes to the others. A task that two workers died with has
 // failed.
 #pragma once
 
 #include <chrono>
+#include <cstring>
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <mpi.h>
+
 #include "study/forked_worker.hpp"
-#include "study/mpi/messages.hpp"
 #include "study/team.hpp"
 
 namespace farandole { inline namespace study {
+
+// The texts of messages within an MPI team, and the times everyone keeps to.
+
+inline constexpr std::chrono::microseconds glance{200};  // between two looks for messages
+inline constexpr std::chrono::seconds heartbeat{1};      // how often everyone is heard of at least
+inline constexpr std::chrono::seconds silence{30};       // after which a rank counts as dead
+inline constexpr std::chrono::seconds joining{300};      // the same before it has read its files
+
+inline std::string to_text(std::size_t task) {
+  return {reinterpret_cast<const char*>(&task), sizeof task};
+}
+
+inline std::size_t task_of(const std::string& text) {
+  std::size_t task = 0;
+  if (text.size() < sizeof task) throw std::logic_error("a message without a task");
+  std::memcpy(&task, text.data(), sizeof task);
+  return task;
+}
+
+/// The task, a byte for the kind, the outcome's text.
+inline std::string to_text(std::size_t task, const Outcome& outcome) {
+  return to_text(task) + static_cast<char>(outcome.kind) + outcome.text;
+}
+
+inline std::pair<std::size_t, Outcome> outcome_of(const std::string& text) {
+  const std::size_t task = task_of(text);
+  if (text.size() == sizeof task) throw std::logic_error("a message without an outcome");
+  return {task, {static_cast<Outcome::Kind>(text[sizeof task]), text.substr(sizeof task + 1)}};
+}
+
+// What manager and workers of an MPI team say to one another.
+//
+// Used by study/mpi/ alone. Everyone looks for messages without waiting for them, so that nobody spins on a core that a
+// simulation could use, and a rank that dies never blocks another. Silence is how a death shows: every rank is heard of
+// at least once a second.
+
+enum class Tag : int {
+  hello = 1,  // worker to manager, once: which study it has read
+  outcome,    // worker to manager: a task, its kind and text
+  task,       // manager to worker
+  end,        // manager to worker: nothing more to do; "" where all are well, else who died
+  alive       // both ways, now and then
+};
+
+/// As it was received.
+struct TeamMessage {
+  int rank = 0;  // who sent it
+  Tag tag = Tag::alive;
+  std::string text;
+};
+
+class Mailbox {
+ public:
+  Mailbox();
+  ~Mailbox();
+  Mailbox(const Mailbox&) = delete;
+  Mailbox& operator=(const Mailbox&) = delete;
+
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int ranks() const { return ranks_; }
+
+  /// The next message from anyone, if one is there.
+  std::optional<TeamMessage> look();
+  /// Does not wait until it is received.
+  void send(int rank, Tag tag, const std::string& text);
+  /// Waits until all that was sent has left, but no longer than that.
+  void flush(std::chrono::milliseconds patience);
+
+ private:
+  struct Sending;
+
+  void forget_what_was_sent();
+
+  MPI_Comm communicator_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int ranks_ = 1;
+  std::vector<std::unique_ptr<Sending>> sending_;
+};
 
 class Manager {
  public:
@@ -63,13 +146,7 @@ extern "C" __attribute__((visibility("default"))) void farandole_join_mpi_team(s
 
 // A worker of an MPI team: does the manager's tasks, one after the other, in a forked process.
 //
-// Called by study/mpi/mpi_team.cpp. The rank itself only carries messages, so that it is heard of while a task is under
+// Called by the team (manager.cpp). The rank itself only carries messages, so that it is heard of while a task is under
 // way and survives its crash; the forked process never touches MPI.
-
-/// Until the manager says that it is over; returns what it said. std::runtime_error where it falls silent.
-std::string work_for_manager(Mailbox& mailbox, const std::string& identity, const Work& work);
-
-/// Tells the manager that this rank cannot work, and waits for the end; returns what it said, or that it said nothing.
-std::string refuse_to_work(Mailbox& mailbox);
 
 }}  // namespace farandole::study

@@ -64,4 +64,10 @@ Distribution Distribution::of_sum(double count) const {
   return {kind, count > 1 ? deviation / std::sqrt(count) : deviation};
 }
 
+Seconds OsNoise::added(Seconds compute, double phase, double probability) const {
+  const double hits = std::floor(compute / period + phase);
+  if (hits < 1) return Seconds(0);
+  return length * (hits * spread.of_sum(hits).factor(probability));
+}
+
 }}  // namespace farandole::training

@@ -222,4 +222,16 @@ Survival elastic_run(const ElasticPlan& plan, std::uint64_t seed, EventsLeft& ev
   return Elastic(plan, seed, events).run();
 }
 
+Seconds Checkpoint::writing() const {
+  return latency + size / std::min({rate * writers, node_bandwidth * nodes, storage_bandwidth});
+}
+
+double Checkpoint::per_iteration(Seconds iteration) const {
+  return iteration / interval(iteration);
+}
+
+Seconds Checkpoint::interval(Seconds iteration) const {
+  return every ? *every : iteration * every_steps.value_or(1);
+}
+
 }}  // namespace farandole::training

@@ -7,7 +7,6 @@
 #include <utility>
 
 namespace farandole { inline namespace training {
-
 namespace {
 
 /// What of a layer a device encodes, or a node's bus brings to its host, leaves one shard after the other: no two

@@ -1,6 +1,6 @@
 // Every worker's routes to every server, before anything is folded.
 //
-// Used by server_network.cpp, which adds up what links carry, and by server_folding.cpp.
+// Used by server_network.cpp, which adds up what links carry and folds it.
 #pragma once
 
 #include <cstddef>

@@ -7,11 +7,90 @@
 #include <set>
 #include <tuple>
 
+#include <fmt/format.h>
+
+#include "simulate/invariant.hpp"
 #include "simulate/max_min_network.hpp"
 #include "simulate/shared_links.hpp"
 #include "training/servers/server_layout.hpp"
 
 namespace farandole { inline namespace training {
+namespace {
+
+/// Iterations that end at the same moment.
+struct Moment {
+  Seconds at;
+  double before = 0;   // updates until then
+  double updates = 0;  // at that moment
+  int slowest = 0;     // iterations that every group has behind it before
+};
+
+class Moments {
+ public:
+  Moments(const std::vector<WorkerIteration>& finished, const std::vector<int>& workers)
+      : equal_(1e-9 * (finished.empty() ? 0_s : finished.back().end) * static_cast<double>(workers.size()) /
+               static_cast<double>(std::max<std::size_t>(finished.size(), 1))),
+        done_(workers.size(), 0) {
+    behind_[0] = static_cast<int>(workers.size());
+    for (const WorkerIteration& iteration : finished) add(iteration, workers);
+  }
+
+  /// The last moment that is not after `at`; -1: none.
+  [[nodiscard]] std::ptrdiff_t until(Seconds at) const {
+    const auto after = std::ranges::upper_bound(moments_, at + equal_, {}, &Moment::at);
+    return after - moments_.begin() - 1;
+  }
+  [[nodiscard]] bool is_at(std::ptrdiff_t moment, Seconds at) const {
+    return moment >= 0 && at - (*this)[moment].at <= equal_;
+  }
+  [[nodiscard]] const Moment& operator[](std::ptrdiff_t moment) const {
+    return moments_[static_cast<std::size_t>(moment)];
+  }
+
+ private:
+  void add(const WorkerIteration& iteration, const std::vector<int>& workers) {
+    const auto group = static_cast<std::size_t>(iteration.group);
+    if (moments_.empty() || iteration.end - moments_.back().at > equal_) {
+      const double before = moments_.empty() ? 0 : moments_.back().before + moments_.back().updates;
+      moments_.push_back({iteration.end, before, 0, behind_.begin()->first});
+    }
+    moments_.back().updates += workers[group];
+    const auto place = behind_.find(done_[group]);
+    if (--place->second == 0) behind_.erase(place);
+    ++behind_[++done_[group]];
+  }
+
+  Seconds equal_;
+  std::vector<Moment> moments_;
+  std::vector<int> done_;      // iterations of every group
+  std::map<int, int> behind_;  // how many groups have so many iterations behind them
+};
+
+}  // namespace
+
+/// Of every iteration, in the order of `finished`, which is that of their ends; `workers`: of every group. Zero with a
+/// barrier.
+static std::vector<double> staleness_of(const std::vector<WorkerIteration>& finished, const std::vector<int>& workers,
+                                        const ServerPlan& plan) {
+  if (plan.mode == ServerMode::synchronous) return std::vector<double>(finished.size(), 0);
+  const Moments moments(finished, workers);
+  std::vector<int> done(workers.size(), 0);
+  std::vector<double> staleness;
+  for (const WorkerIteration& iteration : finished) {
+    const int number = done[static_cast<std::size_t>(iteration.group)]++;
+    const Seconds start = iteration.start + iteration.waited + iteration.fed;
+    const std::ptrdiff_t first = moments.until(start);
+    const Moment& last = moments[moments.until(iteration.end)];
+    double others = last.before + (last.updates - 1) / 2;
+    if (first >= 0) others -= moments[first].before + moments[first].updates;
+    const bool had_to_wait =
+        plan.mode == ServerMode::stale_synchronous && first >= 0 && number > moments[first].slowest + plan.bound;
+    if (number > 0 && moments.is_at(first, start) && !had_to_wait) others += (moments[first].updates - 1) / 2;
+    staleness.push_back(others);
+  }
+  return staleness;
+}
+
 namespace {
 
 /// Whether an iteration depends on its slowest worker alone: with a barrier, unless every worker is looked at.
@@ -240,6 +319,96 @@ UpdateLog updates_of(const ServerTrainer& trainer, const ServerPlan& plan) {
   std::set<int> groups;
   for (const WorkerIteration& iteration : trainer.finished()) groups.insert(iteration.group);
   return updates_in_step(trainer.finished(), groups.size());
+}
+
+namespace {
+
+/// The share of an iteration that lies in a stretch of time.
+double share_within(const WorkerIteration& iteration, Seconds from, Seconds to) {
+  const Seconds length = iteration.end - iteration.start;
+  const Seconds inside = std::min(iteration.end, to) - std::max(iteration.start, from);
+  return length > Seconds(0) ? std::max(0.0, inside / length) : 0;
+}
+
+void check_sum(const Breakdown& parts, Seconds iteration) {
+  if (std::abs(parts.total() / iteration - 1) < 1e-9) return;
+  throw InvariantError(
+      fmt::format("the breakdown sums to {} s, the iteration takes {} s", parts.total().si(), iteration.si()));
+}
+
+}  // namespace
+
+WorkerMean mean_of_barriers(const std::vector<WorkerIteration>& finished, std::size_t groups, int warmup) {
+  WorkerMean mean;
+  const auto measured = static_cast<double>(finished.size() / groups) - warmup;
+  for (auto i = static_cast<std::size_t>(warmup) * groups; i + groups <= finished.size(); i += groups) {
+    const auto slowest =
+        std::max_element(finished.begin() + static_cast<std::ptrdiff_t>(i),
+                         finished.begin() + static_cast<std::ptrdiff_t>(i + groups), [](const auto& a, const auto& b) {
+                           return a.computing + a.updating + a.fed < b.computing + b.updating + b.fed;
+                         });
+    const Seconds start = i == 0 ? Seconds(0) : finished[i - 1].end;
+    mean.durations.push_back(finished[i + groups - 1].end - start);
+    mean.iteration += mean.durations.back() / measured;
+    mean.computing += slowest->computing / measured;
+    mean.updating += slowest->updating / measured;
+    mean.fed += slowest->fed / measured;
+  }
+  return mean;
+}
+
+WorkerMean mean_of_stretch(const std::vector<WorkerIteration>& finished, const std::vector<int>& workers,
+                           const ServerPlan& plan, const Measure& measure) {
+  std::vector<int> done(workers.size(), 0);
+  Seconds from;
+  Seconds to;
+  for (const WorkerIteration& iteration : finished) {
+    const int number = ++done[static_cast<std::size_t>(iteration.group)];
+    if (number == measure.warmup) from = std::max(from, iteration.end);
+    if (number == measure.warmup + measure.iterations) to = std::max(to, iteration.end);
+  }
+  const std::vector<double> staleness = staleness_of(finished, workers, plan);
+  constexpr double rounding = 1e-9;
+  WorkerMean mean;
+  double sum = 0;
+  for (std::size_t i = 0; i < finished.size(); ++i) {
+    const WorkerIteration& iteration = finished[i];
+    const int alike = workers[static_cast<std::size_t>(iteration.group)];
+    const double within = share_within(iteration, from, to);
+    if (within < rounding) continue;
+    const double share = within * alike;
+    sum += share;
+    mean.durations.insert(mean.durations.end(), static_cast<std::size_t>(alike), iteration.end - iteration.start);
+    mean.iteration += share * mean.durations.back();
+    mean.computing += share * iteration.computing;
+    mean.waited += share * iteration.waited;
+    mean.fed += share * iteration.fed;
+    mean.updating += share * iteration.updating;
+    mean.staleness += share * staleness[i];
+  }
+  if (sum == 0) return mean;
+  for (Seconds WorkerMean::*part :
+       {&WorkerMean::iteration, &WorkerMean::computing, &WorkerMean::waited, &WorkerMean::fed, &WorkerMean::updating})
+    mean.*part /= sum;
+  mean.staleness /= sum;
+  return mean;
+}
+
+Breakdown break_down(const WorkerMean& mean, const Job& job) {
+  Breakdown parts;
+  parts.compute = job.backward_end;  // servers update
+  parts.input = mean.fed;
+  parts.other = mean.updating;
+  parts.straggler = mean.computing + mean.waited - job.backward_end;
+  // A jittered device may be faster than nominal in the mean over few iterations.
+  if (parts.straggler < Seconds(0)) {
+    parts.compute += parts.straggler;
+    parts.straggler = Seconds(0);
+  }
+  parts.exposed_communication =
+      std::max(Seconds(0), mean.iteration - mean.computing - mean.waited - mean.fed - mean.updating);
+  check_sum(parts, mean.iteration);
+  return parts;
 }
 
 }}  // namespace farandole::training

@@ -76,11 +76,6 @@ UpdateLog updates_of(const ServerTrainer& trainer, const ServerPlan& plan);
 // 1 updates behind, whether they are carried one by one or as one, and whatever rounding makes of equal moments: those
 // are equal that are closer than 1e-9 of a mean iteration.
 
-/// Of every iteration, in the order of `finished`, which is that of their ends; `workers`: of every group. Zero with a
-/// barrier.
-std::vector<double> staleness_of(const std::vector<WorkerIteration>& finished, const std::vector<int>& workers,
-                                 const ServerPlan& plan);
-
 // Iterations of workers with servers, condensed to a mean one and its parts.
 //
 // Called by server_run.hpp.

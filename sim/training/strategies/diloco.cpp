@@ -18,7 +18,7 @@
 
 #include <fmt/format.h>
 
-#include "config/limits.hpp"
+#include "config/section.hpp"
 #include "training/strategies/bucketed.hpp"
 #include "training/strategies/rows.hpp"
 

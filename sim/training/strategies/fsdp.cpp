@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "config/limits.hpp"
+#include "config/section.hpp"
 #include "training/strategies/rows.hpp"
 #include "training/strategies/sharded.hpp"
 #include "units/format.hpp"

@@ -1,6 +1,8 @@
 #include "training/strategies/horovod.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <string>
 #include <utility>
 
 #include "training/fusion.hpp"
@@ -9,7 +11,6 @@
 #include "training/strategies/catalogue.hpp"
 
 namespace farandole { inline namespace training {
-
 namespace {
 
 /// Horovod's split_list over the parameters as the model has them: parts that differ by one tensor at most, longer ones
@@ -248,6 +249,126 @@ void Horovod::on_communicated(Engine& engine, TaskId task, const TaskTimes& time
 std::optional<RankTimes> Horovod::synchronised() const {
   if (remaining_ > 0) return std::nullopt;
   return synchronised_;
+}
+
+// How a response of Horovod gets onto the streams of a device: copies, collectives and stages of the hierarchy.
+
+/// In order, as the streams have them.
+void Horovod::enqueue_ready(Engine& engine) {
+  while (!queued_.empty() && data_ready(queued_.front())) {
+    Response& response = queued_.front();
+    response.from = response.from.max(when_ready(response));
+    enqueue(engine, response);
+    queued_.pop_front();
+  }
+}
+
+/// Into or out of the fusion buffer. A tensor that travels alone is reduced in place.
+Seconds Horovod::copying_time(const Response& response) const {
+  constexpr double tensors_at_once = 160;  // BATCHED_D2D_CAPACITY, horovod/common/ops/cuda/cuda_kernels.h
+  const auto tensors = static_cast<double>(response.gradients.size());
+  if (tensors == 1) return Seconds(0);
+  const double kernels = settings_.profile.batched_copies ? std::ceil(tensors / tensors_at_once) : tensors;
+  return kernels * settings_.coder.start + 2.0 * response.size / settings_.memory_bandwidth;
+}
+
+void Horovod::enqueue(Engine& engine, const Response& response) {
+  Seconds announced = latest(response.from);
+  for (const int gradient : response.gradients) {
+    announced = std::min(announced, Seconds(first_announced_[static_cast<std::size_t>(gradient)]));
+  }
+  const auto later = std::ranges::upper_bound(negotiations_, announced, {}, &Busy::from);
+  negotiations_.insert(later, {announced, latest(response.from)});
+  auto pieces = on_the_wire(settings_.compression, job_, response.gradients, ranks_, settings_.coder);
+  const Seconds copy = copying_time(response);
+  pieces.front().before += copy;
+  pieces.back().after += copy;
+  if (settings_.adasum) pieces.back().after += adasum_time(*settings_.adasum, response.size);
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const WirePiece& piece = pieces[i];
+    const bool is_last = i + 1 == pieces.size();
+    if (piece.operation == Operation::allreduce && in_use_.hierarchical_allreduce) {
+      reduce_through_hosts(engine, response, piece, is_last);
+    } else {
+      const bool tried = tuner_ && piece.operation == Operation::allgather && in_use_.hierarchical_allgather;
+      add(engine, response, {piece.operation, piece.size, piece.before, piece.after, tried}, is_last);
+    }
+  }
+  next_stream_ = (next_stream_ + 1) % last_of_stream_.size();
+}
+
+void Horovod::reduce_through_hosts(Engine& engine, const Response& response, const WirePiece& piece, bool is_last) {
+  const HierarchySite& site = settings_.hierarchy;
+  if (!site.homogeneous) {
+    const Seconds copy = piece.size / site.to_host;
+    blocking_ =
+        add(engine, response, {piece.operation, piece.size, piece.before + copy, piece.after + copy, true}, is_last);
+    return;
+  }
+  // What does not divide is reduced and broadcast beside; its few bytes are counted with the parts.
+  const bool is_fused = response.gradients.size() > 1;
+  const Bytes size = is_fused ? rounded_for_nodes(piece.size, job_.element, settings_.ranks_per_node) : piece.size;
+  const Bytes part = size / settings_.ranks_per_node;
+  const Seconds copy = part / site.to_host;
+  if (settings_.ranks_per_node > 1) {
+    add(engine, response, {Operation::reduce_scatter, size, piece.before, Seconds(0), false, Group::node}, false);
+  }
+  const Seconds before = settings_.ranks_per_node > 1 ? Seconds(0) : piece.before;
+  const Seconds after = settings_.ranks_per_node > 1 ? Seconds(0) : piece.after;
+  const bool ends = is_last && settings_.ranks_per_node == 1;
+  blocking_ =
+      add(engine, response, {Operation::allreduce, part, before + copy, after + copy, false, Group::across}, ends);
+  if (settings_.ranks_per_node == 1) return;
+  add(engine, response, {Operation::allgather, size, Seconds(0), piece.after, false, Group::node}, is_last);
+}
+
+TaskId Horovod::add(Engine& engine, const Response& response, const Collective& collective, bool is_last) {
+  TaskId& before = last_of_stream_[next_stream_];
+  std::vector<TaskId> after;
+  if (last_of_stream_.size() > 1 && before >= 0) after.push_back(before);
+  const TaskId task = engine.add({collective, response.from, std::move(after), communicating, {communicated}});
+  before = task;
+  in_flight_.push_back({task, collective.operation, collective.group == Group::across, is_last, response});
+  return task;
+}
+
+// What Horovod's own timeline shows of rank 0.
+
+/// One tick per rank, as in Horovod's own timeline; of very many ranks an even sample, to keep traces small.
+void Horovod::record_announced(int gradient, const RankTimes& moments) const {
+  constexpr int most_ticks = 64;
+  if (timeline_ == nullptr) return;
+  const int stride = (ranks_ + most_ticks - 1) / most_ticks;
+  for (int rank = 0; rank < ranks_; rank += stride) {
+    timeline_->instant(job_.gradients[static_cast<std::size_t>(gradient)].name, std::to_string(rank),
+                       Seconds(moments[rank]));
+  }
+}
+
+void Horovod::record_wait(const Response& response, double reached) const {
+  if (timeline_ == nullptr) return;
+  for (const int gradient : response.gradients) {
+    const auto index = static_cast<std::size_t>(gradient);
+    const std::string& name = job_.gradients[index].name;
+    const double data = std::max(reached, ready_[index][0]);
+    timeline_->span(name, "WAIT_FOR_DATA", Seconds(reached), Seconds(data));
+    timeline_->span(name, "WAIT_FOR_OTHER_TENSOR_DATA", Seconds(data), Seconds(thread_moment_[0]));
+  }
+}
+
+void Horovod::record_communication(const Flight& flight, const TaskTimes& times) const {
+  if (timeline_ == nullptr) return;
+  const Response& response = flight.response;
+  const bool copies = flight.by_mpi || response.gradients.size() > 1;
+  const std::string buffer = flight.by_mpi ? "HOST_BUFFER" : "FUSION_BUFFER";
+  const std::string what = activity(flight.by_mpi ? "MPI" : settings_.library, flight.operation);
+  for (const int gradient : response.gradients) {
+    const std::string& name = job_.gradients[static_cast<std::size_t>(gradient)].name;
+    timeline_->span(name, "QUEUE", response.enqueued, Seconds(times.begin[0]));
+    if (copies) timeline_->span(name, "MEMCPY_IN_" + buffer, Seconds(times.begin[0]), Seconds(times.reducing[0]));
+    timeline_->span(name, what, Seconds(times.reducing[0]), Seconds(times.reduced[0]));
+    if (copies) timeline_->span(name, "MEMCPY_OUT_" + buffer, Seconds(times.reduced[0]), Seconds(times.end[0]));
+  }
 }
 
 }}  // namespace farandole::training

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "collective/tensor_placement.hpp"
-#include "config/limits.hpp"
+#include "config/section.hpp"
 #include "training/strategies/rows.hpp"
 #include "units/format.hpp"
 
