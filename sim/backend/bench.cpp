@@ -38,6 +38,12 @@ CollectiveRun run_of(const BenchRequest& request, Session& session, const Schedu
              std::span<const float> /*in*/, std::span<float> out) mutable { interpreter.run(out); };
 }
 
+std::int64_t over_all_ranks(Endpoint& endpoint, std::int64_t own) {
+  double sum = 0;
+  for (const double of_a_rank : endpoint.allgather_scalar(static_cast<double>(own))) sum += of_a_rank;
+  return static_cast<std::int64_t>(sum);
+}
+
 class Measurement {
  public:
   Measurement(const Schedule& layout, std::int64_t floats, Endpoint& endpoint)
@@ -59,10 +65,7 @@ class Measurement {
   [[nodiscard]] std::int64_t wrong() const {
     std::vector<float> result(out_.size);
     endpoint_.place().download(out_.span(), result);
-    double sum = 0;
-    const auto own = count_wrong(layout_, endpoint_.rank(), floats_, result);
-    for (const double of_a_rank : endpoint_.allgather_scalar(static_cast<double>(own))) sum += of_a_rank;
-    return static_cast<std::int64_t>(sum);
+    return over_all_ranks(endpoint_, count_wrong(layout_, endpoint_.rank(), floats_, result));
   }
 
  private:
@@ -73,38 +76,67 @@ class Measurement {
   Room out_;
 };
 
-CollectivePoint point_of(const BenchRequest& request, const Schedule& layout, Bytes size, Seconds time) {
-  CollectivePoint point;
-  point.operation = name(request.operation);
-  point.algorithm = request.algorithm;
-  point.ranks = layout.ranks;
-  point.bytes = size;
-  point.time = time;
-  if (time > Seconds(0)) point.algorithm_bandwidth = size / time;
-  point.bus_bandwidth = point.algorithm_bandwidth * bus_factor(layout, 1.0 / std::max(layout.servers, 1));
-  point.root = layout.root;
-  point.servers = layout.servers;
+Bytes bytes_of(std::int64_t floats) {
+  return Bytes(static_cast<double>(floats * static_cast<std::int64_t>(sizeof(float))));
+}
+
+/// Warm-up and repetitions; one point of `floats`, whose bandwidth on the bus is `factor` times that of the algorithm.
+template <class Request, class Repeat>
+MeasuredPoint measured(const Request& request, std::int64_t floats, double factor, const Repeat& repeat) {
+  for (int i = 0; i < request.warmup; ++i) repeat();
+  MeasuredPoint point;
+  const ProcessorLoad load;
+  for (int i = 0; i < request.repetitions; ++i) point.repetitions.push_back(repeat());
+  point.processors_busy = load.share();
+  CollectivePoint& collective = point.collective;
+  collective.bytes = bytes_of(floats);
+  collective.time = median(point.repetitions);
+  if (collective.time > Seconds(0)) collective.algorithm_bandwidth = collective.bytes / collective.time;
+  collective.bus_bandwidth = collective.algorithm_bandwidth * factor;
   return point;
 }
 
-MeasuredPoint measure_collective(Session& session, const std::string& backend, const BenchRequest& request,
-                                 Bytes size) {
+MeasuredPoint measure_collective(Session& session, const BenchRequest& request, Bytes size) {
   Endpoint& endpoint = session.endpoint();
   const std::int64_t floats = floats_in(size);
   const Schedule layout = layout_of(request, session, endpoint.ranks(), size);
   const CollectiveRun run = run_of(request, session, layout, floats);
   Measurement measurement(layout, floats, endpoint);
-  for (int i = 0; i < request.warmup; ++i) measurement.repeat(run);
-  MeasuredPoint point;
-  const ProcessorLoad load;
-  for (int i = 0; i < request.repetitions; ++i) point.repetitions.push_back(measurement.repeat(run));
-  point.processors_busy = load.share();
-  const Bytes measured(static_cast<double>(floats * static_cast<std::int64_t>(sizeof(float))));
-  point.collective = point_of(request, layout, measured, median(point.repetitions));
-  point.backend = backend;
-  point.nodes = session.nodes();
+  const double factor = bus_factor(layout, 1.0 / std::max(layout.servers, 1));
+  MeasuredPoint point = measured(request, floats, factor, [&] { return measurement.repeat(run); });
+  point.collective.operation = name(request.operation);
+  point.collective.algorithm = request.algorithm;
+  point.collective.ranks = layout.ranks;
+  point.collective.root = layout.root;
+  point.collective.servers = layout.servers;
   point.wrong = measurement.wrong();
   return point;
+}
+
+/// So many at each size, with what all of them share.
+template <class Request>
+std::vector<MeasuredPoint> bench_sizes(Session& session, const std::string& backend, const Request& request, int nodes,
+                                       MeasuredPoint (*measure)(Session&, const Request&, Bytes)) {
+  std::vector<MeasuredPoint> points;
+  for (const Bytes size : request.sizes) {
+    MeasuredPoint& point = points.emplace_back(measure(session, request, size));
+    point.backend = backend;
+    point.nodes = nodes;
+  }
+  return points;
+}
+
+template <class Operation>
+struct NamedOperation {
+  Operation operation;
+  const char* name;
+};
+
+template <class Operation, std::size_t n>
+std::optional<Operation> operation_named(const std::array<NamedOperation<Operation>, n>& rows,
+                                         const std::string& name) {
+  const auto found = std::ranges::find(rows, name, &NamedOperation<Operation>::name);
+  return found == rows.end() ? std::nullopt : std::optional(found->operation);
 }
 
 }  // namespace
@@ -144,18 +176,13 @@ std::vector<BenchRequest> bench_requests(Operation operation, const std::string&
 }
 
 std::vector<MeasuredPoint> bench(Session& session, const std::string& backend, const BenchRequest& request) {
-  std::vector<MeasuredPoint> points;
-  for (const Bytes size : request.sizes) points.push_back(measure_collective(session, backend, request, size));
-  return points;
+  return bench_sizes(session, backend, request, session.nodes(), measure_collective);
 }
 
 namespace {
 
-struct LocalRow {
-  LocalOperation operation;
-  const char* name;
-};
-constexpr std::array local_rows{LocalRow{LocalOperation::add, "add"}, LocalRow{LocalOperation::copy, "copy"}};
+constexpr std::array local_operations{NamedOperation{LocalOperation::add, "add"},
+                                      NamedOperation{LocalOperation::copy, "copy"}};
 
 constexpr float each_element = 1;
 
@@ -184,9 +211,7 @@ class Work {
     std::vector<float> result(to_.size);
     endpoint_.place().download(to_.span(), result);
     const auto own = std::ranges::count_if(result, [&](float number) { return number != expected; });
-    double sum = 0;
-    for (const double of_a_rank : endpoint_.allgather_scalar(static_cast<double>(own))) sum += of_a_rank;
-    return static_cast<std::int64_t>(sum);
+    return over_all_ranks(endpoint_, own);
   }
 
  private:
@@ -203,52 +228,36 @@ class Work {
   int done_ = 0;
 };
 
+/// All of its processors are busy with it.
 MeasuredPoint measure_local(Session& session, const LocalRequest& request, Bytes size) {
   const std::int64_t floats = floats_in(size);
   Work work(request, static_cast<std::size_t>(floats), session.endpoint());
-  for (int i = 0; i < request.warmup; ++i) work.repeat();
-  MeasuredPoint point;
-  for (int i = 0; i < request.repetitions; ++i) point.repetitions.push_back(work.repeat());
+  MeasuredPoint point = measured(request, floats, 1, [&] { return work.repeat(); });
+  point.processors_busy.reset();
   point.wrong = work.wrong();
-  CollectivePoint& collective = point.collective;
-  collective.bytes = Bytes(static_cast<double>(floats * static_cast<std::int64_t>(sizeof(float))));
-  collective.time = median(point.repetitions);
-  if (collective.time > Seconds(0)) collective.algorithm_bandwidth = collective.bytes / collective.time;
-  collective.bus_bandwidth = collective.algorithm_bandwidth;
+  point.collective.operation = name(request.operation);
+  point.collective.ranks = session.endpoint().ranks();
   return point;
 }
 
 }  // namespace
 
 std::string name(LocalOperation operation) {
-  return std::ranges::find(local_rows, operation, &LocalRow::operation)->name;
+  return std::ranges::find(local_operations, operation, &NamedOperation<LocalOperation>::operation)->name;
 }
 
 std::optional<LocalOperation> find_local_operation(const std::string& name) {
-  const auto found = std::ranges::find(local_rows, name, &LocalRow::name);
-  return found == local_rows.end() ? std::nullopt : std::optional(found->operation);
+  return operation_named(local_operations, name);
 }
 
 std::vector<MeasuredPoint> bench(Session& session, const std::string& backend, const LocalRequest& request) {
-  std::vector<MeasuredPoint> points;
-  for (const Bytes size : request.sizes) {
-    MeasuredPoint& point = points.emplace_back(measure_local(session, request, size));
-    point.collective.operation = name(request.operation);
-    point.collective.ranks = session.endpoint().ranks();
-    point.nodes = session.nodes();
-    point.backend = backend;
-  }
-  return points;
+  return bench_sizes(session, backend, request, session.nodes(), measure_local);
 }
 
 namespace {
 
-struct PairRow {
-  PairOperation operation;
-  const char* name;
-};
-constexpr std::array pair_rows{PairRow{PairOperation::pingpong, "pingpong"},
-                               PairRow{PairOperation::exchange, "exchange"}};
+constexpr std::array pair_operations{NamedOperation{PairOperation::pingpong, "pingpong"},
+                                     NamedOperation{PairOperation::exchange, "exchange"}};
 
 /// One rank's part; ranks that are in no pair have none.
 class Pair {
@@ -278,9 +287,7 @@ class Pair {
     std::vector<float> came(in_.size);
     endpoint_.place().download(in_.span(), came);
     for (std::size_t i = 0; takes_part() && i < came.size(); ++i) own += came[i] == number(other(), i) ? 0 : 1;
-    double sum = 0;
-    for (const double of_a_rank : endpoint_.allgather_scalar(static_cast<double>(own))) sum += of_a_rank;
-    return static_cast<std::int64_t>(sum);
+    return over_all_ranks(endpoint_, own);
   }
 
  private:
@@ -326,42 +333,27 @@ class Pair {
 MeasuredPoint measure_pair(Session& session, const PairRequest& request, Bytes size) {
   const std::int64_t floats = floats_in(size);
   Pair pair(request, static_cast<std::size_t>(floats), session.endpoint());
-  for (int i = 0; i < request.warmup; ++i) pair.repeat();
-  MeasuredPoint point;
-  const ProcessorLoad load;
-  for (int i = 0; i < request.repetitions; ++i) point.repetitions.push_back(pair.repeat());
-  point.processors_busy = load.share();
+  MeasuredPoint point = measured(request, floats, 1, [&] { return pair.repeat(); });
   point.wrong = pair.wrong();
-  CollectivePoint& collective = point.collective;
-  collective.bytes = Bytes(static_cast<double>(floats * static_cast<std::int64_t>(sizeof(float))));
-  collective.time = median(point.repetitions);
-  if (collective.time > Seconds(0)) collective.algorithm_bandwidth = collective.bytes / collective.time;
-  collective.bus_bandwidth = collective.algorithm_bandwidth;
+  point.collective.operation = name(request.operation);
+  point.collective.ranks = 2;
   return point;
 }
 
 }  // namespace
 
 std::string name(PairOperation operation) {
-  return std::ranges::find(pair_rows, operation, &PairRow::operation)->name;
+  return std::ranges::find(pair_operations, operation, &NamedOperation<PairOperation>::operation)->name;
 }
 
 std::optional<PairOperation> find_pair_operation(const std::string& name) {
-  const auto found = std::ranges::find(pair_rows, name, &PairRow::name);
-  return found == pair_rows.end() ? std::nullopt : std::optional(found->operation);
+  return operation_named(pair_operations, name);
 }
 
 std::vector<MeasuredPoint> bench(Session& session, const std::string& backend, const PairRequest& request) {
   const std::vector<int> nodes = session.node_of_ranks();
-  std::vector<MeasuredPoint> points;
-  for (const Bytes size : request.sizes) {
-    MeasuredPoint& point = points.emplace_back(measure_pair(session, request, size));
-    point.collective.operation = name(request.operation);
-    point.collective.ranks = 2;
-    point.nodes = nodes.front() == nodes[static_cast<std::size_t>(request.peer)] ? 1 : 2;
-    point.backend = backend;
-  }
-  return points;
+  const int used = nodes.front() == nodes[static_cast<std::size_t>(request.peer)] ? 1 : 2;
+  return bench_sizes(session, backend, request, used, measure_pair);
 }
 
 }}  // namespace farandole::backend

@@ -103,34 +103,25 @@ std::string happening(const WalkedRound& round, int ranks) {
   return one_by_one(round);
 }
 
-struct WalkProgress {
-  Chunk filled = 0;
-  Chunk complete = 0;
-};
-
-WalkProgress progress_of(const Schedule& schedule, const SymbolicState& held) {
-  WalkProgress progress;
-  for (int rank = 0; rank < schedule.ranks; ++rank) {
-    for (Chunk chunk = 0; chunk < schedule.chunks; ++chunk) {
-      const auto in = (held.at(rank, chunk) > 0).count();
-      progress.filled += in > 0 ? 1 : 0;
-      progress.complete += in == schedule.ranks ? 1 : 0;
-    }
-  }
-  return progress;
-}
-
 bool reduces(const Walk& walk) {
   return std::ranges::any_of(walk.rounds, [](const WalkedRound& round) {
     return std::ranges::any_of(round.sends, [](const Send& send) { return send.action != Action::copy; });
   });
 }
 
+/// Cells with the contributions of all ranks where contributions add up, else of any.
 std::string standing(const Walk& walk, const SymbolicState& held) {
-  const WalkProgress progress = progress_of(walk.schedule, held);
-  const Chunk all = walk.schedule.ranks * walk.schedule.chunks;
-  return reduces(walk) ? fmt::format("Whole sums in {} of {} cells.", progress.complete, all)
-                       : fmt::format("Something in {} of {} cells.", progress.filled, all);
+  const Schedule& schedule = walk.schedule;
+  const bool adds_up = reduces(walk);
+  Chunk cells = 0;
+  for (int rank = 0; rank < schedule.ranks; ++rank) {
+    for (Chunk chunk = 0; chunk < schedule.chunks; ++chunk) {
+      const auto in = (held.at(rank, chunk) > 0).count();
+      cells += in >= (adds_up ? schedule.ranks : 1) ? 1 : 0;
+    }
+  }
+  return fmt::format("{} in {} of {} cells.", adds_up ? "Whole sums" : "Something", cells,
+                     schedule.ranks * schedule.chunks);
 }
 
 /// The start, then each round: what the page says beside the picture.

@@ -1,3 +1,5 @@
+#include <map>
+
 #include "backend/nccl/check.hpp"
 #include "backend/nccl/session.hpp"
 #include "backend/rank_program.hpp"
@@ -143,37 +145,18 @@ void alltoall(const Call& call, In in, Out out) {
 
 using Function = void (*)(const Call&, In, Out);
 
-Function function_of(Operation operation) {
-  switch (operation) {
-    case Operation::allreduce:
-      return allreduce;
-    case Operation::reduce:
-      return reduce;
-    case Operation::reduce_scatter:
-      return reduce_scatter;
-    case Operation::allgather:
-      return allgather;
-    case Operation::gather:
-      return gather;
-    case Operation::scatter:
-      return scatter;
-    case Operation::alltoall:
-      return alltoall;
-    case Operation::broadcast:
-      return broadcast;
-    case Operation::barrier:
-    case Operation::parameter_server:
-      return nullptr;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 CollectiveRun nccl_collective(const NcclEndpoint& endpoint, const Schedule& layout, std::int64_t size) {
-  const Function function = function_of(layout.operation);
-  if (function == nullptr) return {};
-  return [call = call_of(endpoint, layout, size), function](In in, Out out) { function(call, in, out); };
+  static const std::map<Operation, Function> functions{
+      {Operation::allreduce, allreduce}, {Operation::reduce, reduce},       {Operation::reduce_scatter, reduce_scatter},
+      {Operation::allgather, allgather}, {Operation::gather, gather},       {Operation::scatter, scatter},
+      {Operation::alltoall, alltoall},   {Operation::broadcast, broadcast},
+  };
+  const auto found = functions.find(layout.operation);
+  if (found == functions.end()) return {};
+  return
+      [call = call_of(endpoint, layout, size), function = found->second](In in, Out out) { function(call, in, out); };
 }
 
 }}  // namespace farandole::backend

@@ -41,10 +41,8 @@ std::vector<PastedKey> accelerate_fsdp_keys() {
   keys.push_back({"reshard_after_forward", take_reshard});
   keys.push_back({"backward_prefetch_policy", take_backward_prefetch});
   keys.push_back({"auto_wrap_policy", take_wrapping});
-  for (const char* key : {"offload_params", "min_num_params", "xla"}) keys.push_back(not_simulated(key));
-  for (const char* key : {"version", "cpu_ram_efficient_loading", "transformer_layer_cls_to_wrap"}) {
-    keys.push_back(free_of_charge(key));
-  }
+  add_rows(keys, not_simulated, "offload_params min_num_params xla");
+  add_rows(keys, free_of_charge, "version cpu_ram_efficient_loading transformer_layer_cls_to_wrap");
   const std::size_t bare = keys.size();
   for (std::size_t i = 0; i < bare; ++i) keys.push_back({"fsdp_" + keys[i].name, keys[i].take});
   return keys;
@@ -81,16 +79,13 @@ std::vector<PastedKey> accelerate_keys() {
                     const auto* type = std::get_if<std::string>(&value.node().value);
                     if (type == nullptr || *type != "FSDP") value.fail("FSDP");
                   }});
-  for (const char* key : {"use_cpu", "tpu_use_cluster", "megatron_lm_config", "deepspeed_config", "dynamo_config",
-                          "fp8_config", "parallelism_config", "mpirun_config"}) {
-    keys.push_back(not_simulated(key));
-  }
-  for (const char* key :
-       {"compute_environment", "debug", "downcast_bf16", "machine_rank", "main_training_function", "main_process_ip",
-        "main_process_port", "rdzv_backend", "same_network", "tpu_env", "tpu_use_sudo", "gpu_ids",
-        "enable_cpu_affinity", "command_file", "commands", "tpu_name", "tpu_zone", "deepspeed_hostfile", "comment"}) {
-    keys.push_back(free_of_charge(key));
-  }
+  add_rows(keys, not_simulated,
+           "use_cpu tpu_use_cluster megatron_lm_config deepspeed_config dynamo_config fp8_config "
+           "parallelism_config mpirun_config");
+  add_rows(keys, free_of_charge,
+           "compute_environment debug downcast_bf16 machine_rank main_training_function main_process_ip "
+           "main_process_port rdzv_backend same_network tpu_env tpu_use_sudo gpu_ids enable_cpu_affinity "
+           "command_file commands tpu_name tpu_zone deepspeed_hostfile comment");
   return keys;
 }
 

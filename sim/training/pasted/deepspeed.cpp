@@ -1,7 +1,7 @@
 // DeepSpeed's configuration: keys and defaults of DeepSpeed 0.14, runtime/config.py, runtime/zero/config.py and
 // runtime/zero/offload_config.py.
 #include <algorithm>
-#include <array>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -10,11 +10,6 @@
 
 namespace farandole { inline namespace training {
 namespace {
-
-struct Named {
-  const char* theirs;
-  const char* ours;
-};
 
 /// Stage 0 is what ddp does.
 PastedKey stage() {
@@ -67,34 +62,18 @@ std::vector<PastedKey> zero_keys() {
                               prefetch_bucket_size(),
                               only("allgather_partitions", 1),
                               only("zero_hpz_partition_size", 1)};
-  for (const char* key :
-       {"offload_param", "offload_optimizer", "cpu_offload", "cpu_offload_params", "zero_quantized_weights",
-        "zero_quantized_nontrainable_weights", "zero_quantized_gradients", "zeropp_loco_param",
-        "mics_hierarchical_params_gather", "stage3_use_all_reduce_for_fetch_params", "legacy_stage1"}) {
-    keys.push_back(not_simulated(key));
-  }
-  for (const char* key : {"allgather_bucket_size",
-                          "contiguous_gradients",
-                          "use_multi_rank_bucket_allreduce",
-                          "sub_group_size",
-                          "stage3_max_live_parameters",
-                          "stage3_max_reuse_distance",
-                          "stage3_param_persistence_threshold",
-                          "stage3_model_persistence_threshold",
-                          "stage3_module_granularity_threshold",
-                          "stage3_gather_16bit_weights_on_model_save",
-                          "stage3_gather_fp16_weights_on_model_save",
-                          "ignore_unused_parameters",
-                          "round_robin_gradients",
-                          "load_from_fp32_weights",
-                          "elastic_checkpoint",
-                          "cpu_offload_use_pin_memory",
-                          "memory_efficient_linear",
-                          "pipeline_loading_checkpoint",
-                          "override_module_apply",
-                          "log_trace_cache_warnings"}) {
-    keys.push_back(free_of_charge(key));
-  }
+  add_rows(keys, not_simulated,
+           "offload_param offload_optimizer cpu_offload cpu_offload_params zero_quantized_weights "
+           "zero_quantized_nontrainable_weights zero_quantized_gradients zeropp_loco_param "
+           "mics_hierarchical_params_gather stage3_use_all_reduce_for_fetch_params legacy_stage1");
+  add_rows(keys, free_of_charge,
+           "allgather_bucket_size contiguous_gradients use_multi_rank_bucket_allreduce sub_group_size "
+           "stage3_max_live_parameters stage3_max_reuse_distance stage3_param_persistence_threshold "
+           "stage3_model_persistence_threshold stage3_module_granularity_threshold "
+           "stage3_gather_16bit_weights_on_model_save stage3_gather_fp16_weights_on_model_save "
+           "ignore_unused_parameters round_robin_gradients load_from_fp32_weights elastic_checkpoint "
+           "cpu_offload_use_pin_memory memory_efficient_linear pipeline_loading_checkpoint override_module_apply "
+           "log_trace_cache_warnings");
   return keys;
 }
 
@@ -111,19 +90,19 @@ PastedKey half_precision(const char* name) {
 }
 
 PastedKey optimizer() {
-  constexpr std::array<Named, 5> known{
-      {{"Adam", "adam"}, {"AdamW", "adam"}, {"FusedAdam", "adam"}, {"SGD", "sgd"}, {"Lamb", "lamb"}}};
-  return {"optimizer", [known](const Value& value, Translation& translation) {
+  static const std::map<std::string, std::string> known{
+      {"Adam", "adam"}, {"AdamW", "adam"}, {"FusedAdam", "adam"}, {"SGD", "sgd"}, {"Lamb", "lamb"}};
+  return {"optimizer", [](const Value& value, Translation& translation) {
             const Value type = Section(value).child("type");
             const auto name = read<std::string>(type);
-            const auto row = std::ranges::find_if(known, [&](const Named& each) { return name == each.theirs; });
+            const auto row = known.find(name);
             if (row == known.end()) {
               std::vector<std::string> names;
-              for (const Named& each : known) names.emplace_back(each.theirs);
+              for (const auto& each : known) names.push_back(each.first);
               type.fail_unknown("an optimizer that is simulated", names);
             }
             // SGD with a momentum is "momentum" there.
-            const bool is_same = translation.into().optimizer.starts_with(row->ours) ||
+            const bool is_same = translation.into().optimizer.starts_with(row->second) ||
                                  (name == "SGD" && translation.into().optimizer == "momentum");
             if (!is_same) type.fail(fmt::format("{}, the \"optimizer\" of the workload", translation.into().optimizer));
           }};
@@ -158,33 +137,14 @@ std::vector<PastedKey> deepspeed_keys() {
               free_of_charge("contiguous_memory_optimization"), free_of_charge("number_checkpoints"),
               free_of_charge("synchronize_checkpoint_boundary"), free_of_charge("profile")}),
   };
-  for (const char* key : {"amp", "sparse_gradients", "sparse_attention", "compression_training", "curriculum_learning",
-                          "data_efficiency", "elasticity", "autotuning", "tensor_parallel", "pipeline", "compile",
-                          "torch_autocast", "hybrid_engine", "data_types"}) {
-    keys.push_back(not_simulated(key));
-  }
-  for (const char* key : {"scheduler",
-                          "prescale_gradients",
-                          "gradient_predivide_factor",
-                          "gradient_clipping",
-                          "steps_per_print",
-                          "wall_clock_breakdown",
-                          "memory_breakdown",
-                          "dump_state",
-                          "flops_profiler",
-                          "tensorboard",
-                          "wandb",
-                          "csv_monitor",
-                          "comet",
-                          "comms_logger",
-                          "checkpoint",
-                          "aio",
-                          "zero_allow_untested_optimizer",
-                          "zero_force_ds_cpu_optimizer",
-                          "seed",
-                          "dataloader_drop_last"}) {
-    keys.push_back(free_of_charge(key));
-  }
+  add_rows(keys, not_simulated,
+           "amp sparse_gradients sparse_attention compression_training curriculum_learning data_efficiency "
+           "elasticity autotuning tensor_parallel pipeline compile torch_autocast hybrid_engine data_types");
+  add_rows(keys, free_of_charge,
+           "scheduler prescale_gradients gradient_predivide_factor gradient_clipping steps_per_print "
+           "wall_clock_breakdown memory_breakdown dump_state flops_profiler tensorboard wandb csv_monitor comet "
+           "comms_logger checkpoint aio zero_allow_untested_optimizer zero_force_ds_cpu_optimizer seed "
+           "dataloader_drop_last");
   return keys;
 }
 

@@ -40,15 +40,12 @@ std::vector<PastedKey> llm_foundry_fsdp_keys() {
   keys.push_back({"mixed_precision", take_mixed_precision});
   keys.push_back({"data_parallel_shard_degree", take_shard_degree});
   keys.push_back({"data_parallel_replicate_degree", take_replicate_degree});
-  for (const char* key : {"activation_cpu_offload", "cpu_offload", "process_group", "device_mesh", "min_params",
-                          "keep_low_precision_grads", "te_shard_fp8_weight", "ignored_modules"}) {
-    keys.push_back(not_simulated(key));
-  }
-  for (const char* key :
-       {"activation_checkpointing_reentrant", "flatten_parameters", "load_monolith_rank0_only", "load_planner",
-        "save_planner", "sharded_ckpt_prefix_dir", "te_checkpoint_wrapper", "verbose", "auto_wrap"}) {
-    keys.push_back(free_of_charge(key));
-  }
+  add_rows(keys, not_simulated,
+           "activation_cpu_offload cpu_offload process_group device_mesh min_params keep_low_precision_grads "
+           "te_shard_fp8_weight ignored_modules");
+  add_rows(keys, free_of_charge,
+           "activation_checkpointing_reentrant flatten_parameters load_monolith_rank0_only load_planner "
+           "save_planner sharded_ckpt_prefix_dir te_checkpoint_wrapper verbose auto_wrap");
   return keys;
 }
 

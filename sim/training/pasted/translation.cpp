@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -91,6 +92,11 @@ PastedKey within(std::string key, std::vector<PastedKey> keys) {
           }};
 }
 
+void add_rows(std::vector<PastedKey>& keys, PastedKey (*row)(std::string), std::string_view names) {
+  std::istringstream text{std::string(names)};
+  for (std::string name; text >> name;) keys.push_back(row(name));
+}
+
 std::int64_t pasted_count(const Value& value) {
   const auto* number = std::get_if<double>(&value.node().value);
   if (number == nullptr) return read_at_least(value, 0);
@@ -153,9 +159,7 @@ std::vector<PastedKey> common_fsdp_keys() {
                               sets("limit_all_gathers", "limit_all_gathers"),
                               {"activation_checkpointing", expect_recompute}};
   // What is gathered ahead in the forward pass is what the limiter lets through: the host is never late.
-  for (const char* key : {"forward_prefetch", "state_dict_type", "sync_module_states", "use_orig_params"}) {
-    keys.push_back(free_of_charge(key));
-  }
+  add_rows(keys, free_of_charge, "forward_prefetch state_dict_type sync_module_states use_orig_params");
   return keys;
 }
 
