@@ -27,6 +27,7 @@
 #include "calibration/spread.hpp"
 #include "config/document.hpp"
 #include "platform/topology.hpp"
+#include "timeline/validation.hpp"
 
 namespace farandole { inline namespace calibration {
 
@@ -115,14 +116,6 @@ Eigen::MatrixXd covariance(const Eigen::MatrixXd& a, const Eigen::VectorXd& weig
 
 // A topology file that carries its calibration: fitted values in place, and beside them a section that says when they
 // were fitted, to what, how surely, and what is left over.
-
-/// Sizes of the relative errors of measurements that were predicted from others alone.
-struct HeldOutErrors {
-  std::string what;  // "sizes", "scales", "operations"
-  double median = 0;
-  double p90 = 0;
-  double worst = 0;
-};
 
 /// What the fit itself does not know.
 struct CalibrationSource {

@@ -49,21 +49,13 @@ struct ScatterLine {
   int settings = 0;
 };
 
-/// Of measurements that were predicted from others alone.
-struct HeldOutSummary {
-  std::string what;
-  double median = 0;
-  double p90 = 0;
-  double worst = 0;
-};
-
 struct CalibrationSummary {
   int measurements = 0;
   int doubtful = 0;
   double median = 0;  // of the sizes of the relative errors
   double p90 = 0;
   double worst = 0;
-  std::optional<HeldOutSummary> held_out{};
+  std::optional<HeldOutErrors> held_out{};
   std::vector<ScatterLine> scatter{};
 };
 

@@ -91,4 +91,12 @@ std::span<const SizeClass> size_classes();
 /// Which of them a size belongs to.
 std::size_t size_class_of(Bytes size);
 
+/// Of measurements that were predicted from others alone.
+struct HeldOutErrors {
+  std::string what;
+  double median = 0;
+  double p90 = 0;
+  double worst = 0;
+};
+
 }}  // namespace farandole::timeline

@@ -134,7 +134,7 @@ FromTables fit_tables(const CalibrateArguments& arguments, const Document& topol
     const auto errors = held_out(topology, measurements, hold_out_named(arguments.hold_out));
     const CalibrationSummary held = summary_of_errors(errors, measurements);
     provenance.held_out = {arguments.hold_out, held.median, held.p90, held.worst};
-    summary.held_out = {arguments.hold_out, held.median, held.p90, held.worst};
+    summary.held_out = provenance.held_out;
   }
   return {calibrated_file(found, provenance), found.topology, lines_of(found, measurements), summary, found.parameters};
 }
