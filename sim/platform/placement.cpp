@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "config/named.hpp"
 #include "config/section.hpp"
 
 namespace farandole { inline namespace platform {
@@ -114,14 +115,6 @@ std::optional<T> word_of(const std::array<Word<T>, N>& words, const std::string&
   return std::nullopt;
 }
 
-template <class T, std::size_t N>
-T read_word(const std::array<Word<T>, N>& words, std::string_view what, const Value& where) {
-  if (const auto meaning = word_of(words, read<std::string>(where))) return *meaning;
-  std::vector<std::string> known;
-  for (const auto& word : words) known.emplace_back(word.first);
-  where.fail_unknown(what, known);
-}
-
 /// A rule that is one word.
 PlacementRule rule_named(const Value& where) {
   const auto text = read<std::string>(where);
@@ -205,12 +198,13 @@ PlacementRule read_placement_rule(const Value& where) {
   Section section(where);
   PlacementRule rule;
   if (const auto order = section.maybe("order")) {
-    rule.order = read_word(orders, "an order of ranks", *order);
+    rule.order = read_named(*order, "an order of ranks", orders, &Word<Order>::first).second;
     const bool lists = section.maybe("devices").has_value();
     if (read<std::string>(*order) == "by_device" && !lists) order->fail("a list of \"devices\" beside by_device");
   }
   if (const auto devices = section.maybe("devices")) rule.devices = read_devices(*devices);
-  if (const auto nodes = section.maybe("nodes")) rule.nodes = read_word(node_choices, "a choice of nodes", *nodes);
+  if (const auto nodes = section.maybe("nodes"))
+    rule.nodes = read_named(*nodes, "a choice of nodes", node_choices, &Word<Nodes>::first).second;
   if (const auto ranks = section.maybe("ranks_per_node")) rule.ranks_per_node = read_at_least(*ranks, 1);
   if (const auto first = section.maybe("first_node")) {
     rule.first_node = read_between(*first, 0, most_devices);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "config/named.hpp"
 #include "config/section.hpp"
 #include "platform/mpi_transport.hpp"
 #include "platform/sections.hpp"
@@ -178,11 +179,7 @@ Route Platform::route(int from_device, int to_device) const {
 namespace {
 
 std::string read_one_of(const Value& value, std::string_view what, const std::vector<std::string>& known) {
-  auto name = read<std::string>(value);
-  for (const std::string& candidate : known) {
-    if (candidate == name) return name;
-  }
-  value.fail_unknown(what, known);
+  return read_named(value, what, known);
 }
 
 Operation read_operation(const Value& value) {

@@ -2,19 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "config/named.hpp"
 #include "config/section.hpp"
 
 namespace farandole { inline namespace scenario {
 namespace {
 
 const DistributionKind& read_kind(const Value& where) {
-  const auto name = read<std::string>(where);
-  std::vector<std::string> known;
-  for (const DistributionKind& kind : distribution_kinds()) {
-    if (kind.name == name) return kind;
-    known.push_back(kind.name);
-  }
-  where.fail_unknown("a distribution", known);
+  return read_named(where, "a distribution", distribution_kinds(), &DistributionKind::name);
 }
 
 /// Kind and deviation of an object whose mean the caller reads; the deviation is a share of the mean, or a time.

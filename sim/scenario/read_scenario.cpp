@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "config/named.hpp"
 #include "config/section.hpp"
 #include "platform/launch_line.hpp"
 #include "scenario/apply_effects.hpp"
@@ -67,17 +68,6 @@ double share_of_collectives(const Scenario& scenario) {
   if (scenario.strategy.servers || scenario.strategy.by_gloo || spec.ranks == 1 || parts == 0) return 0;
   const int taken = spec.device.asynchronous ? channels_on_device(scenario, carrier_of(scenario.strategy)) : 1;
   return taken < parts ? static_cast<double>(taken) / parts : 0;
-}
-
-template <class Row>
-const Row& choose_row(std::span<const Row> rows, std::string Row::*member, const Value& where, std::string_view what) {
-  const auto name = read<std::string>(where);
-  std::vector<std::string> known;
-  for (const Row& row : rows) {
-    if (row.*member == name) return row;
-    known.push_back(row.*member);
-  }
-  where.fail_unknown(what, known);
 }
 
 /// What a run was asked to start: a number of ranks, or a launch line.
@@ -228,7 +218,7 @@ void read_measure(const std::optional<Value>& where, Scenario& scenario) {
   scenario.explain = section.optional("explain", false);
   scenario.bands = section.optional("bands", true);
   if (const auto fidelity = section.maybe("fidelity")) {
-    scenario.fidelity = choose_row(fidelities(), &FidelityRow::name, *fidelity, "a fidelity").fidelity;
+    scenario.fidelity = read_named(*fidelity, "a fidelity", fidelities(), &FidelityRow::name).fidelity;
   }
   section.finish();
 }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "config/named.hpp"
 #include "config/section.hpp"
 #include "scenario/anchor.hpp"
 #include "scenario/read_parts.hpp"
@@ -26,13 +27,7 @@ std::optional<Seconds> read_host_dispatch(const std::optional<Value>& value, con
 }
 
 Optimizer read_optimizer(const Value& where) {
-  const auto name = read<std::string>(where);
-  std::vector<std::string> known;
-  for (const Optimizer& optimizer : optimizers()) {
-    if (optimizer.name == name) return optimizer;
-    known.push_back(optimizer.name);
-  }
-  where.fail_unknown("an optimizer", known);
+  return read_named(where, "an optimizer", optimizers(), &Optimizer::name);
 }
 
 /// What frameworks do with single precision where nobody says otherwise: its products on tensor units, if there are

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "config/named.hpp"
 #include "config/section.hpp"
 #include "training/coding.hpp"
 
@@ -66,24 +67,12 @@ std::vector<WirePiece> low_rank_pieces(const CompressionSettings& compression, c
 }
 
 template <class Kind>
-Kind read_choice(const Value& where, std::string_view what, const std::vector<std::pair<std::string, Kind>>& rows) {
-  const auto text = read<std::string>(where);
-  std::vector<std::string> known;
-  for (const auto& [name, kind] : rows) {
-    if (name == text) return kind;
-    known.push_back(name);
-  }
-  where.fail_unknown(std::string(what), known);
+Kind read_choice(const Value& where, std::string_view what, const std::map<std::string, Kind>& rows) {
+  return read_named(where, what, rows, [](const auto& row) { return row.first; }).second;
 }
 
 CompressionSettings read_kind(const Value& where) {
-  const auto text = read<std::string>(where);
-  std::vector<std::string> known;
-  for (const CompressionRow& row : compressions()) {
-    if (row.name == text) return {row.kind};
-    known.push_back(row.name);
-  }
-  where.fail_unknown("a compression", known);
+  return {read_named(where, "a compression", compressions(), &CompressionRow::name).kind};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "config/named.hpp"
 #include "config/section.hpp"
 
 namespace farandole { inline namespace training {
@@ -18,13 +19,7 @@ std::string name(GradientType type) {
 }
 
 GradientType read_number_type(const Value& where, std::string_view what) {
-  const auto text = read<std::string>(where);
-  std::vector<std::string> known;
-  for (const GradientType type : gradient_types) {
-    if (text == name(type)) return type;
-    known.push_back(name(type));
-  }
-  where.fail_unknown(what, known);
+  return read_named(where, what, gradient_types, [](GradientType type) { return name(type); });
 }
 
 GradientType read_gradient_type(const Value& where) {

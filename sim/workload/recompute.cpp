@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "config/named.hpp"
 #include "config/section.hpp"
 
 namespace farandole { inline namespace workload {
@@ -35,13 +36,7 @@ std::string name(Recompute recompute) {
 }
 
 Recompute read_recompute(const Value& where) {
-  const auto text = read<std::string>(where);
-  std::vector<std::string> known;
-  for (const Recompute kind : kinds) {
-    if (text == name(kind)) return kind;
-    known.push_back(name(kind));
-  }
-  where.fail_unknown("what is recomputed", known);
+  return read_named(where, "what is recomputed", kinds, [](Recompute kind) { return name(kind); });
 }
 
 std::vector<bool> recomputed(const Model& model, Recompute recompute) {

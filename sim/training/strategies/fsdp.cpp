@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "config/named.hpp"
 #include "config/section.hpp"
 #include "training/strategies/rows.hpp"
 #include "training/strategies/sharded.hpp"
@@ -45,20 +46,11 @@ struct Type {
   Bytes element;
 };
 
-template <class Row>
-const Row& choose(const std::vector<Row>& rows, const Value& where, const char* what) {
-  const auto wanted = read<std::string>(where);
-  const auto found = std::ranges::find(rows, wanted, &Row::name);
-  if (found != rows.end()) return *found;
-  std::vector<std::string> names;
-  for (const Row& row : rows) names.push_back(row.name);
-  where.fail_unknown(what, names);
-}
-
 Bytes read_type(Section& section, const std::string& key, StrategyChoice& choice, const std::string& usual) {
   static const std::vector<Type> types{{"fp32", 4_B}, {"bf16", 2_B}, {"fp16", 2_B}};
   const auto given = section.maybe(key);
-  const Type& type = given ? choose(types, *given, "a type") : *std::ranges::find(types, usual, &Type::name);
+  const Type& type =
+      given ? read_named(*given, "a type", types, &Type::name) : *std::ranges::find(types, usual, &Type::name);
   choice.settings[key] = type.name;
   return type.element;
 }
@@ -96,14 +88,15 @@ StrategyChoice read_fsdp(const StrategyInput& input) {
   StrategyChoice choice;
   ShardedPlan plan;
   const auto given = section.maybe("sharding_strategy");
-  const Kind& sharding = given ? choose(kinds(), *given, "a sharding strategy") : kinds().front();
+  const Kind& sharding = given ? read_named(*given, "a sharding strategy", kinds(), &Kind::name) : kinds().front();
   read_group(section, input, sharding, plan);
   plan.reshards = section.optional("reshard_after_forward", sharding.reshards);
   if (!sharding.parameters) plan.shards = 1;
   const bool limits = section.optional("limit_all_gathers", true);
   plan.in_flight = limits ? 2 : 0;
   const auto prefetch = section.maybe("backward_prefetch");
-  const Prefetch& prefetching = prefetch ? choose(prefetches(), *prefetch, "a way to prefetch") : prefetches().front();
+  const Prefetch& prefetching =
+      prefetch ? read_named(*prefetch, "a way to prefetch", prefetches(), &Prefetch::name) : prefetches().front();
   plan.backward_prefetch = prefetching.when;
   plan.parameter_element = read_type(section, "param_dtype", choice, "bf16");
   plan.gradient_element = read_type(section, "reduce_dtype", choice, "fp32");

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "collective/tensor_placement.hpp"
+#include "config/named.hpp"
 #include "config/section.hpp"
 #include "training/strategies/rows.hpp"
 #include "units/format.hpp"
@@ -16,13 +17,7 @@ constexpr const char* one_per_node = "one per node";
 constexpr std::array modes{ServerMode::synchronous, ServerMode::asynchronous, ServerMode::stale_synchronous};
 
 ServerMode read_mode(const Value& where) {
-  const auto text = read<std::string>(where);
-  std::vector<std::string> known;
-  for (const ServerMode mode : modes) {
-    if (name(mode) == text) return mode;
-    known.push_back(name(mode));
-  }
-  where.fail_unknown("a mode of parameter servers", known);
+  return read_named(where, "a mode of parameter servers", modes, [](ServerMode mode) { return name(mode); });
 }
 
 void read_mode(Section& section, ServerPlan& plan) {
@@ -34,13 +29,9 @@ void read_mode(Section& section, ServerPlan& plan) {
 }
 
 std::string read_placement(const Value& where) {
-  const auto text = read<std::string>(where);
   std::vector<std::string> known = tensor_placement_names();
   known.emplace_back("split");
-  for (const std::string& row : known) {
-    if (row == text) return text;
-  }
-  where.fail_unknown("a placement of variables on servers", known);
+  return read_named(where, "a placement of variables on servers", known);
 }
 
 CompressionSettings read_pushes(Section& section) {
