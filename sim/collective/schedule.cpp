@@ -7,6 +7,7 @@ namespace farandole { inline namespace collective {
 namespace {
 
 std::int64_t wrapped(std::int64_t value, std::int64_t modulus) {
+  if (value >= 0 && value < modulus) return value;
   const std::int64_t rest = value % modulus;
   return rest < 0 ? rest + modulus : rest;
 }
@@ -18,6 +19,7 @@ bool takes_part(const Phase& phase, const Transfer& transfer, int repeat) {
 }
 
 Chunk moved(const Schedule& schedule, Chunk chunk, std::int64_t rows, std::int64_t columns) {
+  if (rows == 0 && columns == 0 && chunk >= 0 && chunk < schedule.chunks) return chunk;
   const Chunk width = schedule.chunks / schedule.rows;
   return wrapped(chunk / width + rows, schedule.rows) * width + wrapped(chunk % width + columns, width);
 }

@@ -176,7 +176,7 @@ void Repeats::carry_once(const TransferCosts& costs, std::span<const std::size_t
   enter_next();
 }
 
-SteadyPhase::SteadyPhase(const Schedule& schedule, const Phase& phase, TransferCosts costs)
+KnownPhase::KnownPhase(const Schedule& schedule, const Phase& phase, TransferCosts costs)
     : schedule_(schedule), phase_(phase), costs_(std::move(costs)) {
   if (phase.repeats <= 1) return;
   for (const Ring& ring : rings_of(phase, schedule.ranks)) {
@@ -191,7 +191,7 @@ SteadyPhase::SteadyPhase(const Schedule& schedule, const Phase& phase, TransferC
 }
 
 /// Nothing where the ring is left to going through its rounds one by one.
-std::optional<SteadyPhase::Track> SteadyPhase::track_of(const Ring& ring) const {
+std::optional<KnownPhase::Track> KnownPhase::track_of(const Ring& ring) const {
   TransferCosts own = costs_.some(ring.transfers);
   const std::optional<bool> wait = all_wait(own);
   if (!wait || (own.are_occupied() && (own.behind > 0).any())) return std::nullopt;
@@ -209,7 +209,7 @@ std::optional<SteadyPhase::Track> SteadyPhase::track_of(const Ring& ring) const 
   return track;
 }
 
-void SteadyPhase::carry(const Track& track, RankTimes& moments) const {
+void KnownPhase::carry(const Track& track, RankTimes& moments) const {
   RankTimes carried = moments(track.ranks);
   // Costs are the same everywhere and ranks start together, or every start comes once around: all end together.
   if (track.round >= 0 && (track.ends_at_once || are_equal(carried))) {
@@ -221,18 +221,60 @@ void SteadyPhase::carry(const Track& track, RankTimes& moments) const {
   moments(track.ranks) = carried;
 }
 
-std::size_t SteadyPhase::bytes() const {
+std::size_t KnownPhase::bytes() const {
   const auto of_costs = [](const TransferCosts& costs) {
     const auto transfers = static_cast<std::size_t>(costs.sending.size());
     const std::size_t numbers = costs.are_occupied() ? 6 : 2;
     return transfers * (numbers * sizeof(double) + sizeof(bool));
   };
-  std::size_t all = sizeof(*this) + of_costs(costs_);
+  std::size_t all = sizeof(*this) + of_costs(costs_) + ends_.size() * sizeof(std::size_t) +
+                    sent_.size() * (sizeof(sent_[0]) + sizeof(double));
   for (const Track& track : tracks_) all += sizeof track + track.ranks.size() * sizeof(int) + of_costs(track.costs);
   return all;
 }
 
-void SteadyPhase::carry(RankTimes& moments) const {
+bool KnownPhase::add_repeat(const TransferCosts& costs, std::span<const std::size_t> transfers) {
+  if (costs.are_occupied() || (costs.reducing > 0).any()) return false;
+  const auto repeat = static_cast<int>(ends_.size());
+  for_each_transfer(schedule_, phase_, repeat, transfers, [&](const Transfer& transfer, std::size_t place) {
+    const auto i = static_cast<Eigen::Index>(place);
+    const bool waits = costs.waits.size() > 0 && costs.waits[i];
+    sent_.emplace_back(transfer.from, waits ? ~transfer.to : transfer.to);
+    sending_.push_back(costs.sending[i]);
+  });
+  ends_.push_back(sent_.size());
+  return true;
+}
+
+void KnownPhase::carry_sent(RankTimes& moments) const {
+  RankTimes next = moments;
+  RankTimes before = phase_.window != 0 ? moments : RankTimes();  // as in Repeats
+  const RankTimes& posted = phase_.window != 0 ? before : moments;
+  const auto copy = [&](std::size_t first, std::size_t last, const RankTimes& from, RankTimes& to) {
+    for (std::size_t i = first; i < last; ++i) {
+      const auto [sender, receiver] = sent_[i];
+      to[sender] = from[sender];
+      to[std::max(receiver, ~receiver)] = from[std::max(receiver, ~receiver)];
+    }
+  };
+  std::size_t earlier = 0;
+  std::size_t first = 0;
+  for (const std::size_t end : ends_) {
+    for (std::size_t i = first; i < end; ++i) {
+      const auto [from, to] = sent_[i];
+      const double start = to < 0 ? std::max(moments[from], posted[~to]) : moments[from];
+      double& received = next[std::max(to, ~to)];
+      received = std::max(received, start + sending_[i]);
+      next[from] = std::max(next[from], start + sending_[i]);
+    }
+    if (before.size() > 0) copy(earlier, end, moments, before);
+    copy(first, end, next, moments);
+    earlier = std::exchange(first, end);
+  }
+}
+
+void KnownPhase::carry(RankTimes& moments) const {
+  if (!ends_.empty()) return carry_sent(moments);
   for (const Track& track : tracks_) carry(track, moments);
   if (!tracks_.empty()) return;
   Repeats repeats(moments, schedule_, phase_);

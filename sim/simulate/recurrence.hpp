@@ -76,12 +76,16 @@ struct Ring {
   std::vector<Eigen::Index> transfers;
 };
 
-/// A phase whose costs are the same in each repeat, with all that is known of it before ranks have begun: a job carries
-/// its ranks through the same collectives again and again.
-class SteadyPhase {
+/// A phase with all that is known of it before ranks have begun: a job carries its ranks through the same collectives
+/// again and again.
+class KnownPhase {
  public:
-  /// `schedule` and `phase` must outlive it.
-  SteadyPhase(const Schedule& schedule, const Phase& phase, TransferCosts costs);
+  /// Costs are the same in each repeat. `schedule` and `phase` must outlive it.
+  KnownPhase(const Schedule& schedule, const Phase& phase, TransferCosts costs);
+  /// Repeats differ and are added one by one.
+  KnownPhase(const Schedule& schedule, const Phase& phase) : schedule_(schedule), phase_(phase) {}
+  /// Whether it was: nothing is reduced at a cost, and no processor kept busy.
+  bool add_repeat(const TransferCosts& costs, std::span<const std::size_t> transfers);
   /// Through all repeats.
   void carry(RankTimes& moments) const;
   /// Of memory, about.
@@ -98,16 +102,21 @@ class SteadyPhase {
   };
   [[nodiscard]] std::optional<Track> track_of(const Ring& ring) const;
   void carry(const Track& track, RankTimes& moments) const;
+  void carry_sent(RankTimes& moments) const;
 
   const Schedule& schedule_;
   const Phase& phase_;
-  TransferCosts costs_;  // empty where there are tracks
-  std::vector<Track> tracks_;
+  TransferCosts costs_{};  // empty where there are tracks, and where repeats differ
+  std::vector<Track> tracks_{};
+  // Where repeats differ: all that is sent, and where that of each repeat ends. From and to; ~to: waits for it.
+  std::vector<std::pair<int, int>> sent_{};
+  std::vector<double> sending_{};
+  std::vector<std::size_t> ends_{};
 };
 
 /// Through all repeats, where costs are the same in each.
 inline void carry(RankTimes& moments, const Schedule& schedule, const Phase& phase, TransferCosts costs) {
-  SteadyPhase(schedule, phase, std::move(costs)).carry(moments);
+  KnownPhase(schedule, phase, std::move(costs)).carry(moments);
 }
 
 /// Through the repeats of a phase one by one, where costs differ.

@@ -112,32 +112,53 @@ RankTimes RecurrenceClock::carried(const RoutedSchedule& network, RankTimes mome
 }
 
 RankTimes RecurrenceClock::carried_apart(RankTimes moments, Bytes size, const ChunkSizes& sizes) {
-  constexpr std::size_t most_transfers = std::size_t{1} << 18;  // of a phase that is remembered
   const Schedule& schedule = routed_.schedule();
   for (std::size_t p = 0; p < schedule.phases.size(); ++p) {
-    if (costs_vary(routed_, p)) {
+    if (const KnownPhase* known = known_phase(p, size, sizes)) {
+      known->carry(moments);
+    } else if (costs_vary(routed_, p)) {
       carry_varying(moments, routed_, p, sizes);
-    } else if (transfers_per_round(schedule.phases[p]) > most_transfers) {
-      carry(moments, schedule, schedule.phases[p], costs_of_all(routed_, p, rates_of_all(p), sizes));
     } else {
-      steady(p, size, sizes).carry(moments);
+      carry(moments, schedule, schedule.phases[p], costs_of_all(routed_, p, rates_of_all(p), sizes));
     }
   }
   return moments;
 }
 
-const SteadyPhase& RecurrenceClock::steady(std::size_t phase, Bytes size, const ChunkSizes& sizes) {
-  constexpr std::size_t most_bytes = std::size_t{1} << 23;
-  const auto known = steady_.find({size, phase});
-  if (known != steady_.end()) return known->second;
-  const Schedule& schedule = routed_.schedule();
-  SteadyPhase fresh(schedule, schedule.phases[phase], costs_of_all(routed_, phase, rates_of_all(phase), sizes));
-  if (steady_bytes_ + fresh.bytes() > most_bytes) {
-    steady_.clear();
-    steady_bytes_ = 0;
+/// Null where it is not to be remembered.
+const KnownPhase* RecurrenceClock::known_phase(std::size_t phase, Bytes size, const ChunkSizes& sizes) {
+  constexpr std::size_t most_transfers = std::size_t{1} << 22;
+  constexpr std::size_t most_bytes = std::size_t{1} << 26;
+  const Phase& pattern = routed_.schedule().phases[phase];
+  const bool vary = costs_vary(routed_, phase);
+  const auto repeats = static_cast<std::size_t>(vary ? active_repeats(pattern) : 1);
+  if (transfers_per_round(pattern) * repeats > most_transfers) return nullptr;
+  const auto found = known_.find({size, phase});
+  if (found != known_.end()) return found->second ? &*found->second : nullptr;
+  auto fresh = vary ? varying_phase(phase, sizes)
+                    : std::optional<KnownPhase>(std::in_place, routed_.schedule(), pattern,
+                                                costs_of_all(routed_, phase, rates_of_all(phase), sizes));
+  const std::size_t bytes = fresh ? fresh->bytes() : 0;
+  if (known_bytes_ + bytes > most_bytes) {
+    known_.clear();
+    known_bytes_ = 0;
   }
-  steady_bytes_ += fresh.bytes();
-  return steady_.emplace(std::pair(size, phase), std::move(fresh)).first->second;
+  known_bytes_ += bytes;
+  const auto& known = known_.emplace(std::pair(size, phase), std::move(fresh)).first->second;
+  return known ? &*known : nullptr;
+}
+
+/// Nothing where it has to be gone through one repeat after the other.
+std::optional<KnownPhase> RecurrenceClock::varying_phase(std::size_t phase, const ChunkSizes& sizes) {
+  const Phase& pattern = routed_.schedule().phases[phase];
+  KnownPhase result(routed_.schedule(), pattern);
+  std::optional<RoundRates> source;
+  for (int repeat = 0; repeat < pattern.repeats; ++repeat) {
+    const auto& [transfers, rates] = round_of(routed_, phase, repeat, source);
+    const TransferCosts costs = transfer_costs(routed_, {phase, repeat, transfers}, rates, sizes);
+    if (!result.add_repeat(costs, transfers)) return std::nullopt;
+  }
+  return result;
 }
 
 const RecurrenceClock::KnownRound& RecurrenceClock::round_of(const RoutedSchedule& network, std::size_t phase,
@@ -150,7 +171,8 @@ const RecurrenceClock::KnownRound& RecurrenceClock::round_of(const RoutedSchedul
   const std::span<const std::size_t> transfers = rates->transfers(phase, repeat);
   unremembered_ = {{transfers.begin(), transfers.end()}, rates->of({phase, repeat, transfers})};
   used_builtin_solver_ |= rates->used_builtin_solver();
-  if (remembered_ + std::ssize(transfers) > most_remembered) return unremembered_;
+  const bool is_quick = rates->is_unshared(phase);
+  if (is_quick || remembered_ + std::ssize(transfers) > most_remembered) return unremembered_;
   remembered_ += std::ssize(transfers);
   return remembered.emplace(std::pair(phase, repeat), std::move(unremembered_)).first->second;
 }

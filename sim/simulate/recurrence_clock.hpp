@@ -4,8 +4,8 @@
 // class. Ranks that all start together are carried through the rounds by class too, others one by one, and so are all
 // where chunks differ by a byte: what that changes is how long a transfer takes at its rate. Phases whose repeats cost
 // differently are worked out as they are carried, and remembered, for they depend neither on the size nor on the start;
-// of long ones no more than a bounded number, so that a clock stays small. What the others cost is remembered by size:
-// a job asks for the same sizes in every iteration.
+// of long ones no more than a bounded number, so that a clock stays small. What a phase costs is remembered by size: a
+// job asks for the same sizes in every iteration.
 #pragma once
 
 #include <functional>
@@ -44,7 +44,8 @@ class RecurrenceClock final : public CollectiveClock {
                     const std::function<TransferRates(std::size_t)>& steady);
   /// The same for ranks that start apart, of whom nobody else remembers how they ended.
   RankTimes carried_apart(RankTimes moments, Bytes size, const ChunkSizes& sizes);
-  const SteadyPhase& steady(std::size_t phase, Bytes size, const ChunkSizes& sizes);
+  const KnownPhase* known_phase(std::size_t phase, Bytes size, const ChunkSizes& sizes);
+  std::optional<KnownPhase> varying_phase(std::size_t phase, const ChunkSizes& sizes);
   /// Through all repeats; one by one, where only receivers move, all transfers go at the rates of their classes.
   void carry_varying(RankTimes& moments, const RoutedSchedule& network, std::size_t phase, const ChunkSizes& sizes);
   /// Valid until the next call. `rates`: of the network, set up only for repeats that are not remembered.
@@ -62,8 +63,9 @@ class RecurrenceClock final : public CollectiveClock {
   KnownRounds varying_folded_;        // of the quotient
   KnownRound unremembered_;           // the last one of too many
   Eigen::Index remembered_ = 0;       // transfers in both
-  std::map<std::pair<Bytes, std::size_t>, SteadyPhase> steady_;  // of all ranks, by size and phase
-  std::size_t steady_bytes_ = 0;                                 // of them
+  /// Of all ranks, by size and phase; nothing where one has to go through the rounds.
+  std::map<std::pair<Bytes, std::size_t>, std::optional<KnownPhase>> known_;
+  std::size_t known_bytes_ = 0;  // of them
 };
 
 }}  // namespace farandole::simulate

@@ -104,16 +104,21 @@ TransferRates RoundRates::of(const Round& round) {
   const bool moves = round.repeat > 0 && receivers_move(routed_.schedule().phases[round.phase]);
   Legs moved = moves ? legs_of_round(routed_, round.phase, round.repeat) : Legs{};
   const Legs& legs = moves ? moved : routed_.legs(round.phase);
-  std::vector<Bytes> lengths = lengths_of_round(routed_, round);
-  TransferRates rates{Eigen::ArrayXd::Zero(std::ssize(lengths)), {}};
-  for (std::size_t t = 0; t < lengths.size(); ++t) {
+  TransferRates rates{Eigen::ArrayXd::Zero(std::ssize(round.transfers)), {}};
+  for (std::size_t t = 0; t < round.transfers.size(); ++t) {
     rates.latency[static_cast<Eigen::Index>(t)] = leg(legs, round, t).latency.si();
   }
   if (occupied_) {
     Legs own;
-    for (std::size_t t = 0; t < lengths.size(); ++t) own.push_back(leg(legs, round, t));
+    for (std::size_t t = 0; t < round.transfers.size(); ++t) own.push_back(leg(legs, round, t));
     occupy(rates, own);
   }
+  if (is_unshared(round.phase)) {
+    const std::vector<Eigen::Index> taking(round.transfers.begin(), round.transfers.end());
+    rates.inverse_rate = (*unshared_.at(round.phase))(taking);
+    return rates;
+  }
+  std::vector<Bytes> lengths = lengths_of_round(routed_, round);
   if (last_legs_ == nullptr || lengths != last_lengths_ || !std::ranges::equal(last_transfers_, round.transfers) ||
       (last_legs_ != &legs && !cross_the_same(legs, *last_legs_))) {
     last_inverse_ = sharing_ == Sharing::by_load ? shared(legs, round, lengths) : simulated(legs, round, lengths);
@@ -124,6 +129,17 @@ TransferRates RoundRates::of(const Round& round) {
   }
   rates.inverse_rate = last_inverse_;
   return rates;
+}
+
+bool RoundRates::is_unshared(std::size_t phase) {
+  const Phase& pattern = routed_.schedule().phases[phase];
+  if (sharing_ == Sharing::by_load || pattern.window == 0 || receivers_move(pattern)) return false;
+  const auto [known, is_new] = unshared_.try_emplace(phase);
+  if (is_new) {
+    const std::vector<std::size_t> all = every_transfer(pattern);
+    known->second = unshared(routed_.legs(phase), {phase, 0, all}, std::vector<Bytes>(all.size(), 1_B));
+  }
+  return known->second.has_value();
 }
 
 Eigen::ArrayXd RoundRates::shared(const Legs& legs, const Round& round, const std::vector<Bytes>& lengths) {
@@ -144,6 +160,43 @@ Eigen::ArrayXd RoundRates::shared(const Legs& legs, const Round& round, const st
   });
   for_each_link([&](std::size_t /*t*/, std::size_t link) { load_[link] = 0; });
   return inverse_rates;
+}
+
+/// Nothing where a link has no room for all, or a leg no link that it fills.
+std::optional<Eigen::ArrayXd> RoundRates::unshared(const Legs& legs, const Round& round,
+                                                   const std::vector<Bytes>& lengths) {
+  constexpr double rounding = 1e-12;
+  if (wanted_ == NetworkSolver::simgrid) return std::nullopt;
+  if (links_.empty()) links_ = routed_.fluid_links();
+  for (auto* of_links : {&load_, &used_}) of_links->resize(links_.size(), 0);
+  const auto for_each_leg = [&](auto visit) {
+    for (std::size_t t = 0; t < lengths.size(); ++t) {
+      if (lengths[t] > Bytes(0)) visit(t, leg(legs, round, t));
+    }
+  };
+  for_each_leg([&](std::size_t /*t*/, const RoutedSchedule::Leg& own) {
+    for (const int link : own.links) {
+      load_[as_index(link)] += 1.0 / own.paths;
+      used_[as_index(link)] += own.narrowest.si() / own.paths;
+    }
+  });
+  bool have_room = true;
+  Eigen::ArrayXd inverse_rates = Eigen::ArrayXd::Zero(std::ssize(lengths));
+  for_each_leg([&](std::size_t t, const RoutedSchedule::Leg& own) {
+    bool is_held = false;
+    for (const int number : own.links) {
+      const FluidLink& link = links_[as_index(number)];
+      const double all = link.capacity.si() * link.congestion.left(load_[as_index(number)]);
+      have_room = have_room && used_[as_index(number)] <= all * (1 + rounding);
+      is_held = is_held || used_[as_index(number)] >= all * (1 - rounding);
+    }
+    have_room = have_room && is_held;
+    inverse_rates[static_cast<Eigen::Index>(t)] = 1 / own.narrowest.si();
+  });
+  for_each_leg([&](std::size_t /*t*/, const RoutedSchedule::Leg& own) {
+    for (const int link : own.links) load_[as_index(link)] = used_[as_index(link)] = 0;
+  });
+  return have_room ? std::optional(std::move(inverse_rates)) : std::nullopt;
 }
 
 int RoundRates::route_of(const Legs& legs, const Round& round, std::size_t place) {
@@ -168,6 +221,7 @@ void RoundRates::make_network() {
 }
 
 Eigen::ArrayXd RoundRates::simulated(const Legs& legs, const Round& round, const std::vector<Bytes>& lengths) {
+  if (auto alone = unshared(legs, round, lengths)) return *std::move(alone);
   if (network_ == nullptr) {
     make_network();
   } else {
