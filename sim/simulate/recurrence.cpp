@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -246,30 +247,30 @@ bool KnownPhase::add_repeat(const TransferCosts& costs, std::span<const std::siz
   return true;
 }
 
+/// Moments change only once a repeat has been looked at: its transfers read the state before it, and in a pipeline what
+/// a receiver has posted is read before the repeat ahead of it.
 void KnownPhase::carry_sent(RankTimes& moments) const {
-  RankTimes next = moments;
-  RankTimes before = phase_.window != 0 ? moments : RankTimes();  // as in Repeats
-  const RankTimes& posted = phase_.window != 0 ? before : moments;
-  const auto copy = [&](std::size_t first, std::size_t last, const RankTimes& from, RankTimes& to) {
+  std::vector<double> done(sent_.size());
+  const auto read_posted = [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
-      const auto [sender, receiver] = sent_[i];
-      to[sender] = from[sender];
-      to[std::max(receiver, ~receiver)] = from[std::max(receiver, ~receiver)];
+      const auto [from, to] = sent_[i];
+      done[i] = to < 0 ? moments[~to] : -std::numeric_limits<double>::infinity();
     }
   };
-  std::size_t earlier = 0;
+  if (phase_.window != 0) read_posted(0, ends_.front());
   std::size_t first = 0;
-  for (const std::size_t end : ends_) {
+  for (std::size_t repeat = 0; repeat < ends_.size(); ++repeat) {
+    const std::size_t end = ends_[repeat];
+    if (phase_.window == 0) read_posted(first, end);
     for (std::size_t i = first; i < end; ++i) {
-      const auto [from, to] = sent_[i];
-      const double start = to < 0 ? std::max(moments[from], posted[~to]) : moments[from];
-      double& received = next[std::max(to, ~to)];
-      received = std::max(received, start + sending_[i]);
-      next[from] = std::max(next[from], start + sending_[i]);
+      done[i] = std::max(done[i], moments[sent_[i].first]) + sending_[i];
     }
-    if (before.size() > 0) copy(earlier, end, moments, before);
-    copy(first, end, next, moments);
-    earlier = std::exchange(first, end);
+    if (phase_.window != 0 && repeat + 1 < ends_.size()) read_posted(end, ends_[repeat + 1]);
+    for (; first < end; ++first) {
+      const auto [from, to] = sent_[first];
+      moments[from] = std::max(moments[from], done[first]);
+      moments[std::max(to, ~to)] = std::max(moments[std::max(to, ~to)], done[first]);
+    }
   }
 }
 

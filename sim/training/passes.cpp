@@ -57,7 +57,19 @@ class StageOrder {
   std::vector<TaskId> awaited_;
 };
 
-TaskId add_passes_of_stage(Engine& engine, const Job& job, const RankTimes& moments) {
+std::vector<Mark> marks_of(const Job& job, const std::optional<std::vector<int>>& only) {
+  std::vector<Mark> marks;
+  const auto count = only ? only->size() : job.gradients.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const int index = only ? (*only)[i] : static_cast<int>(i);
+    const Gradient& gradient = job.gradients[static_cast<std::size_t>(index)];
+    if (!only && !job.stage) marks.push_back({gradient.announced, true, {announced, 0, index}});
+    marks.push_back({gradient.ready, false, {ready, 0, index}});
+  }
+  return marks;
+}
+
+TaskId add_passes_of_stage(Engine& engine, const Job& job, const RankTimes& moments, std::vector<Mark> marks) {
   Seconds forward;
   Seconds backward;
   for (const LayerPass& layer : job.layers) {
@@ -65,10 +77,8 @@ TaskId add_passes_of_stage(Engine& engine, const Job& job, const RankTimes& mome
     backward += layer.backward;
   }
   const Seconds before_last = (job.passes - 1) * (forward + backward) + forward;
-  Compute last{job.backward_end - before_last, {}, backward_exchanges(job)};
-  for (std::size_t i = 0; i < job.gradients.size(); ++i) {
-    last.marks.push_back({job.gradients[i].ready - before_last, false, {ready, 0, static_cast<int>(i)}});
-  }
+  for (Mark& mark : marks) mark.at -= before_last;
+  const Compute last{job.backward_end - before_last, std::move(marks), backward_exchanges(job)};
   const Compute forward_pass{forward, {}, forward_exchanges(job)};
   const Compute backward_pass{backward, {}, backward_exchanges(job)};
   const auto add = [&](Compute pass, std::vector<TaskId> after) {
@@ -86,16 +96,10 @@ TaskId add_in_stage_order(Engine& engine, const Job& job, const RankTimes& momen
   return StageOrder(engine, job, moments, passes).run();
 }
 
-TaskId add_passes(Engine& engine, const Job& job, RankTimes moments) {
-  if (job.stage) return add_passes_of_stage(engine, job, moments);
-  Compute passes{job.backward_end};
-  for (std::size_t i = 0; i < job.gradients.size(); ++i) {
-    const auto index = static_cast<int>(i);
-    passes.marks.push_back({job.gradients[i].announced, true, {announced, 0, index}});
-    passes.marks.push_back({job.gradients[i].ready, false, {ready, 0, index}});
-  }
-  passes.exchanges = exchanges_of(job);
-  return engine.add({std::move(passes), std::move(moments)});
+TaskId add_passes(Engine& engine, const Job& job, RankTimes moments, const std::optional<std::vector<int>>& only) {
+  std::vector<Mark> marks = marks_of(job, only);
+  if (job.stage) return add_passes_of_stage(engine, job, moments, std::move(marks));
+  return engine.add({Compute{job.backward_end, std::move(marks), exchanges_of(job)}, std::move(moments)});
 }
 
 }}  // namespace farandole::training

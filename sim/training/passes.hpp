@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "engine/engine.hpp"
@@ -19,7 +20,9 @@ enum Told : int {
 };
 
 /// Lets each rank start its forward pass at that moment. Of a stage of a pipeline, its passes over all micro-batches.
-TaskId add_passes(Engine& engine, const Job& job, RankTimes moments);
+/// Tells of every gradient; or of some of them, when they are ready: each mark is looked at rank by rank.
+TaskId add_passes(Engine& engine, const Job& job, RankTimes moments,
+                  const std::optional<std::vector<int>>& only = std::nullopt);
 
 // The order in which a stage of a pipeline goes through its micro-batches: 1F1B.
 //

@@ -19,11 +19,8 @@ bool is_tree(const NcclChoice& choice) {
 
 /// NVLink SHARP is laid as a ring inside a node, and as trees between nodes; CollNet as a ring. PAT, in which every
 /// rank sends to those at 1, 2, 4, ..., is laid as a ring, too: it sends as many bytes from and to every NIC.
-Schedule schedule_of_choice(const NcclJob& job, const NcclChoice& choice, int segments) {
-  Shape shape(job.graph.ranks, job.root);
-  shape.segments = segments;
-  shape.ranks_per_node = (job.graph.ranks + job.graph.nodes - 1) / job.graph.nodes;
-  switch (job.operation) {
+Schedule schedule_of_shape(Operation operation, const NcclChoice& choice, const Shape& shape) {
+  switch (operation) {
     case Operation::allreduce:
       return is_tree(choice) ? node_tree_allreduce(shape) : ring_allreduce(shape);
     case Operation::reduce_scatter:
@@ -37,6 +34,13 @@ Schedule schedule_of_choice(const NcclJob& job, const NcclChoice& choice, int se
     default:
       return direct_alltoall(shape);
   }
+}
+
+Schedule schedule_of_choice(const NcclJob& job, const NcclChoice& choice, int segments) {
+  Shape shape(job.graph.ranks, job.root);
+  shape.segments = segments;
+  shape.ranks_per_node = (job.graph.ranks + job.graph.nodes - 1) / job.graph.nodes;
+  return schedule_of_shape(job.operation, choice, shape);
 }
 
 /// What a hop carries in a round it takes part in, as a share of the size.
@@ -269,10 +273,11 @@ RoutedSchedule route_messages(const NcclJob& job, const NcclChoice& choice) {
 
 }  // namespace
 
+/// As of two ranks: it is asked for before every collective.
 std::string schedule_name(const NcclJob& job, const NcclChoice& choice) {
   const bool has_own_schedule =
       !is_nvls(choice.algorithm) && !is_collnet(choice.algorithm) && choice.algorithm != NcclAlgorithm::pat;
-  return has_own_schedule ? schedule_of_choice(job, choice, 1).algorithm : name(choice.algorithm);
+  return has_own_schedule ? schedule_of_shape(job.operation, choice, Shape(2)).algorithm : name(choice.algorithm);
 }
 
 int nccl_segments(Bytes size) {

@@ -39,8 +39,7 @@ void Bucketed::begin(Engine& engine, const RankTimes& moments) {
     if (travels(bucket)) send(engine, bucket, moments, communicating_among_replicas);
   }
   if (site_.data_parallel() == 1 || plan_.broadcast == Bytes(0)) {
-    add_passes(engine, site_.job, moments);
-    return;
+    return pass(engine, moments);
   }
   broadcast_ =
       engine.add({Collective{Operation::broadcast, plan_.broadcast}, moments, {}, communicating, {communicated}});
@@ -58,16 +57,29 @@ void Bucketed::skip_what_stays() {
   while (next_bucket_ < buckets().size() && !travels(buckets()[next_bucket_])) ++next_bucket_;
 }
 
-bool Bucketed::is_ready(const Bucket& bucket) const {
-  return std::ranges::all_of(bucket.gradients,
-                             [&](int gradient) { return ready_[static_cast<std::size_t>(gradient)].size() > 0; });
+int Bucketed::last_of(const Bucket& bucket) const {
+  const auto moment = [&](int gradient) {
+    return std::pair(site_.job.gradients[static_cast<std::size_t>(gradient)].ready, gradient);
+  };
+  return std::ranges::max(bucket.gradients, {}, moment);
+}
+
+void Bucketed::pass(Engine& engine, RankTimes moments) const {
+  std::vector<int> awaited;
+  for (const Bucket& bucket : buckets()) {
+    if (travels(bucket)) awaited.push_back(last_of(bucket));
+  }
+  const int last = static_cast<int>(ready_.size()) - 1;
+  if (last >= 0 && std::ranges::find(awaited, last) == awaited.end()) awaited.push_back(last);
+  std::ranges::sort(awaited);
+  add_passes(engine, site_.job, std::move(moments), awaited);
 }
 
 void Bucketed::send_ready_buckets(Engine& engine) {
-  while (next_bucket_ < buckets().size() && is_ready(buckets()[next_bucket_])) {
+  while (next_bucket_ < buckets().size()) {
     const Bucket& bucket = buckets()[next_bucket_];
-    RankTimes earliest = ready_[static_cast<std::size_t>(bucket.gradients.front())];
-    for (const int gradient : bucket.gradients) earliest = earliest.max(ready_[static_cast<std::size_t>(gradient)]);
+    const RankTimes& earliest = ready_[static_cast<std::size_t>(last_of(bucket))];
+    if (earliest.size() == 0) return;
     send(engine, bucket, earliest);
     ++next_bucket_;
     skip_what_stays();
@@ -98,7 +110,7 @@ void Bucketed::communicated_by(Engine& engine, TaskId task, const TaskTimes& tim
   synchronised_ = synchronised_.max(times.end);
   if (broadcast_ == task) {
     broadcast_.reset();
-    add_passes(engine, site_.job, times.end);
+    pass(engine, times.end);
   }
 }
 

@@ -60,7 +60,8 @@ class Bucketed final : public Strategy {
     return site_.data_parallel() > 1 && iteration_ >= bucket.turn && (iteration_ - bucket.turn) % bucket.period == 0;
   }
   void skip_what_stays();
-  [[nodiscard]] bool is_ready(const Bucket& bucket) const;
+  [[nodiscard]] int last_of(const Bucket& bucket) const;
+  void pass(Engine& engine, RankTimes moments) const;
   void communicated_by(Engine& engine, TaskId task, const TaskTimes& times);
   void send_ready_buckets(Engine& engine);
   void send(Engine& engine, const Bucket& bucket, const RankTimes& earliest, Stream stream = communicating);
@@ -70,7 +71,7 @@ class Bucketed final : public Strategy {
   BucketPlan plan_;
   int iteration_ = 0;  // counted from 1
   std::optional<TaskId> broadcast_;
-  std::vector<RankTimes> ready_;  // per gradient; empty until computed everywhere
+  std::vector<RankTimes> ready_;  // per gradient, of the last of each bucket; empty until computed everywhere
   std::size_t next_bucket_ = 0;
   std::vector<Flight> flights_;
   std::vector<RankTimes> arrived_;  // per bucket that has gone
