@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -228,54 +228,87 @@ std::size_t KnownPhase::bytes() const {
     const std::size_t numbers = costs.are_occupied() ? 6 : 2;
     return transfers * (numbers * sizeof(double) + sizeof(bool));
   };
-  std::size_t all = sizeof(*this) + of_costs(costs_) + ends_.size() * sizeof(std::size_t) +
-                    sent_.size() * (sizeof(sent_[0]) + sizeof(double));
+  std::size_t all = sizeof(*this) + of_costs(costs_) + sent_.size() * sizeof(sent_[0]) +
+                    runs_.size() * sizeof(runs_[0]) + sending_.size() * sizeof(double);
   for (const Track& track : tracks_) all += sizeof track + track.ranks.size() * sizeof(int) + of_costs(track.costs);
   return all;
 }
 
-bool KnownPhase::add_repeat(const TransferCosts& costs, std::span<const std::size_t> transfers) {
-  if (costs.are_occupied() || (costs.reducing > 0).any()) return false;
-  const auto repeat = static_cast<int>(ends_.size());
-  for_each_transfer(schedule_, phase_, repeat, transfers, [&](const Transfer& transfer, std::size_t place) {
-    const auto i = static_cast<Eigen::Index>(place);
-    const bool waits = costs.waits.size() > 0 && costs.waits[i];
-    sent_.emplace_back(transfer.from, waits ? ~transfer.to : transfer.to);
-    sending_.push_back(costs.sending[i]);
-  });
-  ends_.push_back(sent_.size());
-  return true;
+KnownPhase::KnownPhase(const Schedule& schedule, const Phase& phase, const ChunkSizes& sizes, const Cost& cost)
+    : schedule_(schedule), phase_(phase) {
+  const std::vector<Transfer>& transfers = phase.transfers;
+  std::vector<std::size_t> order = every_transfer(phase);
+  const auto carried = [&](std::size_t t) {
+    return std::tuple(transfers[t].start, transfers[t].chunk, transfers[t].count);
+  };
+  std::ranges::stable_sort(order, {}, carried);
+  std::map<std::pair<Chunk, int>, int> kinds;
+  std::map<Bytes, int> lengths;
+  for (const std::size_t t : order) {
+    const Transfer& own = transfers[t];
+    const auto [kind, is_new] = kinds.try_emplace({own.chunk, own.count}, static_cast<int>(kinds.size()));
+    for (int repeat = 0; is_new && repeat < phase.window; ++repeat) {
+      const Bytes bytes = sizes.of(schedule, phase, in_repeat(schedule, phase, own, own.start + repeat));
+      const int length = lengths.try_emplace(bytes, static_cast<int>(lengths.size())).first->second;
+      lengths_.push_back(cost(t, bytes).second ? ~length : length);
+    }
+    const bool is_alike = !runs_.empty() && carried(order[std::get<0>(runs_.back())]) == carried(t);
+    if (!is_alike) runs_.emplace_back(sent_.size(), own.start, kind->second);
+    sent_.emplace_back(own.from, own.to);
+  }
+  sending_.resize(lengths.size() * order.size());
+  for (const auto& [bytes, length] : lengths) {
+    double* const sending = sending_.data() + static_cast<std::size_t>(length) * order.size();
+    for (std::size_t i = 0; i < order.size(); ++i) sending[i] = cost(order[i], bytes).first;
+  }
+  find_runs_under_way();
 }
 
-/// Moments change only once a repeat has been looked at: its transfers read the state before it, and in a pipeline what
-/// a receiver has posted is read before the repeat ahead of it.
-void KnownPhase::carry_sent(RankTimes& moments) const {
-  std::vector<double> done(sent_.size());
-  const auto read_posted = [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) {
-      const auto [from, to] = sent_[i];
-      done[i] = to < 0 ? moments[~to] : -std::numeric_limits<double>::infinity();
-    }
-  };
-  if (phase_.window != 0) read_posted(0, ends_.front());
+void KnownPhase::find_runs_under_way() {
   std::size_t first = 0;
-  for (std::size_t repeat = 0; repeat < ends_.size(); ++repeat) {
-    const std::size_t end = ends_[repeat];
-    if (phase_.window == 0) read_posted(first, end);
-    for (std::size_t i = first; i < end; ++i) {
-      done[i] = std::max(done[i], moments[sent_[i].first]) + sending_[i];
+  std::size_t last = 0;
+  const auto start = [&](std::size_t run) { return std::get<1>(runs_[run]); };
+  for (int repeat = 0; repeat < phase_.repeats; ++repeat) {
+    while (last < runs_.size() && start(last) <= repeat) ++last;
+    while (first < last && start(first) <= repeat - phase_.window) ++first;
+    under_way_.emplace_back(first, last);
+  }
+  runs_.emplace_back(sent_.size(), 0, 0);
+}
+
+/// Moments change only once a repeat has been looked at: its transfers read the state before it, and what a receiver
+/// has posted is read before the repeat ahead of it.
+void KnownPhase::carry_pipeline(RankTimes& moments) const {
+  std::vector<double> done(sent_.size());
+  std::vector<double> posted(sent_.size());
+  const auto for_each_sent = [&](std::size_t repeat, auto visit) {
+    const auto [first, last] = under_way_[repeat];
+    for (std::size_t i = std::get<0>(runs_[first]); i < std::get<0>(runs_[last]); ++i) visit(i, sent_[i]);
+  };
+  const auto post = [&](std::size_t i, const std::pair<int, int>& sent) { posted[i] = moments[sent.second]; };
+  for_each_sent(0, post);
+  for (std::size_t repeat = 0; repeat < under_way_.size(); ++repeat) {
+    for (std::size_t run = under_way_[repeat].first; run < under_way_[repeat].second; ++run) {
+      const auto [first, start, kind] = runs_[run];
+      const int length =
+          lengths_[static_cast<std::size_t>(kind * phase_.window) + repeat - static_cast<std::size_t>(start)];
+      const double* const sending =
+          sending_.data() + static_cast<std::size_t>(std::max(length, ~length)) * sent_.size();
+      for (std::size_t i = first; i < std::get<0>(runs_[run + 1]); ++i) {
+        const double begin = moments[sent_[i].first];
+        done[i] = (length < 0 ? std::max(begin, posted[i]) : begin) + sending[i];
+      }
     }
-    if (phase_.window != 0 && repeat + 1 < ends_.size()) read_posted(end, ends_[repeat + 1]);
-    for (; first < end; ++first) {
-      const auto [from, to] = sent_[first];
-      moments[from] = std::max(moments[from], done[first]);
-      moments[std::max(to, ~to)] = std::max(moments[std::max(to, ~to)], done[first]);
-    }
+    if (repeat + 1 < under_way_.size()) for_each_sent(repeat + 1, post);
+    for_each_sent(repeat, [&](std::size_t i, const std::pair<int, int>& sent) {
+      moments[sent.first] = std::max(moments[sent.first], done[i]);
+      moments[sent.second] = std::max(moments[sent.second], done[i]);
+    });
   }
 }
 
 void KnownPhase::carry(RankTimes& moments) const {
-  if (!ends_.empty()) return carry_sent(moments);
+  if (!runs_.empty()) return carry_pipeline(moments);
   for (const Track& track : tracks_) carry(track, moments);
   if (!tracks_.empty()) return;
   Repeats repeats(moments, schedule_, phase_);

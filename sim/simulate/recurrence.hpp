@@ -24,11 +24,14 @@
 // its ranks start together, or if the repeats carry every start once around and w is zero or transfers wait.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "collective/chunk_sizes.hpp"
 #include "collective/rank_times.hpp"
 #include "collective/schedule.hpp"
 
@@ -82,10 +85,10 @@ class KnownPhase {
  public:
   /// Costs are the same in each repeat. `schedule` and `phase` must outlive it.
   KnownPhase(const Schedule& schedule, const Phase& phase, TransferCosts costs);
-  /// Repeats differ and are added one by one.
-  KnownPhase(const Schedule& schedule, const Phase& phase) : schedule_(schedule), phase_(phase) {}
-  /// Whether it was: nothing is reduced at a cost, and no processor kept busy.
-  bool add_repeat(const TransferCosts& costs, std::span<const std::size_t> transfers);
+  /// A pipeline in which a transfer of so many bytes takes the same in every repeat: `cost` in seconds, and whether it
+  /// waits for its receiver, of one with that index. Nothing is reduced at a cost, and no processor kept busy.
+  using Cost = std::function<std::pair<double, bool>(std::size_t index, Bytes bytes)>;
+  KnownPhase(const Schedule& schedule, const Phase& phase, const ChunkSizes& sizes, const Cost& cost);
   /// Through all repeats.
   void carry(RankTimes& moments) const;
   /// Of memory, about.
@@ -102,16 +105,22 @@ class KnownPhase {
   };
   [[nodiscard]] std::optional<Track> track_of(const Ring& ring) const;
   void carry(const Track& track, RankTimes& moments) const;
-  void carry_sent(RankTimes& moments) const;
+  void find_runs_under_way();
+  void carry_pipeline(RankTimes& moments) const;
 
   const Schedule& schedule_;
   const Phase& phase_;
-  TransferCosts costs_{};  // empty where there are tracks, and where repeats differ
+  TransferCosts costs_{};  // empty where there are tracks, and of a pipeline
   std::vector<Track> tracks_{};
-  // Where repeats differ: all that is sent, and where that of each repeat ends. From and to; ~to: waits for it.
+  // Of a pipeline: transfers in the order of their starts; runs of those that start at once and carry the same, each
+  // with its first transfer, its start and what it carries, and one behind the last; the first run under way in each
+  // repeat and the one behind the last; for what is carried and every repeat from the start on which of the lengths
+  // that is, ~length where it waits; and seconds by length and transfer.
   std::vector<std::pair<int, int>> sent_{};
+  std::vector<std::tuple<std::size_t, int, int>> runs_{};
+  std::vector<std::pair<std::size_t, std::size_t>> under_way_{};
+  std::vector<int> lengths_{};
   std::vector<double> sending_{};
-  std::vector<std::size_t> ends_{};
 };
 
 /// Through all repeats, where costs are the same in each.
@@ -185,5 +194,4 @@ struct RingSteps {
 /// Of all ways from a rank on, those on which staying costs that value at most are compared with one another: a sliding
 /// maximum for each.
 RankTimes carry_ring(const RankTimes& start, const RingSteps& steps, int rounds);
-
 }}  // namespace farandole::simulate

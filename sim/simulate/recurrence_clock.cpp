@@ -30,12 +30,19 @@ bool only_receivers_move(const Schedule& schedule, std::size_t phase) {
 }  // namespace
 
 RecurrenceClock::RecurrenceClock(RoutedSchedule routed, Sharing sharing, ClockOptions options, std::size_t uneven)
-    : routed_(std::move(routed)), sharing_(sharing), network_(options.network), most_uneven_(uneven) {
-  if (options.folding == FoldingPolicy::where_exact && !routed_.handshakes()) {
+    : routed_(std::move(routed)),
+      sharing_(sharing),
+      options_(options),
+      most_uneven_(uneven),
+      is_prepared_(routed_.schedule().phases.empty()) {}
+
+void RecurrenceClock::prepare() {
+  if (std::exchange(is_prepared_, true)) return;
+  if (options_.folding == FoldingPolicy::where_exact && !routed_.handshakes()) {
     folding_ = worthwhile_folding(routed_, all_at(routed_.schedule().ranks, Seconds(0)));
   }
   const RoutedSchedule& network = folding_ ? folding_->quotient : routed_;
-  RoundRates rates(network, sharing, network_);
+  RoundRates rates(network, sharing_, options_.network);
   for (std::size_t phase = 0; phase < network.schedule().phases.size(); ++phase) {
     const std::vector<std::size_t> all = every_transfer(network.schedule().phases[phase]);
     rates_.push_back(costs_vary(network, phase) ? TransferRates{} : rates.of({phase, 0, all}));
@@ -78,6 +85,7 @@ std::optional<Bytes> RecurrenceClock::size_rounded_up(const ChunkSizes& sizes) c
 Answer RecurrenceClock::answer(Bytes size, const RankTimes& start) {
   const ChunkSizes whole(size, routed_.schedule());
   const bool together = (start == start[0]).all();
+  if (together || !std::ranges::all_of(routed_.schedule().phases, &Phase::window)) prepare();
   const std::optional<Bytes> rounded = together ? size_rounded_up(whole) : std::nullopt;
   const ChunkSizes sizes(rounded.value_or(size), routed_.schedule());
   const bool by_class = folding_ && together && costs_the_same_within_classes(sizes);
@@ -116,7 +124,10 @@ RankTimes RecurrenceClock::carried_apart(RankTimes moments, Bytes size, const Ch
   for (std::size_t p = 0; p < schedule.phases.size(); ++p) {
     if (const KnownPhase* known = known_phase(p, size, sizes)) {
       known->carry(moments);
-    } else if (costs_vary(routed_, p)) {
+      continue;
+    }
+    prepare();
+    if (costs_vary(routed_, p)) {
       carry_varying(moments, routed_, p, sizes);
     } else {
       carry(moments, schedule, schedule.phases[p], costs_of_all(routed_, p, rates_of_all(p), sizes));
@@ -127,17 +138,17 @@ RankTimes RecurrenceClock::carried_apart(RankTimes moments, Bytes size, const Ch
 
 /// Null where it is not to be remembered.
 const KnownPhase* RecurrenceClock::known_phase(std::size_t phase, Bytes size, const ChunkSizes& sizes) {
-  constexpr std::size_t most_transfers = std::size_t{1} << 22;
-  constexpr std::size_t most_bytes = std::size_t{1} << 26;
+  constexpr std::size_t most_transfers = std::size_t{1} << 20;
+  constexpr std::size_t most_bytes = std::size_t{1} << 25;
   const Phase& pattern = routed_.schedule().phases[phase];
-  const bool vary = costs_vary(routed_, phase);
-  const auto repeats = static_cast<std::size_t>(vary ? active_repeats(pattern) : 1);
-  if (transfers_per_round(pattern) * repeats > most_transfers) return nullptr;
+  if (transfers_per_round(pattern) > most_transfers) return nullptr;
   const auto found = known_.find({size, phase});
   if (found != known_.end()) return found->second ? &*found->second : nullptr;
-  auto fresh = vary ? varying_phase(phase, sizes)
-                    : std::optional<KnownPhase>(std::in_place, routed_.schedule(), pattern,
-                                                costs_of_all(routed_, phase, rates_of_all(phase), sizes));
+  const bool varies = costs_vary(routed_, phase);
+  if (!varies) prepare();
+  auto fresh = varies ? pipeline(phase, sizes)
+                      : std::optional<KnownPhase>(std::in_place, routed_.schedule(), pattern,
+                                                  costs_of_all(routed_, phase, rates_of_all(phase), sizes));
   const std::size_t bytes = fresh ? fresh->bytes() : 0;
   if (known_bytes_ + bytes > most_bytes) {
     known_.clear();
@@ -148,17 +159,23 @@ const KnownPhase* RecurrenceClock::known_phase(std::size_t phase, Bytes size, co
   return known ? &*known : nullptr;
 }
 
-/// Nothing where it has to be gone through one repeat after the other.
-std::optional<KnownPhase> RecurrenceClock::varying_phase(std::size_t phase, const ChunkSizes& sizes) {
+/// Nothing where one has to go through its rounds.
+std::optional<KnownPhase> RecurrenceClock::pipeline(std::size_t phase, const ChunkSizes& sizes) {
   const Phase& pattern = routed_.schedule().phases[phase];
-  KnownPhase result(routed_.schedule(), pattern);
-  std::optional<RoundRates> source;
-  for (int repeat = 0; repeat < pattern.repeats; ++repeat) {
-    const auto& [transfers, rates] = round_of(routed_, phase, repeat, source);
-    const TransferCosts costs = transfer_costs(routed_, {phase, repeat, transfers}, rates, sizes);
-    if (!result.add_repeat(costs, transfers)) return std::nullopt;
-  }
-  return result;
+  const bool is_plain = pattern.fan == 1 && pattern.window > 0 && !pattern.one_by_one && !pattern.transfers.empty();
+  const auto adds_up = [](const RoutedSchedule::Leg& leg) { return leg.reduce_rate < BytesPerSecond::infinity(); };
+  if (!is_plain || routed_.has_occupancy() || routed_.handshakes()) return std::nullopt;
+  RoundRates source(routed_, sharing_, options_.network);
+  const std::optional<TransferRates> rates = source.of_unshared(phase);
+  if (!rates || std::ranges::any_of(routed_.legs(phase), adds_up)) return std::nullopt;
+  const MessageCost& message = routed_.message_cost();
+  return std::optional<KnownPhase>(
+      std::in_place, routed_.schedule(), pattern, sizes, [&](std::size_t index, Bytes bytes) {
+        if (bytes == Bytes(0)) return std::pair(0.0, false);
+        const auto t = static_cast<Eigen::Index>(index);
+        const Seconds before = Seconds(rates->latency[t]) + message.of(bytes);
+        return std::pair(before.si() + bytes.si() * rates->inverse_rate[t], !message.is_eager(bytes));
+      });
 }
 
 const RecurrenceClock::KnownRound& RecurrenceClock::round_of(const RoutedSchedule& network, std::size_t phase,
@@ -167,12 +184,11 @@ const RecurrenceClock::KnownRound& RecurrenceClock::round_of(const RoutedSchedul
   KnownRounds& remembered = &network == &routed_ ? varying_ : varying_folded_;
   const auto known = remembered.find({phase, repeat});
   if (known != remembered.end()) return known->second;
-  if (!rates) rates.emplace(network, sharing_, network_);
+  if (!rates) rates.emplace(network, sharing_, options_.network);
   const std::span<const std::size_t> transfers = rates->transfers(phase, repeat);
   unremembered_ = {{transfers.begin(), transfers.end()}, rates->of({phase, repeat, transfers})};
   used_builtin_solver_ |= rates->used_builtin_solver();
-  const bool is_quick = rates->is_unshared(phase);
-  if (is_quick || remembered_ + std::ssize(transfers) > most_remembered) return unremembered_;
+  if (remembered_ + std::ssize(transfers) > most_remembered) return unremembered_;
   remembered_ += std::ssize(transfers);
   return remembered.emplace(std::pair(phase, repeat), std::move(unremembered_)).first->second;
 }

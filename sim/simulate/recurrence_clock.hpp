@@ -33,6 +33,8 @@ class RecurrenceClock final : public CollectiveClock {
   Answer answer(Bytes size, const RankTimes& start) override;
 
  private:
+  /// Folds and works out rates, when they are first needed: not by pipelines in which nobody shares a link.
+  void prepare();
   [[nodiscard]] TransferRates rates_of_all(std::size_t phase) const;
   [[nodiscard]] std::optional<Bytes> size_rounded_up(const ChunkSizes& sizes) const;
   [[nodiscard]] bool costs_the_same_within_classes(const ChunkSizes& sizes) const;
@@ -45,7 +47,7 @@ class RecurrenceClock final : public CollectiveClock {
   /// The same for ranks that start apart, of whom nobody else remembers how they ended.
   RankTimes carried_apart(RankTimes moments, Bytes size, const ChunkSizes& sizes);
   const KnownPhase* known_phase(std::size_t phase, Bytes size, const ChunkSizes& sizes);
-  std::optional<KnownPhase> varying_phase(std::size_t phase, const ChunkSizes& sizes);
+  std::optional<KnownPhase> pipeline(std::size_t phase, const ChunkSizes& sizes);
   /// Through all repeats; one by one, where only receivers move, all transfers go at the rates of their classes.
   void carry_varying(RankTimes& moments, const RoutedSchedule& network, std::size_t phase, const ChunkSizes& sizes);
   /// Valid until the next call. `rates`: of the network, set up only for repeats that are not remembered.
@@ -54,9 +56,10 @@ class RecurrenceClock final : public CollectiveClock {
 
   RoutedSchedule routed_;
   Sharing sharing_;
-  NetworkSolver network_;
+  ClockOptions options_;
   bool used_builtin_solver_ = false;  // for the rates that are known
   std::size_t most_uneven_;
+  bool is_prepared_;
   std::optional<Folding> folding_;
   std::vector<TransferRates> rates_;  // per phase, of the quotient if there is one; empty where costs vary
   KnownRounds varying_;               // of all ranks one by one

@@ -100,25 +100,25 @@ std::span<const std::size_t> RoundRates::transfers(std::size_t phase, int repeat
   return participants_.try_emplace(phase, routed_.schedule().phases[phase]).first->second.in(repeat);
 }
 
-TransferRates RoundRates::of(const Round& round) {
-  const bool moves = round.repeat > 0 && receivers_move(routed_.schedule().phases[round.phase]);
-  Legs moved = moves ? legs_of_round(routed_, round.phase, round.repeat) : Legs{};
-  const Legs& legs = moves ? moved : routed_.legs(round.phase);
+/// What does not depend on who else sends.
+TransferRates RoundRates::without_rates(const Legs& legs, const Round& round) const {
   TransferRates rates{Eigen::ArrayXd::Zero(std::ssize(round.transfers)), {}};
   for (std::size_t t = 0; t < round.transfers.size(); ++t) {
     rates.latency[static_cast<Eigen::Index>(t)] = leg(legs, round, t).latency.si();
   }
-  if (occupied_) {
-    Legs own;
-    for (std::size_t t = 0; t < round.transfers.size(); ++t) own.push_back(leg(legs, round, t));
-    occupy(rates, own);
-  }
-  if (is_unshared(round.phase)) {
-    const std::vector<Eigen::Index> taking(round.transfers.begin(), round.transfers.end());
-    rates.inverse_rate = (*unshared_.at(round.phase))(taking);
-    return rates;
-  }
+  if (!occupied_) return rates;
+  Legs own;
+  for (std::size_t t = 0; t < round.transfers.size(); ++t) own.push_back(leg(legs, round, t));
+  occupy(rates, own);
+  return rates;
+}
+
+TransferRates RoundRates::of(const Round& round) {
+  const bool moves = round.repeat > 0 && receivers_move(routed_.schedule().phases[round.phase]);
+  Legs moved = moves ? legs_of_round(routed_, round.phase, round.repeat) : Legs{};
+  const Legs& legs = moves ? moved : routed_.legs(round.phase);
   std::vector<Bytes> lengths = lengths_of_round(routed_, round);
+  TransferRates rates = without_rates(legs, round);
   if (last_legs_ == nullptr || lengths != last_lengths_ || !std::ranges::equal(last_transfers_, round.transfers) ||
       (last_legs_ != &legs && !cross_the_same(legs, *last_legs_))) {
     last_inverse_ = sharing_ == Sharing::by_load ? shared(legs, round, lengths) : simulated(legs, round, lengths);
@@ -131,15 +131,15 @@ TransferRates RoundRates::of(const Round& round) {
   return rates;
 }
 
-bool RoundRates::is_unshared(std::size_t phase) {
-  const Phase& pattern = routed_.schedule().phases[phase];
-  if (sharing_ == Sharing::by_load || pattern.window == 0 || receivers_move(pattern)) return false;
-  const auto [known, is_new] = unshared_.try_emplace(phase);
-  if (is_new) {
-    const std::vector<std::size_t> all = every_transfer(pattern);
-    known->second = unshared(routed_.legs(phase), {phase, 0, all}, std::vector<Bytes>(all.size(), 1_B));
-  }
-  return known->second.has_value();
+std::optional<TransferRates> RoundRates::of_unshared(std::size_t phase) {
+  if (sharing_ == Sharing::by_load) return std::nullopt;
+  const std::vector<std::size_t> all = every_transfer(routed_.schedule().phases[phase]);
+  const Round round{phase, 0, all};
+  auto inverse = unshared(routed_.legs(phase), round, std::vector<Bytes>(all.size(), 1_B));
+  if (!inverse) return std::nullopt;
+  TransferRates rates = without_rates(routed_.legs(phase), round);
+  rates.inverse_rate = *std::move(inverse);
+  return rates;
 }
 
 Eigen::ArrayXd RoundRates::shared(const Legs& legs, const Round& round, const std::vector<Bytes>& lengths) {

@@ -87,9 +87,9 @@ class RoundRates {
   std::span<const std::size_t> transfers(std::size_t phase, int repeat);
   /// Which repeat matters where costs vary.
   TransferRates of(const Round& round);
-  /// Whether links have room for all transfers of a pipeline at once, at the rates that they would have alone: then
-  /// each has that rate whoever takes part in a repeat.
-  bool is_unshared(std::size_t phase);
+  /// Of all transfers of a pipeline, where links have room for all of them at once at the rates that they would have
+  /// alone: then each has that rate whoever takes part in a repeat. Nothing where they have not.
+  std::optional<TransferRates> of_unshared(std::size_t phase);
   /// Whether our own solver took SimGrid's place unasked.
   [[nodiscard]] bool used_builtin_solver() const { return used_builtin_solver_; }
 
@@ -98,6 +98,7 @@ class RoundRates {
   /// `legs`: of the round's transfers, or where receivers stay those of all transfers of the phase.
   [[nodiscard]] const RoutedSchedule::Leg& leg(const Legs& legs, const Round& round, std::size_t place) const;
   [[nodiscard]] Eigen::ArrayXd shared(const Legs& legs, const Round& round, const std::vector<Bytes>& lengths);
+  [[nodiscard]] TransferRates without_rates(const Legs& legs, const Round& round) const;
   std::optional<Eigen::ArrayXd> unshared(const Legs& legs, const Round& round, const std::vector<Bytes>& lengths);
   Eigen::ArrayXd simulated(const Legs& legs, const Round& round, const std::vector<Bytes>& lengths);
   int route_of(const Legs& legs, const Round& round, std::size_t place);
@@ -109,8 +110,7 @@ class RoundRates {
   bool occupied_;
   void make_network();
 
-  std::map<std::size_t, Participants> participants_;               // by phase
-  std::map<std::size_t, std::optional<Eigen::ArrayXd>> unshared_;  // likewise, of pipelines
+  std::map<std::size_t, Participants> participants_;  // by phase
   std::unique_ptr<FluidNetwork> network_;
   std::map<std::pair<std::vector<int>, int>, int> routes_;  // by links and paths
   std::map<std::size_t, std::vector<int>> fixed_routes_;    // by phase, of its legs; -1: not yet

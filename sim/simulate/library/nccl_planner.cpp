@@ -34,9 +34,10 @@ struct NcclCommunicator {
   NcclModel model;
   double share;  // measured of what the model counts on, of messages
   int root;
+  std::shared_ptr<NcclLayouts> laid = std::make_shared<NcclLayouts>();
 
   [[nodiscard]] NcclJob routing(NcclProtocol protocol) const {
-    return {job.platform, graph, nvlink, job.operation, model.messages(protocol, share), root};
+    return {job.platform, graph, nvlink, job.operation, model.messages(protocol, share), root, nccl_payload, laid};
   }
 };
 

@@ -133,12 +133,7 @@ RoutedSchedule on_links_of(const Platform& platform, RoutedSchedule routed) {
 }
 
 /// A hop's way, and the least of its links' capacities.
-struct Hop {
-  ChannelWay way;
-  BytesPerSecond narrowest;
-};
-
-using Hops = std::map<std::pair<int, int>, Hop>;
+using Hops = std::map<std::pair<int, int>, std::pair<ChannelWay, BytesPerSecond>>;
 
 /// A ring goes the same way twice, and over a wide fat tree a way has thousands of links.
 Hops hops_of(const NcclJob& job, const Schedule& schedule, const std::vector<BytesPerSecond>& capacities) {
@@ -147,8 +142,9 @@ Hops hops_of(const NcclJob& job, const Schedule& schedule, const std::vector<Byt
     for (const Transfer& transfer : phase.transfers) {
       const auto [known, is_new] = hops.try_emplace({transfer.from, transfer.to});
       if (!is_new) continue;
-      known->second.way = way_between(job, transfer.from, transfer.to);
-      known->second.narrowest = narrowest_of(known->second.way.links, known->second.way.parts, capacities);
+      auto& [way, narrowest] = known->second;
+      way = way_between(job, transfer.from, transfer.to);
+      narrowest = narrowest_of(way.links, way.parts, capacities);
     }
   }
   return hops;
@@ -160,7 +156,7 @@ BytesPerSecond rate_of_links(const Schedule& schedule, const Hops& hops,
   std::vector<double> carried(capacities.size());  // as a share of the size
   for (const Phase& phase : schedule.phases) {
     for (const Transfer& transfer : phase.transfers) {
-      const ChannelWay& way = hops.at({transfer.from, transfer.to}).way;
+      const ChannelWay& way = hops.at({transfer.from, transfer.to}).first;
       const double share = share_per_round(schedule) * active_repeats(phase) / way.parts;
       for (const int link : way.links) carried[static_cast<std::size_t>(link)] += share;
     }
@@ -172,30 +168,57 @@ BytesPerSecond rate_of_links(const Schedule& schedule, const Hops& hops,
   return rate;
 }
 
+}  // namespace
+
+struct NcclLayout {
+  Schedule schedule;
+  std::vector<BytesPerSecond> capacities;
+  Hops hops;
+  BytesPerSecond of_links;
+};
+
+namespace {
+
 /// While a pipeline fills, links wait. The model's rate knows nothing of that: so every hop is as much faster, and none
 /// is faster than the links allow when all of them are busy.
-RoutedSchedule route_algorithm(const NcclJob& job, const NcclChoice& choice, int segments) {
+NcclLayout layout_of(const NcclJob& job, const NcclChoice& choice, int segments) {
   Schedule schedule = schedule_of_choice(job, choice, segments);
-  const int all_rounds = rounds(schedule);
   int active = 0;
   for (const Phase& phase : schedule.phases) active += active_repeats(phase);
-  const double filling = static_cast<double>(all_rounds) / active;
+  const double filling = static_cast<double>(rounds(schedule)) / active;
   auto capacities = payload_capacities(job.platform, payload_of(job, choice) * filling);
   if (is_nvls(choice.algorithm) || is_collnet(choice.algorithm)) add_in_switches(job, choice, capacities);
-  const Hops hops = hops_of(job, schedule, capacities);
+  Hops hops = hops_of(job, schedule, capacities);
   const BytesPerSecond of_links = rate_of_links(schedule, hops, capacities) / filling;
-  const BytesPerSecond limit = std::min(choice.cost.rate, of_links) * (share_per_round(schedule) * all_rounds);
+  return {std::move(schedule), std::move(capacities), std::move(hops), of_links};
+}
+
+std::shared_ptr<const NcclLayout> known_layout(const NcclJob& job, const NcclChoice& choice, int segments) {
+  const auto fresh = [&] { return std::make_shared<const NcclLayout>(layout_of(job, choice, segments)); };
+  if (job.laid == nullptr) return fresh();
+  auto& known = (*job.laid)[{choice.algorithm, choice.protocol, segments}];
+  if (known == nullptr) known = fresh();
+  return known;
+}
+
+RoutedSchedule route_algorithm(const NcclJob& job, const NcclChoice& choice, int segments) {
+  const auto layout = known_layout(job, choice, segments);
+  const int all_rounds = rounds(layout->schedule);
+  const double share = share_per_round(layout->schedule) * all_rounds;
+  const BytesPerSecond limit = std::min(choice.cost.rate, layout->of_links) * share;
+  std::vector<BytesPerSecond> capacities = layout->capacities;
   Legs legs;
-  for (const Phase& phase : schedule.phases) {
+  for (const Phase& phase : layout->schedule.phases) {
     auto& own = legs.emplace_back();
+    own.reserve(phase.transfers.size());
     for (const Transfer& transfer : phase.transfers) {
-      const Hop& hop = hops.at({transfer.from, transfer.to});
+      const auto& [way, narrowest] = layout->hops.at({transfer.from, transfer.to});
       capacities.push_back(limit);
-      own.push_back(limited_leg(static_cast<int>(capacities.size()) - 1, hop.way, choice.cost.hops / all_rounds,
-                                hop.narrowest, capacities));
+      own.push_back(limited_leg(static_cast<int>(capacities.size()) - 1, way, choice.cost.hops / all_rounds, narrowest,
+                                capacities));
     }
   }
-  return on_links_of(job.platform, {std::move(schedule), std::move(legs), std::move(capacities)});
+  return on_links_of(job.platform, {layout->schedule, std::move(legs), std::move(capacities)});
 }
 
 /// From so many messages on their ways are worked out when they are asked for, which ranks that are alike spare.

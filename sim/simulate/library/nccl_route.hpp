@@ -15,19 +15,28 @@
 // device's messages pass its one proxy thread (src/proxy.cc: ncclProxyProgress), which each of them keeps for a while.
 #pragma once
 
+#include <map>
+#include <memory>
+#include <tuple>
+
 #include "simulate/library/nccl_model.hpp"
 #include "simulate/routed_schedule.hpp"
 
 namespace farandole { inline namespace simulate {
+
+/// What a choice is laid on, whatever it costs; by algorithm, protocol and segments.
+struct NcclLayout;
+using NcclLayouts = std::map<std::tuple<NcclAlgorithm, NcclProtocol, int>, std::shared_ptr<const NcclLayout>>;
 
 struct NcclJob {
   const Platform& platform;
   const ChannelGraph& graph;
   BytesPerSecond nvlink;  // of one
   Operation operation;
-  NcclMessages messages;               // of an alltoall
-  int root = 0;                        // of operations that have one, as a position in the graph's order
-  PerProtocol payload = nccl_payload;  // of what travels
+  NcclMessages messages;                // of an alltoall
+  int root = 0;                         // of operations that have one, as a position in the graph's order
+  PerProtocol payload = nccl_payload;   // of what travels
+  std::shared_ptr<NcclLayouts> laid{};  // of this job so far; null: none is kept
 };
 
 /// "ring", "node_tree", "chain" or "direct": the schedule's name.

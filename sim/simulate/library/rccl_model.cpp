@@ -351,9 +351,10 @@ struct RcclCommunicator {
   ChannelGraph graph;
   RcclModel model;
   int root;
+  std::shared_ptr<NcclLayouts> laid = std::make_shared<NcclLayouts>();
 
   [[nodiscard]] NcclJob routing() const {
-    return {job.platform, graph, xgmi_rate(job.device.gfx), job.operation, model.messages(), root, rccl_payload};
+    return {job.platform, graph, xgmi_rate(job.device.gfx), job.operation, model.messages(), root, rccl_payload, laid};
   }
 };
 
