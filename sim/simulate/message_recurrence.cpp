@@ -5,6 +5,7 @@
 
 #include "simulate/folding/pace.hpp"
 #include "simulate/message_permutation.hpp"
+#include "simulate/transfer_costs.hpp"
 
 namespace farandole { inline namespace simulate {
 namespace {
@@ -134,6 +135,10 @@ std::optional<RankTimes> MessageRecurrence::completion_times(Bytes size, const R
   const double origin = start.minCoeff();
   const ChunkSizes chunks(size, routed_.schedule());
   RankTimes moments = start - origin;
+  if (const KnownPhase* known = pipeline(size, chunks)) {
+    known->carry(moments);
+    return (moments + origin).max(start);
+  }
   std::ranges::fill(taken_, 0.0);
   for (std::size_t phase = 0; phase < permutation_.size(); ++phase) {
     const Phase& pattern = routed_.schedule().phases[phase];
@@ -146,6 +151,18 @@ std::optional<RankTimes> MessageRecurrence::completion_times(Bytes size, const R
     }
   }
   return (moments + origin).max(start);
+}
+
+/// Links that have room for all messages at once never hold one back, whenever it comes.
+const KnownPhase* MessageRecurrence::pipeline(Bytes size, const ChunkSizes& chunks) {
+  constexpr std::size_t most_sizes = 64;
+  if (permutation_.size() != 1) return nullptr;
+  const auto known = pipelines_.find(size);
+  if (known != pipelines_.end()) return known->second ? &*known->second : nullptr;
+  if (pipelines_.size() == most_sizes) pipelines_.clear();
+  const auto fresh = unshared_pipeline(routed_, 0, chunks, Sharing::simulated, NetworkSolver::own);
+  const auto& kept = pipelines_.emplace(size, fresh).first->second;
+  return kept ? &*kept : nullptr;
 }
 
 TransferCosts MessageRecurrence::costs_of_equal(std::size_t phase, Bytes chunk) const {

@@ -12,6 +12,7 @@
 // Cost: about 2 ns a message where every rank sends to one and receives from one, 0.1 us elsewhere; nothing is sent.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -37,6 +38,8 @@ class MessageRecurrence {
  private:
   /// Of every transfer of a permutation of equal chunks, in any round.
   [[nodiscard]] TransferCosts costs_of_equal(std::size_t phase, Bytes chunk) const;
+  /// Of a schedule that is nothing else; null where messages slow one another down, or it is to be gone through.
+  const KnownPhase* pipeline(Bytes size, const ChunkSizes& chunks);
   /// Round by round, with the chunks of each; false where two messages would meet.
   bool carry_phase(RankTimes& moments, std::size_t phase, const ChunkSizes& chunks);
   /// The same for a phase in which every rank sends to at most one and receives from at most one, equally many chunks
@@ -46,10 +49,11 @@ class MessageRecurrence {
 
   const RoutedSchedule& routed_;
   bool applies_;
-  bool never_meet_;                // every link has one sender, who sends one thing at a time
-  bool occupied_;                  // messages keep processors busy
-  std::vector<bool> permutation_;  // per phase
-  std::vector<double> taken_;      // per link: until when
+  bool never_meet_;                                       // every link has one sender, who sends one thing at a time
+  bool occupied_;                                         // messages keep processors busy
+  std::vector<bool> permutation_;                         // per phase
+  std::vector<double> taken_;                             // per link: until when
+  std::map<Bytes, std::optional<KnownPhase>> pipelines_;  // by size
 };
 
 }}  // namespace farandole::simulate

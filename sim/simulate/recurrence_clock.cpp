@@ -146,7 +146,7 @@ const KnownPhase* RecurrenceClock::known_phase(std::size_t phase, Bytes size, co
   if (found != known_.end()) return found->second ? &*found->second : nullptr;
   const bool varies = costs_vary(routed_, phase);
   if (!varies) prepare();
-  auto fresh = varies ? pipeline(phase, sizes)
+  auto fresh = varies ? unshared_pipeline(routed_, phase, sizes, sharing_, options_.network)
                       : std::optional<KnownPhase>(std::in_place, routed_.schedule(), pattern,
                                                   costs_of_all(routed_, phase, rates_of_all(phase), sizes));
   const std::size_t bytes = fresh ? fresh->bytes() : 0;
@@ -157,25 +157,6 @@ const KnownPhase* RecurrenceClock::known_phase(std::size_t phase, Bytes size, co
   known_bytes_ += bytes;
   const auto& known = known_.emplace(std::pair(size, phase), std::move(fresh)).first->second;
   return known ? &*known : nullptr;
-}
-
-/// Nothing where one has to go through its rounds.
-std::optional<KnownPhase> RecurrenceClock::pipeline(std::size_t phase, const ChunkSizes& sizes) {
-  const Phase& pattern = routed_.schedule().phases[phase];
-  const bool is_plain = pattern.fan == 1 && pattern.window > 0 && !pattern.one_by_one && !pattern.transfers.empty();
-  const auto adds_up = [](const RoutedSchedule::Leg& leg) { return leg.reduce_rate < BytesPerSecond::infinity(); };
-  if (!is_plain || routed_.has_occupancy() || routed_.handshakes()) return std::nullopt;
-  RoundRates source(routed_, sharing_, options_.network);
-  const std::optional<TransferRates> rates = source.of_unshared(phase);
-  if (!rates || std::ranges::any_of(routed_.legs(phase), adds_up)) return std::nullopt;
-  const MessageCost& message = routed_.message_cost();
-  return std::optional<KnownPhase>(
-      std::in_place, routed_.schedule(), pattern, sizes, [&](std::size_t index, Bytes bytes) {
-        if (bytes == Bytes(0)) return std::pair(0.0, false);
-        const auto t = static_cast<Eigen::Index>(index);
-        const Seconds before = Seconds(rates->latency[t]) + message.of(bytes);
-        return std::pair(before.si() + bytes.si() * rates->inverse_rate[t], !message.is_eager(bytes));
-      });
 }
 
 const RecurrenceClock::KnownRound& RecurrenceClock::round_of(const RoutedSchedule& network, std::size_t phase,

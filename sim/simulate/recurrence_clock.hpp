@@ -47,7 +47,6 @@ class RecurrenceClock final : public CollectiveClock {
   /// The same for ranks that start apart, of whom nobody else remembers how they ended.
   RankTimes carried_apart(RankTimes moments, Bytes size, const ChunkSizes& sizes);
   const KnownPhase* known_phase(std::size_t phase, Bytes size, const ChunkSizes& sizes);
-  std::optional<KnownPhase> pipeline(std::size_t phase, const ChunkSizes& sizes);
   /// Through all repeats; one by one, where only receivers move, all transfers go at the rates of their classes.
   void carry_varying(RankTimes& moments, const RoutedSchedule& network, std::size_t phase, const ChunkSizes& sizes);
   /// Valid until the next call. `rates`: of the network, set up only for repeats that are not remembered.

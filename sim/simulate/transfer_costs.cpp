@@ -276,4 +276,23 @@ TransferCosts transfer_costs(const RoutedSchedule& routed, const Round& round, c
   return costs;
 }
 
+std::optional<KnownPhase> unshared_pipeline(const RoutedSchedule& routed, std::size_t phase, const ChunkSizes& sizes,
+                                            Sharing sharing, NetworkSolver solver) {
+  const Phase& pattern = routed.schedule().phases[phase];
+  const bool is_plain = pattern.fan == 1 && pattern.window > 0 && !pattern.one_by_one && !pattern.transfers.empty();
+  const auto adds_up = [](const RoutedSchedule::Leg& leg) { return leg.reduce_rate < BytesPerSecond::infinity(); };
+  if (!is_plain || routed.has_occupancy() || routed.handshakes()) return std::nullopt;
+  RoundRates source(routed, sharing, solver);
+  const std::optional<TransferRates> rates = source.of_unshared(phase);
+  if (!rates || std::ranges::any_of(routed.legs(phase), adds_up)) return std::nullopt;
+  const MessageCost& message = routed.message_cost();
+  return std::optional<KnownPhase>(
+      std::in_place, routed.schedule(), pattern, sizes, [&](std::size_t index, Bytes bytes) {
+        if (bytes == Bytes(0)) return std::pair(0.0, false);
+        const auto t = static_cast<Eigen::Index>(index);
+        const Seconds before = Seconds(rates->latency[t]) + message.of(bytes);
+        return std::pair(before.si() + bytes.si() * rates->inverse_rate[t], !message.is_eager(bytes));
+      });
+}
+
 }}  // namespace farandole::simulate

@@ -128,4 +128,10 @@ class RoundRates {
 TransferCosts transfer_costs(const RoutedSchedule& routed, const Round& round, const TransferRates& rates,
                              const ChunkSizes& sizes);
 
+/// A pipeline in which every transfer has, in all repeats, the rate that it would have alone. Nothing where links have
+/// no room for that, where something is added up at a cost, or processors are kept busy: then one goes through its
+/// rounds.
+std::optional<KnownPhase> unshared_pipeline(const RoutedSchedule& routed, std::size_t phase, const ChunkSizes& sizes,
+                                            Sharing sharing, NetworkSolver solver);
+
 }}  // namespace farandole::simulate
