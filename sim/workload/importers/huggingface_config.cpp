@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "config/limits.hpp"
 #include "config/section.hpp"
 #include "workload/importers/imported_model.hpp"
 
