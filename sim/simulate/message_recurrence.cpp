@@ -155,7 +155,7 @@ std::optional<RankTimes> MessageRecurrence::completion_times(Bytes size, const R
 
 /// Links that have room for all messages at once never hold one back, whenever it comes.
 const KnownPhase* MessageRecurrence::pipeline(Bytes size, const ChunkSizes& chunks) {
-  constexpr std::size_t most_sizes = 64;
+  constexpr std::size_t most_sizes = 16;
   if (permutation_.size() != 1) return nullptr;
   const auto known = pipelines_.find(size);
   if (known != pipelines_.end()) return known->second ? &*known->second : nullptr;

@@ -222,18 +222,6 @@ void KnownPhase::carry(const Track& track, RankTimes& moments) const {
   moments(track.ranks) = carried;
 }
 
-std::size_t KnownPhase::bytes() const {
-  const auto of_costs = [](const TransferCosts& costs) {
-    const auto transfers = static_cast<std::size_t>(costs.sending.size());
-    const std::size_t numbers = costs.are_occupied() ? 6 : 2;
-    return transfers * (numbers * sizeof(double) + sizeof(bool));
-  };
-  std::size_t all = sizeof(*this) + of_costs(costs_) + sent_.size() * sizeof(sent_[0]) +
-                    runs_.size() * sizeof(runs_[0]) + sending_.size() * sizeof(double);
-  for (const Track& track : tracks_) all += sizeof track + track.ranks.size() * sizeof(int) + of_costs(track.costs);
-  return all;
-}
-
 KnownPhase::KnownPhase(const Schedule& schedule, const Phase& phase, const ChunkSizes& sizes, const Cost& cost)
     : schedule_(schedule), phase_(phase) {
   const std::vector<Transfer>& transfers = phase.transfers;
@@ -242,59 +230,50 @@ KnownPhase::KnownPhase(const Schedule& schedule, const Phase& phase, const Chunk
     return std::tuple(transfers[t].start, transfers[t].chunk, transfers[t].count);
   };
   std::ranges::stable_sort(order, {}, carried);
-  std::map<std::pair<Chunk, int>, int> kinds;
   std::map<Bytes, int> lengths;
   for (const std::size_t t : order) {
     const Transfer& own = transfers[t];
-    const auto [kind, is_new] = kinds.try_emplace({own.chunk, own.count}, static_cast<int>(kinds.size()));
-    for (int repeat = 0; is_new && repeat < phase.window; ++repeat) {
+    const bool is_alike = !runs_.empty() && carried(order[runs_.back().first]) == carried(t);
+    if (!is_alike) runs_.emplace_back(sent_.size(), own.start);
+    sent_.emplace_back(own.from, own.to);
+    for (int repeat = 0; !is_alike && repeat < phase.window; ++repeat) {
       const Bytes bytes = sizes.of(schedule, phase, in_repeat(schedule, phase, own, own.start + repeat));
       const int length = lengths.try_emplace(bytes, static_cast<int>(lengths.size())).first->second;
       lengths_.push_back(cost(t, bytes).second ? ~length : length);
     }
-    const bool is_alike = !runs_.empty() && carried(order[std::get<0>(runs_.back())]) == carried(t);
-    if (!is_alike) runs_.emplace_back(sent_.size(), own.start, kind->second);
-    sent_.emplace_back(own.from, own.to);
   }
   sending_.resize(lengths.size() * order.size());
   for (const auto& [bytes, length] : lengths) {
     double* const sending = sending_.data() + static_cast<std::size_t>(length) * order.size();
     for (std::size_t i = 0; i < order.size(); ++i) sending[i] = cost(order[i], bytes).first;
   }
-  find_runs_under_way();
-}
-
-void KnownPhase::find_runs_under_way() {
-  std::size_t first = 0;
-  std::size_t last = 0;
-  const auto start = [&](std::size_t run) { return std::get<1>(runs_[run]); };
-  for (int repeat = 0; repeat < phase_.repeats; ++repeat) {
-    while (last < runs_.size() && start(last) <= repeat) ++last;
-    while (first < last && start(first) <= repeat - phase_.window) ++first;
+  for (std::size_t repeat = 0, first = 0, last = 0; std::cmp_less(repeat, phase.repeats); ++repeat) {
+    while (last < runs_.size() && std::cmp_less_equal(runs_[last].second, repeat)) ++last;
+    while (first < last && runs_[first].second + phase.window <= static_cast<int>(repeat)) ++first;
     under_way_.emplace_back(first, last);
   }
-  runs_.emplace_back(sent_.size(), 0, 0);
+  runs_.emplace_back(sent_.size(), phase.repeats);
 }
 
 /// Moments change only once a repeat has been looked at: its transfers read the state before it, and what a receiver
 /// has posted is read before the repeat ahead of it.
 void KnownPhase::carry_pipeline(RankTimes& moments) const {
+  const auto window = static_cast<std::size_t>(phase_.window);
   std::vector<double> done(sent_.size());
   std::vector<double> posted(sent_.size());
   const auto for_each_sent = [&](std::size_t repeat, auto visit) {
     const auto [first, last] = under_way_[repeat];
-    for (std::size_t i = std::get<0>(runs_[first]); i < std::get<0>(runs_[last]); ++i) visit(i, sent_[i]);
+    for (std::size_t i = runs_[first].first; i < runs_[last].first; ++i) visit(i, sent_[i]);
   };
   const auto post = [&](std::size_t i, const std::pair<int, int>& sent) { posted[i] = moments[sent.second]; };
   for_each_sent(0, post);
   for (std::size_t repeat = 0; repeat < under_way_.size(); ++repeat) {
     for (std::size_t run = under_way_[repeat].first; run < under_way_[repeat].second; ++run) {
-      const auto [first, start, kind] = runs_[run];
-      const int length =
-          lengths_[static_cast<std::size_t>(kind * phase_.window) + repeat - static_cast<std::size_t>(start)];
+      const auto [first, start] = runs_[run];
+      const int length = lengths_[(run * window) + repeat - static_cast<std::size_t>(start)];
       const double* const sending =
           sending_.data() + static_cast<std::size_t>(std::max(length, ~length)) * sent_.size();
-      for (std::size_t i = first; i < std::get<0>(runs_[run + 1]); ++i) {
+      for (std::size_t i = first; i < runs_[run + 1].first; ++i) {
         const double begin = moments[sent_[i].first];
         done[i] = (length < 0 ? std::max(begin, posted[i]) : begin) + sending[i];
       }

@@ -27,7 +27,6 @@
 #include <functional>
 #include <optional>
 #include <span>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -91,8 +90,6 @@ class KnownPhase {
   KnownPhase(const Schedule& schedule, const Phase& phase, const ChunkSizes& sizes, const Cost& cost);
   /// Through all repeats.
   void carry(RankTimes& moments) const;
-  /// Of memory, about.
-  [[nodiscard]] std::size_t bytes() const;
 
  private:
   /// A ring that is carried without going through its rounds.
@@ -105,7 +102,6 @@ class KnownPhase {
   };
   [[nodiscard]] std::optional<Track> track_of(const Ring& ring) const;
   void carry(const Track& track, RankTimes& moments) const;
-  void find_runs_under_way();
   void carry_pipeline(RankTimes& moments) const;
 
   const Schedule& schedule_;
@@ -113,11 +109,11 @@ class KnownPhase {
   TransferCosts costs_{};  // empty where there are tracks, and of a pipeline
   std::vector<Track> tracks_{};
   // Of a pipeline: transfers in the order of their starts; runs of those that start at once and carry the same, each
-  // with its first transfer, its start and what it carries, and one behind the last; the first run under way in each
-  // repeat and the one behind the last; for what is carried and every repeat from the start on which of the lengths
-  // that is, ~length where it waits; and seconds by length and transfer.
+  // with its first transfer and its start, and one behind the last; the first run under way in each repeat and the one
+  // behind the last; for every run and repeat from its start on which of the lengths that is, ~length where it waits;
+  // and seconds by length and transfer.
   std::vector<std::pair<int, int>> sent_{};
-  std::vector<std::tuple<std::size_t, int, int>> runs_{};
+  std::vector<std::pair<std::size_t, int>> runs_{};
   std::vector<std::pair<std::size_t, std::size_t>> under_way_{};
   std::vector<int> lengths_{};
   std::vector<double> sending_{};

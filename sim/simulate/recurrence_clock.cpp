@@ -138,23 +138,22 @@ RankTimes RecurrenceClock::carried_apart(RankTimes moments, Bytes size, const Ch
 
 /// Null where it is not to be remembered.
 const KnownPhase* RecurrenceClock::known_phase(std::size_t phase, Bytes size, const ChunkSizes& sizes) {
-  constexpr std::size_t most_transfers = std::size_t{1} << 20;
-  constexpr std::size_t most_bytes = std::size_t{1} << 25;
+  constexpr std::size_t most_transfers = std::size_t{1} << 20;  // in all
   const Phase& pattern = routed_.schedule().phases[phase];
-  if (transfers_per_round(pattern) > most_transfers) return nullptr;
   const auto found = known_.find({size, phase});
   if (found != known_.end()) return found->second ? &*found->second : nullptr;
+  const std::size_t transfers = transfers_per_round(pattern);
+  if (transfers > most_transfers) return nullptr;
   const bool varies = costs_vary(routed_, phase);
   if (!varies) prepare();
   auto fresh = varies ? unshared_pipeline(routed_, phase, sizes, sharing_, options_.network)
                       : std::optional<KnownPhase>(std::in_place, routed_.schedule(), pattern,
                                                   costs_of_all(routed_, phase, rates_of_all(phase), sizes));
-  const std::size_t bytes = fresh ? fresh->bytes() : 0;
-  if (known_bytes_ + bytes > most_bytes) {
+  if (known_transfers_ + transfers > most_transfers) {
     known_.clear();
-    known_bytes_ = 0;
+    known_transfers_ = 0;
   }
-  known_bytes_ += bytes;
+  known_transfers_ += transfers;
   const auto& known = known_.emplace(std::pair(size, phase), std::move(fresh)).first->second;
   return known ? &*known : nullptr;
 }

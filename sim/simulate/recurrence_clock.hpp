@@ -67,7 +67,7 @@ class RecurrenceClock final : public CollectiveClock {
   Eigen::Index remembered_ = 0;       // transfers in both
   /// Of all ranks, by size and phase; nothing where one has to go through the rounds.
   std::map<std::pair<Bytes, std::size_t>, std::optional<KnownPhase>> known_;
-  std::size_t known_bytes_ = 0;  // of them
+  std::size_t known_transfers_ = 0;  // of them
 };
 
 }}  // namespace farandole::simulate

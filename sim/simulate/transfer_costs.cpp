@@ -100,25 +100,20 @@ std::span<const std::size_t> RoundRates::transfers(std::size_t phase, int repeat
   return participants_.try_emplace(phase, routed_.schedule().phases[phase]).first->second.in(repeat);
 }
 
-/// What does not depend on who else sends.
-TransferRates RoundRates::without_rates(const Legs& legs, const Round& round) const {
-  TransferRates rates{Eigen::ArrayXd::Zero(std::ssize(round.transfers)), {}};
-  for (std::size_t t = 0; t < round.transfers.size(); ++t) {
-    rates.latency[static_cast<Eigen::Index>(t)] = leg(legs, round, t).latency.si();
-  }
-  if (!occupied_) return rates;
-  Legs own;
-  for (std::size_t t = 0; t < round.transfers.size(); ++t) own.push_back(leg(legs, round, t));
-  occupy(rates, own);
-  return rates;
-}
-
 TransferRates RoundRates::of(const Round& round) {
   const bool moves = round.repeat > 0 && receivers_move(routed_.schedule().phases[round.phase]);
   Legs moved = moves ? legs_of_round(routed_, round.phase, round.repeat) : Legs{};
   const Legs& legs = moves ? moved : routed_.legs(round.phase);
   std::vector<Bytes> lengths = lengths_of_round(routed_, round);
-  TransferRates rates = without_rates(legs, round);
+  TransferRates rates{Eigen::ArrayXd::Zero(std::ssize(lengths)), {}};
+  for (std::size_t t = 0; t < lengths.size(); ++t) {
+    rates.latency[static_cast<Eigen::Index>(t)] = leg(legs, round, t).latency.si();
+  }
+  if (occupied_) {
+    Legs own;
+    for (std::size_t t = 0; t < lengths.size(); ++t) own.push_back(leg(legs, round, t));
+    occupy(rates, own);
+  }
   if (last_legs_ == nullptr || lengths != last_lengths_ || !std::ranges::equal(last_transfers_, round.transfers) ||
       (last_legs_ != &legs && !cross_the_same(legs, *last_legs_))) {
     last_inverse_ = sharing_ == Sharing::by_load ? shared(legs, round, lengths) : simulated(legs, round, lengths);
@@ -131,15 +126,9 @@ TransferRates RoundRates::of(const Round& round) {
   return rates;
 }
 
-std::optional<TransferRates> RoundRates::of_unshared(std::size_t phase) {
-  if (sharing_ == Sharing::by_load) return std::nullopt;
+bool RoundRates::have_room(std::size_t phase) {
   const std::vector<std::size_t> all = every_transfer(routed_.schedule().phases[phase]);
-  const Round round{phase, 0, all};
-  auto inverse = unshared(routed_.legs(phase), round, std::vector<Bytes>(all.size(), 1_B));
-  if (!inverse) return std::nullopt;
-  TransferRates rates = without_rates(routed_.legs(phase), round);
-  rates.inverse_rate = *std::move(inverse);
-  return rates;
+  return unshared(routed_.legs(phase), {phase, 0, all}, std::vector<Bytes>(all.size(), 1_B)).has_value();
 }
 
 Eigen::ArrayXd RoundRates::shared(const Legs& legs, const Round& round, const std::vector<Bytes>& lengths) {
@@ -282,17 +271,16 @@ std::optional<KnownPhase> unshared_pipeline(const RoutedSchedule& routed, std::s
   const bool is_plain = pattern.fan == 1 && pattern.window > 0 && !pattern.one_by_one && !pattern.transfers.empty();
   const auto adds_up = [](const RoutedSchedule::Leg& leg) { return leg.reduce_rate < BytesPerSecond::infinity(); };
   if (!is_plain || routed.has_occupancy() || routed.handshakes()) return std::nullopt;
-  RoundRates source(routed, sharing, solver);
-  const std::optional<TransferRates> rates = source.of_unshared(phase);
-  if (!rates || std::ranges::any_of(routed.legs(phase), adds_up)) return std::nullopt;
+  const auto& legs = routed.legs(phase);
+  const bool is_apart = sharing == Sharing::simulated && RoundRates(routed, sharing, solver).have_room(phase);
+  if (!is_apart || std::ranges::any_of(legs, adds_up)) return std::nullopt;
   const MessageCost& message = routed.message_cost();
-  return std::optional<KnownPhase>(
-      std::in_place, routed.schedule(), pattern, sizes, [&](std::size_t index, Bytes bytes) {
-        if (bytes == Bytes(0)) return std::pair(0.0, false);
-        const auto t = static_cast<Eigen::Index>(index);
-        const Seconds before = Seconds(rates->latency[t]) + message.of(bytes);
-        return std::pair(before.si() + bytes.si() * rates->inverse_rate[t], !message.is_eager(bytes));
-      });
+  const auto cost = [&](std::size_t index, Bytes bytes) {
+    if (bytes == Bytes(0)) return std::pair(0.0, false);
+    const Seconds before = legs[index].latency + message.of(bytes);
+    return std::pair(before.si() + bytes.si() * (1 / legs[index].narrowest.si()), !message.is_eager(bytes));
+  };
+  return std::optional<KnownPhase>(std::in_place, routed.schedule(), pattern, sizes, cost);
 }
 
 }}  // namespace farandole::simulate

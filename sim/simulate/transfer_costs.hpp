@@ -87,9 +87,8 @@ class RoundRates {
   std::span<const std::size_t> transfers(std::size_t phase, int repeat);
   /// Which repeat matters where costs vary.
   TransferRates of(const Round& round);
-  /// Of all transfers of a pipeline, where links have room for all of them at once at the rates that they would have
-  /// alone: then each has that rate whoever takes part in a repeat. Nothing where they have not.
-  std::optional<TransferRates> of_unshared(std::size_t phase);
+  /// Whether links have room for all transfers of a phase at once, at the rates that they would have alone.
+  bool have_room(std::size_t phase);
   /// Whether our own solver took SimGrid's place unasked.
   [[nodiscard]] bool used_builtin_solver() const { return used_builtin_solver_; }
 
@@ -98,7 +97,6 @@ class RoundRates {
   /// `legs`: of the round's transfers, or where receivers stay those of all transfers of the phase.
   [[nodiscard]] const RoutedSchedule::Leg& leg(const Legs& legs, const Round& round, std::size_t place) const;
   [[nodiscard]] Eigen::ArrayXd shared(const Legs& legs, const Round& round, const std::vector<Bytes>& lengths);
-  [[nodiscard]] TransferRates without_rates(const Legs& legs, const Round& round) const;
   std::optional<Eigen::ArrayXd> unshared(const Legs& legs, const Round& round, const std::vector<Bytes>& lengths);
   Eigen::ArrayXd simulated(const Legs& legs, const Round& round, const std::vector<Bytes>& lengths);
   int route_of(const Legs& legs, const Round& round, std::size_t place);
