@@ -9,6 +9,13 @@ same: its rows are no independent evidence. What compute times at another batch
 than the measured one explain, and numbers of the platform that nothing has settled, is taken off first, in squares. Whether a platform is known is learned with the other
 families alone: a row's own says nothing of a reader who has none.
 
+What comparisons err by is learned from the pairs of published runs that `farandole validate --published` lists, each of which
+differs in one kind of thing: for each kind within what eight in ten logarithms of measured over predicted ratio lie, the pairs of
+two files together weighing the root of their number; of ranks, by the root of the doublings between. Where runs wait for more than a tenth of a step,
+it is no less than that of all pairs, of whichever kind, that do.
+Kinds with few pairs are learned together. What carrying a step to another device errs by is known from measured devices
+(tools/kernel_bands.py), and counts where pairs show less.
+
 It prints, and writes, how the bands do on what they have not seen: each family, and the largest scale of each curve; and
 the errors themselves, beside linear scaling's, of hard rows (which linear scaling misses by a tenth) and of the largest
 scale of each curve as it follows from the next smaller one.
@@ -16,7 +23,6 @@ With --check it writes nothing and exits with 1 where the file is not up to date
 """
 
 import argparse
-import itertools
 import json
 import math
 import pathlib
@@ -31,6 +37,10 @@ NAMES = ("floor", "beyond", "doubling", "servers", "other_platform")
 WITH_SERVERS = ("parameter_server", "distributed_replicated")
 LEAST_SCALE = 1e-4
 HARD = 0.1 - 1e-9  # by which linear scaling misses
+MUCH = 0.1  # of a step that is not computed
+FEW = 8  # pairs, or of one file
+KNOWN_OF_DEVICES = {"batch": "bands/batch_doubled", "device": "carried/same_generation", "generation": "carried/other_generation"}
+KERNELS = ROOT / "topologies" / "devices" / "kernels" / "fitted.json"
 
 
 class Row:
@@ -218,26 +228,80 @@ def errors_from_smaller_scales(rows):
     return summary(errors, linear)
 
 
-def same_job(rows):
-    """By how much the errors of two runs of one job differ, PROBABILITY of the time."""
-    jobs = {}
-    for row in rows:
-        jobs.setdefault((row.family, row.model), []).append(row.error)
-    apart = sorted(abs(a - b) for errors in jobs.values() for a, b in itertools.combinations(errors, 2))
-    return round(apart[math.ceil(PROBABILITY * len(apart)) - 1], 4)
+class Pair:
+    """Two published runs that differ in one kind of thing."""
+
+    def __init__(self, pair):
+        self.kind, self.much, self.ranks = pair["kind"], pair["waiting"] > MUCH, pair["ranks"]
+        self.families = frozenset(pair[end].split(":")[0] for end in ("from", "to"))
+        doublings = abs(math.log2(pair["devices"]))
+        self.apart = abs(math.log(pair["measured_ratio"] / pair["predicted_ratio"])) / math.sqrt(max(1.0, doublings))
+
+
+def is_enough(pairs):
+    return len(pairs) >= FEW and len({pair.families for pair in pairs}) > 1
+
+
+def apart(pairs):
+    """Within what PROBABILITY of the errors lie. Pairs of two files are neither independent nor one: together they weigh the root
+    of their number."""
+    members = {}
+    for pair in pairs:
+        members[pair.families] = members.get(pair.families, 0) + 1
+    total, so_far = sum(math.sqrt(count) for count in members.values()), 0.0
+    for pair in sorted(pairs, key=lambda pair: pair.apart):
+        so_far += 1 / math.sqrt(members[pair.families]) / total
+        if so_far >= PROBABILITY - 1e-9:
+            return pair.apart
+    raise AssertionError("some pair is the last one")
+
+
+def kind_errors(pairs):
+    kinds = {}
+    for pair in pairs:
+        kinds.setdefault(pair.kind, []).append(pair)
+    few = [pair for members in kinds.values() if not is_enough(members) for pair in members]
+    waiting = [pair for pair in pairs if pair.much]  # so few that they count for all kinds
+    much = apart(waiting) if waiting else 0.0
+    kernels = json.loads(KERNELS.read_text())
+    found = {}
+    for kind, members in sorted((kinds | {"other": few or pairs}).items()):
+        if kind != "other" and not is_enough(members):
+            continue
+        little = apart([pair for pair in members if not pair.much] or members)
+        found[kind] = {"little": little, "much": max(little, much),
+                       "pairs": len(members), "files": len(frozenset().union(*(pair.families for pair in members))),
+                       "fitted": "pairs of scenarios/published" if kind != "other" else
+                       "pairs of scenarios/published of all kinds with few: " + ", ".join(sorted({pair.kind for pair in members}))}
+    for kind, name in KNOWN_OF_DEVICES.items():
+        part, number = name.split("/")
+        known = math.log(kernels[part][number])
+        if found.get(kind, {"little": 0})["little"] < known:
+            found[kind] = {"little": known, "much": max(known, much), "pairs": 0, "files": 0,
+                           "fitted": f"measured devices: /{name} of topologies/devices/kernels/fitted.json"}
+    return {kind: {key: round(value, 4) if isinstance(value, float) else value for key, value in spread.items()}
+            for kind, spread in found.items()}
+
+
+def differences(pairs):
+    families = sorted(frozenset().union(*(pair.families for pair in pairs)))
+    others = {family: kind_errors([pair for pair in pairs if family not in pair.families]) for family in families}
+    return {"much": MUCH, "largest_ranks": max(pair.ranks for pair in pairs), "kinds": kind_errors(pairs),
+            "without": {family: {kind: {end: spread[end] for end in ("little", "much")} for kind, spread in kinds.items()}
+                        for family, kinds in others.items()}}
 
 
 def errors_of(rows):
     return summary([math.expm1(-row.error) for row in rows], [row.linear_error for row in rows])
 
 
-def contents(rows):
+def contents(rows, pairs):
     several = groups(rows)["several_nodes"]
     families = sorted({row.family for row in rows})
     return {
         "comment": "Written by tools/fit_model_error.py from training_rows.json; sim/scenario/model_error.hpp says what the numbers mean.",
         "probability": PROBABILITY,
-        "same_job": same_job(several),
+        "differences": differences(pairs),
         "all": all_learned(rows),
         "without": {family: all_learned([row for row in rows if row.family != family]) for family in families},
         "held_out": {"one_family": how_well(families_out(several)), "largest_scale": how_well(scales_out(several))},
@@ -253,7 +317,11 @@ def as_texts(found):
         return ",\n  ".join(items)
 
     of_families = lines(f"{json.dumps(family)}: {json.dumps(spread)}" for family, spread in found["without"].items())
-    parts = [f'"{name}": {json.dumps(found[name])}' for name in ("comment", "probability", "same_job", "all", "held_out", "errors")]
+    parts = [f'"{name}": {json.dumps(found[name])}' for name in ("comment", "probability", "all", "held_out", "errors")]
+    found_apart = found["differences"]
+    kinds, others = (lines(f"  {json.dumps(name)}: {json.dumps(one)}" for name, one in found_apart[part].items()) for part in ("kinds", "without"))
+    numbers = ", ".join(f'"{name}": {found_apart[name]}' for name in ("much", "largest_ranks"))
+    parts.append(f'"differences": {{ {numbers},\n  "kinds": {{\n  {kinds}\n  }},\n  "without": {{\n  {others}\n  }}\n }}')
     parts.append(f'"without": {{\n  {of_families}\n }}')
     rows = f'"comment": "What training.json is from; pages of platforms without published runs show it.",\n "rows": [\n  {lines(map(json.dumps, found["rows"]))}\n ]'
     return {FILE: "{\n " + ",\n ".join(parts) + "\n}\n", ROWS: "{\n " + rows + "\n}\n"}
@@ -263,9 +331,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("--check", action="store_true", help="say whether the file is up to date")
     arguments = parser.parse_args()
-    points = run_program(["validate", "--published"])["points"]
+    printed = run_program(["validate", "--published"])
+    points = printed["points"]
     rows = [Row(point) for point in points if point["op"] == "training" and point["counted"]]
-    found = contents(rows)
+    found = contents(rows, [Pair(pair) for pair in printed["ratios"]["pairs"]])
     texts = as_texts(found)
     stale = [file for file, text in texts.items() if not file.exists() or file.read_text() != text]
     for name, figures in found["held_out"].items():

@@ -8,6 +8,7 @@
 
 #include "calibration/predictor.hpp"
 #include "calibration/published_bands.hpp"
+#include "calibration/ratios.hpp"
 #include "calibration/read_measurements.hpp"
 #include "config/section.hpp"
 #include "scenario/anchor.hpp"
@@ -105,10 +106,10 @@ std::vector<PublishedRow> rows_of_families(const std::vector<Family>& families, 
   return rows;
 }
 
-std::vector<ValidationPoint> run_rows(const std::vector<PublishedRow>& rows, const Catalogue& catalogue,
+std::vector<ValidationPoint> run_rows(std::vector<PublishedRow>& rows, const Catalogue& catalogue,
                                       const PublishedRequest& request) {
   std::vector<ValidationPoint> points;
-  for (PublishedRow row : rows) {
+  for (PublishedRow& row : rows) {
     if (request.progress) request.progress(static_cast<int>(points.size()), static_cast<int>(rows.size()));
     if (request.adapt) request.adapt(row.scenario);
     points.push_back(validate(row, catalogue));
@@ -210,7 +211,9 @@ std::vector<ValidationPoint> validate_published(const Catalogue& catalogue, cons
   refuse_unknown(request.families, families, tables);
   keep_wanted(families, request.families);
   keep_wanted(tables, request.families);
-  auto points = run_rows(rows_of_families(families, catalogue), catalogue, request);
+  std::vector<PublishedRow> rows = rows_of_families(families, catalogue);
+  auto points = run_rows(rows, catalogue, request);
+  if (request.ratios != nullptr) *request.ratios = ratios_of(rows, points, catalogue);
   std::vector<JudgedTable> judged;
   for (const Family& table : tables) judged.push_back(judge(table.file, table.name, catalogue, request.cold));
   add_bands(judged);

@@ -22,12 +22,14 @@
 #include "scenario/catalogue.hpp"
 #include "scenario/run.hpp"
 #include "timeline/published_mark.hpp"
+#include "timeline/ratio_pair.hpp"
 #include "timeline/validation.hpp"
 
 namespace farandole { inline namespace calibration {
 
 struct PublishedRow {
   std::string family;  // the file's name
+  std::string source;  // as the file says
   Document scenario;
   std::optional<double> samples_per_second;  // of all ranks together; or
   std::optional<double> efficiency;          // against as many times one device
@@ -56,6 +58,7 @@ struct PublishedRequest {
   std::function<void(Document&)> adapt;    // applied to each row's scenario before it is read; may be empty
   std::function<void(int, int)> progress;  // called before each row of training with (rows done, rows in all)
   bool cold = false;                       // tables: without what others say of their machines
+  RatioPairs* ratios = nullptr;                // filled with pairs of these rows, where there is one
 };
 
 /// Every run of scenarios/published and every table of scenarios/published/collectives, by family in order of name,

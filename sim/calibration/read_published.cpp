@@ -65,7 +65,7 @@ PublishedRow read_published_row(const Value& where, const std::string& family, D
   }
   section.maybe("transport");  // in the source's words
   section.maybe("one_gpu");    // which the devices' files have too
-  PublishedRow row{family, std::move(scenario), {}, {}, section.optional<std::string>("note", note)};
+  PublishedRow row{family, "", std::move(scenario), {}, {}, section.optional<std::string>("note", note)};
   if (rate) row.samples_per_second = read_above_zero(*rate);
   if (efficiency) row.efficiency = read_above_zero(*efficiency);
   section.finish();
@@ -77,7 +77,7 @@ PublishedRow read_published_row(const Value& where, const std::string& family, D
 std::vector<PublishedRow> read_published(const Document& file, const std::string& family, const Catalogue& catalogue) {
   Section section(file.root());
   section.required<std::string>("summary");
-  section.required<std::string>("source");
+  const auto source = section.required<std::string>("source");
   section.required<std::string>("confidence");
   section.required<std::string>("use");
   section.maybe("software");
@@ -87,7 +87,10 @@ std::vector<PublishedRow> read_published(const Document& file, const std::string
   const Value rows = section.child("rows");
   section.finish();
   std::vector<PublishedRow> result;
-  for (const Value& row : rows.elements()) result.push_back(read_published_row(row, family, scenario, note));
+  for (const Value& row : rows.elements()) {
+    result.push_back(read_published_row(row, family, scenario, note));
+    result.back().source = source;
+  }
   return result;
 }
 

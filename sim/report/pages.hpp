@@ -10,6 +10,7 @@
 #include "report/heading.hpp"
 #include "report/page.hpp"
 #include "report/training_page.hpp"
+#include "timeline/ratio_pair.hpp"
 #include "timeline/result.hpp"
 #include "timeline/validation.hpp"
 
@@ -64,7 +65,8 @@ Page collective_page(const CollectiveStory& story);
 //
 // Called by the command line for `--html` and `--markdown`.
 
-Page validation_page(const Heading& heading, const std::string& command, std::span<const ValidationPoint> points);
+Page validation_page(const Heading& heading, const std::string& command, std::span<const ValidationPoint> points,
+                     const RatioPairs& ratios = {});
 
 // A platform drawn for people, as a text that Graphviz draws: nodes below, switches above, edges by their load.
 //

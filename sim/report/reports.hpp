@@ -12,6 +12,7 @@
 #include "report/format.hpp"
 #include "report/heading.hpp"
 #include "timeline/measured.hpp"
+#include "timeline/ratio_pair.hpp"
 #include "timeline/result.hpp"
 #include "timeline/validation.hpp"
 
@@ -163,14 +164,14 @@ void write_tuning(std::ostream& out, std::span<const TrainingPoint> points);
 
 // Writes the points of `farandole validate`: predicted beside measured, and how far off by family and by size.
 //
-// Called by the command line. Training begins with the headline (report/validation_headline.hpp) and the rows that do
-// not count and are missed all the same. The table lists every row, then the median, the 90th percentile and the worst
-// of the counted ones' errors: of all, by family, by operation and by size; and, where rows have a band, how often the
-// measurement falls inside. JSON has the same under "headline", "uncounted_misses" and "summary"; CSV has the rows
-// alone.
+// Called by the command line. Published runs begin with their differences (report/validation_ratios.hpp) and the rows
+// that do not count and are missed all the same. The table lists every row, then the median, the 90th percentile and
+// the worst of the counted ones' errors: of all, by family, by operation and by size; and, where rows have a band, how
+// often the measurement falls inside. JSON has the same under "ratios", "uncounted_misses" and "summary"; CSV has the
+// rows alone.
 
-void write_validation(std::ostream& out, Format format, const Heading& heading,
-                      std::span<const ValidationPoint> points);
+void write_validation(std::ostream& out, Format format, const Heading& heading, std::span<const ValidationPoint> points,
+                      const RatioPairs& ratios = {});
 
 /// The largest error of a counted row, as a fraction; 0 without any.
 double worst_error(std::span<const ValidationPoint> points);

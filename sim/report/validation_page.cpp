@@ -9,7 +9,7 @@
 #include "report/pages.hpp"
 #include "report/reports.hpp"
 #include "report/time_column.hpp"
-#include "report/validation_headline.hpp"
+#include "report/validation_ratios.hpp"
 #include "report/validation_summary.hpp"
 #include "units/format.hpp"
 
@@ -46,23 +46,22 @@ std::string how_far(ValidationPoints points, const std::string& what) {
   return text + ".";
 }
 
-/// "Of 23 steps on several nodes that linear scaling misses by 10 % or more, half are ..."
-std::string hard_rows(ValidationPoints points) {
-  const auto lines = headlines(points);
-  const auto hard = std::ranges::find(lines, "several nodes, hard rows", &Headline::group);
-  if (hard == lines.end()) return {};
+/// "Half of 479 ratios of two runs that differ in one thing are predicted within 2.0 %; ..."
+std::string how_different(const RatioPairs& ratios) {
+  if (ratios.pairs.empty()) return {};
+  const RatioSummary all = by_kind(ratios.pairs).front();
   return fmt::format(
-      "Of {} steps on several nodes that linear scaling misses by 10 % or more (by {:.1f} % in the median), half are "
-      "predicted within {:.1f} %, nine of ten within {:.1f} %.",
-      hard->rows, 100 * hard->linear.value_or(0), 100 * hard->median, 100 * hard->p90);
+      "Half of {} ratios of two published runs that differ in one thing are predicted within {:.1f} %, and {} of {} "
+      "changes by more than 5 % with the wrong sign.",
+      all.pairs, 100 * all.median, all.wrong_signs, all.changes);
 }
 
-std::vector<std::string> validation_answer(const ErrorSummary& all, ValidationPoints points) {
+std::vector<std::string> validation_answer(const ErrorSummary& all, ValidationPoints points, const RatioPairs& ratios) {
   if (all.rows == 0) return {"No row counts, so nothing is said of the error."};
   std::vector<ValidationPoint> training;
   std::vector<ValidationPoint> collectives;
   for (const ValidationPoint& point : points) (point.operation == "training" ? training : collectives).push_back(point);
-  std::vector<std::string> sentences{hard_rows(points), how_far(training, "training steps"),
+  std::vector<std::string> sentences{how_different(ratios), how_far(training, "training steps"),
                                      how_far(collectives, "collectives")};
   std::erase(sentences, "");
   const ValidationPoint& worst = *worst_of(points);
@@ -145,13 +144,14 @@ Grid row_grid(ValidationPoints points) {
 
 }  // namespace
 
-Page validation_page(const Heading& heading, const std::string& command, ValidationPoints points) {
+Page validation_page(const Heading& heading, const std::string& command, ValidationPoints points,
+                     const RatioPairs& ratios) {
   const std::vector<ErrorSummary> groups = summarise(points);
   std::ostringstream csv;
   write_validation(csv, Format::csv, heading, points);  // refuses what is not finite
   Page page;
   page.kicker = "Farandole · predicted beside measured";
-  page.answer = validation_answer(groups.front(), points);
+  page.answer = validation_answer(groups.front(), points, ratios);
   page.csv = csv.str();
   page.data["scatter"] = scatter(points);
   page.data["errors"] = errors(points);

@@ -9,7 +9,7 @@
 #include "report/reports.hpp"
 #include "report/table.hpp"
 #include "report/time_column.hpp"
-#include "report/validation_headline.hpp"
+#include "report/validation_ratios.hpp"
 #include "report/validation_summary.hpp"
 #include "report/version.hpp"
 
@@ -18,22 +18,14 @@ namespace {
 
 using ValidationPoints = std::span<const ValidationPoint>;
 
-Record maybe(const std::optional<double>& number) {
-  return number ? Record(*number) : Record();
-}
-
-Record record(const Headline& line) {
-  return {{"group", line.group},
-          {"rows", line.rows},
-          {"median_error", line.median},
-          {"p90_error", line.p90},
-          {"bias", line.bias},
-          {"linear_median_error", maybe(line.linear)},
-          {"skill", maybe(line.skill())},
-          {"linear_plus_constant_median_error", maybe(line.plus_constant)},
-          {"skill_against_linear_plus_constant", maybe(line.skill_against_constant())},
-          {"inside_band", maybe(line.inside_band)},
-          {"median_band_width", maybe(line.band_width)}};
+/// Rows of training that are not counted and missed by a tenth or more, the worst first.
+std::vector<const ValidationPoint*> uncounted_misses(ValidationPoints points) {
+  std::vector<const ValidationPoint*> misses;
+  for (const ValidationPoint& point : points) {
+    if (!point.counted && point.operation == "training" && std::abs(point.error) >= 0.1) misses.push_back(&point);
+  }
+  std::ranges::stable_sort(misses, {}, [](const ValidationPoint* row) { return -std::abs(row->error); });
+  return misses;
 }
 
 Record record(const std::vector<const ValidationPoint*>& misses) {
@@ -42,6 +34,21 @@ Record record(const std::vector<const ValidationPoint*>& misses) {
     result.push_back({{"family", row->family}, {"row", row->row}, {"error", row->error}, {"note", row->note}});
   }
   return result;
+}
+
+template <class T>
+Record records_of(const std::vector<T>& items) {
+  Record result = Record::array();
+  for (const T& item : items) result.push_back(record_of(item));
+  return result;
+}
+
+Record record(const RatioPairs& ratios) {
+  return {{"kinds", records_of(by_kind(ratios.pairs))},
+          {"strategies", records_of(by_strategy(ratios.pairs))},
+          {"sureness", records_of(by_sureness(ratios.pairs))},
+          {"rows_left_out", ratios.left_out},
+          {"pairs", records_of(ratios.pairs)}};
 }
 
 std::vector<Record> records(ValidationPoints points) {
@@ -101,32 +108,44 @@ void write_validation_rows(std::ostream& out, ValidationPoints points) {
   table.write(out);
 }
 
-/// What to read first. Without training there is nothing to say that the summary by group does not.
-void write_headlines(std::ostream& out, ValidationPoints points) {
-  const auto lines = headlines(points);
-  if (lines.empty()) return;
-  const auto number = [](const std::optional<double>& value) { return value ? fmt::format("{:.2f}", *value) : ""; };
-  Table table({{"training", Align::left},
-               {"rows"},
-               {"median"},
-               {"90th percentile"},
-               {"bias"},
+void write_ratio_summaries(std::ostream& out, const char* heading, const std::vector<RatioSummary>& summaries) {
+  Table table({{heading, Align::left},
+               {"pairs"},
+               {"files"},
+               {"median error"},
+               {"no change"},
                {"linear scaling"},
-               {"skill"},
-               {"plus one constant"},
-               {"skill"},
-               {"inside the 80 % band"},
-               {"width"}});
-  for (const Headline& line : lines) {
-    table.row({line.group, std::to_string(line.rows), percent_with_decimal(line.median), percent_with_decimal(line.p90),
-               signed_percent(line.bias, 1), share(line.linear), number(line.skill()), share(line.plus_constant),
-               number(line.skill_against_constant()), share(line.inside_band), share(line.band_width)});
+               {"wrong sign", Align::right},
+               {"inside the 80 % band"}});
+  for (const RatioSummary& line : summaries) {
+    table.row({line.group, std::to_string(line.pairs), std::to_string(line.files), percent_with_decimal(line.median),
+               percent_with_decimal(line.no_change), share(line.linear),
+               fmt::format("{} of {}", line.wrong_signs, line.changes), percent_with_decimal(line.inside_band)});
   }
   table.write(out);
   out << '\n';
 }
 
-/// What the headline leaves out.
+/// What to read first: differences, which is what decisions rest on.
+void write_ratios(std::ostream& out, const RatioPairs& ratios) {
+  if (ratios.pairs.empty()) return;
+  write_ratio_summaries(out, "two published runs that differ in", by_kind(ratios.pairs));
+  write_ratio_summaries(out, "the same by strategy", by_strategy(ratios.pairs));
+  Table sureness({{"said to be sure"}, {"pairs"}, {"came out"}});
+  for (const SurenessClass& one : by_sureness(ratios.pairs)) {
+    const std::string came_out = one.pairs > 0 ? percent_with_decimal(double(one.right) / one.pairs) : "";
+    sureness.row({fmt::format("{:.0f} to {:.0f} %", 100 * one.least, 100 * std::min(one.most, 0.95)),
+                  std::to_string(one.pairs), came_out});
+  }
+  sureness.write(out);
+  out << '\n';
+  Table left_out({{"rows in no pair", Align::left}, {"rows"}});
+  for (const auto& [reason, rows] : ratios.left_out) left_out.row({printable(reason), std::to_string(rows)});
+  left_out.write(out);
+  out << '\n';
+}
+
+/// What the summary leaves out.
 void write_misses(std::ostream& out, ValidationPoints points) {
   const auto misses = uncounted_misses(points);
   if (misses.empty()) return;
@@ -161,31 +180,33 @@ void write_summary(std::ostream& out, ValidationPoints points) {
   table.write(out);
 }
 
-void write_validation_json(std::ostream& out, const Heading& heading, ValidationPoints points) {
+void write_validation_json(std::ostream& out, const Heading& heading, ValidationPoints points,
+                           const RatioPairs& ratios) {
   Record summary = Record::array();
   for (const ErrorSummary& group : summarise(points)) summary.push_back(record_of(group));
   Record document{{"farandole", version()}, {"scenario", heading.scenario}, {"settings", Record(heading.settings)}};
-  for (const Headline& line : headlines(points)) document["headline"].push_back(record(line));
-  if (document.contains("headline")) document["uncounted_misses"] = record(uncounted_misses(points));
+  if (!ratios.pairs.empty()) document["uncounted_misses"] = record(uncounted_misses(points));
   document["summary"] = summary;
+  if (!ratios.pairs.empty()) document["ratios"] = record(ratios);
   document["points"] = Record(records(points));
   out << json_text(document, 2) << '\n';
 }
 
 }  // namespace
 
-void write_validation(std::ostream& out, Format format, const Heading& heading, ValidationPoints points) {
+void write_validation(std::ostream& out, Format format, const Heading& heading, ValidationPoints points,
+                      const RatioPairs& ratios) {
   switch (format) {
     case Format::table:
       write_title(out, heading);
-      write_headlines(out, points);
+      write_ratios(out, ratios);
       write_misses(out, points);
       write_validation_rows(out, points);
       out << '\n';
       write_summary(out, points);
       return write_settings(out, heading);
     case Format::json:
-      return write_validation_json(out, heading, points);
+      return write_validation_json(out, heading, points, ratios);
     case Format::csv:
       return write_csv(out, record_of(ValidationPoint{}), records(points));
   }

@@ -63,8 +63,12 @@ std::vector<ErrorSummary> summarise(std::span<const ValidationPoint> points) {
   std::vector<ErrorSummary> summaries{summary("all", counted)};
   add_groups(
       counted, [](const ValidationPoint& row) { return "family " + row.family; }, summaries);
-  add_groups(
-      counted, [](const ValidationPoint& row) { return row.operation; }, summaries);
+  const auto kind = [](const ValidationPoint& row) {
+    return row.operation != "training" ? row.operation
+           : row.nodes > 1             ? "training on several nodes"
+                                       : "training on one node";
+  };
+  add_groups(counted, kind, summaries);
   std::erase_if(counted, [](const ValidationPoint* row) { return row->bytes == Bytes(0); });
   add_groups(counted, size_class, summaries);
   return summaries;

@@ -13,6 +13,7 @@
 
 #include "config/pointer.hpp"
 #include "config/section.hpp"
+#include "scenario/compared_settings.hpp"
 #include "scenario/model_error.hpp"
 #include "scenario/read_parts.hpp"
 #include "scenario/train.hpp"
@@ -89,6 +90,9 @@ TimeBand band_of(const Origin& from, const Origin& to, double compiled, const Ca
   if (from.device != to.device) add(carried.required<double>(is_relative ? "same_generation" : "other_generation"));
   if (from.precision != to.precision) add(carried.required<double>("precision"));
   if (from.compiled != to.compiled) add(std::max(compiled, 1 / compiled));  // as uncertain as what it changes
+  const auto errors = difference_errors(catalogue).kinds;
+  const auto variant = errors.find(from.variant == to.variant ? "" : "sequence or variant");
+  if (variant != errors.end()) add(std::exp(variant->second.high));
   return band;
 }
 
@@ -123,25 +127,27 @@ static Node anchor_device(const Scenario& scenario, const std::vector<DeviceStep
 
 void carry_anchor(WorkloadSpec& workload, const Value& where, const Device& device, const Catalogue& catalogue) {
   const Origin from = read_origin(where);
-  if (from.model != workload.model.name || from.variant != workload.model.variant) {
+  if (from.model != workload.model.name) {
     workload.device_steps.clear();
     workload.anchored_on.clear();
     workload.anchors.clear();
     return;
   }
   const Origin to = origin_of(workload, device, from.normalisation, workload.device_steps);
-  const double least = from.compiled == to.compiled ? least_factor(from, to) : 0;
+  const bool is_variant = from.variant != to.variant;  // sequences of another length are other work
+  const double least = from.compiled == to.compiled && !is_variant ? least_factor(from, to) : 0;
   double largest = 1;
   for (std::size_t i = 0; i < to.estimates.size(); ++i) {
     const double factor = std::max(least, to.estimates[i] / from.estimates.at(i));
     workload.device_steps[i].time *= factor;
     if (std::abs(std::log(factor)) > std::abs(std::log(largest))) largest = factor;
   }
-  if (largest == 1 && from.precision == to.precision) return;
+  if (largest == 1 && from.precision == to.precision && !is_variant) return;
   workload.carried = band_of(from, to, largest, catalogue);
   workload.carried.least = std::max(workload.carried.least, std::min(1.0, least / largest));
   workload.anchored_on += fmt::format("; here {:.4g} times that, as {} is estimated to take of {}", largest,
-                                      in_one_phrase(to), in_one_phrase(from));
+                                      (is_variant ? to.variant + " on " : "") + in_one_phrase(to),
+                                      (is_variant ? from.variant + " on " : "") + in_one_phrase(from));
 }
 
 namespace {

@@ -8,6 +8,7 @@
 
 #include "economics/cost.hpp"
 #include "scenario/charged_job.hpp"
+#include "scenario/compared_settings.hpp"
 #include "scenario/model_error.hpp"
 #include "scenario/parts.hpp"
 #include "scenario/point_parts.hpp"
@@ -201,6 +202,8 @@ Interval compute_band(const TrainingPoint& point, const Scenario& scenario) {
 }
 
 void add_bands(TrainingPoint& point, const Document& document, const Catalogue& catalogue, const Scenario& scenario) {
+  point.compared = compared_settings(document, scenario);
+  put_apart(point.compared, point, difference_errors(catalogue));
   const ComputeTimes times = times_of(scenario);
   const TimeBand& compute = times.band;
   std::vector<BandSource> sources = error_sources(document, catalogue, scenario, times, point);
@@ -226,7 +229,6 @@ void add_bands(TrainingPoint& point, const Document& document, const Catalogue& 
   if (point.cost) bands.cost = cost_bands(scenario, ends, elsewhere);
   if (point.cost && compute.is_open()) add_sensitivity(point, scenario, compute, computed);
   bands.sources = std::move(sources);
-  if (const auto errors = model_errors(catalogue)) bands.same_job = errors->same_job;
   point.bands = bands;
 }
 

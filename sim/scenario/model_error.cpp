@@ -33,14 +33,14 @@ ErrorSpread read_error_spread(const Value& where) {
   return spread;
 }
 
+}  // namespace
+
 const Document* errors_file(const Catalogue& catalogue) {
   const std::string name = (catalogue.root() / "topologies/errors/training.json").string();
   const auto documents = catalogue.documents();
   const auto found = std::ranges::find(documents, name, [](const Document* document) { return document->source(); });
   return found == documents.end() ? nullptr : *found;
 }
-
-}  // namespace
 
 std::string error_family(const std::string& source, const Reach& reach) {
   return fmt::format("{} on {} by {}", source, reach.platform, reach.program);
@@ -53,7 +53,7 @@ std::optional<ModelErrors> model_errors(const Catalogue& catalogue, const std::s
   Section section(!without_family.empty() && of_others ? *of_others : Section(file->root()).child("all"));
   Section root(file->root());
   return ModelErrors{root.required<double>("probability"), read_error_spread(section.child("several_nodes")),
-                     read_error_spread(section.child("one_node")), root.required<double>("same_job")};
+                     read_error_spread(section.child("one_node"))};
 }
 
 TimeBand model_error(const ModelErrors& errors, const Scenario& scenario, const Reach& reach, Seconds predicted) {

@@ -11,8 +11,7 @@
 // 2018), each family of rows weighing the same. Runs on several nodes and on one are learned apart. Used by
 // band_run.cpp and calibration/published.cpp.
 //
-// Two runs of one job (source, machine, program and model) share most of their error: what remains is "same_job". What
-// compares two settings of one scenario uses that (what_if.cpp).
+// What a comparison errs by is learned apart, by the kind of change (scenario/compared_settings.hpp).
 #pragma once
 
 #include <optional>
@@ -41,14 +40,15 @@ struct ModelErrors {
   double probability = 0;
   ErrorSpread several_nodes;
   ErrorSpread one_node;
-  double same_job = 0;  // by how much logarithms of errors of two runs of one job differ, at that probability
 };
 
 /// What runs of one source share: the machine and the program.
 std::string error_family(const std::string& source, const Reach& reach);
 
+/// The file; null where there is none. `catalogue` must have read a device.
+const Document* errors_file(const Catalogue& catalogue);
+
 /// Of all families, or of all but one: what is said of that family by the others. Nothing where there is no such file.
-/// `catalogue` must have read a device.
 std::optional<ModelErrors> model_errors(const Catalogue& catalogue, const std::string& without_family = "");
 
 /// How far a step on so many nodes may lie from `predicted`; one rank is an input and has no such error.

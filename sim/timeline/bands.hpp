@@ -70,7 +70,6 @@ struct Bands {
   std::optional<Interval> run;  // seconds
   std::optional<CostBands> cost;
   std::vector<BandSource> sources{};
-  double same_job = 0;  // by how much logarithms of the simulator's errors differ in two runs of one job
 
   static void fields(auto& bands, auto& visit) {
     visit("probability", bands.probability);
@@ -81,7 +80,6 @@ struct Bands {
     visit("run_seconds", bands.run);
     visit("cost", bands.cost);
     visit("sources", bands.sources, {.stated = !bands.sources.empty(), .in_rows = false});
-    visit("same_job", bands.same_job, {.stated = bands.same_job != 0, .in_rows = false});
   }
 };
 

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 namespace farandole { inline namespace timeline {
 namespace {
+
+constexpr double most_sure = 0.95;  // the tails that published pairs show allow no more
+/// Of Student's distribution with two degrees of freedom: within so many of its units lie eight in ten.
+constexpr double eight_in_ten = 1.8856;
 
 /// Ends of a logarithm that is 0 where nothing is uncertain.
 class Squares {
@@ -28,7 +31,37 @@ const BandSource* counterpart(const BandSource& source, const Bands& bands) {
   return found == bands.sources.end() ? nullptr : &*found;
 }
 
+/// An estimate of one model's compute errs alike on both sides; what it does not is in what the two are compared by.
+bool is_shared_estimate(const TrainingPoint& from, const TrainingPoint& to) {
+  return from.model == to.model && from.compute_kind() == to.compute_kind() && !from.compared.empty() &&
+         !to.compared.empty();
+}
+
+/// How probable it is that what is estimated as `gain`, with eight in ten between -width and width of it, is above 0.
+double probability_of_gain(double gain, double width) {
+  if (gain <= 0) return 0.5;
+  const double units = width > 0 ? gain / width * eight_in_ten : HUGE_VAL;
+  return std::min(most_sure, std::isinf(units) ? 1 : 0.5 + units / (2 * std::sqrt(2 + units * units)));
+}
+
 }  // namespace
+
+ComparedSettings changed_between(const ComparedSettings& from, const ComparedSettings& to) {
+  ComparedSettings changed;
+  const auto add = [&](const ComparedSettings& all, const ComparedSettings& others) {
+    for (const ComparedSetting& setting : all) {
+      const auto other = std::ranges::find(others, setting.of, &ComparedSetting::of);
+      const bool is_same = other != others.end() && other->value == setting.value;
+      if (is_same || std::ranges::find(changed, setting.of, &ComparedSetting::of) != changed.end()) continue;
+      changed.push_back(setting);
+      if (other != others.end()) changed.back().apart = std::max(setting.apart, other->apart);
+    }
+  };
+  add(from, to);
+  add(to, from);
+  std::ranges::sort(changed, {}, &ComparedSetting::of);
+  return changed;
+}
 
 std::optional<Difference> difference(const TrainingPoint& from, const TrainingPoint& to) {
   if (!from.bands && !to.bands) return std::nullopt;
@@ -36,29 +69,30 @@ std::optional<Difference> difference(const TrainingPoint& from, const TrainingPo
   const Bands& before = from.bands ? *from.bands : certain;
   const Bands& after = to.bands ? *to.bands : certain;
   Squares squares;
+  const double doublings = std::abs(std::log2(static_cast<double>(to.ranks) / from.ranks));
+  for (const ComparedSetting& changed : changed_between(from.compared, to.compared)) {
+    const double apart = changed.apart * (changed.of == "ranks" ? std::sqrt(std::max(1.0, doublings)) : 1);
+    squares.add(-apart, apart);
+  }
+  const bool is_shared = is_shared_estimate(from, to);
+  const auto is_judged = [&](const BandSource& source) {
+    return source.of == of_published_runs || (is_shared && source.of == of_compute_time);
+  };
   for (const BandSource& here : before.sources) {
+    if (is_judged(here)) continue;
     const BandSource* there = counterpart(here, after);
-    if (there != nullptr && here.of == of_published_runs) {
-      const double apart = std::max(before.same_job, after.same_job);
-      squares.add(-apart, apart);
-    } else {
-      const Interval same = there != nullptr ? there->iteration : Interval{1, 1};
-      squares.add(std::log(here.iteration.low / same.low), std::log(here.iteration.high / same.high));
-    }
+    const Interval same = there != nullptr ? there->iteration : Interval{1, 1};
+    squares.add(std::log(here.iteration.low / same.low), std::log(here.iteration.high / same.high));
   }
   for (const BandSource& there : after.sources) {
-    if (counterpart(there, before) != nullptr) continue;
+    if (is_judged(there) || counterpart(there, before) != nullptr) continue;
     squares.add(-std::log(there.iteration.low), -std::log(there.iteration.high));
   }
   const double gain = std::log(to.samples_per_second / from.samples_per_second);
-  const double against = gain > 0 ? -squares.low() : squares.high();
-  // Of a normal distribution, how many deviations to where `probability` of it ends: 1.2816 for eight in ten.
-  constexpr double eight_in_ten = 1.2816;
-  const double deviations = against > 0 ? std::abs(gain) / against * eight_in_ten : HUGE_VAL;
   return Difference{std::max(before.probability, after.probability),
                     std::exp(gain),
                     {std::exp(gain + squares.low()), std::exp(gain + squares.high())},
-                    gain == 0 ? 0.5 : 0.5 * std::erfc(-deviations / std::numbers::sqrt2)};
+                    probability_of_gain(std::abs(gain), gain > 0 ? -squares.low() : squares.high())};
 }
 
 }}  // namespace farandole::timeline

@@ -1,10 +1,13 @@
 // By how much one point is faster than another, when both are uncertain.
 //
-// The logarithm of the ratio of two throughputs is off by independent things. One that both have in common (BandSource)
-// is put to each end on both at once, and what it does to both cancels. Of the simulator's own error two runs of one
-// job differ in "same_job" (scenario/model_error.hpp). All else counts by itself. The logarithms of the ends add up in
-// squares; how sure a gain is follows as if they were of a normal distribution. Used by report/ for the answer to a
-// question, and by scenario/what_if.cpp.
+// The logarithm of the ratio of two throughputs is off by independent things. Each kind of change between the two
+// (TrainingPoint::compared) has a spread of its own, learned from published runs that differ in it alone; with ranks it
+// grows as the root of the doublings between. Numbers that nothing has settled (BandSource) are put to each end on both
+// sides at once; what they do to both cancels. So does the estimate of one model's compute, whose spread is that of the
+// change of device, precision or batch; of two models, or beside a measured one, it counts in full. The logarithms of
+// the ends add up in squares. How sure a gain is follows as if they were of Student's distribution with two degrees of
+// freedom, as the tails of published pairs are, and is never above 95 %. Used by report/ for the answer to a question,
+// by scenario/what_if.cpp and by calibration/ratios.cpp.
 #pragma once
 
 #include <optional>

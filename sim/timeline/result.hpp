@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "timeline/bands.hpp"
+#include "timeline/compared_setting.hpp"
 #include "timeline/explanation.hpp"
 #include "timeline/fields.hpp"
 #include "timeline/job_cost.hpp"
@@ -331,6 +332,7 @@ struct TrainingPoint {
   std::optional<Bands> bands{};  // where compute times are uncertain, and it was asked for
   Utilisation utilisation{};
   std::optional<ExposedCommunication> exposed{};  // of sharded strategies
+  ComparedSettings compared{};                    // where there may be bands: what a difference from it is judged by
 
   /// The first word of where compute times come from: "measured" (a throughput, or a profile of layers), "anchored" or
   /// "estimated"; empty where the point does not say.
@@ -368,6 +370,7 @@ struct TrainingPoint {
     visit.derived("anchored", true, {.stated = point.anchoring.has_value()});
     visit("inferred", point.anchoring);
     visit("bands", point.bands);
+    visit("compared_by", point.compared, {.stated = !point.compared.empty(), .in_rows = false});
     visit("swept", point.swept, {.stated = !point.swept.empty()});
     visit("notes", point.notes, {.stated = !point.notes.empty()});
     visit("run", point.run);

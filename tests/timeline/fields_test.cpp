@@ -10,6 +10,7 @@
 
 #include "timeline/measured.hpp"
 #include "timeline/optimum.hpp"
+#include "timeline/ratio_pair.hpp"
 #include "timeline/result.hpp"
 #include "timeline/validation.hpp"
 
@@ -96,7 +97,7 @@ using Listed = testing::Types<Breakdown, ExposedCommunication, MemoryUse, WholeR
                               WhatIf, Explanation, Learning, Neighbour, LinkUse, SweptValue, Anchoring::Step, Anchoring,
                               Utilisation, TuningSample, Tuning, CostBands, Bands, CostSensitivity, CostComparison,
                               JobCost, LibraryChoice, CollectivePoint, TrainingPoint, MeasuredPoint, ReplayedPoint,
-                              Choice, NearlyAsGood, Optimum, Band, ValidationPoint>;
+                              Choice, NearlyAsGood, Optimum, Band, ValidationPoint, ComparedSetting, RatioPair>;
 TYPED_TEST_SUITE(FieldList, Listed);
 
 TYPED_TEST(FieldList, NamesEveryMember) {

@@ -1,4 +1,4 @@
-"""tools/accuracy: published collectives are predicted as well as docs/accuracy says, and it tells where they are not."""
+"""tools/accuracy: collectives and differences are predicted as well as docs/accuracy says, and it tells where they are not."""
 
 import importlib.machinery
 import importlib.util
@@ -24,7 +24,7 @@ RECORD = ROOT / "docs" / "accuracy" / "accuracy.json"
 
 class Accuracy(unittest.TestCase):
     def test_nothing_is_worse_than_the_record(self):
-        finished = subprocess.run([ROOT / "tools" / "accuracy"], capture_output=True, text=True, check=False, timeout=120)
+        finished = subprocess.run([ROOT / "tools" / "accuracy"], capture_output=True, text=True, check=False, timeout=400)
         self.assertEqual((finished.returncode, finished.stderr), (0, ""))
 
     def test_the_page_is_the_record(self):
@@ -42,6 +42,20 @@ class Accuracy(unittest.TestCase):
         now["cold"].pop(name)
         self.assertEqual(list(accuracy.worse(record, now)), [f"cold, {name}: {record['cold'][name]['rows']} rows, now 0"])
         self.assertEqual(list(accuracy.worse(record, record)), [])
+
+    def test_a_wrong_sign_and_sureness_that_is_not_earned_are_told(self):
+        record = json.loads(RECORD.read_text())
+        kinds = record[accuracy.RATIOS]
+        self.assertGreaterEqual(kinds["all"]["rows"], 120)
+        self.assertGreaterEqual(sum(not name.startswith(("all", "sure")) for name in kinds), 8)
+        self.assertLessEqual(kinds["all"]["wrong_signs"], 0.05 * kinds["all"]["changes"])
+        self.assertGreaterEqual(kinds["sure from 90 %"]["came_out"], 0.88)
+        for name, change in (("ranks", {"wrong_signs": kinds["ranks"]["wrong_signs"] + 1}), ("sure from 90 %", {"came_out": 0.8}),
+                             ("network", {"median": kinds["network"]["median"] + 0.0101})):
+            now = json.loads(RECORD.read_text())
+            now[accuracy.RATIOS][name].update(change)
+            with self.subTest(name):
+                self.assertEqual([line.startswith(f"{accuracy.RATIOS}, {name}: ") for line in accuracy.worse(record, now)], [True])
 
 
 if __name__ == "__main__":

@@ -41,6 +41,7 @@ struct ValidateArguments {
 struct Validation {
   std::vector<ValidationPoint> points;
   Settings settings;
+  RatioPairs ratios{};
 };
 
 Validation validate_measured(const ValidateArguments& arguments) {
@@ -80,7 +81,10 @@ Validation validate_all_published(const MeasuredArguments& arguments, bool cold)
   if (cold) settings["cold"] = "collectives: from datasheets and libraries' constants alone";
   for (const std::string& assignment : arguments.settings)
     settings["set " + assignment.substr(0, assignment.find('='))] = assignment.substr(assignment.find('=') + 1);
-  return {validate_published(Catalogue(), request), settings};
+  Validation validation{{}, settings};
+  request.ratios = &validation.ratios;
+  validation.points = validate_published(Catalogue(), request);
+  return validation;
 }
 
 /// What was typed, as far as results depend on it.
@@ -106,13 +110,13 @@ void validate_and_write(const ValidateArguments& arguments) {
   targets.check();
   const OptionValue tolerance("--tolerance", arguments.tolerance);
   const double most = arguments.tolerance.empty() ? INFINITY : read<Fraction>(tolerance.value()).value;
-  const auto [points, settings] =
+  const auto [points, settings, ratios] =
       arguments.published ? validate_all_published(arguments.measured, arguments.cold) : validate_measured(arguments);
-  arguments.output.write([&, &points = points, &settings = settings](std::ostream& out) {
-    write_validation(out, format, {"validate", settings, {}, {}, arguments.output.settings}, points);
+  arguments.output.write([&, &points = points, &settings = settings, &ratios = ratios](std::ostream& out) {
+    write_validation(out, format, {"validate", settings, {}, {}, arguments.output.settings}, points, ratios);
   });
   arguments.pages.write(
-      validation_page({"validate", settings}, typed_validation(arguments, arguments.measured), points));
+      validation_page({"validate", settings}, typed_validation(arguments, arguments.measured), points, ratios));
   if (worst_error(points) > most) {
     throw OutOfTolerance(fmt::format("the worst error is {:.1f} %, outside the tolerance of {}",
                                      100 * worst_error(points), arguments.tolerance));
