@@ -44,23 +44,20 @@ std::string confused_with(const Solution& solution, std::span<const Parameter> p
 }
 
 /// The parameter the data say least about, and why; nothing where all are settled.
-struct Unidentified {
-  std::size_t index;
-  std::string reason;
-};
-std::optional<Unidentified> least_known(const Solution& solution, std::span<const Parameter> parameters) {
-  std::optional<Unidentified> found;
+std::optional<std::pair<std::size_t, std::string>> least_known(const Solution& solution,
+                                                               std::span<const Parameter> parameters) {
+  std::optional<std::pair<std::size_t, std::string>> found;
   double most = most_uncertain;
   for (std::size_t j = 0; j < parameters.size(); ++j) {
     if (solution.jacobian.col(static_cast<Eigen::Index>(j)).cwiseAbs().maxCoeff() <= 0)
-      return Unidentified{j, "not identifiable from these data"};
+      return std::pair{j, std::string("not identifiable from these data")};
     const double value = solution.values[j];
     const double uncertainty = value > 0 ? parameter_standard_error(solution, j) / value : 0;
     if (uncertainty <= most) continue;
     most = uncertainty;
     const std::string other = confused_with(solution, parameters, j);
-    found = Unidentified{j, other.empty() ? fmt::format("its standard error is {:.0f} % of it", 100 * uncertainty)
-                                          : "the measurements cannot tell it from the " + other};
+    found = std::pair{j, other.empty() ? fmt::format("its standard error is {:.0f} % of it", 100 * uncertainty)
+                                       : "the measurements cannot tell it from the " + other};
   }
   return found;
 }
@@ -115,10 +112,11 @@ void fit_parameters(const Document& topology, std::span<const MeasuredTime> coun
   std::vector<Parameter> free = parameters_of(topology, counted);
   Solution solution = best_solution(problem, free, values_in(topology, free));
   while (const auto unknown = least_known(solution, free)) {
-    const Parameter& parameter = free[unknown->index];
+    const auto& [index, reason] = *unknown;
+    const Parameter& parameter = free[index];
     const double kept = value_in(topology, parameter);
-    result.parameters.push_back({parameter, kept, kept, 0, unknown->reason});
-    free.erase(free.begin() + static_cast<std::ptrdiff_t>(unknown->index));
+    result.parameters.push_back({parameter, kept, kept, 0, reason});
+    free.erase(free.begin() + static_cast<std::ptrdiff_t>(index));
     if (free.empty()) break;
     solution = best_solution(problem, free, values_in(topology, free));
   }

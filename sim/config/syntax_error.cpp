@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 
 #include "config/error.hpp"
 #include "config/tree_builder.hpp"
@@ -8,10 +9,7 @@
 namespace farandole { inline namespace config {
 namespace {
 
-struct Wording {
-  std::string_view report;
-  std::string_view words;
-};
+using Wording = std::pair<std::string_view, std::string_view>;  // of the parser's report, and ours
 
 // The first match counts, so "object key" stands before "object".
 constexpr std::array<Wording, 4> expectations{{{"while parsing object key", "a key in double quotes"},
@@ -35,8 +33,8 @@ bool contains(std::string_view text, std::string_view part) {
 
 template <std::size_t N>
 std::string_view find_words(const std::array<Wording, N>& table, std::string_view report) {
-  for (const Wording& row : table) {
-    if (contains(report, row.report)) return row.words;
+  for (const auto& [part, words] : table) {
+    if (contains(report, part)) return words;
   }
   return {};
 }

@@ -19,13 +19,9 @@ bool may_fail(const TrainingPoint& point) {
 
 /// Days from two of them on, else hours, minutes or seconds: at least two digits.
 std::string length(Seconds time) {
-  struct Unit {
-    double seconds;
-    const char* name;
-  };
-  for (const Unit& unit : {Unit{86400, "days"}, Unit{3600, "hours"}, Unit{60, "minutes"}}) {
-    const double amount = time.si() / unit.seconds;
-    if (amount >= 2) return fmt::format("{} {}", grouped(amount, amount < 10 ? 1 : 0), unit.name);
+  for (const auto& [name, seconds] : {std::pair{"days", 86400}, std::pair{"hours", 3600}, std::pair{"minutes", 60}}) {
+    const double amount = time.si() / seconds;
+    if (amount >= 2) return fmt::format("{} {}", grouped(amount, amount < 10 ? 1 : 0), name);
   }
   return grouped(time.si(), 1) + " seconds";
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
 
 #include "calibration/readers/readers.hpp"
 
@@ -124,48 +125,6 @@ std::string_view without_labels(std::string_view line) {
 
 namespace {
 
-struct Alias {
-  std::string_view theirs;  // small letters, nothing but letters
-  const char* ours;
-};
-
-constexpr std::array operations{
-    Alias{"allreduce", "allreduce"},
-    Alias{"reducescatter", "reduce_scatter"},
-    Alias{"allgather", "allgather"},
-    Alias{"broadcast", "broadcast"},
-    Alias{"bcast", "broadcast"},
-    Alias{"alltoall", "alltoall"},
-    Alias{"alltoallpersonalizedexchange", "alltoall"},
-    Alias{"reduce", "reduce"},
-    Alias{"gather", "gather"},
-    Alias{"scatter", "scatter"},
-    Alias{"barrier", "barrier"},
-    Alias{"parameterserver", "parameter_server"},
-    Alias{"pingpong", "pingpong"},
-    Alias{"exchange", "exchange"},
-};
-
-struct AlgorithmAlias {
-  std::string_view operation;  // empty: of any
-  std::string_view theirs;
-  const char* ours;
-};
-
-constexpr std::array algorithm_aliases{
-    AlgorithmAlias{"allreduce", "rabenseifner", "doubling_halving"},
-    AlgorithmAlias{"reduce", "rabenseifner", "doubling_gather"},
-    AlgorithmAlias{"alltoall", "linear", "direct"},
-    AlgorithmAlias{"broadcast", "pipeline", "chain"},
-    AlgorithmAlias{"parameter_server", "push_pull", "dedicated"},
-    AlgorithmAlias{"parameter_server", "parameter_server", "dedicated"},
-    AlgorithmAlias{"parameter_server", "ps", "dedicated"},
-    AlgorithmAlias{"parameter_server", "chunked", "dedicated_keys"},
-    AlgorithmAlias{"parameter_server", "ps_chunk", "dedicated_keys"},
-    AlgorithmAlias{"parameter_server", "co_located", "colocated"},
-    AlgorithmAlias{"parameter_server", "ps_colocated", "colocated"},
-};
-
 std::string letters_of(std::string_view name) {
   std::string letters;
   for (const char c : name) {
@@ -178,18 +137,40 @@ std::string letters_of(std::string_view name) {
 }  // namespace
 
 std::optional<std::string> operation_called(std::string_view name) {
-  const std::string letters = letters_of(name);
-  for (const Alias& alias : operations) {
-    if (alias.theirs == letters) return alias.ours;
-  }
-  return std::nullopt;
+  // By their letters, small ones.
+  static const std::map<std::string, std::string> known{{"allreduce", "allreduce"},
+                                                        {"reducescatter", "reduce_scatter"},
+                                                        {"allgather", "allgather"},
+                                                        {"broadcast", "broadcast"},
+                                                        {"bcast", "broadcast"},
+                                                        {"alltoall", "alltoall"},
+                                                        {"alltoallpersonalizedexchange", "alltoall"},
+                                                        {"reduce", "reduce"},
+                                                        {"gather", "gather"},
+                                                        {"scatter", "scatter"},
+                                                        {"barrier", "barrier"},
+                                                        {"parameterserver", "parameter_server"},
+                                                        {"pingpong", "pingpong"},
+                                                        {"exchange", "exchange"}};
+  const auto found = known.find(letters_of(name));
+  return found == known.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::string algorithm_called(std::string_view operation, std::string_view name) {
-  for (const AlgorithmAlias& alias : algorithm_aliases) {
-    if ((alias.operation.empty() || alias.operation == operation) && alias.theirs == name) return alias.ours;
-  }
-  return std::string(name);
+  static const std::map<std::pair<std::string, std::string>, std::string> known{
+      {{"allreduce", "rabenseifner"}, "doubling_halving"},
+      {{"reduce", "rabenseifner"}, "doubling_gather"},
+      {{"alltoall", "linear"}, "direct"},
+      {{"broadcast", "pipeline"}, "chain"},
+      {{"parameter_server", "push_pull"}, "dedicated"},
+      {{"parameter_server", "parameter_server"}, "dedicated"},
+      {{"parameter_server", "ps"}, "dedicated"},
+      {{"parameter_server", "chunked"}, "dedicated_keys"},
+      {{"parameter_server", "ps_chunk"}, "dedicated_keys"},
+      {{"parameter_server", "co_located"}, "colocated"},
+      {{"parameter_server", "ps_colocated"}, "colocated"}};
+  const auto found = known.find({std::string(operation), std::string(name)});
+  return found == known.end() ? std::string(name) : found->second;
 }
 
 bool mpi_counts_shares(std::string_view operation) {
