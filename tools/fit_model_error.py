@@ -11,10 +11,10 @@ families alone: a row's own says nothing of a reader who has none.
 
 What comparisons err by is learned from the pairs of published runs that `farandole validate --published` lists, each of which
 differs in one kind of thing: for each kind within what eight in ten logarithms of measured over predicted ratio lie, the pairs of
-two files together weighing the root of their number; of ranks, by the root of the doublings between. Where runs wait for more than a tenth of a step,
-it is no less than that of all pairs, of whichever kind, that do.
-Kinds with few pairs are learned together. What carrying a step to another device errs by is known from measured devices
-(tools/kernel_bands.py), and counts where pairs show less.
+two files together weighing the root of their number; of ranks, by the root of the doublings between. Where runs wait for more
+than a tenth of a step, it is no less than that of all pairs, of whichever kind, that do. Kinds with few pairs are learned
+together. What carrying a step to another device errs by is known from measured devices (tools/kernel_bands.py), and counts where
+pairs show less.
 
 It prints, and writes, how the bands do on what they have not seen: each family, and the largest scale of each curve; and
 the errors themselves, beside linear scaling's, of hard rows (which linear scaling misses by a tenth) and of the largest
