@@ -62,8 +62,7 @@ std::string why_no_simgrid();
 
 /// So many messages are SimGrid's to send, unless somebody says otherwise; more are ours.
 constexpr std::int64_t most_for_simgrid = 100'000;
-/// Likewise, flows that start at once: where these share links, SimGrid's time grows with the square of their number
-/// (NCCL's rings over 512 H100, 4,096 at once: a fifth of such a run's time).
+/// Likewise, flows that start at once: where these share links, SimGrid's time grows with the square of their number.
 constexpr std::int64_t most_at_once_for_simgrid = 1024;
 /// Likewise, links of a network, which clocks that take turns make anew: Leonardo's 126,000 take SimGrid 0.3 s.
 constexpr std::int64_t most_links_for_simgrid = 100'000;

@@ -135,10 +135,6 @@ std::optional<RankTimes> MessageRecurrence::completion_times(Bytes size, const R
   const double origin = start.minCoeff();
   const ChunkSizes chunks(size, routed_.schedule());
   RankTimes moments = start - origin;
-  if (const KnownPhase* known = pipeline(size, chunks)) {
-    known->carry(moments);
-    return (moments + origin).max(start);
-  }
   std::ranges::fill(taken_, 0.0);
   for (std::size_t phase = 0; phase < permutation_.size(); ++phase) {
     const Phase& pattern = routed_.schedule().phases[phase];
@@ -153,10 +149,19 @@ std::optional<RankTimes> MessageRecurrence::completion_times(Bytes size, const R
   return (moments + origin).max(start);
 }
 
+std::optional<RankTimes> MessageRecurrence::of_pipeline(Bytes size, const RankTimes& start) {
+  const double origin = start.minCoeff();
+  const KnownPhase* const known = pipeline(size, ChunkSizes(size, routed_.schedule()));
+  if (known == nullptr) return std::nullopt;
+  RankTimes moments = start - origin;
+  known->carry(moments);
+  return (moments + origin).max(start);
+}
+
 /// Links that have room for all messages at once never hold one back, whenever it comes.
 const KnownPhase* MessageRecurrence::pipeline(Bytes size, const ChunkSizes& chunks) {
   constexpr std::size_t most_sizes = 16;
-  if (permutation_.size() != 1) return nullptr;
+  if (!applies_ || permutation_.size() != 1) return nullptr;
   const auto known = pipelines_.find(size);
   if (known != pipelines_.end()) return known->second ? &*known->second : nullptr;
   if (pipelines_.size() == most_sizes) pipelines_.clear();

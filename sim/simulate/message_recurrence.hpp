@@ -32,13 +32,15 @@ class MessageRecurrence {
   /// When each rank ends; nothing where messages may meet, where links have congestion curves or sends are eager, and
   /// where a phase changes receivers or sends chunks one by one.
   [[nodiscard]] std::optional<RankTimes> completion_times(Bytes size, const RankTimes& start);
+  /// The same of a schedule that is one pipeline whose messages never slow one another down; nothing of others.
+  [[nodiscard]] std::optional<RankTimes> of_pipeline(Bytes size, const RankTimes& start);
   /// Known beforehand: `finish` has an answer, and it costs little.
   [[nodiscard]] bool never_meet() const { return never_meet_; }
 
  private:
   /// Of every transfer of a permutation of equal chunks, in any round.
   [[nodiscard]] TransferCosts costs_of_equal(std::size_t phase, Bytes chunk) const;
-  /// Of a schedule that is nothing else; null where messages slow one another down, or it is to be gone through.
+  /// Null where it is to be gone through.
   const KnownPhase* pipeline(Bytes size, const ChunkSizes& chunks);
   /// Round by round, with the chunks of each; false where two messages would meet.
   bool carry_phase(RankTimes& moments, std::size_t phase, const ChunkSizes& chunks);

@@ -81,8 +81,12 @@ void FoldedMessageClock::release_network() {
 }
 
 Answer FoldedMessageClock::answer(Bytes size, const RankTimes& start) {
+  const auto& phases = routed_.schedule().phases;
+  const bool together = (start == start[0]).all();
+  if (!together && policy_ == FoldingPolicy::where_exact && phases.size() == 1 && phases.front().window > 0) {
+    if (auto ends = recurrence().of_pipeline(size, start)) return {*std::move(ends), {}};
+  }
   std::vector<int> groups = groups_of(start);
-  const bool together = groups.back() == 0 && (start == start[0]).all();
   const std::optional<Bytes> even = size_of_equal_chunks(size, together);
   const std::optional<Bytes> rounded = even ? std::nullopt : size_rounded_up(size);
   choose(even || rounded ? std::move(groups) : everyone_apart(start.size()), start);
