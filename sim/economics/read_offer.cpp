@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -27,18 +28,13 @@ constexpr std::array long_times{Unit{"day", 86400.0},          Unit{"days", 8640
                                 Unit{"month", 8760.0 * 300.0}, Unit{"months", 8760.0 * 300.0},
                                 Unit{"year", 8760.0 * 3600.0}, Unit{"years", 8760.0 * 3600.0}};
 
-struct Parts {
+std::optional<std::pair<double, std::string>> split(const std::string& text) {
   double number = 0;
-  std::string unit;
-};
-
-std::optional<Parts> split(const std::string& text) {
-  Parts parts;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parts.number);
-  if (error != std::errc{} || !std::isfinite(parts.number) || parts.number < 0) return std::nullopt;
-  parts.unit.assign(end, text.data() + text.size());
-  if (parts.unit.starts_with(' ')) parts.unit.erase(0, 1);
-  return parts;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || !std::isfinite(number) || number < 0) return std::nullopt;
+  std::string unit(end, text.data() + text.size());
+  if (unit.starts_with(' ')) unit.erase(0, 1);
+  return std::pair(number, unit);
 }
 
 std::optional<double> factor_of(std::string_view symbol, std::span<const Unit> units) {
@@ -53,13 +49,13 @@ bool is_currency(std::string_view text) {
 /// "32.77 USD/h": the number over the factor of what follows the slash.
 double read_price(const Value& where, Currency& currency, std::span<const Unit> units, std::string_view expected) {
   const auto parts = split(read<std::string>(where));
-  const auto slash = parts ? parts->unit.find('/') : std::string::npos;
+  const auto slash = parts ? parts->second.find('/') : std::string::npos;
   if (slash == std::string::npos) where.fail(expected);
-  const auto factor = factor_of(std::string_view(parts->unit).substr(slash + 1), units);
-  const std::string money = parts->unit.substr(0, slash);
+  const auto factor = factor_of(std::string_view(parts->second).substr(slash + 1), units);
+  const std::string money = parts->second.substr(0, slash);
   if (!factor || !is_currency(money)) where.fail(expected);
   currency.expect(money, where);
-  return parts->number / *factor;
+  return parts->first / *factor;
 }
 
 }  // namespace
@@ -71,9 +67,9 @@ void Currency::expect(const std::string& found, const Value& where) {
 
 static Money read_money(const Value& where, Currency& currency) {
   const auto parts = split(read<std::string>(where));
-  if (!parts || !is_currency(parts->unit)) where.fail("an amount of money such as \"199000 USD\"");
-  currency.expect(parts->unit, where);
-  return Money(parts->number);
+  if (!parts || !is_currency(parts->second)) where.fail("an amount of money such as \"199000 USD\"");
+  currency.expect(parts->second, where);
+  return Money(parts->first);
 }
 
 /// Per hour, month or year: "/h", "/month", "/year".
@@ -87,16 +83,16 @@ static MoneyPerJoule read_price_of_energy(const Value& where, Currency& currency
 
 static Watts read_power(const Value& where) {
   const auto parts = split(read<std::string>(where));
-  const auto factor = parts ? factor_of(parts->unit, powers) : std::nullopt;
+  const auto factor = parts ? factor_of(parts->second, powers) : std::nullopt;
   if (!factor) where.fail("a power such as \"400 W\"");
-  return Watts(parts->number * *factor);
+  return Watts(parts->first * *factor);
 }
 
 /// A time as everywhere ("15 min"), or days, weeks, months and years.
 static Seconds read_long_time(const Value& where) {
   const auto parts = split(read<std::string>(where));
-  const auto factor = parts ? factor_of(parts->unit, long_times) : std::nullopt;
-  return factor ? Seconds(parts->number * *factor) : read<Seconds>(where);
+  const auto factor = parts ? factor_of(parts->second, long_times) : std::nullopt;
+  return factor ? Seconds(parts->first * *factor) : read<Seconds>(where);
 }
 
 namespace {

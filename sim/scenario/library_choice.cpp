@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -30,13 +31,8 @@ std::vector<std::string> libraries_with(Operation operation) {
   return names;
 }
 
-struct Release {
-  std::string family;  // "nccl-"
-  int number = 0;      // 2.7: 207
-};
-
-/// "nccl-2.7", "nccl-2.7.8", "openmpi-4"; no number where there is none.
-std::optional<Release> release_of(const std::string& name) {
+/// Family and number of a release: "nccl-2.7" or "nccl-2.7.8" is "nccl-" and 207; nothing where there is no number.
+std::optional<std::pair<std::string, int>> release_of(const std::string& name) {
   const auto dash = name.find('-');
   if (dash == std::string::npos) return std::nullopt;
   int major = 0;
@@ -45,7 +41,7 @@ std::optional<Release> release_of(const std::string& name) {
   const auto read = std::from_chars(name.data() + dash + 1, end, major);
   if (read.ec != std::errc{}) return std::nullopt;
   if (read.ptr != end && *read.ptr == '.') std::from_chars(read.ptr + 1, end, minor);
-  return Release{name.substr(0, dash + 1), 100 * std::clamp(major, 0, 10000) + std::clamp(minor, 0, 99)};
+  return std::pair{name.substr(0, dash + 1), 100 * std::clamp(major, 0, 10000) + std::clamp(minor, 0, 99)};
 }
 
 /// The release of the same library that is nearest in number; empty where it is not one of ours.
@@ -55,8 +51,8 @@ std::string nearest_release(const std::string& name, const std::vector<std::stri
   int least = 0;
   for (const std::string& candidate : known) {
     const auto release = release_of(candidate);
-    if (!wanted || !release || release->family != wanted->family) continue;
-    const int distance = std::abs(release->number - wanted->number);
+    if (!wanted || !release || release->first != wanted->first) continue;
+    const int distance = std::abs(release->second - wanted->second);
     if (!nearest.empty() && distance >= least) continue;
     nearest = candidate;
     least = distance;

@@ -66,19 +66,14 @@ constexpr std::array<Unit, 15> prefixes{{{"", 1.0},
                                          {"Ti", 1024.0 * 1024 * 1024 * 1024},
                                          {"Pi", 1024.0 * 1024 * 1024 * 1024 * 1024}}};
 
-struct Split {
-  double number;
-  std::string_view unit;
-};
-
 /// "25 Gbit/s" into 25 and "Gbit/s"; nothing when no finite number leads.
-std::optional<Split> split(std::string_view text) {
-  Split result{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), result.number);
-  if (error != std::errc{} || !std::isfinite(result.number)) return std::nullopt;
-  result.unit = text.substr(static_cast<std::size_t>(end - text.data()));
-  if (!result.unit.empty() && result.unit.front() == ' ') result.unit.remove_prefix(1);
-  return result;
+std::optional<std::pair<double, std::string_view>> split(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || !std::isfinite(number)) return std::nullopt;
+  std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
+  if (!unit.empty() && unit.front() == ' ') unit.remove_prefix(1);
+  return std::pair(number, unit);
 }
 
 /// Fractions of a byte or of an operation do not exist, so only times take prefixes below one.
@@ -128,7 +123,7 @@ std::string quote(std::string_view text) {
 
 std::string describe(std::string_view text) {
   const auto parts = split(text);
-  const auto dimension = parts ? dimension_name(parts->unit) : std::string_view{};
+  const auto dimension = parts ? dimension_name(parts->second) : std::string_view{};
   if (dimension.empty()) return quote(text);
   return fmt::format("{} ({})", quote(text), dimension);
 }
@@ -150,8 +145,8 @@ template <class T>
 Parsed<T> parse_quantity(std::string_view text) {
   std::string got = describe(text);
   if (const auto parts = split(text)) {
-    if (const auto factor = factor_of<T>(parts->unit)) {
-      const double number = parts->number * *factor;
+    if (const auto factor = factor_of<T>(parts->second)) {
+      const double number = parts->first * *factor;
       if (objection(number).empty()) return T(number);
       got = quote(text) + std::string(objection(number));
     }
@@ -167,8 +162,8 @@ template Parsed<FlopPerSecond> parse_quantity<FlopPerSecond>(std::string_view);
 
 Parsed<double> parse_fraction(std::string_view text) {
   std::string got = describe(text);
-  if (const auto parts = split(text); parts && parts->unit == "%") {
-    const double number = parts->number / 100.0;
+  if (const auto parts = split(text); parts && parts->second == "%") {
+    const double number = parts->first / 100.0;
     if (objection(number).empty()) return number;
     got = quote(text) + std::string(objection(number));
   }
@@ -183,10 +178,10 @@ Parsed<Bytes> parse_size(std::string_view text) {
                                           {"m", 1048576.0},
                                           {"G", 1073741824.0},
                                           {"g", 1073741824.0}}};
-  if (const auto parts = split(text); parts && parts->number >= 0) {
+  if (const auto parts = split(text); parts && parts->first >= 0) {
     for (const Unit& suffix : suffixes) {
-      const double bytes = parts->number * suffix.si;
-      if (parts->unit == suffix.symbol && std::isfinite(bytes) && bytes == std::floor(bytes)) return Bytes(bytes);
+      const double bytes = parts->first * suffix.si;
+      if (parts->second == suffix.symbol && std::isfinite(bytes) && bytes == std::floor(bytes)) return Bytes(bytes);
     }
   }
   return UnitMismatch{"a size as nccl-tests reads it, such as \"8\", \"64K\" or \"128M\"", quote(text)};

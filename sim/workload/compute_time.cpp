@@ -149,13 +149,9 @@ static void keep_pace(ComputeTimes& times, Seconds dispatch) {
 
 namespace {
 
-/// What is known of a model on a device.
-struct Known {
-  std::vector<DeviceStep> steps;
-  std::string source;
-};
-
-Known known_of(const Model& model, const Device& device, const ComputeDemand& demand) {
+/// The steps that are known of a model on a device, and from where.
+std::pair<std::vector<DeviceStep>, std::string> known_of(const Model& model, const Device& device,
+                                                         const ComputeDemand& demand) {
   const auto rows = find_measurements(device, model, {demand.precision, demand.measurement_set});
   if (!demand.steps.empty()) return {demand.steps, "given: the time of one device"};
   if (rows.empty()) return {};
@@ -198,27 +194,27 @@ void add_band(ComputeTimes& times, const Model& model, const Device& device, con
 
 ComputeTimes compute_times(const Model& model, const Device& device, const ComputeDemand& demand) {
   if (demand.batch < 1) throw std::invalid_argument("compute_times: the batch must be positive");
-  Known known = known_of(model, device, demand);
-  const auto theirs = known.steps.empty() ? std::nullopt : known.steps.front().normalisation;
+  auto [steps, source] = known_of(model, device, demand);
+  const auto theirs = steps.empty() ? std::nullopt : steps.front().normalisation;
   const Fusion fusion{demand.normalisation.value_or(theirs.value_or(Normalisation::separate)), demand.compiled};
   const StepOf estimate = [&](int batch, const Fusion& kind) {
     return estimated(model, device, demand.precision, batch, kind);
   };
   ComputeTimes times = estimate(demand.batch, fusion);
-  const double converted = convert(known.steps, fusion, estimate);
+  const double converted = convert(steps, fusion, estimate);
   Seconds dispatch = demand.dispatch.value_or(0_s);
-  if (!known.steps.empty()) {
+  if (!steps.empty()) {
     const auto step = [&](int batch) { return estimate(batch, fusion).total(); };
-    stretch(times, corrected_step(known.steps, demand.batch, step) / times.total());
+    stretch(times, corrected_step(steps, demand.batch, step) / times.total());
     times.measured = true;
-    times.source = known.source;
-    const DeviceStep& shortest = known.steps.front();
+    times.source = source;
+    const DeviceStep& shortest = steps.front();
     const ComputeTimes smallest = estimate(shortest.batch, fusion);
     const Seconds passes = shortest.time * (smallest.passes() / smallest.total());
     dispatch = std::min(dispatch, passes / (2 * static_cast<double>(model.layers.size())));
   }
   keep_pace(times, dispatch);
-  add_band(times, model, device, demand, known.steps, converted);
+  add_band(times, model, device, demand, steps, converted);
   add_recomputation(times, model, demand.recompute);
   return times;
 }

@@ -101,7 +101,7 @@ double number(const std::string& name, const std::string& text, std::string_view
 
 struct Context {
   HorovodProfile& profile;
-  HorovodEnvironment& result;
+  std::vector<std::string>& ignored;
   const std::string& name;
   const std::string& text;
   const Value& where;
@@ -118,7 +118,7 @@ void cycle_time(Context c) {
     c.profile.cycle = Seconds(milliseconds * 1e-3);
     c.profile.tunable.cycle_time = false;
   } else {
-    c.result.ignored.push_back(fmt::format("{} (Horovod {} always waits 5 ms)", c.name, c.profile.version));
+    c.ignored.push_back(fmt::format("{} (Horovod {} always waits 5 ms)", c.name, c.profile.version));
   }
 }
 
@@ -132,7 +132,7 @@ void cache_capacity(Context c) {
     c.profile.cache_capacity = static_cast<int>(capacity);
     c.profile.tunable.cache_enabled = false;
   } else {
-    c.result.ignored.push_back(fmt::format("{} (Horovod {} has no response cache)", c.name, c.profile.version));
+    c.ignored.push_back(fmt::format("{} (Horovod {} has no response cache)", c.name, c.profile.version));
   }
 }
 
@@ -143,7 +143,7 @@ bool on(const Context& c) {
 /// Whether the version knows it; if not it never looks at the variable.
 bool is_known(const Context& c, const char* since, const char* what) {
   if (is_at_least(c.profile.version, since)) return true;
-  c.result.ignored.push_back(fmt::format("{} (Horovod {} has no {})", c.name, c.profile.version, what));
+  c.ignored.push_back(fmt::format("{} (Horovod {} has no {})", c.name, c.profile.version, what));
   return false;
 }
 
@@ -206,13 +206,13 @@ void autotune(Context c) {
   if (is_at_least(c.profile.version, "0.16.0")) {
     c.profile.autotune = AutotuneSettings{};
   } else {
-    c.result.ignored.push_back(fmt::format("{} (Horovod {} has no autotuner)", c.name, c.profile.version));
+    c.ignored.push_back(fmt::format("{} (Horovod {} has no autotuner)", c.name, c.profile.version));
   }
 }
 
 /// A detail of the autotuner, which means nothing without it.
 AutotuneSettings* tuner_of(Context c) {
-  if (!c.profile.autotune) c.result.ignored.push_back(fmt::format("{} (HOROVOD_AUTOTUNE is off)", c.name));
+  if (!c.profile.autotune) c.ignored.push_back(fmt::format("{} (HOROVOD_AUTOTUNE is off)", c.name));
   return c.profile.autotune ? &*c.profile.autotune : nullptr;
 }
 
@@ -233,17 +233,16 @@ void autotune_noise(Context c) {
 
 void autotune_log(Context c) {
   if (tuner_of(c) == nullptr) return;
-  c.result.ignored.push_back(
-      fmt::format("{} (not written; \"autotune\" of --format json lists what was tried)", c.name));
+  c.ignored.push_back(fmt::format("{} (not written; \"autotune\" of --format json lists what was tried)", c.name));
 }
 
 /// A scenario may be a stranger's: only what the command line names is written.
 void timeline(Context c) {
-  c.result.ignored.push_back(fmt::format("{} (not written; --timeline FILE writes it)", c.name));
+  c.ignored.push_back(fmt::format("{} (not written; --timeline FILE writes it)", c.name));
 }
 
 void no_meaning(Context c) {
-  c.result.ignored.push_back(c.name);
+  c.ignored.push_back(c.name);
 }
 
 /// Features that change the answer and are not simulated: off is fine, on is refused rather than ignored.
@@ -298,9 +297,9 @@ constexpr std::array environment_variables{
 
 }  // namespace
 
-HorovodEnvironment apply_environment(HorovodProfile& profile, const std::map<std::string, std::string>& environment,
-                                     const Value& where) {
-  HorovodEnvironment result;
+std::vector<std::string> apply_environment(HorovodProfile& profile,
+                                           const std::map<std::string, std::string>& environment, const Value& where) {
+  std::vector<std::string> ignored;
   for (const auto& [name, text] : environment) {
     const EnvironmentVariable* found = nullptr;
     std::vector<std::string> known;
@@ -309,9 +308,9 @@ HorovodEnvironment apply_environment(HorovodProfile& profile, const std::map<std
       known.emplace_back(variable.name);
     }
     if (found == nullptr) where.fail("a HOROVOD_* setting", quoted(name), suggestion(name, known));
-    found->apply({profile, result, name, text, where});
+    found->apply({profile, ignored, name, text, where});
   }
-  return result;
+  return ignored;
 }
 
 }}  // namespace farandole::training

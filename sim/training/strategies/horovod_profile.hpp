@@ -52,14 +52,9 @@ HorovodProfile horovod_profile(const std::string& version, const Value& where);
 /// Whether the version is that one or later; both are versions.
 bool is_at_least(const std::string& version, const std::string& least);
 
-/// What pasted HOROVOD_* settings ask for beyond the profile, and which of them have no meaning here.
-struct HorovodEnvironment {
-  std::vector<std::string> ignored;
-};
-
 /// Applies HOROVOD_* variables, written as Horovod writes them (bare bytes and milliseconds). Unknown names, values
-/// that are no numbers and features that are not simulated fail at `where`.
-HorovodEnvironment apply_environment(HorovodProfile& profile, const std::map<std::string, std::string>& variables,
-                                     const Value& where);
+/// that are no numbers and features that are not simulated fail at `where`. Which of them have no meaning here.
+std::vector<std::string> apply_environment(HorovodProfile& profile, const std::map<std::string, std::string>& variables,
+                                           const Value& where);
 
 }}  // namespace farandole::training

@@ -26,7 +26,7 @@ Environment pasted(const Value& where) {
 
 void paste(const Environment& variables, const Value& where, HorovodProfile& profile, StrategyChoice& choice) {
   auto applied = apply_environment(profile, variables, where);
-  std::ranges::move(applied.ignored, std::back_inserter(choice.ignored));
+  std::ranges::move(applied, std::back_inserter(choice.ignored));
 }
 
 HorovodProfile read_profile(const StrategyInput& input, StrategyChoice& choice) {

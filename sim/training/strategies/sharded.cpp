@@ -98,13 +98,13 @@ TaskId Sharded::communicate(Engine& engine, Operation operation, double paramete
 
 /// As the rate limiter of FSDP has it: _FreeEventQueue.
 void Sharded::gather(Engine& engine, int unit) {
-  if (gathered(unit).by || shards_ == 1 || parameters_of(unit) == 0) return;
+  if (gathered(unit) || shards_ == 1 || parameters_of(unit) == 0) return;
   std::vector<TaskId> after = pass_before_;
   if (plan_.in_flight > 0 && freeing_.size() >= plan_.in_flight) {
     after.push_back(freeing_.front());
     freeing_.pop_front();
   }
-  gathered(unit).by =
+  gathered(unit) =
       communicate(engine, Operation::allgather, parameters_of(unit), plan_.parameter_element, std::move(after));
 }
 
@@ -114,7 +114,7 @@ void Sharded::prefetch(Engine& engine, std::size_t segment) {
 }
 
 TaskId Sharded::compute(Engine& engine, Compute work, int unit, std::vector<TaskId> after) {
-  if (gathered(unit).by) after.push_back(*gathered(unit).by);
+  if (gathered(unit)) after.push_back(*gathered(unit));
   computed_.push_back(
       engine.add({std::move(work), computed_.empty() ? start_ : RankTimes(), std::move(after), computing}));
   return computed_.back();
@@ -166,8 +166,8 @@ void Sharded::gather_everything(Engine& engine) {
   gather(engine, root);
   for (int unit = 0; unit < static_cast<int>(units_.parameters.size()); ++unit) gather(engine, unit);
   if (plan_.overlaps_gathering) return;
-  const Gathered last = *std::ranges::max_element(gathered_, {}, [](const Gathered& g) { return g.by.value_or(-1); });
-  if (last.by) std::ranges::fill(gathered_, last);
+  const Gathered last = *std::ranges::max_element(gathered_, {}, [](const Gathered& by) { return by.value_or(-1); });
+  if (last) std::ranges::fill(gathered_, last);
 }
 
 void Sharded::forward(Engine& engine, const std::vector<TaskId>& after) {

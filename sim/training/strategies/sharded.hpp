@@ -85,9 +85,7 @@ class Sharded final : public Strategy {
   [[nodiscard]] std::optional<RankTimes> synchronised() const override;
 
  private:
-  struct Gathered {
-    std::optional<TaskId> by;  // the allgather; empty: not there
-  };
+  using Gathered = std::optional<TaskId>;  // the allgather that brought it; empty: not there
   TaskId communicate(Engine& engine, Operation operation, double parameters, Bytes element, std::vector<TaskId> after);
   void gather(Engine& engine, int unit);
   void prefetch(Engine& engine, std::size_t segment);

@@ -466,32 +466,23 @@ Json vit(Config config) {
   return list;
 }
 
-struct Sums {
-  double parameters = 0;
-  double tensors = 0;
-  double macs = 0;
-};
-
-/// Sums over layers at so long a sequence, as a model's file states them.
-Sums sums_of(const Json& layers, double length) {
-  Sums sums;
+/// Parameters, tensors and multiply-adds of layers at so long a sequence, as a model's file states them.
+std::array<double, 3> sums_of(const Json& layers, double length) {
+  std::array<double, 3> sums{};
   for (const Json& layer : layers) {
     const Json work = layer.value("macs", Json(0));
-    if (work.is_number()) sums.macs += work.get<double>();
-    if (work.contains("sequence")) sums.macs += work.at("sequence").get<double>() * length;
-    if (work.contains("sequence^2")) sums.macs += work.at("sequence^2").get<double>() * length * length;
+    if (work.is_number()) sums[2] += work.get<double>();
+    if (work.contains("sequence")) sums[2] += work.at("sequence").get<double>() * length;
+    if (work.contains("sequence^2")) sums[2] += work.at("sequence^2").get<double>() * length * length;
     for (const Json& tensor : layer.value("tensors", Json::array())) {
       double elements = 1;
       for (const Json& extent : tensor.at("shape")) elements *= extent.get<double>();
-      sums.parameters += elements;
-      sums.tensors += 1;
+      sums[0] += elements;
+      sums[1] += 1;
     }
     if (!layer.contains("block")) continue;
-    const Sums inside = sums_of(layer.at("layers"), length);
-    const auto times = layer.at("times").get<double>();
-    sums.parameters += times * inside.parameters;
-    sums.tensors += times * inside.tensors;
-    sums.macs += times * inside.macs;
+    const auto inside = sums_of(layer.at("layers"), length);
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += layer.at("times").get<double>() * inside[i];
   }
   return sums;
 }
@@ -540,10 +531,10 @@ Document model_of_huggingface_config(const Document& document) {
                 fmt::format("{}, shapes as transformers' modeling_{}.py", document.source(), read<std::string>(type))}};
   if (is_sequence) variant["sequence_length"] = length, variant["longest_sequence"] = positions;
   variant["input"] = layers.front().at("input");
-  const Sums sums = sums_of(layers, double(length));
-  variant["parameters"] = count(sums.parameters);
-  variant["tensors"] = count(sums.tensors);
-  variant["macs"] = count(sums.macs);
+  const auto sums = sums_of(layers, double(length));
+  variant["parameters"] = count(sums[0]);
+  variant["tensors"] = count(sums[1]);
+  variant["macs"] = count(sums[2]);
   variant["layers"] = layers;
   const Json model{{"name", name_of(document, read<std::string>(type))}, {"summary", about}, {"variants", {variant}}};
   return Document::parse(model.dump(), document.source());
