@@ -296,4 +296,15 @@ TEST(DefaultLibrary, AnUnknownReleaseIsRefusedAtItsPlaceWithTheNearest) {
       HasSubstr(", nccl-2.3, nccl-2.5, "));
 }
 
+TEST(DefaultLibrary, TimesOneRankAloneOnANodeBesideFullOnes) {
+  for (const std::string& topology : topologies_with_a_library()) {
+    const Topology machine = topology_called(topology);
+    const int devices = machine.devices_per_node;
+    if (devices == 1 || machine.nodes.value_or(2) < 2) continue;
+    auto changes = with(on(topology, R"({"kind": "ddp"})"), "/platform/ranks", std::to_string(devices + 1));
+    const json points = numbers(changed(changes));
+    EXPECT_GT(points.at(0).at("iteration_seconds"), 0) << topology;
+  }
+}
+
 }}  // namespace farandole::default_library_test

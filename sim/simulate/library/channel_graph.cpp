@@ -222,13 +222,14 @@ ChannelGraph survey_channels(const Platform& platform, const Placement& placemen
   ChannelGraph graph;
   order_by_device(platform, placement, graph);
   constexpr int many = std::numeric_limits<int>::max();
-  graph.nvlinks = graph.nics = many;
+  graph.nvlinks = graph.nics = graph.fewest_per_node = many;
   graph.pci = graph.nic = BytesPerSecond::infinity();
   graph.sharp = platform.transport.sharp;
   std::set<Locals> seen;
   for (int position = 0; position < graph.ranks; position = node_range(graph, position).second) {
     const Locals locals = locals_of(platform, graph, position);
     if (!seen.insert(locals).second) continue;
+    graph.fewest_per_node = std::min(graph.fewest_per_node, node_range(graph, position).second - position);
     survey_inside(platform.node, locals, nvlink, graph);
     survey_nics(platform.node, locals, graph);
   }

@@ -19,6 +19,7 @@ enum class LinkClass : std::uint8_t { nvlink, pci, net };
 struct ChannelGraph {
   int ranks = 1;
   int nodes = 1;  // with a rank
+  int fewest_per_node = 1;
   LinkClass inside = LinkClass::pci;
   int nvlinks = 0;          // of the device that has least, to others of the run; 0 without
   bool is_switched = true;  // NVLinks, where there are any, go to a switch, not from device to device
