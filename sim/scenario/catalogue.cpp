@@ -11,7 +11,7 @@
 #include "platform/graph_file.hpp"
 #include "platform/mpi_transport.hpp"
 #include "scenario/library_choice.hpp"
-#include "workload/importers/huggingface_config.hpp"
+#include "workload/huggingface_config.hpp"
 
 namespace farandole { inline namespace scenario {
 namespace {

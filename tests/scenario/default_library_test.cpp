@@ -34,13 +34,16 @@ std::vector<std::string> topologies_with_a_library() {
   return names;
 }
 
-/// All of a point but what its algorithm is called.
+/// All of a point but what its algorithm is called, here and among the settings by which it is compared.
 json numbers(const Document& document) {
   const RunResult result = run_document(document, Catalogue(), {});
   std::ostringstream text;
   write_training(text, Format::json, {result.scenario, result.settings}, result.points);
   json points = json::parse(text.str()).at("points");
-  for (json& point : points) point.erase("algorithm");
+  for (json& point : points) {
+    point.erase("algorithm");
+    point.erase("compared_by");
+  }
   return points;
 }
 

@@ -1,6 +1,6 @@
 // A Hugging Face config.json is a model: its parameters are those that the model's page states, and where models/ has
 // the same model its layers are the same.
-#include "workload/importers/huggingface_config.hpp"
+#include "workload/huggingface_config.hpp"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>

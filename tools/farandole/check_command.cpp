@@ -13,7 +13,7 @@
 #include "scenario/sweep.hpp"
 #include "simulate/library/library.hpp"
 #include "study/search_spec.hpp"
-#include "workload/importers/huggingface_config.hpp"
+#include "workload/huggingface_config.hpp"
 
 namespace farandole {
 namespace {

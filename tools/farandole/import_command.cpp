@@ -19,7 +19,7 @@
 #include "scenario/catalogue.hpp"
 #include "targets.hpp"
 #include "units/format.hpp"
-#include "workload/importers/huggingface_config.hpp"
+#include "workload/huggingface_config.hpp"
 #include "workload/importers/imported_model.hpp"
 
 namespace farandole {

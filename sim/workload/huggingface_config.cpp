@@ -1,4 +1,4 @@
-#include "workload/importers/huggingface_config.hpp"
+#include "workload/huggingface_config.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include "config/section.hpp"
-#include "workload/importers/imported_model.hpp"
 
 namespace farandole { inline namespace workload {
 namespace {
@@ -505,9 +504,10 @@ Json layers_of(const Config& config, const Value& type) {
 std::string name_of(const Document& document, const std::string& type) {
   const std::filesystem::path file(document.source());
   const auto parent = std::filesystem::absolute(file).parent_path().filename();
-  std::string name = snake_case(file.stem() == "config" ? parent.string() : file.stem().string());
-  std::ranges::replace_if(
-      name, [](unsigned char letter) { return std::isalnum(letter) == 0; }, '_');
+  std::string name = file.stem() == "config" ? parent.string() : file.stem().string();
+  const auto in_a_name = [](unsigned char letter) { return std::isalnum(letter) != 0 ? std::tolower(letter) : '_'; };
+  std::ranges::transform(name, name.begin(),
+                         [&](char letter) { return static_cast<char>(in_a_name(static_cast<unsigned char>(letter))); });
   return !name.empty() && std::isalpha(static_cast<unsigned char>(name.front())) != 0 ? name : type + "_" + name;
 }
 
