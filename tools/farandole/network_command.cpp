@@ -74,7 +74,7 @@ std::string headline(const NetworkNeed& need) {
       most < 0.95 ? "What is missing then is not the network's: farandole run --explain says what it is.\n" : "");
 }
 
-void write_text(std::ostream& out, const NetworkNeed& need) {
+void write_need(std::ostream& out, const NetworkNeed& need) {
   out << headline(need) << "\n";
   Table answers({{"of what devices could do"},
                  {"least NIC rate (Gbit/s)"},
@@ -109,7 +109,7 @@ void write_text(std::ostream& out, const NetworkNeed& need) {
   }
 }
 
-Record to_record(const NetworkNeed& need, const NetworkVariant& variant) {
+Record variant_record(const NetworkNeed& need, const NetworkVariant& variant) {
   Record set = Record::object();
   for (const SetValue& value : variant.set) set[value.pointer] = Record::parse(value.json);
   return {
@@ -126,11 +126,11 @@ void write_record(std::ostream& out, const NetworkNeed& need) {
     record["least_nic_bits_per_second"] = answer.rate ? Record(need.nic.si() * 8 * answer.rate->relative) : Record();
     record["band"] = {end(answer.band.low), end(answer.band.high)};
     record["oversubscription"] = answer.thinnest ? Record(1 / answer.thinnest->relative) : Record();
-    if (answer.rate) record["set"] = to_record(need, *answer.rate).at("set");
+    if (answer.rate) record["set"] = variant_record(need, *answer.rate).at("set");
     answers.push_back(record);
   }
   Record rates = Record::array();
-  for (const NetworkVariant& variant : need.rates) rates.push_back(to_record(need, variant));
+  for (const NetworkVariant& variant : need.rates) rates.push_back(variant_record(need, variant));
   out << json_text({{"nic_bits_per_second", need.nic.si() * 8},
                     {"own", to_record(need.own)},
                     {"answers", answers},
@@ -155,7 +155,7 @@ void answer(const NetworkArguments& arguments) {
   options.network = arguments.cost.solver();
   const NetworkNeed need = network_need(document, catalogue, options, targets);
   arguments.output.write(
-      [&](std::ostream& out) { format == Format::json ? write_record(out, need) : write_text(out, need); });
+      [&](std::ostream& out) { format == Format::json ? write_record(out, need) : write_need(out, need); });
 }
 
 }  // namespace
