@@ -58,7 +58,7 @@ struct PublishedRequest {
   std::function<void(Document&)> adapt;    // applied to each row's scenario before it is read; may be empty
   std::function<void(int, int)> progress;  // called before each row of training with (rows done, rows in all)
   bool cold = false;                       // tables: without what others say of their machines
-  RatioPairs* ratios = nullptr;                // filled with pairs of these rows, where there is one
+  RatioPairs* ratios = nullptr;            // filled with pairs of these rows, where there is one
 };
 
 /// Every run of scenarios/published and every table of scenarios/published/collectives, by family in order of name,

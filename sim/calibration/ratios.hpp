@@ -17,6 +17,6 @@ namespace farandole { inline namespace calibration {
 
 /// `points` are the rows' own results, in their order.
 RatioPairs ratios_of(const std::vector<PublishedRow>& rows, const std::vector<ValidationPoint>& points,
-                 const Catalogue& catalogue);
+                     const Catalogue& catalogue);
 
 }}  // namespace farandole::calibration

@@ -45,7 +45,7 @@ PastedKey sets(std::string key, std::string setting);  // as it is
 PastedKey free_of_charge(std::string key);             // no effect on time here
 PastedKey not_simulated(std::string key);  // refused unless it is off: false, null, none, 0, {} or {enabled: false}
 PastedKey within(std::string key, std::vector<PastedKey> keys);
-/// A row of one of these two for each of the names, which stand in a text with a space between.
+/// A row of one of these two for each of the names, which are in a text with a space between.
 void add_rows(std::vector<PastedKey>& keys, PastedKey (*row)(std::string), std::string_view names);
 
 /// The whole number that a JSON number is, 5e8 too.
