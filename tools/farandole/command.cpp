@@ -35,4 +35,17 @@ void set_value(Document& document, const std::string& assignment) {
   set_after_measuring(document, assignment.substr(0, equals), assignment.substr(equals + 1));
 }
 
+void ScenarioArguments::add_to(CLI::App& command, const std::string& file_help) {
+  command.add_option("scenario", file, file_help)->required()->type_name("SCENARIO.json");
+  command.add_option("--set", settings, "replace a value of the scenario; may be repeated")
+      ->type_name("/POINTER=VALUE")
+      ->allow_extra_args(false);
+}
+
+Document ScenarioArguments::read() const {
+  Document document = Document::read(file);
+  for (const std::string& assignment : settings) set_value(document, assignment);
+  return document;
+}
+
 }  // namespace farandole

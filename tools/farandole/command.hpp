@@ -6,6 +6,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -49,6 +50,15 @@ class OptionValue {
 
 /// Carries out `--set /json/pointer=VALUE`.
 void set_value(Document& document, const std::string& assignment);
+
+/// A scenario's file and what is set in it.
+struct ScenarioArguments {
+  std::string file;
+  std::vector<std::string> settings;
+
+  void add_to(CLI::App& command, const std::string& file_help);
+  [[nodiscard]] Document read() const;
+};
 
 int whole_number(const std::string& option, const std::string& text, int least,
                  int most = std::numeric_limits<int>::max());

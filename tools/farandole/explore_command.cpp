@@ -28,8 +28,7 @@ constexpr int most_iterations = 10;  // of a point: every move of a slider runs 
 constexpr const char* working_folder = "/a/b/c/d/e/f/g/h";
 
 struct ExploreArguments {
-  std::string scenario;
-  std::vector<std::string> settings;
+  ScenarioArguments scenario;
   std::string html;
   bool quiet = false;
   CostOptions cost;
@@ -107,7 +106,7 @@ ExplorePage explored_page(const ExploreArguments& arguments, const Document& wri
       "Farandole's own solver (--network own). A copied scenario gives the same numbers on the command line.",
       first.scenario.measure.iterations);
   Record& data = page.data;
-  data["source"] = std::filesystem::path(arguments.scenario).filename().string();
+  data["source"] = std::filesystem::path(arguments.scenario.file).filename().string();
   data["scenario"] = first.document.to_ordered_json();
   data["folder"] = working_folder;
   data["controls"] = Record::array();
@@ -128,18 +127,17 @@ void refuse_what_cannot_be_explored(const Document& document, const std::string&
 
 void explore(const ExploreArguments& arguments) {
   require_simulator();
-  Document document = Document::read(arguments.scenario);
-  for (const std::string& assignment : arguments.settings) set_value(document, assignment);
-  refuse_what_cannot_be_explored(document, arguments.scenario);
+  const Document document = arguments.scenario.read();
+  refuse_what_cannot_be_explored(document, arguments.scenario.file);
   const Catalogue catalogue;
   const ExplorePage page = explored_page(arguments, document, catalogue);
   std::string file = arguments.html;
   if (file.empty()) {
-    file = std::filesystem::path(arguments.scenario).stem().string() + ".explore.html";
+    file = std::filesystem::path(arguments.scenario.file).stem().string() + ".explore.html";
     require_free("--html", file, is_page_of_ours, "; --html FILE names another");
   }
   Targets targets;
-  targets.reads("the scenario", arguments.scenario);
+  targets.reads("the scenario", arguments.scenario.file);
   for (const auto& [read, text] : catalogue.texts()) targets.reads("a file of the scenario", read);
   targets.writes("--html", file);
   targets.check();
@@ -152,10 +150,7 @@ void explore(const ExploreArguments& arguments) {
 void add_explore(CLI::App& app) {
   auto* command = app.add_subcommand("explore", "A scenario as a page that simulates while its settings are turned");
   auto arguments = std::make_shared<ExploreArguments>();
-  command->add_option("scenario", arguments->scenario, "the scenario file")->required()->type_name("SCENARIO");
-  command->add_option("--set", arguments->settings, "replace a value of the scenario first; may be repeated")
-      ->type_name("/POINTER=VALUE")
-      ->allow_extra_args(false);
+  arguments->scenario.add_to(*command, "the scenario file");
   command
       ->add_option("--html", arguments->html, "the page, one file to open offline; SCENARIO.explore.html unless said")
       ->type_name("FILE");

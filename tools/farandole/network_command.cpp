@@ -18,8 +18,7 @@ namespace farandole {
 namespace {
 
 struct NetworkArguments {
-  std::string scenario;
-  std::vector<std::string> settings;
+  ScenarioArguments scenario;
   std::vector<std::string> targets{"80 %", "90 %", "95 %"};
   CostOptions cost;
   OutputOptions output;
@@ -144,11 +143,10 @@ void answer(const NetworkArguments& arguments) {
   if (format == Format::csv) refuse_option("--format", "table or json", arguments.output.format);
   const std::vector<double> targets = targets_of(arguments);
   Targets files;
-  files.reads("the scenario", arguments.scenario);
+  files.reads("the scenario", arguments.scenario.file);
   arguments.output.add_to(files);
   files.check();
-  Document document = Document::read(arguments.scenario);
-  for (const std::string& assignment : arguments.settings) set_value(document, assignment);
+  const Document document = arguments.scenario.read();
   const Catalogue catalogue;
   RunOptions options;
   options.budget = arguments.cost.most();
@@ -163,12 +161,7 @@ void answer(const NetworkArguments& arguments) {
 void add_network(CLI::App& app) {
   auto arguments = std::make_shared<NetworkArguments>();
   CLI::App* command = app.add_subcommand("network", "Which network does a job need: NIC rate, oversubscription");
-  command->add_option("scenario", arguments->scenario, "a file; of a sweep, its last configuration counts")
-      ->required()
-      ->type_name("SCENARIO.json");
-  command->add_option("--set", arguments->settings, "replace a value of the scenario; may be repeated")
-      ->type_name("/POINTER=VALUE")
-      ->allow_extra_args(false);
+  arguments->scenario.add_to(*command, "a file; of a sweep, its last configuration counts");
   command
       ->add_option("--target", arguments->targets,
                    "a share of what the devices could do; may be repeated (default: 80 %, 90 % and 95 %)")

@@ -30,8 +30,7 @@ namespace {
 constexpr int most_processes = 1024;
 
 struct RunArguments {
-  std::string scenario;
-  std::vector<std::string> settings;
+  ScenarioArguments scenario;
   std::string launch;
   std::string fidelity;
   std::string seed;
@@ -49,12 +48,11 @@ struct RunArguments {
 };
 
 Document read_document(const RunArguments& arguments) {
-  Document document = Document::read(arguments.scenario);
-  for (const std::string& assignment : arguments.settings) set_value(document, assignment);
+  Document document = arguments.scenario.read();
   if (!arguments.launch.empty()) {
     set_after_measuring(document, "/platform/launch",
                         Node{arguments.launch, 0, std::make_shared<const std::string>("--launch")});
-    forget_release(document, arguments.settings);
+    forget_release(document, arguments.scenario.settings);
   }
   if (!arguments.seed.empty()) {
     if (!document.find("/measure")) document.set("/measure", "{}");
@@ -113,8 +111,9 @@ void write_run_result(const RunArguments& arguments, const StudyHeading& heading
 
 /// What was typed, as far as results depend on it.
 std::string typed_run(const RunArguments& arguments) {
-  std::string line = "farandole run " + shell_word(arguments.scenario) + given("--set", arguments.settings) +
-                     given("--launch", {arguments.launch}) + given("--fidelity", {arguments.fidelity});
+  std::string line = "farandole run " + shell_word(arguments.scenario.file) +
+                     given("--set", arguments.scenario.settings) + given("--launch", {arguments.launch}) +
+                     given("--fidelity", {arguments.fidelity});
   if (arguments.no_fold) line += " --no-fold";
   return line + given("--network", {arguments.cost.network}) + given("--seed", {arguments.seed});
 }
@@ -123,7 +122,7 @@ std::string typed_run(const RunArguments& arguments) {
 std::string explore_command(const RunArguments& arguments) {
   const std::string page = arguments.pages.explored();
   if (page.empty() || !arguments.launch.empty()) return {};
-  return "farandole explore " + shell_word(arguments.scenario) + given("--set", arguments.settings) +
+  return "farandole explore " + shell_word(arguments.scenario.file) + given("--set", arguments.scenario.settings) +
          given("--html", {page});
 }
 
@@ -146,15 +145,15 @@ void write_page(const RunArguments& arguments, const Document& document, const C
 }
 
 RunFiles files_of_run(const RunArguments& arguments) {
-  return {arguments.scenario, arguments.timeline, arguments.loads.drawing, arguments.output, arguments.pages};
+  return {arguments.scenario.file, arguments.timeline, arguments.loads.drawing, arguments.output, arguments.pages};
 }
 
 void run_search(const RunArguments& arguments, const Document& document, const SearchSpec& spec,
                 const RunOptions& options) {
-  if (arguments.resume) refuse_option("--resume", "no such option with \"optimise\"", arguments.scenario);
+  if (arguments.resume) refuse_option("--resume", "no such option with \"optimise\"", arguments.scenario.file);
   if (!arguments.shard.empty()) refuse_option("--shard", "no such option with \"optimise\"", arguments.shard);
   if (!arguments.timeline.empty()) refuse_option("--timeline", "no such option with \"optimise\"", arguments.timeline);
-  if (arguments.pages.are_wanted()) refuse_option("--html", "no page of an \"optimise\"", arguments.scenario);
+  if (arguments.pages.are_wanted()) refuse_option("--html", "no page of an \"optimise\"", arguments.scenario.file);
   if (options.fidelities.size() > 1) refuse_option("--fidelity", "one level with \"optimise\"", arguments.fidelity);
   const Catalogue catalogue;
   check_files(files_of_run(arguments), catalogue);
@@ -254,12 +253,7 @@ void add_run(CLI::App& app) {
   auto arguments = std::make_shared<RunArguments>();
   CLI::App* command =
       app.add_subcommand("run", "Simulate a scenario: iteration time, throughput, scaling efficiency, and why");
-  command->add_option("scenario", arguments->scenario, "a file such as scenarios/horovod-512-roce25.json")
-      ->required()
-      ->type_name("SCENARIO.json");
-  command->add_option("--set", arguments->settings, "replace a value of the scenario; may be repeated")
-      ->type_name("/POINTER=VALUE")
-      ->allow_extra_args(false);
+  arguments->scenario.add_to(*command, "a file such as scenarios/horovod-512-roce25.json");
   command
       ->add_option("--launch", arguments->launch,
                    "a horovodrun, mpirun or aprun line, pasted: sets ranks and placement")
