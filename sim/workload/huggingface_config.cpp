@@ -44,7 +44,10 @@ class Config {
     return value && !std::holds_alternative<std::nullptr_t>(value->node().value);
   }
   Value at(std::string_view key) { return section_.child(key); }
-  [[nodiscard]] const Value& value() const { return section_.value(); }
+  /// Refuses what would lay another model: `expected` says what is known here.
+  void refuse_other_than(std::string_view key, Size known, std::string_view expected) {
+    if (size(key, known) != known) at(key).fail(expected);
+  }
 
  private:
   Section section_;
@@ -95,6 +98,11 @@ class Layers {
         rows_.is_string() ? Json{{"sequence^2", count(macs)}} : count(macs * rows_.get<double>() * rows_.get<double>());
     add(name, "attention", {heads + 2 * key_heads, rows_, width}, {heads, rows_, value_width}, {}, all);
   }
+  /// What scores words, with the weights of the embedding or its own, and the loss.
+  void head(const std::string& name, Size hidden, Size words, bool is_tied, bool bias = false) {
+    is_tied ? tied(name, hidden, words, bias) : linear(name, hidden, words, bias);
+    each("loss.softmax", "cross_entropy", words);
+  }
   void block(const std::string& name, Size first, Size times, const std::function<void(Layers&)>& fill) {
     if (times == 0) return;
     Layers inside(rows_);
@@ -126,8 +134,8 @@ class Layers {
   Json list_ = Json::array();
 };
 
-const char* activation(Config& config, const char* key) {
-  const std::string name = config.has(key) ? read<std::string>(config.at(key)) : "gelu";
+const char* activation(Config& config, const char* key, const char* otherwise) {
+  const std::string name = config.has(key) ? read<std::string>(config.at(key)) : otherwise;
   for (const char* known : {"gelu", "silu", "relu"}) {
     if (name.find(known) != std::string::npos) return known;
   }
@@ -177,9 +185,7 @@ class Decoder {
     all.block("model.layers.{}", 0, dense, [&](Layers& to) { block(to, false); });
     all.block("model.layers.{}", dense, blocks - dense, [&](Layers& to) { block(to, true); });
     all.norm("model.norm", hidden_, false);
-    const bool tied = config_.flag("tie_word_embeddings", family_.tied);
-    tied ? all.tied("lm_head", hidden_, words) : all.linear("lm_head", hidden_, words);
-    all.each("loss.softmax", "cross_entropy", words);
+    all.head("lm_head", hidden_, words, config_.flag("tie_word_embeddings", family_.tied));
     return all.list();
   }
 
@@ -258,8 +264,10 @@ class Decoder {
 
   /// Weights of a layer's experts are one tensor, as in grouped products; work is that of those that a token goes to.
   void mixture(Layers& to) {
-    if (config_.size("decoder_sparse_step", 1) != 1)
-      config_.at("decoder_sparse_step").fail("1: experts in every block");
+    for (const char* key : {"decoder_sparse_step", "moe_layer_freq"})
+      config_.refuse_other_than(key, 1, "1: experts in every block behind the dense ones");
+    if (config_.has("mlp_only_layers") && !config_.at("mlp_only_layers").elements().empty())
+      config_.at("mlp_only_layers").fail("[]: experts in every block");
     const bool is_mixtral = config_.has("num_local_experts");
     const std::string prefix = is_mixtral ? "block_sparse_moe." : "mlp.";
     const Size inner = config_.size("moe_intermediate_size", config_.size("intermediate_size", 1));
@@ -298,38 +306,39 @@ class Decoder {
                     ? config_.size("num_attention_heads")
                     : config_.divisor("num_attention_heads", hidden_);
   Size experts_ = config_.size("num_local_experts", config_.size("num_experts", config_.size("n_routed_experts", 0)));
-  const char* activation_ = activation(config_, config_.has("hidden_activation") ? "hidden_activation" : "hidden_act");
+  const char* activation_ =
+      activation(config_, config_.has("hidden_activation") ? "hidden_activation" : "hidden_act", "silu");
 };
 
 /// A block with weights and biases everywhere: of GPT-2, GPT-NeoX, ViT (norms before) and BERT (norms behind).
 struct PlainBlock {
   Size hidden, heads, inner;
   const char* activation;
-  bool causal;
   Size turned;  // values of a head that rotary positions turn; 0: positions are embedded
-  bool fused;   // queries, keys and values
-  // Names as modeling_*.py has them.
-  const char *norm_1, *attention, *output, *norm_2, *up, *down;
+  // As modeling_*.py has them: norm, attention, its output, norm, products up and down.
+  std::array<const char*, 6> names;
 };
 
-void plain_block(Layers& to, const PlainBlock& of, bool before) {
+/// Causal ones have one product for queries, keys and values.
+void plain_block(Layers& to, const PlainBlock& of, bool causal, bool before) {
+  const auto& [norm_1, attends, output, norm_2, up, down] = of.names;
   const Size width = of.hidden / of.heads;
-  const std::string attention = std::string(of.attention) + ".";
-  if (before) to.norm(of.norm_1, of.hidden, true);
-  if (of.fused) to.linear(of.attention, of.hidden, 3 * of.hidden, true);
+  const std::string attention = std::string(attends) + ".";
+  if (before) to.norm(norm_1, of.hidden, true);
+  if (causal) to.linear(attends, of.hidden, 3 * of.hidden, true);
   for (const char* name : {"query", "key", "value"}) {
-    if (!of.fused) to.linear(attention + name, of.hidden, of.hidden, true);
+    if (!causal) to.linear(attention + name, of.hidden, of.hidden, true);
   }
   if (of.turned > 0) to.rotary(attention + "rotary", 2 * of.heads, of.turned);
-  to.attention(attention + "flash", of.heads, of.heads, width, width, of.causal);
-  to.linear(of.output, of.hidden, of.hidden, true);
+  to.attention(attention + "flash", of.heads, of.heads, width, width, causal);
+  to.linear(output, of.hidden, of.hidden, true);
   to.each("add_1", "add", of.hidden);
-  to.norm(before ? of.norm_2 : of.norm_1, of.hidden, true);
-  to.linear(of.up, of.hidden, of.inner, true);
-  to.each(std::string(of.up) + "." + of.activation, of.activation, of.inner);
-  to.linear(of.down, of.inner, of.hidden, true);
+  to.norm(before ? norm_2 : norm_1, of.hidden, true);
+  to.linear(up, of.hidden, of.inner, true);
+  to.each(std::string(up) + "." + of.activation, of.activation, of.inner);
+  to.linear(down, of.inner, of.hidden, true);
   to.each("add_2", "add", of.hidden);
-  if (!before) to.norm(of.norm_2, of.hidden, true);
+  if (!before) to.norm(norm_2, of.hidden, true);
 }
 
 Json gpt2(Config config) {
@@ -338,23 +347,15 @@ Json gpt2(Config config) {
   const PlainBlock parts{hidden,
                          config.divisor("n_head", hidden),
                          config.size("n_inner", 4 * hidden),
-                         activation(config, "activation_function"),
-                         true,
+                         activation(config, "activation_function", "gelu"),
                          0,
-                         true,
-                         "ln_1",
-                         "attn.c_attn",
-                         "attn.c_proj",
-                         "ln_2",
-                         "mlp.c_fc",
-                         "mlp.c_proj"};
+                         {"ln_1", "attn.c_attn", "attn.c_proj", "ln_2", "mlp.c_fc", "mlp.c_proj"}};
   Layers all("sequence");
   all.embedding("transformer.wte", words, hidden);
   all.embedding("transformer.wpe", config.size("n_positions"), hidden);
-  all.block("transformer.h.{}", 0, config.size("n_layer"), [&](Layers& to) { plain_block(to, parts, true); });
+  all.block("transformer.h.{}", 0, config.size("n_layer"), [&](Layers& to) { plain_block(to, parts, true, true); });
   all.norm("transformer.ln_f", hidden, true);
-  all.tied("lm_head", hidden, words);
-  all.each("loss.softmax", "cross_entropy", words);
+  all.head("lm_head", hidden, words, true);
   return all.list();
 }
 
@@ -366,24 +367,16 @@ Json gpt_neox(Config config) {
   const PlainBlock parts{hidden,
                          heads,
                          config.size("intermediate_size"),
-                         activation(config, "hidden_act"),
-                         true,
+                         activation(config, "hidden_act", "gelu"),
                          std::max(Size{1}, static_cast<Size>(part * static_cast<double>(hidden / heads))),
-                         true,
-                         "input_layernorm",
-                         "attention.query_key_value",
-                         "attention.dense",
-                         "post_attention_layernorm",
-                         "mlp.dense_h_to_4h",
-                         "mlp.dense_4h_to_h"};
+                         {"input_layernorm", "attention.query_key_value", "attention.dense", "post_attention_layernorm",
+                          "mlp.dense_h_to_4h", "mlp.dense_4h_to_h"}};
   Layers all("sequence");
   all.embedding("gpt_neox.embed_in", words, hidden);
-  const auto fill = [&](Layers& to) { plain_block(to, parts, true); };
+  const auto fill = [&](Layers& to) { plain_block(to, parts, true, true); };
   all.block("gpt_neox.layers.{}", 0, config.size("num_hidden_layers"), fill);
   all.norm("gpt_neox.final_layer_norm", hidden, true);
-  config.flag("tie_word_embeddings", false) ? all.tied("embed_out", hidden, words)
-                                            : all.linear("embed_out", hidden, words);
-  all.each("loss.softmax", "cross_entropy", words);
+  all.head("embed_out", hidden, words, config.flag("tie_word_embeddings", false));
   return all.list();
 }
 
@@ -391,32 +384,25 @@ Json gpt_neox(Config config) {
 Json bert(Config config) {
   const Size hidden = config.size("hidden_size");
   const Size words = config.size("vocab_size");
-  const char* nonlinear = activation(config, "hidden_act");
+  const char* nonlinear = activation(config, "hidden_act", "gelu");
   const PlainBlock parts{hidden,
                          config.divisor("num_attention_heads", hidden),
                          config.size("intermediate_size"),
                          nonlinear,
-                         false,
                          0,
-                         false,
-                         "attention.output.LayerNorm",
-                         "attention.self",
-                         "attention.output.dense",
-                         "output.LayerNorm",
-                         "intermediate.dense",
-                         "output.dense"};
+                         {"attention.output.LayerNorm", "attention.self", "attention.output.dense", "output.LayerNorm",
+                          "intermediate.dense", "output.dense"}};
   Layers all("sequence");
   all.embedding("bert.embeddings.word_embeddings", words, hidden);
   all.embedding("bert.embeddings.position_embeddings", config.size("max_position_embeddings"), hidden);
   all.embedding("bert.embeddings.token_type_embeddings", config.size("type_vocab_size", 2), hidden);
   all.norm("bert.embeddings.LayerNorm", hidden, true);
-  const auto fill = [&](Layers& to) { plain_block(to, parts, false); };
+  const auto fill = [&](Layers& to) { plain_block(to, parts, false, false); };
   all.block("bert.encoder.layer.{}", 0, config.size("num_hidden_layers"), fill);
   all.linear("cls.predictions.transform.dense", hidden, hidden, true);
   all.each("cls.predictions.transform.activation", nonlinear, hidden);
   all.norm("cls.predictions.transform.LayerNorm", hidden, true);
-  all.tied("cls.predictions.decoder", hidden, words, true);
-  all.each("loss.softmax", "cross_entropy", words);
+  all.head("cls.predictions.decoder", hidden, words, true, true);
   return all.list();
 }
 
@@ -433,16 +419,10 @@ Json vit(Config config) {
   const PlainBlock parts{hidden,
                          config.divisor("num_attention_heads", hidden),
                          config.size("intermediate_size"),
-                         activation(config, "hidden_act"),
-                         false,
+                         activation(config, "hidden_act", "gelu"),
                          0,
-                         false,
-                         "layernorm_before",
-                         "attention.attention",
-                         "attention.output.dense",
-                         "layernorm_after",
-                         "intermediate.dense",
-                         "output.dense"};
+                         {"layernorm_before", "attention.attention", "attention.output.dense", "layernorm_after",
+                          "intermediate.dense", "output.dense"}};
   Layers all(rows);
   const std::string cut = "vit.embeddings.patch_embeddings.projection";
   all.add(cut, "conv2d", {colours, side, side}, {hidden, along, along},
@@ -455,7 +435,7 @@ Json vit(Config config) {
           one("vit.embeddings.cls_token", {1, 1, hidden}));
   all.add("vit.embeddings.position_embeddings", "add", {rows, hidden}, {rows, hidden},
           one("vit.embeddings.position_embeddings", {1, rows, hidden}));
-  const auto fill = [&](Layers& to) { plain_block(to, parts, true); };
+  const auto fill = [&](Layers& to) { plain_block(to, parts, false, true); };
   all.block("vit.encoder.layer.{}", 0, config.size("num_hidden_layers"), fill);
   all.norm("vit.layernorm", hidden, true);
   Layers head(1);
@@ -519,16 +499,15 @@ bool is_huggingface_config(const Document& document) {
 
 Document model_of_huggingface_config(const Document& document) {
   Config config(document.root());
-  const Value type = config.at("model_type");
-  const Json layers = layers_of(config, type);
+  const Json layers = layers_of(config, config.at("model_type"));
+  const auto type = read<std::string>(config.at("model_type"));
   const bool is_sequence = layers.front().at("input") == Json::array({"sequence"});
   const Size positions = config.size("max_position_embeddings", config.size("n_positions", default_length));
   const Size length = is_sequence ? std::min(default_length, positions) : 0;
-  const std::string about = fmt::format("{} as its config.json has it.", read<std::string>(type));
+  const std::string about = fmt::format("{} as its config.json has it.", type);
   Json variant{{"name", is_sequence ? fmt::format("seq{}", length) : "image"},
                {"summary", about},
-               {"source",
-                fmt::format("{}, shapes as transformers' modeling_{}.py", document.source(), read<std::string>(type))}};
+               {"source", fmt::format("{}, shapes as transformers' modeling_{}.py", document.source(), type)}};
   if (is_sequence) variant["sequence_length"] = length, variant["longest_sequence"] = positions;
   variant["input"] = layers.front().at("input");
   const auto sums = sums_of(layers, double(length));
@@ -536,7 +515,7 @@ Document model_of_huggingface_config(const Document& document) {
   variant["tensors"] = count(sums[1]);
   variant["macs"] = count(sums[2]);
   variant["layers"] = layers;
-  const Json model{{"name", name_of(document, read<std::string>(type))}, {"summary", about}, {"variants", {variant}}};
+  const Json model{{"name", name_of(document, type)}, {"summary", about}, {"variants", {variant}}};
   return Document::parse(model.dump(), document.source());
 }
 

@@ -111,6 +111,30 @@ TEST(HuggingFaceConfigs, WithoutAShapeAreRefusedAtItsKey) {
   expect_refused(config, "/num_attention_heads");
 }
 
+TEST(HuggingFaceConfigs, HaveTheActivationOfTheirTypeWhereTheySayNone) {
+  const auto has = [](Json config, const char* activation) {
+    config.erase("hidden_act");
+    const Document document = converted(config);
+    const Model read = read_model(document.root(), "").variants.front();
+    return std::ranges::count(read.layers, std::string(activation), &Layer::type) > 0;
+  };
+  EXPECT_TRUE(has(config_of("meta-llama/Llama-3.2-1B"), "silu"));
+  EXPECT_FALSE(has(config_of("meta-llama/Llama-3.2-1B"), "gelu"));
+  EXPECT_TRUE(has(config_of("google-bert/bert-base-uncased"), "gelu"));
+}
+
+TEST(HuggingFaceConfigs, WithExpertsInSomeBlocksAreRefusedAtTheKey) {
+  Json config = config_of("Qwen/Qwen3-30B-A3B");
+  config["mlp_only_layers"] = {0, 1};
+  expect_refused(config, "/mlp_only_layers");
+  config = config_of("Qwen/Qwen3-30B-A3B");
+  config["decoder_sparse_step"] = 2;
+  expect_refused(config, "/decoder_sparse_step");
+  config = config_of("deepseek-ai/DeepSeek-V3");
+  config["moe_layer_freq"] = 2;
+  expect_refused(config, "/moe_layer_freq");
+}
+
 TEST(HuggingFaceConfigs, OfSizesThatNoModelHasAreRefused) {
   Json config = config_of("meta-llama/Llama-3.2-1B");
   config["hidden_size"] = 2'000'000'000;
