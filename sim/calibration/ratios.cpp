@@ -25,6 +25,7 @@ struct PairedRow {
   double samples = 0;  // of a device in a step
   std::optional<Document> anchored;
   bool is_paired = false;
+  bool has_failed = false;  // in a pair: no time of a device gives what was measured
 };
 
 /// "tensorflow/docs" of "tensorflow/docs:site/en/...@62da04c0", "github.com/tensorflow/benchmarks/issues/397".
@@ -161,12 +162,15 @@ RatioPairs ratios_of(const std::vector<PublishedRow>& rows, const std::vector<Va
       try {
         ratios.pairs.push_back(pair_of(from, to, kind, catalogue));
         from.is_paired = to.is_paired = true;
-      } catch (const InputError&) {  // no time of a device gives what was measured: said of the row below
+      } catch (const InputError&) {
+        from.has_failed = to.has_failed = true;
       }
     }
   }
   for (const PairedRow& candidate : candidates) {
-    if (!candidate.is_paired) ++ratios.left_out["no other row of its source differs in one thing alone"];
+    if (candidate.is_paired) continue;
+    ++ratios.left_out[candidate.has_failed ? "no time of a device gives what was measured"
+                                           : "no other row of its source differs in one thing alone"];
   }
   return ratios;
 }

@@ -41,7 +41,9 @@ void find_rates(const Value& value, std::vector<Value>& found) {
 class NetworkQuestion {
  public:
   NetworkQuestion(const Document& document, const Catalogue& catalogue, const RunOptions& options)
-      : document_(expand_sweep(document).back().document), catalogue_(catalogue), options_(options) {
+      : document_(anchored(expand_sweep(document).back().document, catalogue)),
+        catalogue_(catalogue),
+        options_(options) {
     document_.remove("/question");
     const Value platform = Section(document_.root()).child("platform");
     const Value name = Section(platform).child("topology");
@@ -101,7 +103,7 @@ class NetworkQuestion {
   [[nodiscard]] NetworkVariant run(double relative, const Json& overrides, bool bands) const {
     NetworkVariant variant{relative, {{"/platform/override", overrides.dump()}}, {}};
     Document document = document_;
-    set_after_measuring(document, variant.set.front().pointer, variant.set.front().json);
+    document.set(variant.set.front().pointer, variant.set.front().json);
     variant.point = run(document, bands);
     return variant;
   }
@@ -189,8 +191,10 @@ NetworkNeed network_need(const Document& document, const Catalogue& catalogue, c
     if (relative > farthest || relative * farthest < 1) continue;
     need.rates.push_back(question.with_rates(relative, true));
   }
-  std::vector<NetworkVariant> thin;
-  for (double factor = 1; factor <= most_thinned; factor *= 2) thin.push_back(question.with_thinner(1 / factor));
+  std::vector<NetworkVariant> thin;  // one that stays as the file has it has been run
+  if (need.has_switches) thin.push_back({1, {}, need.own});
+  for (double factor = need.has_switches ? 2 : 1; factor <= most_thinned; factor *= 2)
+    thin.push_back(question.with_thinner(1 / factor));
   for (const double target : targets) {
     NetworkAnswer answer{target,
                          least_rate(question, need.rates, target),

@@ -42,6 +42,14 @@ TEST_F(Network, NamesARateThatReachesTheTargetAndTwoPercentLessDoesNot) {
   }
 }
 
+TEST_F(Network, OfAMeasuredJobGivesWhatItsSettingsGiveByHand) {
+  const std::string measured = R"(--set '/workload/measured=[{"ranks": 4, "iteration_seconds": 0.6}]')";
+  for (const Json& rate : asked("--target '80 %' " + measured).at("rates")) {
+    const double by_hand = efficiency(rate.at("set"), measured);
+    EXPECT_NEAR(rate.at("point").at("scaling_efficiency").get<double>(), by_hand, 1e-9);
+  }
+}
+
 TEST_F(Network, ReachesNoLessWithFasterNics) {
   double before = 0;
   for (const Json& rate : asked("--target '90 %'").at("rates")) {
