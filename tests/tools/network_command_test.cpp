@@ -43,7 +43,7 @@ TEST_F(Network, NamesARateThatReachesTheTargetAndTwoPercentLessDoesNot) {
 }
 
 TEST_F(Network, OfAMeasuredJobGivesWhatItsSettingsGiveByHand) {
-  const std::string measured = R"(--set '/workload/measured=[{"ranks": 4, "iteration_seconds": 0.6}]')";
+  const std::string measured = R"(--set '/workload/measured=[{"ranks": 16, "iteration_seconds": 0.7}]')";
   for (const Json& rate : asked("--target '80 %' " + measured).at("rates")) {
     const double by_hand = efficiency(rate.at("set"), measured);
     EXPECT_NEAR(rate.at("point").at("scaling_efficiency").get<double>(), by_hand, 1e-9);
@@ -85,6 +85,12 @@ TEST_F(Network, RefusesWhatHasNone) {
   EXPECT_EQ(place.farandole("network s.json --set /platform/ranks=4").status, 2);
   EXPECT_THAT(place.farandole("network s.json --target '100 %'").err, HasSubstr("--target: expected a share"));
   EXPECT_THAT(place.farandole("network s.json --format csv").err, HasSubstr("--format: expected table or json"));
+}
+
+TEST_F(Network, SaysThatNicsAreNotEnoughWhereATargetIsOutOfTheirReach) {
+  const char* const words = "Faster NICs do not bring the rest";
+  EXPECT_THAT(place.farandole("network s.json --target '99.9 %'").out, HasSubstr(words));
+  EXPECT_THAT(place.farandole("network s.json --target '20 %'").out, testing::Not(HasSubstr(words)));
 }
 
 TEST_F(Network, SaysWhatItAssumes) {

@@ -1,5 +1,5 @@
 // farandole network: which network does this job need?
-#include <array>
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <memory>
@@ -64,13 +64,15 @@ std::string thinnest_text(const NetworkAnswer& answer) {
 }
 
 std::string headline(const NetworkNeed& need) {
-  const double most = need.rates.back().point.scaling_efficiency;
+  const bool is_enough =
+      std::ranges::all_of(need.answers, [](const NetworkAnswer& one) { return one.rate.has_value(); });
   return fmt::format(
       "{} on {}, {}: {:.1f} % of what its devices could do with NICs of {} Gbit/s, {:.1f} % with {} Gbit/s.\n"
       "{}",
       need.own.model, ranks_text(need.own.ranks), need.own.platform, need.own.scaling_efficiency * 100,
-      rate_text(need.nic), most * 100, rate_text(need.nic * need.rates.back().relative),
-      most < 0.95 ? "What is missing then is not the network's: farandole run --explain says what it is.\n" : "");
+      rate_text(need.nic), need.rates.back().point.scaling_efficiency * 100,
+      rate_text(need.nic * need.rates.back().relative),
+      is_enough ? "" : "Faster NICs do not bring the rest: farandole run --explain says what would.\n");
 }
 
 void write_need(std::ostream& out, const NetworkNeed& need) {
@@ -97,7 +99,8 @@ void write_need(std::ostream& out, const NetworkNeed& need) {
   }
   rates.write(out);
   out << "\n# a rate is each NIC's; links between switches are as many times faster or slower, latencies as they are\n"
-         "# thinned N:1: links between switches at an N-th of their rate, NICs as they are";
+         "# thinned N:1: links between switches at an N-th of their rate, NICs as they are; none: they miss it as they "
+         "are";
   if (!need.has_switches) out << "; this machine's file has no switches: leaves of 16 nodes under spines are assumed";
   out << "\n";
   for (const NetworkAnswer& answer : need.answers) {
@@ -169,7 +172,7 @@ void add_network(CLI::App& app) {
       ->allow_extra_args(false);
   arguments->cost.add_network_to(*command);
   arguments->cost.add_to(*command);
-  arguments->output.add_to(*command);
+  arguments->output.add_file_to(*command, "table or json");
   command->footer("Example:\n  farandole network scenarios/llama3-8b-fsdp-h100.json --target '90 %'");
   command->callback([arguments] { answer(*arguments); });
 }

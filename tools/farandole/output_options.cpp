@@ -5,9 +5,13 @@
 namespace farandole {
 
 void OutputOptions::add_to(CLI::App& command) {
-  command.add_option("--format", format, "table, json or csv")->type_name("FORMAT")->capture_default_str();
-  command.add_option("--output", file, "write the result to this file instead of the terminal")->type_name("FILE");
+  add_file_to(command, "table, json or csv");
   add_settings_to(command);
+}
+
+void OutputOptions::add_file_to(CLI::App& command, const char* formats) {
+  command.add_option("--format", format, formats)->type_name("FORMAT")->capture_default_str();
+  command.add_option("--output", file, "write the result to this file instead of the terminal")->type_name("FILE");
 }
 
 void OutputOptions::add_settings_to(CLI::App& command) {

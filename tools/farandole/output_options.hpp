@@ -20,6 +20,8 @@ struct OutputOptions {
   bool settings = false;  // all of them below a table
 
   void add_to(CLI::App& command);
+  /// Without --settings, for what prints none. `formats`: for the help.
+  void add_file_to(CLI::App& command, const char* formats);
   void add_settings_to(CLI::App& command);
   /// Refuses an unknown format.
   [[nodiscard]] Format chosen_format() const;
