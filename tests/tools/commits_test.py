@@ -1,6 +1,7 @@
 """What CONTRIBUTING.md says of commits, of the last fifty: "area: what changes" in 72 characters, and the reason in the body."""
 
 import re
+import shutil
 import subprocess
 import unittest
 
@@ -15,6 +16,7 @@ def wrong(subject):
 
 
 class Commits(unittest.TestCase):
+    @unittest.skipUnless(shutil.which("git"), "git is not here")
     def test_are_called_what_they_change(self):
         log = subprocess.run(["git", "log", "--no-merges", "-50", f"--since={BEGAN}", "--format=%h %s"], cwd=ROOT,
                              capture_output=True, text=True, check=False)
