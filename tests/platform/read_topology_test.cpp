@@ -62,13 +62,13 @@ TEST(TopologyFiles, ARingThroughARoceServerIsLimitedByItsNicAlone) {
   EXPECT_DOUBLE_EQ(platform.route(3, 4).latency.si(), 1.9 * 6.6e-6);
 }
 
-TEST(TopologyFiles, TheExampleOfTheirReadmeIsOne) {
-  std::ifstream file(test::source_folder() / "topologies/README.md");
+TEST(TopologyFiles, TheExampleOfTheirPageIsOne) {
+  std::ifstream file(test::source_folder() / "docs/reference/topology.md");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   const auto start = text.find("```json\n") + 8;
   const auto document = sample(text.substr(start, text.find("```", start) - start));
   EXPECT_EQ(message_of([&] { check_schema(document, schema()); }), "(no error)");
-  const auto platform = build(read_topology(document.root(), "README.md"), 16, anywhere());
+  const auto platform = build(read_topology(document.root(), "topology.md"), 16, anywhere());
   EXPECT_EQ(platform.devices(), 16 * 8);
 }
 

@@ -31,7 +31,7 @@ TEST(Published, HorovodAt512RanksIsMetWithinFivePointsForTheNetworksThatHideThei
 
 TEST(Published, Vgg16At512RanksIsAKnownMissOfLessThanTenPoints) {
   // The rows that may be used for the fit hide their communication and hardly identify the path rate: see
-  // scenarios/README.md.
+  // docs/accuracy/horovod-512.md.
   const double efficiency = predicted("vgg16", "roce25-4xp100", 512) / (512 * 130.9);
   EXPECT_NEAR(efficiency, 0.68, 0.10);
 }

@@ -21,10 +21,12 @@ if not pathlib.Path(PROGRAM).is_file():
     print(f"skipped: {PROGRAM} is not built")
     sys.exit(SKIPPED)
 
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+# The history quotes what was printed once.
+DOCUMENTS = [ROOT / name for name in ("README.md", "scenarios/README.md", "topologies/README.md")]
+DOCUMENTS += [path for path in sorted((ROOT / "docs").rglob("*.md")) if path.name != "history.md"]
 PRINTING = ("run", "show", "collective", "validate", "calibrate")
 # Of these the output goes elsewhere, or what they read is the reader's own.
-NOT_PRINTING = re.compile(r"--timeline|--output|[<>|]|[A-Z]{4,}|my-|measured\.json|net\.json|own\.json|calibrated\.json|aws-p4d-on-demand --")
+NOT_PRINTING = re.compile(r"--published|--timeline|--output|[<>|]|[A-Z]{4,}|my-|measured\.json|net\.json|own\.json|calibrated\.json|aws-p4d-on-demand --")
 
 
 def commands_with_blocks(text):
@@ -47,6 +49,13 @@ def commands_with_blocks(text):
     return [(commands, blocks) for commands, blocks in found if blocks]
 
 
+def files_shown(text):
+    """The files of JSON that a document writes out, by their names."""
+    blocks = re.findall(r"^```json\n(\{\n.*?^\})\n```$", text, re.MULTILINE | re.DOTALL)
+    documents = [(block, json.loads(block)) for block in blocks]
+    return {f"{document['name']}.json": block for block, document in documents if "name" in document}
+
+
 def prints(command):
     words = command.split()
     return words[0] == "farandole" and words[1] in PRINTING and not NOT_PRINTING.search(command)
@@ -59,10 +68,10 @@ def is_within(shown, printed):
 
 
 class Shown(InAFolder):
-    def printed_by(self, command, first):
-        arguments = shlex.split(re.sub(r" --html \S+", "", command))
-        if first:
-            (self.folder / "first.json").write_text(first[0], encoding="utf-8")
+    def printed_by(self, command, files):
+        arguments = shlex.split(re.sub(r" --(html|draw) \S+", "", command))
+        for name, text in files.items():
+            (self.folder / name).write_text(text, encoding="utf-8")
         for name in ("scenarios", "tests", "topologies", "models"):
             if not (self.folder / name).exists():
                 os.symlink(ROOT / name, self.folder / name)
@@ -73,19 +82,18 @@ class Shown(InAFolder):
         asked = 0
         for path in DOCUMENTS:
             text = path.read_text(encoding="utf-8")
-            first = re.findall(r"^```json\n(\{\n  \"name\": \"first\".*?)^```$",
-                               (ROOT / "docs" / "index.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+            files = files_shown((ROOT / "docs" / "index.md").read_text(encoding="utf-8")) | files_shown(text)
             for commands, blocks in commands_with_blocks(text):
                 printing = list(filter(prints, commands))
                 if not printing:
                     continue
                 asked += len(printing)
-                printed = [line for command in printing for line in self.printed_by(command, first)]
+                printed = [line for command in printing for line in self.printed_by(command, files)]
                 shown = [line for block in blocks for line in block if line.strip() not in ("", "...")]
                 stale = [line for line in shown if not any(is_within(line, one) for one in printed)]
                 with self.subTest(f"{path.relative_to(ROOT)}: {printing[0]}"):
                     self.assertEqual(stale, [])
-        self.assertGreater(asked, 20)
+        self.assertGreater(asked, 30)
 
     def test_what_is_quoted_of_a_page_is_what_the_page_says(self):
         quoted = 0
@@ -93,7 +101,7 @@ class Shown(InAFolder):
             text = path.read_text(encoding="utf-8")
             for command, quote in re.findall(r"^    farandole (run \S+) --html \S+\n\n((?:> .*\n)+)", text, re.MULTILINE):
                 quoted += 1
-                self.printed_by(f"farandole {command} --output out.txt --html=page.html", None)
+                self.printed_by(f"farandole {command} --output out.txt --html=page.html", {})
                 page = re.sub(r"<[^>]+>", " ", (self.folder / "page.html").read_text(encoding="utf-8"))
                 said = " ".join(html.unescape(page).split())
                 with self.subTest(f"{path.relative_to(ROOT)}: {command}"):
@@ -105,7 +113,7 @@ class Shown(InAFolder):
         rows = re.findall(r"^\d +(\S+) +(\d+) +([\d.]+) +([\d.]+)$", text, re.MULTILINE)
         axes = {"/workload/model": ["resnet101", "vgg16"], "/platform/ranks": [16, 512]}
         points = json.loads("\n".join(self.printed_by("farandole run scenarios/horovod-512-roce25.json --quiet --format json --set "
-                                                      + shlex.quote("/sweep=" + json.dumps(axes)), None)))["points"]
+                                                      + shlex.quote("/sweep=" + json.dumps(axes)), {})))["points"]
         self.assertEqual(rows, [(p["model"], str(p["ranks"]), f"{p['samples_per_second']:.3f}", f"{p['scaling_efficiency']:.3f}")
                                 for p in points])
 

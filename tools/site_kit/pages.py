@@ -9,15 +9,15 @@ import re
 
 from site_kit import markdown
 
-# Where a document of the repository is on the site; a folder: its sections become pages of their own.
+# Where a document of the repository is on the site.
 PLACES = {
     "README.md": "overview.md",
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",
-    "scenarios/README.md": "scenarios/",
+    "scenarios/README.md": "scenarios.md",
     "scenarios/published/collectives/README.md": "published-collectives.md",
-    "topologies/README.md": "topologies/",
+    "topologies/README.md": "topologies.md",
     "topologies/devices/README.md": "devices.md",
     "topologies/libraries/README.md": "library-releases.md",
     "topologies/offers/README.md": "price-models.md",
@@ -62,7 +62,6 @@ class Page:
     title: str
     text: str
     source: str = ""  # the document it comes from; empty: generated
-    anchors_moved: dict = dataclasses.field(default_factory=dict)  # of a document cut into pages: anchor to place
 
 
 def _documents(root):
@@ -92,30 +91,6 @@ def _titled(text, title):
     return title or first[1].strip("/ "), text[first.end():]
 
 
-def _sections(body):
-    """What stands before the first heading of the second level, and each heading with what follows, a level up."""
-    parts = [["", []]]
-    for line, is_prose in markdown.lines_with_kind(body):
-        if is_prose and line.startswith("## "):
-            parts.append([line[3:].strip(), []])
-        else:
-            parts[-1][1].append(line[1:] if is_prose and line.startswith("###") else line)
-    return [(heading, "\n".join(lines).strip() + "\n") for heading, lines in parts]
-
-
-def _cut(source, folder, title, body):
-    """An index, which names the sections, and a page for each of them."""
-    (_, before), *sections = _sections(body)
-    named = [(heading, markdown.slug(heading)) for heading, _ in sections]
-    listed = "\n".join(f"- [{heading}]({folder}{anchor}.md)" for heading, anchor in named)
-    pages = [Page(f"{folder}index.md", title, f"# {title}\n{before}\n## Sections\n\n{listed}\n", source)]
-    for (heading, anchor), (_, text) in zip(named, sections):
-        pages.append(Page(f"{folder}{anchor}.md", heading, f"# {heading}\n\n{text}", source))
-    pages[0].anchors_moved = {anchor: f"{folder}{name}.md#{anchor}" for (_, name), page in zip(named, pages[1:])
-                              for _, _, anchor in markdown.headings(page.text)}
-    return pages
-
-
 def _read(path, name):
     try:
         return path.read_text(encoding="utf-8")
@@ -124,15 +99,14 @@ def _read(path, name):
 
 
 def documents(root):
-    """All documents of the repository but docs/, cut where they are long; links are still those of the repository."""
+    """All documents of the repository but docs/; links are still those of the repository."""
     pages = []
     for source in _documents(root):
         try:
             title, body = _titled(_read(root / source, source), TITLES.get(source))
         except SiteError as error:
             raise SiteError(f"{source}:1: {error}") from error
-        place = place_of(source)
-        pages += _cut(source, place, title, body) if place.endswith("/") else [Page(place, title, f"# {title}\n{body}", source)]
+        pages.append(Page(place_of(source), title, f"# {title}\n{body}", source))
     return pages
 
 
@@ -157,15 +131,13 @@ class Links:
         self.first = {}  # of each document
         for page in pages:
             self.first.setdefault(page.source, page)
-        self.parts = {page.place for page in pages if page is not self.first[page.source]}
         self.files = set()
 
     def _on_site(self, page, target, line):
         path, _, anchor = target.partition("#")
         if path == "":
-            moved = self.first[page.source].anchors_moved if page.source else {}
-            return moved.get(anchor, f"{page.place}#{anchor}")
-        if not page.source or path in self.parts or path.startswith("reference/"):
+            return f"{page.place}#{anchor}"
+        if not page.source or path.startswith("reference/"):
             return target  # from the root of the site already: made by the generator
         found = posixpath.normpath(posixpath.join(posixpath.dirname(page.source), path))
         if (self.root / found).is_dir():
@@ -179,7 +151,7 @@ class Links:
 
     def _in_document(self, page, found, anchor):
         first = self.first[found]
-        known = {name: f"{first.place}#{name}" for name in markdown.anchors(first.text)} | first.anchors_moved | {"": first.place}
+        known = {name: f"{first.place}#{name}" for name in markdown.anchors(first.text)} | {"": first.place}
         if anchor not in known:
             near = difflib.get_close_matches(anchor, known, 1)
             raise SiteError(f"{page.source}: expected a heading of {found}, got \"#{anchor}\""
