@@ -104,14 +104,24 @@ set_up() {
   printf '%-10s %4d s\n' setup $((SECONDS - began))
 }
 
+# name_unsteady LOG: the tests that failed before they passed.
+name_unsteady() {
+  local names
+  names=$(sed -nE 's/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: ([^ ]+) .*\*\*\*(Failed|Exception|Timeout).*/\1/p; s/^ +Test +#[0-9]+: ([^ ]+) .*\*\*\*(Failed|Exception|Timeout).*/\1/p' "$1" | sort -u)
+  [[ -z $names ]] || printf 'failed, then passed: %s\n' $names
+}
+
 # run_tests PRESET CTEST OPTION...: and says which were skipped, why, and what lets them run. Fails for a reason that is not in the file
-# FARANDOLE_ALLOWED_SKIPS, where that is set.
+# FARANDOLE_ALLOWED_SKIPS, where that is set. FARANDOLE_TRIES: how often a test is run before it has failed. Properties draw the cases of one
+# seed, unless RC_PARAMS says otherwise.
 run_tests() {
-  local preset=$1 results=$PWD/build/logs/$1-tests.xml status=0
+  local results=$PWD/build/logs/$1-tests.xml log=$PWD/build/logs/$1-tests.log status=0
+  local options=(--test-dir "build/$1" --output-on-failure --no-tests=error --parallel "$(nproc)" --test-output-size-passed 8192)
   shift
   rm -f "$results"
-  ctest --test-dir "build/$preset" --output-on-failure --no-tests=error --parallel "$(nproc)" \
-    --test-output-size-passed 8192 --output-junit "$results" "$@" || status=$?
+  RC_PARAMS=${RC_PARAMS:-seed=1} ctest "${options[@]}" --output-junit "$results" --repeat "until-pass:${FARANDOLE_TRIES:-1}" "$@" | tee "$log" ||
+    status=$?
+  [[ $status -ne 0 ]] || name_unsteady "$log"
   [[ ! -f $results ]] || tools/skipped_tests.py "$results" ${FARANDOLE_ALLOWED_SKIPS:+"$FARANDOLE_ALLOWED_SKIPS"} || status=1
   return $status
 }

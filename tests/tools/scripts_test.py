@@ -88,6 +88,21 @@ class Scripts(InAFolder):
         self.assertEqual(self.start("tools/test", "-R", "^units/").returncode, 0)
         self.assertRegex(self.calls()[-1], "^ctest .*-R \\^units/$")
 
+    def test_long_checks_are_asked_for(self):
+        self.needs()
+        for options, left_out in [([], "^gate$|slow$"), (["--gate"], "slow$"), (["--all"], None)]:
+            self.assertEqual(self.start("tools/test", *options).returncode, 0)
+            words = self.calls()[-1].split()
+            self.assertEqual(words[words.index("--label-exclude") + 1] if "--label-exclude" in words else None, left_out)
+            self.assertEqual(words[words.index("--repeat") + 1], "until-pass:1")
+
+    def test_a_test_that_failed_before_it_passed_is_named(self):
+        (self.folder / "log").write_text(" 1/2 Test   #7: units/Seconds.Add ......***Failed    0.10 sec\n"
+                                         "    Test   #8: engine/Queue.Ends ......***Exception: SegFault  0.10 sec\n"
+                                         "    Test   #7: units/Seconds.Add ......   Passed    0.10 sec\n")
+        finished = self.start("bash", "-c", "source tools/stages.sh; name_unsteady log")
+        self.assertEqual(finished.stdout, "failed, then passed: engine/Queue.Ends\nfailed, then passed: units/Seconds.Add\n")
+
     def test_what_lands_is_tested_optimised_then_under_sanitizers(self):
         self.needs()
         finished = self.start(".ci/run")
@@ -101,6 +116,7 @@ class Scripts(InAFolder):
         build, test = calls[4:6]
         rooms = re.findall("test_([a-z]+)", build)
         self.assertIn("|".join(rooms), test)  # what is built is what is tested
+        self.assertIn("until-pass:2", test)
         self.assertTrue(set(rooms) < {folder.name for folder in (ROOT / "tests").iterdir()})
 
     def test_a_build_says_now_and_then_how_far_it_is_and_keeps_its_whole_log(self):
