@@ -11,39 +11,46 @@ export function findChromium() {
   return names.find(name => spawnSync(name, ['--version'], { stdio: 'ignore' }).status === 0);
 }
 
-// Calls `use(page)` with a page of a browser of its own, and ends the browser whatever happens.
+// Calls `use(page)` with a page that shares nothing with the others of this process but the browser, which ends with the process.
 export async function withPage(use) {
-  const program = findChromium();
-  if (!program) throw new Error('no Chromium found; install chromium, or name it in CHROMIUM');
-  const profile = mkdtempSync(join(tmpdir(), 'farandole-browser-'));
-  // A container's root may start no sandbox, and what is opened here is our own.
-  const child = spawn(program, ['--headless=new', '--remote-debugging-pipe', '--no-sandbox', '--disable-gpu',
-    '--disable-dev-shm-usage', '--hide-scrollbars', `--user-data-dir=${profile}`, 'about:blank'],
-    { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'], detached: true });
+  started ??= new Browser();
+  started.hold(+1);
+  const { browserContextId } = await started.connection.send('Target.createBrowserContext');
   try {
-    const browser = new Connection(child);
-    const { targetInfos } = await browser.send('Target.getTargets');
-    const target = targetInfos.find(info => info.type === 'page');
-    const { sessionId } = await browser.send('Target.attachToTarget', { targetId: target.targetId, flatten: true });
-    return await use(new Page(browser, sessionId));
+    const { targetId } = await started.connection.send('Target.createTarget', { url: 'about:blank', browserContextId });
+    const { sessionId } = await started.connection.send('Target.attachToTarget', { targetId, flatten: true });
+    return await use(new Page(started.connection, sessionId));
   } finally {
-    const gone = new Promise(resolve => child.once('exit', resolve));
-    process.kill(-child.pid, 'SIGKILL');  // its helpers too, which would go on writing
-    await gone;
-    await removed(profile);
+    await started.connection.send('Target.disposeBrowserContext', { browserContextId });
+    started.hold(-1);
   }
 }
 
-// The last of the browser's processes may take a moment to end.
-async function removed(folder) {
-  for (let attempt = 0; attempt < 50; ++attempt) {
-    try {
-      return rmSync(folder, { recursive: true, force: true });
-    } catch {
-      await new Promise(resolve => setTimeout(resolve, 100));
-    }
+let started = null;
+
+class Browser {
+  constructor() {
+    const program = findChromium();
+    if (!program) throw new Error('no Chromium found; install chromium, or name it in CHROMIUM');
+    const profile = mkdtempSync(join(tmpdir(), 'farandole-browser-'));
+    // A container's root may start no sandbox, and what is opened here is our own.
+    const child = spawn(program, ['--headless=new', '--remote-debugging-pipe', '--no-sandbox', '--disable-gpu',
+      '--disable-dev-shm-usage', '--hide-scrollbars', `--user-data-dir=${profile}`, 'about:blank'],
+      { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'], detached: true });
+    this.connection = new Connection(child);
+    this.handles = [child, child.stdio[3], child.stdio[4]];
+    this.pages = 0;
+    process.once('exit', () => {
+      if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid, 'SIGKILL');  // its helpers too, which would go on writing
+      rmSync(profile, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 });
+    });
   }
-  console.error(`left behind: ${folder}`);
+
+  // Node.js waits for an answer while there are pages, and ends where there are none.
+  hold(change) {
+    this.pages += change;
+    this.handles.forEach(handle => this.pages > 0 ? handle.ref() : handle.unref());
+  }
 }
 
 // Messages are JSON, each ended by a NUL.
@@ -82,7 +89,8 @@ class Page {
     this.session = session;
     this.errors = [];
     this.loaded = new Set();  // of navigations: the page that a browser starts with loads too
-    browser.listeners.push(({ method, params }) => {
+    browser.listeners.push(({ method, params, sessionId }) => {
+      if (sessionId !== session) return;
       if (method === 'Page.lifecycleEvent' && params.name === 'load') this.loaded.add(params.loaderId);
       if (method === 'Runtime.exceptionThrown') this.errors.push(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text);
       if (method === 'Runtime.consoleAPICalled' && params.type === 'error') this.errors.push(params.args.map(arg => arg.value).join(' '));
@@ -114,9 +122,9 @@ class Page {
     return result.value;
   }
 
-  // The value of an expression once it is neither false nor null; null after some seconds.
+  // The value of an expression once it is neither false nor null; null after half a minute.
   async until(expression) {
-    for (let attempt = 0; attempt < 100; ++attempt) {
+    for (let attempt = 0; attempt < 600; ++attempt) {
       const value = await this.evaluate(expression);
       if (value) return value;
       await new Promise(resolve => setTimeout(resolve, 50));
