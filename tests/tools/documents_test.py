@@ -26,7 +26,7 @@ DOCUMENTS = [ROOT / name for name in ("README.md", "scenarios/README.md", "topol
 DOCUMENTS += [path for path in sorted((ROOT / "docs").rglob("*.md")) if path.name != "history.md"]
 PRINTING = ("run", "show", "collective", "validate", "calibrate")
 # Of these the output goes elsewhere, or what they read is the reader's own.
-NOT_PRINTING = re.compile(r"--published|--timeline|--output|[<>|]|[A-Z]{4,}|my-|measured\.json|net\.json|own\.json|calibrated\.json|aws-p4d-on-demand --")
+NOT_PRINTING = re.compile(r"--published|--timeline|--output|[<>|]|(?<![\w\x22])[A-Z]{4,}|my-|measured\.json|net\.json|own\.json|calibrated\.json|aws-p4d-on-demand --")
 
 
 def commands_with_blocks(text):
