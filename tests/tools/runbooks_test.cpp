@@ -26,6 +26,7 @@ std::vector<Block> shell_blocks() {
   std::vector<Block> blocks;
   for (const auto& entry : std::filesystem::directory_iterator(FARANDOLE_SOURCE_DIR "/tools/runbooks")) {
     const std::string text = contents(entry.path());
+    if (entry.path().extension() == ".sbatch") blocks.push_back({entry.path().filename(), text});
     for (std::sregex_iterator found(text.begin(), text.end(), fence), end; found != end; ++found) {
       blocks.push_back({entry.path().filename(), (*found)[1]});
     }
@@ -116,6 +117,38 @@ TEST(Runbooks, HaveScriptsThatBashUnderstands) {
     place.write("block.sh", block.text);
     EXPECT_EQ(place.run("bash -n block.sh").status, 0) << block.file << ":\n" << block.text;
   }
+}
+
+/// With programs in place of srun and module that say how they were called.
+TEST(Runbooks, HaveBatchFilesThatRunAsTheyAreOnTheNodesTheyAskFor) {
+  static const std::regex asked(R"(#SBATCH --nodes=(\d+))");
+  static const std::regex step(R"(srun --nodes=(\d+) --ntasks=(\d+) --ntasks-per-node=(\d+) .*farandole bench )");
+  int files = 0;
+  for (const Block& block : shell_blocks()) {
+    if (!block.file.ends_with(".sbatch")) continue;
+    ++files;
+    const Workplace place("-" + block.file);
+    place.write("job.sh", block.text);
+    place.write("srun", "#!/bin/sh\necho srun \"$@\" >>calls.txt\n");
+    std::smatch nodes;
+    ASSERT_TRUE(std::regex_search(block.text, nodes, asked)) << block.file;
+    place.write("all.sh",
+                "chmod +x srun\nmodule() { :; }\nexport -f module\nexport PATH=.:$PATH SLURM_SUBMIT_DIR=.\n"
+                "export SLURM_JOB_NUM_NODES=" +
+                    nodes[1].str() + "\nbash job.sh\n");
+    const auto finished = place.run("bash all.sh");
+    EXPECT_EQ(finished.status, 0) << block.file << ": " << finished.err;
+    int steps = 0;
+    for (const std::string& line : lines_of(contents(place.folder() / "calls.txt"))) {
+      std::smatch call;
+      ASSERT_TRUE(std::regex_search(line, call, step)) << block.file << ": " << line;
+      EXPECT_LE(std::stoi(call[1]), std::stoi(nodes[1])) << line;
+      EXPECT_EQ(std::stoi(call[2]), std::stoi(call[1]) * std::stoi(call[3])) << line;
+      ++steps;
+    }
+    EXPECT_GE(steps, 8) << block.file;
+  }
+  EXPECT_EQ(files, 4);
 }
 
 TEST(Runbooks, NameOnlyFilesThatThereAre) {
