@@ -24,6 +24,9 @@ LLAMA2 = "Touvron et al., Llama 2, arXiv:2307.09288, and config.json of meta-lla
 CODE_LLAMA = ("Roziere et al., Code Llama, arXiv:2308.12950, the size of Llama 2 that was not released, and config.json of "
               "codellama/CodeLlama-34b-hf (32000 words, as Llama 2)")
 LLAMA3 = "Grattafiori et al., The Llama 3 Herd of Models, arXiv:2407.21783, table 3, and config.json of meta-llama/Meta-Llama-3-{}"
+LLAMA32 = "meta-llama/llama-models, models/llama3_2/MODEL_CARD.md, and config.json of meta-llama/Llama-3.2-{} (tied embeddings)"
+MISTRAL = "Jiang et al., Mistral 7B, arXiv:2310.06825, table 1, and config.json of mistralai/Mistral-7B-v0.1 (its window of 4096 not counted)"
+QWEN = "Qwen2.5 Technical Report, arXiv:2412.15115, table 1, and config.json of Qwen/Qwen2.5-7B (biases of queries, keys and values)"
 INTERNLM = "InternLM/InternLM configs/7B_sft.py and config.json of internlm/internlm-7b (biases in attention)"
 T5 = ("Raffel et al., T5, JMLR 2020, and config.json of google-t5/t5-{}: {} blocks each way of {}, {} heads of {}, {} inside, 32128 "
       "words, all tied; pre-training on 512 tokens of input and 114 of targets (section 3.1.4)")
@@ -39,6 +42,7 @@ SIZES_OF_LLAMA = [("llama2_7b", "Llama 2 7B", LLAMA2.format("7b"), (32, 4096, 32
                   ("llama2_34b", "Llama 2 34B", CODE_LLAMA, (48, 8192, 64, 8, 22016, 32000), 4096),
                   ("llama2_70b", "Llama 2 70B", LLAMA2.format("70b"), (80, 8192, 64, 8, 28672, 32000), 4096),
                   ("llama3_8b", "Llama 3 8B", LLAMA3.format("8B"), (32, 4096, 32, 8, 14336, 128256), 8192),
+                  ("mistral_7b", "Mistral 7B", MISTRAL, (32, 4096, 32, 8, 14336, 32000), 4096),
                   ("llama3_70b", "Llama 3 70B", LLAMA3.format("70B"), (80, 8192, 64, 8, 28672, 128256), 8192)]
 SIZES_OF_T5 = [("base", 12, 768, 12, 64, 3072), ("large", 24, 1024, 16, 64, 4096), ("3b", 24, 1024, 32, 128, 16384),
                ("11b", 24, 1024, 128, 128, 65536)]
@@ -69,9 +73,15 @@ def write_decoders():
     for name, title, source, numbers, length in SIZES_OF_LLAMA:
         write(name, f"{title}: a decoder with rotary positions, gated feed-forward and fused causal attention.",
               of_length(transformers.llama(*numbers), length, LLAMA.format(source, *numbers)))
+    for size, numbers in (("1B", (16, 2048, 32, 8, 8192, 128256)), ("3B", (28, 3072, 24, 8, 8192, 128256))):
+        write(f"llama3_2_{size.lower()}", f"Llama 3.2 {size}: Llama 3's decoder, small, with tied embeddings.",
+              of_length(transformers.llama(*numbers, tied=True), 8192, LLAMA.format(LLAMA32.format(size), *numbers)))
+    numbers = (28, 3584, 28, 4, 18944, 152064)
+    write("qwen2_5_7b", "Qwen2.5 7B: Llama's decoder with a larger vocabulary and biases of queries, keys and values.",
+          of_length(transformers.llama(*numbers, biases="qkv"), 4096, LLAMA.format(QWEN, *numbers)))
     numbers = (32, 4096, 32, 32, 11008, 103168)
     write("internlm_7b", "InternLM 7B: Llama's decoder with a larger vocabulary and biases in attention.",
-          of_length(transformers.llama(*numbers, bias=True), 2048, LLAMA.format(INTERNLM, *numbers)))
+          of_length(transformers.llama(*numbers, biases="qkvo"), 2048, LLAMA.format(INTERNLM, *numbers)))
 
 
 def write_other_transformers():

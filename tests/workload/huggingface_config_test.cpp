@@ -56,6 +56,8 @@ TEST(HuggingFaceConfigs, GiveTheLayersThatTheLibraryHasOfTheSameModel) {
   const std::vector<std::pair<std::string, std::string>> both{
       {"meta-llama/Meta-Llama-3-8B", "llama3_8b"}, {"meta-llama/Llama-2-7b-hf", "llama2_7b"},
       {"meta-llama/Llama-2-70b-hf", "llama2_70b"}, {"mistralai/Mixtral-8x7B-v0.1", "mixtral_8x7b"},
+      {"meta-llama/Llama-3.2-1B", "llama3_2_1b"},  {"meta-llama/Llama-3.2-3B", "llama3_2_3b"},
+      {"mistralai/Mistral-7B-v0.1", "mistral_7b"}, {"Qwen/Qwen2.5-7B", "qwen2_5_7b"},
       {"openai-community/gpt2", "gpt2_small"},     {"openai-community/gpt2-xl", "gpt2_xl"}};
   for (const auto& [name, file] : both) {
     const Document ours = Document::read(source_folder() / "models" / (file + ".json"));

@@ -91,6 +91,11 @@ inline std::vector<PublishedTotals> totals_of_language_models() {
       {"llama3_70b", "seq8192", 70'553'706'496, 613'338'509'737'984, 723},
       {"mixtral_8x7b", "seq4096", 46'702'792'704, 54'417'235'640'320, 323},
       {"llama3_8b", "seq8192", 8'030'261'248, 70'274'254'897'152, 291},
+      // As huggingface/transformers counts them (tests/workload/data/huggingface_configs.json).
+      {"llama3_2_1b", "seq8192", 1'235'814'400, 12'322'261'172'224, 146},
+      {"llama3_2_3b", "seq8192", 3'212'749'824, 32'089'848'152'064, 254},
+      {"mistral_7b", "seq4096", 7'241'732'096, 31'323'196'489'728, 291},
+      {"qwen2_5_7b", "seq4096", 7'615'616'512, 30'643'517'915'136, 339},
       // InternLMForCausalLM of internlm/internlm-7b.
       {"internlm_7b", "seq2048", 7'321'948'160, 14'678'050'734'080, 419},
       // google-t5: T5ForConditionalGeneration of huggingface/transformers (220M, 770M, 3B, 11B in Raffel et al.).

@@ -95,19 +95,19 @@ def gpt2(blocks, width, heads, words=50257, positions=1024):
         "last": "transformer.ln_f"})
 
 
-def llama(blocks, width, heads, groups, inner, words, bias=False):
-    """Rotary positions, keys and values of `groups` heads, gated feed-forward, RMS norms; nothing tied."""
+def llama(blocks, width, heads, groups, inner, words, biases="", tied=False):
+    """Rotary positions, keys and values of `groups` heads, gated feed-forward, RMS norms; biases of "q", "k", "v" and "o"."""
     net = Network()
     rows, head_width = [SEQUENCE, width], width // heads
     net.embedding("model.embed_tokens", words, SEQUENCE, width)
     with net.block("model.layers.{}", blocks):
         net.rms_norm("input_layernorm", rows)
         for part, number in (("q", heads), ("k", groups), ("v", groups)):
-            net.linear(f"self_attn.{part}_proj", SEQUENCE, width, number * head_width, bias)
+            net.linear(f"self_attn.{part}_proj", SEQUENCE, width, number * head_width, part in biases)
             if part != "v":
                 net.pointwise(f"self_attn.{part}_rotary", "rotary", [number, SEQUENCE, head_width])
         net.attention("self_attn.flash", SEQUENCE, heads, head_width, groups)
-        net.linear("self_attn.o_proj", SEQUENCE, width, width, bias)
+        net.linear("self_attn.o_proj", SEQUENCE, width, width, "o" in biases)
         net.pointwise("add_1", "add", rows)
         net.rms_norm("post_attention_layernorm", rows)
         net.linear("mlp.gate_proj", SEQUENCE, width, inner, False)
@@ -117,7 +117,7 @@ def llama(blocks, width, heads, groups, inner, words, bias=False):
         net.linear("mlp.down_proj", SEQUENCE, inner, width, False)
         net.pointwise("add_2", "add", rows)
     net.rms_norm("model.norm", rows)
-    head(net, "lm_head", width, words, tied=False)
+    head(net, "lm_head", width, words, tied)
     return net
 
 
