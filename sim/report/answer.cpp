@@ -31,12 +31,12 @@ std::string rounded_percent(double share) {
   return fmt::format("{} %", grouped(100 * share, std::abs(share) < 0.1 ? 1 : 0));
 }
 
-/// " (80 % band 58 to 74)", of the points after the first " (52 to 64)"; nothing where there is no band.
+/// " (80 % interval 58 to 74)", of the points after the first " (52 to 64)"; nothing where there is no band.
 std::string band_text(const TrainingPoint& point, bool first) {
   if (!point.bands) return {};
   const Interval& band = point.bands->scaling_efficiency;
   const auto end = [](double efficiency) { return grouped(100 * efficiency, efficiency < 0.1 ? 1 : 0); };
-  const std::string what = first ? fmt::format("{:.0f} % band ", 100 * point.bands->probability) : "";
+  const std::string what = first ? fmt::format("{:.0f} % interval ", 100 * point.bands->probability) : "";
   return fmt::format(" ({}{} to {})", what, end(band.low), end(band.high));
 }
 
@@ -209,7 +209,7 @@ std::string what_would_help(const TrainingPoint& point) {
       continue;
     }
     most = std::max(most, point.scaling_efficiency + best->efficiency_points / 100);
-    const std::string sure = best->sure ? fmt::format(", {} % sure to help", sure_text(*best->sure)) : std::string();
+    const std::string sure = best->sure ? fmt::format(", P(faster) {} %", sure_text(*best->sure)) : std::string();
     list += fmt::format("{}{} ({}{}) {} {}", list.empty() ? "" : ", ", best->change, kind, sure,
                         list.empty() ? "would bring it to" : "to",
                         rounded_percent(point.scaling_efficiency + best->efficiency_points / 100));
@@ -314,13 +314,13 @@ std::string signed_percents(double factor) {
   return fmt::format("{:+.{}f}", 100 * (factor - 1), std::abs(factor - 1) < 0.1 ? 1 : 0);
 }
 
-/// ": +32 % (80 % band +18 to +41), 99 % sure to be a gain".
+/// ": +32 % (80 % interval +18 to +41), P(faster) 95 %".
 std::string how_sure(const TrainingPoint& from, const TrainingPoint& to) {
   const auto found = difference(from, to);
   if (!found || found->throughput == 1) return {};
-  return fmt::format(": {} % ({:.0f} % band {} to {}), {} % sure to be a {}", signed_percents(found->throughput),
+  return fmt::format(": {} % ({:.0f} % interval {} to {}), P({}) {} %", signed_percents(found->throughput),
                      100 * found->probability, signed_percents(found->band.low), signed_percents(found->band.high),
-                     sure_text(found->sure), found->throughput > 1 ? "gain" : "loss");
+                     found->throughput > 1 ? "faster" : "slower", sure_text(found->sure));
 }
 
 std::string swept_values_text(const std::vector<SweptValue>& values) {

@@ -45,7 +45,7 @@ struct ComparedPair {
 /// In the order of the points; of the most ranks only.
 std::vector<ComparedPair> compared_pairs(std::span<const TrainingPoint> points, const Question& question);
 
-/// A sentence on the first pair, with how sure its gain is where points have bands, and one on the pairs that change
+/// A sentence on the first pair, with P(faster) where points have bands, and one on the pairs that change
 /// most and least, by the size of the change: a loss is called one, and less than half a percentage point is no change.
 /// Of points of several fidelities those of the most exact one. Empty where there is no pair.
 std::vector<std::string> answer_to(std::span<const TrainingPoint> points, const Question& question);

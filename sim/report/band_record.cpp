@@ -16,8 +16,8 @@ std::string band_text(const TrainingPoint& point, Interval Bands::*band, double 
   return grouped(ends.low * per_unit, decimals) + " .. " + grouped(ends.high * per_unit, decimals);
 }
 
-std::string sure_text(double probability) {
-  return fmt::format("{:.0f}", std::min(100 * probability, 99.0));
+std::string sure_text(std::optional<double> probability) {
+  return probability ? fmt::format("{:.0f}", std::min(100 * *probability, 99.0)) : "";
 }
 
 std::string points_band(const WhatIf& what_if) {
@@ -25,8 +25,9 @@ std::string points_band(const WhatIf& what_if) {
   return fmt::format("{:+.1f} .. {:+.1f}", what_if.points_band->low, what_if.points_band->high);
 }
 
-std::string how_sure(const WhatIf& what_if) {
-  return what_if.sure ? sure_text(*what_if.sure) : "";
+std::optional<double> faster(const WhatIf& what_if, const TrainingPoint& point) {
+  const bool loses = what_if.sure && what_if.samples_per_second < point.samples_per_second;
+  return loses ? 1 - *what_if.sure : what_if.sure;
 }
 
 bool have_bands(std::span<const TrainingPoint> points) {
@@ -43,7 +44,7 @@ std::string what_bands_are_of(std::span<const TrainingPoint> points) {
   std::vector<std::string> parts;
   if (std::ranges::any_of(points, estimated)) parts.emplace_back("uncertain compute times");
   if (std::ranges::any_of(points, unsettled)) parts.emplace_back("numbers of the platform that nothing has settled");
-  if (std::ranges::any_of(points, simulated)) parts.emplace_back("what published runs were missed by");
+  if (std::ranges::any_of(points, simulated)) parts.emplace_back("errors on published runs");
   return listed(parts);
 }
 

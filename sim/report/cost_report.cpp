@@ -84,7 +84,7 @@ Cells cost_band_cells(const TrainingPoint& point) {
 
 void write_bands(std::ostream& out, const Facets<TrainingPoint>& facets, Points points) {
   if (!have_bands(points)) return;
-  out << "\n" << band_probability(points) << " band of costs, of " << what_bands_are_of(points) << "\n";
+  out << "\n" << band_probability(points) << " interval of costs, from " << what_bands_are_of(points) << "\n";
   write_cost_rows(out, facets, points, {"million samples", "run", "million samples elsewhere", "pays from"},
                   cost_band_cells);
 }

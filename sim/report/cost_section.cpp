@@ -188,17 +188,17 @@ std::vector<std::string> cost_sentences(Points points, const Series& series) {
   const bool of_run = all_have_runs(points, chosen);
   const auto cost = [&](std::size_t i) { return price(points[i], of_run); };
   const std::size_t cheapest = *std::ranges::min_element(chosen, {}, cost);
-  const std::size_t dearest = *std::ranges::max_element(chosen, {}, cost);
+  const std::size_t most_expensive = *std::ranges::max_element(chosen, {}, cost);
   const auto amount = [&](std::size_t i) {
     return fmt::format("{} {}", grouped(cost(i).plain(), 0), points[i].cost->currency);
   };
   const std::string per = of_run ? "a run" : "per million samples";
-  std::string first = cheapest == dearest
+  std::string first = cheapest == most_expensive
                           ? fmt::format("{} costs {} {}.", title(series, cheapest), amount(cheapest), per)
-                          : fmt::format("Cheapest is {}, {} {}; dearest {}, {}.", title(series, cheapest),
-                                        amount(cheapest), per, title(series, dearest), amount(dearest));
+                          : fmt::format("Cheapest is {}, {} {}; most expensive {}, {}.", title(series, cheapest),
+                                        amount(cheapest), per, title(series, most_expensive), amount(most_expensive));
   return {std::move(first), of_run ? minimum_sentence(points, series, chosen) : "",
-          cheapest == dearest ? "" : break_even_sentence(points, series, chosen)};
+          cheapest == most_expensive ? "" : break_even_sentence(points, series, chosen)};
 }
 
 std::optional<PageSection> cost_section(Points points, const Series& series, Record& data) {
@@ -208,7 +208,7 @@ std::optional<PageSection> cost_section(Points points, const Series& series, Rec
   data["cost"] = bars_or_curves(points, series, chosen);
   const std::string unit = points[chosen.front()].cost->currency;
   const bool banded = std::ranges::any_of(data["cost"]["rows"], [](const Record& row) { return row.contains("low"); });
-  const std::string bands = banded ? "; shaded, the " + band_probability(points) + " band" : "";
+  const std::string bands = banded ? "; shaded, the " + band_probability(points) + " interval" : "";
   const std::string what = all_have_runs(points, chosen) ? "Cost of the run at the price of the time it takes, in "
                                                          : "Cost of a million samples, in ";
   section.charts.push_back({series.axis.empty() ? "bars" : "curves", "cost", what + unit + bands});

@@ -15,8 +15,8 @@
 
 namespace farandole { inline namespace report {
 
-/// "Cheapest is 8 p4d on the spot market, 26 USD a run; dearest ...", at the price of the time used; then what is
-/// charged at least, and where a price breaks even. Empty where nothing costs anything.
+/// "Cheapest is 8 p4d on the spot market, 26 USD a run; most expensive ...", at the price of the time used; then what
+/// is charged at least, and where a price breaks even. Empty where nothing costs anything.
 std::vector<std::string> cost_sentences(std::span<const TrainingPoint> points, const Series& series);
 
 /// Nothing where no point has a cost. `data` receives what the charts draw.

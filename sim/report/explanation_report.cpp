@@ -76,14 +76,14 @@ void write_what_ifs(std::ostream& out, const TrainingPoint& point) {
   Table table({{"change", Align::left},
                {"kind", Align::left},
                {"points"},
-               {band_probability({&point, 1}) + " band"},
-               {"sure (%)"},
+               {band_probability({&point, 1}) + " interval"},
+               {"P(faster) (%)"},
                {"samples/s"},
                {"as an option", Align::left}});
   for (const WhatIf& what_if : point.explanation->what_ifs) {
     if (is_uncertain(what_if)) continue;
     table.row({what_if.change, what_if.kind, fmt::format("{:+.1f}", what_if.efficiency_points), points_band(what_if),
-               how_sure(what_if), grouped(what_if.samples_per_second, 1), options_of(what_if)});
+               sure_text(faster(what_if, point)), grouped(what_if.samples_per_second, 1), options_of(what_if)});
   }
   table.write(out);
 }

@@ -115,7 +115,7 @@ Chart TrainingPage::curves_of(const char* key, const Ordinate& measure, const st
   if (series_.axis == "ranks") caption += "; dashed, linear scaling";
   if (!story_.published.empty()) caption += "; rings are published results";
   if (have_bands(points_)) {
-    caption += "; shaded, the " + band_probability(points_) + " band, of " + what_bands_are_of(points_);
+    caption += "; shaded, the " + band_probability(points_) + " interval, from " + what_bands_are_of(points_);
   }
   return {bars ? "bars" : "curves", key, std::move(caption)};
 }
@@ -169,8 +169,8 @@ void TrainingPage::add_explanation(std::size_t index) {
                  {{"change", Align::left},
                   {"kind", Align::left},
                   {"percentage points"},
-                  {band_probability({&point, 1}) + " band"},
-                  {"sure (%)"},
+                  {band_probability({&point, 1}) + " interval"},
+                  {"P(faster) (%)"},
                   {"samples/s"}},
                  {}};
     for (const WhatIf& what_if : point.explanation->what_ifs) {
@@ -178,7 +178,7 @@ void TrainingPage::add_explanation(std::size_t index) {
                               Cell(what_if.kind),
                               {fmt::format("{:+.1f}", what_if.efficiency_points), what_if.efficiency_points},
                               Cell(points_band(what_if)),
-                              {how_sure(what_if), what_if.sure.value_or(0)},
+                              {sure_text(faster(what_if, point)), faster(what_if, point).value_or(0)},
                               number_cell(what_if.samples_per_second, what_if.samples_per_second < 100 ? 1 : 0)});
     }
     section.grids.push_back(std::move(changes));

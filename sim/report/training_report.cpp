@@ -147,7 +147,7 @@ void write_measured(std::ostream& out, const TrainingFacets& facets, Points poin
     return column_cells(point, times);
   }).write(out);
   if (!have_bands(points)) return;
-  out << "\n" << band_probability(points) << " band, of " << what_bands_are_of(points) << "\n";
+  out << "\n" << band_probability(points) << " interval, from " << what_bands_are_of(points) << "\n";
   training_table(facets, points, column_headings<Bands>(times), [&](const TrainingPoint& point) {
     return training_band_cells(times, point);
   }).write(out);

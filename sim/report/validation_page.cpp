@@ -68,7 +68,8 @@ std::vector<std::string> validation_answer(const ErrorSummary& all, ValidationPo
   sentences.push_back(
       fmt::format("The worst is {} off: {}, {}.", signed_percent(worst.error, 1), worst.family, row_of(worst)));
   if (all.inside_band) {
-    sentences.push_back(fmt::format("{:.0f} % of the measurements fall into their 80 % band.", 100 * *all.inside_band));
+    sentences.push_back(
+        fmt::format("{:.0f} % of the measurements fall into their 80 % interval.", 100 * *all.inside_band));
   }
   return sentences;
 }

@@ -93,7 +93,7 @@ void write_validation_rows(std::ostream& out, ValidationPoints points) {
   const bool compared = std::ranges::any_of(points, [](const ValidationPoint& p) { return p.null_model.has_value(); });
   std::vector<Column> columns{{"family", Align::left}, {"row", Align::left}, {"predicted"}, {"measured"}, {"error"}};
   if (compared) columns.push_back({"baseline"});
-  if (banded) columns.push_back({"80 % band", Align::left});
+  if (banded) columns.push_back({"80 % interval", Align::left});
   columns.push_back({"note", Align::left});
   Table table(std::move(columns));
   for (const ValidationPoint& point : points) {
@@ -116,7 +116,7 @@ void write_ratio_summaries(std::ostream& out, const char* heading, const std::ve
                {"no change"},
                {"linear scaling"},
                {"wrong sign", Align::right},
-               {"inside the 80 % band"}});
+               {"inside the 80 % interval"}});
   for (const RatioSummary& line : summaries) {
     table.row({line.group, std::to_string(line.pairs), std::to_string(line.files), percent_with_decimal(line.median),
                percent_with_decimal(line.no_change), share(line.linear),
@@ -131,7 +131,7 @@ void write_ratios(std::ostream& out, const RatioPairs& ratios) {
   if (ratios.pairs.empty()) return;
   write_ratio_summaries(out, "two published runs that differ in", by_kind(ratios.pairs));
   write_ratio_summaries(out, "the same by strategy", by_strategy(ratios.pairs));
-  Table sureness({{"said to be sure"}, {"pairs"}, {"came out"}});
+  Table sureness({{"P(faster) or P(slower)"}, {"pairs"}, {"came out"}});
   for (const SurenessClass& one : by_sureness(ratios.pairs)) {
     const std::string came_out = one.pairs > 0 ? percent_with_decimal(double(one.right) / one.pairs) : "";
     sureness.row({fmt::format("{:.0f} to {:.0f} %", 100 * one.least, 100 * std::min(one.most, 0.95)),
@@ -167,7 +167,7 @@ void write_summary(std::ostream& out, ValidationPoints points) {
   std::vector<Column> columns{{"counted rows", Align::left}, {"rows"},  {"median"},
                               {"90th percentile"},           {"worst"}, {"bias"}};
   if (compared) columns.push_back({"linear-scaling baseline"});
-  if (banded) columns.push_back({"inside the 80 % band"});
+  if (banded) columns.push_back({"inside the 80 % interval"});
   Table table(std::move(columns));
   for (const ErrorSummary& summary : summaries) {
     std::vector<std::string> cells{

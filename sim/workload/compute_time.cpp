@@ -180,8 +180,7 @@ double convert(std::vector<DeviceStep>& steps, const Fusion& fusion, const StepO
 void add_band(ComputeTimes& times, const Model& model, const Device& device, const ComputeDemand& demand,
               const std::vector<DeviceStep>& steps, double converted) {
   times.band = band_of_estimate(model, device, demand.precision);
-  if (steps.empty() && times.band.is_open())
-    times.source += fmt::format(", 4 of 5 such steps {}", describe(times.band));
+  if (steps.empty() && times.band.is_open()) times.source += fmt::format(", 80 % interval {}", describe(times.band));
   if (steps.empty() || !device.bands) return;
   std::vector<int> batches;
   for (const DeviceStep& step : steps) batches.push_back(step.batch);

@@ -40,9 +40,9 @@ TEST(Answer, SaysHowSureTheChangeIsWhereItsPointsHaveBands) {
   const std::vector points{banded(swept("25 Gbit/s", "ring", 0.6), 1000, 0.05),
                            banded(swept("100 Gbit/s", "ring", 0.9), 1500, 0.05)};
   EXPECT_THAT(answer_to(points, faster).front(),
-              HasSubstr("1,000 to 1,500 samples/s: +50 % (80 % band +43 to +58), 95 % sure to be a gain."));
+              HasSubstr("1,000 to 1,500 samples/s: +50 % (80 % interval +43 to +58), P(faster) 95 %."));
   const std::vector less{points[0], banded(swept("100 Gbit/s", "ring", 0.58), 970, 0.05)};
-  EXPECT_THAT(answer_to(less, faster).front(), HasSubstr(": -3.0 % (80 % band -7.7 to +2.0), 82 % sure to be a loss."));
+  EXPECT_THAT(answer_to(less, faster).front(), HasSubstr(": -3.0 % (80 % interval -7.7 to +2.0), P(slower) 82 %."));
 }
 
 TEST(Answer, InJsonHasEveryPairWithItsDifference) {

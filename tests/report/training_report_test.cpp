@@ -98,11 +98,11 @@ TrainingPoint banded() {
 
 TEST(TrainingTable, HasTheEndsBetweenWhichPointsOfEstimatedComputeLie) {
   const std::string table = text(Format::table, {banded(), vgg16_on_512_ranks()});
-  const auto at = table.find("80 % band, of uncertain compute times and what published runs were missed by\n");
+  const auto at = table.find("80 % interval, from uncertain compute times and errors on published runs\n");
   ASSERT_NE(at, std::string::npos) << table;
   EXPECT_NE(table.find("250.000 .. 375.000  87,381.3 .. 131,072.0    60.0 .. 75.0", at), std::string::npos) << table;
   EXPECT_NE(table.find("                  -                      -               -", at), std::string::npos) << table;
-  EXPECT_EQ(text(Format::table, {vgg16_on_512_ranks()}).find("80 % band"), std::string::npos);
+  EXPECT_EQ(text(Format::table, {vgg16_on_512_ranks()}).find("80 % interval"), std::string::npos);
 }
 
 TEST(TrainingCsv, HasAColumnForEachEndOfABand) {

@@ -50,7 +50,7 @@ TEST(Bands, AreOfWhatWasMeasuredOfTheDeviceBesideTheModel) {
   assumed.assumed_efficiency = 0.3;
   EXPECT_TRUE(same(band(assumed, Precision::fp32), bands.constant_share));
   EXPECT_THAT(compute_times(model, test::device("v100"), Precision::fp32, 32, "").source,
-              HasSubstr(", 4 of 5 such steps " + describe(bands.model)));
+              HasSubstr(", 80 % interval " + describe(bands.model)));
 }
 
 /// Calls `visit` for each measured row of a device with its model.

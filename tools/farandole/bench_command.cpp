@@ -209,7 +209,7 @@ void add_bench(CLI::App& app) {
   const auto add = [&](const char* names, std::string& value, const char* help, const char* type) {
     command->add_option(names, value, help)->type_name(type)->capture_default_str();
   };
-  add("--backend", arguments->backend, "what carries the messages: mpi or nccl", "NAME");
+  add("--backend", arguments->backend, "the library that sends the messages: mpi or nccl", "NAME");
   add("-b,--minbytes", arguments->least, "smallest size; K, M, G are powers of 1024", "SIZE");
   add("-e,--maxbytes", arguments->most, "largest size", "SIZE");
   add("-f,--stepfactor", arguments->factor, "factor from size to size", "N");
@@ -229,8 +229,7 @@ void add_bench(CLI::App& app) {
                    "where ranks share processors")
       ->type_name("TIME");
   command
-      ->add_option("--nccl-id", arguments->nccl_id,
-                   "with nccl: a file by which ranks meet that have no MPI; there must be none yet")
+      ->add_option("--nccl-id", arguments->nccl_id, "with nccl: a new file by which ranks without MPI find each other")
       ->type_name("FILE");
   arguments->training.add_to(*command);
   arguments->compute.add_to(*command);

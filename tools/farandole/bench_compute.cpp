@@ -262,15 +262,16 @@ Targets bench_targets(const BenchCompute& arguments, const Asked& asked, const O
 void BenchCompute::add_to(CLI::App& command) {
   CLI::Option* compute =
       command
-          .add_option("--compute", model,
-                      "instead of a collective, the kernels of this model's layers on a GPU, by cuBLAS and cuDNN")
+          .add_option(
+              "--compute", model,
+              "measure the kernels of this model's layers on a GPU instead of a collective, by cuBLAS and cuDNN")
           ->type_name("MODEL");
   const auto add = [&](const char* option, auto& value, const char* help, const char* type) {
     return command.add_option(option, value, help)->type_name(type)->needs(compute);
   };
-  add("--variant", variant, "of the model; else its first", "NAME");
+  add("--variant", variant, "the variant of the model (default: its first)", "NAME");
   add("--precision", precisions, "fp32, tf32, fp16, bf16; several with commas (default: fp16)", "LIST")->delimiter(',');
-  add("--batch", batches, "samples; several with commas (default: 1,8,64)", "LIST")->delimiter(',');
+  add("--batch", batches, "batch sizes; several with commas (default: 1,8,64)", "LIST")->delimiter(',');
   add("--device", device, "the device of topologies/devices that the GPU is; else the one with its numbers", "NAME");
   add("--model-file", model_file, "write the model's file with these times as profiles: a \"model\" of scenarios",
       "FILE.json");

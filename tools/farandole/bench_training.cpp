@@ -44,9 +44,10 @@ void say_what_is_left_out(const RunPlan& plan, const std::vector<PlannedPoint>& 
 void BenchTraining::add_to(CLI::App& command) {
   CLI::Option* training =
       command
-          .add_option("--training", scenario,
-                      "instead of a collective, the iterations of this scenario: layers as timed waits, gradients for "
-                      "real, as its strategy decides")
+          .add_option(
+              "--training", scenario,
+              "measure the iterations of this scenario instead of a collective: layers as timed waits, gradients for "
+              "real, as its strategy decides")
           ->type_name("SCENARIO.json");
   command.add_option("--set", settings, "replace a value of the scenario; may be repeated")
       ->type_name("/POINTER=VALUE")

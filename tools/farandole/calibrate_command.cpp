@@ -220,16 +220,17 @@ void add_calibrate(CLI::App& app) {
   command->add_option("--output", arguments->output, "the calibrated topology file")->type_name("FILE")->required();
   command->add_option("--date", arguments->date, "when it was measured, for the file's record")->type_name("DATE");
   command
-      ->add_option("--hold-out", arguments->hold_out,
-                   "also predict every measurement from others alone, leaving out sizes, scales or operations in turn")
+      ->add_option(
+          "--hold-out", arguments->hold_out,
+          "also predict every measurement from the others alone, leaving out sizes, scales or operations in turn")
       ->type_name("WHAT");
   command->add_flag("--force", arguments->force,
                     "write the file even if the fit leaves a median error above 30 %; it then says so");
-  command->add_option("--scenario", arguments->runs.scenario, "whose runs a table of runs (CSV) lists")
+  command->add_option("--scenario", arguments->runs.scenario, "the scenario of the runs in a table of runs (CSV)")
       ->type_name("FILE");
   command
       ->add_option("--prior", arguments->priors,
-                   "of runs of training: between which ends a number lies eight times in ten; may be repeated")
+                   "the 80 % interval of a number before runs of training are seen; may be repeated")
       ->type_name("/POINTER=LOW..HIGH")
       ->allow_extra_args(false);
   command->add_flag("--all-rows", arguments->runs.all_rows,

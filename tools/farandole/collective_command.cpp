@@ -238,7 +238,9 @@ void add_collective(CLI::App& app) {
       ->add_option("--contributions", arguments->contributions,
                    "relative sizes of the ranks' contributions, where they differ: 1,2,0.5,...")
       ->type_name("LIST");
-  command->add_option("--condition", arguments->condition, "of the topology's links, an object as in a topology file")
+  command
+      ->add_option("--condition", arguments->condition,
+                   "the state of the topology's links, an object as in a topology file")
       ->type_name("JSON")
       ->capture_default_str();
   arguments->servers.add_to(*command);

@@ -9,7 +9,7 @@ namespace farandole {
 void CostOptions::add_budget_to(CLI::App& command) {
   command
       .add_option("--budget", budget,
-                  "refuse what is estimated to take more time of one processor, or more memory, to simulate")
+                  "refuse a simulation that is estimated to take more time of one processor, or more memory")
       ->type_name("TIME, SIZE")
       ->capture_default_str();
 }
@@ -17,8 +17,8 @@ void CostOptions::add_budget_to(CLI::App& command) {
 void CostOptions::add_network_to(CLI::App& command) {
   command
       .add_option("--network", network,
-                  fmt::format("who shares the links at flow and message: simgrid, or own, our own solver, which gives "
-                              "the same times to rounding; SimGrid up to {} messages unless given",
+                  fmt::format("the solver that shares links at flow and message: simgrid, or own, which gives the same "
+                              "times to rounding; SimGrid up to {} messages unless given",
                               most_for_simgrid))
       ->type_name("NAME");
 }

@@ -102,7 +102,7 @@ ExplorePage explored_page(const ExploreArguments& arguments, const Document& wri
   ExplorePage page;
   page.kicker = fmt::format("{}: explore", first.scenario.name);
   page.note = fmt::format(
-      "Every move is simulated in this page by the program's own code: {} iterations, without bands, links shared by "
+      "Every move is simulated in this page by the program's own code: {} iterations, without intervals, links shared by "
       "Farandole's own solver (--network own). A copied scenario gives the same numbers on the command line.",
       first.scenario.measure.iterations);
   Record& data = page.data;
@@ -148,7 +148,7 @@ void explore(const ExploreArguments& arguments) {
 }  // namespace
 
 void add_explore(CLI::App& app) {
-  auto* command = app.add_subcommand("explore", "A scenario as a page that simulates while its settings are turned");
+  auto* command = app.add_subcommand("explore", "Write a page that simulates a scenario while you move its settings");
   auto arguments = std::make_shared<ExploreArguments>();
   arguments->scenario.add_to(*command, "the scenario file");
   command

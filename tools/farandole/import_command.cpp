@@ -177,11 +177,11 @@ void import_file(const ImportArguments& arguments) {
 void add_import(CLI::App& app) {
   auto arguments = std::make_shared<ImportArguments>();
   CLI::App* command =
-      app.add_subcommand("import", "Make a workload file of another program's description or trace of a model");
+      app.add_subcommand("import", "Write a workload file from another program's description or trace of a model");
   auto what = std::make_shared<std::vector<std::string>>();
   command
       ->add_option("file", *what,
-                   "what to read, and before it what it is where that cannot be seen: keras_summary (what Keras prints "
+                   "the file to read, preceded by its kind where that is not evident: keras_summary (what Keras prints "
                    "as model.summary()), pytorch_profiler, huggingface_config or horovod_timeline")
       ->required()
       ->expected(-1)

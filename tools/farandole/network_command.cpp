@@ -79,7 +79,7 @@ void write_need(std::ostream& out, const NetworkNeed& need) {
   out << headline(need) << "\n";
   Table answers({{"of what devices could do"},
                  {"least NIC rate (Gbit/s)"},
-                 {"80 % band"},
+                 {"80 % interval"},
                  {"network behind the NICs thinned to"}});
   for (const NetworkAnswer& answer : need.answers) {
     answers.row({fmt::format("{:.3g} %", answer.efficiency * 100), least_text(need, answer), band_text(need, answer),
@@ -87,7 +87,7 @@ void write_need(std::ostream& out, const NetworkNeed& need) {
   }
   answers.write(out);
   out << "\n";
-  Table rates({{"NIC rate (Gbit/s)"}, {"iteration (ms)"}, {"samples/s"}, {"efficiency (%)"}, {"80 % band"}});
+  Table rates({{"NIC rate (Gbit/s)"}, {"iteration (ms)"}, {"samples/s"}, {"efficiency (%)"}, {"80 % interval"}});
   for (const NetworkVariant& variant : need.rates) {
     const TrainingPoint& point = variant.point;
     const auto percent = [](double share) { return fmt::format("{:.1f}", share * 100); };
@@ -163,8 +163,8 @@ void answer(const NetworkArguments& arguments) {
 
 void add_network(CLI::App& app) {
   auto arguments = std::make_shared<NetworkArguments>();
-  CLI::App* command = app.add_subcommand("network", "Which network does a job need: NIC rate, oversubscription");
-  arguments->scenario.add_to(*command, "a file; of a sweep, its last configuration counts");
+  CLI::App* command = app.add_subcommand("network", "Find the network that a job needs: NIC rate, oversubscription");
+  arguments->scenario.add_to(*command, "the scenario file; of a sweep, its last configuration counts");
   command
       ->add_option("--target", arguments->targets,
                    "a share of what the devices could do; may be repeated (default: 80 %, 90 % and 95 %)")

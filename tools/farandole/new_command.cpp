@@ -284,15 +284,15 @@ void write_new(NewArguments said) {
 void add_new(CLI::App& app) {
   auto said = std::make_shared<NewArguments>();
   CLI::App* command = app.add_subcommand("new", "Write a scenario of your own, from options or from a few questions");
-  command->add_option("file", said->file, "the file to write, which is not there yet")->required()->type_name("FILE");
-  command->add_option("--model", said->model, "what is trained: a name of `show models`, or a file");
+  command->add_option("file", said->file, "the file to write, which must not exist yet")->required()->type_name("FILE");
+  command->add_option("--model", said->model, "the model: a name of `show models`, or a file");
   command->add_option("--topology", said->topology, "the machine: a name of `show topologies`, or a file");
   command->add_option("--ranks", said->ranks, "numbers of ranks to compare (default: one device to 16 nodes)")
       ->type_name("N,N,...");
   command->add_option("--batch", said->batch, "samples of one rank's batch (default: 64 images, or some 4,096 tokens)");
   command->add_option("--strategy", said->strategy,
                       "a name of `show strategies` (default: ddp, or fsdp where memory asks for it)");
-  command->add_flag("--ask", said->asks, "ask for what the options leave out where input is no terminal either");
+  command->add_flag("--ask", said->asks, "ask for missing options even where input is no terminal");
   command->footer("Example:\n  farandole new mine.json --model resnet50 --topology dgx-a100");
   command->callback([said] { write_new(*said); });
 }

@@ -271,7 +271,7 @@ void add_run(CLI::App& app) {
                    "processes that run points; all cores unless said, and the ranks under mpirun")
       ->type_name("N")
       ->check(CLI::Range(1, most_processes));
-  command->add_flag("--resume", arguments->resume, "go on from what an interrupted run left beside --output");
+  command->add_flag("--resume", arguments->resume, "resume an interrupted run from its journal beside --output");
   command->add_option("--shard", arguments->shard, "run every N-th point only; farandole merge joins the outputs")
       ->type_name("I/N");
   arguments->cost.add_network_to(*command);

@@ -110,11 +110,12 @@ void ServerOptions::add_to(CLI::App& command) {
       ->capture_default_str();
   command
       .add_option("--model", model,
-                  "whose tensors parameter servers keep, as NAME or NAME/VARIANT; its size is the default of -b and -e")
+                  "the model whose tensors parameter servers keep, as NAME or NAME/VARIANT; its size is the default of "
+                  "-b and -e")
       ->type_name("MODEL");
   command
       .add_option("--sharding", sharding,
-                  "even (the default without a model), or of whole tensors round_robin (with one) or by_size")
+                  "even (the default without a model), or whole tensors, round_robin (the default with one) or by_size")
       ->type_name("HOW");
   command.add_option("--messages", messages, "a shard's tensors fused, or in messages per_tensor")
       ->type_name("HOW")

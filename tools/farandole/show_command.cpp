@@ -102,7 +102,7 @@ void add_show(CLI::App& app) {
       ->required();
   command
       ->add_option("name", arguments->name,
-                   "which model, topology (name or file), algorithm (name or file), strategy or offer; of constants, "
+                   "the model, topology (name or file), algorithm (name or file), strategy or offer; of constants, "
                    "which library, topology or device (name or file)")
       ->type_name("NAME");
   command->add_option("--op", arguments->operation, "the operation of an algorithm")

@@ -127,24 +127,24 @@ void validate_and_write(const ValidateArguments& arguments) {
 
 void add_validate(CLI::App& app) {
   auto arguments = std::make_shared<ValidateArguments>();
-  CLI::App* command = app.add_subcommand("validate", "Set predictions beside measurements");
+  CLI::App* command = app.add_subcommand("validate", "Compare predictions with measurements");
   arguments->measured.add_to(*command);
-  CLI::Option* published = command->add_flag(
-      "--published", arguments->published,
-      "instead: every run and table of scenarios/published; --only names its files, --set changes every scenario");
+  CLI::Option* published = command->add_flag("--published", arguments->published,
+                                             "compare every run and table of scenarios/published instead; --only names "
+                                             "its files, --set changes every scenario");
   for (const char* name : {"measured", "--topology", "--op", "--algorithm", "--ranks", "--nodes"}) {
     published->excludes(command->get_option(name));
   }
   command
-      ->add_flag(
-          "--cold", arguments->cold,
-          "tables of collectives: from datasheets and libraries' constants alone, without what others say of a machine")
+      ->add_flag("--cold", arguments->cold,
+                 "predict tables of collectives from datasheets and libraries' constants alone, without measurements "
+                 "of a machine")
       ->needs(published);
   command->add_option("--tolerance", arguments->tolerance, "exit with 3 if a counted row is further off, as \"10 %\"")
       ->type_name("SHARE");
   command
       ->add_option("--hold-out", arguments->hold_out,
-                   "fit to the others first, leaving out sizes, scales or operations in turn")
+                   "fit to the other measurements first, leaving out sizes, scales or operations in turn")
       ->type_name("WHAT")
       ->excludes(published);
   arguments->output.add_to(*command);
