@@ -118,6 +118,16 @@ class Shown(InAFolder):
                                 for p in points])
 
 
+class ForAgents(unittest.TestCase):
+    def test_each_link_of_llms_txt_is_there_and_it_names_each_schema(self):
+        text = (ROOT / "llms.txt").read_text(encoding="utf-8")
+        links = re.findall(r"\]\(([^)]+)\)", text)
+        self.assertGreater(len(links), 20)
+        self.assertEqual([link for link in links if not (ROOT / link).exists()], [])
+        for schema in (ROOT / "sim" / "config" / "schemas").glob("*.schema.json"):
+            self.assertRegex(text, rf"\b{schema.name.split('.')[0]}\b")
+
+
 class Counted(unittest.TestCase):
     def test_models_topologies_and_devices_are_as_many_as_there_are(self):
         there = {"models": "models", "topologies": "topologies", "devices": "topologies/devices"}

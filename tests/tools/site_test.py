@@ -244,18 +244,20 @@ class Markdown(unittest.TestCase):
 
 
 class Help(unittest.TestCase):
-    def test_an_option_is_read_whole_also_where_its_value_is_of_several_words(self):
-        for head, expected in {
-                "-h,--help": (["-h", "--help"], "", "", ""),
-                "--budget TIME, SIZE=30 s, 1 GiB": (["--budget"], "TIME, SIZE", "30 s, 1 GiB", ""),
-                "--point-timeout TIME=1 h": (["--point-timeout"], "TIME", "1 h", ""),
-                "--jobs N:INT in [1 - 1024]": (["--jobs"], "N", "", ""),
-                "--set /POINTER=VALUE ...": (["--set"], "/POINTER=VALUE", "", ""),
-                "kind KIND REQUIRED": (["kind"], "KIND", "", ""),
-                "measured MEASURED ... Excludes: --published": (["measured"], "MEASURED", "", "Excludes: --published"),
-                "--published Excludes: measured --op": (["--published"], "", "", "Excludes: measured --op")}.items():
-            option = program_help.read_option(head, "what it is")
-            self.assertEqual((option.names, option.metavar, option.default, option.notes), expected, head)
+    def test_what_json_help_says_becomes_options_and_commands(self):
+        whole, commands = program_help.read_program(PROGRAM)
+        self.assertIn("--version", [name for option in whole.options for name in option.names])
+        found = {(command.name, option.names[-1]): (option.names, option.metavar, option.default, option.notes)
+                 for command in commands for option in [*command.positionals, *command.options]}
+        for key, expected in {
+                ("run", "--help"): (["-h", "--help"], "", "", ""),
+                ("run", "--budget"): (["--budget"], "TIME, SIZE", "30 s, 1 GiB", ""),
+                ("run", "--point-timeout"): (["--point-timeout"], "TIME", "1 h", ""),
+                ("run", "--jobs"): (["--jobs"], "N", "", ""),
+                ("run", "--set"): (["--set"], "/POINTER=VALUE", "", ""),
+                ("show", "kind"): (["kind"], "KIND", "", ""),
+                ("validate", "measured"): (["measured"], "MEASURED", "", "Excludes: --published")}.items():
+            self.assertEqual(found[key], expected, key)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "command.hpp"
+#include "json_help.hpp"
 #include "report/output_file.hpp"
 #include "report/terminal_style.hpp"
 #include "report/version.hpp"
@@ -112,6 +113,11 @@ int main(int argc, char** argv) {
       "Farandole simulates distributed data-parallel training: how well a model will train on a cluster, and why.",
       "farandole");
   app.set_version_flag("--version", std::string(farandole::version()));
+  const auto print_json = [&app] {
+    std::cout << farandole::json_help(app);
+    throw CLI::Success();
+  };
+  app.add_flag_callback("--json-help", print_json, "Print all commands and options as JSON and exit");
   app.require_subcommand(1);
   app.footer(farandole::footer);
   farandole::add_new(app);

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Man pages and shell completion of the program, made from what it says of itself (--help).
+"""Man pages and shell completion of the program, made from what it says of itself (--json-help).
 
 usage: documents.py PROGRAM FOLDER [--zsh FOLDER] [--date YYYY-MM-DD]
   writes FOLDER/man/man1/*.1.gz, FOLDER/bash-completion/completions/farandole, FOLDER/fish/vendor_completions.d/farandole.fish

@@ -84,8 +84,8 @@ def _command(command):
 def command_pages(program):
     try:
         whole, commands = read_program(program)
-    except (OSError, subprocess.CalledProcessError, StopIteration) as error:
-        raise SiteError(f"{program}: --help cannot be read: {error}") from error
+    except (OSError, subprocess.CalledProcessError, ValueError) as error:
+        raise SiteError(f"{program}: --json-help cannot be read: {error}") from error
     rows = [[f"[`{command.name}`](reference/commands/{command.name}.md)", cell(command.summary)] for command in commands]
     text = f"# Commands\n\n{cell(whole.summary)}\n\n" + table(["command", "what it does"], rows) + "\n" + code(whole.examples)
     return [Page("reference/commands/index.md", "Commands", text), *map(_command, commands)]
