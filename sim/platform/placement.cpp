@@ -107,36 +107,28 @@ constexpr std::array<Word<Order>, 3> orders{
 constexpr std::array<Word<Nodes>, 3> node_choices{
     {{"contiguous", Nodes::contiguous}, {"random", Nodes::random}, {"by_group", Nodes::by_group}}};
 
-template <class T, std::size_t N>
-std::optional<T> word_of(const std::array<Word<T>, N>& words, const std::string& text) {
-  for (const auto& [word, meaning] : words) {
-    if (text == word) return meaning;
-  }
-  return std::nullopt;
-}
-
 /// A rule that is one word.
 PlacementRule rule_named(const Value& where) {
   const auto text = read<std::string>(where);
   PlacementRule rule;
   if (text == "by_device") where.fail("by_device with its list: {\"order\": \"by_device\", \"devices\": [0, 2, 1, 3]}");
-  rule.order = word_of(orders, text);
-  if (rule.order) return rule;
-  const auto nodes = word_of(node_choices, text);
-  if (!nodes)
+  const auto order = std::ranges::find(orders, text, &Word<Order>::first);
+  const auto nodes = std::ranges::find(node_choices, text, &Word<Nodes>::first);
+  if (order == orders.end() && nodes == node_choices.end())
     where.fail_unknown("a placement", {"by_slot", "by_node", "by_device", "contiguous", "random", "by_group"});
-  rule.nodes = *nodes;
+  if (order != orders.end()) rule.order = order->second;
+  if (nodes != node_choices.end()) rule.nodes = nodes->second;
   return rule;
 }
 
-std::vector<int> read_devices(const Value& where) {
-  std::vector<int> devices;
+std::vector<int> read_each_once(const Value& where, const std::string& what) {
+  std::vector<int> numbers;
   for (const Value& element : where.elements()) {
-    devices.push_back(read_at_least(element, 0));
-    if (std::ranges::count(devices, devices.back()) > 1) element.fail("each device once");
+    numbers.push_back(read_between(element, 0, most_devices));
+    if (std::ranges::count(numbers, numbers.back()) > 1) element.fail("each " + what + " once");
   }
-  if (devices.empty()) where.fail("at least one device");
-  return devices;
+  if (numbers.empty()) where.fail("at least one " + what);
+  return numbers;
 }
 
 /// Below `end`, every value as likely; the standard's distributions differ from library to library.
@@ -176,6 +168,10 @@ std::vector<int> choose_nodes(const PlacementRule& rule, int count, int all, con
     case Nodes::by_group:
       if (layout.nodes_per_group < 1 || !layout.nodes) where.fail("a topology whose nodes are in groups for by_group");
       return nodes_by_group(count, all, layout.nodes_per_group);
+    case Nodes::listed:
+      if (rule.listed.size() < static_cast<std::size_t>(count))
+        where.fail("a list of at least " + counted(count) + " nodes");
+      return {rule.listed.begin(), rule.listed.begin() + count};
     case Nodes::contiguous:
       break;
   }
@@ -199,12 +195,16 @@ PlacementRule read_placement_rule(const Value& where) {
   PlacementRule rule;
   if (const auto order = section.maybe("order")) {
     rule.order = read_named(*order, "an order of ranks", orders, &Word<Order>::first).second;
-    const bool lists = section.maybe("devices").has_value();
-    if (read<std::string>(*order) == "by_device" && !lists) order->fail("a list of \"devices\" beside by_device");
+    if (read<std::string>(*order) == "by_device" && !section.maybe("devices"))
+      order->fail("a list of \"devices\" beside by_device");
   }
-  if (const auto devices = section.maybe("devices")) rule.devices = read_devices(*devices);
-  if (const auto nodes = section.maybe("nodes"))
-    rule.nodes = read_named(*nodes, "a choice of nodes", node_choices, &Word<Nodes>::first).second;
+  if (const auto devices = section.maybe("devices")) rule.devices = read_each_once(*devices, "device");
+  if (const auto nodes = section.maybe("nodes")) {
+    if (nodes->is_array()) rule.listed = read_each_once(*nodes, "node");
+    rule.nodes = nodes->is_array()
+                     ? Nodes::listed
+                     : read_named(*nodes, "a choice or a list of nodes", node_choices, &Word<Nodes>::first).second;
+  }
   if (const auto ranks = section.maybe("ranks_per_node")) rule.ranks_per_node = read_at_least(*ranks, 1);
   if (const auto first = section.maybe("first_node")) {
     rule.first_node = read_between(*first, 0, most_devices);

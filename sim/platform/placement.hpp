@@ -50,16 +50,17 @@ std::vector<Host> hosts_for(int ranks, int ranks_per_node);
 //   {"order": "by_device", "devices": [0, 1, 2, 3, 7, 6, 5, 4]}
 //
 // `nodes`: contiguous (neighbours from first_node on; the default), random (of all, in random order), by_group (one of
-// each group in turn: dragonfly groups, leaves of a tree). `order`: by_slot (node after node; the default), by_node (to
-// the nodes in turn), by_device (as by_slot, a node's devices in the order listed, as CUDA_VISIBLE_DEVICES does).
-// The same rule and seed give the same placement everywhere.
+// each group in turn: dragonfly groups, leaves of a tree), or a list, used in its order. `order`: by_slot (node after
+// node; the default), by_node (to the nodes in turn), by_device (as by_slot, a node's devices in the order listed, as
+// CUDA_VISIBLE_DEVICES does). The same rule and seed give the same placement everywhere.
 
 struct PlacementRule {
   enum class Order : std::uint8_t { by_slot, by_node };
-  enum class Nodes : std::uint8_t { contiguous, random, by_group };
+  enum class Nodes : std::uint8_t { contiguous, random, by_group, listed };
 
   std::optional<Order> order;  // by_slot unless a launch line says otherwise
   Nodes nodes = Nodes::contiguous;
+  std::vector<int> listed{};
   std::vector<int> devices;           // local indices, each once; empty: all, as they come
   std::optional<int> ranks_per_node;  // all devices, or all listed, where nothing else says how many
   int first_node = 0;                 // of contiguous ones

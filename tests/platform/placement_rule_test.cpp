@@ -38,6 +38,15 @@ TEST(PlacementRule, ContiguousNodesStartWhereTheRuleSays) {
               ElementsAre(20, 24, 28));
 }
 
+TEST(PlacementRule, ListedNodesAreTakenInTheOrderOfTheList) {
+  EXPECT_THAT(devices_of(R"({"nodes": [7, 0, 3], "ranks_per_node": 1})", 3), ElementsAre(28, 0, 12));
+  EXPECT_THAT(devices_of(R"({"nodes": [7, 0, 3], "ranks_per_node": 1})", 2), ElementsAre(28, 0));
+  EXPECT_THAT(refusal(R"({"nodes": [7, 0, 7]})"), HasSubstr("expected each node once"));
+  EXPECT_THAT(refusal(R"({"nodes": [1], "first_node": 2})"), HasSubstr("a first node only of contiguous ones"));
+  EXPECT_THAT(message_of([] { devices_of(R"({"nodes": [7, 0], "ranks_per_node": 1})", 3); }),
+              HasSubstr("expected a list of at least 3 nodes"));
+}
+
 TEST(PlacementRule, ByGroupGoesToEveryGroupBeforeItComesBack) {
   // Groups begin at nodes 0, 3, 6 and 9.
   EXPECT_THAT(devices_of(R"({"nodes": "by_group", "ranks_per_node": 1})", 6), ElementsAre(0, 12, 24, 36, 4, 16));
