@@ -169,8 +169,7 @@ std::vector<int> choose_nodes(const PlacementRule& rule, int count, int all, con
       if (layout.nodes_per_group < 1 || !layout.nodes) where.fail("a topology whose nodes are in groups for by_group");
       return nodes_by_group(count, all, layout.nodes_per_group);
     case Nodes::listed:
-      if (rule.listed.size() < static_cast<std::size_t>(count))
-        where.fail("a list of at least " + counted(count) + " nodes");
+      if (std::ssize(rule.listed) < count) where.fail("a list of at least " + counted(count) + " nodes");
       return {rule.listed.begin(), rule.listed.begin() + count};
     case Nodes::contiguous:
       break;

@@ -111,7 +111,20 @@ TEST(BadCommandLine, SaysWhatIsWrongAndWhereHelpIs) {
     EXPECT_EQ(finished.out, "");
   }
   EXPECT_THAT(place.farandole("rnu x.json").err, HasSubstr("did you mean \"run\"?"));
-  EXPECT_THAT(place.farandole("run x.json --fidelty flow").err, HasSubstr("did you mean \"--fidelity\"?"));
+  EXPECT_THAT(place.farandole("run x.json --fidelty flow").err,
+              HasSubstr("--fidelty: no such option of farandole run; did you mean \"--fidelity\"?"));
+  EXPECT_THAT(place.farandole("run x.json --shrad 1/2").err, HasSubstr("farandole: --shrad: no such option"));
+}
+
+TEST(CheckCommand, TakesWhatHasAWorkloadOrAPlatformForAScenario) {
+  const Workplace place;
+  const char* const first = R"({"name": "first", "workload": {"model": "resnet50", "batch_per_rank": 64},
+    "platform": {"topology": "dgx-a100", "ranks": 64}, "strategy": {"kind": "ddp"}})";
+  place.write("first.json", first);
+  EXPECT_EQ(place.farandole("check first.json").out, "first.json: scenario, ok\n");
+  place.write("wrong.json",
+              R"({"name": "wrong", "platform": {"topology": "dgx-a100"}, "workload": {"modle": "resnet50"}})");
+  EXPECT_THAT(place.farandole("check wrong.json").err, HasSubstr("did you mean \"model\"?"));
 }
 
 }}  // namespace farandole::bad_input_test

@@ -93,6 +93,15 @@ TEST_F(Network, SaysThatNicsAreNotEnoughWhereATargetIsOutOfTheirReach) {
   EXPECT_THAT(place.farandole("network s.json --target '20 %'").out, testing::Not(HasSubstr(words)));
 }
 
+TEST_F(Network, AnswersInTheFormOfItsSchemaAndOnAPage) {
+  EXPECT_EQ(place.farandole("network s.json --format json --output a.json --html a.html").status, 0);
+  EXPECT_EQ(place.farandole("check a.json").out, "a.json: network_answer, ok\n");
+  std::string text = test::contents(place.folder() / "a.json");
+  place.write("b.json", text.replace(text.find("\"rates\""), 7, "\"rtaes\""));
+  EXPECT_THAT(place.farandole("check b.json").err, HasSubstr("rates"));
+  EXPECT_THAT(test::contents(place.folder() / "a.html"), HasSubstr("Rates that were tried"));
+}
+
 TEST_F(Network, SaysWhatItAssumes) {
   const std::string text = place.farandole("network s.json").out;
   EXPECT_THAT(text, HasSubstr("of what devices could do"));

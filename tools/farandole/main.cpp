@@ -36,10 +36,11 @@ std::string suggest_command(const CLI::App& app, int argc, char** argv) {
   return suggestion(argv[1], known);
 }
 
-/// The nearest option of the chosen command, for `--fidelty`.
-std::string suggest_option(const CLI::App& app, int argc, char** argv) {
+/// What is wrong with a command line, in the parser's words; of an option that nobody knows, the option and the nearest
+/// one, for `--fidelty flow`, not what follows it.
+std::string parse_message(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
   const auto chosen = app.get_subcommands();
-  if (chosen.empty()) return {};
+  if (chosen.empty() || error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError)) return error.what();
   std::vector<std::string> known;
   for (const CLI::Option* option : chosen.front()->get_options()) {
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
@@ -47,9 +48,9 @@ std::string suggest_option(const CLI::App& app, int argc, char** argv) {
   for (int i = 2; i < argc; ++i) {
     const std::string written = std::string(argv[i]).substr(0, std::string_view(argv[i]).find('='));
     if (written.starts_with("--") && std::ranges::find(known, written) == known.end())
-      return suggestion(written, known);
+      return written + ": no such option of farandole " + chosen.front()->get_name() + suggestion(written, known);
   }
-  return {};
+  return error.what();
 }
 
 /// --help, --version: without a flush of its own, so that `finish` learns why it cannot be written.
@@ -66,8 +67,8 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
     return exit_done;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return print_asked_for(app, error);
-    std::cerr << "farandole: " << InputError(error.what()).what() << suggest_command(app, argc, argv)
-              << suggest_option(app, argc, argv) << "\n"
+    std::cerr << "farandole: " << InputError(parse_message(app, error, argc, argv)).what()
+              << suggest_command(app, argc, argv) << "\n"
               << "Try 'farandole --help' or 'farandole COMMAND --help'.\n";
     return exit_bad_input;
   } catch (const InputError& error) {
@@ -124,6 +125,8 @@ int main(int argc, char** argv) {
   farandole::add_run(app);
   farandole::add_explore(app);
   farandole::add_network(app);
+  farandole::add_place(app);
+  farandole::add_cost(app);
   farandole::add_merge(app);
   farandole::add_collective(app);
   farandole::add_bench(app);

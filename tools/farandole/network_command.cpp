@@ -8,9 +8,7 @@
 
 #include "command.hpp"
 #include "cost_options.hpp"
-#include "output_options.hpp"
-#include "report/record.hpp"
-#include "report/table.hpp"
+#include "question_answer.hpp"
 #include "study/network_need.hpp"
 #include "units/format.hpp"
 
@@ -22,6 +20,7 @@ struct NetworkArguments {
   std::vector<std::string> targets{"80 %", "90 %", "95 %"};
   CostOptions cost;
   OutputOptions output;
+  PageOptions pages;
 };
 
 double gigabits(BytesPerSecond rate) {
@@ -63,52 +62,68 @@ std::string thinnest_text(const NetworkAnswer& answer) {
   return fmt::format("{:.3g}:1{}", thinner, thinner >= most_thinned ? " or more" : "");
 }
 
-std::string headline(const NetworkNeed& need) {
+std::vector<std::string> network_headline(const NetworkNeed& need) {
   const bool is_enough =
       std::ranges::all_of(need.answers, [](const NetworkAnswer& one) { return one.rate.has_value(); });
-  return fmt::format(
-      "{} on {}, {}: {:.1f} % of what its devices could do with NICs of {} Gbit/s, {:.1f} % with {} Gbit/s.\n"
-      "{}",
+  std::vector<std::string> sentences{fmt::format(
+      "{} on {}, {}: {:.1f} % of what its devices could do with NICs of {} Gbit/s, {:.1f} % with {} Gbit/s.",
       need.own.model, ranks_text(need.own.ranks), need.own.platform, need.own.scaling_efficiency * 100,
       rate_text(need.nic), need.rates.back().point.scaling_efficiency * 100,
-      rate_text(need.nic * need.rates.back().relative),
-      is_enough ? "" : "Faster NICs do not bring the rest: farandole run --explain says what would.\n");
+      rate_text(need.nic * need.rates.back().relative))};
+  if (!is_enough) sentences.emplace_back("Faster NICs do not bring the rest: farandole run --explain says what would.");
+  return sentences;
 }
 
-void write_need(std::ostream& out, const NetworkNeed& need) {
-  out << headline(need) << "\n";
-  Table answers({{"of what devices could do"},
-                 {"least NIC rate (Gbit/s)"},
-                 {"80 % interval"},
-                 {"network behind the NICs thinned to"}});
+Grid answers_grid(const NetworkNeed& need) {
+  Grid grid{"Least rates",
+            {{"of what devices could do"},
+             {"least NIC rate (Gbit/s)"},
+             {"80 % interval"},
+             {"network behind the NICs thinned to"}},
+            {}};
   for (const NetworkAnswer& answer : need.answers) {
-    answers.row({fmt::format("{:.3g} %", answer.efficiency * 100), least_text(need, answer), band_text(need, answer),
-                 thinnest_text(answer)});
+    grid.rows.push_back({Cell(fmt::format("{:.3g} %", answer.efficiency * 100)), Cell(least_text(need, answer)),
+                         Cell(band_text(need, answer)), Cell(thinnest_text(answer))});
   }
-  answers.write(out);
-  out << "\n";
-  Table rates({{"NIC rate (Gbit/s)"}, {"iteration (ms)"}, {"samples/s"}, {"efficiency (%)"}, {"80 % interval"}});
+  return grid;
+}
+
+Grid rates_grid(const NetworkNeed& need) {
+  Grid grid{"Rates that were tried",
+            {{"NIC rate (Gbit/s)"}, {"iteration (ms)"}, {"samples/s"}, {"efficiency (%)"}, {"80 % interval"}},
+            {}};
   for (const NetworkVariant& variant : need.rates) {
     const TrainingPoint& point = variant.point;
     const auto percent = [](double share) { return fmt::format("{:.1f}", share * 100); };
-    rates.row({rate_text(need.nic * variant.relative), grouped(point.iteration.si() * milliseconds_per_second, 3),
-               grouped(point.samples_per_second, 1), percent(point.scaling_efficiency),
-               point.bands ? percent(point.bands->scaling_efficiency.low) + " .. " +
-                                 percent(point.bands->scaling_efficiency.high)
-                           : std::string()});
+    grid.rows.push_back({Cell(rate_text(need.nic * variant.relative)),
+                         Cell(grouped(point.iteration.si() * milliseconds_per_second, 3)),
+                         Cell(grouped(point.samples_per_second, 1)), Cell(percent(point.scaling_efficiency)),
+                         Cell(point.bands ? percent(point.bands->scaling_efficiency.low) + " .. " +
+                                                percent(point.bands->scaling_efficiency.high)
+                                          : std::string())});
   }
-  rates.write(out);
-  out << "\n# a rate is each NIC's; links between switches are as many times faster or slower, latencies as they are\n"
-         "# thinned N:1: links between switches at an N-th of their rate, NICs as they are; none: they miss it as they "
-         "are";
-  if (!need.has_switches) out << "; this machine's file has no switches: leaves of 16 nodes under spines are assumed";
-  out << "\n";
-  for (const NetworkAnswer& answer : need.answers) {
-    if (answer.rate) {
-      out << fmt::format("# {:.3g} %: --set '{}={}'\n", answer.efficiency * 100, answer.rate->set.front().pointer,
-                         answer.rate->set.front().json);
+  return grid;
+}
+
+/// Efficiency over the rate, with its band.
+Record network_chart(const NetworkNeed& need) {
+  Record rows = Record::array();
+  for (const NetworkVariant& variant : need.rates) {
+    Record row{{"series", need.own.model},
+               {"x", gigabits(need.nic * variant.relative)},
+               {"y", variant.point.scaling_efficiency}};
+    if (variant.point.bands) {
+      row["low"] = variant.point.bands->scaling_efficiency.low;
+      row["high"] = variant.point.bands->scaling_efficiency.high;
     }
+    rows.push_back(row);
   }
+  return {{"axis", "NIC rate (Gbit/s)"},
+          {"measure", "scaling efficiency"},
+          {"unit", "efficiency"},
+          {"share", true},
+          {"rows", rows},
+          {"accent", need.own.model}};
 }
 
 Record variant_record(const NetworkNeed& need, const NetworkVariant& variant) {
@@ -118,7 +133,7 @@ Record variant_record(const NetworkNeed& need, const NetworkVariant& variant) {
       {"nic_bits_per_second", need.nic.si() * 8 * variant.relative}, {"set", set}, {"point", to_record(variant.point)}};
 }
 
-void write_record(std::ostream& out, const NetworkNeed& need) {
+Record network_record(const NetworkNeed& need) {
   Record answers = Record::array();
   const auto end = [&](double relative) {
     return std::isinf(relative) ? Record() : Record(need.nic.si() * 8 * relative);
@@ -133,21 +148,35 @@ void write_record(std::ostream& out, const NetworkNeed& need) {
   }
   Record rates = Record::array();
   for (const NetworkVariant& variant : need.rates) rates.push_back(variant_record(need, variant));
-  out << json_text({{"nic_bits_per_second", need.nic.si() * 8},
-                    {"own", to_record(need.own)},
-                    {"answers", answers},
-                    {"rates", rates}},
-                   2)
-      << "\n";
+  return {
+      {"nic_bits_per_second", need.nic.si() * 8}, {"own", to_record(need.own)}, {"answers", answers}, {"rates", rates}};
 }
 
-void answer(const NetworkArguments& arguments) {
-  const Format format = arguments.output.chosen_format();
-  if (format == Format::csv) refuse_option("--format", "table or json", arguments.output.format);
+QuestionAnswer network_answer(const NetworkNeed& need, const std::string& scenario) {
+  QuestionAnswer result{"network", scenario, network_headline(need), {answers_grid(need), rates_grid(need)}, {}, {},
+                        {},        {},       network_record(need)};
+  result.notes = {
+      "a rate is each NIC's; links between switches are as many times faster or slower, latencies as they are",
+      "thinned N:1: links between switches at an N-th of their rate, NICs as they are; none: they miss it as they are"};
+  if (!need.has_switches)
+    result.notes.back() += "; this machine's file has no switches: leaves of 16 nodes under spines are assumed";
+  for (const NetworkAnswer& answer : need.answers) {
+    if (answer.rate)
+      result.options.push_back(fmt::format("{:.3g} %: --set '{}={}'", answer.efficiency * 100,
+                                           answer.rate->set.front().pointer, answer.rate->set.front().json));
+  }
+  result.chart = Chart{"curves", "rates", "Scaling efficiency over the rate of a NIC"};
+  result.drawn = network_chart(need);
+  return result;
+}
+
+void answer_network(const NetworkArguments& arguments) {
+  check_forms(arguments.output, arguments.pages);
   const std::vector<double> targets = targets_of(arguments);
   Targets files;
   files.reads("the scenario", arguments.scenario.file);
   arguments.output.add_to(files);
+  arguments.pages.add_to(files);
   files.check();
   const Document document = arguments.scenario.read();
   const Catalogue catalogue;
@@ -155,8 +184,7 @@ void answer(const NetworkArguments& arguments) {
   options.budget = arguments.cost.most();
   options.network = arguments.cost.solver();
   const NetworkNeed need = network_need(document, catalogue, options, targets);
-  arguments.output.write(
-      [&](std::ostream& out) { format == Format::json ? write_record(out, need) : write_need(out, need); });
+  write_question_answer(network_answer(need, arguments.scenario.file), arguments.output, arguments.pages);
 }
 
 }  // namespace
@@ -173,8 +201,9 @@ void add_network(CLI::App& app) {
   arguments->cost.add_network_to(*command);
   arguments->cost.add_to(*command);
   arguments->output.add_file_to(*command, "table or json");
+  arguments->pages.add_to(*command);
   command->footer("Example:\n  farandole network scenarios/llama3-8b-fsdp-h100.json --target '90 %'");
-  command->callback([arguments] { answer(*arguments); });
+  command->callback([arguments] { answer_network(*arguments); });
 }
 
 }  // namespace farandole

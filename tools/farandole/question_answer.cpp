@@ -1,0 +1,73 @@
+#include "question_answer.hpp"
+
+#include <ostream>
+
+#include "report/table.hpp"
+
+namespace farandole {
+namespace {
+
+std::string joined(const std::vector<std::string>& sentences) {
+  std::string text;
+  for (const std::string& sentence : sentences) text += (text.empty() ? "" : " ") + sentence;
+  return text;
+}
+
+void write_grid(std::ostream& out, const Grid& grid) {
+  Table table(grid.columns);
+  for (const std::vector<Cell>& row : grid.rows) {
+    std::vector<std::string> cells;
+    for (const Cell& cell : row) cells.push_back(cell.text);
+    table.row(std::move(cells));
+  }
+  table.write(out);
+}
+
+void write_answer_text(std::ostream& out, const QuestionAnswer& answer) {
+  out << joined(answer.headline) << "\n\n";
+  for (const Grid& grid : answer.grids) {
+    write_grid(out, grid);
+    out << "\n";
+  }
+  for (const auto& lines : {answer.notes, answer.options}) {
+    for (const std::string& line : lines) out << "# " << line << "\n";
+  }
+}
+
+Page page_of(const QuestionAnswer& answer) {
+  Page page;
+  page.kicker = "farandole " + answer.name + ": " + answer.scenario;
+  page.answer = answer.headline;
+  PageSection section{"answer", "The answer in numbers"};
+  if (answer.chart) {
+    section.charts.push_back(*answer.chart);
+    page.data[answer.chart->key] = answer.drawn;
+  }
+  section.grids = answer.grids;
+  page.sections.push_back(std::move(section));
+  PageSection how{"how", "How it was worked out"};
+  how.text = answer.notes;
+  for (const std::string& option : answer.options) how.verbatim += option + "\n";
+  page.sections.push_back(std::move(how));
+  return page;
+}
+
+}  // namespace
+
+void check_forms(const OutputOptions& output, const PageOptions& pages) {
+  if (output.chosen_format() == Format::csv) refuse_option("--format", "table or json", output.format);
+  pages.check();
+}
+
+void write_question_answer(const QuestionAnswer& answer, const OutputOptions& output, const PageOptions& pages) {
+  output.write([&](std::ostream& out) {
+    if (output.chosen_format() != Format::json) return write_answer_text(out, answer);
+    Record record{{"$schema", "urn:farandole:schema:0.1:" + answer.name + "_answer"},
+                  {"answer", joined(answer.headline)}};
+    record.update(answer.record);
+    out << json_text(record, 2) << "\n";
+  });
+  if (pages.are_wanted()) pages.write(page_of(answer));
+}
+
+}  // namespace farandole

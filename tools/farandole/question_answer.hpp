@@ -1,0 +1,35 @@
+// The answer of a question's command, in the forms in which it is printed: text, JSON, and a page.
+//
+// Called by network, place and cost. The text is the headline, the tables and lines of notes after "#"; the page has
+// the same sentences, tables and notes, and a chart.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "output_options.hpp"
+#include "page_options.hpp"
+#include "report/page.hpp"
+#include "report/record.hpp"
+
+namespace farandole {
+
+struct QuestionAnswer {
+  std::string name;                   // of the command, and of its schema: NAME_answer
+  std::string scenario;               // its name
+  std::vector<std::string> headline;  // sentences
+  std::vector<Grid> grids;
+  std::vector<std::string> notes;
+  std::vector<std::string> options;  // "best: --set ...": what gives a row of a table by hand
+  std::optional<Chart> chart{};      // of page data `drawn`
+  Record drawn{};
+  Record record;
+};
+
+/// Refuses, before anything runs, what no such answer is written as.
+void check_forms(const OutputOptions& output, const PageOptions& pages);
+
+void write_question_answer(const QuestionAnswer& answer, const OutputOptions& output, const PageOptions& pages);
+
+}  // namespace farandole
