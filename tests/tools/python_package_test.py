@@ -76,6 +76,17 @@ class Package(InAFolder):
         self.assertEqual(farandole.collective("parameter_server", algorithm="dedicated", servers=1, topology="ethernet-25g",
                                               ranks=5, minbytes="1K", maxbytes="1M", stepfactor=4), printed["points"])
 
+    def test_a_question_is_answered_as_the_program_answers_it(self):
+        several = {"platform__ranks": 16}
+        words = ("--set", "/platform/ranks=16")
+        self.assertEqual(farandole.network(self.path, set=several, target="80 %"),
+                         self.printed("network", self.path, *words, "--target", "80 %"))
+        self.assertEqual(farandole.place(self.path, set=several, nodes_per_switch=2, draws=2),
+                         self.printed("place", self.path, *words, "--nodes-per-switch", "2", "--draws", "2"))
+        self.assertEqual(farandole.cost(SCENARIO, price="10 USD/h"), self.printed("cost", self.path, "--price", "10 USD/h"))
+        with self.assertRaisesRegex(farandole.InputError, "--draws"):
+            farandole.place(SCENARIO, draws=0)
+
     def test_bad_input_raises_the_line_that_the_program_prints(self):
         self.path.write_text(json.dumps(SCENARIO | {"platform": {"topology": "roce26", "ranks": 8}}, indent=1))
         with self.assertRaises(farandole.InputError) as raised:

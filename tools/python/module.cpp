@@ -34,6 +34,9 @@ class Caught {
 
 void add_commands(CLI::App& app) {
   add_run(app);
+  add_network(app);
+  add_place(app);
+  add_cost(app);
   add_collective(app);
   add_show(app);
   add_check(app);

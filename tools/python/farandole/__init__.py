@@ -22,12 +22,14 @@ from typing import Any, TypeVar, Union
 from ._program import InputError, OutOfTolerance, command as _command, version as __version__
 from ._results import Point, Points
 
-__all__ = ["InputError", "OutOfTolerance", "Point", "Points", "__version__", "collective", "command", "run", "sweep"]
+__all__ = ["InputError", "OutOfTolerance", "Point", "Points", "__version__", "collective", "command", "cost", "network", "place", "run",
+           "sweep"]
 
 # Errors in a scenario that is no file name it so.
 _OWN_SCENARIO = "scenario"
 
 Scenario = Union[str, "os.PathLike[str]", dict[str, Any]]
+Answer = dict[str, Any]
 Result = TypeVar("Result")
 
 
@@ -74,6 +76,29 @@ def collective(op: str = "allreduce", *, topology: str, ranks: int, **options: A
     """Simulates a collective over a range of sizes. `options` are those of `farandole collective`: algorithm="ring",
     minbytes="1M", maxbytes=1 << 27, stepfactor=4, fidelity="message", no_fold=True, contributions=[1, 2, 1], ..."""
     return _points("collective", *_options({"op": op, "topology": topology, "ranks": ranks} | options))
+
+
+def network(scenario: Scenario, *, set: Mapping[str, Any] | None = None, **options: Any) -> Answer:
+    """Which network a job needs, as `farandole network` answers it. `set` replaces values of the scenario as keywords of
+    `run` do; the others are the command's options: target="90 %"."""
+    return _answer("network", scenario, set, options)
+
+
+def place(scenario: Scenario, *, set: Mapping[str, Any] | None = None, **options: Any) -> Answer:
+    """What a job's placement is worth, as `farandole place` answers it: nodes_per_switch=16, oversubscription=8,
+    others="60 %", topology_conf=FILE, ..."""
+    return _answer("place", scenario, set, options)
+
+
+def cost(scenario: Scenario, *, set: Mapping[str, Any] | None = None, **options: Any) -> Answer:
+    """What a job costs, as `farandole cost` answers it: offer="lambda-h100-on-demand", price="20 USD/h", years=3, ..."""
+    return _answer("cost", scenario, set, options)
+
+
+def _answer(name: str, scenario: Scenario, set: Mapping[str, Any] | None, options: Mapping[str, Any]) -> Answer:
+    settings = [part for key, value in (set or {}).items() for part in ("--set", f"{_pointer(key)}={json.dumps(value)}")]
+    words = _options(options)
+    return _with_scenario(scenario, lambda path: json.loads(command(name, path, *settings, *words, "--format", "json")))
 
 
 def _points(*arguments: object) -> Points:
