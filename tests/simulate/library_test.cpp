@@ -1,6 +1,7 @@
 // What is timed when a collective names a library.
 #include "simulate/library/library.hpp"
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -21,6 +22,7 @@ namespace farandole::library_test { namespace {
 
 using test::all_fidelities;
 using test::dgx_a100;
+using test::gpu_nodes;
 using test::in_order;
 using test::library_clock;
 using test::mpich_3_choice;
@@ -140,6 +142,21 @@ TEST(Library, TimesGrowWithTheSizeOrStayWhileItFillsChannels) {
     before = now;
   }
   EXPECT_GT(before, 1000 * time(*clock, 8_B, 16));
+}
+
+TEST(Library, OnNodesOfOneNicEveryTimeIsFinite) {
+  const Platform platform = gpu_nodes({4, 8, 1, 450_GBps, 50_GBps});
+  const Placement placement = in_order(32);
+  for (const Library* library : libraries()) {
+    for (const Operation operation : library->operations) {
+      const LibraryJob job{platform, placement, operation, 0, {90, "gfx90a"}};
+      const auto clock = make_library_clock(*library, job, Fidelity::analytic);
+      for (const Bytes size : {1_KiB, 1_MiB, 64_MiB, 1_GiB}) {
+        const double taken = time(*clock, size, 32).si();
+        EXPECT_TRUE(std::isfinite(taken) && taken > 0) << library->name << ' ' << name(operation) << ' ' << size.si();
+      }
+    }
+  }
 }
 
 TEST(Library, OneRankHasNothingToDo) {

@@ -84,13 +84,13 @@ std::string name(NcclProtocol protocol);
 /// The share of what travels that is payload: 4 bytes of 8, 120 of 128, all.
 inline constexpr PerProtocol nccl_payload{.5, 120.0 / 128, 1.0};
 
-/// What a rank does in turn for so many members, itself among them, along a ring.
 /// Where the operation stands in NCCL's tables; of an alltoall, which NCCL sends piece by piece, the last.
 std::size_t place_of(Operation operation);
 
 /// Where a device of that compute capability (80: 8.0) stands in tables of {Pascal, Volta, Ampere, Hopper, Blackwell}.
 std::size_t family_of(int capability);
 
+/// What a rank does in turn for so many members, itself among them, along a ring.
 int ring_steps_of(Operation operation, int members);
 
 /// Of messages that are not part of an algorithm (ncclSend and ncclRecv).

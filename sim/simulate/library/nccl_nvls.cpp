@@ -55,13 +55,15 @@ double chunk_of(std::span<const ChunkRule> rules, double chunk, double at_once, 
 
 /// A channel for every device whose NIC is beside it, each adding up its part through the switch (search.cc:
 /// NCCL_TOPO_PATTERN_NVLS); between nodes half of their devices pass on what the others do, from three nodes on, or the
-/// switches between them add up (CollNet). A node with one rank has no such channel, and then nobody has (init.cc).
+/// switches between them add up (CollNet). A node with one rank or, among several, one NIC has no such channel: its one
+/// device would have nobody to add up with; and then nobody has (init.cc).
 NcclCost NcclModel::nvls_cost(NcclAlgorithm algorithm, NcclProtocol protocol) const {
   const bool is_between = algorithm == NcclAlgorithm::nvls_tree;
   const bool adds_up = !is_between && graph_.nodes > 1 && adds_up_between() && tuning_.collnet->nvls_net > 0 &&
                        graph_.most_per_node() <= tuning_.collnet->most_by_chain;
   const bool is_there = tuning_.nvls && capability_ >= 90 && graph_.is_switched && graph_.nvlinks > 0 &&
-                        graph_.fewest_per_node > 1 && (adds_up || is_between == (graph_.nodes > 1));
+                        std::min(graph_.fewest_per_node, nvls_heads()) > 1 &&
+                        (adds_up || is_between == (graph_.nodes > 1));
   if (!is_there || operation_ != Operation::allreduce || protocol != NcclProtocol::simple) return {};
   double hops = tuning_.nvls->inside;
   if (is_between) hops += 2 * std::floor(std::log2(graph_.nodes)) * tuning_.nvls->net;

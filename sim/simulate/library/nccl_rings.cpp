@@ -3,9 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "collective/algorithms/rings.hpp"
 #include "collective/specification.hpp"
-#include "simulate/invariant.hpp"
 #include "simulate/library/nccl_model.hpp"
 #include "simulate/library/nccl_route.hpp"
 #include "simulate/library/planners.hpp"
@@ -29,25 +27,6 @@ struct Rings {
 
   [[nodiscard]] int channels() const { return std::max(1, graph.nodes > 1 ? graph.nics : graph.nvlinks); }
 };
-
-Schedule schedule_of_rings(const Rings& rings, int segments) {
-  Shape shape(rings.graph.ranks, rings.root);
-  shape.segments = segments;
-  switch (rings.job.operation) {
-    case Operation::allreduce:
-      return ring_allreduce(shape);
-    case Operation::reduce_scatter:
-      return ring_reduce_scatter(shape);
-    case Operation::allgather:
-      return ring_allgather(shape);
-    case Operation::broadcast:
-      return chain_broadcast(shape);
-    case Operation::reduce:
-      return chain_reduce(shape);
-    default:
-      throw InvariantError("NCCL's rings were asked for an operation that their row does not list");
-  }
-}
 
 /// Rounds in which a pipeline fills stand for many shorter ones: neither links nor latencies are charged for them. That
 /// goes for rounds that are all alike, so that no hop is faster than the slowest one (`hold_back`).
@@ -96,17 +75,10 @@ void hold_back(Legs& legs, std::vector<BytesPerSecond>& capacities) {
   }
 }
 
-/// Of so many links, the first of which are the platform's; empty where none loses to many flows.
-std::vector<Congestion> congestion_of_platform(const Platform& platform, std::size_t links) {
-  std::vector<Congestion> congestion(links);
-  for (std::size_t link = 0; link < platform.links.size(); ++link)
-    congestion[link].curve = platform.links[link].congestion;
-  const bool has_any = std::ranges::any_of(congestion, [](const Congestion& one) { return one.curve != nullptr; });
-  return has_any ? congestion : std::vector<Congestion>{};
-}
-
 RoutedSchedule route_rings(const Rings& rings, int segments) {
-  Schedule schedule = schedule_of_rings(rings, segments);
+  Shape shape(rings.graph.ranks, rings.root);
+  shape.segments = segments;
+  Schedule schedule = schedule_of_rings(rings.job.operation, shape);
   const Pipelining pipelining = pipelining_of(schedule);
   std::vector<BytesPerSecond> capacities;
   for (const Link& link : rings.job.platform.links) capacities.push_back(link.capacity * pipelining.filling);
@@ -117,11 +89,9 @@ RoutedSchedule route_rings(const Rings& rings, int segments) {
       own.push_back(ring_leg(rings, transfer, capacities, pipelining.waiting));
   }
   if (pipelining.filling > 1) hold_back(legs, capacities);
-  RoutedSchedule routed(std::move(schedule), std::move(legs), std::move(capacities),
-                        rings.job.platform.transport.message);
-  auto congestion = congestion_of_platform(rings.job.platform, routed.capacities().size());
-  if (!congestion.empty()) routed.congest(std::move(congestion));
-  return routed;
+  const Platform& platform = rings.job.platform;
+  return on_links_of(platform,
+                     {std::move(schedule), std::move(legs), std::move(capacities), platform.transport.message});
 }
 
 LibraryPlan rings_plan(const std::shared_ptr<const Rings>& rings, Bytes size) {

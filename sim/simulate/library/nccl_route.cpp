@@ -11,18 +11,11 @@
 #include "simulate/link_loads.hpp"
 
 namespace farandole { inline namespace simulate {
-namespace {
 
-bool is_tree(const NcclChoice& choice) {
-  return choice.algorithm == NcclAlgorithm::tree || choice.algorithm == NcclAlgorithm::nvls_tree;
-}
-
-/// NVLink SHARP is laid as a ring inside a node, and as trees between nodes; CollNet as a ring. PAT, in which every
-/// rank sends to those at 1, 2, 4, ..., is laid as a ring, too: it sends as many bytes from and to every NIC.
-Schedule schedule_of_shape(Operation operation, const NcclChoice& choice, const Shape& shape) {
+Schedule schedule_of_rings(Operation operation, const Shape& shape) {
   switch (operation) {
     case Operation::allreduce:
-      return is_tree(choice) ? node_tree_allreduce(shape) : ring_allreduce(shape);
+      return ring_allreduce(shape);
     case Operation::reduce_scatter:
       return ring_reduce_scatter(shape);
     case Operation::allgather:
@@ -36,11 +29,31 @@ Schedule schedule_of_shape(Operation operation, const NcclChoice& choice, const 
   }
 }
 
+RoutedSchedule on_links_of(const Platform& platform, RoutedSchedule routed) {
+  std::vector<Congestion> congestion(routed.capacities().size());
+  bool has_any = false;
+  for (std::size_t link = 0; link < platform.links.size(); ++link) {
+    congestion[link].curve = platform.links[link].congestion;
+    has_any = has_any || congestion[link].curve != nullptr;
+  }
+  if (has_any) routed.congest(std::move(congestion));
+  return routed;
+}
+
+namespace {
+
+bool is_tree(const NcclChoice& choice) {
+  return choice.algorithm == NcclAlgorithm::tree || choice.algorithm == NcclAlgorithm::nvls_tree;
+}
+
+/// NVLink SHARP is laid as a ring inside a node, and as trees between nodes; CollNet as a ring. PAT, in which every
+/// rank sends to those at 1, 2, 4, ..., is laid as a ring, too: it sends as many bytes from and to every NIC.
 Schedule schedule_of_choice(const NcclJob& job, const NcclChoice& choice, int segments) {
   Shape shape(job.graph.ranks, job.root);
   shape.segments = segments;
   shape.ranks_per_node = (job.graph.ranks + job.graph.nodes - 1) / job.graph.nodes;
-  return schedule_of_shape(job.operation, choice, shape);
+  if (is_tree(choice) && job.operation == Operation::allreduce) return node_tree_allreduce(shape);
+  return schedule_of_rings(job.operation, shape);
 }
 
 /// What a hop carries in a round it takes part in, as a share of the size.
@@ -118,18 +131,6 @@ RoutedSchedule::Leg limited_leg(int limit, const ChannelWay& way, Seconds latenc
   result.links.assign(parts, limit);
   result.links.insert(result.links.end(), way.links.begin(), way.links.end());
   return result;
-}
-
-/// Links lose to flows that converge whoever sends.
-RoutedSchedule on_links_of(const Platform& platform, RoutedSchedule routed) {
-  std::vector<Congestion> congestion(routed.capacities().size());
-  bool has_any = false;
-  for (std::size_t link = 0; link < platform.links.size(); ++link) {
-    congestion[link].curve = platform.links[link].congestion;
-    has_any = has_any || congestion[link].curve != nullptr;
-  }
-  if (has_any) routed.congest(std::move(congestion));
-  return routed;
 }
 
 /// A hop's way, and the least of its links' capacities.

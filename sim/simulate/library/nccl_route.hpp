@@ -19,6 +19,7 @@
 #include <memory>
 #include <tuple>
 
+#include "collective/algorithms.hpp"
 #include "simulate/library/nccl_model.hpp"
 #include "simulate/routed_schedule.hpp"
 
@@ -41,6 +42,12 @@ struct NcclJob {
 
 /// "ring", "node_tree", "chain" or "direct": the schedule's name.
 std::string schedule_name(const NcclJob& job, const NcclChoice& choice);
+
+/// Around a ring, or along a chain from or to the root; an alltoall goes from rank to rank.
+Schedule schedule_of_rings(Operation operation, const Shape& shape);
+
+/// On the links of a platform, which lose to flows that converge whoever sends.
+RoutedSchedule on_links_of(const Platform& platform, RoutedSchedule routed);
 
 /// Ranks are positions of the graph's order. `size` gives the number of segments of pipelines.
 RoutedSchedule route_as_nccl(const NcclJob& job, const NcclChoice& choice, Bytes size);
