@@ -4,9 +4,12 @@
 // Platform::links (inside a NodeTemplate: by their offset from the node's first link).
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "config/registry.hpp"
@@ -21,6 +24,42 @@ struct Link {
   Seconds latency;
   BytesPerSecond wire;                                  // the nominal rate, for display
   std::shared_ptr<const CongestionCurve> congestion{};  // null: any number of flows has all of the capacity
+};
+
+/// Those of a platform. Copies share them until one is edited, which every member does that is not const: an iterator
+/// from before is the others' then.
+class Links {
+ public:
+  Links() = default;
+  Links(std::vector<Link> links) : links_(std::make_shared<std::vector<Link>>(std::move(links))) {}
+
+  [[nodiscard]] operator const std::vector<Link>&() const { return *links_; }
+  [[nodiscard]] std::size_t size() const { return links_->size(); }
+  [[nodiscard]] bool empty() const { return links_->empty(); }
+  [[nodiscard]] auto begin() const { return links_->cbegin(); }
+  [[nodiscard]] auto end() const { return links_->cend(); }
+  [[nodiscard]] const Link& operator[](std::size_t index) const { return (*links_)[index]; }
+  [[nodiscard]] const Link& at(std::size_t index) const { return links_->at(index); }
+  [[nodiscard]] const Link& front() const { return links_->front(); }
+  [[nodiscard]] const Link& back() const { return links_->back(); }
+
+  auto begin() { return edited().begin(); }
+  auto end() { return edited().end(); }
+  Link& operator[](std::size_t index) { return edited()[index]; }
+  Link& back() { return edited().back(); }
+  void push_back(Link link) { edited().push_back(std::move(link)); }
+  void reserve(std::size_t links) { edited().reserve(links); }
+  void resize(std::size_t links) { edited().resize(links); }
+  void insert(auto before, auto first, auto last) { edited().insert(before, first, last); }
+
+ private:
+  std::vector<Link>& edited() {
+    if (links_.use_count() > 1) links_ = std::make_shared<std::vector<Link>>(*links_);
+    std::atomic_thread_fence(std::memory_order_acquire);  // behind whoever shared them last
+    return *links_;
+  }
+
+  std::shared_ptr<std::vector<Link>> links_ = std::make_shared<std::vector<Link>>();
 };
 
 /// Links in order, from source to destination.

@@ -252,7 +252,7 @@ struct Platform {
   std::string measurements;  // which of the device's measured throughputs belong to this machine; may be empty
   int nodes = 0;
   int devices_per_node = 1;
-  std::vector<Link> links;
+  Links links;
   NodeTemplate node;
   Network network;
   Transport transport;

@@ -90,6 +90,16 @@ Seconds computed_by_a_rank(const Scenario& scenario, const ComputeTimes& times) 
   return (scenario.strategy.servers ? passes : times.total()) * scenario.strategy.accumulation;
 }
 
+void change(Link& link, const Scenario& scenario) {
+  for (const SlowLink& slow : scenario.effects.slow_links) {
+    if (!is_slow(slow, link.name)) continue;
+    link.capacity *= slow.rate;
+    link.latency += slow.added_latency;
+  }
+  link.capacity *= scenario.mechanisms.network_rate;
+  link.latency *= scenario.mechanisms.latency;
+}
+
 void change(Transport& transport, const Mechanisms& mechanisms) {
   transport.intra_node_latency *= mechanisms.latency;
   transport.inter_node_latency *= mechanisms.latency;
@@ -129,18 +139,10 @@ Variability median_variability(const Scenario& scenario, const ComputeTimes& tim
 Platform platform_of(const Scenario& scenario) {
   Platform platform = scenario.platform.platform;
   const Mechanisms& mechanisms = scenario.mechanisms;
-  for (const SlowLink& slow : scenario.effects.slow_links) {
-    for (Link& link : platform.links) {
-      if (!is_slow(slow, link.name)) continue;
-      link.capacity *= slow.rate;
-      link.latency += slow.added_latency;
-    }
+  if (!scenario.effects.slow_links.empty() || mechanisms.network_rate != 1 || mechanisms.latency != 1) {
+    for (Link& link : platform.links) change(link, scenario);
+    add_up_bundles(platform);
   }
-  for (Link& link : platform.links) {
-    link.capacity *= mechanisms.network_rate;
-    link.latency *= mechanisms.latency;
-  }
-  add_up_bundles(platform);
   change(platform.transport, mechanisms);
   if (platform.mpi) change(*platform.mpi, mechanisms);
   platform.flow_rate *= mechanisms.network_rate;

@@ -40,12 +40,12 @@ void add_to_members(const Network& network, std::vector<Bytes>& bytes) {
 }  // namespace
 
 NetworkLoads loads_over(Platform platform, std::vector<Bytes> bytes, Seconds time) {
-  const std::size_t links = platform.links.size();
-  bytes.resize(links);
+  const Links& links = platform.links;
+  bytes.resize(links.size());
   add_to_members(platform.network, bytes);
-  std::vector<double> utilisation(links);
-  for (std::size_t i = 0; i < links; ++i) {
-    if (bytes[i] > Bytes(0)) utilisation[i] = bytes[i] / (platform.links[i].capacity * time);
+  std::vector<double> utilisation(links.size());
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    if (bytes[i] > Bytes(0)) utilisation[i] = bytes[i] / (links[i].capacity * time);
   }
   return {std::move(platform), std::move(bytes), std::move(utilisation)};
 }

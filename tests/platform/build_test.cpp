@@ -1,6 +1,9 @@
 #include <chrono>
+#include <functional>
 #include <set>
+#include <utility>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "platform/samples.hpp"
@@ -53,6 +56,38 @@ TEST(Build, CarriesOverWhatTheFileSays) {
   EXPECT_EQ(platform.transport.launch, 3_us);
   EXPECT_DOUBLE_EQ(platform.device_spread, 0.015);
   EXPECT_DOUBLE_EQ(platform.step_jitter, 0.002);
+}
+
+TEST(Build, CopiesShareTheirLinksUntilOneIsEdited) {
+  const Platform first = platform_of(star(four_devices), 3);
+  const std::vector<std::function<void(Links&)>> edits{
+      [](Links& links) { links[0].capacity *= 2; },
+      [](Links& links) { links.back().name += "?"; },
+      [](Links& links) { links.begin()->latency = 1_s; },
+      [](Links& links) {
+        links.push_back({"more", 1_GBps, 1_us, 1_GBps});
+      },
+      [](Links& links) { links.resize(3); },
+      [](Links& links) { links.insert(links.end(), links.begin(), links.begin() + 2); },
+  };
+  const auto text_of = [](const std::vector<Link>& links) {
+    std::string text;
+    for (const Link& link : links) text += fmt::format("{} {} {}\n", link.name, link.capacity.si(), link.latency.si());
+    return text;
+  };
+  const std::string before = text_of(first.links);
+  for (const auto& edit : edits) {
+    Platform copy = first;
+    EXPECT_EQ(&std::as_const(copy).links.front(), &first.links.front());
+    const Platform other = copy;
+    edit(copy.links);
+    EXPECT_EQ(text_of(first.links), before);
+    EXPECT_EQ(text_of(other.links), before);
+    EXPECT_NE(text_of(copy.links), before);
+    const Link* const own = &std::as_const(copy).links.front();
+    edit(copy.links);  // nobody else's now: in place, where it does not grow
+    if (copy.links.size() <= first.links.size()) EXPECT_EQ(&std::as_const(copy).links.front(), own);
+  }
 }
 
 TEST(Build, GrowsAnOpenTopologyToAnyNumberOfNodes) {
