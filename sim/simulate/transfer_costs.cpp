@@ -1,7 +1,6 @@
 #include "simulate/transfer_costs.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "simulate/fluid_network.hpp"
@@ -11,6 +10,7 @@ namespace farandole { inline namespace simulate {
 namespace {
 
 using LegsOfPhase = std::vector<RoutedSchedule::Leg>;
+constexpr double rate_rounding = 1e-12;
 
 }  // namespace
 
@@ -128,7 +128,13 @@ TransferRates RoundRates::of(const Round& round) {
 
 bool RoundRates::have_room(std::size_t phase) {
   const std::vector<std::size_t> all = every_transfer(routed_.schedule().phases[phase]);
-  return unshared(routed_.legs(phase), {phase, 0, all}, std::vector<Bytes>(all.size(), 1_B)).has_value();
+  const std::vector<Bytes> lengths(all.size(), 1_B);
+  const Legs& legs = routed_.legs(phase);
+  if (sharing_ == Sharing::simulated) return unshared(legs, {phase, 0, all}, lengths).has_value();
+  const Eigen::ArrayXd inverse = shared(legs, {phase, 0, all}, lengths);
+  return std::ranges::all_of(all, [&](std::size_t t) {
+    return inverse[static_cast<Eigen::Index>(t)] <= (1 + rate_rounding) / legs[t].narrowest.si();
+  });
 }
 
 Eigen::ArrayXd RoundRates::shared(const Legs& legs, const Round& round, const std::vector<Bytes>& lengths) {
@@ -154,7 +160,6 @@ Eigen::ArrayXd RoundRates::shared(const Legs& legs, const Round& round, const st
 /// Nothing where a link has no room for all, or a leg no link that it fills.
 std::optional<Eigen::ArrayXd> RoundRates::unshared(const Legs& legs, const Round& round,
                                                    const std::vector<Bytes>& lengths) {
-  constexpr double rounding = 1e-12;
   if (wanted_ == NetworkSolver::simgrid) return std::nullopt;
   if (links_.empty()) links_ = routed_.fluid_links();
   for (auto* of_links : {&load_, &used_}) of_links->resize(links_.size(), 0);
@@ -176,8 +181,8 @@ std::optional<Eigen::ArrayXd> RoundRates::unshared(const Legs& legs, const Round
     for (const int number : own.links) {
       const FluidLink& link = links_[as_index(number)];
       const double all = link.capacity.si() * link.congestion.left(load_[as_index(number)]);
-      have_room = have_room && used_[as_index(number)] <= all * (1 + rounding);
-      is_held = is_held || used_[as_index(number)] >= all * (1 - rounding);
+      have_room = have_room && used_[as_index(number)] <= all * (1 + rate_rounding);
+      is_held = is_held || used_[as_index(number)] >= all * (1 - rate_rounding);
     }
     have_room = have_room && is_held;
     inverse_rates[static_cast<Eigen::Index>(t)] = 1 / own.narrowest.si();
@@ -272,8 +277,7 @@ std::optional<KnownPhase> unshared_pipeline(const RoutedSchedule& routed, std::s
   const auto adds_up = [](const RoutedSchedule::Leg& leg) { return leg.reduce_rate < BytesPerSecond::infinity(); };
   if (!is_plain || routed.has_occupancy() || routed.handshakes()) return std::nullopt;
   const auto& legs = routed.legs(phase);
-  const bool is_apart = sharing == Sharing::simulated && RoundRates(routed, sharing, solver).have_room(phase);
-  if (!is_apart || std::ranges::any_of(legs, adds_up)) return std::nullopt;
+  if (!RoundRates(routed, sharing, solver).have_room(phase) || std::ranges::any_of(legs, adds_up)) return std::nullopt;
   const MessageCost& message = routed.message_cost();
   const auto cost = [&](std::size_t index, Bytes bytes) {
     if (bytes == Bytes(0)) return std::pair(0.0, false);

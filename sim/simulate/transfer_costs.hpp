@@ -87,7 +87,8 @@ class RoundRates {
   std::span<const std::size_t> transfers(std::size_t phase, int repeat);
   /// Which repeat matters where costs vary.
   TransferRates of(const Round& round);
-  /// Whether links have room for all transfers of a phase at once, at the rates that they would have alone.
+  /// Whether links have room for all transfers of a phase at once, at the rates that they would have alone: fewer of
+  /// them have these, too.
   bool have_room(std::size_t phase);
   /// Whether our own solver took SimGrid's place unasked.
   [[nodiscard]] bool used_builtin_solver() const { return used_builtin_solver_; }

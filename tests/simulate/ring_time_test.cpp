@@ -6,7 +6,7 @@
 
 #include "collective/algorithms/rings.hpp"
 #include "collective/algorithms/trees.hpp"
-#include "simulate/platform_kit.hpp"
+#include "simulate/random_kit.hpp"
 #include "simulate/recurrence.hpp"
 #include "simulate/transfer_costs.hpp"
 
@@ -199,6 +199,36 @@ TEST(Recurrence, AsksTheNetworkOnlyWhereLinksHaveNoRoomForAll) {
       EXPECT_LT(((own - every_round) / every_round).abs().maxCoeff(), 1e-9) << schedule.algorithm << name(fidelity);
     }
   }
+}
+
+/// At `analytic`: where links have room for a whole pipeline, every round has the rates of being alone, so that what is
+/// known at once is what its rounds take.
+TEST(Recurrence, OfAPipelineWithRoomForAllHasInEveryRoundTheRatesOfBeingAlone) {
+  std::mt19937 random(12);
+  int with_room = 0;
+  for (int drawn = 0; drawn < 300; ++drawn) {
+    const Platform platform = test::draw_platform(random);
+    Shape shape(platform.devices());
+    shape.segments = test::draw(random, 1, 6);
+    const Schedule schedule = drawn % 2 == 0 ? chain_broadcast(shape) : double_tree_allreduce(shape);
+    const RoutedSchedule routed(schedule, platform, in_order(shape.ranks));
+    RoundRates rates(routed, Sharing::by_load, NetworkSolver::own);
+    if (!rates.have_room(0)) continue;
+    ++with_room;
+    for (int repeat = 0; repeat < schedule.phases[0].repeats; ++repeat) {
+      const std::span<const std::size_t> transfers = rates.transfers(0, repeat);
+      const Eigen::ArrayXd taken = rates.of({0, repeat, transfers}).inverse_rate;
+      for (std::size_t t = 0; t < transfers.size(); ++t) {
+        const double alone = 1 / routed.legs(0)[transfers[t]].narrowest.si();
+        EXPECT_NEAR(taken[static_cast<Eigen::Index>(t)] / alone, 1, 1e-9) << drawn;
+      }
+    }
+    EXPECT_EQ(
+        unshared_pipeline(routed, 0, ChunkSizes(1_MB, schedule), Sharing::by_load, NetworkSolver::own).has_value(),
+        platform.transport.reduce_rate == BytesPerSecond::infinity() || drawn % 2 == 0);
+  }
+  EXPECT_GT(with_room, 30);
+  EXPECT_LT(with_room, 270);
 }
 
 RC_GTEST_PROP(Recurrence, OfARingWhereStayingTakesFewValuesIsThatOfItsRoundsOneByOne, ()) {
