@@ -1,8 +1,6 @@
 #include "calibration/fit_problem.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <optional>
 
 #include <Eigen/Core>

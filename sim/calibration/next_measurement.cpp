@@ -6,7 +6,6 @@
 #include <limits>
 #include <set>
 #include <string>
-#include <string_view>
 
 #include <Eigen/Core>
 #include <Eigen/LU>

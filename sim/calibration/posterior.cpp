@@ -1,7 +1,6 @@
 #include "calibration/posterior.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>

@@ -1,11 +1,8 @@
 #include "calibration/predictor.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <tuple>
-
-#include <fmt/format.h>
 
 #include "calibration/library_fit.hpp"
 #include "collective/algorithms.hpp"

@@ -1,7 +1,6 @@
 #include "calibration/published.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 
 #include <fmt/format.h>

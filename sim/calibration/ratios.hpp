@@ -6,8 +6,6 @@
 // number of ranks is no kind of its own. Rows that are not comparable say why (PublishedRow::note).
 #pragma once
 
-#include <map>
-#include <string>
 #include <vector>
 
 #include "calibration/published.hpp"

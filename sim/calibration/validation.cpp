@@ -1,9 +1,6 @@
 #include "calibration/validation.hpp"
 
-#include <algorithm>
 #include <set>
-
-#include <fmt/format.h>
 
 #include "calibration/fit.hpp"
 #include "calibration/predictor.hpp"

@@ -44,16 +44,6 @@ std::vector<std::vector<Bytes>> shards_of(std::span<const Bytes> tensors, const 
   return shards;
 }
 
-std::vector<Bytes> bytes_per_server(std::span<const Bytes> tensors, const std::vector<int>& server_of_tensor,
-                                    int servers) {
-  std::vector<Bytes> result;
-  for (const std::vector<Bytes>& shard : shards_of(tensors, server_of_tensor, servers)) {
-    Bytes& sum = result.emplace_back();
-    for (const Bytes size : shard) sum += size;
-  }
-  return result;
-}
-
 std::span<const TensorPlacement> tensor_placements() {
   static const std::array<TensorPlacement, 2> rows{{
       {"round_robin", "whole tensors in turn, as TensorFlow's replica_device_setter", place_round_robin},

@@ -27,10 +27,6 @@ std::vector<int> place_by_size(std::span<const Bytes> tensors, int servers);
 std::vector<std::vector<Bytes>> shards_of(std::span<const Bytes> tensors, const std::vector<int>& server_of_tensor,
                                           int servers);
 
-/// Bytes of each server, for a placement of the above.
-std::vector<Bytes> bytes_per_server(std::span<const Bytes> tensors, const std::vector<int>& server_of_tensor,
-                                    int servers);
-
 /// A way to place whole tensors, by name.
 struct TensorPlacement {
   std::string name;

@@ -1,7 +1,6 @@
 #include "config/schema.hpp"
 
 #include <algorithm>
-#include <array>
 #include <exception>
 
 #include <fmt/format.h>

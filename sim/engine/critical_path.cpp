@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <string>
 #include <vector>
 
 #include "engine/iteration.hpp"

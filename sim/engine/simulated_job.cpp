@@ -1,7 +1,6 @@
 #include "engine/simulated_job.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 
 namespace farandole { inline namespace engine {
 

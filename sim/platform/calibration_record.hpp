@@ -4,7 +4,6 @@
 // what results name beside their settings.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 

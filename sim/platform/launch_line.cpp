@@ -1,6 +1,5 @@
 #include "platform/launch_line.hpp"
 
-#include <algorithm>
 #include <cstdint>
 
 #include "platform/launch/launch.hpp"

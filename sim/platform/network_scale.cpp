@@ -1,7 +1,5 @@
 #include "platform/network_scale.hpp"
 
-#include <cmath>
-
 #include "config/section.hpp"
 
 namespace farandole { inline namespace platform {

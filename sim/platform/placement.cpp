@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <numeric>
 #include <random>
-#include <span>
 #include <string>
 #include <utility>
 

@@ -1,9 +1,6 @@
 // The typed reader of topology files; the format is described in topologies/README.md.
 #include <algorithm>
 #include <string>
-#include <utility>
-
-#include <fmt/format.h>
 
 #include "config/section.hpp"
 #include "platform/mpi_transport.hpp"

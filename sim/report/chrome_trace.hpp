@@ -10,10 +10,8 @@
 
 #include <cstdint>
 #include <iosfwd>
-#include <map>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "report/heading.hpp"
 #include "timeline/timeline.hpp"

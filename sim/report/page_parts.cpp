@@ -1,7 +1,5 @@
 #include "report/page_parts.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "report/time_column.hpp"

@@ -1,7 +1,6 @@
 #include "scenario/collective_run.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <memory>
 #include <numeric>

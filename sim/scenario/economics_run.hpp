@@ -4,7 +4,6 @@
 // interruptions / samples per second; of an epoch and a run, those of "run", where there is one.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 

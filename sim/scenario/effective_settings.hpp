@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "platform/calibration_record.hpp"
 #include "scenario/library_choice.hpp"

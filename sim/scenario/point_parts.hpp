@@ -2,8 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "config/document.hpp"
 #include "scenario/scenario.hpp"

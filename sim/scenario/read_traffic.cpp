@@ -5,7 +5,6 @@
 
 #include "platform/condition.hpp"
 #include "scenario/apply_effects.hpp"
-#include "scenario/read_parts.hpp"
 #include "scenario/scenario.hpp"
 #include "units/format.hpp"
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
-#include <utility>
 
 #include "scenario/apply_effects.hpp"
 #include "scenario/job_clocks.hpp"

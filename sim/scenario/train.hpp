@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "scenario/scenario.hpp"
 #include "timeline/result.hpp"

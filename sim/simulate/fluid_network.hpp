@@ -33,12 +33,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "platform/congestion.hpp"
 #include "simulate/shared_network.hpp"

@@ -1,6 +1,5 @@
 #include "simulate/fluid_network_simgrid.hpp"
 
-#include <array>
 #include <filesystem>
 #include <stdexcept>
 #include <utility>

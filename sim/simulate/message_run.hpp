@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <random>
 #include <utility>
 #include <vector>
 

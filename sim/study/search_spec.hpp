@@ -12,7 +12,6 @@
 // "global" (NLopt's DIRECT-L, where the program was built with it). Read by study/search.hpp; InputError at the place.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>

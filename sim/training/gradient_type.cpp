@@ -1,10 +1,8 @@
 #include "training/gradient_type.hpp"
 
 #include <array>
-#include <vector>
 
 #include "config/named.hpp"
-#include "config/section.hpp"
 
 namespace farandole { inline namespace training {
 namespace {

@@ -1,6 +1,5 @@
 #include "training/training_run.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 

@@ -15,40 +15,24 @@ struct Unit {
   double si;
 };
 
-/// What a dimension is called, how a right value looks, and its units without prefix.
+/// What a dimension is called, how a right value looks, and its units without prefix; the rest are none.
+struct Dimension {
+  std::string_view name;
+  std::string_view example;
+  std::array<Unit, 3> units;
+};
 template <class T>
-struct Dimension;
-
+constexpr Dimension dimension{};
 template <>
-struct Dimension<Bytes> {
-  static constexpr std::string_view name = "a size";
-  static constexpr std::string_view example = "64 MiB";
-  static constexpr std::array units{Unit{"B", 1.0}, Unit{"bit", 0.125}};
-};
+constexpr Dimension dimension<Bytes>{"a size", "64 MiB", {{{"B", 1.0}, {"bit", 0.125}}}};
 template <>
-struct Dimension<Seconds> {
-  static constexpr std::string_view name = "a time";
-  static constexpr std::string_view example = "2 us";
-  static constexpr std::array units{Unit{"s", 1.0}, Unit{"min", 60.0}, Unit{"h", 3600.0}};
-};
+constexpr Dimension dimension<Seconds>{"a time", "2 us", {{{"s", 1.0}, {"min", 60.0}, {"h", 3600.0}}}};
 template <>
-struct Dimension<BytesPerSecond> {
-  static constexpr std::string_view name = "a rate";
-  static constexpr std::string_view example = "25 Gbit/s";
-  static constexpr std::array units{Unit{"B/s", 1.0}, Unit{"bit/s", 0.125}};
-};
+constexpr Dimension dimension<BytesPerSecond>{"a rate", "25 Gbit/s", {{{"B/s", 1.0}, {"bit/s", 0.125}}}};
 template <>
-struct Dimension<Flop> {
-  static constexpr std::string_view name = "an amount of work";
-  static constexpr std::string_view example = "7.8 GFLOP";
-  static constexpr std::array units{Unit{"FLOP", 1.0}};
-};
+constexpr Dimension dimension<Flop>{"an amount of work", "7.8 GFLOP", {{{"FLOP", 1.0}}}};
 template <>
-struct Dimension<FlopPerSecond> {
-  static constexpr std::string_view name = "a compute rate";
-  static constexpr std::string_view example = "9.3 TFLOP/s";
-  static constexpr std::array units{Unit{"FLOP/s", 1.0}};
-};
+constexpr Dimension dimension<FlopPerSecond>{"a compute rate", "9.3 TFLOP/s", {{{"FLOP/s", 1.0}}}};
 
 constexpr std::array<Unit, 15> prefixes{{{"", 1.0},
                                          {"n", 1e-9},
@@ -85,10 +69,10 @@ bool takes_prefix(const Unit& prefix, const Unit& unit) {
 
 template <class T>
 std::optional<double> factor_of(std::string_view unit) {
-  for (const Unit& base : Dimension<T>::units) {
+  for (const Unit& base : dimension<T>.units) {
     for (const Unit& prefix : prefixes) {
-      if (unit.size() == prefix.symbol.size() + base.symbol.size() && unit.starts_with(prefix.symbol) &&
-          unit.ends_with(base.symbol) && takes_prefix(prefix, base)) {
+      if (!base.symbol.empty() && unit.size() == prefix.symbol.size() + base.symbol.size() &&
+          unit.starts_with(prefix.symbol) && unit.ends_with(base.symbol) && takes_prefix(prefix, base)) {
         return prefix.si * base.si;
       }
     }
@@ -98,7 +82,7 @@ std::optional<double> factor_of(std::string_view unit) {
 
 template <class T>
 std::string_view name_if(std::string_view unit) {
-  return factor_of<T>(unit) ? Dimension<T>::name : std::string_view{};
+  return factor_of<T>(unit) ? dimension<T>.name : std::string_view{};
 }
 
 /// The dimension a unit belongs to, for the message about a unit of another dimension.
@@ -151,7 +135,7 @@ Parsed<T> parse_quantity(std::string_view text) {
       got = quote(text) + std::string(objection(number));
     }
   }
-  return UnitMismatch{fmt::format("{} such as \"{}\"", Dimension<T>::name, Dimension<T>::example), got};
+  return UnitMismatch{fmt::format("{} such as \"{}\"", dimension<T>.name, dimension<T>.example), got};
 }
 
 template Parsed<Bytes> parse_quantity<Bytes>(std::string_view);

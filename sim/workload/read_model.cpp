@@ -1,5 +1,3 @@
-#include <set>
-
 #include <fmt/format.h>
 
 #include "config/section.hpp"

@@ -2,6 +2,7 @@
 #include "collective/tensor_placement.hpp"
 
 #include <numeric>
+#include <span>
 #include <stdexcept>
 
 #include <gmock/gmock.h>
@@ -16,6 +17,15 @@ const std::vector<Bytes> six{40_B, 1_B, 2_B, 30_B, 3_B, 20_B};
 
 Bytes sum_of(const std::vector<Bytes>& sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), Bytes(0));
+}
+
+std::vector<Bytes> bytes_per_server(std::span<const Bytes> tensors, const std::vector<int>& server_of_tensor,
+                                    int servers) {
+  std::vector<Bytes> result;
+  for (const std::vector<Bytes>& shard : shards_of(tensors, server_of_tensor, servers)) {
+    result.push_back(sum_of(shard));
+  }
+  return result;
 }
 
 /// Weights and biases in turn, as torchvision and TensorFlow list them (Simonyan and Zisserman, 2014, configuration D).

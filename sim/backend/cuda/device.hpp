@@ -9,9 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <optional>
-#include <span>
 #include <string>
 
 #include "backend/compute_bench.hpp"

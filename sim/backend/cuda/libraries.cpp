@@ -1,6 +1,6 @@
 #include <array>
+#include <span>
 #include <string>
-#include <string_view>
 
 #include <dlfcn.h>
 #include <fmt/format.h>

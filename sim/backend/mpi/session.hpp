@@ -2,7 +2,6 @@
 // folder.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include <mpi.h>

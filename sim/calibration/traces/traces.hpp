@@ -1,7 +1,6 @@
 // Traces of real runs as workloads: Horovod's timeline and PyTorch's profiler.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -26,21 +26,15 @@ Phase spread_blocks(int ranks) {
 }  // namespace
 
 Schedule direct_allreduce(const Shape& shape) {
-  Schedule schedule = blank(Operation::allreduce, "direct", shape, shape.ranks);
-  if (shape.ranks > 1) schedule.phases = {scatter_blocks(shape.ranks), spread_blocks(shape.ranks)};
-  return schedule;
+  return by_ranks(Operation::allreduce, "direct", shape, {scatter_blocks(shape.ranks), spread_blocks(shape.ranks)});
 }
 
 Schedule direct_reduce_scatter(const Shape& shape) {
-  Schedule schedule = blank(Operation::reduce_scatter, "direct", shape, shape.ranks);
-  if (shape.ranks > 1) schedule.phases = {scatter_blocks(shape.ranks)};
-  return schedule;
+  return by_ranks(Operation::reduce_scatter, "direct", shape, {scatter_blocks(shape.ranks)});
 }
 
 Schedule direct_allgather(const Shape& shape) {
-  Schedule schedule = blank(Operation::allgather, "direct", shape, shape.ranks);
-  if (shape.ranks > 1) schedule.phases = {spread_blocks(shape.ranks)};
-  return schedule;
+  return by_ranks(Operation::allgather, "direct", shape, {spread_blocks(shape.ranks)});
 }
 
 Schedule direct_alltoall(const Shape& shape) {

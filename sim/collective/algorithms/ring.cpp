@@ -26,21 +26,16 @@ Phase ring_allgather_phase(int ranks) {
 }
 
 Schedule ring_allreduce(const Shape& shape) {
-  Schedule schedule = blank(Operation::allreduce, "ring", shape, shape.ranks);
-  if (shape.ranks > 1) schedule.phases = {ring_reduce_scatter_phase(shape.ranks), ring_allgather_phase(shape.ranks)};
-  return schedule;
+  return by_ranks(Operation::allreduce, "ring", shape,
+                  {ring_reduce_scatter_phase(shape.ranks), ring_allgather_phase(shape.ranks)});
 }
 
 Schedule ring_reduce_scatter(const Shape& shape) {
-  Schedule schedule = blank(Operation::reduce_scatter, "ring", shape, shape.ranks);
-  if (shape.ranks > 1) schedule.phases = {ring_reduce_scatter_phase(shape.ranks)};
-  return schedule;
+  return by_ranks(Operation::reduce_scatter, "ring", shape, {ring_reduce_scatter_phase(shape.ranks)});
 }
 
 Schedule ring_allgather(const Shape& shape) {
-  Schedule schedule = blank(Operation::allgather, "ring", shape, shape.ranks);
-  if (shape.ranks > 1) schedule.phases = {ring_allgather_phase(shape.ranks)};
-  return schedule;
+  return by_ranks(Operation::allgather, "ring", shape, {ring_allgather_phase(shape.ranks)});
 }
 
 Schedule plain_ring_allreduce(const Shape& shape) {

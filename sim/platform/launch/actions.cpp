@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <utility>
 
 #include "platform/launch/launch.hpp"
 #include "platform/platform.hpp"

@@ -1,6 +1,5 @@
 #include "simulate/folding/orbits.hpp"
 
-#include <algorithm>
 #include <memory>
 #include <utility>
 

@@ -9,7 +9,6 @@
 #include <cmath>
 #include <map>
 #include <memory>
-#include <utility>
 
 #include "collective/algorithms.hpp"
 #include "collective/algorithms/scale_out.hpp"

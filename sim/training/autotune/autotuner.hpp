@@ -18,7 +18,6 @@
 #include <functional>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include <Eigen/Cholesky>

@@ -14,7 +14,6 @@
 // Factors are above zero for every deviation a row allows.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
 

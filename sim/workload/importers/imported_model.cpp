@@ -1,8 +1,6 @@
 #include "workload/importers/imported_model.hpp"
 
 #include <cctype>
-#include <functional>
-#include <numeric>
 #include <ostream>
 #include <string_view>
 
