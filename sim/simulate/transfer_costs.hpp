@@ -87,8 +87,7 @@ class RoundRates {
   std::span<const std::size_t> transfers(std::size_t phase, int repeat);
   /// Which repeat matters where costs vary.
   TransferRates of(const Round& round);
-  /// Whether links have room for all transfers of a phase at once, at the rates that they would have alone: fewer of
-  /// them have these, too.
+  /// Whether links have room for all transfers of a phase at once, and so for fewer, at the rates of being alone.
   bool have_room(std::size_t phase);
   /// Whether our own solver took SimGrid's place unasked.
   [[nodiscard]] bool used_builtin_solver() const { return used_builtin_solver_; }

@@ -204,7 +204,7 @@ TEST(Recurrence, AsksTheNetworkOnlyWhereLinksHaveNoRoomForAll) {
 /// At `analytic`: where links have room for a whole pipeline, every round has the rates of being alone, so that what is
 /// known at once is what its rounds take.
 TEST(Recurrence, OfAPipelineWithRoomForAllHasInEveryRoundTheRatesOfBeingAlone) {
-  std::mt19937 random(12);
+  test::Random random(12);
   int with_room = 0;
   for (int drawn = 0; drawn < 300; ++drawn) {
     const Platform platform = test::draw_platform(random);

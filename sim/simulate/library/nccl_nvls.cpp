@@ -55,8 +55,7 @@ double chunk_of(std::span<const ChunkRule> rules, double chunk, double at_once, 
 
 /// A channel for every device whose NIC is beside it, each adding up its part through the switch (search.cc:
 /// NCCL_TOPO_PATTERN_NVLS); between nodes half of their devices pass on what the others do, from three nodes on, or the
-/// switches between them add up (CollNet). A node with one rank or, among several, one NIC has no such channel: its one
-/// device would have nobody to add up with; and then nobody has (init.cc).
+/// switches between them add up (CollNet). A node with one rank, or one NIC, has no such channel: nobody has (init.cc).
 NcclCost NcclModel::nvls_cost(NcclAlgorithm algorithm, NcclProtocol protocol) const {
   const bool is_between = algorithm == NcclAlgorithm::nvls_tree;
   const bool adds_up = !is_between && graph_.nodes > 1 && adds_up_between() && tuning_.collnet->nvls_net > 0 &&

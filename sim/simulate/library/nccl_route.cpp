@@ -48,12 +48,16 @@ bool is_tree(const NcclChoice& choice) {
 
 /// NVLink SHARP is laid as a ring inside a node, and as trees between nodes; CollNet as a ring. PAT, in which every
 /// rank sends to those at 1, 2, 4, ..., is laid as a ring, too: it sends as many bytes from and to every NIC.
+Schedule schedule_of_shape(Operation operation, const NcclChoice& choice, const Shape& shape) {
+  const bool is_by_trees = is_tree(choice) && operation == Operation::allreduce;
+  return is_by_trees ? node_tree_allreduce(shape) : schedule_of_rings(operation, shape);
+}
+
 Schedule schedule_of_choice(const NcclJob& job, const NcclChoice& choice, int segments) {
   Shape shape(job.graph.ranks, job.root);
   shape.segments = segments;
   shape.ranks_per_node = (job.graph.ranks + job.graph.nodes - 1) / job.graph.nodes;
-  if (is_tree(choice) && job.operation == Operation::allreduce) return node_tree_allreduce(shape);
-  return schedule_of_rings(job.operation, shape);
+  return schedule_of_shape(job.operation, choice, shape);
 }
 
 /// What a hop carries in a round it takes part in, as a share of the size.
