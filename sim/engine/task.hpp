@@ -33,6 +33,7 @@ enum class Group : std::uint8_t {
   all,              // ranks that train the same part of the model
   tensor,           // neighbouring ranks that compute one layer together
   shards,           // neighbouring ranks that keep a model together
+  kept,             // neighbours of these that keep together what one has computed forward
   replicas,         // ranks that keep the same shard
   node,             // ranks of a node
   across,           // ranks that are at the same place on their nodes; they meet by MPI, out of their hosts' memory

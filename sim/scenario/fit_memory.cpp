@@ -36,21 +36,21 @@ MemoryEstimate memory_of_a_rank(const Scenario& scenario, int in_flight) {
   const WorkloadSpec& workload = scenario.workload;
   const Bytes gradients = static_cast<double>(workload.of_rank().parameters()) * element_size(workload.gradient_type);
   const Bytes buffers = scenario.replicas() > 1 ? scenario.strategy.buffers : 0_B;
-  MemoryEstimate use =
-      memory_use(workload.of_rank(), scenario.platform.device,
-                 {workload.precision,
-                  workload.batch_per_rank,
-                  workload.optimizer,
-                  buffers == Bytes::infinity() ? gradients : buffers,
-                  0_B,
-                  workload.gradient_type,
-                  workload.parameter_type,
-                  workload.optimizer_state_type,
-                  workload.recompute,
-                  {scenario.strategy.sharding_stage, scenario.strategy.shards_of(scenario.platform.ranks)},
-                  scenario.strategy.blocks_per_unit,
-                  in_flight,
-                  scenario.strategy.no_sync && scenario.strategy.accumulation > 1});
+  MemoryEstimate use = memory_use(
+      workload.of_rank(), scenario.platform.device,
+      {workload.precision,
+       workload.batch_per_rank,
+       workload.optimizer,
+       buffers == Bytes::infinity() ? gradients : buffers,
+       0_B,
+       workload.gradient_type,
+       workload.parameter_type,
+       workload.optimizer_state_type,
+       workload.recompute,
+       {scenario.strategy.sharding_stage, scenario.strategy.shards_of(scenario.platform.ranks), scenario.strategy.kept},
+       scenario.strategy.blocks_per_unit,
+       in_flight,
+       scenario.strategy.no_sync && scenario.strategy.accumulation > 1});
   if (scenario.strategy.offloads_optimizer) use.optimizer_state = 0_B;
   if (scenario.strategy.servers) {
     use.optimizer_state = 0_B;

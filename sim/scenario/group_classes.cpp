@@ -153,6 +153,7 @@ struct RankGrid {
   int ranks;
   int tensor;
   int shards;
+  int kept;     // of them
   int node;     // ranks
   int experts;  // replicas that share them
 
@@ -167,6 +168,8 @@ struct RankGrid {
         return replica;
       case Group::shards:
         return replica / shards * tensor + lane;
+      case Group::kept:
+        return replica / kept * tensor + lane;
       case Group::replicas:
         return replica % shards * tensor + lane;
       case Group::node:
@@ -192,7 +195,8 @@ RankGrid grid_of(const Scenario& scenario, const Placement& placement) {
   const int shards =
       scenario.strategy.shards == 0 ? ranks / tensor : std::min(scenario.strategy.shards, ranks / tensor);
   const int experts = std::min(scenario.strategy.expert_parallel, ranks / tensor);
-  return {ranks, tensor, shards, ranks % per_node == 0 ? per_node : ranks, experts};
+  const int kept = std::clamp(scenario.strategy.kept, 1, shards);
+  return {ranks, tensor, shards, kept, ranks % per_node == 0 ? per_node : ranks, experts};
 }
 
 }  // namespace

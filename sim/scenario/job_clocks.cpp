@@ -100,6 +100,7 @@ class GroupClock final : public CollectiveClock {
 JobClocks::JobClocks(const Scenario& scenario, Placement placement)
     : scenario_(scenario), platform_(platform_of(scenario)) {
   std::vector<Group> groups{Group::all, Group::shards, Group::replicas};
+  if (scenario.strategy.kept > 0) groups.push_back(Group::kept);
   if (scenario.strategy.tensor_parallel > 1) groups.push_back(Group::tensor);
   if (scenario.strategy.expert_parallel > 1) groups.insert(groups.end(), {Group::experts, Group::expert_replicas});
   if (scenario.strategy.pipeline > 1) groups = {Group::neighbours};  // two stages by themselves (scenario/pipeline.hpp)

@@ -58,10 +58,13 @@ Bytes gathered(const Model& model, const MemoryDemand& demand) {
     }
   }
   std::array<double, 2> largest{};
+  double all = 0;
   for (const auto& [unit, elements] : units) {
+    all += elements;
     largest = {std::max(largest[0], elements), std::max(largest[1], std::min(largest[0], elements))};
   }
-  return (outside + largest[0] + largest[1]) * element_size(demand.precision);
+  const double kept = demand.sharding.kept > 0 ? all / demand.sharding.kept : 0;
+  return (outside + largest[0] + largest[1] + kept) * element_size(demand.precision);
 }
 
 /// FSDP adds up what a backward pass leaves, in its precision; FSDP2 in that of the reduction, which is no shorter.

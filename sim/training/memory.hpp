@@ -11,7 +11,8 @@
 //   gathered         of sharded parameters those that are whole at one time, in the precision of computation: all
 //   outside
 //                    of blocks, and the two largest blocks, the one that computes and the one that is fetched meanwhile
-//                    (Zhao et al., "PyTorch FSDP", arXiv:2304.11277, section 3)
+//                    (Zhao et al., "PyTorch FSDP", arXiv:2304.11277, section 3); and a rank's part of all blocks, where
+//                    fewer ranks than those of a shard group share what was computed forward
 //   server_shard     on the host of the fullest parameter server, where there are any: variables, the sum of their
 //                    gradients and 4 bytes x slots per parameter. The optimizer's state is there, not on the devices
 //
@@ -60,6 +61,7 @@ inline Optimizer usual_optimizer() {
 struct Sharding {
   int stage = 0;
   int ranks = 1;
+  int kept = 0;  // of those, that share what was computed forward until it is computed backward; 0: none does
 
   [[nodiscard]] double share(int from_stage) const { return stage >= from_stage ? 1.0 / ranks : 1.0; }
 };

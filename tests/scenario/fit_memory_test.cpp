@@ -41,6 +41,43 @@ TEST(FitMemory, AccumulationUnderNoSyncKeepsWholeGradients) {
   EXPECT_NEAR(gradients(R"({"kind": "zero", "stage": 3, "accumulation": 4})"), 2.0 / 64, 1e-9);
 }
 
+/// FSDP2's number: as many ranks as there are is true, one is false; in between gathers are from fewer neighbours, who
+/// keep what was computed forward: 2 bytes of every parameter of a block, shared.
+TEST(FitMemory, ReshardingToANumberOfRanksIsBetweenTrueAndFalse) {
+  const auto point = [](const std::string& reshard) {
+    Changes changes = llama(fmt::format(R"({{"kind": "fsdp", "reshard_after_forward": {}}})", reshard), 64, bf16);
+    changes.push_back({"/platform/override", R"({"/node/nic/rate": "100 Gbit/s"})"});
+    return test::run(changes).points.at(0);
+  };
+  const auto memory = [](const std::string& reshard) {
+    return memory_of(
+        scenario_of(llama(fmt::format(R"({{"kind": "fsdp", "reshard_after_forward": {}}})", reshard), 64, bf16)));
+  };
+  EXPECT_EQ(point("64").iteration, point("true").iteration);
+  EXPECT_EQ(point("1").iteration, point("false").iteration);
+  EXPECT_EQ(memory("64").total(), memory("true").total());
+  EXPECT_EQ(memory("1").total(), memory("false").total());
+  double blocks = 0;
+  const Scenario scenario = scenario_of(llama(R"({"kind": "fsdp"})", 64, bf16));
+  for (const Layer& layer : scenario.workload.model.layers) {
+    if (!layer.block.empty()) blocks += static_cast<double>(layer.parameters());
+  }
+  Seconds before = point("false").iteration;
+  for (const int ranks : {8, 32}) {
+    const std::string text = std::to_string(ranks);
+    EXPECT_NEAR((memory(text).gathered - memory("true").gathered).si(), 2 * blocks / ranks, 1);
+    EXPECT_LE(before, point(text).iteration);
+    before = point(text).iteration;
+  }
+  EXPECT_LT(before, point("true").iteration);
+  EXPECT_LT(point("false").iteration, point("8").iteration);
+  for (const char* wrong : {"0", "3", "128", "\"yes\""}) {
+    EXPECT_THAT(
+        test::error_of(llama(fmt::format(R"({{"kind": "fsdp", "reshard_after_forward": {}}})", wrong), 64, bf16)),
+        HasSubstr("/strategy/reshard_after_forward"));
+  }
+}
+
 TEST(FitMemory, SeventyBillionParametersDoNotFitIntoWholeGradients) {
   const auto error = [](const char* strategy) {
     Changes changes = llama(strategy, 64, bf16);

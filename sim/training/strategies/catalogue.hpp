@@ -66,6 +66,7 @@ struct StrategyChoice {
   int streams = 1;                       // collectives that may be under way at the same time
   bool by_gloo = false;                  // whose threads carry them out on the host
   int shards = 0;                        // of parameters, gradients or optimizer state; 0: as many as ranks
+  int kept = 0;                          // of these, that keep what was computed forward; 0: all
   int sharding_stage = 0;                // 1: of the optimizer's state, 2: of gradients too, 3: of parameters too
   int blocks_per_unit = 1;               // that are gathered together, where parameters are sharded; 0: all as one
   bool offloads_optimizer = false;       // to the host, which updates

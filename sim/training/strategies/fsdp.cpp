@@ -1,5 +1,7 @@
 // PyTorch's FullyShardedDataParallel, and its fully_shard (FSDP2).
 #include <algorithm>
+#include <cstdint>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -68,6 +70,19 @@ void read_group(Section& section, const StrategyInput& input, const Kind& shardi
       fmt::format("\"shard_group\": the {} ranks are no whole nodes of {}", input.ranks, plan.shards));
 }
 
+/// Or FSDP2's number: of how many neighbours each keeps its part of what was computed forward (torch/distributed/fsdp/
+/// _fully_shard/_fsdp_init.py, _get_post_forward_mesh_info); 1 keeps all of it.
+void read_reshard(Section& section, int shards, ShardedPlan& plan) {
+  const auto given = section.maybe("reshard_after_forward");
+  const bool is_number = given && std::holds_alternative<std::int64_t>(given->node().value);
+  if (given && !is_number) plan.reshards = read<bool>(*given);
+  if (!is_number) return;
+  const int kept = read_between(*given, 1, shards);
+  if (shards % kept != 0) given->fail(fmt::format("a divisor of the {} ranks of a shard group", shards));
+  plan.reshards = kept > 1 || shards == 1;
+  plan.kept = plan.reshards && kept < shards ? kept : 0;
+}
+
 /// What PyTorch's pipelines do to it (torch/distributed/pipelining/stage.py, _BackwardStage's
 /// _backward_maybe_with_nosync): parameters stay from the first pass of a step to the last, torchtitan's default with a
 /// pipeline too, and gradients are reduced when the last pass is over.
@@ -90,8 +105,9 @@ StrategyChoice read_fsdp(const StrategyInput& input) {
   const auto given = section.maybe("sharding_strategy");
   const Kind& sharding = given ? read_named(*given, "a sharding strategy", kinds(), &Kind::name) : kinds().front();
   read_group(section, input, sharding, plan);
-  plan.reshards = section.optional("reshard_after_forward", sharding.reshards);
   if (!sharding.parameters) plan.shards = 1;
+  plan.reshards = sharding.reshards;
+  if (input.pipeline == 1) read_reshard(section, plan.shards == 0 ? input.ranks : plan.shards, plan);
   const bool limits = section.optional("limit_all_gathers", true);
   plan.in_flight = limits ? 2 : 0;
   const auto prefetch = section.maybe("backward_prefetch");
@@ -112,10 +128,12 @@ StrategyChoice read_fsdp(const StrategyInput& input) {
   if (input.pipeline > 1) read_in_pipeline(section, plan);
   choice.variant = sharding.name;
   choice.shards = plan.shards;
+  choice.kept = plan.kept;
   choice.sharding_stage = !sharding.parameters ? 0 : plan.reshards ? 3 : 2;
   choice.settings["sharding_strategy"] = sharding.name;
   choice.settings["shard_group"] = fmt::format("{}", plan.shards == 0 ? input.ranks : plan.shards);
-  choice.settings["reshard_after_forward"] = plan.reshards ? "true" : "false";
+  choice.settings["reshard_after_forward"] =
+      plan.kept > 0 ? fmt::format("{}", plan.kept) : fmt::format("{}", plan.reshards);
   choice.settings["limit_all_gathers"] = limits ? "true" : "false";
   choice.settings["backward_prefetch"] = prefetching.name;
   choice.settings["no_sync"] = plan.reduces_every_pass ? "false" : "true";
@@ -127,25 +145,27 @@ StrategyChoice read_fsdp(const StrategyInput& input) {
 }  // namespace
 
 StrategyRow fsdp_strategy() {
-  return {"fsdp", "PyTorch's FullyShardedDataParallel: parameters are gathered before each block and given up after it",
-          "Settings of \"strategy\" in a scenario:\n"
-          "  sharding_strategy      FULL_SHARD (default), SHARD_GRAD_OP, HYBRID_SHARD, _HYBRID_SHARD_ZERO2, NO_SHARD\n"
-          "  shard_group            of HYBRID_SHARD: neighbours that keep a model together (default a node's)\n"
-          "  reshard_after_forward  whether the backward pass gathers again (default as the sharding strategy says)\n"
-          "  limit_all_gathers      allgathers wait for units that are given up (default true)\n"
-          "  backward_prefetch      BACKWARD_PRE (default), BACKWARD_POST or NO_PREFETCH\n"
-          "  param_dtype            as parameters are gathered: bf16 (default), fp16, fp32\n"
-          "  reduce_dtype           as gradients are reduced: fp32 (default), bf16, fp16\n"
-          "  blocks_per_unit        blocks that are wrapped as one (default 1); 0: none is, and the model is one unit\n"
-          "  offload_optimizer      its state is in the host's memory, which updates (default false)\n"
-          "  accumulation           passes whose gradients add up (default 1)\n"
-          "  tensor_parallel        neighbouring ranks that compute every layer together (default 1)\n"
-          "  sequence_parallel      they share the tokens of what lies between (default false)\n"
-          "  pipeline               stages that have some of the layers each (default 1): accumulation's passes are\n"
-          "                         micro-batches in 1F1B; parameters stay gathered, gradients are reduced at the end\n"
-          "  pipeline_blocks        how many blocks each stage has (default: all as many)\n"
-          "  no_sync                gradients are reduced in the last pass only (default true)\n",
-          read_fsdp};
+  return {
+      "fsdp", "PyTorch's FullyShardedDataParallel: parameters are gathered before each block and given up after it",
+      "Settings of \"strategy\" in a scenario:\n"
+      "  sharding_strategy      FULL_SHARD (default), SHARD_GRAD_OP, HYBRID_SHARD, _HYBRID_SHARD_ZERO2, NO_SHARD\n"
+      "  shard_group            of HYBRID_SHARD: neighbours that keep a model together (default a node's)\n"
+      "  reshard_after_forward  whether the backward pass gathers again (default as the sharding strategy says), or\n"
+      "                         from how many neighbours, who together keep what was computed forward\n"
+      "  limit_all_gathers      allgathers wait for units that are given up (default true)\n"
+      "  backward_prefetch      BACKWARD_PRE (default), BACKWARD_POST or NO_PREFETCH\n"
+      "  param_dtype            as parameters are gathered: bf16 (default), fp16, fp32\n"
+      "  reduce_dtype           as gradients are reduced: fp32 (default), bf16, fp16\n"
+      "  blocks_per_unit        blocks that are wrapped as one (default 1); 0: none is, and the model is one unit\n"
+      "  offload_optimizer      its state is in the host's memory, which updates (default false)\n"
+      "  accumulation           passes whose gradients add up (default 1)\n"
+      "  tensor_parallel        neighbouring ranks that compute every layer together (default 1)\n"
+      "  sequence_parallel      they share the tokens of what lies between (default false)\n"
+      "  pipeline               stages that have some of the layers each (default 1): accumulation's passes are\n"
+      "                         micro-batches in 1F1B; parameters stay gathered, gradients are reduced at the end\n"
+      "  pipeline_blocks        how many blocks each stage has (default: all as many)\n"
+      "  no_sync                gradients are reduced in the last pass only (default true)\n",
+      read_fsdp};
 }
 
 }}  // namespace farandole::training

@@ -88,29 +88,24 @@ double Sharded::parameters_of(int unit) const {
   return unit == root ? units_.root : units_.parameters[static_cast<std::size_t>(unit)];
 }
 
-/// Every rank keeps an equal part, the last one filled up.
-TaskId Sharded::communicate(Engine& engine, Operation operation, double parameters, Bytes element,
-                            std::vector<TaskId> after) {
-  const double padded = std::ceil(parameters / shards_) * shards_;
-  const Collective collective{operation, padded * element, {}, {}, false, Group::shards};
-  return engine.add({collective, after.empty() ? start_ : RankTimes(), std::move(after), communicating});
-}
-
-/// As the rate limiter of FSDP has it: _FreeEventQueue.
-void Sharded::gather(Engine& engine, int unit) {
+/// Every rank keeps an equal part, the last one filled up. As the rate limiter of FSDP has it: _FreeEventQueue.
+void Sharded::gather(Engine& engine, int unit, bool is_backward) {
   if (gathered(unit) || shards_ == 1 || parameters_of(unit) == 0) return;
   std::vector<TaskId> after = pass_before_;
   if (plan_.in_flight > 0 && freeing_.size() >= plan_.in_flight) {
     after.push_back(freeing_.front());
     freeing_.pop_front();
   }
-  gathered(unit) =
-      communicate(engine, Operation::allgather, parameters_of(unit), plan_.parameter_element, std::move(after));
+  const bool is_near = is_backward && plan_.kept > 0;
+  const int ranks = is_near ? plan_.kept : shards_;
+  const Bytes size = std::ceil(parameters_of(unit) / ranks) * ranks * plan_.parameter_element;
+  const Collective collective{Operation::allgather, size, {}, {}, false, is_near ? Group::kept : Group::shards};
+  gathered(unit) = engine.add({collective, after.empty() ? start_ : RankTimes(), std::move(after), communicating});
 }
 
 /// For the segment before that one.
 void Sharded::prefetch(Engine& engine, std::size_t segment) {
-  if (segment > 0 && units_.segments[segment - 1].unit != root) gather(engine, units_.segments[segment - 1].unit);
+  if (segment > 0 && units_.segments[segment - 1].unit != root) gather(engine, units_.segments[segment - 1].unit, true);
 }
 
 TaskId Sharded::compute(Engine& engine, Compute work, int unit, std::vector<TaskId> after) {
@@ -189,7 +184,7 @@ void Sharded::backward(Engine& engine, bool reduces, bool frees, const std::vect
   TaskId last = -1;
   for (std::size_t i = units_.segments.size(); i-- > 0;) {
     const ShardedUnits::Segment& segment = units_.segments[i];
-    if (segment.unit != root) gather(engine, segment.unit);
+    if (segment.unit != root) gather(engine, segment.unit, true);
     if (plan_.backward_prefetch == BackwardPrefetch::before) prefetch(engine, i);
     const bool is_first = i + 1 == units_.segments.size();
     last = compute(engine, {segment.backward, {}, segment.backward_exchanges}, segment.unit,

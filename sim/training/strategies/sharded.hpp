@@ -42,6 +42,7 @@ struct ShardedPlan {
   int shards = 0;             // ranks in a shard group; 0: all
   bool gathers_once = false;  // parameters stay whole from one update to the next
   bool reshards = true;       // after the forward pass; else they stay until the backward pass has used them
+  int kept = 0;               // ranks that share a unit from its forward to its backward pass; 0: those of the group
   std::size_t in_flight = 2;  // units given up that no allgather has waited for; 0: any number
   BackwardPrefetch backward_prefetch = BackwardPrefetch::before;
   bool overlaps_gathering = true;   // where they are gathered once: beside the forward pass
@@ -86,8 +87,7 @@ class Sharded final : public Strategy {
 
  private:
   using Gathered = std::optional<TaskId>;  // the allgather that brought it; empty: not there
-  TaskId communicate(Engine& engine, Operation operation, double parameters, Bytes element, std::vector<TaskId> after);
-  void gather(Engine& engine, int unit);
+  void gather(Engine& engine, int unit, bool is_backward = false);
   void prefetch(Engine& engine, std::size_t segment);
   void gather_everything(Engine& engine);
   void forward(Engine& engine, const std::vector<TaskId>& after);
