@@ -84,7 +84,7 @@ bool would_fit(const Scenario& scenario) {
 /// That much recomputation and more, of a model that has blocks.
 std::vector<Recompute> recomputations_from(const WorkloadSpec& workload) {
   std::vector<Recompute> from{workload.recompute};
-  for (const Recompute more : {Recompute::selective, Recompute::full}) {
+  for (const Recompute more : {Recompute::attention, Recompute::selective, Recompute::full}) {
     if (has_blocks(workload.model) && more > workload.recompute) from.push_back(more);
   }
   return from;

@@ -111,6 +111,8 @@ Utilisation utilisation_of(const Scenario& scenario, double samples_per_second) 
   const auto peak = scenario.platform.device.peak.find(workload.precision);
   if (peak == scenario.platform.device.peak.end()) return result;
   result.mfu = rate / peak->second;
+  const FlopPerSecond causal = causal_flops(workload.model) / sample;
+  if (causal < rate * (1 - 1e-9)) result.mfu_causal = causal / peak->second;
   result.hfu = hardware_flops(workload.model, workload.recompute) / sample / peak->second;
   return result;
 }

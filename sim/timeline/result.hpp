@@ -273,12 +273,13 @@ struct Anchoring {
 
 /// How much of its devices a job uses (workload/kernels.hpp).
 struct Utilisation {
-  int sequence_length = 0;        // tokens of a sample; 0: a sample is no sequence
-  double tokens_per_second = 0;   // of all ranks; 0 without a sequence
-  double tflops = 0;              // TFLOP/s of one device: what the model's mathematics asks for
-  std::optional<double> mfu{};    // share of the device's peak; empty where the peak of the precision is not known
-  std::optional<double> hfu{};    // the same with what is recomputed
-  std::string recompute{"none"};  // none, selective or full
+  int sequence_length = 0;             // tokens of a sample; 0: a sample is no sequence
+  double tokens_per_second = 0;        // of all ranks; 0 without a sequence
+  double tflops = 0;                   // TFLOP/s of one device: what the model's mathematics asks for
+  std::optional<double> mfu{};         // share of the device's peak; empty where the peak of the precision is not known
+  std::optional<double> mfu_causal{};  // of attention only what a causal mask leaves; empty where it hides nothing
+  std::optional<double> hfu{};         // the same with what is recomputed
+  std::string recompute{"none"};       // none, attention, selective or full
 
   static void fields(auto& use, auto& visit) {
     visit("sequence_length", use.sequence_length, {.stated = use.sequence_length > 0});
@@ -287,6 +288,7 @@ struct Utilisation {
     visit("recompute", use.recompute, {.property = 8, .usual = "none"});
     visit("tflops_per_device", use.tflops, {.column = "TFLOP/s per device"});
     visit("mfu", use.mfu, {.column = "MFU (%)", .unit = FigureUnit::percent});
+    visit("mfu_causal", use.mfu_causal, {.stated = use.mfu_causal.has_value()});
     visit("hfu", use.hfu, {.column = "HFU (%)", .unit = FigureUnit::percent});
   }
 };

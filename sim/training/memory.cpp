@@ -174,7 +174,7 @@ class Activations {
         element_(element),
         input_(input),
         again_(recomputed(model, recompute)),
-        recomputes_(recompute != Recompute::none) {}
+        recomputes_blocks_(recompute > Recompute::attention) {}
 
   [[nodiscard]] Bytes most(int in_flight) const {
     Bytes kept = layers_.front().input_elements * element_;
@@ -183,7 +183,7 @@ class Activations {
     for (std::size_t i = 0; i < layers_.size(); ++i) {
       if (begins_block(i)) anew = 0_B;
       kept += held(i);
-      if (again_[i] && !ends_block(i)) anew += usual(i);
+      if (again_[i] && !ends_block(i)) anew += usual(i) - held(i);
       most = std::max(most, kept + worked_on(layers_[i]) + anew);
     }
     return most + (in_flight - 1) * kept;
@@ -213,19 +213,20 @@ class Activations {
   [[nodiscard]] Bytes held(std::size_t i) const {
     const Bytes besides = again_[i] ? 0_B : kept_besides(layers_[i]);
     if (ends_block(i) && is_recomputed_block(i + 1)) return besides + output(i);
-    if (again_[i]) return ends_block(i) && output_needed(i) ? output(i) : 0_B;
+    if (again_[i] && ends_block(i)) return output_needed(i) ? output(i) : 0_B;
+    if (again_[i]) return recomputes_blocks_ || again_[i + 1] ? 0_B : usual(i) - kept_besides(layers_[i]);
     return is_recomputed_block(i) ? besides + output(i) : usual(i);
   }
 
   [[nodiscard]] bool is_recomputed_block(std::size_t i) const {
-    return recomputes_ && i < layers_.size() && !layers_[i].block.empty();
+    return recomputes_blocks_ && i < layers_.size() && !layers_[i].block.empty();
   }
 
   const std::vector<Layer>& layers_;
   Bytes element_;
   Bytes input_;  // of what only a product needs
   std::vector<bool> again_;
-  bool recomputes_;
+  bool recomputes_blocks_;  // from their inputs; else what is computed anew lies within one
 };
 
 }  // namespace

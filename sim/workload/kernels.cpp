@@ -257,6 +257,12 @@ Flop model_flops(const Model& model) {
   return sum;
 }
 
+Flop causal_flops(const Model& model) {
+  Flop sum;
+  for (const Layer& layer : model.layers) sum += Flop(6 * layer.macs);
+  return sum;
+}
+
 Flop hardware_flops(const Model& model, Recompute recompute) {
   Flop sum = model_flops(model);
   const std::vector<bool> again = recomputed(model, recompute);

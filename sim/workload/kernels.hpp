@@ -82,6 +82,8 @@ Seconds update_kernels(const Model& model, const Device& device);
 
 /// Of a pass forward and backward.
 Flop model_flops(const Model& model);
+/// The same, of attention without what a causal mask hides, as Megatron-LM and Llama's reports count.
+Flop causal_flops(const Model& model);
 
 Flop hardware_flops(const Model& model, Recompute recompute);
 

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "config/named.hpp"
-#include "config/section.hpp"
 
 namespace farandole { inline namespace workload {
 namespace {
 
-constexpr std::array kinds{Recompute::none, Recompute::selective, Recompute::full};
+constexpr std::array kinds{Recompute::none, Recompute::attention, Recompute::selective, Recompute::full};
 
 /// Counts the products of the block that it walks through.
 class SavedByTurns {
@@ -31,7 +31,7 @@ class SavedByTurns {
 }  // namespace
 
 std::string name(Recompute recompute) {
-  constexpr std::array names{"none", "selective", "full"};
+  constexpr std::array names{"none", "attention", "selective", "full"};
   return names.at(static_cast<std::size_t>(recompute));
 }
 
@@ -42,8 +42,14 @@ Recompute read_recompute(const Value& where) {
 std::vector<bool> recomputed(const Model& model, Recompute recompute) {
   std::vector<bool> again;
   SavedByTurns saved;
+  bool is_inside = false;  // attention, between its two products without weights
+  const auto attends = [&](const Layer& layer) {
+    const bool is_product = layer.type == "matmul";
+    return std::exchange(is_inside, is_inside != is_product) || is_product || is_fused_attention(layer);
+  };
   for (const Layer& layer : model.layers) {
-    const bool kept = recompute == Recompute::selective && saved.saves(layer);
+    const bool kept = (recompute == Recompute::selective && saved.saves(layer)) ||
+                      (recompute == Recompute::attention && !attends(layer));
     again.push_back(recompute != Recompute::none && !layer.block.empty() && !kept);
   }
   return again;

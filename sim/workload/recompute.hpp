@@ -4,6 +4,8 @@
 // Said by a scenario's "workload.recompute"; called by workload/compute_time.cpp, which adds the time,
 // workload/kernels.hpp, which counts the work, and training/memory.hpp, which counts what is kept instead. By blocks
 // (Layer::block), as frameworks wrap them; layers outside of blocks keep theirs.
+//   attention  scores, softmax, dropout and context run again, of which only the context is kept: 5 a s^2 bytes a block
+//              less in half precision (Korthikanti et al., arXiv:2205.05198, section 5: Megatron's selective)
 //   full       every layer of a block runs again; its input is kept (Chen et al., "Training Deep Nets with Sublinear
 //              Memory Cost", arXiv:1604.06174)
 //   selective  of a block the results of its first, third, fifth, ... product with weights are kept, and of fused
@@ -20,7 +22,7 @@
 
 namespace farandole { inline namespace workload {
 
-enum class Recompute : std::uint8_t { none, selective, full };
+enum class Recompute : std::uint8_t { none, attention, selective, full };
 
 std::string name(Recompute recompute);
 Recompute read_recompute(const Value& where);

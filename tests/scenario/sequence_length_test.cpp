@@ -99,6 +99,8 @@ TEST(Utilisation, OfAModelIsItsWorkOverTheTimeAndThePeak) {
     const double achieved = token * 1024 * 8 / point.iteration.si();
     EXPECT_NEAR(point.utilisation.tflops / (achieved / 1e12), 1, 1e-12);
     EXPECT_NEAR(point.utilisation.mfu.value() / (achieved / 989.4e12), 1, 1e-12);
+    const double masked = 6.0 * 12 * 768 * 1024 / token;  // half of attention
+    EXPECT_NEAR(point.utilisation.mfu_causal.value() / point.utilisation.mfu.value(), 1 - masked, 1e-12);
     EXPECT_EQ(point.utilisation.recompute, recompute);
     EXPECT_EQ(point.utilisation.hfu > point.utilisation.mfu, point.utilisation.recompute != "none");
     EXPECT_GE(point.utilisation.hfu, point.utilisation.mfu);
@@ -109,7 +111,8 @@ TEST(Utilisation, StandsInEveryFormOfTheResult) {
   const TrainingPoint text = point_of(gpt2);
   const Record record = to_record(text);
   EXPECT_EQ(record.at("sequence_length"), 1024);
-  for (const char* key : {"tokens_per_second", "tflops_per_device", "mfu", "hfu"}) EXPECT_GT(record.at(key), 0) << key;
+  for (const char* key : {"tokens_per_second", "tflops_per_device", "mfu", "mfu_causal", "hfu"})
+    EXPECT_GT(record.at(key), 0) << key;
   EXPECT_EQ(record.at("recompute"), "none");
   const auto written = [](Format format, const TrainingPoint& point) {
     std::ostringstream out;
@@ -121,6 +124,7 @@ TEST(Utilisation, StandsInEveryFormOfTheResult) {
   const TrainingPoint image = test::run({}).points.at(0);
   EXPECT_FALSE(to_record(image).contains("tokens_per_second"));
   EXPECT_TRUE(to_record(image).contains("mfu"));
+  EXPECT_FALSE(to_record(image).contains("mfu_causal"));
   EXPECT_EQ(written(Format::table, image).find("MFU"), std::string::npos);
 }
 

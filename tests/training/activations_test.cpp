@@ -53,6 +53,20 @@ TEST(Activations, SelectiveKeepsOfABlockOfLlamaWhatTorchtitansPolicySaves) {
                    8192 * (32 * token + outside + loss + words));
 }
 
+TEST(Activations, AttentionKeepsNoScoresOfAnyBlock) {
+  // 5 a s^2 bytes a block less (arXiv:2205.05198, section 5); the loss is the fullest moment, of whose blocks none is
+  // computed anew.
+  for (const auto& [name, blocks, heads] : {std::tuple{"bert_base", 12, 12}, {"bert_large", 24, 16}}) {
+    for (const int length : {128, 512}) {
+      const auto kept = [&](Recompute recompute) {
+        return activations_of_a_sample(at(name, length), 2_B, recompute).si();
+      };
+      EXPECT_DOUBLE_EQ(kept(Recompute::none) - kept(Recompute::attention), 5.0 * blocks * heads * length * length)
+          << name << " " << length;
+    }
+  }
+}
+
 TEST(Activations, FullKeepsTheInputOfEveryBlockAndOneBlockInFull) {
   const Model model = at("gpt2_small", 1024);
   const double inputs = 12.0 * 1024 * 768 * 2;
