@@ -5,6 +5,8 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string_view>
 
 #include <boost/math/tools/toms748_solve.hpp>
@@ -167,6 +169,7 @@ struct TimedRun {
   Seconds iteration;
   std::string text;
   std::optional<Normalisation> normalisation{};
+  double beside = 1;  // AnchorRun::beside
 };
 
 /// The scenario, and how its iteration time follows from a device's.
@@ -295,24 +298,27 @@ Seconds device_time(const TimedRun& run, const Prediction& prediction) {
   return Seconds((from + to) / 2);
 }
 
-struct Inferred {
-  TimedRun run;
-  Seconds time;
-};
-
-/// Of runs with the same batch, the geometric mean.
-DeviceStep together(const std::vector<Inferred>& runs, const Prediction& prediction) {
-  const Inferred& first = runs.front();
-  double sum = 0;
-  for (const Inferred& one : runs) {
-    sum += std::log(one.time.si());
-    if (std::abs(one.time / first.time - 1) <= agreement) continue;
-    one.run.where.fail(
-        fmt::format("about {}, as the device time of \"{}\" gives ({} a step)",
-                    rate_of(one.run, prediction.iteration(one.run, first.time)), first.run.text, format(first.time)),
-        fmt::format("{} ({} a step)", one.run.text, format(one.time)));
+/// Of runs with the same batch: what the fewest ranks say, in the geometric mean where there are several runs of
+/// theirs, as of other numbers of ranks, whose bias is what they take beside.
+DeviceStep together(std::span<TimedRun* const> runs, const Prediction& prediction) {
+  std::map<int, std::vector<std::pair<TimedRun*, Seconds>>> by_ranks;
+  for (TimedRun* run : runs) by_ranks[run->ranks].emplace_back(run, device_time(*run, prediction));
+  const auto [first, of_first] = by_ranks.begin()->second.front();
+  std::optional<Seconds> fewest;
+  for (const auto& [ranks, inferred] : by_ranks) {
+    double sum = 0;
+    for (const auto& [run, time] : inferred) {
+      sum += std::log(time.si());
+      if (std::abs(time / of_first - 1) <= agreement) continue;
+      run->where.fail(fmt::format("about {}, as the device time of \"{}\" gives ({} a step)",
+                                  rate_of(*run, prediction.iteration(*run, of_first)), first->text, format(of_first)),
+                      fmt::format("{} ({} a step)", run->text, format(time)));
+    }
+    const Seconds mean(std::exp(sum / static_cast<double>(inferred.size())));
+    if (!fewest) fewest = mean;
+    for (const auto& [run, time] : inferred) run->beside = mean / *fewest;
   }
-  return {first.run.batch, Seconds(std::exp(sum / static_cast<double>(runs.size()))), first.run.normalisation};
+  return {first->batch, *fewest, first->normalisation};
 }
 
 void refuse_contradicting_runs(const DeviceStep& low, const DeviceStep& high, const TimedRun& run,
@@ -325,14 +331,14 @@ void refuse_contradicting_runs(const DeviceStep& low, const DeviceStep& high, co
                  run.text);
 }
 
-std::vector<DeviceStep> infer(const std::vector<TimedRun>& runs, const Prediction& prediction) {
-  std::map<int, std::vector<Inferred>> by_batch;
-  for (const TimedRun& run : runs) by_batch[run.batch].push_back({run, device_time(run, prediction)});
+std::vector<DeviceStep> infer(std::vector<TimedRun>& runs, const Prediction& prediction) {
+  std::map<int, std::vector<TimedRun*>> by_batch;
+  for (TimedRun& run : runs) by_batch[run.batch].push_back(&run);
   std::vector<DeviceStep> steps;
-  for (const auto& [batch, inferred] : by_batch) {
-    steps.push_back(together(inferred, prediction));
+  for (const auto& [batch, of_batch] : by_batch) {
+    steps.push_back(together(of_batch, prediction));
     if (steps.size() < 2) continue;
-    refuse_contradicting_runs(steps[steps.size() - 2], steps.back(), inferred.front().run, prediction);
+    refuse_contradicting_runs(steps[steps.size() - 2], steps.back(), *of_batch.front(), prediction);
   }
   return steps;
 }
@@ -360,8 +366,9 @@ std::string in_json(const std::vector<DeviceStep>& steps) {
 std::string in_json(const std::vector<TimedRun>& runs) {
   std::vector<std::string> rows;
   for (const TimedRun& run : runs) {
-    rows.push_back(fmt::format(R"({{"ranks": {}, "batch_per_rank": {}, "accumulation": {}, "iteration": "{:.15g} s"}})",
-                               run.ranks, run.batch, run.accumulation, run.iteration.si()));
+    rows.push_back(fmt::format(
+        R"({{"ranks": {}, "batch_per_rank": {}, "accumulation": {}, "iteration": "{:.15g} s", "beside": {:.17g}}})",
+        run.ranks, run.batch, run.accumulation, run.iteration.si(), run.beside));
   }
   return fmt::format("[{}]", fmt::join(rows, ", "));
 }
@@ -385,7 +392,7 @@ Document anchored(const Document& document, const Catalogue& catalogue) {
     steps->fail("either \"measured\" runs or \"device_steps\"");
   }
   const Prediction prediction(document, catalogue);
-  const std::vector<TimedRun> runs = read_runs(*measured, prediction);
+  std::vector<TimedRun> runs = read_runs(*measured, prediction);
   const std::vector<DeviceStep> steps = infer(runs, prediction);
   Document result = document;
   for (const char* part : {"/workload/measured", "/workload/measured_under"}) result.remove(part);

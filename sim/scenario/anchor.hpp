@@ -10,7 +10,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "config/document.hpp"
 #include "scenario/catalogue.hpp"
@@ -22,7 +21,8 @@ namespace farandole { inline namespace scenario {
 /// `workload.measured`; as it is where nothing was measured. Throws InputError where a row is faster than the
 /// simulation without any computation or slower than with any, and where rows contradict one another: the same batch
 /// with device times more than a tenth apart, or a larger batch that takes no longer, or longer a sample. Each says
-/// which number would do.
+/// which number would do. Of rows of one batch devices have what the fewest ranks say; what others take beside, by
+/// which they are reproduced, is the job's bias (WorkloadSpec::beside).
 Document anchored(const Document& document, const Catalogue& catalogue);
 
 /// `changed` is `before` with another value at `pointer`: rows of `workload.measured` stay runs of what was there. A

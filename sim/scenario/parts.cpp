@@ -306,7 +306,7 @@ ComputeTimes times_of(const Scenario& scenario) {
   if (!known) times.update *= update_traffic(workload.optimizer) / update_traffic(usual_optimizer());
   if (!workload.anchored_on.empty()) times.source = "anchored: " + workload.anchored_on;
   times.band = together(times.band, workload.carried);
-  stretch(times, workload.compute_stretch);
+  stretch(times, workload.compute_stretch * workload.beside(scenario.platform.ranks));
   return times;
 }
 

@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <limits>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -104,10 +107,29 @@ std::vector<AnchorRun> read_anchored_runs(const Value& where) {
     run.batch = read_at_least(section.child("batch_per_rank"), 1);
     run.accumulation = read_at_least(section.child("accumulation"), 1);
     run.iteration = section.required<Seconds>("iteration");
+    run.beside = section.optional("beside", 1.0);
     section.finish();
     runs.push_back(run);
   }
   return runs;
+}
+
+double WorkloadSpec::beside(int ranks) const {
+  const auto apart = [&](const AnchorRun& run) {
+    return std::abs(std::log(static_cast<double>(run.batch) / batch_per_rank));
+  };
+  std::map<double, double> known;  // by doublings of ranks
+  const auto nearest = std::ranges::min_element(anchors, {}, apart);
+  for (const AnchorRun& run : anchors) {
+    if (run.batch == nearest->batch) known[std::log2(run.ranks)] = run.beside;
+  }
+  const double at = std::log2(ranks);
+  const auto above = known.lower_bound(at);
+  if (known.empty()) return 1;
+  if (above == known.end()) return known.rbegin()->second;
+  if (above == known.begin()) return above->second;
+  const auto& [low, least] = *std::prev(above);
+  return least + (above->second - least) * ((at - low) / (above->first - low));
 }
 
 /// [{"batch": 128, "time": "61 ms"}, ...]: what one device takes alone. In order of batch; a larger one takes longer,

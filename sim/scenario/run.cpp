@@ -57,10 +57,12 @@ Breakdown single_rank_parts(const Scenario& scenario) {
 
 double scaling_efficiency(const Scenario& scenario, const TrainingPoint& point) {
   if (scenario.strategy.servers && scenario.workload.global_batch == 0) return point.scaling_efficiency;
-  const double efficiency = single_rank_share(scenario) / point.iteration;
+  // What ranks lose beside is lost to scaling; what they gain is not known of why.
+  const double lost = std::max(scenario.workload.beside(point.ranks), 1.0);
+  const double efficiency = single_rank_share(scenario) / lost / point.iteration;
   if (efficiency <= 1 || may_scale_beyond_its_ranks(scenario)) return efficiency;
   // A draw in which devices are faster than the median one: n ranks do no more than n times one of themselves.
-  return std::min(efficiency, train_one_of_the_ranks(scenario) / point.iteration);
+  return std::min(efficiency, train_one_of_the_ranks(scenario) / lost / point.iteration);
 }
 
 TrainingPoint run_point(const PlannedPoint& planned, const Catalogue& catalogue, Timeline* timeline) {

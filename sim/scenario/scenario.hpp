@@ -160,6 +160,7 @@ struct AnchorRun {
   int batch = 1;         // of a rank, of a pass
   int accumulation = 1;  // passes of a step
   Seconds iteration;
+  double beside = 1;  // how many times the device's time of the fewest ranks of that batch its device takes
 };
 
 struct WorkloadSpec {
@@ -186,6 +187,9 @@ struct WorkloadSpec {
   int global_batch = 0;  // shared by all ranks, as strong scaling has it; 0: every rank has its batch
 
   [[nodiscard]] const Model& of_rank() const { return part ? *part : model; }
+  /// The bias of a job on so many ranks, of runs of the nearest batch: straight over doublings of ranks, beyond them
+  /// constant.
+  [[nodiscard]] double beside(int ranks) const;
 };
 
 struct PlatformSpec {

@@ -1,5 +1,9 @@
 #include "scenario/anchor.hpp"
 
+#include <cmath>
+#include <map>
+#include <string>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -176,6 +180,41 @@ TEST(Anchor, RunsOfOneBatchThatNeedDifferentDevicesContradictOneAnother) {
   EXPECT_THAT(
       test::error_of(with({}, R"([{"ranks": 1, "iteration_seconds": 0.2}, {"ranks": 4, "iteration_seconds": 0.5}])")),
       AllOf(HasSubstr("/workload/measured/1: expected about "), HasSubstr("\"200 ms of 1 rank, batch 32\"")));
+}
+
+/// Devices have what the fewest ranks say; what others take beside is the job's bias, straight over doublings of ranks
+/// between them and constant beyond.
+TEST(Anchor, RunsOfOneBatchOnSeveralNumbersOfRanksAreAllReproduced) {
+  std::string rows;
+  std::map<int, double> measured;
+  for (const auto& [ranks, more] : {std::pair{16, 1.3}, {2, 1.3}, {8, 1.36}}) {
+    measured[ranks] = more * point(at(ranks, 32)).iteration.si();
+    rows += fmt::format(R"({}{{"ranks": {}, "batch_per_rank": 32, "iteration_seconds": {:.17g}}})",
+                        rows.empty() ? "" : ",", ranks, measured[ranks]);
+  }
+  for (const auto& [ranks, seconds] : measured) {
+    EXPECT_NEAR(point(with(at(ranks, 32), "[" + rows + "]")).iteration.si() / seconds, 1, 1e-9) << ranks;
+  }
+  const auto workload =
+      read_scenario(anchored(test::changed(with(at(8, 32), "[" + rows + "]")), Catalogue()).root(), Catalogue())
+          .workload;
+  EXPECT_EQ(workload.beside(1), 1);
+  EXPECT_EQ(workload.beside(2), 1);
+  EXPECT_GT(workload.beside(8), 1.01);
+  EXPECT_NEAR(workload.beside(4), (1 + workload.beside(8)) / 2, 1e-12);
+  EXPECT_NEAR(workload.beside(12), workload.beside(8) + std::log2(1.5) * (workload.beside(16) - workload.beside(8)),
+              1e-12);
+  EXPECT_EQ(workload.beside(4096), workload.beside(16));
+}
+
+/// The device alone takes what the fewest ranks say, and so scaling loses what more of them take beside.
+TEST(Anchor, WhatMoreRanksTakeBesideIsLostToScaling) {
+  const double one = 1.2 * point(at(1, 32)).iteration.si();
+  const double four = 1.06 * 1.2 * point(at(4, 32)).iteration.si();
+  const auto rows = fmt::format(R"([{{"ranks": 1, "batch_per_rank": 32, "iteration_seconds": {:.17g}}},
+                                    {{"ranks": 4, "batch_per_rank": 32, "iteration_seconds": {:.17g}}}])",
+                                one, four);
+  EXPECT_NEAR(point(with(at(4, 32), rows)).scaling_efficiency, one / four, 1e-3);
 }
 
 TEST(Anchor, ALargerBatchTakesLongerButASampleOfItDoesNot) {
