@@ -57,8 +57,7 @@ Breakdown single_rank_parts(const Scenario& scenario) {
 
 double scaling_efficiency(const Scenario& scenario, const TrainingPoint& point) {
   if (scenario.strategy.servers && scenario.workload.global_batch == 0) return point.scaling_efficiency;
-  // What ranks lose beside is lost to scaling; what they gain is not known of why.
-  const double lost = std::max(scenario.workload.beside(point.ranks), 1.0);
+  const double lost = std::max(scenario.workload.beside(point.ranks), 1.0);  // to scaling, too
   const double efficiency = single_rank_share(scenario) / lost / point.iteration;
   if (efficiency <= 1 || may_scale_beyond_its_ranks(scenario)) return efficiency;
   // A draw in which devices are faster than the median one: n ranks do no more than n times one of themselves.

@@ -187,8 +187,7 @@ struct WorkloadSpec {
   int global_batch = 0;  // shared by all ranks, as strong scaling has it; 0: every rank has its batch
 
   [[nodiscard]] const Model& of_rank() const { return part ? *part : model; }
-  /// The bias of a job on so many ranks, of runs of the nearest batch: straight over doublings of ranks, beyond them
-  /// constant.
+  /// The bias of a job on so many ranks, by runs of the nearest batch: straight over doublings, constant beyond.
   [[nodiscard]] double beside(int ranks) const;
 };
 

@@ -11,8 +11,7 @@
 //   gathered         of sharded parameters those that are whole at one time, in the precision of computation: all
 //   outside
 //                    of blocks, and the two largest blocks, the one that computes and the one that is fetched meanwhile
-//                    (Zhao et al., "PyTorch FSDP", arXiv:2304.11277, section 3); and a rank's part of all blocks, where
-//                    fewer ranks than those of a shard group share what was computed forward
+//                    (Zhao et al., "PyTorch FSDP", arXiv:2304.11277, section 3); and a rank's part of what is kept near
 //   server_shard     on the host of the fullest parameter server, where there are any: variables, the sum of their
 //                    gradients and 4 bytes x slots per parameter. The optimizer's state is there, not on the devices
 //
