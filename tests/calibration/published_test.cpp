@@ -219,7 +219,8 @@ TEST(Published, BesideAPlatformWithoutRunsTheCountedRowsOfAllAreThoseThatBandsWe
   }
 }
 
-/// The bounds are a little above what is reached (docs/accuracy/published-runs.md has the table): a guard against losing it.
+/// The bounds are a little above what is reached (docs/accuracy/published-runs.md has the table): a guard against
+/// losing it.
 TEST(SlowPublished, AllRunsAreMetAsWellAsTheirTableSaysAndTheSameTwice) {
   const auto points = validate_published(Catalogue());
   const auto again = validate_published(Catalogue());

@@ -39,13 +39,15 @@ TEST(Answer, OfOneRunNamesItsThroughput) {
 TEST(Answer, SaysBetweenWhichEndsAnEfficiencyLies) {
   TrainingPoint banded = vgg16_on_512_ranks();
   banded.bands = Bands{0.8, {1, 1}, {}, {}, {0.58, 0.741}, {}, {}};
-  EXPECT_EQ(answer(std::vector{banded}, {}).front(),
-            "vgg16 scales at 68 % efficiency (80 % interval 58 to 74) on 512 ranks of roce25-4xp100: 104,858 samples/s.");
+  EXPECT_EQ(
+      answer(std::vector{banded}, {}).front(),
+      "vgg16 scales at 68 % efficiency (80 % interval 58 to 74) on 512 ranks of roce25-4xp100: 104,858 samples/s.");
   TrainingPoint other = banded;
   other.model = "resnet50";
-  EXPECT_EQ(answer(std::vector{banded, other}, {}).front(),
-            "On 512 ranks of roce25-4xp100, vgg16 scales at 68 % (80 % interval 58 to 74) and resnet50 at 68 % (58 to 74) "
-            "efficiency.");
+  EXPECT_EQ(
+      answer(std::vector{banded, other}, {}).front(),
+      "On 512 ranks of roce25-4xp100, vgg16 scales at 68 % (80 % interval 58 to 74) and resnet50 at 68 % (58 to 74) "
+      "efficiency.");
 }
 
 /// "101 %" by itself looks like a mistake.
@@ -171,7 +173,8 @@ TEST(Answer, ComparesCostsAtThePriceOfTheTimeUsedAndNamesAMinimumBesideThem) {
   points.front().cost->node = Money(11) / 3600_s;
   points.front().cost->per_run = Money(22);
   const auto said = answer(points, {});
-  EXPECT_EQ(said.at(0), "Cheapest is resnet50 (in a block), 20 USD a run; most expensive resnet50 (on demand), 22 USD.");
+  EXPECT_EQ(said.at(0),
+            "Cheapest is resnet50 (in a block), 20 USD a run; most expensive resnet50 (on demand), 22 USD.");
   EXPECT_EQ(said.at(1), "With the minimum that is charged, a single run is 1,920 USD for resnet50 (in a block).");
 }
 

@@ -59,7 +59,7 @@ struct Names {
 /// With something in every part that may be missing.
 TrainingPoint full_point() {
   TrainingPoint point = vgg16_on_512_ranks();
-  point.utilisation = {512, 1e6, 100, 0.5, 0.5, "full"};
+  point.utilisation = {512, 1e6, 100, 0.5, 0.4, 0.5, "full"};
   point.anchoring.emplace();
   point.bands.emplace();
   point.swept = {{"/strategy/settings/x", "1"}};

@@ -75,7 +75,8 @@ TEST(TrainingPageData, HasTheEndsThatCurvesShadeBetween) {
   EXPECT_EQ(row("efficiency").at("low"), 0.6);
   EXPECT_EQ(row("efficiency").at("high"), 0.75);
   EXPECT_EQ(row("throughput").at("low"), 87381.3);
-  EXPECT_THAT(page.sections.front().charts.front().caption, HasSubstr("the 80 % interval, from uncertain compute times"));
+  EXPECT_THAT(page.sections.front().charts.front().caption,
+              HasSubstr("the 80 % interval, from uncertain compute times"));
 }
 
 TEST_F(HtmlPage, IsTheSameForTheSameResult) {

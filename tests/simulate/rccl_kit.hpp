@@ -32,7 +32,7 @@ inline Platform wired_nodes(const Machine& machine, BytesPerSecond link, const s
       node.links.push_back({"nvlink", link * pair.links, 0_s, link * pair.links});
     }
   }
-  platform.links.clear();
+  platform.links = Links();
   for (int index = 0; index < machine.nodes; ++index) {
     platform.links.insert(platform.links.end(), node.links.begin(), node.links.end());
   }

@@ -54,15 +54,17 @@ TEST(Activations, SelectiveKeepsOfABlockOfLlamaWhatTorchtitansPolicySaves) {
 }
 
 TEST(Activations, AttentionKeepsNoScoresOfAnyBlock) {
-  // 5 a s^2 bytes a block less (arXiv:2205.05198, section 5); the loss is the fullest moment, of whose blocks none is
-  // computed anew.
+  // 5 a s^2 bytes a block less (arXiv:2205.05198, section 5). Of short sequences the loss is the fullest moment, when
+  // no block is computed anew; of long ones the backward pass of the last block, whose scores are there again.
   for (const auto& [name, blocks, heads] : {std::tuple{"bert_base", 12, 12}, {"bert_large", 24, 16}}) {
     for (const int length : {128, 512}) {
       const auto kept = [&](Recompute recompute) {
         return activations_of_a_sample(at(name, length), 2_B, recompute).si();
       };
-      EXPECT_DOUBLE_EQ(kept(Recompute::none) - kept(Recompute::attention), 5.0 * blocks * heads * length * length)
-          << name << " " << length;
+      const double of_a_block = 5.0 * heads * length * length;
+      const double saved = kept(Recompute::none) - kept(Recompute::attention);
+      EXPECT_LE(saved, blocks * of_a_block) << name << " " << length;
+      EXPECT_GE(saved, (blocks - (length > 128 ? 1 : 0)) * of_a_block) << name << " " << length;
     }
   }
 }

@@ -311,9 +311,9 @@ std::vector<std::string> cost_headline(const CostAnswer& answer, const CostTerms
   std::string years = fmt::format("As much work as its nodes do in {} year{} at {:.3g} % utilisation costs {} {} by {}",
                                   terms.years, terms.years == 1 ? "" : "s", terms.utilisation * 100,
                                   money_text(first.years.money), first.currency, first.offer.name);
-  const auto dearest = std::find_if(answer.offers.rbegin(), answer.offers.rend(),
-                                    [&](const OfferCost& cost) { return cost.currency == first.currency; });
-  if (&*dearest != &first) years += fmt::format(", {} by {}", money_text(dearest->years.money), dearest->offer.name);
+  const auto priciest = std::find_if(answer.offers.rbegin(), answer.offers.rend(),
+                                     [&](const OfferCost& cost) { return cost.currency == first.currency; });
+  if (&*priciest != &first) years += fmt::format(", {} by {}", money_text(priciest->years.money), priciest->offer.name);
   return {run + ").", years + "."};
 }
 

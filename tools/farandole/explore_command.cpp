@@ -102,7 +102,8 @@ ExplorePage explored_page(const ExploreArguments& arguments, const Document& wri
   ExplorePage page;
   page.kicker = fmt::format("{}: explore", first.scenario.name);
   page.note = fmt::format(
-      "Every move is simulated in this page by the program's own code: {} iterations, without intervals, links shared by "
+      "Every move is simulated in this page by the program's own code: {} iterations, without intervals, links shared "
+      "by "
       "Farandole's own solver (--network own). A copied scenario gives the same numbers on the command line.",
       first.scenario.measure.iterations);
   Record& data = page.data;

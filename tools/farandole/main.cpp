@@ -88,7 +88,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
 
 /// What was printed has arrived, or the program has failed, whatever it did before.
 int finish(int status) {
-  errno = 0;
+  if (std::cout) errno = 0;  // else it is why what is longer than a buffer could not be written
   std::cout.flush();
   const bool arrived = std::fflush(stdout) == 0 && std::cout;  // tries again what a stream in error has kept
   if (arrived || (status != exit_done && status != exit_out_of_tolerance)) return status;

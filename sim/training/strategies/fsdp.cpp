@@ -70,8 +70,7 @@ void read_group(Section& section, const StrategyInput& input, const Kind& shardi
       fmt::format("\"shard_group\": the {} ranks are no whole nodes of {}", input.ranks, plan.shards));
 }
 
-/// Or FSDP2's number: of how many neighbours each keeps its part of what was computed forward (torch/distributed/fsdp/
-/// _fully_shard/_fsdp_init.py, _get_post_forward_mesh_info); 1 keeps all of it.
+/// Or FSDP2's number of neighbours that keep what was computed forward (_fsdp_init.py, _get_post_forward_mesh_info).
 void read_reshard(Section& section, int shards, ShardedPlan& plan) {
   const auto given = section.maybe("reshard_after_forward");
   const bool is_number = given && std::holds_alternative<std::int64_t>(given->node().value);
