@@ -82,7 +82,7 @@ class Installed(InAFolder):
         self.assertIn("run", commands)
         for command in commands:
             self.assertTrue((share / "man" / "man1" / f"farandole-{command}.1.gz").exists(), command)
-            options = set(re.findall(r"^  (?:-\w,)?--([a-z_-]+)", self.succeed(program, command, "--help"), re.MULTILINE))
+            options = set(re.findall(r"^  (?:-\w,)?--([a-z0-9_-]+)", self.succeed(program, command, "--help"), re.MULTILINE))
             self.assertIn("help", options)
             for text in completions:
                 self.assertIn(command, text)

@@ -35,7 +35,8 @@ class Scripts(InAFolder):
             stand_in = self.folder / "bin" / name
             stand_in.write_text(f'#!/usr/bin/env bash\n[[ $1 == --help ]] || echo "{name} $*" >>"{self.folder}/calls"\n{does}\n')
             stand_in.chmod(0o755)
-        self.environment = os.environ | {"PATH": f"{self.folder}/bin:{os.environ['PATH']}", "UNKNOWN": "nothing"}
+        outside = {name: value for name, value in os.environ.items() if not name.startswith("FARANDOLE_")}  # .ci/run sets some
+        self.environment = outside | {"PATH": f"{self.folder}/bin:{os.environ['PATH']}", "UNKNOWN": "nothing"}
 
     def start(self, *command, standing_in=".", **settings):
         return subprocess.run(command, cwd=self.folder / standing_in, capture_output=True, text=True, check=False, timeout=60,
