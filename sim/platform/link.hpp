@@ -26,8 +26,7 @@ struct Link {
   std::shared_ptr<const CongestionCurve> congestion{};  // null: any number of flows has all of the capacity
 };
 
-/// Those of a platform. Copies share them until one is edited, which every member does that is not const: an iterator
-/// from before is the others' then.
+/// Those of a platform. Copies share them until one is edited, by a member that is not const.
 class Links {
  public:
   Links() = default;
