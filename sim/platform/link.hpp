@@ -38,9 +38,7 @@ class Links {
   [[nodiscard]] auto begin() const { return links_->cbegin(); }
   [[nodiscard]] auto end() const { return links_->cend(); }
   [[nodiscard]] const Link& operator[](std::size_t index) const { return (*links_)[index]; }
-  [[nodiscard]] const Link& at(std::size_t index) const { return links_->at(index); }
   [[nodiscard]] const Link& front() const { return links_->front(); }
-  [[nodiscard]] const Link& back() const { return links_->back(); }
 
   auto begin() { return edited().begin(); }
   auto end() { return edited().end(); }

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <numeric>
-#include <random>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -122,31 +122,13 @@ PlacementRule rule_named(const Value& where) {
 
 std::vector<int> read_each_once(const Value& where, const std::string& what) {
   std::vector<int> numbers;
+  std::set<int> known;
   for (const Value& element : where.elements()) {
     numbers.push_back(read_between(element, 0, most_devices));
-    if (std::ranges::count(numbers, numbers.back()) > 1) element.fail("each " + what + " once");
+    if (!known.insert(numbers.back()).second) element.fail("each " + what + " once");
   }
   if (numbers.empty()) where.fail("at least one " + what);
   return numbers;
-}
-
-/// Below `end`, every value as likely; the standard's distributions differ from library to library.
-std::size_t draw(std::mt19937_64& engine, std::size_t end) {
-  const std::uint64_t fair = engine.max() - engine.max() % end;
-  std::uint64_t value = engine();
-  while (value >= fair) value = engine();
-  return static_cast<std::size_t>(value % end);
-}
-
-std::vector<int> random_nodes(int count, int all, std::uint64_t seed) {
-  std::vector<int> nodes(static_cast<std::size_t>(all));
-  std::iota(nodes.begin(), nodes.end(), 0);
-  std::mt19937_64 engine(seed);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-    std::swap(nodes[i], nodes[i + draw(engine, nodes.size() - i)]);
-  }
-  nodes.resize(static_cast<std::size_t>(count));
-  return nodes;
 }
 
 /// The first node of every group, then the second of every group, and so on.
@@ -161,9 +143,10 @@ std::vector<int> nodes_by_group(int count, int all, int group) {
 /// The node that each host of the list is, `count` of them from `all`.
 std::vector<int> choose_nodes(const PlacementRule& rule, int count, int all, const NodeLayout& layout,
                               const Value& where) {
+  std::mt19937_64 engine(rule.seed);
   switch (rule.nodes) {
     case Nodes::random:
-      return random_nodes(count, all, rule.seed);
+      return random_nodes(count, all, engine);
     case Nodes::by_group:
       if (layout.nodes_per_group < 1 || !layout.nodes) where.fail("a topology whose nodes are in groups for by_group");
       return nodes_by_group(count, all, layout.nodes_per_group);
@@ -186,6 +169,20 @@ void check_devices(const PlacementRule& rule, const NodeLayout& layout, const Va
 }
 
 }  // namespace
+
+std::vector<int> random_nodes(int count, int all, std::mt19937_64& engine) {
+  std::vector<int> nodes(static_cast<std::size_t>(all));
+  std::iota(nodes.begin(), nodes.end(), 0);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+    const std::uint64_t left = nodes.size() - i;  // the standard's distributions differ from library to library
+    const std::uint64_t fair = engine.max() - engine.max() % left;
+    std::uint64_t value = engine();
+    while (value >= fair) value = engine();
+    std::swap(nodes[i], nodes[i + value % left]);
+  }
+  nodes.resize(static_cast<std::size_t>(count));
+  return nodes;
+}
 
 PlacementRule read_placement_rule(const Value& where) {
   if (where.is_string()) return rule_named(where);

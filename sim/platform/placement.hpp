@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,9 @@ Placement place_by_node(int ranks, const std::vector<Host>& hosts, int devices_p
 
 /// As many unnamed hosts of `ranks_per_node` slots as `ranks` need (aprun -N, mpirun -npernode); both at least 1.
 std::vector<Host> hosts_for(int ranks, int ranks_per_node);
+
+/// So many of all, each as likely, in random order.
+std::vector<int> random_nodes(int count, int all, std::mt19937_64& engine);
 
 // The rule by which a scheduler and a launcher place ranks: which nodes a job gets, and in which order ranks fill them.
 //

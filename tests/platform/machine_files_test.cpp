@@ -20,7 +20,7 @@ Platform two_of(const std::string& name) {
 }
 
 double gigabytes(const Platform& platform, int link) {
-  return platform.links.at(static_cast<std::size_t>(link)).capacity.si() / 1e9;
+  return platform.links[static_cast<std::size_t>(link)].capacity.si() / 1e9;
 }
 
 /// Of the narrowest link between two devices, in GB/s.

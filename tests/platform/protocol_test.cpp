@@ -46,7 +46,7 @@ TEST(Protocol, PcieLosesLineCodingToo) {
 TEST(Protocol, GivesALinkItsPayloadRateAndKeepsTheWireForDisplay) {
   const auto platform = platform_of(
       star(R"({"device": "d", "nic": {"rate": "25 Gbit/s", "host_rate": "10 GB/s", "protocol": {"name": "tcp"}}})"), 2);
-  const Link& nic = platform.links.at(0);
+  const Link& nic = platform.links[0];
   // 1/B = 1/(wire * efficiency) + 1/host_rate
   EXPECT_NEAR(nic.capacity.si(), 1 / (1 / (3.125e9 * 1448 / 1538) + 1 / 10e9), 1);
   EXPECT_EQ(nic.wire, 25_Gbps);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <sstream>
 
@@ -166,10 +167,11 @@ bool is_of(const std::string& summary, const PlatformSpec& spec) {
 
 class CostQuestion {
  public:
-  CostQuestion(const CostArguments& arguments, const Document& document, const Catalogue& catalogue)
+  CostQuestion(const CostArguments& arguments, const CostTerms& terms, const Document& document,
+               const Catalogue& catalogue)
       : arguments_(arguments),
         catalogue_(catalogue),
-        terms_(terms_of(arguments)),
+        terms_(terms),
         document_(anchored(expand_sweep(document).back().document, catalogue)) {
     for (const char* key : {"/question", "/economics", "/sweep"}) document_.remove(key);
   }
@@ -188,12 +190,15 @@ class CostQuestion {
       job_.run->total = Seconds(day_in_seconds);
     }
     answer_.runs = year.si() * terms_.years * terms_.utilisation / job_.run->total.si();
-    if (!arguments_.price.empty()) add_own_price(planned);
+    const std::map<std::string, OfferFile> such = of_such_nodes(planned.scenario.platform);
+    if (!arguments_.price.empty()) add_own_price(such);
     for (const std::string& name : arguments_.offers) {
       const OptionValue value("--offer", name);
       add(name, catalogue_.offer(name, value.value()).document, true);
     }
-    if (arguments_.offers.empty()) add_of_such_nodes(planned);
+    if (arguments_.offers.empty()) {
+      for (const auto& [name, file] : such) add(name, file.document, true);
+    }
     if (answer_.offers.empty())
       refuse_option(
           "--offer",
@@ -205,31 +210,31 @@ class CostQuestion {
   }
 
  private:
-  void add_of_such_nodes(const PlannedPoint& planned) {
+  [[nodiscard]] std::map<std::string, OfferFile> of_such_nodes(const PlatformSpec& spec) const {
+    std::map<std::string, OfferFile> such;
     for (const std::string& name : catalogue_.offers()) {
       const OptionValue value("--offer", name);
-      const OfferFile file = catalogue_.offer(name, value.value());
-      if (is_of(document_summary(file.document), planned.scenario.platform)) add(name, file.document, true);
+      OfferFile file = catalogue_.offer(name, value.value());
+      if (is_of(document_summary(file.document), spec)) such.emplace(name, std::move(file));
     }
+    return such;
   }
 
   /// Of nodes that draw what those of the first offer of such nodes do.
-  void add_own_price(const PlannedPoint& planned) {
-    std::string power = R"({"host": "0 W", "device_idle": "0 W", "device_busy": "0 W"})";
-    has_power_ = false;
-    for (const std::string& name : catalogue_.offers()) {
-      const OptionValue value("--offer", name);
-      const OfferFile file = catalogue_.offer(name, value.value());
-      if (!is_of(document_summary(file.document), planned.scenario.platform)) continue;
-      power = json_text(Record::parse(file.document.to_json().at("power").dump()));
-      pue_of_own_ = file.offer.pue;
-      has_power_ = true;
-      break;
+  void add_own_price(const std::map<std::string, OfferFile>& such) {
+    Record offer{{"name", "own-price"}, {"kind", "rented"}, {"date", "own"}};
+    has_power_ = !such.empty();
+    if (has_power_) {
+      const auto& [name, file] = *such.begin();
+      offer["power"] = Record::parse(file.document.to_json().at("power").dump());
+      offer["pue"] = file.offer.pue;
+    } else {
+      offer["power"] = {{"host", "0 W"}, {"device_idle", "0 W"}, {"device_busy", "0 W"}};
+      offer["pue"] = 1.0;
     }
-    Record offer{{"name", "own-price"}, {"kind", "rented"}, {"date", "own"}, {"power", Record::parse(power)}};
-    offer["pue"] = has_power_ ? pue_of_own_ : 1.0;
     offer["rented"] = {{"node_price", arguments_.price}, {"minimum", "1 s"}};
     add("own price", Document::parse(offer.dump(), "--price"), false);
+    if (has_power_) answer_.offers.back().offer.assumptions.push_back("power and PUE of " + such.begin()->first);
     has_power_ = true;
   }
 
@@ -277,11 +282,10 @@ class CostQuestion {
 
   const CostArguments& arguments_;
   const Catalogue& catalogue_;
-  CostTerms terms_;
+  const CostTerms& terms_;
   Document document_;
   ChargedJob job_;
   bool has_power_ = true;
-  double pue_of_own_ = 1;
   CostAnswer answer_;
 };
 
@@ -439,7 +443,7 @@ void answer_cost(const CostArguments& arguments) {
   files.check();
   const Catalogue catalogue;
   const Document document = arguments.scenario.read();
-  const CostAnswer answer = CostQuestion(arguments, document, catalogue).answer();
+  const CostAnswer answer = CostQuestion(arguments, terms, document, catalogue).answer();
   write_question_answer(cost_answer(answer, terms, arguments.scenario.file), arguments.output, arguments.pages);
 }
 

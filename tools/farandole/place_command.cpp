@@ -211,36 +211,24 @@ class PlaceQuestion {
     return nodes;
   }
 
-  /// The standard's distributions differ from library to library.
-  static std::size_t below(std::size_t end, std::mt19937_64& engine) {
-    const std::uint64_t fair = std::mt19937_64::max() - std::mt19937_64::max() % end;
-    std::uint64_t value = engine();
-    while (value >= fair) value = engine();
-    return static_cast<std::size_t>(value % end);
-  }
-
-  template <class T>
-  static void draw_first(std::vector<T>& from, std::size_t count, std::mt19937_64& engine) {
-    for (std::size_t i = 0; i < count; ++i) std::swap(from[i], from[i + below(from.size() - i, engine)]);
-  }
-
   /// The first nodes that become free where all are in use: each as likely.
-  [[nodiscard]] Nodes drawn(Nodes from, std::mt19937_64& engine) const {
-    draw_first(from, static_cast<std::size_t>(used_), engine);
-    from.resize(static_cast<std::size_t>(used_));
-    return from;
+  [[nodiscard]] Nodes drawn(const Nodes& from, std::mt19937_64& engine) const {
+    Nodes nodes = random_nodes(used_, static_cast<int>(from.size()), engine);
+    for (int& node : nodes) node = from[static_cast<std::size_t>(node)];
+    return nodes;
   }
 
   /// Those of so many switches that have room for the job.
   [[nodiscard]] Nodes nodes_of_some(int most, std::mt19937_64& engine) const {
-    constexpr int tries = 1000;
+    constexpr int tries = 1000;  // where hardly any have room, the largest
     std::vector<Nodes> switches = answer_.machine.switches;
     for (int attempt = 0;; ++attempt) {
-      if (attempt < tries) draw_first(switches, static_cast<std::size_t>(most), engine);
       if (attempt == tries) switches = largest_first();
       Nodes nodes;
-      for (const Nodes& one : std::span(switches).first(static_cast<std::size_t>(most)))
+      for (int place = 0; const int drawn : random_nodes(most, static_cast<int>(switches.size()), engine)) {
+        const Nodes& one = switches[static_cast<std::size_t>(attempt == tries ? place++ : drawn)];
         nodes.insert(nodes.end(), one.begin(), one.end());
+      }
       if (static_cast<int>(nodes.size()) >= used_) return nodes;
     }
   }
@@ -354,7 +342,7 @@ Grid placements_grid(const PlaceAnswer& answer) {
   const auto row = [&](const std::string& name, const std::string& switches, const std::string& step, double seconds) {
     grid.rows.push_back({Cell(name), Cell(switches), Cell(step),
                          Cell(grouped(point.samples_per_second * point.iteration.si() / seconds, 1)),
-                         Cell(fmt::format("{:.1f}", (seconds / best - 1) * 100))});
+                         Cell(grouped((seconds / best - 1) * 100, 1))});
   };
   const auto row_of = [&](const std::string& name, std::size_t place) {
     row(name, std::to_string(switches_used(answer, answer.placed[place].nodes)), step_text(answer.seconds(place)),
@@ -375,7 +363,7 @@ Grid asked_grid(const PlaceAnswer& answer) {
   for (const SwitchesAsked& one : answer.asked) {
     grid.rows.push_back({Cell(fmt::format("--switches={}", one.most)),
                          Cell(fmt::format("{} +- {}", step_text(one.expected.seconds), step_text(one.expected.error))),
-                         Cell(fmt::format("{:.1f}", (1 - one.expected.seconds / answer.expected.seconds) * 100)),
+                         Cell(grouped((1 - one.expected.seconds / answer.expected.seconds) * 100, 1)),
                          Cell(wait_text(minutes_that_pay(answer, one)))});
   }
   return grid;
