@@ -20,9 +20,6 @@ BUILDER = "A Builder <builder@localhost>"
 PACKAGING = {**os.environ, "DEBFULLNAME": "A Builder", "DEBEMAIL": "builder@localhost"}
 CONSUMER = pathlib.Path(os.environ.get("FARANDOLE_CONSUMER", ROOT / "tests" / "consumer"))
 
-if sys.flags.no_site:
-    print("skipped: run once is enough, and that is with Python's packages")
-    sys.exit(SKIPPED)
 if not (BUILD / "CPackConfig.cmake").exists():
     print(f"skipped: {BUILD} is no build tree that can be installed")
     sys.exit(SKIPPED)

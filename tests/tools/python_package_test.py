@@ -84,6 +84,8 @@ class Package(InAFolder):
         self.assertEqual(farandole.place(self.path, set=several, nodes_per_switch=2, draws=2),
                          self.printed("place", self.path, *words, "--nodes-per-switch", "2", "--draws", "2"))
         self.assertEqual(farandole.cost(SCENARIO, price="10 USD/h"), self.printed("cost", self.path, "--price", "10 USD/h"))
+        self.assertEqual(farandole.diagnose(SCENARIO, measured=["2 s", "1 s on 2"]),
+                         self.printed("diagnose", self.path, "--measured", "2 s", "--measured", "1 s on 2"))
         with self.assertRaisesRegex(farandole.InputError, "--draws"):
             farandole.place(SCENARIO, draws=0)
 

@@ -24,7 +24,7 @@ if not pathlib.Path(PROGRAM).is_file():
     sys.exit(SKIPPED)
 
 # Run without Python's packages as well: once with MkDocs is enough.
-MKDOCS = None if sys.flags.no_site else shutil.which("mkdocs")
+MKDOCS = shutil.which("mkdocs")
 FEWEST_WORDS = 20
 
 

@@ -126,6 +126,7 @@ int main(int argc, char** argv) {
   farandole::add_explore(app);
   farandole::add_network(app);
   farandole::add_place(app);
+  farandole::add_diagnose(app);
   farandole::add_cost(app);
   farandole::add_merge(app);
   farandole::add_collective(app);

@@ -36,6 +36,7 @@ void add_commands(CLI::App& app) {
   add_run(app);
   add_network(app);
   add_place(app);
+  add_diagnose(app);
   add_cost(app);
   add_collective(app);
   add_show(app);

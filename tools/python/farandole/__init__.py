@@ -16,13 +16,13 @@ import os
 import pathlib
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, Union
 
 from ._program import InputError, OutOfTolerance, command as _command, version as __version__
 from ._results import Point, Points
 
-__all__ = ["InputError", "OutOfTolerance", "Point", "Points", "__version__", "collective", "command", "cost", "network", "place", "run",
+__all__ = ["InputError", "OutOfTolerance", "Point", "Points", "__version__", "collective", "command", "cost", "diagnose", "network", "place", "run",
            "sweep"]
 
 # Errors in a scenario that is no file name it so.
@@ -90,14 +90,26 @@ def place(scenario: Scenario, *, set: Mapping[str, Any] | None = None, **options
     return _answer("place", scenario, set, options)
 
 
+def diagnose(
+    scenario: Scenario, *, measured: Sequence[str] = (), allreduce: Sequence[str] = (), set: Mapping[str, Any] | None = None, **options: Any
+) -> Answer:
+    """Why a measured step takes longer than it should, as `farandole diagnose` answers it: measured=["1.9 s", "1.5 s on 8 ranks"],
+    allreduce=["256 MiB in 1.9 ms"], synthetic="1.5 s", steps=FILE, ..."""
+    repeated = {"measured": measured, "allreduce": allreduce}
+    words = [word for name, values in repeated.items() for value in values for word in (f"--{name}", value)]
+    return _answer("diagnose", scenario, set, options, words)
+
+
 def cost(scenario: Scenario, *, set: Mapping[str, Any] | None = None, **options: Any) -> Answer:
     """What a job costs, as `farandole cost` answers it: offer="lambda-h100-on-demand", price="20 USD/h", years=3, ..."""
     return _answer("cost", scenario, set, options)
 
 
-def _answer(name: str, scenario: Scenario, set: Mapping[str, Any] | None, options: Mapping[str, Any]) -> Answer:
+def _answer(
+    name: str, scenario: Scenario, set: Mapping[str, Any] | None, options: Mapping[str, Any], more: Sequence[str] = ()
+) -> Answer:
     settings = [part for key, value in (set or {}).items() for part in ("--set", f"{_pointer(key)}={json.dumps(value)}")]
-    words = _options(options)
+    words = [*more, *_options(options)]
     return _with_scenario(scenario, lambda path: json.loads(command(name, path, *settings, *words, "--format", "json")))
 
 

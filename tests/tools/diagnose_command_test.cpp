@@ -1,0 +1,177 @@
+// farandole diagnose: every suspect is the run by hand, what was planted is found, and what it asks for next tells.
+#include <cmath>
+#include <map>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "tools/process.hpp"
+
+namespace farandole::diagnose_command_test { namespace {
+
+using testing::HasSubstr;
+using Json = nlohmann::json;
+
+constexpr const char* scenario = R"({"name": "job", "workload": {"model": "vgg16", "batch_per_rank": 64},
+  "platform": {"topology": "roce25-4xp100", "ranks": 16}, "strategy": {"kind": "ddp"},
+  "measure": {"iterations": 2, "warmup": 1}})";
+
+std::string seconds_text(double seconds) {
+  return std::to_string(std::llround(seconds * 1e9)) + " ns";
+}
+
+class Diagnose : public testing::Test {
+ protected:
+  Diagnose() { place.write("s.json", scenario); }
+
+  Json asked(const std::string& options) const {
+    const test::Finished done = place.farandole("diagnose s.json --format json " + options);
+    EXPECT_EQ(done.status, 0) << done.err;
+    return Json::parse(done.out);
+  }
+  /// Steps of all ranks, of one node and on synthetic data, and two allreduces.
+  Json measured(const std::vector<double>& seconds) const {
+    const auto text = [&](std::size_t which) { return seconds_text(seconds.at(which)); };
+    return asked("--measured '" + text(0) + "' --measured '" + text(1) + " on 4 ranks' --synthetic '" + text(2) +
+                 "' --allreduce '256 MiB in " + text(3) + "' --allreduce '256 MiB in " + text(4) + " on 8'");
+  }
+  std::string refused(const std::string& options) const {
+    const test::Finished done = place.farandole("diagnose s.json " + options);
+    EXPECT_EQ(done.status, 2) << options;
+    EXPECT_EQ(done.out, "");
+    return done.err;
+  }
+  static std::vector<double> expected(const Json& answer) {
+    std::vector<double> seconds;
+    for (const Json& one : answer.at("measured")) seconds.push_back(one.at("expected_seconds"));
+    return seconds;
+  }
+
+  const test::Workplace place;
+};
+
+TEST_F(Diagnose, CallsAJobHealthyThatTakesWhatIsExpected) {
+  const std::vector<double> healthy = expected(measured({1, 1, 1, 1, 1}));
+  const Json answer = measured(healthy);
+  EXPECT_EQ(answer.at("suspects").at(0).at("name"), "healthy");
+  EXPECT_GT(answer.at("suspects").at(0).at("probability").get<double>(), 0.8);
+  EXPECT_FALSE(answer.at("unexplained").get<bool>());
+}
+
+TEST_F(Diagnose, PredictsOfEverySuspectWhatItGivesByHand) {
+  const Json answer = measured({1, 1, 1, 1, 1});
+  std::size_t count = 0;
+  for (const Json& suspect : answer.at("suspects")) {
+    const Json& one = suspect.at("severities").back();
+    std::string line = "run s.json --format json --quiet";
+    for (const auto& [pointer, value] : one.at("set").items()) line += " --set '" + pointer + "=" + value.dump() + "'";
+    const test::Finished done = place.farandole(line);
+    ASSERT_EQ(done.status, 0) << done.err;
+    EXPECT_DOUBLE_EQ(Json::parse(done.out).at("points").at(0).at("iteration_seconds"),
+                     one.at("predicted_seconds").at(0))
+        << suspect.at("name");
+    ++count;
+  }
+  EXPECT_GE(count, 10U);
+}
+
+TEST_F(Diagnose, FindsWhatWasPlanted) {
+  const Json suspects = measured({1, 1, 1, 1, 1}).at("suspects");
+  std::size_t planted = 0;
+  for (const Json& suspect : suspects) {
+    if (suspect.at("name") == "healthy") continue;
+    const Json answer = measured(suspect.at("severities").back().at("predicted_seconds"));
+    std::vector<std::string> first;
+    for (std::size_t which = 0; which < 3; ++which) first.push_back(answer.at("suspects").at(which).at("name"));
+    EXPECT_THAT(first, testing::Contains(suspect.at("name").get<std::string>()));
+    ++planted;
+  }
+  EXPECT_GE(planted, 8U);
+}
+
+TEST_F(Diagnose, SharesOneProbabilityOutAndTakesWhatIsRuledOutFromIt) {
+  const auto total = [](const Json& answer) {
+    double sum = 0;
+    for (const Json& one : answer.at("suspects")) sum += one.at("probability").get<double>();
+    return sum;
+  };
+  const Json all = asked("--measured '2 s'");
+  const Json less = asked("--measured '2 s' --rule-out straggler --rule-out one_nic");
+  EXPECT_NEAR(total(all), 1, 1e-12);
+  EXPECT_NEAR(total(less), 1, 1e-12);
+  EXPECT_EQ(less.at("suspects").size() + 2, all.at("suspects").size());
+  for (const Json& one : less.at("suspects")) EXPECT_NE(one.at("name"), "straggler");
+}
+
+TEST_F(Diagnose, AsksForAMeasurementThatTellsTheFirstTwoApart) {
+  const Json first = asked("--measured '900 ms'");
+  const Json next = first.at("next");
+  ASSERT_TRUE(next.is_object());
+  for (const bool is_first : {true, false}) {
+    const std::string time = seconds_text(next.at(is_first ? "first_seconds" : "second_seconds"));
+    const std::string ranks = std::to_string(next.at("ranks").get<int>());
+    const std::string option = next.at("of") == "step"        ? "--measured '" + time + " on " + ranks + "'"
+                               : next.at("of") == "allreduce" ? "--allreduce '256 MiB in " + time + " on " + ranks + "'"
+                                                              : "--synthetic '" + time + "'";
+    std::map<std::string, double> after;
+    const Json second = asked("--measured '900 ms' " + option);
+    for (const Json& one : second.at("suspects")) after[one.at("name")] = one.at("probability");
+    const auto of = [&](std::size_t which) {
+      return after.at(first.at("suspects").at(which).at("name").get<std::string>());
+    };
+    EXPECT_GT(of(is_first ? 0 : 1), of(is_first ? 1 : 0)) << option;
+  }
+}
+
+TEST_F(Diagnose, SaysWhereNothingExplainsAStep) {
+  EXPECT_TRUE(asked("--measured '1 min'").at("unexplained").get<bool>());
+  EXPECT_THAT(place.farandole("diagnose s.json --measured '1 min'").out,
+              HasSubstr("is the scenario the job that was measured?"));
+}
+
+TEST_F(Diagnose, TakesTheMedianOfALogOfSteps) {
+  place.write("log", "# step times\n1 s\n\n400 ms  # the second\n500 ms\r\n");
+  EXPECT_DOUBLE_EQ(asked("--steps log").at("measured").at(0).at("measured_seconds"), 0.5);
+  place.write("bad", "1 s\nfast\n");
+  EXPECT_THAT(refused("--steps bad"), HasSubstr("bad:2: expected a time"));
+  place.write("empty", "# nothing\n");
+  EXPECT_THAT(refused("--steps empty"), HasSubstr("--steps: expected a file with a time"));
+}
+
+TEST_F(Diagnose, IsOfASweepsLastConfigurationAndSaysHowToRunIt) {
+  const std::string sweep = "--set '/sweep={\"/platform/ranks\":[4,16]}' --measured '2 s'";
+  const Json answer = asked(sweep);
+  EXPECT_EQ(answer.at("configuration"), Json::parse(R"({"/sweep": {}, "/platform/ranks": 16})"));
+  EXPECT_EQ(answer.at("measured"), asked("--measured '2 s'").at("measured"));
+}
+
+TEST_F(Diagnose, HasNoSuspectThatTheJobCannotHave) {
+  std::vector<std::string> names;
+  const Json alone = asked("--set /platform/ranks=1 --measured '900 ms'");
+  for (const Json& one : alone.at("suspects")) names.push_back(one.at("name"));
+  EXPECT_THAT(names, testing::UnorderedElementsAre("healthy", "clocks", "decode"));
+}
+
+TEST_F(Diagnose, RefusesWhatIsWrong) {
+  for (const auto& [options, words] : std::map<std::string, std::string>{
+           {"", "--measured: expected what a step takes"},
+           {"--measured '0 s'", "--measured: expected a time above zero"},
+           {"--measured '1 s on many'", "expected a number of ranks behind \"on\""},
+           {"--measured '1 s on 17'", "--measured: expected 1 to the 16 ranks of the scenario, got \"17\""},
+           {"--allreduce '256 MiB'", "--allreduce: expected a size and a time"},
+           {"--allreduce '1 GiB in 1 s on 1'", "--allreduce: expected 2 to the 16 ranks"},
+           {"--measured '1 s' --rule-out stragler", "did you mean \"straggler\"?"},
+           {"--measured '1 s' --format csv", "--format: expected table or json"}})
+    EXPECT_THAT(refused(options), HasSubstr(words));
+}
+
+TEST_F(Diagnose, AnswersInTheFormOfItsSchemaAndOnAPage) {
+  EXPECT_EQ(place.farandole("diagnose s.json --measured '1 s' --format json --output a.json --html a.html").status, 0);
+  EXPECT_EQ(place.farandole("check a.json").out, "a.json: diagnose_answer, ok\n");
+  std::string text = test::contents(place.folder() / "a.json");
+  place.write("b.json", text.replace(text.find("\"suspects\""), 10, "\"suspicts\""));
+  EXPECT_THAT(place.farandole("check b.json").err, HasSubstr("suspects"));
+  EXPECT_THAT(test::contents(place.folder() / "a.html"), HasSubstr("where to look"));
+}
+
+}}  // namespace farandole::diagnose_command_test

@@ -1,0 +1,342 @@
+// farandole diagnose: is this step as long as it should be, and if not, why?
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <memory>
+#include <numeric>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "command.hpp"
+#include "cost_options.hpp"
+#include "diagnosis.hpp"
+#include "question_answer.hpp"
+#include "units/format.hpp"
+
+namespace farandole {
+namespace {
+
+struct DiagnoseArguments {
+  ScenarioArguments scenario;
+  std::vector<std::string> measured;
+  std::string synthetic;
+  std::vector<std::string> allreduce;
+  std::string steps;
+  std::vector<std::string> ruled_out;
+  CostOptions cost;
+  OutputOptions output;
+  PageOptions pages;
+};
+
+constexpr double worth_a_row = 0.005;  // of what is not likely
+constexpr std::size_t least_rows = 5;
+constexpr double needs_no_more = 0.95;
+constexpr std::size_t most_shown_of_an_option = 300;  // characters; JSON has all
+
+/// "1.2 s on 8 ranks": what stands before "on", and the ranks; 0 where it says none.
+std::pair<std::string, int> split_at_ranks(const std::string& option, const std::string& text) {
+  const std::size_t place = text.find(" on ");
+  if (place == std::string::npos) return {text, 0};
+  std::istringstream words(text.substr(place + 4));
+  int ranks = 0;
+  std::string unit;
+  std::string more;
+  words >> ranks >> unit;
+  if (ranks < 1 || (!unit.empty() && unit != "ranks" && unit != "rank" && unit != "GPUs") || words >> more)
+    refuse_option(option, "a number of ranks behind \"on\", as in \"... on 8 ranks\"", text);
+  return {text.substr(0, place), ranks};
+}
+
+double positive_time(const OptionValue& option) {
+  const auto time = read<Seconds>(option.value());
+  if (!(time > Seconds(0))) option.value().fail("a time above zero");
+  return time.si();
+}
+
+Observation read_step(const std::string& text) {
+  const auto [time, ranks] = split_at_ranks("--measured", text);
+  return {Observation::Of::step, ranks, {}, positive_time(OptionValue("--measured", time))};
+}
+
+Observation read_allreduce(const std::string& text) {
+  const auto [what, ranks] = split_at_ranks("--allreduce", text);
+  const std::size_t in = what.find(" in ");
+  if (in == std::string::npos) refuse_option("--allreduce", "a size and a time, as \"256 MiB in 1.9 ms\"", text);
+  const std::string size = what.substr(0, in);
+  const OptionValue size_value("--allreduce", size);
+  const auto bytes = read<Bytes>(size_value.value());
+  if (!(bytes > Bytes(0))) size_value.value().fail("a size above zero");
+  return {Observation::Of::allreduce, ranks, bytes, positive_time(OptionValue("--allreduce", what.substr(in + 4)))};
+}
+
+/// The median of a log: one time a line, "#" and what follows left out.
+Observation read_steps(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) refuse_option("--steps", "a file that can be read", path);
+  std::vector<double> times;
+  int number = 0;
+  for (std::string line; std::getline(file, line);) {
+    ++number;
+    line = line.substr(0, line.find('#'));
+    line.erase(line.find_last_not_of(" \t\r") + 1);
+    line.erase(0, line.find_first_not_of(" \t"));
+    if (line.empty()) continue;
+    times.push_back(positive_time(OptionValue(fmt::format("--steps {}:{}", path, number), line)));
+  }
+  if (times.empty()) refuse_option("--steps", "a file with a time such as 1.2 s on every line", path);
+  std::ranges::nth_element(times, times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2));
+  return {Observation::Of::step, 0, {}, times[times.size() / 2]};
+}
+
+std::vector<Observation> observations_of(const DiagnoseArguments& arguments) {
+  std::vector<Observation> all;
+  if (!arguments.steps.empty()) all.push_back(read_steps(arguments.steps));
+  for (const std::string& text : arguments.measured) all.push_back(read_step(text));
+  if (!arguments.synthetic.empty()) {
+    const OptionValue option("--synthetic", arguments.synthetic);
+    all.push_back({Observation::Of::step_on_synthetic_data, 0, {}, positive_time(option)});
+  }
+  for (const std::string& text : arguments.allreduce) all.push_back(read_allreduce(text));
+  if (all.empty())
+    refuse_option("--measured", "what a step takes, as --measured \"1.2 s\" (or --steps FILE, or --allreduce)",
+                  "nothing");
+  return all;
+}
+
+std::string ms_text(double seconds) {
+  return grouped(seconds * milliseconds_per_second, seconds < 0.01 ? 3 : 1);
+}
+
+std::string name_of(const Observation& one) {
+  if (one.is_step())
+    return fmt::format("step on {}{}", ranks_text(one.ranks),
+                       one.of == Observation::Of::step ? "" : ", synthetic data");
+  return fmt::format("allreduce of {} on {}", format(one.bytes), ranks_text(one.ranks));
+}
+
+std::string how_sure(double probability) {
+  return probability > 0.99   ? "over 99 %"
+         : probability < 0.01 ? "under 1 %"
+                              : fmt::format("{:.0f} %", probability * 100);
+}
+
+std::string with_severity(const Hypothesis& one) {
+  const std::string& severity = one.likeliest().text;
+  return severity.empty() ? one.says : fmt::format("{} ({})", one.says, severity);
+}
+
+std::vector<std::string> diagnose_headline(const Diagnosis& answer) {
+  const Observation& first = answer.observations.front();
+  const double expected = answer.healthy().likeliest().seconds.front();
+  std::vector<std::string> sentences{fmt::format("{} on {}: {} takes {} ms where {} ms are to be expected ({}).",
+                                                 answer.model, answer.platform, name_of(first), ms_text(first.seconds),
+                                                 ms_text(expected), signed_percent(first.seconds / expected - 1, 1))};
+  const Hypothesis& likely = answer.hypotheses.front();
+  if (answer.is_unexplained) {
+    sentences.emplace_back("Nothing of what is known here explains that: is the scenario the job that was measured?");
+  } else if (likely.name == healthy_name) {
+    sentences.push_back(fmt::format("That is as it should be, as likely as {}.", how_sure(likely.probability)));
+  } else {
+    sentences.push_back(
+        fmt::format("The likeliest cause: {}, {}.", with_severity(likely), how_sure(likely.probability)));
+  }
+  if (!answer.next) return sentences;
+  sentences.push_back(fmt::format("What tells the first two apart: {} ({} ms or {} ms).", name_of(answer.next->what),
+                                  ms_text(answer.next->first), ms_text(answer.next->second)));
+  return sentences;
+}
+
+Grid measured_grid(const Diagnosis& answer) {
+  Grid grid{"What was measured",
+            {{"of", Align::left}, {"measured (ms)"}, {"expected (ms)"}, {"80 % interval (ms)"}, {"difference"}},
+            {}};
+  for (std::size_t place = 0; place < answer.observations.size(); ++place) {
+    const Observation& one = answer.observations[place];
+    const double expected = answer.healthy().likeliest().seconds[place];
+    const Interval& band = answer.bands[place];
+    grid.rows.push_back({Cell(name_of(one)), Cell(ms_text(one.seconds)), Cell(ms_text(expected)),
+                         Cell(fmt::format("{} .. {}", ms_text(band.low), ms_text(band.high))),
+                         Cell(signed_percent(one.seconds / expected - 1, 1))});
+  }
+  return grid;
+}
+
+bool is_shown(const Diagnosis& answer, std::size_t place) {
+  const Hypothesis& one = answer.hypotheses[place];
+  return place < least_rows || one.probability >= worth_a_row || one.name == healthy_name;
+}
+
+Grid suspects_grid(const Diagnosis& answer) {
+  Grid grid{"Suspects", {{"cause", Align::left}, {"how bad", Align::left}, {"probability (%)"}}, {}};
+  for (const Observation& one : answer.observations) grid.columns.push_back({name_of(one) + " (ms)"});
+  grid.columns.push_back({"where to look", Align::left});
+  for (std::size_t place = 0; place < answer.hypotheses.size(); ++place) {
+    if (!is_shown(answer, place)) continue;
+    const Hypothesis& one = answer.hypotheses[place];
+    std::vector<Cell> row{Cell(one.says), Cell(one.likeliest().text),
+                          Cell(fmt::format("{:.1f}", one.probability * 100))};
+    for (const double seconds : one.likeliest().seconds) row.emplace_back(ms_text(seconds));
+    row.emplace_back(one.look);
+    grid.rows.push_back(std::move(row));
+  }
+  return grid;
+}
+
+Record diagnose_chart(const Diagnosis& answer) {
+  Record rows = Record::array();
+  for (std::size_t place = 0; place < answer.hypotheses.size(); ++place) {
+    const Hypothesis& one = answer.hypotheses[place];
+    if (is_shown(answer, place)) rows.push_back({{"series", one.says}, {"x", one.says}, {"y", one.probability}});
+  }
+  return {{"axis", ""},   {"measure", "probability"},
+          {"unit", ""},   {"share", true},
+          {"rows", rows}, {"accent", answer.hypotheses.front().says}};
+}
+
+Record observation_record(const Observation& one) {
+  constexpr std::array names{"step", "step_on_synthetic_data", "allreduce"};
+  Record record{{"of", names[static_cast<std::size_t>(one.of)]}, {"ranks", one.ranks}};
+  if (one.of == Observation::Of::allreduce) record["bytes"] = one.bytes.si();
+  return record;
+}
+
+Record set_record(const std::vector<SetValue>& set) {
+  Record record = Record::object();
+  for (const SetValue& value : set) record[value.pointer] = Record::parse(value.json);
+  return record;
+}
+
+Record next_record(const TellingMeasurement& next) {
+  Record record = observation_record(next.what);
+  record.update({{"command", next.command},
+                 {"first_seconds", next.first},
+                 {"second_seconds", next.second},
+                 {"apart", next.apart}});
+  return record;
+}
+
+Record diagnose_record(const Diagnosis& answer) {
+  Record measured = Record::array();
+  for (std::size_t place = 0; place < answer.observations.size(); ++place) {
+    Record record = observation_record(answer.observations[place]);
+    record.update({{"measured_seconds", answer.observations[place].seconds},
+                   {"expected_seconds", answer.healthy().likeliest().seconds[place]},
+                   {"band", {answer.bands[place].low, answer.bands[place].high}}});
+    measured.push_back(record);
+  }
+  Record suspects = Record::array();
+  for (const Hypothesis& one : answer.hypotheses) {
+    Record severities = Record::array();
+    for (const PredictedSeverity& severity : one.severities)
+      severities.push_back(
+          {{"severity", severity.text}, {"set", set_record(severity.set)}, {"predicted_seconds", severity.seconds}});
+    suspects.push_back({{"name", one.name},
+                        {"cause", one.says},
+                        {"probability", one.probability},
+                        {"prior", one.prior},
+                        {"likeliest", one.best},
+                        {"severities", severities},
+                        {"look", one.look}});
+  }
+  return {{"configuration", set_record(answer.configuration)},
+          {"measured", measured},
+          {"suspects", suspects},
+          {"unexplained", answer.is_unexplained},
+          {"next", answer.next ? next_record(*answer.next) : Record()}};
+}
+
+std::string by_hand(const std::vector<SetValue>& set) {
+  std::string text;
+  for (const SetValue& value : set) text += " --set " + shell_word(value.pointer + "=" + value.json);
+  return text;
+}
+
+QuestionAnswer diagnose_answer(const Diagnosis& answer, const std::string& scenario) {
+  QuestionAnswer result{
+      "diagnose", scenario, diagnose_headline(answer), {measured_grid(answer), suspects_grid(answer)}, {}, {},
+      {},         {},       diagnose_record(answer)};
+  result.notes = {
+      "probability: how likely each cause is before (assumed: nobody publishes a record of causes), times how likely "
+      "the "
+      "measured times are where it is there; steps share the error of their devices' compute times",
+      "the step of fewer ranks has the first nodes, and neither the slow device nor the bad NIC"};
+  if (answer.next) {
+    result.notes.push_back(
+        fmt::format("next: {}: {} ms if \"{}\", {} ms if \"{}\"; these are {:.1f} of its errors apart",
+                    answer.next->command, ms_text(answer.next->first), answer.hypotheses[0].says,
+                    ms_text(answer.next->second), answer.hypotheses[1].says, answer.next->apart));
+  } else if (!answer.is_unexplained && answer.hypotheses[0].probability < needs_no_more) {
+    result.notes.push_back("no step or allreduce tells the first two apart: look where the table says");
+  }
+  if (!answer.configuration.empty()) result.options.push_back("all:" + by_hand(answer.configuration));
+  for (std::size_t place = 0; place < answer.hypotheses.size() && place < least_rows; ++place) {
+    const Hypothesis& one = answer.hypotheses[place];
+    const std::string option = by_hand(one.likeliest().set);
+    if (option.empty()) continue;
+    result.options.push_back(one.name + ":" +
+                             (option.size() > most_shown_of_an_option ? " see \"set\" of --format json" : option));
+  }
+  result.chart = Chart{"bars", "suspects", "How likely each cause is"};
+  result.drawn = diagnose_chart(answer);
+  return result;
+}
+
+void answer_diagnose(const DiagnoseArguments& arguments) {
+  check_forms(arguments.output, arguments.pages);
+  Targets files;
+  files.reads("the scenario", arguments.scenario.file);
+  if (!arguments.steps.empty()) files.reads("--steps", arguments.steps);
+  arguments.output.add_to(files);
+  arguments.pages.add_to(files);
+  files.check();
+  const Catalogue catalogue;
+  DiagnosisOptions options;
+  options.observations = observations_of(arguments);
+  options.ruled_out = arguments.ruled_out;
+  options.run.budget = arguments.cost.most();
+  options.run.network = arguments.cost.solver();
+  options.longest_point = arguments.cost.longest_point();
+  const Diagnosis answer = diagnose(arguments.scenario.read(), catalogue, options);
+  write_question_answer(diagnose_answer(answer, arguments.scenario.file), arguments.output, arguments.pages);
+}
+
+}  // namespace
+
+void add_diagnose(CLI::App& app) {
+  auto arguments = std::make_shared<DiagnoseArguments>();
+  CLI::App* command = app.add_subcommand("diagnose", "Find why a measured step takes longer than it should");
+  arguments->scenario.add_to(*command, "the scenario file; of a sweep, its last configuration counts");
+  command
+      ->add_option(
+          "--measured", arguments->measured,
+          "what a step takes, as \"1.2 s\", or of the same job on fewer ranks \"1.1 s on 8 ranks\"; may be repeated")
+      ->type_name("TIME")
+      ->allow_extra_args(false);
+  command->add_option("--synthetic", arguments->synthetic, "what a step of the same job takes on synthetic data")
+      ->type_name("TIME");
+  command
+      ->add_option("--allreduce", arguments->allreduce,
+                   "what all_reduce_perf takes, as \"256 MiB in 1.9 ms\", or \"... on 16 ranks\"; may be repeated")
+      ->type_name("SIZE in TIME")
+      ->allow_extra_args(false);
+  command->add_option("--steps", arguments->steps, "a log with the time of one step on every line, whose median counts")
+      ->type_name("FILE");
+  command
+      ->add_option("--rule-out", arguments->ruled_out,
+                   "a suspect that it cannot be, by its name in JSON; may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  arguments->cost.add_network_to(*command);
+  arguments->cost.add_to(*command);
+  arguments->output.add_file_to(*command, "table or json");
+  arguments->pages.add_to(*command);
+  command->footer("Example:\n  farandole diagnose scenarios/llama3-8b-fsdp-h100.json --measured '1.9 s'");
+  command->callback([arguments] { answer_diagnose(*arguments); });
+}
+
+}  // namespace farandole
