@@ -100,6 +100,15 @@ TEST_F(Cost, TakesAnotherCurrency) {
   EXPECT_NEAR(euros.at("run").at("cost").get<double>(), dollars / 2, 1e-9 * dollars);
 }
 
+TEST_F(Cost, ComparesPricesOfOneCurrencyOnly) {
+  const Json offers = asked("--price '100000 JPY/h'").at("offers");
+  ASSERT_GE(offers.size(), 3U);
+  EXPECT_EQ(offers.at(0).at("currency"), "JPY") << "one's own price first, though the number is larger";
+  for (std::size_t next = 2; next < offers.size(); ++next)
+    EXPECT_LE(offers.at(next - 1).at("years").at("cost").get<double>(),
+              offers.at(next).at("years").at("cost").get<double>());
+}
+
 TEST_F(Cost, AnswersInTheFormOfItsSchemaAndOnAPage) {
   EXPECT_EQ(place.farandole("cost s.json --format json --output a.json --html a.html --markdown a.md").status, 0);
   EXPECT_EQ(place.farandole("check a.json").out, "a.json: cost_answer, ok\n");

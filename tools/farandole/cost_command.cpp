@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <sstream>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -205,7 +206,10 @@ class CostQuestion {
           fmt::format("an offer, or --price, as there is none of {} {} a node (farandole show offers)",
                       planned.scenario.platform.platform.devices_per_node, planned.scenario.platform.device.name),
           "none");
-    std::ranges::stable_sort(answer_.offers, {}, [](const OfferCost& cost) { return cost.years.money; });
+    const std::string first = answer_.offers.front().currency;
+    std::ranges::stable_sort(answer_.offers, {}, [&](const OfferCost& cost) {
+      return std::tuple(cost.currency != first, cost.currency, cost.years.money);
+    });
     return std::move(answer_);
   }
 
