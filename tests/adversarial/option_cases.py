@@ -21,6 +21,9 @@ BAD = ["", " ", "0", "-1", "1", "2", "3", "0.5", "-0", "1e3", "2147483647", "214
 BASES = {
     "run": ["s.json", "--quiet"],
     "network": ["s.json", "--target", "50 %"],
+    "diagnose": ["s.json", "--measured", "1 s"],
+    "place": ["s.json", "--draws", "2"],
+    "cost": ["s.json", "--price", "10 USD/h"],
     "collective": ["--topology", "ethernet-25g", "--ranks", "4", "-b", "1K", "-e", "4K"],
     "show": ["algorithm", "ring"],
     "check": ["s.json"],

@@ -134,6 +134,7 @@ TEST_F(Diagnose, TakesTheMedianOfALogOfSteps) {
   EXPECT_DOUBLE_EQ(asked("--steps log").at("measured").at(0).at("measured_seconds"), 0.5);
   place.write("bad", "1 s\nfast\n");
   EXPECT_THAT(refused("--steps bad"), HasSubstr("bad:2: expected a time"));
+  EXPECT_THAT(refused("--steps /dev/zero"), HasSubstr("/dev/zero: expected a readable file, got a device"));
   place.write("empty", "# nothing\n");
   EXPECT_THAT(refused("--steps empty"), HasSubstr("--steps: expected a file with a time"));
 }

@@ -143,6 +143,7 @@ TEST_F(Place, RefusesWhatIsWrong) {
        std::map<std::string, std::string>{{"--nodes-per-switch 4 --nodes 4", "at most the 4 nodes of the machine"},
                                           {"--others '100 %'", "--others: expected a share from 0 % to below 100 %"},
                                           {"--oversubscription half", "--oversubscription: expected a number from 1"},
+                                          {"--nodes 65537", "--nodes: expected a whole number of at most 65,536"},
                                           {"--draws 0", "--draws: expected a whole number of at least 1"},
                                           {"--format csv", "--format: expected table or json"}}) {
     const test::Finished done = place.farandole("place s.json " + options);

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
 #include <memory>
 #include <numeric>
 #include <set>
@@ -13,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command.hpp"
+#include "config/text.hpp"
 #include "cost_options.hpp"
 #include "diagnosis.hpp"
 #include "question_answer.hpp"
@@ -76,11 +76,10 @@ Observation read_allreduce(const std::string& text) {
 
 /// The median of a log: one time a line, "#" and what follows left out.
 Observation read_steps(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) refuse_option("--steps", "a file that can be read", path);
+  std::istringstream lines(read_text(path));
   std::vector<double> times;
   int number = 0;
-  for (std::string line; std::getline(file, line);) {
+  for (std::string line; std::getline(lines, line);) {
     ++number;
     line = line.substr(0, line.find('#'));
     line.erase(line.find_last_not_of(" \t\r") + 1);

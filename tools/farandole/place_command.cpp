@@ -24,6 +24,7 @@ namespace {
 
 using Nodes = std::vector<int>;
 constexpr int most_draws = 10'000;
+constexpr int most_nodes = 65'536;  // of the machine; none is larger
 constexpr double minutes_of_a_day = 24 * 60;
 constexpr double no_difference = 5e-4;  // which a tenth of a percent does not show
 
@@ -108,7 +109,7 @@ SwitchOptions switches_of(const PlaceArguments& arguments) {
   }
   if (!arguments.nodes_per_switch.empty())
     options.nodes_per_switch = whole_number("--nodes-per-switch", arguments.nodes_per_switch, 1, most_devices);
-  if (!arguments.nodes.empty()) options.nodes = whole_number("--nodes", arguments.nodes, 1, most_devices);
+  if (!arguments.nodes.empty()) options.nodes = whole_number("--nodes", arguments.nodes, 1, most_nodes);
   options.oversubscription = read_oversubscription(arguments.oversubscription);
   options.others = read_others(arguments.others);
   return options;
@@ -134,6 +135,8 @@ class PlaceQuestion {
     answer_.machine = switched_machine(document_, catalogue_, switches, used_);
     if (!answer_.machine.overrides.empty()) document_.set("/platform/override", answer_.machine.overrides);
     const auto all = static_cast<int>(answer_.machine.nodes());
+    if (all > most_nodes)
+      refuse_option("--topology-conf", fmt::format("at most {} nodes", most_nodes), std::to_string(all));
     if (used_ > all)
       document_.find("/platform")->fail(fmt::format("at most the {} nodes of the machine", all), std::to_string(used_));
     const std::size_t packed = add(packed_nodes());
