@@ -60,12 +60,18 @@ struct FileKind {
   void (*check)(const Document&, const std::filesystem::path&);
 };
 
-constexpr std::array file_kinds{FileKind{"scenario", check_scenario},     FileKind{"topology", check_topology},
-                                FileKind{"model", check_model},           FileKind{"device", check_device},
-                                FileKind{"offer", check_offer},           FileKind{"published", check_published},
-                                FileKind{"library", check_library},       FileKind{"network_answer", check_answer},
-                                FileKind{"place_answer", check_answer},   FileKind{"cost_answer", check_answer},
-                                FileKind{"diagnose_answer", check_answer}};
+constexpr std::array file_kinds{FileKind{"scenario", check_scenario},
+                                FileKind{"topology", check_topology},
+                                FileKind{"model", check_model},
+                                FileKind{"device", check_device},
+                                FileKind{"offer", check_offer},
+                                FileKind{"published", check_published},
+                                FileKind{"library", check_library},
+                                FileKind{"network_answer", check_answer},
+                                FileKind{"place_answer", check_answer},
+                                FileKind{"cost_answer", check_answer},
+                                FileKind{"diagnose_answer", check_answer},
+                                FileKind{"tune_answer", check_answer}};
 
 /// A file says its kind by the schema it names, as a file or by its identifier ("$id").
 const FileKind& kind_of(const Document& document) {

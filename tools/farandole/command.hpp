@@ -83,6 +83,7 @@ void add_validate(CLI::App& app);
 void add_import(CLI::App& app);
 void add_new(CLI::App& app);
 void add_network(CLI::App& app);
+void add_tune(CLI::App& app);
 void add_place(CLI::App& app);
 void add_diagnose(CLI::App& app);
 void add_cost(CLI::App& app);

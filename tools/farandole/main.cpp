@@ -125,6 +125,7 @@ int main(int argc, char** argv) {
   farandole::add_run(app);
   farandole::add_explore(app);
   farandole::add_network(app);
+  farandole::add_tune(app);
   farandole::add_place(app);
   farandole::add_diagnose(app);
   farandole::add_cost(app);

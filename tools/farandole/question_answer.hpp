@@ -1,7 +1,7 @@
 // The answer of a question's command, in the forms in which it is printed: text, JSON, and a page.
 //
-// Called by network, place and cost. The text is the headline, the tables and lines of notes after "#"; the page has
-// the same sentences, tables and notes, and a chart.
+// Called by network, tune, place and cost. The text is the headline, the tables and lines of notes after "#"; the page
+// has the same sentences, tables and notes, and a chart.
 #pragma once
 
 #include <optional>
