@@ -83,6 +83,8 @@ class Package(InAFolder):
                          self.printed("network", self.path, *words, "--target", "80 %"))
         self.assertEqual(farandole.place(self.path, set=several, nodes_per_switch=2, draws=2),
                          self.printed("place", self.path, *words, "--nodes-per-switch", "2", "--draws", "2"))
+        self.assertEqual(farandole.tune(self.path, set=several, budget="20 s"),
+                         self.printed("tune", self.path, *words, "--budget", "20 s"))
         self.assertEqual(farandole.cost(SCENARIO, price="10 USD/h"), self.printed("cost", self.path, "--price", "10 USD/h"))
         self.assertEqual(farandole.diagnose(SCENARIO, measured=["2 s", "1 s on 2"]),
                          self.printed("diagnose", self.path, "--measured", "2 s", "--measured", "1 s on 2"))

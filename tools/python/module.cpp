@@ -35,6 +35,7 @@ class Caught {
 void add_commands(CLI::App& app) {
   add_run(app);
   add_network(app);
+  add_tune(app);
   add_place(app);
   add_diagnose(app);
   add_cost(app);

@@ -23,7 +23,7 @@ from ._program import InputError, OutOfTolerance, command as _command, version a
 from ._results import Point, Points
 
 __all__ = ["InputError", "OutOfTolerance", "Point", "Points", "__version__", "collective", "command", "cost", "diagnose", "network", "place", "run",
-           "sweep"]
+           "sweep", "tune"]
 
 # Errors in a scenario that is no file name it so.
 _OWN_SCENARIO = "scenario"
@@ -82,6 +82,11 @@ def network(scenario: Scenario, *, set: Mapping[str, Any] | None = None, **optio
     """Which network a job needs, as `farandole network` answers it. `set` replaces values of the scenario as keywords of
     `run` do; the others are the command's options: target="90 %"."""
     return _answer("network", scenario, set, options)
+
+
+def tune(scenario: Scenario, *, set: Mapping[str, Any] | None = None, **options: Any) -> Answer:
+    """Which settings make a job faster or let it take less memory, as `farandole tune` answers it: budget="2 min", ..."""
+    return _answer("tune", scenario, set, options)
 
 
 def place(scenario: Scenario, *, set: Mapping[str, Any] | None = None, **options: Any) -> Answer:
