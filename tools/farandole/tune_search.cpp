@@ -17,6 +17,7 @@ namespace {
 
 constexpr double worth_a_change = 1e-3;  // of a step
 constexpr double less_memory = 0.05;
+constexpr double less_of_device = 0.01;
 constexpr double worth_memory = 0.01;  // of a step, where it takes more memory
 constexpr int rounds = 2;
 /// A run of a search with its process takes up to so many times what cost_of says: DDP and Horovod on 512 to 4,096
@@ -264,6 +265,11 @@ class TuneSearch {
     double memory = 0;
   };
 
+  /// So much less memory is worth a row.
+  [[nodiscard]] double clearly_below(double memory) const {
+    return std::min(memory * (1 - less_memory), memory - less_of_device * own_point().memory.device.si());
+  }
+
   /// What is faster than the scenario, or as fast in less memory; in order of steps.
   [[nodiscard]] std::vector<Ranked> what_gains() const {
     std::vector<Ranked> all;
@@ -274,7 +280,7 @@ class TuneSearch {
       const Ranked ranked{choice, tried.point.iteration.si(), tried.point.memory.total().si()};
       const double least_gain = ranked.memory > own_memory * (1 + less_memory) ? worth_memory : worth_a_change;
       const bool is_faster = ranked.step < own * (1 - least_gain);
-      const bool is_smaller = ranked.step <= own && ranked.memory < own_memory * (1 - less_memory);
+      const bool is_smaller = ranked.step <= own && ranked.memory < clearly_below(own_memory);
       if (is_faster || is_smaller) all.push_back(ranked);
     }
     std::ranges::stable_sort(all, {}, &Ranked::step);
@@ -284,7 +290,7 @@ class TuneSearch {
   /// Of those that are as fast as the first, in the least memory, the one with the fewest changes; then those that take
   /// less memory than it does.
   [[nodiscard]] Choices best_choices() const {
-    Choices best;
+    std::vector<Ranked> best;
     std::vector<Ranked> left = what_gains();
     while (!left.empty()) {
       const double as_fast = left.front().step * (1 + worth_a_change);
@@ -297,12 +303,26 @@ class TuneSearch {
         if (one.step > as_fast || one.memory > least * (1 + less_memory / 2)) continue;
         if (taken == nullptr || changes_of(one.choice) < changes_of(taken->choice)) taken = &one;
       }
-      const double memory = taken->memory;
-      best.push_back(taken->choice);
-      std::erase_if(left, [&](const Ranked& one) { return one.memory >= memory * (1 - less_memory); });
+      best.push_back(*taken);
+      const double memory = clearly_below(taken->memory);
+      std::erase_if(left, [&](const Ranked& one) { return one.memory >= memory; });
     }
-    while (best.size() > most_rows) best.erase(best.begin() + static_cast<std::ptrdiff_t>(best.size() / 2));
-    return best;
+    while (best.size() > most_rows) best.erase(least_missed(best));
+    Choices choices;
+    for (const Ranked& one : best) choices.push_back(one.choice);
+    return choices;
+  }
+
+  /// Between the first and the last, where the one before is nearly as small and the one behind nearly as fast.
+  static std::vector<Ranked>::iterator least_missed(std::vector<Ranked>& best) {
+    const auto area = [](const Ranked& before, const Ranked& one, const Ranked& behind) {
+      return (before.memory - one.memory) * (behind.step - one.step);
+    };
+    auto least = best.begin() + 1;
+    for (auto one = least; one + 1 != best.end(); ++one) {
+      if (area(*(one - 1), *one, *(one + 1)) < area(*(least - 1), *least, *(least + 1))) least = one;
+    }
+    return least;
   }
 
   /// Values that change the numbers, each by itself and beside the fastest; those that gain on either.

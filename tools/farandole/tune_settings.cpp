@@ -177,8 +177,10 @@ TuneSetting shard_groups(const WhatIfBase& base) {
   const int of_node = std::max(1, ranks_of_one_node(base));
   for (const int shards : {of_node, 2 * of_node, 4 * of_node, 8 * of_node, replicas}) {
     if (shards < 2 || shards > (is_hybrid ? replicas : replicas - 1) || replicas % shards != 0) continue;
+    const std::string mesh =
+        shards == replicas ? fmt::format("({},)", shards) : fmt::format("({}, {})", replicas / shards, shards);
     TuneValue value{{set_json("/strategy/shard_group", shards)},
-                    {fsdp_call, fmt::format("mesh=init_device_mesh(\"cuda\", ({}, {}))", replicas / shards, shards)}};
+                    {fsdp_call, fmt::format("mesh=init_device_mesh(\"cuda\", {})", mesh)}};
     if (!is_hybrid) {
       const char* hybrid = strategy.variant == "FULL_SHARD" ? "HYBRID_SHARD" : "_HYBRID_SHARD_ZERO2";
       value.set.insert(value.set.begin(), set_json("/strategy/sharding_strategy", hybrid));
