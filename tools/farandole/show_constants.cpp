@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// What the nearest notes say.
-struct Provenance {
+struct ConstantOrigin {
   std::string kind;  // empty: not said
   std::string source;
   std::string range;
@@ -26,7 +26,7 @@ struct Provenance {
 struct Constant {
   std::string pointer;
   std::string value;
-  Provenance from;
+  ConstantOrigin from;
 };
 
 /// Of strings: those that begin as a number does, or its sign of less.
@@ -49,9 +49,9 @@ std::string text_of(const std::vector<std::pair<std::string, Value>>& members, s
   return is_text ? read<std::string>(found->second) : std::string();
 }
 
-void list(const Value& value, Provenance from, std::vector<Constant>& all);
+void list(const Value& value, ConstantOrigin from, std::vector<Constant>& all);
 
-void list_members(const Value& value, Provenance from, std::vector<Constant>& all) {
+void list_members(const Value& value, ConstantOrigin from, std::vector<Constant>& all) {
   constexpr std::array kinds{"ported", "datasheet", "fitted", "assumed"};  // "kind" says other things of topologies
   const auto members = value.members();
   if (const std::string source = text_of(members, "source"); !source.empty()) {
@@ -63,7 +63,7 @@ void list_members(const Value& value, Provenance from, std::vector<Constant>& al
   }
 }
 
-void list_elements(const Value& value, const Provenance& from, std::vector<Constant>& all) {
+void list_elements(const Value& value, const ConstantOrigin& from, std::vector<Constant>& all) {
   std::vector<std::string> numbers;
   const auto elements = value.elements();
   for (const Value& element : elements) {
@@ -76,7 +76,7 @@ void list_elements(const Value& value, const Provenance& from, std::vector<Const
   for (const Value& element : elements) list(element, from, all);
 }
 
-void list(const Value& value, Provenance from, std::vector<Constant>& all) {
+void list(const Value& value, ConstantOrigin from, std::vector<Constant>& all) {
   if (value.is_object()) return list_members(value, std::move(from), all);
   if (value.is_array()) return list_elements(value, from, all);
   if (auto number = number_of(value)) all.push_back({value.pointer(), std::move(*number), std::move(from)});
