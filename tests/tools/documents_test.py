@@ -24,7 +24,7 @@ if not pathlib.Path(PROGRAM).is_file():
 # The history quotes what was printed once.
 DOCUMENTS = [ROOT / name for name in ("README.md", "scenarios/README.md", "topologies/README.md")]
 DOCUMENTS += [path for path in sorted((ROOT / "docs").rglob("*.md")) if path.name != "history.md"]
-PRINTING = ("run", "tune", "diagnose", "place", "cost", "show", "collective", "validate", "calibrate")
+PRINTING = ("run", "tune", "diagnose", "place", "cost", "compare", "show", "collective", "validate", "calibrate")
 # Of these the output goes elsewhere, or what they read is the reader's own.
 NOT_PRINTING = re.compile(r"--published|--timeline|--output|[<>|]|(?<![\w\x22])[A-Z]{4,}|my-|measured\.json|net\.json|own\.json|calibrated\.json|aws-p4d-on-demand --")
 
@@ -61,6 +61,11 @@ def prints(command):
     return words[0] == "farandole" and words[1] in PRINTING and not NOT_PRINTING.search(command)
 
 
+def traces(command):
+    """Whether it makes what the next one reads."""
+    return re.match(r"farandole run .* --timeline \S+\.trace$", command)
+
+
 def is_within(shown, printed):
     """Whether the words of `shown` come in that order in `printed`."""
     words = iter(printed.split())
@@ -87,6 +92,8 @@ class Shown(InAFolder):
                 printing = list(filter(prints, commands))
                 if not printing:
                     continue
+                for command in filter(traces, commands):
+                    self.printed_by(command, files)
                 asked += len(printing)
                 printed = [line for command in printing for line in self.printed_by(command, files)]
                 shown = [line for block in blocks for line in block if line.strip() not in ("", "...")]

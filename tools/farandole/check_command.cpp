@@ -71,7 +71,8 @@ constexpr std::array file_kinds{FileKind{"scenario", check_scenario},
                                 FileKind{"place_answer", check_answer},
                                 FileKind{"cost_answer", check_answer},
                                 FileKind{"diagnose_answer", check_answer},
-                                FileKind{"tune_answer", check_answer}};
+                                FileKind{"tune_answer", check_answer},
+                                FileKind{"compare_answer", check_answer}};
 
 /// A file says its kind by the schema it names, as a file or by its identifier ("$id").
 const FileKind& kind_of(const Document& document) {

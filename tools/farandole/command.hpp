@@ -87,5 +87,6 @@ void add_tune(CLI::App& app);
 void add_place(CLI::App& app);
 void add_diagnose(CLI::App& app);
 void add_cost(CLI::App& app);
+void add_compare(CLI::App& app);
 
 }  // namespace farandole

@@ -129,6 +129,7 @@ int main(int argc, char** argv) {
   farandole::add_place(app);
   farandole::add_diagnose(app);
   farandole::add_cost(app);
+  farandole::add_compare(app);
   farandole::add_merge(app);
   farandole::add_collective(app);
   farandole::add_bench(app);

@@ -1,6 +1,7 @@
 #include "question_answer.hpp"
 
 #include <ostream>
+#include <utility>
 
 #include "report/table.hpp"
 
@@ -39,9 +40,11 @@ Page page_of(const QuestionAnswer& answer) {
   page.kicker = "farandole " + answer.name + ": " + answer.scenario;
   page.answer = answer.headline;
   PageSection section{"answer", "The answer in numbers"};
-  if (answer.chart) {
-    section.charts.push_back(*answer.chart);
-    page.data[answer.chart->key] = answer.drawn;
+  for (const auto& [chart, drawn] :
+       {std::pair(&answer.chart, &answer.drawn), std::pair(&answer.second_chart, &answer.second_drawn)}) {
+    if (!*chart) continue;
+    section.charts.push_back(**chart);
+    page.data[(*chart)->key] = *drawn;
   }
   section.grids = answer.grids;
   page.sections.push_back(std::move(section));

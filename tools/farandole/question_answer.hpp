@@ -1,7 +1,7 @@
 // The answer of a question's command, in the forms in which it is printed: text, JSON, and a page.
 //
-// Called by network, tune, place and cost. The text is the headline, the tables and lines of notes after "#"; the page
-// has the same sentences, tables and notes, and a chart.
+// Called by network, tune, diagnose, compare, place and cost. The text is the headline, the tables and lines of notes
+// after "#"; the page has the same sentences, tables and notes, and one or two charts.
 #pragma once
 
 #include <optional>
@@ -25,6 +25,8 @@ struct QuestionAnswer {
   std::optional<Chart> chart{};      // of page data `drawn`
   Record drawn{};
   Record record;
+  std::optional<Chart> second_chart{};
+  Record second_drawn{};
 };
 
 /// Refuses, before anything runs, what no such answer is written as.
