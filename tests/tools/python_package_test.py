@@ -88,6 +88,12 @@ class Package(InAFolder):
         self.assertEqual(farandole.cost(SCENARIO, price="10 USD/h"), self.printed("cost", self.path, "--price", "10 USD/h"))
         self.assertEqual(farandole.diagnose(SCENARIO, measured=["2 s", "1 s on 2"]),
                          self.printed("diagnose", self.path, "--measured", "2 s", "--measured", "1 s on 2"))
+        traces = [self.path.with_name(f"rank{rank}.json") for rank in range(2)]
+        for trace in traces:
+            self.printed("run", self.path, "--timeline", trace)
+        self.assertEqual(farandole.compare(traces[0], self.path), self.printed("compare", traces[0], self.path))
+        self.assertEqual(farandole.compare(traces, self.path, set=several),
+                         self.printed("compare", traces[0], self.path, *words, "--trace", traces[1]))
         with self.assertRaisesRegex(farandole.InputError, "--draws"):
             farandole.place(SCENARIO, draws=0)
 

@@ -39,6 +39,7 @@ void add_commands(CLI::App& app) {
   add_place(app);
   add_diagnose(app);
   add_cost(app);
+  add_compare(app);
   add_collective(app);
   add_show(app);
   add_check(app);

@@ -22,13 +22,14 @@ from typing import Any, TypeVar, Union
 from ._program import InputError, OutOfTolerance, command as _command, version as __version__
 from ._results import Point, Points
 
-__all__ = ["InputError", "OutOfTolerance", "Point", "Points", "__version__", "collective", "command", "cost", "diagnose", "network", "place", "run",
-           "sweep", "tune"]
+__all__ = ["InputError", "OutOfTolerance", "Point", "Points", "__version__", "collective", "command", "compare", "cost", "diagnose", "network",
+           "place", "run", "sweep", "tune"]
 
 # Errors in a scenario that is no file name it so.
 _OWN_SCENARIO = "scenario"
 
 Scenario = Union[str, "os.PathLike[str]", dict[str, Any]]
+Trace = Union[str, "os.PathLike[str]"]
 Answer = dict[str, Any]
 Result = TypeVar("Result")
 
@@ -110,12 +111,20 @@ def cost(scenario: Scenario, *, set: Mapping[str, Any] | None = None, **options:
     return _answer("cost", scenario, set, options)
 
 
+def compare(trace: Trace | Sequence[Trace], scenario: Scenario, *, set: Mapping[str, Any] | None = None, **options: Any) -> Answer:
+    """A measured trace, or those of several ranks, beside the prediction, as `farandole compare` answers it: steps=3,
+    timeline=FILE, ..."""
+    traces = [trace] if isinstance(trace, (str, os.PathLike)) else list(trace)
+    more = [word for other in traces[1:] for word in ("--trace", other)]
+    return _answer("compare", scenario, set, options, [*more, *traces[:1]])
+
+
 def _answer(
-    name: str, scenario: Scenario, set: Mapping[str, Any] | None, options: Mapping[str, Any], more: Sequence[str] = ()
+    name: str, scenario: Scenario, set: Mapping[str, Any] | None, options: Mapping[str, Any], before: Sequence[object] = ()
 ) -> Answer:
     settings = [part for key, value in (set or {}).items() for part in ("--set", f"{_pointer(key)}={json.dumps(value)}")]
-    words = [*more, *_options(options)]
-    return _with_scenario(scenario, lambda path: json.loads(command(name, path, *settings, *words, "--format", "json")))
+    words = _options(options)
+    return _with_scenario(scenario, lambda path: json.loads(command(name, *before, path, *settings, *words, "--format", "json")))
 
 
 def _points(*arguments: object) -> Points:
