@@ -18,9 +18,11 @@ struct KernelRule {
 constexpr std::array kernel_rules{
     // NCCL src/device/generate.py: ncclDevKernel_AllReduce_Sum_bf16_RING_LL, before 2.19 ncclKernel_...; RCCL the same
     KernelRule{"nccl", KernelClass::communication},
-    // PyTorch torch/csrc/distributed/c10d/symm_mem/CUDASymmetricMemoryOps.cu, vLLM csrc/custom_all_reduce.cuh
-    KernelRule{"one_shot_all_reduce", KernelClass::communication},
-    KernelRule{"two_shot_all_reduce", KernelClass::communication},
+    // PyTorch torch/csrc/distributed/c10d/symm_mem/CUDASymmetricMemoryOps.cu (one_shot_all_reduce_kernel, multimem_*),
+    // vLLM
+    // csrc/custom_all_reduce.cuh, FlashInfer's allreduce_fusion
+    KernelRule{"all_reduce", KernelClass::communication},
+    KernelRule{"allreduce", KernelClass::communication},
     KernelRule{"multimem_all_", KernelClass::communication},
     KernelRule{"cross_device_reduce", KernelClass::communication},
     // NVSHMEM's device kernels, and DeepEP's csrc/kernels (dispatch and combine of experts)
@@ -47,6 +49,7 @@ constexpr std::array kernel_rules{
     KernelRule{"nvjet", KernelClass::product},
     KernelRule{"cutlass", KernelClass::product},
     KernelRule{"cublas", KernelClass::product},
+    KernelRule{"bmm_", KernelClass::product},
     KernelRule{"gemv", KernelClass::product},
     KernelRule{"splitkreduce", KernelClass::product},
     KernelRule{"cijk_", KernelClass::product},
@@ -106,6 +109,8 @@ constexpr std::array kernel_rules{
     KernelRule{"rotary", KernelClass::elementwise},
     KernelRule{"rope", KernelClass::elementwise},
     KernelRule{"swiglu", KernelClass::elementwise},
+    // XLA's loop_*_fusion and input_*_fusion
+    KernelRule{"fusion", KernelClass::elementwise},
 };
 
 struct CollectiveRule {

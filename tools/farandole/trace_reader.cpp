@@ -91,8 +91,9 @@ std::vector<StepWindow> windows_of(const std::map<std::string, StepWindow>& mark
 
 DeviceWork device_work(const ChromeEvent& event) {
   const bool is_copy = is_copy_category(category_of(event));
-  return {event.start.si(), event.end().si(), is_copy ? NamedWork{KernelClass::copy} : class_of_kernel(event.name),
-          is_copy,          event.name,       "stream " + event.thread};
+  return {
+      event.start.si(), event.end().si(), is_copy ? NamedWork{KernelClass::copy} : class_of_kernel(event.name),
+      is_copy,          event.name,       event.thread.starts_with("stream") ? event.thread : "stream " + event.thread};
 }
 
 std::vector<DeviceTrace> profiler_traces(const std::vector<ChromeEvent>& events) {
@@ -296,6 +297,18 @@ DeviceWork chakra_work(Section node, const std::string& category) {
           fmt::format("stream {}", stream.value_or(0))};
 }
 
+/// What is linked begins when it was launched: on a stream it runs behind what was launched before.
+void run_in_order(DeviceTrace& trace) {
+  std::map<std::string, double> free_from;
+  for (DeviceWork& work : trace.work) {
+    const auto [known, is_first] = free_from.try_emplace(work.lane, work.begin);
+    const double later = std::max(0.0, known->second - work.begin);
+    work.begin += later;
+    work.end += later;
+    known->second = work.end;
+  }
+}
+
 std::vector<DeviceTrace> chakra_traces(const Document& document, const Value& nodes) {
   DeviceTrace trace;
   trace.kind = "Chakra";
@@ -305,6 +318,8 @@ std::vector<DeviceTrace> chakra_traces(const Document& document, const Value& no
     if (!category || !category->is_string() || !is_device_category(read<std::string>(*category))) continue;
     trace.work.push_back(chakra_work(node, read<std::string>(*category)));
   }
+  sort_work(trace);
+  run_in_order(trace);
   if (trace.work.empty())
     refuse_trace(document.source(), "nodes of a device, as chakra_trace_link adds them", "only those of the host");
   return {std::move(trace)};
