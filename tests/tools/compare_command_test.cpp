@@ -181,6 +181,7 @@ TEST_F(Compare, SharesTheSpanOfATraceWithoutMarksOutOverItsSteps) {
   const Json answer = asked("t.json s.json --steps 2");
   EXPECT_NEAR(answer.at("step").at("measured_seconds").get<double>(), 925 * us, 1e-9);
   EXPECT_TRUE(answer.at("traces").at(0).at("marked_by").is_null());
+  EXPECT_THAT(answer.at("answer").get<std::string>(), HasSubstr("The trace marks no steps: all of it counts as 2."));
   EXPECT_THAT(place.farandole("compare t.json s.json").out,
               HasSubstr("marks no steps: all of it, 1.850 ms, counts as 1 step (--steps)"));
 }
@@ -228,6 +229,8 @@ TEST_F(Compare, ComparesOfHorovodsTimelineWhatItHas) {
   EXPECT_NEAR(measured(answer, "allreduce"), 0.048, 1e-9) << "from 12 to 30 ms, and from 27 to 60: together 48";
   EXPECT_NEAR(measured(answer, "computation or idle"), 0.052, 1e-9);
   EXPECT_TRUE(answer.at("mfu").is_null());
+  EXPECT_NEAR(trace.at("exposed_seconds").get<double>(), 0.048, 1e-9);
+  EXPECT_NEAR(trace.at("busy_seconds").get<double>(), 0, 1e-9) << "it says nothing of kernels";
 }
 
 TEST_F(Compare, NamesTheSlowestOfSeveralRanksByWhatItDoesNotWait) {
@@ -244,7 +247,10 @@ TEST_F(Compare, NamesTheSlowestOfSeveralRanksByWhatItDoesNotWait) {
   std::vector<std::string> order;
   for (const Json& trace : answer.at("traces")) order.push_back(trace.at("name"));
   EXPECT_EQ(order, (std::vector<std::string>{"rank1.json", "rank2.json", "rank0.json"}));
-  EXPECT_THAT(answer.at("answer").get<std::string>(), HasSubstr("The slowest of 3 traces is rank1.json."));
+  EXPECT_THAT(
+      answer.at("answer").get<std::string>(),
+      HasSubstr(
+          "The slowest of 3 traces is rank1.json: without exposed communication their steps take 0.400 to 0.700 ms."));
   EXPECT_NEAR(measured(answer, "matrix products"), 700 * us, 1e-9);
 }
 

@@ -78,10 +78,17 @@ std::string part_sentence(const TraceComparison& all) {
                      most.points_at);
 }
 
+std::string slowest_sentence(const TraceComparison& all) {
+  const auto [least, most] = std::ranges::minmax(all.accounts, {}, &StepAccount::unexposed);
+  return fmt::format("The slowest of {} traces is {}: without exposed communication their steps take {} to {} ms.",
+                     all.traces.size(), all.measured().name, ms_text(least.unexposed()), ms_text(most.unexposed()));
+}
+
 std::vector<std::string> compare_headline(const TraceComparison& all) {
   std::vector<std::string> sentences{step_sentence(all), part_sentence(all)};
-  if (all.traces.size() > 1)
-    sentences.push_back(fmt::format("The slowest of {} traces is {}.", all.traces.size(), all.measured().name));
+  if (all.measured().steps.empty())
+    sentences.push_back(fmt::format("The trace marks no steps: all of it counts as {}.", all.account().steps));
+  if (all.traces.size() > 1) sentences.push_back(slowest_sentence(all));
   if (!all.peak.empty()) {
     const double ideal = all.peak.front().measured;
     const bool is_possible = ideal <= all.account().seconds;
@@ -202,7 +209,7 @@ std::vector<std::size_t> ranks_in_order(const TraceComparison& all) {
   for (std::size_t i = 0; i < all.traces.size(); ++i) order.push_back(i);
   std::ranges::stable_sort(order, {}, [&](std::size_t i) {
     const StepAccount& account = all.accounts[i];
-    return i == all.slowest ? -1.0 : account.exposed() / account.seconds;
+    return i == all.slowest ? -1.0 : account.exposed / account.seconds;
   });
   return order;
 }
@@ -218,8 +225,7 @@ Grid ranks_grid(const TraceComparison& all) {
   for (const std::size_t i : ranks_in_order(all)) {
     const StepAccount& account = all.accounts[i];
     grid.rows.push_back({Cell(all.traces[i].name), Cell(ms_text(account.seconds), account.seconds),
-                         Cell(ms_text(account.busy()), account.busy()),
-                         Cell(ms_text(account.exposed()), account.exposed()),
+                         Cell(ms_text(account.busy()), account.busy()), Cell(ms_text(account.exposed), account.exposed),
                          Cell(ms_text(account.idle()), account.idle())});
   }
   return grid;
@@ -268,7 +274,7 @@ std::vector<std::string> compare_notes(const TraceComparison& all) {
         "slowest: whose step without exposed communication is longest; the others wait for it in theirs");
   if (!all.peak.empty())
     notes.emplace_back(
-        "MFU: six FLOP for each weight in products and a token, attention over the whole sequence (PaLM, appendix B)");
+        "MFU: six FLOP for each multiply-add of the model, attention over the whole sequence (PaLM, appendix B)");
   if (std::ranges::any_of(all.peak,
                           [](const PeakShare& share) { return std::min(share.measured, share.predicted) < 0; }))
     notes.emplace_back(
@@ -340,7 +346,7 @@ Record traces_record(const TraceComparison& all) {
                       {"marked_by", trace.steps.empty() ? Record() : Record(trace.steps_by)},
                       {"step_seconds", account.seconds},
                       {"busy_seconds", account.busy()},
-                      {"exposed_seconds", account.exposed()},
+                      {"exposed_seconds", account.exposed},
                       {"idle_seconds", account.idle()}});
   }
   return traces;

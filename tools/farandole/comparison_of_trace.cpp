@@ -111,10 +111,7 @@ class TraceComparer {
 
   /// Ranks wait for one another in collectives: the one that waits least keeps the others waiting.
   void find_slowest() {
-    const auto own = [&](const StepAccount& account) {
-      return result_.detail == TraceDetail::communication ? account.idle() : account.seconds - account.exposed();
-    };
-    const auto slowest = std::ranges::max_element(result_.accounts, {}, own);
+    const auto slowest = std::ranges::max_element(result_.accounts, {}, &StepAccount::unexposed);
     result_.slowest = static_cast<std::size_t>(slowest - result_.accounts.begin());
   }
 

@@ -75,6 +75,7 @@ class StepSweep {
   void take(double seconds) {
     account_.seconds += seconds;
     account_.parts[current_part()] += seconds;
+    if (communicates_alone()) account_.exposed += seconds;
     for (const auto& [collective, count] : collectives_) {
       if (count > 0) account_.collectives[collective] += seconds;
     }
@@ -82,6 +83,12 @@ class StepSweep {
       const DeviceWork& work = trace_.work[static_cast<std::size_t>(index)];
       if (work.work.kind == KernelClass::other) account_.unnamed[work.name] += seconds;
     }
+  }
+
+  [[nodiscard]] bool communicates_alone() const {
+    if (under_way_.empty()) return false;
+    const auto index = static_cast<std::size_t>(under_way_.begin()->second);
+    return trace_.work[index].work.kind == KernelClass::communication;
   }
 
   [[nodiscard]] std::string current_part() const {
@@ -96,6 +103,7 @@ class StepSweep {
 
   void scale(double factor) {
     account_.seconds *= factor;
+    account_.exposed *= factor;
     for (auto* map : {&account_.parts, &account_.collectives, &account_.unnamed}) {
       for (auto& [name, seconds] : *map) seconds *= factor;
     }
@@ -115,14 +123,6 @@ class StepSweep {
 double StepAccount::part(const std::string& name) const {
   const auto found = parts.find(name);
   return found == parts.end() ? 0 : found->second;
-}
-
-double StepAccount::exposed() const {
-  double sum = 0;
-  for (const auto& [name, time] : parts) {
-    if (name.starts_with(exposed_word)) sum += time;
-  }
-  return sum;
 }
 
 double StepAccount::idle() const {

@@ -16,15 +16,16 @@ namespace farandole {
 struct StepAccount {
   int steps = 1;
   double seconds = 0;
+  double exposed = 0;                         // communication
   std::map<std::string, double> parts;        // "matrix products", "exposed allreduce", "idle"; they sum to `seconds`
   std::map<std::string, double> collectives;  // each for as long as any of its kind is under way, exposed or not
   std::map<std::string, double> unnamed;      // kernels of no class, by name
 
   [[nodiscard]] double part(const std::string& name) const;
-  [[nodiscard]] double exposed() const;
   [[nodiscard]] double idle() const;
+  [[nodiscard]] double unexposed() const { return seconds - exposed; }
   /// Kernels and copies.
-  [[nodiscard]] double busy() const { return seconds - exposed() - idle(); }
+  [[nodiscard]] double busy() const { return seconds - exposed - idle(); }
 };
 
 inline constexpr const char* exposed_word = "exposed ";

@@ -10,7 +10,7 @@ SHOWN = {"model": ("models", 1), "topology": ("topologies", 1), "algorithm": ("a
 
 
 def _is_file(option):
-    return option.metavar.split(".")[0] in {"FILE", "SCENARIO", "MEASURED", "SHARD", "T"}
+    return option.metavar.split(".")[0] in {"FILE", "SCENARIO", "MEASURED", "SHARD", "T", "TRACE"}
 
 
 def _names_of(catalogue, column):
