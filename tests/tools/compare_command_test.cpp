@@ -93,8 +93,10 @@ class Compare : public testing::Test {
 };
 
 TEST_F(Compare, MeetsOurOwnTimelineInEveryPart) {
-  for (const std::string kind : {R"("ddp")", R"("horovod")", R"("fsdp")", R"("parameter_server")"}) {
-    const std::string set = "--set '/strategy={\"kind\":" + kind + "}'";
+  for (const std::string kind :
+       {R"({"kind":"ddp"})", R"({"kind":"horovod"})", R"({"kind":"fsdp"})", R"({"kind":"parameter_server"})",
+        R"({"kind":"zero","stage":1,"pipeline":2,"accumulation":2})"}) {
+    const std::string set = "--set '/strategy=" + kind + "'";
     run(set + " --timeline t.json");
     const Json answer = asked("t.json s.json " + set);
     EXPECT_GT(answer.at("traces").at(0).at("steps"), 0) << kind;

@@ -70,6 +70,7 @@ class TraceComparer {
   TraceComparison comparison() {
     refuse_steps_twice();
     predict();
+    mark_pipelines();
     for (const DeviceTrace& trace : result_.traces) measure(trace);
     find_slowest();
     account_of_prediction();
@@ -102,6 +103,41 @@ class TraceComparer {
       result_.detail = std::max(result_.detail, TraceDetail::computation);
   }
 
+  [[nodiscard]] int predicted_steps() const {
+    const StepWindow all = result_.predicted.all();
+    return std::max(1, static_cast<int>(std::lround((all.end - all.begin) / result_.point.iteration.si())));
+  }
+
+  /// Our timelines of pipelines mark no steps; each has as many pieces of computation as one of the prediction.
+  void mark_pipelines() {
+    if (steps_ || !result_.predicted.steps.empty() || result_.predicted.work.empty()) return;
+    const std::size_t pieces = piece_begins(result_.predicted).size();
+    const auto steps = static_cast<std::size_t>(predicted_steps());
+    if (pieces == 0 || pieces % steps != 0) return;
+    bool are_marked = false;
+    for (DeviceTrace& trace : result_.traces) {
+      if (!trace.is_ours || !trace.steps.empty()) continue;
+      mark_pieces(trace, pieces / steps);
+      are_marked = are_marked || !trace.steps.empty();
+    }
+    if (are_marked) mark_pieces(result_.predicted, pieces / steps);
+  }
+
+  static std::vector<double> piece_begins(const DeviceTrace& trace) {
+    std::vector<double> begins;
+    for (const DeviceWork& work : trace.work) {
+      if (work.work.kind == KernelClass::computation) begins.push_back(work.begin);
+    }
+    return begins;
+  }
+
+  static void mark_pieces(DeviceTrace& trace, std::size_t of_a_step) {
+    const std::vector<double> begins = piece_begins(trace);
+    for (std::size_t i = of_a_step; i < begins.size(); i += of_a_step)
+      trace.steps.push_back({begins[i - of_a_step], begins[i]});
+    trace.steps_by = fmt::format("{} pieces of computation", of_a_step);
+  }
+
   void measure(const DeviceTrace& trace) {
     const bool is_marked = !trace.steps.empty();
     result_.windows.push_back(is_marked ? trace.steps : std::vector{trace.all()});
@@ -125,8 +161,7 @@ class TraceComparer {
     if (windows.empty()) {
       if (trace.work.empty()) throw std::runtime_error("the simulated run has no timeline to compare with");
       windows = {trace.all()};
-      steps = std::max(
-          1, static_cast<int>(std::lround((windows[0].end - windows[0].begin) / result_.point.iteration.si())));
+      steps = predicted_steps();
     } else if (result_.measured().is_ours && measured > 0) {
       windows.resize(std::min(measured, windows.size()));
       steps = static_cast<int>(windows.size());
