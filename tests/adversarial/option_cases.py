@@ -21,6 +21,7 @@ BAD = ["", " ", "0", "-1", "1", "2", "3", "0.5", "-0", "1e3", "2147483647", "214
 BASES = {
     "run": ["s.json", "--quiet"],
     "network": ["s.json", "--target", "50 %"],
+    "compare": ["t.json", "s.json"],
     "diagnose": ["s.json", "--measured", "1 s"],
     "place": ["s.json", "--draws", "2"],
     "cost": ["s.json", "--price", "10 USD/h"],
@@ -36,7 +37,9 @@ BASES = {
     "bench": ["-b", "1K", "-e", "1K", "-n", "1", "-w", "1"],
 }
 
-FILES = {"s.json": text_of(documents.SCENARIOS["ddp"]), "p.json": text_of(documents.POINTS), "k.txt": documents.KERAS.encode(), "shard.json": b"no journal\n"}
+FILES = {"s.json": text_of(documents.SCENARIOS["ddp"]), "p.json": text_of(documents.POINTS), "k.txt": documents.KERAS.encode(), "shard.json": b"no journal\n",
+         "t.json": b'{"traceEvents": [{"ph": "X", "cat": "kernel", "name": "ampere_sgemm_128x64", "ts": 0, "dur": 900, "tid": 7, "pid": 0},'
+                   b' {"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce_Sum_f32_RING_LL", "ts": 600, "dur": 700, "tid": 20, "pid": 0}]}'}
 
 
 def options_of(program, command):

@@ -107,7 +107,7 @@ std::vector<Observation> observations_of(const DiagnoseArguments& arguments) {
   return all;
 }
 
-std::string ms_text(double seconds) {
+std::string step_ms(double seconds) {
   return grouped(seconds * milliseconds_per_second, seconds < 0.01 ? 3 : 1);
 }
 
@@ -133,8 +133,8 @@ std::vector<std::string> diagnose_headline(const Diagnosis& answer) {
   const Observation& first = answer.observations.front();
   const double expected = answer.healthy().likeliest().seconds.front();
   std::vector<std::string> sentences{fmt::format("{} on {}: {} takes {} ms where {} ms are to be expected ({}).",
-                                                 answer.model, answer.platform, name_of(first), ms_text(first.seconds),
-                                                 ms_text(expected), signed_percent(first.seconds / expected - 1, 1))};
+                                                 answer.model, answer.platform, name_of(first), step_ms(first.seconds),
+                                                 step_ms(expected), signed_percent(first.seconds / expected - 1, 1))};
   const Hypothesis& likely = answer.hypotheses.front();
   if (answer.is_unexplained) {
     sentences.emplace_back("Nothing of what is known here explains that: is the scenario the job that was measured?");
@@ -146,7 +146,7 @@ std::vector<std::string> diagnose_headline(const Diagnosis& answer) {
   }
   if (!answer.next) return sentences;
   sentences.push_back(fmt::format("What tells the first two apart: {} ({} ms or {} ms).", name_of(answer.next->what),
-                                  ms_text(answer.next->first), ms_text(answer.next->second)));
+                                  step_ms(answer.next->first), step_ms(answer.next->second)));
   return sentences;
 }
 
@@ -158,8 +158,8 @@ Grid measured_grid(const Diagnosis& answer) {
     const Observation& one = answer.observations[place];
     const double expected = answer.healthy().likeliest().seconds[place];
     const Interval& band = answer.bands[place];
-    grid.rows.push_back({Cell(name_of(one)), Cell(ms_text(one.seconds)), Cell(ms_text(expected)),
-                         Cell(fmt::format("{} .. {}", ms_text(band.low), ms_text(band.high))),
+    grid.rows.push_back({Cell(name_of(one)), Cell(step_ms(one.seconds)), Cell(step_ms(expected)),
+                         Cell(fmt::format("{} .. {}", step_ms(band.low), step_ms(band.high))),
                          Cell(signed_percent(one.seconds / expected - 1, 1))});
   }
   return grid;
@@ -179,7 +179,7 @@ Grid suspects_grid(const Diagnosis& answer) {
     const Hypothesis& one = answer.hypotheses[place];
     std::vector<Cell> row{Cell(one.says), Cell(one.likeliest().text),
                           Cell(fmt::format("{:.1f}", one.probability * 100))};
-    for (const double seconds : one.likeliest().seconds) row.emplace_back(ms_text(seconds));
+    for (const double seconds : one.likeliest().seconds) row.emplace_back(step_ms(seconds));
     row.emplace_back(one.look);
     grid.rows.push_back(std::move(row));
   }
@@ -267,8 +267,8 @@ QuestionAnswer diagnose_answer(const Diagnosis& answer, const std::string& scena
   if (answer.next) {
     result.notes.push_back(
         fmt::format("next: {}: {} ms if \"{}\", {} ms if \"{}\"; these are {:.1f} of its errors apart",
-                    answer.next->command, ms_text(answer.next->first), answer.hypotheses[0].says,
-                    ms_text(answer.next->second), answer.hypotheses[1].says, answer.next->apart));
+                    answer.next->command, step_ms(answer.next->first), answer.hypotheses[0].says,
+                    step_ms(answer.next->second), answer.hypotheses[1].says, answer.next->apart));
   } else if (!answer.is_unexplained && answer.hypotheses[0].probability < needs_no_more) {
     result.notes.push_back("no step or allreduce tells the first two apart: look where the table says");
   }
