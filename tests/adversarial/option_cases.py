@@ -25,7 +25,7 @@ BASES = {
     "diagnose": ["s.json", "--measured", "1 s"],
     "place": ["s.json", "--draws", "2"],
     "cost": ["s.json", "--price", "10 USD/h"],
-    "tune": ["s.json", "--budget", "5 s"],
+    "tune": ["s.json", "--budget", "1 s"],
     "collective": ["--topology", "ethernet-25g", "--ranks", "4", "-b", "1K", "-e", "4K"],
     "show": ["algorithm", "ring"],
     "check": ["s.json"],

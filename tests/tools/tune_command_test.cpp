@@ -108,6 +108,8 @@ TEST_F(Tune, OfASweepTakesTheLastConfigurationAndSaysHowToRunIt) {
 
 TEST_F(Tune, FindsWhatAnExhaustiveSearchFinds) {
   Json scenario = Json::parse(horovod);
+  scenario["workload"] = {{"model", "bert_large"}, {"batch_per_rank", 4}};
+  scenario["platform"] = {{"topology", "dgx-a100"}, {"ranks", 32}};
   scenario["strategy"]["settings"] = {{"HOROVOD_FUSION_THRESHOLD", "2097152"}, {"HOROVOD_CYCLE_TIME", "25"}};
   place.write("s.json", scenario.dump());
   Json threshold = Json::array();
@@ -125,7 +127,14 @@ TEST_F(Tune, FindsWhatAnExhaustiveSearchFinds) {
   for (const Json& point : points) least = std::min(least, seconds(point));
   const Json answer = asked("s.json");
   EXPECT_LE(seconds(answer.at("best").at(0).at("point")), least * 1.01);
-  EXPECT_GT(seconds(answer.at("own")), least * 1.01) << "there is something to find";
+  double single = seconds(answer.at("own"));
+  for (const Json& setting : answer.at("tried")) {
+    for (const Json& value : setting.at("values")) {
+      const bool counts = value.contains("iteration_seconds") && !setting.at("changes_numbers");
+      if (counts) single = std::min(single, value.at("iteration_seconds").get<double>());
+    }
+  }
+  EXPECT_GT(single, least * 1.01) << "no value by itself is enough";
 }
 
 TEST_F(Tune, NeverMixesWhatChangesTheNumbersIntoTheRest) {
@@ -250,10 +259,10 @@ TEST_F(Tune, AnswersInTheFormOfItsSchemaAndOnAPage) {
   EXPECT_THAT(test::contents(place.folder() / "a.html"), HasSubstr("Faster, or in less memory"));
 }
 
-TEST_F(Tune, SaysTheSameWhateverTheProcesses) {
-  place.write("s.json", zero);
+TEST_F(Tune, SaysTheSameEveryTime) {
+  place.write("s.json", ddp);
   const std::string once = place.farandole("tune s.json").out;
-  EXPECT_EQ(place.run("taskset -c 0 " FARANDOLE_PROGRAM " tune s.json").out, once);
+  EXPECT_EQ(place.farandole("tune s.json").out, once);
   EXPECT_THAT(once, HasSubstr("# 1: --set "));
   EXPECT_THAT(once, Not(HasSubstr("cut short")));
 }

@@ -337,7 +337,8 @@ std::string joined(const std::vector<FrameworkWords>& words) {
     if (same == forms.end() || one.form == plain_form) {
       forms.push_back(one);
     } else {
-      same->text += ", " + one.text;
+      const bool is_positional = one.form.ends_with("(%)") && one.text.find('=') == std::string::npos;
+      same->text = is_positional ? one.text + ", " + same->text : same->text + ", " + one.text;
     }
   }
   std::string all;
