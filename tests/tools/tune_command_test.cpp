@@ -98,6 +98,18 @@ TEST_F(Tune, OfZeroGivesByHandWhatItPrints) {
   keeps_its_laws("s.json");
 }
 
+TEST_F(Tune, OfDeepspeedsOwnFileGivesByHandWhatItPrints) {
+  Json scenario = Json::parse(zero);
+  scenario["strategy"] = {
+      {"kind", "zero"},
+      {"deepspeed",
+       {{"zero_optimization", {{"stage", 1}}}, {"bf16", {{"enabled", true}}}, {"train_micro_batch_size_per_gpu", 2}}}};
+  place.write("s.json", scenario.dump());
+  keeps_its_laws("s.json");
+  const std::string set = asked("s.json").at("best").at(0).at("set").dump();
+  EXPECT_THAT(set, HasSubstr("/strategy/deepspeed/gradient_accumulation_steps"));
+}
+
 TEST_F(Tune, OfASweepTakesTheLastConfigurationAndSaysHowToRunIt) {
   Json scenario = Json::parse(ddp);
   scenario["sweep"] = {{"/platform/ranks", {8, 32}}, {"/workload/batch_per_rank", {16, 32}}};

@@ -114,6 +114,38 @@ const char* pasted_strategy(const WhatIfBase& base) {
   return nullptr;
 }
 
+/// DeepSpeed's own keys are set where they were pasted.
+bool has_deepspeed(const WhatIfBase& base) {
+  const auto pasted = base.source.document.find("/strategy/deepspeed");
+  return pasted && pasted->is_object();
+}
+
+struct DeepspeedKey {
+  std::string_view ours;
+  std::string_view theirs;
+};
+
+constexpr std::array deepspeed_keys_of{
+    DeepspeedKey{"/strategy/stage", "/strategy/deepspeed/zero_optimization/stage"},
+    DeepspeedKey{"/strategy/overlap_comm", "/strategy/deepspeed/zero_optimization/overlap_comm"},
+    DeepspeedKey{"/strategy/reduce_scatter", "/strategy/deepspeed/zero_optimization/reduce_scatter"},
+    DeepspeedKey{"/strategy/reduce_bucket_size", "/strategy/deepspeed/zero_optimization/reduce_bucket_size"},
+    DeepspeedKey{"/strategy/shard_group", "/strategy/deepspeed/zero_optimization/mics_shard_size"},
+    DeepspeedKey{"/strategy/communication_data_type", "/strategy/deepspeed/communication_data_type"},
+    DeepspeedKey{"/strategy/accumulation", "/strategy/deepspeed/gradient_accumulation_steps"}};
+
+void set_where_pasted(const WhatIfBase& base, TuneValue& value) {
+  constexpr const char* micro_batch_key = "/strategy/deepspeed/train_micro_batch_size_per_gpu";
+  std::vector<SetValue> more;
+  for (SetValue& set : value.set) {
+    const auto known = std::ranges::find(deepspeed_keys_of, set.pointer, &DeepspeedKey::ours);
+    if (known != deepspeed_keys_of.end()) set.pointer = known->theirs;
+    if (set.pointer == "/workload/batch_per_rank" && has_key(base, micro_batch_key))
+      more.push_back({micro_batch_key, set.json});
+  }
+  value.set.insert(value.set.end(), more.begin(), more.end());
+}
+
 // ---- rows whose values depend on the scenario
 
 TuneSetting bucket_size(const WhatIfBase& base) {
@@ -351,7 +383,7 @@ std::string joined(const std::vector<FrameworkWords>& words) {
 
 std::vector<TuneSetting> tune_settings(const WhatIfBase& base) {
   const std::string& kind = base.scenario.strategy.kind;
-  const bool is_pasted = pasted_strategy(base) != nullptr;
+  const bool is_pasted = pasted_strategy(base) != nullptr && !has_deepspeed(base);
   std::vector<TuneSetting> settings;
   if (kind == "ddp") settings.push_back(bucket_size(base));
   if (kind == "horovod") std::ranges::move(of_horovod(base), std::back_inserter(settings));
@@ -363,6 +395,11 @@ std::vector<TuneSetting> tune_settings(const WhatIfBase& base) {
     return !setting.values.empty() && setting.values.front().set.back().pointer.starts_with("/strategy/");
   };
   if (is_pasted) std::erase_if(settings, is_of_the_strategy);
+  if (has_deepspeed(base)) {
+    for (TuneSetting& setting : settings) {
+      for (TuneValue& value : setting.values) set_where_pasted(base, value);
+    }
+  }
   const Precision precision = base.scenario.workload.precision;
   if (precision != Precision::fp32 && precision != Precision::tf32)
     std::erase_if(settings, [](const TuneSetting& setting) { return setting.name == "precision"; });
@@ -375,7 +412,7 @@ std::vector<TuneSetting> tune_settings(const WhatIfBase& base) {
 std::vector<std::string> tune_notes(const WhatIfBase& base) {
   std::vector<std::string> notes;
   const std::string& kind = base.scenario.strategy.kind;
-  if (const char* pasted = pasted_strategy(base)) {
+  if (const char* pasted = pasted_strategy(base); pasted != nullptr && !has_deepspeed(base)) {
     notes.push_back(
         fmt::format("{} takes the place of the strategy's settings, so they stay as they are: give them as "
                     "keys of \"strategy\" to tune them (farandole show strategy {})",
