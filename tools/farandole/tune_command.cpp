@@ -255,7 +255,7 @@ SingleSummary summary_of(const TuneFound& found, std::size_t setting) {
 Grid tried_grid(const TuneFound& found) {
   Grid grid{
       "What was tried, one value at a time",
-      {{"what", Align::left}, {"values"}, {"do not fit"}, {"refused"}, {"best by itself", Align::left}, {"faster (%)"}},
+      {{"what", Align::left}, {"values"}, {"do not fit"}, {"not run"}, {"best by itself", Align::left}, {"faster (%)"}},
       {}};
   for (std::size_t setting = 0; setting < found.settings.size(); ++setting) {
     const TuneSetting& row = found.settings[setting];
@@ -371,7 +371,8 @@ std::vector<std::string> notes_of(const TuneFound& found) {
   notes.push_back(
       fmt::format("{} simulations: each value by itself, two by two those that decide the memory, then one "
                   "setting after another from the best on, twice around, in all memory and in less{}",
-                  runs_of(found), found.is_cut_short ? "; cut short by --budget" : ""));
+                  runs_of(found),
+                  found.is_cut_short ? "; cut short by --budget: fewer /measure/iterations leave room for more" : ""));
   notes.insert(notes.end(), found.notes.begin(), found.notes.end());
   return notes;
 }
