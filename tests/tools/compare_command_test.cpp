@@ -363,6 +363,8 @@ TEST_F(Compare, RefusesWhatIsNoTraceWithOneLine) {
            {"marked.json s.json --steps 0", "--steps: expected a whole number of at least 1"},
            {"marked.json s.json --format csv", "--format: expected table or json"},
            {"marked.json s.json --timeline marked.json", "--timeline: expected another file"},
+           {"marked.json s.json --trace ''", "--trace: expected a file"},
+           {std::string(300, 'y') + " s.json", "File name too long"},
            {"none.json s.json", "none.json"}}) {
     const test::Finished done = place.farandole("compare " + words);
     EXPECT_EQ(done.status, 2) << words;

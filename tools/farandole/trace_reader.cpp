@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "calibration/traces/traces.hpp"
+#include "command.hpp"
 #include "config/section.hpp"
 #include "config/text.hpp"
 #include "nsys_table.hpp"
@@ -328,8 +329,10 @@ std::vector<DeviceTrace> chakra_traces(const Document& document, const Value& no
 // All of them.
 
 std::string text_of_trace(const std::string& file) {
+  if (file.empty()) refuse_option("--trace", "a file", file);
   std::ifstream stream(file, std::ios::binary);
-  if (std::filesystem::is_regular_file(file) && stream.get() == 0x1f && stream.get() == 0x8b)
+  std::error_code none;
+  if (std::filesystem::is_regular_file(file, none) && stream.get() == 0x1f && stream.get() == 0x8b)
     refuse_trace(file, "JSON or CSV", "a gzip archive; unpack it first: gunzip -k");
   return read_text(file);
 }

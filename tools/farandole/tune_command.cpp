@@ -287,7 +287,7 @@ Record row_record(const TuneFound& found, const TuneRowFound& row) {
   }
   Record shrinks = Record::array();
   for (const PartChange& change : that_matter(step_changes(found, row)))
-    shrinks.push_back({{"part", change.part}, {"more_seconds", change.more}});
+    shrinks.push_back({{"part", change.part}, {"seconds_more", change.more}});
   Record record{{"setting", joined(words_of(found, row.choice))},
                 {"changes", settings},
                 {"set", set_record(row.tried.set)},
