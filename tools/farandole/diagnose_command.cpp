@@ -204,12 +204,6 @@ Record observation_record(const Observation& one) {
   return record;
 }
 
-Record set_record(const std::vector<SetValue>& set) {
-  Record record = Record::object();
-  for (const SetValue& value : set) record[value.pointer] = Record::parse(value.json);
-  return record;
-}
-
 Record next_record(const TellingMeasurement& next) {
   Record record = observation_record(next.what);
   record.update({{"command", next.command},

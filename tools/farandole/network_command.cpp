@@ -127,10 +127,9 @@ Record network_chart(const NetworkNeed& need) {
 }
 
 Record variant_record(const NetworkNeed& need, const NetworkVariant& variant) {
-  Record set = Record::object();
-  for (const SetValue& value : variant.set) set[value.pointer] = Record::parse(value.json);
-  return {
-      {"nic_bits_per_second", need.nic.si() * 8 * variant.relative}, {"set", set}, {"point", to_record(variant.point)}};
+  return {{"nic_bits_per_second", need.nic.si() * 8 * variant.relative},
+          {"set", set_record(variant.set)},
+          {"point", to_record(variant.point)}};
 }
 
 Record network_record(const NetworkNeed& need) {

@@ -57,6 +57,12 @@ Page page_of(const QuestionAnswer& answer) {
 
 }  // namespace
 
+Record set_record(const std::vector<SetValue>& set) {
+  Record record = Record::object();
+  for (const SetValue& value : set) record[value.pointer] = Record::parse(value.json);
+  return record;
+}
+
 void check_forms(const OutputOptions& output, const PageOptions& pages) {
   if (output.chosen_format() == Format::csv) refuse_option("--format", "table or json", output.format);
   pages.check();

@@ -12,6 +12,7 @@
 #include "page_options.hpp"
 #include "report/page.hpp"
 #include "report/record.hpp"
+#include "timeline/explanation.hpp"
 
 namespace farandole {
 
@@ -28,6 +29,9 @@ struct QuestionAnswer {
   std::optional<Chart> second_chart{};
   Record second_drawn{};
 };
+
+/// Values of a scenario by their pointers, for JSON.
+Record set_record(const std::vector<SetValue>& set);
 
 /// Refuses, before anything runs, what no such answer is written as.
 void check_forms(const OutputOptions& output, const PageOptions& pages);

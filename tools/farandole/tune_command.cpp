@@ -274,12 +274,6 @@ Grid tried_grid(const TuneFound& found) {
 
 // ---- records
 
-Record set_record(const std::vector<SetValue>& set) {
-  Record record = Record::object();
-  for (const SetValue& value : set) record[value.pointer] = Record::parse(value.json);
-  return record;
-}
-
 Record row_record(const TuneFound& found, const TuneRowFound& row) {
   Record settings = Record::array();
   for (std::size_t setting = 0; setting < row.choice.size(); ++setting) {
