@@ -146,6 +146,15 @@ TEST_F(Diagnose, IsOfASweepsLastConfigurationAndSaysHowToRunIt) {
   EXPECT_EQ(answer.at("measured"), asked("--measured '2 s'").at("measured"));
 }
 
+TEST_F(Diagnose, TakesAJobThatWasMeasuredForSureOnItsRanks) {
+  const std::string row = "/workload/measured=[{\"ranks\": 4, \"batch_per_rank\": 64, \"iteration_seconds\": 0.6}]";
+  const Json known = asked("--set '" + row + "' --measured '610 ms on 4'").at("measured").at(0);
+  EXPECT_NEAR(known.at("expected_seconds").get<double>(), 0.6, 1e-9);
+  EXPECT_LT(known.at("band").at(1).get<double>() / 0.6, 1.02);
+  EXPECT_EQ(asked("--set '/measure/bands=false' --measured '1 s'").at("measured"),
+            asked("--measured '1 s'").at("measured"));
+}
+
 TEST_F(Diagnose, HasNoSuspectThatTheJobCannotHave) {
   std::vector<std::string> names;
   const Json alone = asked("--set /platform/ranks=1 --measured '900 ms'");

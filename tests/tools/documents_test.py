@@ -24,7 +24,7 @@ if not pathlib.Path(PROGRAM).is_file():
 # The history quotes what was printed once.
 DOCUMENTS = [ROOT / name for name in ("README.md", "scenarios/README.md", "topologies/README.md")]
 DOCUMENTS += [path for path in sorted((ROOT / "docs").rglob("*.md")) if path.name != "history.md"]
-PRINTING = ("run", "tune", "diagnose", "place", "cost", "compare", "show", "collective", "validate", "calibrate")
+PRINTING = ("run", "network", "tune", "diagnose", "place", "cost", "compare", "show", "collective", "validate", "calibrate")
 # Of these the output goes elsewhere, or what they read is the reader's own.
 NOT_PRINTING = re.compile(r"--published|--timeline|--output|[<>|]|(?<![\w\x22])[A-Z]{4,}|my-|measured\.json|net\.json|own\.json|calibrated\.json|aws-p4d-on-demand --")
 

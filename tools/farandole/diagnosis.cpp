@@ -26,12 +26,11 @@ constexpr double prior_of_healthy = 0.5;  // assumed
 // Of published tables of several nodes above 16 MiB, nothing fitted (docs/accuracy): median 8 %, the 90th
 // percentile 25.
 constexpr double scale_of_allreduces = 0.11;
-constexpr double least_error = 0.01;    // from run to run of one job
-constexpr double fallback_error = 0.1;  // of steps whose scenario has no bands
-constexpr double hardly = 16;           // squares of errors in scales: 1 % of that distribution is beyond
-constexpr double settled = 0.95;        // that likely a cause needs no further measurement
-constexpr double shows = 0.02;          // a suspect that changes no measurement by more explains none
-constexpr double tells = 1;             // scales that two predictions are apart, from which on one tells
+constexpr double least_error = 0.01;  // from run to run of one job
+constexpr double hardly = 16;         // squares of errors in scales: 1 % of that distribution is beyond
+constexpr double settled = 0.95;      // that likely a cause needs no further measurement
+constexpr double shows = 0.02;        // a suspect that changes no measurement by more explains none
+constexpr double tells = 1;           // scales that two predictions are apart, from which on one tells
 constexpr Bytes usual_size(256.0 * 1024 * 1024);
 
 /// The scales of errors of a time where nothing is wrong.
@@ -45,7 +44,7 @@ ErrorScale scales_of(const TrainingPoint& point) {
   const auto half = [](const Interval& factors) {
     return std::abs(std::log(factors.high / factors.low)) / 2 / band_in_scales;
   };
-  if (!point.bands) return {fallback_error, 0};
+  if (!point.bands) return {least_error, 0};  // measured, or the same for everybody
   double others = least_error * least_error;
   for (const BandSource& source : point.bands->sources) {
     const double one = half(source.iteration);
@@ -79,6 +78,7 @@ class DiagnosedJob {
     if (!last.pointers.empty()) configuration_.push_back({"/sweep", "{}"});
     if (document_.find("/question")) configuration_.push_back({"/question", "null"});
     document_.remove("/question");
+    document_.remove("/measure/bands");
     for (const std::string& pointer : last.pointers)
       configuration_.push_back({pointer, to_json(last.document.find(pointer)->node()).dump()});
     plain_ = options.run;
