@@ -129,6 +129,19 @@ TEST_F(Diagnose, SaysWhereNothingExplainsAStep) {
               HasSubstr("is the scenario the job that was measured?"));
 }
 
+TEST_F(Diagnose, CallsNoStepHealthyOfWhichSomethingElseIsLikelier) {
+  const std::string ruled_out =
+      " --rule-out straggler --rule-out one_nic --rule-out tcp --rule-out storage --rule-out decode";
+  for (const char* time : {"590 ms", "760 ms", "900 ms", "1200 ms"}) {
+    const std::string options = "--measured '" + std::string(time) + "'" + ruled_out;
+    const Json answer = asked(options);
+    const Json first = answer.at("suspects").at(0);
+    const bool is_healthy = first.at("name") == "healthy" && first.at("probability") >= 0.5;
+    const std::string said = answer.at("answer");
+    EXPECT_EQ(said.find("as it should be") != std::string::npos, is_healthy) << said;
+  }
+}
+
 TEST_F(Diagnose, TakesTheMedianOfALogOfSteps) {
   place.write("log", "# step times\n1 s\n\n400 ms  # the second\n500 ms\r\n");
   EXPECT_DOUBLE_EQ(asked("--steps log").at("measured").at(0).at("measured_seconds"), 0.5);

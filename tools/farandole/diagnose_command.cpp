@@ -36,6 +36,7 @@ struct DiagnoseArguments {
 constexpr double worth_a_row = 0.005;  // of what is not likely
 constexpr std::size_t least_rows = 5;
 constexpr double needs_no_more = 0.95;
+constexpr double likely_enough = 0.5;                 // to call a job healthy
 constexpr std::size_t most_shown_of_an_option = 300;  // characters; JSON has all
 
 /// "1.2 s on 8 ranks": what stands before "on", and the ranks; 0 where it says none.
@@ -139,7 +140,11 @@ std::vector<std::string> diagnose_headline(const Diagnosis& answer) {
   if (answer.is_unexplained) {
     sentences.emplace_back("Nothing of what is known here explains that: is the scenario the job that was measured?");
   } else if (likely.name == healthy_name) {
-    sentences.push_back(fmt::format("That is as it should be, as likely as {}.", how_sure(likely.probability)));
+    const bool is_likely = likely.probability >= likely_enough;
+    sentences.push_back(is_likely
+                            ? fmt::format("That is as it should be, as likely as {}.", how_sure(likely.probability))
+                            : fmt::format("No cause stands out: that nothing is wrong is as likely as {}.",
+                                          how_sure(likely.probability)));
   } else {
     sentences.push_back(
         fmt::format("The likeliest cause: {}, {}.", with_severity(likely), how_sure(likely.probability)));
@@ -243,12 +248,6 @@ Record diagnose_record(const Diagnosis& answer) {
           {"next", answer.next ? next_record(*answer.next) : Record()}};
 }
 
-std::string by_hand(const std::vector<SetValue>& set) {
-  std::string text;
-  for (const SetValue& value : set) text += " --set " + shell_word(value.pointer + "=" + value.json);
-  return text;
-}
-
 QuestionAnswer diagnose_answer(const Diagnosis& answer, const std::string& scenario) {
   QuestionAnswer result{
       "diagnose", scenario, diagnose_headline(answer), {measured_grid(answer), suspects_grid(answer)}, {}, {},
@@ -266,13 +265,13 @@ QuestionAnswer diagnose_answer(const Diagnosis& answer, const std::string& scena
   } else if (!answer.is_unexplained && answer.hypotheses[0].probability < needs_no_more) {
     result.notes.push_back("no step or allreduce tells the first two apart: look where the table says");
   }
-  if (!answer.configuration.empty()) result.options.push_back("all:" + by_hand(answer.configuration));
+  if (!answer.configuration.empty()) result.options.push_back("all: " + set_options(answer.configuration));
   for (std::size_t place = 0; place < answer.hypotheses.size() && place < least_rows; ++place) {
     const Hypothesis& one = answer.hypotheses[place];
-    const std::string option = by_hand(one.likeliest().set);
+    const std::string option = set_options(one.likeliest().set);
     if (option.empty()) continue;
-    result.options.push_back(one.name + ":" +
-                             (option.size() > most_shown_of_an_option ? " see \"set\" of --format json" : option));
+    result.options.push_back(one.name + ": " +
+                             (option.size() > most_shown_of_an_option ? "see \"set\" of --format json" : option));
   }
   result.chart = Chart{"bars", "suspects", "How likely each cause is"};
   result.drawn = diagnose_chart(answer);

@@ -217,7 +217,7 @@ class Diagnosing {
     candidates_.push_back({});
     for (const Suspect& suspect : suspects_) {
       for (const Severity& severity : suspect.severities) {
-        if (plan_of(severity.set, {job_.ranks()})) candidates_.push_back({&suspect, &severity, {}, 0});
+        if (planned({&severity, {job_.ranks()}})) candidates_.push_back({&suspect, &severity, {}, 0});
       }
     }
     std::vector<Needed> needed;
@@ -239,14 +239,6 @@ class Diagnosing {
     return ranks == job_.ranks() || !suspect.is_of_last_node;
   }
 
-  [[nodiscard]] std::optional<RunPlan> plan_of(const std::vector<SetValue>& set, StepKind kind) const {
-    try {
-      return plan_run(job_.with(set, kind), job_.catalogue(), job_.plain());
-    } catch (const InputError&) {
-      return std::nullopt;
-    }
-  }
-
   static bool is_alike(const std::vector<double>& one, const std::vector<double>& other) {
     for (std::size_t place = 0; place < one.size(); ++place) {
       if (std::abs(std::log(one[place] / other[place])) > shows) return false;
@@ -260,16 +252,29 @@ class Diagnosing {
     auto operator<=>(const Needed&) const = default;
   };
 
+  /// Nothing where it cannot be. Read once.
+  const std::optional<RunPlan::Point>& planned(const Needed& one) {
+    const auto [known, is_new] = planned_.try_emplace(one);
+    if (!is_new) return known->second;
+    try {
+      const std::vector<SetValue> set = one.severity ? one.severity->set : std::vector<SetValue>{};
+      known->second = plan_run(job_.with(set, one.kind), job_.catalogue(), job_.plain()).points.front();
+    } catch (const InputError&) {
+    }
+    return known->second;
+  }
+
   /// All of them at the same time; what cannot be where there are fewer ranks leaves their step as it was.
   void run(const std::vector<Needed>& needed) {
     RunPlan all;
     std::vector<Needed> of_points;
     for (const Needed& one : needed) {
-      const auto plan = plan_of(one.severity->set, one.kind);
-      if (!plan) continue;
-      all.points.push_back(plan->points.front());
-      of_points.push_back(one);
+      if (const auto& point = planned(one)) {
+        all.points.push_back(*point);
+        of_points.push_back(one);
+      }
     }
+    planned_.clear();
     if (all.points.empty()) return;
     StudyOptions study;
     study.processes = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
@@ -401,7 +406,7 @@ class Diagnosing {
     }
     std::optional<TellingMeasurement> best;
     for (const Observation& what : possible) {
-      if (is_measured(what) || (what.is_step() && !plan_of({}, kind_of_step(what)))) continue;
+      if (is_measured(what) || (what.is_step() && !planned({nullptr, kind_of_step(what)}))) continue;
       const TellingMeasurement one = told_by(what);
       if (one.apart >= tells && (!best || one.apart > best->apart)) best = one;
     }
@@ -449,6 +454,7 @@ class Diagnosing {
   std::map<StepKind, TrainingPoint> healthy_;
   std::vector<Suspect> suspects_;
   std::vector<Candidate> candidates_;  // the first: nothing wrong
+  std::map<Needed, std::optional<RunPlan::Point>> planned_;
   std::map<Needed, double> steps_;
 };
 

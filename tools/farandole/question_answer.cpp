@@ -57,6 +57,13 @@ Page page_of(const QuestionAnswer& answer) {
 
 }  // namespace
 
+std::string set_options(const std::vector<SetValue>& set) {
+  std::string options;
+  for (const SetValue& value : set)
+    options += (options.empty() ? "" : " ") + ("--set " + shell_word(value.pointer + "=" + value.json));
+  return options;
+}
+
 Record set_record(const std::vector<SetValue>& set) {
   Record record = Record::object();
   for (const SetValue& value : set) record[value.pointer] = Record::parse(value.json);

@@ -30,6 +30,9 @@ struct QuestionAnswer {
   Record second_drawn{};
 };
 
+/// The options that set them: "--set /platform/ranks=4 --set ...".
+std::string set_options(const std::vector<SetValue>& set);
+
 /// Values of a scenario by their pointers, for JSON.
 Record set_record(const std::vector<SetValue>& set);
 

@@ -346,12 +346,6 @@ Record tune_chart(const TuneFound& found) {
           {"share", false}, {"rows", rows},         {"accent", "row 1"}};
 }
 
-std::string set_options(const std::vector<SetValue>& set) {
-  std::vector<std::string> options;
-  for (const SetValue& value : set) options.push_back("--set " + shell_word(value.pointer + "=" + value.json));
-  return fmt::format("{}", fmt::join(options, " "));
-}
-
 std::vector<std::string> notes_of(const TuneFound& found) {
   std::vector<std::string> notes;
   if (!found.best.empty()) {
