@@ -1,7 +1,7 @@
 // What a run of a scenario is made of, whoever carries it out: the job, what a strategy is made for, and the point that
 // says what was run.
 //
-// Called by scenario/train.cpp, which simulates it, and scenario/replay.cpp, which runs it for real.
+// Called by scenario/train.cpp, which simulates it, and `farandole bench`, which runs it for real.
 #pragma once
 
 #include <vector>

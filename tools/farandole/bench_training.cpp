@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <iostream>
 
+#include "replay.hpp"
 #include "report/chrome_trace.hpp"
 #include "report/reports.hpp"
-#include "scenario/replay.hpp"
 
 namespace farandole {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "command.hpp"
 #include "cost_options.hpp"
+#include "network_need.hpp"
 #include "question_answer.hpp"
-#include "study/network_need.hpp"
 #include "units/format.hpp"
 
 namespace farandole {

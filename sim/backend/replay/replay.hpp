@@ -5,7 +5,7 @@
 // its own copy of the strategy, which hears of this rank alone: all elements of the RankTimes it is given are this
 // rank's moment. Where ranks have to agree (`negotiates`), they do by messages (communication_stream.hpp).
 //
-// Called by scenario/replay.hpp. Moments are on this rank's clock, which starts when all ranks have met.
+// Called by `farandole bench`. Moments are on this rank's clock, which starts when all ranks have met.
 #pragma once
 
 #include <array>

@@ -7,7 +7,7 @@
 // are asked for them. The copies tell each other that a push was applied and that a worker has ended an iteration
 // (Mail), so that all know who may start. Where a worker and its server are in one process nothing travels.
 //
-// Called by scenario/replay.hpp. Moments are on this process's clock, which starts when all have met.
+// Called by `farandole bench`. Moments are on this process's clock, which starts when all have met.
 #pragma once
 
 #include <array>

@@ -13,7 +13,7 @@
 
 #include "scenario/run.hpp"
 
-namespace farandole { inline namespace study {
+namespace farandole {
 
 inline constexpr double most_thinned = 16;
 
@@ -45,4 +45,4 @@ struct NetworkNeed {
 NetworkNeed network_need(const Document& document, const Catalogue& catalogue, const RunOptions& options,
                          std::span<const double> targets);
 
-}}  // namespace farandole::study
+}  // namespace farandole

@@ -12,7 +12,7 @@
 #include "scenario/run.hpp"
 #include "timeline/measured.hpp"
 
-namespace farandole { inline namespace scenario {
+namespace farandole {
 
 struct ReplayOptions {
   std::string backend;
@@ -32,4 +32,4 @@ std::vector<std::string> left_out_of_replay(const Scenario& scenario);
 /// may be null.
 ReplayedPoint replay(const Scenario& scenario, Session& session, const ReplayOptions& options, Timeline* timeline);
 
-}}  // namespace farandole::scenario
+}  // namespace farandole

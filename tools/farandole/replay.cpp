@@ -1,4 +1,4 @@
-#include "scenario/replay.hpp"
+#include "replay.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -16,7 +16,7 @@
 #include "training/servers/server_network.hpp"
 #include "training/servers/server_run.hpp"
 
-namespace farandole { inline namespace scenario {
+namespace farandole {
 namespace {
 
 std::string upper(std::string text) {
@@ -89,14 +89,15 @@ GroupSchedules schedules_of(const Scenario& scenario, int rank) {
   return {schedule, members_of_rank};
 }
 
-struct Outcome {
+struct ReplayOutcome {
   TrainingRun run;
   std::int64_t wrong = 0;
   std::optional<double> processors_busy;
 };
 
-Outcome replay_collectives(const Scenario& scenario, const Job& job, const Variability& variability,
-                           InputPipeline* input, Session& session, const ReplayOptions& options, Timeline* timeline) {
+ReplayOutcome replay_collectives(const Scenario& scenario, const Job& job, const Variability& variability,
+                                 InputPipeline* input, Session& session, const ReplayOptions& options,
+                                 Timeline* timeline) {
   Endpoint& endpoint = session.endpoint();
   const auto strategy = scenario.strategy.make(real_site(scenario, job, options.backend, timeline));
   if (strategy->tuning() != nullptr) {
@@ -160,8 +161,8 @@ std::vector<WorkerIteration> iterations_of_all(Endpoint& endpoint, const std::ve
   return all;
 }
 
-Outcome replay_servers(const Scenario& scenario, const Job& job, const Variability& variability, InputPipeline* input,
-                       Session& session, const ReplayOptions& options, Timeline* timeline) {
+ReplayOutcome replay_servers(const Scenario& scenario, const Job& job, const Variability& variability,
+                             InputPipeline* input, Session& session, const ReplayOptions& options, Timeline* timeline) {
   const ServerPlan& plan = *scenario.strategy.servers;
   Endpoint& endpoint = session.endpoint();
   const int workers = scenario.platform.ranks;
@@ -173,7 +174,7 @@ Outcome replay_servers(const Scenario& scenario, const Job& job, const Variabili
     std::vector<WorkerIteration> own = replay.run();
     return std::pair(std::move(own), replay.wrong());
   };
-  Outcome outcome;
+  ReplayOutcome outcome;
   outcome.wrong = run(1, true, nullptr).second;
   const ProcessorLoad load;
   const auto own = run(options.measure.warmup + options.measure.iterations, false, timeline).first;
@@ -246,8 +247,8 @@ ReplayedPoint replay(const Scenario& scenario, Session& session, const ReplayOpt
   const Variability variability = variability_of(scenario, times);
   std::optional<InputPipeline> input = input_of(scenario, scenario.platform.placement);
   const auto carry_out = scenario.strategy.servers ? replay_servers : replay_collectives;
-  const Outcome outcome = carry_out(scenario, job, variability, input ? &*input : nullptr, session, options,
-                                    endpoint.rank() == 0 ? timeline : nullptr);
+  const ReplayOutcome outcome = carry_out(scenario, job, variability, input ? &*input : nullptr, session, options,
+                                          endpoint.rank() == 0 ? timeline : nullptr);
   ReplayedPoint point;
   point.training = described(scenario, job, times);
   point.training.fidelity = "replay";
@@ -264,4 +265,4 @@ ReplayedPoint replay(const Scenario& scenario, Session& session, const ReplayOpt
   return point;
 }
 
-}}  // namespace farandole::scenario
+}  // namespace farandole

@@ -1,4 +1,4 @@
-#include "study/network_need.hpp"
+#include "network_need.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 #include "scenario/anchor.hpp"
 #include "scenario/sweep.hpp"
 
-namespace farandole { inline namespace study {
+namespace farandole {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -206,4 +206,4 @@ NetworkNeed network_need(const Document& document, const Catalogue& catalogue, c
   return need;
 }
 
-}}  // namespace farandole::study
+}  // namespace farandole
