@@ -48,10 +48,10 @@ std::int64_t slots_of(const std::vector<Host>& hosts) {
 }
 
 /// The ranks asked for, or all slots of the hosts where none are.
-int ranks_of(const LaunchLine& line, const Reading& reading) {
+int ranks_of(const LaunchLine& line, const Reading& reading, std::string_view option) {
   const std::int64_t slots = slots_of(line.hosts);
   if (!reading.ranks && line.hosts.empty()) {
-    reading.where.fail("the number of ranks after " + std::string(line.launcher == "aprun" ? "-n" : "-np"),
+    reading.where.fail("the number of ranks after " + std::string(option),
                        "a line of " + line.launcher + " without it");
   }
   if (!line.hosts.empty() && reading.ranks.value_or(0) > slots) {
@@ -66,16 +66,17 @@ int ranks_of(const LaunchLine& line, const Reading& reading) {
 
 }  // namespace
 
-LaunchLine parse_launch_line(std::string_view text, const Value& where) {
-  Reading reading{where};
+LaunchLine parse_launch_line(std::string_view text, const Value& where, const TextReader& read_file) {
+  auto [launcher, reading] = launch::read_line(text, where, read_file);
   LaunchLine line;
-  line.launcher = launch::read_line(text, reading);
+  line.launcher = launcher->name;
   for (const WrittenHost& host : merged(reading)) line.hosts.push_back(usable(host, reading));
-  line.ranks = ranks_of(line, reading);
+  line.ranks = ranks_of(line, reading, launcher->counts);
   line.ranks_per_node = reading.ranks_per_node;
   line.by_node = reading.by_node;
   line.environment = std::move(reading.environment);
   line.ignored = std::move(reading.ignored);
+  line.job = std::move(reading.job);
   return line;
 }
 

@@ -12,6 +12,7 @@
 
 #include "collective/chunk_sizes.hpp"
 #include "config/section.hpp"
+#include "config/text.hpp"
 #include "platform/launch_line.hpp"
 #include "simulate/folding/folded_message_clock.hpp"
 #include "simulate/recurrence_clock.hpp"
@@ -274,7 +275,8 @@ void Expenses::expect_ranks(const Document& document) const {
   if (ranks != nullptr) require_ranks_within(budget_, *ranks, where->place());
   const auto launch = document.find("/platform/launch");
   if (launch && launch->is_string())
-    require_ranks_within(budget_, parse_launch_line(read<std::string>(*launch), *launch).ranks, launch->place());
+    require_ranks_within(budget_, parse_launch_line(read<std::string>(*launch), *launch, read_text).ranks,
+                         launch->place());
 }
 
 void Expenses::add(const Scenario& scenario, const Document& document) {

@@ -76,11 +76,12 @@ struct Launch {
   std::optional<LaunchLine> line;
 };
 
-Launch read_launch(Section& section) {
+Launch read_launch(Section& section, const TextReader& read_file) {
   const auto ranks = section.maybe("ranks");
   const auto text = section.maybe("launch");
   if (!text) return {ranks ? read_at_least(*ranks, 1) : 1, {}};
-  LaunchLine line = parse_launch_line(read<std::string>(*text), *text);
+  LaunchLine line = parse_launch_line(read<std::string>(*text), *text, read_file);
+  for (const auto& [option, value] : line.job) line.ignored.push_back(value.empty() ? option : option + " " + value);
   if (ranks && read_at_least(*ranks, 1) != line.ranks) {
     ranks->fail(fmt::format("{} as the launch line says, or no \"ranks\"", line.ranks));
   }
@@ -102,7 +103,7 @@ PlatformSpec read_platform(const Value& where, const Catalogue& catalogue, Launc
   topology = catalogue.topology(read<std::string>(name), name, override);
   if (const auto condition = section.maybe("condition")) topology.condition.add(read_condition(*condition));
   if (const auto traffic = section.maybe("traffic")) add_constant_traffic(*traffic, topology);
-  launch = read_launch(section);
+  launch = read_launch(section, catalogue.reader());
   const auto placement = section.maybe("placement");
   const auto scale = section.maybe("scale");
   const PlacementRule rule = placement ? read_placement_rule(*placement) : PlacementRule{};

@@ -6,9 +6,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "config/document.hpp"
+#include "config/text.hpp"
 
 namespace farandole { inline namespace platform { namespace launch {
 
@@ -22,15 +24,22 @@ struct WrittenHost {
   std::optional<int> slots;
 };
 
-/// What the options read so far have said.
+/// What the options read so far have said; of a whole script, what it sets and what its #SBATCH lines ask for.
 struct Reading {
   const Value& where;
+  const TextReader& read_file;  // of configurations and host files; may be empty
   std::optional<int> ranks = std::nullopt;
   std::optional<int> ranks_per_node = std::nullopt;
+  std::optional<int> nodes = std::nullopt;
+  std::optional<int> devices = std::nullopt;  // of a node
+  std::optional<int> listed = std::nullopt;   // nodes that are named
   bool by_node = false;
   std::vector<WrittenHost> hosts = {};
   std::map<std::string, std::string> environment = {};
   std::vector<std::string> ignored = {};
+  std::vector<std::pair<std::string, std::string>> job = {};  // options that say what is trained, and how
+  std::map<std::string, std::string> variables = {};          // of the shell
+  std::size_t expanded = 0;                                   // characters that variables have become
 };
 
 /// An option as it stands in the line.
@@ -42,24 +51,33 @@ struct Given {
 };
 
 struct Option {
-  std::string_view names;  // without dashes, separated by blanks; one and two dashes are alike
-  int arguments;           // two may also be written as one NAME=VALUE
+  std::string_view names;  // without dashes, separated by blanks; one and two dashes are alike, and "_" is "-"
+  int arguments;           // two may also be written as one NAME=VALUE; optional: one, only as OPTION=VALUE
   void (*act)(Reading&, const Given&);
   std::string_view variable = {};  // the HOROVOD_* variable it sets
 };
+constexpr int optional = -1;
 
 struct Launcher {
   std::string_view name;
-  std::string_view programs;  // what it is called, separated by blanks
+  std::string_view programs;  // what it is called, separated by blanks; of modules of Python, as `python -m` has them
   std::span<const Option> options;
-  bool attached_numbers = false;  // "-n128" is "-n 128"
+  std::string_view counts;  // the option that says how many ranks
+  /// Works out what was not said from the rest, and from what the script asked for.
+  void (*settle)(Reading&, const Reading& script);
+  bool attached = false;  // "-n128" is "-n 128"
 };
 
 std::span<const Option> horovodrun_options();
 std::span<const Option> mpirun_options();
 std::span<const Option> aprun_options();
+std::span<const Option> torchrun_options();
+std::span<const Option> srun_options();
+std::span<const Option> accelerate_options();
+std::span<const Option> deepspeed_options();
 /// The catalogue of launchers.
 std::span<const Launcher> launchers();
+const Launcher& srun();
 
 /// Whether `name` is one of `names`, a list separated by blanks.
 bool is_among(std::string_view names, std::string_view name);
@@ -69,13 +87,20 @@ bool is_among(std::string_view names, std::string_view name);
 void ignore(Reading& reading, const Given& option);
 /// For options that change what runs where in a way that cannot be followed here.
 void refuse(Reading& reading, const Given& option);
+/// For options that say what is trained, and how: kept, with what they say.
+void keep(Reading& reading, const Given& option);
+void pass(Reading& reading, const Given& option);  // over what says how the program is to be started
 
 void set_ranks(Reading& reading, const Given& option);
-void set_ranks_per_node(Reading& reading, const Given& option);
+void set_ranks_per_node(Reading& reading, const Given& option);     // a number, or "gpu": as many as devices
 void set_one_rank_per_node(Reading& reading, const Given& option);  // -pernode
+void set_nodes(Reading& reading, const Given& option);              // 4, 1:4, 1-4: the most
+void set_devices(Reading& reading, const Given& option);            // 8, h100:8, gpu:h100:8
 void set_by_node(Reading& reading, const Given& option);            // -bynode
 void set_mapping(Reading& reading, const Given& option);            // --map-by slot | node | ppr:4:node
 void add_hosts(Reading& reading, const Given& option);              // a:4,b:4
+void add_included(Reading& reading, const Given& option);           // a@b:0,1
+void list_nodes(Reading& reading, const Given& option);             // node[01-04,7],b
 
 /// VAR=VALUE; VAR VALUE; or VAR alone, which exports what stands before the launcher.
 void set_variable(Reading& reading, const Given& option);
@@ -87,17 +112,33 @@ void set_gloo(Reading& reading, const Given& option);
 void set_number(Reading& reading, const Given& option);
 void set_mebibytes(Reading& reading, const Given& option);
 
+void settle_mpi(Reading& reading, const Reading& script);
+void settle_slurm(Reading& reading, const Reading& script);
+void settle_torchrun(Reading& reading, const Reading& script);
+void settle_accelerate(Reading& reading, const Reading& script);
+void settle_deepspeed(Reading& reading, const Reading& script);
+
 // Walks through the words of a launch line: settings, the launcher, its options, the program.
 
-/// Lets every option of the line act on `reading` and returns the launcher's name in the catalogue.
-std::string read_line(std::string_view text, Reading& reading);
+/// Lets every option of the line act on a Reading; of a launcher that starts another, `srun torchrun ...`, the
+/// second's.
+std::pair<const Launcher*, Reading> read_line(std::string_view text, const Value& where, const TextReader& read_file);
 
-// Splits a pasted command into words as a shell would: quotes, backslashes, continued lines, comments.
+/// What an #SBATCH line says, word by word, for all of a script.
+void read_allocation(std::span<const std::string> words, Reading& script);
+
+// Splits what was pasted into words as a shell would: quotes, backslashes, continued lines, comments, variables that it
+// sets, arithmetic, arrays.
 //
-// Two things a shell would not forgive are: blanks between a backslash and the end of its line (they come with copying
-// from web pages) and a line break without a backslash (a blank here). Variables and wildcards stay as they are.
+// What a shell would not forgive is forgiven: blanks and comments between a backslash and the end of its line, comments
+// among continued lines, and a line break without a backslash before an option. Variables whose value is not known,
+// what commands would print, and wildcards stay as they are.
 
-/// Fails at `where` when a quote is left open.
-std::vector<std::string> split_words(std::string_view text, const Value& where);
+/// The words of each command, with "\n" or ";" behind it. Fails where a quote is left open.
+std::vector<std::string> split_words(std::string_view text, Reading& script, int depth = 0);
+/// NAME=VALUE
+bool is_setting(std::string_view word);
+/// The whole number that a text is.
+std::optional<int> whole_number_in(std::string_view text);
 
 }}}  // namespace farandole::platform::launch

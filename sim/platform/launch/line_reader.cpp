@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <utility>
 
 #include "platform/launch/launch.hpp"
@@ -13,19 +14,14 @@ bool is_number(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-bool is_setting(std::string_view word) {
-  const std::string_view name = word.substr(0, word.find('='));
-  return name.size() < word.size() && !name.empty() && !is_number(name.substr(0, 1)) &&
-         std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
-}
-
 /// Typographic hyphens and dashes, U+2010 to U+2015 and the minus sign, which word processors put for "-".
 bool is_typographic_dash(std::string_view word) {
   return (word.starts_with("\xe2\x80") && word.size() > 2 && word[2] >= '\x90' && word[2] <= '\x95') ||
          word.starts_with("\xe2\x88\x92");
 }
 
-const Option* find_option(const Launcher& launcher, std::string_view name) {
+const Option* find_option(const Launcher& launcher, std::string name) {
+  std::ranges::replace(name, '_', '-');
   for (const Option& option : launcher.options) {
     if (is_among(option.names, name)) return &option;
   }
@@ -58,7 +54,7 @@ Spelling spell(const std::string& word, const Launcher& launcher) {
   if (const auto equals = body.find('='); equals != std::string::npos) {
     return {dashes, body.substr(0, equals), body.substr(equals + 1)};
   }
-  const bool attached = launcher.attached_numbers && dashes == "-" && body.size() > 1 && is_number(body.substr(1));
+  const bool attached = launcher.attached && dashes == "-" && body.size() > 1 && is_number(body.substr(1));
   if (attached) return {dashes, body.substr(0, 1), body.substr(1)};
   return {dashes, body, std::nullopt};
 }
@@ -81,9 +77,12 @@ Words take_arguments(const Reading& reading, const Option& option, Given& given,
   if (!given.arguments.empty() && option.arguments == 0) {
     reading.where.fail("no argument of " + given.name, quoted(given.arguments.front()));
   }
-  while (given.arguments.size() < static_cast<std::size_t>(option.arguments)) {
+  while (std::ssize(given.arguments) < option.arguments) {
     if (given.arguments.size() == 1 && is_setting(given.arguments.front())) break;
-    if (words.empty()) reading.where.fail("an argument after " + given.name, "the end of the launch line");
+    if (!words.empty() && words.front() == "\n") words = words.subspan(1);
+    if (words.empty() || words.front() == ";") {
+      reading.where.fail("an argument after " + given.name, "the end of the launch line");
+    }
     given.arguments.push_back(words.front());
     words = words.subspan(1);
   }
@@ -101,30 +100,104 @@ Words read_option(Reading& reading, const Launcher& launcher, Words words) {
   return words;
 }
 
-/// Prompt, settings and harmless commands before the launcher.
-Words read_prologue(Reading& reading, Words words) {
-  if (!words.empty() && words.front() == "$") words = words.subspan(1);
-  for (; !words.empty(); words = words.subspan(1)) {
-    const std::string& word = words.front();
-    if (is_setting(word)) {
-      set_variable(reading, {"", {word}, {}});
-    } else if (is_among("env time nohup exec", word)) {
-      reading.ignored.push_back(word);
-    } else {
-      break;
-    }
+Words read_options(Reading& reading, const Launcher& launcher, Words words) {
+  while (!words.empty() && words.front().starts_with('-') && words.front() != "-") {
+    if (words.front() == "--") return words.subspan(1);
+    words = read_option(reading, launcher, words);
   }
   return words;
 }
 
-const Launcher& find_launcher(const Reading& reading, Words words) {
-  const std::string expected = "a launch line of horovodrun, mpirun, mpiexec or aprun";
-  if (words.empty()) reading.where.fail(expected, "no launcher");
-  const std::string_view program = std::string_view(words.front()).substr(words.front().rfind('/') + 1);
-  for (const Launcher& launcher : launchers()) {
-    if (is_among(launcher.programs, program)) return launcher;
+Words command_of(Words words) {
+  const auto end = std::ranges::find_if(words, [](const std::string& word) { return word == "\n" || word == ";"; });
+  return words.first(static_cast<std::size_t>(end - words.begin()));
+}
+
+/// Prompt, settings, words of the shell and harmless commands before the launcher: how many words they are.
+std::size_t prologue_of(Words command) {
+  constexpr std::size_t longest_prompt = 3;
+  std::size_t length = 0;
+  for (std::size_t i = 0; i < std::min(longest_prompt, command.size()); ++i) {
+    if (command[i].ends_with('$') && command[i].find('=') == std::string::npos) length = i + 1;
   }
-  reading.where.fail(expected, quoted(words.front()));
+  while (length < command.size() &&
+         (is_setting(command[length]) || is_among("env time nohup exec sudo then do else ( { !", command[length]))) {
+    ++length;
+  }
+  return length;
+}
+
+/// The launcher that words begin with, if any, and the words after it.
+std::pair<const Launcher*, Words> launcher_at(Words words) {
+  std::string_view program = std::string_view(words.front()).substr(words.front().rfind('/') + 1);
+  if (program.starts_with("python")) {
+    const auto module = std::ranges::find_if(
+        words.subspan(1), [](const std::string& word) { return word == "-m" || !word.starts_with('-'); });
+    words = words.subspan(static_cast<std::size_t>(module - words.begin()));
+    if (words.size() < 2 || words.front() != "-m") return {nullptr, words};
+    words = words.subspan(1);
+    program = words.front();
+  }
+  if (program == "accelerate") {
+    if (words.size() < 2 || words[1] != "launch") return {nullptr, words};
+    words = words.subspan(1);
+  }
+  for (const Launcher& launcher : launchers()) {
+    if (is_among(launcher.programs, program)) return {&launcher, words.subspan(1)};
+  }
+  return {nullptr, words};
+}
+
+/// The first launcher anywhere before a script of Python: behind containers, profilers, `bash -c`.
+std::pair<const Launcher*, Words> launcher_among(Words words) {
+  for (; !words.empty() && !words.front().ends_with(".py"); words = words.subspan(1)) {
+    if (const auto found = launcher_at(words); found.first != nullptr) return found;
+  }
+  return {nullptr, words};
+}
+
+/// The launcher of a command, which may be behind a program that starts others.
+std::pair<const Launcher*, Words> launcher_of(Words command, Words words) {
+  const std::size_t start = prologue_of(command);
+  if (start == command.size()) return {nullptr, words};
+  const bool is_wrapped = is_among(
+      "uv poetry pixi pdm conda micromamba singularity apptainer docker podman enroot shifter numactl nsys ncu stdbuf "
+      "timeout taskset bash sh",
+      command[start]);
+  return is_wrapped ? launcher_among(command.subspan(start)) : launcher_at(words.subspan(start));
+}
+
+/// From the command on that starts the job: the first that launches Python, or else anything.
+Words from_the_launch(Words script) {
+  std::optional<Words> first;
+  for (Words rest = script; !rest.empty();) {
+    const Words command = command_of(rest);
+    if (launcher_of(command, rest).first != nullptr) {
+      if (!first) first = rest;
+      const bool is_python = std::ranges::any_of(command, [](const std::string& word) {
+        return word.find(".py") != std::string::npos || word.find("python") != std::string::npos || word == "-m";
+      });
+      if (is_python) return rest;
+    }
+    rest = rest.subspan(std::min(command.size() + 1, rest.size()));
+  }
+  return first.value_or(script);
+}
+
+[[noreturn]] void fail_without_launcher(const Reading& reading, Words script) {
+  const Words command = command_of(script);
+  const std::size_t start = prologue_of(command);
+  std::string got = "no launcher";
+  std::string hint;
+  if (start < command.size() && command.size() + 1 >= script.size()) {
+    std::vector<std::string> known{"accelerate launch"};
+    for (const Launcher& launcher : launchers()) known.emplace_back(launcher.name);
+    got = quoted(command[start]);
+    hint = suggestion(command[start], known);
+    if (!hint.starts_with("; did")) hint.clear();
+  }
+  reading.where.fail(
+      "a launch line of torchrun, srun, accelerate launch, deepspeed, horovodrun, mpirun, mpiexec or aprun", got, hint);
 }
 
 void check_program(const Reading& reading, Words words) {
@@ -133,110 +206,115 @@ void check_program(const Reading& reading, Words words) {
   if (std::ranges::find(words, ":") != words.end()) reading.where.fail("one program", "several, separated by \":\"");
 }
 
-}  // namespace
-
-std::string read_line(std::string_view text, Reading& reading) {
-  const auto split = split_words(text, reading.where);
-  Words words = read_prologue(reading, split);
-  const Launcher& launcher = find_launcher(reading, words);
-  words = words.subspan(1);
-  while (!words.empty() && words.front().starts_with('-') && words.front() != "-") {
-    if (words.front() == "--") {
-      words = words.subspan(1);
-      break;
+/// The words of what a launcher starts, once more with variables that are known by now, and those of `bash -c`.
+std::vector<std::string> opened(Words program, Reading& script) {
+  std::vector<std::string> result;
+  for (std::size_t i = 0; i < program.size(); ++i) {
+    const bool is_script = i > 0 && is_among("-c -lc -ic -cl", program[i - 1]);
+    if (is_script || program[i].starts_with('$')) {
+      std::ranges::copy(split_words(program[i], script, 1), std::back_inserter(result));
+      if (!is_script && !result.empty()) result.pop_back();  // the end of a command
+    } else {
+      result.push_back(program[i]);
     }
-    words = read_option(reading, launcher, words);
   }
-  check_program(reading, words);
-  return std::string(launcher.name);
+  return result;
 }
 
-namespace {
-
-bool is_blank(char c) {
-  return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+/// A launcher that another one starts: once on each node, and on as many nodes as it counts.
+void check_nested(const Reading& outer, const Reading& inner, const Launcher& launcher) {
+  const std::string name(launcher.name);
+  if (outer.ranks_per_node.value_or(1) > 1) {
+    outer.where.fail("one " + name + " on a node", std::to_string(*outer.ranks_per_node));
+  }
+  std::optional<int> started = outer.ranks;
+  if (!outer.hosts.empty() && !started) started = static_cast<int>(outer.hosts.size());
+  if (!started || !inner.nodes || *inner.nodes == *started) return;
+  outer.where.fail(name + " for the " + std::to_string(*started) + " nodes that it is started on",
+                   std::to_string(*inner.nodes));
 }
 
-class Splitter {
- public:
-  Splitter(std::string_view text, const Value& where) : rest_(text), where_(where) {}
-
-  std::vector<std::string> split() {
-    while (!rest_.empty()) {
-      const char c = take();
-      if (is_blank(c)) {
-        end_word();
-      } else if (c == '#' && !in_word_) {
-        rest_.remove_prefix(std::min(rest_.find('\n'), rest_.size()));
-      } else if (c == '\'' || c == '"') {
-        take_quoted(c);
-      } else if (c == '\\') {
-        take_escaped();
-      } else {
-        add(c);
-      }
-    }
-    end_word();
-    return std::move(words_);
+/// Options of the program itself that say what is trained, and how, as Transformers, DeepSpeed and Megatron call them.
+void read_program(Reading& reading, Words program) {
+  static constexpr std::string_view known =
+      "fsdp fsdp-config deepspeed deepspeed-config bf16 fp16 gradient-checkpointing gradient-accumulation-steps "
+      "per-device-train-batch-size micro-batch-size max-seq-length seq-length block-size tensor-model-parallel-size "
+      "pipeline-model-parallel-size";
+  for (; !program.empty(); program = program.subspan(1)) {
+    const std::string& word = program.front();
+    const auto start = word.find_first_not_of('-');
+    const auto equals = std::min(word.find('='), word.size());
+    if (start == std::string::npos || start == 0 || equals < start) continue;
+    std::string name = word.substr(start, equals - start);
+    std::ranges::replace(name, '_', '-');
+    if (!is_among(known, name)) continue;
+    const bool is_next = equals == word.size() && program.size() > 1 && !program[1].starts_with('-');
+    reading.job.emplace_back(word.substr(0, equals), equals < word.size() ? word.substr(equals + 1)
+                                                     : is_next            ? program[1]
+                                                                          : "");
   }
+}
 
- private:
-  char take() {
-    const char c = rest_.front();
-    rest_.remove_prefix(1);
-    return c;
+/// What the script says, of a line of it.
+Reading started_from(const Reading& script) {
+  Reading reading{script.where, script.read_file};
+  reading.environment = script.environment;
+  reading.ignored = script.ignored;
+  reading.devices = script.devices;
+  const auto visible = script.variables.find("CUDA_VISIBLE_DEVICES");
+  if (!reading.devices && visible != script.variables.end() && !visible->second.empty()) {
+    reading.devices = static_cast<int>(std::ranges::count(visible->second, ',')) + 1;
   }
-
-  void add(char c) {
-    in_word_ = true;
-    word_ += c;
-  }
-
-  void end_word() {
-    if (in_word_) words_.push_back(std::exchange(word_, {}));
-    in_word_ = false;
-  }
-
-  /// Whether a backslash just read continues the line: only blanks follow it there. Takes them and the line's end.
-  bool take_continuation() {
-    const auto end = rest_.find_first_not_of(" \t\r");
-    if (end != std::string_view::npos && rest_[end] != '\n') return false;
-    rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
-    return true;
-  }
-
-  void take_escaped() {
-    if (!take_continuation()) add(take());
-  }
-
-  void take_quoted(char quote) {
-    in_word_ = true;  // '' is a word
-    while (!rest_.empty() && rest_.front() != quote) {
-      const char c = take();
-      const bool escape = quote == '"' && c == '\\' && !rest_.empty();
-      if (escape && rest_.front() == '\n') {
-        take();
-      } else if (escape && std::string_view("\"\\$`").find(rest_.front()) != std::string_view::npos) {
-        add(take());
-      } else {
-        add(c);
-      }
-    }
-    if (rest_.empty()) where_.fail(std::string("a closing ") + quote, "the end of the launch line");
-    take();
-  }
-
-  std::string_view rest_;
-  const Value& where_;
-  std::vector<std::string> words_;
-  std::string word_;
-  bool in_word_ = false;
-};
+  return reading;
+}
 
 }  // namespace
 
-std::vector<std::string> split_words(std::string_view text, const Value& where) {
-  return Splitter(text, where).split();
+std::pair<const Launcher*, Reading> read_line(std::string_view text, const Value& where, const TextReader& read_file) {
+  Reading script{where, read_file};
+  const std::vector<std::string> pasted = split_words(text, script);
+  Words words = from_the_launch(pasted);
+  const auto [launcher, rest] =
+      words.empty() ? std::pair<const Launcher*, Words>{} : launcher_of(command_of(words), words);
+  if (launcher == nullptr) fail_without_launcher(script, pasted);
+  for (const std::string& word : words.first(prologue_of(command_of(words)))) {
+    if (is_setting(word)) set_variable(script, {"", {word}, {}});
+    if (is_among("env time nohup exec", word)) script.ignored.push_back(word);
+  }
+  Reading reading = started_from(script);
+  words = read_options(reading, *launcher, rest);
+  launcher->settle(reading, script);
+  check_program(reading, command_of(words));
+  if (launcher == &srun()) {
+    script.nodes = reading.nodes;
+    script.ranks = reading.ranks;
+    script.ranks_per_node = reading.ranks_per_node;
+  }
+  const std::vector<std::string> started = opened(command_of(words), script);
+  const auto [inner, inner_rest] = launcher_among(started);
+  if (inner == nullptr) {
+    read_program(reading, started);
+    return {launcher, reading};
+  }
+  Reading step = started_from(script);
+  step.environment = reading.environment;
+  step.ignored = reading.ignored;
+  words = command_of(read_options(step, *inner, inner_rest));
+  inner->settle(step, script);
+  check_nested(reading, step, *inner);
+  check_program(step, words);
+  read_program(step, words);
+  return {inner, step};
+}
+
+void read_allocation(Words words, Reading& script) {
+  const std::vector<std::string> ignored = script.ignored;
+  while (!words.empty()) {
+    const bool is_known =
+        words.front().starts_with('-') && find_option(srun(), spell(words.front(), srun()).name) != nullptr;
+    words = is_known ? read_option(script, srun(), words) : words.subspan(1);
+  }
+  script.ignored = ignored;
 }
 
 }}}  // namespace farandole::platform::launch
