@@ -17,10 +17,13 @@ using test::Workplace;
 
 /// The options of one text of help, without the short names.
 std::set<std::string> long_names(const std::string& help) {
-  static const std::regex option(R"((?:^|\n)  (?:-\w,)?(--[\w-]+))");
+  static const std::regex option(R"((?:^|\n)  ((?:--?[\w-]+,?)+))");
+  static const std::regex long_name(R"(--[\w-]+)");
   std::set<std::string> names;
-  for (std::sregex_iterator found(help.begin(), help.end(), option), end; found != end; ++found)
-    names.insert((*found)[1]);
+  for (std::sregex_iterator found(help.begin(), help.end(), option), end; found != end; ++found) {
+    const std::string all = (*found)[1];
+    for (std::sregex_iterator name(all.begin(), all.end(), long_name); name != end; ++name) names.insert(name->str());
+  }
   return names;
 }
 

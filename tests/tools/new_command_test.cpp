@@ -79,4 +79,145 @@ TEST(NewCommand, RefusesInOneLineAndLeavesNoFile) {
   EXPECT_EQ(place.farandole("new no.yaml --model resnet50 --topology dgx-a100").status, 2);
 }
 
+constexpr const char* llama_config =
+    R"({"model_type": "llama", "hidden_size": 1024, "intermediate_size": 4096, "num_attention_heads": 16,
+        "num_key_value_heads": 8, "num_hidden_layers": 4, "vocab_size": 32000, "tie_word_embeddings": false})";
+
+constexpr const char* accelerate_yaml =
+    "compute_environment: LOCAL_MACHINE\n"
+    "distributed_type: FSDP\n"
+    "fsdp_config:\n"
+    "  fsdp_activation_checkpointing: true\n"
+    "  fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP\n"
+    "  fsdp_sharding_strategy: SHARD_GRAD_OP\n"
+    "mixed_precision: bf16\n"
+    "num_machines: 4\n"
+    "num_processes: 32\n";
+
+constexpr const char* deepspeed_json =
+    R"({"bf16": {"enabled": "auto"}, "zero_optimization": {"stage": 3}, "gradient_accumulation_steps": "auto",
+        "train_micro_batch_size_per_gpu": "auto"})";
+
+/// A folder with the files that the tests below name.
+struct PastedPlace {
+  PastedPlace() {
+    place.write("config.json", llama_config);
+    place.write("accelerate.yaml", accelerate_yaml);
+    place.write("ds.json", deepspeed_json);
+    place.write("fsdp.json", R"({"backward_prefetch": "backward_pre", "activation_checkpointing": true})");
+  }
+
+  /// The scenario that is written, and a run of it.
+  std::string written(const std::string& arguments, const std::string& model = "config.json") const {
+    std::filesystem::remove(place.folder() / "new.json");
+    const test::Finished made =
+        place.farandole("new new.json --model " + model + " --machine hgx-h100 " + arguments + " </dev/null");
+    EXPECT_EQ(made.status, 0) << arguments << made.err;
+    const test::Finished ran = place.farandole("run new.json --fidelity analytic --format csv --quiet");
+    EXPECT_EQ(ran.status, 0) << arguments << ran.err;
+    return made.out + test::contents(place.folder() / "new.json");
+  }
+
+  test::Workplace place;
+};
+
+TEST(NewFromLaunchLine, WithAModelAndAStrategysFileIsAScenarioThatRuns) {
+  const PastedPlace pasted;
+  const std::string line = " --launch 'torchrun --nnodes 4 --nproc-per-node 8 train.py'";
+  EXPECT_THAT(pasted.written("--strategy accelerate.yaml" + line),
+              AllOf(HasSubstr("config.json on hgx-h100, 32 ranks, fsdp in bf16"), HasSubstr("recomputing (full)"),
+                    HasSubstr("\"accelerate\": \"accelerate.yaml\"")));
+  EXPECT_THAT(pasted.written("--strategy ds.json" + line),
+              AllOf(HasSubstr("32 ranks, zero in bf16"), HasSubstr("\"deepspeed\": \"ds.json\"")));
+}
+
+TEST(NewFromLaunchLine, SaysOtherwiseThanTheFileWhoseNumbersAreLeftOut) {
+  const PastedPlace pasted;
+  EXPECT_THAT(pasted.written("--strategy accelerate.yaml --launch 'torchrun --nproc-per-node 8 train.py'"),
+              AllOf(HasSubstr("8 ranks, fsdp in bf16"), HasSubstr("Not used: num_processes 32 of accelerate.yaml"),
+                    HasSubstr("\"fsdp_sharding_strategy\": \"SHARD_GRAD_OP\""), Not(HasSubstr("\"num_processes\""))));
+}
+
+TEST(NewFromLaunchLine, TakesWhatTheProgramsOptionsSayOfTheJob) {
+  const PastedPlace pasted;
+  EXPECT_THAT(
+      pasted.written("--launch 'deepspeed --num_gpus 8 train.py --deepspeed ds.json --fp16 False --bf16 True "
+                     "--per_device_train_batch_size 2 --gradient_accumulation_steps 4 "
+                     "--gradient_checkpointing --max_seq_length 2048'"),
+      AllOf(HasSubstr("8 ranks, zero in bf16, 2 samples a rank, recomputing (full)"), HasSubstr("\"accumulation\": 4"),
+            HasSubstr("\"sequence_length\": 2048"), Not(HasSubstr("Not used"))));
+  EXPECT_THAT(pasted.written("--launch 'torchrun --nproc_per_node=8 t.py --fsdp \"hybrid_shard auto_wrap\" --fp16'"),
+              AllOf(HasSubstr("fsdp in fp16"), HasSubstr("\"sharding_strategy\": \"HYBRID_SHARD\"")));
+  EXPECT_THAT(pasted.written("--launch 'torchrun --nproc_per_node=8 t.py --fsdp full_shard --fsdp_config fsdp.json'"),
+              AllOf(HasSubstr("\"accelerate\": \"fsdp.json\""), HasSubstr("\"recompute\": \"full\"")));
+}
+
+TEST(NewFromLaunchLine, TakesWhatTheLauncherSaysOfTheStrategy) {
+  const PastedPlace pasted;
+  EXPECT_THAT(pasted.written("--launch 'accelerate launch --config_file accelerate.yaml train.py'"),
+              AllOf(HasSubstr("32 ranks, fsdp in bf16"), HasSubstr("\"accelerate\": \"accelerate.yaml\"")));
+  EXPECT_THAT(pasted.written("--launch 'accelerate launch --use_fsdp --fsdp_sharding_strategy FULL_SHARD "
+                             "--mixed_precision bf16 --num_processes 16 --num_machines 2 train.py'"),
+              AllOf(HasSubstr("16 ranks, fsdp in bf16"), HasSubstr("\"fsdp_sharding_strategy\": \"FULL_SHARD\"")));
+  EXPECT_THAT(pasted.written("--launch 'accelerate launch --use_deepspeed --zero_stage 3 --num_processes 8 "
+                             "--mixed_precision bf16 train.py'"),
+              AllOf(HasSubstr("8 ranks, zero in bf16"), HasSubstr("\"stage\": 3")));
+  EXPECT_THAT(pasted.written("--launch 'horovodrun -np 8 --fusion-threshold-mb 32 python t.py'", "resnet50"),
+              AllOf(HasSubstr("8 ranks, horovod"), HasSubstr("\"HOROVOD_FUSION_THRESHOLD\": \"33554432\"")));
+}
+
+TEST(NewFromLaunchLine, FillsNodesAsTheLineDoes) {
+  const PastedPlace pasted;
+  EXPECT_THAT(pasted.written("--launch 'srun -N 4 --ntasks-per-node 4 python t.py'", "resnet50"),
+              AllOf(HasSubstr("\"ranks\": 16"), HasSubstr("\"placement\": { \"ranks_per_node\": 4 }")));
+  EXPECT_THAT(pasted.written("--launch 'mpirun -np 8 -bynode -H a:4,b:4 python t.py'", "resnet50"),
+              HasSubstr("{ \"ranks_per_node\": 4, \"order\": \"by_node\" }"));
+  EXPECT_THAT(pasted.written("--launch 'mpirun -np 6 -H a:4,b:2 python t.py'", "resnet50"),
+              HasSubstr("\"launch\": \"mpirun -np 6 -H a:4,b:2 python t.py\""));
+}
+
+TEST(NewFromLaunchLine, TakesAWholeBatchScriptFromItsFileAsRunDoes) {
+  const PastedPlace pasted;
+  pasted.place.write("job.sh",
+                     "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --ntasks-per-node=1\n#SBATCH --gres=gpu:8\n"
+                     "ARGS=(\n  --bf16   # half\n  --fsdp full_shard\n)\n"
+                     "srun torchrun --nnodes $SLURM_NNODES --nproc_per_node 8 train.py \"${ARGS[@]}\"\n");
+  EXPECT_THAT(pasted.written("--launch job.sh"), HasSubstr("16 ranks, fsdp in bf16"));
+  const test::Finished ran = pasted.place.farandole(
+      "run new.json --set '/platform={\"topology\": \"hgx-h100\"}' --launch job.sh --fidelity analytic --format csv");
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("ignored, no meaning here: --fsdp full_shard"));
+}
+
+TEST(NewFromLaunchLine, WritesScenarioJsonWhereNoFileIsNamed) {
+  const PastedPlace pasted;
+  const std::string line = "new --model resnet50 --machine dgx-a100 --launch 'torchrun --nproc_per_node 8 t.py'";
+  EXPECT_EQ(pasted.place.farandole(line).status, 0);
+  EXPECT_EQ(pasted.place.farandole("check scenario.json").out, "scenario.json: scenario, ok\n");
+  EXPECT_EQ(pasted.place.farandole(line).status, 2);
+}
+
+TEST(NewFromLaunchLine, RefusesInOneLineAndLeavesNoFile) {
+  const PastedPlace pasted;
+  pasted.place.write("mpi.yaml", "distributed_type: MULTI_CPU\n");
+  for (const auto& [arguments, expected] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"--launch 'torchrun --nnodes $NNODES t.py'", "got \"$NNODES\"; the value of NNODES is not in what was"},
+           {"--launch 'torchrn --nnodes 2 t.py'", "did you mean \"torchrun\"?"},
+           {"--launch job.sh", "got \"job.sh\"; there is no such file"},
+           {"--launch 'torchrun --nproc_per_node 16 t.py'", "expected at most 8 ranks on a node"},
+           {"--launch 'torchrun --nproc_per_node 8 t.py' --ranks 4", "expected 8 as the launch line says"},
+           {"--launch 'torchrun --nproc_per_node 8 t.py --deepspeed no.json'", "no.json: expected a readable file"},
+           {"--launch 'torchrun --nproc_per_node 8 t.py --per_device_train_batch_size many'", "whole number"},
+           {"--strategy config.json", "config.json:1: /: expected a configuration of accelerate, DeepSpeed"},
+           {"--strategy no.yaml", "no.yaml: expected a readable file"},
+           {"--strategy mpi.yaml", "mpi.yaml:1: /distributed_type: expected FSDP, DEEPSPEED, MULTI_GPU or NO"}}) {
+    const test::Finished refused = pasted.place.farandole(
+        std::string("new no2.json --model config.json --machine hgx-h100 ") + arguments + " </dev/null");
+    EXPECT_EQ(refused.status, 2) << arguments;
+    EXPECT_THAT(refused.err, HasSubstr(expected)) << arguments;
+    EXPECT_EQ(std::ranges::count(refused.err, '\n'), 1) << refused.err;
+    EXPECT_FALSE(std::filesystem::exists(pasted.place.folder() / "no2.json")) << arguments;
+  }
+}
+
 }}  // namespace farandole::new_command_test

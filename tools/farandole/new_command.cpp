@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "command.hpp"
+#include "pasted_job.hpp"
 #include "report/output_file.hpp"
 #include "report/record.hpp"
 #include "scenario/fit_memory.hpp"
@@ -22,9 +23,10 @@ namespace farandole {
 namespace {
 
 struct NewArguments {
-  std::string file;
+  std::string file = "scenario.json";
   std::string model;
   std::string topology;
+  std::string launch;
   std::string ranks;
   std::string batch;
   std::string strategy;
@@ -37,10 +39,13 @@ struct Draft {
   std::string model;
   std::string topology;
   std::vector<int> ranks;
+  std::string placement;  // JSON, where the launch line says one
   int batch = 1;
+  int sequence_length = 0;  // as the model has it
   std::string precision;
   std::string optimizer;
   std::string strategy;
+  std::vector<std::pair<std::string, std::string>> settings;  // of the strategy, as JSON
   std::string recompute = "none";
 };
 
@@ -84,11 +89,14 @@ std::string workload_text(const Draft& draft) {
       "batch is one rank's.\",\n"
       "    \"model\": {},\n"
       "    \"batch_per_rank\": {},\n"
+      "{}"
       "    \"precision\": \"{}\",\n"
       "    \"optimizer\": \"{}\",\n"
       "    \"recompute\": \"{}\"\n"
       "  }},\n",
-      json_text(draft.model), draft.batch, draft.precision, draft.optimizer, draft.recompute);
+      json_text(draft.model), draft.batch,
+      draft.sequence_length == 0 ? "" : fmt::format("    \"sequence_length\": {},\n", draft.sequence_length),
+      draft.precision, draft.optimizer, draft.recompute);
 }
 
 std::string platform_text(const Draft& draft) {
@@ -97,9 +105,22 @@ std::string platform_text(const Draft& draft) {
       "    \"comment\": \"On which machine: `farandole show topologies`, or a file of your own (`farandole calibrate` "
       "fits one to measurements). A rank is a device.\",\n"
       "    \"topology\": {},\n"
-      "    \"ranks\": {}\n"
+      "    {}\n"
       "  }},\n",
-      json_text(draft.topology), draft.ranks.front());
+      json_text(draft.topology),
+      draft.placement.starts_with("\"launch\"") ? draft.placement
+                                                : fmt::format("\"ranks\": {}{}", draft.ranks.front(), draft.placement));
+}
+
+std::string strategy_text(const Draft& draft) {
+  std::string settings;
+  for (const auto& [key, value] : draft.settings) settings += fmt::format(",\n    \"{}\": {}", key, value);
+  return fmt::format(
+      "  \"strategy\": {{\n"
+      "    \"comment\": \"How gradients travel: `farandole show strategy {0}` lists its settings.\",\n"
+      "    \"kind\": \"{0}\"{1}\n"
+      "  }},\n",
+      draft.strategy, settings);
 }
 
 std::string sweep_text(const Draft& draft) {
@@ -121,11 +142,7 @@ std::string draft_text(const Draft& draft) {
       "  \"$schema\": \"urn:farandole:schema:0.1:scenario\",\n"
       "  \"name\": {},\n"
       "  \"summary\": {},\n"
-      "{}{}"
-      "  \"strategy\": {{\n"
-      "    \"comment\": \"How gradients travel: `farandole show strategy {}` lists its settings.\",\n"
-      "    \"kind\": \"{}\"\n"
-      "  }},\n"
+      "{}{}{}"
       "  \"measure\": {{\n"
       "    \"comment\": \"fidelity: analytic is quick, flow shares links as they are shared, message sends every "
       "message.\",\n"
@@ -135,8 +152,8 @@ std::string draft_text(const Draft& draft) {
       "    \"fidelity\": \"flow\"\n"
       "  }}{}"
       "}}\n",
-      json_text(draft.name), json_text(summary), workload_text(draft), platform_text(draft), draft.strategy,
-      draft.strategy, sweep_text(draft));
+      json_text(draft.name), json_text(summary), workload_text(draft), platform_text(draft), strategy_text(draft),
+      sweep_text(draft));
 }
 
 /// Reads it as `run` would, for each number of ranks.
@@ -161,12 +178,14 @@ std::vector<int> ranks_that_fit(Draft draft, const std::string& file, const Cata
 
 /// The first way to train, from the simplest on, that fits the most of the numbers of ranks. Of those that nobody asked
 /// for, the ones it does not fit are left out.
-Draft choose_way(Draft draft, const NewArguments& said, const Catalogue& catalogue) {
+Draft choose_way(Draft draft, const NewArguments& said, const PastedJob& job, const Catalogue& catalogue) {
   std::vector<std::string> strategies{said.strategy};
   if (said.strategy.empty()) strategies = {"ddp", "fsdp"};
+  std::vector<std::string> recomputes{job.recompute};
+  if (job.recompute.empty()) recomputes = {"none", "selective", "full"};
   Draft best = draft;
   std::vector<int> most;
-  for (const char* recompute : {"none", "selective", "full"}) {
+  for (const std::string& recompute : recomputes) {
     for (const std::string& strategy : strategies) {
       draft.strategy = strategy;
       draft.recompute = recompute;
@@ -177,7 +196,10 @@ Draft choose_way(Draft draft, const NewArguments& said, const Catalogue& catalog
     }
     if (most.size() == draft.ranks.size()) break;
   }
-  if (most.empty()) best.strategy = strategies.back();
+  if (most.empty()) {
+    best.strategy = strategies.back();
+    best.recompute = recomputes.front();
+  }
   if (said.ranks.empty() && !most.empty()) best.ranks = most;
   check_draft(best, said.file, catalogue);
   return best;
@@ -226,9 +248,54 @@ void refuse_unknown_strategy(const std::string& name) {
   OptionValue("--strategy", name).value().fail_unknown("a strategy", known);
 }
 
-Draft draft_of(NewArguments& said, const Catalogue& catalogue) {
+/// What is pasted, in place of what was not said by options and would be asked.
+PastedJob take_pasted(NewArguments& said) {
+  if (!is_strategy_file(said.strategy)) refuse_unknown_strategy(said.strategy);
+  PastedJob job = pasted_job(said.launch.empty() ? "" : launch_text(said.launch), said.strategy);
+  said.strategy = job.strategy;
+  const bool is_other = !said.ranks.empty() && rank_counts(said.ranks) != std::vector<int>{job.ranks};
+  if (job.line && is_other) {
+    refuse_option("--ranks", fmt::format("{} as the launch line says, or no --ranks", job.ranks), said.ranks);
+  }
+  if (said.ranks.empty() && job.ranks > 0) said.ranks = std::to_string(job.ranks);
+  if (said.batch.empty() && job.batch > 0) said.batch = std::to_string(job.batch);
+  return job;
+}
+
+/// A placement where the line fills nodes otherwise than one after the other with all devices.
+std::string placement_of(const PastedJob& job, const Topology& topology, const std::string& launch) {
+  if (!job.line) return "";
+  const std::vector<Host>& hosts = job.line->hosts;
+  const bool is_uneven =
+      std::ranges::any_of(hosts, [&](const Host& host) { return host.slots != hosts.front().slots; });
+  if (is_uneven) return "\"launch\": " + json_text(launch_text(launch));
+  int on_a_node = hosts.empty() ? job.ranks_per_node : hosts.front().slots;
+  const bool fills_one = on_a_node >= job.ranks && on_a_node <= topology.devices_per_node;
+  if (on_a_node == topology.devices_per_node || fills_one) on_a_node = 0;
+  std::vector<std::string> members;
+  if (on_a_node > 0) members.push_back(fmt::format("\"ranks_per_node\": {}", on_a_node));
+  if (job.line->by_node) members.push_back("\"order\": \"by_node\"");
+  if (members.empty()) return "";
+  return fmt::format(",\n    \"placement\": {{ {} }}", fmt::join(members, ", "));
+}
+
+void ask_for_the_rest(NewArguments& said, const Questions& questions, const Model& model, const PastedJob& job,
+                      Draft& draft) {
+  const std::string which =
+      fmt::format("Numbers of ranks, empty for those of {} that fit", fmt::join(draft.ranks, ","));
+  questions.ask(which, "", said.ranks, [&](const std::string& text) {
+    if (!text.empty()) draft.ranks = rank_counts(text);
+  });
+  Model trained = model;
+  if (job.sequence_length > 0) trained.sequence_length = job.sequence_length;
+  questions.ask("Samples of a rank's batch", std::to_string(usual_batch(trained)), said.batch,
+                [&](const std::string& text) { draft.batch = whole_number("--batch", text, 1); });
+  questions.ask("Strategy, empty for what fits (farandole show strategies)", "", said.strategy,
+                [&](const std::string& name) { refuse_unknown_strategy(name); });
+}
+
+Draft draft_of(NewArguments& said, const PastedJob& job, const Questions& questions, const Catalogue& catalogue) {
   Draft draft;
-  const Questions questions(said);
   Model model;
   Topology topology;
   const auto required = [&](const char* option, const std::string& what, const std::string& text) {
@@ -243,22 +310,18 @@ Draft draft_of(NewArguments& said, const Catalogue& catalogue) {
     topology = catalogue.topology(name, OptionValue("--topology", name).value());
   });
   draft.ranks = usual_ranks(topology);
-  const std::string which =
-      fmt::format("Numbers of ranks, empty for those of {} that fit", fmt::join(draft.ranks, ","));
-  questions.ask(which, "", said.ranks, [&](const std::string& text) {
-    if (!text.empty()) draft.ranks = rank_counts(text);
-  });
-  questions.ask("Samples of a rank's batch", std::to_string(usual_batch(model)), said.batch,
-                [&](const std::string& text) { draft.batch = whole_number("--batch", text, 1); });
-  questions.ask("Strategy, empty for what fits (farandole show strategies)", "", said.strategy,
-                [&](const std::string& name) { refuse_unknown_strategy(name); });
+  ask_for_the_rest(said, questions, model, job, draft);
   draft.name = std::filesystem::path(said.file).stem();
   draft.model = said.model;
   draft.topology = said.topology;
+  draft.placement = placement_of(job, topology, said.launch);
+  draft.sequence_length = job.sequence_length;
+  draft.settings = job.settings;
   const OptionValue device("--topology", topology.device);
-  draft.precision =
-      topology.device.empty() ? "fp32" : usual_precision(catalogue.device(topology.device, device.value()));
-  draft.optimizer = model.sequence_length == 0 ? "momentum" : "adam";
+  draft.precision = !job.precision.empty()    ? job.precision
+                    : topology.device.empty() ? "fp32"
+                                              : usual_precision(catalogue.device(topology.device, device.value()));
+  draft.optimizer = !job.optimizer.empty() ? job.optimizer : model.sequence_length == 0 ? "momentum" : "adam";
   return draft;
 }
 
@@ -270,13 +333,16 @@ void write_new(NewArguments said) {
       "FILE", said.file, [](const std::filesystem::path&) { return false; }, "");
   try_file(said.file);
   const Catalogue catalogue;
-  const Draft draft = choose_way(draft_of(said, catalogue), said, catalogue);
+  const Questions questions(said);
+  const PastedJob job = take_pasted(said);
+  const Draft draft = choose_way(draft_of(said, job, questions, catalogue), said, job, catalogue);
   write_file(said.file, [&](std::ostream& out) { out << draft_text(draft); });
   std::cout << fmt::format("{}: {} on {}, {} ranks, {} in {}, {} a rank{}\n", said.file, draft.model, draft.topology,
                            fmt::join(draft.ranks, ", "), draft.strategy, draft.precision,
                            draft.batch == 1 ? "1 sample" : std::to_string(draft.batch) + " samples",
-                           draft.recompute == "none" ? "" : ", recomputing (" + draft.recompute + ")")
-            << "Next: farandole run " << said.file << " --explain\n";
+                           draft.recompute == "none" ? "" : ", recomputing (" + draft.recompute + ")");
+  if (!job.unused.empty()) std::cout << fmt::format("Not used: {}\n", fmt::join(job.unused, "; "));
+  std::cout << "Next: farandole run " << said.file << " --explain\n";
 }
 
 }  // namespace
@@ -284,16 +350,29 @@ void write_new(NewArguments said) {
 void add_new(CLI::App& app) {
   auto said = std::make_shared<NewArguments>();
   CLI::App* command = app.add_subcommand("new", "Write a scenario of your own, from options or from a few questions");
-  command->add_option("file", said->file, "the file to write, which must not exist yet")->required()->type_name("FILE");
+  command->add_option("file", said->file, "the file to write, which must not exist yet (default: scenario.json)")
+      ->type_name("FILE");
   command->add_option("--model", said->model, "the model: a name of `show models`, or a file");
-  command->add_option("--topology", said->topology, "the machine: a name of `show topologies`, or a file");
+  command->add_option("--topology,--machine", said->topology, "the machine: a name of `show topologies`, or a file");
+  command
+      ->add_option(
+          "--launch", said->launch,
+          "a launch line, pasted, or the file of a script that has one: torchrun, srun, accelerate launch, "
+          "deepspeed, horovodrun, mpirun, aprun; sets ranks and placement, and what its options say of the job")
+      ->type_name("LINE|FILE");
   command->add_option("--ranks", said->ranks, "numbers of ranks to compare (default: one device to 16 nodes)")
       ->type_name("N,N,...");
   command->add_option("--batch", said->batch, "samples of one rank's batch (default: 64 images, or some 4,096 tokens)");
-  command->add_option("--strategy", said->strategy,
-                      "a name of `show strategies` (default: ddp, or fsdp where memory asks for it)");
+  command->add_option(
+      "--strategy", said->strategy,
+      "a name of `show strategies`, or a file of accelerate, DeepSpeed or llm-foundry (default: what the "
+      "launch line says, or ddp, or fsdp where memory asks for it)");
   command->add_flag("--ask", said->asks, "ask for missing options even where input is no terminal");
-  command->footer("Example:\n  farandole new mine.json --model resnet50 --topology dgx-a100");
+  command->footer(
+      "Example:\n"
+      "  farandole new mine.json --model resnet50 --topology dgx-a100\n"
+      "  farandole new mine.json --model config.json --machine hgx-h100 --strategy accelerate.yaml \\\n"
+      "      --launch \"torchrun --nnodes 4 --nproc-per-node 8 train.py\"");
   command->callback([said] { write_new(*said); });
 }
 

@@ -12,6 +12,7 @@
 #include "load_options.hpp"
 #include "output_options.hpp"
 #include "page_options.hpp"
+#include "pasted_job.hpp"
 #include "plan_messages.hpp"
 #include "progress_bar.hpp"
 #include "report/chrome_trace.hpp"
@@ -51,7 +52,7 @@ Document read_document(const RunArguments& arguments) {
   Document document = arguments.scenario.read();
   if (!arguments.launch.empty()) {
     set_after_measuring(document, "/platform/launch",
-                        Node{arguments.launch, 0, std::make_shared<const std::string>("--launch")});
+                        Node{launch_text(arguments.launch), 0, std::make_shared<const std::string>("--launch")});
     forget_release(document, arguments.scenario.settings);
   }
   if (!arguments.seed.empty()) {
@@ -256,8 +257,9 @@ void add_run(CLI::App& app) {
   arguments->scenario.add_to(*command, "a file such as scenarios/horovod-512-roce25.json");
   command
       ->add_option("--launch", arguments->launch,
-                   "a horovodrun, mpirun or aprun line, pasted: sets ranks and placement")
-      ->type_name("LINE");
+                   "a launch line, pasted, or the file of a script that has one: torchrun, srun, accelerate launch, "
+                   "deepspeed, horovodrun, mpirun, aprun; sets ranks and placement")
+      ->type_name("LINE|FILE");
   command->add_option("--fidelity", arguments->fidelity, fidelity_choices)->type_name("LEVEL");
   command->add_flag("--no-fold", arguments->no_fold,
                     "simulate every rank, even where one can stand for many (slower, the same to rounding)");

@@ -1,0 +1,377 @@
+#include "pasted_job.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "command.hpp"
+#include "config/pointer.hpp"
+#include "config/section.hpp"
+#include "config/text.hpp"
+#include "report/record.hpp"
+
+namespace farandole {
+namespace {
+
+/// Options of the launcher and the program by their names without dashes, "-" for "_"; each is taken once.
+class JobOptions {
+ public:
+  explicit JobOptions(const std::vector<std::pair<std::string, std::string>>& options) {
+    for (const auto& [written, value] : options) {
+      std::string name = written.substr(written.find_first_not_of('-'));
+      std::ranges::replace(name, '_', '-');
+      options_.push_back({name, value, value.empty() ? written : written + " " + value});
+    }
+  }
+
+  /// The first of them that is there; empty for an option without a value.
+  std::optional<std::string> take(std::initializer_list<const char*> names) {
+    for (Named& option : options_) {
+      if (std::ranges::find(names, option.name) == names.end() || option.is_taken) continue;
+      option.is_taken = true;
+      return option.value;
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] bool has(const std::string& name) const {
+    return std::ranges::any_of(options_, [&](const Named& option) { return option.name == name; });
+  }
+
+  /// `--name`, `--name True`; not `--name False`.
+  bool take_flag(const char* name) {
+    const auto value = take({name});
+    return value && *value != "False" && *value != "false" && *value != "0" && *value != "no";
+  }
+
+  /// All whose names begin so, as members of a JSON object.
+  nlohmann::ordered_json take_all(const std::string& prefix) {
+    nlohmann::ordered_json members = nlohmann::ordered_json::object();
+    for (Named& option : options_) {
+      if (!option.name.starts_with(prefix) || option.is_taken) continue;
+      option.is_taken = true;
+      std::string key = option.name;
+      std::ranges::replace(key, '-', '_');
+      const auto value = nlohmann::ordered_json::parse(option.value == "True"    ? "true"
+                                                       : option.value == "False" ? "false"
+                                                                                 : option.value,
+                                                       nullptr, false);
+      members[key] = value.is_discarded() ? nlohmann::ordered_json(option.value) : value;
+    }
+    return members;
+  }
+
+  [[nodiscard]] std::vector<std::string> left() const {
+    std::vector<std::string> texts;
+    for (const Named& option : options_) {
+      if (!option.is_taken) texts.push_back(option.text);
+    }
+    return texts;
+  }
+
+ private:
+  struct Named {
+    std::string name;
+    std::string value;
+    std::string text;
+    bool is_taken = false;
+  };
+  std::vector<Named> options_;
+};
+
+Document tree_of_file(const std::string& file) {
+  const std::string text = read_text(file);
+  if (file.ends_with(".json")) return Document::parse(text, file);
+  Document document = Document::parse("{}", file);
+  const Node tree = parse_yaml(text, file);
+  for (const auto& [key, value] : Value(tree, "").members()) document.set("/" + pointer_token(key), value.node());
+  return document;
+}
+
+std::string word_at(const Document& file, const std::string& pointer) {
+  const auto value = file.find(pointer);
+  if (!value) return {};
+  const auto* text = std::get_if<std::string>(&value->node().value);
+  const auto* flag = std::get_if<bool>(&value->node().value);
+  return text != nullptr ? *text : flag != nullptr ? (*flag ? "true" : "no") : "";
+}
+
+int count_at(const Document& file, const std::string& pointer) {
+  const auto value = file.find(pointer);
+  const auto* number = value ? std::get_if<std::int64_t>(&value->node().value) : nullptr;
+  if (number == nullptr) return 0;
+  return read_at_least(*value, 1);
+}
+
+/// Of options first; a file that says another is the option's to override.
+template <class T>
+void take_first(T& said, const T& value) {
+  if (said == T{}) said = value;
+}
+
+void add_setting(PastedJob& job, const std::string& key, const std::string& json) {
+  if (std::ranges::none_of(job.settings, [&](const auto& setting) { return setting.first == key; })) {
+    job.settings.emplace_back(key, json);
+  }
+}
+
+void take_strategy_file(PastedJob& job, const std::string& file);
+
+/// As it stands in the scenario, below a key of the strategy.
+std::string inlined(const nlohmann::ordered_json& object) {
+  std::string text;
+  for (const char c : object.dump(2)) text += c == '\n' ? std::string("\n    ") : std::string(1, c);
+  return text;
+}
+
+/// A stage 0 or none is what ddp does.
+void take_deepspeed_file(PastedJob& job, const Document& file) {
+  if (count_at(file, "/zero_optimization/stage") == 0) {
+    job.strategy = "ddp";
+  } else {
+    job.strategy = "zero";
+    add_setting(job, "deepspeed", json_text(file.source()));
+  }
+  for (const char* type : {"bf16", "fp16"}) {
+    if (word_at(file, fmt::format("/{}/enabled", type)) == "true") take_first<std::string>(job.precision, type);
+  }
+  static const std::map<std::string, std::string> optimizers{
+      {"Adam", "adam"}, {"AdamW", "adam"}, {"FusedAdam", "adam"}, {"SGD", "sgd"}, {"Lamb", "lamb"}};
+  const auto optimizer = optimizers.find(word_at(file, "/optimizer/type"));
+  if (optimizer != optimizers.end()) take_first(job.optimizer, optimizer->second);
+  take_first(job.batch, count_at(file, "/train_micro_batch_size_per_gpu"));
+  const int passes = std::max(1, count_at(file, "/gradient_accumulation_steps"));
+  if (const int all = count_at(file, "/train_batch_size"); all > 0 && job.ranks > 0) {
+    take_first(job.batch, std::max(1, all / job.ranks / passes));
+  }
+}
+
+/// "deepspeed_config" of accelerate, or what its command line says of it.
+void take_zero(PastedJob& job, int stage, const std::string& optimizer_device, const std::string& parameter_device) {
+  if (stage == 0) return take_first<std::string>(job.strategy, "ddp");
+  job.strategy = "zero";
+  nlohmann::ordered_json zero{{"stage", stage}};
+  if (!optimizer_device.empty()) zero["offload_optimizer"]["device"] = optimizer_device;
+  if (!parameter_device.empty()) zero["offload_param"]["device"] = parameter_device;
+  const nlohmann::ordered_json half{{"enabled", "auto"}};
+  add_setting(job, "deepspeed", inlined({{"zero_optimization", zero}, {"bf16", half}, {"fp16", half}}));
+}
+
+void take_deepspeed_of_accelerate(PastedJob& job, const Document& file) {
+  const std::string own = "/deepspeed_config/";
+  if (const std::string named = word_at(file, own + "deepspeed_config_file"); !named.empty()) {
+    return take_strategy_file(job, named);
+  }
+  const auto stage = file.find(own + "zero_stage");
+  constexpr int usual_stage = 2;
+  take_zero(job, stage ? read_between(*stage, 0, 3) : usual_stage, word_at(file, own + "offload_optimizer_device"),
+            word_at(file, own + "offload_param_device"));
+  if (const int passes = count_at(file, own + "gradient_accumulation_steps"); passes > 0) {
+    add_setting(job, "accumulation", std::to_string(passes));
+  }
+}
+
+/// Without what the launch line says otherwise.
+void take_fsdp_of_accelerate(PastedJob& job, Document file) {
+  take_first<std::string>(job.strategy, "fsdp");
+  for (const char* key :
+       {"/fsdp_config/fsdp_activation_checkpointing", "/fsdp_activation_checkpointing", "/activation_checkpointing"}) {
+    if (word_at(file, key) == "true") take_first<std::string>(job.recompute, "full");
+  }
+  bool is_as_it_is = true;
+  const auto leave_out = [&](const char* key, bool agrees) {
+    const auto value = file.find(key);
+    if (!value || agrees) return;
+    job.unused.push_back(fmt::format("{} {} of {}", key + 1, value->describe(), file.source()));
+    file.remove(key);
+    is_as_it_is = false;
+  };
+  const int nodes = job.ranks_per_node == 0 ? 0 : (job.ranks + job.ranks_per_node - 1) / job.ranks_per_node;
+  leave_out("/num_processes", count_at(file, "/num_processes") == job.ranks);
+  leave_out("/num_machines", nodes == 0 || count_at(file, "/num_machines") == nodes);
+  const std::string precision = word_at(file, "/mixed_precision");
+  leave_out("/mixed_precision", (precision == "no" ? "fp32" : precision) == job.precision);
+  add_setting(job, "accelerate", is_as_it_is ? json_text(file.source()) : inlined(file.to_ordered_json()));
+}
+
+void take_accelerate_file(PastedJob& job, const Document& file) {
+  const std::string precision = word_at(file, "/mixed_precision");
+  take_first<std::string>(job.precision, precision == "no" ? "fp32" : precision);
+  if (const int ranks = count_at(file, "/num_processes"); job.ranks == 0 && ranks > 0) {
+    job.ranks = ranks;
+    job.ranks_per_node = std::max(1, ranks / std::max(1, count_at(file, "/num_machines")));
+  }
+  const std::string type = word_at(file, "/distributed_type");
+  if (type == "DEEPSPEED") return take_deepspeed_of_accelerate(job, file);
+  if (type == "FSDP" || file.find("/fsdp_config")) return take_fsdp_of_accelerate(job, file);
+  if (type != "MULTI_GPU" && type != "NO" && type != "no") {
+    file.find("/distributed_type")->fail("FSDP, DEEPSPEED, MULTI_GPU or NO");
+  }
+  take_first<std::string>(job.strategy, "ddp");
+  if (const int passes = count_at(file, "/gradient_accumulation_steps"); passes > 0) {
+    add_setting(job, "accumulation", std::to_string(passes));
+  }
+}
+
+/// Whose configuration it is, by the keys that only it has.
+void take_strategy_file(PastedJob& job, const std::string& file) {
+  const Document document = tree_of_file(file);
+  const auto has = [&](std::initializer_list<const char*> keys) {
+    return std::ranges::any_of(keys, [&](const char* key) { return document.find(key).has_value(); });
+  };
+  if (has({"/zero_optimization", "/train_micro_batch_size_per_gpu", "/train_batch_size"})) {
+    return take_deepspeed_file(job, document);
+  }
+  if (has({"/distributed_type"})) return take_accelerate_file(job, document);
+  const auto members = document.root().members();
+  const bool is_prefixed = std::ranges::any_of(members, [](const auto& key) { return key.first.starts_with("fsdp_"); });
+  if (has({"/max_duration", "/global_train_batch_size", "/mixed_precision"}) && has({"/fsdp_config"})) {
+    take_first<std::string>(job.strategy, "fsdp");
+    return add_setting(job, "llm_foundry", json_text(file));
+  }
+  if (is_prefixed || has({"/backward_prefetch", "/transformer_layer_cls_to_wrap", "/reshard_after_forward"})) {
+    return take_fsdp_of_accelerate(job, document);
+  }
+  document.root().fail("a configuration of accelerate, DeepSpeed or llm-foundry");
+}
+
+/// "full_shard auto_wrap" of Transformers' Trainer.
+void take_sharding(PastedJob& job, const std::string& words) {
+  static const std::map<std::string, const char*> known{{"full_shard", "FULL_SHARD"},
+                                                        {"shard_grad_op", "SHARD_GRAD_OP"},
+                                                        {"hybrid_shard", "HYBRID_SHARD"},
+                                                        {"hybrid_shard_zero2", "_HYBRID_SHARD_ZERO2"},
+                                                        {"no_shard", "NO_SHARD"}};
+  take_first<std::string>(job.strategy, "fsdp");
+  for (const auto& [word, sharding] : known) {
+    if ((" " + words + " ").find(" " + word + " ") != std::string::npos) {
+      add_setting(job, "sharding_strategy", json_text(sharding));
+    }
+  }
+  if (words.find("offload") != std::string::npos) job.unused.push_back("offload of --fsdp " + words);
+}
+
+int number_in_line(const std::string& option, const std::optional<std::string>& value) {
+  return value ? whole_number("--launch: " + option, *value, 1) : 0;
+}
+
+void take_workload(PastedJob& job, JobOptions& options) {
+  if (options.take_flag("bf16")) job.precision = "bf16";
+  if (options.take_flag("fp16")) job.precision = "fp16";
+  if (const auto precision = options.take({"mixed-precision"}))
+    job.precision = *precision == "no" ? "fp32" : *precision;
+  if (options.has("gradient-checkpointing")) {
+    job.recompute = options.take_flag("gradient-checkpointing") ? "full" : "none";
+  }
+  job.batch = number_in_line("samples of a rank", options.take({"per-device-train-batch-size", "micro-batch-size"}));
+  job.sequence_length =
+      number_in_line("tokens of a sample", options.take({"max-seq-length", "seq-length", "block-size"}));
+}
+
+/// Options of the launcher and the program; a file that they name, where `--strategy` names none.
+std::string take_options(PastedJob& job, JobOptions& options) {
+  take_workload(job, options);
+  const auto deepspeed = options.take({"deepspeed-config", "deepspeed-config-file"});
+  const auto flag_or_file = options.take({"deepspeed"});
+  if (deepspeed || (flag_or_file && !flag_or_file->empty())) {
+    options.take({"use-deepspeed"});
+    return deepspeed ? *deepspeed : *flag_or_file;
+  }
+  if (options.take_flag("use-deepspeed")) {
+    constexpr int usual_stage = 2;
+    const auto stage = options.take({"zero-stage"});
+    take_zero(job, stage ? whole_number("--launch: zero_stage", *stage, 0, 3) : usual_stage,
+              options.take({"offload-optimizer-device"}).value_or(""),
+              options.take({"offload-param-device"}).value_or(""));
+  }
+  if (options.take_flag("use-fsdp")) {
+    job.strategy = "fsdp";
+    if (options.take_flag("fsdp-activation-checkpointing")) job.recompute = "full";
+    nlohmann::ordered_json given = options.take_all("fsdp-");
+    if (!given.empty()) add_setting(job, "accelerate", inlined(given));
+  } else if (const auto words = options.take({"fsdp"})) {
+    take_sharding(job, *words);
+    return options.take({"fsdp-config"}).value_or("");
+  }
+  return options.take({"config-file"}).value_or("");
+}
+
+/// Passes of a step, unless the file has a number of its own.
+void take_passes(PastedJob& job, JobOptions& options) {
+  const auto passes = options.take({"gradient-accumulation-steps"});
+  if (!passes) return;
+  const int count = number_in_line("gradient_accumulation_steps", passes);
+  for (const auto& [key, json] : job.settings) {
+    if ((key != "deepspeed" && key != "accelerate") || !json.starts_with('"')) continue;
+    const Document file = tree_of_file(nlohmann::json::parse(json).get<std::string>());
+    if (count_at(file, "/gradient_accumulation_steps") > 0) return;
+  }
+  add_setting(job, "accumulation", std::to_string(count));
+}
+
+/// What `--strategy` says goes before what the line says of it.
+void put_strategy(PastedJob& job, const std::string& kind,
+                  const std::vector<std::pair<std::string, std::string>>& said) {
+  if (kind == job.strategy) return;
+  job.strategy = kind;
+  job.settings.clear();
+  for (const auto& [option, value] : said) {
+    const auto is_of_it = [&](const char* part) { return option.find(part) != std::string::npos; };
+    if (!is_of_it("fsdp") && !is_of_it("deepspeed") && !is_of_it("zero") && !is_of_it("config")) continue;
+    job.unused.push_back(value.empty() ? option : option + " " + value);
+  }
+}
+
+void take_environment(PastedJob& job) {
+  if (!job.line || job.line->environment.empty()) return;
+  if (job.strategy == "horovod") return add_setting(job, "settings", inlined(job.line->environment));
+  for (const auto& [name, value] : job.line->environment) job.unused.push_back(name + "=" + value);
+}
+
+}  // namespace
+
+bool is_strategy_file(const std::string& strategy) {
+  std::error_code none;
+  return strategy.find('/') != std::string::npos || strategy.ends_with(".json") || strategy.ends_with(".yaml") ||
+         strategy.ends_with(".yml") || (!strategy.empty() && std::filesystem::is_regular_file(strategy, none));
+}
+
+PastedJob pasted_job(const std::string& launch, const std::string& strategy) {
+  PastedJob job;
+  std::vector<std::pair<std::string, std::string>> said;
+  if (!launch.empty()) {
+    const OptionValue where("--launch", launch);
+    job.line = parse_launch_line(launch, where.value(), read_text);
+    job.ranks = job.line->ranks;
+    job.ranks_per_node = job.line->ranks_per_node.value_or(0);
+    job.unused = job.line->ignored;
+    if (job.line->launcher == "horovodrun") job.strategy = "horovod";
+    said = job.line->job;
+  }
+  JobOptions options(said);
+  std::string file = take_options(job, options);
+  if (!strategy.empty()) {
+    file = is_strategy_file(strategy) ? strategy : "";
+    put_strategy(job, file.empty() ? strategy : "", said);
+  }
+  if (!file.empty()) take_strategy_file(job, file);
+  take_passes(job, options);
+  take_environment(job);
+  std::ranges::copy(options.left(), std::back_inserter(job.unused));
+  return job;
+}
+
+std::string launch_text(const std::string& said) {
+  std::error_code none;
+  if (std::filesystem::is_regular_file(said, none)) return read_text(said);
+  const bool is_a_name = said.find_first_of(" \t\n") == std::string::npos && said.find('.') != std::string::npos;
+  if (is_a_name)
+    refuse_option("--launch", "a launch line, or the name of a file that has one", said, "; there is no such file");
+  return said;
+}
+
+}  // namespace farandole
