@@ -10,7 +10,7 @@
 
 namespace house::ceilings_test { namespace {
 
-constexpr std::ptrdiff_t most_lines = 76'853;
+constexpr std::ptrdiff_t most_lines = 76'856;
 constexpr std::ptrdiff_t most_types = 1'019;
 constexpr double room = 0.01;  // above what is there
 

@@ -76,6 +76,12 @@ TEST(PastedLaunchLines, NameWhatTheLauncherIsToldBesides) {
               ElementsAre("NCCL_ALGO=Ring", "-l", "--rdzv_id $RANDOM"));
 }
 
+TEST(PastedLaunchLines, HaveVariablesOfElsewhereAmongOptionsAndAsPrograms) {
+  EXPECT_EQ(line_of("srun $SRUN_ARGS -n 8 python t.py").ranks, 8);
+  EXPECT_THAT(line_of("srun $SRUN_ARGS -n 8 python t.py").ignored, ElementsAre("$SRUN_ARGS"));
+  EXPECT_EQ(line_of("srun -n 4 $PROGRAM --config -n 8").ranks, 4);
+}
+
 TEST(PastedLaunchLines, ReadTheFilesThatTheyName) {
   const TextReader files = [](const std::filesystem::path& file) -> std::string {
     if (file == "two.yaml") return "distributed_type: FSDP\nnum_machines: 2\nnum_processes: 16\n";
@@ -128,6 +134,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "expected one torchrun on a node, got 8"},
         WrongScript{"srun -N 2 -n 16 --ntasks-per-node 4 x", "at most 4 tasks on each of 2 nodes, got 16 tasks"},
         WrongScript{"srun -w node[4-1] x", "expected nodes such as node[01-04,7] after -w"},
+        WrongScript{"srun -w node[] x", "expected nodes such as node[01-04,7] after -w"},
+        WrongScript{"#SBATCH - x\nsrun python t.py", "expected the number of ranks after -n"},
         WrongScript{"srun --ntasks-per-gpu=1 x", "how many ranks each node gets"},
         WrongScript{"torchrun --nnodes 4194304 --nproc-per-node 2 t.py", "expected at most 4194304 ranks"},
         WrongScript{"cd /x\necho done", "got no launcher"}, WrongScript{"#SBATCH -N 2", "got no launcher"},

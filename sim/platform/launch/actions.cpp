@@ -120,26 +120,23 @@ void list_nodes(Reading& reading, const Given& option) {
   std::string_view rest = option.arguments.front();
   std::int64_t all = 0;
   std::int64_t here = 1;  // nodes that the name being read stands for
-  for (; !rest.empty(); rest.remove_prefix(1)) {
-    if (rest.front() == ',') {
-      all += std::exchange(here, 1);
-    } else if (rest.front() == '[') {
-      rest.remove_prefix(1);
-      std::string_view ranges = take_until(rest, ']');
-      std::int64_t numbers = 0;
-      while (!ranges.empty()) {
-        std::string_view last = take_until(ranges, ',');
-        const auto first = whole<int>(take_until(last, '-'));
-        const auto end = last.empty() ? first : whole<int>(last);
-        if (!first || !end || *end < *first) {
-          reading.where.fail("nodes such as node[01-04,7] after " + option.name, quoted(option.arguments.front()));
-        }
-        numbers += *end - *first + 1;
+  while (!rest.empty()) {
+    const char c = rest.front();
+    rest.remove_prefix(1);
+    if (c == ',') all += std::exchange(here, 1);
+    if (c != '[') continue;
+    std::string_view ranges = take_until(rest, ']');
+    std::int64_t numbers = 0;
+    do {
+      std::string_view last = take_until(ranges, ',');
+      const auto first = whole<int>(take_until(last, '-'));
+      const auto end = last.empty() ? first : whole<int>(last);
+      if (!first || !end || *end < *first) {
+        reading.where.fail("nodes such as node[01-04,7] after " + option.name, quoted(option.arguments.front()));
       }
-      here = std::min(here * numbers, std::int64_t{most_devices});
-      if (rest.empty()) break;
-      if (rest.front() == ',') all += std::exchange(here, 1);
-    }
+      numbers += std::int64_t{*end} - *first + 1;
+    } while (!ranges.empty());
+    here = std::min(here * numbers, std::int64_t{most_devices});
   }
   const bool is_known = option.arguments.front().find_first_of("$/") == std::string::npos;
   if (is_known) reading.listed = static_cast<int>(std::min(all + here, std::int64_t{most_devices}));

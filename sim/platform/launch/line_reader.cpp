@@ -48,7 +48,7 @@ struct Spelling {
 };
 
 Spelling spell(const std::string& word, const Launcher& launcher) {
-  const auto start = std::min(word.find_first_not_of('-'), std::size_t{2});
+  const auto start = std::min({word.find_first_not_of('-'), std::size_t{2}, word.size()});
   const std::string dashes = word.substr(0, start);
   const std::string body = word.substr(start);
   if (const auto equals = body.find('='); equals != std::string::npos) {
@@ -100,10 +100,16 @@ Words read_option(Reading& reading, const Launcher& launcher, Words words) {
   return words;
 }
 
+/// Variables of options that are not known, $SRUN_ARGS, leave nothing.
 Words read_options(Reading& reading, const Launcher& launcher, Words words) {
-  while (!words.empty() && words.front().starts_with('-') && words.front() != "-") {
-    if (words.front() == "--") return words.subspan(1);
-    words = read_option(reading, launcher, words);
+  for (; !words.empty(); words = words.subspan(1)) {
+    while (!words.empty() && words.front().starts_with('-') && words.front() != "-") {
+      if (words.front() == "--") return words.subspan(1);
+      words = read_option(reading, launcher, words);
+    }
+    const auto names = [&](const char* part) { return words.front().find(part) != std::string::npos; };
+    if (words.empty() || !words.front().starts_with('$') || !(names("ARG") || names("OPT") || names("FLAG"))) break;
+    reading.ignored.push_back(words.front());
   }
   return words;
 }
