@@ -16,7 +16,9 @@ BAD = ["", " ", "0", "-1", "1", "2", "3", "0.5", "-0", "1e3", "2147483647", "214
        "{\"nodes\": \"random\", \"seed\": -1}", "{\"ranks_per_node\": 0}", "{\"first_node\": 2147483647}", "{\"devices\": [0, 0]}", "1,2,3,4", "1,,2", "1,-1,1,1", "0,0,0,0", "1,1,1,1e308", ",", "nan,1,1,1",
        "10 %", "-10 %", "10", "1e400 %", "NaN %", "sizes", "size", "json", "csv", "table", "svg", "html", "dot", "simgrid", "xml", "horovodrun -np 4 python x", "horovodrun -np 0 x", "horovodrun -np -4 x",
        "horovodrun -np 2147483648 x", "horovodrun", "mpirun -np 4 -x HOROVOD_CYCLE_TIME=nan x", "mpirun -np 4 -npernode 0 x", "mpirun -hostfile h -np 4 x", "aprun -n 4 -N 0 x", "mpirun -np 4 'unclosed",
-       "mpirun -H a:1000000000,b:1000000000 -np 2000000000 x", "mpirun -np 4 -H a:-4 x", "horovodrun -np 4 -H localhost:4,, x", "srun -n 4 x", "rm -rf /", "28x28x1", "0x0", "1x", "x1", "99999999999x99999999999", "1x-1"]
+       "mpirun -H a:1000000000,b:1000000000 -np 2000000000 x", "mpirun -np 4 -H a:-4 x", "horovodrun -np 4 -H localhost:4,, x", "srun -n 4 x", "torchrun --nnodes 2 x.py", "torchrun --nnodes $N x.py", "torchrun --nproc-per-node 99999999999 x.py", "N=4; torchrun --nnodes $((N * N)) x.py",
+       "#SBATCH -N 2\nsrun torchrun --nnodes $SLURM_NNODES x.py", "accelerate launch --config_file a.yaml x.py", "accelerate launch --num_processes 2 --use_fsdp x.py", "deepspeed --hostfile h x.py",
+       "deepspeed --num_gpus 1 x.py --deepspeed d.json", "torchrun x.py --per_device_train_batch_size -1", "srun -w n[1-99999999] x", "d.json", "a.yaml", "job.sh", "rm -rf /", "28x28x1", "0x0", "1x", "x1", "99999999999x99999999999", "1x-1"]
 
 BASES = {
     "run": ["s.json", "--quiet"],
@@ -34,10 +36,13 @@ BASES = {
     "import": ["keras_summary", "k.txt", "--input", "784"],
     "merge": ["shard.json"],
     "doctor": [],
+    "new": ["new.json", "--model", "resnet50", "--topology", "ethernet-25g"],
     "bench": ["-b", "1K", "-e", "1K", "-n", "1", "-w", "1"],
 }
 
-FILES = {"s.json": text_of(documents.SCENARIOS["ddp"]), "p.json": text_of(documents.POINTS), "k.txt": documents.KERAS.encode(), "shard.json": b"no journal\n",
+FILES = {"d.json": b'{"zero_optimization": {"stage": 2}, "bf16": {"enabled": true}, "train_micro_batch_size_per_gpu": 2}', "job.sh": b"#SBATCH --nodes=2\nsrun -n 2 python x.py\n",
+         "a.yaml": b"distributed_type: FSDP\nfsdp_config:\n  fsdp_sharding_strategy: FULL_SHARD\nmixed_precision: bf16\nnum_machines: 2\nnum_processes: 4\n",
+         "s.json": text_of(documents.SCENARIOS["ddp"]), "p.json": text_of(documents.POINTS), "k.txt": documents.KERAS.encode(), "shard.json": b"no journal\n",
          "t.json": b'{"traceEvents": [{"ph": "X", "cat": "kernel", "name": "ampere_sgemm_128x64", "ts": 0, "dur": 900, "tid": 7, "pid": 0},'
                    b' {"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce_Sum_f32_RING_LL", "ts": 600, "dur": 700, "tid": 20, "pid": 0}]}'}
 
