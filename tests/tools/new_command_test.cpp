@@ -189,6 +189,15 @@ TEST(NewFromLaunchLine, TakesAWholeBatchScriptFromItsFileAsRunDoes) {
   EXPECT_THAT(ran.err, HasSubstr("ignored, no meaning here: --fsdp full_shard"));
 }
 
+TEST(NewFromLaunchLine, ReadsAPipeAndDoesNotSteerTheTerminal) {
+  const PastedPlace pasted;
+  const test::Finished made =
+      pasted.place.run("printf 'torchrun --nproc_per_node 8 --role \\033[31m t.py' | " FARANDOLE_PROGRAM
+                       " new piped.json --model resnet50 --machine hgx-h100 --launch /dev/stdin");
+  EXPECT_EQ(made.status, 0) << made.err;
+  EXPECT_THAT(made.out, AllOf(HasSubstr("8 ranks"), HasSubstr("Not used: --role \\x1b[31m")));
+}
+
 TEST(NewFromLaunchLine, WritesScenarioJsonWhereNoFileIsNamed) {
   const PastedPlace pasted;
   const std::string line = "new --model resnet50 --machine dgx-a100 --launch 'torchrun --nproc_per_node 8 t.py'";

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "command.hpp"
+#include "config/text.hpp"
 #include "pasted_job.hpp"
 #include "report/output_file.hpp"
 #include "report/record.hpp"
@@ -326,6 +327,7 @@ Draft draft_of(NewArguments& said, const PastedJob& job, const Questions& questi
 }
 
 void write_new(NewArguments said) {
+  constexpr std::size_t most_shown = 2000;
   if (std::filesystem::path(said.file).extension() != ".json") {
     refuse_option("FILE", "a name that ends in .json", said.file);
   }
@@ -341,7 +343,8 @@ void write_new(NewArguments said) {
                            fmt::join(draft.ranks, ", "), draft.strategy, draft.precision,
                            draft.batch == 1 ? "1 sample" : std::to_string(draft.batch) + " samples",
                            draft.recompute == "none" ? "" : ", recomputing (" + draft.recompute + ")");
-  if (!job.unused.empty()) std::cout << fmt::format("Not used: {}\n", fmt::join(job.unused, "; "));
+  if (!job.unused.empty())
+    std::cout << "Not used: " << one_line(fmt::format("{}", fmt::join(job.unused, "; ")), most_shown) << "\n";
   std::cout << "Next: farandole run " << said.file << " --explain\n";
 }
 

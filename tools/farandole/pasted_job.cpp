@@ -367,7 +367,7 @@ PastedJob pasted_job(const std::string& launch, const std::string& strategy) {
 
 std::string launch_text(const std::string& said) {
   std::error_code none;
-  if (std::filesystem::is_regular_file(said, none)) return read_text(said);
+  if (std::filesystem::exists(said, none) && !std::filesystem::is_directory(said, none)) return read_text(said);
   const bool is_a_name = said.find_first_of(" \t\n") == std::string::npos && said.find('.') != std::string::npos;
   if (is_a_name)
     refuse_option("--launch", "a launch line, or the name of a file that has one", said, "; there is no such file");
