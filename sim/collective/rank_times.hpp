@@ -13,11 +13,8 @@ using RankTimes = Eigen::ArrayXd;
 inline RankTimes all_at(int ranks, Seconds moment) {
   return RankTimes::Constant(ranks, moment.si());
 }
-inline Seconds latest(const RankTimes& moments) {
-  return Seconds(moments.maxCoeff());
-}
-inline Seconds earliest(const RankTimes& moments) {
-  return Seconds(moments.minCoeff());
-}
+/// Of at least one rank.
+Seconds latest(const RankTimes& moments);
+Seconds earliest(const RankTimes& moments);
 
 }}  // namespace farandole::collective

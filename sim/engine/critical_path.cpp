@@ -46,7 +46,10 @@ const LastTimes* ending_at(const std::vector<LastTimes>& communications, Seconds
 }  // namespace
 
 LastTimes last_times(const TaskTimes& times) {
-  return {latest(times.begin), latest(times.reducing), latest(times.reduced), latest(times.end)};
+  const Seconds begin = latest(times.begin);
+  const Seconds end = latest(times.end);
+  if (times.reducing.size() == 0) return {begin, begin, end, end};
+  return {begin, latest(times.reducing), latest(times.reduced), end};
 }
 
 std::vector<PathStep> critical_path(const IterationMoments& moments, std::span<const Busy> computed,

@@ -60,7 +60,7 @@ Iteration iteration_of(const IterationMoments& moments, std::span<const Busy> co
 // for the one before it, or for the collective that brings what it needs. Moments are those of the last rank at each
 // stage.
 
-/// When the last rank passed each stage of a collective, as in TaskTimes.
+/// When the last rank passed each stage of a task, as in TaskTimes; a computation reduces from its begin to its end.
 struct LastTimes {
   Seconds begin;
   Seconds reducing;

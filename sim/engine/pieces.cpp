@@ -23,10 +23,12 @@ TaskId SimulatedJob::add_in_pieces(Task task) {
     return piece;
   };
   for (const InnerExchange& exchange : whole.exchanges) {
-    add({piece_up_to(exchange.at), std::move(task.earliest), std::move(task.after), task.stream});
+    Compute piece = piece_up_to(exchange.at);
+    const bool is_within = piece.marks.empty();  // nobody asks for its moments
+    add_whole({std::move(piece), std::move(task.earliest), std::move(task.after), task.stream}, is_within);
     task.earliest = {};
     task.after = {};
-    add({exchange.what, {}, {}, task.stream});
+    add_whole({exchange.what, {}, {}, task.stream}, true);
   }
   task.what = piece_up_to(std::max(whole.work, done));
   return add(std::move(task));

@@ -74,11 +74,16 @@ TaskId SimulatedJob::add(Task task) {
   if (const auto* compute = std::get_if<Compute>(&task.what); compute != nullptr && !compute->exchanges.empty()) {
     return add_in_pieces(std::move(task));
   }
+  return add_whole(std::move(task), false);
+}
+
+TaskId SimulatedJob::add_whole(Task task, bool is_within) {
   const TaskId id = first_ + static_cast<TaskId>(items_.size());
   const Stream stream = task.stream;
   const bool is_inside = stream == computing && std::holds_alternative<Collective>(task.what);
   if (stream == communicating_among_replicas || (is_inside && site_.company != nullptr)) share_.let_overlap();
   Item& own = items_.emplace_back();
+  own.is_within = is_within;
   for (const TaskId before : task.after) {
     if (before < first_) continue;  // of an iteration that is over
     Item& earlier = item(before);
@@ -132,12 +137,16 @@ void SimulatedJob::begin_compute(TaskId id) {
   own.factors = factors_;
   const auto& compute = std::get<Compute>(own.task.what);
   const Seconds last_begin = latest(own.times.begin);
+  own.undisturbed = undisturbed(own, compute.work);
   for (std::size_t i = 0; i < compute.marks.size(); ++i) {
     const Mark& mark = compute.marks[i];
     schedule(mark.on_host ? last_begin + mark.at : undisturbed(own, mark.at), {Kind::mark, mark.note, id, i});
   }
-  if (site_.compute_share == 0) return take_as_known(id);
-  schedule(undisturbed(own, compute.work), {Kind::over, {}, id});
+  if (site_.compute_share == 0) {
+    own.times.end = computed(own, compute.work);
+    return take_as_known(id);
+  }
+  schedule(own.undisturbed, {Kind::over, {}, id});
 }
 
 /// Those in company, whose ends are not known.
@@ -169,7 +178,8 @@ void SimulatedJob::look_whether_over(TaskId id) {
     return listener_({own.done.task.note, own.done.times.end, id, &own.done.times});
   }
   occupy_until_now();
-  const Seconds end = latest(computed(own.done));
+  own.done.times.end = computed(own.done, std::get<Compute>(own.done.task.what).work);
+  const Seconds end = latest(own.done.times.end);
   if (end > now()) return schedule(end, {Kind::over, {}, id});
   take_as_known(id);
   listener_({});
@@ -186,7 +196,8 @@ void SimulatedJob::begin_collective(TaskId id) {
     return begin_in_company(id, times.reducing);
   }
   CollectiveClock& clock = site_.clock_of(collective);
-  Answer answer = clock.answer(collective.size, times.reducing + (clock.has_launch() ? 0 : site_.launch.si()));
+  Answer answer = clock.has_launch() ? clock.answer(collective.size, times.reducing)
+                                     : clock.answer(collective.size, times.reducing + site_.launch.si());
   times.reduced = std::move(answer.ends);
   provenance_.include(answer.provenance);
   times.end = times.reduced + collective.copy_out.si();
@@ -228,15 +239,19 @@ void SimulatedJob::take_as_known(TaskId id) {
   own.is_known = true;
   --open_tasks_;
   TaskTimes& times = own.done.times;
-  if (std::holds_alternative<Compute>(own.done.task.what)) {
-    times.reducing = times.begin;
-    times.reduced = times.end = computed(own.done);
-  }
+  own.done.last = last_times(times);
+  own.done.first_rank = {Seconds(times.begin[0]), Seconds(times.end[0])};
   const Stream stream = own.done.task.stream;
   Slot& slot = lines_[stream].slots[own.slot];
-  slot.free = times.end;
+  if (own.is_within) {  // what comes after it stands behind it in line
+    slot.free = std::move(times.end);
+    times = {};
+    own.done.taken = {};
+  } else {
+    slot.free = times.end;
+  }
   slot.is_busy = false;
-  if (own.done.task.note.what >= 0) schedule(latest(times.end), {Kind::over, {}, id});
+  if (own.done.task.note.what >= 0) schedule(own.done.last.end, {Kind::over, {}, id});
   const std::vector<TaskId> next = std::move(own.next);
   for (const TaskId later : next) {
     if (--item(later).missing == 0) advance(item(later).done.task.stream);

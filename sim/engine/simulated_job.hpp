@@ -22,6 +22,7 @@
 #include "engine/connections.hpp"
 #include "engine/device_share.hpp"
 #include "engine/engine.hpp"
+#include "engine/iteration.hpp"
 
 namespace farandole { inline namespace engine {
 
@@ -71,18 +72,22 @@ class SimulatedJob final : public Engine {
   /// Of one that has met its neighbour (JobSite::meet).
   void end_exchange(TaskId id, const RankTimes& ends);
 
+  /// A stretch of a task's time, of one rank.
+  struct Span {
+    Seconds begin;
+    Seconds end;
+  };
   struct Done {
     Task task;
-    TaskTimes times;
+    TaskTimes times{};  // of all ranks; empty once what is within a computation is over, of which there are thousands
+    LastTimes last{};   // once it is over: of the last rank at each stage
+    Span first_rank{};  // likewise
+    Seconds undisturbed{};  // of a computation: the last rank would be done, were there no collective
     std::shared_ptr<const RankTimes> factors{};  // of a computation
     mutable DeviceShare::Taken taken{};          // from it: what is known by now, kept so as not to be worked out again
   };
   /// Of this iteration, in the order in which they were added.
   [[nodiscard]] std::vector<const Done*> tasks(Stream stream) const;
-  /// When each rank has computed the whole of it, as far as communication is known by now.
-  [[nodiscard]] RankTimes computed(const Done& compute) const {
-    return computed(compute, std::get<Compute>(compute.task.what).work);
-  }
   [[nodiscard]] const RankTimes& factors() const { return *factors_; }
 
   /// Of all iterations so far.
@@ -95,6 +100,7 @@ class SimulatedJob final : public Engine {
     Done done;
     int missing = 0;  // of what it comes after
     bool is_known = false;
+    bool is_within = false;  // a computation that stops for exchanges: all but its last piece
     std::size_t slot = 0;
     std::vector<TaskId> next{};
   };
@@ -132,6 +138,7 @@ class SimulatedJob final : public Engine {
   void on(int event);
   void advance(Stream stream);
   TaskId add_in_pieces(Task task);
+  TaskId add_whole(Task task, bool is_within);
   void begin(TaskId id, Slot& slot);
   void begin_compute(TaskId id);
   void begin_collective(TaskId id);
@@ -142,6 +149,7 @@ class SimulatedJob final : public Engine {
   void look_whether_computed(std::size_t place);
   void begin_in_company(TaskId id, const RankTimes& joins);
   void end_in_company(TaskId id);
+  /// When each rank has computed that much of it, as far as communication is known by now.
   [[nodiscard]] RankTimes computed(const Done& compute, Seconds work) const {
     return share_.finish(compute.times.begin, *compute.factors, work, communications_,
                          communications_.size() - under_way_.size(), compute.taken);

@@ -94,7 +94,7 @@ struct Task {
   Note note{};
 };
 
-/// When each rank passed each stage of a task; of a computation the first two are the same, and the last two.
+/// When each rank passed each stage of a task; a computation has no stages, and only begins and ends.
 struct TaskTimes {
   RankTimes begin;     // the stream is free and the data is there: copying in starts
   RankTimes reducing;  // the collective starts

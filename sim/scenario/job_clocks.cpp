@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/group_clock.hpp"
 #include "scenario/apply_effects.hpp"
 #include "scenario/library_choice.hpp"
 #include "simulate/uncontended.hpp"
@@ -35,65 +36,6 @@ Platform platform_of_hosts(Platform platform, const Scenario& scenario, const Pl
   if (memory > BytesPerSecond(0)) transport.reduce_rate = memory * rate;
   return platform;
 }
-
-/// Any order in which moments can be looked up.
-struct Earlier {
-  bool operator()(const RankTimes& a, const RankTimes& b) const {
-    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
-  }
-};
-
-/// A clock of groups, of which one is timed for all that are alike.
-class GroupClock final : public CollectiveClock {
- public:
-  /// For each group the one that stands for it, of collectives of a size, and what carries that out.
-  using AlikeOf = std::function<const std::vector<std::size_t>&(Bytes)>;
-  using CarriageOf = std::function<const Carriage&(std::size_t group, Bytes)>;
-  GroupClock(const std::vector<std::vector<int>>& members, AlikeOf alike_of, CarriageOf carriage_of)
-      : members_(members), alike_of_(std::move(alike_of)), carriage_of_(std::move(carriage_of)) {}
-
-  Answer answer(Bytes size, const RankTimes& start) override {
-    if (members_.front().size() == 1 || size == Bytes(0)) return {start, {}};
-    Answer all{RankTimes(start.size()), {.folded = true}};
-    const bool is_together = (start == start(0)).all();
-    const std::vector<std::size_t>& alike = alike_of_(size);
-    std::map<std::size_t, std::map<RankTimes, RankTimes, Earlier>> known;  // groups that start alike end alike
-    for (std::size_t group = 0; group < members_.size(); ++group) {
-      auto& of_class = known[alike[group]];
-      if (of_class.empty() || !is_together) {
-        const auto [times, is_new] = of_class.try_emplace(start(members_[group]));
-        if (is_new) {
-          Answer answer = of_group(carriage_of_(alike[group], size), size, times->first);
-          times->second = std::move(answer.ends);
-          all.provenance.include(answer.provenance);
-        }
-        all.ends(members_[group]) = times->second;
-      } else {
-        all.ends(members_[group]) = of_class.begin()->second;
-      }
-    }
-    return all;
-  }
-  [[nodiscard]] bool has_launch() const override { return true; }
-  void release_network() override {
-    if (last_ != nullptr) last_->release_network();
-  }
-
- private:
-  Answer of_group(const Carriage& carriage, Bytes size, const RankTimes& start) {
-    if (last_ != nullptr && last_ != carriage.alone.get()) last_->release_network();
-    last_ = carriage.alone.get();
-    if (carriage.order.empty()) return last_->answer(size, start + carriage.launch.si());
-    Answer answer = last_->answer(size, RankTimes(start(carriage.order)) + carriage.launch.si());
-    answer.ends(carriage.order) = RankTimes(answer.ends);
-    return answer;
-  }
-
-  const std::vector<std::vector<int>>& members_;
-  AlikeOf alike_of_;
-  CarriageOf carriage_of_;
-  CollectiveClock* last_ = nullptr;
-};
 
 }  // namespace
 

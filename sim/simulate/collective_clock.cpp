@@ -42,6 +42,7 @@ class CheckedClock final : public CollectiveClock {
     const Answer& known = together(size);
     return {known.ends + start[0], known.provenance};
   }
+  [[nodiscard]] bool is_barrier(Bytes size) override { return !may_overlook_ && clock_->is_barrier(size); }
   void release_network() override { clock_->release_network(); }
 
  private:

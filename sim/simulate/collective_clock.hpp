@@ -57,6 +57,9 @@ class CollectiveClock {
   /// `size`: whole bytes, as collective/chunk_sizes.hpp counts them; `start[r]`: when rank r joins.
   virtual Answer answer(Bytes size, const RankTimes& start) = 0;
   [[nodiscard]] RankTimes completion_times(Bytes size, const RankTimes& start) { return answer(size, start).ends; }
+  /// Whether when the last rank joins is all that counts, whoever that is: then ranks end as if all had joined with it.
+  /// False where that is not known.
+  [[nodiscard]] virtual bool is_barrier(Bytes /*size*/) { return false; }
   /// Whether what starting a collective costs is in its times already.
   [[nodiscard]] virtual bool has_launch() const { return false; }
   /// Gives back the network, which the next answer makes anew, so that another clock may have one.

@@ -210,6 +210,10 @@ std::optional<KnownPhase::Track> KnownPhase::track_of(const Ring& ring) const {
   return track;
 }
 
+bool KnownPhase::is_barrier() const {
+  return tracks_.size() == 1 && tracks_[0].ends_at_once && std::ssize(tracks_[0].ranks) == schedule_.ranks;
+}
+
 void KnownPhase::carry(const Track& track, RankTimes& moments) const {
   RankTimes carried = moments(track.ranks);
   // Costs are the same everywhere and ranks start together, or every start comes once around: all end together.

@@ -90,6 +90,8 @@ class KnownPhase {
   KnownPhase(const Schedule& schedule, const Phase& phase, const ChunkSizes& sizes, const Cost& cost);
   /// Through all repeats.
   void carry(RankTimes& moments) const;
+  /// Whether all ranks end at once, so long after the last begins, whoever that is.
+  [[nodiscard]] bool is_barrier() const;
 
  private:
   /// A ring that is carried without going through its rounds.

@@ -106,6 +106,13 @@ Answer RecurrenceClock::answer(Bytes size, const RankTimes& start) {
   return answer;
 }
 
+/// What follows a phase that all ranks end at once is begun together.
+bool RecurrenceClock::is_barrier(Bytes size) {
+  if (routed_.schedule().phases.empty()) return false;
+  const KnownPhase* const first = known_phase(0, size, ChunkSizes(size, routed_.schedule()));
+  return first != nullptr && first->is_barrier();
+}
+
 RankTimes RecurrenceClock::carried(const RoutedSchedule& network, RankTimes moments, const ChunkSizes& sizes,
                                    const std::function<TransferRates(std::size_t)>& steady) {
   const Schedule& schedule = network.schedule();

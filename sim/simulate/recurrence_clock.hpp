@@ -31,6 +31,7 @@ class RecurrenceClock final : public CollectiveClock {
   ~RecurrenceClock() override = default;
 
   Answer answer(Bytes size, const RankTimes& start) override;
+  [[nodiscard]] bool is_barrier(Bytes size) override;
 
  private:
   /// Folds and works out rates, when they are first needed: not by pipelines in which nobody shares a link.

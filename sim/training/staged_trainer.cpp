@@ -108,8 +108,7 @@ void StagedTrainer::record() const {
     if (number == 0) record_tasks(*timeline_, job);
     for (const SimulatedJob::Done* task : job.tasks(computing)) {
       if (!std::holds_alternative<Compute>(task->task.what)) continue;
-      timeline_->span(fmt::format("stage {}", number), "COMPUTE", Seconds(task->times.begin[0]),
-                      Seconds(job.computed(*task)[0]));
+      timeline_->span(fmt::format("stage {}", number), "COMPUTE", task->first_rank.begin, task->first_rank.end);
     }
   }
 }

@@ -17,9 +17,7 @@ void record_tasks(Timeline& timeline, const SimulatedJob& job) {
     if (collective != nullptr) what = name(collective->operation) + " " + decimal(collective->size);
     const auto* exchange = std::get_if<StageExchange>(&task.task.what);
     if (exchange != nullptr) what = exchange->receives ? (exchange->sends ? "SEND_RECEIVE" : "RECEIVE") : "SEND";
-    const bool computes = std::holds_alternative<Compute>(task.task.what);
-    const Seconds end((computes ? job.computed(task) : task.times.end)[0]);
-    timeline.span(lane, std::move(what), Seconds(task.times.begin[0]), end);
+    timeline.span(lane, std::move(what), task.first_rank.begin, task.first_rank.end);
   };
   for (const auto& [stream, lane] : {std::pair(computing, "compute"), std::pair(communicating, "communication"),
                                      std::pair(communicating_among_replicas, "communication among replicas"),
@@ -37,22 +35,22 @@ void record_tasks(Timeline& timeline, const SimulatedJob& job) {
 TasksOfIteration tasks_of(const SimulatedJob& job) {
   TasksOfIteration all;
   const auto take = [&](const SimulatedJob::Done& task, Operation operation, bool is_inside, bool is_between_stages) {
-    all.communications.push_back(last_times(task.times));
+    all.communications.push_back(task.last);
     all.busy.push_back(
         {all.communications.back().begin, all.communications.back().end, operation, is_inside, is_between_stages});
   };
+  const SimulatedJob::Done* last = nullptr;
   for (const SimulatedJob::Done* task : job.tasks(computing)) {
     if (const auto* collective = std::get_if<Collective>(&task->task.what)) {
       take(*task, collective->operation, true, false);
       continue;
     }
-    all.ended = job.computed(*task);
-    if (all.computed.empty()) all.first = task->times.begin;
-    all.computed.push_back({latest(task->times.begin), latest(all.ended)});
-    const Seconds undisturbed =
-        latest(task->times.begin + job.factors() * std::get<Compute>(task->task.what).work.si());
-    all.slowdown += all.computed.back().to - undisturbed;
+    if (all.computed.empty()) all.first = task->first_rank.begin;
+    all.computed.push_back({task->last.begin, task->last.end});
+    all.slowdown += task->last.end - task->undisturbed;
+    last = task;
   }
+  all.ended = last->times.end;
   for (const Stream stream : {communicating, communicating_among_replicas}) {
     for (const SimulatedJob::Done* task : job.tasks(stream)) {
       take(*task, std::get<Collective>(task->task.what).operation, false, false);
@@ -128,7 +126,7 @@ Iteration Trainer::close() {
   const RankTimes synchronised = strategy_.synchronised()->max(tasks.ended);
   begin_ = synchronised + simulated_.factors() * job_.update.si();
   if (timeline_ != nullptr) {
-    timeline_->span("compute", "FORWARD_BACKWARD", Seconds(tasks.first[0]), Seconds(tasks.ended[0]));
+    timeline_->span("compute", "FORWARD_BACKWARD", tasks.first, Seconds(tasks.ended[0]));
     timeline_->span("compute", "UPDATE", Seconds(synchronised[0]), Seconds(begin_[0]));
     record_tasks(*timeline_, simulated_);
   }

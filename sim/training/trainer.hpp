@@ -22,8 +22,8 @@ struct TasksOfIteration {
   std::vector<Busy> busy;  // by their begin
   std::vector<LastTimes> communications;
   Seconds slowdown;  // of computation, by collectives
-  RankTimes first;   // computation begins, and the last of it ends
-  RankTimes ended;
+  Seconds first;     // computation begins on rank 0
+  RankTimes ended;   // the last of it ends
 };
 TasksOfIteration tasks_of(const SimulatedJob& job);
 

@@ -1,5 +1,8 @@
 // Every algorithm at every fidelity: closed forms on a star, agreement, and never below the bounds (which the clocks
 // check at every call).
+#include <map>
+#include <string>
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -165,6 +168,30 @@ TEST(EveryAlgorithm, LeavesTheRootOfAReduceItsLink) {
       EXPECT_GE(time_of(fidelity, row.build({n, 4}), platform, 3456_B), 3456e-6 * (1 - 1e-9)) << row.name;
     }
   }
+}
+
+TEST(EveryAlgorithm, IsABarrierOnlyWhereTheLastToJoinIsAllThatCounts) {
+  // ends(start) = ends(0) + latest(start), whoever is late by how much.
+  constexpr int n = 6;
+  std::map<std::string, int> barriers;
+  for (const Algorithm& row : algorithms()) {
+    Shape shape(n, 2);
+    shape.ranks_per_node = 3;
+    const RoutedSchedule routed(row.build(shape), star(n, 1_GBps, 2_us), in_order(n));
+    const auto clock = make_collective_clock(Fidelity::flow, routed);
+    if (!clock->is_barrier(6_MB)) continue;
+    ++barriers[std::string(name(row.operation)) + " " + std::string(row.name)];
+    const RankTimes together = clock->completion_times(6_MB, all_at(n, 0_s));
+    for (int late = 0; late < n; ++late) {
+      RankTimes start = RankTimes::LinSpaced(n, 0, 1e-4);
+      start[late] = 0.5;
+      const RankTimes ends = clock->completion_times(6_MB, start);
+      EXPECT_LE((ends - together - 0.5).abs().maxCoeff(), 1e-12) << row.name << ", rank " << late;
+    }
+  }
+  EXPECT_EQ(barriers.count("allreduce ring"), 1U);
+  EXPECT_EQ(barriers.count("broadcast binomial"), 0U);
+  EXPECT_EQ(barriers.count("allgather bruck"), 0U);
 }
 
 RC_GTEST_PROP(EveryAlgorithm, NeverBeatsItsBoundsOnRandomStarsWithRandomStarts, ()) {
