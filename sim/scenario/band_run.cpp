@@ -29,9 +29,9 @@ Scenario stretched(Scenario scenario, double factor) {
 }
 
 /// The step at one end of the compute times' band.
-TrainingPoint step_at(const Scenario& scenario, double factor) {
+TrainingPoint step_at(const Scenario& scenario, double factor, SharedClocks& clocks) {
   const Scenario there = stretched(scenario, factor);
-  TrainingPoint point = train(there, nullptr);
+  TrainingPoint point = train(there, nullptr, &clocks);
   point.scaling_efficiency = scaling_efficiency(there, point);
   return point;
 }
@@ -95,11 +95,12 @@ PricesElsewhere prices_elsewhere(const Elsewhere& there, const Catalogue& catalo
   const Scenario& scenario = there.scenario;
   const ComputeTimes times = times_of(scenario);
   const TimeBand& compute = times.band;
-  const TrainingPoint point = train(scenario, nullptr);
+  SharedClocks clocks;
+  const TrainingPoint point = train(scenario, nullptr, &clocks);
   TimeBand step;
   if (compute.is_open()) {
-    step = {train(stretched(scenario, compute.least), nullptr).iteration / point.iteration,
-            train(stretched(scenario, compute.most), nullptr).iteration / point.iteration};
+    step = {train(stretched(scenario, compute.least), nullptr, &clocks).iteration / point.iteration,
+            train(stretched(scenario, compute.most), nullptr, &clocks).iteration / point.iteration};
   }
   step = together(step, band_of(error_sources(there.document, catalogue, scenario, times, point)));
   PricesElsewhere prices{there.offer, {}, compute.is_open() && has_same_compute(scenario, here)};
@@ -154,10 +155,11 @@ void add_sensitivity(TrainingPoint& point, const Scenario& scenario, const TimeB
 }
 
 /// The point, then its step at both ends of compute's band, the faster first, where it has one.
-Points at_ends_of_compute(const TrainingPoint& point, const Scenario& scenario, const TimeBand& band) {
+Points at_ends_of_compute(const TrainingPoint& point, const Scenario& scenario, const TimeBand& band,
+                          SharedClocks& clocks) {
   Points points{point};
   if (!band.is_open()) return points;
-  for (const double factor : {band.least, band.most}) points.push_back(step_at(scenario, factor));
+  for (const double factor : {band.least, band.most}) points.push_back(step_at(scenario, factor, clocks));
   return points;
 }
 
@@ -195,13 +197,15 @@ Interval compute_band(const TrainingPoint& point, const Scenario& scenario) {
   const TimeBand band = times_of(scenario).band;
   Interval factors{1, 1};
   if (!band.is_open()) return factors;
+  SharedClocks clocks;
   for (const double factor : {band.least, band.most}) {
-    factors.hold(train(stretched(scenario, factor), nullptr).iteration / point.iteration);
+    factors.hold(train(stretched(scenario, factor), nullptr, &clocks).iteration / point.iteration);
   }
   return factors;
 }
 
-void add_bands(TrainingPoint& point, const Document& document, const Catalogue& catalogue, const Scenario& scenario) {
+void add_bands(TrainingPoint& point, const Document& document, const Catalogue& catalogue, const Scenario& scenario,
+               SharedClocks clocks) {
   point.compared = compared_settings(document, scenario);
   put_apart(point.compared, point, difference_errors(catalogue));
   const ComputeTimes times = times_of(scenario);
@@ -213,7 +217,7 @@ void add_bands(TrainingPoint& point, const Document& document, const Catalogue& 
     elsewhere = prices_elsewhere(elsewhere_of(document, catalogue, scenario), catalogue, scenario);
   }
   if (!compute.is_open() && !error.is_open() && elsewhere.at_ends.size() < 2) return;
-  const Points computed = at_ends_of_compute(point, scenario, compute);
+  const Points computed = at_ends_of_compute(point, scenario, compute, clocks);
   if (compute.is_open()) sources.push_back(compute_source(scenario, computed));
   const Interval steps = hull(computed, [](const TrainingPoint& p) { return p.iteration.si(); });
   const TimeBand step = together(factors(steps, point.iteration.si()), error);

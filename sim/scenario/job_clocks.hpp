@@ -42,7 +42,6 @@ std::vector<std::vector<std::size_t>> classes_of_groups(const Platform& platform
 /// that have ranks on its nodes: the fabric beyond is taken as wide enough for all.
 class JobClocks {
  public:
-  /// `scenario` must outlive it.
   JobClocks(const Scenario& scenario, Placement placement);
   JobClocks(const JobClocks&) = delete;
   JobClocks& operator=(const JobClocks&) = delete;
@@ -78,7 +77,7 @@ class JobClocks {
   const Carriage& carriage_of(const Key& key, std::size_t group, Bytes size, Sisters sisters);
   Carriage& find_carriage(const Key& key, std::size_t group, Bytes size, Sisters sisters);
 
-  const Scenario& scenario_;
+  const Scenario scenario_;
   Platform platform_;
   std::optional<Platform> hosts_;  // the same for MPI between its hosts
   std::map<Group, std::vector<std::vector<int>>> members_;

@@ -6,6 +6,7 @@
 #include "config/document.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/sweep.hpp"
+#include "scenario/train.hpp"
 #include "timeline/question.hpp"
 #include "timeline/result.hpp"
 
@@ -21,8 +22,10 @@ namespace farandole { inline namespace scenario {
 // of its own; of one estimate for both machines the ends move together.
 
 /// Fills `point.bands` where there are any, and adds compute to what its cost is sensitive to. `point` is complete but
-/// for its explanation; `document` is what the scenario was read from.
-void add_bands(TrainingPoint& point, const Document& document, const Catalogue& catalogue, const Scenario& scenario);
+/// for its explanation; `document` is what the scenario was read from, `clocks` of the point's run
+/// (scenario/train.hpp).
+void add_bands(TrainingPoint& point, const Document& document, const Catalogue& catalogue, const Scenario& scenario,
+               SharedClocks clocks);
 
 /// Factors of the step from compute times alone.
 Interval compute_band(const TrainingPoint& point, const Scenario& scenario);

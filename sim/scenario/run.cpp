@@ -66,7 +66,8 @@ double scaling_efficiency(const Scenario& scenario, const TrainingPoint& point) 
 
 TrainingPoint run_point(const PlannedPoint& planned, const Catalogue& catalogue, Timeline* timeline) {
   const Scenario& scenario = planned.scenario;
-  TrainingPoint point = train(scenario, timeline);
+  SharedClocks clocks;
+  TrainingPoint point = train(scenario, timeline, &clocks);
   point.swept = planned.swept;
   if (scenario.learning) point.learning = learn(scenario);
   point.scaling_efficiency = scaling_efficiency(scenario, point);
@@ -79,7 +80,7 @@ TrainingPoint run_point(const PlannedPoint& planned, const Catalogue& catalogue,
   if (const auto note = beyond_linear_note(scenario, point)) point.notes.push_back(*note);
   if (scenario.run) point.run = whole_run(scenario, point);
   if (scenario.economics) point.cost = cost_of(planned.document, catalogue, scenario, point);
-  if (scenario.bands) add_bands(point, planned.document, catalogue, scenario);
+  if (scenario.bands) add_bands(point, planned.document, catalogue, scenario, std::move(clocks));
   if (scenario.explain) {
     point.explanation = explain({{planned.document, planned.pointers, catalogue}, scenario, point});
     point.explanation->critical_path = point.critical_path;

@@ -76,25 +76,33 @@ struct ServerParts {
 /// A job of collectives, and what it is on.
 struct TrainerParts {
   TrainerParts(const JobOnStage& job, Simulator& simulator, Company* company, InputPipeline* input)
-      : clocks(job.scenario, job.placement),
+      : clocks(clocks_of(job)),
         strategy(job.scenario.strategy.make(site_of(job.scenario, job.job, job.placement, job.timeline))),
         trainer(simulator, job_site(job, company), job.job, job.variability, *strategy, job.timeline) {
     if (input != nullptr) trainer.feed_from(*input);
   }
+  TrainerParts(const TrainerParts&) = delete;
+  TrainerParts& operator=(const TrainerParts&) = delete;
+  ~TrainerParts() { clocks->release_network(); }  // which other clocks may want while these are kept
   JobSite job_site(const JobOnStage& job, Company* company) {
     JobSite site;
     site.ranks = static_cast<int>(job.placement.device_of_rank.size());
     site.launch = job.scenario.platform.platform.transport.launch * job.scenario.mechanisms.latency;
     site.compute_share = job.scenario.effects.communication_compute_share;
     site.width = job.scenario.strategy.streams;
-    site.clock_of = [this](const Collective& collective) -> CollectiveClock& { return clocks.clock_of(collective); };
+    site.clock_of = [this](const Collective& collective) -> CollectiveClock& { return clocks->clock_of(collective); };
     site.company = company;
     site.carriages_of = [this](const Collective& collective) -> const std::vector<GroupCarriage>& {
-      return clocks.carriages_of(collective);
+      return clocks->carriages_of(collective);
     };
     return site;
   }
-  JobClocks clocks;
+  static SharedClocks clocks_of(const JobOnStage& job) {
+    if (job.clocks == nullptr) return std::make_shared<JobClocks>(job.scenario, job.placement);
+    if (*job.clocks == nullptr) *job.clocks = std::make_shared<JobClocks>(job.scenario, job.placement);
+    return *job.clocks;
+  }
+  SharedClocks clocks;
   std::unique_ptr<Strategy> strategy;
   Trainer trainer;
 };

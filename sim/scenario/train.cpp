@@ -118,15 +118,17 @@ std::vector<LinkUse> busiest_links(const Scenario& scenario, const Job& job, con
 
 }  // namespace
 
-TrainingPoint train(const Scenario& scenario, Timeline* timeline) {
+TrainingPoint train(const Scenario& scenario, Timeline* timeline, SharedClocks* clocks) {
   const LongestJob longest = longest_job_of(scenario);
   const ComputeTimes& times = longest.times;
   const Job& job = longest.job;
+  SharedClocks of_all_seeds;
+  if (clocks == nullptr) clocks = &of_all_seeds;
   Pooled pooled = pool_seeds(scenario, [&](const Scenario& seeded, int index) {
     Timeline* const of_the_first = index == 0 ? timeline : nullptr;
     const Variability variability = variability_of(seeded, times);
     const Placement& placement = seeded.platform.placement;
-    Stage stage({seeded, job, variability, placement, input_of(seeded, placement), of_the_first});
+    Stage stage({seeded, job, variability, placement, input_of(seeded, placement), of_the_first, false, clocks});
     return stage.run(whole_periods(seeded.measure, seeded.strategy.period));
   });
   charge(pooled, scenario, slowed_by_writing(scenario, pooled.run.iteration));

@@ -12,8 +12,13 @@
 
 namespace farandole { inline namespace scenario {
 
-/// Everything but the scaling efficiency, which is there with servers only. `timeline` may be null.
-TrainingPoint train(const Scenario& scenario, Timeline* timeline);
+class JobClocks;
+/// What collectives were found to take, for runs of one job that differ in what computation takes alone.
+using SharedClocks = std::shared_ptr<JobClocks>;
+
+/// Everything but the scaling efficiency, which is there with servers only. `timeline` may be null. `clocks`: null, or
+/// those of a run before, or where the ones of this run are put.
+TrainingPoint train(const Scenario& scenario, Timeline* timeline, SharedClocks* clocks = nullptr);
 
 /// When each of the first `iterations` ended on all ranks; where workers do not wait for each other, so many of each.
 UpdateLog time_updates(const Scenario& scenario, int iterations);
@@ -58,7 +63,8 @@ struct JobOnStage {
   const Placement& placement;
   std::optional<InputPipeline> input{};
   Timeline* timeline = nullptr;
-  bool alone = false;  // one rank without servers and without others
+  bool alone = false;              // one rank without servers and without others
+  SharedClocks* clocks = nullptr;  // as of train()
 };
 
 class Stage {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -21,10 +22,11 @@ std::size_t cost_of(const WhatIf& what_if) {
 }
 
 /// Of an offered change: how much surely, and how surely, as between two points of a sweep.
-void judge(WhatIf& what_if, const WhatIfBase& base, TrainingPoint point, const ChangedScenario& changed) {
+void judge(WhatIf& what_if, const WhatIfBase& base, TrainingPoint point, const ChangedScenario& changed,
+           SharedClocks clocks) {
   if (!base.scenario.bands) return;
   point.scaling_efficiency = what_if.scaling_efficiency;
-  add_bands(point, changed.document, base.source.catalogue, changed.scenario);
+  add_bands(point, changed.document, base.source.catalogue, changed.scenario, std::move(clocks));
   const auto gain = difference(base.point, point);
   if (!gain) return;
   const auto points = [&](double factor) { return base.point.scaling_efficiency * (factor - 1) * 100; };
@@ -33,7 +35,8 @@ void judge(WhatIf& what_if, const WhatIfBase& base, TrainingPoint point, const C
 }
 
 WhatIf run(const WhatIfBase& base, const std::string& name, const char* kind, const ChangedScenario& changed) {
-  const TrainingPoint point = train(changed.scenario, nullptr);
+  SharedClocks clocks;
+  const TrainingPoint point = train(changed.scenario, nullptr, &clocks);
   const double gain = point.samples_per_second / base.point.samples_per_second - 1;
   WhatIf result{name,
                 kind,
@@ -44,7 +47,7 @@ WhatIf run(const WhatIfBase& base, const std::string& name, const char* kind, co
                 changed.set,
                 std::nullopt,
                 std::nullopt};
-  if (kind != uncertain) judge(result, base, point, changed);
+  if (kind != uncertain) judge(result, base, point, changed, std::move(clocks));
   return result;
 }
 
