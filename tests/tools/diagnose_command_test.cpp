@@ -157,6 +157,16 @@ TEST_F(Diagnose, IsOfASweepsLastConfigurationAndSaysHowToRunIt) {
   EXPECT_EQ(answer.at("measured"), asked("--measured '2 s'").at("measured"));
 }
 
+TEST_F(Diagnose, TakesTenIterationsWhereTheScenarioHasMore) {
+  const Json answer = asked("--set '/measure={}' --measured '2 s'");
+  EXPECT_EQ(answer.at("configuration"), Json::parse(R"({"/measure/iterations": 10, "/measure/warmup": 1})"));
+  const std::string by_hand = " --set '/measure={\"iterations\": 10, \"warmup\": 1, \"bands\": false}'";
+  const Json run = Json::parse(place.farandole("run s.json --quiet --format json" + by_hand).out);
+  EXPECT_NEAR(answer.at("measured").at(0).at("expected_seconds").get<double>() /
+                  run.at("points").at(0).at("iteration_seconds").get<double>(),
+              1, 1e-9);
+}
+
 TEST_F(Diagnose, TakesAJobThatWasMeasuredForSureOnItsRanks) {
   const std::string row = "/workload/measured=[{\"ranks\": 4, \"batch_per_rank\": 64, \"iteration_seconds\": 0.6}]";
   const Json known = asked("--set '" + row + "' --measured '610 ms on 4'").at("measured").at(0);

@@ -58,7 +58,9 @@ class Tune : public testing::Test {
     const double device = answer.at("own").at("memory").at("device");
     ASSERT_FALSE(answer.at("best").empty()) << file;
     for (const Json& row : rows_of(answer)) {
-      const Json point = by_hand(file + " " + options, row.at("set"));
+      Json set = answer.at("configuration");
+      set.update(row.at("set"));
+      const Json point = by_hand(file + " " + options, set);
       EXPECT_NEAR(seconds(point) / seconds(row.at("point")), 1, 1e-9) << row.at("setting");
       EXPECT_EQ(bytes(point), bytes(row.at("point"))) << row.at("setting");
       EXPECT_LE(seconds(point), own) << row.at("setting");
@@ -91,6 +93,19 @@ TEST_F(Tune, OfDdpGivesByHandWhatItPrints) {
 TEST_F(Tune, OfFsdpGivesByHandWhatItPrints) {
   place.write("s.json", fsdp);
   keeps_its_laws("s.json");
+}
+
+TEST_F(Tune, TakesTenIterationsWhereTheScenarioHasMore) {
+  Json scenario = Json::parse(ddp);
+  scenario.erase("measure");
+  place.write("s.json", scenario.dump());
+  EXPECT_EQ(asked("s.json").at("configuration"), Json::parse(R"({"/measure": {"iterations": 10, "warmup": 1}})"));
+  keeps_its_laws("s.json");
+  scenario["measure"] = {{"iterations", 11}, {"warmup", 1}};
+  place.write("s.json", scenario.dump());
+  EXPECT_EQ(asked("s.json").at("configuration"), Json::parse(R"({"/measure/iterations": 10})"));
+  place.write("s.json", ddp);
+  EXPECT_EQ(asked("s.json").at("configuration"), Json::object());
 }
 
 TEST_F(Tune, OfZeroGivesByHandWhatItPrints) {

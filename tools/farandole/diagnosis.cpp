@@ -12,6 +12,7 @@
 #include "command.hpp"
 #include "config/section.hpp"
 #include "likelihood.hpp"
+#include "question_answer.hpp"
 #include "report/table.hpp"
 #include "scenario/anchor.hpp"
 #include "scenario/collective_run.hpp"
@@ -85,6 +86,8 @@ class DiagnosedJob {
     plain_.bands = false;
     const RunPlan plan = plan_run(document_, catalogue, plain_);
     if (plan.points.size() > 1) document_.find("/measure/fidelity")->fail("one fidelity");
+    for (SetValue& value : take_few_iterations(document_, read_point(plan.points.front(), catalogue).scenario.measure))
+      configuration_.push_back(std::move(value));
     ranks_ = plan.points.front().ranks;
     nodes_ = plan.points.front().nodes;
   }

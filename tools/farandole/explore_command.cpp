@@ -13,6 +13,7 @@
 #include "cost_options.hpp"
 #include "explore_controls.hpp"
 #include "plan_messages.hpp"
+#include "question_answer.hpp"
 #include "report/output_file.hpp"
 #include "report/pages.hpp"
 #include "scenario/run.hpp"
@@ -21,8 +22,6 @@
 
 namespace farandole {
 namespace {
-
-constexpr int most_iterations = 10;  // of a point: every move of a slider runs some twenty
 
 /// Deep enough for a scenario that names its files by "../..".
 constexpr const char* working_folder = "/a/b/c/d/e/f/g/h";
@@ -54,10 +53,7 @@ PlannedPoint first_point(const Document& written, const Catalogue& catalogue, co
   const RunPlan plan = plan_run(written, catalogue, options_of_page(budget));
   const PlannedPoint last = read_point(plan.points.back(), catalogue);
   Document document = last.document;
-  const Measure& measure = last.scenario.measure;
-  if (!document.find("/measure")) document.set("/measure", "{}");
-  document.set("/measure/iterations", fmt::format("{}", std::min(measure.iterations, most_iterations)));
-  document.set("/measure/warmup", fmt::format("{}", std::min(measure.warmup, 1)));
+  take_few_iterations(document, last.scenario.measure);  // every move of a slider runs some twenty points
   document.set("/measure/bands", "false");
   document.remove("/question");
   return read_point(plan_run(document, catalogue, options_of_page(budget)).points.front(), catalogue);

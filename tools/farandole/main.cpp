@@ -10,6 +10,9 @@
 
 #include <fcntl.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "command.hpp"
 #include "json_help.hpp"
@@ -107,6 +110,11 @@ void keep_standard_streams() {
 }}  // namespace farandole
 
 int main(int argc, char** argv) {
+#ifdef __GLIBC__
+  // What one iteration gives back the next one takes again: arrays of ranks, of hundreds of kilobytes each.
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  mallopt(M_MMAP_THRESHOLD, 1 << 25);
+#endif
   farandole::keep_standard_streams();
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit on files (ulimit -f) fails then, and is said to
   if (farandole::terminal_takes_styles()) farandole::use_styles(std::cout);

@@ -1,7 +1,11 @@
 #include "question_answer.hpp"
 
+#include <algorithm>
 #include <ostream>
+#include <string>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "report/table.hpp"
 
@@ -56,6 +60,22 @@ Page page_of(const QuestionAnswer& answer) {
 }
 
 }  // namespace
+
+std::vector<SetValue> take_few_iterations(Document& scenario, const Measure& measure) {
+  constexpr int most_iterations = 10;
+  constexpr int most_warmup = 1;
+  const int iterations = std::min(measure.iterations, most_iterations);
+  const int warmup = std::min(measure.warmup, most_warmup);
+  std::vector<SetValue> set;
+  if (!scenario.find("/measure")) {
+    set.push_back({"/measure", fmt::format("{{\"iterations\": {}, \"warmup\": {}}}", iterations, warmup)});
+  } else {
+    if (iterations != measure.iterations) set.push_back({"/measure/iterations", std::to_string(iterations)});
+    if (warmup != measure.warmup) set.push_back({"/measure/warmup", std::to_string(warmup)});
+  }
+  for (const SetValue& value : set) scenario.set(value.pointer, value.json);
+  return set;
+}
 
 std::string set_options(const std::vector<SetValue>& set) {
   std::string options;

@@ -12,6 +12,7 @@
 #include "page_options.hpp"
 #include "report/page.hpp"
 #include "report/record.hpp"
+#include "scenario/scenario.hpp"
 #include "timeline/explanation.hpp"
 
 namespace farandole {
@@ -32,6 +33,10 @@ struct QuestionAnswer {
 
 /// The options that set them: "--set /platform/ranks=4 --set ...".
 std::string set_options(const std::vector<SetValue>& set);
+
+/// Lets it run at most 10 iterations and one to warm up: a question runs its scenario many times, and what settings
+/// change shows in few. What it set, as --set takes it.
+std::vector<SetValue> take_few_iterations(Document& scenario, const Measure& measure);
 
 /// Values of a scenario by their pointers, for JSON.
 Record set_record(const std::vector<SetValue>& set);

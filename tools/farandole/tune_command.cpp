@@ -325,7 +325,8 @@ Record tune_record(const TuneFound& found) {
   Record settings = Record::array();
   for (std::size_t setting = 0; setting < found.settings.size(); ++setting)
     settings.push_back(setting_record(found, setting));
-  return {{"samples_per_step", found.samples_per_step},
+  return {{"configuration", set_record(found.configuration)},
+          {"samples_per_step", found.samples_per_step},
           {"runs", runs_of(found)},
           {"is_cut_short", found.is_cut_short},
           {"own", to_record(found.own)},
@@ -377,6 +378,7 @@ QuestionAnswer tune_answer(const TuneFound& found, const std::string& scenario) 
     result.grids.push_back(rows_grid(found, "What changes the numbers", found.numbers, found.best.size() + 1));
   result.grids.push_back(tried_grid(found));
   result.notes = notes_of(found);
+  if (!found.configuration.empty()) result.options.push_back("all: " + set_options(found.configuration));
   std::size_t number = 0;
   for (const auto* rows : {&found.best, &found.numbers}) {
     for (const TuneRowFound& row : *rows)

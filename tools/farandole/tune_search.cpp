@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "question_answer.hpp"
 #include "scenario/anchor.hpp"
 #include "scenario/fit_memory.hpp"
 #include "scenario/train.hpp"
@@ -47,6 +48,9 @@ class TuneSearch {
     options.network = cost.solver();
     options.bands = false;
     plan_ = plan_run(last.document, catalogue, options);
+    const Measure measure = read_point(plan_.points.front(), catalogue).scenario.measure;
+    found_.configuration = take_few_iterations(last.document, measure);
+    if (!found_.configuration.empty()) plan_ = plan_run(last.document, catalogue, options);
     own_ = std::make_shared<PlannedPoint>(read_point(plan_.points.front(), catalogue));
     own_->pointers = last.pointers;
     own_->scenario.explain = false;

@@ -44,6 +44,7 @@ struct TuneFound {
   std::vector<TuneRowFound> best;     // the fastest first, each in less memory than the one before
   std::vector<TuneRowFound> numbers;  // with one value that changes the numbers; the fastest first
   std::vector<std::string> notes;
+  std::vector<SetValue> configuration;  // what every run has, as --set takes it
   std::int64_t samples_per_step = 0;
   bool is_cut_short = false;  // by the budget
 
