@@ -106,10 +106,6 @@ void write_memory_of(std::ostream& out, const TrainingPoint& point) {
       << " per device, at least (activations " << decimal(memory.activations) << ")\n";
 }
 
-}  // namespace
-
-namespace {
-
 /// Where anything but training takes a share of the time.
 void write_run_shares(std::ostream& out, std::span<const TrainingPoint> points) {
   const auto loses = [](const TrainingPoint& p) { return p.run && (p.run->mtbf || p.run->checkpoint_interval); };

@@ -80,10 +80,6 @@ std::optional<InputPipeline> pipeline(const Scenario& scenario, RankTimes batch_
   return InputPipeline(std::move(batch_time), supply.prefetch, supply.variation, scenario.seed);
 }
 
-}  // namespace
-
-namespace {
-
 /// Of an iteration; where there are servers, these update.
 Seconds computed_by_a_rank(const Scenario& scenario, const ComputeTimes& times) {
   const Seconds passes = times.total() - times.update;

@@ -28,13 +28,10 @@ Bytes server_shard(const Scenario& scenario) {
   return *std::ranges::max_element(kept);
 }
 
-}  // namespace
-
-namespace {
-
 MemoryEstimate memory_of_a_rank(const Scenario& scenario, int in_flight) {
   const WorkloadSpec& workload = scenario.workload;
-  const Bytes gradients = static_cast<double>(workload.of_rank().parameters()) * element_size(workload.gradient_type);
+  const Bytes gradients =
+      static_cast<double>(workload.of_rank().trainable_parameters()) * element_size(workload.gradient_type);
   const Bytes buffers = scenario.replicas() > 1 ? scenario.strategy.buffers : 0_B;
   MemoryEstimate use = memory_use(
       workload.of_rank(), scenario.platform.device,

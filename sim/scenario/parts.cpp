@@ -75,13 +75,23 @@ std::string what_it_costs(const Scenario& scenario, const Job& job) {
 
 /// What a reader would otherwise take for a result.
 std::vector<std::string> notes_of(const Scenario& scenario, const Job& job) {
+  std::vector<std::string> notes;
+  const Model& model = scenario.workload.model;
+  if (model.trainable_tensors() < model.tensors()) {
+    const double share = static_cast<double>(model.trainable_parameters()) / static_cast<double>(model.parameters());
+    notes.push_back(fmt::format("{} of {} parameters are trained, {:.3g} %", model.trainable_parameters(),
+                                model.parameters(), 100 * share));
+  }
   const CompressionSettings& compression = scenario.strategy.compression;
-  if (scenario.replicas() == 1 || compression.kind == Compression::none) return {};
-  if (!changes_nothing(compression, job)) return {what_it_costs(scenario, job)};
+  if (scenario.replicas() == 1 || compression.kind == Compression::none) return notes;
   const bool is_short = job.element < element_size(GradientType::fp32) && compression.kind != Compression::power_sgd;
-  return {fmt::format("compression {} changes nothing: {}", name(compression.kind),
-                      is_short ? fmt::format("gradients are {} already", name(scenario.workload.gradient_type))
-                               : "no gradient would get shorter")};
+  notes.push_back(!changes_nothing(compression, job)
+                      ? what_it_costs(scenario, job)
+                      : fmt::format("compression {} changes nothing: {}", name(compression.kind),
+                                    is_short
+                                        ? fmt::format("gradients are {} already", name(scenario.workload.gradient_type))
+                                        : "no gradient would get shorter"));
+  return notes;
 }
 
 /// Sharded strategies have no other operations.
@@ -333,7 +343,7 @@ Seconds offloaded_update(const Scenario& scenario) {
   const WorkloadSpec& workload = scenario.workload;
   const PlatformSpec& spec = scenario.platform;
   const int shards = scenario.strategy.shards_of(spec.ranks);
-  const double parameters = static_cast<double>(workload.of_rank().parameters()) / shards;
+  const double parameters = static_cast<double>(workload.of_rank().trainable_parameters()) / shards;
   const BytesPerSecond copies = host_copy_rate(spec, spec.placement, pinned) * scenario.mechanisms.copy_rate;
   const int beside = spec.placement.ranks_per_node(spec.platform.devices_per_node);
   const Bytes moved = parameters * update_traffic(workload.optimizer) * element_size(GradientType::fp32);

@@ -38,7 +38,8 @@ int channels_on_device(const Scenario& scenario, Operation operation) {
   const DeviceKind device = kind_of(spec.device);
   if (library == nullptr || library->needs == DeviceStack::none || !can_run(*library, device)) return 0;
   const WorkloadSpec& workload = scenario.workload;
-  const Bytes gradients = static_cast<double>(workload.model.parameters()) * element_size(workload.gradient_type);
+  const Bytes gradients =
+      static_cast<double>(workload.model.trainable_parameters()) * element_size(workload.gradient_type);
   const LibraryJob job{spec.platform, spec.placement, operation, 0, device, spec.scale};
   return library->planner(job).plan(gradients).choice.channels;
 }
@@ -224,12 +225,12 @@ void read_measure(const std::optional<Value>& where, Scenario& scenario) {
   section.finish();
 }
 
-/// Unless a size is given: parameters and what the optimizer keeps, in single precision, as frameworks save them.
+/// Unless a size is given: what is trained and what the optimizer keeps, in single precision, as frameworks save them.
 void size_checkpoints(Scenario& scenario) {
   auto& checkpoint = scenario.effects.checkpoint;
   if (!checkpoint || checkpoint->size > 0_B) return;
   const auto saved =
-      static_cast<double>((1 + scenario.workload.optimizer.slots) * scenario.workload.model.parameters());
+      static_cast<double>((1 + scenario.workload.optimizer.slots) * scenario.workload.model.trainable_parameters());
   checkpoint->size = saved * element_size(Precision::fp32);
 }
 

@@ -12,6 +12,7 @@
 #include "scenario/read_parts.hpp"
 #include "training/gradient_type.hpp"
 #include "units/format.hpp"
+#include "workload/trained.hpp"
 
 namespace farandole { inline namespace scenario {
 std::optional<Seconds> usual_dispatch(const Device& device) {
@@ -74,6 +75,55 @@ Model read_variant(Section& section, const ModelSummary& model, const Catalogue&
   }
   const auto stated = std::ranges::find(model.variants, tokens, &Model::sequence_length);
   return stated != model.variants.end() ? *stated : catalogue.model_at(model, chosen, tokens);
+}
+
+Lora read_lora(const Value& where, const Model& model) {
+  constexpr int most_rank = 1 << 16;
+  Section section(where);
+  Lora lora;
+  lora.rank = read_between(section.child("rank"), 1, most_rank);
+  if (const auto alpha = section.maybe("alpha"); alpha && read<double>(*alpha) <= 0) alpha->fail("a number above 0");
+  const Value targets = section.child("targets");
+  section.finish();
+  std::vector<std::string> known = lora_targets(model);
+  if (known.empty()) where.fail("a model with linear layers in blocks", quoted(model.name));
+  if (targets.is_string() && read<std::string>(targets) == "all-linear") return lora;
+  if (targets.is_string()) targets.fail("\"all-linear\", or a list of names of layers", targets.describe());
+  for (const Value& target : targets.elements()) {
+    lora.targets.push_back(read<std::string>(target));
+    if (with_lora(model, {1, {lora.targets.back()}}).trainable_parameters() == 0)
+      target.fail_unknown(fmt::format("how names of linear layers in {} end", model.name), known);
+  }
+  if (lora.targets.empty()) targets.fail("at least one name");
+  return lora;
+}
+
+Model read_frozen(const Value& where, const Model& model) {
+  std::vector<std::string> names;
+  for (const Layer& layer : model.layers) {
+    for (const Tensor& tensor : layer.tensors) names.push_back(tensor.name);
+  }
+  std::vector<std::string> patterns;
+  for (const Value& value : where.elements()) {
+    const std::string& pattern = patterns.emplace_back(read<std::string>(value));
+    if (std::ranges::any_of(names, [&](const std::string& name) { return matches(pattern, name); })) continue;
+    value.fail(fmt::format("the name of a tensor of {}, in which * is any text", model.name), quoted(pattern),
+               suggestion(pattern, names));
+  }
+  if (patterns.empty()) return model;
+  Model frozen = with_frozen(model, patterns);
+  if (frozen.trainable_parameters() == 0) where.fail("patterns that leave something to train", "all tensors");
+  return frozen;
+}
+
+/// What of the model is trained. Layer times in its file are of a model that is trained whole.
+void read_trained(Section& section, WorkloadSpec& workload) {
+  const auto lora = section.maybe("lora");
+  const auto frozen = section.maybe("frozen");
+  if (lora && frozen) frozen->fail("no \"frozen\" beside \"lora\", which freezes all but its adapters");
+  if (lora) workload.model = with_lora(workload.model, read_lora(*lora, workload.model));
+  if (frozen) workload.model = read_frozen(*frozen, workload.model);
+  if (workload.model.trainable_tensors() < workload.model.tensors()) workload.profiles.clear();
 }
 
 Recompute read_recompute_of(const Value& where, const Model& model) {
@@ -158,6 +208,7 @@ WorkloadSpec read_workload(const Value& where, const Catalogue& catalogue, const
   workload.model = read_variant(section, found, catalogue);
   workload.profiles = catalogue.profiles(found, workload.model);
   if (const auto profile = section.maybe("profile")) choose_profiles(workload.profiles, *profile, device.name);
+  read_trained(section, workload);
   const auto batch = section.maybe("batch_per_rank");
   if (batch) workload.batch_per_rank = read_at_least(*batch, 1);
   if (const auto global = section.maybe("global_batch")) {

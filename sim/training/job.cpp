@@ -23,13 +23,14 @@ void add_moving_averages(std::vector<Variable>& variables, const Layer& layer, i
 }
 
 std::vector<Variable> variables_of(const Model& model) {
-  int later = model.tensors();  // tensors from here on, which come earlier in backward order
+  int later = model.trainable_tensors();  // from here on, which come earlier in backward order
   std::vector<Variable> variables;
   for (std::size_t index = 0; index < model.layers.size(); ++index) {
     const Layer& layer = model.layers[index];
     for (const Tensor& tensor : layer.tensors) {
       const Bytes size = element_size(Precision::fp32) * static_cast<double>(tensor.elements());
-      variables.push_back({tensor.name, size, static_cast<int>(index), --later});
+      const int gradient = tensor.trainable ? --later : -1;
+      variables.push_back({tensor.name, size, static_cast<int>(index), gradient, !tensor.trainable});
     }
     add_moving_averages(variables, layer, static_cast<int>(index));
   }
@@ -46,7 +47,7 @@ Bytes Job::gradient_bytes() const {
 Bytes Job::buffer_bytes() const {
   Bytes sum;
   for (const Variable& variable : variables) {
-    if (variable.gradient < 0) sum += variable.size;
+    if (variable.gradient < 0 && !variable.frozen) sum += variable.size;
   }
   return sum;
 }
@@ -62,6 +63,7 @@ Job make_job(const Model& model, const ComputeTimes& times, GradientType gradien
     host += host_dispatch.value_or(Seconds(0));
     const auto& tensors = model.layers[layer].tensors;
     for (std::size_t t = tensors.size(); t-- > 0;) {
+      if (!tensors[t].trainable) continue;
       // A slower host has set the pace of the passes already (workload/compute_time.hpp), measured or estimated.
       const Seconds announced = host_dispatch ? std::min(host, device) : device;
       job.gradients.push_back(gradient_of(tensors[t], job.element, announced, device));
@@ -73,6 +75,7 @@ Job make_job(const Model& model, const ComputeTimes& times, GradientType gradien
     job.layers.push_back({times.forward[layer], times.backward[layer]});
   }
   job.variables = variables_of(model);
+  job.first_backward = model.first_backward();
   return job;
 }
 
@@ -107,6 +110,7 @@ struct ExchangeKinds {
 void add_exchanges(Job& job, const Model& model, const ExchangeDemand& demand) {
   const ExchangeKinds kinds(demand);
   const std::vector<bool> again = recomputed(model, demand.recompute);
+  const std::size_t first = model.first_backward();
   for (std::size_t i = 0; i < job.layers.size(); ++i) {
     LayerPass& pass = job.layers[i];
     const Layer& layer = model.layers[i];
@@ -115,6 +119,7 @@ void add_exchanges(Job& job, const Model& model, const ExchangeDemand& demand) {
       kinds.sum(into, pass.forward, layer.sums);
     };
     add_forward(pass.forward_exchanges);
+    if (i < first) continue;
     const Seconds anew = again[i] ? pass.forward : Seconds(0);
     if (again[i]) add_forward(pass.backward_exchanges);
     kinds.gather(pass.backward_exchanges, anew, layer.sums);
@@ -124,6 +129,7 @@ void add_exchanges(Job& job, const Model& model, const ExchangeDemand& demand) {
 
 void add_expert_exchanges(Job& job, const Model& model, const ExchangeDemand& demand) {
   const std::vector<bool> again = recomputed(model, demand.recompute);
+  const std::size_t first = model.first_backward();
   const auto add = [&](Exchanges& into, Seconds at, double elements) {
     const Bytes size(std::ceil(elements * demand.batch * demand.element.si()));
     if (size > Bytes(0)) into.push_back({at, {Operation::alltoall, size, {}, {}, false, Group::experts}});
@@ -136,6 +142,7 @@ void add_expert_exchanges(Job& job, const Model& model, const ExchangeDemand& de
       add(into, pass.forward, layer.combined);
     };
     add_forward(pass.forward_exchanges);
+    if (i < first) continue;
     if (again[i]) add_forward(pass.backward_exchanges);
     add(pass.backward_exchanges, again[i] ? pass.forward : Seconds(0), layer.combined);
     add(pass.backward_exchanges, pass.backward, layer.dispatched);

@@ -35,13 +35,14 @@ struct LayerPass {
   std::vector<InnerExchange> backward_exchanges{};
 };
 
-/// What the framework keeps for the model: tensors that are trained and those that only follow, the moving means and
-/// variances of batch normalisation. Always in fp32.
+/// What the framework keeps for the model: parameters, trained or frozen, and tensors that only follow, the moving
+/// means and variances of batch normalisation. Always in fp32.
 struct Variable {
   std::string name;
   Bytes size;
-  int layer = 0;      // in Job::layers
-  int gradient = -1;  // in Job::gradients; -1: not trained
+  int layer = 0;        // in Job::layers
+  int gradient = -1;    // in Job::gradients; -1: not trained
+  bool frozen = false;  // a parameter that is not trained
 };
 
 /// Which part of a pipeline a job is.
@@ -62,11 +63,12 @@ struct Job {
   std::vector<Variable> variables{};  // in the order in which the framework makes them
   int passes = 1;                     // in backward_end
   std::optional<StagePlace> stage{};  // its passes are those of micro-batches in a pipeline; empty: all layers
+  std::size_t first_backward = 0;     // the layers before have no backward pass: nothing up to there is trained
 
   [[nodiscard]] Seconds compute() const { return backward_end + update; }
   [[nodiscard]] double elements_of(const Gradient& gradient) const { return gradient.size / element; }
   [[nodiscard]] Bytes gradient_bytes() const;
-  /// Of variables that are not trained.
+  /// Of variables that are no parameters.
   [[nodiscard]] Bytes buffer_bytes() const;
 };
 

@@ -26,12 +26,17 @@ GradientType parameter_type_of(const MemoryDemand& demand) {
   return demand.parameter_type.value_or(was_cast ? demand.gradient_type : GradientType::fp32);
 }
 
+/// Nothing updates them, so no single precision is needed where computation is in half.
+GradientType frozen_type_of(const MemoryDemand& demand) {
+  const bool computes_in_half = is_half_size(element_size(demand.precision));
+  return demand.parameter_type.value_or(computes_in_half ? GradientType::bf16 : GradientType::fp32);
+}
+
 /// Of single-precision parameters that are cast for computing, every rank keeps the cast ones; those that the optimizer
 /// changes are shared as its state is.
-Bytes parameters_of(double elements, const MemoryDemand& demand) {
-  const Bytes kept = elements * element_size(parameter_type_of(demand));
-  const bool casts =
-      !is_half_size(element_size(parameter_type_of(demand))) && is_half_size(element_size(demand.precision));
+Bytes parameters_of(double elements, GradientType type, const MemoryDemand& demand) {
+  const Bytes kept = elements * element_size(type);
+  const bool casts = !is_half_size(element_size(type)) && is_half_size(element_size(demand.precision));
   if (!casts) return kept * demand.sharding.share(3);
   const Bytes cast = elements * element_size(demand.precision);
   return kept * demand.sharding.share(1) + (demand.sharding.share(3) == 1 ? cast : 0_B);
@@ -83,9 +88,11 @@ std::span<const Optimizer> optimizers() {
 }
 
 MemoryEstimate memory_use(const Model& model, const Device& device, const MemoryDemand& demand) {
-  const auto elements = static_cast<double>(model.parameters());
+  const auto elements = static_cast<double>(model.trainable_parameters());
+  const double frozen = static_cast<double>(model.parameters()) - elements;
   MemoryEstimate use;
-  use.parameters = parameters_of(elements, demand);
+  use.parameters = parameters_of(elements, parameter_type_of(demand), demand) +
+                   parameters_of(frozen, frozen_type_of(demand), demand);
   use.gradients = gradients_of(elements, demand);
   use.optimizer_state = optimizer_state_of(elements, demand);
   const auto activations = [&](std::optional<Bytes> input) {
@@ -138,14 +145,13 @@ struct Need {
   bool output;
 };
 
-constexpr std::array needs{Need{"relu", false, true},           Need{"leaky_relu", false, true},
-                           Need{"softmax", false, true},        Need{"sigmoid", false, true},
-                           Need{"tanh", false, true},           Need{"attention", true, true},
-                           Need{"dropout", false, false},       Need{"add", false, false},
-                           Need{"concat", false, false},        Need{"rotary", false, false},
-                           Need{"embedding", false, false},     Need{"flatten", false, false},
-                           Need{"avg_pool", false, false},      Need{"adaptive_avg_pool", false, false},
-                           Need{"cross_entropy", false, false}, Need{"", true, false}};
+constexpr std::array needs{
+    Need{"lora_add", false, false},      Need{"relu", false, true},      Need{"leaky_relu", false, true},
+    Need{"softmax", false, true},        Need{"sigmoid", false, true},   Need{"tanh", false, true},
+    Need{"attention", true, true},       Need{"dropout", false, false},  Need{"add", false, false},
+    Need{"concat", false, false},        Need{"rotary", false, false},   Need{"embedding", false, false},
+    Need{"flatten", false, false},       Need{"avg_pool", false, false}, Need{"adaptive_avg_pool", false, false},
+    Need{"cross_entropy", false, false}, Need{"", true, false}};
 
 const Need& need_of(const Layer& layer) {
   return *std::ranges::find_if(needs, [&](const Need& row) { return layer.type.starts_with(row.type); });
@@ -174,10 +180,11 @@ class Activations {
         element_(element),
         input_(input),
         again_(recomputed(model, recompute)),
-        recomputes_blocks_(recompute > Recompute::attention) {}
+        recomputes_blocks_(recompute > Recompute::attention),
+        first_(begin_of_block(model.first_backward())) {}
 
   [[nodiscard]] Bytes most(int in_flight) const {
-    Bytes kept = layers_.front().input_elements * element_;
+    Bytes kept = first_ == 0 ? layers_.front().input_elements * element_ : 0_B;
     Bytes most = kept;
     Bytes anew;  // of the block so far
     for (std::size_t i = 0; i < layers_.size(); ++i) {
@@ -190,18 +197,45 @@ class Activations {
   }
 
  private:
+  [[nodiscard]] std::size_t begin_of_block(std::size_t i) const {
+    while (i > 0 && i < layers_.size() && !layers_[i].block.empty() && !begins_block(i)) --i;
+    return i;
+  }
   [[nodiscard]] bool begins_block(std::size_t i) const { return i == 0 || layers_[i - 1].block != layers_[i].block; }
   [[nodiscard]] bool ends_block(std::size_t i) const {
     return i + 1 == layers_.size() || layers_[i + 1].block != layers_[i].block;
   }
   [[nodiscard]] bool output_needed(std::size_t i) const {
+    if (i + 1 < first_) return false;
     if (i + 1 == layers_.size()) return !layers_[i].type.ends_with("cross_entropy");  // a loss is one number
-    return need_of(layers_[i]).output || need_of(layers_[i + 1]).input;
+    return (i >= first_ && need_of(layers_[i]).output) || (need_of(layers_[i + 1]).input && !only_frozen_read(i));
+  }
+
+  /// The gradient of a frozen product's input needs its weights alone. What is before it in the list is its input, but
+  /// for another product, or what is made of one: then that is read later, and the input was made before that one.
+  [[nodiscard]] bool only_frozen_read(std::size_t i) const {
+    const Layer& made = layers_[i];
+    if (!layers_[i + 1].frozen) return false;
+    if (made.type == "lora_b") return true;
+    if (is_product_with_weights(made) || made.type == "rotary" || made.type == "lora_add") return false;
+    if (made.output_shape != layers_[i + 1].input_shape) return false;
+    for (std::size_t reader = i + 1; reader < layers_.size() && !ends_branch(layers_[reader]); ++reader) {
+      const bool trains = layers_[reader].trainable_parameters() > 0;
+      if (trains && layers_[reader].input_shape == made.output_shape) return false;
+    }
+    return true;
+  }
+
+  /// What is behind it reads something else.
+  static bool ends_branch(const Layer& layer) {
+    return is_fused_attention(layer) || layer.type == "matmul" || layer.type.starts_with("add") ||
+           layer.type.ends_with("norm");
   }
   [[nodiscard]] Bytes output(std::size_t i) const { return layers_[i].output_elements * element_; }
 
   /// Of a layer that is not computed anew.
   [[nodiscard]] Bytes usual(std::size_t i) const {
+    if (i < first_) return output_needed(i) ? output(i) : 0_B;
     if (!output_needed(i)) return kept_besides(layers_[i]);
     const bool is_input = i + 1 < layers_.size() && is_product_with_weights(layers_[i + 1]);
     const bool is_of_a_product = is_input && !need_of(layers_[i]).output;
@@ -211,6 +245,7 @@ class Activations {
   /// From the pass forward to the pass backward. A block that is computed anew needs its input, the output of the layer
   /// before it; what is saved within it is kept whether or not anything needs it.
   [[nodiscard]] Bytes held(std::size_t i) const {
+    if (i < first_) return usual(i);
     const Bytes besides = again_[i] ? 0_B : kept_besides(layers_[i]);
     if (ends_block(i) && is_recomputed_block(i + 1)) return besides + output(i);
     if (again_[i] && ends_block(i)) return output_needed(i) ? output(i) : 0_B;
@@ -227,6 +262,7 @@ class Activations {
   Bytes input_;  // of what only a product needs
   std::vector<bool> again_;
   bool recomputes_blocks_;  // from their inputs; else what is computed anew lies within one
+  std::size_t first_;       // of the first block that has a backward pass
 };
 
 }  // namespace

@@ -1,11 +1,12 @@
 // Does a job fit into its devices' memory, and if not, what would help?
 //
 //   parameters       elements x element size of the parameters; where they are in single precision and computation is
-//                    in half, autocast keeps casts of them beside, unless they are sharded
-//   gradients        elements x element size of the gradients; where passes add up unsharded ones (FSDP's no_sync), all
-//                    of them, in the precision of computation where that is shorter
-//   optimizer_state  elements x element size of the state x slots of the optimizer; of a model that was cast to half
-//                    precision, one more, the master copy, where the state is in single precision
+//                    in half, autocast keeps casts of them beside, unless they are sharded. Frozen ones are in half
+//                    precision where computation is, as they are loaded for LoRA, unless the scenario says otherwise
+//   gradients        elements x element size of the gradients, of what is trained; where passes add up unsharded ones
+//                    (FSDP's no_sync), all of them, in the precision of computation where that is shorter
+//   optimizer_state  elements x element size of the state x slots of the optimizer, of what is trained; of a model that
+//                    was cast to half precision, one more, the master copy, where the state is in single precision
 //   activations      batch x what the backward pass needs of a sample (training/memory.hpp)
 //   fusion_buffers   what the strategy sets aside
 //   gathered         of sharded parameters those that are whole at one time, in the precision of computation: all
@@ -107,7 +108,8 @@ std::vector<std::string> ways_to_fit(const MemoryUse& use, int ranks);
 //
 // Called by training/memory.cpp. By the kind of a layer its backward pass needs its input (products, norms, GELU, SiLU,
 // max pooling), its output (ReLU in place, softmax, sigmoid) or both (fused attention), dropout a mask of a byte an
-// element, and addition nothing; what neither a layer nor the next in the list needs is not kept. So a transformer's
+// element, and addition and products of frozen weights nothing (torch/csrc/autograd saves only what a gradient that is
+// asked for needs); what neither a layer nor the next in the list needs is not kept. So a transformer's
 // block keeps s b h (34 + 5 a s / h) bytes in half precision (Korthikanti et al., arXiv:2205.05198, eq. 2), and
 // fused attention in place of scores and softmax nothing that grows with the square of the sequence but 4 bytes a query
 // and head. A loss over a vocabulary keeps its logarithms in single precision and works on two more copies; a fused

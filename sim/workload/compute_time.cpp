@@ -37,24 +37,24 @@ Seconds roofline(const Layer& layer, const Rates& rates, int batch) {
   return std::max(work / rates.peak, moved / rates.memory);
 }
 
-/// How many passes the backward pass of a layer costs. Nothing before the first weights needs a gradient, so that
-/// layer computes none by its inputs.
-int backward_passes(std::size_t layer, std::size_t first_with_weights) {
+/// How many passes the backward pass of a layer costs. Nothing before the first weights that are trained needs a
+/// gradient, so that layer computes none by its inputs; and frozen weights need none.
+int backward_passes(const Model& model, std::size_t layer, std::size_t first_with_weights) {
   if (layer < first_with_weights) return 0;
-  return layer == first_with_weights ? 1 : 2;
+  return (model.layers[layer].frozen ? 0 : 1) + (layer > first_with_weights || model.hands_back ? 1 : 0);
 }
 
 std::size_t first_with_weights(const Model& model) {
   const auto first =
       std::find_if(model.layers.begin(), model.layers.end(), [](const Layer& layer) { return !layer.tensors.empty(); });
-  return static_cast<std::size_t>(first - model.layers.begin());
+  return std::max(static_cast<std::size_t>(first - model.layers.begin()), model.first_backward());
 }
 
 /// SGD with momentum reads weights, gradients and momentum, and writes weights and momentum: five elements of four
 /// bytes. Mixed precision moves as much: its gradients are half as long, but it writes the weights a second time, in
 /// half precision.
 Seconds update_time(const Model& model, const Rates& rates) {
-  return 5.0 * static_cast<double>(model.parameters()) * element_size(Precision::fp32) / rates.memory;
+  return 5.0 * static_cast<double>(model.trainable_parameters()) * element_size(Precision::fp32) / rates.memory;
 }
 
 ComputeTimes at_roofline(const Model& model, const Device& device, Precision precision, int batch) {
@@ -65,7 +65,7 @@ ComputeTimes at_roofline(const Model& model, const Device& device, Precision pre
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     const Seconds pass = roofline(model.layers[i], rates, batch) / share;
     times.forward.push_back(pass);
-    times.backward.push_back(backward_passes(i, first) * pass);
+    times.backward.push_back(backward_passes(model, i, first) * pass);
   }
   times.update = update_time(model, rates) / share;
   times.source = fmt::format("estimated: {:.4g} % of {}", 100 * share, format(rates.peak));
@@ -80,8 +80,8 @@ ComputeTimes of_kernels(const Model& model, const Device& device, Precision prec
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     const LayerTimes layer = kernel_times(model.layers, i, device, precision, batch, fusion);
     times.forward.push_back(layer.forward);
-    Seconds backward = i < first ? 0_s : layer.weight_gradient;
-    if (i > first) backward += layer.input_gradient;
+    Seconds backward = i < first || model.layers[i].frozen ? 0_s : layer.weight_gradient;
+    if (i > first || (i == first && model.hands_back)) backward += layer.input_gradient;
     times.backward.push_back(backward);
   }
   times.update = update_kernels(model, device);
@@ -140,11 +140,11 @@ void add_recomputation(ComputeTimes& times, const Model& model, Recompute recomp
 }
 
 /// `times` where they take the device longer than `dispatch` a pass takes the host; else every pass takes that.
-static void keep_pace(ComputeTimes& times, Seconds dispatch) {
-  const auto layers = static_cast<double>(times.forward.size());
-  if (times.passes() >= 2 * layers * dispatch) return;
+static void keep_pace(ComputeTimes& times, Seconds dispatch, std::size_t first_backward) {
+  const auto passes = static_cast<double>(2 * times.forward.size() - first_backward);
+  if (times.passes() >= passes * dispatch) return;
   std::ranges::fill(times.forward, dispatch);
-  std::ranges::fill(times.backward, dispatch);
+  std::fill(times.backward.begin() + static_cast<std::ptrdiff_t>(first_backward), times.backward.end(), dispatch);
 }
 
 namespace {
@@ -210,9 +210,9 @@ ComputeTimes compute_times(const Model& model, const Device& device, const Compu
     const DeviceStep& shortest = steps.front();
     const ComputeTimes smallest = estimate(shortest.batch, fusion);
     const Seconds passes = shortest.time * (smallest.passes() / smallest.total());
-    dispatch = std::min(dispatch, passes / (2 * static_cast<double>(model.layers.size())));
+    dispatch = std::min(dispatch, passes / static_cast<double>(2 * model.layers.size() - model.first_backward()));
   }
-  keep_pace(times, dispatch);
+  keep_pace(times, dispatch, model.first_backward());
   add_band(times, model, device, demand, steps, converted);
   add_recomputation(times, model, demand.recompute);
   return times;

@@ -5,8 +5,8 @@
 // roofline divided by it instead:
 //   t_forward(l)  = max(2 macs(l) batch / peak, bytes_moved(l) / memory_bandwidth)
 //   t_backward(l) = the same for two passes (gradient by weights, gradient by inputs; the first layer with weights
-//                   needs only one)
-//   update        = bytes of parameters, gradients and momentum read and written / memory_bandwidth
+//                   that are trained needs only the one, frozen weights only the other, and layers before it none)
+//   update        = bytes of trained parameters, gradients and momentum read and written / memory_bandwidth
 // (Williams, Waterman, Patterson, CACM 52(4), 2009.) What was measured of this model on this device corrects the
 // estimate (workload/throughput.hpp). Last, the host: it queues a pass over a layer in `dispatch`, and where all of
 // them take longer than the device does, the host sets the pace:

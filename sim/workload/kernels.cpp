@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -40,6 +41,7 @@ constexpr std::array moves{Moves{"batch_norm", 3, 5},
                            Moves{"rotary", 2, 2, true},
                            Moves{"multiply", 3, 5, true},
                            Moves{"add", 3, 1, true},
+                           Moves{"lora_add", 5, 5, true},
                            Moves{"flatten", 0, 0},
                            Moves{"", 2, 2}};
 
@@ -235,8 +237,9 @@ ProductRate product_rate(const Device& device, Precision precision) {
 }
 
 Seconds update_kernels(const Model& model, const Device& device) {
-  const Bytes moved = 5.0 * static_cast<double>(model.parameters()) * element_size(Precision::fp32);
-  return model.tensors() * device.kernels->launch + moved / (device.memory_bandwidth * device.kernels->memory);
+  const Bytes moved = 5.0 * static_cast<double>(model.trainable_parameters()) * element_size(Precision::fp32);
+  return model.trainable_tensors() * device.kernels->launch +
+         moved / (device.memory_bandwidth * device.kernels->memory);
 }
 
 namespace {
@@ -249,18 +252,25 @@ Flop forward_flops(const Layer& layer) {
   return Flop(2 * (known ? 2 * keys * layer.output_elements : layer.macs));
 }
 
-}  // namespace
-
-Flop model_flops(const Model& model) {
+/// Times that of a forward pass; the gradients by inputs and by weights are as much each.
+Flop all_passes(const Model& model, const std::function<Flop(const Layer&)>& forward) {
+  const std::size_t first = model.first_backward();
   Flop sum;
-  for (const Layer& layer : model.layers) sum += 3 * forward_flops(layer);
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    const Layer& layer = model.layers[i];
+    sum += (i < first ? 1 : layer.frozen ? 2 : 3) * forward(layer);
+  }
   return sum;
 }
 
+}  // namespace
+
+Flop model_flops(const Model& model) {
+  return all_passes(model, forward_flops);
+}
+
 Flop causal_flops(const Model& model) {
-  Flop sum;
-  for (const Layer& layer : model.layers) sum += Flop(6 * layer.macs);
-  return sum;
+  return all_passes(model, [](const Layer& layer) { return Flop(2 * layer.macs); });
 }
 
 Flop hardware_flops(const Model& model, Recompute recompute) {

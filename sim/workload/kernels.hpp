@@ -77,8 +77,9 @@ Seconds update_kernels(const Model& model, const Device& device);
 // counted, and of attention both products over the whole sequence, also where a causal mask hides half of it:
 //   6 N + 12 L H Q T a token
 // with N weights in products (a tied embedding as the output matrix), L layers of H heads of width Q and T tokens
-// (Chowdhery et al., "PaLM", arXiv:2204.02311, appendix B). Hardware FLOPs add the forward passes that recomputation
-// repeats (Korthikanti et al., arXiv:2205.05198, section 6.3).
+// (Chowdhery et al., "PaLM", arXiv:2204.02311, appendix B). Frozen weights have no gradient of theirs: 4 N a token of
+// those, with LoRA of nearly all, and 2 N before the first parameter that is trained, where no gradient goes. Hardware
+// FLOPs add the forward passes that recomputation repeats (Korthikanti et al., arXiv:2205.05198, section 6.3).
 
 /// Of a pass forward and backward.
 Flop model_flops(const Model& model);

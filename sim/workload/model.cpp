@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -11,26 +12,50 @@
 #include "workload/recompute.hpp"
 
 namespace farandole { inline namespace workload {
+namespace {
+
+template <class Part, class Count>
+std::int64_t sum_over(const std::vector<Part>& parts, Count count) {
+  std::int64_t sum = 0;
+  for (const Part& part : parts) sum += std::invoke(count, part);
+  return sum;
+}
+
+}  // namespace
+
 std::int64_t Tensor::elements() const {
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
 std::int64_t Layer::parameters() const {
-  std::int64_t sum = 0;
-  for (const Tensor& tensor : tensors) sum += tensor.elements();
-  return sum;
+  return sum_over(tensors, &Tensor::elements);
+}
+
+std::int64_t Layer::trainable_parameters() const {
+  return sum_over(tensors, [](const Tensor& tensor) { return tensor.trainable ? tensor.elements() : 0; });
 }
 
 std::int64_t Model::parameters() const {
-  std::int64_t sum = 0;
-  for (const Layer& layer : layers) sum += layer.parameters();
-  return sum;
+  return sum_over(layers, &Layer::parameters);
+}
+
+std::int64_t Model::trainable_parameters() const {
+  return sum_over(layers, &Layer::trainable_parameters);
 }
 
 int Model::tensors() const {
-  std::size_t count = 0;
-  for (const Layer& layer : layers) count += layer.tensors.size();
-  return static_cast<int>(count);
+  return static_cast<int>(sum_over(layers, [](const Layer& layer) { return std::ssize(layer.tensors); }));
+}
+
+int Model::trainable_tensors() const {
+  return static_cast<int>(
+      sum_over(layers, [](const Layer& layer) { return std::ranges::count_if(layer.tensors, &Tensor::trainable); }));
+}
+
+std::size_t Model::first_backward() const {
+  if (hands_back || trainable_tensors() == tensors()) return 0;
+  const auto trains = [](const Layer& layer) { return layer.trainable_parameters() > 0; };
+  return static_cast<std::size_t>(std::ranges::find_if(layers, trains) - layers.begin());
 }
 
 double Model::macs() const {
@@ -105,6 +130,9 @@ class Splitter {
       if (!layers_[begin].block.empty()) split_block(begin, end);
       begin = end;
     }
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+      if (layers_[i].type == "lora_a") split_adapter(i);
+    }
     if (!has_branches_) refuse(transformer);
     if (shares_tokens_) share_tokens();
     result_.model.name += fmt::format("/{}", ranks_);  // what was measured is of the whole model
@@ -154,7 +182,7 @@ class Splitter {
           return refuse(fmt::format("a branch whose products read one input, not {}", layers_[i].name));
         }
         split_by_outputs(layers_[i]);
-      } else {
+      } else if (!layers_[i].type.starts_with("lora")) {
         split_between(layers_[i]);
       }
     }
@@ -190,6 +218,26 @@ class Splitter {
     layer.input_elements /= ranks_;
     layer.output_elements /= ranks_;
     layer.macs /= ranks_;
+  }
+
+  /// A, B, the layer that they stand beside, and the sum. Where that is split by its outputs, so is B; where by its
+  /// inputs, so is A, and of B's sums every rank makes those of its tokens. The other matrix every rank has whole.
+  void split_adapter(std::size_t at) {
+    Layer& a = layers_[at];
+    Layer& b = layers_[at + 1];
+    if (!is_split_[at + 2]) return;
+    is_split_[at] = is_split_[at + 1] = true;
+    if (layers_[at + 2].sums > 0) {
+      split_by_inputs(a);
+      a.sums = a.output_elements;
+      if (!shares_tokens_) return;
+      for (double Layer::*part : {&Layer::macs, &Layer::input_elements, &Layer::output_elements}) b.*part /= ranks_;
+      return;
+    }
+    split_by_outputs(b);
+    b.gathers = b.input_elements;
+    is_split_[at + 3] = true;
+    split_between(layers_[at + 3]);
   }
 
   /// The embedding of the most words, the product that gives a number for each of them, and what is made of these.
@@ -312,6 +360,7 @@ StagedModel stage_model(const Model& model, int stages, const std::vector<int>& 
   const std::size_t number = cuts.size() - 1;
   staged.refusal = refusal_of(number, stages, blocks);
   if (!staged.refusal.empty()) return staged;
+  const bool freezes = model.trainable_tensors() < model.tensors();
   std::size_t next = 0;
   auto begin = model.layers.begin();
   for (int stage = 0; stage < stages; ++stage) {
@@ -322,12 +371,14 @@ StagedModel stage_model(const Model& model, int stages, const std::vector<int>& 
     Model& part = staged.stages.emplace_back(model);
     part.layers.assign(begin, end);
     part.name += fmt::format(", stage {} of {}", stage + 1, stages);  // what was measured is of the whole model
+    part.hands_back = freezes && stage > 0;
+    if (part.trainable_tensors() == 0) staged.refusal = "stages each of which trains something";
     if (!is_last) staged.handed_on.push_back(part.layers.back().output_elements);
     begin = end;
   }
   if (const Tensor* tied = tied_tensor(model.layers)) {
     head_of(staged.stages.back(), *tied).tensors.push_back(*tied);
-    staged.tied = static_cast<double>(tied->elements());
+    staged.tied = tied->trainable ? static_cast<double>(tied->elements()) : 0;
   }
   return staged;
 }

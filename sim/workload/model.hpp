@@ -1,4 +1,4 @@
-// A model to train: its layers in execution order, and of each the trainable tensors, work and data moved per sample.
+// A model to train: its layers in execution order, and of each the parameters, work and data moved per sample.
 //
 // What a file in models/ describes. Counts are per sample and forward only; nothing here knows a device or a batch.
 // Where a sample is a sequence, a file says which extents are its length and how work grows with it, so that a model
@@ -17,13 +17,14 @@ namespace farandole { inline namespace workload {
 struct Tensor {
   std::string name;
   std::vector<std::int64_t> shape;
+  bool trainable = true;
   [[nodiscard]] std::int64_t elements() const;
 };
 
 struct Layer {
   std::string name;
   std::string type;             // "conv2d", "linear", "batch_norm2d", "relu", ...
-  std::vector<Tensor> tensors;  // trainable, in the order the framework lists them
+  std::vector<Tensor> tensors;  // parameters, in the order the framework lists them
   double macs = 0;              // multiply-adds of one forward pass
   double input_elements = 0;
   double output_elements = 0;
@@ -39,7 +40,9 @@ struct Layer {
   int experts = 0;  // whose weights are one behind the other in the first extent; 0: none
   double dispatched = 0;
   double combined = 0;
+  bool frozen = false;  // a product whose weights, its own or another's, are not trained
   [[nodiscard]] std::int64_t parameters() const;
+  [[nodiscard]] std::int64_t trainable_parameters() const;
 };
 
 struct Model {
@@ -48,10 +51,15 @@ struct Model {
   std::vector<Layer> layers;
   int sequence_length = 0;   // tokens of a sample; 0: a sample is no sequence
   int longest_sequence = 0;  // that it has positions for; 0: any
+  bool hands_back = false;   // a stage behind others that train something: they need the gradient of its input
 
   [[nodiscard]] std::int64_t parameters() const;
+  [[nodiscard]] std::int64_t trainable_parameters() const;
   [[nodiscard]] int tensors() const;
+  [[nodiscard]] int trainable_tensors() const;
   [[nodiscard]] double macs() const;
+  /// The layers before it have no backward pass, as nothing in or before them is trained. 0 where nothing is frozen.
+  [[nodiscard]] std::size_t first_backward() const;
 };
 
 /// What one of `ranks` ranks has of a transformer that they compute together, layer by layer, as Megatron-LM splits it.

@@ -47,10 +47,14 @@ std::vector<bool> recomputed(const Model& model, Recompute recompute) {
     const bool is_product = layer.type == "matmul";
     return std::exchange(is_inside, is_inside != is_product) || is_product || is_fused_attention(layer);
   };
-  for (const Layer& layer : model.layers) {
+  std::size_t first = model.first_backward();
+  while (first > 0 && first < model.layers.size() && model.layers[first - 1].block == model.layers[first].block)
+    --first;  // blocks run again whole
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    const Layer& layer = model.layers[i];
     const bool kept = (recompute == Recompute::selective && saved.saves(layer)) ||
                       (recompute == Recompute::attention && !attends(layer));
-    again.push_back(recompute != Recompute::none && !layer.block.empty() && !kept);
+    again.push_back(recompute != Recompute::none && !layer.block.empty() && !kept && i >= first);
   }
   return again;
 }

@@ -146,10 +146,6 @@ std::optional<NcclChoice> choice_from(const LibraryTimes& times, const NcclRun& 
   return choice_by(times, run, model, size, there);
 }
 
-}  // namespace
-
-namespace {
-
 /// Operations whose times say something of this one, the most telling first: itself; what is the same, backwards;
 /// allreduce, which goes all ways. Not alltoall, which is sent as messages.
 std::vector<Operation> made_of_the_same_hops(Operation operation) {

@@ -132,10 +132,6 @@ StrategyChoice read_ddp(const StrategyInput& input) {
   return choice;
 }
 
-}  // namespace
-
-namespace {
-
 /// In that order; the first bucket has a limit of its own.
 std::vector<std::vector<int>> filled(const Job& job, const std::vector<int>& order, Bytes first, Bytes cap) {
   std::vector<std::vector<int>> buckets;

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -51,25 +52,32 @@ ShardedUnits units_of(const Job& job, int blocks_per_unit) {
   std::map<std::string, int> numbers;
   std::vector<std::optional<int>> of_layer(job.layers.size());
   for (const Variable& variable : job.variables) {
-    if (variable.gradient < 0) continue;
+    if (variable.gradient < 0 && !variable.frozen) continue;
     const std::string name = unit_name(variable.name);
     int unit = root;
     if (!name.empty() && blocks_per_unit > 0) {
       unit = numbers.try_emplace(name, static_cast<int>(numbers.size())).first->second / blocks_per_unit;
       units.parameters.resize(std::max(units.parameters.size(), static_cast<std::size_t>(unit) + 1));
+      units.trained.resize(units.parameters.size());
     }
-    (unit == root ? units.root : units.parameters[static_cast<std::size_t>(unit)]) += variable.size / stored;
+    const double elements = variable.size / stored;
+    (unit == root ? units.root : units.parameters[static_cast<std::size_t>(unit)]) += elements;
     of_layer[static_cast<std::size_t>(variable.layer)] = unit;
+    if (variable.frozen) continue;
+    (unit == root ? units.root_trained : units.trained[static_cast<std::size_t>(unit)]) += elements;
   }
   int unit = root;
   for (std::size_t layer = 0; layer < job.layers.size(); ++layer) {
     unit = of_layer[layer].value_or(unit);
     if (units.segments.empty() || units.segments.back().unit != unit) units.segments.push_back({unit, {}, {}});
     add_layer(units.segments.back(), job.layers[layer]);
+    if (layer == job.first_backward) units.first_backward = units.segments.size() - 1;
   }
   std::map<int, ShardedUnits::Segment*> last;
-  for (ShardedUnits::Segment& segment : units.segments) {
-    segment.is_first = !last.contains(segment.unit);
+  std::set<int> begun;  // backward
+  for (std::size_t i = 0; i < units.segments.size(); ++i) {
+    ShardedUnits::Segment& segment = units.segments[i];
+    segment.is_first = i >= units.first_backward && begun.insert(segment.unit).second;
     last[segment.unit] = &segment;
   }
   for (const auto& [number, segment] : last) segment->is_last = true;
@@ -88,9 +96,14 @@ double Sharded::parameters_of(int unit) const {
   return unit == root ? units_.root : units_.parameters[static_cast<std::size_t>(unit)];
 }
 
+double Sharded::trained_of(int unit) const {
+  return unit == root ? units_.root_trained : units_.trained[static_cast<std::size_t>(unit)];
+}
+
 /// Every rank keeps an equal part, the last one filled up. As the rate limiter of FSDP has it: _FreeEventQueue.
 void Sharded::gather(Engine& engine, int unit, bool is_backward) {
-  if (gathered(unit) || shards_ == 1 || parameters_of(unit) == 0) return;
+  const double parameters = plan_.gathers_once ? trained_of(unit) : parameters_of(unit);  // frozen ones stay whole
+  if (gathered(unit) || shards_ == 1 || parameters == 0) return;
   std::vector<TaskId> after = pass_before_;
   if (plan_.in_flight > 0 && freeing_.size() >= plan_.in_flight) {
     after.push_back(freeing_.front());
@@ -98,14 +111,15 @@ void Sharded::gather(Engine& engine, int unit, bool is_backward) {
   }
   const bool is_near = is_backward && plan_.kept > 0;
   const int ranks = is_near ? plan_.kept : shards_;
-  const Bytes size = std::ceil(parameters_of(unit) / ranks) * ranks * plan_.parameter_element;
+  const Bytes size = std::ceil(parameters / ranks) * ranks * plan_.parameter_element;
   const Collective collective{Operation::allgather, size, {}, {}, false, is_near ? Group::kept : Group::shards};
   gathered(unit) = engine.add({collective, after.empty() ? start_ : RankTimes(), std::move(after), communicating});
 }
 
 /// For the segment before that one.
 void Sharded::prefetch(Engine& engine, std::size_t segment) {
-  if (segment > 0 && units_.segments[segment - 1].unit != root) gather(engine, units_.segments[segment - 1].unit, true);
+  if (segment > units_.first_backward && units_.segments[segment - 1].unit != root)
+    gather(engine, units_.segments[segment - 1].unit, true);
 }
 
 TaskId Sharded::compute(Engine& engine, Compute work, int unit, std::vector<TaskId> after) {
@@ -182,7 +196,7 @@ void Sharded::forward(Engine& engine, const std::vector<TaskId>& after) {
 
 void Sharded::backward(Engine& engine, bool reduces, bool frees, const std::vector<TaskId>& after) {
   TaskId last = -1;
-  for (std::size_t i = units_.segments.size(); i-- > 0;) {
+  for (std::size_t i = units_.segments.size(); i-- > units_.first_backward;) {
     const ShardedUnits::Segment& segment = units_.segments[i];
     if (segment.unit != root) gather(engine, segment.unit, true);
     if (plan_.backward_prefetch == BackwardPrefetch::before) prefetch(engine, i);
@@ -201,7 +215,7 @@ void Sharded::backward(Engine& engine, bool reduces, bool frees, const std::vect
 }
 
 void Sharded::reduce_unit(Engine& engine, int unit, TaskId after) {
-  waiting_ += parameters_of(unit);
+  waiting_ += trained_of(unit);
   if (waiting_ * plan_.gradient_element < plan_.bucket) return;
   const double parameters = std::exchange(waiting_, 0);
   if (parameters == 0) return;

@@ -18,11 +18,12 @@
 //   next pass nothing of it begins before the pass is computed and, if it reduces, before that is over
 //   update    every rank updates its shard
 //
-// Where parameters stay whole (ZeRO-1 and -2), those that were updated are gathered once, before the next forward pass,
-// unit by unit beside it or all before it. The root stays gathered from the forward to the backward pass; what is not
-// given up after the forward pass stays until a pass reduces. (PyTorch 2: torch/distributed/fsdp/_runtime_utils.py,
-// _unshard, _reshard, _get_handle_to_prefetch, _post_backward_hook, _should_free_in_backward; _limiter_utils.py;
-// DeepSpeed 0.14:
+// Frozen parameters are gathered, and have no gradients to reduce; units before the first that trains something are not
+// gathered backward. In one unit with trained ones it is as FSDP2 has it, by parameter. Where parameters stay whole
+// (ZeRO-1 and -2), those that were updated are gathered once, before the next forward pass, unit by unit beside it or
+// all before it. The root stays gathered from the forward to the backward pass; what is not given up after the forward
+// pass stays until a pass reduces. (PyTorch 2: torch/distributed/fsdp/_runtime_utils.py, _unshard, _reshard,
+// _get_handle_to_prefetch, _post_backward_hook, _should_free_in_backward; _limiter_utils.py; DeepSpeed 0.14:
 // runtime/zero/stage_1_and_2.py; Zhao et al., PyTorch FSDP, VLDB 2023; Rajbhandari et al., ZeRO, SC 2020.)
 #pragma once
 
@@ -63,14 +64,17 @@ struct ShardedUnits {
     int unit;
     Seconds forward;
     Seconds backward;
-    bool is_first = false;  // of its unit
+    bool is_first = false;  // of its unit, of those with a backward pass
     bool is_last = false;
     std::vector<InnerExchange> forward_exchanges{};
     std::vector<InnerExchange> backward_exchanges{};
   };
   std::vector<Segment> segments;   // neighbouring layers of one unit, in forward order
   std::vector<double> parameters;  // of every unit
+  std::vector<double> trained;     // of these
   double root = 0;                 // parameters that are in none
+  double root_trained = 0;
+  std::size_t first_backward = 0;  // of the segments
 };
 
 /// By the first number in the names of a layer's variables: "transformer.blocks.7.attn.Wqkv.weight" is of unit 7 of
@@ -98,6 +102,7 @@ class Sharded final : public Strategy {
   void reduce_unit(Engine& engine, int unit, TaskId after);
   TaskId compute(Engine& engine, Compute work, int unit, std::vector<TaskId> after);
   [[nodiscard]] double parameters_of(int unit) const;
+  [[nodiscard]] double trained_of(int unit) const;
   Gathered& gathered(int unit) { return gathered_[unit == -1 ? gathered_.size() - 1 : static_cast<std::size_t>(unit)]; }
 
   StrategySite site_;
