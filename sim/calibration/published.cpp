@@ -129,7 +129,7 @@ ValidationPoint validate(const PublishedRow& row, const Catalogue& catalogue) {
   const ComputeTimes single = times_of(scenario);
   const int passes = scenario.strategy.accumulation;
   const Seconds alone = single.total() * passes;
-  const double samples = static_cast<double>(run.ranks) * run.batch_per_rank * passes;  // of a step
+  const auto samples = static_cast<double>(scenario.samples_per_step());
   const Seconds measured = row.efficiency ? alone / *row.efficiency : Seconds(samples / *row.samples_per_second);
   ValidationPoint point = validation_point(
       run.iteration, measured, why_not_counted(row, run, single, anchors(scenario.workload.anchors, run, passes)));

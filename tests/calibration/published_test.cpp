@@ -117,6 +117,13 @@ TEST(Published, AStepOfSeveralPassesHasTheSamplesOfAll) {
   EXPECT_NEAR(*point.null_model, 1600 / (8 * 219.0) - 1, 1e-9);  // passes take the same part of a step of one device
 }
 
+TEST(Published, AStepOfTensorGroupsHasTheSamplesOfEachGroupOnce) {
+  const auto rows = read(R"({"ranks": 8, "topology": "hgx-h100", "model": "llama3_8b", "variant": "seq8192",
+      "batch_per_rank": 1, "precision": "bf16", "gradient_type": "bf16", "images_per_second": 4,
+      "set": {"/strategy": {"kind": "ddp", "tensor_parallel": 4}, "/workload/recompute": "full"}})");
+  EXPECT_DOUBLE_EQ(validate(rows.at(0), Catalogue()).measured, 2 / 4.0);
+}
+
 TEST(Published, APointSaysWhichRunItIsOf) {
   const ValidationPoint point = validate(read(R"({"ranks": 16, "images_per_second": 1600})").at(0), Catalogue());
   EXPECT_EQ(point.family, "test");
