@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "config/section.hpp"
 #include "platform/host_route.hpp"
 #include "scenario/fit_memory.hpp"
 #include "scenario/model_error.hpp"
@@ -79,8 +80,8 @@ std::vector<std::string> notes_of(const Scenario& scenario, const Job& job) {
   const Model& model = scenario.workload.model;
   if (model.trainable_tensors() < model.tensors()) {
     const double share = static_cast<double>(model.trainable_parameters()) / static_cast<double>(model.parameters());
-    notes.push_back(fmt::format("{} of {} parameters are trained, {:.3g} %", model.trainable_parameters(),
-                                model.parameters(), 100 * share));
+    notes.push_back(fmt::format("{} of {} parameters are trained, {:.3g} %", counted(model.trainable_parameters()),
+                                counted(model.parameters()), 100 * share));
   }
   const CompressionSettings& compression = scenario.strategy.compression;
   if (scenario.replicas() == 1 || compression.kind == Compression::none) return notes;

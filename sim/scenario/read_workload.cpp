@@ -92,7 +92,7 @@ Lora read_lora(const Value& where, const Model& model) {
   for (const Value& target : targets.elements()) {
     lora.targets.push_back(read<std::string>(target));
     if (with_lora(model, {1, {lora.targets.back()}}).trainable_parameters() == 0)
-      target.fail_unknown(fmt::format("how names of linear layers in {} end", model.name), known);
+      target.fail_unknown(fmt::format("the end of a linear layer's name in {}", model.name), known);
   }
   if (lora.targets.empty()) targets.fail("at least one name");
   return lora;

@@ -48,7 +48,7 @@ const std::vector<std::string> strategies{
 
 TEST(TrainedScenario, SaysWhatAnAdapterCannotStandBeside) {
   EXPECT_THAT(error(R"("lora": {"rank": 8, "targets": ["q_prj"]})"),
-              AllOf(HasSubstr("/workload/lora/targets/0: expected how names of linear layers in llama3_8b end"),
+              AllOf(HasSubstr("/workload/lora/targets/0: expected the end of a linear layer's name in llama3_8b"),
                     HasSubstr("got \"q_prj\"; did you mean \"q_proj\"?")));
   EXPECT_THAT(error(R"("lora": {"rank": 8, "targets": "attention"})"), HasSubstr("expected \"all-linear\", or a list"));
   EXPECT_THAT(error(R"("lora": {"rank": 0, "targets": "all-linear"})"), HasSubstr("/workload/lora/rank"));
@@ -117,7 +117,7 @@ TEST(TrainedScenario, LoraGathersWhatTheWholeModelGathersAndReducesNextToNothing
 TEST(TrainedScenario, SaysHowMuchIsTrained) {
   const TrainingPoint lora = point(lora16, R"({"kind": "fsdp"})");
   EXPECT_EQ(lora.variant, "seq8192 lora16:q_proj+k_proj+v_proj+o_proj");
-  EXPECT_THAT(lora.notes, testing::Contains("13631488 of 8043892736 parameters are trained, 0.169 %"));
+  EXPECT_THAT(lora.notes, testing::Contains("13,631,488 of 8,043,892,736 parameters are trained, 0.169 %"));
 }
 
 }}  // namespace farandole::trained_test
