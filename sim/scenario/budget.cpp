@@ -12,7 +12,6 @@
 
 #include "collective/chunk_sizes.hpp"
 #include "config/section.hpp"
-#include "config/text.hpp"
 #include "platform/launch_line.hpp"
 #include "simulate/folding/folded_message_clock.hpp"
 #include "simulate/recurrence_clock.hpp"
@@ -268,14 +267,14 @@ void Expenses::expect_points(const Document& document, Count points) const {
   require_within(of_all_, cost, place_of_pointer(document, "/sweep"));
 }
 
-void Expenses::expect_ranks(const Document& document) const {
+void Expenses::expect_ranks(const Document& document, const TextReader& read_file) const {
   expect_inference(document);
   const auto where = document.find("/platform/ranks");
   const auto* ranks = where ? std::get_if<std::int64_t>(&where->node().value) : nullptr;
   if (ranks != nullptr) require_ranks_within(budget_, *ranks, where->place());
   const auto launch = document.find("/platform/launch");
   if (launch && launch->is_string())
-    require_ranks_within(budget_, parse_launch_line(read<std::string>(*launch), *launch, read_text).ranks,
+    require_ranks_within(budget_, parse_launch_line(read<std::string>(*launch), *launch, read_file).ranks,
                          launch->place());
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "collective/schedule.hpp"
+#include "config/text.hpp"
 #include "scenario/scenario.hpp"
 #include "units/count.hpp"
 
@@ -67,7 +68,7 @@ class Expenses {
 
   /// Before they are read. Fails at the document's sweep, or at its ranks.
   void expect_points(const Document& document, Count points) const;
-  void expect_ranks(const Document& document) const;
+  void expect_ranks(const Document& document, const TextReader& read_file) const;
   /// One more point. Fails at what makes it too large, or at the sweep.
   void add(const Scenario& scenario, const Document& document);
 

@@ -157,7 +157,7 @@ std::string with_fidelity(const std::string& name, Fidelity fidelity) {
 void add_configuration(RunPlan& plan, Expenses& expenses, const std::shared_ptr<const PlanSource>& source,
                        std::size_t place, const Catalogue& catalogue) {
   Configuration configuration = source->configurations[place];
-  expenses.expect_ranks(configuration.document);
+  expenses.expect_ranks(configuration.document, catalogue.reader());
   const std::string name = configuration.name;
   PlannedPoint planned = read_configuration(*source, std::move(configuration), catalogue);
   const PlatformSpec& platform = planned.scenario.platform;
@@ -188,7 +188,7 @@ RunPlan plan_points(const Document& written, const Catalogue& catalogue, const R
   RunPlan result;
   Expenses expenses(options.budget, options.evaluations, options.shards);
   expenses.expect_points(written, count_configurations(written));
-  expenses.expect_ranks(written);
+  expenses.expect_ranks(written, catalogue.reader());
   const Document document = anchored(written, catalogue);
   auto source = std::make_shared<PlanSource>(PlanSource{expand_sweep(document), options});
   source->options.progress = nullptr;
