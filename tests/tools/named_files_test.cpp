@@ -65,6 +65,9 @@ TEST_F(NamedFiles, AreNotWritten) {
     refused(option + " ./n.dot");
     refused(R"(--set '/strategy={"kind": "fsdp", "accelerate": "c.yaml"}' )" + option + " ./c.yaml");
   }
+  place.write("launch.yaml", "num_processes: 2\nnum_machines: 2\n");
+  refused(R"(--set '/sweep={}' --set '/platform={"topology": "./t.json"}' )"
+          "--launch 'accelerate launch --config_file launch.yaml x.py' --output launch.yaml");
   EXPECT_EQ(contents(place.folder() / "ds.json"), stage_2);
   EXPECT_EQ(contents(place.folder() / "c.yaml"), yaml);
   EXPECT_EQ(contents(place.folder() / "n.dot"), graph);
