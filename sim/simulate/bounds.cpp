@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <ranges>
 #include <set>
 #include <utility>
 #include <vector>
@@ -76,18 +77,21 @@ void for_each_way(const RoutedSchedule& routed, Visit visit) {
   }
 }
 
-/// The first and the last of the links that all paths cross, -1 where there is none; of a leg that is not split, of
-/// all.
-std::pair<int, int> ends_of_all_paths(const std::vector<int>& links, int paths) {
-  if (paths == 1) return {links.front(), links.back()};
+/// The first of the links that all paths cross, or with reversed links the last; -1 where there is none.
+template <std::ranges::bidirectional_range Links>
+int first_of_all_paths(const Links& links, int paths) {
+  if (paths == 1 || std::ranges::count(links, *links.begin()) == paths) return *links.begin();
   std::vector<int> of_all;
-  for_each_listed(links, [&](int link, int times) {
+  for_each_listed({links.begin(), links.end()}, [&](int link, int times) {
     if (times == paths) of_all.push_back(link);
   });
-  const auto is_of_all = [&](int link) { return std::ranges::binary_search(of_all, link); };
-  const auto first = std::ranges::find_if(links, is_of_all);
-  if (first == links.end()) return {-1, -1};
-  return {*first, *std::find_if(links.rbegin(), links.rend(), is_of_all)};
+  const auto first = std::ranges::find_if(links, [&](int link) { return std::ranges::binary_search(of_all, link); });
+  return first == links.end() ? -1 : *first;
+}
+
+/// Whether what a root or servers may receive is asked for (root_time).
+bool has_receivers(Operation operation) {
+  return operation == Operation::gather || operation == Operation::reduce || operation == Operation::parameter_server;
 }
 
 Bytes own_block(const Schedule& schedule, const ChunkSizes& sizes) {
@@ -169,7 +173,7 @@ CollectiveBounds bounds_of_alike(const RoutedSchedule& routed, const Moves& move
       for (int repeat = 0; from < moves.step() && repeat < repeats; ++repeat) {
         const RoutedSchedule::Leg leg = routed.leg(p, index, repeat);
         shortest = std::min(shortest, leg.latency);
-        if (!leg.links.empty()) first.add(from, ends_of_all_paths(leg.links, leg.paths).first);
+        if (!leg.links.empty()) first.add(from, first_of_all_paths(leg.links, leg.paths));
       }
     }
   }
@@ -188,19 +192,21 @@ CollectiveBounds bounds_of(const RoutedSchedule& routed) {
     if (const auto moves = moves_of(routed)) return bounds_of_alike(routed, *moves, std::move(none));
   }
   if (routed.schedule().phases.empty() || count_ways(routed.schedule()) > most_ways) return none;
+  const bool receives = has_receivers(none.operation.operation);
   Seconds shortest = Seconds::infinity();
   Ends first(routed.schedule().ranks, routed.capacities());
   Ends last(routed.schedule().ranks, routed.capacities());
   for_each_way(routed, [&](int from, int to, const RoutedSchedule::Leg& leg) {
     shortest = std::min(shortest, leg.latency);
     if (leg.links.empty()) return;
-    const auto [own_first, own_last] = ends_of_all_paths(leg.links, leg.paths);
-    first.add(from, own_first);
-    last.add(to, own_last);
+    first.add(from, first_of_all_paths(leg.links, leg.paths));
+    if (receives) last.add(to, first_of_all_paths(leg.links | std::views::reverse, leg.paths));
   });
-  const BytesPerSecond sends = of_roots(none.operation, first);
-  const BytesPerSecond receives = of_roots(none.operation, last);
-  return {std::move(none.operation), shortest, first.best(), sends, receives, routed.burst()};
+  none.latency = shortest;
+  none.injection = first.best();
+  none.root_sends = of_roots(none.operation, first);
+  if (receives) none.root_receives = of_roots(none.operation, last);
+  return none;
 }
 
 Seconds CollectiveBounds::least_time(Bytes size) const {
