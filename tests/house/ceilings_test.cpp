@@ -10,8 +10,8 @@
 
 namespace house::ceilings_test { namespace {
 
-constexpr std::ptrdiff_t most_lines = 77'300;
-constexpr std::ptrdiff_t most_types = 1'030;
+constexpr std::ptrdiff_t most_lines = 77'383;
+constexpr std::ptrdiff_t most_types = 1'022;
 constexpr double room = 0.01;  // above what is there
 
 std::ptrdiff_t lines_of_the_library() {
