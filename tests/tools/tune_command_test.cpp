@@ -37,9 +37,9 @@ class Tune : public testing::Test {
     return Json::parse(done.out);
   }
   Json by_hand(const std::string& file, const Json& set) {
-    std::string line = "run " + file + " --format json --quiet --set /measure/bands=false";
+    std::string line = "run " + file + " --format json --quiet";
     for (const auto& [pointer, value] : set.items()) line += " --set '" + pointer + "=" + value.dump() + "'";
-    const test::Finished done = place.farandole(line);
+    const test::Finished done = place.farandole(line + " --set /measure/bands=false");
     EXPECT_EQ(done.status, 0) << done.err;
     const Json points = Json::parse(done.out).at("points");
     EXPECT_EQ(points.size(), 1U);
