@@ -5,6 +5,11 @@
 #include "platform/launch/launch.hpp"
 
 namespace farandole { inline namespace platform {
+
+std::string text_of(const std::pair<std::string, std::string>& option) {
+  return option.second.empty() ? option.first : option.first + " " + option.second;
+}
+
 namespace {
 
 using launch::Reading;

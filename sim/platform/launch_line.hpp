@@ -38,6 +38,9 @@ struct LaunchLine {
   std::vector<std::pair<std::string, std::string>> job;
 };
 
+/// "--mixed_precision bf16", "--bf16".
+std::string text_of(const std::pair<std::string, std::string>& option);
+
 /// `where` is blamed for what is wrong with the line. `read_file` reads what the line names: the configuration of
 /// accelerate, the host file of deepspeed; nothing is read without it.
 LaunchLine parse_launch_line(std::string_view text, const Value& where, const TextReader& read_file = {});

@@ -21,10 +21,10 @@ namespace {
 class JobOptions {
  public:
   explicit JobOptions(const std::vector<std::pair<std::string, std::string>>& options) {
-    for (const auto& [written, value] : options) {
-      std::string name = written.substr(written.find_first_not_of('-'));
+    for (const auto& option : options) {
+      std::string name = option.first.substr(option.first.find_first_not_of('-'));
       std::ranges::replace(name, '_', '-');
-      options_.push_back({name, value, value.empty() ? written : written + " " + value});
+      options_.push_back({name, option.second, text_of(option)});
     }
   }
 
@@ -119,6 +119,19 @@ void add_setting(PastedJob& job, const std::string& key, const std::string& json
   }
 }
 
+/// 0: not said.
+void add_passes(PastedJob& job, int passes) {
+  if (passes > 0) add_setting(job, "accumulation", std::to_string(passes));
+}
+
+/// accelerate's "no" is single precision.
+std::string precision_of(const std::string& mixed) {
+  return mixed == "no" ? "fp32" : mixed;
+}
+
+/// Of ZeRO, where accelerate is told none.
+constexpr int usual_stage = 2;
+
 void take_strategy_file(PastedJob& job, const std::string& file);
 
 /// As it stands in the scenario, below a key of the strategy.
@@ -167,12 +180,9 @@ void take_deepspeed_of_accelerate(PastedJob& job, const Document& file) {
     return take_strategy_file(job, named);
   }
   const auto stage = file.find(own + "zero_stage");
-  constexpr int usual_stage = 2;
   take_zero(job, stage ? read_between(*stage, 0, 3) : usual_stage, word_at(file, own + "offload_optimizer_device"),
             word_at(file, own + "offload_param_device"));
-  if (const int passes = count_at(file, own + "gradient_accumulation_steps"); passes > 0) {
-    add_setting(job, "accumulation", std::to_string(passes));
-  }
+  add_passes(job, count_at(file, own + "gradient_accumulation_steps"));
 }
 
 /// Without what the launch line says otherwise.
@@ -193,14 +203,12 @@ void take_fsdp_of_accelerate(PastedJob& job, Document file) {
   const int nodes = job.ranks_per_node == 0 ? 0 : (job.ranks + job.ranks_per_node - 1) / job.ranks_per_node;
   leave_out("/num_processes", count_at(file, "/num_processes") == job.ranks);
   leave_out("/num_machines", nodes == 0 || count_at(file, "/num_machines") == nodes);
-  const std::string precision = word_at(file, "/mixed_precision");
-  leave_out("/mixed_precision", (precision == "no" ? "fp32" : precision) == job.precision);
+  leave_out("/mixed_precision", precision_of(word_at(file, "/mixed_precision")) == job.precision);
   add_setting(job, "accelerate", is_as_it_is ? json_text(file.source()) : inlined(file.to_ordered_json()));
 }
 
 void take_accelerate_file(PastedJob& job, const Document& file) {
-  const std::string precision = word_at(file, "/mixed_precision");
-  take_first<std::string>(job.precision, precision == "no" ? "fp32" : precision);
+  take_first(job.precision, precision_of(word_at(file, "/mixed_precision")));
   if (const int ranks = count_at(file, "/num_processes"); job.ranks == 0 && ranks > 0) {
     job.ranks = ranks;
     job.ranks_per_node = std::max(1, ranks / std::max(1, count_at(file, "/num_machines")));
@@ -212,9 +220,7 @@ void take_accelerate_file(PastedJob& job, const Document& file) {
     file.find("/distributed_type")->fail("FSDP, DEEPSPEED, MULTI_GPU or NO");
   }
   take_first<std::string>(job.strategy, "ddp");
-  if (const int passes = count_at(file, "/gradient_accumulation_steps"); passes > 0) {
-    add_setting(job, "accumulation", std::to_string(passes));
-  }
+  add_passes(job, count_at(file, "/gradient_accumulation_steps"));
 }
 
 /// Whose configuration it is, by the keys that only it has.
@@ -262,8 +268,7 @@ int number_in_line(const std::string& option, const std::optional<std::string>& 
 void take_workload(PastedJob& job, JobOptions& options) {
   if (options.take_flag("bf16")) job.precision = "bf16";
   if (options.take_flag("fp16")) job.precision = "fp16";
-  if (const auto precision = options.take({"mixed-precision"}))
-    job.precision = *precision == "no" ? "fp32" : *precision;
+  if (const auto precision = options.take({"mixed-precision"})) job.precision = precision_of(*precision);
   if (options.has("gradient-checkpointing")) {
     job.recompute = options.take_flag("gradient-checkpointing") ? "full" : "none";
   }
@@ -282,7 +287,6 @@ std::string take_options(PastedJob& job, JobOptions& options) {
     return deepspeed ? *deepspeed : *flag_or_file;
   }
   if (options.take_flag("use-deepspeed")) {
-    constexpr int usual_stage = 2;
     const auto stage = options.take({"zero-stage"});
     take_zero(job, stage ? whole_number("--launch: zero_stage", *stage, 0, 3) : usual_stage,
               options.take({"offload-optimizer-device"}).value_or(""),
@@ -310,7 +314,7 @@ void take_passes(PastedJob& job, JobOptions& options) {
     const Document file = tree_of_file(nlohmann::json::parse(json).get<std::string>());
     if (count_at(file, "/gradient_accumulation_steps") > 0) return;
   }
-  add_setting(job, "accumulation", std::to_string(count));
+  add_passes(job, count);
 }
 
 /// What `--strategy` says goes before what the line says of it.
@@ -319,10 +323,10 @@ void put_strategy(PastedJob& job, const std::string& kind,
   if (kind == job.strategy) return;
   job.strategy = kind;
   job.settings.clear();
-  for (const auto& [option, value] : said) {
-    const auto is_of_it = [&](const char* part) { return option.find(part) != std::string::npos; };
-    if (!is_of_it("fsdp") && !is_of_it("deepspeed") && !is_of_it("zero") && !is_of_it("config")) continue;
-    job.unused.push_back(value.empty() ? option : option + " " + value);
+  for (const auto& option : said) {
+    const auto is_of_it = [&](const char* part) { return option.first.find(part) != std::string::npos; };
+    if (is_of_it("fsdp") || is_of_it("deepspeed") || is_of_it("zero") || is_of_it("config"))
+      job.unused.push_back(text_of(option));
   }
 }
 

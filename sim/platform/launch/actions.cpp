@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <utility>
@@ -9,14 +8,6 @@
 
 namespace farandole { inline namespace platform { namespace launch {
 namespace {
-
-template <class T>
-std::optional<T> whole(std::string_view text) {
-  T number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 /// Which variable was not set, where a number was expected.
 std::string what_is_not_known(std::string_view text) {
@@ -54,13 +45,6 @@ void set_once(const Reading& reading, std::optional<int>& number, int value, con
     reading.where.fail("one value for " + option.name, std::to_string(*number) + " and " + std::to_string(value));
   }
   number = value;
-}
-
-std::string_view take_until(std::string_view& text, char end) {
-  const auto length = std::min(text.find(end), text.size());
-  const std::string_view head = text.substr(0, length);
-  text.remove_prefix(std::min(length + 1, text.size()));
-  return head;
 }
 
 WrittenHost read_written_host(const Reading& reading, std::string_view text, const Given& option) {

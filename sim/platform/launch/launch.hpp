@@ -1,6 +1,7 @@
 // Launch lines read word by word: what options mean to a launcher, and which launchers there are.
 #pragma once
 
+#include <charconv>
 #include <map>
 #include <optional>
 #include <span>
@@ -138,7 +139,15 @@ void read_allocation(std::span<const std::string> words, Reading& script);
 std::vector<std::string> split_words(std::string_view text, Reading& script, int depth = 0);
 /// NAME=VALUE
 bool is_setting(std::string_view word);
-/// The whole number that a text is.
-std::optional<int> whole_number_in(std::string_view text);
+/// The number that a text is.
+template <class T>
+std::optional<T> whole(std::string_view text) {
+  T number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+/// What stands before `end`, or all: takes both.
+std::string_view take_until(std::string_view& text, char end);
 
 }}}  // namespace farandole::platform::launch

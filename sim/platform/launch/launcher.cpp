@@ -4,6 +4,7 @@
 #include "platform/launch/launch.hpp"
 
 namespace farandole { inline namespace platform { namespace launch {
+
 std::string Given::text() const {
   std::string text = name;
   for (const std::string& argument : arguments) text += (text.empty() ? "" : " ") + argument;
@@ -33,9 +34,7 @@ const Launcher& srun() {
 
 bool is_among(std::string_view names, std::string_view name) {
   while (!names.empty()) {
-    const auto end = std::min(names.find(' '), names.size());
-    if (names.substr(0, end) == name) return true;
-    names.remove_prefix(std::min(end + 1, names.size()));
+    if (take_until(names, ' ') == name) return true;
   }
   return false;
 }

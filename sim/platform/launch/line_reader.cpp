@@ -32,9 +32,8 @@ std::vector<std::string> option_names(const Launcher& launcher) {
   std::vector<std::string> result;
   for (const Option& option : launcher.options) {
     for (std::string_view names = option.names; !names.empty();) {
-      const auto end = std::min(names.find(' '), names.size());
-      result.push_back((end == 1 ? "-" : "--") + std::string(names.substr(0, end)));
-      names.remove_prefix(std::min(end + 1, names.size()));
+      const std::string name(take_until(names, ' '));
+      result.push_back((name.size() == 1 ? "-" : "--") + name);
     }
   }
   return result;

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <utility>
 
 #include "platform/launch/launch.hpp"
@@ -127,10 +126,19 @@ MaybeNumber operand(std::string_view& text, Reading& script, int depth) {
     value = expanded(take_reference(text), script, depth + 1);
   } else {
     const std::string_view name = take_name(text);
-    value = whole_number_in(name) ? std::string(name) : value_of(name, script);
+    value = whole<int>(name) ? std::string(name) : value_of(name, script);
   }
-  const auto number = value ? whole_number_in(*value) : std::nullopt;
+  const auto number = value ? whole<int>(*value) : std::nullopt;
   return number ? MaybeNumber(*number) : std::nullopt;
+}
+
+/// Its words, whatever separates them, with a blank between.
+std::string one_text(std::string_view words, Reading& script, int depth) {
+  std::string text;
+  for (const std::string& word : split_words(words, script, depth)) {
+    if (word != "\n" && word != ";") text += (text.empty() ? "" : " ") + word;
+  }
+  return text;
 }
 
 /// NAME, NAME[@], NAME:-DEFAULT and the like, from between braces.
@@ -143,10 +151,7 @@ std::optional<std::string> parameter(std::string_view text, Reading& script, int
   if (text.starts_with('?')) return value;
   if (!text.starts_with('-') && !text.starts_with('=')) return std::nullopt;
   if (value && !(or_empty && value->empty())) return value;
-  std::string otherwise;
-  for (const std::string& word : split_words(text.substr(1), script, depth + 1)) {
-    if (word != "\n" && word != ";") otherwise += (otherwise.empty() ? "" : " ") + word;
-  }
+  std::string otherwise = one_text(text.substr(1), script, depth + 1);
   return otherwise.starts_with('$') ? std::nullopt : std::optional(otherwise);
 }
 
@@ -328,11 +333,7 @@ class Shell {
   /// NAME=( ... ), as one text.
   void take_array() {
     const std::string_view inside = take_bracketed(rest_, '(', ')');
-    std::string text;
-    for (const std::string& word : Shell(inside, script_, depth_ + 1).split()) {
-      if (word != "\n" && word != ";") text += (text.empty() ? "" : " ") + word;
-    }
-    for (const char c : text) add(c);
+    for (const char c : one_text(inside, script_, depth_ + 1)) add(c);
   }
 
   std::string_view rest_;
@@ -355,10 +356,11 @@ bool is_setting(std::string_view word) {
          std::ranges::all_of(name, is_of_name);
 }
 
-std::optional<int> whole_number_in(std::string_view text) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+std::string_view take_until(std::string_view& text, char end) {
+  const auto length = std::min(text.find(end), text.size());
+  const std::string_view head = text.substr(0, length);
+  text.remove_prefix(std::min(length + 1, text.size()));
+  return head;
 }
 
 std::vector<std::string> split_words(std::string_view text, Reading& script, int depth) {
