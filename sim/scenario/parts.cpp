@@ -75,23 +75,25 @@ std::string what_it_costs(const Scenario& scenario, const Job& job) {
 }
 
 /// What a reader would otherwise take for a result.
+std::string what_compression_does(const Scenario& scenario, const Job& job) {
+  const CompressionSettings& compression = scenario.strategy.compression;
+  if (!changes_nothing(compression, job)) return what_it_costs(scenario, job);
+  const bool is_short = job.element < element_size(GradientType::fp32) && compression.kind != Compression::power_sgd;
+  return fmt::format("compression {} changes nothing: {}", name(compression.kind),
+                     is_short ? fmt::format("gradients are {} already", name(scenario.workload.gradient_type))
+                              : "no gradient would get shorter");
+}
+
 std::vector<std::string> notes_of(const Scenario& scenario, const Job& job) {
   std::vector<std::string> notes;
   const Model& model = scenario.workload.model;
-  if (model.trainable_tensors() < model.tensors()) {
+  if (!model.is_trained_whole()) {
     const double share = static_cast<double>(model.trainable_parameters()) / static_cast<double>(model.parameters());
     notes.push_back(fmt::format("{} of {} parameters are trained, {:.3g} %", counted(model.trainable_parameters()),
                                 counted(model.parameters()), 100 * share));
   }
-  const CompressionSettings& compression = scenario.strategy.compression;
-  if (scenario.replicas() == 1 || compression.kind == Compression::none) return notes;
-  const bool is_short = job.element < element_size(GradientType::fp32) && compression.kind != Compression::power_sgd;
-  notes.push_back(!changes_nothing(compression, job)
-                      ? what_it_costs(scenario, job)
-                      : fmt::format("compression {} changes nothing: {}", name(compression.kind),
-                                    is_short
-                                        ? fmt::format("gradients are {} already", name(scenario.workload.gradient_type))
-                                        : "no gradient would get shorter"));
+  if (scenario.replicas() > 1 && scenario.strategy.compression.kind != Compression::none)
+    notes.push_back(what_compression_does(scenario, job));
   return notes;
 }
 

@@ -123,7 +123,7 @@ void read_trained(Section& section, WorkloadSpec& workload) {
   if (lora && frozen) frozen->fail("no \"frozen\" beside \"lora\", which freezes all but its adapters");
   if (lora) workload.model = with_lora(workload.model, read_lora(*lora, workload.model));
   if (frozen) workload.model = read_frozen(*frozen, workload.model);
-  if (workload.model.trainable_tensors() < workload.model.tensors()) workload.profiles.clear();
+  if (!workload.model.is_trained_whole()) workload.profiles.clear();
 }
 
 Recompute read_recompute_of(const Value& where, const Model& model) {

@@ -68,8 +68,7 @@ void split_into_stages(Scenario& scenario, const Value& strategy) {
 }  // namespace
 
 void split_among_ranks(Scenario& scenario, const Value& strategy, const Value& workload) {
-  const Model& model = scenario.workload.model;
-  if (scenario.strategy.servers && model.trainable_tensors() < model.tensors())
+  if (scenario.strategy.servers && !scenario.workload.model.is_trained_whole())
     Section(strategy).child("kind").fail("a strategy without servers where parameters are frozen");
   const StrategyChoice& choice = scenario.strategy;
   if (is_split(choice) && !scenario.workload.device_steps.empty()) {

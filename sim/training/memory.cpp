@@ -181,7 +181,7 @@ class Activations {
         input_(input),
         again_(recomputed(model, recompute)),
         recomputes_blocks_(recompute > Recompute::attention),
-        first_(begin_of_block(model.first_backward())) {}
+        first_(model.first_block_backward()) {}
 
   [[nodiscard]] Bytes most(int in_flight) const {
     Bytes kept = first_ == 0 ? layers_.front().input_elements * element_ : 0_B;
@@ -197,10 +197,6 @@ class Activations {
   }
 
  private:
-  [[nodiscard]] std::size_t begin_of_block(std::size_t i) const {
-    while (i > 0 && i < layers_.size() && !layers_[i].block.empty() && !begins_block(i)) --i;
-    return i;
-  }
   [[nodiscard]] bool begins_block(std::size_t i) const { return i == 0 || layers_[i - 1].block != layers_[i].block; }
   [[nodiscard]] bool ends_block(std::size_t i) const {
     return i + 1 == layers_.size() || layers_[i + 1].block != layers_[i].block;

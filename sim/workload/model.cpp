@@ -53,9 +53,16 @@ int Model::trainable_tensors() const {
 }
 
 std::size_t Model::first_backward() const {
-  if (hands_back || trainable_tensors() == tensors()) return 0;
+  if (hands_back || is_trained_whole()) return 0;
   const auto trains = [](const Layer& layer) { return layer.trainable_parameters() > 0; };
   return static_cast<std::size_t>(std::ranges::find_if(layers, trains) - layers.begin());
+}
+
+std::size_t Model::first_block_backward() const {
+  std::size_t first = first_backward();
+  if (first == layers.size() || layers[first].block.empty()) return first;
+  while (first > 0 && layers[first - 1].block == layers[first].block) --first;
+  return first;
 }
 
 double Model::macs() const {
@@ -360,7 +367,6 @@ StagedModel stage_model(const Model& model, int stages, const std::vector<int>& 
   const std::size_t number = cuts.size() - 1;
   staged.refusal = refusal_of(number, stages, blocks);
   if (!staged.refusal.empty()) return staged;
-  const bool freezes = model.trainable_tensors() < model.tensors();
   std::size_t next = 0;
   auto begin = model.layers.begin();
   for (int stage = 0; stage < stages; ++stage) {
@@ -371,7 +377,7 @@ StagedModel stage_model(const Model& model, int stages, const std::vector<int>& 
     Model& part = staged.stages.emplace_back(model);
     part.layers.assign(begin, end);
     part.name += fmt::format(", stage {} of {}", stage + 1, stages);  // what was measured is of the whole model
-    part.hands_back = freezes && stage > 0;
+    part.hands_back = !model.is_trained_whole() && stage > 0;
     if (part.trainable_tensors() == 0) staged.refusal = "stages each of which trains something";
     if (!is_last) staged.handed_on.push_back(part.layers.back().output_elements);
     begin = end;

@@ -58,8 +58,11 @@ struct Model {
   [[nodiscard]] int tensors() const;
   [[nodiscard]] int trainable_tensors() const;
   [[nodiscard]] double macs() const;
+  [[nodiscard]] bool is_trained_whole() const { return trainable_tensors() == tensors(); }
   /// The layers before it have no backward pass, as nothing in or before them is trained. 0 where nothing is frozen.
   [[nodiscard]] std::size_t first_backward() const;
+  /// The first layer of the block that it is in, which is kept, and run again, whole.
+  [[nodiscard]] std::size_t first_block_backward() const;
 };
 
 /// What one of `ranks` ranks has of a transformer that they compute together, layer by layer, as Megatron-LM splits it.

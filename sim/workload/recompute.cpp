@@ -47,9 +47,7 @@ std::vector<bool> recomputed(const Model& model, Recompute recompute) {
     const bool is_product = layer.type == "matmul";
     return std::exchange(is_inside, is_inside != is_product) || is_product || is_fused_attention(layer);
   };
-  std::size_t first = model.first_backward();
-  while (first > 0 && first < model.layers.size() && model.layers[first - 1].block == model.layers[first].block)
-    --first;  // blocks run again whole
+  const std::size_t first = model.first_block_backward();
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     const Layer& layer = model.layers[i];
     const bool kept = (recompute == Recompute::selective && saved.saves(layer)) ||
