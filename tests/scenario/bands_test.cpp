@@ -1,11 +1,14 @@
 // Points say between which ends they lie: where compute times are estimated, and where they were simulated at all.
+#include <algorithm>
 #include <ctime>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "report/record.hpp"
 #include "scenario/scenario_kit.hpp"
+#include "scenario/train.hpp"
 
 namespace farandole::bands_test { namespace {
 
@@ -48,6 +51,23 @@ TEST(Bands, HoldTheirPointAndAreOpenWhereComputeIsEstimated) {
     EXPECT_TRUE(holds(bands.samples_per_second, point.samples_per_second));
     EXPECT_TRUE(holds(bands.scaling_efficiency, point.scaling_efficiency));
     EXPECT_LT(bands.iteration.low, bands.iteration.high);
+  }
+}
+
+TEST(Bands, EndWhereTheJobDoesThatComputesSoMuchLongerByItself) {
+  // What collectives take is found once for a point and both ends; an end by itself finds it anew.
+  for (const auto& changes : all_kinds()) {
+    SCOPED_TRACE(changes.empty() ? "as it is" : changes.front().pointer + " " + changes.front().value);
+    const TrainingPoint point = point_with(changes);
+    ASSERT_TRUE(point.bands);
+    const auto source = std::ranges::find(point.bands->sources, of_compute_time, &BandSource::of);
+    ASSERT_NE(source, point.bands->sources.end());
+    Scenario scenario = read_scenario(test::changed(changes).root(), Catalogue());
+    for (const auto& [compute, step] : {std::pair(point.bands->compute.low, source->iteration.low),
+                                        std::pair(point.bands->compute.high, source->iteration.high)}) {
+      scenario.workload.compute_stretch = compute;
+      EXPECT_NEAR(train(scenario, nullptr).iteration / point.iteration / step, 1, 1e-12);
+    }
   }
 }
 
