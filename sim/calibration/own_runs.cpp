@@ -168,14 +168,6 @@ void add_line(const TextLine& line, const std::vector<std::string>& columns,
   group.runs.push_back({std::move(run), line.number, source});
 }
 
-void set_column(Document& scenario, const std::string& pointer, const Node& value) {
-  try {
-    scenario.set(pointer, value);
-  } catch (const InputError&) {
-    throw InputError({*value.source, value.line, ""}, "a column that points into the scenario", quoted(pointer));
-  }
-}
-
 /// Of runs of one setting those that are to be predicted from the others.
 std::vector<TrainingRow> rows_of_setting(const Document& scenario, const std::vector<OwnRun>& runs,
                                          const std::string& family) {
@@ -245,7 +237,7 @@ std::vector<TrainingRow> table_runs(const std::string& file, std::string_view te
   std::vector<TrainingRow> rows;
   for (const auto& [setting, group] : groups) {
     Document base = bare(scenario);
-    for (const auto& [pointer, value] : group.settings) set_column(base, pointer, value);
+    for (const auto& [pointer, value] : group.settings) base.set(pointer, value);
     std::vector<Value> values;
     for (const Node& run : group.runs) values.emplace_back(run, "");
     std::ranges::move(rows_of_setting(base, own_runs_of(values, base, devices_per_node), family),

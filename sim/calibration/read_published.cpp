@@ -31,17 +31,9 @@ Document scenario_of(const Value& where, const Catalogue& catalogue) {
   return document;
 }
 
-void set_in_scenario(Document& scenario, const std::string& pointer, const Value& value) {
-  try {
-    scenario.set(pointer, value.node());
-  } catch (const InputError&) {
-    value.fail("a key that points into the scenario", quoted(pointer));
-  }
-}
-
 void apply_shorthands(Section& section, Document& scenario) {
   for (const auto& [key, pointer] : shorthands) {
-    if (const auto value = section.maybe(key)) set_in_scenario(scenario, pointer, *value);
+    if (const auto value = section.maybe(key)) scenario.set(pointer, value->node());
   }
 }
 
@@ -56,7 +48,7 @@ PublishedRow read_published_row(const Value& where, const std::string& family, D
   Section section(where);
   apply_shorthands(section, scenario);
   if (const auto set = section.maybe("set")) {
-    for (const auto& [pointer, value] : set->members()) set_in_scenario(scenario, pointer, value);
+    for (const auto& [pointer, value] : set->members()) scenario.set(pointer, value.node());
   }
   const auto rate = section.maybe("images_per_second");
   const auto efficiency = section.maybe("scaling_efficiency");

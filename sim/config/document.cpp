@@ -165,29 +165,19 @@ Node node_from(std::string_view text, const Place& place) {
   return node;
 }
 
-std::vector<std::string> keys_of(const Node::Object& object) {
-  std::vector<std::string> keys;
-  keys.reserve(object.size());
-  for (const auto& member : object) keys.push_back(member.key);
-  return keys;
-}
-
-Node* find_member(Node::Object& object, const std::string& key) {
-  const auto found = std::find_if(object.begin(), object.end(), [&](const auto& member) { return member.key == key; });
-  return found == object.end() ? nullptr : &found->node;
-}
-
 [[noreturn]] void refuse_index(const Place& place, std::size_t size, const std::string& key) {
   const auto last =
       size == 0 ? std::string("no index (the array is empty)") : fmt::format("an index up to {}", size - 1);
   throw InputError(place, last, quoted(key));
 }
 
-/// The member or element that is there already, for every key of the pointer but the last.
+/// An element of an array; a member of an object, which is made, as an empty object, where there is none.
 Node& step_into(Node& node, const std::string& key, const Place& place) {
   if (auto* object = std::get_if<Node::Object>(&node.value)) {
-    if (Node* member = find_member(*object, key)) return *member;
-    throw InputError(place, "a key that exists", quoted(key), suggestion(key, keys_of(*object)));
+    const auto member = std::ranges::find(*object, key, &Node::Member::key);
+    if (member != object->end()) return member->node;
+    object->push_back({key, {Node::Object(), place.line, std::make_shared<const std::string>(place.source)}});
+    return object->back().node;
   }
   if (auto* array = std::get_if<Node::Array>(&node.value)) {
     const auto index = array_index(key);
@@ -198,11 +188,6 @@ Node& step_into(Node& node, const std::string& key, const Place& place) {
 }
 
 void put(Node& parent, const std::string& key, const Node& value, const Place& place) {
-  auto* object = std::get_if<Node::Object>(&parent.value);
-  if (object != nullptr && find_member(*object, key) == nullptr) {
-    object->push_back({key, value});
-    return;
-  }
   auto* array = std::get_if<Node::Array>(&parent.value);
   if (array != nullptr && (key == "-" || array_index(key) == array->size())) {
     array->push_back(value);
@@ -269,8 +254,7 @@ void Document::remove(std::string_view pointer) {
   if (!find(pointer)) return;
   const auto keys = keys_or_refuse({source(), 0, std::string(pointer)});
   Node* parent = &root_;
-  for (std::size_t i = 0; i + 1 < keys.size(); ++i)
-    parent = find_member(std::get<Node::Object>(parent->value), keys[i]);
+  for (std::size_t i = 0; i + 1 < keys.size(); ++i) parent = &step_into(*parent, keys[i], {source(), 0, ""});
   std::erase_if(std::get<Node::Object>(parent->value), [&](const auto& member) { return member.key == keys.back(); });
 }
 

@@ -74,8 +74,8 @@ class Document {
   [[nodiscard]] Value root() const { return Value(root_, ""); }
   [[nodiscard]] const std::string& source() const { return *root_.source; }
 
-  /// Replaces or adds what `pointer` (RFC 6901) names. The parent must exist and be an object, or an array with that
-  /// index. `text` is read as JSON, and as a plain string where it is none ("25 Gbit/s" needs no quotes).
+  /// Replaces or adds what `pointer` (RFC 6901) names, with the objects around it that are not there; arrays must have
+  /// the index. `text` is read as JSON, and as a plain string where it is none ("25 Gbit/s" needs no quotes).
   void set(std::string_view pointer, std::string_view text);
   /// The same with a ready value, for sweeps.
   void set(std::string_view pointer, const Node& value);

@@ -420,16 +420,20 @@ std::string object_member(const Document& document, std::string pointer) {
   return pointer;
 }
 
+/// Of what the change makes, the outermost object; where all around it is there, the value itself.
+std::string first_missing(const Document& document, std::string pointer) {
+  for (auto slash = pointer.rfind('/'); slash > 0 && !document.find(pointer.substr(0, slash));
+       slash = pointer.rfind('/'))
+    pointer.resize(slash);
+  return pointer;
+}
+
 void put_back(Document& document, const std::string& pointer, const Value& value) {
   if (is_within(pointer, rows_at) || is_within(pointer, kept_at)) value.fail("a setting, not the rows themselves");
   const bool was_there = !std::holds_alternative<std::nullptr_t>(value.node().value);
   if (!was_there && object_member(document, pointer) != pointer)
     value.fail("an array as a whole, or an element's value");
-  try {
-    was_there ? document.set(pointer, value.node()) : document.remove(pointer);
-  } catch (const InputError&) {
-    value.fail("a key that points into the scenario", quoted(pointer));
-  }
+  was_there ? document.set(pointer, value.node()) : document.remove(pointer);
 }
 
 }  // namespace
@@ -438,7 +442,7 @@ void keep_measured(Document& changed, const Document& before, const std::string&
   if (!before.find(rows_at) || is_within(pointer, kept_at)) return;
   if (pointer == rows_at) return changed.remove(kept_at);
   if (is_within(pointer, rows_at) || !changed.find(rows_at) || is_within(rows_at, pointer)) return;
-  const std::string at = object_member(before, pointer);
+  const std::string at = object_member(before, first_missing(before, pointer));
   const auto was = before.find(at);
   Node::Object kept{{at, was ? was->node() : Node{nullptr, 0, {}}}};
   if (const auto earlier = before.find(kept_at)) {

@@ -197,15 +197,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A value with the objects around it that the document has not yet, so that one `--set` is enough.
-SetValue with_parents(const Document& document, const SetValue& value) {
-  const std::string parent = value.pointer.substr(0, value.pointer.rfind('/'));
-  if (parent.empty() || document.find(parent)) return value;
-  Json object = Json::object();
-  object[split_pointer(value.pointer)->back()] = Json::parse(value.json);
-  return with_parents(document, {parent, object.dump()});
-}
-
 /// A sweep of one configuration: values as they are now, without those that a larger one among `changed` brings along.
 Json only_configuration(const Json& document, const std::vector<std::string>& swept,
                         const std::vector<std::string>& changed) {
@@ -241,8 +232,7 @@ std::optional<ChangedScenario> change(const ScenarioSource& source, const Scenar
   Document document = source.document;
   std::vector<std::string> changed;
   try {
-    for (const SetValue& value : values) {
-      const auto [pointer, json] = with_parents(document, value);
+    for (const auto& [pointer, json] : values) {
       document.set(pointer, json);
       const auto holds = [&, &at = pointer](const std::string& around) { return is_within(at, around); };
       if (std::ranges::none_of(changed, holds)) changed.push_back(pointer);

@@ -36,7 +36,7 @@ Axis read_pointer_axis(const std::string& pointer, const Value& where) {
   for (Node& value : values_of(where)) {
     std::string name = pointer + " " + Value(value, "").describe();
     SweptValue swept{pointer, swept_text(value)};
-    axis.push_back({std::move(name), {{pointer, std::move(value), where}}, {std::move(swept)}});
+    axis.push_back({std::move(name), {{pointer, std::move(value)}}, {std::move(swept)}});
   }
   return axis;
 }
@@ -75,7 +75,7 @@ Axis read_variants(const Value& where) {
     Setting setting{quoted(name), {}, {{"variants", name}}};
     for (const auto& [pointer, value] : listed_members(changes)) {
       if (!pointer.starts_with('/')) value.fail("a JSON pointer such as \"/platform/ranks\" as key", quoted(pointer));
-      setting.assignments.push_back({pointer, value.node(), value});
+      setting.assignments.push_back({pointer, value.node()});
     }
     axis.push_back(std::move(setting));
   }
@@ -232,16 +232,8 @@ std::vector<Node> read_range(const Value& where) {
 
 namespace {
 
-void apply(Document& document, const Assignment& assignment) {
-  try {
-    document.set(assignment.pointer, assignment.value);
-  } catch (const InputError&) {
-    assignment.where.fail("a key that points into the scenario", quoted(assignment.pointer));
-  }
-}
-
 void add_setting(Configuration& configuration, const Setting& setting) {
-  for (const Assignment& assignment : setting.assignments) apply(configuration.document, assignment);
+  for (const auto& [pointer, value] : setting.assignments) configuration.document.set(pointer, value);
   if (!configuration.name.empty()) configuration.name += ", ";
   configuration.name += setting.name;
   configuration.swept.insert(configuration.swept.end(), setting.swept.begin(), setting.swept.end());
@@ -282,7 +274,7 @@ Configurations::Configurations(const Document& document) : written_(std::make_sh
     size_ *= axis.size();
     for (const Setting& setting : axis) {
       Document changed = chosen;
-      for (const Assignment& assignment : setting.assignments) apply(changed, assignment);
+      for (const auto& [pointer, value] : setting.assignments) changed.set(pointer, value);
       if (&setting == &axis.back()) chosen = std::move(changed);
     }
   }

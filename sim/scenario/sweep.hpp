@@ -47,7 +47,6 @@ inline constexpr std::size_t most_configurations = 100'000;
 struct Assignment {
   std::string pointer;
   Node value;
-  Value where;
 };
 
 /// One step along an axis: what it replaces, its name in messages, and what results say of it.

@@ -155,7 +155,7 @@ TEST(Published, AFileIsRefusedWithThePlaceOfWhatIsWrong) {
               HasSubstr("/rows/0/images_per_second: expected a number above 0"));
   EXPECT_THAT(refusal(R"({"images_per_secnd": 1})"), HasSubstr("/rows/0"));
   EXPECT_THAT(refusal(R"({"images_per_second": 1, "modle": "vgg16"})"), HasSubstr("did you mean \"model\""));
-  EXPECT_THAT(refusal(R"({"images_per_second": 1, "set": {"strategy": 1}})"), HasSubstr("points into the scenario"));
+  EXPECT_THAT(refusal(R"({"images_per_second": 1, "set": {"strategy": 1}})"), HasSubstr("expected a JSON pointer"));
 }
 
 TEST(Published, AnUnknownFamilyIsRefusedWithTheNearestOne) {

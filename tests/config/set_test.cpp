@@ -49,10 +49,9 @@ TEST(Set, AppendsToAnArray) {
   EXPECT_EQ(after("/ranks/3", "8").at("ranks").at(3), 8);
 }
 
-TEST(Set, RefusesAParentThatIsMissingAndNamesTheNearest) {
-  EXPECT_EQ(refusal("/worklaod/model"),
-            "--set: /worklaod/model: expected a key that exists, got \"worklaod\"; did you mean \"workload\"?");
-  EXPECT_EQ(refusal("/x/y"), "--set: /x/y: expected a key that exists, got \"x\"; known: workload, ranks");
+TEST(Set, MakesTheObjectsAroundItThatAreNotThere) {
+  EXPECT_EQ(after("/measure/bands/x", "2").at("measure"), nlohmann::json::parse(R"({"bands": {"x": 2}})"));
+  EXPECT_EQ(after("/measure/bands/x", "2").at("workload"), after("/ranks/0", "1").at("workload"));
 }
 
 TEST(Set, RefusesAnIndexThatIsNone) {

@@ -66,8 +66,8 @@ TEST(BadInput, AnUnknownStrategyFidelityAlgorithmOrCompressionIsRefused) {
 
 TEST(BadInput, AnEmptySweepAxisOrOneThatPointsNowhereIsRefused) {
   EXPECT_THAT(error_of({{"/sweep", R"({"/platform/ranks": []})"}}), HasSubstr("expected at least one value"));
-  EXPECT_THAT(error_of({{"/sweep", R"({"/platfrom/ranks": [1]})"}}),
-              HasSubstr("expected a key that points into the scenario"));
+  EXPECT_THAT(error_of({{"/sweep", R"({"/platfrom/ranks": [1]})"}}), HasSubstr("did you mean \"platform\"?"));
+  EXPECT_THAT(error_of({{"/sweep", R"({"/workload/model/name": [1]})"}}), HasSubstr("/workload/model/name: expected"));
   EXPECT_THAT(error_of({{"/sweep", R"({"ranks": [1]})"}}), HasSubstr("expected a JSON pointer"));
 }
 

@@ -109,6 +109,15 @@ TEST(MeasuredUnder, AnElementIsKeptWithItsArray) {
   EXPECT_EQ(to_json(as_measured(document).find("/effects")->node()), before);
 }
 
+TEST(MeasuredUnder, AnObjectThatASettingMakesWasNotThere) {
+  Document document = test::changed(timed());
+  document.remove("/effects");
+  const auto before = document.to_json();
+  set_after_measuring(document, "/effects/input/prefetch", "3");
+  set_after_measuring(document, "/effects/step_jitter", R"("1 %")");
+  EXPECT_EQ(as_measured(document).to_json(), before);
+}
+
 /// What stands before it on a command line was there when it ran, what stands behind it was not.
 TEST(MeasuredUnder, ARowThatIsSetIsOfTheScenarioAsItStandsThen) {
   Document document = test::changed(timed());
@@ -134,7 +143,7 @@ TEST(MeasuredUnder, WhatSaysNothingOfARowIsRefused) {
     changes.push_back({"/workload/measured_under", under});
     return test::error_of(changes);
   };
-  EXPECT_THAT(error(R"({"/platfrom/ranks": 8})"), HasSubstr("expected a key that points into the scenario"));
+  EXPECT_THAT(error(R"({"/platfrom/ranks": 8})"), HasSubstr("did you mean \"platform\"?"));
   EXPECT_THAT(error(R"({"/workload/measured/0": null})"), HasSubstr("expected a setting, not the rows themselves"));
   EXPECT_THAT(error(R"({"/platform/override/~1node~1nics_at/0": null})"), HasSubstr("expected an array as a whole"));
   EXPECT_THAT(test::error_of({{"/workload/measured_under", "{}"}}), HasSubstr("/workload/measured_under: expected"));

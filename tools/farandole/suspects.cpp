@@ -25,24 +25,8 @@ std::string rate_of_bits(double bytes_per_second) {
   return fmt::format("{:.6g} Gbit/s", bytes_per_second * 8 / 1e9);
 }
 
-/// A key of an object, as a JSON pointer has it.
-std::string escaped(const std::string& key) {
-  std::string text;
-  for (const char c : key) text += c == '/' ? "~1" : c == '~' ? "~0" : std::string(1, c);
-  return text;
-}
-
 SetValue override_of(const std::string& pointer, const Json& value) {
-  return {"/platform/override/" + escaped(pointer), value.dump()};
-}
-
-/// A value with the objects around it that the document has not yet, so that one `--set` is enough.
-SetValue with_objects(const Document& document, const SetValue& value) {
-  const std::string parent = value.pointer.substr(0, value.pointer.rfind('/'));
-  if (parent.empty() || document.find(parent)) return value;
-  Json object = Json::object();
-  object[split_pointer(value.pointer)->back()] = Json::parse(value.json);
-  return with_objects(document, {parent, object.dump()});
+  return {"/platform/override/" + pointer_token(pointer), value.dump()};
 }
 
 class JobsSuspects {
@@ -69,9 +53,6 @@ class JobsSuspects {
 
  private:
   void add(Suspect suspect) {
-    for (Severity& severity : suspect.severities) {
-      for (SetValue& value : severity.set) value = with_objects(document_, value);
-    }
     if (!suspect.severities.empty()) found_.push_back(std::move(suspect));
   }
 
@@ -155,8 +136,9 @@ class JobsSuspects {
     one.is_of_last_node = true;
     const std::string key = fmt::format("node{}/nic0", job_.nodes - 1);
     for (const double share : {0.5, 0.1}) {
-      one.severities.push_back({fmt::format("at {}", share_text(share)),
-                                {{"/platform/condition/degraded/" + escaped(key), Json(share_text(share)).dump()}}});
+      one.severities.push_back(
+          {fmt::format("at {}", share_text(share)),
+           {{"/platform/condition/degraded/" + pointer_token(key), Json(share_text(share)).dump()}}});
     }
     add(std::move(one));
     if (protocol() != "tcp") tcp(rate);
