@@ -49,6 +49,26 @@ TEST(ImportCommand, SeesWhatAFileIs) {
   EXPECT_EQ(place.farandole("import keras_summary net.txt net.txt").status, 2);
 }
 
+TEST(ImportCommand, SaysWhichCommandTakesAFileThatIsNoModel) {
+  const test::Workplace place;
+  for (const auto& [text, command] : std::vector<std::pair<std::string, std::string>>{
+           {"#       size         count      type   redop    root     time   algbw   busbw #wrong\n"
+            "     1048576        262144     float     sum      -1    100.0   10.49   18.35      0\n",
+            "farandole calibrate it --topology NAME --output FILE"},
+           {R"({"metadata": {}, "weight_map": {"lm_head.weight": "model-00001.safetensors"}})",
+            "farandole import config.json"},
+           {"#!/bin/bash\n#SBATCH --nodes 4\nsrun torchrun train.py\n", "farandole new --launch it"},
+           {R"({"zero_optimization": {"stage": 3}})", "farandole new --strategy it"},
+           {"distributed_type: FSDP\n", "farandole new --strategy it"},
+           {"SwitchName=s0 Nodes=n[0-3]\n", "farandole place SCENARIO --topology-conf it"},
+           {R"({"name": "x", "workload": {"model": "resnet50"}})", "farandole run it"}}) {
+    place.write("it", text);
+    const test::Finished refused = place.farandole("import it");
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_THAT(refused.err, testing::EndsWith(": " + command + "\n"));
+  }
+}
+
 TEST(ImportCommand, IsNotNeededForAHuggingFaceConfiguration) {
   const test::Workplace place;
   place.write("small.json", config);

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "calibration/read_measurements.hpp"
 #include "calibration/traces/traces.hpp"
 #include "command.hpp"
 #include "config/text.hpp"
@@ -140,11 +141,44 @@ constexpr std::array import_kinds{
     ImportKind{"horovod_timeline", import_horovod_timeline, "\"ph\""},
 };
 
+/// A file that another command takes, by what it has in it.
+struct OtherFile {
+  const char* mark;
+  const char* what;
+  const char* command;  // {} is the file
+};
+constexpr std::array other_files{
+    OtherFile{"\"weight_map\"", "the index of a checkpoint, which has no shapes", "farandole import config.json"},
+    OtherFile{"SQLite format 3", "a profile of Nsight Systems", "farandole compare {} SCENARIO"},
+    OtherFile{"#SBATCH", "a batch script of Slurm", "farandole new --launch {}"},
+    OtherFile{"torchrun ", "a launch line", "farandole new --launch {}"},
+    OtherFile{"\"zero_optimization\"", "a configuration of DeepSpeed", "farandole new --strategy {}"},
+    OtherFile{"distributed_type:", "a configuration of accelerate", "farandole new --strategy {}"},
+    OtherFile{"fsdp_config:", "a configuration of LLM Foundry", "farandole new --strategy {}"},
+    OtherFile{"SwitchName=", "Slurm's topology.conf", "farandole place SCENARIO --topology-conf {}"},
+    OtherFile{"\"workload\"", "a scenario", "farandole run {}"},
+    OtherFile{"\"layers\"", "a workload file", "farandole show model {}"},
+};
+
+/// Which command takes it; nothing where no one does.
+std::string command_for(const std::string& text, const std::string& file) {
+  for (const MeasuredForm& form : measured_forms()) {
+    if (form.recognises(text))
+      return fmt::format("{}: farandole calibrate {} --topology NAME --output FILE", form.summary, file);
+  }
+  const auto other = std::ranges::find_if(
+      other_files, [&](const OtherFile& kind) { return text.find(kind.mark) != std::string::npos; });
+  if (other == other_files.end()) return {};
+  return fmt::format("{}: {}", other->what, fmt::format(fmt::runtime(other->command), file));
+}
+
 const ImportKind& kind_of_text(const std::string& text, const std::string& file) {
   for (const ImportKind& kind : import_kinds) {
     if (text.find(kind.mark) != std::string::npos) return kind;
   }
-  refuse_option("FILE", "a Keras summary, a PyTorch or Horovod trace, or a Hugging Face config.json", file);
+  const std::string command = command_for(text, file);
+  throw InputError("FILE: expected a Keras summary, a PyTorch or Horovod trace, or a Hugging Face config.json, got " +
+                   (command.empty() ? quoted(file) : command));
 }
 
 const ImportKind& kind_named(const std::string& name) {
