@@ -20,6 +20,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   farandole_option(-Wno-restrict -Wno-maybe-uninitialized)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  farandole_option(-fvect-cost-model=dynamic)  # loops over ranks: at -O2 GCC leaves those whose length it does not know as they are
   farandole_option(--param=ggc-min-heapsize=1000000)  # kB: a unit takes less, and a tenth of its time would go into collecting garbage
 endif()
 if(FARANDOLE_WERROR)
