@@ -55,7 +55,7 @@ std::vector<Value> Value::elements() const {
   if (array == nullptr) fail("an array");
   std::vector<Value> result;
   result.reserve(array->size());
-  for (const Node& element : *array) result.emplace_back(element, fmt::format("{}/{}", pointer_, result.size()));
+  for (const Node& element : *array) result.emplace_back(element, pointer_ + '/' + std::to_string(result.size()));
   return result;
 }
 
@@ -65,9 +65,17 @@ std::vector<std::pair<std::string, Value>> Value::members() const {
   std::vector<std::pair<std::string, Value>> result;
   result.reserve(object->size());
   for (const auto& [key, node] : *object) {
-    result.emplace_back(key, Value(node, fmt::format("{}/{}", pointer_, pointer_token(key))));
+    result.emplace_back(key, Value(node, pointer_ + '/' + pointer_token(key)));
   }
   return result;
+}
+
+std::optional<Value> Value::member(std::string_view key) const {
+  const auto* object = std::get_if<Node::Object>(&node_->value);
+  if (object == nullptr) fail("an object");
+  const auto found = std::ranges::find(*object, key, &Node::Member::key);
+  if (found == object->end()) return std::nullopt;
+  return Value(found->node, pointer_ + '/' + pointer_token(key));
 }
 
 bool Value::is_object() const {
@@ -234,18 +242,15 @@ std::optional<Value> Document::find(std::string_view pointer) const {
   const auto keys = keys_or_refuse({source(), 0, std::string(pointer)});
   Value at = root();
   for (const std::string& key : keys) {
-    if (at.is_array()) {
-      const auto elements = at.elements();
+    if (const auto* array = std::get_if<Node::Array>(&at.node().value)) {
       const auto index = array_index(key);
-      if (!index || *index >= elements.size()) return std::nullopt;
-      at = elements[*index];
+      if (!index || *index >= array->size()) return std::nullopt;
+      at = Value((*array)[*index], at.pointer() + '/' + key);
       continue;
     }
-    if (!at.is_object()) return std::nullopt;
-    const auto members = at.members();
-    const auto next = std::ranges::find(members, key, &std::pair<std::string, Value>::first);
-    if (next == members.end()) return std::nullopt;
-    at = Value(next->second);
+    const auto next = at.is_object() ? at.member(key) : std::nullopt;
+    if (!next) return std::nullopt;
+    at = *next;
   }
   return at;
 }

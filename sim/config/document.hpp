@@ -57,6 +57,8 @@ class Value {
   [[nodiscard]] std::vector<Value> elements() const;
   /// The members of an object, for objects whose keys are data; fails where the value is not one.
   [[nodiscard]] std::vector<std::pair<std::string, Value>> members() const;
+  /// One of them, if it is there.
+  [[nodiscard]] std::optional<Value> member(std::string_view key) const;
   [[nodiscard]] bool is_object() const;
   [[nodiscard]] bool is_array() const;
   [[nodiscard]] bool is_string() const;

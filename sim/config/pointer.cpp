@@ -22,6 +22,7 @@ std::optional<std::string> key_of(std::string_view token) {
 }  // namespace
 
 std::string pointer_token(std::string_view key) {
+  if (key.find_first_of("~/") == std::string_view::npos) return std::string(key);
   std::string token;
   for (const char c : key) {
     if (c == '~') {

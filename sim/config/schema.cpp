@@ -98,10 +98,9 @@ Value value_at(Value value, const std::vector<std::string>& path) {
       if (!index || *index >= elements.size()) return value;
       value = elements[*index];
     } else if (value.is_object()) {
-      const auto members = value.members();
-      const auto found = std::find_if(members.begin(), members.end(), [&](const auto& m) { return m.first == key; });
-      if (found == members.end()) return value;
-      value = found->second;
+      const auto next = value.member(key);
+      if (!next) return value;
+      value = *next;
     }
   }
   return value;

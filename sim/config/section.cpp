@@ -166,15 +166,13 @@ Value Section::child(std::string_view key) {
 
 std::optional<Value> Section::maybe(std::string_view key) {
   if (std::find(known_.begin(), known_.end(), key) == known_.end()) known_.emplace_back(key);
-  for (const auto& [name, member] : value_.members()) {
-    if (name == key) return member;
-  }
-  return std::nullopt;
+  return value_.member(key);
 }
 
 void Section::finish() const {
-  for (const auto& [name, member] : value_.members()) {
-    if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
+  for (const auto& [name, node] : std::get<Node::Object>(value_.node().value)) {
+    if (std::ranges::find(known_, name) != known_.end()) continue;
+    const Value member = *value_.member(name);
     if (!allowed_everywhere(name)) member.fail("a known key", quoted(name), suggestion(name, known_));
     if (!member.is_string()) member.fail("a string");
   }

@@ -261,13 +261,12 @@ Count count_configurations(const Document& document) {
 }
 
 Configurations::Configurations(const Document& document) : written_(std::make_shared<const Document>(document)) {
-  const auto members = written_->root().members();
-  const auto sweep = std::ranges::find(members, "sweep", &std::pair<std::string, Value>::first);
-  bare_ = sweep == members.end() ? document : document.without("sweep");
-  if (sweep == members.end()) return;
-  axes_ = read_axes(sweep->second);
-  refuse_too_many(axes_, sweep->second);
-  refuse_what_is_swept(bare_, sweep->second);
+  const auto sweep = written_->root().member("sweep");
+  bare_ = sweep ? document.without("sweep") : document;
+  if (!sweep) return;
+  axes_ = read_axes(*sweep);
+  refuse_too_many(axes_, *sweep);
+  refuse_what_is_swept(bare_, *sweep);
   // Pointers that lead nowhere are refused before anything is read.
   Document chosen = bare_;
   for (const Axis& axis : axes_) {

@@ -92,15 +92,14 @@ std::vector<PastedKey> accelerate_keys() {
 }  // namespace
 
 void translate_accelerate(const Value& pasted, Translation& translation) {
-  const auto members = pasted.members();
-  const bool is_whole = std::ranges::any_of(members, [](const auto& member) { return member.first == "fsdp_config"; });
-  translate(pasted, is_whole ? accelerate_keys() : accelerate_fsdp_keys(), translation);
-  const bool is_second = std::ranges::any_of(
-      is_whole ? Value(*find_member(pasted, "fsdp_config")).members() : members,
-      [](const auto& member) { return member.first.ends_with("version") && member.second.describe() == "2"; });
+  const auto whole = pasted.member("fsdp_config");
+  translate(pasted, whole ? accelerate_keys() : accelerate_fsdp_keys(), translation);
+  const bool is_second = std::ranges::any_of(whole.value_or(pasted).members(), [](const auto& member) {
+    return member.first.ends_with("version") && member.second.describe() == "2";
+  });
   // FSDP2 always gathers the next unit before this one's backward pass.
   translation.set_usual("backward_prefetch", std::string(is_second ? "BACKWARD_PRE" : "NO_PREFETCH"), pasted);
-  if (is_whole) set_usual_types(translation, "fp32", "fp32", pasted);
+  if (whole) set_usual_types(translation, "fp32", "fp32", pasted);
   set_usual_group(translation, pasted);
 }
 

@@ -67,7 +67,7 @@ std::vector<PastedKey> llm_foundry_keys(const Value& pasted) {
 }  // namespace
 
 void translate_llm_foundry(const Value& pasted, Translation& translation) {
-  const bool is_whole = find_member(pasted, "fsdp_config").has_value();
+  const bool is_whole = pasted.member("fsdp_config").has_value();
   translate(pasted, is_whole ? llm_foundry_keys(pasted) : llm_foundry_fsdp_keys(), translation);
   const std::string& low = translation.into().precision;
   if (low != "bf16" && low != "fp16" && translation.find("param_dtype") == nullptr) {

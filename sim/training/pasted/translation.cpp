@@ -176,11 +176,4 @@ void set_usual_group(Translation& translation, const Value& because) {
   translation.set_usual("shard_group", std::int64_t{translation.into().ranks_per_node}, because);
 }
 
-std::optional<Value> find_member(const Value& object, const std::string& key) {
-  for (const auto& [name, value] : object.members()) {
-    if (name == key) return value;
-  }
-  return std::nullopt;
-}
-
 }}  // namespace farandole::training

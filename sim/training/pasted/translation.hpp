@@ -73,6 +73,4 @@ void set_usual_types(Translation& translation, const char* parameters, const cha
 /// PyTorch's group of hybrid sharding: a node.
 void set_usual_group(Translation& translation, const Value& because);
 
-std::optional<Value> find_member(const Value& object, const std::string& key);
-
 }}  // namespace farandole::training
