@@ -67,6 +67,8 @@ TEST(ImportCommand, SaysWhichCommandTakesAFileThatIsNoModel) {
     EXPECT_EQ(refused.status, 2);
     EXPECT_THAT(refused.err, testing::EndsWith(": " + command + "\n"));
   }
+  place.write("my run", R"({"workload": {}})");
+  EXPECT_THAT(place.farandole("import 'my run'").err, testing::EndsWith(": farandole run 'my run'\n"));
 }
 
 TEST(ImportCommand, IsNotNeededForAHuggingFaceConfiguration) {

@@ -15,6 +15,7 @@
 #include "command.hpp"
 #include "config/text.hpp"
 #include "output_options.hpp"
+#include "page_options.hpp"
 #include "report/output_file.hpp"
 #include "report/record.hpp"
 #include "scenario/catalogue.hpp"
@@ -149,7 +150,6 @@ struct OtherFile {
 };
 constexpr std::array other_files{
     OtherFile{"\"weight_map\"", "the index of a checkpoint, which has no shapes", "farandole import config.json"},
-    OtherFile{"SQLite format 3", "a profile of Nsight Systems", "farandole compare {} SCENARIO"},
     OtherFile{"#SBATCH", "a batch script of Slurm", "farandole new --launch {}"},
     OtherFile{"torchrun ", "a launch line", "farandole new --launch {}"},
     OtherFile{"\"zero_optimization\"", "a configuration of DeepSpeed", "farandole new --strategy {}"},
@@ -161,7 +161,8 @@ constexpr std::array other_files{
 };
 
 /// Which command takes it; nothing where no one does.
-std::string command_for(const std::string& text, const std::string& file) {
+std::string command_for(const std::string& text, const std::string& path) {
+  const std::string file = shell_word(path);
   for (const MeasuredForm& form : measured_forms()) {
     if (form.recognises(text))
       return fmt::format("{}: farandole calibrate {} --topology NAME --output FILE", form.summary, file);

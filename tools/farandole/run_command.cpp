@@ -56,7 +56,6 @@ Document read_document(const RunArguments& arguments) {
     forget_release(document, arguments.scenario.settings);
   }
   if (!arguments.seed.empty()) {
-    if (!document.find("/measure")) document.set("/measure", "{}");
     const int seed = whole_number("--seed", arguments.seed, 0);
     set_after_measuring(document, "/measure/seed",
                         Node{std::int64_t{seed}, 0, std::make_shared<const std::string>("--seed")});
