@@ -234,7 +234,8 @@ def main():
     describe("all in the fit", errors)
     _, without, fits = leave_out(rows, devices, lambda row: row.model, "each model left out", logs)
     leave_out(rows, devices, lambda row: row.device, "each device left out", logs)
-    unseen = {"model": without,
+    _, without_kin, _ = leave_out(rows, devices, lambda row: family_of(row.model), "each family left out", logs)
+    unseen = {"model": without, "family": without_kin,
               "precision": leave_out_each(rows, devices, logs, "model, and its precision on that device",
                                           lambda a, b: (a.device, a.precision) == (b.device, b.precision)),
               "device": leave_out_each(rows, devices, logs, "model, and that device", lambda a, b: a.device == b.device),

@@ -12,7 +12,7 @@ import math
 import re
 
 PROBABILITY = 0.8
-KINDS = ("model", "precision", "device", "generation")  # each knows less than the one before
+KINDS = ("model", "family", "precision", "device", "generation")  # each knows less than the one before
 
 
 def band_of(errors):
@@ -34,7 +34,7 @@ def bands_of(errors, batches):
     sizes = sorted(map(abs, batches))
     rank = min(len(sizes), math.ceil(PROBABILITY * (len(sizes) + 1)))
     outward = math.ceil(1000 * math.exp(sizes[rank - 1])) / 1000  # the row at the rank is inside
-    return bands | {"batch_doubled": outward}
+    return bands | {"batch_doubled": outward, "families": list(FAMILIES)}
 
 
 def constant_share_errors(rows, roofline):

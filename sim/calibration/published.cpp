@@ -141,12 +141,13 @@ ValidationPoint validate(const PublishedRow& row, const Catalogue& catalogue) {
   point.reach = reach_of(scenario, document, single);
   if (run.ranks > 1 && single.measured) point.null_model = point.reach->known / measured - 1;
   if (run.ranks > 1 && point.counted) {
-    point.reach->compute =
-        step_band(compute_band(run, scenario), band_of(number_sources(run, document, catalogue, scenario)));
+    const TimeBand own =
+        together(compute_band(run, scenario), band_of(number_sources(run, document, catalogue, scenario)));
+    point.reach->compute = {own.least, own.most};
     const auto errors = model_errors(catalogue, error_family(row.family, *point.reach));
     const TimeBand error = errors ? model_error(*errors, scenario, *point.reach, run.iteration) : TimeBand{};
-    const Interval band = step_band(point.reach->compute, error);
-    if (band.high > band.low) point.band = Band{point.predicted * band.low, point.predicted * band.high};
+    const TimeBand band = together(own, error);
+    if (band.is_open()) point.band = Band{point.predicted * band.least, point.predicted * band.most};
   }
   return point;
 }

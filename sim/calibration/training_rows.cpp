@@ -90,8 +90,8 @@ double noise_of(const TrainingPoint& point, const Scenario& scenario, const Reac
   const TimeBand error = errors
                              ? model_error(*errors, scenario, reach, point.iteration)
                              : TimeBand{std::exp(-otherwise * to_ninth_decile), std::exp(otherwise * to_ninth_decile)};
-  const Interval band = step_band(compute_band(point, scenario), error);
-  return std::max(least_run_noise, std::log(band.high / band.low) / 2 / to_ninth_decile);
+  const TimeBand band = together(compute_band(point, scenario), error);
+  return std::max(least_run_noise, std::log(band.most / band.least) / 2 / to_ninth_decile);
 }
 
 bool is_an_anchor(const Scenario& scenario) {

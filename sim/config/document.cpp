@@ -78,6 +78,14 @@ std::optional<Value> Value::member(std::string_view key) const {
   return Value(found->node, pointer_ + '/' + pointer_token(key));
 }
 
+std::optional<Value> Value::step(std::string_view token) const {
+  if (is_object()) return member(token);
+  const auto* array = std::get_if<Node::Array>(&node_->value);
+  const auto index = array == nullptr ? std::nullopt : array_index(token);
+  if (!index || *index >= array->size()) return std::nullopt;
+  return Value((*array)[*index], pointer_ + '/' + std::string(token));
+}
+
 bool Value::is_object() const {
   return std::holds_alternative<Node::Object>(node_->value);
 }
@@ -239,18 +247,9 @@ Document Document::without(std::string_view key) const {
 }
 
 std::optional<Value> Document::find(std::string_view pointer) const {
-  const auto keys = keys_or_refuse({source(), 0, std::string(pointer)});
-  Value at = root();
-  for (const std::string& key : keys) {
-    if (const auto* array = std::get_if<Node::Array>(&at.node().value)) {
-      const auto index = array_index(key);
-      if (!index || *index >= array->size()) return std::nullopt;
-      at = Value((*array)[*index], at.pointer() + '/' + key);
-      continue;
-    }
-    const auto next = at.is_object() ? at.member(key) : std::nullopt;
-    if (!next) return std::nullopt;
-    at = *next;
+  std::optional<Value> at = root();
+  for (const std::string& key : keys_or_refuse({source(), 0, std::string(pointer)})) {
+    if (at) at = at->step(key);
   }
   return at;
 }

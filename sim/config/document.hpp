@@ -59,6 +59,8 @@ class Value {
   [[nodiscard]] std::vector<std::pair<std::string, Value>> members() const;
   /// One of them, if it is there.
   [[nodiscard]] std::optional<Value> member(std::string_view key) const;
+  /// By a token of a pointer: a member, or an element by its number; nothing where there is none.
+  [[nodiscard]] std::optional<Value> step(std::string_view token) const;
   [[nodiscard]] bool is_object() const;
   [[nodiscard]] bool is_array() const;
   [[nodiscard]] bool is_string() const;

@@ -92,16 +92,9 @@ std::string name_in(const std::string& description) {
 /// The value at the end of `path`, or the last one on the way that is there.
 Value value_at(Value value, const std::vector<std::string>& path) {
   for (const std::string& key : path) {
-    if (value.is_array()) {
-      const auto elements = value.elements();
-      const auto index = array_index(key);
-      if (!index || *index >= elements.size()) return value;
-      value = elements[*index];
-    } else if (value.is_object()) {
-      const auto next = value.member(key);
-      if (!next) return value;
-      value = *next;
-    }
+    const auto next = value.step(key);
+    if (!next) break;
+    value = *next;
   }
   return value;
 }

@@ -24,16 +24,7 @@ using Points = std::vector<TrainingPoint>;
 
 Scenario stretched(Scenario scenario, double factor) {
   scenario.workload.compute_stretch = factor;
-  scenario.busiest_links = 0;
   return scenario;
-}
-
-/// The step at one end of the compute times' band.
-TrainingPoint step_at(const Scenario& scenario, double factor, SharedClocks& clocks) {
-  const Scenario there = stretched(scenario, factor);
-  TrainingPoint point = train(there, nullptr, &clocks);
-  point.scaling_efficiency = scaling_efficiency(there, point);
-  return point;
 }
 
 /// Whether the point is a row of `workload.measured`, as it was measured.
@@ -94,16 +85,11 @@ bool has_same_compute(const Scenario& one, const Scenario& other) {
 PricesElsewhere prices_elsewhere(const Elsewhere& there, const Catalogue& catalogue, const Scenario& here) {
   const Scenario& scenario = there.scenario;
   const ComputeTimes times = times_of(scenario);
-  const TimeBand& compute = times.band;
   SharedClocks clocks;
   const TrainingPoint point = train(scenario, nullptr, &clocks);
-  TimeBand step;
-  if (compute.is_open()) {
-    step = {train(stretched(scenario, compute.least), nullptr, &clocks).iteration / point.iteration,
-            train(stretched(scenario, compute.most), nullptr, &clocks).iteration / point.iteration};
-  }
-  step = together(step, band_of(error_sources(there.document, catalogue, scenario, times, point)));
-  PricesElsewhere prices{there.offer, {}, compute.is_open() && has_same_compute(scenario, here)};
+  const TimeBand step = together(compute_band(point, scenario, std::move(clocks)),
+                                 band_of(error_sources(there.document, catalogue, scenario, times, point)));
+  PricesElsewhere prices{there.offer, {}, times.band.is_open() && has_same_compute(scenario, here)};
   for (const double factor : {step.least, step.most}) {
     prices.at_ends.push_back(charged(scenario, at_end(point, scenario, factor)));
     if (!step.is_open()) break;
@@ -159,7 +145,12 @@ Points at_ends_of_compute(const TrainingPoint& point, const Scenario& scenario, 
                           SharedClocks& clocks) {
   Points points{point};
   if (!band.is_open()) return points;
-  for (const double factor : {band.least, band.most}) points.push_back(step_at(scenario, factor, clocks));
+  for (const double factor : {band.least, band.most}) {
+    const Scenario there = stretched(scenario, factor);
+    TrainingPoint end = train_beside(point, there, &clocks);
+    end.scaling_efficiency = scaling_efficiency(there, end);
+    points.push_back(end);
+  }
   return points;
 }
 
@@ -188,20 +179,12 @@ Interval efficiency_band(const Points& computed, const TimeBand& error) {
 
 }  // namespace
 
-Interval step_band(const Interval& of_compute, const TimeBand& error) {
-  const TimeBand band = together({of_compute.low, of_compute.high}, error);
-  return {band.least, band.most};
-}
-
-Interval compute_band(const TrainingPoint& point, const Scenario& scenario) {
+TimeBand compute_band(const TrainingPoint& point, const Scenario& scenario, SharedClocks clocks) {
   const TimeBand band = times_of(scenario).band;
-  Interval factors{1, 1};
-  if (!band.is_open()) return factors;
-  SharedClocks clocks;
-  for (const double factor : {band.least, band.most}) {
-    factors.hold(train(stretched(scenario, factor), nullptr, &clocks).iteration / point.iteration);
-  }
-  return factors;
+  const auto at = [&](double factor) {
+    return train_beside(point, stretched(scenario, factor), &clocks).iteration / point.iteration;
+  };
+  return band.is_open() ? TimeBand{at(band.least), at(band.most)} : TimeBand{};
 }
 
 void add_bands(TrainingPoint& point, const Document& document, const Catalogue& catalogue, const Scenario& scenario,

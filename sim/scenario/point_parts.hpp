@@ -28,10 +28,7 @@ void add_bands(TrainingPoint& point, const Document& document, const Catalogue& 
                SharedClocks clocks);
 
 /// Factors of the step from compute times alone.
-Interval compute_band(const TrainingPoint& point, const Scenario& scenario);
-
-/// Factors of the step from both sources.
-Interval step_band(const Interval& of_compute, const TimeBand& error);
+TimeBand compute_band(const TrainingPoint& point, const Scenario& scenario, SharedClocks clocks = {});
 
 // Trains a scenario's numeric problem at the moments its simulation gives, over the schedules it times.
 

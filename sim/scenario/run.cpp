@@ -36,23 +36,26 @@ bool may_scale_beyond_its_ranks(const Scenario& scenario) {
          begins_measuring_apart(scenario);
 }
 
-Scenario with_the_global_batch(const Scenario& scenario) {
-  Scenario whole = scenario;
-  whole.workload.batch_per_rank = scenario.workload.global_batch;
-  whole.strategy.accumulation = 1;
-  return whole;
+/// One rank by itself has the whole batch where that is given, of which every replica has its share.
+Scenario with_the_global_batch(Scenario scenario) {
+  if (scenario.workload.global_batch == 0) return scenario;
+  scenario.workload.batch_per_rank = scenario.workload.global_batch;
+  scenario.strategy.accumulation = 1;
+  return scenario;
+}
+
+double share_of_a_replica(const Scenario& scenario) {
+  return scenario.workload.global_batch == 0 ? 1 : 1.0 / scenario.replicas();
 }
 
 }  // namespace
 
 Seconds single_rank_share(const Scenario& scenario) {
-  if (scenario.workload.global_batch == 0) return train_one_rank(scenario);
-  return train_one_rank(with_the_global_batch(scenario)) / scenario.replicas();
+  return train_alone(with_the_global_batch(scenario)).iteration * share_of_a_replica(scenario);
 }
 
 Breakdown single_rank_parts(const Scenario& scenario) {
-  if (scenario.workload.global_batch == 0) return parts_of_one_rank(scenario);
-  return parts_of_one_rank(with_the_global_batch(scenario)) * (1.0 / scenario.replicas());
+  return train_alone(with_the_global_batch(scenario)).breakdown * share_of_a_replica(scenario);
 }
 
 double scaling_efficiency(const Scenario& scenario, const TrainingPoint& point) {
@@ -61,7 +64,8 @@ double scaling_efficiency(const Scenario& scenario, const TrainingPoint& point) 
   const double efficiency = single_rank_share(scenario) / lost / point.iteration;
   if (efficiency <= 1 || may_scale_beyond_its_ranks(scenario)) return efficiency;
   // A draw in which devices are faster than the median one: n ranks do no more than n times one of themselves.
-  return std::min(efficiency, train_one_of_the_ranks(scenario) / lost / point.iteration);
+  const TrainingRun of_the_job = train_alone(scenario, Supply::of_one_rank, Devices::of_the_job);
+  return std::min(efficiency, of_the_job.iteration / lost / point.iteration);
 }
 
 TrainingPoint run_point(const PlannedPoint& planned, const Catalogue& catalogue, Timeline* timeline) {

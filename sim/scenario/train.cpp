@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
+#include <ranges>
 
 #include "scenario/apply_effects.hpp"
 #include "scenario/job_clocks.hpp"
@@ -46,6 +46,16 @@ void add_seed(Pooled& pooled, const TrainingRun& run, double weight) {
   pooled.run.critical_path = run.critical_path;
   if (!pooled.run.tuning) pooled.run.tuning = run.tuning;
   for (const Seconds duration : run.durations) pooled.durations.push_back({duration, 1});
+}
+
+/// Of so many train_beside() takes the mean.
+int first_iterations(const Scenario& scenario) {
+  constexpr int enough = 5;
+  const EffectsSpec& effects = scenario.effects;
+  const bool is_alone = scenario.traffic.on_off.empty() && scenario.traffic.jobs.empty();
+  const bool only_jitters = is_alone && !effects.os_noise && !effects.input && !effects.checkpoint;
+  const bool repeats = !scenario.strategy.servers && scenario.strategy.period == 1;
+  return only_jitters && repeats ? std::min(enough, scenario.measure.iterations) : scenario.measure.iterations;
 }
 
 /// `run_one` runs the scenario it is given, with one seed after the other.
@@ -124,18 +134,23 @@ TrainingPoint train(const Scenario& scenario, Timeline* timeline, SharedClocks* 
   const Job& job = longest.job;
   SharedClocks of_all_seeds;
   if (clocks == nullptr) clocks = &of_all_seeds;
+  const int first = first_iterations(scenario);
+  Seconds of_first;
   Pooled pooled = pool_seeds(scenario, [&](const Scenario& seeded, int index) {
     Timeline* const of_the_first = index == 0 ? timeline : nullptr;
     const Variability variability = variability_of(seeded, times);
     const Placement& placement = seeded.platform.placement;
     Stage stage({seeded, job, variability, placement, input_of(seeded, placement), of_the_first, false, clocks});
-    return stage.run(whole_periods(seeded.measure, seeded.strategy.period));
+    TrainingRun run = stage.run(whole_periods(seeded.measure, seeded.strategy.period));
+    for (const Seconds each : run.durations | std::views::take(first)) of_first += each / (first * scenario.seeds);
+    return run;
   });
   charge(pooled, scenario, slowed_by_writing(scenario, pooled.run.iteration));
   const TrainingRun& result = pooled.run;
   TrainingPoint point = described(scenario, job, times);
   point.fidelity = name(scenario.fidelity);
   take_results(point, result, pooled.durations, scenario);
+  point.first_iterations = first < scenario.measure.iterations ? of_first : point.iteration;
   point.mean_staleness = result.mean_staleness;
   const Provenance& provenance = result.provenance;
   point.folded = provenance.folded;
@@ -154,6 +169,18 @@ TrainingPoint train(const Scenario& scenario, Timeline* timeline, SharedClocks* 
     point.scaling_efficiency = one / point.iteration;
   }
   return point;
+}
+
+TrainingPoint train_beside(const TrainingPoint& point, const Scenario& changed, SharedClocks* clocks) {
+  Scenario few = changed;
+  few.measure.iterations = first_iterations(changed);
+  few.busiest_links = 0;
+  TrainingPoint there = train(few, nullptr, clocks);
+  const double all_to_first = point.iteration / point.first_iterations;
+  there.iteration *= all_to_first;
+  there.samples_per_second /= all_to_first;
+  there.breakdown = there.breakdown * all_to_first;
+  return there;
 }
 
 UpdateLog time_updates(const Scenario& scenario, int iterations) {
@@ -190,10 +217,9 @@ Placement placement_of_one(const Scenario& scenario) {
   return placement_of(scenario.platform.platform, scenario.platform.placement, members);
 }
 
-/// `of_the_job`: the first replica of the run itself; else of the median.
-enum class Devices : std::uint8_t { median, of_the_job };
+}  // namespace
 
-Pooled run_alone(const Scenario& scenario, Supply supply, Devices devices = Devices::median) {
+TrainingRun train_alone(const Scenario& scenario, Supply supply, Devices devices) {
   const Placement alone = placement_of_one(scenario);
   const ComputeTimes times = times_of(scenario);
   const Job job = job_of(scenario, times);
@@ -208,30 +234,7 @@ Pooled run_alone(const Scenario& scenario, Supply supply, Devices devices = Devi
     return stage.run(whole_periods(seeded.measure, seeded.strategy.period));
   });
   charge(pooled, scenario, 0);
-  return pooled;
-}
-
-}  // namespace
-
-Seconds train_one_rank(const Scenario& scenario) {
-  return train_alone(scenario, Supply::of_one_rank);
-}
-
-Seconds train_one_of_the_ranks(const Scenario& scenario) {
-  return run_alone(scenario, Supply::of_one_rank, Devices::of_the_job).run.iteration;
-}
-
-Breakdown parts_of_one_rank(const Scenario& scenario) {
-  return run_alone(scenario, Supply::of_one_rank).run.breakdown;
-}
-
-Seconds train_alone(const Scenario& scenario, Supply supply) {
-  return run_alone(scenario, supply).run.iteration;
-}
-
-Seconds forward_time(const Scenario& scenario) {
-  const ComputeTimes times = times_of(scenario);
-  return std::accumulate(times.forward.begin(), times.forward.end(), Seconds(0));
+  return pooled.run;
 }
 
 Seconds collective_time(const Scenario& scenario, Operation operation, Bytes size) {

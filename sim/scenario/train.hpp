@@ -7,6 +7,7 @@
 #include "scenario/scenario.hpp"
 #include "timeline/result.hpp"
 #include "timeline/timeline.hpp"
+#include "training/training_run.hpp"
 #include "training/update_log.hpp"
 #include "training/variability.hpp"
 
@@ -20,31 +21,26 @@ using SharedClocks = std::shared_ptr<JobClocks>;
 /// those of a run before, or where the ones of this run are put.
 TrainingPoint train(const Scenario& scenario, Timeline* timeline, SharedClocks* clocks = nullptr);
 
+/// A point's job with other numbers in its scenario, for the ends of bands: by the first iterations of both, in which
+/// jitter is the same, and by all of them where more than jitter differs from one to the next.
+TrainingPoint train_beside(const TrainingPoint& point, const Scenario& changed, SharedClocks* clocks = nullptr);
+
 /// When each of the first `iterations` ended on all ranks; where workers do not wait for each other, so many of each.
 UpdateLog time_updates(const Scenario& scenario, int iterations);
 
 /// The schedule of an operation, as it is timed; a ring where a library chooses one by size.
 Schedule schedule_of(const Scenario& scenario, Operation operation);
 
-/// The iteration time of one rank on the median device with the same workload, jitter and seed. Of an update that ranks
-/// share it makes its share: the whole of a sharded model need not fit into any device.
-Seconds train_one_rank(const Scenario& scenario);
-
-/// The same on the devices that it has in the run, fast or slow.
-Seconds train_one_of_the_ranks(const Scenario& scenario);
-
-/// What that iteration consists of.
-Breakdown parts_of_one_rank(const Scenario& scenario);
-
 /// Where the batches of one rank by itself come from: storage all to itself, as slowly as to the job's slowest rank, or
 /// from nowhere.
 enum class Supply : std::uint8_t { of_one_rank, of_the_job, free };
+/// Whose devices it has: the median ones, or those of the first replica of the run, fast or slow.
+enum class Devices : std::uint8_t { median, of_the_job };
 
-/// The same with that supply.
-Seconds train_alone(const Scenario& scenario, Supply supply);
-
-/// A forward pass over one rank's batch at nominal speed.
-Seconds forward_time(const Scenario& scenario);
+/// One rank with the same workload, jitter and seed. Of an update that ranks share it makes its share: the whole of a
+/// sharded model need not fit into any device.
+TrainingRun train_alone(const Scenario& scenario, Supply supply = Supply::of_one_rank,
+                        Devices devices = Devices::median);
 
 /// One collective over all ranks, starting together, without anything else under way, of others neither.
 Seconds collective_time(const Scenario& scenario, Operation operation, Bytes size);

@@ -84,16 +84,16 @@ bool is_settled(const UnsettledNumber& number, const Document& scenario) {
   return std::ranges::any_of(members, [&](const auto& member) { return is_within(number.pointer, member.first); });
 }
 
-/// Nothing where the scenario has no place for such a number.
-std::optional<Seconds> step_with(const UnsettledNumber& number, const std::string& end, const ScenarioSource& source,
-                                 const Scenario& scenario) {
+/// How many times as long the point's step takes with it; once where the scenario has no place for such a number.
+double factor_of(const UnsettledNumber& number, const std::string& end, const ScenarioSource& source,
+                 const Scenario& scenario, const TrainingPoint& point) {
   auto changed = change(source, scenario, {as_value(number, end)});
-  if (!changed) return std::nullopt;
+  if (!changed) return 1;
   Scenario& there = changed->scenario;
   there.workload = scenario.workload;  // what options and bands have changed since it was read
   there.collectives = scenario.collectives;
   there.libraries = scenario.libraries;
-  return train(there, nullptr).iteration;
+  return train_beside(point, there).iteration / point.iteration;
 }
 
 }  // namespace
@@ -120,8 +120,7 @@ std::vector<BandSource> number_sources(const TrainingPoint& point, const Documen
   const std::vector<std::string> none;
   const ScenarioSource source{document, none, catalogue};
   const auto factor = [&](const UnsettledNumber& number, const std::string& end) {
-    const auto step = step_with(number, end, source, scenario);
-    return step ? *step / point.iteration : 1.0;
+    return factor_of(number, end, source, scenario, point);
   };
   for (const UnsettledNumber& number : unsettled_numbers(document, catalogue)) {
     const auto& [first, second] = number.ends;

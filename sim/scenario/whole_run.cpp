@@ -3,12 +3,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "config/error.hpp"
+#include "scenario/parts.hpp"
 #include "scenario/point_parts.hpp"
 #include "scenario/train.hpp"
 #include "timeline/quantile.hpp"
@@ -29,7 +31,9 @@ Seconds evaluation_of(const Scenario& scenario, const TrainingPoint& point, std:
   const RunSpec& spec = *scenario.run;
   const auto batches = (spec.evaluation_samples + global_batch - 1) / global_batch;
   const double slowest = 1 + point.breakdown.straggler / point.breakdown.compute;
-  return static_cast<double>(batches) * slowest * scenario.strategy.accumulation * forward_time(scenario);
+  const ComputeTimes times = times_of(scenario);
+  const Seconds pass = std::accumulate(times.forward.begin(), times.forward.end(), Seconds(0));
+  return static_cast<double>(batches) * slowest * scenario.strategy.accumulation * pass;
 }
 
 /// What tuning took beyond its steps, which train.

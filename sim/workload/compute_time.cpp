@@ -101,6 +101,14 @@ ComputeTimes estimated(const Model& model, const Device& device, Precision preci
   return of_kernels(model, device, precision, batch, fusion);
 }
 
+bool are_kin(const EstimateBands& bands, const std::string& one, const std::string& other) {
+  const auto is_of = [](const std::string& model) {
+    return [&model](const std::string& family) { return model.find(family) != std::string::npos; };
+  };
+  const auto family = std::ranges::find_if(bands.families, is_of(one));
+  return family != bands.families.end() && family == std::ranges::find_if(bands.families, is_of(other));
+}
+
 /// Of an estimate, by what was measured of the device beside this model.
 TimeBand band_of_estimate(const Model& model, const Device& device, Precision precision) {
   if (!device.bands) return {};
@@ -109,7 +117,9 @@ TimeBand band_of_estimate(const Model& model, const Device& device, Precision pr
   if (!device.kernels->known) return bands.generation;
   const auto is_other = [&](const Measurement& row) { return row.model != model.name; };
   const auto is_alike = [&](const Measurement& row) { return is_other(row) && row.precision == precision; };
-  if (std::ranges::any_of(device.measurements, is_alike)) return bands.model;
+  const auto is_kin = [&](const Measurement& row) { return is_alike(row) && are_kin(bands, row.model, model.name); };
+  if (std::ranges::any_of(device.measurements, is_kin)) return bands.model;
+  if (std::ranges::any_of(device.measurements, is_alike)) return bands.family;
   return std::ranges::any_of(device.measurements, is_other) ? bands.precision : bands.device;
 }
 

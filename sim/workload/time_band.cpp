@@ -24,7 +24,9 @@ EstimateBands read_estimate_bands(const Value& where) {
   Section section(where);
   EstimateBands bands;
   bands.probability = section.required<double>("probability");
+  bands.families = section.required<std::vector<std::string>>("families");
   bands.model = read_band(section.child("model"));
+  bands.family = read_band(section.child("family"));
   bands.precision = read_band(section.child("precision"));
   bands.device = read_band(section.child("device"));
   bands.generation = read_band(section.child("generation"));

@@ -20,11 +20,14 @@ struct TimeBand {
   [[nodiscard]] bool is_open() const { return most > least; }
 };
 
-/// What an estimate rests on: other models measured on the device in that precision, in others only, on its generation
-/// only, on other generations, or a share of the roofline that is the same for all layers.
+/// What an estimate rests on: models of its family (by name: a model is of the first that its name has in it) measured
+/// on the device in that precision, those of others only, in other precisions only, on its generation only, on other
+/// generations, or a share of the roofline that is the same for all layers.
 struct EstimateBands {
   double probability = 0;  // that the step lies in its band
+  std::vector<std::string> families;
   TimeBand model;
+  TimeBand family;
   TimeBand precision;
   TimeBand device;
   TimeBand generation;

@@ -71,6 +71,33 @@ TEST(Bands, EndWhereTheJobDoesThatComputesSoMuchLongerByItself) {
   }
 }
 
+TEST(Bands, EndByTheFirstIterationsWithinAPercentOfWhereTheyEndByAll) {
+  for (const char* strategy : {R"({"kind": "horovod"})", R"({"kind": "ddp"})", R"({"kind": "fsdp"})"}) {
+    const std::vector<Change> changes{
+        {"/strategy", strategy}, {"/measure/iterations", "40"}, {"/effects", R"({"step_jitter": "5 %"})"}};
+    const TrainingPoint point = point_with(changes);
+    EXPECT_NE(point.first_iterations, point.iteration);
+    Scenario scenario = read_scenario(test::changed(changes).root(), Catalogue());
+    for (const double stretch : {point.bands->compute.low, point.bands->compute.high}) {
+      scenario.workload.compute_stretch = stretch;
+      const Seconds by_all = train(scenario, nullptr).iteration;
+      EXPECT_NEAR(train_beside(point, scenario).iteration / by_all, 1, 0.01) << strategy;
+      EXPECT_NE(train_beside(point, scenario).iteration, by_all) << strategy;
+    }
+  }
+}
+
+TEST(Bands, EndByAllIterationsWhereMoreThanJitterDiffersFromOneToTheNext) {
+  for (const char* effects : {R"({"input": {"storage_samples_per_second": 500}})",
+                              R"({"os_noise": {"period": "10 ms", "duration": "50 us"}})"}) {
+    const TrainingPoint point = point_with({{"/measure/iterations", "20"}, {"/effects", effects}});
+    EXPECT_EQ(point.first_iterations, point.iteration) << effects;
+  }
+  const TrainingPoint servers =
+      point_with({{"/measure/iterations", "20"}, {"/strategy", R"({"kind": "parameter_server"})"}});
+  EXPECT_EQ(servers.first_iterations, servers.iteration);
+}
+
 TEST(Bands, OfOneRankAreThoseOfItsCompute) {
   const TrainingPoint point = point_with({{"/platform/ranks", "1"}, {"/effects", R"({"step_jitter": "0 %"})"}});
   ASSERT_TRUE(point.bands);

@@ -29,7 +29,8 @@ TEST(Bands, AnEstimateWithLessToGoOnIsNotNarrower) {
   const EstimateBands bands = fitted_bands();
   EXPECT_EQ(bands.probability, 0.8);
   EXPECT_TRUE(bands.model.is_open());
-  EXPECT_TRUE(holds(bands.precision, bands.model));
+  EXPECT_TRUE(holds(bands.family, bands.model));
+  EXPECT_TRUE(holds(bands.precision, bands.family));
   EXPECT_TRUE(holds(bands.device, bands.precision));
   EXPECT_TRUE(holds(bands.generation, bands.device));
 }
@@ -40,8 +41,10 @@ TEST(Bands, AreOfWhatWasMeasuredOfTheDeviceBesideTheModel) {
   const auto band = [&](const Device& device, Precision precision) {
     return compute_times(model, device, precision, 32, "").band;
   };
+  const auto of_kin = compute_times(test::model("resnet34"), test::device("v100"), Precision::fp32, 32, "");
   const auto same = [](const TimeBand& a, const TimeBand& b) { return a.least == b.least && a.most == b.most; };
-  EXPECT_TRUE(same(band(test::device("v100"), Precision::fp32), bands.model));
+  EXPECT_TRUE(same(of_kin.band, bands.model));  // ResNets were measured
+  EXPECT_TRUE(same(band(test::device("v100"), Precision::fp32), bands.family));
   EXPECT_TRUE(same(band(test::device("a30"), Precision::tf32), bands.precision));  // measured in fp16 only
   EXPECT_TRUE(same(band(test::device("h100_pcie"), Precision::fp16), bands.device));
   EXPECT_TRUE(same(band(test::device("mi300x"), Precision::fp16), bands.generation));
@@ -50,7 +53,7 @@ TEST(Bands, AreOfWhatWasMeasuredOfTheDeviceBesideTheModel) {
   assumed.assumed_efficiency = 0.3;
   EXPECT_TRUE(same(band(assumed, Precision::fp32), bands.constant_share));
   EXPECT_THAT(compute_times(model, test::device("v100"), Precision::fp32, 32, "").source,
-              HasSubstr(", 80 % interval " + describe(bands.model)));
+              HasSubstr(", 80 % interval " + describe(bands.family)));
 }
 
 /// Calls `visit` for each measured row of a device with its model.
@@ -174,8 +177,8 @@ TEST(Bands, AreRefusedWhereTheyAreNone) {
   const auto reading = [](const std::string& ends) {
     return [=] {
       const Document document = Document::parse(
-          R"({"probability": 0.8, "model": )" + ends +
-              R"(, "precision": [1, 1], "device": [1, 1], "generation": [1, 1], "constant_share": [1, 1],
+          R"({"probability": 0.8, "families": ["vgg"], "model": )" + ends +
+              R"(, "family": [1, 1], "precision": [1, 1], "device": [1, 1], "generation": [1, 1], "constant_share": [1, 1],
                   "batch_doubled": 1})",
           "bands.json");
       read_estimate_bands(document.root());

@@ -17,13 +17,19 @@ std::vector<int> batches() {
           96, 127, 128, 129, 192, 204, 224, 240, 255, 256, 400, 408, 1024};
 }
 
+std::vector<Device> devices() {
+  std::vector<Device> all;
+  for (const auto& file : test::json_files("topologies/devices")) all.push_back(test::device(file.stem()));
+  return all;
+}
+
 /// Calls `visit` with every variant of every model, on every device in every precision that training computes in.
 template <class Visit>
 void for_all(const Visit& visit) {
+  const std::vector<Device> all = devices();
   for (const auto& model_file : test::json_files("models")) {
     for (const auto& model : test::model_file(model_file.stem()).variants) {
-      for (const auto& device_file : test::json_files("topologies/devices")) {
-        const Device device = test::device(device_file.stem());
+      for (const Device& device : all) {
         for (const auto& [precision, peak] : device.peak) {
           if (precision != Precision::int8) visit(model, device, precision);
         }
