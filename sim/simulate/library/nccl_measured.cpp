@@ -10,14 +10,6 @@
 namespace farandole { inline namespace simulate {
 namespace {
 
-NcclAlgorithm algorithm_of(const LibraryPiece& piece) {
-  return nccl_algorithm(piece.algorithm);
-}
-
-NcclProtocol protocol_of(const LibraryPiece& piece) {
-  return nccl_protocol(piece.protocol);
-}
-
 /// By switches between nodes that add up.
 bool is_added_up(NcclAlgorithm algorithm, int nodes) {
   return is_collnet(algorithm) || (algorithm == NcclAlgorithm::nvls && nodes > 1);
@@ -27,8 +19,9 @@ bool is_added_up(NcclAlgorithm algorithm, int nodes) {
 ChannelGraph as_measured(ChannelGraph graph, const LibraryTimes& times, double scale) {
   graph.ranks = times.ranks;
   graph.nodes = times.nodes;
-  graph.sharp = std::ranges::any_of(
-      times.pieces, [&](const LibraryPiece& piece) { return is_added_up(algorithm_of(piece), times.nodes); });
+  graph.sharp = std::ranges::any_of(times.pieces, [&](const LibraryPiece& piece) {
+    return is_added_up(nccl_algorithm(piece.algorithm), times.nodes);
+  });
   if (const auto& links = times.links) {
     graph.nvlinks = links->nvlinks;
     graph.inside = links->nvlinks > 0 ? LinkClass::nvlink : LinkClass::pci;
@@ -56,7 +49,7 @@ double distance(const LibraryTimes& times, int ranks) {
 std::optional<NcclChoice> choice_as(const LibraryTimes& times, const NcclModel& model, Bytes size,
                                     const NcclModel& there) {
   const LibraryPiece& piece = times.piece_of(size);
-  NcclChoice choice = model.choice_of(algorithm_of(piece), protocol_of(piece), size);
+  NcclChoice choice = model.choice_of(nccl_algorithm(piece.algorithm), nccl_protocol(piece.protocol), size);
   if (choice.cost.rate == BytesPerSecond(0)) return std::nullopt;
   const NcclCost known = there.cost(choice.algorithm, choice.protocol, size);
   const Seconds latency = known.base + known.hops;
@@ -87,7 +80,7 @@ Known known_of(const NcclChoice& way, const LibraryTimes& times, Bytes size) {
   Known nearest{nullptr, size};
   for (std::size_t i = 0; i < times.pieces.size(); ++i) {
     const LibraryPiece& piece = times.pieces[i];
-    if (algorithm_of(piece) != way.algorithm || protocol_of(piece) != way.protocol) continue;
+    if (nccl_algorithm(piece.algorithm) != way.algorithm || nccl_protocol(piece.protocol) != way.protocol) continue;
     const Bytes there = nearest_size(times, i, size);
     if (nearest.piece == nullptr || away(there, size) < away(nearest.size, size)) nearest = {&piece, there};
   }
@@ -220,7 +213,8 @@ double measured_share(const NcclRun& run) {
   if (all.empty() || run.graph.nodes == 1) return 1;
   const LibraryTimes& times = *all.front();
   const auto is_ring = [](const LibraryPiece& piece) {
-    return algorithm_of(piece) == NcclAlgorithm::ring && protocol_of(piece) == NcclProtocol::simple;
+    return nccl_algorithm(piece.algorithm) == NcclAlgorithm::ring &&
+           nccl_protocol(piece.protocol) == NcclProtocol::simple;
   };
   const auto last = std::find_if(times.pieces.rbegin(), times.pieces.rend(), is_ring);
   if (last == times.pieces.rend()) return 1;

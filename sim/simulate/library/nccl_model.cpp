@@ -24,24 +24,8 @@ constexpr std::array generations{
     NcclGeneration{37.6, 282.0 / 32, 7.6, 1.2, 19.7, .9, 9.0, .8, 1, .58, .666},
 };
 
-}  // namespace
-
-/// Of devices of that compute capability (80: 8.0).
-static const NcclGeneration& nccl_generation(int capability) {
-  return generations.at(family_of(capability));
-}
-
-namespace {
-
 double gigabytes(BytesPerSecond rate) {
   return rate.si() / 1e9;
-}
-
-/// In PerGeneration.
-std::size_t generation_of(int capability) {
-  if (capability >= 100) return 3;
-  if (capability >= 90) return 2;
-  return capability >= 80 ? 1 : 0;
 }
 
 }  // namespace
@@ -86,18 +70,6 @@ NcclProtocol nccl_protocol(std::string_view name) {
   return static_cast<NcclProtocol>(found - nccl_protocol_names.begin());
 }
 
-std::span<const NcclAlgorithm> nccl_algorithms() {
-  using enum NcclAlgorithm;
-  static constexpr std::array all{tree, ring, collnet_direct, collnet_chain, nvls, nvls_tree, pat};
-  return all;
-}
-
-std::span<const NcclProtocol> nccl_protocols() {
-  using enum NcclProtocol;
-  static constexpr std::array all{ll, ll128, simple};
-  return all;
-}
-
 std::string name(NcclProtocol protocol) {
   return nccl_protocol_names.at(index_of(protocol));
 }
@@ -116,9 +88,9 @@ NcclModel::NcclModel(const NcclTuning& tuning, const ChannelGraph& graph, Operat
       latency_(use.latency),
       in_place_(use.in_place),
       by_one_process_(use.by_one_process),
-      devices_(nccl_generation(capability)),
+      devices_(generations.at(family_of(capability))),
       scale_(static_cast<std::size_t>(std::min(graph.nodes, 3) - 1)),
-      generation_(generation_of(capability)) {
+      generation_(std::max<std::size_t>(family_of(capability), 1) - 1) {
   inside_ = graph.inside == LinkClass::nvlink ? graph.nvlinks * tuning.nvlink.at(family_of(capability))
                                               : tried_rate(tried_between(70, tuning.newest), gigabytes(graph.pci));
   const bool shares_nodes = graph.ranks > graph.nodes;

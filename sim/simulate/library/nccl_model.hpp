@@ -7,14 +7,10 @@
 // with base + hops the latency and rate the algorithm's, both of src/graph/tuning.cc
 // (simulate/library/nccl_tuning.hpp). It picks the least, trees before rings and LL before LL128 before Simple where
 // two are equal, and then as few channels as give every thread enough to do (src/enqueue.cc: getAlgoInfo). A tuner
-// plugin may decide in its place. What the choice then takes is the same, but of trees between nodes (nccl_chunks.cpp):
-// these pass chunks on whole, which the model only knows as a factor by size, found on NVIDIA's machines. Trees are
-// for allreduce only, and so is NVLink SHARP, which needs NVSwitches and Hopper: of what else NCCL has it for, its own
-// rates never let it be picked. CollNet (nccl_collnet.cpp) needs switches between nodes that add up, which a topology
-// has to say. LL128 needs NVLinks, and from Volta on; between nodes also NICs on the devices' own PCIe switches
-// (typeInter <= PATH_PXB; from Hopper on over NVLink to the device that has one beside it).
+// plugin may decide in its place. README.md says what each way needs, and where what it then takes is not as reckoned.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -63,8 +59,13 @@ std::string name(NcclAlgorithm algorithm);
 NcclAlgorithm nccl_algorithm(std::string_view name);
 NcclProtocol nccl_protocol(std::string_view name);
 /// All of them, in the order in which the first of equals is picked.
-std::span<const NcclAlgorithm> nccl_algorithms();
-std::span<const NcclProtocol> nccl_protocols();
+constexpr std::array<NcclAlgorithm, 7> nccl_algorithms() {
+  using enum NcclAlgorithm;
+  return {tree, ring, collnet_direct, collnet_chain, nvls, nvls_tree, pat};
+}
+constexpr std::array<NcclProtocol, 3> nccl_protocols() {
+  return {NcclProtocol::ll, NcclProtocol::ll128, NcclProtocol::simple};
+}
 /// By NVLink SHARP, inside a node or between nodes.
 constexpr bool is_nvls(NcclAlgorithm algorithm) {
   return algorithm == NcclAlgorithm::nvls || algorithm == NcclAlgorithm::nvls_tree;

@@ -5,10 +5,7 @@
 // device have (RcclTable), with a factor by size for trees, and between nodes for rings. Of MI300X between nodes sizes
 // decide the protocol from 2.26 on. Trees are for allreduce only, and Simple's not for MI300X on one node.
 //
-// What the choice takes has the model's latency, and its rate without the factors by size: these say how near a way
-// comes to the best one of an allreduce at that size (one of the six has 1 at nearly every size), which is what a
-// choice needs; so it takes no longer than any other way does without them. LL128 has Simple's rate but for its flags:
-// its row is LL's, since sizes decide about it.
+// What the choice takes has the model's latency, and its rate without the factors by size (README.md).
 #pragma once
 
 #include <array>
@@ -106,6 +103,7 @@ class RcclModel {
   [[nodiscard]] int channels() const { return channels_; }
 
  private:
+  [[nodiscard]] bool is_by_pairs(Bytes size) const;
   [[nodiscard]] NcclCost by_table(NcclAlgorithm algorithm, NcclProtocol protocol) const;
   [[nodiscard]] NcclCost taken(NcclAlgorithm algorithm, NcclProtocol protocol) const;
   [[nodiscard]] NcclCost taken_at(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const;
