@@ -137,15 +137,39 @@ TEST(NcclChunks, ARingOfLlHasAsManyChannelsAsItsBytesFill) {
   EXPECT_NEAR(taken(64_MiB), waits + 67108864 * 15 / 16.0 / 22.5e3, 1e-6);
 }
 
-TEST(NcclChunks, InsideANodeAChannelOfLlHasItsLinksForHalfPayload) {
-  // Of one node's 18 channels each has a link of 20.6 GB/s; 512 threads x 8 bytes x 8 ranks fill it.
+TEST(NcclChunks, InsideANodeLinesOfLlCostWhereTheyAreKeptAndPassedOn) {
+  // 512 threads x 8 bytes x 8 ranks fill one of 32 channels; in 7 of 14 steps a line is kept and passed on, over a link
+  // of 20.6 GB/s that is half payload. From half a channel to two on the kernel starts later.
   const Modelled one("2.21", h100(1, 50_GBps), 8, 90);
   const double waits = 4.5 + 14 * .8;  // Hopper's
-  EXPECT_NEAR(one.microseconds(ring, ll, 16_KiB), waits + 16384 * 14 / 8.0 / 10.3e3, 1e-6);
-  EXPECT_NEAR(one.microseconds(ring, ll, 32_KiB), waits + 32768 * 14 / 8.0 / 10.3e3, 1e-6);
-  EXPECT_NEAR(one.microseconds(ring, ll, 256_KiB), one.microseconds(ring, ll, 32_KiB), 1e-6);
-  // From where NCCL's limit of all of them is less.
-  EXPECT_NEAR(one.microseconds(ring, ll, 1_MiB), waits + 1048576 * 14 / 8.0 / 141e3, 1e-6);
+  const double kept = 7 * 4096 / 10.3e3;
+  EXPECT_NEAR(one.microseconds(ring, ll, 16_KiB), waits + kept / 2, 1e-6);
+  EXPECT_NEAR(one.microseconds(ring, ll, 32_KiB), waits + kept + .85 / 3, 1e-6);
+  EXPECT_NEAR(one.microseconds(ring, ll, 64_KiB), waits + kept + .85, 1e-6);
+  EXPECT_NEAR(one.microseconds(ring, ll, 256_KiB), one.microseconds(ring, ll, 64_KiB), 1e-6);
+  // What half of the channels do not hold goes at the device's rate, with a device's own part; nothing is faster than
+  // its links for half payload.
+  const Modelled gather("2.21", h100(1, 50_GBps), 8, 90, Operation::allgather);
+  EXPECT_NEAR(gather.microseconds(ring, ll, 1_MiB), 4.5 + 7 * .8 + kept + .85 + 8 * 16 * 4096 / 195e3, 1e-6);
+  EXPECT_NEAR(one.microseconds(ring, ll, 1_MiB), waits + 1048576 * 14 / 8.0 / (9 * 20.6e3), 1e-6);
+  const Modelled scatter("2.21", h100(1, 50_GBps), 8, 90, Operation::reduce_scatter);
+  EXPECT_NEAR(scatter.microseconds(ring, ll, 64_KiB), 4.5 + 7 * .8 + .85, 1e-6);
+}
+
+TEST(NcclChunks, TheLastOfALongMessageIsCopiedOutOfTheReceiversBuffer) {
+  // Base, what a device copies of its own (.3), and a part of at least 64 KiB and at most 512 at 24 GB/s: of eight
+  // devices a message has four of 32 channels, of two sixteen.
+  const auto base = [](int ranks, Bytes size) {
+    const Modelled node("2.27", dgx_a100(1), ranks, 80, Operation::alltoall);
+    return 1e6 * node.model.message_choice(size).cost.base.si();
+  };
+  EXPECT_NEAR(base(8, 64_MiB), 10.3 + .3 * 8388608 / 240e3 + 524288 / 24e3, 1e-6);
+  EXPECT_NEAR(base(8, 8_MiB), 10.3 + .3 * 1048576 / 240e3 + 262144 / 24e3, 1e-6);
+  EXPECT_NEAR(base(2, 1_MiB), 10.3 + .3 * 524288 / 240e3 + 65536 / 24e3, 1e-6);
+  EXPECT_NEAR(base(2, 64_KiB), 10.3 + .3 * 32768 / 240e3 + 32768 / 24e3, 1e-6);
+  const Modelled pair("2.27", dgx_a100(1), 2, 80, Operation::alltoall);
+  EXPECT_EQ(pair.model.message_choice(32_KiB).protocol, ll);
+  EXPECT_EQ(pair.model.message_choice(64_KiB).protocol, simple);
 }
 
 /// us a byte, of NVLink SHARP's chunks: `rate` (bytes a us) is had where 128 of the longest follow one another, each

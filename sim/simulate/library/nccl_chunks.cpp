@@ -1,9 +1,5 @@
 // What NCCL's trees between nodes take: chunks that are stored and passed on, hop by hop; rings of LL on the channels
-// that are busy; rings whose steps wait for every slice; and messages, whose chunks a proxy posts.
-//
-// A channel has its share of the data, in chunks. A device of the chain in a node, and every proxy at a NIC, passes a
-// chunk on when it has all of it: so the first one is as late as all its hops together, and the others follow as fast
-// as the slowest of them lets them. NCCL's own model has a factor by size in place of this (treeCorrectionFactor).
+// that are busy; rings whose steps wait for every slice; and messages, whose chunks a proxy posts (README.md).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -38,8 +34,10 @@ constexpr double shortest_of_slices = 1 / 32.0;
 /// releases from 2.7 on.
 constexpr std::array<double, 2> wait_of_a_slice{3.4, 5.7};
 
-/// src/enqueue.cc: NCCL_P2P_LL_THRESHOLD, below which a message goes by LL, in bytes.
+/// src/enqueue.cc, src/init.cc: NCCL_P2P_LL_THRESHOLD, up to which a message goes by LL; NCCL_P2P_NVL_CHUNKSIZE.
 constexpr double short_message = 16384;
+constexpr double message_chunk_inside = 524288;
+constexpr double message_channels = 32;
 
 /// Each ring channel of LL128, GB/s, of {broadcast, reduce, allgather, reduce_scatter, allreduce}: v2.7.8-1's
 /// ll128MaxBwPerCh, measured before there was Hopper. 2.10 and later reckon with 20 throughout.
@@ -112,9 +110,22 @@ NcclCost NcclModel::stored_and_passed_on(const NcclChoice& choice, Bytes size) c
 }
 
 /// Of a ring of LL as many channels are busy as have something to do. Inside a node each has its links, for lines that
-/// are half payload; between nodes a proxy reads them all.
+/// are half payload; between nodes a proxy reads them all. On devices that were measured the first lines only cost
+/// where they are kept and passed on; a kernel of many blocks starts later; the rest goes at the device's rate
+/// (README.md).
 NcclCost NcclModel::ring_of_ll(Bytes size, NcclCost reckoned) const {
-  const double filled = size.si() / fills_a_channel(NcclAlgorithm::ring, NcclProtocol::ll);
+  const double fills = fills_a_channel(NcclAlgorithm::ring, NcclProtocol::ll);
+  const double filled = size.si() / fills;
+  if (is_measured() && !has_root(operation_) && filled > 0) {
+    const double kept = operation_ == Operation::reduce_scatter ? 0 : graph_.ranks - 1;
+    const double steps = ring_steps_of(operation_, graph_.ranks) + (in_place_ ? 0 : 1);
+    const double moving = kept * std::min(filled, 1.0) / (nccl_payload[0] * bus_ / rings_) +
+                          steps * std::max(filled - channels() / 2.0, 0.0) / devices_.ll_rate;
+    const double started = devices_.ll_wide * std::clamp((filled - .5) / 1.5, 0.0, 1.0);
+    const Seconds whole(1e-6 * started + 1e-9 * moving * fills / graph_.ranks);
+    reckoned.rate = std::min(size / whole, of_ring(nccl_payload[0] * bus_));
+    return with_own_hops(reckoned);
+  }
   const double channel = graph_.nodes == 1 ? nccl_payload[0] * bus_ / rings_ : devices_.ll_channel;
   reckoned.rate = std::min(reckoned.rate, of_ring(channel * std::clamp(filled, 1.0, double(channels()))));
   return with_own_hops(reckoned);
@@ -192,15 +203,22 @@ NcclCost NcclModel::taken(const NcclChoice& choice, Bytes size) const {
   return passed;
 }
 
+/// What of a message lies in the receiver's buffer when the last of it has come: it is copied out then.
+double NcclModel::last_part(double message) const {
+  const double most = std::exp2(std::floor(std::log2(std::max(message_channels / graph_.ranks, 1.0))));
+  return std::min(message / std::min(most, std::ceil(8 * message / message_chunk_inside)), message_chunk_inside);
+}
+
 /// What a device sends to itself it copies.
 NcclChoice NcclModel::message_choice(Bytes size) const {
   NcclChoice choice{NcclAlgorithm::ring, NcclProtocol::simple, channels(), {}};
   double base = tuning_.base.at(1).at(index_of(NcclProtocol::simple));
   if (is_measured()) {
     const double message = size.si() / graph_.ranks;
-    if (message < short_message) choice.protocol = NcclProtocol::ll;
+    if (message <= short_message) choice.protocol = NcclProtocol::ll;
     const double short_base = devices_.ll_base + devices_.ll_hop * std::log2(graph_.ranks);
-    base = choice.protocol == NcclProtocol::ll ? short_base : devices_.message_base;
+    const double copied = 1e-3 * last_part(message) / tuning_.tree_per_channel.at(generation_)[0];
+    base = choice.protocol == NcclProtocol::ll ? short_base : devices_.message_base + copied;
     base += 1e-3 * message * devices_.own_message / (graph_.nvlinks * devices_.nvlink);
   }
   choice.cost.base = Seconds(1e-6 * latency_ * base);

@@ -38,6 +38,8 @@ struct NcclGeneration {
   double own_message = 0;    // of one, at a ring's rate: what a device sends to itself it copies, too
   double own_part = 0;       // of a step of a ring: out of place it copies its own part, too
   double nvls = 1;           // of the bus that NVLink SHARP gets
+  double ll_wide = 0;        // of LL inside a node once two channels are busy, us,
+  double ll_rate = 0;        // and what it moves
 };
 
 struct NcclCost {
@@ -182,6 +184,7 @@ class NcclModel {
   [[nodiscard]] bool has_own_latencies() const { return is_measured() && !by_one_process_; }
   [[nodiscard]] BytesPerSecond with_own_part(BytesPerSecond rate) const;
   [[nodiscard]] NcclCost ring_of_ll(Bytes size, NcclCost reckoned) const;
+  [[nodiscard]] double last_part(double message) const;
   [[nodiscard]] NcclCost with_own_hops(NcclCost reckoned) const;
   [[nodiscard]] double tree_bus() const;
   [[nodiscard]] double tree_rate(NcclProtocol protocol) const;
