@@ -34,7 +34,8 @@ struct LaunchLine {
   bool by_node = false;                            // mpirun --map-by node
   std::map<std::string, std::string> environment;  // HOROVOD_* only, as Horovod writes them
   std::vector<std::string> ignored;                // "-bind-to none", "-x NCCL_DEBUG=INFO", ... as written
-  /// ("--mixed_precision", "bf16"), ("--fsdp", "full_shard"), ("--bf16", ""): as written, in order.
+  /// ("--mixed_precision", "bf16"), ("--fsdp", "full_shard"), ("--bf16", ""): as written, in order. Of a file that was
+  /// read for the number of ranks without dashes: ("config_file", "fsdp.yaml").
   std::vector<std::pair<std::string, std::string>> job;
 };
 

@@ -82,7 +82,9 @@ Launch read_launch(Section& section, const TextReader& read_file) {
   const auto text = section.maybe("launch");
   if (!text) return {ranks ? read_at_least(*ranks, 1) : 1, {}};
   LaunchLine line = parse_launch_line(read<std::string>(*text), *text, read_file);
-  std::ranges::transform(line.job, std::back_inserter(line.ignored), text_of);
+  for (const auto& option : line.job) {
+    if (option.first.starts_with('-')) line.ignored.push_back(text_of(option));
+  }
   if (ranks && read_at_least(*ranks, 1) != line.ranks) {
     ranks->fail(fmt::format("{} as the launch line says, or no \"ranks\"", line.ranks));
   }

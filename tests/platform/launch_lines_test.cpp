@@ -11,9 +11,11 @@
 
 namespace farandole::launch_lines_test { namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::Pair;
 
 struct PastedSample {
@@ -71,6 +73,15 @@ TEST(PastedLaunchLines, SayHowTheJobIsTrained) {
   EXPECT_THAT(line.ignored, IsEmpty());
 }
 
+TEST(PastedLaunchLines, SayItInTheWordsOfMegatronTorchtitanAndPlainScriptsToo) {
+  EXPECT_THAT(line_of("torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 32 --swiglu --lr 1e-4 --bf16").job,
+              ElementsAre(Pair("--num-layers", "32"), Pair("--swiglu", ""), Pair("--bf16", "")));
+  EXPECT_THAT(line_of("torchrun --nproc_per_node 8 -m torchtitan.train --training.seq_len=64 --metrics.log_freq 1").job,
+              ElementsAre(Pair("--training.seq_len", "64")));
+  EXPECT_THAT(line_of("torchrun --nproc_per_node 8 main.py -a resnet50 --batch-size 256 --epochs 90").job,
+              ElementsAre(Pair("--batch-size", "256")));
+}
+
 TEST(PastedLaunchLines, NameWhatTheLauncherIsToldBesides) {
   EXPECT_THAT(line_of("export NCCL_ALGO=Ring\nsrun -N 2 -l torchrun --nnodes 2 --rdzv_id $RANDOM x.py").ignored,
               ElementsAre("NCCL_ALGO=Ring", "-l", "--rdzv_id $RANDOM"));
@@ -93,6 +104,18 @@ TEST(PastedLaunchLines, ReadTheFilesThatTheyName) {
   EXPECT_EQ(ranks("deepspeed --hostfile h train.py"), 12);
   EXPECT_EQ(ranks("deepspeed --hostfile h --num_nodes 1 train.py"), 8);
   EXPECT_EQ(ranks("deepspeed --hostfile h --num_gpus 2 train.py"), 4);
+  // Without dashes where they say how many ranks there are.
+  const auto job = [&](std::string_view text) { return parse_launch_line(text, anywhere(), files).job; };
+  EXPECT_THAT(job("accelerate launch --config_file two.yaml t.py"), ElementsAre(Pair("config_file", "two.yaml")));
+  EXPECT_THAT(job("accelerate launch --config_file two.yaml --num_processes 4 t.py"),
+              ElementsAre(Pair("--config_file", "two.yaml")));
+  EXPECT_THAT(job("deepspeed --hostfile h t.py"), ElementsAre(Pair("hostfile", "h")));
+}
+
+/// It starts otherwise than srun, which is one letter away.
+TEST(PastedLaunchLines, OfJsrunAreNoSlipsOfSrun) {
+  EXPECT_THAT(refusal_of("jsrun -n 16 -a 1 python t.py"),
+              AllOf(HasSubstr("got \"jsrun\""), Not(HasSubstr("did you mean"))));
 }
 
 struct WrongScript {

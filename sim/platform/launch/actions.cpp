@@ -141,6 +141,7 @@ void add_included(Reading& reading, const Given& option) {
 }
 
 void set_ranks_per_node(Reading& reading, const Given& option) {
+  if (option.arguments.empty()) return set_once(reading, reading.ranks_per_node, 1, option);
   const std::string& text = option.arguments.front();
   if (text == "gpu" || text == "auto") {
     if (reading.devices) return set_once(reading, reading.ranks_per_node, *reading.devices, option);
@@ -149,16 +150,8 @@ void set_ranks_per_node(Reading& reading, const Given& option) {
   set_once(reading, reading.ranks_per_node, count(reading, option.arguments.front(), option), option);
 }
 
-void set_one_rank_per_node(Reading& reading, const Given& option) {
-  set_once(reading, reading.ranks_per_node, 1, option);
-}
-
-void set_by_node(Reading& reading, const Given&) {
-  reading.by_node = true;
-}
-
 void set_mapping(Reading& reading, const Given& option) {
-  std::string_view rest = option.arguments.front();
+  std::string_view rest = option.arguments.empty() ? "node" : option.arguments.front();
   const std::string_view unit = take_until(rest, ':');
   if (unit == "node") {
     reading.by_node = true;
@@ -192,15 +185,8 @@ void set_variable(Reading& reading, const Given& option) {
 }
 
 void set_text(Reading& reading, const Given& option) {
-  set(reading, option.variable, option.arguments.front());
-}
-
-void set_on(Reading& reading, const Given& option) {
-  set(reading, option.variable, "1");
-}
-
-void set_off(Reading& reading, const Given& option) {
-  set(reading, option.variable, "0");
+  const bool is_off = option.name.starts_with("--no") || option.name.starts_with("-no");
+  set(reading, option.variable, !option.arguments.empty() ? option.arguments.front() : is_off ? "0" : "1");
 }
 
 void set_gloo(Reading& reading, const Given& option) {
@@ -277,6 +263,7 @@ void settle_accelerate(Reading& reading, const Reading&) {
       auto& count = key == "num_machines" ? reading.nodes : reading.ranks;
       if (!count) count = static_cast<int>(*number);
     }
+    file->first = "config_file";
   }
   if (!reading.nodes) reading.nodes = 1;
   if (reading.devices && !reading.ranks) reading.ranks = product(reading, *reading.nodes, *reading.devices);
@@ -301,6 +288,7 @@ void settle_deepspeed(Reading& reading, const Reading&) {
       if (reading.nodes && std::ssize(reading.hosts) == *reading.nodes) break;
       reading.hosts.push_back({words[i], std::min(*slots, reading.ranks_per_node.value_or(*slots))});
     }
+    file->first = "hostfile";
     if (!reading.hosts.empty()) return;
   }
   if (!reading.ranks_per_node) reading.ranks_per_node = reading.devices;

@@ -38,9 +38,10 @@ struct Reading {
   std::vector<WrittenHost> hosts = {};
   std::map<std::string, std::string> environment = {};
   std::vector<std::string> ignored = {};
-  std::vector<std::pair<std::string, std::string>> job = {};  // options that say what is trained, and how
-  std::map<std::string, std::string> variables = {};          // of the shell
-  std::size_t expanded = 0;                                   // characters that variables have become
+  /// Options that say what is trained, and how; without dashes the name of a file that was read for it.
+  std::vector<std::pair<std::string, std::string>> job = {};
+  std::map<std::string, std::string> variables = {};  // of the shell
+  std::size_t expanded = 0;                           // characters that variables have become
 };
 
 /// An option as it stands in the line.
@@ -93,22 +94,18 @@ void keep(Reading& reading, const Given& option);
 void pass(Reading& reading, const Given& option);  // over what says how the program is to be started
 
 void set_ranks(Reading& reading, const Given& option);
-void set_ranks_per_node(Reading& reading, const Given& option);     // a number, or "gpu": as many as devices
-void set_one_rank_per_node(Reading& reading, const Given& option);  // -pernode
-void set_nodes(Reading& reading, const Given& option);              // 4, 1:4, 1-4: the most
-void set_devices(Reading& reading, const Given& option);            // 8, h100:8, gpu:h100:8
-void set_by_node(Reading& reading, const Given& option);            // -bynode
-void set_mapping(Reading& reading, const Given& option);            // --map-by slot | node | ppr:4:node
-void add_hosts(Reading& reading, const Given& option);              // a:4,b:4
-void add_included(Reading& reading, const Given& option);           // a@b:0,1
-void list_nodes(Reading& reading, const Given& option);             // node[01-04,7],b
+void set_ranks_per_node(Reading& reading, const Given& option);  // a number, or "gpu": as many as devices; -pernode
+void set_nodes(Reading& reading, const Given& option);           // 4, 1:4, 1-4: the most
+void set_devices(Reading& reading, const Given& option);         // 8, h100:8, gpu:h100:8
+void set_mapping(Reading& reading, const Given& option);         // --map-by slot | node | ppr:4:node, -bynode
+void add_hosts(Reading& reading, const Given& option);           // a:4,b:4
+void add_included(Reading& reading, const Given& option);        // a@b:0,1
+void list_nodes(Reading& reading, const Given& option);          // node[01-04,7],b
 
 /// VAR=VALUE; VAR VALUE; or VAR alone, which exports what stands before the launcher.
 void set_variable(Reading& reading, const Given& option);
-/// The row's variable becomes the argument, 1, 0, or the argument's number of MiB in bytes.
+/// The row's variable becomes the argument, 1 or, of "--no-...", 0 without one, or its number of MiB in bytes.
 void set_text(Reading& reading, const Given& option);
-void set_on(Reading& reading, const Given& option);
-void set_off(Reading& reading, const Given& option);
 void set_gloo(Reading& reading, const Given& option);
 void set_number(Reading& reading, const Given& option);
 void set_mebibytes(Reading& reading, const Given& option);

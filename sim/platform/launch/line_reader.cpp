@@ -199,7 +199,7 @@ Words from_the_launch(Words script) {
     for (const Launcher& launcher : launchers()) known.emplace_back(launcher.name);
     got = quoted(command[start]);
     hint = suggestion(command[start], known);
-    if (!hint.starts_with("; did")) hint.clear();
+    if (!hint.starts_with("; did") || is_among("jsrun prun ibrun lrun flux", command[start])) hint.clear();
   }
   reading.where.fail(
       "a launch line of torchrun, srun, accelerate launch, deepspeed, horovodrun, mpirun, mpiexec or aprun", got, hint);
@@ -239,24 +239,30 @@ void check_nested(const Reading& outer, const Reading& inner, const Launcher& la
                    std::to_string(*inner.nodes));
 }
 
-/// Options of the program itself that say what is trained, and how, as Transformers, DeepSpeed and Megatron call them.
+/// Options of the program itself that say what is trained, and how, as Transformers, DeepSpeed, Megatron-LM and
+/// torchtitan ("--training.seq_len") call them.
 void read_program(Reading& reading, Words program) {
   static constexpr std::string_view known =
-      "fsdp fsdp-config deepspeed deepspeed-config bf16 fp16 gradient-checkpointing gradient-accumulation-steps "
-      "per-device-train-batch-size micro-batch-size max-seq-length seq-length block-size tensor-model-parallel-size "
-      "pipeline-model-parallel-size";
+      "fsdp fsdp-config deepspeed deepspeed-config bf16 fp16 fp8-format gradient-checkpointing batch-size "
+      "gradient-accumulation-steps per-device-train-batch-size micro-batch-size global-batch-size max-seq-length "
+      "seq-length block-size max-position-embeddings tensor-model-parallel-size pipeline-model-parallel-size "
+      "context-parallel-size expert-model-parallel-size num-layers-per-virtual-pipeline-stage num-layers hidden-size "
+      "ffn-hidden-size num-attention-heads group-query-attention num-query-groups kv-channels swiglu normalization "
+      "position-embedding-type untie-embeddings-and-output-weights vocab-size padded-vocab-size num-experts "
+      "sequence-parallel use-distributed-optimizer overlap-grad-reduce overlap-param-gather grad-reduce-in-bf16 "
+      "accumulate-allreduce-grads-in-fp32 use-torch-fsdp2 use-megatron-fsdp recompute-activations "
+      "recompute-granularity recompute-method recompute-num-layers optimizer";
+  static constexpr std::string_view tables =
+      "job model optimizer training parallelism activation-checkpoint compile float8";
   for (; !program.empty(); program = program.subspan(1)) {
-    const std::string& word = program.front();
-    const auto start = word.find_first_not_of('-');
-    const auto equals = std::min(word.find('='), word.size());
-    if (start == std::string::npos || start == 0 || equals < start) continue;
-    std::string name = word.substr(start, equals - start);
+    const auto [dashes, written, value] = spell(program.front(), srun());
+    std::string name = written;
     std::ranges::replace(name, '_', '-');
-    if (!is_among(known, name)) continue;
-    const bool is_next = equals == word.size() && program.size() > 1 && !program[1].starts_with('-');
-    reading.job.emplace_back(word.substr(0, equals), equals < word.size() ? word.substr(equals + 1)
-                                                     : is_next            ? program[1]
-                                                                          : "");
+    const auto dot = name.find('.');
+    const bool is_known = dot == std::string::npos ? is_among(known, name) : is_among(tables, name.substr(0, dot));
+    if (dashes.empty() || !is_known) continue;
+    const bool is_next = !value && program.size() > 1 && !program[1].starts_with('-');
+    reading.job.emplace_back(dashes + written, value ? *value : is_next ? program[1] : "");
   }
 }
 
