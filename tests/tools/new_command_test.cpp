@@ -166,6 +166,12 @@ TEST(NewFromLaunchLine, TakesWhatTheLauncherSaysOfTheStrategy) {
               AllOf(HasSubstr("8 ranks, horovod"), HasSubstr("\"HOROVOD_FUSION_THRESHOLD\": \"33554432\"")));
 }
 
+TEST(NewFromLaunchLine, NamesABatchOfWhichNobodyKnowsWhoseItIs) {
+  const PastedPlace pasted;
+  EXPECT_THAT(pasted.written("--launch 'torchrun --nproc_per_node 8 main.py --batch-size 256'", "resnet50"),
+              HasSubstr("Not used: --batch-size 256"));
+}
+
 TEST(NewFromLaunchLine, FillsNodesAsTheLineDoes) {
   const PastedPlace pasted;
   EXPECT_THAT(pasted.written("--launch 'srun -N 4 --ntasks-per-node 4 python t.py'", "resnet50"),

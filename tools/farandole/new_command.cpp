@@ -48,6 +48,7 @@ struct Draft {
   std::string strategy;
   std::vector<std::pair<std::string, std::string>> settings;  // of the strategy, as JSON
   std::string recompute = "none";
+  std::vector<std::pair<std::string, std::string>> more;  // of the workload, as JSON
 };
 
 /// "1,8,64", each once and from few to many.
@@ -84,6 +85,8 @@ std::string usual_precision(const Device& device) {
 }
 
 std::string workload_text(const Draft& draft) {
+  std::string more;
+  for (const auto& [key, value] : draft.more) more += fmt::format(",\n    \"{}\": {}", key, value);
   return fmt::format(
       "  \"workload\": {{\n"
       "    \"comment\": \"What is trained: `farandole show models`, or a file of your own (`farandole import`). The "
@@ -93,11 +96,11 @@ std::string workload_text(const Draft& draft) {
       "{}"
       "    \"precision\": \"{}\",\n"
       "    \"optimizer\": \"{}\",\n"
-      "    \"recompute\": \"{}\"\n"
+      "    \"recompute\": \"{}\"{}\n"
       "  }},\n",
       json_text(draft.model), draft.batch,
       draft.sequence_length == 0 ? "" : fmt::format("    \"sequence_length\": {},\n", draft.sequence_length),
-      draft.precision, draft.optimizer, draft.recompute);
+      draft.precision, draft.optimizer, draft.recompute, more);
 }
 
 std::string platform_text(const Draft& draft) {
@@ -252,8 +255,11 @@ void refuse_unknown_strategy(const std::string& name) {
 /// What is pasted, in place of what was not said by options and would be asked.
 PastedJob take_pasted(NewArguments& said) {
   if (!is_strategy_file(said.strategy)) refuse_unknown_strategy(said.strategy);
-  PastedJob job = pasted_job(said.launch.empty() ? "" : launch_text(said.launch), said.strategy);
+  const std::vector<int> ranks = said.ranks.empty() ? std::vector<int>{} : rank_counts(said.ranks);
+  PastedJob job = pasted_job(said.launch.empty() ? "" : launch_text(said.launch), said.strategy,
+                             ranks.size() == 1 ? ranks.front() : 0);
   said.strategy = job.strategy;
+  if (said.model.empty()) said.model = job.model;
   const bool is_other = !said.ranks.empty() && rank_counts(said.ranks) != std::vector<int>{job.ranks};
   if (job.line && is_other) {
     refuse_option("--ranks", fmt::format("{} as the launch line says, or no --ranks", job.ranks), said.ranks);
@@ -318,6 +324,7 @@ Draft draft_of(NewArguments& said, const PastedJob& job, const Questions& questi
   draft.placement = placement_of(job, topology, said.launch);
   draft.sequence_length = job.sequence_length;
   draft.settings = job.settings;
+  draft.more = job.workload;
   const OptionValue device("--topology", topology.device);
   draft.precision = !job.precision.empty()    ? job.precision
                     : topology.device.empty() ? "fp32"
@@ -368,8 +375,8 @@ void add_new(CLI::App& app) {
   command->add_option("--batch", said->batch, "samples of one rank's batch (default: 64 images, or some 4,096 tokens)");
   command->add_option(
       "--strategy", said->strategy,
-      "a name of `show strategies`, or a file of accelerate, DeepSpeed or llm-foundry (default: what the "
-      "launch line says, or ddp, or fsdp where memory asks for it)");
+      "a name of `show strategies`, or a file of accelerate, DeepSpeed, llm-foundry or torchtitan (default: "
+      "what the launch line says, or ddp, or fsdp where memory asks for it)");
   command->add_flag("--ask", said->asks, "ask for missing options even where input is no terminal");
   command->footer(
       "Example:\n"

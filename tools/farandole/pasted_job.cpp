@@ -13,6 +13,7 @@
 #include "config/section.hpp"
 #include "config/text.hpp"
 #include "report/record.hpp"
+#include "toml.hpp"
 
 namespace farandole {
 namespace {
@@ -54,21 +55,29 @@ class JobOptions {
     for (Named& option : options_) {
       if (!option.name.starts_with(prefix) || option.is_taken) continue;
       option.is_taken = true;
-      std::string key = option.name;
-      std::ranges::replace(key, '-', '_');
-      const auto value = nlohmann::ordered_json::parse(option.value == "True"    ? "true"
-                                                       : option.value == "False" ? "false"
-                                                                                 : option.value,
-                                                       nullptr, false);
-      members[key] = value.is_discarded() ? nlohmann::ordered_json(option.value) : value;
+      members[python_name(option.name)] = json_of(option.value);
     }
     return members;
   }
 
+  /// "--training.seq_len 4096" as ("/training/seq_len", "4096").
+  std::vector<std::pair<std::string, std::string>> take_dotted() {
+    std::vector<std::pair<std::string, std::string>> all;
+    for (Named& option : options_) {
+      if (option.name.find('.') == std::string::npos || option.is_taken) continue;
+      option.is_taken = true;
+      std::string pointer = "/" + python_name(option.name);
+      std::ranges::replace(pointer, '.', '/');
+      all.emplace_back(pointer, option.value.empty() ? "true" : json_of(option.value).dump());
+    }
+    return all;
+  }
+
+  /// But for files that were read for the number of ranks, which have no dashes.
   [[nodiscard]] std::vector<std::string> left() const {
     std::vector<std::string> texts;
     for (const Named& option : options_) {
-      if (!option.is_taken) texts.push_back(option.text);
+      if (!option.is_taken && option.text.starts_with('-')) texts.push_back(option.text);
     }
     return texts;
   }
@@ -80,6 +89,18 @@ class JobOptions {
     std::string text;
     bool is_taken = false;
   };
+
+  static std::string python_name(std::string name) {
+    std::ranges::replace(name, '-', '_');
+    return name;
+  }
+
+  static nlohmann::ordered_json json_of(const std::string& text) {
+    const std::string written = text == "True" ? "true" : text == "False" ? "false" : text;
+    auto value = nlohmann::ordered_json::parse(written, nullptr, false);
+    return value.is_discarded() ? nlohmann::ordered_json(text) : value;
+  }
+
   std::vector<Named> options_;
 };
 
@@ -87,7 +108,7 @@ Document tree_of_file(const std::string& file) {
   const std::string text = read_text(file);
   if (file.ends_with(".json")) return Document::parse(text, file);
   Document document = Document::parse("{}", file);
-  const Node tree = parse_yaml(text, file);
+  const Node tree = file.ends_with(".toml") ? parse_toml(text, file) : parse_yaml(text, file);
   for (const auto& [key, value] : Value(tree, "").members()) document.set("/" + pointer_token(key), value.node());
   return document;
 }
@@ -105,18 +126,6 @@ int count_at(const Document& file, const std::string& pointer) {
   const auto* number = value ? std::get_if<std::int64_t>(&value->node().value) : nullptr;
   if (number == nullptr) return 0;
   return read_at_least(*value, 1);
-}
-
-/// Of options first; a file that says another is the option's to override.
-template <class T>
-void take_first(T& said, const T& value) {
-  if (said == T{}) said = value;
-}
-
-void add_setting(PastedJob& job, const std::string& key, const std::string& json) {
-  if (std::ranges::none_of(job.settings, [&](const auto& setting) { return setting.first == key; })) {
-    job.settings.emplace_back(key, json);
-  }
 }
 
 /// 0: not said.
@@ -152,10 +161,7 @@ void take_deepspeed_file(PastedJob& job, const Document& file) {
   for (const char* type : {"bf16", "fp16"}) {
     if (word_at(file, fmt::format("/{}/enabled", type)) == "true") take_first<std::string>(job.precision, type);
   }
-  static const std::map<std::string, std::string> optimizers{
-      {"Adam", "adam"}, {"AdamW", "adam"}, {"FusedAdam", "adam"}, {"SGD", "sgd"}, {"Lamb", "lamb"}};
-  const auto optimizer = optimizers.find(word_at(file, "/optimizer/type"));
-  if (optimizer != optimizers.end()) take_first(job.optimizer, optimizer->second);
+  take_first(job.optimizer, optimizer_named(word_at(file, "/optimizer/type")));
   take_first(job.batch, count_at(file, "/train_micro_batch_size_per_gpu"));
   const int passes = std::max(1, count_at(file, "/gradient_accumulation_steps"));
   if (const int all = count_at(file, "/train_batch_size"); all > 0 && job.ranks > 0) {
@@ -225,7 +231,7 @@ void take_accelerate_file(PastedJob& job, const Document& file) {
 
 /// Whose configuration it is, by the keys that only it has.
 void take_strategy_file(PastedJob& job, const std::string& file) {
-  const Document document = tree_of_file(file);
+  Document document = tree_of_file(file);
   const auto has = [&](std::initializer_list<const char*> keys) {
     return std::ranges::any_of(keys, [&](const char* key) { return document.find(key).has_value(); });
   };
@@ -242,7 +248,13 @@ void take_strategy_file(PastedJob& job, const std::string& file) {
   if (is_prefixed || has({"/backward_prefetch", "/transformer_layer_cls_to_wrap", "/reshard_after_forward"})) {
     return take_fsdp_of_accelerate(job, document);
   }
-  document.root().fail("a configuration of accelerate, DeepSpeed or llm-foundry");
+  if (has({"/parallelism", "/activation_checkpoint", "/job"}) && has({"/training"})) {
+    for (const auto& [key, text] : job.overrides) {
+      document.set(key, Document::parse(text, "--launch").root().node());
+    }
+    return take_torchtitan(job, document);
+  }
+  document.root().fail("a configuration of accelerate, DeepSpeed, llm-foundry or torchtitan");
 }
 
 /// "full_shard auto_wrap" of Transformers' Trainer.
@@ -301,7 +313,7 @@ std::string take_options(PastedJob& job, JobOptions& options) {
     take_sharding(job, *words);
     return options.take({"fsdp-config"}).value_or("");
   }
-  return options.take({"config-file"}).value_or("");
+  return options.take({"config-file", "job.config-file"}).value_or("");
 }
 
 /// Passes of a step, unless the file has a number of its own.
@@ -338,14 +350,29 @@ void take_environment(PastedJob& job) {
 
 }  // namespace
 
+void add_setting(PastedJob& job, const std::string& key, const std::string& json) {
+  if (std::ranges::none_of(job.settings, [&](const auto& setting) { return setting.first == key; })) {
+    job.settings.emplace_back(key, json);
+  }
+}
+
+std::string optimizer_named(const std::string& name) {
+  static const std::map<std::string, std::string> optimizers{
+      {"Adam", "adam"}, {"AdamW", "adam"}, {"FusedAdam", "adam"}, {"SGD", "sgd"}, {"Lamb", "adam"}};
+  const auto found = optimizers.find(name);
+  return found == optimizers.end() ? "" : found->second;
+}
+
 bool is_strategy_file(const std::string& strategy) {
   std::error_code none;
   return strategy.find('/') != std::string::npos || strategy.ends_with(".json") || strategy.ends_with(".yaml") ||
-         strategy.ends_with(".yml") || (!strategy.empty() && std::filesystem::is_regular_file(strategy, none));
+         strategy.ends_with(".yml") || strategy.ends_with(".toml") ||
+         (!strategy.empty() && std::filesystem::is_regular_file(strategy, none));
 }
 
-PastedJob pasted_job(const std::string& launch, const std::string& strategy) {
+PastedJob pasted_job(const std::string& launch, const std::string& strategy, int ranks) {
   PastedJob job;
+  job.ranks = ranks;
   std::vector<std::pair<std::string, std::string>> said;
   if (!launch.empty()) {
     const OptionValue where("--launch", launch);
@@ -362,6 +389,7 @@ PastedJob pasted_job(const std::string& launch, const std::string& strategy) {
     file = is_strategy_file(strategy) ? strategy : "";
     put_strategy(job, file.empty() ? strategy : "", said);
   }
+  job.overrides = options.take_dotted();
   if (!file.empty()) take_strategy_file(job, file);
   take_passes(job, options);
   take_environment(job);

@@ -2,7 +2,8 @@
 //
 // Files of strategies are accelerate's and llm-foundry's YAML and DeepSpeed's JSON. The scenario names them, or
 // holds what they say where the launch line overrides some of it, and reads them (training/pasted/); here it is only
-// found out what else of the scenario must agree with them.
+// found out what else of the scenario must agree with them. torchtitan's TOML is of a whole job, and becomes the
+// scenario's own keys.
 #pragma once
 
 #include <optional>
@@ -21,20 +22,35 @@ struct PastedJob {
   int ranks_per_node = 0;
   std::string strategy;                                       // its kind
   std::vector<std::pair<std::string, std::string>> settings;  // of the strategy, as JSON
+  std::string model;                                          // a name of the catalogue, where it is there
+  std::vector<std::pair<std::string, std::string>> workload;  // members of it that stand nowhere below, as JSON
   std::string precision;
   std::string optimizer;
   std::string recompute;
   int batch = 0;  // of a rank
   int sequence_length = 0;
+  std::vector<std::pair<std::string, std::string>> overrides;  // of a file's values, by pointer, as JSON
   std::vector<std::string> unused;
 };
 
 /// Whether `--strategy` names a file.
 bool is_strategy_file(const std::string& strategy);
 
-/// `launch`: the line itself, or empty; `strategy`: a kind, a file, or empty. InputError for what contradicts itself or
-/// cannot be read.
-PastedJob pasted_job(const std::string& launch, const std::string& strategy);
+/// `launch`: the line itself, or empty; `strategy`: a kind, a file, or empty; `ranks`: where one number is known that
+/// the line need not say, else 0. InputError for what contradicts itself or cannot be read.
+PastedJob pasted_job(const std::string& launch, const std::string& strategy, int ranks);
+
+/// A job configuration of torchtitan: what is not simulated is refused, what is simulated otherwise is unused.
+void take_torchtitan(PastedJob& job, const Document& document);
+
+/// What was said first stays.
+template <class T>
+void take_first(T& said, const T& value) {
+  if (said == T{}) said = value;
+}
+void add_setting(PastedJob& job, const std::string& key, const std::string& json);
+/// What a class of an optimizer is called in a scenario; empty for others than Adam's, SGD and Lamb.
+std::string optimizer_named(const std::string& name);
 
 /// What `--launch` says: the line itself, or what a file of that name holds.
 std::string launch_text(const std::string& said);

@@ -1,0 +1,257 @@
+// torchtitan's job configuration as a scenario has it: keys and defaults of torchtitan's config/job_config.py of 2025,
+// and of train_configs/*.toml before, where "parallelism" was in "training" and "experimental".
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "config/section.hpp"
+#include "pasted_job.hpp"
+#include "report/record.hpp"
+
+namespace farandole {
+namespace {
+
+constexpr int most_of_a_degree = 1 << 20;
+
+using Pointers = std::initializer_list<const char*>;
+
+/// Whatever takes no time that is simulated: whole tables, and keys of others.
+constexpr std::string_view titan_without_time =
+    "job profiling metrics lr_scheduler comm memory_estimation debug /model/print_after_conversion "
+    "/model/tokenizer_path /model/hf_assets_path /model/tokenizer_name /optimizer/lr /optimizer/eps /optimizer/beta1 "
+    "/optimizer/beta2 /optimizer/weight_decay /optimizer/implementation /optimizer/fused /training/dataset "
+    "/training/dataset_path /training/steps /training/max_norm /training/seed /training/gc_freq /training/gc_debug "
+    "/training/warmup_steps /training/deterministic /compile/components /compile/backend /float8/filter_fqns "
+    "/float8/recipe_name /float8/precompute_float8_dynamic_scale_for_fsdp /float8/force_recompute_fp8_weight_in_bwd "
+    "/parallelism/context_parallel_rotate_method /activation_checkpoint/per_op_sac_force_recompute_mm_shapes_by_fqns "
+    "/model/norm_type";
+/// Of these tables everything depends on one key.
+constexpr std::string_view titan_with_a_switch = "checkpoint validation fault_tolerance";
+
+bool is_in_titan_list(std::string_view list, const std::string& word) {
+  return (" " + std::string(list) + " ").find(" " + word + " ") != std::string::npos;
+}
+
+/// A configuration of which it is remembered what was asked for.
+class TitanFile {
+ public:
+  explicit TitanFile(const Document& file) : file_(file) {}
+
+  /// The first that is there: keys have moved from release to release.
+  std::optional<Value> find(Pointers pointers) {
+    for (const char* pointer : pointers) {
+      taken_.insert(pointer);
+      if (auto value = file_.find(pointer)) return value;
+    }
+    return std::nullopt;
+  }
+  int count(Pointers pointers, int otherwise, int least = 1) {
+    const auto value = find(pointers);
+    return value ? read_between(*value, least, most_of_a_degree) : otherwise;
+  }
+  bool flag(Pointers pointers) {
+    const auto value = find(pointers);
+    return value && read<bool>(*value);
+  }
+  /// What a word of the file is called here.
+  std::string named(Pointers pointers, const std::string& otherwise, const std::map<std::string, std::string>& words,
+                    const char* what) {
+    const auto value = find(pointers);
+    const auto word = value ? read<std::string>(*value) : otherwise;
+    if (const auto found = words.find(word); found != words.end()) return found->second;
+    std::vector<std::string> known;
+    known.reserve(words.size());
+    for (const auto& [name, meaning] : words) known.push_back(name);
+    value->fail_unknown(what, known);
+  }
+  [[nodiscard]] Value root() const { return file_.root(); }
+
+  /// What was not asked for, takes time and is not off.
+  [[nodiscard]] std::vector<std::string> left() const {
+    std::vector<std::string> texts;
+    for (const auto& [table, members] : file_.root().members()) {
+      if (is_in_titan_list(titan_without_time, table) || !members.is_object()) continue;
+      for (const auto& [key, value] : members.members()) {
+        if (is_in_titan_list(titan_with_a_switch, table) && !key.starts_with("enable")) continue;
+        const bool is_known = taken_.contains(value.pointer()) || is_in_titan_list(titan_without_time, value.pointer());
+        if (is_known || is_as_usual(value)) continue;
+        texts.push_back(fmt::format("{}.{} {} of {}", table, key, value.describe(), file_.source()));
+      }
+    }
+    return texts;
+  }
+
+ private:
+  static bool is_as_usual(const Value& value) {
+    const auto& node = value.node().value;
+    if (const auto* flag = std::get_if<bool>(&node)) return !*flag;
+    if (const auto* number = std::get_if<std::int64_t>(&node)) return *number <= 1;
+    if (const auto* text = std::get_if<std::string>(&node)) return text->empty() || *text == "disabled";
+    return value.is_array() && value.elements().empty();
+  }
+
+  const Document& file_;
+  std::set<std::string, std::less<>> taken_;
+};
+
+void refuse_what_is_not_simulated(TitanFile& file) {
+  for (const char* key : {"/parallelism/context_parallel_degree", "/experimental/context_parallel_degree",
+                          "/parallelism/expert_parallel_degree", "/parallelism/expert_tensor_parallel_degree"}) {
+    const auto degree = file.find({key});
+    if (degree && read_between(*degree, 1, most_of_a_degree) > 1) degree->fail("1: no more is simulated of torchtitan");
+  }
+  for (const char* key : {"/training/enable_cpu_offload", "/fault_tolerance/enable"}) {
+    const auto flag = file.find({key});
+    if (flag && read<bool>(*flag)) flag->fail("false: it is not simulated of torchtitan");
+  }
+}
+
+/// The name it has here, if it is in the catalogue: "llama3" and "8B".
+void take_titan_model(PastedJob& job, TitanFile& file) {
+  const auto name = file.find({"/model/name"});
+  const auto flavor = file.find({"/model/flavor"});
+  if (!name || !flavor) return;
+  static const std::map<std::string, std::string> others{{"llama3_1b", "llama3_2_1b"}, {"llama3_3b", "llama3_2_3b"}};
+  std::string known = read<std::string>(*name) + "_" + read<std::string>(*flavor);
+  std::ranges::transform(known, known.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const auto other = others.find(known);
+  take_first(job.model, other == others.end() ? known : other->second);
+}
+
+/// Of products in float8, whose converter is in a text or an array of them.
+bool is_titan_float8(TitanFile& file) {
+  const auto converters = file.find({"/model/converters"});
+  if (!converters) return file.flag({"/float8/enable_float8_linear", "/training/enable_float8_linear"});
+  const auto all = converters->is_array() ? read<std::vector<std::string>>(*converters)
+                                          : std::vector<std::string>{read<std::string>(*converters)};
+  for (const std::string& one : all) {
+    if (!one.empty() && one != "float8" && one != "quantize.linear.float8") converters->fail("float8, or no converter");
+  }
+  return std::ranges::any_of(all, [](const std::string& one) { return one.ends_with("float8"); });
+}
+
+/// Types of PyTorch by what they are called here.
+const std::map<std::string, std::string>& torch_types() {
+  static const std::map<std::string, std::string> types{{"bfloat16", "bf16"}, {"float32", "fp32"}, {"float16", "fp16"}};
+  return types;
+}
+
+void take_titan_training(PastedJob& job, TitanFile& file) {
+  const std::string type = file.named({"/training/mixed_precision_param"}, "bfloat16", torch_types(), "a type");
+  take_first(job.precision, is_titan_float8(file) ? "fp8" : type);
+  const std::string kept = file.named({"/training/dtype"}, "float32", torch_types(), "a type");
+  for (const char* key : {"gradient_type", "parameter_type", "optimizer_state_type"}) {
+    if (kept != "fp32") job.workload.emplace_back(key, json_text(kept));
+  }
+  if (file.flag({"/compile/enable", "/training/compile"})) job.workload.emplace_back("compile", "true");
+  take_first(job.sequence_length, file.count({"/training/seq_len"}, 2048));
+  const auto optimizer = file.find({"/optimizer/name"});
+  take_first(job.optimizer, optimizer_named(optimizer ? read<std::string>(*optimizer) : "AdamW"));
+  if (optimizer && job.optimizer.empty()) optimizer->fail("Adam, AdamW or SGD: no other is simulated");
+  const std::string mode = file.named({"/activation_checkpoint/mode"}, "selective",
+                                      {{"none", "none"}, {"selective", "selective"}, {"full", "full"}}, "a mode");
+  const auto which = file.find({"/activation_checkpoint/selective_ac_option"});
+  const std::string option = which ? read<std::string>(*which) : "op";
+  if (mode == "selective" && option != "op" && option != "1") {
+    which->fail("\"op\": that every so many layers are computed again is not simulated");
+  }
+  take_first<std::string>(job.recompute, mode == "selective" && option == "1" ? "full" : mode);
+}
+
+/// How many ranks do what; 0 shards: all that there are, where that is not known.
+struct TitanDegrees {
+  int replicas = 1;
+  int shards = 0;
+  int tensor = 1;
+  int stages = 1;
+};
+
+TitanDegrees titan_degrees(PastedJob& job, TitanFile& file) {
+  const auto shards = file.find({"/parallelism/data_parallel_shard_degree", "/training/data_parallel_shard_degree",
+                                 "/training/data_parallel_degree"});
+  TitanDegrees degrees;
+  degrees.tensor = file.count({"/parallelism/tensor_parallel_degree", "/training/tensor_parallel_degree"}, 1);
+  degrees.stages = file.count({"/parallelism/pipeline_parallel_degree", "/experimental/pipeline_parallel_degree"}, 1);
+  degrees.replicas =
+      file.count({"/parallelism/data_parallel_replicate_degree", "/training/data_parallel_replicate_degree"}, 1);
+  degrees.shards = std::max(0, shards ? read_between(*shards, -1, most_of_a_degree) : 0);
+  const std::int64_t others = std::int64_t{degrees.replicas} * degrees.tensor * degrees.stages;
+  const std::int64_t all = others * std::max(1, degrees.shards);
+  const auto refuse = [&](const std::string& expected) { (shards ? *shards : file.root()).fail(expected); };
+  if (all > most_of_a_degree) refuse("degrees of fewer ranks, together");
+  if (job.ranks == 0 && degrees.shards > 0) job.ranks = static_cast<int>(all);
+  if (job.ranks == 0 && degrees.replicas > 1) refuse("a number of ranks, by --launch or --ranks, or of shards");
+  if (job.ranks == 0) return degrees;
+  if (degrees.shards == 0 ? job.ranks % others != 0 : job.ranks != all) {
+    refuse(fmt::format("degrees for the {} ranks: {} replicas x {} shards x {} of a tensor group x {} stages",
+                       job.ranks, degrees.replicas, degrees.shards == 0 ? "other" : std::to_string(degrees.shards),
+                       degrees.tensor, degrees.stages));
+  }
+  degrees.shards = static_cast<int>(job.ranks / others);
+  return degrees;
+}
+
+/// The micro-batches of a pipeline are passes; those of a "global_batch_size", too.
+void take_titan_batch(PastedJob& job, TitanFile& file, const TitanDegrees& degrees) {
+  int batch = file.count({"/training/local_batch_size", "/training/batch_size"}, 8);
+  int passes = 1;
+  const auto global = file.find({"/training/global_batch_size"});
+  if (const int all = global ? read_between(*global, -1, most_of_a_degree) : -1; all > 0) {
+    if (degrees.shards == 0) global->fail("a number of ranks beside it, by --launch or --ranks");
+    const int samples = batch * degrees.replicas * degrees.shards;
+    if (all % samples != 0) global->fail(fmt::format("a multiple of the {} samples of a pass of all ranks", samples));
+    passes = all / samples;
+  }
+  const auto schedule = file.find({"/parallelism/pipeline_parallel_schedule"});
+  const int micro = file.count({"/parallelism/pipeline_parallel_microbatch_size"}, 1);
+  if (degrees.stages > 1) {
+    if (schedule && read<std::string>(*schedule) != "1F1B") schedule->fail("1F1B: no other schedule is simulated");
+    if (passes > 1) global->fail("as many samples as all ranks have in a pass: more passes of a pipeline");
+    passes = std::max(1, batch / micro);
+    batch = micro;
+  }
+  take_first(job.batch, batch);
+  if (passes > 1) add_setting(job, "accumulation", std::to_string(passes));
+}
+
+void take_titan_sharding(PastedJob& job, TitanFile& file, const TitanDegrees& degrees) {
+  const auto group = [&](const char* key, int size) {
+    if (size > 1) add_setting(job, key, std::to_string(size));
+  };
+  const std::string reduce = file.named({"/training/mixed_precision_reduce"}, "float32", torch_types(), "a type");
+  const std::string type = file.named({"/training/mixed_precision_param"}, "bfloat16", torch_types(), "a type");
+  const std::string again = file.named({"/parallelism/fsdp_reshard_after_forward"}, "default",
+                                       {{"default", ""}, {"always", "true"}, {"never", "false"}}, "a policy");
+  if (degrees.shards == 1) {
+    take_first<std::string>(job.strategy, "ddp");
+    add_setting(job, "bucket_cap_mb", "100");
+  } else {
+    take_first<std::string>(job.strategy, "fsdp");
+    add_setting(job, "param_dtype", json_text(type));
+    add_setting(job, "reduce_dtype", json_text(reduce));
+    if (degrees.replicas > 1) add_setting(job, "sharding_strategy", json_text("HYBRID_SHARD"));
+    if (degrees.replicas > 1) group("shard_group", degrees.shards);
+    if (!again.empty()) add_setting(job, "reshard_after_forward", again);
+  }
+  group("tensor_parallel", degrees.tensor);
+  if (degrees.tensor > 1) add_setting(job, "sequence_parallel", "true");
+  group("pipeline", degrees.stages);
+}
+
+}  // namespace
+
+void take_torchtitan(PastedJob& job, const Document& document) {
+  TitanFile file(document);
+  refuse_what_is_not_simulated(file);
+  take_titan_model(job, file);
+  take_titan_training(job, file);
+  const TitanDegrees degrees = titan_degrees(job, file);
+  take_titan_batch(job, file, degrees);
+  take_titan_sharding(job, file, degrees);
+  std::ranges::copy(file.left(), std::back_inserter(job.unused));
+}
+
+}  // namespace farandole
