@@ -260,6 +260,9 @@ PastedJob take_pasted(NewArguments& said) {
                              ranks.size() == 1 ? ranks.front() : 0);
   said.strategy = job.strategy;
   if (said.model.empty()) said.model = job.model;
+  if (said.model.empty() && !job.model_lacks.empty()) {
+    refuse_option("--launch", job.model_lacks + " for the model of its arguments, or --model", "neither");
+  }
   const bool is_other = !said.ranks.empty() && rank_counts(said.ranks) != std::vector<int>{job.ranks};
   if (job.line && is_other) {
     refuse_option("--ranks", fmt::format("{} as the launch line says, or no --ranks", job.ranks), said.ranks);
@@ -333,6 +336,30 @@ Draft draft_of(NewArguments& said, const PastedJob& job, const Questions& questi
   return draft;
 }
 
+/// The model that a launch line lays, in a file beside the scenario; taken away where that comes to nothing.
+class ModelFile {
+ public:
+  ModelFile(NewArguments& said, const PastedJob& job) {
+    if (!said.model.empty() || job.model_file.empty()) return;
+    file_ = std::filesystem::path(said.file).replace_extension().string() + "-model.json";
+    require_free(
+        "FILE", file_, [](const std::filesystem::path&) { return false; }, "");
+    write_file(file_, [&](std::ostream& out) { out << job.model_file; });
+    said.model = file_;
+  }
+  ModelFile(const ModelFile&) = delete;
+  ModelFile& operator=(const ModelFile&) = delete;
+  ~ModelFile() {
+    std::error_code none;
+    if (!is_kept_ && !file_.empty()) std::filesystem::remove(file_, none);
+  }
+  void keep() { is_kept_ = true; }
+
+ private:
+  std::string file_;
+  bool is_kept_ = false;
+};
+
 void write_new(NewArguments said) {
   constexpr std::size_t most_shown = 2000;
   if (std::filesystem::path(said.file).extension() != ".json") {
@@ -344,7 +371,9 @@ void write_new(NewArguments said) {
   const Catalogue catalogue;
   const Questions questions(said);
   const PastedJob job = take_pasted(said);
+  ModelFile model(said, job);
   const Draft draft = choose_way(draft_of(said, job, questions, catalogue), said, job, catalogue);
+  model.keep();
   write_file(said.file, [&](std::ostream& out) { out << draft_text(draft); });
   std::cout << fmt::format("{}: {} on {}, {} ranks, {} in {}, {} a rank{}\n", said.file, draft.model, draft.topology,
                            fmt::join(draft.ranks, ", "), draft.strategy, draft.precision,

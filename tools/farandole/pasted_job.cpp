@@ -12,97 +12,12 @@
 #include "config/pointer.hpp"
 #include "config/section.hpp"
 #include "config/text.hpp"
+#include "job_options.hpp"
 #include "report/record.hpp"
 #include "toml.hpp"
 
 namespace farandole {
 namespace {
-
-/// Options of the launcher and the program by their names without dashes, "-" for "_"; each is taken once.
-class JobOptions {
- public:
-  explicit JobOptions(const std::vector<std::pair<std::string, std::string>>& options) {
-    for (const auto& option : options) {
-      std::string name = option.first.substr(option.first.find_first_not_of('-'));
-      std::ranges::replace(name, '_', '-');
-      options_.push_back({name, option.second, text_of(option)});
-    }
-  }
-
-  /// The first of them that is there; empty for an option without a value.
-  std::optional<std::string> take(std::initializer_list<const char*> names) {
-    for (Named& option : options_) {
-      if (std::ranges::find(names, option.name) == names.end() || option.is_taken) continue;
-      option.is_taken = true;
-      return option.value;
-    }
-    return std::nullopt;
-  }
-
-  [[nodiscard]] bool has(const std::string& name) const {
-    return std::ranges::any_of(options_, [&](const Named& option) { return option.name == name; });
-  }
-
-  /// `--name`, `--name True`; not `--name False`.
-  bool take_flag(const char* name) {
-    const auto value = take({name});
-    return value && *value != "False" && *value != "false" && *value != "0" && *value != "no";
-  }
-
-  /// All whose names begin so, as members of a JSON object.
-  nlohmann::ordered_json take_all(const std::string& prefix) {
-    nlohmann::ordered_json members = nlohmann::ordered_json::object();
-    for (Named& option : options_) {
-      if (!option.name.starts_with(prefix) || option.is_taken) continue;
-      option.is_taken = true;
-      members[python_name(option.name)] = json_of(option.value);
-    }
-    return members;
-  }
-
-  /// "--training.seq_len 4096" as ("/training/seq_len", "4096").
-  std::vector<std::pair<std::string, std::string>> take_dotted() {
-    std::vector<std::pair<std::string, std::string>> all;
-    for (Named& option : options_) {
-      if (option.name.find('.') == std::string::npos || option.is_taken) continue;
-      option.is_taken = true;
-      std::string pointer = "/" + python_name(option.name);
-      std::ranges::replace(pointer, '.', '/');
-      all.emplace_back(pointer, option.value.empty() ? "true" : json_of(option.value).dump());
-    }
-    return all;
-  }
-
-  /// But for files that were read for the number of ranks, which have no dashes.
-  [[nodiscard]] std::vector<std::string> left() const {
-    std::vector<std::string> texts;
-    for (const Named& option : options_) {
-      if (!option.is_taken && option.text.starts_with('-')) texts.push_back(option.text);
-    }
-    return texts;
-  }
-
- private:
-  struct Named {
-    std::string name;
-    std::string value;
-    std::string text;
-    bool is_taken = false;
-  };
-
-  static std::string python_name(std::string name) {
-    std::ranges::replace(name, '-', '_');
-    return name;
-  }
-
-  static nlohmann::ordered_json json_of(const std::string& text) {
-    const std::string written = text == "True" ? "true" : text == "False" ? "false" : text;
-    auto value = nlohmann::ordered_json::parse(written, nullptr, false);
-    return value.is_discarded() ? nlohmann::ordered_json(text) : value;
-  }
-
-  std::vector<Named> options_;
-};
 
 Document tree_of_file(const std::string& file) {
   const std::string text = read_text(file);
@@ -292,6 +207,7 @@ void take_workload(PastedJob& job, JobOptions& options) {
 /// Options of the launcher and the program; a file that they name, where `--strategy` names none.
 std::string take_options(PastedJob& job, JobOptions& options) {
   take_workload(job, options);
+  if (options.has("num-layers") || options.has("tensor-model-parallel-size")) take_megatron(job, options);
   const auto deepspeed = options.take({"deepspeed-config", "deepspeed-config-file"});
   const auto flag_or_file = options.take({"deepspeed"});
   if (deepspeed || (flag_or_file && !flag_or_file->empty())) {
@@ -329,12 +245,16 @@ void take_passes(PastedJob& job, JobOptions& options) {
   add_passes(job, count);
 }
 
+bool is_of_any_strategy(const std::string& key) {
+  return key == "accumulation" || key == "pipeline" || key == "tensor_parallel" || key == "sequence_parallel";
+}
+
 /// What `--strategy` says goes before what the line says of it.
 void put_strategy(PastedJob& job, const std::string& kind,
                   const std::vector<std::pair<std::string, std::string>>& said) {
   if (kind == job.strategy) return;
   job.strategy = kind;
-  job.settings.clear();
+  std::erase_if(job.settings, [](const auto& setting) { return !is_of_any_strategy(setting.first); });
   for (const auto& option : said) {
     const auto is_of_it = [&](const char* part) { return option.first.find(part) != std::string::npos; };
     if (is_of_it("fsdp") || is_of_it("deepspeed") || is_of_it("zero") || is_of_it("config"))

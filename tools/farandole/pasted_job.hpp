@@ -23,6 +23,8 @@ struct PastedJob {
   std::string strategy;                                       // its kind
   std::vector<std::pair<std::string, std::string>> settings;  // of the strategy, as JSON
   std::string model;                                          // a name of the catalogue, where it is there
+  std::string model_file;                                     // or what a file of it holds
+  std::string model_lacks;                                    // or what the line would have to say for that
   std::vector<std::pair<std::string, std::string>> workload;  // members of it that stand nowhere below, as JSON
   std::string precision;
   std::string optimizer;
@@ -42,6 +44,10 @@ PastedJob pasted_job(const std::string& launch, const std::string& strategy, int
 
 /// A job configuration of torchtitan: what is not simulated is refused, what is simulated otherwise is unused.
 void take_torchtitan(PastedJob& job, const Document& document);
+
+class JobOptions;
+/// Arguments of Megatron-LM. InputError for what is not simulated.
+void take_megatron(PastedJob& job, JobOptions& options);
 
 /// What was said first stays.
 template <class T>

@@ -248,8 +248,9 @@ void read_program(Reading& reading, Words program) {
       "seq-length block-size max-position-embeddings tensor-model-parallel-size pipeline-model-parallel-size "
       "context-parallel-size expert-model-parallel-size num-layers-per-virtual-pipeline-stage num-layers hidden-size "
       "ffn-hidden-size num-attention-heads group-query-attention num-query-groups kv-channels swiglu normalization "
-      "position-embedding-type untie-embeddings-and-output-weights vocab-size padded-vocab-size num-experts "
-      "sequence-parallel use-distributed-optimizer overlap-grad-reduce overlap-param-gather grad-reduce-in-bf16 "
+      "position-embedding-type untie-embeddings-and-output-weights vocab-size padded-vocab-size tokenizer-type "
+      "num-experts sequence-parallel use-distributed-optimizer overlap-grad-reduce overlap-param-gather "
+      "grad-reduce-in-bf16 "
       "accumulate-allreduce-grads-in-fp32 use-torch-fsdp2 use-megatron-fsdp recompute-activations "
       "recompute-granularity recompute-method recompute-num-layers optimizer";
   static constexpr std::string_view tables =
