@@ -150,6 +150,52 @@ TEST_F(Diagnose, TakesTheMedianOfALogOfSteps) {
   EXPECT_THAT(refused("--steps empty"), HasSubstr("--steps: expected a file with a time"));
 }
 
+constexpr const char* mlperf_head =
+    "+ NODELIST=n1\n0: :::MLLOG {\"time_ms\": 1000, \"event_type\": \"POINT_IN_TIME\", \"key\": \"global_batch_size\", "
+    "\"value\": 8, \"metadata\": {\"lineno\": 1}}\n";
+
+std::string mlperf_block(const char* key, int milliseconds, int samples) {
+  return ":::MLLOG {\"namespace\": \"\", \"time_ms\": " + std::to_string(milliseconds) + ", \"key\": \"" + key +
+         "\", \"value\": null, \"metadata\": {\"samples_count\": " + std::to_string(samples) + "}}\n";
+}
+
+/// 192 samples are 24 steps of 8: 12 s and 14.4 s of blocks are 500 and 600 ms a step; 20 samples/s are 400 ms.
+TEST_F(Diagnose, TakesTheStepsOfAnMlperfLog) {
+  const auto seconds = [&](const std::string& log) {
+    place.write("log", log);
+    return asked("--steps log").at("measured").at(0).at("measured_seconds").get<double>();
+  };
+  const std::string throughput =
+      ":::MLLOG {\"time_ms\": 5, \"key\": \"tracked_stats\", \"value\": {\"throughput\": 20}}\n";
+  EXPECT_DOUBLE_EQ(seconds(mlperf_head + throughput), 0.4);
+  const std::string block = mlperf_block("block_start", 2000, 0) + throughput + mlperf_block("block_stop", 14000, 192);
+  EXPECT_DOUBLE_EQ(seconds(mlperf_head + block), 0.5);
+  const std::string second = mlperf_block("block_start", 20000, 192) + mlperf_block("block_stop", 34400, 384);
+  EXPECT_DOUBLE_EQ(seconds(mlperf_head + second), 0.6);
+  EXPECT_DOUBLE_EQ(seconds(":::MLLOG {\"key\": \"tracked_stats\", \"value\": {\"train_step_time\": 0.7}}\n" + block),
+                   0.7);
+  place.write("bad", mlperf_head + std::string(":::MLLOG {\"key\": \n"));
+  EXPECT_THAT(refused("--steps bad"), HasSubstr("bad:3: /: expected a JSON object behind :::MLLOG"));
+  place.write("none", mlperf_head);
+  EXPECT_THAT(refused("--steps none"), HasSubstr("none: /: expected an MLPerf log with \"train_step_time\""));
+}
+
+/// Every tenth step is logged, 5 s apart, and once 6 s; cells without a number are of another row's columns.
+TEST_F(Diagnose, TakesTheStepsOfATableOfWeightsAndBiases) {
+  const auto seconds = [&](const std::string& log) {
+    place.write("log", log);
+    return asked("--steps log").at("measured").at(0).at("measured_seconds").get<double>();
+  };
+  EXPECT_DOUBLE_EQ(seconds("_step,_runtime,train/loss\n0,20.5,3\n10,25.5,\n20,30.5,2\n,,7\n30,36.5,2\n"), 0.5);
+  EXPECT_DOUBLE_EQ(seconds("\"Step\",\"run, first - _runtime\"\r\n\"0\",\"20\"\r\n\"10\",\"25\"\r\n"), 0.5);
+  place.write("bad", "_step,_runtime\n0,soon\n");
+  EXPECT_THAT(refused("--steps bad"), HasSubstr("bad:2: /: expected a number, got \"soon\""));
+  place.write("one", "_step,_runtime\n0,1\n");
+  EXPECT_THAT(refused("--steps one"), HasSubstr("expected two rows with a _step and a later _runtime, got none"));
+  place.write("stepless", "epoch,_runtime\n0,1\n");
+  EXPECT_THAT(refused("--steps stepless"), HasSubstr("stepless:1: /: expected a column _step or Step beside _runtime"));
+}
+
 TEST_F(Diagnose, IsOfASweepsLastConfigurationAndSaysHowToRunIt) {
   const std::string sweep = "--set '/sweep={\"/platform/ranks\":[4,16]}' --measured '2 s'";
   const Json answer = asked(sweep);

@@ -61,6 +61,14 @@ TEST(ImportCommand, SaysWhichCommandTakesAFileThatIsNoModel) {
            {R"({"zero_optimization": {"stage": 3}})", "farandole new --strategy it"},
            {"distributed_type: FSDP\n", "farandole new --strategy it"},
            {"SwitchName=s0 Nodes=n[0-3]\n", "farandole place SCENARIO --topology-conf it"},
+           {"srun -N 2 --ntasks-per-node 8 python train.py\n", "farandole new --launch it"},
+           {"mpirun -np 8 python train.py\n", "farandole new --launch it"},
+           {"accelerate launch --num_processes 8 train.py\n", "farandole new --launch it"},
+           {"deepspeed --num_gpus 8 train.py --deepspeed ds.json\n", "farandole new --launch it"},
+           {"[model]\nname = \"llama3\"\n[activation_checkpoint]\nmode = \"full\"\n", "farandole new --strategy it"},
+           {"+ srun python\n0: :::MLLOG {\"key\": \"run_start\"}\n", "farandole diagnose SCENARIO --steps it"},
+           {"\"_step\",\"_runtime\",\"train/loss\"\n1,2.5,9\n", "farandole diagnose SCENARIO --steps it"},
+           {R"({"platform": {"launch": "mpirun -np 8 t.py"}, "workload": {}})", "farandole run it"},
            {R"({"name": "x", "workload": {"model": "resnet50"}})", "farandole run it"}}) {
     place.write("it", text);
     const test::Finished refused = place.farandole("import it");

@@ -16,6 +16,7 @@
 #include "cost_options.hpp"
 #include "diagnosis.hpp"
 #include "question_answer.hpp"
+#include "step_log.hpp"
 #include "units/format.hpp"
 
 namespace farandole {
@@ -75,20 +76,9 @@ Observation read_allreduce(const std::string& text) {
   return {Observation::Of::allreduce, ranks, bytes, positive_time(OptionValue("--allreduce", what.substr(in + 4)))};
 }
 
-/// The median of a log: one time a line, "#" and what follows left out.
+/// The median of a log.
 Observation read_steps(const std::string& path) {
-  std::istringstream lines(read_text(path));
-  std::vector<double> times;
-  int number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
-    line = line.substr(0, line.find('#'));
-    line.erase(line.find_last_not_of(" \t\r") + 1);
-    line.erase(0, line.find_first_not_of(" \t"));
-    if (line.empty()) continue;
-    times.push_back(positive_time(OptionValue(fmt::format("--steps {}:{}", path, number), line)));
-  }
-  if (times.empty()) refuse_option("--steps", "a file with a time such as 1.2 s on every line", path);
+  std::vector<double> times = step_seconds(read_text(path), path);
   std::ranges::nth_element(times, times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2));
   return {Observation::Of::step, 0, {}, times[times.size() / 2]};
 }
@@ -316,7 +306,11 @@ void add_diagnose(CLI::App& app) {
                    "what all_reduce_perf takes, as \"256 MiB in 1.9 ms\", or \"... on 16 ranks\"; may be repeated")
       ->type_name("SIZE in TIME")
       ->allow_extra_args(false);
-  command->add_option("--steps", arguments->steps, "a log with the time of one step on every line, whose median counts")
+  command
+      ->add_option(
+          "--steps", arguments->steps,
+          "a log whose median counts: a step's time on every line, MLPerf's log, or a table of W&B with _step and "
+          "_runtime")
       ->type_name("FILE");
   command
       ->add_option("--rule-out", arguments->ruled_out,

@@ -19,6 +19,7 @@
 #include "report/output_file.hpp"
 #include "report/record.hpp"
 #include "scenario/catalogue.hpp"
+#include "step_log.hpp"
 #include "targets.hpp"
 #include "units/format.hpp"
 #include "workload/huggingface_config.hpp"
@@ -148,16 +149,27 @@ struct OtherFile {
   const char* what;
   const char* command;  // {} is the file
 };
+constexpr const char* with_launch = "farandole new --launch {}";
+constexpr const char* with_strategy = "farandole new --strategy {}";
+constexpr const char* with_steps = "farandole diagnose SCENARIO --steps {}";
 constexpr std::array other_files{
     OtherFile{"\"weight_map\"", "the index of a checkpoint, which has no shapes", "farandole import config.json"},
-    OtherFile{"#SBATCH", "a batch script of Slurm", "farandole new --launch {}"},
-    OtherFile{"torchrun ", "a launch line", "farandole new --launch {}"},
-    OtherFile{"\"zero_optimization\"", "a configuration of DeepSpeed", "farandole new --strategy {}"},
-    OtherFile{"distributed_type:", "a configuration of accelerate", "farandole new --strategy {}"},
-    OtherFile{"fsdp_config:", "a configuration of LLM Foundry", "farandole new --strategy {}"},
+    OtherFile{":::MLLOG", "a log of MLPerf", with_steps},
+    OtherFile{"\"zero_optimization\"", "a configuration of DeepSpeed", with_strategy},
+    OtherFile{"distributed_type:", "a configuration of accelerate", with_strategy},
+    OtherFile{"fsdp_config:", "a configuration of LLM Foundry", with_strategy},
+    OtherFile{"[activation_checkpoint]", "a job configuration of torchtitan", with_strategy},
     OtherFile{"SwitchName=", "Slurm's topology.conf", "farandole place SCENARIO --topology-conf {}"},
     OtherFile{"\"workload\"", "a scenario", "farandole run {}"},
     OtherFile{"\"layers\"", "a workload file", "farandole show model {}"},
+    OtherFile{"#SBATCH", "a batch script of Slurm", with_launch},
+    OtherFile{"torchrun ", "a launch line", with_launch},
+    OtherFile{"accelerate launch ", "a launch line", with_launch},
+    OtherFile{"deepspeed ", "a launch line", with_launch},
+    OtherFile{"horovodrun ", "a launch line", with_launch},
+    OtherFile{"srun ", "a launch line", with_launch},
+    OtherFile{"mpirun ", "a launch line", with_launch},
+    OtherFile{"mpiexec ", "a launch line", with_launch},
 };
 
 /// Which command takes it; nothing where no one does.
@@ -167,6 +179,7 @@ std::string command_for(const std::string& text, const std::string& path) {
     if (form.recognises(text))
       return fmt::format("{}: farandole calibrate {} --topology NAME --output FILE", form.summary, file);
   }
+  if (is_wandb_table(text)) return "a table of W&B: " + fmt::format(fmt::runtime(with_steps), file);
   const auto other = std::ranges::find_if(
       other_files, [&](const OtherFile& kind) { return text.find(kind.mark) != std::string::npos; });
   if (other == other_files.end()) return {};
