@@ -76,7 +76,7 @@ torchrun ${DISTRIBUTED_ARGS[@]} \
 
 constexpr const char* gpt_line =
     "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 12 --hidden-size 768 --num-attention-heads 12 "
-    "--seq-length 1024 --max-position-embeddings 1024 --micro-batch-size 8 --fp16 --vocab-size 50257 ";
+    "--seq-length 1024 --max-position-embeddings 1024 --micro-batch-size 8 --fp16 ";
 
 /// What is said and written of it, with the model where there is one.
 std::string megatron_scenario(const std::string& line, const std::string& arguments = "") {
@@ -124,7 +124,8 @@ TEST(MegatronArguments, LeaveTheModelToWhoNamesOne) {
               AllOf(HasSubstr("llama3_8b on hgx-h100, 16 ranks"), HasSubstr("no model")));
 }
 
-/// Without gates and turned positions it is GPT-2's: 12 blocks of 768 and 50,304 padded words.
+/// Without gates and turned positions it is GPT-2's: 12 blocks of 768 and, as nothing else is said, 50,304 padded
+/// words.
 TEST(MegatronArguments, WithoutTheDistributedOptimizerAreDdp) {
   EXPECT_THAT(megatron_scenario(gpt_line),
               AllOf(HasSubstr("8 ranks, ddp in fp16, 8 samples a rank"), HasSubstr("\"overlap\": false"),
@@ -146,6 +147,26 @@ TEST(MegatronArguments, HaveStagesAndRecomputation) {
 TEST(MegatronArguments, GiveTheirGroupsToAnotherStrategyToo) {
   EXPECT_THAT(megatron_scenario(llama_script, "--strategy fsdp"),
               AllOf(HasSubstr("16 ranks, fsdp"), HasSubstr("\"tensor_parallel\": 2"), Not(HasSubstr("\"stage\""))));
+}
+
+/// 4 samples x 4 passes on each of the 8 / 2 replicas are 64 samples.
+TEST(MegatronArguments, LeaveShardingToTheFileOfDeepspeed) {
+  for (const char* passes : {"\"gradient_accumulation_steps\": 4, ", ""}) {
+    const test::Workplace place;
+    place.write("ds.json",
+                std::string("{") + passes +
+                    "\"train_batch_size\": 64, \"zero_optimization\": {\"stage\": 2}, \"bf16\": {\"enabled\": true}}");
+    place.write("run.sh",
+                "deepspeed --num_gpus 8 pretrain_gpt.py --tensor-model-parallel-size 2 --num-layers 24 "
+                "--hidden-size 1024 --num-attention-heads 16 --micro-batch-size 4 --global-batch-size 64 "
+                "--seq-length 1024 --max-position-embeddings 1024 --tokenizer-type GPT2BPETokenizer --bf16 "
+                "--deepspeed --deepspeed_config ds.json\n");
+    const test::Finished made = place.farandole("new new.json --machine hgx-h100 --launch run.sh");
+    EXPECT_EQ(made.status, 0) << made.err;
+    EXPECT_THAT(test::contents(place.folder() / "new.json"),
+                AllOf(HasSubstr("\"deepspeed\": \"ds.json\""), HasSubstr("\"tensor_parallel\": 2"),
+                      Not(HasSubstr("\"stage\": 1"))));
+  }
 }
 
 TEST(MegatronArguments, AreRefusedInOneLine) {

@@ -34,11 +34,12 @@ void refuse_of_megatron(JobOptions& options) {
   }
 }
 
-/// As Megatron pads it: to what 128 rows on each of a tensor group divide. 0: not said.
+/// As Megatron pads it: to what 128 rows on each of a tensor group divide; GPT-2's where pretrain_gpt.py is told
+/// nothing. 0: not known.
 int megatron_vocabulary(JobOptions& options, int tensor) {
   static const std::map<std::string, int> known{{"GPT2BPETokenizer", 50257}, {"Llama2Tokenizer", 32000}};
   const int padded = megatron_number(options, "padded-vocab-size", 0);
-  const auto tokenizer = known.find(options.take({"tokenizer-type"}).value_or(""));
+  const auto tokenizer = known.find(options.take({"tokenizer-type"}).value_or("GPT2BPETokenizer"));
   const int words = megatron_number(options, "vocab-size", tokenizer == known.end() ? 0 : tokenizer->second);
   const int rows = 128 * tensor;
   return padded > 0 ? padded : (words + rows - 1) / rows * rows;

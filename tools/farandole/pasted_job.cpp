@@ -77,6 +77,9 @@ void take_deepspeed_file(PastedJob& job, const Document& file) {
     if (word_at(file, fmt::format("/{}/enabled", type)) == "true") take_first<std::string>(job.precision, type);
   }
   take_first(job.optimizer, optimizer_named(word_at(file, "/optimizer/type")));
+  if (count_at(file, "/gradient_accumulation_steps") > 0) {
+    std::erase_if(job.settings, [](const auto& setting) { return setting.first == "accumulation"; });
+  }
   take_first(job.batch, count_at(file, "/train_micro_batch_size_per_gpu"));
   const int passes = std::max(1, count_at(file, "/gradient_accumulation_steps"));
   if (const int all = count_at(file, "/train_batch_size"); all > 0 && job.ranks > 0) {

@@ -108,16 +108,19 @@ PastedKey optimizer() {
           }};
 }
 
-/// Of all ranks, and all passes.
+/// Of all ranks that have batches of their own, and all passes.
 PastedKey train_batch_size() {
   return {"train_batch_size", [](const Value& value, Translation& translation) {
             const PastedInto& into = translation.into();
-            const Node* passes = translation.find("accumulation");
-            const std::int64_t count = passes != nullptr ? pasted_count(Value(*passes, "")) : 1;
-            const std::int64_t all =
-                into.global_batch > 0 ? into.global_batch : into.batch_per_rank * count * into.ranks;
+            const auto given = [&](const char* key) {
+              const Node* node = translation.find(key);
+              return node != nullptr ? std::max(std::int64_t{1}, pasted_count(Value(*node, ""))) : 1;
+            };
+            const std::int64_t count = given("accumulation");
+            const std::int64_t ranks = into.ranks / given("tensor_parallel") / given("pipeline");
+            const std::int64_t all = into.global_batch > 0 ? into.global_batch : into.batch_per_rank * count * ranks;
             if (pasted_count(value) == all) return;
-            value.fail(fmt::format("{}, the samples of a step: {} ranks x {} passes x {}", all, into.ranks, count,
+            value.fail(fmt::format("{}, the samples of a step: {} ranks x {} passes x {}", all, ranks, count,
                                    into.batch_per_rank));
           }};
 }
