@@ -125,7 +125,7 @@ std::vector<PublishedRow> published_rows(const Catalogue& catalogue) {
 ValidationPoint validate(const PublishedRow& row, const Catalogue& catalogue) {
   const Document document = anchored(row.scenario, catalogue);
   const Scenario scenario = read_scenario(document.root(), catalogue);
-  const TrainingPoint run = train(scenario, nullptr);
+  const TrainedPoint run = train(scenario, nullptr);
   const ComputeTimes single = times_of(scenario);
   const int passes = scenario.strategy.accumulation;
   const Seconds alone = single.total() * passes;

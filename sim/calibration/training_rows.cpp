@@ -84,7 +84,7 @@ std::string platform_of(const Document& scenario, const Catalogue& catalogue) {
   return catalogue.topology(read<std::string>(*named), *named).name;
 }
 
-double noise_of(const TrainingPoint& point, const Scenario& scenario, const Reach& reach, const std::string& family,
+double noise_of(const TrainedPoint& point, const Scenario& scenario, const Reach& reach, const std::string& family,
                 const Catalogue& catalogue) {
   const auto errors = model_errors(catalogue, error_family(family, reach));
   const TimeBand error = errors
@@ -107,7 +107,7 @@ std::optional<TrainingRow> finished(TrainingCandidate candidate, const Catalogue
   const Document document = anchored(row.scenario, catalogue);
   const Scenario scenario = read_scenario(document.root(), catalogue);
   if (scenario.platform.ranks == 1 || is_an_anchor(scenario)) return std::nullopt;
-  const TrainingPoint point = train(scenario, nullptr);
+  const TrainedPoint point = train(scenario, nullptr);
   const ComputeTimes single = times_of(scenario);
   if (candidate.efficiency) {
     row.step = single.total() * scenario.strategy.accumulation / *candidate.efficiency;

@@ -39,7 +39,7 @@ bool is_measured(const Scenario& scenario, const TrainingPoint& point) {
 
 /// What does not concern one rank by itself: numbers that nothing has settled and the simulator's own error.
 std::vector<BandSource> error_sources(const Document& document, const Catalogue& catalogue, const Scenario& scenario,
-                                      const ComputeTimes& times, const TrainingPoint& point) {
+                                      const ComputeTimes& times, const TrainedPoint& point) {
   if (is_measured(scenario, point)) return {};
   std::vector<BandSource> sources = number_sources(point, document, catalogue, scenario);
   if (const auto errors = model_errors(catalogue)) {
@@ -86,7 +86,7 @@ PricesElsewhere prices_elsewhere(const Elsewhere& there, const Catalogue& catalo
   const Scenario& scenario = there.scenario;
   const ComputeTimes times = times_of(scenario);
   SharedClocks clocks;
-  const TrainingPoint point = train(scenario, nullptr, &clocks);
+  const TrainedPoint point = train(scenario, nullptr, &clocks);
   const TimeBand step = together(compute_band(point, scenario, std::move(clocks)),
                                  band_of(error_sources(there.document, catalogue, scenario, times, point)));
   PricesElsewhere prices{there.offer, {}, times.band.is_open() && has_same_compute(scenario, here)};
@@ -141,7 +141,7 @@ void add_sensitivity(TrainingPoint& point, const Scenario& scenario, const TimeB
 }
 
 /// The point, then its step at both ends of compute's band, the faster first, where it has one.
-Points at_ends_of_compute(const TrainingPoint& point, const Scenario& scenario, const TimeBand& band,
+Points at_ends_of_compute(const TrainedPoint& point, const Scenario& scenario, const TimeBand& band,
                           SharedClocks& clocks) {
   Points points{point};
   if (!band.is_open()) return points;
@@ -179,7 +179,7 @@ Interval efficiency_band(const Points& computed, const TimeBand& error) {
 
 }  // namespace
 
-TimeBand compute_band(const TrainingPoint& point, const Scenario& scenario, SharedClocks clocks) {
+TimeBand compute_band(const TrainedPoint& point, const Scenario& scenario, SharedClocks clocks) {
   const TimeBand band = times_of(scenario).band;
   const auto at = [&](double factor) {
     return train_beside(point, stretched(scenario, factor), &clocks).iteration / point.iteration;
@@ -187,7 +187,7 @@ TimeBand compute_band(const TrainingPoint& point, const Scenario& scenario, Shar
   return band.is_open() ? TimeBand{at(band.least), at(band.most)} : TimeBand{};
 }
 
-void add_bands(TrainingPoint& point, const Document& document, const Catalogue& catalogue, const Scenario& scenario,
+void add_bands(TrainedPoint& point, const Document& document, const Catalogue& catalogue, const Scenario& scenario,
                SharedClocks clocks) {
   point.compared = compared_settings(document, scenario);
   put_apart(point.compared, point, difference_errors(catalogue));

@@ -136,9 +136,9 @@ std::vector<WaterfallPart> waterfall_of(const Scenario& scenario, Seconds actual
     waterfall.close_at(job_of(ideal, times_of(ideal)).backward_end);
     return waterfall.finish();
   }
-  const Seconds fed = train_alone(ideal, Supply::of_the_job).iteration;
+  const Seconds fed = train_alone(ideal, Alone::fed_as_in_the_job).iteration;
   scenario.strategy.negotiates ? waterfall.add("negotiation", fed) : waterfall.close_at(fed);
-  waterfall.add("input", train_alone(ideal, Supply::free).iteration);
+  waterfall.add("input", train_alone(ideal, Alone::fed_for_nothing).iteration);
   return waterfall.finish();
 }
 

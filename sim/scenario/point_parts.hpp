@@ -24,11 +24,11 @@ namespace farandole { inline namespace scenario {
 /// Fills `point.bands` where there are any, and adds compute to what its cost is sensitive to. `point` is complete but
 /// for its explanation; `document` is what the scenario was read from, `clocks` of the point's run
 /// (scenario/train.hpp).
-void add_bands(TrainingPoint& point, const Document& document, const Catalogue& catalogue, const Scenario& scenario,
+void add_bands(TrainedPoint& point, const Document& document, const Catalogue& catalogue, const Scenario& scenario,
                SharedClocks clocks);
 
 /// Factors of the step from compute times alone.
-TimeBand compute_band(const TrainingPoint& point, const Scenario& scenario, SharedClocks clocks = {});
+TimeBand compute_band(const TrainedPoint& point, const Scenario& scenario, SharedClocks clocks = {});
 
 // Trains a scenario's numeric problem at the moments its simulation gives, over the schedules it times.
 

@@ -64,14 +64,14 @@ double scaling_efficiency(const Scenario& scenario, const TrainingPoint& point) 
   const double efficiency = single_rank_share(scenario) / lost / point.iteration;
   if (efficiency <= 1 || may_scale_beyond_its_ranks(scenario)) return efficiency;
   // A draw in which devices are faster than the median one: n ranks do no more than n times one of themselves.
-  const TrainingRun of_the_job = train_alone(scenario, Supply::of_one_rank, Devices::of_the_job);
+  const TrainingRun of_the_job = train_alone(scenario, Alone::on_its_own_devices);
   return std::min(efficiency, of_the_job.iteration / lost / point.iteration);
 }
 
 TrainingPoint run_point(const PlannedPoint& planned, const Catalogue& catalogue, Timeline* timeline) {
   const Scenario& scenario = planned.scenario;
   SharedClocks clocks;
-  TrainingPoint point = train(scenario, timeline, &clocks);
+  TrainedPoint point = train(scenario, timeline, &clocks);
   point.swept = planned.swept;
   if (scenario.learning) point.learning = learn(scenario);
   point.scaling_efficiency = scaling_efficiency(scenario, point);

@@ -128,7 +128,7 @@ std::vector<LinkUse> busiest_links(const Scenario& scenario, const Job& job, con
 
 }  // namespace
 
-TrainingPoint train(const Scenario& scenario, Timeline* timeline, SharedClocks* clocks) {
+TrainedPoint train(const Scenario& scenario, Timeline* timeline, SharedClocks* clocks) {
   const LongestJob longest = longest_job_of(scenario);
   const ComputeTimes& times = longest.times;
   const Job& job = longest.job;
@@ -147,7 +147,7 @@ TrainingPoint train(const Scenario& scenario, Timeline* timeline, SharedClocks* 
   });
   charge(pooled, scenario, slowed_by_writing(scenario, pooled.run.iteration));
   const TrainingRun& result = pooled.run;
-  TrainingPoint point = described(scenario, job, times);
+  TrainedPoint point{described(scenario, job, times), {}};
   point.fidelity = name(scenario.fidelity);
   take_results(point, result, pooled.durations, scenario);
   point.first_iterations = first < scenario.measure.iterations ? of_first : point.iteration;
@@ -171,7 +171,7 @@ TrainingPoint train(const Scenario& scenario, Timeline* timeline, SharedClocks* 
   return point;
 }
 
-TrainingPoint train_beside(const TrainingPoint& point, const Scenario& changed, SharedClocks* clocks) {
+TrainingPoint train_beside(const TrainedPoint& point, const Scenario& changed, SharedClocks* clocks) {
   Scenario few = changed;
   few.measure.iterations = first_iterations(changed);
   few.busiest_links = 0;
@@ -219,17 +219,17 @@ Placement placement_of_one(const Scenario& scenario) {
 
 }  // namespace
 
-TrainingRun train_alone(const Scenario& scenario, Supply supply, Devices devices) {
+TrainingRun train_alone(const Scenario& scenario, Alone how) {
   const Placement alone = placement_of_one(scenario);
   const ComputeTimes times = times_of(scenario);
   const Job job = job_of(scenario, times);
   const auto input = [&](const Scenario& seeded) -> std::optional<InputPipeline> {
-    if (supply == Supply::free) return std::nullopt;
-    return supply == Supply::of_the_job ? input_of_one(seeded) : input_of(seeded, alone);
+    if (how == Alone::fed_for_nothing) return std::nullopt;
+    return how == Alone::fed_as_in_the_job ? input_of_one(seeded) : input_of(seeded, alone);
   };
   Pooled pooled = pool_seeds(scenario, [&](const Scenario& seeded, int /*index*/) {
-    const Variability own = devices == Devices::median ? median_variability(seeded, times)
-                                                       : variability_of(seeded, times).of(ranks_of_one(seeded));
+    const Variability own = how == Alone::on_its_own_devices ? variability_of(seeded, times).of(ranks_of_one(seeded))
+                                                             : median_variability(seeded, times);
     Stage stage({seeded, job, own, alone, input(seeded), nullptr, true});
     return stage.run(whole_periods(seeded.measure, seeded.strategy.period));
   });

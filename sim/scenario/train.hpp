@@ -17,13 +17,18 @@ class JobClocks;
 /// What collectives were found to take, for runs of one job that differ in what computation takes alone.
 using SharedClocks = std::shared_ptr<JobClocks>;
 
+/// With the mean of those iterations that train_beside() repeats.
+struct TrainedPoint : TrainingPoint {
+  Seconds first_iterations;
+};
+
 /// Everything but the scaling efficiency, which is there with servers only. `timeline` may be null. `clocks`: null, or
 /// those of a run before, or where the ones of this run are put.
-TrainingPoint train(const Scenario& scenario, Timeline* timeline, SharedClocks* clocks = nullptr);
+TrainedPoint train(const Scenario& scenario, Timeline* timeline, SharedClocks* clocks = nullptr);
 
 /// A point's job with other numbers in its scenario, for the ends of bands: by the first iterations of both, in which
 /// jitter is the same, and by all of them where more than jitter differs from one to the next.
-TrainingPoint train_beside(const TrainingPoint& point, const Scenario& changed, SharedClocks* clocks = nullptr);
+TrainingPoint train_beside(const TrainedPoint& point, const Scenario& changed, SharedClocks* clocks = nullptr);
 
 /// When each of the first `iterations` ended on all ranks; where workers do not wait for each other, so many of each.
 UpdateLog time_updates(const Scenario& scenario, int iterations);
@@ -31,16 +36,13 @@ UpdateLog time_updates(const Scenario& scenario, int iterations);
 /// The schedule of an operation, as it is timed; a ring where a library chooses one by size.
 Schedule schedule_of(const Scenario& scenario, Operation operation);
 
-/// Where the batches of one rank by itself come from: storage all to itself, as slowly as to the job's slowest rank, or
-/// from nowhere.
-enum class Supply : std::uint8_t { of_one_rank, of_the_job, free };
-/// Whose devices it has: the median ones, or those of the first replica of the run, fast or slow.
-enum class Devices : std::uint8_t { median, of_the_job };
+/// One rank by itself: on the median device, with storage all to itself; on the devices of the first replica of the
+/// run, fast or slow; or on the median one with batches as slowly as the job's slowest rank has them, or for nothing.
+enum class Alone : std::uint8_t { on_the_median, on_its_own_devices, fed_as_in_the_job, fed_for_nothing };
 
-/// One rank with the same workload, jitter and seed. Of an update that ranks share it makes its share: the whole of a
-/// sharded model need not fit into any device.
-TrainingRun train_alone(const Scenario& scenario, Supply supply = Supply::of_one_rank,
-                        Devices devices = Devices::median);
+/// With the same workload, jitter and seed. Of an update that ranks share it makes its share: the whole of a sharded
+/// model need not fit into any device.
+TrainingRun train_alone(const Scenario& scenario, Alone how = Alone::on_the_median);
 
 /// One collective over all ranks, starting together, without anything else under way, of others neither.
 Seconds collective_time(const Scenario& scenario, Operation operation, Bytes size);

@@ -9,7 +9,6 @@
 #include "config/section.hpp"
 #include "scenario/explain.hpp"
 #include "scenario/model_error.hpp"
-#include "scenario/train.hpp"
 
 namespace farandole { inline namespace scenario {
 namespace {
@@ -86,7 +85,7 @@ bool is_settled(const UnsettledNumber& number, const Document& scenario) {
 
 /// How many times as long the point's step takes with it; once where the scenario has no place for such a number.
 double factor_of(const UnsettledNumber& number, const std::string& end, const ScenarioSource& source,
-                 const Scenario& scenario, const TrainingPoint& point) {
+                 const Scenario& scenario, const TrainedPoint& point) {
   auto changed = change(source, scenario, {as_value(number, end)});
   if (!changed) return 1;
   Scenario& there = changed->scenario;
@@ -113,7 +112,7 @@ SetValue as_value(const UnsettledNumber& number, const std::string& end) {
   return {pointer_of(number), nlohmann::json(end).dump()};
 }
 
-std::vector<BandSource> number_sources(const TrainingPoint& point, const Document& document, const Catalogue& catalogue,
+std::vector<BandSource> number_sources(const TrainedPoint& point, const Document& document, const Catalogue& catalogue,
                                        const Scenario& scenario) {
   std::vector<BandSource> sources;
   if (point.ranks == 1) return sources;

@@ -12,9 +12,8 @@
 
 #include "config/document.hpp"
 #include "scenario/catalogue.hpp"
-#include "scenario/scenario.hpp"
+#include "scenario/train.hpp"
 #include "timeline/explanation.hpp"
-#include "timeline/result.hpp"
 #include "workload/time_band.hpp"
 
 namespace farandole { inline namespace scenario {
@@ -32,7 +31,7 @@ SetValue as_value(const UnsettledNumber& number, const std::string& end);
 
 /// What each does to the step: it is put to each end by itself, with the same seeds. One rank by itself has none: what
 /// they say is of networks, servers and of ranks beside the median one. Two runs for each number.
-std::vector<BandSource> number_sources(const TrainingPoint& point, const Document& document, const Catalogue& catalogue,
+std::vector<BandSource> number_sources(const TrainedPoint& point, const Document& document, const Catalogue& catalogue,
                                        const Scenario& scenario);
 
 /// Factors of the step from all of them. They are taken as independent: the logarithms of what they do add up in

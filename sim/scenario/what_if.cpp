@@ -22,7 +22,7 @@ std::size_t cost_of(const WhatIf& what_if) {
 }
 
 /// Of an offered change: how much surely, and how surely, as between two points of a sweep.
-void judge(WhatIf& what_if, const WhatIfBase& base, TrainingPoint point, const ChangedScenario& changed,
+void judge(WhatIf& what_if, const WhatIfBase& base, TrainedPoint point, const ChangedScenario& changed,
            SharedClocks clocks) {
   if (!base.scenario.bands) return;
   point.scaling_efficiency = what_if.scaling_efficiency;
@@ -36,7 +36,7 @@ void judge(WhatIf& what_if, const WhatIfBase& base, TrainingPoint point, const C
 
 WhatIf run(const WhatIfBase& base, const std::string& name, const char* kind, const ChangedScenario& changed) {
   SharedClocks clocks;
-  const TrainingPoint point = train(changed.scenario, nullptr, &clocks);
+  const TrainedPoint point = train(changed.scenario, nullptr, &clocks);
   const double gain = point.samples_per_second / base.point.samples_per_second - 1;
   WhatIf result{name,
                 kind,

@@ -312,7 +312,6 @@ struct TrainingPoint {
   Seconds iteration;
   Seconds iteration_p50;
   Seconds iteration_p95;
-  Seconds first_iterations;  // the mean of those that both ends of a band repeat
   double samples_per_second = 0;
   double scaling_efficiency = 1;
   Breakdown breakdown;
