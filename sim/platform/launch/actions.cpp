@@ -151,7 +151,8 @@ void set_ranks_per_node(Reading& reading, const Given& option) {
 }
 
 void set_mapping(Reading& reading, const Given& option) {
-  std::string_view rest = option.arguments.empty() ? "node" : option.arguments.front();
+  std::string_view rest = "node";
+  if (!option.arguments.empty()) rest = option.arguments.front();
   const std::string_view unit = take_until(rest, ':');
   if (unit == "node") {
     reading.by_node = true;
