@@ -184,7 +184,7 @@ TimeBand compute_band(const TrainedPoint& point, const Scenario& scenario, Share
   const auto at = [&](double factor) {
     return train_beside(point, stretched(scenario, factor), &clocks).iteration / point.iteration;
   };
-  return band.is_open() ? TimeBand{at(band.least), at(band.most)} : TimeBand{};
+  return band.is_open() ? TimeBand{std::min(1.0, at(band.least)), std::max(1.0, at(band.most))} : TimeBand{};
 }
 
 void add_bands(TrainedPoint& point, const Document& document, const Catalogue& catalogue, const Scenario& scenario,

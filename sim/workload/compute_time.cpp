@@ -101,12 +101,11 @@ ComputeTimes estimated(const Model& model, const Device& device, Precision preci
   return of_kernels(model, device, precision, batch, fusion);
 }
 
-bool are_kin(const EstimateBands& bands, const std::string& one, const std::string& other) {
-  const auto is_of = [](const std::string& model) {
-    return [&model](const std::string& family) { return model.find(family) != std::string::npos; };
-  };
-  const auto family = std::ranges::find_if(bands.families, is_of(one));
-  return family != bands.families.end() && family == std::ranges::find_if(bands.families, is_of(other));
+/// A model of no family is one of its own.
+const std::string& kin_of(const std::string& model, const std::vector<std::string>& families) {
+  const auto is_of = [&](const std::string& family) { return model.find(family) != std::string::npos; };
+  const auto family = std::ranges::find_if(families, is_of);
+  return family == families.end() ? model : *family;
 }
 
 /// Of an estimate, by what was measured of the device beside this model.
@@ -117,7 +116,8 @@ TimeBand band_of_estimate(const Model& model, const Device& device, Precision pr
   if (!device.kernels->known) return bands.generation;
   const auto is_other = [&](const Measurement& row) { return row.model != model.name; };
   const auto is_alike = [&](const Measurement& row) { return is_other(row) && row.precision == precision; };
-  const auto is_kin = [&](const Measurement& row) { return is_alike(row) && are_kin(bands, row.model, model.name); };
+  const std::string& own = kin_of(model.name, bands.families);
+  const auto is_kin = [&](const Measurement& row) { return is_alike(row) && kin_of(row.model, bands.families) == own; };
   if (std::ranges::any_of(device.measurements, is_kin)) return bands.model;
   if (std::ranges::any_of(device.measurements, is_alike)) return bands.family;
   return std::ranges::any_of(device.measurements, is_other) ? bands.precision : bands.device;

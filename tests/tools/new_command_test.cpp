@@ -170,6 +170,8 @@ TEST(NewFromLaunchLine, NamesABatchOfWhichNobodyKnowsWhoseItIs) {
   const PastedPlace pasted;
   EXPECT_THAT(pasted.written("--launch 'torchrun --nproc_per_node 8 main.py --batch-size 256'", "resnet50"),
               HasSubstr("Not used: --batch-size 256"));
+  EXPECT_THAT(pasted.written("--launch 'torchrun --nproc_per_node 8 main.py --training.seq_len 4096'", "resnet50"),
+              HasSubstr("Not used: --training.seq_len 4096"));
 }
 
 TEST(NewFromLaunchLine, FillsNodesAsTheLineDoes) {

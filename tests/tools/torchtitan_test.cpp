@@ -123,6 +123,9 @@ TEST(TorchtitanJob, HasPassesForAGlobalBatchAndMicroBatchesForStages) {
               HasSubstr("\"accumulation\": 4"));
   EXPECT_THAT(titan_scenario(titan_with("tensor_parallel_degree = 1", "pipeline_parallel_degree = 2")),
               AllOf(HasSubstr("1 sample a rank"), HasSubstr("\"pipeline\": 2"), HasSubstr("\"accumulation\": 2")));
+  EXPECT_THAT(titan_scenario(titan_with("local_batch_size = 2", "local_batch_size = 1048576\nglobal_batch_size = 8"),
+                             "--ranks 4096"),
+              HasSubstr("expected a multiple of the 4294967296 samples of a pass of all ranks"));
 }
 
 TEST(TorchtitanJob, MayBeNamedByTheLineThatOverridesSomeOfIt) {

@@ -312,7 +312,7 @@ PastedJob pasted_job(const std::string& launch, const std::string& strategy, int
     file = is_strategy_file(strategy) ? strategy : "";
     put_strategy(job, file.empty() ? strategy : "", said);
   }
-  job.overrides = options.take_dotted();
+  if (file.ends_with(".toml")) job.overrides = options.take_dotted();
   if (!file.empty()) take_strategy_file(job, file);
   take_passes(job, options);
   take_environment(job);

@@ -149,16 +149,12 @@ std::vector<double> wandb_seconds(const std::string& text, const std::string& pa
 
 }  // namespace
 
-bool is_mlperf_log(const std::string& text) {
-  return text.find(mlperf_mark) != std::string::npos;
-}
-
 bool is_wandb_table(const std::string& text) {
   return column_of(cells_of(text.substr(0, text.find('\n'))), "_runtime").has_value();
 }
 
 std::vector<double> step_seconds(const std::string& text, const std::string& path) {
-  if (is_mlperf_log(text)) return mlperf_seconds(text, path);
+  if (text.find(mlperf_mark) != std::string::npos) return mlperf_seconds(text, path);
   if (is_wandb_table(text)) return wandb_seconds(text, path);
   std::istringstream lines(text);
   std::vector<double> times;

@@ -12,8 +12,7 @@ namespace farandole {
 /// unit, "#" and what follows left out. InputError with the line.
 std::vector<double> step_seconds(const std::string& text, const std::string& path);
 
-/// Whether it is one of the first two.
-bool is_mlperf_log(const std::string& text);
+/// By its first line.
 bool is_wandb_table(const std::string& text);
 
 }  // namespace farandole

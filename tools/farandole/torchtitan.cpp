@@ -201,9 +201,9 @@ void take_titan_batch(PastedJob& job, TitanFile& file, const TitanDegrees& degre
   const auto global = file.find({"/training/global_batch_size"});
   if (const int all = global ? read_between(*global, -1, most_of_a_degree) : -1; all > 0) {
     if (degrees.shards == 0) global->fail("a number of ranks beside it, by --launch or --ranks");
-    const int samples = batch * degrees.replicas * degrees.shards;
+    const std::int64_t samples = std::int64_t{batch} * degrees.replicas * degrees.shards;
     if (all % samples != 0) global->fail(fmt::format("a multiple of the {} samples of a pass of all ranks", samples));
-    passes = all / samples;
+    passes = static_cast<int>(all / samples);
   }
   const auto schedule = file.find({"/parallelism/pipeline_parallel_schedule"});
   const int micro = file.count({"/parallelism/pipeline_parallel_microbatch_size"}, 1);

@@ -250,8 +250,7 @@ void read_program(Reading& reading, Words program) {
       "ffn-hidden-size num-attention-heads group-query-attention num-query-groups kv-channels swiglu normalization "
       "position-embedding-type untie-embeddings-and-output-weights vocab-size padded-vocab-size tokenizer-type "
       "num-experts sequence-parallel use-distributed-optimizer overlap-grad-reduce overlap-param-gather "
-      "grad-reduce-in-bf16 "
-      "accumulate-allreduce-grads-in-fp32 use-torch-fsdp2 use-megatron-fsdp recompute-activations "
+      "grad-reduce-in-bf16 accumulate-allreduce-grads-in-fp32 use-torch-fsdp2 use-megatron-fsdp recompute-activations "
       "recompute-granularity recompute-method recompute-num-layers optimizer";
   static constexpr std::string_view tables =
       "job model optimizer training parallelism activation-checkpoint compile float8";
