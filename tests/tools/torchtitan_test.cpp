@@ -147,6 +147,62 @@ TEST(TorchtitanJob, NamesWhatItAsksForBesides) {
               HasSubstr("Not used: checkpoint.enable_checkpoint true of job.toml\n"));
 }
 
+/// Whatever it is set to: 1 and false, which are what torchtitan does anyhow, are no slips of the hand less.
+TEST(TorchtitanJob, IsRefusedWhereAKeyIsMistyped) {
+  const std::string degrees = "tensor_parallel_degree = 1";
+  for (const auto& [text, other, message] : std::initializer_list<std::array<std::string, 3>>{
+           {degrees, "tensor_paralel_degree = 1",
+            "job.toml:27: /parallelism/tensor_paralel_degree: expected a key of torchtitan's [parallelism], got "
+            "\"tensor_paralel_degree\"; did you mean \"tensor_parallel_degree\"?"},
+           {degrees, "enable_async_tensor_paralel = false", "did you mean \"enable_async_tensor_parallel\"?"},
+           {"profile_freq", "profile_frek", ":7: /profiling/profile_frek: expected a key of torchtitan's [profiling]"},
+           {"interval = 500", "intervall = 500", ":31: /checkpoint/intervall: expected a key of"},
+           {"[compile]", "[compil]",
+            ":38: /compil: expected a table of torchtitan's job configuration, got "
+            "\"compil\"; did you mean \"compile\"?"},
+           {"[compile]", "[quantize.linear.floot8]\n[compile]", "did you mean \"float8\"?"},
+           {"[job]", "debug = true\n[job]",
+            ":2: /debug: expected a table of torchtitan's job configuration, got true"}}) {
+    const std::string refused = titan_scenario(titan_with(text, other));
+    EXPECT_THAT(refused, HasSubstr(message)) << other;
+    EXPECT_EQ(std::ranges::count(refused, '\n'), 1) << refused;
+  }
+  const test::Workplace place;
+  place.write("job.toml", llama3_toml);
+  EXPECT_THAT(
+      place
+          .farandole("new new.json --machine hgx-h100 --launch 'torchrun --nproc_per_node=8 -m torchtitan.train "
+                     "--job.config_file job.toml --training.seq_lenn 1'")
+          .err,
+      HasSubstr("/training/seq_lenn: expected a key of torchtitan's [training], got \"seq_lenn\"; did you mean "
+                "\"seq_len\"?"));
+}
+
+TEST(TorchtitanJob, MayHaveKeysOfAModuleOfItsOwn) {
+  EXPECT_THAT(
+      titan_scenario(titan_with("[job]", "[job]\ncustom_config_module = \"mine.config\"\n[mine]\nwindow = 8\n[job.x]")),
+      HasSubstr("Not used: mine an object of job.toml\n"));
+}
+
+TEST(TorchtitanJob, HasKeysOfAllItsReleases) {
+  const std::string newer = titan_with("[compile]", R"([training.dataloader]
+num_workers = 4
+[quantize.linear.float8]
+enable_fsdp_float8_all_gather = true
+filter_fqns = ["output"]
+[quantize.grouped_mm.mx]
+fqns = []
+[debug]
+seed = 42
+[compile])");
+  EXPECT_THAT(titan_scenario(newer),
+              HasSubstr("Not used: quantize.linear.float8.enable_fsdp_float8_all_gather true of job.toml\n"));
+  EXPECT_THAT(titan_scenario("[training]\nbatch_size = 8\ncompile = true\ndata_parallel_degree = -1\n"
+                             "[experimental]\npipeline_parallel_degree = 1\n[job]\n[model]\nname = \"llama3\"\n"
+                             "flavor = \"8B\"\n[activation_checkpoint]\nmode = \"full\"\n"),
+              HasSubstr("8 samples a rank"));
+}
+
 TEST(TorchtitanJob, IsRefusedInOneLineWhereItIsNotSimulated) {
   const std::string degrees = "tensor_parallel_degree = 1";
   for (const auto& [text, other, message] : std::initializer_list<std::array<std::string, 3>>{

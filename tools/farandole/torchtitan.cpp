@@ -1,14 +1,18 @@
 // torchtitan's job configuration as a scenario has it: keys and defaults of torchtitan's config/job_config.py of 2025,
 // and of train_configs/*.toml before, where "parallelism" was in "training" and "experimental".
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <iterator>
 #include <map>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "config/section.hpp"
+#include "config/text.hpp"
 #include "pasted_job.hpp"
+#include "platform/launch/launch.hpp"
 #include "report/record.hpp"
 
 namespace farandole {
@@ -18,21 +22,129 @@ constexpr int most_of_a_degree = 1 << 20;
 
 using Pointers = std::initializer_list<const char*>;
 
+/// A table of torchtitan's, nested ones by their names with dots, and its keys of all releases.
+struct TitanTable {
+  std::string_view name;
+  std::string_view keys;
+};
+constexpr std::array titan_tables{
+    TitanTable{"job",
+               "config_file dump_folder description use_for_integration_test print_args print_config save_config_file "
+               "custom_config_module"},
+    TitanTable{"profiling",
+               "enable_profiling save_traces_folder profile_freq profiler_active profiler_warmup "
+               "enable_memory_snapshot save_memory_snapshot_folder"},
+    TitanTable{"metrics",
+               "log_freq enable_tensorboard enable_color_printing disable_color_printing save_tb_folder "
+               "save_for_all_ranks rank_0_only enable_wandb"},
+    TitanTable{"model",
+               "name flavor norm_type hf_assets_path tokenizer_path tokenizer_name converters print_after_conversion"},
+    TitanTable{"optimizer", "name lr beta1 beta2 eps weight_decay implementation fused foreach early_step_in_backward"},
+    TitanTable{"lr_scheduler", "warmup_steps total_steps decay_ratio decay_type lr_min min_lr_factor"},
+    TitanTable{"training",
+               "dataset dataset_path batch_size local_batch_size global_batch_size seq_len max_norm steps warmup_steps "
+               "enable_cpu_offload dtype mixed_precision_param mixed_precision_reduce compile gc_freq gc_debug seed "
+               "deterministic data_parallel_degree data_parallel_replicate_degree data_parallel_shard_degree "
+               "tensor_parallel_degree enable_loss_parallel enable_float8_linear"},
+    TitanTable{"training.dataloader", "num_workers persistent_workers pin_memory prefetch_factor"},
+    TitanTable{"parallelism",
+               "data_parallel_replicate_degree data_parallel_shard_degree fsdp_reshard_after_forward "
+               "enable_compiled_autograd tensor_parallel_degree disable_loss_parallel enable_async_tensor_parallel "
+               "pipeline_parallel_degree pipeline_parallel_split_points module_fqns_per_model_part "
+               "pipeline_parallel_first_stage_less_layers pipeline_parallel_last_stage_less_layers "
+               "pipeline_parallel_layers_per_stage pipeline_parallel_schedule pipeline_parallel_schedule_csv "
+               "pipeline_parallel_microbatch_size pipeline_parallel_expert_parallel_overlap context_parallel_degree "
+               "context_parallel_load_balancer context_parallel_rotate_method expert_parallel_degree "
+               "expert_tensor_parallel_degree expert_parallel_comm_backend"},
+    TitanTable{"experimental",
+               "custom_import custom_args_module custom_model_path context_parallel_degree "
+               "context_parallel_rotate_method enable_async_tensor_parallel enable_compiled_autograd "
+               "pipeline_parallel_degree pipeline_parallel_split_points pipeline_parallel_schedule "
+               "pipeline_parallel_schedule_csv pipeline_parallel_microbatches"},
+    TitanTable{
+        "checkpoint",
+        "enable enable_checkpoint enable_ft_dataloader_checkpoints folder interval interval_type "
+        "initial_load_path initial_load_model_only initial_load_in_hf initial_load_in_hf_quantized "
+        "model_weights_only last_save_model_only last_save_in_hf export_dtype async_mode keep_latest_k load_step "
+        "exclude_from_loading enable_first_step_checkpoint create_seed_checkpoint load_only"},
+    TitanTable{"activation_checkpoint",
+               "mode selective_ac_option per_op_sac_force_recompute_mm_shapes_by_fqns early_stop memory_budget "
+               "visualize_memory_budget_pareto preserve_rng_state determinism_check debug"},
+    TitanTable{"compile", "enable components backend"},
+    TitanTable{"float8",
+               "enable_float8_linear enable_fsdp_float8_all_gather precompute_float8_dynamic_scale_for_fsdp "
+               "force_recompute_fp8_weight_in_bwd recipe_name filter_fqns emulate moe_fqns_prototype "
+               "scaling_type_input scaling_type_weight scaling_type_grad_output"},
+    TitanTable{"mx", "mxfp8_dim1_cast_kernel_choice recipe_name filter_fqns moe_fqns_prototype"},
+    TitanTable{"quantize.linear.float8",
+               "enable_fsdp_float8_all_gather precompute_float8_dynamic_scale_for_fsdp recipe_name filter_fqns "
+               "emulate"},
+    TitanTable{"quantize.linear.mx", "mxfp8_dim1_cast_kernel_choice recipe_name filter_fqns"},
+    TitanTable{"quantize.grouped_mm.float8", "fqns"},
+    TitanTable{"quantize.grouped_mm.mx", "recipe_name fqns"},
+    TitanTable{"comm",
+               "init_timeout_seconds train_timeout_seconds trace_buf_size save_traces_folder save_traces_file_prefix "
+               "mode"},
+    TitanTable{"memory_estimation", "enable enabled disable_fake_mode"},
+    TitanTable{"fault_tolerance",
+               "enable process_group process_group_timeout_ms replica_id group_size min_replica_size semi_sync_method "
+               "sync_steps should_quantize fragment_sync_delay fragment_update_alpha module_fqns_per_model_fragment "
+               "num_fragments"},
+    TitanTable{"liger_kernel", "enable_fused_linear_cross_entropy"},
+    TitanTable{"validation", "enable enabled dataset dataset_path local_batch_size seq_len freq steps"},
+    TitanTable{"validation.dataloader", "num_workers persistent_workers pin_memory prefetch_factor"},
+    TitanTable{"debug", "seed deterministic deterministic_warn_only moe_force_load_balance"},
+};
+
 /// Whatever takes no time that is simulated: whole tables, and keys of others.
 constexpr std::string_view titan_without_time =
-    "job profiling metrics lr_scheduler comm memory_estimation debug /model/print_after_conversion "
-    "/model/tokenizer_path /model/hf_assets_path /model/tokenizer_name /optimizer/lr /optimizer/eps /optimizer/beta1 "
-    "/optimizer/beta2 /optimizer/weight_decay /optimizer/implementation /optimizer/fused /training/dataset "
-    "/training/dataset_path /training/steps /training/max_norm /training/seed /training/gc_freq /training/gc_debug "
-    "/training/warmup_steps /training/deterministic /compile/components /compile/backend /float8/filter_fqns "
-    "/float8/recipe_name /float8/precompute_float8_dynamic_scale_for_fsdp /float8/force_recompute_fp8_weight_in_bwd "
-    "/parallelism/context_parallel_rotate_method /activation_checkpoint/per_op_sac_force_recompute_mm_shapes_by_fqns "
-    "/model/norm_type";
+    "job profiling metrics lr_scheduler comm memory_estimation debug training.dataloader validation.dataloader "
+    "/model/print_after_conversion /model/tokenizer_path /model/hf_assets_path /model/tokenizer_name /optimizer/lr "
+    "/optimizer/eps /optimizer/beta1 /optimizer/beta2 /optimizer/weight_decay /optimizer/implementation "
+    "/optimizer/fused /training/dataset /training/dataset_path /training/steps /training/max_norm /training/seed "
+    "/training/gc_freq /training/gc_debug /training/warmup_steps /training/deterministic /compile/components "
+    "/compile/backend /float8/filter_fqns /float8/recipe_name /float8/precompute_float8_dynamic_scale_for_fsdp "
+    "/float8/force_recompute_fp8_weight_in_bwd /parallelism/context_parallel_rotate_method "
+    "/parallelism/context_parallel_load_balancer /parallelism/expert_parallel_comm_backend "
+    "/activation_checkpoint/per_op_sac_force_recompute_mm_shapes_by_fqns /model/norm_type "
+    "/quantize/linear/float8/filter_fqns /quantize/linear/float8/recipe_name "
+    "/quantize/linear/float8/precompute_float8_dynamic_scale_for_fsdp";
 /// Of these tables everything depends on one key.
 constexpr std::string_view titan_with_a_switch = "checkpoint validation fault_tolerance";
 
-bool is_in_titan_list(std::string_view list, const std::string& word) {
-  return (" " + std::string(list) + " ").find(" " + word + " ") != std::string::npos;
+/// A key that is no table itself, and the one that it is in.
+struct TitanKey {
+  std::string table;
+  std::string key;
+  Value value;
+};
+
+/// What may stand in a table, or, with no name, in the file.
+std::vector<std::string> known_of_titan(const std::string& table) {
+  std::vector<std::string> known;
+  for (const TitanTable& row : titan_tables) {
+    std::string_view words = row.name == table ? row.keys : "";
+    while (!words.empty()) known.emplace_back(launch::take_until(words, ' '));
+    const bool is_below = table.empty() || row.name.starts_with(table + ".");
+    if (!is_below) continue;
+    std::string_view rest = row.name.substr(table.empty() ? 0 : table.size() + 1);
+    const std::string next(launch::take_until(rest, '.'));
+    if (std::ranges::find(known, next) == known.end()) known.push_back(next);
+  }
+  return known;
+}
+
+std::vector<TitanKey> titan_keys(const Value& object, const std::string& table = "") {
+  std::vector<TitanKey> all;
+  for (const auto& [key, value] : object.members()) {
+    const std::string name = table.empty() ? key : table + "." + key;
+    if (value.is_object() && !known_of_titan(name).empty()) {
+      std::ranges::move(titan_keys(value, name), std::back_inserter(all));
+    } else {
+      all.push_back({table, key, value});
+    }
+  }
+  return all;
 }
 
 /// A configuration of which it is remembered what was asked for.
@@ -69,17 +181,28 @@ class TitanFile {
   }
   [[nodiscard]] Value root() const { return file_.root(); }
 
+  /// Unless it names a module that has keys of its own.
+  void refuse_unknown() const {
+    if (is_extended()) return;
+    for (const auto& [table, key, value] : titan_keys(file_.root())) {
+      const auto known = known_of_titan(table);
+      const bool is_known = std::ranges::find(known, key) != known.end();
+      if (is_known && !table.empty()) continue;
+      value.fail(table.empty() ? "a table of torchtitan's job configuration" : "a key of torchtitan's [" + table + "]",
+                 is_known ? value.describe() : quoted(key), is_known ? "" : suggestion(key, known));
+    }
+  }
+
   /// What was not asked for, takes time and is not off.
   [[nodiscard]] std::vector<std::string> left() const {
     std::vector<std::string> texts;
-    for (const auto& [table, members] : file_.root().members()) {
-      if (is_in_titan_list(titan_without_time, table) || !members.is_object()) continue;
-      for (const auto& [key, value] : members.members()) {
-        if (is_in_titan_list(titan_with_a_switch, table) && !key.starts_with("enable")) continue;
-        const bool is_known = taken_.contains(value.pointer()) || is_in_titan_list(titan_without_time, value.pointer());
-        if (is_known || is_as_usual(value)) continue;
-        texts.push_back(fmt::format("{}.{} {} of {}", table, key, value.describe(), file_.source()));
-      }
+    for (const auto& [table, key, value] : titan_keys(file_.root())) {
+      if (launch::is_among(titan_without_time, table)) continue;
+      if (launch::is_among(titan_with_a_switch, table) && !key.starts_with("enable")) continue;
+      const bool is_known = taken_.contains(value.pointer()) || launch::is_among(titan_without_time, value.pointer());
+      if (is_known || is_as_usual(value)) continue;
+      const std::string name = table.empty() ? key : table + "." + key;
+      texts.push_back(fmt::format("{} {} of {}", name, value.describe(), file_.source()));
     }
     return texts;
   }
@@ -91,6 +214,14 @@ class TitanFile {
     if (const auto* number = std::get_if<std::int64_t>(&node)) return *number <= 1;
     if (const auto* text = std::get_if<std::string>(&node)) return text->empty() || *text == "disabled";
     return value.is_array() && value.elements().empty();
+  }
+
+  [[nodiscard]] bool is_extended() const {
+    return std::ranges::any_of(std::array{"/job/custom_config_module", "/experimental/custom_args_module"},
+                               [&](const char* key) {
+                                 const auto value = file_.find(key);
+                                 return value && value->is_string() && !read<std::string>(*value).empty();
+                               });
   }
 
   const Document& file_;
@@ -245,6 +376,7 @@ void take_titan_sharding(PastedJob& job, TitanFile& file, const TitanDegrees& de
 
 void take_torchtitan(PastedJob& job, const Document& document) {
   TitanFile file(document);
+  file.refuse_unknown();
   refuse_what_is_not_simulated(file);
   take_titan_model(job, file);
   take_titan_training(job, file);
