@@ -2,6 +2,7 @@
 // refused where it asks for what is not simulated.
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include <gmock/gmock.h>
 
@@ -138,6 +139,25 @@ TEST(TorchtitanJob, MayBeNamedByTheLineThatOverridesSomeOfIt) {
   EXPECT_EQ(made.status, 0) << made.err;
   EXPECT_THAT(made.out, HasSubstr("8 ranks, fsdp in bf16, 1 sample a rank"));
   EXPECT_THAT(test::contents(place.folder() / "new.json"), HasSubstr("\"tensor_parallel\": 2"));
+}
+
+/// It is what is in it.
+TEST(TorchtitanJob, MayBeCalledAnything) {
+  for (const char* name : {"job.conf", "llama3_8b", "job.yaml"}) {
+    const test::Workplace place;
+    place.write(name, llama3_toml);
+    const std::string machine = "new new.json --machine hgx-h100 ";
+    EXPECT_THAT(place.farandole(machine + "--ranks 8 --strategy ./" + name).out, HasSubstr("8 ranks, fsdp in bf16"));
+    std::filesystem::remove(place.folder() / "new.json");
+    EXPECT_THAT(
+        place
+            .farandole(machine + "--launch 'torchrun --nproc_per_node=8 -m torchtitan.train --job.config_file " + name +
+                       " --training.local_batch_size 1'")
+            .out,
+        HasSubstr("1 sample a rank"));
+    EXPECT_THAT(place.farandole(std::string("import ") + name).err,
+                HasSubstr("a job configuration of torchtitan: farandole new --strategy"));
+  }
 }
 
 TEST(TorchtitanJob, NamesWhatItAsksForBesides) {

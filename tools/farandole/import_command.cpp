@@ -159,6 +159,7 @@ constexpr std::array other_files{
     OtherFile{"distributed_type:", "a configuration of accelerate", with_strategy},
     OtherFile{"fsdp_config:", "a configuration of LLM Foundry", with_strategy},
     OtherFile{"[activation_checkpoint]", "a job configuration of torchtitan", with_strategy},
+    OtherFile{"[parallelism]", "a job configuration of torchtitan", with_strategy},
     OtherFile{"SwitchName=", "Slurm's topology.conf", "farandole place SCENARIO --topology-conf {}"},
     OtherFile{"\"workload\"", "a scenario", "farandole run {}"},
     OtherFile{"\"layers\"", "a workload file", "farandole show model {}"},

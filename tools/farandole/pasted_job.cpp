@@ -19,11 +19,15 @@
 namespace farandole {
 namespace {
 
+bool is_toml_file(const std::string& file, const std::string& text) {
+  return file.ends_with(".toml") || is_toml(text);
+}
+
 Document tree_of_file(const std::string& file) {
   const std::string text = read_text(file);
   if (file.ends_with(".json")) return Document::parse(text, file);
   Document document = Document::parse("{}", file);
-  const Node tree = file.ends_with(".toml") ? parse_toml(text, file) : parse_yaml(text, file);
+  const Node tree = is_toml_file(file, text) ? parse_toml(text, file) : parse_yaml(text, file);
   for (const auto& [key, value] : Value(tree, "").members()) document.set("/" + pointer_token(key), value.node());
   return document;
 }
@@ -312,8 +316,10 @@ PastedJob pasted_job(const std::string& launch, const std::string& strategy, int
     file = is_strategy_file(strategy) ? strategy : "";
     put_strategy(job, file.empty() ? strategy : "", said);
   }
-  if (file.ends_with(".toml")) job.overrides = options.take_dotted();
-  if (!file.empty()) take_strategy_file(job, file);
+  if (!file.empty()) {
+    if (is_toml_file(file, read_text(file))) job.overrides = options.take_dotted();
+    take_strategy_file(job, file);
+  }
   take_passes(job, options);
   take_environment(job);
   std::ranges::copy(options.left(), std::back_inserter(job.unused));

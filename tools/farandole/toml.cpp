@@ -182,6 +182,18 @@ class TomlReader {
 
 }  // namespace
 
+bool is_toml(std::string_view text) {
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    line.remove_prefix(std::min(line.find_first_not_of(blanks_of_toml), line.size()));
+    if (line.empty() || line.front() == '#') continue;
+    if (line.front() == '[') return line.size() > 1 && line.find(']') != std::string_view::npos;
+    return line.find('=') < line.find(':');
+  }
+  return false;
+}
+
 Node parse_toml(std::string_view text, const std::string& source) {
   return TomlReader(text, source).read();
 }

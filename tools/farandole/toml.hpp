@@ -12,6 +12,9 @@
 
 namespace farandole {
 
+/// By its first line, where that is no comment: the name of a table, or a key and "=" where YAML would have ":".
+bool is_toml(std::string_view text);
+
 /// `source`: the file's name, for messages.
 Node parse_toml(std::string_view text, const std::string& source);
 
