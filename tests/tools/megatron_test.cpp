@@ -182,6 +182,9 @@ TEST(MegatronArguments, AreRefusedInOneLine) {
            {"128   #", "100 #", "--global-batch-size: expected a multiple of the 8 samples of a pass"},
            {"TP_SIZE=2", "TP_SIZE=3", "expected a multiple of the 3 x 1 ranks of a replica, got \"16 ranks\""},
            {"--bf16", "--recompute-granularity full --recompute-method block", "--recompute-method: expected uniform"},
+           {"groups 8", "groups 7", "farandole: --launch: --num-query-groups: expected a divisor of"},
+           {"layers 32", "layers 3\n    --pipeline-model-parallel-size 4",
+            "farandole: --launch: --pipeline-model-parallel-size: expected a divisor of the model's 3 blocks"},
            {"--swiglu", "", "expected --swiglu beside --num-query-groups"},
            {"layers 32", "layers many", "--num-layers: expected a whole number of at least 1"}}) {
     const std::string refused = megatron_scenario(script_with(text, other));

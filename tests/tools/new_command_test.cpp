@@ -214,6 +214,37 @@ TEST(NewFromLaunchLine, WritesScenarioJsonWhereNoFileIsNamed) {
   EXPECT_EQ(pasted.place.farandole(line).status, 2);
 }
 
+/// The scenario is not written yet: what is wrong with it is an option's fault, or a file's that somebody did write.
+TEST(NewFromLaunchLine, BlamesWhatTheUserWroteAndNotTheDraft) {
+  const PastedPlace pasted;
+  pasted.place.write("ds.json",
+                     "{\"zero_optimization\": {\"stage\": 2},\n \"bf16\": {\"enabled\": true},\n"
+                     " \"train_micro_batch_size_per_gpu\": 100000}\n");
+  pasted.place.write("job.toml",
+                     "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlocal_batch_size = 2\n"
+                     "[parallelism]\ntensor_parallel_degree = 16\n");
+  for (const auto& [arguments, expected] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"--model config.json --ranks 100000", "farandole: --ranks: expected at most 1024 ranks"},
+           {"--model llama3_8b --ranks 8 --strategy ddp", "farandole: --model: expected a job that fits"},
+           {"--model llama3_8b --ranks 8 --batch 100000", "farandole: --batch: expected a job that fits"},
+           {"--model config.json --ranks 8 --strategy ds.json", "ds.json: expected a job that fits"},
+           {"--ranks 32 --strategy job.toml",
+            "job.toml:7: /parallelism/tensor_parallel_degree: expected groups of neighbouring ranks"},
+           {"--model resnet50 --launch 'torchrun --nproc_per_node 8 t.py --seq-length 33'",
+            "farandole: --launch: --seq-length: expected no such key: a sample of resnet50 is no sequence"},
+           {"--model config.json --launch 'torchrun --nproc_per_node 16 t.py'",
+            "farandole: --launch: expected at most 8 ranks on a node"},
+           {"--model config.json --launch 'accelerate launch --num_processes 8 --use_deepspeed --zero_stage 3 "
+            "--offload_param_device cpu t.py'",
+            "farandole: --launch: /zero_optimization/offload_param: expected no offload_param"}}) {
+    const test::Finished refused =
+        pasted.place.farandole(std::string("new no2.json --machine hgx-h100 ") + arguments + " </dev/null");
+    EXPECT_EQ(refused.status, 2) << arguments;
+    EXPECT_THAT(refused.err, testing::StartsWith(expected)) << arguments;
+    EXPECT_EQ(std::ranges::count(refused.err, '\n'), 1) << refused.err;
+  }
+}
+
 TEST(NewFromLaunchLine, RefusesInOneLineAndLeavesNoFile) {
   const PastedPlace pasted;
   pasted.place.write("mpi.yaml", "distributed_type: MULTI_CPU\n");

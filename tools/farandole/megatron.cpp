@@ -16,21 +16,17 @@ namespace {
 
 constexpr int most_of_megatron = 1 << 20;
 
-int megatron_number(JobOptions& options, const std::string& name, int otherwise) {
-  const auto text = options.take({name.c_str()});
-  return text ? whole_number("--launch: --" + name, *text, 1, most_of_megatron) : otherwise;
+int megatron_number(JobOptions& options, const char* name, int otherwise) {
+  return options.take_number({name}, otherwise, 1, most_of_megatron);
 }
 
 void refuse_of_megatron(JobOptions& options) {
   for (const char* name : {"context-parallel-size", "expert-model-parallel-size"}) {
     const int degree = megatron_number(options, name, 1);
-    if (degree > 1) {
-      refuse_option(fmt::format("--launch: --{}", name), "1: no more is simulated", std::to_string(degree));
-    }
+    if (degree > 1) options.refuse({name}, "1: no more is simulated", std::to_string(degree));
   }
   for (const char* name : {"num-layers-per-virtual-pipeline-stage", "use-megatron-fsdp"}) {
-    if (!options.has(name)) continue;
-    refuse_option("--launch", fmt::format("no --{}, which is not simulated", name), fmt::format("--{}", name));
+    if (options.has(name)) options.refuse({name}, fmt::format("no --{}, which is not simulated", name), "it");
   }
 }
 
@@ -83,6 +79,14 @@ void take_megatron_model(PastedJob& job, JobOptions& options, int tensor) {
   }
   if (is_gated) model.update({{"num_key_value_heads", groups}, {"head_dim", width}});
   model["vocab_size"] = words;
+  const auto blame = [&](const char* key, std::initializer_list<const char*> names) {
+    job.origins[std::string(of_model_file) + key] = options.where(names);
+  };
+  blame("", {});
+  for (const char* key : {"/num_attention_heads", "/n_head"}) blame(key, {"num-attention-heads"});
+  for (const char* key : {"/hidden_size", "/n_embd"}) blame(key, {"hidden-size"});
+  blame("/num_key_value_heads", {"num-query-groups", "num-attention-heads"});
+  blame("/vocab_size", {"padded-vocab-size", "vocab-size"});
   job.model_file = model.dump(2) + "\n";
 }
 
@@ -90,10 +94,10 @@ void take_megatron_recomputation(PastedJob& job, JobOptions& options) {
   const bool is_selective = options.take_flag("recompute-activations");
   const std::string granularity = options.take({"recompute-granularity"}).value_or(is_selective ? "selective" : "none");
   if (granularity == "full" && options.take({"recompute-method"}).value_or("uniform") != "uniform") {
-    refuse_option("--launch: --recompute-method", "uniform: recomputation of some blocks is not simulated", "block");
+    options.refuse({"recompute-method"}, "uniform: recomputation of some blocks is not simulated", "block");
   }
   if (granularity == "full" && megatron_number(options, "recompute-num-layers", 1) != 1) {
-    refuse_option("--launch: --recompute-num-layers", "1: units of more layers are not simulated", "more");
+    options.refuse({"recompute-num-layers"}, "1: units of more layers are not simulated", "more");
   }
   if (granularity != "none") job.recompute = granularity == "selective" ? "attention" : granularity;
 }
@@ -136,31 +140,34 @@ void take_megatron(PastedJob& job, JobOptions& options) {
   take_megatron_model(job, options, tensor);
   if (options.take({"fp8-format"})) job.precision = "fp8";
   const std::string optimizer = options.take({"optimizer"}).value_or("adam");
-  if (optimizer != "adam" && optimizer != "sgd") refuse_option("--launch: --optimizer", "adam or sgd", optimizer);
+  if (optimizer != "adam" && optimizer != "sgd") options.refuse({"optimizer"}, "adam or sgd", optimizer);
   job.optimizer = optimizer;
   take_megatron_recomputation(job, options);
   const std::int64_t replica = std::int64_t{tensor} * stages;
   if (job.ranks % replica != 0) {
-    refuse_option("--launch", fmt::format("a multiple of the {} x {} ranks of a replica", tensor, stages),
-                  std::to_string(job.ranks) + " ranks");
+    options.refuse({}, fmt::format("a multiple of the {} x {} ranks of a replica", tensor, stages),
+                   std::to_string(job.ranks) + " ranks");
   }
   const int replicas = static_cast<int>(job.ranks / replica);
   const std::int64_t samples = std::int64_t{job.batch} * replicas;  // of a pass
-  if (job.batch == 0) refuse_option("--launch", "--micro-batch-size beside the arguments of Megatron-LM", "none");
+  if (job.batch == 0) options.refuse({}, "--micro-batch-size beside the arguments of Megatron-LM", "none");
   const int all = megatron_number(options, "global-batch-size",
                                   static_cast<int>(std::min<std::int64_t>(samples, most_of_megatron)));
   if (all % samples != 0) {
-    refuse_option("--launch: --global-batch-size", fmt::format("a multiple of the {} samples of a pass", samples),
-                  std::to_string(all));
+    options.refuse({"global-batch-size"}, fmt::format("a multiple of the {} samples of a pass", samples),
+                   std::to_string(all));
   }
-  if (all > samples) add_setting(job, "accumulation", std::to_string(all / samples));
+  const auto add_count = [&](const char* key, std::int64_t count, const char* name) {
+    if (count > 1) add_setting(job, key, std::to_string(count), options.where({name}));
+  };
+  add_count("accumulation", all / samples, "global-batch-size");
   // With DeepSpeed beside it the file of that says the rest.
   if (!options.has("deepspeed") && !options.has("deepspeed-config")) {
     take_megatron_strategy(job, options, replicas, stages > 1);
   }
-  if (tensor > 1) add_setting(job, "tensor_parallel", std::to_string(tensor));
+  add_count("tensor_parallel", tensor, "tensor-model-parallel-size");
   if (tensor > 1 && shares_tokens) add_setting(job, "sequence_parallel", "true");
-  if (stages > 1) add_setting(job, "pipeline", std::to_string(stages));
+  add_count("pipeline", stages, "pipeline-model-parallel-size");
 }
 
 }  // namespace farandole

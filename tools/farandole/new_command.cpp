@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <set>
 #include <sstream>
@@ -160,6 +161,25 @@ std::string draft_text(const Draft& draft) {
       sweep_text(draft));
 }
 
+/// The message without a file that nobody has written: what made the part of it that is wrong is named instead.
+/// `prefix`: of that file's pointers among the origins.
+std::string of_origins(const std::string& message, const PastedJob& job, const std::string& file,
+                       const std::string& prefix = "") {
+  const auto begin = message.find(": /", file.size());
+  const auto end = begin == std::string::npos ? begin : message.find(": ", begin + 2);
+  if (file.empty() || !message.starts_with(file + ":") || end == std::string::npos) return message;
+  const std::string pointer = message.substr(begin + 2, end - begin - 2);
+  auto origin = job.origins.find(prefix + pointer);
+  for (std::string known = pointer; origin == job.origins.end() && !known.empty();) {
+    known.erase(known.rfind('/'));
+    origin = job.origins.find(prefix + known);
+  }
+  if (origin == job.origins.end()) return message;
+  const bool is_inside = std::ranges::count(pointer, '/') > 2;
+  const auto member = pointer.find('/', pointer.find('/', 1) + 1);  // behind "/strategy/deepspeed"
+  return origin->second + (is_inside ? ": " + pointer.substr(member) : "") + message.substr(end);
+}
+
 /// Reads it as `run` would, for each number of ranks.
 void check_draft(const Draft& draft, const std::string& file, const Catalogue& catalogue) {
   const Document document = Document::parse(draft_text(draft), file);
@@ -252,12 +272,35 @@ void refuse_unknown_strategy(const std::string& name) {
   OptionValue("--strategy", name).value().fail_unknown("a strategy", known);
 }
 
+/// By pointers into the draft, what options say of it and what was pasted; parts of it by what is most often changed.
+std::map<std::string, std::string> origins_of(const NewArguments& said, const PastedJob& job) {
+  std::map<std::string, std::string> origins = job.origins;
+  const auto add = [&](bool is_said, const char* pointer, const std::string& option) {
+    if (is_said) origins[pointer] = "farandole: " + option;
+  };
+  add(true, "/platform/topology", "--topology");
+  add(!said.batch.empty(), "/workload/batch_per_rank", "--batch");
+  add(!said.model.empty(), "/workload/model", "--model");
+  add(!said.strategy.empty() && !is_strategy_file(said.strategy), "/strategy/kind", "--strategy");
+  add(!said.ranks.empty(), "/platform/ranks", "--ranks");
+  origins.try_emplace("/platform",
+                      origins.contains("/platform/ranks") ? origins["/platform/ranks"] : "farandole: --topology");
+  for (const char* member : {"/workload/batch_per_rank", "/workload/model"}) {
+    if (origins.contains(member)) origins.try_emplace("/workload", origins[member]);
+  }
+  origins.try_emplace("/workload", "farandole: --model");
+  origins.try_emplace("/strategy",
+                      origins["/strategy/kind"].empty() ? origins["/platform"] : origins["/strategy/kind"]);
+  return origins;
+}
+
 /// What is pasted, in place of what was not said by options and would be asked.
 PastedJob take_pasted(NewArguments& said) {
   if (!is_strategy_file(said.strategy)) refuse_unknown_strategy(said.strategy);
   const std::vector<int> ranks = said.ranks.empty() ? std::vector<int>{} : rank_counts(said.ranks);
   PastedJob job = pasted_job(said.launch.empty() ? "" : launch_text(said.launch), said.strategy,
                              ranks.size() == 1 ? ranks.front() : 0);
+  job.origins = origins_of(said, job);
   said.strategy = job.strategy;
   if (said.model.empty()) said.model = job.model;
   if (said.model.empty() && !job.model_lacks.empty()) {
@@ -354,11 +397,22 @@ class ModelFile {
     if (!is_kept_ && !file_.empty()) std::filesystem::remove(file_, none);
   }
   void keep() { is_kept_ = true; }
+  [[nodiscard]] const std::string& name() const { return file_; }
 
  private:
   std::string file_;
   bool is_kept_ = false;
 };
+
+Draft chosen_draft(NewArguments& said, const PastedJob& job, const Questions& questions, const ModelFile& model,
+                   const Catalogue& catalogue) {
+  try {
+    return choose_way(draft_of(said, job, questions, catalogue), said, job, catalogue);
+  } catch (const InputError& error) {
+    const std::string message = of_origins(error.what(), job, said.file);
+    throw InputError(of_origins(message, job, model.name(), of_model_file));
+  }
+}
 
 void write_new(NewArguments said) {
   constexpr std::size_t most_shown = 2000;
@@ -372,7 +426,7 @@ void write_new(NewArguments said) {
   const Questions questions(said);
   const PastedJob job = take_pasted(said);
   ModelFile model(said, job);
-  const Draft draft = choose_way(draft_of(said, job, questions, catalogue), said, job, catalogue);
+  const Draft draft = chosen_draft(said, job, questions, model, catalogue);
   model.keep();
   write_file(said.file, [&](std::ostream& out) { out << draft_text(draft); });
   std::cout << fmt::format("{}: {} on {}, {} ranks, {} in {}, {} a rank{}\n", said.file, draft.model, draft.topology,

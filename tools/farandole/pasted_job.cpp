@@ -47,9 +47,13 @@ int count_at(const Document& file, const std::string& pointer) {
   return read_at_least(*value, 1);
 }
 
+std::string where_at(const Document& file, const std::string& pointer) {
+  return where_of(file.find(pointer).value_or(file.root()));
+}
+
 /// 0: not said.
-void add_passes(PastedJob& job, int passes) {
-  if (passes > 0) add_setting(job, "accumulation", std::to_string(passes));
+void add_passes(PastedJob& job, int passes, const std::string& where) {
+  if (passes > 0) add_setting(job, "accumulation", std::to_string(passes), where);
 }
 
 /// accelerate's "no" is single precision.
@@ -78,16 +82,21 @@ void take_deepspeed_file(PastedJob& job, const Document& file) {
     add_setting(job, "deepspeed", json_text(file.source()));
   }
   for (const char* type : {"bf16", "fp16"}) {
-    if (word_at(file, fmt::format("/{}/enabled", type)) == "true") take_first<std::string>(job.precision, type);
+    const std::string key = fmt::format("/{}/enabled", type);
+    if (word_at(file, key) != "true") continue;
+    take_first<std::string>(job, job.precision, type, "/workload/precision", where_at(file, key));
   }
   take_first(job.optimizer, optimizer_named(word_at(file, "/optimizer/type")));
   if (count_at(file, "/gradient_accumulation_steps") > 0) {
     std::erase_if(job.settings, [](const auto& setting) { return setting.first == "accumulation"; });
   }
-  take_first(job.batch, count_at(file, "/train_micro_batch_size_per_gpu"));
+  const auto take_batch = [&](int samples, const char* key) {
+    take_first(job, job.batch, samples, "/workload/batch_per_rank", where_at(file, key));
+  };
+  take_batch(count_at(file, "/train_micro_batch_size_per_gpu"), "/train_micro_batch_size_per_gpu");
   const int passes = std::max(1, count_at(file, "/gradient_accumulation_steps"));
   if (const int all = count_at(file, "/train_batch_size"); all > 0 && job.ranks > 0) {
-    take_first(job.batch, std::max(1, all / job.ranks / passes));
+    take_batch(std::max(1, all / job.ranks / passes), "/train_batch_size");
   }
 }
 
@@ -110,7 +119,8 @@ void take_deepspeed_of_accelerate(PastedJob& job, const Document& file) {
   const auto stage = file.find(own + "zero_stage");
   take_zero(job, stage ? read_between(*stage, 0, 3) : usual_stage, word_at(file, own + "offload_optimizer_device"),
             word_at(file, own + "offload_param_device"));
-  add_passes(job, count_at(file, own + "gradient_accumulation_steps"));
+  const std::string passes = own + "gradient_accumulation_steps";
+  add_passes(job, count_at(file, passes), where_at(file, passes));
 }
 
 /// Without what the launch line says otherwise.
@@ -118,7 +128,8 @@ void take_fsdp_of_accelerate(PastedJob& job, Document file) {
   take_first<std::string>(job.strategy, "fsdp");
   for (const char* key :
        {"/fsdp_config/fsdp_activation_checkpointing", "/fsdp_activation_checkpointing", "/activation_checkpointing"}) {
-    if (word_at(file, key) == "true") take_first<std::string>(job.recompute, "full");
+    if (word_at(file, key) != "true") continue;
+    take_first<std::string>(job, job.recompute, "full", "/workload/recompute", where_at(file, key));
   }
   bool is_as_it_is = true;
   const auto leave_out = [&](const char* key, bool agrees) {
@@ -136,9 +147,10 @@ void take_fsdp_of_accelerate(PastedJob& job, Document file) {
 }
 
 void take_accelerate_file(PastedJob& job, const Document& file) {
-  take_first(job.precision, precision_of(word_at(file, "/mixed_precision")));
+  take_first(job, job.precision, precision_of(word_at(file, "/mixed_precision")), "/workload/precision",
+             where_at(file, "/mixed_precision"));
   if (const int ranks = count_at(file, "/num_processes"); job.ranks == 0 && ranks > 0) {
-    job.ranks = ranks;
+    take_first(job, job.ranks, ranks, "/platform/ranks", where_at(file, "/num_processes"));
     job.ranks_per_node = std::max(1, ranks / std::max(1, count_at(file, "/num_machines")));
   }
   const std::string type = word_at(file, "/distributed_type");
@@ -148,7 +160,7 @@ void take_accelerate_file(PastedJob& job, const Document& file) {
     file.find("/distributed_type")->fail("FSDP, DEEPSPEED, MULTI_GPU or NO");
   }
   take_first<std::string>(job.strategy, "ddp");
-  add_passes(job, count_at(file, "/gradient_accumulation_steps"));
+  add_passes(job, count_at(file, "/gradient_accumulation_steps"), where_at(file, "/gradient_accumulation_steps"));
 }
 
 /// Whose configuration it is, by the keys that only it has.
@@ -195,20 +207,24 @@ void take_sharding(PastedJob& job, const std::string& words) {
   if (words.find("offload") != std::string::npos) job.unused.push_back("offload of --fsdp " + words);
 }
 
-int number_in_line(const std::string& option, const std::optional<std::string>& value) {
-  return value ? whole_number("--launch: " + option, *value, 1) : 0;
-}
-
 void take_workload(PastedJob& job, JobOptions& options) {
-  if (options.take_flag("bf16")) job.precision = "bf16";
-  if (options.take_flag("fp16")) job.precision = "fp16";
-  if (const auto precision = options.take({"mixed-precision"})) job.precision = precision_of(*precision);
+  constexpr const char* precision = "/workload/precision";
+  for (const char* type : {"fp16", "bf16"}) {
+    if (options.take_flag(type)) take_first<std::string>(job, job.precision, type, precision, options.where({type}));
+  }
+  if (const auto type = options.take({"mixed-precision"})) {
+    job.precision = precision_of(*type);
+    job.origins[precision] = options.where({"mixed-precision"});
+  }
   if (options.has("gradient-checkpointing")) {
     job.recompute = options.take_flag("gradient-checkpointing") ? "full" : "none";
+    job.origins["/workload/recompute"] = options.where({"gradient-checkpointing"});
   }
-  job.batch = number_in_line("samples of a rank", options.take({"per-device-train-batch-size", "micro-batch-size"}));
-  job.sequence_length =
-      number_in_line("tokens of a sample", options.take({"max-seq-length", "seq-length", "block-size"}));
+  const auto take_number = [&](int& number, const char* pointer, std::initializer_list<const char*> names) {
+    take_first(job, number, options.take_number(names, 0), pointer, options.where(names));
+  };
+  take_number(job.batch, "/workload/batch_per_rank", {"per-device-train-batch-size", "micro-batch-size"});
+  take_number(job.sequence_length, "/workload/sequence_length", {"max-seq-length", "seq-length", "block-size"});
 }
 
 /// Options of the launcher and the program; a file that they name, where `--strategy` names none.
@@ -222,8 +238,7 @@ std::string take_options(PastedJob& job, JobOptions& options) {
     return deepspeed ? *deepspeed : *flag_or_file;
   }
   if (options.take_flag("use-deepspeed")) {
-    const auto stage = options.take({"zero-stage"});
-    take_zero(job, stage ? whole_number("--launch: zero_stage", *stage, 0, 3) : usual_stage,
+    take_zero(job, options.take_number({"zero-stage"}, usual_stage, 0, 3),
               options.take({"offload-optimizer-device"}).value_or(""),
               options.take({"offload-param-device"}).value_or(""));
   }
@@ -241,15 +256,15 @@ std::string take_options(PastedJob& job, JobOptions& options) {
 
 /// Passes of a step, unless the file has a number of its own.
 void take_passes(PastedJob& job, JobOptions& options) {
-  const auto passes = options.take({"gradient-accumulation-steps"});
-  if (!passes) return;
-  const int count = number_in_line("gradient_accumulation_steps", passes);
+  constexpr const char* name = "gradient-accumulation-steps";
+  const int count = options.take_number({name}, 0);
+  if (count == 0) return;
   for (const auto& [key, json] : job.settings) {
     if ((key != "deepspeed" && key != "accelerate") || !json.starts_with('"')) continue;
     const Document file = tree_of_file(nlohmann::json::parse(json).get<std::string>());
     if (count_at(file, "/gradient_accumulation_steps") > 0) return;
   }
-  add_passes(job, count);
+  add_passes(job, count, options.where({name}));
 }
 
 bool is_of_any_strategy(const std::string& key) {
@@ -277,10 +292,15 @@ void take_environment(PastedJob& job) {
 
 }  // namespace
 
-void add_setting(PastedJob& job, const std::string& key, const std::string& json) {
-  if (std::ranges::none_of(job.settings, [&](const auto& setting) { return setting.first == key; })) {
-    job.settings.emplace_back(key, json);
-  }
+void add_setting(PastedJob& job, const std::string& key, const std::string& json, const std::string& where) {
+  if (std::ranges::any_of(job.settings, [&](const auto& setting) { return setting.first == key; })) return;
+  job.settings.emplace_back(key, json);
+  if (!where.empty()) job.origins["/strategy/" + key] = where;
+}
+
+std::string where_of(const Value& value) {
+  const Place place = value.place();
+  return fmt::format("{}{}: {}", place.source, place.line > 0 ? fmt::format(":{}", place.line) : "", place.pointer);
 }
 
 std::string optimizer_named(const std::string& name) {
@@ -305,6 +325,7 @@ PastedJob pasted_job(const std::string& launch, const std::string& strategy, int
     const OptionValue where("--launch", launch);
     job.line = parse_launch_line(launch, where.value(), read_text);
     job.ranks = job.line->ranks;
+    job.origins["/platform"] = "farandole: --launch";
     job.ranks_per_node = job.line->ranks_per_node.value_or(0);
     job.unused = job.line->ignored;
     if (job.line->launcher == "horovodrun") job.strategy = "horovod";
@@ -322,6 +343,10 @@ PastedJob pasted_job(const std::string& launch, const std::string& strategy, int
   }
   take_passes(job, options);
   take_environment(job);
+  const std::string source = !file.empty() ? file : launch.empty() ? "" : "farandole: --launch";
+  for (const char* part : {"/strategy", "/workload"}) {
+    if (!source.empty()) job.origins[part] = source;
+  }
   std::ranges::copy(options.left(), std::back_inserter(job.unused));
   return job;
 }

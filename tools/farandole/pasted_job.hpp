@@ -6,6 +6,7 @@
 // scenario's own keys.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,6 +15,8 @@
 #include "platform/launch_line.hpp"
 
 namespace farandole {
+
+constexpr const char* of_model_file = "model:";
 
 /// Empty, and 0, where nothing is said.
 struct PastedJob {
@@ -31,6 +34,9 @@ struct PastedJob {
   std::string recompute;
   int batch = 0;  // of a rank
   int sequence_length = 0;
+  /// What an error blames for members of the scenario, by their pointers, and of the model's file by these behind
+  /// `of_model_file`: "job.toml:8: /training/seq_len".
+  std::map<std::string, std::string> origins;
   std::vector<std::pair<std::string, std::string>> overrides;  // of a file's values, by pointer, as JSON
   std::vector<std::string> unused;
 };
@@ -54,7 +60,16 @@ template <class T>
 void take_first(T& said, const T& value) {
   if (said == T{}) said = value;
 }
-void add_setting(PastedJob& job, const std::string& key, const std::string& json);
+/// And who said it: `pointer` is into the scenario.
+template <class T>
+void take_first(PastedJob& job, T& said, const T& value, const char* pointer, const std::string& where) {
+  if (said != T{} || value == T{}) return;
+  said = value;
+  job.origins[pointer] = where;
+}
+void add_setting(PastedJob& job, const std::string& key, const std::string& json, const std::string& where = {});
+/// What an error blames for a value: "job.toml:8: /training/seq_len".
+std::string where_of(const Value& value);
 /// What a class of an optimizer is called in a scenario; empty for others than Adam's, SGD and Lamb.
 std::string optimizer_named(const std::string& name);
 

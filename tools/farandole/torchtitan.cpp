@@ -180,6 +180,13 @@ class TitanFile {
     value->fail_unknown(what, known);
   }
   [[nodiscard]] Value root() const { return file_.root(); }
+  /// What an error blames for what they say.
+  [[nodiscard]] std::string where(Pointers pointers) const {
+    for (const char* pointer : pointers) {
+      if (const auto value = file_.find(pointer)) return where_of(*value);
+    }
+    return file_.source();
+  }
 
   /// Unless it names a module that has keys of its own.
   void refuse_unknown() const {
@@ -249,7 +256,8 @@ void take_titan_model(PastedJob& job, TitanFile& file) {
   std::string known = read<std::string>(*name) + "_" + read<std::string>(*flavor);
   std::ranges::transform(known, known.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const auto other = others.find(known);
-  take_first(job.model, other == others.end() ? known : other->second);
+  take_first(job, job.model, other == others.end() ? known : other->second, "/workload/model",
+             file.where({"/model/flavor"}));
 }
 
 /// Of products in float8, whose converter is in a text or an array of them.
@@ -272,13 +280,16 @@ const std::map<std::string, std::string>& torch_types() {
 
 void take_titan_training(PastedJob& job, TitanFile& file) {
   const std::string type = file.named({"/training/mixed_precision_param"}, "bfloat16", torch_types(), "a type");
-  take_first(job.precision, is_titan_float8(file) ? "fp8" : type);
+  const bool is_float8 = is_titan_float8(file);
+  take_first(job, job.precision, is_float8 ? "fp8" : type, "/workload/precision",
+             file.where({is_float8 ? "/model/converters" : "/training/mixed_precision_param"}));
   const std::string kept = file.named({"/training/dtype"}, "float32", torch_types(), "a type");
   for (const char* key : {"gradient_type", "parameter_type", "optimizer_state_type"}) {
     if (kept != "fp32") job.workload.emplace_back(key, json_text(kept));
   }
   if (file.flag({"/compile/enable", "/training/compile"})) job.workload.emplace_back("compile", "true");
-  take_first(job.sequence_length, file.count({"/training/seq_len"}, 2048));
+  take_first(job, job.sequence_length, file.count({"/training/seq_len"}, 2048), "/workload/sequence_length",
+             file.where({"/training/seq_len"}));
   const auto optimizer = file.find({"/optimizer/name"});
   take_first(job.optimizer, optimizer_named(optimizer ? read<std::string>(*optimizer) : "AdamW"));
   if (optimizer && job.optimizer.empty()) optimizer->fail("Adam, AdamW or SGD: no other is simulated");
@@ -289,7 +300,8 @@ void take_titan_training(PastedJob& job, TitanFile& file) {
   if (mode == "selective" && option != "op" && option != "1") {
     which->fail("\"op\": that every so many layers are computed again is not simulated");
   }
-  take_first<std::string>(job.recompute, mode == "selective" && option == "1" ? "full" : mode);
+  take_first<std::string>(job, job.recompute, mode == "selective" && option == "1" ? "full" : mode,
+                          "/workload/recompute", file.where({"/activation_checkpoint/mode"}));
 }
 
 /// How many ranks do what; 0 shards: all that there are, where that is not known.
@@ -313,7 +325,9 @@ TitanDegrees titan_degrees(PastedJob& job, TitanFile& file) {
   const std::int64_t all = others * std::max(1, degrees.shards);
   const auto refuse = [&](const std::string& expected) { (shards ? *shards : file.root()).fail(expected); };
   if (all > most_of_a_degree) refuse("degrees of fewer ranks, together");
-  if (job.ranks == 0 && degrees.shards > 0) job.ranks = static_cast<int>(all);
+  if (degrees.shards > 0) {
+    take_first(job, job.ranks, static_cast<int>(all), "/platform/ranks", where_of(shards ? *shards : file.root()));
+  }
   if (job.ranks == 0 && degrees.replicas > 1) refuse("a number of ranks, by --launch or --ranks, or of shards");
   if (job.ranks == 0) return degrees;
   if (degrees.shards == 0 ? job.ranks % others != 0 : job.ranks != all) {
@@ -344,13 +358,14 @@ void take_titan_batch(PastedJob& job, TitanFile& file, const TitanDegrees& degre
     passes = std::max(1, batch / micro);
     batch = micro;
   }
-  take_first(job.batch, batch);
-  if (passes > 1) add_setting(job, "accumulation", std::to_string(passes));
+  const std::string where = file.where({"/training/local_batch_size", "/training/batch_size"});
+  take_first(job, job.batch, batch, "/workload/batch_per_rank", where);
+  if (passes > 1) add_setting(job, "accumulation", std::to_string(passes), global ? where_of(*global) : where);
 }
 
 void take_titan_sharding(PastedJob& job, TitanFile& file, const TitanDegrees& degrees) {
-  const auto group = [&](const char* key, int size) {
-    if (size > 1) add_setting(job, key, std::to_string(size));
+  const auto group = [&](const char* key, int size, Pointers pointers) {
+    if (size > 1) add_setting(job, key, std::to_string(size), file.where(pointers));
   };
   const std::string reduce = file.named({"/training/mixed_precision_reduce"}, "float32", torch_types(), "a type");
   const std::string type = file.named({"/training/mixed_precision_param"}, "bfloat16", torch_types(), "a type");
@@ -364,12 +379,13 @@ void take_titan_sharding(PastedJob& job, TitanFile& file, const TitanDegrees& de
     add_setting(job, "param_dtype", json_text(type));
     add_setting(job, "reduce_dtype", json_text(reduce));
     if (degrees.replicas > 1) add_setting(job, "sharding_strategy", json_text("HYBRID_SHARD"));
-    if (degrees.replicas > 1) group("shard_group", degrees.shards);
+    if (degrees.replicas > 1) group("shard_group", degrees.shards, {"/parallelism/data_parallel_shard_degree"});
     if (!again.empty()) add_setting(job, "reshard_after_forward", again);
   }
-  group("tensor_parallel", degrees.tensor);
+  group("tensor_parallel", degrees.tensor, {"/parallelism/tensor_parallel_degree", "/training/tensor_parallel_degree"});
   if (degrees.tensor > 1) add_setting(job, "sequence_parallel", "true");
-  group("pipeline", degrees.stages);
+  group("pipeline", degrees.stages,
+        {"/parallelism/pipeline_parallel_degree", "/experimental/pipeline_parallel_degree"});
 }
 
 }  // namespace
